@@ -1,0 +1,92 @@
+//! Host benchmarks: fused evaluation on the CPU, and what the host does before a kernel runs. They need no GPU.
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use std::hint::black_box;
+use std::time::Duration;
+use tilewright_benches::Result;
+use tilewright_benches::cases::{Batch, CROP, FRAME, Line, Random, chain, colours, crops};
+use tilewright_ops::Evaluate;
+
+/// The host evaluator: twenty operations, and the main job.
+fn evaluate(criterion: &mut Criterion) -> Result<()> {
+    let mut group = criterion.benchmark_group("evaluate");
+    for exponent in [16, 20, 24] {
+        let len = 1 << exponent;
+        let (x, mut y) = (Random::new(1).line(len)?, Line::from_vec([len], vec![f32::NAN; len])?);
+        let chain = chain();
+        group.throughput(Throughput::Elements(len as u64));
+        group.bench_function(BenchmarkId::new("chain20", len), |bench| {
+            bench.iter(|| chain.call_into(&mut y, black_box(&x)).expect("the chain fits its operands"));
+        });
+    }
+    let (picture, [mul, sub, div], (height, width)) = (Random::new(2).picture(FRAME)?, colours()?, CROP);
+    for count in [1, 10, 50] {
+        let boxes = Random::new(3).boxes(count, FRAME)?;
+        let mut batch = Batch::from_vec([count, 3, height, width], vec![f32::NAN; count * 3 * height * width])?;
+        let crops = crops();
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_function(BenchmarkId::new("crops", count), |bench| {
+            bench.iter(|| {
+                let done = crops.call_into(&mut batch, &picture, black_box(&boxes), &mul, &sub, &div);
+                done.expect("the crops fit their operands");
+            });
+        });
+    }
+    group.finish();
+    Ok(())
+}
+
+/// What a new pipeline costs on the host before a compiler sees it.
+fn build(criterion: &mut Criterion) -> Result<()> {
+    let mut group = criterion.benchmark_group("build");
+    group.bench_function("trace crops", |bench| bench.iter(crops));
+    group.bench_function("trace chain20", |bench| bench.iter(chain));
+    let (picture, boxes, [mul, sub, div]) =
+        (Random::new(2).picture(FRAME)?, Random::new(3).boxes(50, FRAME)?, colours()?);
+    let crops = crops();
+    group.bench_function("plan and emit crops", |bench| {
+        bench.iter(|| {
+            crops.source(&picture, black_box(&boxes), &mul, &sub, &div).expect("the crops fit their operands")
+        });
+    });
+    let (chain, x) = (chain(), Random::new(1).line(1 << 20)?);
+    group.bench_function("plan and emit chain20", |bench| {
+        bench.iter(|| chain.source(black_box(&x)).expect("the chain fits its operand"));
+    });
+    group.finish();
+    Ok(())
+}
+
+/// A call that has almost nothing to compute: its key, the look-up, the dispatch.
+fn call(criterion: &mut Criterion) -> Result<()> {
+    let mut group = criterion.benchmark_group("call");
+    let (x, mut y) = (Random::new(1).line(1)?, Line::from_vec([1], vec![f32::NAN])?);
+    let chain = chain();
+    group.bench_function("call_into one element", |bench| {
+        bench.iter(|| chain.call_into(&mut y, black_box(&x)).expect("the chain fits its operands"));
+    });
+    group.bench_function("call one element", |bench| {
+        bench.iter(|| chain.call(black_box(&x)).expect("the chain fits its operand"));
+    });
+    group.bench_function("eager one element", |bench| {
+        bench.iter(|| {
+            let y = (black_box(&x).expr() * 2.5 + &x).store::<(tilewright_benches::cases::X,)>().eval();
+            y.expect("the expression fits its operands")
+        });
+    });
+    group.finish();
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .sample_size(20)
+        .configure_from_args();
+    evaluate(&mut criterion)?;
+    build(&mut criterion)?;
+    call(&mut criterion)?;
+    criterion.final_summary();
+    Ok(())
+}

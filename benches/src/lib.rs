@@ -1,0 +1,13 @@
+//! The device benchmark of tilewright, and what it shares with the host benchmarks. `README.md` beside says what is measured.
+
+pub mod cases;
+pub mod clock;
+pub mod kernels;
+pub mod machine;
+pub mod report;
+pub mod session;
+pub mod suites;
+pub mod table;
+
+/// A result whose error is shown and never matched on.
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -1,0 +1,66 @@
+//! The suites, a file each.
+
+pub mod chain;
+pub mod copy;
+pub mod cpu;
+pub mod crops;
+pub mod eager;
+pub mod empty;
+pub mod jit;
+
+use crate::Result;
+use crate::report::Report;
+use crate::session::Session;
+
+/// Every case, in the order of measuring.
+pub const CASES: [(&str, &str); 16] = [
+    ("copy", "2^26"),
+    ("copy", "2^29"),
+    ("empty", "64"),
+    ("empty", "1024"),
+    ("empty", "4096"),
+    ("empty", "32764"),
+    ("crops", "10"),
+    ("crops", "50"),
+    ("crops", "100"),
+    ("crops", "150"),
+    ("crops", "10000"),
+    ("chain", "20"),
+    ("eager", "axpy"),
+    ("jit", "cold"),
+    ("jit", "disk"),
+    ("cpu", "chain20"),
+];
+
+/// Whether a suite measures a GPU.
+pub fn needs_gpu(suite: &str) -> bool {
+    suite != "cpu"
+}
+
+/// Runs a case of a suite that needs a GPU.
+pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    match suite {
+        "empty" => empty::run(session, case, report),
+        "copy" => copy::run(session, case, report),
+        "crops" => crops::run(session, case, report),
+        "chain" => chain::run(session, report),
+        "eager" => eager::run(session, report),
+        "jit" => jit::run(case, quick, report),
+        other => Err(format!("no suite `{other}`").into()),
+    }
+}
+
+/// Whether two results are the same bits; if not, where they differ first.
+fn same_bits(got: &[f32], expected: &[f32]) -> Result<()> {
+    if got.len() != expected.len() {
+        return Err(format!("{} results, expected {}", got.len(), expected.len()).into());
+    }
+    match got.iter().zip(expected).position(|(got, expected)| got.to_bits() != expected.to_bits()) {
+        None => Ok(()),
+        Some(at) => {
+            let count = got.iter().zip(expected).filter(|(got, expected)| got.to_bits() != expected.to_bits()).count();
+            let (got, expected, len) = (got[at], expected[at], got.len());
+            Err(format!("{count} of {len} results differ, first at {at}: {got:?}, expected {expected:?}").into())
+        }
+    }
+}

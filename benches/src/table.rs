@@ -1,0 +1,79 @@
+//! The table that a run prints last, with what is to be reached.
+
+use crate::report::Row;
+
+/// What is to be reached.
+enum Reach {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+/// The figures to reach on an H200.
+const TARGETS: [(&str, &str, &str, Reach); 9] = [
+    ("crops", "50", "device_us", Reach::AtMost(5.0)),
+    ("crops", "150", "device_us", Reach::AtMost(7.5)),
+    ("crops", "50", "host_over_empty_us", Reach::AtMost(0.5)),
+    ("crops", "150", "host_over_empty_us", Reach::AtMost(1.2)),
+    ("crops", "10000", "device_us", Reach::AtMost(340.0)),
+    ("chain", "20", "device_us", Reach::AtMost(138.0)),
+    ("jit", "cold", "ms", Reach::AtMost(80.0)),
+    ("jit", "disk", "ms", Reach::AtMost(3.0)),
+    ("cpu", "chain20", "ratio", Reach::AtLeast(5.0)),
+];
+
+/// The rows, aligned.
+pub fn table(rows: &[Row]) -> String {
+    let heads = ["case", "metric", "value", "unit", "limit", "reach", "", "peer", ""];
+    let mut lines = vec![heads.map(str::to_owned)];
+    lines.extend(rows.iter().map(cells));
+    let widths: Vec<usize> =
+        (0..heads.len()).map(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in &lines {
+        for (i, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            // Figures to the right, words to the left.
+            let space = " ".repeat(width - cell.chars().count());
+            text += &if matches!(i, 2 | 4 | 5 | 8) { space + cell } else { cell.clone() + &space };
+            text += "  ";
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+fn cells(row: &Row) -> [String; 9] {
+    let fits = |(suite, case, metric, _): &&(&str, &str, &str, Reach)| {
+        (row.suite.as_str(), row.case.as_str(), row.metric.as_str()) == (suite, case, metric)
+    };
+    let (reach, verdict) = match TARGETS.iter().find(fits).map(|target| &target.3) {
+        Some(Reach::AtMost(most)) => (format!("<= {}", figure(*most)), row.value <= *most),
+        Some(Reach::AtLeast(least)) => (format!(">= {}", figure(*least)), row.value >= *least),
+        None => (String::new(), true),
+    };
+    let verdict = match (reach.is_empty(), verdict) {
+        (true, _) => "",
+        (false, true) => "met",
+        (false, false) => "missed",
+    };
+    [
+        format!("{}/{}", row.suite, row.case),
+        row.metric.clone(),
+        figure(row.value),
+        row.unit.clone(),
+        row.limit.map(figure).unwrap_or_default(),
+        reach,
+        verdict.to_owned(),
+        row.peer.clone().unwrap_or_default(),
+        row.peer_value.map(figure).unwrap_or_default(),
+    ]
+}
+
+/// Three or four significant digits.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        large if large >= 100.0 => format!("{value:.0}"),
+        middle if middle >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}

@@ -1,0 +1,4 @@
+//! The benchmark's own parts that need no GPU.
+
+mod data;
+mod results;

@@ -1,0 +1,8 @@
+use tilewright_dims::{Coords, dims};
+
+dims! { N, Y, X }
+
+fn main() {
+    let at = Coords::<(N, ())>::default();
+    let _ = at - 1;
+}

@@ -1,0 +1,160 @@
+use std::{fmt, marker::PhantomData};
+
+use bytemuck::Pod;
+
+use crate::{Device, Error, PinnedBuffer, Stream, raw};
+
+const OUT_OF_MEMORY: u32 = 2;
+const ROUNDING: usize = 16;
+
+/// Typed memory of a device, from the stream-ordered pool. It is given back, in stream order, when dropped: let the stream
+/// wait for other streams that still use it.
+///
+/// Blocking copies run on the buffer's own stream: they see what was queued there before, not what other streams do.
+pub struct DeviceBuffer<T: Pod> {
+    /// `None` when there is nothing to allocate.
+    memory: Option<raw::Memory>,
+    stream: Stream,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+/// Bytes of `len` elements.
+pub(crate) fn byte_count<T>(len: usize) -> Result<usize, Error> {
+    const { assert!(size_of::<T>() > 0, "elements must have a size") };
+    let bytes = len.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= isize::MAX as usize - ROUNDING);
+    bytes.ok_or(Error::TooLarge { elements: len, element_bytes: size_of::<T>() })
+}
+
+impl Stream {
+    /// Room for `len` elements. What is inside is unspecified. Sizes are rounded up to 16 bytes, so that kernels may read
+    /// whole 16-byte vectors.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<DeviceBuffer<T>, Error> {
+        let requested = byte_count::<T>(len)?.next_multiple_of(ROUNDING);
+        let memory = if requested == 0 { None } else { Some(self.allocate(requested)?) };
+        Ok(DeviceBuffer { memory, stream: self.clone(), len, element: PhantomData })
+    }
+
+    fn allocate(&self, requested: usize) -> Result<raw::Memory, Error> {
+        if self.raw.is_capturing()? {
+            return Err(Error::Capturing { call: "an allocation" });
+        }
+        raw::Memory::allocate(self.raw.clone(), requested).map_err(|error| match self.device().memory_info() {
+            Ok((free, total)) if error.is_code(&[OUT_OF_MEMORY]) => Error::OutOfMemory { requested, free, total },
+            _ => error,
+        })
+    }
+
+    /// Room for `len` elements, all bytes 0.
+    pub fn alloc_zeroed<T: Pod>(&self, len: usize) -> Result<DeviceBuffer<T>, Error> {
+        let buffer = self.alloc(len)?;
+        buffer.fill_bytes(0)?;
+        Ok(buffer)
+    }
+
+    /// A copy of `values` on the device. Returns when `values` has been read.
+    pub fn upload<T: Pod>(&self, values: &[T]) -> Result<DeviceBuffer<T>, Error> {
+        let mut buffer = self.alloc(values.len())?;
+        buffer.copy_from_slice(values)?;
+        Ok(buffer)
+    }
+}
+
+impl<T: Pod> DeviceBuffer<T> {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address on the device, a multiple of 256; 0 when the buffer is empty.
+    pub fn device_ptr(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.address)
+    }
+
+    /// Bytes allocated: those of the elements, rounded up to 16.
+    pub fn allocated_bytes(&self) -> usize {
+        self.memory.as_ref().map_or(0, |memory| memory.bytes)
+    }
+
+    /// The stream that the buffer came from and goes back on.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The device that the buffer is on.
+    pub fn device(&self) -> Device {
+        self.stream.device()
+    }
+
+    /// Sets every byte, those of the rounding included. Queued on the buffer's stream.
+    pub fn fill_bytes(&self, byte: u8) -> Result<(), Error> {
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.fill(byte, memory.bytes, &self.stream.raw))
+    }
+
+    /// Copies all elements from the host. Returns when `values` has been read. Lengths must be equal.
+    pub fn copy_from_slice(&mut self, values: &[T]) -> Result<(), Error> {
+        let Some(memory) = self.checked(values.len(), "elements copied to the device")? else { return Ok(()) };
+        self.refuse_capture()?;
+        memory.copy_from_host(bytemuck::cast_slice(values))
+    }
+
+    /// Copies all elements to the host and waits for them. Lengths must be equal.
+    pub fn copy_to_slice(&self, values: &mut [T]) -> Result<(), Error> {
+        let Some(memory) = self.checked(values.len(), "elements copied to the host")? else { return Ok(()) };
+        self.refuse_capture()?;
+        memory.copy_to_host(bytemuck::cast_slice_mut(values))
+    }
+
+    /// All elements, on the host.
+    pub fn to_vec(&self) -> Result<Vec<T>, Error> {
+        let mut values = vec![T::zeroed(); self.len];
+        self.copy_to_slice(&mut values)?;
+        Ok(values)
+    }
+
+    /// Queues a copy of all elements from page-locked memory on `stream` and returns at once. Until it is done, writing to
+    /// `source` waits. Lengths must be equal.
+    pub fn copy_from_pinned(&mut self, stream: &Stream, source: &PinnedBuffer<T>) -> Result<(), Error> {
+        let Some(memory) = self.checked(source.len(), "elements copied to the device")? else { return Ok(()) };
+        self.device().expect(&stream.device(), "the stream")?;
+        memory.copy_from_pinned(source.raw(), self.len * size_of::<T>(), &stream.raw)
+    }
+
+    /// Queues a copy of all elements to page-locked memory on `stream` and returns at once. Until it is done, reading
+    /// `target` waits. Lengths must be equal.
+    pub fn copy_to_pinned(&self, stream: &Stream, target: &mut PinnedBuffer<T>) -> Result<(), Error> {
+        let Some(memory) = self.checked(target.len(), "elements copied to the host")? else { return Ok(()) };
+        self.device().expect(&stream.device(), "the stream")?;
+        memory.copy_to_pinned(target.raw_mut(), self.len * size_of::<T>(), &stream.raw)
+    }
+
+    /// Queues a copy of all elements of another buffer of the same device on `stream`. Lengths must be equal.
+    pub fn copy_from_buffer(&mut self, stream: &Stream, source: &DeviceBuffer<T>) -> Result<(), Error> {
+        let Some(memory) = self.checked(source.len(), "elements copied on the device")? else { return Ok(()) };
+        self.device().expect(&stream.device(), "the stream")?;
+        self.device().expect(&source.device(), "the source")?;
+        let from = source.memory.as_ref();
+        from.map_or(Ok(()), |from| memory.copy_from_device(from, self.len * size_of::<T>(), &stream.raw))
+    }
+
+    fn checked(&self, got: usize, what: &'static str) -> Result<Option<&raw::Memory>, Error> {
+        if got == self.len { Ok(self.memory.as_ref()) } else { Err(Error::Length { what, expected: self.len, got }) }
+    }
+
+    fn refuse_capture(&self) -> Result<(), Error> {
+        let call = "a copy between host and device";
+        if self.stream.raw.is_capturing()? { Err(Error::Capturing { call }) } else { Ok(()) }
+    }
+}
+
+impl<T: Pod> fmt::Debug for DeviceBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (element, address) = (std::any::type_name::<T>(), self.device_ptr());
+        write!(f, "DeviceBuffer [{element}; {}] at {address:#x} of {:?}", self.len, self.device())
+    }
+}

@@ -1,0 +1,126 @@
+use std::{
+    ffi::CString,
+    fs::OpenOptions,
+    io::Write,
+    path::PathBuf,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Arch, Error, KernelCache, Source, TargetKind, folder::Folder, log, toolkit};
+
+const INVALID_OPTION: u32 = 5;
+const ERRORS_IN_SOURCE: u32 = 6;
+
+/// Code for a device, with what the compiler said about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compiled {
+    /// The source's name.
+    pub name: String,
+    /// What it was compiled for.
+    pub arch: Arch,
+    /// In which form.
+    pub target: TargetKind,
+    /// NVRTC's version (major, minor).
+    pub compiler: (i32, i32),
+    /// What each kernel uses, in the compiler's order. Empty for PTX.
+    pub kernels: Vec<KernelResources>,
+    /// The compiler's log.
+    pub log: String,
+    /// The cubin, or PTX text that ends in NUL.
+    #[serde(skip)]
+    pub image: Vec<u8>,
+}
+
+/// What one kernel uses, from the compiler's log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelResources {
+    /// The kernel.
+    pub name: String,
+    /// Registers of one thread.
+    pub registers: u32,
+    /// Stack of one thread, bytes.
+    pub stack_bytes: u32,
+    /// Bytes that one thread stores because registers ran out.
+    pub spill_store_bytes: u32,
+    /// Bytes that one thread loads again.
+    pub spill_load_bytes: u32,
+    /// Static shared memory of a block, bytes.
+    pub shared_bytes: u32,
+}
+
+/// Compiles with NVRTC, which is looked for on the first call. Needs neither driver nor GPU.
+///
+/// A source with errors is [`Error::Compile`]: the message names the op, then the log; the source is written to a file. The
+/// ptxas warning C7510 (wgmma serialised) is an error too.
+pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
+    let nvrtc = toolkit::nvrtc()?;
+    let options = source.all_options(arch);
+    let known = nvrtc.raw.architectures()?;
+    if !known.contains(&(arch.major as i32 * 10 + arch.minor as i32)) {
+        let known = known.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(" ");
+        let (major, minor) = nvrtc.version;
+        return Err(Error::UnknownArch { name: source.name.clone(), arch, known, version: format!("{major}.{minor}") });
+    }
+
+    let c = |what: &str, text: &str| {
+        CString::new(text).map_err(|_| Error::NulByte { name: source.name.replace('\0', "?"), what: what.to_owned() })
+    };
+    let (name, text) = (c("its name", &source.name)?, c("its text", &source.text)?);
+    let headers = source.headers.iter().map(|(name, text)| Ok([c("a header's name", name)?, c(name, text)?]));
+    let headers = headers.collect::<Result<Vec<_>, Error>>()?;
+    let arguments = options.iter().map(|option| c("an option", option)).collect::<Result<Vec<_>, Error>>()?;
+
+    let cubin = source.target != TargetKind::Portable;
+    let (log, image) = nvrtc.raw.compile([&name, &text], &headers, &arguments, cubin)?;
+    let image = image.map_err(|error| match error {
+        Error::Nvrtc { code: INVALID_OPTION | ERRORS_IN_SOURCE, .. } => {
+            let source_path = write_failed(source, arch, &options, &log);
+            Error::Compile { name: source.name.clone(), log: log.clone(), source_path }
+        }
+        other => other,
+    })?;
+    if log.contains("C7510") {
+        return Err(Error::SerializedWgmma { name: source.name.clone(), log });
+    }
+    let kernels = log::kernels(&log);
+    Ok(Compiled {
+        name: source.name.clone(),
+        arch,
+        target: source.target,
+        compiler: nvrtc.version,
+        kernels,
+        log,
+        image,
+    })
+}
+
+/// Writes what did not compile where the user can look at it: the text first, so that the log's line numbers hold.
+fn write_failed(source: &Source, arch: Arch, options: &[String], log: &str) -> Option<PathBuf> {
+    let mut content = format!("{}\n\n/* ==== options: {} ==== */\n", source.text, options.join(" "));
+    for (name, text) in &source.headers {
+        content += &format!("\n/* ==== header {name} ==== */\n{text}\n");
+    }
+    content += &format!("\n/* ==== log ====\n{}\n*/\n", log.replace("*/", "* /"));
+
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = source.name.chars().take(60).map(plain).collect();
+    let name = format!("{}-{:.12}.cu", name.trim_start_matches('.'), source.key(arch).to_string());
+    let in_cache = || {
+        let folder = Folder::open(&KernelCache::default_dir()?.join("failed")).ok()?;
+        folder.write(&name, content.as_bytes()).ok()?;
+        Some(folder.path().join(&name))
+    };
+    in_cache().or_else(|| write_temporary(&name, &content))
+}
+
+/// In the folder for temporary files, which others may write: under a name that nobody has taken.
+fn write_temporary(name: &str, content: &str) -> Option<PathBuf> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("tilewright-{}-{number}-{name}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).ok()?;
+    file.write_all(content.as_bytes()).ok()?;
+    Some(path)
+}

@@ -1,0 +1,158 @@
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+
+use crate::{Arch, Compiled, Error, Module, Stream, libcuda, raw};
+
+/// A GPU, with its primary context. Cheap to copy; the same device is the same object wherever it was asked for.
+#[derive(Clone, Copy)]
+pub struct Device {
+    properties: &'static Properties,
+}
+
+struct Properties {
+    context: raw::Context,
+    name: String,
+    arch: Arch,
+    multiprocessors: u32,
+    l2_bytes: usize,
+    memory_bytes: usize,
+    shared_bytes_per_block: u32,
+    driver_version: (i32, i32),
+    uuid: [u8; 16],
+}
+
+impl Device {
+    /// How many devices the driver sees. A machine without any is `Error::NoDevice`.
+    pub fn count() -> Result<usize, Error> {
+        let count = libcuda::driver()?.device_count().map_err(libcuda::no_device)?;
+        if count > 0 { Ok(count as usize) } else { Err(Error::NoDevice) }
+    }
+
+    /// The device with this number, counted from 0. Opening it the first time takes about 0.1 s.
+    pub fn new(ordinal: usize) -> Result<Self, Error> {
+        static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+        let count = Self::count()?;
+        if ordinal >= count {
+            return Err(Error::BadOrdinal { ordinal, count });
+        }
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = open.iter().find(|device| device.ordinal() == ordinal) {
+            return Ok(*device);
+        }
+        // Leaked on purpose, once per device: a primary context lasts as long as the process.
+        let device = Self { properties: Box::leak(Box::new(Properties::read(ordinal as i32)?)) };
+        open.push(device);
+        Ok(device)
+    }
+
+    /// The device's number.
+    pub fn ordinal(&self) -> usize {
+        self.properties.context.ordinal as usize
+    }
+
+    /// The product name, such as "NVIDIA H200".
+    pub fn name(&self) -> &'static str {
+        &self.properties.name
+    }
+
+    /// The compute capability.
+    pub fn arch(&self) -> Arch {
+        self.properties.arch
+    }
+
+    /// Number of streaming multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.properties.multiprocessors
+    }
+
+    /// Size of the level-2 cache.
+    pub fn l2_bytes(&self) -> usize {
+        self.properties.l2_bytes
+    }
+
+    /// Size of the device memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.properties.memory_bytes
+    }
+
+    /// The most shared memory that one block can have, when the kernel asks for it.
+    pub fn shared_bytes_per_block(&self) -> u32 {
+        self.properties.shared_bytes_per_block
+    }
+
+    /// The newest CUDA version that the driver serves, (major, minor).
+    pub fn driver_version(&self) -> (i32, i32) {
+        self.properties.driver_version
+    }
+
+    /// The device's lasting identity.
+    pub fn uuid(&self) -> [u8; 16] {
+        self.properties.uuid
+    }
+
+    /// Free and total bytes of device memory at this moment.
+    pub fn memory_info(&self) -> Result<(usize, usize), Error> {
+        self.properties.context.memory_info()
+    }
+
+    /// A new stream. It does not wait for CUDA's legacy default stream, nor that for it.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Ok(Stream { raw: Arc::new(raw::Stream::create(self.context())?), device: *self })
+    }
+
+    /// Makes the device's context current on this thread. Needed only after another CUDA library changed it there: every
+    /// call of this crate makes it current by itself, and remembers that per thread.
+    pub fn bind(&self) -> Result<(), Error> {
+        self.context().bind_anew()
+    }
+
+    /// Loads compiled code. What the driver does not take is `Error::Refused`.
+    pub fn load(&self, compiled: &Compiled) -> Result<Module, Error> {
+        Module::load(*self, compiled)
+    }
+
+    pub(crate) fn context(&self) -> &'static raw::Context {
+        &self.properties.context
+    }
+
+    /// Whether `other` is this device; if not, an error that names `what`.
+    #[inline]
+    pub(crate) fn expect(&self, other: &Device, what: &'static str) -> Result<(), Error> {
+        let (expected, got) = (self.properties.context.ordinal, other.properties.context.ordinal);
+        if expected == got { Ok(()) } else { Err(Error::OtherDevice { what, expected, got }) }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device {}: {} ({})", self.ordinal(), self.name(), self.arch())
+    }
+}
+
+impl Properties {
+    fn read(ordinal: i32) -> Result<Self, Error> {
+        let driver = libcuda::driver()?;
+        let context = raw::Context::retain(driver, ordinal)?;
+        let read = |attribute| context.attribute(attribute).map(|value| value.max(0) as u32);
+        let properties = Self {
+            name: context.name()?,
+            arch: Arch::new(
+                read(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                read(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: read(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            l2_bytes: read(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
+            memory_bytes: context.total_memory()?,
+            shared_bytes_per_block: read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            driver_version: libcuda::driver_version()?,
+            uuid: context.uuid()?,
+            context,
+        };
+        properties.context.keep_pool()?;
+        Ok(properties)
+    }
+}

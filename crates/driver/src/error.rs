@@ -1,0 +1,322 @@
+use std::{fmt::Write, path::PathBuf};
+
+use crate::Arch;
+
+/// What can go wrong, with the numbers and the next step.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No driver library could be opened.
+    #[error("no CUDA driver on this machine ({}); install NVIDIA's driver, or run on the CPU", list(tried))]
+    NoDriver {
+        /// Each name tried, with the loader's answer.
+        tried: Vec<String>,
+    },
+    /// The driver library is older than CUDA 12.0, or is no complete driver.
+    #[error("the driver library {library} {}; install NVIDIA's driver 525 (CUDA 12.0) or newer", too_old(*symbol, *version))]
+    DriverTooOld {
+        /// The first function that is missing; `None` when only the version is too low.
+        symbol: Option<&'static str>,
+        /// The library that was opened.
+        library: String,
+        /// The CUDA version that it serves (major, minor), when it says one.
+        version: Option<(i32, i32)>,
+    },
+    /// The driver works, and no GPU is visible.
+    #[error("the CUDA driver sees no GPU; check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or run on the CPU")]
+    NoDevice,
+    /// There is no device with this number.
+    #[error("there is no device {ordinal}: this machine has {count}, counted from 0")]
+    BadOrdinal {
+        /// The device asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Any other failure of a driver call. Failures of earlier work on the device can surface here.
+    #[error("{call} failed: {name} ({code}), {message}{}", driver_hint(*code))]
+    Driver {
+        /// The function called.
+        call: &'static str,
+        /// The driver's result code.
+        code: u32,
+        /// The code's name.
+        name: String,
+        /// The driver's explanation.
+        message: String,
+    },
+    /// The device has too little memory left.
+    #[error(
+        "out of device memory: {requested} bytes asked for, {free} of {total} free; free buffers or use smaller tiles"
+    )]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes free on the device after the failure.
+        free: usize,
+        /// Bytes of the device.
+        total: usize,
+    },
+    /// Page-locked host memory could not be had.
+    #[error("no page-locked host memory for {requested} bytes; use smaller buffers or raise `ulimit -l`")]
+    OutOfPinnedMemory {
+        /// Bytes asked for.
+        requested: usize,
+    },
+    /// A size that does not fit the address space.
+    #[error("{elements} elements of {element_bytes} bytes are more than the address space holds")]
+    TooLarge {
+        /// Elements asked for.
+        elements: usize,
+        /// Bytes of one.
+        element_bytes: usize,
+    },
+    /// Two lengths that must agree, or fit, do not.
+    #[error("{what}: expected {expected}, got {got}")]
+    Length {
+        /// What was to be done, and in which unit.
+        what: &'static str,
+        /// The length that would be right.
+        expected: usize,
+        /// The length given.
+        got: usize,
+    },
+    /// Two things of different devices were used together.
+    #[error(
+        "{what} belongs to device {got}, its partner to device {expected}; use one device's stream, buffers and modules"
+    )]
+    OtherDevice {
+        /// What is on the other device.
+        what: &'static str,
+        /// The device expected.
+        expected: i32,
+        /// The device found.
+        got: i32,
+    },
+    /// Refused while a graph is captured on the stream.
+    #[error("{call} cannot be part of a graph; do it before or after the capture")]
+    Capturing {
+        /// What was refused.
+        call: &'static str,
+    },
+    /// The module has no kernel of this name.
+    #[error("{module}: no kernel named `{kernel}`; declare it `extern \"C\" __global__`")]
+    NoKernel {
+        /// The module's source name.
+        module: String,
+        /// The name asked for.
+        kernel: String,
+    },
+    /// The parameter block has not the size that the kernel declares.
+    #[error("kernel `{kernel}`: the parameter block has {got} bytes, the kernel declares {expected}")]
+    ParameterBytes {
+        /// The kernel.
+        kernel: String,
+        /// Declared bytes.
+        expected: usize,
+        /// Bytes given.
+        got: usize,
+    },
+    /// The kernel declares several parameters.
+    #[error(
+        "kernel `{kernel}` declares several parameters; declare one struct, `const __grid_constant__`, and pass it by value"
+    )]
+    ParameterCount {
+        /// The kernel.
+        kernel: String,
+    },
+    /// The driver refused a launch.
+    #[error(
+        "kernel `{kernel}` was not launched with grid {grid:?}, block {block:?}, {shared_bytes} bytes of shared memory: {cause}"
+    )]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// Blocks.
+        grid: [u32; 3],
+        /// Threads of a block.
+        block: [u32; 3],
+        /// Dynamic shared memory, bytes.
+        shared_bytes: u32,
+        /// The driver's answer.
+        cause: Box<Error>,
+    },
+    /// The driver does not take this image: it is damaged, or made for another device or a newer driver.
+    #[error("{name}: the driver refuses the {bytes} byte image, {cause}")]
+    Refused {
+        /// The source's name.
+        name: String,
+        /// Size of the image.
+        bytes: usize,
+        /// The driver's answer.
+        cause: Box<Error>,
+    },
+    /// NVRTC was found nowhere.
+    #[error(
+        "no NVRTC (CUDA's run-time compiler) on this machine; get it with `cargo xtask toolkit`. Tried: {}",
+        list(tried)
+    )]
+    NoNvrtc {
+        /// Each place, with what was wrong there.
+        tried: Vec<String>,
+    },
+    /// A call of NVRTC failed, other than a compilation with errors.
+    #[error("{call} failed with NVRTC result {code}{}", nvrtc_hint(*code))]
+    Nvrtc {
+        /// The function called.
+        call: &'static str,
+        /// NVRTC's result code.
+        code: u32,
+    },
+    /// This NVRTC cannot compile for the device.
+    #[error("{name}: NVRTC {version} does not know {arch} (it knows {known}); get another with `cargo xtask toolkit`")]
+    UnknownArch {
+        /// The source's name.
+        name: String,
+        /// The target asked for.
+        arch: Arch,
+        /// Targets that it knows.
+        known: String,
+        /// NVRTC's version.
+        version: String,
+    },
+    /// The source does not compile. The message names the op first, then the log; the source is in a file.
+    #[error("{name} does not compile ({}):\n{}", source_place(source_path.as_ref()), shortened(log))]
+    Compile {
+        /// The source's name.
+        name: String,
+        /// NVRTC's log, whole.
+        log: String,
+        /// Where the source was written, with options and headers; `None` if it could not be written.
+        source_path: Option<PathBuf>,
+    },
+    /// ptxas reported C7510: tensor-core work runs serialised, several times slower than written.
+    #[error(
+        "{name}: ptxas serialised wgmma (C7510); take function calls and asserts out of its pipeline:\n{}",
+        shortened(log)
+    )]
+    SerializedWgmma {
+        /// The source's name.
+        name: String,
+        /// NVRTC's log, whole.
+        log: String,
+    },
+    /// A text for C has a NUL byte inside.
+    #[error("{name}: {what} has a NUL byte inside")]
+    NulByte {
+        /// The source or module.
+        name: String,
+        /// Which text.
+        what: String,
+    },
+    /// `python3 -m pip` cannot be run.
+    #[error(
+        "cannot fetch NVRTC, `python3 -m pip` does not run ({reason}); install python3-pip, or set TILEWRIGHT_CUDA to a folder with libnvrtc"
+    )]
+    NoPip {
+        /// What happened.
+        reason: String,
+    },
+    /// pip ran and did not bring the file.
+    #[error(
+        "pip could not download {package} ({status}); check the network or pip's mirror settings:\n{}",
+        shortened(stderr)
+    )]
+    Download {
+        /// Package and version.
+        package: String,
+        /// pip's exit status.
+        status: String,
+        /// What pip said.
+        stderr: String,
+    },
+    /// The downloaded file is not the one that this version of tilewright was tested with.
+    #[error("{file} has SHA-256 {got}, expected {expected}; nothing was installed. Try again, or check pip's mirror")]
+    Hash {
+        /// The file.
+        file: String,
+        /// The pinned hash.
+        expected: &'static str,
+        /// The hash of what came.
+        got: String,
+    },
+    /// NVIDIA offers no NVRTC for this kind of machine.
+    #[error("there is no NVRTC wheel for {host}; set TILEWRIGHT_CUDA to a folder with libnvrtc")]
+    NoWheel {
+        /// The machine's architecture.
+        host: &'static str,
+    },
+    /// Neither XDG_CACHE_HOME nor HOME is set.
+    #[error("no cache folder: set HOME or XDG_CACHE_HOME")]
+    NoCacheFolder,
+    /// The file system refused something.
+    #[error("cannot {doing} {}: {reason}", path.display())]
+    File {
+        /// The verb.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's answer.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// Whether this is the driver's answer with this code.
+    pub(crate) fn is_code(&self, codes: &[u32]) -> bool {
+        matches!(self, Self::Driver { code, .. } if codes.contains(code))
+    }
+
+    pub(crate) fn file(doing: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| Self::File { doing, path: path.into(), reason: error.to_string() }
+    }
+}
+
+fn list(items: &[String]) -> String {
+    if items.is_empty() { "nothing".into() } else { items.join("; ") }
+}
+
+fn too_old(symbol: Option<&str>, version: Option<(i32, i32)>) -> String {
+    let mut text = match version {
+        Some((major, minor)) => format!("serves CUDA {major}.{minor}"),
+        None => "tells no version".into(),
+    };
+    if let Some(symbol) = symbol {
+        let _ = write!(text, " and lacks `{symbol}`");
+    }
+    text
+}
+
+fn driver_hint(code: u32) -> &'static str {
+    match code {
+        700 | 701 | 710 | 714..=719 => {
+            "; a kernel launched earlier is at fault and this process has lost the device: run it under compute-sanitizer"
+        }
+        3 | 4 | 999 | 802 | 803 => "; check `nvidia-smi`, the driver may need a restart",
+        _ => "",
+    }
+}
+
+fn nvrtc_hint(code: u32) -> &'static str {
+    match code {
+        1 => ", out of memory",
+        5 => ", an option that it does not know: see Source::options",
+        7 => ", its libnvrtc-builtins is missing or of another version: run `cargo xtask toolkit`",
+        _ => "",
+    }
+}
+
+fn source_place(path: Option<&PathBuf>) -> String {
+    path.map_or("its source could not be written to disk".into(), |path| format!("source: {}", path.display()))
+}
+
+/// The first lines of a log, and how many more there are.
+fn shortened(log: &str) -> String {
+    const LINES: usize = 60;
+    let count = log.lines().count();
+    let mut text = log.lines().take(LINES).collect::<Vec<_>>().join("\n");
+    if count > LINES {
+        let _ = write!(text, "\n... and {} more lines, in the error's `log`", count - LINES);
+    }
+    text
+}

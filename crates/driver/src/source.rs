@@ -1,0 +1,117 @@
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Arch;
+
+/// What a kernel is compiled for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TargetKind {
+    /// A cubin for `sm_XY`; it runs on later devices of the same major version too.
+    #[default]
+    Plain,
+    /// A cubin for `sm_XYa`: wgmma, setmaxnreg. It runs on exactly that architecture.
+    ArchSpecific,
+    /// PTX for `compute_XY`, which the driver compiles for its device when it is loaded.
+    Portable,
+}
+
+impl TargetKind {
+    /// The compiler's name of the target: `sm_90`, `sm_90a`, `compute_90`.
+    pub fn target(self, arch: Arch) -> String {
+        match self {
+            Self::Plain => arch.to_string(),
+            Self::ArchSpecific => format!("{arch}a"),
+            Self::Portable => format!("compute_{}{}", arch.major, arch.minor),
+        }
+    }
+}
+
+/// A CUDA C++ translation unit in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// What the user would call it, the op; it comes first in messages. Not part of the key.
+    pub name: String,
+    /// The text. Kernels are `extern "C" __global__` with one struct parameter, `const __grid_constant__`.
+    pub text: String,
+    /// What `#include` finds: name and text.
+    pub headers: Vec<(String, Cow<'static, str>)>,
+    /// Options of NVRTC beside the defaults (`--std=c++17 --fmad=false -DNDEBUG --ptxas-options=-v`). An option
+    /// `--name=value` replaces the default of that name.
+    pub options: Vec<String>,
+    /// What it is compiled for.
+    pub target: TargetKind,
+}
+
+/// The identity of compiled code: BLAKE3 over everything that decides it, except the compiler's version.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub [u8; 32]);
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({self})")
+    }
+}
+
+/// Raised when entries of an older layout, or of a compiler with a known fault, must not be used any more.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// The oldest compiler whose entries this schema takes.
+pub(crate) const OLDEST_COMPILER: (i32, i32) = (12, 0);
+
+const FLAG_VARIABLES: [&str; 2] = ["NVRTC_PREPEND_FLAGS", "NVRTC_APPEND_FLAGS"];
+
+/// NVRTC's flags from the environment. They change what it makes, so they join the key.
+pub(crate) fn environment_flags() -> Option<String> {
+    let set = FLAG_VARIABLES.iter().filter_map(|name| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+        Some(format!("{name}={}\n", value.to_string_lossy()))
+    });
+    let flags: String = set.collect();
+    (!flags.is_empty()).then_some(flags)
+}
+
+impl Source {
+    /// All options that the compiler gets, defaults first.
+    pub fn all_options(&self, arch: Arch) -> Vec<String> {
+        let target = format!("--gpu-architecture={}", self.target.target(arch));
+        let defaults = [target.as_str(), "--std=c++17", "--fmad=false", "-DNDEBUG", "--ptxas-options=-v"];
+        let name = |option: &str| option.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned();
+        let replaced = |default: &str| match name(default).as_str() {
+            "gpu-architecture" | "ptxas-options" | "DNDEBUG" => false,
+            default => self.options.iter().any(|option| name(option) == default),
+        };
+        let kept = defaults.into_iter().filter(|default| !replaced(default)).map(str::to_owned);
+        kept.chain(self.options.iter().cloned()).collect()
+    }
+
+    /// The content key for this architecture. Each text is hashed with its length before it, so none runs into the next.
+    pub fn key(&self, arch: Arch) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        add("tilewright kernel");
+        add(&SCHEMA.to_string());
+        add(&self.text);
+        add(&self.headers.len().to_string());
+        for (name, text) in &self.headers {
+            add(name);
+            add(text);
+        }
+        for option in self.all_options(arch) {
+            add(&option);
+        }
+        if let Some(flags) = environment_flags() {
+            add(&flags);
+        }
+        Key(*hasher.finalize().as_bytes())
+    }
+}

@@ -1,0 +1,90 @@
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+};
+
+use crate::{Device, Error, Graph, raw};
+
+/// A queue of work on a device. Clones are the same queue.
+#[derive(Clone)]
+pub struct Stream {
+    pub(crate) raw: Arc<raw::Stream>,
+    pub(crate) device: Device,
+}
+
+impl Stream {
+    /// The device that the stream works on.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Waits until everything queued so far is done. Errors of that work come out here.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.raw.synchronize()
+    }
+
+    /// A mark behind everything queued so far.
+    pub fn record(&self) -> Result<Event, Error> {
+        let event = raw::Event::create(self.raw.context, true)?;
+        event.record(&self.raw)?;
+        Ok(Event { raw: event })
+    }
+
+    /// Lets later work on this stream begin only when `event` has come to pass. The host does not wait.
+    pub fn wait(&self, event: &Event) -> Result<(), Error> {
+        self.raw.wait(&event.raw)
+    }
+
+    /// Runs `work` with everything that it queues on this stream captured into a graph instead of executed, and gives the
+    /// graph with what `work` returned. Allocation and copies between host and device are refused meanwhile
+    /// (`Error::Capturing`). Buffers that the captured work uses must outlive the graph's launches.
+    pub fn capture<R>(&self, work: impl FnOnce() -> R) -> Result<(Graph, R), Error> {
+        self.raw.begin_capture()?;
+        let result = catch_unwind(AssertUnwindSafe(work));
+        let graph = self.raw.end_capture();
+        match result {
+            Ok(result) => Ok((Graph { raw: graph?, device: self.device }, result)),
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+
+    /// The driver's `CUstream`, for other libraries. It is valid as long as this stream.
+    pub fn handle(&self) -> *mut std::ffi::c_void {
+        self.raw.handle()
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream {:?} of {:?}", self.raw.handle(), self.device)
+    }
+}
+
+/// A mark in a stream, with a time.
+pub struct Event {
+    raw: raw::Event,
+}
+
+impl Event {
+    /// Milliseconds from `start` to this event. Both must have come to pass.
+    pub fn elapsed_ms_since(&self, start: &Event) -> Result<f32, Error> {
+        self.raw.elapsed_ms_since(&start.raw)
+    }
+
+    /// Waits until the event has come to pass.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.raw.synchronize()
+    }
+
+    /// Whether the event has come to pass.
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.raw.is_done()
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event of device {}", self.raw.context.ordinal)
+    }
+}

@@ -1,0 +1,56 @@
+//! Libraries that answer like a driver, made with the system's C compiler.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Functions with an answer; all others return `$RESULT`.
+const BODIES: [(&str, &str); 15] = [
+    ("cuDriverGetVersion", "(int* v) { *v = VERSION; return 0; }"),
+    ("cuGetErrorName", "(int code, const char** text) { *text = \"STUB\"; return 0; }"),
+    ("cuGetErrorString", "(int code, const char** text) { *text = \"a stub's answer\"; return 0; }"),
+    ("cuDeviceGetCount", "(int* v) { *v = 1; return RESULT; }"),
+    ("cuDeviceGetName", "(char* v, int n, int d) { v[0] = 'F'; v[1] = 0; return RESULT; }"),
+    ("cuDeviceGetAttribute", "(int* v, int a, int d) { *v = a == 75 ? 9 : a == 76 ? 0 : 100000; return RESULT; }"),
+    ("cuDevicePrimaryCtxRetain", "(void** v, int d) { *v = (void*)16; return RESULT; }"),
+    ("cuStreamCreate", "(void** v, unsigned f) { *v = (void*)32; return RESULT; }"),
+    ("cuStreamIsCapturing", "(void* s, int* v) { *v = 0; return RESULT; }"),
+    ("cuEventCreate", "(void** v, unsigned f) { *v = (void*)48; return RESULT; }"),
+    (
+        "cuMemAllocAsync",
+        "(unsigned long long* v, unsigned long n, void* s) { *v = 4096; return n > 1ul << 40 ? 2 : RESULT; }",
+    ),
+    (
+        "cuMemHostAlloc",
+        "(void** v, unsigned long n, unsigned f) { *v = aligned_alloc(4096, (n + 4095) & ~4095ul); return RESULT; }",
+    ),
+    ("cuModuleLoadData", "(void** v, const char* image) { *v = (void*)64; return image[0] == 'X' ? 200 : RESULT; }"),
+    (
+        "cuModuleGetFunction",
+        "(void** v, void* m, const char* name) { *v = (void*)80; return name[0] == 'X' ? 500 : RESULT; }",
+    ),
+    ("cuFuncGetAttribute", "(int* v, int a, void* f) { *v = 24; return RESULT; }"),
+];
+
+/// A driver library that serves `version`, whose functions answer `result`, without those in `missing`.
+pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str]) -> Option<PathBuf> {
+    let mut text = format!("#include <stdlib.h>\n#define VERSION {version}\n#define RESULT {result}\n");
+    for symbol in tilewright_driver::required_symbols().filter(|symbol| !missing.contains(symbol)) {
+        let body = BODIES.iter().find(|(name, _)| *name == symbol).map_or("() { return RESULT; }", |(_, body)| body);
+        text += &format!("int {symbol}{body}\n");
+    }
+    text += "int cuFuncGetParamInfo(void* f, unsigned long i, unsigned long* at, unsigned long* n) { *at = 0; *n = 16; return i ? 1 : 0; }\n";
+    library(folder, "libcuda.so.1", &text)
+}
+
+/// A shared library from C text; `None` without a compiler.
+pub(crate) fn library(folder: &Path, name: &str, text: &str) -> Option<PathBuf> {
+    let (source, library) = (folder.join("stub.c"), folder.join(name));
+    std::fs::write(&source, text).expect("a writable folder");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-w", "-std=gnu11", "-o"]).arg(&library).arg(&source);
+    let output = compiler.output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(library)
+}

@@ -1,0 +1,218 @@
+//! Binding: sizes of operands meet the expression. Everything that can be checked on the host is checked here.
+
+use crate::dtype::{Rect, Scalar};
+use crate::error::Error;
+use crate::fold;
+use crate::graph::{DimId, Graph, Inside, NodeId, Op, Output, Size};
+
+/// Highest number of dimensions of an operand.
+pub const MAX_RANK: usize = 8;
+
+/// One axis of an operand's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Axis {
+    /// The dimension it runs along.
+    pub dim: DimId,
+    /// Its length.
+    pub extent: i64,
+    /// Elements from one index to the next.
+    pub stride: i64,
+}
+
+/// Where an operand's memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In host memory: small ones travel with the launch, as values.
+    Host,
+    /// In device memory.
+    Device,
+}
+
+/// An operand or output as it is bound: its axes, outermost first, and where its memory is.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Its axes in layout order.
+    pub axes: &'a [Axis],
+    /// Where it is.
+    pub place: Place,
+    /// Alignment of its first element in bytes, a power of two.
+    pub alignment: u32,
+    /// The boxes themselves, if the operand is a host tensor of dense rectangles.
+    pub boxes: Option<&'a [Rect]>,
+}
+
+impl View<'_> {
+    fn extent(&self, dim: DimId) -> Option<i64> {
+        self.axes.iter().find(|a| a.dim == dim).map(|a| a.extent)
+    }
+
+    /// Elements of memory that the axes reach, counted from the first element; 0 if the view is empty.
+    pub fn reach(axes: &[Axis]) -> i64 {
+        if axes.iter().any(|a| a.extent == 0) {
+            return 0;
+        }
+        1 + axes.iter().map(|a| (a.extent - 1) * a.stride.max(0)).sum::<i64>()
+    }
+}
+
+/// Dense axes (row-major, the last dimension contiguous).
+pub fn dense(dims: &[DimId], extents: &[i64]) -> Vec<Axis> {
+    let mut stride = 1;
+    let mut axes: Vec<Axis> = Vec::with_capacity(dims.len());
+    for (dim, extent) in dims.iter().zip(extents).rev() {
+        axes.push(Axis { dim: *dim, extent: *extent, stride });
+        stride *= (*extent).max(1);
+    }
+    axes.reverse();
+    axes
+}
+
+/// A graph with sizes for its operands.
+pub struct Binding<'a> {
+    graph: &'a Graph,
+    views: &'a [View<'a>],
+}
+
+impl<'a> Binding<'a> {
+    /// Checks that `views` fit the graph's operands: their number, dimensions, agreeing sizes, boxes inside.
+    pub fn new(graph: &'a Graph, views: &'a [View<'a>]) -> Result<Self, Error> {
+        graph.check()?;
+        if views.len() != graph.operands.len() {
+            return Err(Error::Count { what: "operands", expected: graph.operands.len(), got: views.len() });
+        }
+        let binding = Binding { graph, views };
+        for equation in &graph.equations {
+            let (a, b) = (binding.size(equation.dim, equation.a)?, binding.size(equation.dim, equation.b)?);
+            if a != b {
+                return Err(Error::Extent {
+                    dim: graph.dim_name(equation.dim),
+                    of_a: binding.origin(equation.a),
+                    a,
+                    of_b: binding.origin(equation.b),
+                    b,
+                });
+            }
+        }
+        for (dim, size, low, high) in &graph.orders {
+            let extent = binding.size(*dim, *size)?;
+            if *low < 0 || i64::from(*high) >= extent {
+                let index = i64::from(if *low < 0 { *low } else { *high });
+                return Err(Error::Order { dim: graph.dim_name(*dim), index, extent });
+            }
+        }
+        for (operand, width, height) in binding.limits()? {
+            if let Some(boxes) = views[usize::from(operand)].boxes {
+                check_boxes(boxes, width, height)?;
+            }
+        }
+        Ok(binding)
+    }
+
+    /// The sizes of output `output`, in its layout's order.
+    pub fn output(&self, output: usize) -> Result<Vec<i64>, Error> {
+        let out = &self.graph.outputs[output];
+        out.dims.iter().map(|d| self.size(*d, self.graph.size_of(out.node, *d))).collect()
+    }
+
+    /// Whether the boxes of an operand were checked here, so that kernels need not.
+    pub fn checked(&self, operand: u16) -> bool {
+        self.views[operand as usize].boxes.is_some()
+            && self.graph.insides.iter().all(|i| i.boxes != operand || self.sized(i.height) && self.sized(i.width))
+    }
+
+    /// Whether a size is known without looking into an operand.
+    fn sized(&self, size: Size) -> bool {
+        !matches!(size, Size::Node(n) if !matches!(self.graph.node(n).op, Op::Const(_)))
+    }
+
+    /// A size as a number.
+    pub fn size(&self, dim: DimId, size: Size) -> Result<i64, Error> {
+        let name = self.graph.dim_name(dim);
+        match size {
+            Size::Any => Err(Error::Unsized { dim: name }),
+            Size::Const(n) => Ok(n),
+            Size::Operand(operand, d) => {
+                self.views[operand as usize].extent(d).ok_or(Error::Unsized { dim: name })
+            }
+            Size::Node(node) => self.box_size(name, node),
+        }
+    }
+
+    /// The common width or height of a host operand's boxes.
+    fn box_size(&self, dim: &'static str, node: NodeId) -> Result<i64, Error> {
+        let (operand, component) = match self.component(node) {
+            Some(Source::Constant(s)) => return Ok(s.as_i64().unwrap_or(0)),
+            Some(Source::Box(operand, component)) => (operand, component),
+            None => return Err(Error::SizeOnDevice { dim }),
+        };
+        let boxes = self.views[operand as usize].boxes.ok_or(Error::SizeOnDevice { dim })?;
+        let length = |r: &Rect| i64::from(if component == 2 { r.width } else { r.height });
+        let first = boxes.first().map_or(0, length);
+        match boxes.iter().position(|r| length(r) != first) {
+            None => Ok(first),
+            Some(index) => Err(Error::Ragged { dim, first, other: length(&boxes[index]), index }),
+        }
+    }
+
+    fn component(&self, node: NodeId) -> Option<Source> {
+        match &self.graph.node(node).op {
+            Op::Const(s) => Some(Source::Constant(*s)),
+            Op::Input { operand, component } => Some(Source::Box(*operand, *component)),
+            Op::Guard { value, .. } => self.component(*value),
+            Op::At { source, .. } => self.component(*source),
+            Op::Unary(op, a) => match self.component(*a)? {
+                Source::Constant(s) => Some(Source::Constant(fold::unary(*op, s))),
+                Source::Box(..) => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn origin(&self, size: Size) -> String {
+        match size {
+            Size::Operand(operand, _) => format!("operand {operand}"),
+            Size::Const(n) => format!("the expression (a literal {n})"),
+            _ => "the boxes of a crop".into(),
+        }
+    }
+
+    /// Operands that hold boxes, with the columns and rows of what they crop; the largest number where that depends on
+    /// other boxes.
+    pub fn limits(&self) -> Result<Vec<(u16, i64, i64)>, Error> {
+        let limit = |i: &Inside| {
+            let known = self.sized(i.height) && self.sized(i.width);
+            Ok(match known {
+                true => (i.boxes, self.size(0, i.width)?, self.size(0, i.height)?),
+                false => (i.boxes, i64::MAX, i64::MAX),
+            })
+        };
+        self.graph.insides.iter().map(limit).collect()
+    }
+
+    /// Whether a result is as large as a box, so that its size is not known from the operands' sizes.
+    pub fn sized_by_boxes(&self) -> bool {
+        let output = |o: &Output| o.dims.iter().any(|d| !self.sized(self.graph.size_of(o.node, *d)));
+        self.graph.outputs.iter().any(output)
+            || self.graph.equations.iter().any(|e| !self.sized(e.a) || !self.sized(e.b))
+    }
+}
+
+/// Checks that every box has pixels and lies inside `width` x `height`.
+pub fn check_boxes(boxes: &[Rect], width: i64, height: i64) -> Result<(), Error> {
+    for (index, rect) in boxes.iter().enumerate() {
+        if rect.width < 1 || rect.height < 1 {
+            return Err(Error::BoxEmpty { index, rect: *rect });
+        }
+        let right = i64::from(rect.x) + i64::from(rect.width);
+        let bottom = i64::from(rect.y) + i64::from(rect.height);
+        if rect.x < 0 || rect.y < 0 || right > width || bottom > height {
+            return Err(Error::BoxOutside { index, rect: *rect, width, height });
+        }
+    }
+    Ok(())
+}
+
+enum Source {
+    Constant(Scalar),
+    Box(u16, u8),
+}

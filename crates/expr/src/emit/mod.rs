@@ -1,0 +1,251 @@
+//! Emission: a plan becomes one readable CUDA C++ kernel.
+//!
+//! A thread computes `lanes` neighbouring points of the inner dimension for every value of the register dimensions, as
+//! straight-line code. Operands in host memory travel with the launch: in the parameter block (entry `values`), or, when they
+//! are larger, through a device buffer (entry `buffer`). Both entries stand in one source, so a new number of crops never
+//! recompiles.
+
+mod access;
+mod body;
+mod params;
+
+pub use params::{Field, Params};
+
+use crate::bind::Place;
+use crate::dtype::Scalar;
+use crate::graph::{DimId, Graph};
+use crate::lower::{Point, lower};
+use crate::plan::{Extent, Plan, Slot};
+use crate::program::{Program, Val};
+use std::fmt::Write as _;
+
+/// A kernel's text and how to call it.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The source, a function of the graph and [`Plan::key`] alone.
+    pub source: String,
+    /// Name of the entry whose parameter block carries the host operands (or that has none).
+    pub values: &'static str,
+    /// Name of the entry that reads host operands from a device buffer; `None` if there are none.
+    pub buffer: Option<&'static str>,
+    /// The parameter block.
+    pub params: Params,
+    /// Whether the kernel checks boxes itself and needs the error word.
+    pub guards: bool,
+}
+
+/// Writes the kernel of `plan`.
+pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
+    let tile = lower_points(graph, plan, plan.lanes);
+    let point = (!plan.full_lanes()).then(|| lower_points(graph, plan, 1));
+    let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
+    let names = Names::new(graph, plan);
+    let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, &names);
+
+    let mut source = String::new();
+    describe(&mut source, graph, plan, &names);
+    source.push_str("#include \"tilewright/prelude.cuh\"\n\n");
+    params.declare(&mut source);
+    body::function(&mut source, "tile", plan, &names, &tile);
+    if let Some(point) = &point {
+        body::function(&mut source, "point", plan, &names, point);
+    }
+    run(&mut source, plan, &names, &params, point.is_some());
+    let threads = plan.block[0] * plan.block[1];
+    let host = plan.inputs.iter().any(|s| s.place == Place::Host);
+    let head = format!("extern \"C\" __global__ void __launch_bounds__({threads})");
+    if host {
+        let _ = write!(
+            source,
+            "struct Values {{\n  Head head;\n  TW_ALIGN(16) unsigned char data[{}];\n}};\n\n\
+             {head} values(const __grid_constant__ Values p) {{ run(p.head, p.data); }}\n\n\
+             {head} buffer(const __grid_constant__ Head p) {{ run(p, p.data); }}\n",
+            params.capacity()
+        );
+    } else {
+        let _ = writeln!(source, "{head} values(const __grid_constant__ Head p) {{ run(p, nullptr); }}");
+    }
+    Kernel { source, values: "values", buffer: host.then_some("buffer"), params, guards }
+}
+
+/// The straight-line code of a thread that computes `lanes` points.
+fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Program {
+    let outputs: Vec<_> = plan.outputs.iter().map(Slot::dims).collect();
+    let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
+    lower(graph, &plan.operands(false), &outputs, &world, |program| points(program, plan, lanes))
+}
+
+/// Every (lane, register index) of a thread.
+fn points(program: &mut Program, plan: &Plan, lanes: u32) -> Vec<Point> {
+    let base: Point = plan.world.iter().enumerate().map(|(i, w)| (w.dim, program.coord(i as u8))).collect();
+    let mut points = vec![base];
+    if let Some(inner) = plan.inner() {
+        let dim = inner.dim;
+        points = shifted(program, &points, dim, lanes);
+    }
+    for (dim, n) in &plan.registers {
+        let literals: Vec<Val> = (0..*n).map(|i| program.constant_of(Scalar::of(i as i32))).collect();
+        points = points
+            .into_iter()
+            .flat_map(|p| literals.iter().map(move |v| p.iter().copied().chain([(*dim, *v)]).collect::<Point>()))
+            .collect();
+    }
+    points
+}
+
+fn shifted(program: &mut Program, points: &[Point], dim: DimId, lanes: u32) -> Vec<Point> {
+    let mut all = Vec::new();
+    for lane in 0..lanes as i32 {
+        let step = program.constant_of(Scalar::of(lane));
+        for point in points {
+            let mut moved = point.clone();
+            for (d, v) in moved.iter_mut().filter(|(d, _)| *d == dim) {
+                debug_assert_eq!(*d, dim);
+                *v = program.binary(crate::graph::Binary::Add, *v, step);
+            }
+            all.push(moved);
+        }
+    }
+    all
+}
+
+/// Identifiers of loops: unique, and legal in C++.
+pub(crate) struct Names {
+    world: Vec<String>,
+}
+
+impl Names {
+    fn new(graph: &Graph, plan: &Plan) -> Names {
+        let mut world: Vec<String> = Vec::new();
+        for (i, w) in plan.world.iter().enumerate() {
+            let name: String = graph
+                .dim_name(w.dim)
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                .collect();
+            let taken = world.contains(&name);
+            world.push(if taken { format!("{name}_{i}") } else { name });
+        }
+        Names { world }
+    }
+
+    /// The coordinate along a loop.
+    pub(crate) fn coord(&self, dim: usize) -> String {
+        format!("i_{}", self.world[dim])
+    }
+
+    /// The length of a loop.
+    pub(crate) fn extent(&self, dim: usize) -> String {
+        format!("n_{}", self.world[dim])
+    }
+
+    /// The number of blocks along a loop.
+    pub(crate) fn tiles(&self, dim: usize) -> String {
+        format!("tiles_{}", self.world[dim])
+    }
+}
+
+/// The comment at the head: what the kernel computes over.
+fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
+    let loops: Vec<String> = plan
+        .world
+        .iter()
+        .enumerate()
+        .map(|(i, w)| match w.class {
+            Extent::Exact(n) => format!("{} = {n}", names.world[i]),
+            Extent::MultipleOf(1) => names.world[i].clone(),
+            Extent::MultipleOf(m) => format!("{} (a multiple of {m})", names.world[i]),
+        })
+        .collect();
+    let registers: Vec<String> =
+        plan.registers.iter().map(|(d, n)| format!("{} = {n} in registers, ", graph.dim_name(*d))).collect();
+    let _ = writeln!(
+        source,
+        "// tilewright: loops ({}); {}{} point{} a thread.",
+        loops.join(", "),
+        registers.concat(),
+        plan.lanes,
+        if plan.lanes == 1 { "" } else { "s" }
+    );
+    let mut slot = |name: String, s: &Slot| {
+        let axes: Vec<&str> = s.axes.iter().map(|a| graph.dim_name(a.axis.dim)).collect();
+        let what = if s.components == 1 { s.dtype.name().to_string() } else { format!("{} x{}", s.dtype, s.components) };
+        let place = if s.place == Place::Host { ", sent with the launch" } else { "" };
+        let _ = writeln!(source, "//   {name}: {what} ({}){place}", axes.join(", "));
+    };
+    plan.inputs.iter().enumerate().for_each(|(i, s)| slot(format!("in{i}"), s));
+    plan.outputs.iter().enumerate().for_each(|(i, s)| slot(format!("out{i}"), s));
+}
+
+/// The function that finds a thread's place and calls `tile` (or `point`, where a row ends).
+fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: bool) {
+    source.push_str("static TW_DEVICE void run(const Head& p, const unsigned char* data) {\n");
+    let n = plan.world.len();
+    let tiles = plan.tiles();
+    let count: Vec<String> = (0..n)
+        .map(|i| match plan.world[i].class {
+            Extent::Exact(_) => format!("{}u", tiles[i]),
+            Extent::MultipleOf(_) => format!("p.{}", names.tiles(i)),
+        })
+        .collect();
+    let wide = plan.large_grid() || plan.world.iter().any(|w| w.wide());
+    match (n, wide) {
+        (0, _) => {}
+        (_, true) => source.push_str("  unsigned long long block = blockIdx.y * (unsigned long long)gridDim.x + blockIdx.x;\n"),
+        (_, false) => source.push_str("  unsigned block = blockIdx.x;\n"),
+    }
+    let mut guards = Vec::new();
+    for i in (0..n).rev() {
+        let kind = if plan.world[i].wide() { "long long" } else { "int" };
+        let single = matches!(plan.world[i].class, Extent::Exact(_)) && tiles[i] == 1;
+        let tile = match i {
+            _ if single => "0".to_string(),
+            0 => "block".to_string(),
+            _ => format!("(block % {})", count[i]),
+        };
+        let coord = names.coord(i);
+        let exact_fit = |per: i64| matches!(plan.world[i].class, Extent::Exact(e) if e % per == 0);
+        let (text, per) = match n - 1 - i {
+            0 => {
+                let (x, lanes) = (plan.block[0], plan.lanes);
+                let times = if lanes == 1 { String::new() } else { format!(" * {lanes}") };
+                let place = if single { "threadIdx.x".into() } else { format!("({tile} * {x} + threadIdx.x)") };
+                (format!("({kind}){place}{times}"), i64::from(x * lanes))
+            }
+            1 if plan.block[1] > 1 => {
+                let rows = plan.block[1];
+                let place = if single { "threadIdx.y".into() } else { format!("({tile} * {rows} + threadIdx.y)") };
+                (format!("({kind}){place}"), i64::from(rows))
+            }
+            _ => (format!("({kind}){tile}"), 1),
+        };
+        let _ = writeln!(source, "  const {kind} {coord} = {text};");
+        if i > 0 && !single {
+            let _ = writeln!(source, "  block /= {};", count[i]);
+        }
+        if !exact_fit(per) && (per > 1 || (i == 0 && wide)) {
+            guards.push(format!("{coord} >= {}", params.world_extent(plan, names, i)));
+        }
+    }
+    if !guards.is_empty() {
+        let _ = writeln!(source, "  if ({}) return;", guards.join(" || "));
+    }
+    let args: String = (0..n).map(|i| format!(", {}", names.coord(i))).collect();
+    match plan.inner() {
+        Some(inner) if tails => {
+            let (last, kind) = (n - 1, if inner.wide() { "long long" } else { "int" });
+            let (coord, extent) = (names.coord(last), params.world_extent(plan, names, last));
+            let before: String = (0..last).map(|i| format!(", {}", names.coord(i))).collect();
+            let _ = write!(
+                source,
+                "  if ({coord} + {} <= {extent}) {{\n    tile(p, data{args});\n  }} else {{\n    \
+                 for ({kind} i = {coord}; i < {extent}; ++i) point(p, data{before}, i);\n  }}\n",
+                plan.lanes
+            );
+        }
+        _ => {
+            let _ = writeln!(source, "  tile(p, data{args});");
+        }
+    }
+    source.push_str("}\n\n");
+}

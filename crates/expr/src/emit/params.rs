@@ -1,0 +1,199 @@
+//! The parameter block: one packed struct by value, the same bytes in Rust and in the kernel.
+
+use super::Names;
+use crate::bind::Place;
+use crate::plan::{Extent, Plan};
+use crate::program::{Inst, Program};
+use std::fmt::Write as _;
+
+/// Bytes of a parameter block that carries host operands.
+const VALUES_BYTES: usize = 4096;
+
+/// What a field of the head holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// Device address of an input.
+    Input(u16),
+    /// Device address of an output.
+    Output(u16),
+    /// Device address of the error words.
+    Error,
+    /// Device address of the buffer with host operands.
+    Data,
+    /// Elements between indices of an input's axis.
+    InputStride(u16, u8),
+    /// Elements between indices of an output's axis.
+    OutputStride(u16, u8),
+    /// Length of a loop.
+    Extent(u8),
+    /// Blocks along a loop.
+    Tiles(u8),
+    /// Length of an input's axis.
+    InputExtent(u16, u8),
+    /// Where a host operand starts within the data.
+    Offset(u16),
+}
+
+impl Field {
+    /// Whether it is a device address, which changes from call to call.
+    pub fn is_address(self) -> bool {
+        matches!(self, Field::Input(_) | Field::Output(_) | Field::Error | Field::Data)
+    }
+}
+
+/// The layout of the parameter block.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// Fields with their byte offsets, in declaration order.
+    pub fields: Vec<(Field, u32)>,
+    declarations: Vec<String>,
+    /// Bytes of the head.
+    pub head_bytes: usize,
+}
+
+impl Params {
+    pub(super) fn new(plan: &Plan, programs: &[Option<&Program>], guards: bool, names: &Names) -> Params {
+        let mut wide: Vec<(Field, String)> = Vec::new();
+        let mut narrow: Vec<(Field, String)> = Vec::new();
+        for (i, slot) in plan.inputs.iter().enumerate() {
+            let k = i as u16;
+            match slot.place {
+                Place::Device => wide.push((Field::Input(k), format!("const {}* in{i}", slot.dtype.cuda()))),
+                Place::Host if slot.exact_len().is_some() => {}
+                Place::Host => narrow.push((Field::Offset(k), format!("unsigned in{i}_at"))),
+            }
+        }
+        for (i, slot) in plan.outputs.iter().enumerate() {
+            wide.push((Field::Output(i as u16), format!("{}* out{i}", slot.dtype.cuda())));
+        }
+        if guards {
+            wide.push((Field::Error, "unsigned* error".into()));
+        }
+        if plan.inputs.iter().any(|s| s.place == Place::Host) {
+            wide.push((Field::Data, "const unsigned char* data".into()));
+        }
+        for (inputs, slots) in [(true, &plan.inputs), (false, &plan.outputs)] {
+            for (i, slot) in slots.iter().enumerate() {
+                for (a, _) in slot.axes.iter().enumerate().filter(|(_, a)| !a.exact_stride) {
+                    let (field, name) = match inputs {
+                        true => (Field::InputStride(i as u16, a as u8), format!("long long in{i}_s{a}")),
+                        false => (Field::OutputStride(i as u16, a as u8), format!("long long out{i}_s{a}")),
+                    };
+                    wide.push((field, name));
+                }
+            }
+        }
+        for (i, w) in plan.world.iter().enumerate() {
+            if let Extent::MultipleOf(_) = w.class {
+                if w.wide() {
+                    wide.push((Field::Extent(i as u8), format!("long long {}", names.extent(i))));
+                } else {
+                    narrow.push((Field::Extent(i as u8), format!("int {}", names.extent(i))));
+                }
+                narrow.push((Field::Tiles(i as u8), format!("unsigned {}", names.tiles(i))));
+            }
+        }
+        for (i, slot) in plan.inputs.iter().enumerate() {
+            for a in 0..slot.axes.len() {
+                let reads = |p: &&Program| {
+                    p.values().any(|v| *p.inst(v) == Inst::Extent { operand: i as u16, axis: a as u8 })
+                };
+                if programs.iter().flatten().any(|p| reads(p)) {
+                    narrow.push((Field::InputExtent(i as u16, a as u8), format!("int in{i}_n{a}")));
+                }
+            }
+        }
+        let mut fields = Vec::new();
+        let mut declarations = Vec::new();
+        let mut at = 0u32;
+        for (size, list) in [(8, wide), (4, narrow)] {
+            for (field, text) in list {
+                fields.push((field, at));
+                declarations.push(text);
+                at += size;
+            }
+        }
+        if fields.is_empty() {
+            declarations.push("long long nothing".into());
+            at = 8;
+        }
+        Params { fields, declarations, head_bytes: at.next_multiple_of(8) as usize }
+    }
+
+    /// Bytes of host operands that fit into the parameter block.
+    pub fn capacity(&self) -> usize {
+        VALUES_BYTES - self.data_offset()
+    }
+
+    /// Where host operands start in the parameter block of the `values` entry.
+    pub fn data_offset(&self) -> usize {
+        self.head_bytes.next_multiple_of(16)
+    }
+
+    /// Bytes of the parameter block of the `values` entry with host operands.
+    pub fn values_bytes(&self) -> usize {
+        VALUES_BYTES
+    }
+
+    /// Where `field` stands, if the kernel has it.
+    pub fn offset(&self, field: Field) -> Option<usize> {
+        self.fields.iter().find(|(f, _)| *f == field).map(|(_, at)| *at as usize)
+    }
+
+    /// Byte offsets of host operands within the data, each aligned to 16, and the data's size. Operands whose length the
+    /// kernel knows stand first, so that it knows where they are.
+    pub fn data_layout(plan: &Plan) -> (Vec<usize>, usize) {
+        let mut at = 0;
+        let mut offsets = vec![0; plan.inputs.len()];
+        for known in [true, false] {
+            for (i, slot) in plan.inputs.iter().enumerate() {
+                if slot.place == Place::Host && slot.exact_len().is_some() == known {
+                    offsets[i] = at;
+                    let elements: i64 = slot.axes.iter().map(|a| a.axis.extent).product();
+                    at = (at + elements.max(0) as usize * slot.element_bytes()).next_multiple_of(16);
+                }
+            }
+        }
+        (offsets, at)
+    }
+
+    /// Writes everything but addresses into `head` (at least [`Params::head_bytes`] long).
+    pub fn pack(&self, plan: &Plan, head: &mut [u8]) {
+        let tiles = plan.tiles();
+        let (offsets, _) = Params::data_layout(plan);
+        let mut put8 = |at: u32, v: i64| head[at as usize..at as usize + 8].copy_from_slice(&v.to_ne_bytes());
+        let mut narrow: Vec<(u32, u32)> = Vec::new();
+        for (field, at) in &self.fields {
+            match *field {
+                Field::Input(_) | Field::Output(_) | Field::Error | Field::Data => put8(*at, 0),
+                Field::InputStride(i, a) => put8(*at, plan.inputs[i as usize].axes[a as usize].axis.stride),
+                Field::OutputStride(i, a) => put8(*at, plan.outputs[i as usize].axes[a as usize].axis.stride),
+                Field::Extent(i) if plan.world[i as usize].wide() => put8(*at, plan.world[i as usize].extent),
+                Field::Extent(i) => narrow.push((*at, plan.world[i as usize].extent as u32)),
+                Field::Tiles(i) => narrow.push((*at, tiles[i as usize] as u32)),
+                Field::InputExtent(i, a) => {
+                    narrow.push((*at, plan.inputs[i as usize].axes[a as usize].axis.extent as u32));
+                }
+                Field::Offset(i) => narrow.push((*at, offsets[i as usize] as u32)),
+            }
+        }
+        for (at, v) in narrow {
+            head[at as usize..at as usize + 4].copy_from_slice(&v.to_ne_bytes());
+        }
+    }
+
+    pub(super) fn declare(&self, source: &mut String) {
+        source.push_str("struct Head {\n");
+        for text in &self.declarations {
+            let _ = writeln!(source, "  {text};");
+        }
+        source.push_str("};\n\n");
+    }
+
+    pub(super) fn world_extent(&self, plan: &Plan, names: &Names, dim: usize) -> String {
+        match plan.world[dim].class {
+            Extent::Exact(n) => n.to_string(),
+            Extent::MultipleOf(_) => format!("p.{}", names.extent(dim)),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What can go wrong between a closure and a result.
+
+use crate::dtype::{DType, Rect};
+
+/// An expression that cannot be planned, bound or evaluated. Every message names the dimension and the sizes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two operands that share a dimension disagree about its size.
+    #[error("dimension `{dim}` is {a} long in {of_a} and {b} long in {of_b}; operands that share a dimension must agree")]
+    Extent {
+        /// The dimension.
+        dim: &'static str,
+        /// Where the first size comes from.
+        of_a: String,
+        /// The first size.
+        a: i64,
+        /// Where the second size comes from.
+        of_b: String,
+        /// The second size.
+        b: i64,
+    },
+    /// Nothing gives a stored dimension its size.
+    #[error("nothing says how long dimension `{dim}` is; read an operand that has it, or `.repeat::<{dim}>(n)`")]
+    Unsized {
+        /// The dimension.
+        dim: &'static str,
+    },
+    /// A crop whose boxes differ in size is stored without a resize.
+    #[error(
+        "dimension `{dim}` has a different size in each box ({first} in box 0, {other} in box {index}); \
+         resize the crop to one size before storing it: `.resize::<Y, X>(height, width)`"
+    )]
+    Ragged {
+        /// The dimension.
+        dim: &'static str,
+        /// Size in the first box.
+        first: i64,
+        /// A different size.
+        other: i64,
+        /// The box that has it.
+        index: usize,
+    },
+    /// The size of a crop is needed on the host, but its boxes are in device memory.
+    #[error("the size of `{dim}` depends on boxes in device memory; resize the crop to a fixed size, or keep the boxes on the host")]
+    SizeOnDevice {
+        /// The dimension.
+        dim: &'static str,
+    },
+    /// A box reaches outside what it crops.
+    #[error("box {index} ({rect}) reaches outside the {width}x{height} picture (0..{width}, 0..{height})")]
+    BoxOutside {
+        /// Its place in the list.
+        index: usize,
+        /// The box.
+        rect: Rect,
+        /// Columns of the picture.
+        width: i64,
+        /// Rows of the picture.
+        height: i64,
+    },
+    /// A box has no pixels.
+    #[error("box {index} ({rect}) is empty; a box needs at least one column and one row")]
+    BoxEmpty {
+        /// Its place in the list.
+        index: usize,
+        /// The box.
+        rect: Rect,
+    },
+    /// The wrong number of operands or outputs was bound.
+    #[error("the expression has {expected} {what}, got {got}")]
+    Count {
+        /// "operands" or "outputs".
+        what: &'static str,
+        /// How many it has.
+        expected: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// An operand's elements are of another type than the expression's.
+    #[error("{operand} holds {got}, the expression reads {expected}")]
+    Elements {
+        /// The operand.
+        operand: String,
+        /// The expression's type.
+        expected: DType,
+        /// The operand's.
+        got: DType,
+    },
+    /// An operand's memory is shorter than its layout.
+    #[error("{operand} needs {needed} elements for its extents and strides, its memory has {got}")]
+    Memory {
+        /// The operand.
+        operand: String,
+        /// Elements that the layout reaches.
+        needed: i64,
+        /// Elements that there are.
+        got: i64,
+    },
+    /// An output of the wrong size.
+    #[error("output {output} is {got} long in dimension `{dim}`, the expression {expected}")]
+    Output {
+        /// Which output.
+        output: usize,
+        /// The dimension.
+        dim: &'static str,
+        /// The output's size.
+        got: i64,
+        /// The expression's size.
+        expected: i64,
+    },
+    /// A coordinate of a very long dimension is used as a number.
+    #[error("dimension `{dim}` is {extent} long; its coordinates are used as 32-bit numbers, which end at {limit}", limit = i32::MAX)]
+    TooLong {
+        /// The dimension.
+        dim: &'static str,
+        /// Its size.
+        extent: i64,
+    },
+    /// A size that makes no sense.
+    #[error("dimension `{dim}` cannot be {size} long; a size is from 1 to {limit}", limit = i32::MAX)]
+    Size {
+        /// The dimension.
+        dim: &'static str,
+        /// The size.
+        size: i64,
+    },
+    /// A reordering that names an index the dimension does not have.
+    #[error("reorder::<{dim}> reads index {index}, but `{dim}` is {extent} long")]
+    Order {
+        /// The dimension.
+        dim: &'static str,
+        /// The index.
+        index: i64,
+        /// The size.
+        extent: i64,
+    },
+    /// An expression was used outside the closure or arena that made it.
+    #[error("an expression was used after the trace that made it had ended; build it inside the closure given to `fuse`")]
+    Stale,
+    /// A tensor of an eager expression was dropped before evaluation.
+    #[error("a tensor that the expression reads was dropped before the expression was evaluated")]
+    Dropped,
+    /// A box made on the device lies outside what it crops (found after the fact, the pixels read were clamped).
+    #[error("a box computed or stored on the device (index {index}) reaches outside what it crops; its pixels were clamped to the picture")]
+    Guard {
+        /// Index of the first box found.
+        index: u32,
+    },
+    /// Strides of an output reach the same element twice.
+    #[error("output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places")]
+    Overlap {
+        /// Which output.
+        output: usize,
+        /// The dimension.
+        dim: &'static str,
+        /// Its stride.
+        stride: i64,
+    },
+}

@@ -1,0 +1,171 @@
+//! Blocks of values: how they are read, gathered and counted.
+
+use crate::dtype::{DType, HostSlice, Value};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A type as it stands in a block: `bool` as a byte.
+pub(super) trait Lane: Value {
+    /// Its representation.
+    type Rep: bytemuck::Pod + PartialOrd;
+    /// To the representation.
+    fn rep(self) -> Self::Rep;
+    /// From the representation.
+    fn val(rep: Self::Rep) -> Self;
+}
+
+macro_rules! lanes {
+    ($($t:ty),*) => { $(impl Lane for $t {
+        type Rep = $t;
+        #[inline(always)]
+        fn rep(self) -> $t { self }
+        #[inline(always)]
+        fn val(rep: $t) -> $t { rep }
+    })* };
+}
+lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+impl Lane for bool {
+    type Rep = u8;
+    #[inline(always)]
+    fn rep(self) -> u8 {
+        u8::from(self)
+    }
+    #[inline(always)]
+    fn val(rep: u8) -> bool {
+        rep != 0
+    }
+}
+
+/// An argument of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arg<'a> {
+    /// One value per point.
+    Block(&'a [u64]),
+    /// The same value everywhere.
+    Uniform(u64),
+}
+
+/// A block as values of its type.
+#[inline(always)]
+pub(super) fn values<T: Lane>(block: &[u64], n: usize) -> &[T::Rep] {
+    &bytemuck::cast_slice(block)[..n]
+}
+
+/// A block as values of its type, to write.
+#[inline(always)]
+pub(super) fn values_mut<T: Lane>(block: &mut [u64], n: usize) -> &mut [T::Rep] {
+    &mut bytemuck::cast_slice_mut(block)[..n]
+}
+
+/// Where the elements of a block stand: `base + i * stride + sum of moving index * stride`.
+pub(super) struct Places<'a> {
+    pub(super) base: i64,
+    pub(super) stride: i64,
+    pub(super) moving: &'a [(&'a [u64], i64)],
+}
+
+impl Places<'_> {
+    fn at(&self, i: usize) -> usize {
+        let mut at = self.base + self.stride * i as i64;
+        for (index, stride) in self.moving {
+            let index: &[i32] = bytemuck::cast_slice(index);
+            at += i64::from(index[i]) * stride;
+        }
+        at as usize
+    }
+}
+
+/// Reads a block of elements.
+pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out: &mut [u64], n: usize) {
+    macro_rules! by_type {
+        ($($v:ident),*) => { match slice {
+            $(HostSlice::$v(s) => typed(s, &places, out, n),)*
+            HostSlice::Bool(s) => gather(&places, values_mut::<bool>(out, n), |at| u8::from(s[at])),
+            HostSlice::Rect(s) => {
+                let field = |at: usize| {
+                    let r = s[at];
+                    [r.x, r.y, r.width, r.height][usize::from(component)]
+                };
+                gather(&places, values_mut::<i32>(out, n), field);
+            }
+        } };
+    }
+    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64);
+}
+
+fn typed<T: Lane<Rep = T> + bytemuck::Pod>(from: &[T], places: &Places<'_>, out: &mut [u64], n: usize) {
+    let out = values_mut::<T>(out, n);
+    let base = places.base as usize;
+    match (places.moving.is_empty(), places.stride) {
+        (true, 1) => out.copy_from_slice(&from[base..base + n]),
+        (true, 0) => out.fill(from[base]),
+        _ => gather(places, out, |at| from[at]),
+    }
+}
+
+fn gather<T>(places: &Places<'_>, out: &mut [T], read: impl Fn(usize) -> T) {
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = read(places.at(i));
+    }
+}
+
+/// The bits of one element.
+pub(super) fn element(slice: HostSlice<'_>, component: u8, at: i64) -> u64 {
+    let at = at as usize;
+    match slice {
+        HostSlice::Bool(s) => s[at].to_bits64(),
+        HostSlice::U8(s) => s[at].to_bits64(),
+        HostSlice::I8(s) => s[at].to_bits64(),
+        HostSlice::U16(s) => s[at].to_bits64(),
+        HostSlice::I16(s) => s[at].to_bits64(),
+        HostSlice::U32(s) => s[at].to_bits64(),
+        HostSlice::I32(s) => s[at].to_bits64(),
+        HostSlice::U64(s) => s[at].to_bits64(),
+        HostSlice::I64(s) => s[at].to_bits64(),
+        HostSlice::F32(s) => s[at].to_bits64(),
+        HostSlice::F64(s) => s[at].to_bits64(),
+        HostSlice::Rect(s) => {
+            let r = s[at];
+            [r.x, r.y, r.width, r.height][usize::from(component)].to_bits64()
+        }
+    }
+}
+
+/// `start, start + 1, ...`
+pub(super) fn count(out: &mut [u64], start: i32, n: usize) {
+    for (i, out) in values_mut::<i32>(out, n).iter_mut().enumerate() {
+        *out = start.wrapping_add(i as i32);
+    }
+}
+
+/// The same bits.
+pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
+    match a {
+        Arg::Block(block) => {
+            let words = (n * dtype.size()).div_ceil(8);
+            out[..words].copy_from_slice(&block[..words]);
+        }
+        Arg::Uniform(bits) if dtype.size() == 8 => out[..n].fill(bits),
+        Arg::Uniform(bits) => values_mut::<u32>(out, n).fill(bits as u32),
+    }
+}
+
+/// A checked clamp of one value: the first index where it changes something is kept in `failed`, plus one.
+pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &AtomicU32) -> i32 {
+    let clamped = if value < low { low } else if value > high { high } else { value };
+    if clamped != value {
+        let _ = failed.compare_exchange(0, index as u32 + 1, Ordering::Relaxed, Ordering::Relaxed);
+    }
+    clamped
+}
+
+/// Checked clamps of a block.
+pub(super) fn guards(out: &mut [u64], args: [Arg<'_>; 4], n: usize, failed: &AtomicU32) {
+    let get = |arg: &Arg<'_>, i: usize| match arg {
+        Arg::Block(block) => values::<i32>(block, n)[i],
+        Arg::Uniform(bits) => *bits as i32,
+    };
+    let out = values_mut::<i32>(out, n);
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = guard(get(&args[0], i), get(&args[1], i), get(&args[2], i), get(&args[3], i), failed);
+    }
+}

@@ -1,0 +1,304 @@
+//! Host evaluation: the same lowered program as the kernel's, interpreted in blocks of the inner dimension on all cores.
+//!
+//! What varies along the inner dimension is a block of [`BLOCK`] values that stays in the first-level cache; what does not is
+//! computed once per row. Every operation is the function that constant folding uses, so the bits are the device's.
+
+mod lanes;
+mod raw;
+mod schedule;
+
+use crate::bind::{Binding, View};
+use crate::dtype::{DType, HostSlice, HostSliceMut};
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::plan::Plan;
+use crate::program::{Inst, Val};
+use raw::Target;
+use rayon::prelude::*;
+use schedule::Schedule;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Points of the inner dimension that are computed together.
+const BLOCK: usize = 1024;
+/// Blocks that one task computes, at most.
+const TASK: usize = 64;
+
+/// An expression compiled for the host, for operands of these sizes and layouts.
+#[derive(Debug)]
+pub struct HostKernel {
+    schedule: Schedule,
+    plan: Plan,
+}
+
+impl HostKernel {
+    /// Plans the evaluation; sizes are checked as for a kernel.
+    pub fn new(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<HostKernel, Error> {
+        let plan = Plan::host(graph, views, outputs)?;
+        let schedule = Schedule::new(graph, &plan);
+        Ok(HostKernel { schedule, plan })
+    }
+
+    /// The sizes of output `output` for operands of these sizes.
+    pub fn output_extents(graph: &Graph, views: &[View<'_>], output: usize) -> Result<Vec<i64>, Error> {
+        Binding::new(graph, views)?.output(output)
+    }
+
+    /// Computes every output.
+    pub fn run(&self, inputs: &[HostSlice<'_>], outputs: &mut [HostSliceMut<'_>]) -> Result<(), Error> {
+        self.check_memory(inputs, outputs)?;
+        if self.plan.points() == 0 {
+            return Ok(());
+        }
+        let failed = AtomicU32::new(0);
+        let targets: Vec<Target<'_>> = outputs.iter_mut().map(Target::new).collect();
+        let inner = self.plan.inner().map_or(1, |w| w.extent) as usize;
+        let per_row = inner.div_ceil(BLOCK);
+        let rows = self.plan.points() as usize / inner;
+        let blocks = rows * per_row;
+        let task = TASK.min(blocks.div_ceil(4 * rayon::current_num_threads())).max(1);
+        (0..blocks.div_ceil(task)).into_par_iter().for_each_init(
+            || Worker::new(self, inputs, &targets, &failed),
+            |worker, t| {
+                for block in t * task..((t + 1) * task).min(blocks) {
+                    let start = block % per_row * BLOCK;
+                    worker.block(block / per_row, start, BLOCK.min(inner - start));
+                }
+            },
+        );
+        match failed.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            index => Err(Error::Guard { index: index - 1 }),
+        }
+    }
+
+    fn check_memory(&self, inputs: &[HostSlice<'_>], outputs: &[HostSliceMut<'_>]) -> Result<(), Error> {
+        let count = |what, expected: usize, got: usize| {
+            if expected == got { Ok(()) } else { Err(Error::Count { what, expected, got }) }
+        };
+        count("operands", self.plan.inputs.len(), inputs.len())?;
+        count("outputs", self.plan.outputs.len(), outputs.len())?;
+        let memory = inputs
+            .iter()
+            .map(|s| (s.len(), s.dtype()))
+            .chain(outputs.iter().map(|s| (s.len(), s.dtype())));
+        let slots = self.plan.inputs.iter().chain(&self.plan.outputs);
+        for (i, (slot, (len, dtype))) in slots.zip(memory).enumerate() {
+            let operand = || match i.checked_sub(inputs.len()) {
+                None => format!("operand {i}"),
+                Some(o) => format!("output {o}"),
+            };
+            if slot.dtype != dtype {
+                return Err(Error::Elements { operand: operand(), expected: slot.dtype, got: dtype });
+            }
+            let axes: Vec<_> = slot.axes.iter().map(|a| a.axis).collect();
+            let needed = View::reach(&axes);
+            if needed > len as i64 || axes.iter().any(|a| a.stride < 0) {
+                return Err(Error::Memory { operand: operand(), needed, got: len as i64 });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One thread's state: scalars of the current row, blocks of values.
+struct Worker<'a> {
+    kernel: &'a HostKernel,
+    inputs: &'a [HostSlice<'a>],
+    targets: &'a [Target<'a>],
+    failed: &'a AtomicU32,
+    /// Bits of every value that is uniform along the inner dimension.
+    scalars: Vec<u64>,
+    blocks: Vec<Vec<u64>>,
+    coords: Vec<i64>,
+    row: Option<usize>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        kernel: &'a HostKernel,
+        inputs: &'a [HostSlice<'a>],
+        targets: &'a [Target<'a>],
+        failed: &'a AtomicU32,
+    ) -> Self {
+        let schedule = &kernel.schedule;
+        Worker {
+            kernel,
+            inputs,
+            targets,
+            failed,
+            scalars: vec![0; schedule.program.len()],
+            blocks: vec![vec![0; BLOCK]; schedule.slots],
+            coords: vec![0; kernel.plan.world.len()],
+            row: None,
+        }
+    }
+
+    /// Computes points `start..start + n` of row `row`.
+    fn block(&mut self, row: usize, start: usize, n: usize) {
+        self.enter_row(row);
+        let kernel = self.kernel;
+        for (v, slot) in &kernel.schedule.vectors {
+            let mut out = std::mem::take(&mut self.blocks[*slot]);
+            self.vector(*v, &mut out, start, n);
+            self.blocks[*slot] = out;
+        }
+        self.store(start, n);
+    }
+
+    /// Recomputes the scalars that depend on a coordinate that has changed.
+    fn enter_row(&mut self, row: usize) {
+        if self.row == Some(row) {
+            return;
+        }
+        let kernel = self.kernel;
+        let world = &kernel.plan.world;
+        let mut changed = if self.row.is_none() { u32::MAX } else { 0 };
+        let mut rest = row as i64;
+        for d in (0..world.len().saturating_sub(1)).rev() {
+            let coord = rest % world[d].extent;
+            rest /= world[d].extent;
+            if coord != self.coords[d] {
+                changed |= 1 << d;
+                self.coords[d] = coord;
+            }
+        }
+        let first = self.row.is_none();
+        self.row = Some(row);
+        for v in &kernel.schedule.scalars {
+            let varies = kernel.schedule.program.varies(*v);
+            if first || varies & changed != 0 {
+                self.scalars[v.0 as usize] = self.scalar(*v);
+            }
+        }
+    }
+
+    fn scalar(&self, v: Val) -> u64 {
+        use crate::dtype::Scalar;
+        use crate::fold;
+        let program = &self.kernel.schedule.program;
+        let get = |a: &Val| Scalar { dtype: program.dtype(*a), bits: self.scalars[a.0 as usize] };
+        let int = |a: &Val| get(a).get::<i32>();
+        match program.inst(v) {
+            Inst::Const(s) => s.bits,
+            Inst::Coord(d) => u64::from(self.coords[usize::from(*d)] as u32),
+            Inst::Extent { operand, axis } => {
+                let slot = &self.kernel.plan.inputs[usize::from(*operand)];
+                u64::from(slot.axes[usize::from(*axis)].axis.extent as u32)
+            }
+            Inst::Load { operand, component, index } => {
+                let axes = &self.kernel.plan.inputs[usize::from(*operand)].axes;
+                let at: i64 = axes.iter().zip(index).map(|(a, i)| a.axis.stride * self.index(*i)).sum();
+                lanes::element(self.inputs[usize::from(*operand)], *component, at)
+            }
+            Inst::Unary(op, a) => fold::unary(*op, get(a)).bits,
+            Inst::Binary(op, a, b) => fold::binary(*op, get(a), get(b)).bits,
+            Inst::Fma(a, b, c) => fold::fma(get(a), get(b), get(c)).bits,
+            Inst::Select(c, a, b) => if get(c).bits & 1 == 1 { get(a).bits } else { get(b).bits },
+            Inst::Cast(a) => fold::cast(get(a), program.dtype(v)).bits,
+            Inst::Bits(a) => get(a).bits,
+            Inst::Guard { value, low, high, index } => {
+                let clamped = lanes::guard(int(value), int(low), int(high), int(index), self.failed);
+                u64::from(clamped as u32)
+            }
+        }
+    }
+
+    /// A uniform coordinate; those of long dimensions need all 64 bits.
+    fn index(&self, v: Val) -> i64 {
+        match self.kernel.schedule.program.inst(v) {
+            Inst::Coord(d) => self.coords[usize::from(*d)],
+            _ => i64::from(self.scalars[v.0 as usize] as i32),
+        }
+    }
+
+    fn vector(&self, v: Val, out: &mut [u64], start: usize, n: usize) {
+        let schedule = &self.kernel.schedule;
+        let program = &schedule.program;
+        let arg = |a: &Val| match schedule.slot_of[a.0 as usize] {
+            Some(slot) => lanes::Arg::Block(&self.blocks[slot]),
+            None => lanes::Arg::Uniform(self.scalars[a.0 as usize]),
+        };
+        let dtype = program.dtype(v);
+        match program.inst(v) {
+            Inst::Coord(_) => lanes::count(out, start as i32, n),
+            Inst::Load { operand, component, index } => {
+                let axes = &self.kernel.plan.inputs[usize::from(*operand)].axes;
+                let (mut base, mut stride) = (0, 0);
+                let mut moving: Vec<(&[u64], i64)> = Vec::new();
+                for (a, i) in axes.iter().zip(index) {
+                    match (program.inst(*i), schedule.slot_of[i.0 as usize]) {
+                        (Inst::Coord(d), _) if usize::from(*d) + 1 == self.kernel.plan.world.len() => {
+                            base += a.axis.stride * start as i64;
+                            stride += a.axis.stride;
+                        }
+                        (_, Some(slot)) => moving.push((&self.blocks[slot], a.axis.stride)),
+                        (_, None) => base += a.axis.stride * self.index(*i),
+                    }
+                }
+                let slice = self.inputs[usize::from(*operand)];
+                lanes::load(slice, *component, lanes::Places { base, stride, moving: &moving }, out, n);
+            }
+            Inst::Unary(op, a) => raw::unary(*op, dtype, out, arg(a), n),
+            Inst::Binary(op, a, b) => raw::binary(*op, program.dtype(*a), out, [arg(a), arg(b)], n),
+            Inst::Fma(a, b, c) => raw::fma(dtype, out, [arg(a), arg(b), arg(c)], n),
+            Inst::Select(c, a, b) => raw::select(dtype, out, [arg(c), arg(a), arg(b)], n),
+            Inst::Cast(a) => raw::cast(program.dtype(*a), dtype, out, arg(a), n),
+            Inst::Bits(a) => lanes::copy(dtype, out, arg(a), n),
+            Inst::Guard { value, low, high, index } => {
+                lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, self.failed);
+            }
+            Inst::Const(_) | Inst::Extent { .. } => {}
+        }
+    }
+
+    fn store(&self, start: usize, n: usize) {
+        let schedule = &self.kernel.schedule;
+        let inner = self.kernel.plan.world.len().wrapping_sub(1);
+        for store in &schedule.program.stores {
+            let skip = |d: &u8| usize::from(*d) != inner && self.coords[usize::from(*d)] != 0;
+            if store.only_at_zero.iter().any(skip) {
+                continue;
+            }
+            let once = store.only_at_zero.iter().any(|d| usize::from(*d) == inner);
+            if once && start > 0 {
+                continue;
+            }
+            let slot = &self.kernel.plan.outputs[usize::from(store.output)];
+            let (mut base, mut stride) = (0, 0);
+            for (a, i) in slot.axes.iter().zip(&store.index) {
+                match schedule.program.inst(*i) {
+                    Inst::Coord(d) if usize::from(*d) == inner => {
+                        base += a.axis.stride * start as i64;
+                        stride = a.axis.stride;
+                    }
+                    _ => base += a.axis.stride * self.index(*i),
+                }
+            }
+            let value = match schedule.slot_of[store.value.0 as usize] {
+                Some(slot) => lanes::Arg::Block(&self.blocks[slot]),
+                None => lanes::Arg::Uniform(self.scalars[store.value.0 as usize]),
+            };
+            let n = if once { 1 } else { n };
+            self.targets[usize::from(store.output)].write(base as usize, stride as usize, value, n);
+        }
+    }
+}
+
+impl HostSlice<'_> {
+    /// The type of each component.
+    pub fn dtype(&self) -> DType {
+        match self {
+            HostSlice::Bool(_) => DType::Bool,
+            HostSlice::U8(_) => DType::U8,
+            HostSlice::I8(_) => DType::I8,
+            HostSlice::U16(_) => DType::U16,
+            HostSlice::I16(_) => DType::I16,
+            HostSlice::U32(_) => DType::U32,
+            HostSlice::I32(_) | HostSlice::Rect(_) => DType::I32,
+            HostSlice::U64(_) => DType::U64,
+            HostSlice::I64(_) => DType::I64,
+            HostSlice::F32(_) => DType::F32,
+            HostSlice::F64(_) => DType::F64,
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! The traced expression: a hash-consed DAG over world coordinates.
+//!
+//! A node is a function of the world. An operand projects the world onto the dimensions that it has; reading anything at
+//! other coordinates is the single primitive [`Op::At`], to which crop, resize, flip, reorder and rename all come down.
+
+use crate::dtype::{DType, Scalar};
+use crate::error::Error;
+use std::collections::HashMap;
+
+/// A dimension's identity: its type's 64-bit id.
+pub type DimId = u64;
+
+/// A node of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub(crate) u32);
+
+/// An operation on one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the operations")]
+pub enum Unary {
+    Neg,
+    Abs,
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    /// To the nearest integer, halves to even.
+    Round,
+    Not,
+}
+
+/// An operation on two values of one type. Comparisons give `bool`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the operations")]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    /// IEEE for floats; integers truncate toward zero, and `x / 0` is 0.
+    Div,
+    /// NaN if either is; `-0 < +0`.
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+}
+
+impl Binary {
+    /// Whether the result is `bool`.
+    pub fn compares(self) -> bool {
+        matches!(self, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne)
+    }
+}
+
+/// How long a dimension is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// Nothing has said yet.
+    Any,
+    /// A literal.
+    Const(i64),
+    /// As long as it is in an operand.
+    Operand(u16, DimId),
+    /// A value computed per point (the height of a box).
+    Node(NodeId),
+}
+
+/// What a node computes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A literal.
+    Const(Scalar),
+    /// One component of an operand, at the world coordinate projected onto the operand's dimensions.
+    Input {
+        /// Position in the argument list.
+        operand: u16,
+        /// Component of the element (0 for scalars).
+        component: u8,
+    },
+    /// The coordinate along a dimension, as `i32`.
+    Index(DimId),
+    /// A size, as `i32`.
+    Extent(Size),
+    /// One operand.
+    Unary(Unary, NodeId),
+    /// Two operands of one type.
+    Binary(Binary, NodeId, NodeId),
+    /// `a * b + c` rounded once.
+    Fma(NodeId, NodeId, NodeId),
+    /// `if c { a } else { b }`.
+    Select(NodeId, NodeId, NodeId),
+    /// To the node's type, saturating; floats to integers round half to even, NaN gives 0.
+    Cast(NodeId),
+    /// The same bits as the node's type.
+    Bits(NodeId),
+    /// `value` clamped to `low..=high`; where that changes it the launch is marked as failed.
+    Guard {
+        /// What is checked.
+        value: NodeId,
+        /// Smallest legal value.
+        low: NodeId,
+        /// Largest legal value.
+        high: NodeId,
+        /// The operand that `value` was read from: guards of operands checked on the host vanish.
+        operand: u16,
+    },
+    /// `source` with the coordinates along some of its dimensions replaced by other nodes.
+    At {
+        /// What is read.
+        source: NodeId,
+        /// New coordinate (`i32`) along each replaced dimension.
+        coords: Box<[(DimId, NodeId)]>,
+        /// Sizes of the result's dimensions that this read decides.
+        sizes: Box<[(DimId, Size)]>,
+    },
+}
+
+/// A node with its type and shape.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it computes.
+    pub op: Op,
+    /// Of what type.
+    pub dtype: DType,
+    /// Over which dimensions, sorted by id.
+    pub shape: Box<[(DimId, Size)]>,
+}
+
+/// What the expression expects of an operand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OperandSpec {
+    /// Type of each component.
+    pub dtype: DType,
+    /// Components of an element.
+    pub components: u8,
+    /// Its dimensions, in no particular order: any layout of them can be bound.
+    pub dims: Box<[DimId]>,
+}
+
+/// Two sizes that must agree once operands are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Equation {
+    /// The dimension.
+    pub dim: DimId,
+    /// One size.
+    pub a: Size,
+    /// The other.
+    pub b: Size,
+}
+
+/// Boxes that must lie inside what they crop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inside {
+    /// The operand that holds the boxes.
+    pub boxes: u16,
+    /// Rows of what is cropped.
+    pub height: Size,
+    /// Columns.
+    pub width: Size,
+}
+
+/// A result, under a layout.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// What is stored.
+    pub node: NodeId,
+    /// Its dimensions, outermost first.
+    pub dims: Box<[DimId]>,
+}
+
+/// A traced expression.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    index: HashMap<(Op, DType), NodeId>,
+    names: Vec<(DimId, &'static str)>,
+    /// The operands, in argument order.
+    pub operands: Vec<OperandSpec>,
+    /// The results.
+    pub outputs: Vec<Output>,
+    /// Sizes that must agree.
+    pub equations: Vec<Equation>,
+    /// Boxes that must lie inside.
+    pub insides: Vec<Inside>,
+    /// Reorderings: the dimension, its size, smallest and largest index read.
+    pub orders: Vec<(DimId, Size, i32, i32)>,
+    error: Option<Error>,
+    /// The trace that this graph is being built by; 0 for none.
+    pub(crate) trace: u64,
+}
+
+impl Graph {
+    /// The first mistake made while tracing, if any.
+    pub fn check(&self) -> Result<(), Error> {
+        self.error.clone().map_or(Ok(()), Err)
+    }
+
+    /// Records a mistake; the first one is kept.
+    pub fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Marks the trace as failed by an expression of another trace; the node stands in for that expression.
+    pub(crate) fn stale(&mut self) -> NodeId {
+        self.fail(Error::Stale);
+        self.constant(Scalar::of(0i32))
+    }
+
+    /// Whether `other` computes the same from equal operands.
+    pub fn same(&self, other: &Graph) -> bool {
+        self.outputs == other.outputs
+            && self.operands == other.operands
+            && self.error == other.error
+            && self.nodes.len() == other.nodes.len()
+            && self.nodes.iter().zip(&other.nodes).all(|(a, b)| a.op == b.op && a.dtype == b.dtype)
+    }
+
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// Every node.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing was traced.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Makes a dimension's name known.
+    pub fn name_dim(&mut self, id: DimId, name: &'static str) {
+        if self.names.iter().all(|(d, _)| *d != id) {
+            self.names.push((id, name));
+        }
+    }
+
+    /// A dimension's name.
+    pub fn dim_name(&self, id: DimId) -> &'static str {
+        self.names.iter().find(|(d, _)| *d == id).map_or("?", |(_, n)| n)
+    }
+
+    /// Declares the next operand and returns its number.
+    pub fn operand(&mut self, spec: OperandSpec) -> u16 {
+        self.operands.push(spec);
+        (self.operands.len() - 1) as u16
+    }
+
+    /// The size of `dim` in `node`; [`Size::Any`] if the node lacks it.
+    pub fn size_of(&self, node: NodeId, dim: DimId) -> Size {
+        self.node(node).shape.iter().find(|(d, _)| *d == dim).map_or(Size::Any, |(_, s)| *s)
+    }
+
+    /// Adds a node, or finds the equal one that is there.
+    pub fn push(&mut self, op: Op, dtype: DType) -> NodeId {
+        if let Some(id) = self.index.get(&(op.clone(), dtype)) {
+            return *id;
+        }
+        let shape = self.shape_of(&op).into_boxed_slice();
+        let id = NodeId(self.nodes.len() as u32);
+        self.index.insert((op.clone(), dtype), id);
+        self.nodes.push(Node { op, dtype, shape });
+        id
+    }
+
+    /// A literal.
+    pub fn constant(&mut self, value: Scalar) -> NodeId {
+        self.push(Op::Const(value), value.dtype)
+    }
+
+    /// One component of an operand.
+    pub fn input(&mut self, operand: u16, component: u8) -> NodeId {
+        let dtype = self.operands[operand as usize].dtype;
+        self.push(Op::Input { operand, component }, dtype)
+    }
+
+    /// A unary operation.
+    pub fn unary(&mut self, op: Unary, a: NodeId) -> NodeId {
+        let dtype = self.node(a).dtype;
+        self.push(Op::Unary(op, a), dtype)
+    }
+
+    /// A binary operation; a float product that feeds a sum becomes one fused multiply-add.
+    pub fn binary(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
+        self.contract(op, a, b).unwrap_or_else(|| self.rounded(op, a, b))
+    }
+
+    /// A binary operation as it stands, never contracted.
+    pub(crate) fn rounded(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
+        let dtype = if op.compares() { DType::Bool } else { self.node(a).dtype };
+        self.push(Op::Binary(op, a, b), dtype)
+    }
+
+    /// The contraction rule: `a*b + c`, `c + a*b`, `a*b - c` and `c - a*b` each round once. Of two products the left one is
+    /// fused. The graph decides, before anything is folded: what is a literal differs between host and device.
+    fn contract(&mut self, op: Binary, a: NodeId, b: NodeId) -> Option<NodeId> {
+        if !self.node(a).dtype.is_float() {
+            return None;
+        }
+        let product = |g: &Self, n: NodeId| match g.node(n).op {
+            Op::Binary(Binary::Mul, x, y) => Some((x, y)),
+            _ => None,
+        };
+        match (op, product(self, a), product(self, b)) {
+            (Binary::Add, Some((x, y)), _) => Some(self.fma(x, y, b)),
+            (Binary::Add, None, Some((x, y))) => Some(self.fma(x, y, a)),
+            (Binary::Sub, Some((x, y)), _) => {
+                let c = self.unary(Unary::Neg, b);
+                Some(self.fma(x, y, c))
+            }
+            (Binary::Sub, None, Some((x, y))) => {
+                let x = self.unary(Unary::Neg, x);
+                Some(self.fma(x, y, a))
+            }
+            _ => None,
+        }
+    }
+
+    /// `a * b + c`, rounded once.
+    pub fn fma(&mut self, a: NodeId, b: NodeId, c: NodeId) -> NodeId {
+        let dtype = self.node(a).dtype;
+        self.push(Op::Fma(a, b, c), dtype)
+    }
+
+    /// `if c { a } else { b }`.
+    pub fn select(&mut self, c: NodeId, a: NodeId, b: NodeId) -> NodeId {
+        let dtype = self.node(a).dtype;
+        self.push(Op::Select(c, a, b), dtype)
+    }
+
+    /// A saturating cast; to the same type, the node itself.
+    pub fn cast(&mut self, a: NodeId, to: DType) -> NodeId {
+        if self.node(a).dtype == to { a } else { self.push(Op::Cast(a), to) }
+    }
+
+    /// The size of a dimension as an `i32`.
+    pub fn extent(&mut self, size: Size) -> NodeId {
+        match size {
+            Size::Node(node) => node,
+            Size::Const(n) => self.constant(Scalar::of(n as i32)),
+            _ => self.push(Op::Extent(size), DType::I32),
+        }
+    }
+
+    /// `source` read at other coordinates; see [`Op::At`].
+    pub fn at(&mut self, source: NodeId, coords: &[(DimId, NodeId)], sizes: &[(DimId, Size)]) -> NodeId {
+        let dtype = self.node(source).dtype;
+        self.push(Op::At { source, coords: coords.into(), sizes: sizes.into() }, dtype)
+    }
+
+    fn shape_of(&mut self, op: &Op) -> Vec<(DimId, Size)> {
+        match op {
+            Op::Const(_) => Vec::new(),
+            Op::Input { operand, .. } => {
+                let dims = &self.operands[*operand as usize].dims;
+                let mut shape: Vec<_> = dims.iter().map(|d| (*d, Size::Operand(*operand, *d))).collect();
+                shape.sort_unstable_by_key(|(d, _)| *d);
+                shape
+            }
+            Op::Index(dim) => vec![(*dim, Size::Any)],
+            Op::Extent(Size::Node(n)) => self.node(*n).shape.to_vec(),
+            Op::Extent(_) => Vec::new(),
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) => self.node(*a).shape.to_vec(),
+            Op::Binary(_, a, b) => self.union(&[*a, *b]),
+            Op::Fma(a, b, c) | Op::Select(a, b, c) => self.union(&[*a, *b, *c]),
+            Op::Guard { value, low, high, .. } => self.union(&[*value, *low, *high]),
+            Op::At { source, coords, sizes } => {
+                let kept: Vec<_> = self.node(*source).shape.to_vec();
+                let mut shape: Vec<_> =
+                    kept.into_iter().filter(|(d, _)| coords.iter().all(|(bound, _)| bound != d)).collect();
+                for (_, coord) in coords {
+                    let other = self.node(*coord).shape.to_vec();
+                    self.merge(&mut shape, &other);
+                }
+                self.merge(&mut shape, sizes);
+                shape
+            }
+        }
+    }
+
+    fn union(&mut self, nodes: &[NodeId]) -> Vec<(DimId, Size)> {
+        let mut shape = self.node(nodes[0]).shape.to_vec();
+        for node in &nodes[1..] {
+            let other = self.node(*node).shape.to_vec();
+            self.merge(&mut shape, &other);
+        }
+        shape
+    }
+
+    fn merge(&mut self, shape: &mut Vec<(DimId, Size)>, other: &[(DimId, Size)]) {
+        for (dim, size) in other {
+            match shape.binary_search_by_key(dim, |(d, _)| *d) {
+                Ok(at) => shape[at].1 = self.unify(*dim, shape[at].1, *size),
+                Err(at) => shape.insert(at, (*dim, *size)),
+            }
+        }
+    }
+
+    /// The better known of two sizes that must agree; what can only be compared later becomes an equation.
+    fn unify(&mut self, dim: DimId, a: Size, b: Size) -> Size {
+        match (a, b) {
+            _ if a == b => a,
+            (Size::Any, other) | (other, Size::Any) => other,
+            _ => {
+                let equation = Equation { dim, a, b };
+                if !self.equations.contains(&equation) {
+                    self.equations.push(equation);
+                }
+                match (a, b) {
+                    (Size::Const(_), _) => a,
+                    (_, Size::Const(_)) => b,
+                    (Size::Operand(..), _) => a,
+                    _ => b,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Lowering: the graph, at given coordinates, becomes straight-line code.
+
+use crate::dtype::{DType, Scalar};
+use crate::graph::{DimId, Graph, NodeId, Op, Size};
+use crate::program::{Program, Store, Val};
+use std::collections::HashMap;
+
+/// What lowering knows of an operand.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// Its axes: dimension, and extent where that is known.
+    pub axes: Vec<(DimId, Option<i64>)>,
+    /// Whether guards on its values were settled on the host.
+    pub checked: bool,
+}
+
+/// A point of the world: the coordinate along each dimension, sorted by id.
+pub type Point = Vec<(DimId, Val)>;
+
+/// Lowers every output of `graph` at every point of `points` (made by the callback, which may add instructions). `outputs`
+/// names the axes of each output's memory, loops that were merged counting as one.
+pub fn lower(
+    graph: &Graph,
+    operands: &[Operand],
+    outputs: &[Vec<DimId>],
+    world: &[DimId],
+    points: impl FnOnce(&mut Program) -> Vec<Point>,
+) -> Program {
+    let mut lower = Lower { graph, operands, program: Program::default(), memo: HashMap::new(), points: Vec::new() };
+    let points = points(&mut lower.program);
+    for mut point in points {
+        point.sort_unstable_by_key(|(d, _)| *d);
+        for (number, (output, dims)) in graph.outputs.iter().zip(outputs).enumerate() {
+            let value = lower.value(output.node, &point);
+            let at = |dim: &DimId| find(&point, *dim);
+            let index = dims.iter().map(at).collect::<Option<Box<[Val]>>>();
+            let Some(index) = index else { continue };
+            let missing = point.iter().filter(|(d, _)| !dims.contains(d));
+            if missing.clone().any(|(_, v)| lower.program.constant(*v).is_some_and(|s| s.bits != 0)) {
+                continue;
+            }
+            if missing.clone().any(|(_, v)| lower.program.affine(*v).1 != 0) {
+                continue;
+            }
+            let only_at_zero = missing
+                .filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8))
+                .collect();
+            lower.program.stores.push(Store { output: number as u16, index, value, only_at_zero });
+        }
+    }
+    lower.program
+}
+
+fn find(point: &[(DimId, Val)], dim: DimId) -> Option<Val> {
+    point.binary_search_by_key(&dim, |(d, _)| *d).ok().map(|i| point[i].1)
+}
+
+struct Lower<'a> {
+    graph: &'a Graph,
+    operands: &'a [Operand],
+    program: Program,
+    memo: HashMap<(NodeId, u32), Val>,
+    points: Vec<Point>,
+}
+
+/// A node at a point (an index into the interned points).
+type Task = (NodeId, u32);
+
+impl Lower<'_> {
+    /// The value of `node` at `point`. Works through a stack of its own, so that long chains need no deep recursion.
+    fn value(&mut self, node: NodeId, point: &Point) -> Val {
+        let root = (node, self.project(node, point));
+        let mut stack = vec![root];
+        while let Some(&task) = stack.last() {
+            if self.memo.contains_key(&task) {
+                stack.pop();
+                continue;
+            }
+            let before = stack.len();
+            if let Some(value) = self.step(task, &mut stack) {
+                debug_assert_eq!(before, stack.len());
+                self.memo.insert(task, value);
+                stack.pop();
+            }
+        }
+        self.memo[&root]
+    }
+
+    /// The part of a point that a node can see, interned.
+    fn project(&mut self, node: NodeId, point: &Point) -> u32 {
+        let shape = &self.graph.node(node).shape;
+        let seen: Point = point.iter().filter(|(d, _)| shape.binary_search_by_key(d, |(s, _)| *s).is_ok()).copied().collect();
+        match self.points.iter().rposition(|p| *p == seen) {
+            Some(i) => i as u32,
+            None => {
+                self.points.push(seen);
+                (self.points.len() - 1) as u32
+            }
+        }
+    }
+
+    /// The value of an argument at the task's point, or `None` after putting it on the stack.
+    fn arg(&mut self, node: NodeId, point: u32, stack: &mut Vec<Task>) -> Option<Val> {
+        let point = self.points[point as usize].clone();
+        let task = (node, self.project(node, &point));
+        let known = self.memo.get(&task).copied();
+        if known.is_none() {
+            stack.push(task);
+        }
+        known
+    }
+
+    fn step(&mut self, (node, point): Task, stack: &mut Vec<Task>) -> Option<Val> {
+        let graph = self.graph;
+        let dtype = graph.node(node).dtype;
+        let mut arg = |this: &mut Self, n: &NodeId| this.arg(*n, point, stack);
+        Some(match &graph.node(node).op {
+            Op::Const(s) => self.program.constant_of(*s),
+            Op::Input { operand, component } => self.load(*operand, *component, dtype, point),
+            Op::Index(dim) => find(&self.points[point as usize], *dim).unwrap_or_else(|| self.zero()),
+            Op::Extent(size) => self.extent(*size),
+            Op::Unary(op, a) => {
+                let a = arg(self, a)?;
+                self.program.unary(*op, a)
+            }
+            Op::Binary(op, a, b) => {
+                let (a, b) = both(arg(self, a), arg(self, b))?;
+                self.program.binary(*op, a, b)
+            }
+            Op::Fma(a, b, c) => {
+                let ((a, b), c) = both(both(arg(self, a), arg(self, b)), arg(self, c))?;
+                self.program.fma(a, b, c)
+            }
+            Op::Select(c, a, b) => {
+                let ((c, a), b) = both(both(arg(self, c), arg(self, a)), arg(self, b))?;
+                self.program.select(c, a, b)
+            }
+            Op::Cast(a) => {
+                let a = arg(self, a)?;
+                self.program.cast(a, dtype)
+            }
+            Op::Bits(a) => {
+                let a = arg(self, a)?;
+                self.program.bits(a, dtype)
+            }
+            Op::Guard { value, low, high, operand } => {
+                let value = arg(self, value)?;
+                if self.operands[*operand as usize].checked || self.program.constant(value).is_some() {
+                    return Some(value);
+                }
+                let (low, high) = both(arg(self, low), arg(self, high))?;
+                let index = self.innermost(*operand, value);
+                self.program.guard(value, low, high, index)
+            }
+            Op::At { source, coords, .. } => {
+                let mut moved = self.points[point as usize].clone();
+                for (dim, coord) in coords {
+                    let value = arg(self, coord)?;
+                    match moved.binary_search_by_key(dim, |(d, _)| *d) {
+                        Ok(i) => moved[i].1 = value,
+                        Err(i) => moved.insert(i, (*dim, value)),
+                    }
+                }
+                let moved = self.project(*source, &moved);
+                match self.memo.get(&(*source, moved)) {
+                    Some(value) => *value,
+                    None => {
+                        stack.push((*source, moved));
+                        return None;
+                    }
+                }
+            }
+        })
+    }
+
+    fn zero(&mut self) -> Val {
+        self.program.constant_of(Scalar::of(0i32))
+    }
+
+    fn load(&mut self, operand: u16, component: u8, dtype: DType, point: u32) -> Val {
+        let dims: Vec<DimId> = self.operands[operand as usize].axes.iter().map(|(d, _)| *d).collect();
+        let index = dims
+            .iter()
+            .map(|d| find(&self.points[point as usize], *d).unwrap_or_else(|| self.zero()))
+            .collect();
+        self.program.load(operand, component, index, dtype)
+    }
+
+    /// The coordinate along the last axis of the operand that a guarded value was loaded from.
+    fn innermost(&mut self, operand: u16, value: Val) -> Val {
+        match self.program.inst(value) {
+            crate::program::Inst::Load { operand: o, index, .. } if *o == operand && !index.is_empty() => {
+                index[index.len() - 1]
+            }
+            _ => self.zero(),
+        }
+    }
+
+    fn extent(&mut self, size: Size) -> Val {
+        let Size::Operand(operand, dim) = size else { return self.zero() };
+        let axes = &self.operands[operand as usize].axes;
+        match axes.iter().position(|(d, _)| *d == dim) {
+            Some(axis) => match axes[axis].1 {
+                Some(n) => self.program.constant_of(Scalar::of(n as i32)),
+                None => self.program.extent(operand, axis as u8),
+            },
+            None => self.zero(),
+        }
+    }
+}
+
+fn both<A, B>(a: Option<A>, b: Option<B>) -> Option<(A, B)> {
+    Some((a?, b?))
+}

@@ -1,0 +1,328 @@
+//! The lowered expression: straight-line scalar code over the loop coordinates, in single-assignment form.
+//!
+//! Both machines run this: the emitter prints it, the host evaluator interprets it. Instructions are hash-consed, so what
+//! several points or channels share is computed once.
+
+use crate::dtype::{DType, Scalar};
+use crate::fold;
+use crate::graph::{Binary, Unary};
+use std::collections::HashMap;
+
+/// The result of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Val(pub u32);
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Inst {
+    /// A literal.
+    Const(Scalar),
+    /// The coordinate along world dimension `.0`: where the thread or the loop stands.
+    Coord(u8),
+    /// The run-time extent of an operand's axis.
+    Extent {
+        /// The operand.
+        operand: u16,
+        /// Position among its axes.
+        axis: u8,
+    },
+    /// One component of an operand's element.
+    Load {
+        /// The operand.
+        operand: u16,
+        /// Component of the element.
+        component: u8,
+        /// The coordinate along each of its axes.
+        index: Box<[Val]>,
+    },
+    /// One operand.
+    Unary(Unary, Val),
+    /// Two operands.
+    Binary(Binary, Val, Val),
+    /// `a * b + c`, rounded once.
+    Fma(Val, Val, Val),
+    /// `if c { a } else { b }`.
+    Select(Val, Val, Val),
+    /// Saturating cast to the value's type.
+    Cast(Val),
+    /// The same bits.
+    Bits(Val),
+    /// Clamp to `low..=high`; if that changes the value, the launch failed at point `index`.
+    Guard {
+        /// The value.
+        value: Val,
+        /// Smallest legal value.
+        low: Val,
+        /// Largest legal value.
+        high: Val,
+        /// What to report: the innermost coordinate of the operand that `value` came from.
+        index: Val,
+    },
+}
+
+impl Inst {
+    /// Calls `f` with every value that the instruction reads.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Val)) {
+        match self {
+            Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } => {}
+            Inst::Load { index, .. } => index.iter().for_each(|v| f(*v)),
+            Inst::Unary(_, a) | Inst::Cast(a) | Inst::Bits(a) => f(*a),
+            Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
+            Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
+            Inst::Guard { value, low, high, index } => [*value, *low, *high, *index].into_iter().for_each(f),
+        }
+    }
+}
+
+/// One stored value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// Which output.
+    pub output: u16,
+    /// The coordinate along each axis of the output.
+    pub index: Box<[Val]>,
+    /// What is stored.
+    pub value: Val,
+    /// World dimensions that the output lacks: stored only where their coordinate is 0.
+    pub only_at_zero: Box<[u8]>,
+}
+
+/// Straight-line code: instructions in dependency order, then stores.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    insts: Vec<Inst>,
+    dtypes: Vec<DType>,
+    /// For each value, a bit per world dimension that it varies along.
+    varies: Vec<u32>,
+    index: HashMap<(Inst, DType), Val>,
+    /// What is stored.
+    pub stores: Vec<Store>,
+}
+
+impl Program {
+    /// The instruction that makes `v`.
+    pub fn inst(&self, v: Val) -> &Inst {
+        &self.insts[v.0 as usize]
+    }
+
+    /// The type of `v`.
+    pub fn dtype(&self, v: Val) -> DType {
+        self.dtypes[v.0 as usize]
+    }
+
+    /// A bit for each world dimension that `v` varies along.
+    pub fn varies(&self, v: Val) -> u32 {
+        self.varies[v.0 as usize]
+    }
+
+    /// How many instructions there are.
+    pub fn len(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.insts.is_empty()
+    }
+
+    /// Every value, in dependency order.
+    pub fn values(&self) -> impl Iterator<Item = Val> + use<> {
+        (0..self.insts.len() as u32).map(Val)
+    }
+
+    /// For each value, whether a store needs it.
+    pub fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.len()];
+        for store in &self.stores {
+            live[store.value.0 as usize] = true;
+            store.index.iter().for_each(|v| live[v.0 as usize] = true);
+        }
+        for v in (0..self.len()).rev() {
+            if live[v] {
+                self.insts[v].for_each_arg(|a| live[a.0 as usize] = true);
+            }
+        }
+        live
+    }
+
+    /// The literal that `v` is, if it is one.
+    pub fn constant(&self, v: Val) -> Option<Scalar> {
+        match self.inst(v) {
+            Inst::Const(s) => Some(*s),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, inst: Inst, dtype: DType) -> Val {
+        if let Some(v) = self.index.get(&(inst.clone(), dtype)) {
+            return *v;
+        }
+        let mut varies = match &inst {
+            Inst::Coord(dim) => 1 << dim,
+            _ => 0,
+        };
+        inst.for_each_arg(|a| varies |= self.varies(a));
+        let v = Val(self.insts.len() as u32);
+        self.index.insert((inst.clone(), dtype), v);
+        self.insts.push(inst);
+        self.dtypes.push(dtype);
+        self.varies.push(varies);
+        v
+    }
+
+    /// A literal.
+    pub fn constant_of(&mut self, s: Scalar) -> Val {
+        self.push(Inst::Const(s), s.dtype)
+    }
+
+    /// The coordinate along world dimension `dim`.
+    pub fn coord(&mut self, dim: u8) -> Val {
+        self.push(Inst::Coord(dim), DType::I32)
+    }
+
+    /// A run-time extent.
+    pub fn extent(&mut self, operand: u16, axis: u8) -> Val {
+        self.push(Inst::Extent { operand, axis }, DType::I32)
+    }
+
+    /// A load.
+    pub fn load(&mut self, operand: u16, component: u8, index: Box<[Val]>, dtype: DType) -> Val {
+        self.push(Inst::Load { operand, component, index }, dtype)
+    }
+
+    /// `op(a)`, folded.
+    pub fn unary(&mut self, op: Unary, a: Val) -> Val {
+        match self.constant(a) {
+            Some(s) => self.constant_of(fold::unary(op, s)),
+            None => self.push(Inst::Unary(op, a), self.dtype(a)),
+        }
+    }
+
+    /// `a op b`, folded.
+    pub fn binary(&mut self, op: Binary, a: Val, b: Val) -> Val {
+        let dtype = self.dtype(a);
+        let result = if op.compares() { DType::Bool } else { dtype };
+        if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
+            return self.constant_of(fold::binary(op, x, y));
+        }
+        if dtype.is_float() {
+            if op == Binary::Div
+                && let Some(exact) = self.constant(b).and_then(power_of_two_reciprocal)
+            {
+                let factor = self.constant_of(exact);
+                return self.push(Inst::Binary(Binary::Mul, a, factor), dtype);
+            }
+        } else if let Some(v) = self.integer_identity(op, a, b) {
+            return v;
+        }
+        self.push(Inst::Binary(op, a, b), result)
+    }
+
+    /// `x + 0`, `x - 0`, `x * 1` are `x`; constants of a sum are gathered on its right, so that addresses of neighbouring
+    /// points share their variable part.
+    fn integer_identity(&mut self, op: Binary, a: Val, b: Val) -> Option<Val> {
+        let dtype = self.dtype(a);
+        if dtype == DType::Bool {
+            return None;
+        }
+        let literal = |p: &Self, v: Val| p.constant(v).map(|s| s.bits);
+        match op {
+            Binary::Add if literal(self, a) == Some(0) => Some(b),
+            Binary::Add | Binary::Sub if literal(self, b) == Some(0) => Some(a),
+            Binary::Mul if literal(self, a) == Some(1) => Some(b),
+            Binary::Mul | Binary::Div if literal(self, b) == Some(1) => Some(a),
+            Binary::Sub if self.constant(b).is_some() => {
+                let negative = self.unary(Unary::Neg, b);
+                Some(self.binary(Binary::Add, a, negative))
+            }
+            Binary::Add if self.constant(a).is_some() => Some(self.binary(Binary::Add, b, a)),
+            Binary::Add => {
+                let split = |p: &Self, v: Val| match p.inst(v) {
+                    Inst::Binary(Binary::Add, x, k) if p.constant(*k).is_some() => Some((*x, *k)),
+                    _ => None,
+                };
+                if let Some((x, k)) = split(self, a) {
+                    if self.constant(b).is_some() {
+                        let sum = self.binary(Binary::Add, k, b);
+                        return Some(self.binary(Binary::Add, x, sum));
+                    }
+                    let sum = self.binary(Binary::Add, x, b);
+                    return Some(self.binary(Binary::Add, sum, k));
+                }
+                if let Some((x, k)) = split(self, b) {
+                    let sum = self.binary(Binary::Add, a, x);
+                    return Some(self.binary(Binary::Add, sum, k));
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// `a * b + c`, rounded once, folded.
+    pub fn fma(&mut self, a: Val, b: Val, c: Val) -> Val {
+        match (self.constant(a), self.constant(b), self.constant(c)) {
+            (Some(x), Some(y), Some(z)) => self.constant_of(fold::fma(x, y, z)),
+            _ => self.push(Inst::Fma(a, b, c), self.dtype(a)),
+        }
+    }
+
+    /// `if c { a } else { b }`, folded.
+    pub fn select(&mut self, c: Val, a: Val, b: Val) -> Val {
+        match self.constant(c) {
+            Some(s) if s.bits & 1 == 1 => a,
+            Some(_) => b,
+            None if a == b => a,
+            None => self.push(Inst::Select(c, a, b), self.dtype(a)),
+        }
+    }
+
+    /// The saturating cast, folded.
+    pub fn cast(&mut self, a: Val, to: DType) -> Val {
+        match self.constant(a) {
+            _ if self.dtype(a) == to => a,
+            Some(s) => self.constant_of(fold::cast(s, to)),
+            None => self.push(Inst::Cast(a), to),
+        }
+    }
+
+    /// The same bits as another type, folded.
+    pub fn bits(&mut self, a: Val, to: DType) -> Val {
+        match self.constant(a) {
+            Some(s) => self.constant_of(fold::bits(s, to)),
+            None => self.push(Inst::Bits(a), to),
+        }
+    }
+
+    /// A checked clamp.
+    pub fn guard(&mut self, value: Val, low: Val, high: Val, index: Val) -> Val {
+        self.push(Inst::Guard { value, low, high, index }, self.dtype(value))
+    }
+
+    /// A value as a variable part plus a literal: `(base, k)` with `v = base + k`; no base for a literal.
+    pub fn affine(&self, v: Val) -> (Option<Val>, i64) {
+        match self.inst(v) {
+            Inst::Const(s) => (None, s.as_i64().unwrap_or(0)),
+            Inst::Binary(Binary::Add, x, k) => match self.constant(*k).and_then(Scalar::as_i64) {
+                Some(k) => (Some(*x), k),
+                None => (Some(v), 0),
+            },
+            _ => (Some(v), 0),
+        }
+    }
+}
+
+/// `1 / s` if `s` is a power of two whose reciprocal is normal: then `x / s` and `x * (1 / s)` are the same number.
+fn power_of_two_reciprocal(s: Scalar) -> Option<Scalar> {
+    match s.dtype {
+        DType::F32 => {
+            let (v, r) = (s.get::<f32>(), 1.0 / s.get::<f32>());
+            (v.to_bits() & 0x007f_ffff == 0 && v.is_normal() && r.is_normal()).then(|| Scalar::of(r))
+        }
+        DType::F64 => {
+            let (v, r) = (s.get::<f64>(), 1.0 / s.get::<f64>());
+            (v.to_bits() & 0x000f_ffff_ffff_ffff == 0 && v.is_normal() && r.is_normal()).then(|| Scalar::of(r))
+        }
+        _ => None,
+    }
+}

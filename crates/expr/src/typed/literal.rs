@@ -1,0 +1,36 @@
+//! Which element types have which operations.
+
+use crate::dtype::{Element, Value};
+
+/// A type with arithmetic: every scalar but `bool`.
+#[diagnostic::on_unimplemented(
+    message = "there is no arithmetic on `{Self}`",
+    label = "expected numbers",
+    note = "convert first: `.to::<f32>()`"
+)]
+pub trait Number: Value + Element {}
+
+/// `f32` or `f64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a floating-point type",
+    label = "expected `f32` or `f64`",
+    note = "convert first: `.to::<f32>()`"
+)]
+pub trait Float: Number {}
+impl Float for f32 {}
+impl Float for f64 {}
+
+/// A type that pictures are interpolated in.
+#[diagnostic::on_unimplemented(message = "pixels of `{Self}` cannot be interpolated", label = "expected numbers")]
+pub trait Sampled: Number {
+    /// The type of the result: `f32` for 8- and 16-bit integers and `f32`, `f64` for wider ones.
+    type Real: Float;
+}
+
+macro_rules! numbers {
+    ($($t:ty => $real:ty),*) => { $(
+        impl Number for $t {}
+        impl Sampled for $t { type Real = $real; }
+    )* };
+}
+numbers!(u8 => f32, i8 => f32, u16 => f32, i16 => f32, f32 => f32, u32 => f64, i32 => f64, u64 => f64, i64 => f64, f64 => f64);

@@ -1,0 +1,30 @@
+//! The bounds that fail when an expression is wrong, each with a message that names the dimension and the next step.
+
+use tilewright_dims::NoDim;
+
+/// Holds when nothing is left over: every dimension of the expression is in the stored layout.
+#[diagnostic::on_unimplemented(
+    message = "the stored layout lacks dimension `{Self}`",
+    label = "the expression varies along `{Self}`",
+    note = "add `{Self}` to the layout, or remove it from the expression"
+)]
+pub trait AllStored {}
+impl AllStored for NoDim {}
+
+/// Holds when nothing is left over: the expression has every dimension of the stored layout.
+#[diagnostic::on_unimplemented(
+    message = "the stored layout has dimension `{Self}`, which the expression lacks",
+    label = "nothing varies along `{Self}`",
+    note = "to store the same values along it, say so: `.repeat::<{Self}>(n)`"
+)]
+pub trait NoExtra {}
+impl NoExtra for NoDim {}
+
+/// Holds between equal element types.
+#[diagnostic::on_unimplemented(
+    message = "cannot combine elements of `{Self}` and `{R}`",
+    label = "the element types differ",
+    note = "convert one side: `.to::<{Self}>()`"
+)]
+pub trait SameElement<R> {}
+impl<T> SameElement<T> for T {}

@@ -1,0 +1,13 @@
+//! The typed face: expressions whose element type and dimensions are in their Rust type.
+
+mod expr;
+mod literal;
+mod marks;
+mod operators;
+mod reads;
+mod trace;
+
+pub use expr::{Arg, Expr, In, IntoExpr, Per, World, constant, coordinate};
+pub use literal::{Float, Number, Sampled};
+pub use marks::{AllStored, NoExtra, SameElement};
+pub use trace::{Out, Outputs, Trace, Traced, eager, trace};

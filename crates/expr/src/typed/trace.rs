@@ -1,0 +1,216 @@
+//! Tracing: a closure over expressions runs once and leaves a graph.
+
+use super::expr::Expr;
+use crate::dtype::Element;
+use crate::error::Error;
+use crate::graph::{Graph, NodeId, OperandSpec, Output};
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use tilewright_dims::{Dims, Set};
+
+/// Identifies a trace within its thread; 0 is none.
+pub(super) type TraceId = u64;
+
+thread_local! {
+    static OPEN: RefCell<Vec<(TraceId, Graph)>> = const { RefCell::new(Vec::new()) };
+    static LAST: Cell<TraceId> = const { Cell::new(0) };
+}
+
+/// The innermost open trace.
+pub(super) fn current() -> Option<TraceId> {
+    OPEN.with_borrow(|open| open.last().map(|(id, _)| *id))
+}
+
+/// Extends the innermost trace. An expression of another trace marks it as failed.
+pub(super) fn with(trace: TraceId, f: impl FnOnce(&mut Graph) -> NodeId) -> NodeId {
+    OPEN.with_borrow_mut(|open| match open.last_mut() {
+        Some((id, graph)) if *id == trace => f(graph),
+        Some((_, graph)) => graph.stale(),
+        None => NodeId(0),
+    })
+}
+
+fn begin(mut graph: Graph) -> TraceId {
+    let id = LAST.get() + 1;
+    graph.trace = id;
+    LAST.set(id);
+    OPEN.with_borrow_mut(|open| open.push((id, graph)));
+    id
+}
+
+fn end(id: TraceId) -> Graph {
+    OPEN.with_borrow_mut(|open| {
+        let at = open.iter().rposition(|(i, _)| *i == id);
+        at.map(|at| open.remove(at).1).unwrap_or_default()
+    })
+}
+
+/// Ends a trace even if the closure panics.
+struct Guard(TraceId);
+impl Drop for Guard {
+    fn drop(&mut self) {
+        end(self.0);
+    }
+}
+
+/// A result: an expression under the layout `L`.
+#[must_use = "a store does nothing until it is returned from the closure given to `fuse`, or evaluated"]
+pub struct Out<T, L> {
+    node: NodeId,
+    trace: TraceId,
+    _types: PhantomData<(T, L)>,
+}
+
+impl<T, L> Out<T, L> {
+    pub(super) fn new(node: NodeId, trace: TraceId) -> Self {
+        Out { node, trace, _types: PhantomData }
+    }
+}
+
+impl<T, L> std::fmt::Debug for Out<T, L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Out({:?})", self.node)
+    }
+}
+
+/// What a fused closure returns: one result, or a tuple of up to four.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a result",
+    label = "expected stored expressions",
+    note = "end the closure with `.store::<(..)>()`, or a tuple of such"
+)]
+pub trait Outputs {
+    /// Appends the results to the graph.
+    fn declare(&self, graph: &mut Graph, trace: u64);
+}
+
+impl<T: Element, L: Dims> Outputs for Out<T, L> {
+    fn declare(&self, graph: &mut Graph, trace: u64) {
+        if self.trace != trace || self.node.0 as usize >= graph.len() {
+            graph.fail(Error::Stale);
+            return;
+        }
+        for (id, name) in L::IDS.iter().zip(L::NAMES) {
+            graph.name_dim(*id, name);
+        }
+        graph.outputs.push(Output { node: self.node, dims: L::IDS.into() });
+    }
+}
+
+macro_rules! outputs {
+    ($($O:ident $i:tt),*) => {
+        impl<$($O: Outputs),*> Outputs for ($($O,)*) {
+            fn declare(&self, graph: &mut Graph, trace: u64) {
+                $(self.$i.declare(graph, trace);)*
+            }
+        }
+    };
+}
+outputs!(A 0, B 1);
+outputs!(A 0, B 1, C 2);
+outputs!(A 0, B 1, C 2, D 3);
+
+/// A traced closure: its graph, and in its type what it reads and makes.
+#[derive(Debug)]
+pub struct Traced<A, O> {
+    /// The graph.
+    pub graph: Graph,
+    _types: PhantomData<fn(A) -> O>,
+}
+
+/// A closure over operands `A` that makes results `O`.
+#[diagnostic::on_unimplemented(
+    message = "this closure cannot be fused",
+    label = "expected a closure over `In<T, (dimensions)>` that returns `.store::<(..)>()`",
+    note = "write the types of its arguments: `|x: In<f32, (Y, X)>| ..`"
+)]
+pub trait Trace<A, O> {
+    /// Runs the closure once.
+    fn trace(self) -> Traced<A, O>;
+}
+
+/// Runs `f` once and keeps what it computes.
+pub fn trace<A, O, F: Trace<A, O>>(f: F) -> Traced<A, O> {
+    f.trace()
+}
+
+/// Declares an operand of `T` over the set `S`.
+fn operand<T: Element, S: Set>(graph: &mut Graph) -> u16 {
+    let mut dims = Vec::new();
+    S::for_each(&mut |id, name| {
+        graph.name_dim(id, name);
+        dims.push(id);
+    });
+    graph.operand(OperandSpec { dtype: T::DTYPE, components: T::COMPONENTS, dims: dims.into() })
+}
+
+macro_rules! closures {
+    ($($T:ident $S:ident),*) => {
+        impl<F, O: Outputs, $($T: Element, $S: Set),*> Trace<($(Expr<$T, $S>,)*), O> for F
+        where
+            F: FnOnce($(Expr<$T, $S>),*) -> O,
+        {
+            #[allow(non_snake_case, unused_mut, reason = "one expansion per arity, zero included")]
+            fn trace(self) -> Traced<($(Expr<$T, $S>,)*), O> {
+                let mut graph = Graph::default();
+                $(
+                    let number = operand::<$T, $S>(&mut graph);
+                    let $T = graph.input(number, 0);
+                )*
+                let id = begin(graph);
+                let guard = Guard(id);
+                let outputs = self($(Expr::<$T, $S>::new($T, id)),*);
+                std::mem::forget(guard);
+                let mut graph = end(id);
+                outputs.declare(&mut graph, id);
+                Traced { graph, _types: PhantomData }
+            }
+        }
+    };
+}
+closures!();
+closures!(A SA);
+closures!(A SA, B SB);
+closures!(A SA, B SB, C SC);
+closures!(A SA, B SB, C SC, D SD);
+closures!(A SA, B SB, C SC, D SD, E SE);
+closures!(A SA, B SB, C SC, D SD, E SE, G SG);
+closures!(A SA, B SB, C SC, D SD, E SE, G SG, H SH);
+closures!(A SA, B SB, C SC, D SD, E SE, G SG, H SH, I SI);
+
+/// Eager expressions: a trace per thread that opens with the first tensor used and ends with the evaluation.
+pub mod eager {
+    use super::{Element, Expr, Graph, Outputs, Set, TraceId, begin, current, end, operand};
+    use std::cell::Cell;
+
+    thread_local! {
+        static TRACE: Cell<TraceId> = const { Cell::new(0) };
+    }
+
+    /// Whether a closure is being traced on this thread, in which tensors cannot be captured.
+    pub fn open() -> Option<u64> {
+        current()
+    }
+
+    /// The next operand of the thread's eager trace, which is opened if need be; with the operand's number.
+    pub fn input<T: Element, S: Set>() -> (u16, Expr<T, S>) {
+        if current().is_none_or(|id| id != TRACE.get()) {
+            TRACE.set(begin(Graph::default()));
+        }
+        let id = TRACE.get();
+        let mut number = 0;
+        let node = super::with(id, |g| {
+            number = operand::<T, S>(g);
+            g.input(number, 0)
+        });
+        (number, Expr::new(node, id))
+    }
+
+    /// Ends the thread's eager trace with these results.
+    pub fn finish<O: Outputs>(outputs: &O) -> Graph {
+        let id = TRACE.replace(0);
+        let mut graph = end(id);
+        outputs.declare(&mut graph, id);
+        graph
+    }
+}

@@ -1,0 +1,23 @@
+//! Tests of tilewright-expr: one executable, a module a topic. It runs without a GPU and without NVRTC; what it skips it
+//! names.
+
+mod bind;
+mod emitted;
+mod laws;
+mod naive;
+mod random;
+mod reference;
+mod tensor;
+mod ui;
+
+/// Reports that `test` was not run, and why: on the terminal, and in the file that `TILEWRIGHT_SKIPS` names.
+fn skip(test: &str, reason: &str) {
+    use std::io::Write;
+    let line = format!("SKIP {test}: {reason}\n");
+    eprint!("{line}");
+    if let Some(path) = std::env::var_os("TILEWRIGHT_SKIPS") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(line.as_bytes()))
+            .expect("the file named by TILEWRIGHT_SKIPS is writable");
+    }
+}

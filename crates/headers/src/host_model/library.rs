@@ -1,0 +1,158 @@
+//! The compiled library and its launches: all unsafe code of this crate.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::Path;
+use std::ptr;
+
+use tempfile::TempDir;
+
+use super::{Error, HostModel, Launch, Schedule, unit};
+
+/// `tw::host::Kernel` of entry.h.
+#[repr(C)]
+struct Kernel {
+    call: unsafe extern "C" fn(*const c_void),
+    parameter_bytes: u64,
+}
+
+/// `tw::host::Request` of launch.h.
+#[repr(C)]
+struct Request {
+    grid: [u32; 3],
+    block: [u32; 3],
+    order: u32,
+    seed: u64,
+    shared_bytes: u64,
+    parameter: *const c_void,
+    parameter_bytes: u64,
+    message: *mut c_char,
+    message_bytes: u64,
+}
+
+type Run = unsafe extern "C" fn(*const Kernel, *const Request) -> c_int;
+
+const LARGEST_PARAMETER: u64 = 32_764;
+const LARGEST_SHARED: u64 = 232_448;
+const MESSAGE_BYTES: usize = 1024;
+
+#[derive(Debug)]
+pub(super) struct Library {
+    library: libloading::Library,
+    run: Run,
+    /// Removed with the library.
+    _folder: Option<TempDir>,
+}
+
+impl Library {
+    pub(super) fn open(path: &Path) -> Result<Library, Error> {
+        // SAFETY: the file was made a moment ago from runtime.h and kernels; what runs on loading is the constructor of
+        // `arenas`, which sets two members.
+        let library = unsafe { libloading::Library::new(path) }?;
+        // SAFETY: runtime.h exports this name with this signature. `run` is not called after `library` is gone: both
+        // stand here.
+        let run = *unsafe { library.get::<Run>(b"tilewright_host_launch\0") }?;
+        Ok(Library { library, run, _folder: None })
+    }
+
+    /// Keeps the library's folder as long as the library.
+    pub(super) fn beside(self, folder: TempDir) -> Library {
+        Library { _folder: Some(folder), ..self }
+    }
+
+    /// Whether this process carries the address sanitizer's runtime. A library that needs it would end one that does
+    /// not.
+    pub(super) fn sanitizer_is_loaded() -> bool {
+        let process = libloading::os::unix::Library::this();
+        // SAFETY: the symbol is looked for, neither read nor called.
+        unsafe { process.get::<*const c_void>(b"__asan_init\0") }.is_ok()
+    }
+
+    fn kernel(&self, source: usize, name: &str) -> Result<&Kernel, Error> {
+        let symbol = unit::symbol(source, name) + "\0";
+        // SAFETY: units export under this name a constant `Kernel`, which lives as long as the library.
+        let kernel = unsafe { self.library.get::<*const Kernel>(symbol.as_bytes()) }?;
+        // SAFETY: as above; the reference is bound to `&self`.
+        Ok(unsafe { &**kernel })
+    }
+}
+
+impl HostModel {
+    /// Runs one kernel of source number `source` over its grid, and returns when all blocks have ended.
+    ///
+    /// `params`: the bytes of the kernel's parameter struct; pointers inside are the host's. Several launches may run
+    /// at the same time, from several threads.
+    ///
+    /// # Errors
+    /// [`Error::UnknownKernel`], [`Error::ParameterBytes`] and [`Error::Limit`] before anything runs;
+    /// [`Error::Deadlock`] when no thread of a block can go on; [`Error::Misuse`] when the kernel breaks a rule. After
+    /// the last two, what the kernel wrote until then stays written.
+    ///
+    /// # Safety
+    /// The kernel runs as native code. Every pointer in `params` must be good for what the kernel does with it, from
+    /// several threads at a time, until this returns. `params` must be initialised throughout, padding included.
+    pub unsafe fn run(&self, source: usize, kernel: &str, launch: Launch, params: &[u8]) -> Result<(), Error> {
+        let known = self.kernels(source);
+        if !known.iter().any(|name| name == kernel) {
+            return Err(Error::UnknownKernel {
+                source_index: source,
+                kernel: kernel.to_owned(),
+                known: known.to_vec(),
+            });
+        }
+        check_limits(kernel, &launch)?;
+        let entry = self.library.kernel(source, kernel)?;
+        let (expected, got) = (entry.parameter_bytes, params.len() as u64);
+        if expected != got {
+            return Err(Error::ParameterBytes { kernel: kernel.to_owned(), expected, got });
+        }
+        check(kernel, "the parameter's size", got, 1, LARGEST_PARAMETER)?;
+
+        let (order, seed) = match launch.schedule {
+            Schedule::Forward => (0, 0),
+            Schedule::Backward => (1, 0),
+            Schedule::Shuffled(seed) => (2, seed),
+        };
+        let mut message = [0u8; MESSAGE_BYTES];
+        let request = Request {
+            grid: launch.grid,
+            block: launch.block,
+            order,
+            seed,
+            shared_bytes: launch.shared_bytes.into(),
+            parameter: params.as_ptr().cast(),
+            parameter_bytes: got,
+            message: message.as_mut_ptr().cast(),
+            message_bytes: MESSAGE_BYTES as u64,
+        };
+        // SAFETY: both structs mirror the header's; the runtime reads `parameter_bytes` bytes of the parameter, which
+        // is at most what it has room for, and writes at most `message_bytes` bytes, ending in zero; sizes are within
+        // its limits. What the kernel does with the parameter's pointers is the caller's promise.
+        let outcome = unsafe { (self.library.run)(ptr::from_ref(entry), &raw const request) };
+        if outcome == 0 {
+            return Ok(());
+        }
+        let text =
+            CStr::from_bytes_until_nul(&message).map_or_else(|_| String::new(), |m| m.to_string_lossy().into_owned());
+        let kernel = kernel.to_owned();
+        Err(if outcome == 1 { Error::Deadlock { kernel, text } } else { Error::Misuse { kernel, text } })
+    }
+}
+
+fn check_limits(kernel: &str, launch: &Launch) -> Result<(), Error> {
+    let [grid, block] = [launch.grid, launch.block].map(|sides| sides.map(u64::from));
+    check(kernel, "grid x", grid[0], 1, (1 << 31) - 1)?;
+    check(kernel, "grid y", grid[1], 1, 65_535)?;
+    check(kernel, "grid z", grid[2], 1, 65_535)?;
+    check(kernel, "block x", block[0], 1, 1024)?;
+    check(kernel, "block y", block[1], 1, 1024)?;
+    check(kernel, "block z", block[2], 1, 64)?;
+    check(kernel, "threads of a block", block.iter().product(), 1, 1024)?;
+    check(kernel, "bytes of shared memory", launch.shared_bytes.into(), 0, LARGEST_SHARED)
+}
+
+fn check(kernel: &str, what: &'static str, got: u64, low: u64, high: u64) -> Result<(), Error> {
+    if (low..=high).contains(&got) {
+        return Ok(());
+    }
+    Err(Error::Limit { kernel: kernel.to_owned(), what, got, low, high })
+}

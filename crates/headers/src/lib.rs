@@ -1,0 +1,46 @@
+//! The CUDA C++ side of tilewright as text, and a way to run kernels without a GPU.
+//!
+//! - [`device_headers`]: what emitted and hand-written kernels include. They compile with NVRTC, which gets them from
+//!   memory.
+//! - [`host_headers`]: the shim that stands in for CUDA when the same kernels are compiled by the system's C++
+//!   compiler.
+//! - `host_model` (feature `host-model`): compiles kernels that way and runs them, for tests.
+
+#[cfg(feature = "host-model")]
+pub mod host_model;
+
+macro_rules! headers {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../include/", $path)))),*]
+    };
+}
+
+/// The headers that kernels include: pairs of the path in the `#include` line and the text.
+pub fn device_headers() -> &'static [(&'static str, &'static str)] {
+    headers!["tilewright/prelude.cuh", "tilewright/arch/minmax.cuh"]
+}
+
+/// The headers of the host model: pairs of the path in the `#include` line and the text.
+///
+/// `tilewright/host/shim.h` stands before the first device header; `tilewright/host/runtime.h` stands in one
+/// translation unit of its own.
+pub fn host_headers() -> &'static [(&'static str, &'static str)] {
+    headers![
+        "tilewright/host/shim.h",
+        "tilewright/host/types.h",
+        "tilewright/host/thread.h",
+        "tilewright/host/arithmetic.h",
+        "tilewright/host/atomic.h",
+        "tilewright/host/bits.h",
+        "tilewright/host/conversion.h",
+        "tilewright/host/entry.h",
+        "tilewright/host/memory.h",
+        "tilewright/host/warp.h",
+        "tilewright/host/keywords.h",
+        "tilewright/host/runtime.h",
+        "tilewright/host/block.h",
+        "tilewright/host/launch.h",
+        "tilewright/host/stacks.h",
+        "tilewright/host/fiber.h",
+    ]
+}

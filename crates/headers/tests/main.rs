@@ -1,0 +1,13 @@
+//! The host model: kernels compiled by the system's C++ compiler, run on the CPU, compared with the truth.
+
+mod barriers;
+mod conversion;
+mod errors;
+mod fixture;
+mod headers;
+mod intrinsics;
+mod map;
+mod sanitizers;
+mod speed;
+mod transpose;
+mod warp;

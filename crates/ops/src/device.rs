@@ -1,0 +1,138 @@
+//! Where tensors live and expressions run.
+
+use crate::error::Error;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use tilewright_driver as driver;
+
+/// The CPU, or one GPU. Cheap to clone.
+#[derive(Clone, Default)]
+pub enum Device {
+    /// Host memory, all cores.
+    #[default]
+    Cpu,
+    /// A GPU.
+    Gpu(Gpu),
+}
+
+impl Device {
+    /// The first GPU if there is a usable one, else the CPU.
+    pub fn auto() -> Device {
+        Device::gpu(0).unwrap_or(Device::Cpu)
+    }
+
+    /// GPU number `ordinal`, or why it cannot be used.
+    pub fn gpu(ordinal: usize) -> Result<Device, Error> {
+        Ok(Device::Gpu(Gpu::open(ordinal)?))
+    }
+
+    /// The GPU, if this is one.
+    pub fn as_gpu(&self) -> Option<&Gpu> {
+        match self {
+            Device::Cpu => None,
+            Device::Gpu(gpu) => Some(gpu),
+        }
+    }
+
+    /// Waits for everything queued on the device. A box that reached outside its picture comes out here.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        match self {
+            Device::Cpu => Ok(()),
+            Device::Gpu(gpu) => gpu.synchronize(),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Cpu => write!(f, "CPU"),
+            Device::Gpu(gpu) => write!(f, "{} ({})", gpu.0.device.name(), gpu.0.device.ordinal()),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A GPU with the stream that tilewright works on.
+#[derive(Clone)]
+pub struct Gpu(Arc<Inner>);
+
+struct Inner {
+    device: driver::Device,
+    stream: driver::Stream,
+    /// One word that kernels set to 1 + the index of a box that reached outside.
+    error: driver::DeviceBuffer<u32>,
+    guarded: AtomicBool,
+}
+
+static OPEN: Mutex<Vec<(usize, Gpu)>> = Mutex::new(Vec::new());
+
+impl Gpu {
+    fn open(ordinal: usize) -> Result<Gpu, Error> {
+        let mut open = OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, gpu)) = open.iter().find(|(o, _)| *o == ordinal) {
+            return Ok(gpu.clone());
+        }
+        let device = driver::Device::new(ordinal)?;
+        let stream = device.stream()?;
+        let error = stream.alloc_zeroed(1)?;
+        let gpu = Gpu(Arc::new(Inner { device, stream, error, guarded: AtomicBool::new(false) }));
+        open.push((ordinal, gpu.clone()));
+        Ok(gpu)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &driver::Device {
+        &self.0.device
+    }
+
+    /// The stream that calls are queued on.
+    pub fn stream(&self) -> &driver::Stream {
+        &self.0.stream
+    }
+
+    /// Waits for everything queued. A box that reached outside its picture since the last time comes out here.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.0.stream.synchronize()?;
+        if self.0.guarded.swap(false, Ordering::Relaxed) {
+            let word = self.0.error.to_vec()?;
+            if let Some(index) = word.first().and_then(|w| w.checked_sub(1)) {
+                self.0.error.fill_bytes(0)?;
+                return Err(tilewright_expr::Error::Guard { index }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of the error word; the next synchronisation will read it.
+    pub(crate) fn error_word(&self) -> u64 {
+        self.0.guarded.store(true, Ordering::Relaxed);
+        self.0.error.device_ptr()
+    }
+
+    pub(crate) fn same(&self, other: &Gpu) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn ordinal(&self) -> usize {
+        self.0.device.ordinal()
+    }
+
+    /// Where compiled kernels are kept.
+    pub(crate) fn kernels(&self) -> &'static driver::KernelCache {
+        static CACHE: OnceLock<&'static driver::KernelCache> = OnceLock::new();
+        CACHE.get_or_init(driver::KernelCache::shared)
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gpu {}", self.ordinal())
+    }
+}

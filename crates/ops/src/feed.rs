@@ -1,0 +1,189 @@
+//! What a call is given: operands to read, results to write.
+
+use crate::device::{Device, Gpu};
+use crate::error::Error;
+use crate::tensor::{Axes, Item, Memory, Tensor};
+use std::sync::Arc;
+use tilewright_dims::Dims;
+use tilewright_expr::bind::{Axis, Place, View};
+use tilewright_expr::dtype::{HostSlice, HostSliceMut};
+use tilewright_expr::{Expr, Out, Outputs, Rect};
+
+/// An operand as a call sees it.
+pub struct Operand<'a> {
+    pub(crate) axes: &'a [Axis],
+    pub(crate) memory: Source<'a>,
+}
+
+pub(crate) enum Source<'a> {
+    Host { slice: HostSlice<'a>, dense: bool, bytes: &'a [u8], element: usize },
+    Gpu { address: u64, gpu: &'a Gpu },
+}
+
+impl Operand<'_> {
+    pub(crate) fn place(&self) -> Place {
+        match self.memory {
+            Source::Host { .. } => Place::Host,
+            Source::Gpu { .. } => Place::Device,
+        }
+    }
+
+    pub(crate) fn alignment(&self) -> u32 {
+        match self.memory {
+            Source::Host { .. } => 16,
+            Source::Gpu { address, .. } => 1 << address.trailing_zeros().min(4),
+        }
+    }
+
+    pub(crate) fn boxes(&self) -> Option<&[Rect]> {
+        match self.memory {
+            Source::Host { slice: HostSlice::Rect(boxes), .. } => Some(boxes),
+            _ => None,
+        }
+    }
+
+    /// Elements that the axes name.
+    pub(crate) fn len(&self) -> usize {
+        self.axes.iter().map(|a| a.extent as usize).product()
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        let place = self.place();
+        View { axes: self.axes, place, alignment: self.alignment(), boxes: self.boxes() }
+    }
+}
+
+/// What can be bound to an operand `E` of a fused expression: a reference to a tensor with the same elements and dimensions,
+/// under any layout, or a scalar for an operand without dimensions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit the operand `{E}`",
+    label = "the elements or the dimensions differ",
+    note = "an operand `In<T, (dims)>` takes `&Tensor<T, L>` where `L` names the same dimensions in any order"
+)]
+pub trait Feeds<E> {
+    /// The operand.
+    fn operand(&self) -> Operand<'_>;
+}
+
+impl<T: Item, L: Dims> Feeds<Expr<T, L::Set>> for &Tensor<T, L> {
+    fn operand(&self) -> Operand<'_> {
+        of_tensor(self)
+    }
+}
+
+/// A tensor as an operand.
+pub(crate) fn of_tensor<T: Item, L: Dims>(tensor: &Tensor<T, L>) -> Operand<'_> {
+    let (memory, axes, start) = tensor.parts();
+    let memory = match memory {
+        Memory::Host(m) => {
+            let slice = &m[start.min(m.len())..];
+            let dense = axes.is_dense();
+            // A dense view ends where its elements do, so that boxes are exactly the boxes.
+            let slice = if dense { &slice[..axes.len().min(slice.len())] } else { slice };
+            Source::Host { slice: T::slice(slice), dense, bytes: bytemuck::cast_slice(slice), element: size_of::<T>() }
+        }
+        Memory::Gpu(m) => Source::Gpu { address: m.bytes.device_ptr() + (start * size_of::<T>()) as u64, gpu: &m.gpu },
+    };
+    Operand { axes: axes.as_slice(), memory }
+}
+
+macro_rules! scalars {
+    ($($t:ty),*) => { $(impl Feeds<Expr<$t, ()>> for $t {
+        fn operand(&self) -> Operand<'_> {
+            let slice = std::slice::from_ref(self);
+            let memory = Source::Host {
+                slice: <$t as tilewright_expr::Element>::slice(slice),
+                dense: true,
+                bytes: bytemuck::cast_slice(slice),
+                element: size_of::<$t>(),
+            };
+            Operand { axes: &[], memory }
+        }
+    })* };
+}
+scalars!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Rect);
+
+/// A result as a call sees it.
+pub struct Target<'a> {
+    pub(crate) axes: Axes,
+    pub(crate) memory: Sink<'a>,
+}
+
+pub(crate) enum Sink<'a> {
+    Host(HostSliceMut<'a>),
+    Gpu { address: u64, gpu: &'a Gpu },
+}
+
+impl Target<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
+        let (place, alignment) = match self.memory {
+            Sink::Host(_) => (Place::Host, 16),
+            Sink::Gpu { address, .. } => (Place::Device, 1 << address.trailing_zeros().min(4)),
+        };
+        View { axes: self.axes.as_slice(), place, alignment, boxes: None }
+    }
+}
+
+/// Most results of one expression.
+pub(crate) const MAX_OUTPUTS: usize = 4;
+
+/// The targets of a call, in place.
+pub type Targets<'a> = [Option<Target<'a>>; MAX_OUTPUTS];
+
+/// What a fused expression makes: a tensor for each stored expression.
+pub trait Results: Outputs {
+    /// The tensors.
+    type Tensors;
+    /// How many there are.
+    const COUNT: usize;
+    /// New tensors of these extents.
+    fn allocate(extents: &[Vec<i64>], device: &Device) -> Result<Self::Tensors, Error>;
+    /// The tensors' memory, to write.
+    fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error>;
+}
+
+fn target<T: Item, L: Dims>(tensor: &mut Tensor<T, L>, output: usize) -> Result<Option<Target<'_>>, Error> {
+    let (memory, axes, start) = tensor.parts_mut();
+    let axes = *axes;
+    let memory = match memory {
+        Memory::Host(m) => {
+            let values = Arc::get_mut(m).ok_or(Error::Shared { output })?;
+            let start = start.min(values.len());
+            Sink::Host(T::slice_mut(&mut values[start..]).ok_or(Error::Shared { output })?)
+        }
+        Memory::Gpu(m) => {
+            let m = Arc::get_mut(m).ok_or(Error::Shared { output })?;
+            Sink::Gpu { address: m.bytes.device_ptr() + (start * size_of::<T>()) as u64, gpu: &m.gpu }
+        }
+    };
+    Ok(Some(Target { axes, memory }))
+}
+
+impl<T: Item, L: Dims> Results for Out<T, L> {
+    type Tensors = Tensor<T, L>;
+    const COUNT: usize = 1;
+    fn allocate(extents: &[Vec<i64>], device: &Device) -> Result<Self::Tensors, Error> {
+        Tensor::result(&extents[0], device)
+    }
+    fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error> {
+        Ok([target(tensors, 0)?, None, None, None])
+    }
+}
+
+macro_rules! tuples {
+    ($n:literal: $($T:ident $L:ident $i:tt),*; $($rest:expr),*) => {
+        impl<$($T: Item, $L: Dims),*> Results for ($(Out<$T, $L>,)*) {
+            type Tensors = ($(Tensor<$T, $L>,)*);
+            const COUNT: usize = $n;
+            fn allocate(extents: &[Vec<i64>], device: &Device) -> Result<Self::Tensors, Error> {
+                Ok(($(Tensor::result(&extents[$i], device)?,)*))
+            }
+            fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error> {
+                Ok([$(target(&mut tensors.$i, $i)?,)* $($rest),*])
+            }
+        }
+    };
+}
+tuples!(2: A LA 0, B LB 1; None, None);
+tuples!(3: A LA 0, B LB 1, C LC 2; None);
+tuples!(4: A LA 0, B LB 1, C LC 2, D LD 3;);

@@ -1,0 +1,375 @@
+//! [`Fused`]: an expression traced once, called often.
+
+use crate::device::{Device, Gpu};
+use crate::error::Error;
+use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
+use crate::kernel::{Built, Launch};
+use crate::signature::Signature;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tilewright_expr::bind::{Axis, Binding, Place, View, check_boxes, dense};
+use tilewright_expr::dtype::{HostSlice, HostSliceMut};
+use tilewright_expr::eval::HostKernel;
+use tilewright_expr::graph::Graph;
+use tilewright_expr::plan::Plan;
+use tilewright_expr::{Expr, Trace, trace};
+
+/// Traces `f` once and makes it callable: one kernel, on whichever device its operands are.
+///
+/// Literals inside are code; what changes from call to call is an operand, scalars too (`In<f32, ()>`).
+///
+/// ```
+/// use tilewright_dims::dims;
+/// use tilewright_expr::In;
+/// use tilewright_ops::{Tensor, fuse};
+/// dims! { Y, X }
+/// let axpy = fuse(|a: In<f32, ()>, x: In<f32, (Y, X)>, y: In<f32, (X,)>| (x * a + y).store::<(Y, X)>());
+/// let x = Tensor::<f32, (Y, X)>::from_vec([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let y = Tensor::<f32, (X,)>::from_vec([3], vec![10.0, 20.0, 30.0])?;
+/// let z = axpy.call(2.0f32, &x, &y)?;
+/// assert_eq!(z.to_vec()?, [12.0, 24.0, 36.0, 18.0, 30.0, 42.0]);
+/// # Ok::<(), tilewright_ops::Error>(())
+/// ```
+pub fn fuse<A, O, F: Trace<A, O>>(f: F) -> Fused<A, O> {
+    Fused { core: Arc::new(Core::new(trace(f).graph, std::any::type_name::<F>())), device: None, _types: PhantomData }
+}
+
+/// A fused expression. Clones share what was compiled.
+pub struct Fused<A, O> {
+    core: Arc<Core>,
+    device: Option<Device>,
+    _types: PhantomData<fn(A) -> O>,
+}
+
+impl<A, O> Clone for Fused<A, O> {
+    fn clone(&self) -> Self {
+        Fused { core: self.core.clone(), device: self.device.clone(), _types: PhantomData }
+    }
+}
+
+impl<A, O> std::fmt::Debug for Fused<A, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fused {} ({} nodes)", self.core.name, self.core.graph.len())
+    }
+}
+
+impl<A, O> Fused<A, O> {
+    /// The same expression, run on `device` when no tensor operand says where.
+    pub fn on(&self, device: &Device) -> Self {
+        Fused { device: Some(device.clone()), ..self.clone() }
+    }
+
+    /// The kernel that was built last, if any call ran on a GPU.
+    pub fn last_built(&self) -> Option<Arc<Built>> {
+        lock(&self.core.last).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What all clones of a handle share.
+pub(crate) struct Core {
+    graph: Graph,
+    name: String,
+    entries: RwLock<HashMap<u64, Vec<Arc<Entry>>>>,
+    built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
+    last: Mutex<Option<Arc<Built>>>,
+}
+
+/// What is known about calls of one signature.
+struct Entry {
+    key: Box<[u64]>,
+    outputs: Vec<Vec<i64>>,
+    /// Host operands with boxes, and the size of what they crop.
+    limits: Vec<(u16, i64, i64)>,
+    run: Run,
+}
+
+enum Run {
+    Nothing,
+    Cpu(HostKernel),
+    Gpu(Launch),
+}
+
+impl Core {
+    pub(crate) fn new(graph: Graph, name: &str) -> Core {
+        Core {
+            graph,
+            name: name.to_string(),
+            entries: RwLock::default(),
+            built: Mutex::default(),
+            last: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The device of a call: where its tensors are.
+    fn device(&self, operands: &[Operand<'_>], given: Option<&Device>) -> Result<Device, Error> {
+        let mut found: Option<&Gpu> = None;
+        for (i, operand) in operands.iter().enumerate() {
+            if let Source::Gpu { gpu, .. } = &operand.memory {
+                match found {
+                    Some(other) if !other.same(gpu) => {
+                        let [got, expected] = [*gpu, other].map(|g| Device::Gpu(g.clone()).to_string());
+                        return Err(Error::Devices { operand: i, got, expected });
+                    }
+                    _ => found = Some(gpu),
+                }
+            }
+        }
+        Ok(match found {
+            Some(gpu) => Device::Gpu(gpu.clone()),
+            None => given.cloned().unwrap_or_default(),
+        })
+    }
+
+    fn signature(&self, operands: &[Operand<'_>], device: &Device, targets: Option<&Targets<'_>>) -> Signature {
+        let mut signature = Signature::new();
+        signature.mark(device.as_gpu().map_or(0, |g| 1 + g.ordinal() as u64));
+        operands.iter().for_each(|o| signature.operand(o));
+        if let Some(targets) = targets {
+            signature.mark(1);
+            targets.iter().flatten().for_each(|t| signature.target(t));
+        }
+        signature
+    }
+
+    fn known(&self, signature: &Signature) -> Option<Arc<Entry>> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        entries.get(&signature.hash())?.iter().find(|e| signature.matches(&e.key)).cloned()
+    }
+
+    fn remember(&self, signature: &Signature, entry: Entry) -> Arc<Entry> {
+        let entry = Arc::new(entry);
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        entries.entry(signature.hash()).or_default().push(entry.clone());
+        entry
+    }
+
+    /// A call that allocates its results.
+    pub(crate) fn call<O: Results>(
+        &self,
+        operands: &[Operand<'_>],
+        given: Option<&Device>,
+    ) -> Result<O::Tensors, Error> {
+        let device = self.device(operands, given)?;
+        let signature = self.signature(operands, &device, None);
+        let known = self.known(&signature);
+        let extents = match &known {
+            Some(entry) => {
+                entry.check(operands)?;
+                entry.outputs.clone()
+            }
+            None => self.extents(operands)?,
+        };
+        let mut tensors = O::allocate(&extents, &device)?;
+        let targets = O::targets(&mut tensors)?;
+        let entry = match known {
+            Some(entry) => entry,
+            None => self.plan(&signature, operands, &device, &targets)?,
+        };
+        entry.execute(operands, targets)?;
+        Ok(tensors)
+    }
+
+    /// A call into results that the caller has.
+    pub(crate) fn call_into<O: Results>(
+        &self,
+        operands: &[Operand<'_>],
+        tensors: &mut O::Tensors,
+        given: Option<&Device>,
+    ) -> Result<(), Error> {
+        let targets = O::targets(tensors)?;
+        let at = targets.iter().flatten().find_map(|t| match &t.memory {
+            Sink::Gpu { gpu, .. } => Some(Device::Gpu((*gpu).clone())),
+            Sink::Host(_) => None,
+        });
+        let device = self.device(operands, at.as_ref().or(given))?;
+        for (output, target) in targets.iter().flatten().enumerate() {
+            let same = match (&target.memory, &device) {
+                (Sink::Host(_), Device::Cpu) => true,
+                (Sink::Gpu { gpu, .. }, Device::Gpu(other)) => gpu.same(other),
+                _ => false,
+            };
+            if !same {
+                let got = if matches!(target.memory, Sink::Host(_)) { "the CPU (a result)" } else { "another GPU" };
+                let operand = operands.len() + output;
+                return Err(Error::Devices { operand, got: got.into(), expected: device.to_string() });
+            }
+        }
+        let signature = self.signature(operands, &device, Some(&targets));
+        let entry = match self.known(&signature) {
+            Some(entry) => {
+                entry.check(operands)?;
+                entry
+            }
+            None => self.plan(&signature, operands, &device, &targets)?,
+        };
+        entry.execute(operands, targets)
+    }
+
+    fn extents(&self, operands: &[Operand<'_>]) -> Result<Vec<Vec<i64>>, Error> {
+        let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
+        let binding = Binding::new(&self.graph, &views)?;
+        (0..self.graph.outputs.len()).map(|o| binding.output(o).map_err(Error::from)).collect()
+    }
+
+    fn plan(
+        &self,
+        signature: &Signature,
+        operands: &[Operand<'_>],
+        device: &Device,
+        targets: &Targets<'_>,
+    ) -> Result<Arc<Entry>, Error> {
+        let packed = packed_axes(operands);
+        let views: Vec<View<'_>> = match device {
+            Device::Cpu => operands.iter().map(Operand::view).collect(),
+            Device::Gpu(_) => operands.iter().zip(&packed).map(|(o, axes)| on_gpu(o, axes)).collect(),
+        };
+        let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
+        let binding = Binding::new(&self.graph, &views)?;
+        let outputs: Vec<Vec<i64>> = (0..outs.len()).map(|o| binding.output(o)).collect::<Result<_, _>>()?;
+        let run = match device {
+            _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
+            Device::Cpu => Run::Cpu(HostKernel::new(&self.graph, &views, &outs)?),
+            Device::Gpu(gpu) => {
+                let plan = Plan::new(&self.graph, &views, &outs)?;
+                let built = self.build(&plan, gpu)?;
+                Run::Gpu(Launch::new(built, gpu, &plan)?)
+            }
+        };
+        let entry = Entry { key: signature.to_boxed(), outputs, limits: binding.limits()?, run };
+        // Results whose size is that of the boxes are planned anew on every call: the boxes' values are not in the key.
+        if binding.sized_by_boxes() { Ok(Arc::new(entry)) } else { Ok(self.remember(signature, entry)) }
+    }
+
+    fn build(&self, plan: &Plan, gpu: &Gpu) -> Result<Arc<Built>, Error> {
+        let mut key = plan.key();
+        key.push(gpu.ordinal() as u64);
+        if let Some(built) = lock(&self.built).get(&key) {
+            return Ok(built.clone());
+        }
+        let built = Arc::new(Built::new(&self.graph, plan, gpu, &self.name)?);
+        *lock(&self.last) = Some(built.clone());
+        Ok(lock(&self.built).entry(key).or_insert(built).clone())
+    }
+
+    /// The source of the kernel that a GPU would run for these operands, large ones taken as device memory.
+    pub(crate) fn source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
+        let packed = packed_axes(operands);
+        let views: Vec<View<'_>> = operands
+            .iter()
+            .zip(&packed)
+            .map(|(o, axes)| match o.len() > 65_536 {
+                true => View { axes, place: Place::Device, alignment: 256, boxes: None },
+                false => on_gpu(o, axes),
+            })
+            .collect();
+        let binding = Binding::new(&self.graph, &views)?;
+        let axes: Vec<Vec<Axis>> = self
+            .graph
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(i, o)| binding.output(i).map(|e| dense(&o.dims, &e)))
+            .collect::<Result<_, _>>()?;
+        let outs: Vec<View<'_>> =
+            axes.iter().map(|axes| View { axes, place: Place::Device, alignment: 256, boxes: None }).collect();
+        let plan = Plan::new(&self.graph, &views, &outs)?;
+        Ok(tilewright_expr::emit::emit(&self.graph, &plan).source)
+    }
+}
+
+/// Axes of host operands as they are packed for a kernel.
+fn packed_axes(operands: &[Operand<'_>]) -> Vec<Vec<Axis>> {
+    let packed = |o: &Operand<'_>| match o.place() {
+        Place::Device => o.axes.to_vec(),
+        Place::Host => {
+            let dims: Vec<u64> = o.axes.iter().map(|a| a.dim).collect();
+            let extents: Vec<i64> = o.axes.iter().map(|a| a.extent).collect();
+            dense(&dims, &extents)
+        }
+    };
+    operands.iter().map(packed).collect()
+}
+
+fn on_gpu<'a>(operand: &'a Operand<'_>, axes: &'a [Axis]) -> View<'a> {
+    View { axes, ..operand.view() }
+}
+
+impl Entry {
+    /// Checks what a signature does not tell: boxes on the host.
+    fn check(&self, operands: &[Operand<'_>]) -> Result<(), Error> {
+        for (operand, width, height) in &self.limits {
+            if let Some(boxes) = operands[usize::from(*operand)].boxes() {
+                check_boxes(boxes, *width, *height)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&self, operands: &[Operand<'_>], targets: Targets<'_>) -> Result<(), Error> {
+        match &self.run {
+            Run::Nothing => Ok(()),
+            Run::Gpu(launch) => launch.run(operands, &targets),
+            Run::Cpu(kernel) => {
+                let inputs: Vec<HostSlice<'_>> = operands
+                    .iter()
+                    .filter_map(|o| match o.memory {
+                        Source::Host { slice, .. } => Some(slice),
+                        Source::Gpu { .. } => None,
+                    })
+                    .collect();
+                let mut outputs: Vec<HostSliceMut<'_>> = targets
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|t| match t.memory {
+                        Sink::Host(slice) => Some(slice),
+                        Sink::Gpu { .. } => None,
+                    })
+                    .collect();
+                kernel.run(&inputs, &mut outputs).map_err(Error::from)
+            }
+        }
+    }
+}
+
+macro_rules! calls {
+    ($($T:ident $S:ident $arg:ident),*) => {
+        impl<O: Results, $($T, $S),*> Fused<($(Expr<$T, $S>,)*), O> {
+            /// Computes the results into new tensors, on the device of the operands. From a GPU this returns as soon as the
+            /// kernel is queued.
+            #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
+            pub fn call(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<O::Tensors, Error> {
+                self.core.call::<O>(&[$($arg.operand()),*], self.device.as_ref())
+            }
+
+            /// Computes the results into `results`. The fast path: with a known signature it allocates nothing.
+            #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
+            pub fn call_into(&self, results: &mut O::Tensors, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<(), Error> {
+                self.core.call_into::<O>(&[$($arg.operand()),*], results, self.device.as_ref())
+            }
+
+            /// The CUDA source of the kernel for these operands; needs no GPU.
+            #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
+            pub fn source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
+                self.core.source(&[$($arg.operand()),*])
+            }
+        }
+    };
+}
+calls!();
+calls!(A SA a);
+calls!(A SA a, B SB b);
+calls!(A SA a, B SB b, C SC c);
+calls!(A SA a, B SB b, C SC c, D SD d);
+calls!(A SA a, B SB b, C SC c, D SD d, E SE e);
+calls!(A SA a, B SB b, C SC c, D SD d, E SE e, F SF f);
+calls!(A SA a, B SB b, C SC c, D SD d, E SE e, F SF f, G SG g);
+calls!(A SA a, B SB b, C SC c, D SD d, E SE e, F SF f, G SG g, H SH h);

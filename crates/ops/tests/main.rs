@@ -1,0 +1,7 @@
+//! Tests of tensors and calls; those of a GPU are skipped, by name, where there is none.
+
+mod calls;
+mod eager;
+mod errors;
+mod gpu;
+mod support;

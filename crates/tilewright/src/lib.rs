@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+/// What a program that uses tilewright names: `use tilewright::prelude::*;`.
+pub mod prelude {
+    pub use tilewright_dims::{Dim, Dims, dims};
+    pub use tilewright_expr::{Centres, Expr, In, IntoExpr, Rect, World, constant, coordinate};
+    pub use tilewright_ops::{Device, Evaluate, Fused, Tensor, fuse};
+}
+
+pub use prelude::*;
+pub use tilewright_driver as driver;
+pub use tilewright_expr as expr;
+pub use tilewright_ops::{Built, Error, Feeds, Gpu, Item};

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Runs a bundle that `cargo xtask bundle` made, on a machine with an NVIDIA driver and no Rust.
+#
+#   ./run.sh [--filter TEXT] [STAGE..]      stages run in the order given; default: tests bench
+#
+#   tests      every test executable
+#   examples   the facade's examples
+#   bench      the device benchmark
+#   peers      the scripts that time other libraries (python3 with their packages)
+#   sanitizer  compute-sanitizer's memcheck, racecheck and initcheck over the GPU's test executables
+#   ncu        Nsight Compute over the device benchmark
+#
+# --filter TEXT  tests and sanitizer run only the tests whose name contains TEXT
+# OUT            where logs and results go (default: ./out); the programs get it as TILEWRIGHT_OUT
+# LIMIT_S        the most seconds for one program (default: 900)
+# BENCH_ARGS     arguments for the device benchmark
+# NCU_ARGS       arguments for Nsight Compute (default: --set full --launch-count 40)
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "${OUT:=$PWD/out}"
+OUT=$(cd "$OUT" && pwd)
+export OUT TILEWRIGHT_OUT=$OUT TILEWRIGHT_SKIPS=$OUT/skips RUST_BACKTRACE=1
+TILEWRIGHT_COMMIT=$(cat "$here/COMMIT")
+export TILEWRIGHT_COMMIT
+[ -d "$here/nvrtc" ] && export TILEWRIGHT_CUDA=$here/nvrtc
+PATH=$PATH:/usr/local/cuda/bin
+: >"$TILEWRIGHT_SKIPS"
+: >"$OUT/table"
+
+filter=()
+stages=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --filter) filter=("${2:?--filter wants a text}"); shift ;;
+        tests | examples | bench | peers | sanitizer | ncu) stages+=("$1") ;;
+        *) echo "unknown stage: $1; one of: tests examples bench peers sanitizer ncu" >&2; exit 2 ;;
+    esac
+    shift
+done
+[ ${#stages[@]} -gt 0 ] || stages=(tests bench)
+
+failed=0
+row() { printf '%-10s %-44s %-8s %s\n' "$1" "$2" "$3" "$4" >>"$OUT/table"; }
+
+# step STAGE NAME COMMAND..: runs a program, keeps its log and its exit code.
+step() {
+    local stage=$1 name=$2 begin=$SECONDS code
+    shift 2
+    echo "== $stage $name"
+    (cd "$OUT" && exec timeout --kill-after=10 "${LIMIT_S:-900}" "$@") >"$OUT/$stage-$name.log" 2>&1 </dev/null
+    code=$?
+    row "$stage" "$name" "exit $code" "$((SECONDS - begin)) s"
+    [ $code -eq 0 ] && return
+    failed=$((failed + 1))
+    tail -n 40 "$OUT/$stage-$name.log"
+}
+
+# lacks STAGE NAME REASON: a step that cannot run here.
+lacks() {
+    row "$1" "$2" lacking "$3"
+    failed=$((failed + 1))
+}
+
+run_tests() {
+    local file
+    for file in "$here"/tests/gpu/* "$here"/tests/host/*; do
+        [ -f "$file" ] && step tests "$(basename "$file")" "$file" ${filter[@]+"${filter[@]}"}
+    done
+}
+
+run_examples() {
+    local file
+    for file in "$here"/examples/*; do
+        [ -f "$file" ] && step examples "$(basename "$file")" "$file"
+    done
+}
+
+run_bench() {
+    [ -f "$here/bin/device-bench" ] || { lacks bench device-bench "not in this bundle"; return; }
+    # shellcheck disable=SC2086  # several arguments in one variable
+    step bench device-bench "$here/bin/device-bench" ${BENCH_ARGS:-}
+}
+
+run_peers() {
+    local file
+    for file in "$here"/peers/*.py; do
+        [ -f "$file" ] && step peers "$(basename "$file" .py)" python3 "$file"
+    done
+}
+
+run_sanitizer() {
+    local file tool
+    command -v compute-sanitizer >/dev/null || { lacks sanitizer compute-sanitizer "not on this machine"; return; }
+    for tool in memcheck racecheck initcheck; do
+        for file in "$here"/tests/gpu/*; do
+            [ -f "$file" ] && step sanitizer "$tool-$(basename "$file")" compute-sanitizer --tool "$tool" \
+                --error-exitcode 86 "$file" --test-threads=1 ${filter[@]+"${filter[@]}"}
+        done
+    done
+}
+
+run_ncu() {
+    command -v ncu >/dev/null || { lacks ncu ncu "not on this machine"; return; }
+    # shellcheck disable=SC2086  # several arguments in one variable
+    step ncu device-bench ncu ${NCU_ARGS:---set full --launch-count 40} --export "$OUT/ncu" --force-overwrite \
+        "$here/bin/device-bench" ${BENCH_ARGS:-}
+}
+
+chmod +x "$here"/tests/*/* "$here"/bin/* "$here"/examples/* 2>/dev/null
+for stage in "${stages[@]}"; do
+    "run_$stage"
+done
+
+echo
+echo "commit $TILEWRIGHT_COMMIT"
+cat "$OUT/table"
+sort -u "$TILEWRIGHT_SKIPS" | sed -n 's/^SKIP \([^ ]*\): \(.*\)$/\2\t\1/p' | sort | awk -F '\t' '
+    { count[$1]++; names[$1] = names[$1] (names[$1] == "" ? "" : ", ") $2 }
+    END { for (reason in count) print "skipped " count[reason] ": " reason ": " names[reason] }'
+[ $failed -eq 0 ] || { echo "failed: $failed"; exit 1; }
+echo "all passed"

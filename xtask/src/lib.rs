@@ -1,0 +1,10 @@
+//! What `cargo xtask` does, a module per command. A library, so that the tests of this package can call [`tidy`].
+#![allow(clippy::print_stdout, reason = "these are commands: they speak on standard output")]
+
+pub mod bench;
+pub mod bundle;
+pub mod check_aarch64;
+pub mod test;
+pub mod tidy;
+pub mod toolkit;
+pub mod workspace;

@@ -1,0 +1,50 @@
+//! The commands of the tilewright workspace. `cargo xtask help` lists them.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use xtask::{bench, bundle, check_aarch64, test, tidy, toolkit};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Fetches NVRTC, NVIDIA's run-time compiler, into the user's cache directory.
+    Toolkit,
+    /// Runs everything that can be tested on this machine and names what was skipped.
+    Test(test::Options),
+    /// Checks the rules of the house that a program can check.
+    Tidy,
+    /// Runs the host benchmarks and, where there is a GPU, the device benchmark.
+    Bench(bench::Options),
+    /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
+    Bundle(bundle::Options),
+    /// Type-checks the library crates for aarch64 Linux.
+    CheckAarch64,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The message alone: where in this program it arose helps nobody.
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Toolkit => toolkit::run(),
+        Command::Test(options) => test::run(&options),
+        Command::Tidy => tidy::run(),
+        Command::Bench(options) => bench::run(&options),
+        Command::Bundle(options) => bundle::run(&options),
+        Command::CheckAarch64 => check_aarch64::run(),
+    }
+}

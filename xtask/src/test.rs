@@ -1,0 +1,75 @@
+//! `cargo xtask test`: everything that can be tested on this machine.
+
+use crate::tidy;
+use crate::workspace::{self, Packages};
+use anyhow::{Context, Result, bail};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What the command takes.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Tests what `--release` builds.
+    #[arg(long)]
+    release: bool,
+}
+
+/// Runs tidy, all tests (documentation's included) and every example of the facade; fails at the end if any failed.
+pub fn run(options: &Options) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let skips = folder.path().join("skips");
+    std::fs::write(&skips, "")?;
+    let profile: &[&str] = if options.release { &["--release"] } else { &[] };
+    let mut failed = Vec::new();
+    let mut stage = |name: String, outcome: Result<()>| {
+        if let Err(error) = outcome {
+            println!("\n{name} FAILED: {error:#}");
+            failed.push(name);
+        }
+    };
+
+    println!("== tidy");
+    stage("tidy".into(), tidy::run());
+
+    println!("\n== tests");
+    let mut tests = workspace::cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast"]).args(profile).env("TILEWRIGHT_SKIPS", &skips);
+    stage("tests".into(), workspace::run(&mut tests));
+
+    for example in Packages::load()?.get("tilewright").map(|facade| facade.targets_of("example")).unwrap_or_default() {
+        println!("\n== example {example}");
+        let mut run = workspace::cargo();
+        run.args(["run", "--quiet", "--package", "tilewright", "--example", example]).args(profile);
+        stage(format!("example {example}"), workspace::run(run.env("TILEWRIGHT_SKIPS", &skips)));
+    }
+
+    println!("\n== summary");
+    print!("{}", summary(&read_skips(&skips)?));
+    if !failed.is_empty() {
+        bail!("failed {}: {}", failed.len(), failed.join(", "));
+    }
+    println!("all passed");
+    Ok(())
+}
+
+fn read_skips(file: &Path) -> Result<String> {
+    std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Counts and names what the lines `SKIP name: reason` say, a line per reason. Each name counts once.
+pub fn summary(skips: &str) -> String {
+    let mut by_reason: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in skips.lines().filter_map(|line| line.strip_prefix("SKIP ")) {
+        let (name, reason) = line.split_once(": ").unwrap_or((line, "no reason given"));
+        by_reason.entry(reason.trim()).or_default().insert(name.trim());
+    }
+    if by_reason.is_empty() {
+        return "skipped 0\n".into();
+    }
+    let mut text = String::new();
+    for (reason, names) in by_reason {
+        let list: Vec<&str> = names.into_iter().collect();
+        text += &format!("skipped {}: {reason}: {}\n", list.len(), list.join(", "));
+    }
+    text
+}

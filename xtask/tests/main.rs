@@ -1,0 +1,5 @@
+//! The tests of xtask: among them the one that holds the rules of the house in this workspace.
+
+mod run_script;
+mod skips;
+mod tidy;

@@ -1,0 +1,62 @@
+//! The script that runs a bundle, on a bundle whose executables are scripts.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn write(root: &Path, place: &str, text: &str) {
+    let file = root.join(place);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+}
+
+fn bundle() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "run.sh", xtask::bundle::RUN_SCRIPT);
+    write(root.path(), "COMMIT", "abc123\n");
+    write(
+        root.path(),
+        "tests/gpu/one-main",
+        "#!/bin/sh\necho \"SKIP a::b: no GPU\" >>$TILEWRIGHT_SKIPS; echo filter $1\n",
+    );
+    write(root.path(), "tests/host/two-unit", "#!/bin/sh\necho \"SKIP c: no GPU\" >>$TILEWRIGHT_SKIPS\n");
+    write(root.path(), "bin/device-bench", "#!/bin/sh\necho $TILEWRIGHT_COMMIT >$TILEWRIGHT_OUT/results\n");
+    root
+}
+
+fn run(root: &Path, arguments: &[&str]) -> (Output, String) {
+    let output =
+        Command::new("bash").arg(root.join("run.sh")).args(arguments).env("OUT", root.join("out")).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output, text)
+}
+
+#[test]
+fn all_stages_pass_and_skips_are_named() {
+    let root = bundle();
+    let (output, text) = run(root.path(), &["--filter", "resize", "tests", "bench"]);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("skipped 2: no GPU: a::b, c\n"), "{text}");
+    assert!(text.ends_with("all passed\n"), "{text}");
+    let file = |name: &str| std::fs::read_to_string(root.path().join("out").join(name)).unwrap();
+    assert_eq!(file("tests-one-main.log"), "filter resize\n");
+    assert_eq!(file("results"), "abc123\n");
+}
+
+#[test]
+fn a_failure_is_in_the_table_and_in_the_exit_code() {
+    let root = bundle();
+    write(root.path(), "tests/gpu/one-main", "#!/bin/sh\necho why; exit 101\n");
+    let (output, text) = run(root.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let row = text.lines().find(|line| line.starts_with("tests ") && line.contains("one-main")).unwrap_or_default();
+    assert!(row.contains("exit 101"), "{text}");
+    assert!(text.contains("why\n") && text.contains("two-unit") && text.ends_with("failed: 1\n"), "{text}");
+}
+
+#[test]
+fn an_unknown_stage_is_refused() {
+    let root = bundle();
+    let (output, _) = run(root.path(), &["everything"]);
+    assert_eq!(output.status.code(), Some(2));
+}
