@@ -15,13 +15,18 @@ pub struct Empty {
 impl Empty {
     /// The kernel with `bytes` of parameters, a multiple of 4.
     pub fn new(gpu: &Gpu, bytes: usize) -> Result<Self> {
+        let block = (0..bytes).map(|at| at as u8).collect();
+        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source(bytes))?, block })
+    }
+
+    /// Its source.
+    pub fn source(bytes: usize) -> Source {
         let text = format!(
             "struct Parameters {{ unsigned int words[{}]; }};\n\
              extern \"C\" __global__ void empty(const __grid_constant__ Parameters p) {{}}\n",
             bytes / 4
         );
-        let block = (0..bytes).map(|at| at as u8).collect();
-        Ok(Self { gpu: gpu.clone(), function: load(gpu, "empty", text)?, block })
+        Source { name: "empty".to_owned(), text, ..Source::default() }
     }
 
     /// Queues one launch of one block of 32 threads.
@@ -44,12 +49,17 @@ impl Spin {
 
     /// The kernel.
     pub fn new(gpu: &Gpu) -> Result<Self> {
+        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source())? })
+    }
+
+    /// Its source.
+    pub fn source() -> Source {
         let text = "struct Parameters { long long cycles; };\n\
              extern \"C\" __global__ void spin(const __grid_constant__ Parameters p) {\n\
                  long long begin = clock64();\n\
                  while (clock64() - begin < p.cycles) {}\n\
              }\n";
-        Ok(Self { gpu: gpu.clone(), function: load(gpu, "spin", text.to_owned())? })
+        Source { name: "spin".to_owned(), text: text.to_owned(), ..Source::default() }
     }
 
     /// Queues a launch that lasts about this long.
@@ -61,8 +71,7 @@ impl Spin {
     }
 }
 
-fn load(gpu: &Gpu, name: &str, text: String) -> Result<Function> {
-    let source = Source { name: name.to_owned(), text, ..Source::default() };
-    let (module, _) = KernelCache::shared().load(gpu.device(), &source)?;
-    Ok(module.function(name)?)
+fn load(gpu: &Gpu, source: &Source) -> Result<Function> {
+    let (module, _) = KernelCache::shared().load(gpu.device(), source)?;
+    Ok(module.function(&source.name)?)
 }

@@ -33,6 +33,20 @@ pub struct Row {
     pub driver: Option<String>,
 }
 
+impl Row {
+    /// Sets the time that memory alone would take.
+    pub fn limited(&mut self, limit: f64) -> &mut Self {
+        self.limit = Some(rounded(limit));
+        self
+    }
+
+    /// Sets the peer and its figure.
+    pub fn against(&mut self, peer: &str, value: f64) -> &mut Self {
+        (self.peer, self.peer_value) = (Some(peer.to_owned()), Some(rounded(value)));
+        self
+    }
+}
+
 /// What a script of `peers/` writes about another library.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Peer {
@@ -86,12 +100,6 @@ impl Report {
         });
         let last = self.rows.len() - 1;
         &mut self.rows[last]
-    }
-
-    /// The figure of an earlier row.
-    pub fn value(&self, suite: &str, case: &str, metric: &str) -> Option<f64> {
-        let is_it = |row: &&Row| row.suite == suite && row.case == case && row.metric == metric;
-        self.rows.iter().find(is_it).map(|row| row.value)
     }
 
     /// Sets peers beside the rows that they measured too: a row for each.

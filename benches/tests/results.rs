@@ -6,7 +6,7 @@ use tilewright_benches::table::table;
 
 fn report() -> Report {
     let mut report = Report::new("NVIDIA H200", Some("580.1, CUDA 13.0".into()));
-    report.add("crops", "50", "device_us", 4.123_456, "us").limit = Some(1.5);
+    report.add("crops", "50", "device_us", 4.123_456, "us").limited(1.5);
     report.add("crops", "150", "device_us", 9.0, "us");
     report
 }

@@ -28,8 +28,6 @@ pub fn run(session: &Session, report: &mut Report) -> Result<()> {
     let bytes = 2 * size_of::<f32>() * LEN;
     let us = session.clock.device_us(&mut |_| Ok(chain.call_into(&mut y, &x)?))?;
     let row = report.add("chain", "20", "device_us", us, "us");
-    row.limit = Some(session.limit_us(bytes)?);
-    row.peer = Some("device copy of the same size".into());
-    row.peer_value = Some(session.copy_us(LEN.ilog2())?);
+    row.limited(session.limit_us(bytes)?).against("device copy of the same size", session.copy_us(LEN.ilog2())?);
     Ok(())
 }

@@ -11,7 +11,7 @@ pub const EXPONENTS: [u32; 2] = [26, 29];
 
 /// Bytes that a copy reads and writes.
 pub fn bytes(exponent: u32) -> usize {
-    2 * size_of::<f32>() << exponent
+    (2 * size_of::<f32>()) << exponent
 }
 
 /// Reports one copy; the case is `2^` and the exponent.

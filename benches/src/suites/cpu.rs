@@ -7,6 +7,7 @@ use crate::machine;
 use crate::report::{Report, Row};
 use crate::suites::same_bits;
 use ndarray::Array1;
+use std::hint::black_box;
 
 /// Measures `cpu/chain20`.
 pub fn run(quick: bool, report: &mut Report) -> Result<()> {
@@ -28,8 +29,14 @@ pub fn run(quick: bool, report: &mut Report) -> Result<()> {
     }
 
     let ours = wall_ms(repeats, || Ok(chain.call_into(&mut y, &x)?))?;
-    let allocating = wall_ms(repeats, || Ok(drop(std::hint::black_box(one_allocation_each(&array)))))?;
-    let in_place = wall_ms(repeats, || Ok(drop(std::hint::black_box(in_place(&array)))))?;
+    let allocating = wall_ms(repeats, || {
+        black_box(one_allocation_each(&array));
+        Ok(())
+    })?;
+    let in_place = wall_ms(repeats, || {
+        black_box(in_place(&array));
+        Ok(())
+    })?;
     // On a machine with a GPU the report is that of the GPU.
     let here = |row: &mut Row| (row.device, row.driver) = (machine::cpu(), None);
     for (peer, metric, ms) in [
@@ -37,8 +44,7 @@ pub fn run(quick: bool, report: &mut Report) -> Result<()> {
         ("ndarray, in place", "ratio_in_place", in_place),
     ] {
         let row = report.add("cpu", "chain20", "ms", ours, "ms");
-        here(row);
-        (row.peer, row.peer_value) = (Some(peer.to_owned()), Some(ms));
+        here(row.against(peer, ms));
         here(report.add("cpu", "chain20", metric, ms / ours, "x"));
     }
     here(report.add("cpu", "chain20", "cores", machine::cores() as f64, "cores"));

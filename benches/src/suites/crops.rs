@@ -37,11 +37,11 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         Ok(crops.call_into(&mut batch, &picture, boxes, &mul, &sub, &div)?)
     };
     let limit = session.limit_us(bytes(count))?;
-    report.add("crops", case, "device_us", session.clock.device_us(on_device)?, "us").limit = Some(limit);
-    report.add("crops", case, "device_us_graph", session.clock.graph_us(on_device)?, "us").limit = Some(limit);
+    report.add("crops", case, "device_us", session.clock.device_us(on_device)?, "us").limited(limit);
+    report.add("crops", case, "device_us_graph", session.clock.graph_us(on_device)?, "us").limited(limit);
     if count <= MOST_BY_VALUE {
         let us = rotating(session, &crops, picture.clone(), &boxes, count)?;
-        report.add("crops", case, "device_us_rotating", us, "us").limit = Some(limit);
+        report.add("crops", case, "device_us_rotating", us, "us").limited(limit);
     }
 
     let [empty, host] = session.clock.host_us_of([&mut |_| session.empty.launch(), &mut |call| {

@@ -80,8 +80,17 @@ impl<'a> Binding<'a> {
         if views.len() != graph.operands.len() {
             return Err(Error::Count { what: "operands", expected: graph.operands.len(), got: views.len() });
         }
+        for (i, (view, operand)) in views.iter().zip(&graph.operands).enumerate() {
+            check_dims(graph, format_args!("operand {i}"), view, ("reads", &operand.dims))?;
+        }
         let binding = Binding { graph, views };
-        for equation in &graph.equations {
+        for need in graph.needs.iter().filter(|n| binding.sized(n.size)) {
+            let size = binding.size(need.dim, need.size)?;
+            if size < need.least {
+                return Err(Error::Size { dim: graph.dim_name(need.dim), size });
+            }
+        }
+        for equation in graph.equations.iter().filter(|e| !binding.same_boxes(e.a, e.b)) {
             let (a, b) = (binding.size(equation.dim, equation.a)?, binding.size(equation.dim, equation.b)?);
             if a != b {
                 return Err(Error::Extent {
@@ -123,6 +132,18 @@ impl<'a> Binding<'a> {
     /// Whether a size is known without looking into an operand.
     fn sized(&self, size: Size) -> bool {
         !matches!(size, Size::Node(n) if !matches!(self.graph.node(n).op, Op::Const(_)))
+    }
+
+    /// Whether two sizes are those of the same boxes, so that they agree whatever the boxes.
+    fn same_boxes(&self, a: Size, b: Size) -> bool {
+        let value = |size: Size| match size {
+            Size::Node(node) => match self.graph.node(node).op {
+                Op::Guard { value, .. } => Some(value),
+                _ => Some(node),
+            },
+            _ => None,
+        };
+        value(a).is_some() && value(a) == value(b)
     }
 
     /// A size as a number.
@@ -197,7 +218,28 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// Checks that every box has pixels and lies inside `width` x `height`.
+/// Checks that a view has each of the dimensions once, and no negative size.
+pub(crate) fn check_dims(
+    graph: &Graph,
+    operand: std::fmt::Arguments<'_>,
+    view: &View<'_>,
+    (does, dims): (&str, &[DimId]),
+) -> Result<(), Error> {
+    if view.axes.len() != dims.len() || dims.iter().any(|d| view.extent(*d).is_none()) {
+        let names = |dims: &mut dyn Iterator<Item = DimId>| dims.map(|d| graph.dim_name(d)).collect::<Vec<_>>().join(", ");
+        return Err(Error::Dims {
+            operand: operand.to_string(),
+            got: names(&mut view.axes.iter().map(|a| a.dim)),
+            expected: format!("{does} it over ({})", names(&mut dims.iter().copied())),
+        });
+    }
+    match view.axes.iter().find(|a| a.extent < 0) {
+        Some(a) => Err(Error::Size { dim: graph.dim_name(a.dim), size: a.extent }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that every box has pixels and lies inside `width` x `height` (the largest number: not known yet).
 pub fn check_boxes(boxes: &[Rect], width: i64, height: i64) -> Result<(), Error> {
     for (index, rect) in boxes.iter().enumerate() {
         if rect.width < 1 || rect.height < 1 {
@@ -205,6 +247,9 @@ pub fn check_boxes(boxes: &[Rect], width: i64, height: i64) -> Result<(), Error>
         }
         let right = i64::from(rect.x) + i64::from(rect.width);
         let bottom = i64::from(rect.y) + i64::from(rect.height);
+        if (rect.x < 0 || rect.y < 0) && width == i64::MAX {
+            return Err(Error::BoxStart { index, rect: *rect });
+        }
         if rect.x < 0 || rect.y < 0 || right > width || bottom > height {
             return Err(Error::BoxOutside { index, rect: *rect, width, height });
         }

@@ -141,6 +141,11 @@ impl Scalar {
 }
 
 /// A scalar type that expressions compute with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar",
+    label = "expected `bool`, an integer or a float",
+    note = "rectangles are read by `.crop`; they are not computed with, nor stored"
+)]
 pub trait Value: Copy + Default + PartialEq + PartialOrd + Send + Sync + fmt::Debug + 'static {
     /// Its run-time name.
     const DTYPE: DType;
@@ -203,6 +208,11 @@ impl fmt::Display for Rect {
 }
 
 /// What a tensor holds: a scalar, or a small struct of equal scalars such as [`Rect`].
+#[diagnostic::on_unimplemented(
+    message = "tensors cannot hold `{Self}`",
+    label = "expected an element type",
+    note = "elements are `bool`, integers of 8 to 64 bits, `f32`, `f64` and `Rect`"
+)]
 pub trait Element: Copy + Send + Sync + fmt::Debug + 'static {
     /// The type of each component.
     const DTYPE: DType;

@@ -1,6 +1,6 @@
 //! What can go wrong between a closure and a result.
 
-use crate::dtype::{DType, Rect};
+use crate::dtype::Rect;
 
 /// An expression that cannot be planned, bound or evaluated. Every message names the dimension and the sizes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -59,6 +59,14 @@ pub enum Error {
         /// Rows of the picture.
         height: i64,
     },
+    /// A box within boxes starts outside of them; how far it reaches is the kernel's to check.
+    #[error("box {index} ({rect}) starts before the first row or column of what it crops")]
+    BoxStart {
+        /// Its place in the list.
+        index: usize,
+        /// The box.
+        rect: Rect,
+    },
     /// A box has no pixels.
     #[error("box {index} ({rect}) is empty; a box needs at least one column and one row")]
     BoxEmpty {
@@ -77,15 +85,25 @@ pub enum Error {
         /// How many were given.
         got: usize,
     },
+    /// A view does not have the dimensions of the operand or output that it is bound to.
+    #[error("{operand} has dimensions ({got}), the expression {expected}")]
+    Dims {
+        /// The operand or output.
+        operand: String,
+        /// The view's dimensions.
+        got: String,
+        /// What the expression does with which dimensions.
+        expected: String,
+    },
     /// An operand's elements are of another type than the expression's.
     #[error("{operand} holds {got}, the expression reads {expected}")]
     Elements {
         /// The operand.
         operand: String,
         /// The expression's type.
-        expected: DType,
+        expected: &'static str,
         /// The operand's.
-        got: DType,
+        got: &'static str,
     },
     /// An operand's memory is shorter than its layout.
     #[error("{operand} needs {needed} elements for its extents and strides, its memory has {got}")]
@@ -146,6 +164,17 @@ pub enum Error {
     Guard {
         /// Index of the first box found.
         index: u32,
+    },
+    /// An empty dimension of one output is a loop around another that is not empty.
+    #[error(
+        "dimension `{dim}` is 0 long, so that output {output}, which lacks it and is not empty, would not be computed; \
+         compute it in a kernel of its own"
+    )]
+    EmptyLoop {
+        /// The empty dimension.
+        dim: &'static str,
+        /// The output that lacks it.
+        output: usize,
     },
     /// Strides of an output reach the same element twice.
     #[error("output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places")]

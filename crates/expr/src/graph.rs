@@ -157,6 +157,17 @@ pub struct Equation {
     pub b: Size,
 }
 
+/// A size that is computed with, so that something must say what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Need {
+    /// The dimension.
+    pub dim: DimId,
+    /// Its size.
+    pub size: Size,
+    /// The smallest legal one: 1 where the dimension is read whatever the size of the result.
+    pub least: i64,
+}
+
 /// Boxes that must lie inside what they crop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inside {
@@ -189,6 +200,8 @@ pub struct Graph {
     pub outputs: Vec<Output>,
     /// Sizes that must agree.
     pub equations: Vec<Equation>,
+    /// Sizes that are computed with.
+    pub needs: Vec<Need>,
     /// Boxes that must lie inside.
     pub insides: Vec<Inside>,
     /// Reorderings: the dimension, its size, smallest and largest index read.
@@ -265,6 +278,15 @@ impl Graph {
     /// The size of `dim` in `node`; [`Size::Any`] if the node lacks it.
     pub fn size_of(&self, node: NodeId, dim: DimId) -> Size {
         self.node(node).shape.iter().find(|(d, _)| *d == dim).map_or(Size::Any, |(_, s)| *s)
+    }
+
+    /// The size of `dim` in `source`, which will be computed with.
+    pub(crate) fn needed(&mut self, source: NodeId, dim: DimId, least: i64) -> Size {
+        let need = Need { dim, size: self.size_of(source, dim), least };
+        if !self.needs.contains(&need) {
+            self.needs.push(need);
+        }
+        need.size
     }
 
     /// Adds a node, or finds the equal one that is there.
@@ -384,6 +406,9 @@ impl Graph {
                 let kept: Vec<_> = self.node(*source).shape.to_vec();
                 let mut shape: Vec<_> =
                     kept.into_iter().filter(|(d, _)| coords.iter().all(|(bound, _)| bound != d)).collect();
+                for (_, size) in &mut shape {
+                    *size = self.size_at(*size, coords);
+                }
                 for (_, coord) in coords {
                     let other = self.node(*coord).shape.to_vec();
                     self.merge(&mut shape, &other);
@@ -392,6 +417,14 @@ impl Graph {
                 shape
             }
         }
+    }
+
+    /// A size read at other coordinates: that of a box depends on which box it is.
+    fn size_at(&mut self, size: Size, coords: &[(DimId, NodeId)]) -> Size {
+        let Size::Node(node) = size else { return size };
+        let seen: Vec<_> =
+            coords.iter().filter(|(d, _)| self.node(node).shape.iter().any(|(s, _)| s == d)).copied().collect();
+        if seen.is_empty() { size } else { Size::Node(self.at(node, &seen, &[])) }
     }
 
     fn union(&mut self, nodes: &[NodeId]) -> Vec<(DimId, Size)> {

@@ -3,15 +3,21 @@
 //! Sizes are run-time parameters unless the plan gains from knowing them, so a new batch size never recompiles. What the plan
 //! does know is its [`Plan::key`]: equal keys, equal source text.
 
-use crate::bind::{Axis, Binding, Place, View};
+use crate::bind::{Axis, Binding, Place, View, check_dims};
 use crate::dtype::DType;
 use crate::error::Error;
-use crate::graph::{DimId, Graph, Op, Size};
+use crate::graph::{DimId, Graph, Node, Op, Size};
 
 /// Most values that a thread holds for one point of the other dimensions.
 const MAX_REGISTERS: i64 = 8;
 /// Most values that a thread computes.
 const MAX_VALUES: u32 = 16;
+/// Most graph nodes that a thread's straight-line code repeats: longer code takes seconds to compile.
+const MAX_NODES: u32 = 4096;
+/// Rows that a thread computes where pixels are gathered.
+const ROWS: u32 = 4;
+/// An innermost loop that is too short for blocks of the host evaluator.
+const SHORT: i64 = 64;
 /// Threads of a block.
 const BLOCK: u32 = 256;
 
@@ -89,6 +95,11 @@ impl Slot {
         self.axes.iter().map(|a| a.axis.dim).collect()
     }
 
+    /// Whether a stride that the kernel does not know needs 64 bits.
+    pub fn wide_strides(&self) -> bool {
+        self.axes.iter().any(|a| !a.exact_stride && i32::try_from(a.axis.stride).is_err())
+    }
+
     /// Whether the kernel knows how many elements it has.
     pub fn exact_len(&self) -> Option<i64> {
         self.axes.iter().map(|a| a.exact_extent.then_some(a.axis.extent)).product()
@@ -106,8 +117,11 @@ pub struct Plan {
     pub world: Vec<WorldDim>,
     /// Dimensions that each thread holds in registers, with their sizes.
     pub registers: Vec<(DimId, i64)>,
-    /// Consecutive points of the inner dimension that each thread computes.
+    /// Consecutive points that each thread computes, along the loop `lane_loop`.
     pub lanes: u32,
+    /// The loop along which a thread has several points: the inner one where memory is contiguous along it, so that accesses
+    /// are wide; the one outside it where pixels are gathered, so that neighbouring threads read neighbouring pixels.
+    pub lane_loop: usize,
     /// Threads of a block along the inner dimension and the one outside it.
     pub block: [u32; 2],
     /// Operands.
@@ -124,7 +138,7 @@ impl Plan {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
         plan.merge(graph);
         plan.choose_registers();
-        plan.choose_lanes();
+        plan.choose_lanes(graph);
         plan.classify(graph);
         plan.choose_block();
         Ok(plan)
@@ -138,6 +152,7 @@ impl Plan {
             world: world(graph, outputs),
             registers: Vec::new(),
             lanes: 1,
+            lane_loop: 0,
             block: [BLOCK, 1],
             inputs: slots(views, |i| (graph.operands[i].dtype, graph.operands[i].components)),
             outputs: slots(outputs, |i| (graph.node(graph.outputs[i].node).dtype, 1)),
@@ -151,13 +166,20 @@ impl Plan {
     pub fn host(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
         plan.merge(graph);
+        // Blocks run along the innermost loop: a short one goes outside the one before it.
+        if let [.., before, last] = plan.world.as_mut_slice()
+            && last.extent < SHORT
+            && before.extent > last.extent
+        {
+            std::mem::swap(before, last);
+        }
         Ok(plan)
     }
 
     /// Everything that the source text depends on beside the graph.
     pub fn key(&self) -> Vec<u64> {
         let mut key = vec![u64::from(self.lanes), u64::from(self.block[0]), u64::from(self.block[1])];
-        key.push(u64::from(self.large_grid()));
+        key.extend([u64::from(self.large_grid()), self.lane_loop as u64]);
         for w in &self.world {
             key.extend([w.dim, u64::from(w.wide())]);
             key.push(match w.class {
@@ -169,7 +191,8 @@ impl Plan {
             key.extend([*dim, *n as u64]);
         }
         for slot in self.inputs.iter().chain(&self.outputs) {
-            key.push(u64::from(slot.alignment) << 8 | u64::from(slot.place == Place::Device) << 4 | slot.axes.len() as u64);
+            let place = u64::from(slot.place == Place::Device) | u64::from(slot.wide_strides()) << 1;
+            key.push(u64::from(slot.alignment) << 16 | place << 8 | slot.axes.len() as u64);
             for a in &slot.axes {
                 let known = u64::from(a.exact_extent) | u64::from(a.exact_stride) << 1;
                 key.extend([a.axis.dim, known]);
@@ -195,9 +218,24 @@ impl Plan {
         self.world.last()
     }
 
-    /// Whether every thread has all its points: no row ends within one.
+    /// Whether every thread has all its points: no loop ends within one.
     pub fn full_lanes(&self) -> bool {
-        self.lanes == 1 || self.inner().is_some_and(|w| w.class.divides(self.lanes))
+        self.lanes == 1 || self.world[self.lane_loop].class.divides(self.lanes)
+    }
+
+    /// Points along the inner dimension that a thread has: those that make accesses wide.
+    pub fn inner_lanes(&self) -> u32 {
+        if self.lane_loop + 1 == self.world.len() { self.lanes } else { 1 }
+    }
+
+    /// Points of a block along loop `i`.
+    pub fn tile(&self, i: usize) -> i64 {
+        let threads = match self.world.len() - i {
+            1 => self.block[0],
+            2 => self.block[1],
+            _ => 1,
+        };
+        i64::from(threads * if i == self.lane_loop { self.lanes } else { 1 })
     }
 
     /// Points of the iteration space, register dimensions not counted.
@@ -207,13 +245,7 @@ impl Plan {
 
     /// Blocks along each loop: the inner ones tiled, the others one each.
     pub fn tiles(&self) -> Vec<i64> {
-        let n = self.world.len();
-        let tile = |i: usize| match n - i {
-            1 => i64::from(self.block[0] * self.lanes),
-            2 => i64::from(self.block[1]),
-            _ => 1,
-        };
-        (0..n).map(|i| (self.world[i].extent + tile(i) - 1) / tile(i)).collect()
+        (0..self.world.len()).map(|i| (self.world[i].extent + self.tile(i) - 1) / self.tile(i)).collect()
     }
 
     /// Whether a block's number needs 64 bits.
@@ -231,12 +263,13 @@ impl Plan {
     }
 
     fn refuse_wide_coordinates(&self, graph: &Graph) -> Result<(), Error> {
-        for w in self.world.iter().filter(|w| w.wide()) {
-            if uses_coordinate(graph, w.dim) {
-                return Err(Error::TooLong { dim: graph.dim_name(w.dim), extent: w.extent });
-            }
+        let loops = self.world.iter().map(|w| (w.dim, w.extent));
+        let read = self.inputs.iter().flat_map(|s| &s.axes).map(|a| (a.axis.dim, a.axis.extent));
+        let long = |(_, extent): &(DimId, i64)| *extent > i64::from(i32::MAX);
+        match loops.chain(read).filter(long).find(|(dim, _)| uses_coordinate(graph, *dim)) {
+            Some((dim, extent)) => Err(Error::TooLong { dim: graph.dim_name(dim), extent }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Neighbouring loops that are one run of memory in every operand become one.
@@ -279,32 +312,39 @@ impl Plan {
         self.registers.push((w.dim, w.extent));
     }
 
-    /// Points per thread: 16 bytes of the widest operand that is contiguous along the inner dimension.
-    fn choose_lanes(&mut self) {
+    /// Points per thread: 16 bytes of the widest operand that is contiguous along the inner dimension; where the inner
+    /// coordinate takes part in a gather, several rows instead, which share what depends on the column.
+    fn choose_lanes(&mut self, graph: &Graph) {
         let Some(inner) = self.inner().copied() else { return };
         let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
-        let run = |s: &Slot| {
-            let packed = self.registers.iter().find_map(|(d, n)| (s.stride(*d) == Some(1)).then_some(*n)).unwrap_or(1);
-            s.stride(inner.dim) == Some(packed)
+        let last = self.world.len() - 1;
+        let (lane_loop, most) = if gathers(graph, inner.dim) {
+            (last.saturating_sub(1), if last == 0 { 1 } else { ROWS })
+        } else {
+            let run = |s: &Slot| {
+                let packed =
+                    self.registers.iter().find_map(|(d, n)| (s.stride(*d) == Some(1)).then_some(*n)).unwrap_or(1);
+                s.stride(inner.dim) == Some(packed)
+            };
+            let slots = self.inputs.iter().chain(&self.outputs);
+            (last, slots.filter(|s| run(s)).map(|s| (16 / s.dtype.size()) as u32).min().unwrap_or(1))
         };
-        let widest = self.inputs.iter().chain(&self.outputs).filter(|s| run(s)).map(|s| s.dtype.size()).max();
-        let Some(widest) = widest else { return };
-        let mut lanes = (16 / widest) as u32;
-        while lanes > 1 && (lanes * held > MAX_VALUES || i64::from(lanes) > inner.extent) {
+        let mut lanes = most;
+        let long = |lanes: u32| graph.len() as u32 * lanes * held > MAX_NODES;
+        while lanes > 1 && (long(lanes) || lanes * held > MAX_VALUES || i64::from(lanes) > self.world[lane_loop].extent) {
             lanes /= 2;
         }
-        self.lanes = lanes;
+        (self.lanes, self.lane_loop) = (lanes, lane_loop);
     }
 
     fn classify(&mut self, graph: &Graph) {
-        let most = self.lanes;
-        let last = self.world.len().saturating_sub(1);
+        let (most, lane_loop) = (self.lanes, self.lane_loop);
         for (i, w) in self.world.iter_mut().enumerate() {
             let literal = graph.outputs.iter().any(|o| graph.size_of(o.node, w.dim) == Size::Const(w.extent));
             w.class = if literal {
                 Extent::Exact(w.extent)
             } else {
-                let known = if i == last { most } else { 1 };
+                let known = if i == lane_loop { most } else { 1 };
                 let divisor = 1u32 << (w.extent.max(1).trailing_zeros().min(4));
                 Extent::MultipleOf(divisor.min(known))
             };
@@ -343,7 +383,8 @@ impl Plan {
             self.block = [1, 1];
             return;
         };
-        let chunks = (inner.extent + i64::from(self.lanes) - 1) / i64::from(self.lanes);
+        let lanes = i64::from(self.inner_lanes());
+        let chunks = (inner.extent + lanes - 1) / lanes;
         let clamp = |v: i64, most: u32| (v.clamp(1, i64::from(most)) as u32).next_power_of_two();
         let x = match inner.class {
             Extent::Exact(_) => clamp(chunks, BLOCK),
@@ -361,6 +402,7 @@ fn check_outputs(graph: &Graph, binding: &Binding<'_>, outputs: &[View<'_>]) -> 
         return Err(Error::Count { what: "outputs", expected: graph.outputs.len(), got: outputs.len() });
     }
     for (i, (view, output)) in outputs.iter().zip(&graph.outputs).enumerate() {
+        check_dims(graph, format_args!("output {i}"), view, ("stores", &output.dims))?;
         let sizes = binding.output(i)?;
         for (dim, expected) in output.dims.iter().zip(&sizes) {
             let got = view.axes.iter().find(|a| a.dim == *dim).map_or(0, |a| a.extent);
@@ -376,6 +418,29 @@ fn check_outputs(graph: &Graph, binding: &Binding<'_>, outputs: &[View<'_>]) -> 
                 return Err(Error::Overlap { output: i, dim: graph.dim_name(a.dim), stride: a.stride });
             }
             reach += (a.extent - 1) * a.stride.abs();
+        }
+    }
+    refuse_disagreement(graph, outputs)?;
+    refuse_empty_loops(graph, outputs)
+}
+
+/// A dimension is one loop, whichever output has it.
+fn refuse_disagreement(graph: &Graph, outputs: &[View<'_>]) -> Result<(), Error> {
+    let axes = || outputs.iter().enumerate().flat_map(|(i, o)| o.axes.iter().map(move |a| (i, a)));
+    for (i, a) in axes() {
+        if let Some((j, b)) = axes().find(|(_, b)| b.dim == a.dim && b.extent != a.extent) {
+            let (of_a, of_b) = (format!("output {i}"), format!("output {j}"));
+            return Err(Error::Extent { dim: graph.dim_name(a.dim), of_a, a: a.extent, of_b, b: b.extent });
+        }
+    }
+    Ok(())
+}
+
+/// An empty dimension computes nothing at all, so every output must have it or be empty itself.
+fn refuse_empty_loops(graph: &Graph, outputs: &[View<'_>]) -> Result<(), Error> {
+    for empty in outputs.iter().flat_map(|o| o.axes).filter(|a| a.extent == 0) {
+        if let Some(output) = outputs.iter().position(|o| o.axes.iter().all(|a| a.extent != 0)) {
+            return Err(Error::EmptyLoop { dim: graph.dim_name(empty.dim), output });
         }
     }
     Ok(())
@@ -416,6 +481,17 @@ fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
         Op::At { coords, sizes, .. } => {
             coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim)
         }
+        _ => false,
+    })
+}
+
+/// Whether some operand is read at a coordinate that is computed from the one along `dim`.
+fn gathers(graph: &Graph, dim: DimId) -> bool {
+    let computed = |node: &Node| {
+        !matches!(node.op, Op::Index(_)) && node.shape.binary_search_by_key(&dim, |(d, _)| *d).is_ok()
+    };
+    graph.nodes().any(|node| match &node.op {
+        Op::At { coords, .. } => coords.iter().any(|(_, c)| computed(graph.node(*c))),
         _ => false,
     })
 }

@@ -48,7 +48,7 @@ impl Graph {
     /// `source` seen through boxes: the point (`y`, `x`) of a box is the point (`y + box.y`, `x + box.x`) of `source`.
     /// The result gains the boxes' dimensions; along `dim_y` and `dim_x` it is as long as each box.
     pub fn crop(&mut self, source: NodeId, dim_y: DimId, dim_x: DimId, rect: NodeId) -> NodeId {
-        let (size_y, size_x) = (self.size_of(source, dim_y), self.size_of(source, dim_x));
+        let (size_y, size_x) = (self.needed(source, dim_y, 1), self.needed(source, dim_x, 1));
         let Some(operand) = self.operand_of(rect) else { return source };
         let inside = Inside { boxes: operand, height: size_y, width: size_x };
         if !self.insides.contains(&inside) {
@@ -121,7 +121,7 @@ impl Graph {
             let s = if real == DType::F32 { Scalar::of(v as f32) } else { Scalar::of(v) };
             g.constant(s)
         };
-        let size = self.size_of(source, dim);
+        let size = self.needed(source, dim, 1);
         let from = self.extent(size);
         let one = self.int(1);
         let last = self.binary(Binary::Sub, from, one);
@@ -169,7 +169,7 @@ impl Graph {
 
     /// `source` with `dim` running backwards.
     pub fn reverse(&mut self, source: NodeId, dim: DimId) -> NodeId {
-        let size = self.size_of(source, dim);
+        let size = self.needed(source, dim, 0);
         let (extent, one, index) = (self.extent(size), self.int(1), self.index(dim));
         let last = self.binary(Binary::Sub, extent, one);
         let from = self.binary(Binary::Sub, last, index);

@@ -17,7 +17,13 @@ macro_rules! headers {
 
 /// The headers that kernels include: pairs of the path in the `#include` line and the text.
 pub fn device_headers() -> &'static [(&'static str, &'static str)] {
-    headers!["tilewright/prelude.cuh", "tilewright/arch/minmax.cuh"]
+    headers![
+        "tilewright/prelude.cuh",
+        "tilewright/arch/grid.cuh",
+        "tilewright/arch/memory.cuh",
+        "tilewright/arch/minmax.cuh",
+        "tilewright/arch/reciprocal.cuh",
+    ]
 }
 
 /// The headers of the host model: pairs of the path in the `#include` line and the text.

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tilewright_driver as driver;
 
 /// The CPU, or one GPU. Cheap to clone.
@@ -69,20 +69,45 @@ struct Inner {
     /// One word that kernels set to 1 + the index of a box that reached outside.
     error: driver::DeviceBuffer<u32>,
     guarded: AtomicBool,
+    staging: Mutex<Staging>,
 }
+
+/// A ring of page-locked buffers, each with its twin on the device, through which host operands that exceed the parameter
+/// block reach a kernel without making the host wait.
+#[derive(Default)]
+struct Staging {
+    stages: Vec<Stage>,
+    next: usize,
+}
+
+struct Stage {
+    host: driver::PinnedBuffer<u8>,
+    device: driver::DeviceBuffer<u8>,
+}
+
+/// Stages of the ring: launches that can be under way before the host waits for the first.
+const STAGES: usize = 4;
+/// Bytes of the smallest stage.
+const STAGE_BYTES: usize = 64 << 10;
 
 static OPEN: Mutex<Vec<(usize, Gpu)>> = Mutex::new(Vec::new());
 
 impl Gpu {
     fn open(ordinal: usize) -> Result<Gpu, Error> {
-        let mut open = OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, gpu)) = open.iter().find(|(o, _)| *o == ordinal) {
             return Ok(gpu.clone());
         }
         let device = driver::Device::new(ordinal)?;
         let stream = device.stream()?;
         let error = stream.alloc_zeroed(1)?;
-        let gpu = Gpu(Arc::new(Inner { device, stream, error, guarded: AtomicBool::new(false) }));
+        let gpu = Gpu(Arc::new(Inner {
+            device,
+            stream,
+            error,
+            guarded: AtomicBool::new(false),
+            staging: Mutex::default(),
+        }));
         open.push((ordinal, gpu.clone()));
         Ok(gpu)
     }
@@ -114,6 +139,33 @@ impl Gpu {
     pub(crate) fn error_word(&self) -> u64 {
         self.0.guarded.store(true, Ordering::Relaxed);
         self.0.error.device_ptr()
+    }
+
+    /// Sends `bytes` bytes, written by `fill`, to the device in stream order, and launches what reads them: `launch` gets
+    /// their address. The stage is used again only behind that work.
+    pub(crate) fn stage(
+        &self,
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]),
+        launch: impl FnOnce(u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut staging = self.0.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = staging.next % STAGES;
+        staging.next = number + 1;
+        if staging.stages.get(number).is_none_or(|s| s.host.len() < bytes) {
+            let capacity = bytes.next_power_of_two().max(STAGE_BYTES);
+            let (host, device) = (self.0.device.pinned(capacity)?, self.0.stream.alloc(capacity)?);
+            let stage = Stage { host, device };
+            match staging.stages.get_mut(number) {
+                Some(old) => *old = stage,
+                None => staging.stages.push(stage),
+            }
+        }
+        let Some(stage) = staging.stages.get_mut(number) else { return Ok(()) };
+        // Writing waits for the copy that this stage was last used for.
+        fill(&mut stage.host[..bytes]);
+        stage.device.copy_from_pinned(&self.0.stream, &stage.host)?;
+        launch(stage.device.device_ptr())
     }
 
     pub(crate) fn same(&self, other: &Gpu) -> bool {

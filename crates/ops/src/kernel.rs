@@ -99,7 +99,8 @@ impl Launch {
                 block: [x, y, 1],
                 shared_bytes: 0,
                 cluster: None,
-                programmatic: false,
+                // Every emitted kernel waits for the one before it (`take_turn`).
+                programmatic: gpu.device().arch().major >= 9,
             },
             inputs: fields(|f| if let Field::Input(i) = f { Some(i) } else { None }),
             outputs: fields(|f| if let Field::Output(i) = f { Some(i) } else { None }),
@@ -142,11 +143,11 @@ impl Launch {
         let Some(function) = &self.built.buffer else {
             return Err(Error::HostOperand { operand: 0, bytes: self.data_bytes, limit: params.capacity() });
         };
-        let mut staged = vec![0u8; self.data_bytes];
-        self.gather(operands, &mut staged);
-        let staged = self.gpu.stream().upload(&staged)?;
-        put(data, staged.device_ptr());
-        raw::launch(&self.gpu, function, &self.config, &block[..params.head_bytes])
+        let fill = |bytes: &mut [u8]| self.gather(operands, bytes);
+        self.gpu.stage(self.data_bytes, fill, |address| {
+            block[data..data + 8].copy_from_slice(&address.to_ne_bytes());
+            raw::launch(&self.gpu, function, &self.config, &block[..params.head_bytes])
+        })
     }
 
     /// Copies host operands to their places, packed.

@@ -68,7 +68,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pixels: Vec<u8> = (0..3 * WIDTH * HEIGHT).map(|i| planes[i % 3 * WIDTH * HEIGHT + i / 3]).collect();
 
     let mut jpeg = Vec::new();
-    JpegEncoder::new_with_quality(&mut jpeg, 88).encode(&pixels, WIDTH as u32, HEIGHT as u32, image::ExtendedColorType::Rgb8)?;
+    JpegEncoder::new_with_quality(&mut jpeg, 88).encode(
+        &pixels,
+        WIDTH as u32,
+        HEIGHT as u32,
+        image::ExtendedColorType::Rgb8,
+    )?;
     let folder = Path::new("target/scene");
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("scene.jpg"), &jpeg)?;
@@ -126,16 +131,16 @@ fn flowers(behind: Painting, u: Field, v: Field) -> Painting {
     for (layer, cells) in [60.0, 46.0, 34.0, 26.0].into_iter().enumerate() {
         let seed = 60 + 10 * layer as u32;
         let (i, j) = ((u * cells).floor(), (v * cells).floor());
-        let x = (fraction(u * cells) - 0.5) - (chance(i, j, seed) - 0.5) * 0.5;
-        let y = (fraction(v * cells) - 0.5) - (chance(i, j, seed + 1) - 0.5) * 0.5;
+        let x = (fraction(u * cells) - 0.5) - (chance(i, j, seed) - 0.5) * 0.4;
+        let y = (fraction(v * cells) - 0.5) - (chance(i, j, seed + 1) - 0.5) * 0.4;
         let from_centre = distance(x, y);
-        // Five petals without an angle: the product of x and y bends the rim.
-        let rim = (x * y * 6.0).abs() * 0.5 + chance(i, j, seed + 2) * 0.1 + 0.14;
+        // Four petals without an angle: the product of x and y bends the rim, which stays inside the cell.
+        let rim = ((x * y * 3.0).abs() + chance(i, j, seed + 2) * 0.1 + 0.12).min(0.29);
         let petals = hue(chance(i, j, seed + 3)) * (from_centre * 1.2 + 0.6);
         let eye = colour([1.0, 0.85, 0.2]);
         let flower = from_centre.lt(0.07).select(eye, petals);
         let line = 0.80 + 0.045 * layer as f32;
-        let here = chance(i, j, seed + 4).gt(0.35) & v.gt(line) & from_centre.lt(rim);
+        let here = chance(i, j, seed + 4).gt(0.45) & v.gt(line) & from_centre.lt(rim);
         painting = here.select(flower, painting);
     }
     painting.clamp(0.0, 1.0)
@@ -163,7 +168,8 @@ fn fraction<S: World>(x: Expr<f32, S>) -> Expr<f32, S> {
 
 /// A number from 0 to 1 that looks like chance, for each point of a lattice.
 fn chance<S: World>(i: Expr<f32, S>, j: Expr<f32, S>, seed: u32) -> Expr<f32, S> {
-    let n = (i + 512.0).to::<u32>() * 0x9E37_79B1 + (j + 512.0).to::<u32>() * 0x85EB_CA77 + seed.wrapping_mul(0xC2B2_AE3D);
+    let n =
+        (i + 512.0).to::<u32>() * 0x9E37_79B1 + (j + 512.0).to::<u32>() * 0x85EB_CA77 + seed.wrapping_mul(0xC2B2_AE3D);
     let n = n * (n * 0x27D4_EB2F + 0x1656_67B1);
     let n = n * (n * 0x2545_F491 + 0x4F6C_DD1D);
     n.to::<f32>() * (1.0 / 4_294_967_296.0)

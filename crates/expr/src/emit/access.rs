@@ -83,7 +83,7 @@ fn alignment(program: &Program, plan: &Plan, slot: &Slot, bases: &[Option<Val>])
         } else if plan.inner().is_some_and(|w| w.dim == dim) {
             match base {
                 Some(v) if matches!(program.inst(*v), Inst::Coord(d) if usize::from(*d) == inner) => {
-                    let step = axis.axis.stride.unsigned_abs() * u64::from(plan.lanes) * u64::from(element);
+                    let step = axis.axis.stride.unsigned_abs() * u64::from(plan.inner_lanes()) * u64::from(element);
                     let power = 1 << step.trailing_zeros().min(4);
                     known = known.min(if axis.exact_stride { power } else { element.min(power) });
                 }

@@ -18,10 +18,10 @@ pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names,
         .enumerate()
         .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
         .collect();
-    let _ = writeln!(out, "static TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{");
+    let _ = writeln!(out, "template <bool streaming>\nstatic TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{");
     let mut body = Body { plan, names, program, text: String::new(), value: HashMap::new(), pointers: HashMap::new() };
     let loads = body.load_groups();
-    let live = program.live();
+    let live = needed(program);
     let mut group_of: HashMap<usize, usize> = HashMap::new();
     for (g, group) in loads.iter().enumerate() {
         group.members.iter().for_each(|(_, member)| {
@@ -46,6 +46,31 @@ pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names,
     body.stores();
     out.push_str(&body.text);
     out.push_str("}\n\n");
+}
+
+/// For each value, whether a statement uses it. Literal parts of addresses are displacements, not values.
+fn needed(program: &Program) -> Vec<bool> {
+    let mut needed = vec![false; program.len()];
+    let address = |needed: &mut Vec<bool>, index: &[Val]| {
+        for v in index {
+            if let (Some(base), _) = program.affine(*v) {
+                needed[base.0 as usize] = true;
+            }
+        }
+    };
+    for store in &program.stores {
+        needed[store.value.0 as usize] = true;
+        address(&mut needed, &store.index);
+    }
+    for v in (0..program.len() as u32).rev().map(Val) {
+        if needed[v.0 as usize] {
+            match program.inst(v) {
+                Inst::Load { index, .. } => address(&mut needed, index),
+                other => other.for_each_arg(|a| needed[a.0 as usize] = true),
+            }
+        }
+    }
+    needed
 }
 
 /// A stretch of the body: straight code, then divisions that share their divisors and do not depend on each other.
@@ -99,7 +124,7 @@ struct Body<'a> {
 
 impl Body<'_> {
     fn load_groups(&self) -> Vec<Group> {
-        let live = self.program.live();
+        let live = needed(self.program);
         let mut all = Vec::new();
         for (number, slot) in self.plan.inputs.iter().enumerate() {
             let accesses = self.program.values().filter(|v| live[v.0 as usize]).filter_map(|v| match self.program.inst(v) {
@@ -148,6 +173,10 @@ impl Body<'_> {
             Place::Device => format!("p.{name}"),
         };
         let axes: Vec<_> = slot.axes.iter().enumerate().filter(|(a, _)| group.bases[*a].is_some() || group.shifts[*a] != 0).collect();
+        let last = axes.last().map(|(a, _)| *a);
+        // Pixels that are gathered share the addresses of their rows.
+        let computed = |base: &Option<Val>| base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_)));
+        let pins = constant && slot.place == Place::Device && group.bases.iter().any(computed);
         for (a, axis) in axes {
             let scale = i64::from(slot.components);
             let mut index = group.bases[a].map(|b| self.use_of(b)).unwrap_or_else(|| "0".into());
@@ -164,12 +193,15 @@ impl Body<'_> {
                 format!("(long long){index} * p.{name}_s{a}{times}")
             };
             let text = format!("{at} + {step}");
-            at = match self.pointers.get(&text) {
+            let pinned = pins && last != Some(a);
+            let key = text.clone();
+            at = match self.pointers.get(&key) {
                 Some(known) => known.clone(),
                 None => {
                     let variable = format!("{name}_{}", self.pointers.len());
+                    let text = if pinned { format!("tw::arch::pin({text})") } else { text.clone() };
                     self.line(format_args!("{qualifier}{kind}* const {variable} = {text}"));
-                    self.pointers.insert(text, variable.clone());
+                    self.pointers.insert(key, variable.clone());
                     variable
                 }
             };
@@ -233,15 +265,15 @@ impl Body<'_> {
                 run.members.iter().map(|(_, m)| self.use_of(self.program.stores[*m].value)).collect();
             let element = run.at / size as i64;
             if run.width == 0 {
-                let place = if element == 0 { format!("*{pointer}") } else { format!("{pointer}[{element}]") };
-                self.line(format_args!("{guard}{place} = {}", values[0]));
+                let place = if element == 0 { pointer.clone() } else { format!("{pointer} + {element}") };
+                self.line(format_args!("{guard}tw::arch::store<streaming>({place}, {})", values[0]));
                 continue;
             }
             let kind = vector(run.width);
             let words = pack(&values, slot.dtype).join(", ");
             let whole = if run.width == 4 { words } else { format!("make_{kind}({words})") };
             let place = if element == 0 { pointer.clone() } else { format!("({pointer} + {element})") };
-            self.line(format_args!("{guard}*({kind}*){place} = {whole}"));
+            self.line(format_args!("{guard}tw::arch::store<streaming>(({kind}*){place}, {whole})"));
         }
     }
 

@@ -58,12 +58,12 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
         let _ = write!(
             source,
             "struct Values {{\n  Head head;\n  TW_ALIGN(16) unsigned char data[{}];\n}};\n\n\
-             {head} values(const __grid_constant__ Values p) {{ run(p.head, p.data); }}\n\n\
-             {head} buffer(const __grid_constant__ Head p) {{ run(p, p.data); }}\n",
+             {head} values(const __grid_constant__ Values p) {{ run<false>(p.head, p.data); }}\n\n\
+             {head} buffer(const __grid_constant__ Head p) {{ run<true>(p, p.data); }}\n",
             params.capacity()
         );
     } else {
-        let _ = writeln!(source, "{head} values(const __grid_constant__ Head p) {{ run(p, nullptr); }}");
+        let _ = writeln!(source, "{head} values(const __grid_constant__ Head p) {{ run<false>(p, nullptr); }}");
     }
     Kernel { source, values: "values", buffer: host.then_some("buffer"), params, guards }
 }
@@ -79,9 +79,8 @@ fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Program {
 fn points(program: &mut Program, plan: &Plan, lanes: u32) -> Vec<Point> {
     let base: Point = plan.world.iter().enumerate().map(|(i, w)| (w.dim, program.coord(i as u8))).collect();
     let mut points = vec![base];
-    if let Some(inner) = plan.inner() {
-        let dim = inner.dim;
-        points = shifted(program, &points, dim, lanes);
+    if let Some(w) = plan.world.get(plan.lane_loop) {
+        points = shifted(program, &points, w.dim, lanes);
     }
     for (dim, n) in &plan.registers {
         let literals: Vec<Val> = (0..*n).map(|i| program.constant_of(Scalar::of(i as i32))).collect();
@@ -161,11 +160,12 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
         plan.registers.iter().map(|(d, n)| format!("{} = {n} in registers, ", graph.dim_name(*d))).collect();
     let _ = writeln!(
         source,
-        "// tilewright: loops ({}); {}{} point{} a thread.",
+        "// tilewright: loops ({}); {}{} point{} of {} a thread.",
         loops.join(", "),
         registers.concat(),
         plan.lanes,
-        if plan.lanes == 1 { "" } else { "s" }
+        if plan.lanes == 1 { "" } else { "s" },
+        names.world.get(plan.lane_loop).map_or("nothing", String::as_str)
     );
     let mut slot = |name: String, s: &Slot| {
         let axes: Vec<&str> = s.axes.iter().map(|a| graph.dim_name(a.axis.dim)).collect();
@@ -179,7 +179,7 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
 
 /// The function that finds a thread's place and calls `tile` (or `point`, where a row ends).
 fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: bool) {
-    source.push_str("static TW_DEVICE void run(const Head& p, const unsigned char* data) {\n");
+    source.push_str("template <bool streaming>\nstatic TW_DEVICE void run(const Head& p, const unsigned char* data) {\n  tw::arch::take_turn();\n");
     let n = plan.world.len();
     let tiles = plan.tiles();
     let count: Vec<String> = (0..n)
@@ -205,20 +205,18 @@ fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: 
         };
         let coord = names.coord(i);
         let exact_fit = |per: i64| matches!(plan.world[i].class, Extent::Exact(e) if e % per == 0);
-        let (text, per) = match n - 1 - i {
-            0 => {
-                let (x, lanes) = (plan.block[0], plan.lanes);
-                let times = if lanes == 1 { String::new() } else { format!(" * {lanes}") };
-                let place = if single { "threadIdx.x".into() } else { format!("({tile} * {x} + threadIdx.x)") };
-                (format!("({kind}){place}{times}"), i64::from(x * lanes))
-            }
-            1 if plan.block[1] > 1 => {
-                let rows = plan.block[1];
-                let place = if single { "threadIdx.y".into() } else { format!("({tile} * {rows} + threadIdx.y)") };
-                (format!("({kind}){place}"), i64::from(rows))
-            }
-            _ => (format!("({kind}){tile}"), 1),
+        let thread = match n - 1 - i {
+            0 => Some((plan.block[0], "threadIdx.x")),
+            1 if plan.block[1] > 1 => Some((plan.block[1], "threadIdx.y")),
+            _ => None,
         };
+        let place = match thread {
+            Some((_, index)) if single => index.to_string(),
+            Some((threads, index)) => format!("({tile} * {threads} + {index})"),
+            None => tile,
+        };
+        let times = if i == plan.lane_loop && plan.lanes > 1 { format!(" * {}", plan.lanes) } else { String::new() };
+        let (text, per) = (format!("({kind}){place}{times}"), plan.tile(i));
         let _ = writeln!(source, "  const {kind} {coord} = {text};");
         if i > 0 && !single {
             let _ = writeln!(source, "  block /= {};", count[i]);
@@ -231,20 +229,23 @@ fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: 
         let _ = writeln!(source, "  if ({}) return;", guards.join(" || "));
     }
     let args: String = (0..n).map(|i| format!(", {}", names.coord(i))).collect();
-    match plan.inner() {
-        Some(inner) if tails => {
-            let (last, kind) = (n - 1, if inner.wide() { "long long" } else { "int" });
-            let (coord, extent) = (names.coord(last), params.world_extent(plan, names, last));
-            let before: String = (0..last).map(|i| format!(", {}", names.coord(i))).collect();
+    match plan.world.get(plan.lane_loop) {
+        Some(w) if tails => {
+            let kind = if w.wide() { "long long" } else { "int" };
+            let (coord, extent) =
+                (names.coord(plan.lane_loop), params.world_extent(plan, names, plan.lane_loop));
+            let each: String = (0..n)
+                .map(|i| if i == plan.lane_loop { ", i".into() } else { format!(", {}", names.coord(i)) })
+                .collect();
             let _ = write!(
                 source,
-                "  if ({coord} + {} <= {extent}) {{\n    tile(p, data{args});\n  }} else {{\n    \
-                 for ({kind} i = {coord}; i < {extent}; ++i) point(p, data{before}, i);\n  }}\n",
+                "  if ({coord} + {} <= {extent}) {{\n    tile<streaming>(p, data{args});\n  }} else {{\n    \
+                 for ({kind} i = {coord}; i < {extent}; ++i) point<streaming>(p, data{each});\n  }}\n",
                 plan.lanes
             );
         }
         _ => {
-            let _ = writeln!(source, "  tile(p, data{args});");
+            let _ = writeln!(source, "  tile<streaming>(p, data{args});");
         }
     }
     source.push_str("}\n\n");

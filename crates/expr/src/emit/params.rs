@@ -2,7 +2,7 @@
 
 use super::Names;
 use crate::bind::Place;
-use crate::plan::{Extent, Plan};
+use crate::plan::{Extent, Plan, Slot};
 use crate::program::{Inst, Program};
 use std::fmt::Write as _;
 
@@ -32,6 +32,13 @@ pub enum Field {
     InputExtent(u16, u8),
     /// Where a host operand starts within the data.
     Offset(u16),
+}
+
+impl Slot {
+    /// A stride and the bytes of its field.
+    fn stride_field(&self, axis: u8) -> (i64, usize) {
+        (self.axes[usize::from(axis)].axis.stride, if self.wide_strides() { 8 } else { 4 })
+    }
 }
 
 impl Field {
@@ -75,11 +82,14 @@ impl Params {
         for (inputs, slots) in [(true, &plan.inputs), (false, &plan.outputs)] {
             for (i, slot) in slots.iter().enumerate() {
                 for (a, _) in slot.axes.iter().enumerate().filter(|(_, a)| !a.exact_stride) {
-                    let (field, name) = match inputs {
-                        true => (Field::InputStride(i as u16, a as u8), format!("long long in{i}_s{a}")),
-                        false => (Field::OutputStride(i as u16, a as u8), format!("long long out{i}_s{a}")),
+                    let (kind, list) = match slot.wide_strides() {
+                        true => ("long long", &mut wide),
+                        false => ("int", &mut narrow),
                     };
-                    wide.push((field, name));
+                    list.push(match inputs {
+                        true => (Field::InputStride(i as u16, a as u8), format!("{kind} in{i}_s{a}")),
+                        false => (Field::OutputStride(i as u16, a as u8), format!("{kind} out{i}_s{a}")),
+                    });
                 }
             }
         }
@@ -161,24 +171,22 @@ impl Params {
     pub fn pack(&self, plan: &Plan, head: &mut [u8]) {
         let tiles = plan.tiles();
         let (offsets, _) = Params::data_layout(plan);
-        let mut put8 = |at: u32, v: i64| head[at as usize..at as usize + 8].copy_from_slice(&v.to_ne_bytes());
-        let mut narrow: Vec<(u32, u32)> = Vec::new();
         for (field, at) in &self.fields {
-            match *field {
-                Field::Input(_) | Field::Output(_) | Field::Error | Field::Data => put8(*at, 0),
-                Field::InputStride(i, a) => put8(*at, plan.inputs[i as usize].axes[a as usize].axis.stride),
-                Field::OutputStride(i, a) => put8(*at, plan.outputs[i as usize].axes[a as usize].axis.stride),
-                Field::Extent(i) if plan.world[i as usize].wide() => put8(*at, plan.world[i as usize].extent),
-                Field::Extent(i) => narrow.push((*at, plan.world[i as usize].extent as u32)),
-                Field::Tiles(i) => narrow.push((*at, tiles[i as usize] as u32)),
-                Field::InputExtent(i, a) => {
-                    narrow.push((*at, plan.inputs[i as usize].axes[a as usize].axis.extent as u32));
+            let at = *at as usize;
+            let (value, bytes) = match *field {
+                Field::Input(_) | Field::Output(_) | Field::Error | Field::Data => (0, 8),
+                Field::InputStride(i, a) => plan.inputs[i as usize].stride_field(a),
+                Field::OutputStride(i, a) => plan.outputs[i as usize].stride_field(a),
+                Field::Extent(i) => {
+                    let w = &plan.world[i as usize];
+                    (w.extent, if w.wide() { 8 } else { 4 })
                 }
-                Field::Offset(i) => narrow.push((*at, offsets[i as usize] as u32)),
-            }
-        }
-        for (at, v) in narrow {
-            head[at as usize..at as usize + 4].copy_from_slice(&v.to_ne_bytes());
+                Field::Tiles(i) => (tiles[i as usize], 4),
+                Field::InputExtent(i, a) => (plan.inputs[i as usize].axes[a as usize].axis.extent, 4),
+                Field::Offset(i) => (offsets[i as usize] as i64, 4),
+            };
+            // Little-endian, as every machine with CUDA is: the low bytes of a narrow field come first.
+            head[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         }
     }
 

@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Points of the inner dimension that are computed together.
 const BLOCK: usize = 1024;
+/// How messages call elements that are [`Rect`](crate::dtype::Rect).
+const RECTANGLES: &str = "rectangles";
 /// Blocks that one task computes, at most.
 const TASK: usize = 64;
 
@@ -79,16 +81,17 @@ impl HostKernel {
         count("outputs", self.plan.outputs.len(), outputs.len())?;
         let memory = inputs
             .iter()
-            .map(|s| (s.len(), s.dtype()))
-            .chain(outputs.iter().map(|s| (s.len(), s.dtype())));
+            .map(|s| (s.len(), s.name()))
+            .chain(outputs.iter().map(|s| (s.len(), s.dtype().name())));
         let slots = self.plan.inputs.iter().chain(&self.plan.outputs);
-        for (i, (slot, (len, dtype))) in slots.zip(memory).enumerate() {
+        for (i, (slot, (len, got))) in slots.zip(memory).enumerate() {
             let operand = || match i.checked_sub(inputs.len()) {
                 None => format!("operand {i}"),
                 Some(o) => format!("output {o}"),
             };
-            if slot.dtype != dtype {
-                return Err(Error::Elements { operand: operand(), expected: slot.dtype, got: dtype });
+            let expected = if slot.components == 1 { slot.dtype.name() } else { RECTANGLES };
+            if got != expected {
+                return Err(Error::Elements { operand: operand(), expected, got });
             }
             let axes: Vec<_> = slot.axes.iter().map(|a| a.axis).collect();
             let needed = View::reach(&axes);
@@ -285,6 +288,14 @@ impl<'a> Worker<'a> {
 }
 
 impl HostSlice<'_> {
+    /// What its elements are called.
+    fn name(&self) -> &'static str {
+        match self {
+            HostSlice::Rect(_) => RECTANGLES,
+            _ => self.dtype().name(),
+        }
+    }
+
     /// The type of each component.
     pub fn dtype(&self) -> DType {
         match self {

@@ -1,6 +1,6 @@
 //! Which element types have which operations.
 
-use crate::dtype::{Element, Value};
+use crate::dtype::{Element, Rect, Value};
 
 /// A type with arithmetic: every scalar but `bool`.
 #[diagnostic::on_unimplemented(
@@ -20,17 +20,31 @@ pub trait Float: Number {}
 impl Float for f32 {}
 impl Float for f64 {}
 
-/// A type that pictures are interpolated in.
-#[diagnostic::on_unimplemented(message = "pixels of `{Self}` cannot be interpolated", label = "expected numbers")]
-pub trait Sampled: Number {
-    /// The type of the result: `f32` for 8- and 16-bit integers and `f32`, `f64` for wider ones.
+/// A type of pixels that can be interpolated: every number.
+#[diagnostic::on_unimplemented(
+    message = "pixels of `{Self}` cannot be interpolated",
+    label = "expected numbers",
+    note = "convert first: `.to::<u8>()`"
+)]
+pub trait Sampled: Number + Pixel {}
+
+/// The type that pixels are interpolated in. Total, so that [`Sampled`] is what fails.
+pub trait Pixel {
+    /// `f32` for 8- and 16-bit integers and `f32`, `f64` for wider ones.
     type Real: Float;
+}
+impl Pixel for bool {
+    type Real = f32;
+}
+impl Pixel for Rect {
+    type Real = f32;
 }
 
 macro_rules! numbers {
     ($($t:ty => $real:ty),*) => { $(
         impl Number for $t {}
-        impl Sampled for $t { type Real = $real; }
+        impl Sampled for $t {}
+        impl Pixel for $t { type Real = $real; }
     )* };
 }
 numbers!(u8 => f32, i8 => f32, u16 => f32, i16 => f32, f32 => f32, u32 => f64, i32 => f64, u64 => f64, i64 => f64, f64 => f64);

@@ -1,5 +1,7 @@
 //! The bounds that fail when an expression is wrong, each with a message that names the dimension and the next step.
 
+use super::literal::Number;
+use crate::dtype::Rect;
 use tilewright_dims::NoDim;
 
 /// Holds when nothing is left over: every dimension of the expression is in the stored layout.
@@ -20,11 +22,29 @@ impl AllStored for NoDim {}
 pub trait NoExtra {}
 impl NoExtra for NoDim {}
 
-/// Holds between equal element types.
+/// Holds between equal element types that have arithmetic.
 #[diagnostic::on_unimplemented(
     message = "cannot combine elements of `{Self}` and `{R}`",
     label = "the element types differ",
     note = "convert one side: `.to::<{Self}>()`"
 )]
 pub trait SameElement<R> {}
-impl<T> SameElement<T> for T {}
+impl<T: Number> SameElement<T> for T {}
+
+/// Holds for `bool`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition",
+    label = "expected an expression of `bool`",
+    note = "compare first: `.ne(0 as {Self})`, `.lt(..)`"
+)]
+pub trait Condition {}
+impl Condition for bool {}
+
+/// Holds for [`Rect`].
+#[diagnostic::on_unimplemented(
+    message = "elements of `{Self}` are not boxes",
+    label = "expected an expression of `Rect`",
+    note = "a crop needs boxes: an operand such as `In<Rect, (N,)>`"
+)]
+pub trait BoxElement {}
+impl BoxElement for Rect {}

@@ -8,6 +8,6 @@ mod reads;
 mod trace;
 
 pub use expr::{Arg, Expr, In, IntoExpr, Per, World, constant, coordinate};
-pub use literal::{Float, Number, Sampled};
-pub use marks::{AllStored, NoExtra, SameElement};
+pub use literal::{Float, Number, Pixel, Sampled};
+pub use marks::{AllStored, BoxElement, Condition, NoExtra, SameElement};
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};

@@ -2,7 +2,7 @@
 
 use super::expr::{Arg, Expr, IntoExpr};
 use super::literal::{Float, Number};
-use super::marks::SameElement;
+use super::marks::{Condition, SameElement};
 use super::trace::with;
 use crate::dtype::{Element, Scalar, Value};
 use crate::graph::{Binary, Unary};
@@ -10,7 +10,7 @@ use tilewright_dims::{Merge, Set, Union};
 
 macro_rules! arithmetic {
     ($($Trait:ident $method:ident;)*) => { $(
-        impl<T: Number, S: Set, R: IntoExpr> std::ops::$Trait<R> for Expr<T, S>
+        impl<T, S: Set, R: IntoExpr> std::ops::$Trait<R> for Expr<T, S>
         where
             T: SameElement<R::Elem>,
             S: Merge<R::Set>,
@@ -84,6 +84,7 @@ macro_rules! binary_methods {
         #[allow(clippy::should_implement_trait, reason = "comparisons of expressions are expressions")]
         pub fn $name<R: Arg<T>>(self, rhs: R) -> Expr<$out, Union<S, R::Set>>
         where
+            T: Number,
             S: Merge<R::Set>,
         {
             self.then(|g, a| {
@@ -94,7 +95,8 @@ macro_rules! binary_methods {
     )* };
 }
 
-impl<T: Number, S: Set> Expr<T, S> {
+/// Bounds on the element type stand at each method, so that a mistake meets their messages.
+impl<T, S: Set> Expr<T, S> {
     binary_methods! {
         /// The smaller value; NaN if either is, and `-0 < +0`.
         min: Min -> T;
@@ -117,6 +119,7 @@ impl<T: Number, S: Set> Expr<T, S> {
     /// `self` limited to `low..=high`.
     pub fn clamp<L: Arg<T>, H: Arg<T>>(self, low: L, high: H) -> Expr<T, Union<Union<S, L::Set>, H::Set>>
     where
+        T: Number,
         S: Merge<L::Set>,
         Union<S, L::Set>: Merge<H::Set>,
     {
@@ -124,45 +127,67 @@ impl<T: Number, S: Set> Expr<T, S> {
     }
 
     /// The absolute value; of the smallest integer, itself.
-    pub fn abs(self) -> Self {
+    pub fn abs(self) -> Self
+    where
+        T: Number,
+    {
         self.then(|g, a| g.unary(Unary::Abs, a))
     }
 }
 
-impl<T: Float, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// The square root, rounded correctly.
-    pub fn sqrt(self) -> Self {
+    pub fn sqrt(self) -> Self
+    where
+        T: Float,
+    {
         self.then(|g, a| g.unary(Unary::Sqrt, a))
     }
 
     /// The largest integer not above.
-    pub fn floor(self) -> Self {
+    pub fn floor(self) -> Self
+    where
+        T: Float,
+    {
         self.then(|g, a| g.unary(Unary::Floor, a))
     }
 
     /// The smallest integer not below.
-    pub fn ceil(self) -> Self {
+    pub fn ceil(self) -> Self
+    where
+        T: Float,
+    {
         self.then(|g, a| g.unary(Unary::Ceil, a))
     }
 
     /// The integer part.
-    pub fn trunc(self) -> Self {
+    pub fn trunc(self) -> Self
+    where
+        T: Float,
+    {
         self.then(|g, a| g.unary(Unary::Trunc, a))
     }
 
     /// The nearest integer, halves to even.
-    pub fn round(self) -> Self {
+    pub fn round(self) -> Self
+    where
+        T: Float,
+    {
         self.then(|g, a| g.unary(Unary::Round, a))
     }
 
     /// `e` to the power of `self`, within 1 unit in the last place; the same bits on host and device.
-    pub fn exp(self) -> Self {
+    pub fn exp(self) -> Self
+    where
+        T: Float,
+    {
         self.then(|g, a| g.exp(a))
     }
 
     /// `self * b + c`, rounded once. (`a * b + c` becomes this by itself.)
     pub fn mul_add<B: Arg<T>, C: Arg<T>>(self, b: B, c: C) -> Expr<T, Union<Union<S, B::Set>, C::Set>>
     where
+        T: Float,
         S: Merge<B::Set>,
         Union<S, B::Set>: Merge<C::Set>,
     {
@@ -173,10 +198,11 @@ impl<T: Float, S: Set> Expr<T, S> {
     }
 }
 
-impl<S: Set> Expr<bool, S> {
+impl<C, S: Set> Expr<C, S> {
     /// `yes` where this holds, else `no`.
     pub fn select<T: Value, A: IntoExpr<Elem = T>, B: Arg<T>>(self, yes: A, no: B) -> Expr<T, Union<Union<S, A::Set>, B::Set>>
     where
+        C: Condition,
         S: Merge<A::Set>,
         Union<S, A::Set>: Merge<B::Set>,
     {

@@ -1,10 +1,10 @@
 //! Reads at other coordinates, and the store.
 
 use super::expr::{Arg, Expr, IntoExpr, Per};
-use super::literal::Sampled;
-use super::marks::{AllStored, NoExtra};
+use super::literal::{Pixel, Sampled};
+use super::marks::{AllStored, BoxElement, NoExtra};
 use super::trace::Out;
-use crate::dtype::{Element, Rect};
+use crate::dtype::{Element, Value};
 use crate::sample::Centres;
 use tilewright_dims::{Dim, Dims, First, Merge, Minus, Present, Set, Union, Without};
 
@@ -12,7 +12,7 @@ impl<T, S: Set> Expr<T, S> {
     /// The part of a picture inside `boxes`: rows run along `Y`, columns along `X`. The result gains the boxes' dimensions
     /// (boxes over `N` make a batch over `N`). A box that reaches outside is an error, found before the launch when the boxes
     /// are on the host, at the next synchronisation when they are in device memory.
-    pub fn crop<Y: Dim, X: Dim, B: IntoExpr<Elem = Rect>>(self, boxes: B) -> Expr<T, Union<S, B::Set>>
+    pub fn crop<Y: Dim, X: Dim, B: IntoExpr<Elem: BoxElement>>(self, boxes: B) -> Expr<T, Union<S, B::Set>>
     where
         S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>> + Merge<B::Set>,
     {
@@ -24,7 +24,7 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     /// The picture resampled to `height` x `width` by bilinear interpolation, pixel centres at halves ([`Centres::Half`]).
-    pub fn resize<Y: Dim, X: Dim>(self, height: usize, width: usize) -> Expr<T::Real, S>
+    pub fn resize<Y: Dim, X: Dim>(self, height: usize, width: usize) -> Expr<<T as Pixel>::Real, S>
     where
         T: Sampled,
         S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
@@ -33,7 +33,7 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     /// As [`Expr::resize`], with the sampling convention given.
-    pub fn resize_with<Y: Dim, X: Dim>(self, height: usize, width: usize, centres: Centres) -> Expr<T::Real, S>
+    pub fn resize_with<Y: Dim, X: Dim>(self, height: usize, width: usize, centres: Centres) -> Expr<<T as Pixel>::Real, S>
     where
         T: Sampled,
         S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
@@ -83,7 +83,7 @@ impl<T, S: Set> Expr<T, S> {
     /// Ends the expression: its values under the layout `L`, a tuple of its dimensions, outermost first.
     pub fn store<L: Dims>(self) -> Out<T, L>
     where
-        T: Element,
+        T: Value + Element,
         S: Minus<L::Set, Out: First<Out: AllStored>>,
         L::Set: Minus<S, Out: First<Out: NoExtra>>,
     {

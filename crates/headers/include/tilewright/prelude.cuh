@@ -12,7 +12,10 @@
 #endif
 #define TW_ALIGN(bytes) alignas(bytes)
 
+#include "tilewright/arch/grid.cuh"
+#include "tilewright/arch/memory.cuh"
 #include "tilewright/arch/minmax.cuh"
+#include "tilewright/arch/reciprocal.cuh"
 
 namespace tw {
 
@@ -141,16 +144,19 @@ struct Divisor {
 };
 TW_DEVICE Divisor divisor(float d) {
   const float size = fabsf(d);
-  return {d, size >= 0x1p-40f && size <= 0x1p40f ? 1.0f / d : __uint_as_float(0x7fffffffu)};
+  const bool plain = size >= 0x1p-40f && size <= 0x1p40f && (__float_as_uint(d) & 0x7fffffu) != 0x7fffffu;
+  // An approximation within one unit in the last place and one Newton step: correctly rounded, save for mantissas of ones.
+  const float r = arch::reciprocal(d);
+  return {d, plain ? fmaf(fmaf(-d, r, 1.0f), r, r) : __uint_as_float(0x7fffffffu)};
 }
 
-// a / d, correctly rounded wherever `regular` holds for the result: a quotient within one unit in the last place, and one
-// correction by its exact remainder (Markstein).
+// a / d, correctly rounded wherever `regular` holds for the result: a quotient near the true one, and one correction by its
+// exact remainder (Markstein). An overflow or a NaN on the way makes the result NaN, which is not regular.
 TW_DEVICE float quotient(float a, Divisor d) {
   const float q = a * d.reciprocal;
   return fmaf(fmaf(-q, d.value, a), d.reciprocal, q);
 }
-TW_DEVICE bool regular(float q) { return fabsf(q) >= 0x1p-40f && fabsf(q) <= 0x1p40f; }
+TW_DEVICE bool regular(float q) { return fabsf(q) >= 0x1p-40f; }
 
 // The division itself, out of line.
 static TW_NOINLINE float divide(float a, float d) { return a / d; }

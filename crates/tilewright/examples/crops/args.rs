@@ -9,40 +9,43 @@ use std::path::PathBuf;
 /// Cuts boxes out of a picture and makes a normalised batch of them, in one kernel: crop, bilinear resize to 64 wide x 128
 /// high, RGB to BGR, f32, (pixel * mul - sub) / div per colour, planar (N, 3, 128, 64).
 #[derive(Debug, Parser)]
-#[command(name = "crops", after_help = "Exit codes: 0 done, 1 the machine failed, 2 something asked for cannot be done.")]
-pub(super) struct Args {
+#[command(
+    name = "crops",
+    after_help = "Exit codes: 0 done, 1 the machine failed, 2 something asked for cannot be done."
+)]
+pub(crate) struct Args {
     /// The picture, PNG or JPEG [default: one that comes with the program]
     #[arg(long, value_name = "FILE")]
-    pub(super) image: Option<PathBuf>,
+    pub(crate) image: Option<PathBuf>,
     /// The boxes in pixels, a CSV file with the header x,y,width,height [default: 150 boxes of 60x120]
     #[arg(long, value_name = "FILE")]
-    pub(super) boxes: Option<PathBuf>,
+    pub(crate) boxes: Option<PathBuf>,
     /// Factor per colour
     #[arg(long, value_name = "R,G,B", default_value = "1/255,1/255,1/255", value_parser = colours, allow_hyphen_values = true)]
-    pub(super) mul: [f32; 3],
+    pub(crate) mul: [f32; 3],
     /// What is subtracted then, per colour
     #[arg(long, value_name = "R,G,B", default_value = "0.485,0.456,0.406", value_parser = colours, allow_hyphen_values = true)]
-    pub(super) sub: [f32; 3],
+    pub(crate) sub: [f32; 3],
     /// Divisor at last, per colour
     #[arg(long, value_name = "R,G,B", default_value = "0.229,0.224,0.225", value_parser = divisors, allow_hyphen_values = true)]
-    pub(super) div: [f32; 3],
+    pub(crate) div: [f32; 3],
     /// Where a pixel is sampled: at its corner, or at its centre
     #[arg(long, default_value = "half")]
-    pub(super) centres: Centres,
+    pub(crate) centres: Centres,
     /// Where the kernel runs; auto takes a GPU if there is one
     #[arg(long, default_value = "auto")]
-    pub(super) device: Choice,
+    pub(crate) device: Choice,
     /// Folder for crops.npy and crops.png
     #[arg(long, value_name = "DIR", default_value = "target/crops")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Prints the kernel's CUDA source as well
     #[arg(long)]
-    pub(super) show_source: bool,
+    pub(crate) show_source: bool,
 }
 
 /// The sampling conventions.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Centres {
+pub(crate) enum Centres {
     /// OpenCV-CUDA's convention
     Corner,
     /// PyTorch's and OpenCV's convention
@@ -60,7 +63,7 @@ impl From<Centres> for tilewright::Centres {
 
 /// The devices to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Choice {
+pub(crate) enum Choice {
     Auto,
     Cpu,
     Gpu,
@@ -68,7 +71,7 @@ pub(super) enum Choice {
 
 impl Args {
     /// Reads the command line. `None` after help was printed.
-    pub(super) fn read(
+    pub(crate) fn read(
         args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
         out: &mut dyn Write,
     ) -> Result<Option<Args>, Failure> {

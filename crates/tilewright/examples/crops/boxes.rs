@@ -10,14 +10,14 @@ const HEADER: [&str; 4] = ["x", "y", "width", "height"];
 const SCATTERED: (usize, usize, usize) = (150, 60, 120);
 
 /// Reads a CSV file.
-pub(super) fn read(file: &Path) -> Result<Vec<Rect>, Failure> {
+pub(crate) fn read(file: &Path) -> Result<Vec<Rect>, Failure> {
     let name = file.display();
     let bytes = std::fs::read(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
     parse(&bytes).map_err(|reason| Failure::Input(format!("{name}, {reason}")))
 }
 
 /// Boxes in the order of their lines; an error begins with the line's number.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Rect>, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Rect>, String> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(bytes);
     let mut records = reader.byte_records();
@@ -63,7 +63,7 @@ fn line_of(bytes: &[u8], byte: u64) -> usize {
 }
 
 /// Boxes at distinct places of a picture, the same ones every time; smaller ones, and fewer, where the picture is small.
-pub(super) fn scattered(picture_width: usize, picture_height: usize) -> Vec<Rect> {
+pub(crate) fn scattered(picture_width: usize, picture_height: usize) -> Vec<Rect> {
     let (most, width, height) = SCATTERED;
     let (width, height) = (width.min(picture_width), height.min(picture_height));
     let (columns, rows) = (picture_width - width + 1, picture_height - height + 1);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// A reason to stop.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// What was asked cannot be done: exit code 2.
     #[error("{0}")]
     Input(String),
@@ -15,7 +15,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    pub(super) fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Failure::Input(_) => 2,
             Failure::Machine(_) => 1,
@@ -23,7 +23,7 @@ impl Failure {
     }
 
     /// For errors of writing: the machine is at fault.
-    pub(super) fn file<E: Display>(doing: &str, path: &Path) -> impl FnOnce(E) -> Failure {
+    pub(crate) fn file<E: Display>(doing: &str, path: &Path) -> impl FnOnce(E) -> Failure {
         move |error| Failure::Machine(one_line(&format!("cannot {doing} {}: {error}", path.display())))
     }
 }
@@ -51,7 +51,7 @@ impl From<std::io::Error> for Failure {
 }
 
 /// The first and the last line of a message: between them stand a compiler's or pip's details.
-pub(super) fn one_line(message: &str) -> String {
+pub(crate) fn one_line(message: &str) -> String {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next_back()) {
         (Some(first), Some(last)) => format!("{first} .. {last}"),

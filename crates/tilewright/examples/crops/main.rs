@@ -7,8 +7,8 @@
 //! ```
 
 mod args;
-mod boxes;
-mod failure;
+pub(crate) mod boxes;
+pub(crate) mod failure;
 mod measure;
 mod picture;
 mod place;
@@ -90,7 +90,10 @@ impl Inputs {
 }
 
 /// The program: its arguments in, its table on `out`.
-fn run(args: impl IntoIterator<Item = impl Into<OsString> + Clone>, out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let Some(args) = Args::read(args, out)? else { return Ok(()) };
     let picture = picture::load(args.image.as_deref())?;
     let boxes = match &args.boxes {

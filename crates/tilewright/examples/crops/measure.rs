@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use tilewright::{Device, Error, Gpu};
 
 /// What repeated calls cost.
-pub(super) struct Repeated {
+pub(crate) struct Repeated {
     /// One call after the other, without waiting in between on a GPU.
-    pub(super) call: Duration,
+    pub(crate) call: Duration,
     /// Of that, what the host does; on a CPU there is no difference.
-    pub(super) host: Option<Duration>,
+    pub(crate) host: Option<Duration>,
     /// Bytes read and written a second by a copy, if it could be measured.
-    pub(super) copy_rate: Option<f64>,
+    pub(crate) copy_rate: Option<f64>,
 }
 
 /// Measures `call` on `device`.
-pub(super) fn repeated(device: &Device, mut call: impl FnMut() -> Result<(), Error>) -> Result<Repeated, Failure> {
+pub(crate) fn repeated(device: &Device, mut call: impl FnMut() -> Result<(), Error>) -> Result<Repeated, Failure> {
     match device {
         Device::Cpu => {
             let call = median_on_cpu(&mut call)?;

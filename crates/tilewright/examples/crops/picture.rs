@@ -11,7 +11,7 @@ use tilewright::Tensor;
 const SHIPPED: &[u8] = include_bytes!("../../assets/scene.jpg");
 
 /// Reads the file, or the picture that comes with the program.
-pub(super) fn load(file: Option<&Path>) -> Result<Picture, Failure> {
+pub(crate) fn load(file: Option<&Path>) -> Result<Picture, Failure> {
     let picture = match file {
         Some(file) => open(file)?,
         None => decode(SHIPPED).map_err(|reason| Failure::Machine(format!("the shipped picture: {reason}")))?,

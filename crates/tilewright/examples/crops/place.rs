@@ -9,17 +9,17 @@ use tilewright::driver;
 use tilewright::driver::toolkit::{Progress, Stage};
 
 /// The device that was chosen.
-pub(super) struct Place {
-    pub(super) device: Device,
+pub(crate) struct Place {
+    pub(crate) device: Device,
     choice: Choice,
     /// Whether the compiler was fetched in this run: if it is missing still, fetching again will not help.
     fetched: bool,
     /// Why it is not a GPU, if one was wanted.
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 impl Place {
-    pub(super) fn open(choice: Choice) -> Result<Place, Failure> {
+    pub(crate) fn open(choice: Choice) -> Result<Place, Failure> {
         let place = |device, note| Place { device, choice, fetched: false, note };
         if choice == Choice::Cpu {
             return Ok(place(Device::Cpu, None));
@@ -32,7 +32,7 @@ impl Place {
     }
 
     /// Fetches NVRTC; where that fails and the device is ours to choose, the CPU takes over.
-    pub(super) fn get_compiler(&mut self, missing: driver::Error) -> Result<(), Failure> {
+    pub(crate) fn get_compiler(&mut self, missing: driver::Error) -> Result<(), Failure> {
         let outcome = if self.fetched { Err(missing) } else { install() };
         self.fetched = true;
         match outcome {

@@ -10,24 +10,25 @@ use tilewright::driver::Origin;
 use tilewright::{Built, Device, Rect};
 
 /// What is to be told.
-pub(super) struct Report<'a> {
+pub(crate) struct Report<'a> {
     /// Columns and rows of the picture.
-    pub(super) size: [usize; 2],
-    pub(super) inputs: &'a Inputs,
-    pub(super) place: &'a Place,
-    pub(super) first: Duration,
-    pub(super) origin: Option<Arc<Built>>,
+    pub(crate) size: [usize; 2],
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) place: &'a Place,
+    pub(crate) first: Duration,
+    pub(crate) origin: Option<Arc<Built>>,
     /// `None` when there was nothing to compute.
-    pub(super) repeated: Option<Repeated>,
-    pub(super) written: String,
+    pub(crate) repeated: Option<Repeated>,
+    pub(crate) written: String,
 }
 
 impl Report<'_> {
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let boxes = self.inputs.boxes.to_vec().unwrap_or_default();
         let [width, height] = self.size;
         let n = boxes.len();
-        writeln!(out, "{n} boxes of a {width}x{height} picture -> f32 ({n}, 3, {HEIGHT}, {WIDTH}), in one kernel\n")?;
+        let noun = if n == 1 { "box" } else { "boxes" };
+        writeln!(out, "{n} {noun} of a {width}x{height} picture -> f32 ({n}, 3, {HEIGHT}, {WIDTH}), in one kernel\n")?;
         let mut row = |name: &str, value: String| writeln!(out, "{name:<18} {value}");
         row("device", self.device())?;
         match &self.repeated {

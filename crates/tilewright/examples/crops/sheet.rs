@@ -11,7 +11,7 @@ const MOST: usize = 1500;
 const GAP: usize = 2;
 
 /// The sheet and how many crops it shows; `None` when there is none to show.
-pub(super) fn draw(batch: &ArrayD<f32>, args: &Args) -> Option<(RgbImage, usize)> {
+pub(crate) fn draw(batch: &ArrayD<f32>, args: &Args) -> Option<(RgbImage, usize)> {
     let shown = batch.shape()[0].min(MOST);
     if shown == 0 {
         return None;

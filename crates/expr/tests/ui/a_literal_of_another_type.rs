@@ -1,0 +1,8 @@
+use tilewright_dims::dims;
+use tilewright_expr::*;
+
+dims! { X }
+
+fn main() {
+    let _ = trace(|a: In<f32, (X,)>| (a * 2).store::<(X,)>());
+}
