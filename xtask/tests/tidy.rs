@@ -118,12 +118,29 @@ fn unsafe_code_has_its_reason() {
 }
 
 #[test]
-fn unsafe_code_stands_in_one_file_of_a_crate() {
+fn unsafe_code_stands_in_one_room_of_a_crate() {
     let code = "// SAFETY: a\nunsafe impl Send for A {}\n";
     let (one, two) = ("crates/expr/src/a.rs", "crates/expr/src/b.rs");
     assert_eq!(violations(&[(one, code), ("crates/driver/src/b.rs", code)]), [""; 0]);
     assert_eq!(violations(&[(one, code), ("crates/expr/tests/laws/b.rs", code)]), [""; 0]);
-    assert_eq!(violations(&[(one, code), (two, code)]), [format!("{two}:2 unsafe-file")]);
+    assert_eq!(violations(&[(one, code), (two, code)]), [format!("{two}:2 unsafe-room")]);
+    let raw = "crates/expr/src/raw.rs";
+    assert_eq!(violations(&[(one, code), (raw, code)]), [format!("{one}:2 unsafe-room")]);
+}
+
+#[test]
+fn the_room_of_unsafe_code_may_be_a_folder() {
+    let code = "// SAFETY: a\nunsafe impl Send for A {}\n";
+    let (module, child) = ("crates/expr/src/eval/raw/mod.rs", "crates/expr/src/eval/raw/lanes/wide.rs");
+    let room = [(module, code), (child, code)];
+    assert_eq!(violations(&room), [""; 0]);
+    // Beside the room, before and after it in the order of files; a file beside the folder; a second folder.
+    for outside in ["eval/mod.rs", "wide.rs", "eval/raw.rs", "eval/raws/mod.rs", "typed/raw/mod.rs"] {
+        let outside = format!("crates/expr/src/{outside}");
+        assert_eq!(violations(&[room[0], room[1], (&outside, code)]), [format!("{outside}:2 unsafe-room")]);
+    }
+    let folder_of_another_name = [("crates/expr/src/lanes/a.rs", code), ("crates/expr/src/lanes/b.rs", code)];
+    assert_eq!(violations(&folder_of_another_name), ["crates/expr/src/lanes/b.rs:2 unsafe-room"]);
 }
 
 #[test]

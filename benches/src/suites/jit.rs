@@ -57,7 +57,8 @@ pub fn child(name: &str) -> Result<String> {
     }
     account.origin = match origin {
         Some(Origin::Compiled { .. }) => "compiled".to_owned(),
-        other => format!("{other:?}"),
+        Some(other) => format!("{other:?}"),
+        None => "nothing".to_owned(),
     };
     Ok(serde_json::to_string(&account)?)
 }

@@ -152,9 +152,7 @@ impl<'a> Binding<'a> {
         match size {
             Size::Any => Err(Error::Unsized { dim: name }),
             Size::Const(n) => Ok(n),
-            Size::Operand(operand, d) => {
-                self.views[operand as usize].extent(d).ok_or(Error::Unsized { dim: name })
-            }
+            Size::Operand(operand, d) => self.views[operand as usize].extent(d).ok_or(Error::Unsized { dim: name }),
             Size::Node(node) => self.box_size(name, node),
         }
     }
@@ -226,7 +224,8 @@ pub(crate) fn check_dims(
     (does, dims): (&str, &[DimId]),
 ) -> Result<(), Error> {
     if view.axes.len() != dims.len() || dims.iter().any(|d| view.extent(*d).is_none()) {
-        let names = |dims: &mut dyn Iterator<Item = DimId>| dims.map(|d| graph.dim_name(d)).collect::<Vec<_>>().join(", ");
+        let names =
+            |dims: &mut dyn Iterator<Item = DimId>| dims.map(|d| graph.dim_name(d)).collect::<Vec<_>>().join(", ");
         return Err(Error::Dims {
             operand: operand.to_string(),
             got: names(&mut view.axes.iter().map(|a| a.dim)),

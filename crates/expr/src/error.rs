@@ -7,7 +7,9 @@ use crate::dtype::Rect;
 #[non_exhaustive]
 pub enum Error {
     /// Two operands that share a dimension disagree about its size.
-    #[error("dimension `{dim}` is {a} long in {of_a} and {b} long in {of_b}; operands that share a dimension must agree")]
+    #[error(
+        "dimension `{dim}` is {a} long in {of_a} and {b} long in {of_b}; operands that share a dimension must agree"
+    )]
     Extent {
         /// The dimension.
         dim: &'static str,
@@ -42,7 +44,9 @@ pub enum Error {
         index: usize,
     },
     /// The size of a crop is needed on the host, but its boxes are in device memory.
-    #[error("the size of `{dim}` depends on boxes in device memory; resize the crop to a fixed size, or keep the boxes on the host")]
+    #[error(
+        "the size of `{dim}` depends on boxes in device memory; resize the crop to a fixed size, or keep the boxes on the host"
+    )]
     SizeOnDevice {
         /// The dimension.
         dim: &'static str,
@@ -154,13 +158,17 @@ pub enum Error {
         extent: i64,
     },
     /// An expression was used outside the closure or arena that made it.
-    #[error("an expression was used after the trace that made it had ended; build it inside the closure given to `fuse`")]
+    #[error(
+        "an expression was used after the trace that made it had ended; build it inside the closure given to `fuse`"
+    )]
     Stale,
     /// A tensor of an eager expression was dropped before evaluation.
     #[error("a tensor that the expression reads was dropped before the expression was evaluated")]
     Dropped,
     /// A box made on the device lies outside what it crops (found after the fact, the pixels read were clamped).
-    #[error("a box computed or stored on the device (index {index}) reaches outside what it crops; its pixels were clamped to the picture")]
+    #[error(
+        "a box computed or stored on the device (index {index}) reaches outside what it crops; its pixels were clamped to the picture"
+    )]
     Guard {
         /// Index of the first box found.
         index: u32,
@@ -177,7 +185,9 @@ pub enum Error {
         output: usize,
     },
     /// Strides of an output reach the same element twice.
-    #[error("output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places")]
+    #[error(
+        "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"
+    )]
     Overlap {
         /// Which output.
         output: usize,

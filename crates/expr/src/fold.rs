@@ -9,17 +9,50 @@ macro_rules! with_type {
     ($dtype:expr, $T:ident => $body:expr) => {{
         use $crate::dtype::DType as D;
         match $dtype {
-            D::Bool => { type $T = bool; $body }
-            D::U8 => { type $T = u8; $body }
-            D::I8 => { type $T = i8; $body }
-            D::U16 => { type $T = u16; $body }
-            D::I16 => { type $T = i16; $body }
-            D::U32 => { type $T = u32; $body }
-            D::I32 => { type $T = i32; $body }
-            D::U64 => { type $T = u64; $body }
-            D::I64 => { type $T = i64; $body }
-            D::F32 => { type $T = f32; $body }
-            D::F64 => { type $T = f64; $body }
+            D::Bool => {
+                type $T = bool;
+                $body
+            }
+            D::U8 => {
+                type $T = u8;
+                $body
+            }
+            D::I8 => {
+                type $T = i8;
+                $body
+            }
+            D::U16 => {
+                type $T = u16;
+                $body
+            }
+            D::I16 => {
+                type $T = i16;
+                $body
+            }
+            D::U32 => {
+                type $T = u32;
+                $body
+            }
+            D::I32 => {
+                type $T = i32;
+                $body
+            }
+            D::U64 => {
+                type $T = u64;
+                $body
+            }
+            D::I64 => {
+                type $T = i64;
+                $body
+            }
+            D::F32 => {
+                type $T = f32;
+                $body
+            }
+            D::F64 => {
+                type $T = f64;
+                $body
+            }
         }
     }};
 }

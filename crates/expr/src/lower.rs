@@ -42,9 +42,8 @@ pub fn lower(
             if missing.clone().any(|(_, v)| lower.program.affine(*v).1 != 0) {
                 continue;
             }
-            let only_at_zero = missing
-                .filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8))
-                .collect();
+            let only_at_zero =
+                missing.filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8)).collect();
             lower.program.stores.push(Store { output: number as u16, index, value, only_at_zero });
         }
     }
@@ -89,7 +88,8 @@ impl Lower<'_> {
     /// The part of a point that a node can see, interned.
     fn project(&mut self, node: NodeId, point: &Point) -> u32 {
         let shape = &self.graph.node(node).shape;
-        let seen: Point = point.iter().filter(|(d, _)| shape.binary_search_by_key(d, |(s, _)| *s).is_ok()).copied().collect();
+        let seen: Point =
+            point.iter().filter(|(d, _)| shape.binary_search_by_key(d, |(s, _)| *s).is_ok()).copied().collect();
         match self.points.iter().rposition(|p| *p == seen) {
             Some(i) => i as u32,
             None => {
@@ -179,10 +179,8 @@ impl Lower<'_> {
 
     fn load(&mut self, operand: u16, component: u8, dtype: DType, point: u32) -> Val {
         let dims: Vec<DimId> = self.operands[operand as usize].axes.iter().map(|(d, _)| *d).collect();
-        let index = dims
-            .iter()
-            .map(|d| find(&self.points[point as usize], *d).unwrap_or_else(|| self.zero()))
-            .collect();
+        let index =
+            dims.iter().map(|d| find(&self.points[point as usize], *d).unwrap_or_else(|| self.zero())).collect();
         self.program.load(operand, component, index, dtype)
     }
 

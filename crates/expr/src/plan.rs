@@ -331,7 +331,8 @@ impl Plan {
         };
         let mut lanes = most;
         let long = |lanes: u32| graph.len() as u32 * lanes * held > MAX_NODES;
-        while lanes > 1 && (long(lanes) || lanes * held > MAX_VALUES || i64::from(lanes) > self.world[lane_loop].extent) {
+        while lanes > 1 && (long(lanes) || lanes * held > MAX_VALUES || i64::from(lanes) > self.world[lane_loop].extent)
+        {
             lanes /= 2;
         }
         (self.lanes, self.lane_loop) = (lanes, lane_loop);
@@ -478,18 +479,15 @@ fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
     graph.nodes().any(|node| match &node.op {
         Op::Index(d) => *d == dim,
         Op::Extent(Size::Operand(_, d)) => *d == dim,
-        Op::At { coords, sizes, .. } => {
-            coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim)
-        }
+        Op::At { coords, sizes, .. } => coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim),
         _ => false,
     })
 }
 
 /// Whether some operand is read at a coordinate that is computed from the one along `dim`.
 fn gathers(graph: &Graph, dim: DimId) -> bool {
-    let computed = |node: &Node| {
-        !matches!(node.op, Op::Index(_)) && node.shape.binary_search_by_key(&dim, |(d, _)| *d).is_ok()
-    };
+    let computed =
+        |node: &Node| !matches!(node.op, Op::Index(_)) && node.shape.binary_search_by_key(&dim, |(d, _)| *d).is_ok();
     graph.nodes().any(|node| match &node.op {
         Op::At { coords, .. } => coords.iter().any(|(_, c)| computed(graph.node(*c))),
         _ => false,

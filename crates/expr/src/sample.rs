@@ -1,4 +1,4 @@
-//! Reads at other coordinates, all built from [`Op::At`](crate::graph::Op::At): crop, bilinear resize, reorder, rename.
+//! Reads at other coordinates, all built from [`Op::At`]: crop, bilinear resize, reorder, rename.
 
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
@@ -109,14 +109,7 @@ impl Graph {
     }
 
     /// The two neighbouring coordinates along `dim` and the weight of the second.
-    fn taps(
-        &mut self,
-        source: NodeId,
-        dim: DimId,
-        to: i64,
-        centres: Centres,
-        real: DType,
-    ) -> (NodeId, NodeId, NodeId) {
+    fn taps(&mut self, source: NodeId, dim: DimId, to: i64, centres: Centres, real: DType) -> (NodeId, NodeId, NodeId) {
         let literal = |g: &mut Self, v: f64| {
             let s = if real == DType::F32 { Scalar::of(v as f32) } else { Scalar::of(v) };
             g.constant(s)

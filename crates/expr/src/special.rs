@@ -47,7 +47,8 @@ impl Graph {
 
     fn exp_f64(&mut self, x: NodeId) -> NodeId {
         let f = |g: &mut Self, v: f64| g.constant(Scalar::of(v));
-        let (log2e, ln2_high, ln2_low) = (std::f64::consts::LOG2_E, 0.693_147_180_369_123_8_f64, 1.908_214_929_270_587_7e-10_f64);
+        let (log2e, ln2_high, ln2_low) =
+            (std::f64::consts::LOG2_E, 0.693_147_180_369_123_8_f64, 1.908_214_929_270_587_7e-10_f64);
         let mut terms = vec![1.0f64];
         for k in 1..=13 {
             terms.push(terms[k - 1] / k as f64);

@@ -35,7 +35,8 @@ fn refusal_of(graph: &Graph, inputs: &[View<'_>], outputs: &[&[Axis]]) -> String
 fn crop_refusal((height, width): (i64, i64), boxes: &[Rect], size: [i64; 2]) -> String {
     let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).store::<(N, Y, X)>());
     let n = boxes.len() as i64;
-    let (p, b, o) = (dense(YX, &[height, width]), dense(<(N,)>::IDS, &[n]), dense(<(N, Y, X)>::IDS, &[n, size[0], size[1]]));
+    let (p, b, o) =
+        (dense(YX, &[height, width]), dense(<(N,)>::IDS, &[n]), dense(<(N, Y, X)>::IDS, &[n, size[0], size[1]]));
     refusal_of(&t.graph, &[view(&p), View { boxes: Some(boxes), place: Place::Host, ..view(&b) }], &[&o])
 }
 
@@ -75,7 +76,10 @@ fn a_dimension_that_nothing_sizes() {
         (yx.resize::<Y, X>(2, 2).store::<(Y, X)>(), yx.crop::<Y, X, _>(r).store::<(Y, X)>())
     });
     let message = refusal(&t.graph, &[&[]], &[&dense(YX, &[2, 2]), &dense(YX, &[2, 2])]);
-    assert!(message.contains("how long dimension `Y` is") || message.contains("how long dimension `X` is"), "{message}");
+    assert!(
+        message.contains("how long dimension `Y` is") || message.contains("how long dimension `X` is"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -91,11 +95,8 @@ fn boxes_of_different_sizes_without_a_resize() {
 #[test]
 fn sizes_that_only_the_device_knows() {
     let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).store::<(N, Y, X)>());
-    let message = refusal(
-        &t.graph,
-        &[&dense(YX, &[9, 9]), &dense(<(N,)>::IDS, &[2])],
-        &[&dense(<(N, Y, X)>::IDS, &[2, 3, 3])],
-    );
+    let message =
+        refusal(&t.graph, &[&dense(YX, &[9, 9]), &dense(<(N,)>::IDS, &[2])], &[&dense(<(N, Y, X)>::IDS, &[2, 3, 3])]);
     assert_eq!(
         message,
         "the size of `Y` depends on boxes in device memory; resize the crop to a fixed size, or keep the boxes on the host"
@@ -151,8 +152,10 @@ fn boxes_within_boxes_are_guarded() {
 #[test]
 fn guards_of_boxes_on_the_device() {
     let picture = Rng::new(4).tensor(DType::U8, YX, &[6, 8]);
-    let boxes = Tensor::boxes(<(N,)>::IDS, &[3], &[Rect::new(0, 0, 8, 6), Rect::new(1, 1, 2, 2), Rect::new(7, 0, 2, 6)]);
-    let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).resize::<Y, X>(3, 3).store::<(N, Y, X)>());
+    let boxes =
+        Tensor::boxes(<(N,)>::IDS, &[3], &[Rect::new(0, 0, 8, 6), Rect::new(1, 1, 2, 2), Rect::new(7, 0, 2, 6)]);
+    let t =
+        trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).resize::<Y, X>(3, 3).store::<(N, Y, X)>());
     let stored = [Stored::new(&picture, &Layout::dense(2)), Stored::new(&boxes, &Layout::dense(1))];
     let (_, failed) = evaluate(&t.graph, &stored, &[Layout::dense(3)], false, 0).expect("it is evaluated");
     assert_eq!(
@@ -169,7 +172,8 @@ fn counts() {
     assert_eq!(refusal(&t.graph, &[&x, &x], &[&x, &x]), "the expression has 1 outputs, got 2");
     let kernel = HostKernel::new(&t.graph, &[view(&x), view(&x)], &[view(&x)]).expect("it fits");
     let (a, mut out) = ([0f32; 3], [0f32; 3]);
-    let error = kernel.run(&[f32::slice(&a)], &mut [f32::slice_mut(&mut out).expect("scalars")]).expect_err("one is missing");
+    let error =
+        kernel.run(&[f32::slice(&a)], &mut [f32::slice_mut(&mut out).expect("scalars")]).expect_err("one is missing");
     assert_eq!(error.to_string(), "the expression has 2 operands, got 1");
 }
 
@@ -241,15 +245,25 @@ fn views_that_lack_a_dimension_or_have_one_too_many() {
     let (a, x) = (dense(YX, &[3, 5]), dense(<(X,)>::IDS, &[5]));
     let nyx = dense(<(N, Y, X)>::IDS, &[2, 3, 5]);
     // An operand's dimensions are a set: its order is that of their ids.
-    let refusal = |graph: &Graph, i: &[&[Axis]], o: &[&[Axis]]| refusal(graph, i, o).replace("over (X, Y)", "over (Y, X)");
+    let refusal =
+        |graph: &Graph, i: &[&[Axis]], o: &[&[Axis]]| refusal(graph, i, o).replace("over (X, Y)", "over (Y, X)");
     assert_eq!(refusal(&t.graph, &[&x], &[&a]), "operand 0 has dimensions (X), the expression reads it over (Y, X)");
     assert_eq!(refusal(&t.graph, &[&a], &[&x]), "output 0 has dimensions (X), the expression stores it over (Y, X)");
     let message = refusal(&t.graph, &[&nyx], &[&a]);
-    assert!(message.starts_with("operand 0 has dimensions (") && message.contains("Y, X), the expression reads"), "{message}");
+    assert!(
+        message.starts_with("operand 0 has dimensions (") && message.contains("Y, X), the expression reads"),
+        "{message}"
+    );
     let message = refusal(&t.graph, &[&a], &[&nyx]);
-    assert!(message.starts_with("output 0 has dimensions (") && message.contains("Y, X), the expression stores"), "{message}");
+    assert!(
+        message.starts_with("output 0 has dimensions (") && message.contains("Y, X), the expression stores"),
+        "{message}"
+    );
     let twice = [a[0], a[1], a[1]];
-    assert_eq!(refusal(&t.graph, &[&twice], &[&a]), "operand 0 has dimensions (Y, X, X), the expression reads it over (Y, X)");
+    assert_eq!(
+        refusal(&t.graph, &[&twice], &[&a]),
+        "operand 0 has dimensions (Y, X, X), the expression reads it over (Y, X)"
+    );
 }
 
 #[test]
@@ -281,7 +295,8 @@ fn empty_pictures() {
     let t = trace(|a: In<f32, (Y, X)>| a.resize::<Y, X>(2, 2).store::<(Y, X)>());
     let message = refusal(&t.graph, &[&empty], &[&dense(YX, &[2, 2])]);
     assert_eq!(message, "dimension `Y` cannot be 0 long; a size is from 1 to 2147483647");
-    let t = trace(|a: In<f32, (Y, X)>, b: In<Rect, (N,)>| a.crop::<Y, X, _>(b).resize::<Y, X>(2, 2).store::<(N, Y, X)>());
+    let t =
+        trace(|a: In<f32, (Y, X)>, b: In<Rect, (N,)>| a.crop::<Y, X, _>(b).resize::<Y, X>(2, 2).store::<(N, Y, X)>());
     let inputs: [&[Axis]; 2] = [&empty, &dense(<(N,)>::IDS, &[3])];
     let message = refusal(&t.graph, &inputs, &[&dense(<(N, Y, X)>::IDS, &[3, 2, 2])]);
     assert_eq!(message, "dimension `Y` cannot be 0 long; a size is from 1 to 2147483647");
@@ -326,7 +341,8 @@ fn expressions_that_outlive_their_trace() {
     assert_eq!(first.graph.check(), Ok(()));
     let kept = kept.expect("the closure ran");
     let x = dense(<(X,)>::IDS, &[3]);
-    let text = "an expression was used after the trace that made it had ended; build it inside the closure given to `fuse`";
+    let text =
+        "an expression was used after the trace that made it had ended; build it inside the closure given to `fuse`";
     for graph in [
         trace(|a: In<f32, (X,)>| (a + kept).store::<(X,)>()).graph,
         trace(|a: In<f32, (X,)>| (kept * a).store::<(X,)>()).graph,
@@ -376,7 +392,8 @@ fn the_same_boxes_twice() {
         (a + b).crop::<Y, X, _>(r).resize::<Y, X>(3, 4).store::<(N, Y, X)>()
     });
     let stored: Vec<Stored> = [&a, &b, &boxes].iter().map(|t| Stored::new(t, &Layout::dense(t.dims.len()))).collect();
-    let run = |graph: &Graph| evaluate(graph, &stored, &[Layout::dense(3)], true, 0).unwrap_or_else(|e| panic!("{e}")).0;
+    let run =
+        |graph: &Graph| evaluate(graph, &stored, &[Layout::dense(3)], true, 0).unwrap_or_else(|e| panic!("{e}")).0;
     assert!(run(&t.graph)[0].same(&run(&u.graph)[0]));
 }
 

@@ -239,9 +239,9 @@ fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
 fn compare(op: Binary, a: f64, b: f64) -> bool {
     match op {
         Binary::Lt => a < b,
-        Binary::Le => a < b || a == b,
+        Binary::Le => a <= b,
         Binary::Gt => b < a,
-        Binary::Ge => b < a || a == b,
+        Binary::Ge => b <= a,
         Binary::Eq => a == b,
         Binary::Ne => a < b || b < a || a.is_nan() || b.is_nan(),
         _ => panic!("not an operation on floats: {op:?}"),
@@ -282,7 +282,13 @@ fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
             // Only u64 * u64 leaves i128; the low half is what counts.
             None => i128::from((a as u64).wrapping_mul(b as u64)),
         },
-        Binary::Div => if b == 0 { 0 } else { a / b },
+        Binary::Div => {
+            if b == 0 {
+                0
+            } else {
+                a / b
+            }
+        }
         Binary::Min => a.min(b),
         Binary::Max => a.max(b),
         Binary::And => a & b,
@@ -357,7 +363,13 @@ pub(crate) fn cast(a: Number, to: DType) -> Number {
             let (low, high) = range(to);
             let whole = nearest(v);
             // Powers of two and below: these comparisons are exact.
-            Int(if whole >= high as f64 { high } else if whole <= low as f64 { low } else { whole as i128 })
+            Int(if whole >= high as f64 {
+                high
+            } else if whole <= low as f64 {
+                low
+            } else {
+                whole as i128
+            })
         }
     }
 }

@@ -65,8 +65,21 @@ impl Rng {
     fn float(&mut self, special: bool) -> f64 {
         if special {
             let tiny = f64::from(f32::from_bits(self.range(1, 1 << 23) as u32));
-            let edges =
-                [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3e38, -3e38, tiny, -tiny, 0.5, 1.5, -2.5, 255.5];
+            let edges = [
+                0.0,
+                -0.0,
+                f64::NAN,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                3e38,
+                -3e38,
+                tiny,
+                -tiny,
+                0.5,
+                1.5,
+                -2.5,
+                255.5,
+            ];
             return self.pick(&edges);
         }
         match self.range(0, 4) {
@@ -109,8 +122,7 @@ pub(crate) struct Case {
 }
 
 /// Ids whose order is not that of the names.
-const DIMS: [(u64, &str); 6] =
-    [(0x71, "N"), (0x13, "Y"), (0x55, "X"), (0x22, "C"), (0x90, "K"), (0x08, "two words")];
+const DIMS: [(u64, &str); 6] = [(0x71, "N"), (0x13, "Y"), (0x55, "X"), (0x22, "C"), (0x90, "K"), (0x08, "two words")];
 
 /// Builds a case: leaves first, each brought to the sizes that all nodes of the pool share, then operations on them.
 struct Builder<'a> {
@@ -137,7 +149,7 @@ pub(crate) fn case(seed: u64) -> Case {
         world.last_mut().expect("a dimension").1 = rng.range(2, 9);
     }
     let known = rng.chance(0.6);
-    let outside = !known && rng.chance(0.4);
+    let outside = !known && rng.chance(0.7);
     let mut graph = Graph::default();
     DIMS.iter().for_each(|(id, name)| graph.name_dim(*id, name));
     let mut b = Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside };
@@ -401,7 +413,8 @@ impl Builder<'_> {
 
     /// The node with every size known.
     fn sized(&mut self, node: NodeId) -> NodeId {
-        let open: Vec<(u64, Size)> = self.graph.node(node).shape.iter().filter(|(_, s)| *s == Size::Any).copied().collect();
+        let open: Vec<(u64, Size)> =
+            self.graph.node(node).shape.iter().filter(|(_, s)| *s == Size::Any).copied().collect();
         let sizes: Vec<(u64, Size)> = open.iter().map(|(d, _)| (*d, Size::Const(self.extent(*d)))).collect();
         if sizes.is_empty() { node } else { self.graph.at(node, &[], &sizes) }
     }

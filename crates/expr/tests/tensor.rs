@@ -72,7 +72,14 @@ impl Tensor {
             format!("  [{i}] {} ({a:#x}) against {} ({b:#x})", show(self.dtype, a), show(self.dtype, b))
         };
         let first: Vec<String> = places.iter().take(4).map(show).collect();
-        format!("{} of {} values of {} {:?} differ:\n{}", places.len(), self.bits.len(), self.dtype, self.shape, first.join("\n"))
+        format!(
+            "{} of {} values of {} {:?} differ:\n{}",
+            places.len(),
+            self.bits.len(),
+            self.dtype,
+            self.shape,
+            first.join("\n")
+        )
     }
 }
 
@@ -257,7 +264,8 @@ impl Stored {
 
     /// The place of each element, in the order of the tensor's dimensions.
     fn places(&self) -> impl Iterator<Item = i64> + use<> {
-        let axes: Vec<Axis> = self.dims.iter().map(|d| *self.axes.iter().find(|a| a.dim == *d).expect("an axis")).collect();
+        let axes: Vec<Axis> =
+            self.dims.iter().map(|d| *self.axes.iter().find(|a| a.dim == *d).expect("an axis")).collect();
         let count: i64 = axes.iter().map(|a| a.extent).product();
         (0..count).map(move |mut i| {
             axes.iter().rev().fold(0, |at, a| {

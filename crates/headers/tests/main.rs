@@ -8,6 +8,5 @@ mod headers;
 mod intrinsics;
 mod map;
 mod sanitizers;
-mod speed;
 mod transpose;
 mod warp;

@@ -101,13 +101,8 @@ impl Gpu {
         let device = driver::Device::new(ordinal)?;
         let stream = device.stream()?;
         let error = stream.alloc_zeroed(1)?;
-        let gpu = Gpu(Arc::new(Inner {
-            device,
-            stream,
-            error,
-            guarded: AtomicBool::new(false),
-            staging: Mutex::default(),
-        }));
+        let gpu =
+            Gpu(Arc::new(Inner { device, stream, error, guarded: AtomicBool::new(false), staging: Mutex::default() }));
         open.push((ordinal, gpu.clone()));
         Ok(gpu)
     }

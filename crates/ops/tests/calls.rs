@@ -45,9 +45,7 @@ fn the_pipeline_equals_its_formula() {
                 (first, (first + 1).min(from - 1), s - s.floor())
             };
             let ((y0, y1, fy), (x0, x1, fx)) = (place(y, b.height, 16), place(x, b.width, 8));
-            let p = |y: i32, x: i32| {
-                f64::from(pixels[((b.y + y) as usize * width + (b.x + x) as usize) * 3 + 2 - c])
-            };
+            let p = |y: i32, x: i32| f64::from(pixels[((b.y + y) as usize * width + (b.x + x) as usize) * 3 + 2 - c]);
             let (top, bottom) = (p(y0, x0) * (1.0 - fx) + p(y0, x1) * fx, p(y1, x0) * (1.0 - fx) + p(y1, x1) * fx);
             let expected = (top * (1.0 - fy) + bottom * fy) * f64::from(mul[c]) - f64::from(sub[c]);
             assert!((f64::from(*got) - expected).abs() < 2e-2, "({i}, {c}, {y}, {x}): {got} against {expected}");

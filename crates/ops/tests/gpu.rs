@@ -117,7 +117,8 @@ fn divisions_that_share_a_divisor() {
     let f = fuse(|a: In<f32, (Y, X)>, d: In<f32, (Y,)>| (a / d / 3.0f32).store::<(Y, X)>());
     let d = Tensor::<f32, (Y,)>::from_vec([256], random.vec(256, f32::draw)).unwrap();
     same_on!(&device, "x / d", f.clone(), a, d);
-    let calm = Tensor::<f32, (Y, X)>::from_vec([256, 1024], random.vec(256 * 1024, |r| (r.unit() * 8.0 - 4.0) as f32)).unwrap();
+    let calm = Tensor::<f32, (Y, X)>::from_vec([256, 1024], random.vec(256 * 1024, |r| (r.unit() * 8.0 - 4.0) as f32))
+        .unwrap();
     let divisor = Tensor::<f32, (Y,)>::from_vec([256], random.vec(256, |r| (r.unit() + 0.1) as f32)).unwrap();
     same_on!(&device, "calm x / d", f, calm, divisor);
 }
@@ -131,7 +132,12 @@ fn layouts_views_and_odd_sizes() {
             let data = random.vec(height * width * channels, |r| r.bits() as u8);
             let packed = Tensor::<u8, (Y, X, C)>::from_vec([height, width, channels], data).unwrap();
             let what = format!("{height}x{width}x{channels}");
-            same_on!(&device, what, fuse(|x: In<u8, (Y, X, C)>| (x.to::<f32>() * 0.5 + 1.0).store::<(C, Y, X)>()), packed);
+            same_on!(
+                &device,
+                what,
+                fuse(|x: In<u8, (Y, X, C)>| (x.to::<f32>() * 0.5 + 1.0).store::<(C, Y, X)>()),
+                packed
+            );
             same_on!(&device, what, fuse(|x: In<u8, (Y, X, C)>| (x + 1u8).reverse::<C>().store::<(Y, X, C)>()), packed);
             same_on!(&device, what, fuse(|x: In<u8, (Y, X, C)>| x.to::<i16>().store::<(X, C, Y)>()), packed);
             if width > 3 {
@@ -174,11 +180,14 @@ fn boxes(random: &mut Random, n: usize, height: u64, width: u64) -> Vec<Rect> {
 fn crops_by_value_through_a_buffer_and_from_the_device() {
     let Some(device) = gpu("gpu::crops_by_value_through_a_buffer_and_from_the_device") else { return };
     let mut random = Random(17);
-    let picture = Tensor::<u8, (Y, X, C)>::from_vec([97, 131, 3], random.vec(97 * 131 * 3, |r| r.bits() as u8)).unwrap();
-    let f = fuse(|pic: In<u8, (Y, X, C)>, boxes: In<Rect, (N,)>, mul: In<f32, (C,)>, sub: In<f32, (C,)>, div: In<f32, (C,)>| {
-        let pixel = pic.crop::<Y, X, _>(boxes).resize::<Y, X>(24, 20).reverse::<C>();
-        ((pixel * mul - sub) / div).store::<(N, C, Y, X)>()
-    });
+    let picture =
+        Tensor::<u8, (Y, X, C)>::from_vec([97, 131, 3], random.vec(97 * 131 * 3, |r| r.bits() as u8)).unwrap();
+    let f = fuse(
+        |pic: In<u8, (Y, X, C)>, boxes: In<Rect, (N,)>, mul: In<f32, (C,)>, sub: In<f32, (C,)>, div: In<f32, (C,)>| {
+            let pixel = pic.crop::<Y, X, _>(boxes).resize::<Y, X>(24, 20).reverse::<C>();
+            ((pixel * mul - sub) / div).store::<(N, C, Y, X)>()
+        },
+    );
     let constant = |v: [f32; 3]| Tensor::<f32, (C,)>::from_vec([3], v.to_vec()).unwrap();
     let (mul, sub, div) = (constant([0.003, 0.004, 0.005]), constant([0.4, 0.5, 0.0]), constant([0.2, 0.3, 1.7]));
     let on_device = picture.to(&device).unwrap();

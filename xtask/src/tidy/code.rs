@@ -14,25 +14,37 @@ const FORBIDDEN: [(&str, &str); 4] = [
 ];
 
 pub(super) fn check(tree: &Tree, found: &mut Vec<Violation>) {
-    let mut unsafe_files: BTreeMap<&str, &File> = BTreeMap::new();
+    let mut rooms: BTreeMap<&str, Vec<(&File, usize)>> = BTreeMap::new();
     for file in tree.rust() {
         let code = mask(&file.text, Blank::CommentsAndText);
         forbidden(file, &code, found);
         device_library(file, &code, found);
-        let Some(first) = unsafety(file, &code, found) else { continue };
-        if !file.path.starts_with(&format!("{}/src/", file.package())) {
-            continue;
-        }
-        let home = *unsafe_files.entry(file.package()).or_insert(file);
-        if home.path != file.path {
-            let advice = format!(
-                "unsafe code of this crate stands in {} already; move it there, behind a safe function",
-                home.path
-            );
-            found.push(file.violation(first, "unsafe-file", advice));
+        if let Some(first) = unsafety(file, &code, found)
+            && file.path.starts_with(&format!("{}/src/", file.package()))
+        {
+            rooms.entry(file.package()).or_default().push((file, first));
         }
     }
+    rooms.values().for_each(|files| one_room(files, found));
     tree.files.iter().for_each(|file| inline_ptx(file, found));
+}
+
+/// Where unsafe code of a crate may stand together: the outermost folder `raw/` that the file lies in, or the file alone.
+fn room(file: &File) -> &str {
+    let source = file.package().len() + "/src".len();
+    file.path[source..].find("/raw/").map_or(&file.path, |at| &file.path[..source + at + "/raw/".len()])
+}
+
+/// Demands that all files of a crate that hold unsafe code, with its first line, stand in one room.
+fn one_room(files: &[(&File, usize)], found: &mut Vec<Violation>) {
+    // What is named `raw` is the room, whatever comes first in the order of files.
+    let strangeness = |room: &&str| (!room.ends_with("/raw/"), !room.ends_with("/raw.rs"));
+    let Some(home) = files.iter().map(|(file, _)| room(file)).min_by_key(strangeness) else { return };
+    for (file, first) in files.iter().filter(|(file, _)| room(file) != home) {
+        let advice =
+            format!("unsafe code of this crate stands in {home} already; move it there, behind a safe function");
+        found.push(file.violation(*first, "unsafe-room", advice));
+    }
 }
 
 fn forbidden(file: &File, code: &str, found: &mut Vec<Violation>) {

@@ -18,7 +18,10 @@ pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names,
         .enumerate()
         .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
         .collect();
-    let _ = writeln!(out, "template <bool streaming>\nstatic TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{");
+    let _ = writeln!(
+        out,
+        "template <bool streaming>\nstatic TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{"
+    );
     let mut body = Body { plan, names, program, text: String::new(), value: HashMap::new(), pointers: HashMap::new() };
     let loads = body.load_groups();
     let live = needed(program);
@@ -127,12 +130,13 @@ impl Body<'_> {
         let live = needed(self.program);
         let mut all = Vec::new();
         for (number, slot) in self.plan.inputs.iter().enumerate() {
-            let accesses = self.program.values().filter(|v| live[v.0 as usize]).filter_map(|v| match self.program.inst(v) {
-                Inst::Load { operand, component, index } if usize::from(*operand) == number => {
-                    Some((v.0 as usize, *component, &index[..]))
-                }
-                _ => None,
-            });
+            let accesses =
+                self.program.values().filter(|v| live[v.0 as usize]).filter_map(|v| match self.program.inst(v) {
+                    Inst::Load { operand, component, index } if usize::from(*operand) == number => {
+                        Some((v.0 as usize, *component, &index[..]))
+                    }
+                    _ => None,
+                });
             all.extend(groups(self.program, self.plan, (number, slot), accesses));
         }
         all
@@ -172,7 +176,8 @@ impl Body<'_> {
             Place::Host => format!("((const {kind}*)(data + p.{name}_at))"),
             Place::Device => format!("p.{name}"),
         };
-        let axes: Vec<_> = slot.axes.iter().enumerate().filter(|(a, _)| group.bases[*a].is_some() || group.shifts[*a] != 0).collect();
+        let axes: Vec<_> =
+            slot.axes.iter().enumerate().filter(|(a, _)| group.bases[*a].is_some() || group.shifts[*a] != 0).collect();
         let last = axes.last().map(|(a, _)| *a);
         // Pixels that are gathered share the addresses of their rows.
         let computed = |base: &Option<Val>| base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_)));

@@ -117,11 +117,8 @@ impl Names {
     fn new(graph: &Graph, plan: &Plan) -> Names {
         let mut world: Vec<String> = Vec::new();
         for (i, w) in plan.world.iter().enumerate() {
-            let name: String = graph
-                .dim_name(w.dim)
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-                .collect();
+            let name: String =
+                graph.dim_name(w.dim).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
             let taken = world.contains(&name);
             world.push(if taken { format!("{name}_{i}") } else { name });
         }
@@ -169,7 +166,8 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
     );
     let mut slot = |name: String, s: &Slot| {
         let axes: Vec<&str> = s.axes.iter().map(|a| graph.dim_name(a.axis.dim)).collect();
-        let what = if s.components == 1 { s.dtype.name().to_string() } else { format!("{} x{}", s.dtype, s.components) };
+        let what =
+            if s.components == 1 { s.dtype.name().to_string() } else { format!("{} x{}", s.dtype, s.components) };
         let place = if s.place == Place::Host { ", sent with the launch" } else { "" };
         let _ = writeln!(source, "//   {name}: {what} ({}){place}", axes.join(", "));
     };
@@ -191,7 +189,9 @@ fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: 
     let wide = plan.large_grid() || plan.world.iter().any(|w| w.wide());
     match (n, wide) {
         (0, _) => {}
-        (_, true) => source.push_str("  unsigned long long block = blockIdx.y * (unsigned long long)gridDim.x + blockIdx.x;\n"),
+        (_, true) => {
+            source.push_str("  unsigned long long block = blockIdx.y * (unsigned long long)gridDim.x + blockIdx.x;\n")
+        }
         (_, false) => source.push_str("  unsigned block = blockIdx.x;\n"),
     }
     let mut guards = Vec::new();
@@ -232,8 +232,7 @@ fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: 
     match plan.world.get(plan.lane_loop) {
         Some(w) if tails => {
             let kind = if w.wide() { "long long" } else { "int" };
-            let (coord, extent) =
-                (names.coord(plan.lane_loop), params.world_extent(plan, names, plan.lane_loop));
+            let (coord, extent) = (names.coord(plan.lane_loop), params.world_extent(plan, names, plan.lane_loop));
             let each: String = (0..n)
                 .map(|i| if i == plan.lane_loop { ", i".into() } else { format!(", {}", names.coord(i)) })
                 .collect();

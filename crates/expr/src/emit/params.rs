@@ -105,10 +105,9 @@ impl Params {
         }
         for (i, slot) in plan.inputs.iter().enumerate() {
             for a in 0..slot.axes.len() {
-                let reads = |p: &&Program| {
-                    p.values().any(|v| *p.inst(v) == Inst::Extent { operand: i as u16, axis: a as u8 })
-                };
-                if programs.iter().flatten().any(|p| reads(p)) {
+                let reads =
+                    |p: &&Program| p.values().any(|v| *p.inst(v) == Inst::Extent { operand: i as u16, axis: a as u8 });
+                if programs.iter().flatten().any(reads) {
                     narrow.push((Field::InputExtent(i as u16, a as u8), format!("int in{i}_n{a}")));
                 }
             }

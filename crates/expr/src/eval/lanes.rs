@@ -151,7 +151,13 @@ pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
 
 /// A checked clamp of one value: the first index where it changes something is kept in `failed`, plus one.
 pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &AtomicU32) -> i32 {
-    let clamped = if value < low { low } else if value > high { high } else { value };
+    let clamped = if value < low {
+        low
+    } else if value > high {
+        high
+    } else {
+        value
+    };
     if clamped != value {
         let _ = failed.compare_exchange(0, index as u32 + 1, Ordering::Relaxed, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! Host evaluation: the same lowered program as the kernel's, interpreted in blocks of the inner dimension on all cores.
 //!
-//! What varies along the inner dimension is a block of [`BLOCK`] values that stays in the first-level cache; what does not is
+//! What varies along the inner dimension is a block of 1024 values that stays in the first-level cache; what does not is
 //! computed once per row. Every operation is the function that constant folding uses, so the bits are the device's.
 
 mod lanes;
@@ -79,10 +79,8 @@ impl HostKernel {
         };
         count("operands", self.plan.inputs.len(), inputs.len())?;
         count("outputs", self.plan.outputs.len(), outputs.len())?;
-        let memory = inputs
-            .iter()
-            .map(|s| (s.len(), s.name()))
-            .chain(outputs.iter().map(|s| (s.len(), s.dtype().name())));
+        let memory =
+            inputs.iter().map(|s| (s.len(), s.name())).chain(outputs.iter().map(|s| (s.len(), s.dtype().name())));
         let slots = self.plan.inputs.iter().chain(&self.plan.outputs);
         for (i, (slot, (len, got))) in slots.zip(memory).enumerate() {
             let operand = || match i.checked_sub(inputs.len()) {
@@ -196,7 +194,13 @@ impl<'a> Worker<'a> {
             Inst::Unary(op, a) => fold::unary(*op, get(a)).bits,
             Inst::Binary(op, a, b) => fold::binary(*op, get(a), get(b)).bits,
             Inst::Fma(a, b, c) => fold::fma(get(a), get(b), get(c)).bits,
-            Inst::Select(c, a, b) => if get(c).bits & 1 == 1 { get(a).bits } else { get(b).bits },
+            Inst::Select(c, a, b) => {
+                if get(c).bits & 1 == 1 {
+                    get(a).bits
+                } else {
+                    get(b).bits
+                }
+            }
             Inst::Cast(a) => fold::cast(get(a), program.dtype(v)).bits,
             Inst::Bits(a) => get(a).bits,
             Inst::Guard { value, low, high, index } => {

@@ -196,8 +196,8 @@ fn has_avx2() -> bool {
 /// both forms would be two thousand loops, most of them never used.)
 macro_rules! dispatch {
     ($dtype:expr, $fast:ident, $plain:ident, ($($arg:expr),*)) => {
-        // SAFETY: `has_avx2` holds, so the processor has the features that `$fast` was compiled for.
         match ($dtype, has_avx2()) {
+            // SAFETY: `has_avx2` holds, so the processor has the features that `$fast` was compiled for.
             (DType::F32, true) => unsafe { $fast::<f32>($($arg),*) },
             // SAFETY: as above.
             (DType::F64, true) => unsafe { $fast::<f64>($($arg),*) },
@@ -231,8 +231,8 @@ pub(super) fn select(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize
 /// The saturating cast.
 pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
     use DType::{F32, F64, I32, U8};
-    // SAFETY: `has_avx2` holds, so the processor has the features that `cast_avx2` was compiled for.
     match (from, to, has_avx2()) {
+        // SAFETY: `has_avx2` holds, so the processor has the features that `cast_avx2` was compiled for.
         (U8, F32, true) => unsafe { cast_avx2::<u8, f32>(out, a, n) },
         // SAFETY: as above.
         (F32, U8, true) => unsafe { cast_avx2::<f32, u8>(out, a, n) },

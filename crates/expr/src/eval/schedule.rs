@@ -28,8 +28,13 @@ impl Schedule {
         });
         let live = program.live();
         let inner = 1u32.checked_shl(plan.world.len().wrapping_sub(1) as u32).unwrap_or(0);
-        let mut schedule =
-            Schedule { scalars: Vec::new(), vectors: Vec::new(), slot_of: vec![None; program.len()], slots: 0, program };
+        let mut schedule = Schedule {
+            scalars: Vec::new(),
+            vectors: Vec::new(),
+            slot_of: vec![None; program.len()],
+            slots: 0,
+            program,
+        };
         schedule.assign(&live, inner);
         schedule
     }

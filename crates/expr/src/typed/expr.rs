@@ -4,7 +4,7 @@ use super::trace::{TraceId, current, with};
 use crate::dtype::{DType, Element, Scalar, Value};
 use crate::graph::{Graph, NodeId};
 use std::marker::PhantomData;
-use tilewright_dims::{Dim, Dims, Merge, Set};
+use tilewright_dims::{Dim, Dims, Merge, Set, Union};
 
 /// A lazy expression: a value of type `T` at every coordinate of the set of dimensions `S`.
 ///
@@ -34,6 +34,9 @@ pub type In<T, L> = Expr<T, <L as Dims>::Set>;
 
 /// The set that holds the single dimension `D`.
 pub type Per<D> = (D, ());
+
+/// The dimensions of three expressions together.
+pub type Union3<A, B, C> = Union<Union<A, B>, C>;
 
 /// Any set of dimensions: the bound of functions over expressions of any world.
 ///

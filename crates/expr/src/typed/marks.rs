@@ -1,6 +1,5 @@
 //! The bounds that fail when an expression is wrong, each with a message that names the dimension and the next step.
 
-use super::literal::Number;
 use crate::dtype::Rect;
 use tilewright_dims::NoDim;
 
@@ -22,14 +21,14 @@ impl AllStored for NoDim {}
 pub trait NoExtra {}
 impl NoExtra for NoDim {}
 
-/// Holds between equal element types that have arithmetic.
+/// Holds between equal element types: `Self` on the right of the operator, `L` on its left.
 #[diagnostic::on_unimplemented(
-    message = "cannot combine elements of `{Self}` and `{R}`",
+    message = "cannot combine elements of `{L}` and `{Self}`",
     label = "the element types differ",
-    note = "convert one side: `.to::<{Self}>()`"
+    note = "convert one side: `.to::<{L}>()`"
 )]
-pub trait SameElement<R> {}
-impl<T: Number> SameElement<T> for T {}
+pub trait SameElement<L> {}
+impl<T> SameElement<T> for T {}
 
 /// Holds for `bool`.
 #[diagnostic::on_unimplemented(

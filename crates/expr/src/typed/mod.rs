@@ -7,7 +7,7 @@ mod operators;
 mod reads;
 mod trace;
 
-pub use expr::{Arg, Expr, In, IntoExpr, Per, World, constant, coordinate};
+pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
 pub use literal::{Float, Number, Pixel, Sampled};
 pub use marks::{AllStored, BoxElement, Condition, NoExtra, SameElement};
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};

@@ -1,6 +1,6 @@
 //! Arithmetic, comparison, selection, casts.
 
-use super::expr::{Arg, Expr, IntoExpr};
+use super::expr::{Arg, Expr, IntoExpr, Union3};
 use super::literal::{Float, Number};
 use super::marks::{Condition, SameElement};
 use super::trace::with;
@@ -12,7 +12,7 @@ macro_rules! arithmetic {
     ($($Trait:ident $method:ident;)*) => { $(
         impl<T, S: Set, R: IntoExpr> std::ops::$Trait<R> for Expr<T, S>
         where
-            T: SameElement<R::Elem>,
+            R::Elem: SameElement<T> + Number,
             S: Merge<R::Set>,
         {
             type Output = Expr<T, Union<S, R::Set>>;
@@ -117,7 +117,7 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     /// `self` limited to `low..=high`.
-    pub fn clamp<L: Arg<T>, H: Arg<T>>(self, low: L, high: H) -> Expr<T, Union<Union<S, L::Set>, H::Set>>
+    pub fn clamp<L: Arg<T>, H: Arg<T>>(self, low: L, high: H) -> Expr<T, Union3<S, L::Set, H::Set>>
     where
         T: Number,
         S: Merge<L::Set>,
@@ -185,7 +185,7 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     /// `self * b + c`, rounded once. (`a * b + c` becomes this by itself.)
-    pub fn mul_add<B: Arg<T>, C: Arg<T>>(self, b: B, c: C) -> Expr<T, Union<Union<S, B::Set>, C::Set>>
+    pub fn mul_add<B: Arg<T>, C: Arg<T>>(self, b: B, c: C) -> Expr<T, Union3<S, B::Set, C::Set>>
     where
         T: Float,
         S: Merge<B::Set>,
@@ -200,7 +200,7 @@ impl<T, S: Set> Expr<T, S> {
 
 impl<C, S: Set> Expr<C, S> {
     /// `yes` where this holds, else `no`.
-    pub fn select<T: Value, A: IntoExpr<Elem = T>, B: Arg<T>>(self, yes: A, no: B) -> Expr<T, Union<Union<S, A::Set>, B::Set>>
+    pub fn select<T: Value, A: IntoExpr<Elem = T>, B: Arg<T>>(self, yes: A, no: B) -> Expr<T, Union3<S, A::Set, B::Set>>
     where
         C: Condition,
         S: Merge<A::Set>,

@@ -33,7 +33,12 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     /// As [`Expr::resize`], with the sampling convention given.
-    pub fn resize_with<Y: Dim, X: Dim>(self, height: usize, width: usize, centres: Centres) -> Expr<<T as Pixel>::Real, S>
+    pub fn resize_with<Y: Dim, X: Dim>(
+        self,
+        height: usize,
+        width: usize,
+        centres: Centres,
+    ) -> Expr<<T as Pixel>::Real, S>
     where
         T: Sampled,
         S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,

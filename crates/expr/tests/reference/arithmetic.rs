@@ -54,7 +54,7 @@ fn integer<T: Exact>() {
     binary::<T, T>(|a, b| a + b, |a, b| wrap(a.exact() + b.exact()));
     binary::<T, T>(|a, b| a - b, |a, b| wrap(a.exact() - b.exact()));
     // In halves of 32 bits: the product of two u64 does not fit into i128.
-    let product = |a: i128, b: i128| a * (b & 0xffff_ffff) + ((a * (b >> 32) & 0xffff_ffff) << 32);
+    let product = |a: i128, b: i128| a * (b & 0xffff_ffff) + (((a * (b >> 32)) & 0xffff_ffff) << 32);
     binary::<T, T>(|a, b| a * b, |a, b| wrap(product(a.exact(), b.exact())));
     binary::<T, T>(|a, b| a / b, |a, b| if b.exact() == 0 { wrap(0) } else { wrap(a.exact() / b.exact()) });
     binary::<T, T>(|a, b| a.min(b), |a, b| wrap(a.exact().min(b.exact())));
@@ -133,8 +133,20 @@ impl Through64 for f64 {
 fn smaller(a: f64, b: f64) -> f64 {
     match (a.is_nan() || b.is_nan(), a == b) {
         (true, _) => f64::NAN,
-        (_, true) => if a.is_sign_negative() { a } else { b },
-        _ => if a < b { a } else { b },
+        (_, true) => {
+            if a.is_sign_negative() {
+                a
+            } else {
+                b
+            }
+        }
+        _ => {
+            if a < b {
+                a
+            } else {
+                b
+            }
+        }
     }
 }
 
@@ -203,7 +215,12 @@ fn contraction() {
     let t = trace(|a: In<f32, (X,)>, b: In<f32, (X,)>, c: In<f32, (X,)>| {
         let p = a * b;
         // Of two products the left one is fused, the right one rounded: to 1 here.
-        ((p - p).store::<(X,)>(), p.store::<(X,)>(), (p.reverse::<X>() + c).store::<(X,)>(), p.mul_add(1.0, c).store::<(X,)>())
+        (
+            (p - p).store::<(X,)>(),
+            p.store::<(X,)>(),
+            (p.reverse::<X>() + c).store::<(X,)>(),
+            p.mul_add(1.0, c).store::<(X,)>(),
+        )
     });
     let results = evaluate_every_way(&t.graph, &[&a, &b, &c]);
     for (result, expected) in results.iter().zip([-square, 1.0, 0.0, 0.0]) {
@@ -225,7 +242,8 @@ fn fused_multiply_add_rounds_once() {
     let shape = [11, 97];
     let value = |rng: &mut Rng| (rng.unit() * 2.0 - 1.0) * 2f64.powi(rng.range(-20, 20) as i32);
     let dims = <(Y, X)>::IDS;
-    let arrays: Vec<ArrayD<f64>> = (0..3).map(|_| ArrayD::from_shape_simple_fn(vec![11, 97], || value(&mut rng))).collect();
+    let arrays: Vec<ArrayD<f64>> =
+        (0..3).map(|_| ArrayD::from_shape_simple_fn(vec![11, 97], || value(&mut rng))).collect();
     let wide: Vec<Tensor> = arrays.iter().map(|a| Tensor::of(dims, a)).collect();
     let narrow: Vec<ArrayD<f32>> = arrays.iter().map(|a| a.mapv(|v| v as f32)).collect();
     let narrow_tensors: Vec<Tensor> = narrow.iter().map(|a| Tensor::of(dims, a)).collect();
@@ -269,7 +287,12 @@ fn selection_and_logic() {
     same(&results[1], &tabulate(&shape, |i| p[i] || q[&i[1..]]));
     same(&results[2], &tabulate(&shape, |i| if p[i] != q[&i[1..]] { p[i] } else { q[&i[1..]] }));
     let abs = a.mapv(|v| v.wrapping_abs());
-    same(&results[3], &tabulate(&[shape[1], shape[0]], |i| if q[&i[..1]] { a[[i[1], i[0]].as_slice()] } else { abs[[i[1], i[0]].as_slice()] }));
+    same(
+        &results[3],
+        &tabulate(&[shape[1], shape[0]], |i| {
+            if q[&i[..1]] { a[[i[1], i[0]].as_slice()] } else { abs[[i[1], i[0]].as_slice()] }
+        }),
+    );
 }
 
 /// Literals on either side, scalar operands, operands over different dimensions.

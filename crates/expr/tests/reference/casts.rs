@@ -9,12 +9,24 @@ use tilewright_dims::Dims;
 use tilewright_expr::{DType, Element, In, Value, trace};
 
 /// Values at which something happens in some cast: ends of ranges, halves, one step to either side, NaN, infinities.
-fn edges(dtype: DType) -> Vec<u64> {
+pub(crate) fn edges(dtype: DType) -> Vec<u64> {
     let mut rng = Rng::new(dtype.size() as u64);
     let mut bits: Vec<u64> = (0..300).map(|_| rng.bits(dtype)).collect();
     let ends = (0..65).map(|k| 2f64.powi(k)).flat_map(|v| [v, -v]);
     let near = ends.flat_map(|v| [v, v - 1.0, v + 1.0, v - 0.5, v + 0.5, v - 1.5, v + 1.5]);
-    let all = near.chain([0.0, -0.0, 0.5, -0.5, 0.49999997, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-300, 3.5e38, 1e300]);
+    let all = near.chain([
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        0.49999997,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        1e-300,
+        3.5e38,
+        1e300,
+    ]);
     for v in all {
         match dtype {
             DType::F32 => {
@@ -66,7 +78,12 @@ fn by_hand() {
     let values = [2.5f32, 3.5, -0.5, -1.5, 254.5, 255.5, 300.0, -3.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e20];
     let a = Tensor::of(<(X,)>::IDS, &Array1::from(values.to_vec()).into_dyn());
     let t = trace(|a: In<f32, (X,)>| {
-        (a.to::<u8>().store::<(X,)>(), a.to::<i32>().store::<(X,)>(), a.to::<i64>().store::<(X,)>(), a.to::<bool>().store::<(X,)>())
+        (
+            a.to::<u8>().store::<(X,)>(),
+            a.to::<i32>().store::<(X,)>(),
+            a.to::<i64>().store::<(X,)>(),
+            a.to::<bool>().store::<(X,)>(),
+        )
     });
     let results = evaluate_every_way(&t.graph, &[&a]);
     let i64s = [2, 4, 0, -2, 254, 256, 300, -3, 0, i64::MAX, i64::MIN, i64::MAX];

@@ -74,7 +74,11 @@ fn mul(a: Double, b: Double) -> Double {
 /// `(m, k)` with `e^x = m 2^k`.
 fn exp_double(x: f64) -> (Double, i32) {
     // ln 2 in three pieces, the first short enough that its product with k is exact.
-    let pieces = [f64::from_bits(0x3fe6_2e42_fee0_0000), f64::from_bits(0x3dea_39ef_3579_3c76), f64::from_bits(0x3a8c_c01f_97b5_7a08)];
+    let pieces = [
+        f64::from_bits(0x3fe6_2e42_fee0_0000),
+        f64::from_bits(0x3dea_39ef_3579_3c76),
+        f64::from_bits(0x3a8c_c01f_97b5_7a08),
+    ];
     let k = (x / std::f64::consts::LN_2).round();
     let mut r: Double = (x, 0.0);
     for piece in pieces {
@@ -110,7 +114,18 @@ fn double() {
     x.extend((0..10_000).map(|_| rng.unit() * 38.0 - 745.5));
     x.extend((0..10_000).map(|_| (rng.unit() - 0.5) * 2f64.powi(rng.range(-60, 8) as i32)));
     x.extend((0..4_000).map(|_| f64::from_bits(rng.next())));
-    x.extend([0.0, -0.0, 1.0, 709.782712893384, 709.7827128933841, 710.0, -745.1332191019411, -745.1332191019412, -746.0, -800.0]);
+    x.extend([
+        0.0,
+        -0.0,
+        1.0,
+        709.782712893384,
+        709.7827128933841,
+        710.0,
+        -745.1332191019411,
+        -745.1332191019412,
+        -746.0,
+        -800.0,
+    ]);
     x.extend([f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX, f64::MIN]);
     let t = trace(|x: In<f64, (X,)>| x.exp().store::<(X,)>());
     let got = of(&tensor(x.clone()), &t.graph).array::<f64>();

@@ -1,9 +1,9 @@
 //! Every operation of the typed face against an independent reference over ndarray arrays, under many memory layouts.
 
 mod arithmetic;
-mod casts;
+pub(crate) mod casts;
 mod exp;
-mod paths;
+pub(crate) mod paths;
 mod reads;
 mod shapes;
 

@@ -17,11 +17,17 @@ const BINARY: [Binary; 17] = {
     [Add, Sub, Mul, Div, Min, Max, And, Or, Xor, Shl, Shr, Lt, Le, Gt, Ge, Eq, Ne]
 };
 
+/// Whether there is such an operation: complements, shifts and the like are of integers and `bool`.
+fn defined(dtype: DType, op: Binary) -> bool {
+    !dtype.is_float() || !matches!(op, Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr)
+}
+
 /// Every operation on three operands over Y of this type.
-fn all(graph: &mut Graph, [a, b, c]: [NodeId; 3]) -> Vec<NodeId> {
+pub(crate) fn all(graph: &mut Graph, [a, b, c]: [NodeId; 3]) -> Vec<NodeId> {
     let dtype = graph.node(a).dtype;
-    let mut nodes: Vec<NodeId> = UNARY.iter().map(|op| graph.unary(*op, a)).collect();
-    nodes.extend(BINARY.iter().map(|op| graph.binary(*op, a, b)));
+    let unary = UNARY.iter().filter(|op| !dtype.is_float() || **op != Unary::Not);
+    let mut nodes: Vec<NodeId> = unary.map(|op| graph.unary(*op, a)).collect();
+    nodes.extend(BINARY.iter().filter(|op| defined(dtype, **op)).map(|op| graph.binary(*op, a, b)));
     nodes.extend(DType::ALL.iter().map(|to| graph.cast(a, *to)));
     if dtype.is_float() {
         nodes.push(graph.fma(a, b, c));

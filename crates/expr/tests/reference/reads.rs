@@ -43,42 +43,38 @@ fn close<T: Value + Into<f64>>(result: &Tensor, expected: &ArrayD<f64>, toleranc
 }
 
 /// A picture without special values, which make every neighbour of theirs special.
-fn picture<T: Value>(rng: &mut Rng, dims: &[u64], shape: &[i64], largest: i64) -> (ArrayD<T>, Tensor)
-where
-    i64: Into<Pixel>,
-    T: From8,
-{
+fn picture<T: Gray>(rng: &mut Rng, dims: &[u64], shape: &[i64], largest: i64) -> (ArrayD<T>, Tensor) {
     let count = shape.iter().map(|n| *n as usize).collect::<Vec<_>>();
     let values = ArrayD::from_shape_simple_fn(count, || T::pixel(rng.range(0, largest)));
     let tensor = Tensor::of(dims, &values);
     (values, tensor)
 }
 
-/// Stands in the bound above only.
-pub(super) struct Pixel;
-impl From<i64> for Pixel {
-    fn from(_: i64) -> Pixel {
-        Pixel
-    }
-}
-
-trait From8: Value {
+/// A type of pixels, from and to the numbers of the reference.
+trait Gray: Value {
     fn pixel(v: i64) -> Self;
     fn real(self) -> f64;
 }
 macro_rules! pixels {
-    ($($t:ty),*) => { $(impl From8 for $t {
+    ($($t:ty),*) => { $(impl Gray for $t {
         fn pixel(v: i64) -> Self { v as $t }
         fn real(self) -> f64 { self as f64 }
     })* };
 }
 pixels!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-fn resized<T: Number + Sampled + From8>(largest: i64, tolerance: f64)
+fn resized<T: Number + Sampled + Gray>(largest: i64, tolerance: f64)
 where
     T::Real: tilewright_expr::Element + Into<f64>,
 {
-    let sizes = [((1, 1), (1, 1)), ((1, 1), (3, 5)), ((7, 13), (1, 1)), ((7, 13), (7, 13)), ((9, 16), (31, 11)), ((37, 5), (8, 29))];
+    let sizes = [
+        ((1, 1), (1, 1)),
+        ((1, 1), (3, 5)),
+        ((7, 13), (1, 1)),
+        ((7, 13), (7, 13)),
+        ((9, 16), (31, 11)),
+        ((37, 5), (8, 29)),
+    ];
     for (i, ((h, w), (th, tw))) in sizes.into_iter().enumerate() {
         let mut rng = Rng::new(i as u64);
         let (p, tensor) = picture::<T>(&mut rng, <(Y, X)>::IDS, &[h, w], largest);
@@ -126,7 +122,13 @@ fn rects(rng: &mut Rng, n: i64, (h, w): (i64, i64)) -> Vec<Rect> {
 }
 
 /// The pixel (`y`, `x`) of what a box shows, resampled.
-fn crop_pixel(at: impl Fn(usize, usize) -> f64, r: Rect, i: (usize, usize), to: (usize, usize), centres: Centres) -> f64 {
+fn crop_pixel(
+    at: impl Fn(usize, usize) -> f64,
+    r: Rect,
+    i: (usize, usize),
+    to: (usize, usize),
+    centres: Centres,
+) -> f64 {
     bilinear(|y, x| at(y + r.y as usize, x + r.x as usize), i, (r.height.into(), r.width.into()), to, centres)
 }
 
@@ -161,17 +163,22 @@ fn boxes_over_other_dimensions() {
         move |y: usize, x: usize| f64::from(p[[n, y, x].as_slice()])
     };
     let none = Tensor::boxes(&[], &[], &boxes[3..4]);
-    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, ()>| p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(N, Y, X)>());
+    let t =
+        trace(|p: In<i16, (N, Y, X)>, b: In<Rect, ()>| p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(N, Y, X)>());
     let expected = tabulate(&[n, 5, 4], |i| crop_pixel(at(i[0]), boxes[3], (i[1], i[2]), (5, 4), Centres::Half));
     close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &none])[0], &expected, 1e-4);
 
     let each = Tensor::boxes(<(N,)>::IDS, &[n], &boxes[..n as usize]);
-    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(Y, X, N)>());
+    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, (N,)>| {
+        p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(Y, X, N)>()
+    });
     let expected = tabulate(&[5, 4, n], |i| crop_pixel(at(i[2]), boxes[i[2]], (i[0], i[1]), (5, 4), Centres::Half));
     close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &each])[0], &expected, 1e-4);
 
     let both = Tensor::boxes(<(N, K)>::IDS, &[n, k], &boxes);
-    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, (N, K)>| p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(K, N, Y, X)>());
+    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, (N, K)>| {
+        p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(K, N, Y, X)>()
+    });
     let expected = tabulate(&[k, n, 5, 4], |i| {
         crop_pixel(at(i[1]), boxes[i[1] * k as usize + i[0]], (i[2], i[3]), (5, 4), Centres::Half)
     });
@@ -184,7 +191,8 @@ fn crop_alone() {
     let mut rng = Rng::new(6);
     let (h, w, n) = (19, 23, 5);
     let (p, pic) = array::<f64>(&mut rng, <(Y, X)>::IDS, &[h, w]);
-    let boxes: Vec<Rect> = (0..n).map(|_| Rect::new(rng.range(0, w - 6) as i32, rng.range(0, h - 3) as i32, 7, 4)).collect();
+    let boxes: Vec<Rect> =
+        (0..n).map(|_| Rect::new(rng.range(0, w - 6) as i32, rng.range(0, h - 3) as i32, 7, 4)).collect();
     let tensor = Tensor::boxes(<(N,)>::IDS, &[n], &boxes);
     let t = trace(|p: In<f64, (Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).store::<(N, Y, X)>());
     let expected = tabulate(&[n, 4, 7], |i| {
@@ -238,9 +246,8 @@ fn the_batch_of_a_crop_is_a_dimension_like_any_other() {
     let boxes = rects(&mut rng, n, (h, w));
     let tensor = Tensor::boxes(<(N,)>::IDS, &[n], &boxes);
     let at = |y: usize, x: usize| f64::from(p[[y, x].as_slice()]);
-    let expected = |of: [usize; 4]| {
-        tabulate(&[n, 6, 5], |i| crop_pixel(at, boxes[of[i[0]]], (i[1], i[2]), (6, 5), Centres::Half))
-    };
+    let expected =
+        |of: [usize; 4]| tabulate(&[n, 6, 5], |i| crop_pixel(at, boxes[of[i[0]]], (i[1], i[2]), (6, 5), Centres::Half));
     let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| {
         let crops = p.crop::<Y, X, _>(b);
         (

@@ -30,9 +30,7 @@ fn reverse_reorder_and_permute() {
 fn rename_gives_a_dimension_a_second_role() {
     let (a, tensor) = array::<i64>(&mut Rng::new(2), <(Y, X)>::IDS, &[3, 13]);
     let t = trace(|a: In<i64, (Y, X)>| (a - a.rename::<X, K>()).store::<(Y, K, X)>());
-    let expected = tabulate(&[3, 13, 13], |i| {
-        a[[i[0], i[2]].as_slice()].wrapping_sub(a[[i[0], i[1]].as_slice()])
-    });
+    let expected = tabulate(&[3, 13, 13], |i| a[[i[0], i[2]].as_slice()].wrapping_sub(a[[i[0], i[1]].as_slice()]));
     check(&t.graph, &[&tensor], &expected);
 }
 
@@ -47,7 +45,8 @@ fn repeat_fill_and_coordinates() {
         let i = coordinate::<X>().to::<f32>() + 10.0 * coordinate::<Y>().to::<f32>();
         (i + a * 0.0 - a * 0.0).repeat::<Y>(3).store::<(X, Y)>()
     });
-    let expected = tabulate(&[7, 3], |i| if a[&i[..1]].is_finite() { i[0] as f32 + 10.0 * i[1] as f32 } else { f32::NAN });
+    let expected =
+        tabulate(&[7, 3], |i| if a[&i[..1]].is_finite() { i[0] as f32 + 10.0 * i[1] as f32 } else { f32::NAN });
     check(&t.graph, &[&tensor], &expected);
 }
 
@@ -59,12 +58,7 @@ fn several_outputs() {
     let (b, b_tensor) = array::<i32>(&mut rng, <(Y,)>::IDS, &[5]);
     let (s, s_tensor) = array::<i32>(&mut rng, &[], &[]);
     let t = trace(|a: In<i32, (N, Y, X)>, b: In<i32, (Y,)>, s: In<i32, ()>| {
-        (
-            (b + s).store::<(Y,)>(),
-            (a + b).store::<(X, N, Y)>(),
-            a.gt(b).store::<(N, Y, X)>(),
-            (s + s).store::<()>(),
-        )
+        ((b + s).store::<(Y,)>(), (a + b).store::<(X, N, Y)>(), a.gt(b).store::<(N, Y, X)>(), (s + s).store::<()>())
     });
     let results = evaluate_every_way(&t.graph, &[&a_tensor, &b_tensor, &s_tensor]);
     let s = s[[].as_slice()];
@@ -99,13 +93,16 @@ fn no_dimension_at_all() {
 fn empty_tensors() {
     let mut rng = Rng::new(7);
     let picture = rng.tensor(tilewright_expr::DType::U8, <(Y, X, C)>::IDS, &[6, 7, 3]);
-    let t = trace(|p: In<u8, (Y, X, C)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).resize::<Y, X>(2, 3).store::<(N, Y, X, C)>());
+    let t = trace(|p: In<u8, (Y, X, C)>, b: In<Rect, (N,)>| {
+        p.crop::<Y, X, _>(b).resize::<Y, X>(2, 3).store::<(N, Y, X, C)>()
+    });
     for known in [true, false] {
         let stored = [
             Stored::new(&picture, &Layout::dense(3)),
             Stored::new(&Tensor::boxes(<(N,)>::IDS, &[0], &[]), &Layout::dense(1)),
         ];
-        let (results, failed) = evaluate(&t.graph, &stored, &[Layout::dense(4)], known, 0).unwrap_or_else(|e| panic!("{e}"));
+        let (results, failed) =
+            evaluate(&t.graph, &stored, &[Layout::dense(4)], known, 0).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((results[0].shape.as_slice(), failed), ([0, 2, 3, 3].as_slice(), None));
     }
     for shape in [[0, 5], [5, 0], [0, 0]] {

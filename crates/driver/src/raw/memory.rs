@@ -1,0 +1,174 @@
+//! Device memory, page-locked host memory, and every copy between them.
+//!
+//! Each owner holds a context that lives for good; its address was given by the driver and is freed once, in `drop`.
+
+use std::ptr;
+
+use cudarc::driver::sys::*;
+
+use super::{Context, Driver, Event, Handle, Stream};
+use crate::Error;
+
+/// Device memory from the stream-ordered pool, given back on the stream that it came from.
+pub(crate) struct Memory {
+    pub(crate) stream: std::sync::Arc<Stream>,
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+}
+
+impl Memory {
+    /// `bytes` is not 0.
+    pub(crate) fn allocate(stream: std::sync::Arc<Stream>, bytes: usize) -> Result<Self, Error> {
+        let mut address = 0;
+        // SAFETY: the stream is alive, the out pointer valid.
+        unsafe { cu!(stream.context.bind()?, cuMemAllocAsync(&mut address, bytes, stream.handle.0)) }?;
+        Ok(Self { stream, address, bytes })
+    }
+
+    /// Whether `offset..offset + length` lies inside: what every copy below relies on.
+    fn spans(&self, offset: usize, length: usize) -> Result<(), Error> {
+        let inside = offset.checked_add(length).is_some_and(|end| end <= self.bytes);
+        if inside { Ok(()) } else { Err(Error::Length { what: "a device copy", expected: self.bytes, got: length }) }
+    }
+
+    /// Returns when `source` has been read.
+    pub(crate) fn copy_from_host(&self, source: &[u8]) -> Result<(), Error> {
+        self.spans(0, source.len())?;
+        let stream = &*self.stream;
+        let bytes = source.as_ptr().cast();
+        // SAFETY: both sides span the length; the synchronisation outlives the borrow of `source`.
+        unsafe {
+            cu!(stream.context.bind()?, cuMemcpyHtoDAsync_v2(self.address, bytes, source.len(), stream.handle.0))
+        }?;
+        stream.synchronize()
+    }
+
+    /// Returns when `target` has been written.
+    pub(crate) fn copy_to_host(&self, target: &mut [u8]) -> Result<(), Error> {
+        self.spans(0, target.len())?;
+        let stream = &*self.stream;
+        let bytes = target.as_mut_ptr().cast();
+        // SAFETY: both sides span the length; the synchronisation outlives the borrow of `target`.
+        unsafe {
+            cu!(stream.context.bind()?, cuMemcpyDtoHAsync_v2(bytes, self.address, target.len(), stream.handle.0))
+        }?;
+        stream.synchronize()
+    }
+
+    /// Queues a copy of `length` bytes; the host side stays locked by the event of `source`.
+    pub(crate) fn copy_from_pinned(&self, source: &Pinned, length: usize, stream: &Stream) -> Result<(), Error> {
+        self.spans(0, length.max(source.bytes.min(length)))?;
+        source.queue(length, stream, |driver| {
+            // SAFETY: both sides span the length (checked here and in `queue`). `Pinned` gives nobody its bytes for
+            // writing, and is not freed, before the event that `queue` records has come to pass.
+            unsafe { cu!(driver, cuMemcpyHtoDAsync_v2(self.address, source.pointer.0.cast(), length, stream.handle.0)) }
+        })
+    }
+
+    /// As `copy_from_pinned`, the other way.
+    pub(crate) fn copy_to_pinned(&self, target: &mut Pinned, length: usize, stream: &Stream) -> Result<(), Error> {
+        self.spans(0, length)?;
+        target.queue(length, stream, |driver| {
+            // SAFETY: as in `copy_from_pinned`; `Pinned` gives nobody its bytes for reading either before the event.
+            unsafe { cu!(driver, cuMemcpyDtoHAsync_v2(target.pointer.0.cast(), self.address, length, stream.handle.0)) }
+        })
+    }
+
+    pub(crate) fn copy_from_device(&self, source: &Memory, length: usize, stream: &Stream) -> Result<(), Error> {
+        self.spans(0, length)?;
+        source.spans(0, length)?;
+        let driver = stream.context.bind()?;
+        // SAFETY: both sides span the length.
+        unsafe { cu!(driver, cuMemcpyDtoDAsync_v2(self.address, source.address, length, stream.handle.0)) }
+    }
+
+    pub(crate) fn fill(&self, byte: u8, length: usize, stream: &Stream) -> Result<(), Error> {
+        self.spans(0, length)?;
+        // SAFETY: the memory spans the length.
+        unsafe { cu!(stream.context.bind()?, cuMemsetD8Async(self.address, byte, length, stream.handle.0)) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let stream = &*self.stream;
+        // SAFETY: freed once, in the order of the stream that it was allocated on.
+        let _ =
+            stream.context.bind().map(|driver| unsafe { (driver.table.cuMemFreeAsync)(self.address, stream.handle.0) });
+    }
+}
+
+/// Page-locked host memory, zeroed. `event` is recorded after each queued copy; while `pending`, only the device may touch it.
+pub(crate) struct Pinned {
+    pointer: Handle<u8>,
+    bytes: usize,
+    event: Event,
+    pending: std::sync::atomic::AtomicBool,
+    order: std::sync::Mutex<()>,
+}
+
+impl Pinned {
+    pub(crate) fn allocate(context: &'static Context, bytes: usize) -> Result<Self, Error> {
+        let mut pointer = ptr::null_mut();
+        let event = Event::create(context, false)?;
+        // SAFETY: the out pointer is valid. Not write-combined, so the host reads it at full speed.
+        unsafe { cu!(context.bind()?, cuMemHostAlloc(&mut pointer, bytes.max(1), CU_MEMHOSTALLOC_PORTABLE)) }?;
+        // SAFETY: the driver gave this many bytes.
+        unsafe { ptr::write_bytes(pointer.cast::<u8>(), 0, bytes) };
+        Ok(Self { pointer: Handle(pointer.cast()), bytes, event, pending: false.into(), order: Default::default() })
+    }
+
+    /// Queues one copy of the first `length` bytes behind every earlier one, so that one event stands for all.
+    fn queue(
+        &self,
+        length: usize,
+        stream: &Stream,
+        copy: impl FnOnce(&Driver) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        use std::sync::atomic::Ordering::SeqCst;
+        if length > self.bytes {
+            return Err(Error::Length { what: "a pinned copy", expected: self.bytes, got: length });
+        }
+        if stream.is_capturing()? {
+            return Err(Error::Capturing { call: "a copy between host and device" });
+        }
+        let _order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if self.pending.swap(true, SeqCst) {
+            stream.wait(&self.event)?;
+        }
+        let queued = copy(stream.context.bind()?);
+        // Without its event a copy would run unguarded: wait for it here instead.
+        let recorded = self.event.record(stream).or_else(|_| stream.synchronize());
+        queued.and(recorded)
+    }
+
+    fn settle(&self) {
+        use std::sync::atomic::Ordering::SeqCst;
+        if self.pending.load(SeqCst) {
+            let _order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // A failure here is a context that is lost: no copy runs any more, and the next call reports it.
+            let _ = self.event.synchronize();
+            self.pending.store(false, SeqCst);
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.settle();
+        // SAFETY: allocated, initialised, and after `settle` no copy writes it; a new one that does needs `&mut self`.
+        unsafe { std::slice::from_raw_parts(self.pointer.0, self.bytes) }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.settle();
+        // SAFETY: as above, and `&mut self` excludes new copies while the slice is borrowed.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.0, self.bytes) }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.settle();
+        // SAFETY: freed once, and no copy is under way.
+        let _ = self.event.context.bind().map(|driver| unsafe { (driver.table.cuMemFreeHost)(self.pointer.0.cast()) });
+    }
+}
