@@ -39,7 +39,7 @@ fn checked(source: &str) -> (String, usize) {
     let mut count = 0;
     for kind in ["uint4", "uint2", "unsigned"] {
         let load = format!("*(const {kind}*)");
-        count += text.matches(&load).count() + text.matches(&format!("store<streaming>(({kind}*)")).count();
+        count += text.matches(&load).count() + text.matches(&format!("store<true>(({kind}*)")).count();
         text = text.replace(&load, &format!("Wide<const {kind}>() % "));
     }
     (text.replace("tw::arch::store<", "checked_store<"), count)

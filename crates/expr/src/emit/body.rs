@@ -18,11 +18,16 @@ pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names,
         .enumerate()
         .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
         .collect();
-    let _ = writeln!(
-        out,
-        "template <bool streaming>\nstatic TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{"
-    );
-    let mut body = Body { plan, names, program, text: String::new(), value: HashMap::new(), pointers: HashMap::new() };
+    let _ = writeln!(out, "static TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{");
+    let mut body = Body {
+        plan,
+        names,
+        program,
+        text: String::new(),
+        value: HashMap::new(),
+        pointers: HashMap::new(),
+        pending: Vec::new(),
+    };
     let loads = body.load_groups();
     let live = needed(program);
     let mut group_of: HashMap<usize, usize> = HashMap::new();
@@ -123,6 +128,8 @@ struct Body<'a> {
     value: HashMap<Val, String>,
     /// Pointers already computed, by their text.
     pointers: HashMap<String, String>,
+    /// Stores, each with its condition and arguments.
+    pending: Vec<(String, String)>,
 }
 
 impl Body<'_> {
@@ -259,6 +266,14 @@ impl Body<'_> {
                 }
             }
         }
+        let pending = std::mem::take(&mut self.pending);
+        for (head, streaming) in [("  if (p.streaming) {\n", true), ("  } else {\n", false)] {
+            self.text.push_str(head);
+            for (guard, arguments) in &pending {
+                let _ = writeln!(self.text, "    {guard}tw::arch::store<{streaming}>{arguments};");
+            }
+        }
+        self.text.push_str("  }\n");
     }
 
     fn store(&mut self, group: &Group, slot: &Slot, number: usize, condition: &str) {
@@ -271,14 +286,14 @@ impl Body<'_> {
             let element = run.at / size as i64;
             if run.width == 0 {
                 let place = if element == 0 { pointer.clone() } else { format!("{pointer} + {element}") };
-                self.line(format_args!("{guard}tw::arch::store<streaming>({place}, {})", values[0]));
+                self.pending.push((guard.clone(), format!("({place}, {})", values[0])));
                 continue;
             }
             let kind = vector(run.width);
             let words = pack(&values, slot.dtype).join(", ");
             let whole = if run.width == 4 { words } else { format!("make_{kind}({words})") };
             let place = if element == 0 { pointer.clone() } else { format!("({pointer} + {element})") };
-            self.line(format_args!("{guard}tw::arch::store<streaming>(({kind}*){place}, {whole})"));
+            self.pending.push((guard.clone(), format!("(({kind}*){place}, {whole})")));
         }
     }
 

@@ -58,12 +58,12 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
         let _ = write!(
             source,
             "struct Values {{\n  Head head;\n  TW_ALIGN(16) unsigned char data[{}];\n}};\n\n\
-             {head} values(const __grid_constant__ Values p) {{ run<false>(p.head, p.data); }}\n\n\
-             {head} buffer(const __grid_constant__ Head p) {{ run<true>(p, p.data); }}\n",
+             {head} values(const __grid_constant__ Values p) {{ run(p.head, p.data); }}\n\n\
+             {head} buffer(const __grid_constant__ Head p) {{ run(p, p.data); }}\n",
             params.capacity()
         );
     } else {
-        let _ = writeln!(source, "{head} values(const __grid_constant__ Head p) {{ run<false>(p, nullptr); }}");
+        let _ = writeln!(source, "{head} values(const __grid_constant__ Head p) {{ run(p, nullptr); }}");
     }
     Kernel { source, values: "values", buffer: host.then_some("buffer"), params, guards }
 }
@@ -177,7 +177,8 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
 
 /// The function that finds a thread's place and calls `tile` (or `point`, where a row ends).
 fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: bool) {
-    source.push_str("template <bool streaming>\nstatic TW_DEVICE void run(const Head& p, const unsigned char* data) {\n  tw::arch::take_turn();\n");
+    source
+        .push_str("static TW_DEVICE void run(const Head& p, const unsigned char* data) {\n  tw::arch::take_turn();\n");
     let n = plan.world.len();
     let tiles = plan.tiles();
     let count: Vec<String> = (0..n)
@@ -238,13 +239,13 @@ fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: 
                 .collect();
             let _ = write!(
                 source,
-                "  if ({coord} + {} <= {extent}) {{\n    tile<streaming>(p, data{args});\n  }} else {{\n    \
-                 for ({kind} i = {coord}; i < {extent}; ++i) point<streaming>(p, data{each});\n  }}\n",
+                "  if ({coord} + {} <= {extent}) {{\n    tile(p, data{args});\n  }} else {{\n    \
+                 for ({kind} i = {coord}; i < {extent}; ++i) point(p, data{each});\n  }}\n",
                 plan.lanes
             );
         }
         _ => {
-            let _ = writeln!(source, "  tile<streaming>(p, data{args});");
+            let _ = writeln!(source, "  tile(p, data{args});");
         }
     }
     source.push_str("}\n\n");

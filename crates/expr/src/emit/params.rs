@@ -32,6 +32,16 @@ pub enum Field {
     InputExtent(u16, u8),
     /// Where a host operand starts within the data.
     Offset(u16),
+    /// Whether the results are too large for the L2 cache to keep, so that they had better not fill it.
+    Streaming,
+}
+
+/// Bytes of results from which on they are written past the L2 cache: half of an H200's.
+const STREAMING_BYTES: i64 = 32 << 20;
+
+fn result_bytes(plan: &Plan) -> i64 {
+    let bytes = |s: &Slot| s.axes.iter().map(|a| a.axis.extent).product::<i64>() * s.element_bytes() as i64;
+    plan.outputs.iter().map(bytes).sum()
 }
 
 impl Slot {
@@ -112,6 +122,7 @@ impl Params {
                 }
             }
         }
+        narrow.push((Field::Streaming, "int streaming".into()));
         let mut fields = Vec::new();
         let mut declarations = Vec::new();
         let mut at = 0u32;
@@ -121,10 +132,6 @@ impl Params {
                 declarations.push(text);
                 at += size;
             }
-        }
-        if fields.is_empty() {
-            declarations.push("long long nothing".into());
-            at = 8;
         }
         Params { fields, declarations, head_bytes: at.next_multiple_of(8) as usize }
     }
@@ -183,6 +190,7 @@ impl Params {
                 Field::Tiles(i) => (tiles[i as usize], 4),
                 Field::InputExtent(i, a) => (plan.inputs[i as usize].axes[a as usize].axis.extent, 4),
                 Field::Offset(i) => (offsets[i as usize] as i64, 4),
+                Field::Streaming => (i64::from(result_bytes(plan) > STREAMING_BYTES), 4),
             };
             // Little-endian, as every machine with CUDA is: the low bytes of a narrow field come first.
             head[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
