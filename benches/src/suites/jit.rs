@@ -98,7 +98,12 @@ pub fn run(case: &str, quick: bool, report: &mut Report) -> Result<()> {
 /// Runs a child; milliseconds from its start to its line, and what the line says.
 fn start(name: &str, cache: &Path) -> Result<(f64, Account)> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["--child", name]).env("TILEWRIGHT_CACHE", cache).stdout(Stdio::piped());
+    // NVRTC keeps what it compiled in the driver's cache too, where a pipeline seen before would be found again.
+    command
+        .args(["--child", name])
+        .env("TILEWRIGHT_CACHE", cache)
+        .env("CUDA_CACHE_DISABLE", "1")
+        .stdout(Stdio::piped());
     let begin = Instant::now();
     let mut child = command.spawn()?;
     let mut line = String::new();
