@@ -48,7 +48,9 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
     params.declare(&mut source);
     body::function(&mut source, "tile", plan, &names, &tile);
     if let Some(point) = &point {
-        body::function(&mut source, "point", plan, &names, point);
+        // Its place is any point of a loop, not a multiple of `lanes`: less is known of alignment.
+        let single = Plan { lanes: 1, ..plan.clone() };
+        body::function(&mut source, "point", &single, &names, point);
     }
     run(&mut source, plan, &names, &params, point.is_some());
     let threads = plan.block[0] * plan.block[1];
