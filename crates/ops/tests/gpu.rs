@@ -1,6 +1,6 @@
 //! The same bits on the GPU as on the CPU.
 
-use crate::support::{Random, Same, assert_same, gpu};
+use crate::support::{Random, Same, assert_same, gpu, gpu_alone};
 use tilewright_dims::dims;
 use tilewright_expr::{In, Rect};
 use tilewright_ops::{Device, Item, Tensor, fuse};
@@ -209,7 +209,7 @@ fn crops_by_value_through_a_buffer_and_from_the_device() {
 
 #[test]
 fn a_box_on_the_device_that_reaches_outside() {
-    let Some(device) = gpu("gpu::a_box_on_the_device_that_reaches_outside") else { return };
+    let Some((device, _alone)) = gpu_alone("gpu::a_box_on_the_device_that_reaches_outside") else { return };
     let picture = Tensor::<u8, (Y, X)>::from_vec([16, 16], vec![9; 256]).unwrap().to(&device).unwrap();
     let f = fuse(|pic: In<u8, (Y, X)>, boxes: In<Rect, (N,)>| {
         pic.crop::<Y, X, _>(boxes).resize::<Y, X>(4, 4).store::<(N, Y, X)>()
@@ -232,7 +232,7 @@ fn many_threads_share_a_handle() {
     let f = fuse(|x: In<f32, (Y, X)>, k: In<f32, ()>| (x * k + 1.0).store::<(Y, X)>());
     std::thread::scope(|scope| {
         for t in 0..8u32 {
-            let (f, device) = (f.clone(), device.clone());
+            let (f, device) = (f.clone(), Device::clone(&device));
             scope.spawn(move || {
                 let x = Tensor::<f32, (Y, X)>::from_vec([16, 64], vec![t as f32; 1024]).unwrap().to(&device).unwrap();
                 for k in 0..20 {

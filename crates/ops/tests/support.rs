@@ -1,6 +1,7 @@
 //! Random data, skips, comparison of bits.
 
 use std::io::Write as _;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tilewright_ops::Device;
 
 /// A generator of pseudo-random bits (SplitMix64).
@@ -38,8 +39,32 @@ pub(crate) fn skip(test: &str, reason: &str) {
     }
 }
 
+/// Tests that provoke a device error have the GPU to themselves: whoever waits for the GPU next is told of it.
+static GPU: RwLock<()> = RwLock::new(());
+
+/// The GPU, shared with other tests.
+pub(crate) struct Shared(Device, #[allow(dead_code, reason = "held until the test ends")] RwLockReadGuard<'static, ()>);
+
+impl std::ops::Deref for Shared {
+    type Target = Device;
+    fn deref(&self) -> &Device {
+        &self.0
+    }
+}
+
 /// The GPU, or `None` after noting the skip.
-pub(crate) fn gpu(test: &str) -> Option<Device> {
+pub(crate) fn gpu(test: &str) -> Option<Shared> {
+    let lock = GPU.read().unwrap_or_else(PoisonError::into_inner);
+    open(test).map(|device| Shared(device, lock))
+}
+
+/// The GPU while no other test uses it.
+pub(crate) fn gpu_alone(test: &str) -> Option<(Device, RwLockWriteGuard<'static, ()>)> {
+    let lock = GPU.write().unwrap_or_else(PoisonError::into_inner);
+    open(test).map(|device| (device, lock))
+}
+
+fn open(test: &str) -> Option<Device> {
     match Device::gpu(0) {
         Ok(device) => Some(device),
         Err(_) => {
