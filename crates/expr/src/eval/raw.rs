@@ -1,5 +1,8 @@
 //! The crate's unsafe code: blocks written to shared outputs, and loops compiled for AVX2 where the processor has it.
-#![cfg_attr(not(target_arch = "x86_64"), allow(unused_unsafe, reason = "without AVX2 the fast loops are safe functions"))]
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(unused_unsafe, reason = "without AVX2 the fast loops are safe functions")
+)]
 
 use super::lanes::{Arg, Lane, values, values_mut};
 use crate::arith::{Arith, CastTo};
