@@ -86,6 +86,13 @@ pub fn chain_of(x: f32) -> f32 {
     CHAIN.iter().fold(x, |x, (a, b)| x.mul_add(*a, *b))
 }
 
+/// The same boxes by bands of the picture as high as a box, from left to right.
+pub fn by_row(boxes: &Boxes) -> Result<Boxes, Error> {
+    let mut list = boxes.to_vec()?;
+    list.sort_unstable_by_key(|b| (b.y / BOX.1 as i32, b.x, b.y));
+    Tensor::from_vec([list.len()], list)
+}
+
 /// Pseudo-random numbers (SplitMix64): the same on every machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);

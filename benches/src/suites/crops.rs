@@ -2,7 +2,7 @@
 
 use super::same_bits;
 use crate::Result;
-use crate::cases::{BOX, Batch, Boxes, CROP, Crops, FRAME, Picture, Random, colours, crops};
+use crate::cases::{BOX, Batch, Boxes, CROP, Crops, FRAME, Picture, Random, by_row, colours, crops};
 use crate::report::Report;
 use crate::session::Session;
 use tilewright_ops::Device;
@@ -12,13 +12,18 @@ const SETS: usize = 64;
 /// Batches above this have their boxes in device memory when device time is measured.
 const MOST_BY_VALUE: usize = 150;
 
-/// Measures the case whose name is the number of boxes.
+/// Measures the case whose name is the number of boxes. Their places are in no order; with `-by-row` behind the number they run
+/// from the top of the frame to its bottom, as a sliding window's or a detector's do.
 pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
-    let count: usize = case.parse()?;
+    let (number, in_order) = case.strip_suffix("-by-row").map_or((case, false), |number| (number, true));
+    let count: usize = number.parse()?;
     let device = &session.device;
     let mut random = Random::new(count as u64);
     let picture = random.picture(FRAME)?;
-    let boxes = (0..SETS).map(|_| random.boxes(count, FRAME)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut boxes = (0..SETS).map(|_| random.boxes(count, FRAME)).collect::<std::result::Result<Vec<_>, _>>()?;
+    if in_order {
+        boxes = boxes.iter().map(by_row).collect::<std::result::Result<Vec<_>, _>>()?;
+    }
     let [mul, sub, div] = colours()?;
     let crops = crops();
 

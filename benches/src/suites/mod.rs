@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// Every case, in the order of measuring.
-pub const CASES: [(&str, &str); 16] = [
+pub const CASES: [(&str, &str); 17] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -25,6 +25,7 @@ pub const CASES: [(&str, &str); 16] = [
     ("crops", "100"),
     ("crops", "150"),
     ("crops", "10000"),
+    ("crops", "10000-by-row"),
     ("chain", "20"),
     ("eager", "axpy"),
     ("jit", "cold"),

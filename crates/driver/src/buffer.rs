@@ -125,6 +125,21 @@ impl<T: Pod> DeviceBuffer<T> {
         memory.copy_from_pinned(source.raw(), self.len * size_of::<T>(), &stream.raw)
     }
 
+    /// As [`copy_from_pinned`](Self::copy_from_pinned), for the first `len` elements of both.
+    pub fn copy_from_pinned_start(
+        &mut self,
+        stream: &Stream,
+        source: &PinnedBuffer<T>,
+        len: usize,
+    ) -> Result<(), Error> {
+        if let Some(short) = [self.len, source.len()].into_iter().find(|held| *held < len) {
+            return Err(Error::Length { what: "elements copied to the device", expected: short, got: len });
+        }
+        self.device().expect(&stream.device(), "the stream")?;
+        let bytes = len * size_of::<T>();
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.copy_from_pinned(source.raw(), bytes, &stream.raw))
+    }
+
     /// Queues a copy of all elements to page-locked memory on `stream` and returns at once. Until it is done, reading
     /// `target` waits. Lengths must be equal.
     pub fn copy_to_pinned(&self, stream: &Stream, target: &mut PinnedBuffer<T>) -> Result<(), Error> {

@@ -31,6 +31,11 @@ impl Stream {
         Ok(Event { raw: event })
     }
 
+    /// Moves a mark of any stream of this device behind everything queued on this one so far.
+    pub fn record_again(&self, event: &mut Event) -> Result<(), Error> {
+        event.raw.record(&self.raw)
+    }
+
     /// Lets later work on this stream begin only when `event` has come to pass. The host does not wait.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         self.raw.wait(&event.raw)

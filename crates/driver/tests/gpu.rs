@@ -169,6 +169,13 @@ fn pinned_copies_are_guarded() {
     let mut back = device.pinned::<f32>(count).unwrap();
     buffer.copy_to_pinned(&down, &mut back).unwrap();
     assert!(back[..] == host[..], "reading waits until the copy has written");
+    // The start of both alone.
+    back[..5].fill(7.0);
+    buffer.copy_from_pinned_start(&up, &back, 3).unwrap();
+    let start = buffer.to_vec().unwrap();
+    assert!(start[..3] == [7.0; 3] && start[3..] == host[3..]);
+    assert!(matches!(buffer.copy_from_pinned_start(&up, &back, count + 1), Err(Error::Length { .. })));
+    back.copy_from_slice(&host);
     // Two streams at once from one buffer, then drop: each waits.
     let mut other = down.alloc::<f32>(count).unwrap();
     buffer.copy_from_pinned(&up, &back).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
-use crate::program::{Program, Store, Val};
+use crate::program::{Program, Site, Store, Val};
 use std::collections::HashMap;
 
 /// What lowering knows of an operand.
@@ -163,7 +163,11 @@ impl Lower<'_> {
                 }
                 let moved = self.project(*source, &moved);
                 match self.memo.get(&(*source, moved)) {
-                    Some(value) => *value,
+                    Some(value) => {
+                        let at = self.points[moved as usize].clone();
+                        self.program.sites.push(Site { source: *source, at, value: *value });
+                        *value
+                    }
                     None => {
                         stack.push((*source, moved));
                         return None;

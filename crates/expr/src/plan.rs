@@ -14,8 +14,8 @@ const MAX_REGISTERS: i64 = 8;
 const MAX_VALUES: u32 = 16;
 /// Most graph nodes that a thread's straight-line code repeats: longer code takes seconds to compile.
 const MAX_NODES: u32 = 4096;
-/// Rows that a thread computes where pixels are gathered.
-const ROWS: u32 = 4;
+/// Rows that a thread computes where pixels are gathered: more save a few instructions a pixel, and take longer to compile.
+const ROWS: u32 = 2;
 /// An innermost loop that is too short for blocks of the host evaluator.
 const SHORT: i64 = 64;
 /// Threads of a block.
@@ -136,6 +136,7 @@ impl Plan {
     /// Plans the kernel for these operands and outputs. Sizes are checked.
     pub fn new(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
+        plan.pack_host_operands();
         plan.merge(graph);
         plan.choose_registers();
         plan.choose_lanes(graph);
@@ -160,6 +161,17 @@ impl Plan {
         };
         plan.refuse_wide_coordinates(graph)?;
         Ok(plan)
+    }
+
+    /// Operands in host memory travel with the launch without their gaps.
+    fn pack_host_operands(&mut self) {
+        for slot in self.inputs.iter_mut().filter(|s| s.place == Place::Host) {
+            let mut stride = 1;
+            for a in slot.axes.iter_mut().rev() {
+                a.axis.stride = stride;
+                stride *= a.axis.extent;
+            }
+        }
     }
 
     /// Plans evaluation on the host: the loops alone.

@@ -5,7 +5,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::fold;
-use crate::graph::{Binary, Unary};
+use crate::graph::{Binary, DimId, NodeId, Unary};
 use std::collections::HashMap;
 
 /// The result of an instruction.
@@ -87,6 +87,17 @@ pub struct Store {
     pub only_at_zero: Box<[u8]>,
 }
 
+/// An expression's value at coordinates other than the loops' own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The expression.
+    pub source: NodeId,
+    /// Where it was evaluated: the coordinates that it can see, sorted by dimension.
+    pub at: Vec<(DimId, Val)>,
+    /// Its value there.
+    pub value: Val,
+}
+
 /// Straight-line code: instructions in dependency order, then stores.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -97,6 +108,8 @@ pub struct Program {
     index: HashMap<(Inst, DType), Val>,
     /// What is stored.
     pub stores: Vec<Store>,
+    /// Which expressions were evaluated at computed coordinates, in the order in which they were.
+    pub sites: Vec<Site>,
 }
 
 impl Program {
@@ -126,7 +139,7 @@ impl Program {
     }
 
     /// Every value, in dependency order.
-    pub fn values(&self) -> impl Iterator<Item = Val> + use<> {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = Val> + use<> {
         (0..self.insts.len() as u32).map(Val)
     }
 

@@ -90,17 +90,19 @@ impl Graph {
             }
         }
         let real = sampled(self.node(source).dtype);
-        let (x0, x1, fx) = self.taps(source, dim_x, width, centres, real);
-        let (y0, y1, fy) = self.taps(source, dim_y, height, centres, real);
-        let sizes = [(dim_y, Size::Const(height)), (dim_x, Size::Const(width))];
-        let tap = |g: &mut Self, y: NodeId, x: NodeId| {
-            let value = g.at(source, &[(dim_y, y), (dim_x, x)], &sizes);
+        let columns = self.resample(source, (dim_x, width), centres, real);
+        self.resample(columns, (dim_y, height), centres, real)
+    }
+
+    /// `source` interpolated along one dimension.
+    fn resample(&mut self, source: NodeId, (dim, to): (DimId, i64), centres: Centres, real: DType) -> NodeId {
+        let (first, second, fraction) = self.taps(source, dim, to, centres, real);
+        let tap = |g: &mut Self, at: NodeId| {
+            let value = g.at(source, &[(dim, at)], &[(dim, Size::Const(to))]);
             g.cast(value, real)
         };
-        let corners = [tap(self, y0, x0), tap(self, y0, x1), tap(self, y1, x0), tap(self, y1, x1)];
-        let top = self.lerp(corners[0], corners[1], fx);
-        let bottom = self.lerp(corners[2], corners[3], fx);
-        self.lerp(top, bottom, fy)
+        let (first, second) = (tap(self, first), tap(self, second));
+        self.lerp(first, second, fraction)
     }
 
     fn lerp(&mut self, p: NodeId, q: NodeId, f: NodeId) -> NodeId {

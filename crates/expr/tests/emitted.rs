@@ -8,7 +8,7 @@ use crate::tensor::{Layout, Stored, Tensor, evaluate, poison};
 use std::collections::HashMap;
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::bind::{Place, View, dense};
-use tilewright_expr::emit::{Field, Kernel, Params, emit};
+use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::{Graph, OperandSpec, Output};
 use tilewright_expr::plan::Plan;
 use tilewright_expr::{DType, Error, In, Rect, trace};
@@ -30,6 +30,9 @@ template <class T, class P> T& operator%(Wide<T>, P* place) {
   __builtin_memset(rubbish, 0xee, 16);
   return *(T*)rubbish;
 }
+template <class T, class Params> T checked_sent(const Params& p, int at) {
+  return Wide<const T>() % (const T*)((p.far ? p.far : p.sent) + at);
+}
 template <bool streaming, class T, class V> void checked_store(T* place, V value) { Wide<T>() % place = value; }
 ";
 
@@ -42,7 +45,8 @@ fn checked(source: &str) -> (String, usize) {
         count += text.matches(&load).count() + text.matches(&format!("store<true>(({kind}*)")).count();
         text = text.replace(&load, &format!("Wide<const {kind}>() % "));
     }
-    (text.replace("tw::arch::store<", "checked_store<"), count)
+    count += text.matches("sent<u").count();
+    (text.replace("tw::arch::store<", "checked_store<").replace("tw::arch::sent<", "checked_sent<"), count)
 }
 
 /// A kernel with what it runs on.
@@ -87,71 +91,97 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
 }
 
 impl Prepared {
-    fn bytes(&self) -> usize {
-        Params::data_layout(&self.plan).1
-    }
-
-    /// The entries that can be called.
-    fn entries(&self) -> Vec<&'static str> {
-        let fits = self.bytes() <= self.kernel.params.capacity();
-        let values = fits.then_some(self.kernel.values);
-        values.into_iter().chain(self.kernel.buffer).collect()
-    }
-
-    /// Runs an entry; the results and the error word.
-    fn run(&self, model: &HostModel, source: usize, entry: &str, schedule: Schedule) -> (Vec<Stored>, u32) {
-        let (params, mut outputs, mut error) = (&self.kernel.params, self.outputs.clone(), 0u32);
-        let (offsets, size) = Params::data_layout(&self.plan);
-        let mut data = vec![0u128; size.div_ceil(16) + 1];
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
-        for (i, slot) in self.plan.inputs.iter().enumerate().filter(|(_, s)| s.place == Place::Host) {
-            let packed = self.inputs[i].packed();
-            assert!(packed.len() <= size - offsets[i] && packed.len().is_multiple_of(slot.element_bytes()));
-            bytes[offsets[i]..offsets[i] + packed.len()].copy_from_slice(&packed);
+    /// What a call sends. `far`: in the buffer even if there were room for it in the block.
+    fn pieces(&self, far: bool) -> Pieces {
+        let mut pieces = self.kernel.params.sent.pieces(&self.plan);
+        if far {
+            let fixed = self.plan.inputs.iter().filter(|s| s.place == Place::Host).count() - self.movable();
+            pieces.buffer.extend(pieces.block.drain(fixed..));
+            let start = pieces.buffer.first().map_or(0, |p| p.at);
+            pieces.buffer.iter_mut().for_each(|p| p.at -= start);
+            pieces.buffer_bytes = pieces.buffer.iter().map(|p| p.at + p.bytes).max().unwrap_or(0);
         }
-        let with_data = entry == self.kernel.values && self.kernel.buffer.is_some();
-        let mut block = vec![0u8; if with_data { params.values_bytes() } else { params.head_bytes }];
+        pieces
+    }
+
+    /// Operands that may travel in a buffer.
+    fn movable(&self) -> usize {
+        self.kernel.params.fields.iter().filter(|(f, _)| matches!(f, Field::Offset(_))).count()
+    }
+
+    /// The ways in which host operands can travel: beside the fields, in a buffer.
+    fn ways(&self) -> Vec<bool> {
+        let crowded = self.pieces(false).buffer_bytes > 0;
+        [false, true].into_iter().filter(|far| !(crowded && !far || *far && self.movable() == 0)).collect()
+    }
+
+    /// Runs the kernel; the results and the error word.
+    fn run(&self, model: &HostModel, source: usize, far: bool, schedule: Schedule) -> (Vec<Stored>, u32) {
+        let (params, mut outputs, mut error) = (&self.kernel.params, self.outputs.clone(), 0u32);
+        let pieces = self.pieces(far && self.pieces(false).buffer_bytes == 0);
+        let mut data = vec![0u128; pieces.buffer_bytes.div_ceil(16) + 1];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
+        let mut block = vec![0u8; params.bytes()];
         params.pack(&self.plan, &mut block);
-        for (field, at) in params.fields.iter().filter(|(f, _)| f.is_address()) {
+        let sent = params.sent_offset();
+        let packed = |p: &Piece| {
+            let packed = self.inputs[p.operand].packed();
+            assert_eq!(packed.len(), p.bytes);
+            packed
+        };
+        for p in &pieces.block {
+            block[sent + p.at..sent + p.at + p.bytes].copy_from_slice(&packed(p));
+        }
+        for p in &pieces.reciprocals {
+            reciprocals(&packed(p), &mut block[sent + p.at..sent + p.at + p.bytes]);
+        }
+        for p in &pieces.buffer {
+            bytes[p.at..p.at + p.bytes].copy_from_slice(&packed(p));
+        }
+        for (field, at) in params.fields.iter() {
+            let (place, at) = (&mut block, *at as usize);
             let address = match *field {
                 Field::Input(i) => self.inputs[usize::from(i)].pointer() as u64,
                 Field::Output(i) => outputs[usize::from(i)].pointer_mut() as u64,
                 Field::Error => &raw mut error as u64,
-                _ if with_data => 0,
-                _ => bytes.as_ptr() as u64,
+                Field::Far if far => bytes.as_ptr() as u64,
+                Field::Far => 0,
+                Field::Offset(i) => {
+                    let offset = pieces.offset(usize::from(i)).unwrap_or(usize::MAX) as u32;
+                    place[at..at + 4].copy_from_slice(&offset.to_ne_bytes());
+                    continue;
+                }
+                _ => continue,
             };
-            assert_eq!(params.offset(*field), Some(*at as usize));
-            block[*at as usize..*at as usize + 8].copy_from_slice(&address.to_ne_bytes());
-        }
-        if with_data {
-            block[params.data_offset()..params.data_offset() + size].copy_from_slice(&bytes[..size]);
+            assert_eq!(params.offset(*field), Some(at));
+            place[at..at + 8].copy_from_slice(&address.to_ne_bytes());
         }
         let [x, y] = self.plan.block;
         let launch = Launch { grid: self.plan.grid(), block: [x, y, 1], shared_bytes: 0, schedule };
         // SAFETY: the addresses are those of buffers that live until the call returns, as large as the plan has checked them
         // to be for these extents and strides.
-        let result = unsafe { model.run(source, entry, launch, &block) };
+        let result = unsafe { model.run(source, self.kernel.entry, launch, &block) };
         result.unwrap_or_else(|e| panic!("{}: {e}", self.name));
         (outputs, *std::hint::black_box(&error))
     }
 
-    /// Runs every entry and compares.
+    /// Runs the kernel in every way and compares.
     fn check(&self, model: &HostModel, source: usize) {
-        for (i, entry) in self.entries().into_iter().enumerate() {
+        for (i, far) in self.ways().into_iter().enumerate() {
             let schedule = Schedule::ALL[(source + i) % 3];
-            let (outputs, error) = self.run(model, source, entry, schedule);
+            let (outputs, error) = self.run(model, source, far, schedule);
             for (o, (expected, stored)) in self.expected.iter().zip(&outputs).enumerate() {
                 stored.assert_gaps_untouched();
                 let got = stored.read();
                 let text = &self.kernel.source;
                 assert!(
                     got.same(expected),
-                    "{}, {entry}, output {o}: kernel against HostKernel: {}\n{text}",
+                    "{}, far {far}, output {o}: kernel against HostKernel: {}\n{text}",
                     self.name,
                     got.difference(expected)
                 );
             }
-            assert_eq!(error != 0, self.guarded, "{}, {entry}: the error word is {error}", self.name);
+            assert_eq!(error != 0, self.guarded, "{}, far {far}: the error word is {error}", self.name);
         }
     }
 }
@@ -202,8 +232,13 @@ fn random_graphs() {
     assert!(count(&|p| !p.plan.full_lanes()) > 40, "rows that end within a thread's points");
     let (guards, clamped) = (count(&|p| p.kernel.guards), count(&|p| p.guarded));
     assert!(guards > 20 && clamped > 5, "{guards} kernels with guards, {clamped} boxes outside");
-    assert!(count(&|p| p.kernel.buffer.is_some()) > 100, "operands that travel with the launch");
+    assert!(
+        count(&|p| p.kernel.params.bytes() > p.kernel.params.head_bytes) > 100,
+        "operands that travel with the launch"
+    );
+    assert!(count(&|p| p.ways().len() > 1) > 100, "operands that may travel in a buffer");
     assert!(count(&|p| p.outputs.len() > 1) > 100, "several outputs");
+    assert!(count(&|p| p.kernel.source.contains(" else if (")) > 20, "values taken over from the row before");
 }
 
 /// Every operation on every type, casts to all types included, at the values where something happens.
@@ -274,8 +309,8 @@ fn more_boxes_than_fit_into_the_parameter_block() {
             Case { graph: graph.clone(), operands: operands.collect(), outputs: vec![Layout::dense(4)], known: true };
         prepared.push(prepare(format!("{n} boxes"), &case, i));
     }
-    let entries: Vec<Vec<&str>> = prepared.iter().map(Prepared::entries).collect();
-    assert_eq!(entries, [vec!["values", "buffer"], vec!["values", "buffer"], vec!["values", "buffer"], vec!["buffer"]]);
+    let ways: Vec<Vec<bool>> = prepared.iter().map(Prepared::ways).collect();
+    assert_eq!(ways, [vec![false, true], vec![false, true], vec![false, true], vec![true]]);
     assert!(prepared.iter().all(|p| !p.kernel.guards), "boxes that were checked need no guard");
     if !compiler("emitted::more_boxes_than_fit_into_the_parameter_block") {
         return;
@@ -283,6 +318,50 @@ fn more_boxes_than_fit_into_the_parameter_block() {
     // One text for all of them, compiled once.
     let (model, _) = compile(&[&prepared[0].kernel]);
     prepared.iter().for_each(|p| p.check(&model, 0));
+}
+
+/// A divisor that travels with the launch is accompanied by its reciprocal: everything that makes the short division inexact
+/// must be found.
+#[test]
+fn divisors_that_travel_with_the_launch() {
+    let graph = trace(|x: In<f32, (X, C)>, d: In<f32, (C,)>, s: In<f32, ()>| (x / d / s).store::<(X, C)>()).graph;
+    let all_ones = f32::from_bits(0x3fff_ffff);
+    let mut divisors = [0.0, -0.0, f32::INFINITY, f32::NAN, 1e-45, -1e-39, all_ones, -all_ones, 3.0, -7.0].to_vec();
+    divisors.extend([2f32.powi(-40), 2f32.powi(40), 1.1 * 2f32.powi(-41), 1.1 * 2f32.powi(41), f32::MAX, 1.0, 0.229]);
+    divisors.push(f32::NEG_INFINITY);
+    let mut rng = Rng::new(11);
+    let tensor = |dims: &[u64], shape: &[i64], bits: Vec<u64>| Tensor {
+        dtype: DType::F32,
+        components: 1,
+        dims: dims.to_vec(),
+        shape: shape.to_vec(),
+        bits,
+    };
+    let mut prepared = Vec::new();
+    for (i, three) in divisors.chunks_exact(3).enumerate() {
+        let mut dividends: Vec<u64> = edges(DType::F32).iter().flat_map(|b| [*b; 3]).collect();
+        dividends.extend((0..300).map(|_| u64::from(rng.next() as u32)));
+        let rows = dividends.len() as i64 / 3;
+        let bits = |values: &[f32]| values.iter().map(|v| u64::from(v.to_bits())).collect();
+        let tensors = [
+            tensor(<(X, C)>::IDS, &[rows, 3], dividends),
+            tensor(<(C,)>::IDS, &[3], bits(three)),
+            tensor(&[], &[], bits(&[divisors[(i * 5 + 8) % divisors.len()]])),
+        ];
+        let operands = tensors.into_iter().enumerate().map(|(i, tensor)| Operand {
+            layout: Layout::dense(tensor.dims.len()),
+            place: if i == 0 { Place::Device } else { Place::Host },
+            tensor,
+        });
+        let case =
+            Case { graph: graph.clone(), operands: operands.collect(), outputs: vec![Layout::dense(2)], known: true };
+        prepared.push(prepare(format!("divisors {three:?}"), &case, i));
+    }
+    assert!(prepared.iter().all(|p| !p.pieces(false).reciprocals.is_empty()));
+    if compiler("emitted::divisors_that_travel_with_the_launch") {
+        let (model, _) = compile(&[&prepared[0].kernel]);
+        prepared.iter().for_each(|p| p.check(&model, 0));
+    }
 }
 
 /// Plans the pipeline for a picture and a number of crops, without touching memory.

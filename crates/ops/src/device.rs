@@ -66,6 +66,8 @@ pub struct Gpu(Arc<Inner>);
 struct Inner {
     device: driver::Device,
     stream: driver::Stream,
+    /// Host operands are sent on a stream of their own, while earlier kernels run.
+    sending: driver::Stream,
     /// One word that kernels set to 1 + the index of a box that reached outside.
     error: driver::DeviceBuffer<u32>,
     guarded: AtomicBool,
@@ -83,6 +85,10 @@ struct Staging {
 struct Stage {
     host: driver::PinnedBuffer<u8>,
     device: driver::DeviceBuffer<u8>,
+    /// Behind the copy to the device.
+    sent: driver::Event,
+    /// Behind the kernel that read it.
+    read: driver::Event,
 }
 
 /// Stages of the ring: launches that can be under way before the host waits for the first.
@@ -100,9 +106,14 @@ impl Gpu {
         }
         let device = driver::Device::new(ordinal)?;
         let stream = device.stream()?;
-        let error = stream.alloc_zeroed(1)?;
-        let gpu =
-            Gpu(Arc::new(Inner { device, stream, error, guarded: AtomicBool::new(false), staging: Mutex::default() }));
+        let gpu = Gpu(Arc::new(Inner {
+            device,
+            sending: device.stream()?,
+            error: stream.alloc_zeroed(1)?,
+            stream,
+            guarded: AtomicBool::new(false),
+            staging: Mutex::default(),
+        }));
         open.push((ordinal, gpu.clone()));
         Ok(gpu)
     }
@@ -136,8 +147,8 @@ impl Gpu {
         self.0.error.device_ptr()
     }
 
-    /// Sends `bytes` bytes, written by `fill`, to the device in stream order, and launches what reads them: `launch` gets
-    /// their address. The stage is used again only behind that work.
+    /// Sends `bytes` bytes, written by `fill`, to the device, and launches what reads them: `launch` gets their address. The
+    /// copy overlaps kernels that are under way; the stage is used again only behind the kernel that read it.
     pub(crate) fn stage(
         &self,
         bytes: usize,
@@ -148,19 +159,33 @@ impl Gpu {
         let number = staging.next % STAGES;
         staging.next = number + 1;
         if staging.stages.get(number).is_none_or(|s| s.host.len() < bytes) {
-            let capacity = bytes.next_power_of_two().max(STAGE_BYTES);
-            let (host, device) = (self.0.device.pinned(capacity)?, self.0.stream.alloc(capacity)?);
-            let stage = Stage { host, device };
+            let stage = self.new_stage(bytes.next_power_of_two().max(STAGE_BYTES))?;
             match staging.stages.get_mut(number) {
                 Some(old) => *old = stage,
                 None => staging.stages.push(stage),
             }
         }
         let Some(stage) = staging.stages.get_mut(number) else { return Ok(()) };
+        let (computing, sending) = (&self.0.stream, &self.0.sending);
         // Writing waits for the copy that this stage was last used for.
         fill(&mut stage.host[..bytes]);
-        stage.device.copy_from_pinned(&self.0.stream, &stage.host)?;
-        launch(stage.device.device_ptr())
+        sending.wait(&stage.read)?;
+        stage.device.copy_from_pinned_start(sending, &stage.host, bytes)?;
+        sending.record_again(&mut stage.sent)?;
+        computing.wait(&stage.sent)?;
+        let launched = launch(stage.device.device_ptr());
+        computing.record_again(&mut stage.read)?;
+        launched
+    }
+
+    fn new_stage(&self, capacity: usize) -> Result<Stage, Error> {
+        let (computing, sending) = (&self.0.stream, &self.0.sending);
+        Ok(Stage {
+            host: self.0.device.pinned(capacity)?,
+            device: computing.alloc(capacity)?,
+            sent: sending.record()?,
+            read: computing.record()?,
+        })
     }
 
     pub(crate) fn same(&self, other: &Gpu) -> bool {

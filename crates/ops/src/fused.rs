@@ -227,11 +227,7 @@ impl Core {
         device: &Device,
         targets: &Targets<'_>,
     ) -> Result<Arc<Entry>, Error> {
-        let packed = packed_axes(operands);
-        let views: Vec<View<'_>> = match device {
-            Device::Cpu => operands.iter().map(Operand::view).collect(),
-            Device::Gpu(_) => operands.iter().zip(&packed).map(|(o, axes)| on_gpu(o, axes)).collect(),
-        };
+        let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
         let binding = Binding::new(&self.graph, &views)?;
         let outputs: Vec<Vec<i64>> = (0..outs.len()).map(|o| binding.output(o)).collect::<Result<_, _>>()?;
@@ -262,13 +258,11 @@ impl Core {
 
     /// The source of the kernel that a GPU would run for these operands, large ones taken as device memory.
     pub(crate) fn source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
-        let packed = packed_axes(operands);
         let views: Vec<View<'_>> = operands
             .iter()
-            .zip(&packed)
-            .map(|(o, axes)| match o.len() > 65_536 {
-                true => View { axes, place: Place::Device, alignment: 256, boxes: None },
-                false => on_gpu(o, axes),
+            .map(|o| match o.len() > 65_536 {
+                true => View { axes: o.axes, place: Place::Device, alignment: 256, boxes: None },
+                false => o.view(),
             })
             .collect();
         let binding = Binding::new(&self.graph, &views)?;
@@ -284,23 +278,6 @@ impl Core {
         let plan = Plan::new(&self.graph, &views, &outs)?;
         Ok(tilewright_expr::emit::emit(&self.graph, &plan).source)
     }
-}
-
-/// Axes of host operands as they are packed for a kernel.
-fn packed_axes(operands: &[Operand<'_>]) -> Vec<Vec<Axis>> {
-    let packed = |o: &Operand<'_>| match o.place() {
-        Place::Device => o.axes.to_vec(),
-        Place::Host => {
-            let dims: Vec<u64> = o.axes.iter().map(|a| a.dim).collect();
-            let extents: Vec<i64> = o.axes.iter().map(|a| a.extent).collect();
-            dense(&dims, &extents)
-        }
-    };
-    operands.iter().map(packed).collect()
-}
-
-fn on_gpu<'a>(operand: &'a Operand<'_>, axes: &'a [Axis]) -> View<'a> {
-    View { axes, ..operand.view() }
 }
 
 impl Entry {

@@ -6,8 +6,7 @@ use crate::feed::{Operand, Sink, Source, Targets};
 use crate::raw;
 use std::sync::Arc;
 use tilewright_driver::{Function, LaunchConfig, Origin, Source as Text, TargetKind};
-use tilewright_expr::bind::Place;
-use tilewright_expr::emit::{Field, Kernel, Params, emit};
+use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
 
@@ -26,8 +25,7 @@ pub struct Built {
     /// Registers of a thread.
     pub registers: u32,
     kernel: Kernel,
-    values: Function,
-    buffer: Option<Function>,
+    function: Function,
 }
 
 impl Built {
@@ -45,10 +43,9 @@ impl Built {
             target: TargetKind::Plain,
         };
         let (module, origin) = gpu.kernels().load(gpu.device(), &text)?;
-        let values = module.function(kernel.values)?;
-        let buffer = kernel.buffer.map(|name| module.function(name)).transpose()?;
-        let registers = values.registers();
-        Ok(Built { source: kernel.source.clone(), origin, registers, kernel, values, buffer })
+        let function = module.function(kernel.entry)?;
+        let registers = function.registers();
+        Ok(Built { source: kernel.source.clone(), origin, registers, kernel, function })
     }
 }
 
@@ -63,10 +60,9 @@ pub(crate) struct Launch {
     inputs: Vec<(usize, usize)>,
     outputs: Vec<(usize, usize)>,
     error: Option<usize>,
-    data: Option<usize>,
-    /// Host operands: number, offset and bytes within the data.
-    host: Vec<(usize, usize, usize)>,
-    data_bytes: usize,
+    far: Option<usize>,
+    /// Host operands.
+    sent: Pieces,
 }
 
 impl Launch {
@@ -77,19 +73,9 @@ impl Launch {
         let fields = |pick: fn(Field) -> Option<u16>| -> Vec<(usize, usize)> {
             params.fields.iter().filter_map(|(f, at)| pick(*f).map(|i| (usize::from(i), *at as usize))).collect()
         };
-        let (offsets, data_bytes) = Params::data_layout(plan);
-        let host: Vec<(usize, usize, usize)> = plan
-            .inputs
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| slot.place == Place::Host)
-            .map(|(i, slot)| {
-                let len: i64 = slot.axes.iter().map(|a| a.axis.extent).product();
-                (i, offsets[i], len.max(0) as usize * slot.element_bytes())
-            })
-            .collect();
-        if let Some((operand, _, bytes)) = host.iter().find(|(_, _, bytes)| *bytes > HOST_BYTES) {
-            return Err(Error::HostOperand { operand: *operand, bytes: *bytes, limit: HOST_BYTES });
+        let sent = params.sent.pieces(plan);
+        if let Some(piece) = sent.buffer.iter().find(|p| p.bytes > HOST_BYTES) {
+            return Err(Error::HostOperand { operand: piece.operand, bytes: piece.bytes, limit: HOST_BYTES });
         }
         let [x, y] = plan.block;
         Ok(Launch {
@@ -105,10 +91,9 @@ impl Launch {
             inputs: fields(|f| if let Field::Input(i) = f { Some(i) } else { None }),
             outputs: fields(|f| if let Field::Output(i) = f { Some(i) } else { None }),
             error: params.offset(Field::Error),
-            data: params.offset(Field::Data),
+            far: params.offset(Field::Far),
             head,
-            host,
-            data_bytes,
+            sent,
             built,
         })
     }
@@ -133,39 +118,44 @@ impl Launch {
         if let Some(at) = self.error {
             put(at, self.gpu.error_word());
         }
-        let Some(data) = self.data else {
-            return raw::launch(&self.gpu, &self.built.values, &self.config, &block[..params.head_bytes]);
-        };
-        if self.data_bytes <= params.capacity() {
-            self.gather(operands, &mut block[params.data_offset()..]);
-            return raw::launch(&self.gpu, &self.built.values, &self.config, &block[..params.values_bytes()]);
-        }
-        let Some(function) = &self.built.buffer else {
-            return Err(Error::HostOperand { operand: 0, bytes: self.data_bytes, limit: params.capacity() });
-        };
-        let fill = |bytes: &mut [u8]| self.gather(operands, bytes);
-        self.gpu.stage(self.data_bytes, fill, |address| {
-            block[data..data + 8].copy_from_slice(&address.to_ne_bytes());
-            raw::launch(&self.gpu, function, &self.config, &block[..params.head_bytes])
-        })
-    }
-
-    /// Copies host operands to their places, packed.
-    fn gather(&self, operands: &[Operand<'_>], data: &mut [u8]) {
-        for (i, at, len) in &self.host {
-            let operand = &operands[*i];
-            if let Source::Host { bytes, dense, element, .. } = operand.memory {
-                if dense {
-                    data[*at..at + len].copy_from_slice(&bytes[..*len]);
-                } else {
-                    let mut to = *at;
-                    crate::tensor::for_each_offset(operand.axes, |from| {
-                        data[to..to + element].copy_from_slice(&bytes[from * element..(from + 1) * element]);
-                        to += element;
-                    });
-                }
+        let (function, sent) = (&self.built.function, params.sent_offset());
+        gather(&self.sent.block, operands, &mut block[sent..]);
+        for place in &self.sent.reciprocals {
+            if let Some(from) = self.sent.offset(place.operand) {
+                let (elements, places) = block[sent..].split_at_mut(place.at);
+                reciprocals(&elements[from..from + place.bytes], &mut places[..place.bytes]);
             }
         }
+        let block = &mut block[..params.bytes()];
+        match self.far {
+            Some(far) if self.sent.buffer_bytes > 0 => {
+                let fill = |bytes: &mut [u8]| gather(&self.sent.buffer, operands, bytes);
+                self.gpu.stage(self.sent.buffer_bytes, fill, |address| {
+                    block[far..far + 8].copy_from_slice(&address.to_ne_bytes());
+                    raw::launch(&self.gpu, function, &self.config, block)
+                })
+            }
+            _ => raw::launch(&self.gpu, function, &self.config, block),
+        }
+    }
+}
+
+/// Copies host operands to their places, packed.
+fn gather(pieces: &[Piece], operands: &[Operand<'_>], to: &mut [u8]) {
+    for piece in pieces {
+        let operand = &operands[piece.operand];
+        let Source::Host { bytes, dense, element, .. } = operand.memory else { continue };
+        let place = &mut to[piece.at..piece.at + piece.bytes];
+        if dense {
+            place.copy_from_slice(&bytes[..piece.bytes]);
+            continue;
+        }
+        let mut places = place.chunks_exact_mut(element);
+        crate::tensor::for_each_offset(operand.axes, |from| {
+            if let Some(place) = places.next() {
+                place.copy_from_slice(&bytes[from * element..(from + 1) * element]);
+            }
+        });
     }
 }
 

@@ -1,15 +1,15 @@
 //! What only a GPU shows.
 
-use crate::gpu;
 use crate::pipeline::{Batch, Job, pipeline};
 use crate::reference::{Recipe, boxes, picture};
+use crate::{gpu, gpu_alone};
 use std::sync::Arc;
 use tilewright::prelude::*;
 use tilewright::{Error, driver, expr};
 
 #[test]
 fn a_box_in_device_memory_that_reaches_outside() {
-    let Some(device) = gpu("gpu::a_box_in_device_memory_that_reaches_outside") else { return };
+    let Some((device, _lock)) = gpu_alone("gpu::a_box_in_device_memory_that_reaches_outside") else { return };
     let recipe = Recipe::new((8, 8), Centres::Half);
     let (image, pipeline) = (picture(40, 50, 2), pipeline(&recipe));
     let mut list = boxes(20, 40, 50, 9);
@@ -35,7 +35,7 @@ fn a_box_in_device_memory_that_reaches_outside() {
 
 #[test]
 fn any_number_of_boxes_is_one_kernel() {
-    let Some(device) = gpu("gpu::any_number_of_boxes_is_one_kernel") else { return };
+    let Some((device, _lock)) = gpu("gpu::any_number_of_boxes_is_one_kernel") else { return };
     let recipe = Recipe::new((4, 4), Centres::Half);
     let (image, pipeline) = (picture(97, 131, 2), pipeline(&recipe));
     let mut built: Option<Arc<tilewright::Built>> = None;
@@ -52,7 +52,7 @@ fn any_number_of_boxes_is_one_kernel() {
 
 #[test]
 fn too_little_device_memory_is_an_error_with_the_numbers() {
-    let Some(device) = gpu("gpu::too_little_device_memory_is_an_error_with_the_numbers") else { return };
+    let Some((device, _lock)) = gpu("gpu::too_little_device_memory_is_an_error_with_the_numbers") else { return };
     match Batch::zeros([1 << 20, 3, 4096, 4096], &device) {
         Err(Error::Driver(error @ driver::Error::OutOfMemory { .. })) => {
             let text = error.to_string();
@@ -66,7 +66,7 @@ fn too_little_device_memory_is_an_error_with_the_numbers() {
 
 #[test]
 fn operands_of_different_machines() {
-    let Some(device) = gpu("gpu::operands_of_different_machines") else { return };
+    let Some((device, _lock)) = gpu("gpu::operands_of_different_machines") else { return };
     let recipe = Recipe::new((4, 4), Centres::Half);
     let job = Job::new(&picture(40, 50, 2), &boxes(5, 40, 50, 9), &recipe);
     // The small operands stay on the host, where they are; the picture moves.

@@ -13,6 +13,7 @@ mod crops;
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tilewright::Device;
 
 /// Says that a test did not run, on the error stream and in the file named by `TILEWRIGHT_SKIPS`.
@@ -24,8 +25,22 @@ fn skip(test: &str, reason: &str) {
     }
 }
 
-/// A GPU that kernels can be compiled for, or the test is skipped by name.
-fn gpu(test: &str) -> Option<Device> {
+/// The test that provokes a device error has the GPU to itself: whoever waits for the GPU next is told of it.
+static GPU: RwLock<()> = RwLock::new(());
+
+/// A GPU that kernels can be compiled for, shared with other tests, or the test is skipped by name.
+fn gpu(test: &str) -> Option<(Device, RwLockReadGuard<'static, ()>)> {
+    let lock = GPU.read().unwrap_or_else(PoisonError::into_inner);
+    open(test).map(|device| (device, lock))
+}
+
+/// The same while no other test uses it.
+fn gpu_alone(test: &str) -> Option<(Device, RwLockWriteGuard<'static, ()>)> {
+    let lock = GPU.write().unwrap_or_else(PoisonError::into_inner);
+    open(test).map(|device| (device, lock))
+}
+
+fn open(test: &str) -> Option<Device> {
     use tilewright::driver::toolkit::nvrtc;
     match (Device::gpu(0), nvrtc()) {
         (Err(_), _) => skip(test, "no GPU"),

@@ -74,7 +74,7 @@ fn check(test: &str, (height, width): (usize, usize), count: usize, recipe: &Rec
         let error = (f64::from(*got) - expected).abs();
         assert!(error < 1e-3, "{test}: {at:?} of {:?}: expected {expected}, got {got}", boxes[at.0]);
     }
-    let Some(device) = gpu(test) else { return };
+    let Some((device, _lock)) = gpu(test) else { return };
     let on_gpu = Job::new(&image, &boxes, recipe).on(&device).call_poisoned(&pipeline, recipe.size).unwrap();
     device.synchronize().unwrap();
     let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<u32>>();

@@ -57,7 +57,7 @@ impl Memory {
 
     /// Queues a copy of `length` bytes; the host side stays locked by the event of `source`.
     pub(crate) fn copy_from_pinned(&self, source: &Pinned, length: usize, stream: &Stream) -> Result<(), Error> {
-        self.spans(0, length.max(source.bytes.min(length)))?;
+        self.spans(0, length)?;
         source.queue(length, stream, |driver| {
             // SAFETY: both sides span the length (checked here and in `queue`). `Pinned` gives nobody its bytes for
             // writing, and is not freed, before the event that `queue` records has come to pass.

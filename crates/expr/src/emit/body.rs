@@ -1,152 +1,129 @@
 //! The body: one statement per instruction, loads where they are first needed, stores last.
 
 use super::access::{Group, extract, groups, pack, runs, vector};
+use super::reuse::{self, Reuse};
+use super::schedule::{Step, Uses, schedule};
+use super::sent::reciprocal;
+use super::text::{binary, literal, unary};
 use super::{Names, Params};
 use crate::bind::Place;
 use crate::dtype::{DType, Scalar};
-use crate::graph::{Binary, Unary};
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, Program, Val};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Writes the device function `name`, which computes one thread's points.
-pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names, program: &Program) {
+pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names, params: &Params, program: &Program) {
     let coords: String = plan
         .world
         .iter()
         .enumerate()
         .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
         .collect();
-    let _ = writeln!(out, "static TW_DEVICE void {name}(const Head& p, const unsigned char* data{coords}) {{");
+    let _ = writeln!(out, "static TW_DEVICE void {name}(const Params& p{coords}) {{");
     let mut body = Body {
         plan,
         names,
+        params,
         program,
         text: String::new(),
         value: HashMap::new(),
         pointers: HashMap::new(),
+        divisors: HashSet::new(),
         pending: Vec::new(),
     };
-    let loads = body.load_groups();
-    let live = needed(program);
-    let mut group_of: HashMap<usize, usize> = HashMap::new();
-    for (g, group) in loads.iter().enumerate() {
-        group.members.iter().for_each(|(_, member)| {
-            group_of.insert(*member, g);
-        });
-    }
-    let mut done = vec![false; loads.len()];
-    for stage in stages(program, &live) {
-        for v in stage.straight {
-            match program.inst(v) {
-                Inst::Load { .. } => {
-                    let g = group_of[&(v.0 as usize)];
-                    if !std::mem::replace(&mut done[g], true) {
-                        body.load(&loads[g]);
-                    }
-                }
-                _ => body.statement(v),
-            }
-        }
-        body.divisions(&stage.divisions);
-    }
+    let uses = Uses::new(program);
+    let loads = body.load_groups(&uses);
+    let reuses = reuse::find(program, plan, &uses, &loads);
+    let by_reciprocal = |d: Val| body.reciprocal(d).is_some();
+    let steps = match schedule(program, &uses, &loads, &reuses, &by_reciprocal) {
+        Some(steps) => steps,
+        None => schedule(program, &uses, &loads, &[], &by_reciprocal).unwrap_or_default(),
+    };
+    body.steps(&steps, &loads, &reuses);
     body.stores();
     out.push_str(&body.text);
     out.push_str("}\n\n");
 }
 
-/// For each value, whether a statement uses it. Literal parts of addresses are displacements, not values.
-fn needed(program: &Program) -> Vec<bool> {
-    let mut needed = vec![false; program.len()];
-    let address = |needed: &mut Vec<bool>, index: &[Val]| {
-        for v in index {
-            if let (Some(base), _) = program.affine(*v) {
-                needed[base.0 as usize] = true;
-            }
-        }
-    };
-    for store in &program.stores {
-        needed[store.value.0 as usize] = true;
-        address(&mut needed, &store.index);
-    }
-    for v in (0..program.len() as u32).rev().map(Val) {
-        if needed[v.0 as usize] {
-            match program.inst(v) {
-                Inst::Load { index, .. } => address(&mut needed, index),
-                other => other.for_each_arg(|a| needed[a.0 as usize] = true),
-            }
-        }
-    }
-    needed
-}
-
-/// A stretch of the body: straight code, then divisions that share their divisors and do not depend on each other.
-#[derive(Default)]
-struct Stage {
-    straight: Vec<Val>,
-    divisions: Vec<(Val, Val, Val)>,
-}
-
-/// Orders the live instructions so that divisions of `f32` by a divisor that others share come in groups.
-fn stages(program: &Program, live: &[bool]) -> Vec<Stage> {
-    let division = |v: Val| match program.inst(v) {
-        Inst::Binary(Binary::Div, a, d) if program.dtype(v) == DType::F32 => Some((v, *a, *d)),
-        _ => None,
-    };
-    let mut sharing: HashMap<Val, usize> = HashMap::new();
-    let alive = || program.values().filter(|v| live[v.0 as usize]);
-    alive().filter_map(division).for_each(|(_, _, d)| *sharing.entry(d).or_default() += 1);
-    let mut depth = vec![0usize; program.len()];
-    let mut stages = vec![Stage::default()];
-    for v in alive() {
-        let mut at = 0;
-        program.inst(v).for_each_arg(|a| at = at.max(depth[a.0 as usize]));
-        if stages.len() < at + 2 {
-            stages.resize_with(at + 2, Stage::default);
-        }
-        match division(v).filter(|(_, _, d)| sharing[d] > 1) {
-            Some(shared) => {
-                stages[at].divisions.push(shared);
-                depth[v.0 as usize] = at + 1;
-            }
-            None => {
-                stages[at].straight.push(v);
-                depth[v.0 as usize] = at;
-            }
-        }
-    }
-    stages
-}
-
 struct Body<'a> {
     plan: &'a Plan,
     names: &'a Names,
+    params: &'a Params,
     program: &'a Program,
     text: String,
     /// What to write where a value is used.
     value: HashMap<Val, String>,
     /// Pointers already computed, by their text.
     pointers: HashMap<String, String>,
+    /// Divisors whose reciprocals are at hand.
+    divisors: HashSet<Val>,
     /// Stores, each with its condition and arguments.
     pending: Vec<(String, String)>,
 }
 
 impl Body<'_> {
-    fn load_groups(&self) -> Vec<Group> {
-        let live = needed(self.program);
+    fn load_groups(&self, uses: &Uses) -> Vec<Group> {
         let mut all = Vec::new();
         for (number, slot) in self.plan.inputs.iter().enumerate() {
-            let accesses =
-                self.program.values().filter(|v| live[v.0 as usize]).filter_map(|v| match self.program.inst(v) {
-                    Inst::Load { operand, component, index } if usize::from(*operand) == number => {
-                        Some((v.0 as usize, *component, &index[..]))
-                    }
-                    _ => None,
-                });
+            let accesses = self.program.values().filter(|v| uses.live(*v)).filter_map(|v| match self.program.inst(v) {
+                Inst::Load { operand, component, index } if usize::from(*operand) == number => {
+                    Some((v.0 as usize, *component, &index[..]))
+                }
+                _ => None,
+            });
             all.extend(groups(self.program, self.plan, (number, slot), accesses));
         }
         all
+    }
+
+    fn steps(&mut self, steps: &[Step], loads: &[Group], reuses: &[Reuse]) {
+        for step in steps {
+            match step {
+                Step::Inst(v) => self.statement(*v),
+                Step::Load(g) => self.load(&loads[*g]),
+                Step::Divide(group) => self.divisions(group),
+                Step::Reuse(r, body) => self.reuse(&reuses[*r], body, loads),
+            }
+        }
+    }
+
+    /// Values of an earlier row where the coordinates say so, else the steps that compute them.
+    fn reuse(&mut self, reuse: &Reuse, body: &[Step], loads: &[Group]) {
+        for (v, _) in &reuse.values {
+            self.line(format_args!("{} r{}", self.program.dtype(*v).cuda(), v.0));
+        }
+        let here = self.use_of(reuse.here);
+        for (i, there) in reuse.there.iter().enumerate() {
+            let _ =
+                write!(self.text, "{}if ({here} == {}) {{", if i == 0 { "  " } else { " else " }, self.use_of(*there));
+            for (v, taken) in &reuse.values {
+                let _ = write!(self.text, " r{} = {};", v.0, self.use_of(taken[i]));
+            }
+            self.text.push_str(" }");
+        }
+        self.text.push_str(" else {\n");
+        let pointers = self.pointers.clone();
+        self.steps(body, loads, &[]);
+        self.pointers = pointers;
+        for (v, _) in &reuse.values {
+            let text = self.use_of(*v);
+            self.line(format_args!("r{} = {text}", v.0));
+            self.value.insert(*v, format!("r{}", v.0));
+        }
+        self.text.push_str("  }\n");
+    }
+
+    /// The reciprocal of a divisor that is known before the kernel runs.
+    fn reciprocal(&self, d: Val) -> Option<String> {
+        match self.program.inst(d) {
+            Inst::Const(s) => Some(literal(Scalar::of(reciprocal(s.get::<f32>())))),
+            _ => {
+                let at = self.params.sent.reciprocal(self.program, d)?;
+                Some(format!("*(const float*)(p.sent + {at})"))
+            }
+        }
     }
 
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
@@ -175,26 +152,18 @@ impl Body<'_> {
     fn pointer(&mut self, group: &Group, slot: &Slot, name: &str, constant: bool) -> String {
         let kind = slot.dtype.cuda();
         let qualifier = if constant { "const " } else { "" };
-        let mut at = match slot.place {
-            Place::Host if slot.exact_len().is_some() => {
-                let (offsets, _) = Params::data_layout(self.plan);
-                format!("((const {kind}*)(data + {}))", offsets[group.slot])
-            }
-            Place::Host => format!("((const {kind}*)(data + p.{name}_at))"),
-            Place::Device => format!("p.{name}"),
+        let mut at = match self.params.sent.fixed(group.slot).filter(|_| slot.place == Place::Host) {
+            Some(offset) => format!("((const {kind}*)(p.sent + {offset}))"),
+            None => format!("p.{name}"),
         };
-        let axes: Vec<_> =
-            slot.axes.iter().enumerate().filter(|(a, _)| group.bases[*a].is_some() || group.shifts[*a] != 0).collect();
+        let axes = self.moving_axes(group, slot);
         let last = axes.last().map(|(a, _)| *a);
         // Pixels that are gathered share the addresses of their rows.
         let computed = |base: &Option<Val>| base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_)));
         let pins = constant && slot.place == Place::Device && group.bases.iter().any(computed);
-        for (a, axis) in axes {
+        for (a, index) in axes {
+            let axis = &slot.axes[a];
             let scale = i64::from(slot.components);
-            let mut index = group.bases[a].map(|b| self.use_of(b)).unwrap_or_else(|| "0".into());
-            if group.shifts[a] != 0 {
-                index = format!("({index} + {})", group.shifts[a]);
-            }
             let step = if axis.exact_stride {
                 match axis.axis.stride * scale {
                     1 => index,
@@ -206,40 +175,78 @@ impl Body<'_> {
             };
             let text = format!("{at} + {step}");
             let pinned = pins && last != Some(a);
-            let key = text.clone();
-            at = match self.pointers.get(&key) {
-                Some(known) => known.clone(),
-                None => {
-                    let variable = format!("{name}_{}", self.pointers.len());
-                    let text = if pinned { format!("tw::arch::pin({text})") } else { text.clone() };
-                    self.line(format_args!("{qualifier}{kind}* const {variable} = {text}"));
-                    self.pointers.insert(key, variable.clone());
-                    variable
-                }
-            };
+            let defined = if pinned { format!("tw::arch::pin({text})") } else { text.clone() };
+            at = self.variable(&format!("{qualifier}{kind}*"), name, text, &defined);
         }
         at
+    }
+
+    /// A variable with the byte offset of a group's first displacement within what was sent.
+    fn sent_offset(&mut self, group: &Group, slot: &Slot, name: &str) -> String {
+        let mut at = format!("p.{name}_at");
+        for (a, index) in self.moving_axes(group, slot) {
+            let axis = &slot.axes[a];
+            let bytes = slot.element_bytes();
+            let step = match axis.exact_stride {
+                true => format!("(int){index} * {}", axis.axis.stride * bytes as i64),
+                false => format!("(int){index} * p.{name}_s{a} * {bytes}"),
+            };
+            let text = format!("{at} + {step}");
+            at = self.variable("int", name, text.clone(), &text);
+        }
+        at
+    }
+
+    /// Axes along which an access moves, with their indices.
+    fn moving_axes(&self, group: &Group, slot: &Slot) -> Vec<(usize, String)> {
+        let moves = |a: &usize| group.bases[*a].is_some() || group.shifts[*a] != 0;
+        let index = |a: usize| {
+            let base = group.bases[a].map_or_else(|| "0".into(), |b| self.use_of(b));
+            (a, if group.shifts[a] == 0 { base } else { format!("({base} + {})", group.shifts[a]) })
+        };
+        (0..slot.axes.len()).filter(moves).map(index).collect()
+    }
+
+    /// The variable that holds `text`, written as `defined` where it is new.
+    fn variable(&mut self, kind: &str, name: &str, text: String, defined: &str) -> String {
+        if let Some(known) = self.pointers.get(&text) {
+            return known.clone();
+        }
+        let variable = format!("{name}_{}", self.pointers.len());
+        self.line(format_args!("{kind} const {variable} = {defined}"));
+        self.pointers.insert(text, variable.clone());
+        variable
     }
 
     fn load(&mut self, group: &Group) {
         let (plan, number) = (self.plan, group.slot);
         let slot = &plan.inputs[number];
-        let pointer = self.pointer(group, slot, &format!("in{number}"), true);
+        let name = format!("in{number}");
         let size = slot.dtype.size();
+        let movable = slot.place == Place::Host && self.params.sent.fixed(number).is_none();
+        let base = match movable {
+            true => self.sent_offset(group, slot, &name),
+            false => self.pointer(group, slot, &name, true),
+        };
         for run in runs(group, size) {
             let element = run.at / size as i64;
+            let kind = if run.width == 0 { slot.dtype.cuda() } else { vector(run.width) };
+            let text = match (movable, element) {
+                (true, 0) => format!("tw::arch::sent<{kind}>(p, {base})"),
+                (true, _) => format!("tw::arch::sent<{kind}>(p, {base} + {})", run.at),
+                (false, 0) if run.width == 0 => format!("*{base}"),
+                (false, _) if run.width == 0 => format!("{base}[{element}]"),
+                (false, 0) => format!("*(const {kind}*){base}"),
+                (false, _) => format!("*(const {kind}*)({base} + {element})"),
+            };
             if run.width == 0 {
-                let v = Val(run.members[0].1 as u32);
-                let text = if element == 0 { format!("*{pointer}") } else { format!("{pointer}[{element}]") };
-                self.define(v, text);
+                self.define(Val(run.members[0].1 as u32), text);
                 continue;
             }
-            let name = format!("w{}", run.members[0].1);
-            let kind = vector(run.width);
-            let place = if element == 0 { pointer.clone() } else { format!("({pointer} + {element})") };
-            self.line(format_args!("const {kind} {name} = *(const {kind}*){place}"));
+            let word = format!("w{}", run.members[0].1);
+            self.line(format_args!("const {kind} {word} = {text}"));
             for (at, member) in &run.members {
-                let text = extract(&name, run.width, (at - run.at) as usize, slot.dtype);
+                let text = extract(&word, run.width, (at - run.at) as usize, slot.dtype);
                 self.define(Val(*member as u32), text);
             }
         }
@@ -306,10 +313,13 @@ impl Body<'_> {
         let mut names = Vec::with_capacity(group.len());
         for (v, a, d) in group {
             let divisor = format!("d{}", d.0);
-            let known = self.value.contains_key(&Val(u32::MAX - d.0));
-            if !known {
-                self.line(format_args!("const tw::Divisor {divisor} = tw::divisor({})", self.use_of(*d)));
-                self.value.insert(Val(u32::MAX - d.0), divisor.clone());
+            if self.divisors.insert(*d) {
+                let value = self.use_of(*d);
+                let text = match self.reciprocal(*d) {
+                    Some(reciprocal) => format!("{{{value}, {reciprocal}}}"),
+                    None => format!("tw::divisor({value})"),
+                };
+                self.line(format_args!("const tw::Divisor {divisor} = {text}"));
             }
             let name = format!("v{}", v.0);
             self.line(format_args!("float {name} = tw::quotient({}, {divisor})", self.use_of(*a)));
@@ -358,73 +368,4 @@ impl Body<'_> {
         };
         self.define(v, text);
     }
-}
-
-fn unary(op: Unary, a: &str, dtype: DType) -> String {
-    match op {
-        Unary::Neg if dtype.is_float() => format!("-{a}"),
-        Unary::Not if dtype == DType::Bool => format!("!{a}"),
-        Unary::Neg => format!("tw::neg({a})"),
-        Unary::Abs => format!("tw::abs({a})"),
-        Unary::Sqrt => format!("tw::sqrt({a})"),
-        Unary::Floor => format!("tw::floor({a})"),
-        Unary::Ceil => format!("tw::ceil({a})"),
-        Unary::Trunc => format!("tw::trunc({a})"),
-        Unary::Round => format!("tw::round({a})"),
-        Unary::Not => format!("tw::invert({a})"),
-    }
-}
-
-fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
-    let infix = |s: &str| format!("{a} {s} {b}");
-    let call = |s: &str| format!("tw::{s}({a}, {b})");
-    match op {
-        Binary::Add if dtype.is_float() => infix("+"),
-        Binary::Sub if dtype.is_float() => infix("-"),
-        Binary::Mul if dtype.is_float() => infix("*"),
-        Binary::Div if dtype.is_float() => infix("/"),
-        Binary::Add => call("add"),
-        Binary::Sub => call("sub"),
-        Binary::Mul => call("mul"),
-        Binary::Div => call("div"),
-        Binary::Min => call("minimum"),
-        Binary::Max => call("maximum"),
-        Binary::And => call("bit_and"),
-        Binary::Or => call("bit_or"),
-        Binary::Xor => call("bit_xor"),
-        Binary::Shl => call("shl"),
-        Binary::Shr => call("shr"),
-        Binary::Lt => infix("<"),
-        Binary::Le => infix("<="),
-        Binary::Gt => infix(">"),
-        Binary::Ge => infix(">="),
-        Binary::Eq => infix("=="),
-        Binary::Ne => infix("!="),
-    }
-}
-
-/// A literal that reads back as exactly the same bits.
-fn literal(s: Scalar) -> String {
-    match s.dtype {
-        DType::Bool => (s.bits & 1 == 1).to_string(),
-        DType::F32 => {
-            let v = s.get::<f32>();
-            if v.is_finite() { bracket(format!("{v:?}f")) } else { format!("__uint_as_float({:#x}u)", s.bits) }
-        }
-        DType::F64 => {
-            let v = s.get::<f64>();
-            if v.is_finite() { bracket(format!("{v:?}")) } else { format!("__longlong_as_double({:#x}ll)", s.bits) }
-        }
-        DType::U32 => format!("{}u", s.bits),
-        DType::U64 => format!("{}ull", s.bits),
-        DType::I32 if s.get::<i32>() == i32::MIN => "(-2147483647 - 1)".into(),
-        DType::I32 => bracket(s.get::<i32>().to_string()),
-        DType::I64 if s.get::<i64>() == i64::MIN => "(-9223372036854775807ll - 1)".into(),
-        DType::I64 => bracket(format!("{}ll", s.get::<i64>())),
-        other => format!("({}){}", other.cuda(), bracket(s.as_i64().unwrap_or(0).to_string())),
-    }
-}
-
-fn bracket(text: String) -> String {
-    if text.starts_with('-') { format!("({text})") } else { text }
 }

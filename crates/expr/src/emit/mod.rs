@@ -1,15 +1,19 @@
 //! Emission: a plan becomes one readable CUDA C++ kernel.
 //!
 //! A thread computes `lanes` neighbouring points of the inner dimension for every value of the register dimensions, as
-//! straight-line code. Operands in host memory travel with the launch: in the parameter block (entry `values`), or, when they
-//! are larger, through a device buffer (entry `buffer`). Both entries stand in one source, so a new number of crops never
-//! recompiles.
+//! straight-line code. Operands in host memory travel with the launch: in the parameter block, or, when it has no room, through
+//! a device buffer. The same kernel does both, so a new number of crops never recompiles.
 
 mod access;
 mod body;
 mod params;
+mod reuse;
+mod schedule;
+mod sent;
+mod text;
 
 pub use params::{Field, Params};
+pub use sent::{Piece, Pieces, Sent, reciprocals};
 
 use crate::bind::Place;
 use crate::dtype::Scalar;
@@ -24,10 +28,8 @@ use std::fmt::Write as _;
 pub struct Kernel {
     /// The source, a function of the graph and [`Plan::key`] alone.
     pub source: String,
-    /// Name of the entry whose parameter block carries the host operands (or that has none).
-    pub values: &'static str,
-    /// Name of the entry that reads host operands from a device buffer; `None` if there are none.
-    pub buffer: Option<&'static str>,
+    /// Name of the entry.
+    pub entry: &'static str,
     /// The parameter block.
     pub params: Params,
     /// Whether the kernel checks boxes itself and needs the error word.
@@ -46,29 +48,18 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
     describe(&mut source, graph, plan, &names);
     source.push_str("#include \"tilewright/prelude.cuh\"\n\n");
     params.declare(&mut source);
-    body::function(&mut source, "tile", plan, &names, &tile);
+    body::function(&mut source, "tile", plan, &names, &params, &tile);
     if let Some(point) = &point {
         // Its place is any point of a loop, not a multiple of `lanes`: less is known of alignment.
         let single = Plan { lanes: 1, ..plan.clone() };
-        body::function(&mut source, "point", &single, &names, point);
+        body::function(&mut source, "point", &single, &names, &params, point);
     }
     run(&mut source, plan, &names, &params, point.is_some());
-    let threads = plan.block[0] * plan.block[1];
-    let host = plan.inputs.iter().any(|s| s.place == Place::Host);
-    let head = format!("extern \"C\" __global__ void __launch_bounds__({threads})");
-    if host {
-        let _ = write!(
-            source,
-            "struct Values {{\n  Head head;\n  TW_ALIGN(16) unsigned char data[{}];\n}};\n\n\
-             {head} values(const __grid_constant__ Values p) {{ run(p.head, p.data); }}\n\n\
-             {head} buffer(const __grid_constant__ Head p) {{ run(p, p.data); }}\n",
-            params.capacity()
-        );
-    } else {
-        let _ = writeln!(source, "{head} values(const __grid_constant__ Head p) {{ run(p, nullptr); }}");
-    }
-    Kernel { source, values: "values", buffer: host.then_some("buffer"), params, guards }
+    Kernel { source, entry: ENTRY, params, guards }
 }
+
+/// Name of the entry.
+const ENTRY: &str = "kernel";
 
 /// The straight-line code of a thread that computes `lanes` points.
 fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Program {
@@ -179,8 +170,12 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
 
 /// The function that finds a thread's place and calls `tile` (or `point`, where a row ends).
 fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: bool) {
-    source
-        .push_str("static TW_DEVICE void run(const Head& p, const unsigned char* data) {\n  tw::arch::take_turn();\n");
+    let threads = plan.block[0] * plan.block[1];
+    let _ = writeln!(
+        source,
+        "extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ Params p) {{\n  \
+         tw::arch::take_turn();"
+    );
     let n = plan.world.len();
     let tiles = plan.tiles();
     let count: Vec<String> = (0..n)
@@ -241,14 +236,14 @@ fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: 
                 .collect();
             let _ = write!(
                 source,
-                "  if ({coord} + {} <= {extent}) {{\n    tile(p, data{args});\n  }} else {{\n    \
-                 for ({kind} i = {coord}; i < {extent}; ++i) point(p, data{each});\n  }}\n",
+                "  if ({coord} + {} <= {extent}) {{\n    tile(p{args});\n  }} else {{\n    \
+                 for ({kind} i = {coord}; i < {extent}; ++i) point(p{each});\n  }}\n",
                 plan.lanes
             );
         }
         _ => {
-            let _ = writeln!(source, "  tile(p, data{args});");
+            let _ = writeln!(source, "  tile(p{args});");
         }
     }
-    source.push_str("}\n\n");
+    source.push_str("}\n");
 }

@@ -1,15 +1,13 @@
 //! The parameter block: one packed struct by value, the same bytes in Rust and in the kernel.
 
 use super::Names;
+use super::sent::Sent;
 use crate::bind::Place;
 use crate::plan::{Extent, Plan, Slot};
 use crate::program::{Inst, Program};
 use std::fmt::Write as _;
 
-/// Bytes of a parameter block that carries host operands.
-const VALUES_BYTES: usize = 4096;
-
-/// What a field of the head holds.
+/// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// Device address of an input.
@@ -18,8 +16,8 @@ pub enum Field {
     Output(u16),
     /// Device address of the error words.
     Error,
-    /// Device address of the buffer with host operands.
-    Data,
+    /// Device address of host operands that the block has no room for; 0 if there are none.
+    Far,
     /// Elements between indices of an input's axis.
     InputStride(u16, u8),
     /// Elements between indices of an output's axis.
@@ -30,7 +28,7 @@ pub enum Field {
     Tiles(u8),
     /// Length of an input's axis.
     InputExtent(u16, u8),
-    /// Where a host operand starts within the data.
+    /// Where a host operand starts, in bytes from the start of what was sent beside or instead of it.
     Offset(u16),
     /// Whether the results are too large for the L2 cache to keep, so that they had better not fill it.
     Streaming,
@@ -54,7 +52,7 @@ impl Slot {
 impl Field {
     /// Whether it is a device address, which changes from call to call.
     pub fn is_address(self) -> bool {
-        matches!(self, Field::Input(_) | Field::Output(_) | Field::Error | Field::Data)
+        matches!(self, Field::Input(_) | Field::Output(_) | Field::Error | Field::Far)
     }
 }
 
@@ -64,20 +62,23 @@ pub struct Params {
     /// Fields with their byte offsets, in declaration order.
     pub fields: Vec<(Field, u32)>,
     declarations: Vec<String>,
-    /// Bytes of the head.
+    /// Bytes of the fields.
     pub head_bytes: usize,
+    /// Operands in host memory.
+    pub sent: Sent,
 }
 
 impl Params {
     pub(super) fn new(plan: &Plan, programs: &[Option<&Program>], guards: bool, names: &Names) -> Params {
+        let sent = Sent::new(plan, programs);
         let mut wide: Vec<(Field, String)> = Vec::new();
         let mut narrow: Vec<(Field, String)> = Vec::new();
         for (i, slot) in plan.inputs.iter().enumerate() {
             let k = i as u16;
             match slot.place {
                 Place::Device => wide.push((Field::Input(k), format!("const {}* in{i}", slot.dtype.cuda()))),
-                Place::Host if slot.exact_len().is_some() => {}
-                Place::Host => narrow.push((Field::Offset(k), format!("unsigned in{i}_at"))),
+                Place::Host if sent.fixed(i).is_some() => {}
+                Place::Host => narrow.push((Field::Offset(k), format!("int in{i}_at"))),
             }
         }
         for (i, slot) in plan.outputs.iter().enumerate() {
@@ -86,8 +87,8 @@ impl Params {
         if guards {
             wide.push((Field::Error, "unsigned* error".into()));
         }
-        if plan.inputs.iter().any(|s| s.place == Place::Host) {
-            wide.push((Field::Data, "const unsigned char* data".into()));
+        if sent.any_movable() {
+            wide.push((Field::Far, "const unsigned char* far".into()));
         }
         for (inputs, slots) in [(true, &plan.inputs), (false, &plan.outputs)] {
             for (i, slot) in slots.iter().enumerate() {
@@ -133,22 +134,23 @@ impl Params {
                 at += size;
             }
         }
-        Params { fields, declarations, head_bytes: at.next_multiple_of(8) as usize }
+        let head_bytes = at.next_multiple_of(8) as usize;
+        let mut params = Params { fields, declarations, head_bytes, sent };
+        params.sent.settle(params.sent_offset());
+        params
     }
 
-    /// Bytes of host operands that fit into the parameter block.
-    pub fn capacity(&self) -> usize {
-        VALUES_BYTES - self.data_offset()
-    }
-
-    /// Where host operands start in the parameter block of the `values` entry.
-    pub fn data_offset(&self) -> usize {
+    /// Where host operands start in the block.
+    pub fn sent_offset(&self) -> usize {
         self.head_bytes.next_multiple_of(16)
     }
 
-    /// Bytes of the parameter block of the `values` entry with host operands.
-    pub fn values_bytes(&self) -> usize {
-        VALUES_BYTES
+    /// Bytes of the block.
+    pub fn bytes(&self) -> usize {
+        match self.sent.capacity() {
+            0 => self.head_bytes,
+            capacity => self.sent_offset() + capacity,
+        }
     }
 
     /// Where `field` stands, if the kernel has it.
@@ -156,31 +158,14 @@ impl Params {
         self.fields.iter().find(|(f, _)| *f == field).map(|(_, at)| *at as usize)
     }
 
-    /// Byte offsets of host operands within the data, each aligned to 16, and the data's size. Operands whose length the
-    /// kernel knows stand first, so that it knows where they are.
-    pub fn data_layout(plan: &Plan) -> (Vec<usize>, usize) {
-        let mut at = 0;
-        let mut offsets = vec![0; plan.inputs.len()];
-        for known in [true, false] {
-            for (i, slot) in plan.inputs.iter().enumerate() {
-                if slot.place == Place::Host && slot.exact_len().is_some() == known {
-                    offsets[i] = at;
-                    let elements: i64 = slot.axes.iter().map(|a| a.axis.extent).product();
-                    at = (at + elements.max(0) as usize * slot.element_bytes()).next_multiple_of(16);
-                }
-            }
-        }
-        (offsets, at)
-    }
-
-    /// Writes everything but addresses into `head` (at least [`Params::head_bytes`] long).
-    pub fn pack(&self, plan: &Plan, head: &mut [u8]) {
+    /// Writes everything but addresses and host operands into `block` (at least [`Params::head_bytes`] long).
+    pub fn pack(&self, plan: &Plan, block: &mut [u8]) {
         let tiles = plan.tiles();
-        let (offsets, _) = Params::data_layout(plan);
+        let pieces = self.sent.pieces(plan);
         for (field, at) in &self.fields {
             let at = *at as usize;
             let (value, bytes) = match *field {
-                Field::Input(_) | Field::Output(_) | Field::Error | Field::Data => (0, 8),
+                Field::Input(_) | Field::Output(_) | Field::Error | Field::Far => (0, 8),
                 Field::InputStride(i, a) => plan.inputs[i as usize].stride_field(a),
                 Field::OutputStride(i, a) => plan.outputs[i as usize].stride_field(a),
                 Field::Extent(i) => {
@@ -189,18 +174,21 @@ impl Params {
                 }
                 Field::Tiles(i) => (tiles[i as usize], 4),
                 Field::InputExtent(i, a) => (plan.inputs[i as usize].axes[a as usize].axis.extent, 4),
-                Field::Offset(i) => (offsets[i as usize] as i64, 4),
+                Field::Offset(i) => (pieces.offset(usize::from(i)).unwrap_or(0) as i64, 4),
                 Field::Streaming => (i64::from(result_bytes(plan) > STREAMING_BYTES), 4),
             };
             // Little-endian, as every machine with CUDA is: the low bytes of a narrow field come first.
-            head[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+            block[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         }
     }
 
     pub(super) fn declare(&self, source: &mut String) {
-        source.push_str("struct Head {\n");
+        source.push_str("struct Params {\n");
         for text in &self.declarations {
             let _ = writeln!(source, "  {text};");
+        }
+        if self.sent.capacity() > 0 {
+            let _ = writeln!(source, "  TW_ALIGN(16) unsigned char sent[{}];", self.sent.capacity());
         }
         source.push_str("};\n\n");
     }

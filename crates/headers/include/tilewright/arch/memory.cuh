@@ -28,5 +28,13 @@ template <bool streaming> __device__ __forceinline__ void store(bool* p, bool v)
 }
 #endif
 
+template <class T> TW_DEVICE T far(const unsigned char* p) { return __ldg((const T*)p); }
+template <> TW_DEVICE bool far<bool>(const unsigned char* p) { return __ldg(p) != 0; }
+// Element of an operand that travels with the launch: `at` bytes into the parameter block's room for them, or into the device
+// buffer that takes its place when there are too many.
+template <class T, class Params> TW_DEVICE T sent(const Params& p, int at) {
+  return p.far ? far<T>(p.far + at) : *(const T*)(p.sent + at);
+}
+
 }  // namespace arch
 }  // namespace tw
