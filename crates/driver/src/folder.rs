@@ -1,5 +1,6 @@
 use std::{
     env,
+    ffi::CStr,
     fs::{DirBuilder, File},
     io::{self, Read, Write},
     os::{fd::OwnedFd, unix::fs::DirBuilderExt},
@@ -8,7 +9,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, FileType, Mode, OFlags},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags},
     io::Errno,
 };
 
@@ -65,6 +66,13 @@ impl Folder {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it holds nothing; also when that cannot be told.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Ok(entries) = Dir::read_from(&self.descriptor) else { return true };
+        let own = |name: &CStr| name == c"." || name == c"..";
+        entries.filter_map(Result::ok).all(|entry| own(entry.file_name()))
     }
 
     /// The content of a regular file of at most `limit` bytes. Anything else is `None`.

@@ -64,12 +64,14 @@ fn round_trip() {
     let cache = KernelCache::open(&folder);
     assert_eq!(cache.folder(), Some(folder.as_path()));
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(cache.is_empty() && KernelCache::in_memory().is_empty());
     cache.put(&source("text"), compiled("text", 5000));
     assert_eq!(cache.get(&source("text"), ARCH).unwrap().1, Origin::Memory);
     assert!(is_disk_hit(&folder, "text", 5000));
     assert_eq!(fs::metadata(only_file(&folder)).unwrap().permissions().mode() & 0o777, 0o600);
 
     let again = KernelCache::open(&folder);
+    assert!(!again.is_empty());
     assert_eq!(again.get(&source("text"), ARCH).unwrap().1, Origin::Disk);
     assert_eq!(again.get(&source("text"), ARCH).unwrap().1, Origin::Memory);
 }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_driver as driver;
 
 /// The CPU, or one GPU. Cheap to clone.
@@ -96,6 +96,11 @@ const STAGES: usize = 4;
 /// Bytes of the smallest stage.
 const STAGE_BYTES: usize = 64 << 10;
 
+/// Where compiled kernels are kept.
+pub(crate) fn kernels() -> &'static driver::KernelCache {
+    driver::KernelCache::shared()
+}
+
 static OPEN: Mutex<Vec<(usize, Gpu)>> = Mutex::new(Vec::new());
 
 impl Gpu {
@@ -103,6 +108,11 @@ impl Gpu {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, gpu)) = open.iter().find(|(o, _)| *o == ordinal) {
             return Ok(gpu.clone());
+        }
+        driver::Device::count()?;
+        if kernels().is_empty() {
+            // Whoever compiles for the first time has the compiler loaded while the device opens.
+            driver::toolkit::load_ahead();
         }
         let device = driver::Device::new(ordinal)?;
         let stream = device.stream()?;
@@ -194,12 +204,6 @@ impl Gpu {
 
     pub(crate) fn ordinal(&self) -> usize {
         self.0.device.ordinal()
-    }
-
-    /// Where compiled kernels are kept.
-    pub(crate) fn kernels(&self) -> &'static driver::KernelCache {
-        static CACHE: OnceLock<&'static driver::KernelCache> = OnceLock::new();
-        CACHE.get_or_init(driver::KernelCache::shared)
     }
 }
 

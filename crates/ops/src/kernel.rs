@@ -1,6 +1,6 @@
 //! A kernel bound to one call signature: everything of a launch but the addresses and the host operands' values.
 
-use crate::device::Gpu;
+use crate::device::{Gpu, kernels};
 use crate::error::Error;
 use crate::feed::{Operand, Sink, Source, Targets};
 use crate::raw;
@@ -12,6 +12,8 @@ use tilewright_expr::plan::Plan;
 
 /// Most bytes of host operands that travel with a launch (through a device buffer when they exceed the parameter block).
 pub(crate) const HOST_BYTES: usize = 64 << 20;
+/// Emitted code has no use for the parts of the C++ library that NVRTC would read before it.
+const OPTIONS: [&str; 2] = ["--builtin-initializer-list=false", "--builtin-move-forward=false"];
 /// Largest parameter block.
 const BLOCK_BYTES: usize = 4096;
 
@@ -39,10 +41,10 @@ impl Built {
                 .iter()
                 .map(|(name, text)| (name.to_string(), std::borrow::Cow::Borrowed(*text)))
                 .collect(),
-            options: Vec::new(),
+            options: OPTIONS.map(str::to_string).into(),
             target: TargetKind::Plain,
         };
-        let (module, origin) = gpu.kernels().load(gpu.device(), &text)?;
+        let (module, origin) = kernels().load(gpu.device(), &text)?;
         let function = module.function(kernel.entry)?;
         let registers = function.registers();
         Ok(Built { source: kernel.source.clone(), origin, registers, kernel, function })

@@ -82,6 +82,11 @@ impl KernelCache {
         self.folder.as_ref().map(Folder::path)
     }
 
+    /// Whether nothing is stored: the first kernel of this process will be compiled.
+    pub fn is_empty(&self) -> bool {
+        self.bundles.is_empty() && self.folder.as_ref().is_none_or(Folder::is_empty)
+    }
+
     /// Adds kernels built ahead, searched after earlier bundles. They are passed over while NVRTC flags are set in the
     /// environment, since they were made without.
     pub fn add_bundle(&mut self, bundle: impl Bundle + 'static) {

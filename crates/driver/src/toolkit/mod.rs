@@ -59,6 +59,15 @@ pub fn nvrtc() -> Result<&'static Nvrtc, Error> {
     Ok(nvrtc)
 }
 
+/// Begins to look for NVRTC and to load it, on a thread of its own: 10 ms that a first compilation then need not wait for.
+/// Whether it is found is told by [`nvrtc`].
+pub fn load_ahead() {
+    let load = || drop(nvrtc());
+    if let Err(error) = std::thread::Builder::new().name("tilewright-nvrtc".into()).spawn(load) {
+        tracing::debug!(%error, "NVRTC is not loaded ahead");
+    }
+}
+
 /// The newest major version that the driver serves.
 fn newest_served() -> i32 {
     libcuda::driver_version().map_or(i32::MAX, |(major, _)| major)
