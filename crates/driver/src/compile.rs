@@ -13,6 +13,11 @@ use crate::{Arch, Error, KernelCache, Source, TargetKind, folder::Folder, log, t
 const INVALID_OPTION: u32 = 5;
 const ERRORS_IN_SOURCE: u32 = 6;
 
+/// From this version on NVRTC keeps what it compiled in the driver's cache, and gives no resources in the log of what it finds
+/// there. The kernels are cached here, with their log.
+const FIRST_WITH_CACHE: (i32, i32) = (13, 0);
+const NO_CACHE: &str = "--no-cache";
+
 /// Code for a device, with what the compiler said about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
@@ -70,7 +75,9 @@ pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
     let (name, text) = (c("its name", &source.name)?, c("its text", &source.text)?);
     let headers = source.headers.iter().map(|(name, text)| Ok([c("a header's name", name)?, c(name, text)?]));
     let headers = headers.collect::<Result<Vec<_>, Error>>()?;
-    let arguments = options.iter().map(|option| c("an option", option)).collect::<Result<Vec<_>, Error>>()?;
+    let quiet = (nvrtc.version >= FIRST_WITH_CACHE).then_some(NO_CACHE);
+    let arguments = options.iter().map(String::as_str).chain(quiet).map(|option| c("an option", option));
+    let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
 
     let cubin = source.target != TargetKind::Portable;
     let (log, image) = nvrtc.raw.compile([&name, &text], &headers, &arguments, cubin)?;

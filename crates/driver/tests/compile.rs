@@ -48,6 +48,11 @@ fn targets() {
     for (target, start) in
         [(TargetKind::Plain, &b"\x7fELF"[..]), (TargetKind::ArchSpecific, b"\x7fELF"), (TargetKind::Portable, b"//")]
     {
+        // Again: nothing is missing from what the compiler says of a source that it has seen.
+        assert_eq!(
+            compile(&Source { target, ..kernel() }, H200).unwrap().kernels.is_empty(),
+            target == TargetKind::Portable
+        );
         let compiled = compile(&Source { target, ..kernel() }, H200).unwrap();
         assert!(compiled.image.starts_with(start), "{target:?}");
         assert_eq!((compiled.arch, compiled.target), (H200, target));

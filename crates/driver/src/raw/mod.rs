@@ -22,7 +22,7 @@ macro_rules! table {
         struct $table { $($name: unsafe extern "C" fn($($argument),*) -> u32,)* }
 
         impl $table {
-            #[allow(dead_code)] // only the driver's are asked for
+            #[allow(dead_code, reason = "only the driver's are asked for")]
             const SYMBOLS: &'static [&'static str] = &[$(stringify!($name)),*];
 
             fn resolve(library: &Library) -> Result<Self, &'static str> {
