@@ -128,17 +128,15 @@ fn buffers() {
 fn pool_keeps_memory() {
     let Some(device) = device("gpu::pool_keeps_memory") else { return };
     let stream = device.stream().unwrap();
-    let bytes = 256 << 20;
-    let time = || {
-        let start = Instant::now();
-        drop(stream.alloc::<u8>(bytes).unwrap());
-        stream.synchronize().unwrap();
-        start.elapsed()
-    };
-    let first = time();
-    let later = (0..10).map(|_| time()).min().unwrap();
-    eprintln!("256 MB from the pool: first {first:?}, later {later:?}");
-    assert!(later.as_micros() < 500, "{later:?}");
+    // What is given back stays reserved, so that the next allocation asks the system for nothing. Large, so that other tests'
+    // allocations do not hide it.
+    let bytes = 4 << 30;
+    let free = || device.memory_info().unwrap().0;
+    let before = free();
+    drop(stream.alloc::<u8>(bytes).unwrap());
+    stream.synchronize().unwrap();
+    let kept = before.saturating_sub(free());
+    assert!(kept > bytes / 2, "{kept} of {bytes} bytes are kept");
 }
 
 #[test]
