@@ -60,6 +60,11 @@ impl<H: Dim, G: Dim, T: Set> Simplify for (H, (G, T)) {
 pub struct Coords<L>(L);
 
 impl<L: Set> Coords<L> {
+    #[inline(always)]
+    pub(crate) fn of(set: L) -> Self {
+        Self(set)
+    }
+
     /// The coordinate along `D`; zero where these coordinates lack `D`.
     #[inline(always)]
     pub fn get<D: Dim>(self) -> D {

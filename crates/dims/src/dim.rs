@@ -79,6 +79,21 @@ macro_rules! dim {
         #[repr(transparent)]
         $($vis)* struct $name(pub i32);
 
+        #[allow(dead_code, reason = "what a dimension can do, whether or not it is asked to here")]
+        impl $name {
+            /// The same in units of `UNIT`, rounded down (towards minus infinity).
+            #[inline(always)]
+            pub const fn fold<const UNIT: i32>(self) -> $crate::Fold<Self, UNIT> {
+                $crate::Fold::new(self.0.div_euclid(UNIT))
+            }
+
+            /// The same number along another dimension.
+            #[inline(always)]
+            pub fn cast<__To: $crate::Dim>(self) -> __To {
+                __To::new(self.0)
+            }
+        }
+
         impl $crate::Dim for $name {
             const NAME: &'static str = ::core::stringify!($name);
             const ID: u64 = $crate::fnv1a(::core::concat!(::core::module_path!(), "::", ::core::stringify!($name)));
@@ -98,6 +113,20 @@ macro_rules! dim {
             #[inline(always)]
             fn parts(self) -> (Self, ()) {
                 (self, ())
+            }
+        }
+
+        impl $crate::Unit for $name {
+            type Base = Self;
+            const UNIT: i32 = 1;
+        }
+
+        impl ::core::ops::Rem<i32> for $name {
+            type Output = Self;
+            /// The remainder in `0..modulus`.
+            #[inline(always)]
+            fn rem(self, modulus: i32) -> Self {
+                Self(self.0.rem_euclid(modulus))
             }
         }
 

@@ -16,10 +16,16 @@ pub trait Set: Copy + 'static {
     fn contains<D: Dim>() -> bool;
     /// The coordinate along `D`; zero where the set lacks `D`.
     fn value<D: Dim>(self) -> i32;
+    /// The coordinate along the dimension with this id; zero where the set lacks it.
+    fn value_of(self, id: u64) -> i32;
     /// The same set with `f` applied to each coordinate.
     fn map(self, f: impl Fn(i32) -> i32 + Copy) -> Self;
     /// The same set with `f` applied to each coordinate and to that of `rhs` along the same dimension, zero if absent.
     fn zip(self, rhs: impl Set, f: impl Fn(i32, i32) -> i32 + Copy) -> Self;
+    /// Whether `f` holds for each coordinate and that of `rhs` along the same dimension; those that `rhs` lacks do not count.
+    fn all_shared<R: Set>(self, rhs: R, f: impl Fn(i32, i32) -> bool + Copy) -> bool;
+    /// The coordinates of `from` along these dimensions; zero where it lacks one.
+    fn project(from: impl Set) -> Self;
     /// Calls `f` with the name and the value of each coordinate, in the set's order.
     fn for_each_value(self, f: &mut dyn FnMut(&'static str, i32));
 }
@@ -37,9 +43,19 @@ impl Set for () {
         0
     }
     #[inline(always)]
+    fn value_of(self, _: u64) -> i32 {
+        0
+    }
+    #[inline(always)]
     fn map(self, _: impl Fn(i32) -> i32 + Copy) {}
     #[inline(always)]
     fn zip(self, _: impl Set, _: impl Fn(i32, i32) -> i32 + Copy) {}
+    #[inline(always)]
+    fn all_shared<R: Set>(self, _: R, _: impl Fn(i32, i32) -> bool + Copy) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn project(_: impl Set) {}
     #[inline(always)]
     fn for_each_value(self, _: &mut dyn FnMut(&'static str, i32)) {}
 }
@@ -59,12 +75,24 @@ impl<H: Dim, T: Set> Set for (H, T) {
         if const { H::ID == D::ID } { self.0.get() } else { self.1.value::<D>() }
     }
     #[inline(always)]
+    fn value_of(self, id: u64) -> i32 {
+        if H::ID == id { self.0.get() } else { self.1.value_of(id) }
+    }
+    #[inline(always)]
     fn map(self, f: impl Fn(i32) -> i32 + Copy) -> Self {
         (H::new(f(self.0.get())), self.1.map(f))
     }
     #[inline(always)]
     fn zip(self, rhs: impl Set, f: impl Fn(i32, i32) -> i32 + Copy) -> Self {
         (H::new(f(self.0.get(), rhs.value::<H>())), self.1.zip(rhs, f))
+    }
+    #[inline(always)]
+    fn all_shared<R: Set>(self, rhs: R, f: impl Fn(i32, i32) -> bool + Copy) -> bool {
+        (!R::contains::<H>() || f(self.0.get(), rhs.value::<H>())) && self.1.all_shared(rhs, f)
+    }
+    #[inline(always)]
+    fn project(from: impl Set) -> Self {
+        (H::new(from.value::<H>()), T::project(from))
     }
     fn for_each_value(self, f: &mut dyn FnMut(&'static str, i32)) {
         f(H::NAME, self.0.get());

@@ -1,6 +1,7 @@
 //! Tests of tilewright-dims: one executable, a module a topic.
 
 mod laws;
+mod layouts;
 mod semantics;
 mod sets;
 mod ui;

@@ -1,0 +1,219 @@
+//! Layouts that are types: which element stands where, known when the program is compiled.
+
+use crate::dim::Dim;
+use crate::set::{Merge, Set, Union};
+use core::marker::PhantomData;
+
+/// One axis of memory: `(coordinate along D) / FOLD`, modulo `SIZE` if `WRAP`, in steps of `STRIDE` elements. Division and
+/// remainder round down, so that negative coordinates of a halo go where they belong.
+pub struct Axis<D, const FOLD: i32, const SIZE: i32, const STRIDE: i32, const WRAP: bool>(PhantomData<D>);
+
+/// What is known of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisInfo {
+    /// The dimension's name.
+    pub name: &'static str,
+    /// The dimension's id.
+    pub id: u64,
+    /// Units of the dimension that make one step.
+    pub fold: i32,
+    /// Number of steps.
+    pub size: i32,
+    /// Elements from one step to the next.
+    pub stride: i32,
+    /// Whether a coarser axis of the same dimension goes on where this one ends.
+    pub wraps: bool,
+}
+
+/// An axis and those that follow it.
+#[doc(hidden)]
+pub struct Link {
+    pub axis: AxisInfo,
+    pub next: Option<&'static Link>,
+}
+
+/// A list of axes, outermost first: nested pairs of [`Axis`], `()` at the end. Write it with [`tensor!`](crate::tensor).
+pub trait Layout: Copy + 'static {
+    /// The dimensions, whatever their order in memory.
+    type Set: Set;
+    /// Number of axes.
+    const RANK: usize;
+    /// Number of elements that have coordinates: the product of the sizes.
+    const LEN: i32;
+    /// Number of elements from the first to the last one.
+    const STORAGE: i32;
+    #[doc(hidden)]
+    const LINKS: Option<&'static Link>;
+    /// Whether two coordinates share an element, so that the layout is for reading only.
+    const OVERLAPS: bool = overlaps(Self::LINKS);
+    #[doc(hidden)]
+    const SOUND: () = assert_sound(Self::LINKS);
+    /// Where the element at these coordinates is. Dimensions that the layout lacks are ignored, missing ones are zero.
+    fn offset(coords: impl Set) -> i32;
+    /// The length along `D`; zero where the layout lacks `D`.
+    fn extent<D: Dim>() -> i32;
+    /// Coordinates of the element number `index`, counted along the last axis first.
+    fn coords(index: i32) -> Self::Set;
+
+    /// The axes, outermost first.
+    fn axes() -> impl Iterator<Item = AxisInfo> {
+        let mut link = Self::LINKS;
+        core::iter::from_fn(move || {
+            let this = link?;
+            link = this.next;
+            Some(this.axis)
+        })
+    }
+
+    /// The first coordinate that lies outside: its dimension, its value, and the extent.
+    fn outside(coords: impl Set) -> Option<(&'static str, i32, i32)> {
+        let mut found = None;
+        let mut link = Self::LINKS;
+        while let Some(this) = link {
+            let (value, extent) = (coords.value_of(this.axis.id), coarsest(Self::LINKS, this.axis.id));
+            if found.is_none() && !(0..extent).contains(&value) {
+                found = Some((this.axis.name, value, extent));
+            }
+            link = this.next;
+        }
+        found
+    }
+}
+
+impl Layout for () {
+    type Set = ();
+    const RANK: usize = 0;
+    const LEN: i32 = 1;
+    const STORAGE: i32 = 1;
+    const LINKS: Option<&'static Link> = None;
+    #[inline(always)]
+    fn offset(_: impl Set) -> i32 {
+        0
+    }
+    #[inline(always)]
+    fn extent<D: Dim>() -> i32 {
+        0
+    }
+    #[inline(always)]
+    fn coords(_: i32) {}
+}
+
+impl<D, const F: i32, const N: i32, const S: i32, const W: bool> Clone for Axis<D, F, N, S, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D, const F: i32, const N: i32, const S: i32, const W: bool> Copy for Axis<D, F, N, S, W> {}
+
+impl<D: Dim, const F: i32, const N: i32, const S: i32, const W: bool, T: Layout> Layout for (Axis<D, F, N, S, W>, T)
+where
+    (D, ()): Merge<T::Set>,
+{
+    type Set = Union<(D, ()), T::Set>;
+    const RANK: usize = 1 + T::RANK;
+    const LEN: i32 = match T::LEN.checked_mul(N) {
+        Some(len) => len,
+        None => panic!("the tensor has more than 2^31 - 1 elements: make a size smaller"),
+    };
+    const STORAGE: i32 = match (N - 1).checked_mul(S) {
+        Some(reach) if reach <= i32::MAX - T::STORAGE => reach + T::STORAGE,
+        _ => panic!("the tensor spans more than 2^31 - 1 elements: make a size or a stride smaller"),
+    };
+    const LINKS: Option<&'static Link> = Some(&Link {
+        axis: AxisInfo { name: D::NAME, id: D::ID, fold: F, size: N, stride: S, wraps: W },
+        next: T::LINKS,
+    });
+    #[inline(always)]
+    fn offset(coords: impl Set) -> i32 {
+        let steps = if const { F == 1 } { coords.value::<D>() } else { coords.value::<D>().div_euclid(F) };
+        let steps = if const { W } { steps.rem_euclid(N) } else { steps };
+        steps * S + T::offset(coords)
+    }
+    #[inline(always)]
+    fn extent<E: Dim>() -> i32 {
+        let own = if const { D::ID == E::ID } { F * N } else { 0 };
+        own.max(T::extent::<E>())
+    }
+    #[inline(always)]
+    fn coords(index: i32) -> Self::Set {
+        (D::new(index / T::LEN % N * F), ()).combine(T::coords(index % T::LEN), |a, b| a + b)
+    }
+}
+
+/// The extent of a dimension: that of its coarsest axis.
+const fn coarsest(mut link: Option<&'static Link>, id: u64) -> i32 {
+    let mut extent = 0;
+    while let Some(this) = link {
+        if this.axis.id == id && this.axis.fold * this.axis.size > extent {
+            extent = this.axis.fold * this.axis.size;
+        }
+        link = this.next;
+    }
+    extent
+}
+
+/// Every rule that a declaration can break.
+const fn assert_sound(links: Option<&'static Link>) {
+    let mut link = links;
+    while let Some(this) = link {
+        let a = &this.axis;
+        assert!(a.size > 0, "a size is 0 or negative: an axis has at least one step");
+        assert!(a.fold > 0, "a fold is 0 or negative: `K/8` counts in units of 8");
+        assert!(a.stride >= 0, "a stride is negative");
+        assert!(a.fold.checked_mul(a.size).is_some(), "an extent exceeds 2^31 - 1: make a size or a fold smaller");
+        let (mut twins, mut finer, mut coarser) = (0, 0, i32::MAX);
+        let mut finer_end = 0;
+        let mut other = links;
+        while let Some(that) = other {
+            let b = &that.axis;
+            if a.id == b.id {
+                twins += (a.fold == b.fold) as i32;
+                if b.fold < a.fold && b.fold > finer {
+                    finer = b.fold;
+                    finer_end = b.fold * b.size;
+                }
+                if b.fold > a.fold && b.fold < coarser {
+                    coarser = b.fold;
+                }
+            }
+            other = that.next;
+        }
+        assert!(
+            twins == 1,
+            "two axes are the same fold of the same dimension: fold one of them, as in `K/8` and `K%8`"
+        );
+        assert!(
+            finer == 0 || finer_end == a.fold,
+            "the folds of a dimension do not fit: where `K%8` ends, `K/8` has to begin (fold times size is the next fold)"
+        );
+        assert!(
+            a.wraps || coarser == i32::MAX,
+            "an axis is finer than another of its dimension but does not wrap: write `K%8` or `K/8%4`, not `K: 8`"
+        );
+        link = this.next;
+    }
+}
+
+/// Whether two coordinates share an element: by ascending stride, each axis must step beyond what those before it reach.
+const fn overlaps(links: Option<&'static Link>) -> bool {
+    let (mut reach, mut last) = (0i64, -1i64);
+    loop {
+        let (mut next, mut size, mut count) = (i64::MAX, 0, 0);
+        let mut link = links;
+        while let Some(this) = link {
+            let stride = this.axis.stride as i64;
+            if this.axis.size > 1 && stride > last && stride <= next {
+                count = if stride == next { count + 1 } else { 1 };
+                (next, size) = (stride, this.axis.size);
+            }
+            link = this.next;
+        }
+        match count {
+            0 => return false,
+            1 if next > reach => reach += next * (size as i64 - 1),
+            _ => return true,
+        }
+        last = next;
+    }
+}

@@ -1,0 +1,5 @@
+tilewright_dims::dims! { I, J, K }
+
+fn main() {
+    let _ = (I(1) + J(2)).without::<K>();
+}
