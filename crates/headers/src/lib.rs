@@ -4,10 +4,12 @@
 //!   memory.
 //! - [`host_headers`]: the shim that stands in for CUDA when the same kernels are compiled by the system's C++
 //!   compiler.
+//! - [`layout`]: layouts whose shape is known at run time, with pictures of them.
 //! - `host_model` (feature `host-model`): compiles kernels that way and runs them, for tests.
 
 #[cfg(feature = "host-model")]
 pub mod host_model;
+pub mod layout;
 
 macro_rules! headers {
     ($($path:literal),* $(,)?) => {

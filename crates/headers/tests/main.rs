@@ -6,6 +6,7 @@ mod errors;
 mod fixture;
 mod headers;
 mod intrinsics;
+mod layout;
 mod map;
 mod sanitizers;
 mod transpose;
