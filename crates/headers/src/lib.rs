@@ -21,6 +21,7 @@ macro_rules! headers {
 pub fn device_headers() -> &'static [(&'static str, &'static str)] {
     headers![
         "tilewright/prelude.cuh",
+        "tilewright/layout.cuh",
         "tilewright/arch/grid.cuh",
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",

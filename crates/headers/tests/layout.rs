@@ -1,8 +1,10 @@
 //! Layouts known at run time: against their typed twins, against a slow truth, and what they refuse.
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
 use std::collections::HashSet;
 use tilewright_dims::{Set, Term, dims, layout};
+use tilewright_headers::host_model::Schedule;
 use tilewright_headers::layout::{Axis, Layout, LayoutError};
 
 dims! { I, J, K, N, H, W, C }
@@ -96,6 +98,8 @@ fn refusals_name_dimension_sizes_and_the_next_step() {
         folded.offset(&[("J", 1)]).unwrap_err(),
         LayoutError::NoneShared { has: "K, I".into(), got: "J".into() }
     );
+    let large = parsed("I: 65536, J: 32768").cuda().unwrap_err().to_string();
+    assert!(large.contains("2147483648") && large.contains("2147483647"), "{large}");
     let negative = Axis { dim: "K".into(), fold: 1, size: 4, stride: -1, wraps: false };
     assert!(matches!(Layout::new(vec![negative]), Err(LayoutError::Number { what: "stride", got: -1, .. })));
 }
@@ -146,6 +150,70 @@ fn any_layout() -> impl Strategy<Value = Layout> {
             }
             Layout::new(kept).unwrap_or_else(|e| panic!("{e}"))
         },
+    )
+}
+
+/// The offsets that a kernel computes with the generated types are those of this crate, with subscripts summed, split over
+/// cursors and stepped, negative ones included.
+#[test]
+fn kernels_agree() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let layouts: Vec<Layout> =
+        (0..150).map(|_| any_layout().new_tree(&mut runner).unwrap_or_else(|e| panic!("{e}")).current()).collect();
+    let texts: Vec<String> = layouts.iter().map(kernel).collect();
+    let Some(model) = crate::fixture::compile("layout", &texts.iter().map(String::as_str).collect::<Vec<_>>()) else {
+        return;
+    };
+    for (source, layout) in layouts.iter().enumerate() {
+        let numbers = crate::fixture::random(3 * POINTS, source as u32);
+        let points: Vec<i32> = numbers.iter().map(|v| (v * 90.0) as i32 - 30).collect();
+        let mut results = vec![i32::MIN; 5 * POINTS];
+        let block = Block { points: points.as_ptr(), results: results.as_mut_ptr() };
+        // SAFETY: the struct has no padding, and lives until the launch has ended.
+        let bytes = unsafe { std::slice::from_raw_parts((&raw const block).cast::<u8>(), size_of::<Block>()) };
+        let launch = crate::fixture::launch(1, POINTS as u32, 0, Schedule::Forward);
+        // SAFETY: the kernel reads three and writes five numbers a thread.
+        unsafe { model.run(source, "offsets", launch, bytes) }.unwrap_or_else(|e| panic!("{e}"));
+        for (point, got) in points.chunks(3).zip(results.chunks(5)) {
+            let coords = [("I", i64::from(point[0])), ("J", i64::from(point[1])), ("K", i64::from(point[2]))];
+            let expected = layout.offset(&coords).unwrap_or_else(|e| panic!("{e}")) as i32;
+            let inside = i32::from(layout.checked_offset(&coords).is_ok());
+            assert_eq!(got, [expected, expected, expected, expected, inside], "{layout:?} at {point:?}");
+        }
+    }
+}
+
+const POINTS: usize = 64;
+
+#[repr(C)]
+struct Block {
+    points: *const i32,
+    results: *mut i32,
+}
+
+/// Offsets in four ways: of a sum, of one in another order with halves, by cursors, by a step; and whether it lies inside.
+fn kernel(layout: &Layout) -> String {
+    format!(
+        r#"#include "tilewright/layout.cuh"
+{}
+using L = {};
+using A = tw::Tensor<const int, L>;
+struct Params {{ const int* points; int* results; }};
+extern "C" __global__ void offsets(const __grid_constant__ Params p) {{
+  const int t = threadIdx.x, i = p.points[3 * t], j = p.points[3 * t + 1], k = p.points[3 * t + 2];
+  const A a{{p.points}};
+  int* const r = p.results + 5 * t;
+  r[0] = A::offset(I(i) + J(j) + K(k));
+  r[1] = A::offset(K(k - 7) - J(3) + I(i) + K(7) + J(j + 3));
+  r[2] = a.at(I(i) + J(j)).at(K(k % 8)).at(tw::Fold<K, 8>(k / 8)).offset();
+  auto cursor = a.at(K(1) + I(0) + J(j));
+  cursor.step(I(i) + K(k - 1));
+  r[3] = cursor.offset();
+  r[4] = cursor.in_range();
+}}
+"#,
+        tilewright_headers::layout::declare_dims(["I", "J", "K", "I"]),
+        layout.cuda().unwrap_or_else(|e| panic!("{e}"))
     )
 }
 

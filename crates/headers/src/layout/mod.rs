@@ -1,7 +1,10 @@
 //! Layouts whose shape is known at run time: the twin of `tilewright_dims::Layout`, with the same laws.
 
+mod cuda;
 mod parse;
 mod picture;
+
+pub use cuda::declare_dims;
 
 use thiserror::Error;
 
@@ -71,6 +74,14 @@ pub enum LayoutError {
     /// More elements than offsets can count.
     #[error("the layout spans more than 2^63 - 1 elements: make a size or a stride smaller")]
     TooLarge,
+    /// More elements than a kernel's offsets can count.
+    #[error("the layout spans {elements} elements, kernels count {limit} at most: make a size or a stride smaller")]
+    TooLargeForKernels {
+        /// Elements that it spans.
+        elements: i64,
+        /// The most that a kernel addresses.
+        limit: i64,
+    },
     /// A coordinate outside the layout.
     #[error("{dim}({value}) lies outside 0..{extent}")]
     Outside {
