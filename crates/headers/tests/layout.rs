@@ -183,6 +183,75 @@ fn kernels_agree() {
     }
 }
 
+const DECLARED: &str = r#"#include "tilewright/layout.cuh"
+/*@tilewright
+dims! { I, K, }
+folds! { K8 = K / 8, K32 = K8 / 4 }
+@tilewright*/ struct Before { int x; };
+/*@tilewright tensor!(A: const f32, [K/8: 4, I: 4, K%8]); tensor!(B: "float", [K: 32 => 2]) @tilewright*/
+struct Params { const float* x; float* y; };
+extern "C" __global__ void copy(const __grid_constant__ Params p) {
+  const A a{p.x};
+  const B b{p.y};
+  const K k((int)threadIdx.x);
+  if (!(k < A::extent<K>()) || k >= K32(1) || K8(k) == K8(4) || K8(2) != K(16)) return;
+  float sum = 0.0f;
+  for (I i(0); i < A::extent<I>(); ++i.value) sum += *a.at(k).at(i);
+  *b.at(K8(0)).at(K32(0)).at(k) = sum;
+}
+"#;
+
+#[test]
+fn a_declaration_block_becomes_types() {
+    let text = tilewright_headers::layout::expand(DECLARED).unwrap_or_else(|e| panic!("{e}"));
+    assert!(text.contains("using K32 = tw::Fold<K, 32>;\n#line 5\n struct Before"), "{text}");
+    assert!(text.contains("\n#line 6\n\nstruct Params"), "{text}");
+    assert_eq!(tilewright_headers::layout::expand("int x;"), Ok("int x;".to_owned()));
+    let Some(model) = crate::fixture::compile("declared", &[&text]) else { return };
+    let x = crate::fixture::random(128, 3);
+    let mut y = [f32::NAN; 63];
+    let block = (x.as_ptr(), y.as_mut_ptr());
+    crate::fixture::run(&model, "copy", crate::fixture::launch(1, 32, 0, Schedule::Backward), block)
+        .unwrap_or_else(|e| panic!("{e}"));
+    for k in 0..32 {
+        let sum = (0..4).fold(0.0f32, |sum, i| sum + x[k / 8 * 32 + i * 8 + k % 8]);
+        assert_eq!(y[2 * k], sum, "K({k})");
+    }
+    assert!(y.iter().skip(1).step_by(2).all(|gap| gap.is_nan()));
+}
+
+#[test]
+fn wrong_declarations_have_a_place() {
+    // A § stands where the error is.
+    for (block, parts) in [
+        ("dims! { I, §I }", &["`I` is declared twice"][..]),
+        ("dims! { I §K }", &["expected `}`", "`K`"]),
+        ("dims! { I }\n tensor!(A: f32, §[J: 4])", &["no dimension `J`", "declared are I"]),
+        ("dims! { I }\ntensor!(A: §f31, [I: 4])", &["`f31`", "quotation marks"]),
+        ("dims! { I }\ntensor!(A: \"§\", [I: 4])", &["expected a type"]),
+        ("dims! { I }\ntensor!(A: f32, §[I/4: 2, I%2])", &["`I%2` ends at 2"]),
+        ("dims! { I }\ntensor!(A: f32, §I: 2)", &["expected `[`"]),
+        ("dims! { I }\ntensor!(A: f32, [I: 4, §4])", &["the name of a dimension", "`4`"]),
+        ("dims! { I }\ntensor!(A: f32, §[I: 2147483647, I: 2])", &["two axes are `I`"]),
+        ("folds! { K8 = §K / 8 }", &["no dimension `K`", "none is declared yet"]),
+        ("dims! { é, K } folds! { K0 = K / §0 }", &["a fold by 0"]),
+        ("§layout! { K }", &["found `layout!`"]),
+        ("dims §{ K }", &["expected `!`"]),
+    ] {
+        let marked = format!("// a kernel\n{OPEN_BLOCK} {block} @tilewright*/\n");
+        let before = marked.split('§').next().unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let error = tilewright_headers::layout::expand(&marked.replace('§', "")).unwrap_err();
+        assert_eq!((error.line, error.column), (line, column), "{block}: {error}");
+        assert!(parts.iter().all(|part| error.message.contains(part)), "{block}: {error}");
+    }
+    let open = tilewright_headers::layout::expand("x\n /*@tilewright dims! { I }").unwrap_err();
+    assert_eq!((open.line, open.column), (2, 15));
+}
+
+const OPEN_BLOCK: &str = "/*@tilewright";
+
 const POINTS: usize = 64;
 
 #[repr(C)]
@@ -246,6 +315,15 @@ proptest! {
             if let LayoutError::Syntax { column, .. } = error {
                 prop_assert!((1..=text.chars().count() + 1).contains(&column));
             }
+        }
+    }
+
+    /// Blocks of rubbish: an answer or a place, and no panic.
+    #[test]
+    fn any_block(block in "((dims|folds|tensor|x)!? ?[{(]? ?([A-C]( ?[:=,/%] ?(f32|\"|[0-9]{1,3}|[A-C]))*,? ?){0,4}[\\])}]{0,2};?\n?){0,3}") {
+        let source = format!("a\n{OPEN_BLOCK} {block} @tilewright*/");
+        if let Err(error) = tilewright_headers::layout::expand(&source) {
+            prop_assert!((2..=2 + block.matches('\n').count()).contains(&error.line), "{}", error);
         }
     }
 

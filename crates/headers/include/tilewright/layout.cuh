@@ -101,6 +101,20 @@ template <class A, class B> TW_DEVICE constexpr auto operator-(A a, B b) -> decl
   return detail::combined(coords(a), coords(b), -1);
 }
 
+// Comparisons along one dimension, in whatever units.
+#define TW_COMPARE(OP)                                                                                                   \
+  template <class A, class B> TW_DEVICE constexpr auto operator OP(A a, B b)->decltype(a.along() OP b.along()) {          \
+    static_assert(same<typename A::Base, typename B::Base>, "different dimensions do not compare");                      \
+    return a.along() OP b.along();                                                                                       \
+  }
+TW_COMPARE(==)
+TW_COMPARE(!=)
+TW_COMPARE(<)
+TW_COMPARE(<=)
+TW_COMPARE(>)
+TW_COMPARE(>=)
+#undef TW_COMPARE
+
 // ---- layouts --------------------------------------------------------------------------------------------------------------
 
 // One axis of memory: (coordinate along D / FOLD), modulo SIZE if WRAP, in steps of STRIDE elements.

@@ -1,10 +1,12 @@
 //! Layouts whose shape is known at run time: the twin of `tilewright_dims::Layout`, with the same laws.
 
 mod cuda;
+mod declare;
 mod parse;
 mod picture;
 
 pub use cuda::declare_dims;
+pub use declare::{DeclarationError, expand};
 
 use thiserror::Error;
 

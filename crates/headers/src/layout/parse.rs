@@ -8,70 +8,86 @@ impl FromStr for Layout {
 
     /// Reads axes in the syntax of `tilewright_dims::tensor!`, outermost first, in brackets or without.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
-        let mut reader = Reader { text: text.chars().collect(), at: 0 };
-        let bracket = reader.takes("[");
-        let mut written = Vec::new();
-        while !(reader.is_at_end() || bracket && reader.sees("]")) {
-            written.push(reader.axis()?);
-            if !reader.takes(",") {
-                break;
-            }
+        let mut reader = Reader::new(text);
+        let read = |reader: &mut Reader| {
+            let axes = reader.axes()?;
+            if reader.is_at_end() { Ok(axes) } else { Err(reader.expected("`,` or the end")) }
+        };
+        match read(&mut reader) {
+            Ok(axes) => lay_out(axes),
+            Err(Fault { at, message }) => Err(LayoutError::Syntax { column: at + 1, message }),
         }
-        if bracket && !reader.takes("]") {
-            return Err(reader.expected("`,` or `]`"));
-        }
-        if !reader.is_at_end() {
-            return Err(reader.expected("`,` or the end"));
-        }
-        // Strides from the innermost axis out.
-        let mut next = 1i64;
-        for (axis, given) in written.iter_mut().rev() {
-            axis.stride = given.unwrap_or(next);
-            next = axis.stride.checked_mul(i64::from(axis.size)).ok_or(LayoutError::TooLarge)?;
-        }
-        Layout::new(written.into_iter().map(|(axis, _)| axis).collect())
     }
 }
 
-struct Reader {
+/// The layout of axes whose strides are given or follow from those inside.
+pub(super) fn lay_out(mut written: Vec<Written>) -> Result<Layout, LayoutError> {
+    let mut next = 1i64;
+    for (axis, given) in written.iter_mut().rev() {
+        axis.stride = given.unwrap_or(next);
+        next = axis.stride.checked_mul(i64::from(axis.size)).ok_or(LayoutError::TooLarge)?;
+    }
+    Layout::new(written.into_iter().map(|(axis, _)| axis).collect())
+}
+
+/// An axis, and its stride if that is given.
+pub(super) type Written = (Axis, Option<i64>);
+
+/// What is wrong with a text, and at which character.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+/// Reads a text sign by sign.
+pub(super) struct Reader {
     text: Vec<char>,
-    at: usize,
+    pub(super) at: usize,
 }
 
 impl Reader {
-    fn skip_spaces(&mut self) {
+    pub(super) fn new(text: &str) -> Reader {
+        Reader { text: text.chars().collect(), at: 0 }
+    }
+
+    pub(super) fn skip_spaces(&mut self) {
         while self.text.get(self.at).is_some_and(|c| c.is_whitespace()) {
             self.at += 1;
         }
     }
 
-    fn is_at_end(&mut self) -> bool {
+    pub(super) fn is_at_end(&mut self) -> bool {
         self.skip_spaces();
         self.at == self.text.len()
     }
 
-    fn sees(&mut self, sign: &str) -> bool {
+    pub(super) fn sees(&mut self, sign: &str) -> bool {
         self.skip_spaces();
         sign.chars().enumerate().all(|(i, c)| self.text.get(self.at + i) == Some(&c))
     }
 
-    fn takes(&mut self, sign: &str) -> bool {
+    pub(super) fn takes(&mut self, sign: &str) -> bool {
         let seen = self.sees(sign);
         self.at += if seen { sign.chars().count() } else { 0 };
         seen
     }
 
-    fn expected(&mut self, what: &str) -> LayoutError {
+    pub(super) fn expected(&mut self, what: &str) -> Fault {
         self.skip_spaces();
         let found = match self.text.get(self.at) {
             Some(c) => format!("`{c}`"),
             None => "the end".into(),
         };
-        LayoutError::Syntax { column: self.at + 1, message: format!("expected {what}, found {found}") }
+        Fault { at: self.at, message: format!("expected {what}, found {found}") }
     }
 
     fn run(&mut self, belongs: impl Fn(char) -> bool) -> String {
         self.skip_spaces();
+        self.run_from_here(belongs)
+    }
+
+    fn run_from_here(&mut self, belongs: impl Fn(char) -> bool) -> String {
         let start = self.at;
         while self.text.get(self.at).is_some_and(|c| belongs(*c)) {
             self.at += 1;
@@ -79,7 +95,7 @@ impl Reader {
         self.text[start..self.at].iter().collect()
     }
 
-    fn name(&mut self) -> Result<String, LayoutError> {
+    pub(super) fn name(&mut self) -> Result<String, Fault> {
         self.skip_spaces();
         if !self.text.get(self.at).is_some_and(|c| c.is_alphabetic() || *c == '_') {
             return Err(self.expected("the name of a dimension"));
@@ -87,19 +103,52 @@ impl Reader {
         Ok(self.run(|c| c.is_alphanumeric() || c == '_'))
     }
 
-    fn number<T: FromStr>(&mut self, what: &str) -> Result<T, LayoutError> {
+    pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, Fault> {
         self.skip_spaces();
         let start = self.at;
         let digits = self.run(|c| c.is_ascii_digit() || c == '_').replace('_', "");
         if digits.is_empty() {
             return Err(self.expected(what));
         }
-        let large = || LayoutError::Syntax { column: start + 1, message: format!("{what} {digits} is too large") };
-        digits.parse().map_err(|_| large())
+        digits.parse().map_err(|_| Fault { at: start, message: format!("{what} {digits} is too large") })
     }
 
-    /// One axis, and its stride if that is given.
-    fn axis(&mut self) -> Result<(Axis, Option<i64>), LayoutError> {
+    /// Takes a sign that must be there.
+    pub(super) fn wants(&mut self, sign: &str) -> Result<(), Fault> {
+        if self.takes(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
+    }
+
+    /// Everything up to `end`, which is taken too. It must not be empty.
+    pub(super) fn until(&mut self, end: char) -> Result<String, Fault> {
+        let start = self.at;
+        let found = self.run_from_here(|c| c != end);
+        match self.text.get(self.at) {
+            Some(_) if !found.trim().is_empty() => {
+                self.at += 1;
+                Ok(found.trim().to_owned())
+            }
+            _ => Err(Fault { at: start, message: format!("expected a type and `{end}` behind it") }),
+        }
+    }
+
+    /// Axes with commas between them, in brackets or without.
+    pub(super) fn axes(&mut self) -> Result<Vec<Written>, Fault> {
+        let bracket = self.takes("[");
+        let mut written = Vec::new();
+        while !(self.is_at_end() || bracket && self.sees("]")) {
+            written.push(self.axis()?);
+            if !self.takes(",") {
+                break;
+            }
+        }
+        if bracket && !self.takes("]") {
+            return Err(self.expected("`,` or `]`"));
+        }
+        Ok(written)
+    }
+
+    /// One axis.
+    fn axis(&mut self) -> Result<Written, Fault> {
         let dim = self.name()?;
         let fold = if self.takes("/") { self.number("a fold")? } else { 1 };
         let wraps = self.takes("%");
