@@ -87,6 +87,16 @@ macro_rules! dim {
                 $crate::Fold::new(self.0.div_euclid(UNIT))
             }
 
+            /// The coordinates from this one up to `end`, which is not among them; none if `end` is not larger.
+            #[inline(always)]
+            pub fn until(
+                self,
+                end: Self,
+            ) -> impl ::core::iter::ExactSizeIterator<Item = Self> + ::core::iter::DoubleEndedIterator + ::core::clone::Clone
+            {
+                (self.0..end.0).map(Self)
+            }
+
             /// The same number along another dimension.
             #[inline(always)]
             pub fn cast<__To: $crate::Dim>(self) -> __To {

@@ -57,6 +57,12 @@ impl<D: Dim, const N: i32> Fold<D, N> {
         Fold::new((self.0 * N).div_euclid(M))
     }
 
+    /// The coordinates from this one up to `end`, which is not among them; none if `end` is not larger.
+    #[inline(always)]
+    pub fn until(self, end: Self) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+        (self.0..end.0).map(Self::new)
+    }
+
     /// The same number of units along another dimension.
     #[inline(always)]
     pub fn cast<E: Dim>(self) -> Fold<E, N> {

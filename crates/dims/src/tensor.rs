@@ -78,6 +78,19 @@ impl<T, L: Layout> Tensor<T, L> {
         (0..L::LEN).map(|index| Coords::of(L::coords(index)))
     }
 
+    /// The coordinates of element number `index` in that order, wherever padding puts it in memory: a compound index, such as a
+    /// thread's number, taken apart. Numbers beyond the last begin again.
+    #[inline(always)]
+    pub fn coords_of(index: i32) -> Coords<L::Set> {
+        Coords::of(L::coords(index.rem_euclid(const { if L::LEN > 0 { L::LEN } else { 1 } })))
+    }
+
+    /// The share of worker number `worker` of so many: every `workers`-th element. Together they have each element once.
+    pub fn partition(worker: i32, workers: i32) -> impl Iterator<Item = Coords<L::Set>> + Clone {
+        let step = usize::try_from(workers).unwrap_or(0).max(1);
+        (worker.max(0)..L::LEN).step_by(step).map(|index| Coords::of(L::coords(index)))
+    }
+
     /// `data` seen as this tensor. It may be longer.
     pub fn view(data: &[T]) -> Result<View<'_, T, L>, TooShort> {
         match data.get(..Self::STORAGE) {

@@ -172,6 +172,40 @@ fn coordinates_of_a_tensor() {
     assert_eq!(Three::offset(K(32 + 8 * 3 + 5) + I(2)), 96 + 2 * 32 + 3 * 8 + 5);
 }
 
+/// 16 to 18: ranges along a dimension and a fold.
+#[test]
+fn ranges() {
+    let numbers = |range: &mut dyn Iterator<Item = I>| range.map(|i| i.0).collect::<Vec<_>>();
+    assert_eq!(numbers(&mut I(0).until(I(9)).step_by(2)), [0, 2, 4, 6, 8]);
+    assert_eq!(numbers(&mut I(1).until(I(8)).step_by(2)), [1, 3, 5, 7]);
+    assert_eq!(numbers(&mut I(0).until(I(8)).rev()), [7, 6, 5, 4, 3, 2, 1, 0]);
+    assert_eq!((I(0).until(I(0)).len(), I(5).until(I(2)).count()), (0, 0));
+    assert_eq!(I16(0).until(I(33).fold()).collect::<Vec<_>>(), [I16(0), I16(1)]);
+}
+
+/// 52, 53 and 56: numbers taken apart, and shares of workers.
+#[test]
+fn compound_indices() {
+    tensor!(Index: (), [I: 32, J: 8]);
+    for index in 0..256 {
+        assert!(
+            Index::coords_of(index) == I(index / 8) + J(index % 8)
+                && Index::coords_of(index + 256) == Index::coords_of(index)
+        );
+    }
+    tensor!(Four: (), [I: 4, J: 32, K: 64, N: 128]);
+    let index = 532_523;
+    let expected = I(index / 262_144) + J(index / 8192 % 32) + K(index / 128 % 64) + N(index % 128);
+    assert!(Four::coords_of(index) == expected);
+    tensor!(Uneven: u8, [N: 5, K/8: 2, K%8]);
+    for workers in [1, 7, 32, 100] {
+        let shares: Vec<i32> = (0..workers).flat_map(|w| Uneven::partition(w, workers)).map(Uneven::offset).collect();
+        assert_eq!((shares.len(), shares.iter().collect::<HashSet<_>>().len()), (80, 80));
+    }
+    assert_eq!((Uneven::partition(3, 32).count(), Uneven::partition(31, 32).count()), (3, 2));
+    assert_eq!((Uneven::partition(90, 100).count(), Uneven::partition(0, 0).count()), (0, 80));
+}
+
 #[test]
 fn writing() {
     let mut data = vec![0u32; Gapped::STORAGE];
