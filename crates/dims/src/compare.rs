@@ -1,7 +1,7 @@
 //! What coordinates of different sets have to do with each other: the dimensions that they share.
 
 use crate::coords::{Coords, Term};
-use crate::difference::{Absent, Found, Minus, Present, Without};
+use crate::difference::{First, Found, Minus, Present, Without};
 use crate::dim::Dim;
 use crate::set::Set;
 
@@ -15,27 +15,13 @@ pub trait Shared<A, B> {}
 
 impl<A, B> Shared<A, B> for Found {}
 
-/// Whether a set has a dimension at all. Total.
-pub trait Inhabited {
-    /// [`Found`] or [`Absent`].
-    type Was;
-}
-
-impl Inhabited for () {
-    type Was = Absent;
-}
-
-impl<H, T> Inhabited for (H, T) {
-    type Was = Found;
-}
-
 /// Coordinates that share a dimension with the set `S`. Dimensions that `S` lacks are ignored where they meet.
 pub trait Meets<S>: Term {}
 
 impl<R: Term, S> Meets<S> for R
 where
     R::Parts: Minus<S>,
-    R::Parts: Minus<<R::Parts as Minus<S>>::Out, Out: Inhabited<Was: Shared<R::Parts, S>>>,
+    R::Parts: Minus<<R::Parts as Minus<S>>::Out, Out: First<Was: Shared<R::Parts, S>>>,
 {
 }
 

@@ -90,14 +90,18 @@ pub struct NoDim;
 pub trait First {
     /// A dimension, or [`NoDim`].
     type Out;
+    /// [`Found`] or [`Absent`].
+    type Was;
 }
 
 impl First for () {
     type Out = NoDim;
+    type Was = Absent;
 }
 
 impl<H, T> First for (H, T) {
     type Out = H;
+    type Was = Found;
 }
 
 /// A dimension of `A` that `B` lacks, [`NoDim`] if there is none.

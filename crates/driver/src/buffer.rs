@@ -120,9 +120,8 @@ impl<T: Pod> DeviceBuffer<T> {
     /// Queues a copy of all elements from page-locked memory on `stream` and returns at once. Until it is done, writing to
     /// `source` waits. Lengths must be equal.
     pub fn copy_from_pinned(&mut self, stream: &Stream, source: &PinnedBuffer<T>) -> Result<(), Error> {
-        let Some(memory) = self.checked(source.len(), "elements copied to the device")? else { return Ok(()) };
-        self.device().expect(&stream.device(), "the stream")?;
-        memory.copy_from_pinned(source.raw(), self.len * size_of::<T>(), &stream.raw)
+        self.checked(source.len(), "elements copied to the device")?;
+        self.copy_from_pinned_start(stream, source, self.len)
     }
 
     /// As [`copy_from_pinned`](Self::copy_from_pinned), for the first `len` elements of both.

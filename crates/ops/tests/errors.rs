@@ -86,7 +86,7 @@ fn no_gpu_is_an_error_with_a_way_on() {
 
 #[test]
 fn host_and_device_results_do_not_mix() {
-    let Some(device) = gpu("errors::host_and_device_results_do_not_mix") else { return };
+    let Some((device, _lock)) = gpu("errors::host_and_device_results_do_not_mix") else { return };
     let x = Tensor::<f32, (Y, X)>::from_vec([2, 3], vec![0.0; 6]).unwrap().to(&device).unwrap();
     let mut out = Tensor::<f32, (Y, X)>::zeros([2, 3], &Device::Cpu).unwrap();
     let text = message(fuse(|x: In<f32, (Y, X)>| (x + 1.0).store::<(Y, X)>()).call_into(&mut out, &x));
@@ -95,7 +95,7 @@ fn host_and_device_results_do_not_mix() {
 
 #[test]
 fn out_of_device_memory_says_how_much() {
-    let Some(device) = gpu("errors::out_of_device_memory_says_how_much") else { return };
+    let Some((device, _lock)) = gpu("errors::out_of_device_memory_says_how_much") else { return };
     let text = message(Tensor::<f32, (Y, X)>::zeros([1 << 20, 1 << 20], &device));
     assert!(text.contains("4398046511104"), "{text}");
     Tensor::<f32, (Y, X)>::zeros([4, 4], &device).unwrap();

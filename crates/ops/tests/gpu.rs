@@ -58,7 +58,7 @@ fn plane<T: Draw>(random: &mut Random, height: usize, width: usize) -> Tensor<T,
 
 #[test]
 fn arithmetic_of_every_type() {
-    let Some(device) = gpu("gpu::arithmetic_of_every_type") else { return };
+    let Some((device, _lock)) = gpu("gpu::arithmetic_of_every_type") else { return };
     let mut random = Random(11);
     macro_rules! each { ($($t:ident),*) => { $({
         let (a, b) = (plane::<$t>(&mut random, 61, 67), plane::<$t>(&mut random, 61, 67));
@@ -81,7 +81,7 @@ fn arithmetic_of_every_type() {
 
 #[test]
 fn casts_between_all_types() {
-    let Some(device) = gpu("gpu::casts_between_all_types") else { return };
+    let Some((device, _lock)) = gpu("gpu::casts_between_all_types") else { return };
     let mut random = Random(12);
     macro_rules! to { ($a:ident, $from:expr; $($b:ident),*) => { $(
         same_on!(&device, concat!(stringify!($a), " to ", stringify!($b)),
@@ -96,7 +96,7 @@ fn casts_between_all_types() {
 
 #[test]
 fn functions_of_floats() {
-    let Some(device) = gpu("gpu::functions_of_floats") else { return };
+    let Some((device, _lock)) = gpu("gpu::functions_of_floats") else { return };
     let mut random = Random(13);
     macro_rules! each { ($($t:ident),*) => { $({
         let a = plane::<$t>(&mut random, 127, 129);
@@ -111,7 +111,7 @@ fn functions_of_floats() {
 
 #[test]
 fn divisions_that_share_a_divisor() {
-    let Some(device) = gpu("gpu::divisions_that_share_a_divisor") else { return };
+    let Some((device, _lock)) = gpu("gpu::divisions_that_share_a_divisor") else { return };
     let mut random = Random(14);
     let a = plane::<f32>(&mut random, 256, 1024);
     let f = fuse(|a: In<f32, (Y, X)>, d: In<f32, (Y,)>| (a / d / 3.0f32).store::<(Y, X)>());
@@ -125,7 +125,7 @@ fn divisions_that_share_a_divisor() {
 
 #[test]
 fn layouts_views_and_odd_sizes() {
-    let Some(device) = gpu("gpu::layouts_views_and_odd_sizes") else { return };
+    let Some((device, _lock)) = gpu("gpu::layouts_views_and_odd_sizes") else { return };
     let mut random = Random(15);
     for (height, width) in [(1, 1), (1, 7), (3, 5), (17, 31), (64, 128), (33, 1027)] {
         for channels in [1, 2, 3, 4, 5, 8, 9] {
@@ -154,7 +154,7 @@ fn layouts_views_and_odd_sizes() {
 
 #[test]
 fn unaligned_lines_of_every_type() {
-    let Some(device) = gpu("gpu::unaligned_lines_of_every_type") else { return };
+    let Some((device, _lock)) = gpu("gpu::unaligned_lines_of_every_type") else { return };
     let mut random = Random(16);
     macro_rules! each { ($($t:ident),*) => { $(
         for start in 0..5 {
@@ -178,7 +178,7 @@ fn boxes(random: &mut Random, n: usize, height: u64, width: u64) -> Vec<Rect> {
 
 #[test]
 fn crops_by_value_through_a_buffer_and_from_the_device() {
-    let Some(device) = gpu("gpu::crops_by_value_through_a_buffer_and_from_the_device") else { return };
+    let Some((device, _lock)) = gpu("gpu::crops_by_value_through_a_buffer_and_from_the_device") else { return };
     let mut random = Random(17);
     let picture =
         Tensor::<u8, (Y, X, C)>::from_vec([97, 131, 3], random.vec(97 * 131 * 3, |r| r.bits() as u8)).unwrap();
@@ -228,7 +228,7 @@ fn a_box_on_the_device_that_reaches_outside() {
 
 #[test]
 fn many_threads_share_a_handle() {
-    let Some(device) = gpu("gpu::many_threads_share_a_handle") else { return };
+    let Some((device, _lock)) = gpu("gpu::many_threads_share_a_handle") else { return };
     let f = fuse(|x: In<f32, (Y, X)>, k: In<f32, ()>| (x * k + 1.0).store::<(Y, X)>());
     std::thread::scope(|scope| {
         for t in 0..8u32 {
@@ -246,7 +246,7 @@ fn many_threads_share_a_handle() {
 
 #[test]
 fn fills_and_scalars() {
-    let Some(device) = gpu("gpu::fills_and_scalars") else { return };
+    let Some((device, _lock)) = gpu("gpu::fills_and_scalars") else { return };
     let f = fuse(|| tilewright_expr::constant(7i16).repeat::<Y>(31).repeat::<X>(33).store::<(Y, X)>());
     assert_eq!(f.on(&device).call().unwrap().to_vec().unwrap(), vec![7i16; 31 * 33]);
     let g = fuse(|a: In<f64, ()>, b: In<f64, ()>| (a / b).store::<()>());
@@ -256,7 +256,7 @@ fn fills_and_scalars() {
 
 #[test]
 fn lines_beyond_two_to_the_31() {
-    let Some(device) = gpu("gpu::lines_beyond_two_to_the_31") else { return };
+    let Some((device, _lock)) = gpu("gpu::lines_beyond_two_to_the_31") else { return };
     let n = (1usize << 31) + 4097;
     let f = fuse(|x: In<u8, (X,)>| (x + 3u8).store::<(X,)>());
     let x = Tensor::<u8, (X,)>::zeros([n], &device).unwrap();

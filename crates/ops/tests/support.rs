@@ -42,20 +42,10 @@ pub(crate) fn skip(test: &str, reason: &str) {
 /// Tests that provoke a device error have the GPU to themselves: whoever waits for the GPU next is told of it.
 static GPU: RwLock<()> = RwLock::new(());
 
-/// The GPU, shared with other tests.
-pub(crate) struct Shared(Device, #[allow(dead_code, reason = "held until the test ends")] RwLockReadGuard<'static, ()>);
-
-impl std::ops::Deref for Shared {
-    type Target = Device;
-    fn deref(&self) -> &Device {
-        &self.0
-    }
-}
-
-/// The GPU, or `None` after noting the skip.
-pub(crate) fn gpu(test: &str) -> Option<Shared> {
+/// The GPU, shared with other tests, or `None` after noting the skip.
+pub(crate) fn gpu(test: &str) -> Option<(Device, RwLockReadGuard<'static, ()>)> {
     let lock = GPU.read().unwrap_or_else(PoisonError::into_inner);
-    open(test).map(|device| Shared(device, lock))
+    open(test).map(|device| (device, lock))
 }
 
 /// The GPU while no other test uses it.

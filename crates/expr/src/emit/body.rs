@@ -37,10 +37,9 @@ pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names,
     let loads = body.load_groups(&uses);
     let reuses = reuse::find(program, plan, &uses, &loads);
     let by_reciprocal = |d: Val| body.reciprocal(d).is_some();
-    let steps = match schedule(program, &uses, &loads, &reuses, &by_reciprocal) {
-        Some(steps) => steps,
-        None => schedule(program, &uses, &loads, &[], &by_reciprocal).unwrap_or_default(),
-    };
+    let steps = schedule(program, &uses, &loads, &reuses, &by_reciprocal)
+        .or_else(|| schedule(program, &uses, &loads, &[], &by_reciprocal))
+        .expect("what is not taken over depends on earlier instructions alone");
     body.steps(&steps, &loads, &reuses);
     body.stores();
     out.push_str(&body.text);

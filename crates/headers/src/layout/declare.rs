@@ -81,8 +81,8 @@ impl Names {
             let what = reader.name()?;
             reader.wants("!")?;
             match what.as_str() {
-                "dims" => self.dims(reader, &mut text)?,
-                "folds" => self.folds(reader, &mut text)?,
+                "dims" => self.entries(reader, |names, reader| names.dim(reader, &mut text))?,
+                "folds" => self.entries(reader, |names, reader| names.fold(reader, &mut text))?,
                 "tensor" => self.tensor(reader, &mut text)?,
                 other => {
                     return Err(Fault {
@@ -107,48 +107,49 @@ impl Names {
         }
     }
 
-    fn dims(&mut self, reader: &mut Reader, text: &mut String) -> Result<(), Fault> {
+    /// Entries in braces, with commas between them.
+    fn entries(
+        &mut self,
+        reader: &mut Reader,
+        mut entry: impl FnMut(&mut Self, &mut Reader) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         reader.wants("{")?;
         while !reader.takes("}") {
-            let name = self.new_name(reader)?;
-            text.push_str(&declare_dims([name.as_str()]));
-            self.dims.push(name);
+            entry(self, reader)?;
             if !reader.takes(",") {
-                reader.wants("}")?;
-                break;
+                return reader.wants("}");
             }
         }
         Ok(())
     }
 
-    fn folds(&mut self, reader: &mut Reader, text: &mut String) -> Result<(), Fault> {
-        reader.wants("{")?;
-        while !reader.takes("}") {
-            let name = self.new_name(reader)?;
-            reader.wants("=")?;
-            reader.skip_spaces();
-            let at = reader.at;
-            let of = reader.name()?;
-            let (dim, unit) = match self.folds.get(&of) {
-                Some(known) => known.clone(),
-                None if self.dims.contains(&of) => (of, 1),
-                None => return Err(self.unknown(at, &of)),
-            };
-            reader.wants("/")?;
-            reader.skip_spaces();
-            let at = reader.at;
-            let by: i32 = reader.number("a fold")?;
-            let unit = unit.checked_mul(by).filter(|unit| *unit > 0);
-            let Some(unit) = unit else {
-                return Err(Fault { at, message: format!("a fold by {by} is not between 1 and 2^31 - 1 in all") });
-            };
-            let _ = writeln!(text, "using {name} = tw::Fold<{dim}, {unit}>;");
-            self.folds.insert(name, (dim, unit));
-            if !reader.takes(",") {
-                reader.wants("}")?;
-                break;
-            }
-        }
+    fn dim(&mut self, reader: &mut Reader, text: &mut String) -> Result<(), Fault> {
+        let name = self.new_name(reader)?;
+        text.push_str(&declare_dims([name.as_str()]));
+        self.dims.push(name);
+        Ok(())
+    }
+
+    fn fold(&mut self, reader: &mut Reader, text: &mut String) -> Result<(), Fault> {
+        let name = self.new_name(reader)?;
+        reader.wants("=")?;
+        reader.skip_spaces();
+        let at = reader.at;
+        let of = reader.name()?;
+        let (dim, unit) = match self.folds.get(&of) {
+            Some(known) => known.clone(),
+            None if self.dims.contains(&of) => (of, 1),
+            None => return Err(self.unknown(at, &of)),
+        };
+        reader.wants("/")?;
+        reader.skip_spaces();
+        let at = reader.at;
+        let by: i32 = reader.number("a fold")?;
+        let Some(unit) = unit.checked_mul(by).filter(|unit| *unit > 0) else {
+            return Err(Fault { at, message: format!("a fold by {by} is not between 1 and 2^31 - 1 in all") });
+        };
+        let _ = writeln!(text, "using {name} = tw::Fold<{dim}, {unit}>;");
+        self.folds.insert(name, (dim, unit));
         Ok(())
     }
 
