@@ -26,6 +26,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",
         "tilewright/arch/reciprocal.cuh",
+        "tilewright/arch/shared.cuh",
     ]
 }
 
@@ -44,6 +45,7 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/conversion.h",
         "tilewright/host/entry.h",
         "tilewright/host/memory.h",
+        "tilewright/host/shadow.h",
         "tilewright/host/warp.h",
         "tilewright/host/keywords.h",
         "tilewright/host/runtime.h",

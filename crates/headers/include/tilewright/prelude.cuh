@@ -16,6 +16,7 @@
 #include "tilewright/arch/memory.cuh"
 #include "tilewright/arch/minmax.cuh"
 #include "tilewright/arch/reciprocal.cuh"
+#include "tilewright/arch/shared.cuh"
 
 namespace tw {
 

@@ -1,0 +1,16 @@
+// The block's shared memory: one dynamic buffer, which typed views divide.
+#pragma once
+
+namespace tw {
+
+// Aligned to 1024 bytes. On the host model every byte is 0xff when a block starts.
+#ifdef TILEWRIGHT_HOST
+inline unsigned char* shared_memory() { return host::shared_memory(); }
+#else
+__device__ __forceinline__ unsigned char* shared_memory() {
+  extern __shared__ __align__(1024) unsigned char tilewright_shared[];
+  return tilewright_shared;
+}
+#endif
+
+}  // namespace tw

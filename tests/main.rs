@@ -1,0 +1,4 @@
+//! Device code, tested twice with one truth: on the host model under several schedules, and on a GPU where there is one.
+
+mod runner;
+mod vectors;
