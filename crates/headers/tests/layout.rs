@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use std::collections::HashSet;
-use tilewright_dims::{Set, Term, dims, layout};
+use tilewright_dims::{Point, Term, dims, layout};
 use tilewright_headers::host_model::Schedule;
 use tilewright_headers::layout::{Axis, Layout, LayoutError};
 
