@@ -22,6 +22,9 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
     headers![
         "tilewright/prelude.cuh",
         "tilewright/layout.cuh",
+        "tilewright/coords.cuh",
+        "tilewright/axes.cuh",
+        "tilewright/tensor.cuh",
         "tilewright/arch/grid.cuh",
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",
@@ -46,6 +49,7 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/entry.h",
         "tilewright/host/memory.h",
         "tilewright/host/shadow.h",
+        "tilewright/host/view.h",
         "tilewright/host/warp.h",
         "tilewright/host/keywords.h",
         "tilewright/host/runtime.h",

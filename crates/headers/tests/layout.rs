@@ -274,8 +274,8 @@ extern "C" __global__ void offsets(const __grid_constant__ Params p) {{
   int* const r = p.results + 5 * t;
   r[0] = A::offset(I(i) + J(j) + K(k));
   r[1] = A::offset(K(k - 7) - J(3) + I(i) + K(7) + J(j + 3));
-  r[2] = a.at(I(i) + J(j)).at(K(k % 8)).at(tw::Fold<K, 8>(k / 8)).offset();
-  auto cursor = a.at(K(1) + I(0) + J(j));
+  r[2] = a.at(I(i) + J(j) + K(0)).at(J(0) + I(0) + K(k % 8)).rebase().at(tw::Fold<K, 8>(k / 8) + I(0) + J(0)).offset();
+  auto cursor = a.at(K(1) + I(0) + J(j)).rebase().at(J(0) + I(0) + K(0));
   cursor.step(I(i) + K(k - 1));
   r[3] = cursor.offset();
   r[4] = cursor.in_range();
