@@ -52,7 +52,7 @@ impl<D: Dim, const N: i32> Fold<D, N> {
 
     /// The same in units of `M`, rounded down. That one unit divides the other is checked when this is compiled.
     #[inline(always)]
-    pub fn fold<const M: i32>(self) -> Fold<D, M> {
+    pub const fn fold<const M: i32>(self) -> Fold<D, M> {
         const { assert!(M > 0 && (M % N == 0 || N % M == 0), "one of the two units must divide the other") }
         Fold::new((self.0 * N).div_euclid(M))
     }
