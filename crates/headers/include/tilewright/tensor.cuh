@@ -101,8 +101,8 @@ template <class T, class L, class Name = void> struct Tensor {
     static_assert(L::template has<D>, "the tensor has no such dimension");
     return D(L::template extent<D>());
   }
-  // Coordinates of element number `index`, counted along the last axis first.
-  TW_DEVICE static constexpr auto coords_of(int index) { return L::coords((int)((unsigned)index % (unsigned)len)); }
+  // Coordinates of element number `index`, counted along the last axis first. Numbers beyond the last begin again.
+  TW_DEVICE static constexpr auto coords_of(int index) { return L::coords(floor_mod<len>(index)); }
 
   // The coordinates of elements number first, first + step, ..
   struct Points {
