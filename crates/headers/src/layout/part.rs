@@ -29,11 +29,14 @@ impl Layout {
         Ok((self.place(&[(dim, start)]), Layout::new(axes)?.through(self.maps().to_vec())?))
     }
 
-    /// The same memory in vectors of so many elements: the contiguous axis has fewer steps, the others a smaller stride.
+    /// The same memory in vectors of so many elements: the contiguous axis has fewer steps, the others a smaller stride. An axis that
+    /// one vector fills goes, where a coarser one begins behind it.
     ///
     /// ```
     /// let a: tilewright_headers::layout::Layout = "I: 4 => 40, K: 32".parse()?;
     /// assert_eq!(a.vectors(4)?, "I: 4 => 10, K/4: 8".parse()?);
+    /// let a: tilewright_headers::layout::Layout = "K/4: 8, I: 4, K%4".parse()?;
+    /// assert_eq!(a.vectors(4)?, "K/4: 8, I: 4".parse()?);
     /// # Ok::<(), tilewright_headers::layout::LayoutError>(())
     /// ```
     pub fn vectors(&self, elements: i32) -> Result<Layout, LayoutError> {
@@ -48,7 +51,12 @@ impl Layout {
                 stride => Ok(Axis { stride: stride / v, ..a.clone() }),
             }
         };
-        let axes: Vec<Axis> = self.axes().iter().map(shortened).collect::<Result<_, _>>()?;
+        let mut axes: Vec<Axis> = self.axes().iter().map(shortened).collect::<Result<_, _>>()?;
+        let filled =
+            |a: &Axis| a.wraps && a.size == 1 && axes.iter().filter(|b| b.dim == a.dim && b.fold == a.fold).count() > 1;
+        if let Some(place) = axes.iter().position(filled) {
+            axes.remove(place);
+        }
         match self.axes().iter().find(|a| a.stride != 1 || elements == 1) {
             Some(a) if elements != 1 && !self.axes().iter().any(|a| a.stride == 1) => {
                 Err(LayoutError::Vectors { axis: a.to_string(), elements, what: "stride", got: a.stride })
