@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "these are commands: they speak on standard output")]
 
 pub mod bench;
+pub mod bindgen;
 pub mod bundle;
 pub mod check_aarch64;
 pub mod test;
