@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, bindgen, bundle, check_aarch64, test, tidy, toolkit};
+use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, test, tidy, toolkit};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
@@ -27,6 +27,8 @@ enum Command {
     Bundle(bundle::Options),
     /// Type-checks the library crates for aarch64 Linux.
     CheckAarch64,
+    /// Builds the typed dimensions for NVIDIA GPUs and reads the PTX.
+    CheckNvptx64,
 }
 
 fn main() -> ExitCode {
@@ -49,5 +51,6 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bindgen(options) => bindgen::run(&options),
         Command::Bundle(options) => bundle::run(&options),
         Command::CheckAarch64 => check_aarch64::run(),
+        Command::CheckNvptx64 => check_nvptx64::run(),
     }
 }
