@@ -2,3 +2,4 @@
 
 mod runner;
 mod vectors;
+mod zero_cost;
