@@ -3,3 +3,4 @@
 mod places;
 mod runner;
 mod vectors;
+mod zero_cost;

@@ -46,6 +46,7 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/atomic.h",
         "tilewright/host/bits.h",
         "tilewright/host/conversion.h",
+        "tilewright/host/abi.h",
         "tilewright/host/entry.h",
         "tilewright/host/memory.h",
         "tilewright/host/shadow.h",
