@@ -14,7 +14,7 @@ struct Place {
   static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
-enum class State : unsigned char { Ready, AtBarrier, InCollective, Finished };
+enum class State : unsigned char { Ready, AtBarrier, InCollective, AtMbarrier, AtNamedBarrier, Finished };
 
 struct Thread;
 
@@ -41,6 +41,9 @@ struct Thread {
   // What the thread waits for, and where.
   const char* operation;
   Place place;
+  unsigned object;  // the number of the mbarrier or of the named barrier
+  unsigned parity;  // of the phase of that mbarrier
+  bool testing;     // whether the last test of an mbarrier said no
 
   // The collective's mask and meaning; what this lane deposited; what it will read.
   unsigned mask;
