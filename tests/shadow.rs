@@ -124,6 +124,26 @@ fn what_one_warp_learns_another_may_hand_on() {
 }
 
 #[test]
+fn a_fence_and_an_atomic_order_the_last_to_arrive() {
+    let body = "  int* line = (int*)tw::shared_memory();
+  unsigned* count = (unsigned*)(tw::shared_memory() + 512);
+  if (i == 0) *count = 0;
+  __syncthreads();
+  set(line, i, 2 * i);
+  __threadfence_block();
+  if (atomicAdd(count, 1u) == n - 1) {
+    for (int j = 0; j < n; ++j) p.y[j] = get(line, j) + 1;
+  }";
+    right("shadow_last", 77, body, |i| 2 * i + 1);
+    wrong(
+        "shadow_last_mutant",
+        77,
+        &body.replace("  __threadfence_block();\n", ""),
+        &["it reads line", "nothing orders the two"],
+    );
+}
+
+#[test]
 fn bytes_side_by_side_are_not_one() {
     // Each thread has a byte of its own; neighbours share words, and no barrier stands between.
     let body = "  signed char* line = (signed char*)tw::shared_memory();

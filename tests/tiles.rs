@@ -80,7 +80,7 @@ fn tiles_of_a_padded_matrix() {
         "tiles_loose",
         "    __syncthreads();\n  }\n}",
         "  }\n}",
-        &["it writes bytes", "0_tiles_loose.cu", "read them at"],
+        &["it reads bytes", "began at 0_tiles_loose.cu:16 is in flight"],
     );
     wrong(
         "tiles_crooked",

@@ -1,6 +1,9 @@
-// The shadow of a block's shared memory: for each byte who wrote it, who read it, and which copy is on its way to it.
+// The shadow of a block's shared memory: who wrote it, who read it, and which copy is on its way to it, in cells as fine as
+// the accesses are.
 // Runtime only: included by one translation unit.
 #pragma once
+
+#include <stdlib.h>
 
 #include "tilewright/host/clocks.h"
 #include "tilewright/host/report.h"
@@ -62,29 +65,39 @@ class Shadow {
       : clocks(threads), launch_(launch), block_(block), threads_(threads) {}
   Shadow(const Shadow&) = delete;
   ~Shadow() {
-    delete[] cells_;
+    free(cells_);
     delete places_;
     delete[] flights_;
   }
 
   void start_block() {
     clocks.start_block();
+    block_.watched = false;
+    fences_.clear();
     number_ += 1;
   }
 
   // Makes the shadow if there is none yet.
   void watch() {
     if (cells_ == nullptr) {
-      cells_ = new Cell[block_.shared_bytes + 1]();
+      // Pages of it that no access touches cost nothing.
+      cells_ = static_cast<Cell*>(calloc(block_.shared_bytes + coarsest, sizeof(Cell)));
       places_ = new Places();
     }
     clocks.watch();
+    block_.watched = true;
   }
+
+  void meet_at_fence(const Thread& thread) {
+    clocks.acquire(thread.linear, fences_);
+    clocks.release(thread.linear, fences_);
+  }
+  void meet_at_atomic(const Thread& thread) { clocks.acquire(thread.linear, fences_); }
 
   // What `thread` does to these bytes now. False if that ended the launch.
   bool access(const Thread& thread, const void* address, unsigned bytes, Access access, const Site& site) {
     watch();
-    const unsigned long long first = (size_t)((const unsigned char*)address - block_.shared);
+    const unsigned long long first = offset(address);
     const bool writes = access == Access::Write;
     if (first + bytes > block_.shared_bytes || first > block_.shared_bytes) {
       return accused(thread, site, access, (long long)first, bytes, "shared memory has %llu bytes: check the index, or "
@@ -92,7 +105,8 @@ class Shadow {
     }
     const Stamp stamp = {clocks.now(thread.linear), (unsigned short)thread.linear, places_->number(site.place)};
     Stamp known = {};  // what was asked last
-    for (unsigned long long i = first; i < first + bytes; ++i) {
+    const Range range = cells_of(first, bytes);
+    for (unsigned long long i = range.first; i < range.end; ++i) {
       Cell& cell = fresh(i);
       if (cell.copy != 0 && (writes || flights_[cell.copy].writes)) return in_flight(thread, site, access, first, bytes, cell);
       if (!cell.write.is(known) && cell.write.span != 0) {
@@ -107,8 +121,8 @@ class Shadow {
         cell.write = stamp;
         cell.reads[0] = cell.reads[1] = {};
       } else {
-        // Bytes that something else than a watched access has changed are taken for written.
-        if (cell.write.span == 0 && block_.shared[i] == 0xff && !written_unseen(first, bytes)) {
+        // What something else than a watched access has changed is taken for written.
+        if (cell.write.span == 0 && untouched(i) && !touched_elsewhere(range)) {
           return accused(thread, site, access, (long long)first, bytes,
                          "nothing in this block has written them yet: write them, and a barrier behind that, or "
                          "check the index");
@@ -123,14 +137,16 @@ class Shadow {
   bool depart(const Thread& thread, unsigned char* to, unsigned bytes, unsigned copy, Place place) {
     if (!access(thread, to, bytes, Access::Write, {place})) return false;
     fly(thread, copy, place, true);
-    for (unsigned long long i = (size_t)(to - block_.shared), end = i + bytes; i < end; ++i) cells_[i].copy = copy;
+    const Range range = cells_of(offset(to), bytes);
+    for (unsigned long long i = range.first; i < range.end; ++i) cells_[i].copy = copy;
     memset(to, 0xff, bytes);
     return true;
   }
   // It has landed: the bytes were written in this span of `slot`, by the engine if `async`.
   void land(const unsigned char* to, unsigned bytes, unsigned copy, unsigned slot, unsigned span, bool async) {
     const Stamp stamp = {span, (unsigned short)(slot | (async ? by_engine : 0)), places_->number(flights_[copy].place)};
-    for (unsigned long long i = (size_t)(to - block_.shared), end = i + bytes; i < end; ++i) {
+    const Range range = cells_of(offset(to), bytes);
+    for (unsigned long long i = range.first; i < range.end; ++i) {
       cells_[i].copy = 0;
       cells_[i].write = stamp;
     }
@@ -140,14 +156,16 @@ class Shadow {
   bool lend(const Thread& thread, const unsigned char* from, unsigned bytes, unsigned copy, Place place) {
     if (!access(thread, from, bytes, Access::AsyncRead, {place})) return false;
     fly(thread, copy, place, false);
-    for (unsigned long long i = (size_t)(from - block_.shared), end = i + bytes; i < end; ++i) cells_[i].copy = copy;
+    const Range range = cells_of(offset(from), bytes);
+    for (unsigned long long i = range.first; i < range.end; ++i) cells_[i].copy = copy;
     return true;
   }
   // It has read them, as far as `thread` knows.
   void give_back(const Thread& thread, const unsigned char* from, unsigned bytes, unsigned copy) {
     const Stamp stamp = {clocks.now(thread.linear), (unsigned short)thread.linear,
                          places_->number(flights_[copy].place)};
-    for (unsigned long long i = (size_t)(from - block_.shared), end = i + bytes; i < end; ++i) {
+    const Range range = cells_of(offset(from), bytes);
+    for (unsigned long long i = range.first; i < range.end; ++i) {
       if (cells_[i].copy == copy) cells_[i].copy = 0;
       note_read(cells_[i], stamp);
     }
@@ -156,7 +174,12 @@ class Shadow {
   Clocks clocks;
 
  private:
+  static constexpr unsigned coarsest = 16;
   static constexpr unsigned by_engine = 0x8000;  // in a stamp's slot: the write needs no fence before the engines read it
+
+  struct Range {
+    unsigned long long first, end;
+  };
 
   Cell& fresh(unsigned long long at) {
     Cell& cell = cells_[at];
@@ -170,9 +193,28 @@ class Shadow {
   bool covered(const Thread& thread, const Stamp& write) const {
     return (write.slot & by_engine) || clocks.knows_fenced(thread.linear, slot_of(write), write.span);
   }
-  bool written_unseen(unsigned long long first, unsigned bytes) {
-    for (unsigned long long i = first; i < first + bytes; ++i) {
-      if (fresh(i).write.span == 0 && block_.shared[i] != 0xff) return true;
+  unsigned long long offset(const void* address) const {
+    return (size_t)((const unsigned char*)address - block_.shared);
+  }
+  // The cells of these bytes, made finer if they begin or end within one.
+  Range cells_of(unsigned long long first, unsigned bytes) {
+    while ((first | bytes) % grain_ != 0) refine();
+    return {first / grain_, (first + bytes) / grain_};
+  }
+  void refine() {
+    grain_ /= 2;
+    for (unsigned long long i = block_.shared_bytes / grain_ / 2 + 1; i-- > 0;) cells_[2 * i] = cells_[2 * i + 1] = cells_[i];
+  }
+  // Whether a cell's memory is as when the block started.
+  bool untouched(unsigned long long cell) const {
+    for (unsigned long long i = cell * grain_; i < (cell + 1) * grain_; ++i) {
+      if (block_.shared[i] != 0xff) return false;
+    }
+    return true;
+  }
+  bool touched_elsewhere(const Range& range) {
+    for (unsigned long long i = range.first; i < range.end; ++i) {
+      if (fresh(i).write.span == 0 && !untouched(i)) return true;
     }
     return false;
   }
@@ -248,7 +290,9 @@ class Shadow {
   Launch& launch_;
   Block& block_;
   const unsigned threads_;
+  Clock fences_;  // what fences have handed on
   unsigned number_ = 0;
+  unsigned grain_ = coarsest;  // bytes of a cell: a power of two
   Cell* cells_ = nullptr;
   Places* places_ = nullptr;
   Flight* flights_ = nullptr;

@@ -38,15 +38,15 @@ class Copies {
     copy.from = (unsigned char*)from;
     copy.bytes = bytes;
     copy.valid = valid;
-    copy.group = groups_[self.linear].open;
+    append(groups_[self.linear], copy);
     shadow_.depart(self, copy.to, bytes, copy.number, place);
   }
   void commit(const Thread& self) { group(self).open += 1; }
   void wait(const Thread& self, unsigned left) {
     const unsigned open = group(self).open;
-    if (left < open) land_of(self.linear, open - left, false, nullptr);
+    if (left < open) land_of(self.linear, open - left, nullptr);
   }
-  void wait_all(const Thread& self) { land_of(self.linear, ++group(self).open, false, nullptr); }
+  void wait_all(const Thread& self) { land_of(self.linear, ++group(self).open, nullptr); }
   void arrive_after(const Thread& self, unsigned barrier, Place place) {
     Copy& copy = add(Kind::Arrival, self, place);
     copy.barrier = barrier;
@@ -113,8 +113,8 @@ class Copies {
       if (take) chosen = i;
     }
     if (chosen == 0) return false;
-    Copy copy = all_[chosen];
-    all_[chosen].kind = Kind::Landed;
+    const Copy copy = all_[chosen];
+    release(all_[chosen]);
     if (copy.kind == Kind::Load) {
       move_in(copy);
       Clock& clock = barriers_.arriving(copy.barrier);
@@ -122,7 +122,7 @@ class Copies {
       shadow_.land(copy.to, copy.bytes, copy.number, engine, shadow_.clocks.land(engine, clock), true);
       barriers_.complete(copy.barrier, copy.bytes);
     } else {
-      land_of(copy.thread, 0, true, &copy);
+      land_of(copy.thread, 0, &copy);
       barriers_.count_down(thread(copy.thread), copy.barrier, 1, copy.place);
     }
     return true;
@@ -155,6 +155,7 @@ class Copies {
     unsigned bytes;
     unsigned valid;    // of a thread's copy: what is read; zeros follow
     unsigned group;
+    unsigned next;     // the thread's next copy, or 0
     unsigned barrier;  // of a load or an arrival
     unsigned long long age;
     unsigned char* staged;  // of a store: what was read
@@ -163,7 +164,8 @@ class Copies {
     int at[5];
   };
   struct Groups {
-    unsigned open;  // the group that the thread's next copy joins
+    unsigned open;         // the group that the thread's next copy joins
+    unsigned first, last;  // its copies in flight, in their order; first is 0 if there are none
     unsigned open_stores;
   };
 
@@ -174,6 +176,11 @@ class Copies {
     return groups_[self.linear];
   }
 
+  void append(Groups& groups, Copy& copy) {
+    copy.group = groups.open;
+    (groups.first == 0 ? groups.first : all_[groups.last].next) = copy.number;
+    groups.last = copy.number;
+  }
   // A new entry, in the place of one that has landed where its number is free again.
   Copy& add(Kind kind, const Thread& self, Place place) {
     group(self);
@@ -205,19 +212,20 @@ class Copies {
   }
 
   // Lands a thread's copies: those of groups below `end`, or those before `arrival`.
-  void land_of(unsigned linear, unsigned end, bool by_engine, const Copy* arrival) {
-    for (unsigned i = 1; i < used_; ++i) {
-      Copy& copy = all_[i];
-      if (copy.kind != Kind::OfThread || copy.thread != linear) continue;
-      if (arrival == nullptr ? copy.group >= end : copy.age > arrival->age) continue;
+  void land_of(unsigned linear, unsigned end, const Copy* arrival) {
+    Groups& groups = groups_[linear];
+    while (groups.first != 0) {
+      Copy& copy = all_[groups.first];
+      if (arrival == nullptr ? copy.group >= end : copy.age > arrival->age) return;
       memset(copy.to, 0, copy.bytes);
       if (copy.valid != 0) memcpy(copy.to, copy.from, copy.valid);
       unsigned slot = linear, span = shadow_.clocks.now(linear);
-      if (by_engine) {
+      if (arrival != nullptr) {
         slot = shadow_.clocks.engine(arrival->barrier);
         span = shadow_.clocks.land(slot, barriers_.arriving(arrival->barrier));
       }
       shadow_.land(copy.to, copy.bytes, copy.number, slot, span, false);
+      groups.first = copy.next;
       release(copy);
     }
   }

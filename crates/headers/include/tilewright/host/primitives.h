@@ -33,6 +33,9 @@ void watch_shared(const void* address, unsigned bytes, Access access, const Site
   if (!scheduler().shadow.access(*current, address, bytes, access, site)) stop();
 }
 
+void meet_at_fence() { scheduler().shadow.meet_at_fence(*current); }
+void meet_at_atomic() { scheduler().shadow.meet_at_atomic(*current); }
+
 void copy_async(void* to, const void* from, unsigned bytes, unsigned valid, Place place) {
   scheduler().copies.begin(*current, to, from, bytes, valid, place);
   go_on();

@@ -29,6 +29,7 @@ struct Block {
   unsigned char* shared;
   unsigned long long shared_bytes;
   unsigned votes;  // threads whose predicate was true at the last barrier
+  bool watched;    // whether accesses to shared memory are
 };
 
 struct Thread {
@@ -63,6 +64,10 @@ void wait_for_block(bool predicate, const char* operation, Place place);
 
 // Deposits, waits until every lane of `mask` that has not ended has done so, and resolves.
 void wait_for_warp(unsigned mask, Resolve resolve, const char* operation, Place place);
+
+// What fences and atomics order: a fence hands on what the thread did, and both learn what fences have handed on.
+void meet_at_fence();
+void meet_at_atomic();
 
 // Lets the other threads of the block run.
 void yield();
