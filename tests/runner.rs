@@ -2,6 +2,8 @@
 
 use bytemuck::{NoUninit, Pod};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 use tilewright_driver::{
     Arch, Device, DeviceBuffer, Error as DriverError, KernelCache, LaunchConfig, Source, TargetKind, compile, toolkit,
 };
@@ -82,13 +84,23 @@ pub(crate) fn reported(kernel: &Kernel<'_>, args: &[Arg], parts: &[&str]) {
     assert!(named, "{}: expected {parts:?} in\n{}", kernel.name, said.join("\n"));
 }
 
-fn model(kernel: &Kernel<'_>) -> Option<HostModel> {
+/// The compiled kernel. The last one of each test thread is kept, for tests that run one kernel on several inputs.
+fn model(kernel: &Kernel<'_>) -> Option<Rc<HostModel>> {
+    thread_local! {
+        static LAST: RefCell<Option<(String, Rc<HostModel>)>> = const { RefCell::new(None) };
+    }
     if HostModel::compiler().is_none() {
         skip(kernel.name, "no C++ compiler");
         return None;
     }
-    let source = KernelSource { name: kernel.name, text: kernel.text };
-    Some(HostModel::compile(&[source]).unwrap_or_else(|error| panic!("{error}")))
+    let key = format!("{}\n{}", kernel.name, kernel.text);
+    let kept = LAST.with_borrow(|last| last.as_ref().filter(|(of, _)| *of == key).map(|(_, model)| model.clone()));
+    Some(kept.unwrap_or_else(|| {
+        let source = KernelSource { name: kernel.name, text: kernel.text };
+        let model = Rc::new(HostModel::compile(&[source]).unwrap_or_else(|error| panic!("{error}")));
+        LAST.set(Some((key, model.clone())));
+        model
+    }))
 }
 
 /// The parameter block: pointers where `addresses` has them, values as they are, tensor maps as `encode` makes them.
