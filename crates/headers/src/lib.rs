@@ -5,11 +5,13 @@
 //! - [`host_headers`]: the shim that stands in for CUDA when the same kernels are compiled by the system's C++
 //!   compiler.
 //! - [`layout`]: layouts whose shape is known at run time, with pictures of them.
+//! - [`tensor_map`]: tensors as the GPU's bulk copies see them, validated.
 //! - `host_model` (feature `host-model`): compiles kernels that way and runs them, for tests.
 
 #[cfg(feature = "host-model")]
 pub mod host_model;
 pub mod layout;
+pub mod tensor_map;
 
 macro_rules! headers {
     ($($path:literal),* $(,)?) => {
@@ -25,11 +27,16 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/coords.cuh",
         "tilewright/axes.cuh",
         "tilewright/tensor.cuh",
+        "tilewright/tile.cuh",
+        "tilewright/arch/barrier.cuh",
+        "tilewright/arch/copy.cuh",
         "tilewright/arch/grid.cuh",
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",
+        "tilewright/arch/caller.cuh",
         "tilewright/arch/reciprocal.cuh",
         "tilewright/arch/shared.cuh",
+        "tilewright/arch/tensor_map.cuh",
     ]
 }
 
@@ -43,6 +50,7 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/types.h",
         "tilewright/host/thread.h",
         "tilewright/host/arithmetic.h",
+        "tilewright/host/asynchronous.h",
         "tilewright/host/atomic.h",
         "tilewright/host/bits.h",
         "tilewright/host/conversion.h",
@@ -55,6 +63,14 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/keywords.h",
         "tilewright/host/runtime.h",
         "tilewright/host/block.h",
+        "tilewright/host/primitives.h",
+        "tilewright/host/stall.h",
+        "tilewright/host/copies.h",
+        "tilewright/host/boxes.h",
+        "tilewright/host/mbarriers.h",
+        "tilewright/host/cells.h",
+        "tilewright/host/clocks.h",
+        "tilewright/host/report.h",
         "tilewright/host/launch.h",
         "tilewright/host/stacks.h",
         "tilewright/host/fiber.h",
