@@ -6,7 +6,7 @@ mod parse;
 mod picture;
 
 pub use cuda::declare_dims;
-pub use declare::{DeclarationError, expand};
+pub use declare::{DeclarationError, Declarations, DeclaredTensor, expand};
 
 use thiserror::Error;
 
