@@ -41,8 +41,8 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, Fault> {
             at += first.len_utf8();
         } else if rest.starts_with("//") {
             at += end_of_line(rest);
-        } else if rest.starts_with("/*") {
-            let end = rest[2..].find("*/").map(|end| end + 4);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            let end = comment.find("*/").map(|end| end + 4);
             at += end.ok_or_else(|| Fault::new(at, "the comment that begins here does not end: `*/` is missing"))?;
         } else if first == '#' && line_begins {
             at += end_of_directive(rest);
