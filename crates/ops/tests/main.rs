@@ -5,3 +5,4 @@ mod eager;
 mod errors;
 mod gpu;
 mod support;
+mod user_kernel;
