@@ -1,5 +1,6 @@
 //! A user's own kernel: what is refused, by descriptions alone; what compiles; a launch on a driver that only compares, and on a GPU.
 
+use crate::allocations;
 use crate::support::{Random, gpu, skip};
 use bytemuck::{NoUninit, Pod, Zeroable};
 use std::path::Path;
@@ -364,6 +365,8 @@ fn on_the_fake_driver() -> Result<(), Error> {
     let x = Tensor::<f32, (Y, X)>::zeros([4, 6], &device)?;
     let mut y = Tensor::<f32, (X, Y)>::zeros([6, 4], &device)?;
     kernel.launch([1], [6, 4], (&x, &mut y, 0.5f32))?;
+    let launch = |y: &mut Tensor<f32, (X, Y)>| kernel.launch([1], [6, 4], (&x, y, 0.5f32)).unwrap();
+    assert_eq!(allocations::during(|| (0..100).for_each(|_| launch(&mut y))), 0, "a launch allocates nothing");
     let wrong = kernel.launch([1], [6, 4], (&x, &mut y, 0.25f32)).unwrap_err();
     assert!(matches!(wrong, Error::Driver(DriverError::Launch { .. })), "the fake driver sees the values: {wrong}");
     let said = kernel.launch([1], [6, 4], (&y, &x, 0.5f32)).unwrap_err().to_string();
