@@ -8,13 +8,13 @@ pub(crate) const WATCHED: &str = r#"
 #include "tilewright/prelude.cuh"
 #include "tilewright/arch/barrier.cuh"
 #include "tilewright/arch/tensor_map.cuh"
-template <class T> TW_DEVICE T get(const T* line, int i TW_PLACE) {
+template <class T> TW_DEVICE T get(const T* line, int i, tw::Place place = tw::Place::here()) {
 #ifdef TILEWRIGHT_HOST
   tw::host::shared_read(line, line + i, sizeof(T), {place});
 #endif
   return line[i];
 }
-template <class T> TW_DEVICE void set(T* line, int i, T value TW_PLACE) {
+template <class T> TW_DEVICE void set(T* line, int i, T value, tw::Place place = tw::Place::here()) {
 #ifdef TILEWRIGHT_HOST
   tw::host::shared_write(line, line + i, sizeof(T), {place});
 #endif

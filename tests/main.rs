@@ -2,8 +2,10 @@
 
 mod copies;
 mod mbarriers;
+mod places;
 mod runner;
 mod shadow;
 mod tensor_maps;
 mod tiles;
 mod vectors;
+mod zero_cost;

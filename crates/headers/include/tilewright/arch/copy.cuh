@@ -1,8 +1,7 @@
 // Copies from global to shared memory that a thread begins and waits for later (cp.async, sm_80 and up).
 #pragma once
 
-#include "tilewright/arch/place.cuh"
-#include "tilewright/prelude.cuh"
+#include "tilewright/arch/caller.cuh"
 
 namespace tw {
 namespace arch {
@@ -19,7 +18,7 @@ __device__ __forceinline__ unsigned shared_address(const void* p) { return (unsi
 // copy_async_wait_all: until nothing of the thread is in flight.
 #ifdef TILEWRIGHT_HOST
 template <int BYTES>
-inline void copy_async(void* to, const void* from, int valid = BYTES, host::Place place = host::Place::here()) {
+inline void copy_async(void* to, const void* from, int valid = BYTES, Place place = Place::here()) {
   static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "an asynchronous copy has 4, 8 or 16 bytes");
   host::copy_async(to, from, BYTES, (unsigned)valid, place);
 }
@@ -27,7 +26,8 @@ inline void copy_async_commit() { host::commit_copies(); }
 template <int N> inline void copy_async_wait() { host::wait_for_copies(N); }
 inline void copy_async_wait_all() { host::wait_for_all_copies(); }
 #else
-template <int BYTES> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid = BYTES) {
+template <int BYTES>
+__device__ __forceinline__ void copy_async(void* to, const void* from, int valid = BYTES, Place = Place::here()) {
   static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "an asynchronous copy has 4, 8 or 16 bytes");
   const unsigned long long source = __cvta_generic_to_global(from);
   if constexpr (BYTES == 16) {

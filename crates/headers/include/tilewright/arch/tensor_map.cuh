@@ -24,50 +24,50 @@ namespace arch {
 // Before the block ends, its thread waits for the reads at least.
 // prefetch_map: brings the map itself near.
 #ifdef TILEWRIGHT_HOST
-inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x TW_PLACE) {
+inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, Place place = Place::here()) {
   const int at[] = {x};
   host::box_load(to, &map, at, 1, done, place);
 }
-inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y TW_PLACE) {
+inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, Place place = Place::here()) {
   const int at[] = {x, y};
   host::box_load(to, &map, at, 2, done, place);
 }
-inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z TW_PLACE) {
+inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, Place place = Place::here()) {
   const int at[] = {x, y, z};
   host::box_load(to, &map, at, 3, done, place);
 }
-inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u TW_PLACE) {
+inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u, Place place = Place::here()) {
   const int at[] = {x, y, z, u};
   host::box_load(to, &map, at, 4, done, place);
 }
-inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u, int v TW_PLACE) {
+inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u, int v, Place place = Place::here()) {
   const int at[] = {x, y, z, u, v};
   host::box_load(to, &map, at, 5, done, place);
 }
-inline void box_store(const TensorMap& map, const void* from, int x TW_PLACE) {
+inline void box_store(const TensorMap& map, const void* from, int x, Place place = Place::here()) {
   const int at[] = {x};
   host::box_store(&map, at, 1, from, place);
 }
-inline void box_store(const TensorMap& map, const void* from, int x, int y TW_PLACE) {
+inline void box_store(const TensorMap& map, const void* from, int x, int y, Place place = Place::here()) {
   const int at[] = {x, y};
   host::box_store(&map, at, 2, from, place);
 }
-inline void box_store(const TensorMap& map, const void* from, int x, int y, int z TW_PLACE) {
+inline void box_store(const TensorMap& map, const void* from, int x, int y, int z, Place place = Place::here()) {
   const int at[] = {x, y, z};
   host::box_store(&map, at, 3, from, place);
 }
-inline void box_store(const TensorMap& map, const void* from, int x, int y, int z, int u TW_PLACE) {
+inline void box_store(const TensorMap& map, const void* from, int x, int y, int z, int u, Place place = Place::here()) {
   const int at[] = {x, y, z, u};
   host::box_store(&map, at, 4, from, place);
 }
-inline void box_store(const TensorMap& map, const void* from, int x, int y, int z, int u, int v TW_PLACE) {
+inline void box_store(const TensorMap& map, const void* from, int x, int y, int z, int u, int v, Place place = Place::here()) {
   const int at[] = {x, y, z, u, v};
   host::box_store(&map, at, 5, from, place);
 }
-inline void bulk_load(void* to, const void* from, unsigned bytes, Mbarrier* done TW_PLACE) {
+inline void bulk_load(void* to, const void* from, unsigned bytes, Mbarrier* done, Place place = Place::here()) {
   host::bulk_load(to, from, bytes, done, place);
 }
-inline void bulk_store(void* to, const void* from, unsigned bytes TW_PLACE) { host::bulk_store(to, from, bytes, place); }
+inline void bulk_store(void* to, const void* from, unsigned bytes, Place place = Place::here()) { host::bulk_store(to, from, bytes, place); }
 inline void bulk_commit() { host::commit_stores(); }
 template <int N> inline void bulk_wait() { host::wait_for_stores(N, false); }
 template <int N> inline void bulk_wait_read() { host::wait_for_stores(N, true); }
