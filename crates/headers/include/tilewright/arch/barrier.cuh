@@ -1,8 +1,8 @@
-// Barriers in shared memory that count arrivals and bytes (mbarriers, sm_90), barriers of some warps of a block, and fences
-// between what threads write and what the copy engines and the tensor cores read.
+// Barriers in shared memory that count arrivals and bytes (mbarriers, sm_90), and barriers of some warps of a block.
 #pragma once
 
 #include "tilewright/arch/copy.cuh"
+#include "tilewright/arch/proxy.cuh"
 
 namespace tw {
 namespace arch {
@@ -21,8 +21,6 @@ struct Mbarrier {
 // mbarrier_wait: until it has.
 // copy_async_arrive: an arrival once all copies that the thread has begun with copy_async have landed.
 // fence_barrier_init: the copy engines and other blocks of the cluster see the mbarriers that the thread initialised.
-// fence_proxy_async: what the thread wrote to shared memory, or knows to be written, is seen by bulk stores and tensor cores that
-// begin later. It stands behind the writes; a barrier to who begins them follows.
 // named_barrier_sync: until `count` threads have arrived at barrier `id` (1 to 15). All threads of a warp do the same, `count` is a
 // multiple of 32. named_barrier_arrive: an arrival that waits for nobody.
 #ifdef TILEWRIGHT_HOST
@@ -38,7 +36,6 @@ inline bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity, Place place = 
 inline void mbarrier_wait(Mbarrier* barrier, unsigned parity, Place place = Place::here()) { host::mbarrier_wait(barrier, parity, place); }
 inline void copy_async_arrive(Mbarrier* barrier, Place place = Place::here()) { host::mbarrier_arrive_after_copies(barrier, place); }
 inline void fence_barrier_init() { host::fence_barrier_init(); }
-inline void fence_proxy_async() { host::fence_proxy_async(); }
 inline void named_barrier_sync(unsigned id, unsigned count, Place place = Place::here()) { host::named_barrier(id, count, true, place); }
 inline void named_barrier_arrive(unsigned id, unsigned count, Place place = Place::here()) { host::named_barrier(id, count, false, place); }
 #else
@@ -87,7 +84,6 @@ __device__ __forceinline__ void copy_async_arrive(Mbarrier* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 __device__ __forceinline__ void fence_barrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ void named_barrier_sync(unsigned id, unsigned count) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
