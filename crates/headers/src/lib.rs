@@ -22,11 +22,20 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
     headers![
         "tilewright/prelude.cuh",
         "tilewright/layout.cuh",
+        "tilewright/fragment.cuh",
+        "tilewright/half.cuh",
+        "tilewright/reduce.cuh",
         "tilewright/arch/grid.cuh",
+        "tilewright/arch/half.cuh",
+        "tilewright/arch/matrix.cuh",
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",
+        "tilewright/arch/mma.cuh",
+        "tilewright/arch/place.cuh",
         "tilewright/arch/reciprocal.cuh",
         "tilewright/arch/shared.cuh",
+        "tilewright/arch/vector.cuh",
+        "tilewright/arch/warp.cuh",
     ]
 }
 
