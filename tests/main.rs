@@ -9,3 +9,4 @@ mod reductions;
 mod runner;
 mod vector_access;
 mod vectors;
+mod wgmma;

@@ -25,6 +25,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/fragment.cuh",
         "tilewright/half.cuh",
         "tilewright/reduce.cuh",
+        "tilewright/wgmma.cuh",
         "tilewright/arch/grid.cuh",
         "tilewright/arch/half.cuh",
         "tilewright/arch/matrix.cuh",
@@ -32,10 +33,12 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/arch/minmax.cuh",
         "tilewright/arch/mma.cuh",
         "tilewright/arch/place.cuh",
+        "tilewright/arch/proxy.cuh",
         "tilewright/arch/reciprocal.cuh",
         "tilewright/arch/shared.cuh",
         "tilewright/arch/vector.cuh",
         "tilewright/arch/warp.cuh",
+        "tilewright/arch/wgmma.cuh",
     ]
 }
 
@@ -56,6 +59,7 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/memory.h",
         "tilewright/host/shadow.h",
         "tilewright/host/warp.h",
+        "tilewright/host/wgmma.h",
         "tilewright/host/keywords.h",
         "tilewright/host/runtime.h",
         "tilewright/host/block.h",

@@ -19,5 +19,6 @@
 #include "tilewright/host/memory.h"
 #include "tilewright/host/shadow.h"
 #include "tilewright/host/warp.h"
+#include "tilewright/host/wgmma.h"
 
 #include "tilewright/host/keywords.h"
