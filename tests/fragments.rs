@@ -319,3 +319,121 @@ fn a_wrong_product_is_seen() {
     let outside = good.replace("b.load_trans(b_tile.at(k + j))", "b.load_trans(b_tile.at(k + K(16) + j))");
     reported(&product_kernel(&outside), &args, &["ldmatrix: a row at byte"]);
 }
+
+/// Sums become the left operand of another product, and short floats in shared memory; row sums come from a product with ones.
+const CHAIN: &str = r#"
+using Square = tw::Layout<tw::Axis<I, 1, 16, 16, false>, tw::Axis<K, 1, 16, 1, false>>;
+using Middle = tw::Layout<tw::Axis<K, 1, 16, 16, false>, tw::Axis<J, 1, 16, 1, false>>;
+using Last = tw::Layout<tw::Axis<J, 1, 16, 8, false>, tw::Axis<N, 1, 8, 1, false>>;
+using Sums = tw::Layout<tw::Axis<I, 1, 16, 16, false>, tw::Axis<J, 1, 16, 1, false>>;
+using Tile = tw::Layout<tw::Axis<I, 1, 16, 24, false>, tw::Axis<J, 1, 16, 1, false>>;
+using Out = tw::Layout<tw::Axis<I, 1, 16, 8, false>, tw::Axis<N, 1, 8, 1, false>>;
+struct Params { const tw::f16* a; const tw::f16* b; const float* c; const tw::f16* e; tw::f16* middle; float* d; float* rows; };
+extern "C" __global__ void run(const __grid_constant__ Params p) {
+  const tw::Tensor<const tw::f16, Square> x{p.a};
+  const tw::Tensor<const tw::f16, Middle> y{p.b};
+  const tw::Tensor<const float, Sums> c{p.c};
+  const tw::Tensor<const tw::f16, Last> e{p.e};
+  const tw::Tensor<tw::f16, Sums> middle{p.middle};
+  const tw::Tensor<float, Out> d{p.d}, rows{p.rows};
+  const tw::Tensor<tw::f16, Tile> tile{(tw::f16*)tw::shared_memory()};
+  tw::FragmentA<tw::f16, I, K, 16, 16> a;
+  tw::FragmentB<tw::f16, K, J, 16, 16> b;
+  tw::FragmentB<tw::f16, J, N, 16, 8> right, ones;
+  tw::FragmentC<I, J, 16, 16> sum, more;
+  tw::FragmentC<I, N, 16, 8> last, zero;
+  a.gather(x.at(I(0)));
+  b.gather(y.at(K(0)));
+  right.gather(e.at(J(0)));
+  more.gather(c.at(I(0)));
+  ones.fill(tw::f16(1.0f));
+  zero.fill(0.0f);
+  sum.fill(0.0f);
+  tw::mma(sum, a, b, sum);
+  sum.add(more);
+  const auto left = sum.as<tw::f16>();
+  left.store(tile.at(I(0)));
+  __syncwarp();
+  sum.for_each([&](float&, tw::Coords<I, J> at) { *middle.at(at) = *tile.at(at); });
+  tw::mma(last, left, right, zero);
+  last.scatter(d.at(I(0)));
+  tw::mma(last, left, ones, zero);
+  last.scatter(rows.at(I(0)));
+}
+"#;
+
+#[test]
+fn a_product_of_a_product() {
+    let text = DIMS.to_owned() + "struct N : tw::Dim<N> { using Dim::Dim; };" + CHAIN;
+    let mut random = Random(23);
+    let mut operand = |n| random.many(n, Random::small);
+    let (a, b, c, e) = (operand(256), operand(256), operand(256), operand(128));
+    let sum = |i: usize, j: usize| (0..16).map(|k| a[i * 16 + k] * b[k * 16 + j]).sum::<f32>() + c[i * 16 + j];
+    let args = [
+        read(&F16.all(&a)),
+        read(&F16.all(&b)),
+        read(&c),
+        read(&F16.all(&e)),
+        written::<u16>(256),
+        written::<f32>(128),
+        written::<f32>(128),
+    ];
+    everywhere(&block("chain", &text, 32, 1024), &args, |outputs, place| {
+        let (middle, d, rows) = (outputs.get::<u16>(0), outputs.get::<f32>(1), outputs.get::<f32>(2));
+        for (i, m) in middle.iter().enumerate() {
+            assert_eq!(F16.value(*m), f64::from(sum(i / 16, i % 16)), "{place}, {i}");
+        }
+        for i in 0..128 {
+            let truth: f32 = (0..16).map(|j| sum(i / 8, j) * e[j * 8 + i % 8]).sum();
+            assert_eq!(d[i], truth, "{place}, {i}");
+            assert_eq!(rows[i], (0..16).map(|j| sum(i / 8, j)).sum::<f32>(), "{place}, {i}");
+        }
+    });
+}
+
+/// f32 in shared memory, read as tf32: left by rows, right by columns, both by ldmatrix.
+const TF32: &str = r#"
+using Left = tw::Layout<tw::Axis<I, 1, 16, 12, false>, tw::Axis<K, 1, 8, 1, false>>;
+using Right = tw::Layout<tw::Axis<J, 1, 16, 12, false>, tw::Axis<K, 1, 8, 1, false>>;
+using Sums = tw::Layout<tw::Axis<I, 1, 16, 16, false>, tw::Axis<J, 1, 16, 1, false>>;
+struct Params { const float* a; const float* b; float* d; };
+extern "C" __global__ void run(const __grid_constant__ Params p) {
+  float* memory = (float*)tw::shared_memory();
+  for (int i = threadIdx.x; i < 192; i += 32) {
+    memory[i] = p.a[i];
+    memory[192 + i] = p.b[i];
+  }
+  __syncwarp();
+  const tw::Tensor<float, Left> left{memory};
+  const tw::Tensor<float, Right> right{memory + 192};
+  const tw::Tensor<float, Sums> sums{p.d};
+  tw::FragmentC<I, J, 16, 16> sum;
+  sum.fill(0.0f);
+  for (K k(0); k < K(8); k.value += DEEP) {
+    tw::FragmentA<tw::tf32, I, K, 16, DEEP> a;
+    tw::FragmentB<tw::tf32, K, J, DEEP, 16> b;
+    a.load(left.at(I(0) + k));
+    b.load(right.at(J(0) + k));
+    tw::mma(sum, a, b, sum);
+  }
+  sum.scatter(sums.at(I(0)));
+}
+"#;
+
+#[test]
+fn tf32_from_floats() {
+    let mut random = Random(31);
+    let (a, b) = (random.many(192, Random::small), random.many(192, Random::small));
+    // Bits beyond tf32 are not read.
+    let dirty = |x: &[f32]| x.iter().map(|v| f32::from_bits(v.to_bits() | 0x1fff)).collect::<Vec<f32>>();
+    for deep in ["4", "8"] {
+        let text = DIMS.to_owned() + &TF32.replace("DEEP", deep);
+        let args = [read(&dirty(&a)), read(&dirty(&b)), written::<f32>(256)];
+        everywhere(&block("tf32", &text, 32, 2048), &args, |outputs, place| {
+            for (i, d) in outputs.get::<f32>(0).iter().enumerate() {
+                let truth: f32 = (0..8).map(|k| a[i / 16 * 12 + k] * b[i % 16 * 12 + k]).sum();
+                assert_eq!(*d, truth, "{place}, {i}, k{deep}");
+            }
+        });
+    }
+}

@@ -145,12 +145,19 @@ template <class T, class K, class J, int count, int deep> struct MapB {
   static TW_DEVICE constexpr int matrix(int lane) { return lane / 8 % count; }
 };
 
+// Of A: two registers for each 16 bytes of a row. Of B: `deep`, one for each 16 bytes of a column, for each 8 columns.
+template <class T, int columns> inline constexpr int left_registers = columns * (int)sizeof(T) / 8;
+template <class T, int rows> inline constexpr int right_depth = rows * (int)sizeof(T) / 16;
+template <class T, class I, class K, int columns>
+using LeftRegisters = Registers<T, I, K, left_registers<T, columns>, MapA<T, I, K, left_registers<T, columns>>>;
+template <class T, class K, class J, int columns, int deep>
+using RightRegisters = Registers<T, K, J, columns / 8 * deep, MapB<T, K, J, columns / 8 * deep, deep>>;
+
 }  // namespace detail
 
 // The left operand: `rows` = 16 along I, `columns` along K: 8 or 16 (f16, bf16), 4 or 8 (tf32).
-template <class T, class I, class K, int rows_, int columns_>
-struct FragmentA : detail::Registers<T, I, K, columns_ * (int)sizeof(T) / 8, detail::MapA<T, I, K, columns_ * (int)sizeof(T) / 8>> {
-  static constexpr int rows = rows_, columns = columns_, count = columns * (int)sizeof(T) / 8;
+template <class T, class I, class K, int rows_, int columns_> struct FragmentA : detail::LeftRegisters<T, I, K, columns_> {
+  static constexpr int rows = rows_, columns = columns_, count = detail::left_registers<T, columns>;
   static_assert(rows == 16, "operand A has 16 rows");
   static_assert(columns * sizeof(T) == 16 || columns * sizeof(T) == 32, "operand A has 16 or 32 bytes a row");
   using Map = detail::MapA<T, I, K, count>;
@@ -177,9 +184,8 @@ struct FragmentA : detail::Registers<T, I, K, columns_ * (int)sizeof(T) / 8, det
 
 // The right operand: `rows` along K as A has columns, `columns` = 8 or 16 along J.
 template <class T, class K, class J, int rows_, int columns_>
-struct FragmentB : detail::Registers<T, K, J, columns_ / 8 * (rows_ * (int)sizeof(T) / 16),
-                                     detail::MapB<T, K, J, columns_ / 8 * (rows_ * (int)sizeof(T) / 16), rows_ * (int)sizeof(T) / 16>> {
-  static constexpr int rows = rows_, columns = columns_, deep = rows * (int)sizeof(T) / 16;
+struct FragmentB : detail::RightRegisters<T, K, J, columns_, detail::right_depth<T, rows_>> {
+  static constexpr int rows = rows_, columns = columns_, deep = detail::right_depth<T, rows>;
   static_assert(columns == 8 || columns == 16, "operand B has 8 or 16 columns");
   static_assert(rows * sizeof(T) == 16 || rows * sizeof(T) == 32, "operand B has 16 or 32 bytes a column");
   using Map = detail::MapB<T, K, J, columns / 8 * deep, deep>;
@@ -245,7 +251,8 @@ TW_DEVICE void mma(D& d, const A& a, const B& b, const C& c, Place place = Place
   static_assert(same<C, D>, "mma: d is not of c's type");
   TW_UNROLL
   for (int tile = 0; tile < B::columns / 8; ++tile) {
-    arch::Mma<typename A::Element, A::columns>::run(d.values + 4 * tile, a.bits, b.bits + B::deep * tile, c.values + 4 * tile, place);
+    arch::Mma<typename A::Element, A::columns>::run(d.values + 4 * tile, a.bits, b.bits + B::deep * tile, c.values + 4 * tile,
+                                                    place);
   }
 }
 

@@ -32,7 +32,7 @@ template <int width = 32, class T, class Op> TW_DEVICE T warp_reduce(T value, Op
   } else {
     TW_UNROLL
     for (int step = width / 2; step > 0; step /= 2) {
-      value = op(value, arch::shuffle(arch::whole_warp, value, arch::lane() ^ step, place));
+      value = op(value, arch::shuffle_xor(value, step, place));
     }
     return value;
   }
@@ -68,8 +68,8 @@ namespace detail {
 // Each warp's result in shared memory, visible to all threads; gives the number of warps.
 template <class T, class Op> TW_DEVICE int reduce_warps(T value, Op op, T* scratch, Place place) {
   const int thread = arch::thread_of_block(), threads = arch::threads_of_block();
-  const int rest = threads - thread / 32 * 32;
-  value = warp_reduce_first(value, op, rest < 32 ? rest : 32, place);
+  const int lanes = threads - thread / 32 * 32;
+  value = lanes < 32 ? warp_reduce_first(value, op, lanes, place) : warp_reduce(value, op, place);
   if (arch::lane() == 0) store(scratch + thread / 32, Vector<T, 1>{{value}}, place);
   arch::sync_block(place);
   return (threads + 31) / 32;

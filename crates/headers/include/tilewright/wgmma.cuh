@@ -36,8 +36,12 @@ template <class T, class R, class K, int rows_, arch::Swizzle swizzle_> struct W
     return memory[offset(c.template get<R>(), c.template get<K>())];
   }
   // From row `row` and element `k` of the depth on: multiples of 8 and 16.
-  TW_DEVICE unsigned long long descriptor(R row, K k) const {
-    const unsigned long long first = arch::wgmma_descriptor(memory, swizzle, 16, 8 * row_bytes);
+  TW_DEVICE unsigned long long descriptor(R row, K k, Place place = Place::here()) const {
+#ifdef TILEWRIGHT_HOST
+    const bool aligned = (unsigned long long)memory % (8 * row_bytes) == 0 && row.value % 8 == 0 && k.value % 16 == 0;
+    if (!aligned) host::misuse("wgmma: an operand's memory, row or k is not at a multiple of 8 rows' bytes, of 8, of 16", place);
+#endif
+    const unsigned long long first = arch::wgmma_descriptor(memory, swizzle, 16, 8 * row_bytes, place);
     return arch::wgmma_advance(first, row.value * row_bytes + k.value * (int)sizeof(T));
   }
 };
@@ -81,8 +85,8 @@ template <class I, class J, int columns_> struct WgmmaAccumulator {
     static_assert(same<typename B::Row, J>, "multiply: the dimension of b's rows is not that of the accumulator's columns");
     static_assert(A::rows >= rows, "multiply: a has fewer than 64 rows");
     static_assert(B::rows >= columns, "multiply: b has fewer rows than the accumulator has columns");
-    arch::Wgmma<typename A::Element, columns>::template run<false, false>(values, a.descriptor(i, k), b.descriptor(j, k),
-                                                                          accumulate, place);
+    arch::Wgmma<typename A::Element, columns>::template run<false, false>(
+        values, a.descriptor(i, k, place), b.descriptor(j, k, place), accumulate, place);
   }
   // Until at most `left` groups are on their way.
   template <int left> TW_DEVICE void wait(Place place = Place::here()) {

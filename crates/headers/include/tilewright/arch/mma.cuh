@@ -3,7 +3,7 @@
 // the GPU's own: compare with a tolerance.
 #pragma once
 
-#include "tilewright/arch/place.cuh"
+#include "tilewright/arch/caller.cuh"
 #include "tilewright/half.cuh"
 
 namespace tw {

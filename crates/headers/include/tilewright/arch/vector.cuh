@@ -1,7 +1,7 @@
 // Vectors of 2, 4, 8 or 16 bytes, moved by one instruction.
 #pragma once
 
-#include "tilewright/arch/place.cuh"
+#include "tilewright/arch/caller.cuh"
 
 namespace tw {
 

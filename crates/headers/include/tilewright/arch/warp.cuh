@@ -1,7 +1,7 @@
 // What the lanes of a warp, and the warps of a block, do together.
 #pragma once
 
-#include "tilewright/arch/place.cuh"
+#include "tilewright/arch/caller.cuh"
 
 namespace tw {
 namespace arch {
@@ -19,6 +19,7 @@ inline void sync_block(Place place) { __syncthreads(place); }
 template <class T> T shuffle(unsigned mask, T value, int source, Place place) {
   return __shfl_sync(mask, value, source, 32, place);
 }
+template <class T> T shuffle_xor(T value, int flip, Place place) { return __shfl_xor_sync(whole_warp, value, flip, 32, place); }
 #else
 __device__ __forceinline__ int lane() {
   int number;
@@ -32,6 +33,9 @@ __device__ __forceinline__ int threads_of_block() { return (int)(blockDim.x * bl
 __device__ __forceinline__ void sync_block(Place) { __syncthreads(); }
 template <class T> __device__ __forceinline__ T shuffle(unsigned mask, T value, int source, Place) {
   return __shfl_sync(mask, value, source);
+}
+template <class T> __device__ __forceinline__ T shuffle_xor(T value, int flip, Place) {
+  return __shfl_xor_sync(whole_warp, value, flip);
 }
 #endif
 

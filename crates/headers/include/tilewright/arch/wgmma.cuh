@@ -19,13 +19,24 @@ enum class Swizzle : unsigned { None = 0, Bytes128 = 1, Bytes64 = 2, Bytes32 = 3
 // is contiguous (transposed): swizzled, `leading` from one swizzled row's length along that dimension to the next, `stride`
 // from 8 of K to the next 8; Swizzle::None has the two the other way round.
 #ifdef TILEWRIGHT_HOST
-inline unsigned shared_address(const void* p) { return (unsigned)((const unsigned char*)p - host::shared_memory()); }
+inline unsigned operand_address(const void* start, Place place) {
+  const long long at = (const unsigned char*)start - host::shared_memory();
+  if (at % 16 == 0 && at >= 0 && at < (long long)host::shared_bytes()) return (unsigned)at;
+  char rule[160];
+  __builtin_snprintf(rule, sizeof rule, "wgmma: an operand at byte %lld of %llu of shared memory, not at a multiple of 16", at,
+                     host::shared_bytes());
+  host::misuse(rule, place);
+}
 #else
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ __forceinline__ unsigned operand_address(const void* start, Place) {
+  return (unsigned)__cvta_generic_to_shared(start);
+}
 #endif
-TW_DEVICE unsigned long long wgmma_descriptor(const void* start, Swizzle swizzle, int leading, int stride) {
-  return (unsigned long long)(shared_address(start) >> 4 & 0x3fff) | (unsigned long long)(leading >> 4 & 0x3fff) << 16 |
-         (unsigned long long)(stride >> 4 & 0x3fff) << 32 | (unsigned long long)swizzle << 62;
+TW_DEVICE unsigned long long wgmma_descriptor(const void* start, Swizzle swizzle, int leading, int stride,
+                                              Place place = Place::here()) {
+  return (unsigned long long)(operand_address(start, place) >> 4 & 0x3fff) |
+         (unsigned long long)(leading >> 4 & 0x3fff) << 16 | (unsigned long long)(stride >> 4 & 0x3fff) << 32 |
+         (unsigned long long)swizzle << 62;
 }
 // The same matrix `bytes` further on: 32 bytes are 16 elements along K, in a swizzled row as well.
 TW_DEVICE unsigned long long wgmma_advance(unsigned long long descriptor, int bytes) { return descriptor + (bytes >> 4); }
@@ -128,8 +139,9 @@ template <int count> __device__ __forceinline__ void hold(float (&d)[count]) {
   TW_UNROLL
   for (int i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
-// Changes how many registers each thread of the warpgroup has; all of its warps call it. A kernel that asks for more than the
-// others gave up never goes on.
+// Changes how many registers each thread of the warpgroup has; all of its warps call it. The kernel has
+// __launch_bounds__(threads, 1), which says how many there are at its start, or ptxas ignores this (C7508). One that asks for
+// more than others gave up never goes on.
 template <int registers> __device__ __forceinline__ void more_registers(Place = {}) {
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0, "a multiple of 8 from 24 to 256");
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
