@@ -1,7 +1,7 @@
 //! Declarations inside a CUDA source: a block of dimensions, folds and tensors becomes the C++ types that the kernel uses.
 
 use super::parse::{Fault, Reader, lay_out};
-use super::{Layout, declare_dims};
+use super::{Layout, Map, declare_dims};
 use crate::cuda_type::CudaType;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -222,18 +222,24 @@ impl Names {
         if !reader.sees("[") {
             return Err(reader.expected("`[`"));
         }
-        let axes = reader.axes()?;
+        let (axes, maps) = (reader.axes()?, reader.maps()?);
         reader.wants(")")?;
-        if let Some((axis, _)) = axes.iter().find(|(a, _)| !self.dims.contains(&a.dim)) {
-            return Err(self.unknown(at, &axis.dim));
+        let mapped = maps.iter().flat_map(Map::dims);
+        if let Some(dim) = axes.iter().map(|(a, _)| a.dim.as_str()).chain(mapped).find(|dim| !self.knows(dim)) {
+            return Err(self.unknown(at, dim));
         }
-        let both = lay_out(axes).and_then(|layout| Ok((layout.cuda()?, layout)));
+        let both =
+            lay_out(axes).and_then(|layout| layout.through(maps)).and_then(|layout| Ok((layout.cuda()?, layout)));
         let (cuda, layout) = both.map_err(|error| Fault { at, message: error.to_string() })?;
-        let _ = writeln!(text, "using {name} = tw::Tensor<{written}, {cuda}>;");
+        let _ = writeln!(text, "using {name} = tw::Tensor<{written}, {cuda}, struct {name}_>;");
         let element = written.strip_prefix("const ").unwrap_or(&written).trim();
         let (element, constant) = (CudaType::read(element), element.len() < written.len());
         self.tensors.push(DeclaredTensor { name, element, constant, layout, line });
         Ok(())
+    }
+
+    fn knows(&self, dim: &str) -> bool {
+        self.dims.iter().any(|known| known == dim)
     }
 
     fn unknown(&self, at: usize, name: &str) -> Fault {

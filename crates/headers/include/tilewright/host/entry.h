@@ -1,20 +1,10 @@
 // What the runtime knows of a kernel: how to call it with the bytes of its parameters, and where each of them lies.
 #pragma once
 
+#include "tilewright/host/abi.h"
+
 namespace tw {
 namespace host {
-
-// Read by Rust: keep both in step with src/host_model/library.rs.
-struct Parameter {
-  unsigned long long offset;
-  unsigned long long bytes;
-};
-struct Kernel {
-  void (*call)(const void* parameters);
-  unsigned long long parameter_bytes;
-  const Parameter* parameters;
-  unsigned long long parameter_count;
-};
 
 // Parameters laid out like a struct of them. One parameter is its own layout.
 template <int count> struct ParameterTable {

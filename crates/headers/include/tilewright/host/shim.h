@@ -17,7 +17,7 @@
 #include "tilewright/host/conversion.h"
 #include "tilewright/host/entry.h"
 #include "tilewright/host/memory.h"
-#include "tilewright/host/shadow.h"
+#include "tilewright/host/view.h"
 #include "tilewright/host/warp.h"
 
 #include "tilewright/host/keywords.h"
