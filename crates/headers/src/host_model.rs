@@ -3,7 +3,8 @@
 //! It is a test tool. Each block runs on one OS thread, on as many cores as the launch is worth; its threads are
 //! resumed in the order of a [`Schedule`] and run until they wait or end. So a kernel that lacks a barrier gives wrong
 //! results under some schedule, and one whose barrier not every thread reaches is reported as a deadlock, with the
-//! line.
+//! line. Accesses to shared memory that the kernel tells of (typed views, primitives of `arch/`) are watched: races, early
+//! reads and accesses to where a copy is in flight are reported with both lines; README.md lists what is seen.
 //!
 //! What a kernel must keep to: the source starts with `#include` lines of [`crate::device_headers`]; a kernel is
 //! `extern "C" __global__ void NAME(..)`, with one struct by value ([`HostModel::run`]) or with several values and

@@ -268,7 +268,7 @@ impl TensorMap {
 
     /// The 128 bytes that the host model's `tw::TensorMap` holds for a tensor at this address. A GPU cannot read them.
     pub fn host_bytes(&self, base: u64) -> [u8; 128] {
-        // The order of `tw::host::BoxMap` in host/bulk.h.
+        // The order of `tw::host::BoxMap` in host/boxes.h.
         let mut bytes = Vec::with_capacity(128);
         let padded = |numbers: &[u64], count: usize| {
             let mut numbers = numbers.to_vec();

@@ -5,13 +5,13 @@
 namespace tw {
 namespace host {
 
-// Where a parameter lies among the bytes of all, and how many are its own.
+// Where a parameter of a kernel lies among the bytes of all of them.
 struct Parameter {
   unsigned long long offset;
   unsigned long long bytes;
 };
 
-// How to call a kernel with the bytes of its parameters, how many those are, and where each parameter lies.
+// How to call a kernel with the bytes of its parameters, how many those are, and where each of them lies.
 struct Kernel {
   void (*call)(const void* parameters);
   unsigned long long parameter_bytes;

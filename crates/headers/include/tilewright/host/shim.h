@@ -12,6 +12,7 @@
 #include "tilewright/host/thread.h"
 
 #include "tilewright/host/arithmetic.h"
+#include "tilewright/host/asynchronous.h"
 #include "tilewright/host/atomic.h"
 #include "tilewright/host/bits.h"
 #include "tilewright/host/conversion.h"
