@@ -37,7 +37,6 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/arch/grid.cuh",
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",
-        "tilewright/arch/caller.cuh",
         "tilewright/arch/proxy.cuh",
         "tilewright/arch/reciprocal.cuh",
         "tilewright/arch/shared.cuh",
