@@ -367,8 +367,15 @@ impl fmt::Display for Wanted {
 
 impl Kind {
     fn tensor(tensor: &DeclaredTensor) -> Kind {
-        let layout = &tensor.layout;
-        let dims = layout.dims().into_iter().map(|dim| (dim.to_owned(), layout.extent(dim).unwrap_or(0))).collect();
+        // Those of the axes: what is stored. Dimensions that are computed from others have no elements of their own.
+        let mut dims: Vec<(String, i64)> = Vec::new();
+        for axis in tensor.layout.axes() {
+            let end = i64::from(axis.fold) * i64::from(axis.size);
+            match dims.iter_mut().find(|(dim, _)| *dim == axis.dim) {
+                Some((_, extent)) => *extent = end.max(*extent),
+                None => dims.push((axis.dim.clone(), end)),
+            }
+        }
         Kind::Tensor { tensor: tensor.clone(), dims }
     }
 }

@@ -211,7 +211,8 @@ mod tests {
             return skip("host_model::the_compiler_lays_out_what_rust_does", "no C++ compiler");
         }
         let mut assertions = asserted! {
-            "tw::host::Kernel" Kernel { call, parameter_bytes }
+            "tw::host::Parameter" Parameter { offset, bytes }
+            "tw::host::Kernel" Kernel { call, parameter_bytes, parameters, parameter_count }
             "tw::host::Request" Request {
                 grid, block, order, seed, shared_bytes, parameter, parameter_bytes, message, message_bytes
             }
