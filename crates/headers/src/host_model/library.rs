@@ -1,33 +1,13 @@
 //! The compiled library and its launches: all unsafe code of this crate.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 use std::ptr;
 
 use tempfile::TempDir;
 
+use super::abi::{Kernel, Order, Outcome, Parameter, Request};
 use super::{Error, HostModel, Launch, Schedule, unit};
-
-/// `tw::host::Kernel` of entry.h.
-#[repr(C)]
-struct Kernel {
-    call: unsafe extern "C" fn(*const c_void),
-    parameter_bytes: u64,
-}
-
-/// `tw::host::Request` of launch.h.
-#[repr(C)]
-struct Request {
-    grid: [u32; 3],
-    block: [u32; 3],
-    order: u32,
-    seed: u64,
-    shared_bytes: u64,
-    parameter: *const c_void,
-    parameter_bytes: u64,
-    message: *mut c_char,
-    message_bytes: u64,
-}
 
 type Run = unsafe extern "C" fn(*const Kernel, *const Request) -> c_int;
 
@@ -79,8 +59,8 @@ impl Library {
 impl HostModel {
     /// Runs one kernel of source number `source` over its grid, and returns when all blocks have ended.
     ///
-    /// `params`: the bytes of the kernel's parameter struct; pointers inside are the host's. Several launches may run
-    /// at the same time, from several threads.
+    /// `params`: the bytes of the kernel's parameter struct, or of several parameters laid out like a struct of them;
+    /// pointers inside are the host's. Several launches may run at the same time, from several threads.
     ///
     /// # Errors
     /// [`Error::UnknownKernel`], [`Error::ParameterBytes`] and [`Error::Limit`] before anything runs;
@@ -91,26 +71,18 @@ impl HostModel {
     /// The kernel runs as native code. Every pointer in `params` must be good for what the kernel does with it, from
     /// several threads at a time, until this returns. `params` must be initialised throughout, padding included.
     pub unsafe fn run(&self, source: usize, kernel: &str, launch: Launch, params: &[u8]) -> Result<(), Error> {
-        let known = self.kernels(source);
-        if !known.iter().any(|name| name == kernel) {
-            return Err(Error::UnknownKernel {
-                source_index: source,
-                kernel: kernel.to_owned(),
-                known: known.to_vec(),
-            });
-        }
+        let entry = self.entry(source, kernel)?;
         check_limits(kernel, &launch)?;
-        let entry = self.library.kernel(source, kernel)?;
         let (expected, got) = (entry.parameter_bytes, params.len() as u64);
         if expected != got {
             return Err(Error::ParameterBytes { kernel: kernel.to_owned(), expected, got });
         }
-        check(kernel, "the parameter's size", got, 1, LARGEST_PARAMETER)?;
+        check(kernel, "the parameter's size", got, 0, LARGEST_PARAMETER)?;
 
         let (order, seed) = match launch.schedule {
-            Schedule::Forward => (0, 0),
-            Schedule::Backward => (1, 0),
-            Schedule::Shuffled(seed) => (2, seed),
+            Schedule::Forward => (Order::Forward, 0),
+            Schedule::Backward => (Order::Backward, 0),
+            Schedule::Shuffled(seed) => (Order::Shuffled, seed),
         };
         let mut message = [0u8; MESSAGE_BYTES];
         let request = Request {
@@ -124,17 +96,66 @@ impl HostModel {
             message: message.as_mut_ptr().cast(),
             message_bytes: MESSAGE_BYTES as u64,
         };
-        // SAFETY: both structs mirror the header's; the runtime reads `parameter_bytes` bytes of the parameter, which
+        // SAFETY: both structs are generated from the header; the runtime reads `parameter_bytes` bytes of the parameter, which
         // is at most what it has room for, and writes at most `message_bytes` bytes, ending in zero; sizes are within
         // its limits. What the kernel does with the parameter's pointers is the caller's promise.
-        let outcome = unsafe { (self.library.run)(ptr::from_ref(entry), &raw const request) };
-        if outcome == 0 {
+        let outcome = Outcome(unsafe { (self.library.run)(ptr::from_ref(entry), &raw const request) });
+        if outcome == Outcome::Done {
             return Ok(());
         }
         let text =
             CStr::from_bytes_until_nul(&message).map_or_else(|_| String::new(), |m| m.to_string_lossy().into_owned());
         let kernel = kernel.to_owned();
-        Err(if outcome == 1 { Error::Deadlock { kernel, text } } else { Error::Misuse { kernel, text } })
+        Err(if outcome == Outcome::Deadlock {
+            Error::Deadlock { kernel, text }
+        } else {
+            Error::Misuse { kernel, text }
+        })
+    }
+}
+
+impl HostModel {
+    /// Runs a kernel of several parameters as [`HostModel::run`] does: the bytes of each, in the kernel's order. The bytes
+    /// of a pointer are those of its address.
+    ///
+    /// # Errors
+    /// Those of [`HostModel::run`]; [`Error::ParameterCount`] for more or fewer parameters than the kernel takes.
+    ///
+    /// # Safety
+    /// As for [`HostModel::run`].
+    pub unsafe fn run_with(
+        &self,
+        source: usize,
+        kernel: &str,
+        launch: Launch,
+        parameters: &[&[u8]],
+    ) -> Result<(), Error> {
+        let entry = self.entry(source, kernel)?;
+        let (expected, got) = (entry.parameter_count, parameters.len() as u64);
+        if expected != got {
+            return Err(Error::ParameterCount { kernel: kernel.to_owned(), expected, got });
+        }
+        let mut block = vec![0; usize::try_from(entry.parameter_bytes).unwrap_or(0)];
+        for (index, given) in parameters.iter().enumerate() {
+            // SAFETY: the table has `parameter_count` entries and lives as long as the library.
+            let Parameter { offset, bytes } = unsafe { entry.parameters.add(index).read() };
+            let got = given.len() as u64;
+            let place = usize::try_from(offset).ok().and_then(|offset| block.get_mut(offset..)?.get_mut(..given.len()));
+            match place {
+                Some(place) if bytes == got => place.copy_from_slice(given),
+                _ => return Err(Error::ParameterBytes { kernel: kernel.to_owned(), expected: bytes, got }),
+            }
+        }
+        // SAFETY: the block is laid out as the kernel reads it; the rest is the caller's promise.
+        unsafe { self.run(source, kernel, launch, &block) }
+    }
+
+    fn entry(&self, source: usize, kernel: &str) -> Result<&Kernel, Error> {
+        let known = self.kernels(source);
+        if known.iter().any(|name| name == kernel) {
+            return self.library.kernel(source, kernel);
+        }
+        Err(Error::UnknownKernel { source_index: source, kernel: kernel.to_owned(), known: known.to_vec() })
     }
 }
 
@@ -155,4 +176,60 @@ fn check(kernel: &str, what: &'static str, got: u64, low: u64, high: u64) -> Res
         return Ok(());
     }
     Err(Error::Limit { kernel: kernel.to_owned(), what, got, low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::{align_of, offset_of, size_of};
+
+    use super::*;
+    use crate::host_model::{KernelSource, skip};
+
+    /// What the C++ compiler has to agree with: sizes, alignments and places as Rust has them.
+    macro_rules! asserted {
+        ($($name:literal $of:ident { $($field:ident),* })*) => {
+            [$(
+                format!("static_assert(sizeof({}) == {});\n", $name, size_of::<$of>()),
+                format!("static_assert(alignof({}) == {});\n", $name, align_of::<$of>()),
+                $(format!(
+                    "static_assert(__builtin_offsetof({}, {}) == {});\n",
+                    $name, stringify!($field), offset_of!($of, $field)
+                ),)*
+            )*].concat()
+        };
+    }
+
+    fn compile(assertions: &str) -> Result<HostModel, Error> {
+        let kernel = "struct P { int x; };\nextern \"C\" __global__ void none(const __grid_constant__ P p) {}\n";
+        let text = format!("#include \"tilewright/host/abi.h\"\n{assertions}{kernel}");
+        HostModel::compile(&[KernelSource { name: "abi", text: &text }])
+    }
+
+    #[test]
+    fn the_compiler_lays_out_what_rust_does() {
+        if HostModel::compiler().is_none() {
+            return skip("host_model::the_compiler_lays_out_what_rust_does", "no C++ compiler");
+        }
+        let mut assertions = asserted! {
+            "tw::host::Parameter" Parameter { offset, bytes }
+            "tw::host::Kernel" Kernel { call, parameter_bytes, parameters, parameter_count }
+            "tw::host::Request" Request {
+                grid, block, order, seed, shared_bytes, parameter, parameter_bytes, message, message_bytes
+            }
+            "tw::host::Outcome" Outcome {}
+            "tw::host::Order" Order {}
+        };
+        for (name, value) in [("Done", Outcome::Done), ("Deadlock", Outcome::Deadlock), ("Misuse", Outcome::Misuse)] {
+            assertions += &format!("static_assert((int)tw::host::Outcome::{name} == {});\n", value.0);
+        }
+        for (name, value) in [("Forward", Order::Forward), ("Backward", Order::Backward), ("Shuffled", Order::Shuffled)]
+        {
+            assertions += &format!("static_assert((unsigned)tw::host::Order::{name} == {});\n", value.0);
+        }
+        compile(&assertions).unwrap_or_else(|error| panic!("{error}"));
+
+        let moved = assertions.replace("(tw::host::Request, seed) == 32", "(tw::host::Request, seed) == 28");
+        assert_ne!(moved, assertions);
+        assert!(compile(&moved).is_err(), "a wrong place is not noticed");
+    }
 }

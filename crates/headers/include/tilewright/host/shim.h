@@ -12,6 +12,7 @@
 #include "tilewright/host/thread.h"
 
 #include "tilewright/host/arithmetic.h"
+#include "tilewright/host/asynchronous.h"
 #include "tilewright/host/atomic.h"
 #include "tilewright/host/bits.h"
 #include "tilewright/host/conversion.h"
@@ -19,5 +20,6 @@
 #include "tilewright/host/memory.h"
 #include "tilewright/host/view.h"
 #include "tilewright/host/warp.h"
+#include "tilewright/host/wgmma.h"
 
 #include "tilewright/host/keywords.h"
