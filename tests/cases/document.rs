@@ -84,19 +84,27 @@ pub(super) fn print(rows: &[Row]) -> String {
         }
     }
     text.push_str("\n## What a form cannot say\n\n");
-    let mut reasons: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for (forms, reason, cases) in unsaid(rows) {
+        let cases: Vec<String> = cases.iter().map(u32::to_string).collect();
+        item(&mut text, &format!("**{}** ({}): {reason}.", cases.join(", "), forms.join(", ")));
+    }
+    text
+}
+
+/// Which forms cannot say the laws of which cases, and why.
+fn unsaid(rows: &[Row]) -> Vec<(Vec<&'static str>, &'static str, Vec<u32>)> {
+    let mut all: Vec<(Vec<&str>, &str, Vec<u32>)> = Vec::new();
     for row in rows {
-        for (form, reason) in ["Typed", "Run time", "C++"].into_iter().zip(self::reasons(&row.shows)) {
-            let Some(reason) = reason else { continue };
-            match reasons.iter_mut().find(|(f, r, _)| *f == form && *r == reason) {
-                Some((.., cases)) if cases.last() == Some(&row.case.to_string()) => {}
-                Some((.., cases)) => cases.push(row.case.to_string()),
-                None => reasons.push((form, reason, vec![row.case.to_string()])),
+        let forms = ["typed", "run time", "C++"].into_iter().zip(reasons(&row.shows));
+        let silent: Vec<(&str, &str)> = forms.filter_map(|(form, reason)| Some((form, reason?))).collect();
+        for (_, reason) in &silent {
+            let forms: Vec<&str> = silent.iter().filter(|(_, other)| other == reason).map(|(form, _)| *form).collect();
+            match all.iter_mut().find(|(f, r, _)| *f == forms && r == reason) {
+                Some((.., cases)) if cases.last() == Some(&row.case) => {}
+                Some((.., cases)) => cases.push(row.case),
+                None => all.push((forms, reason, vec![row.case])),
             }
         }
     }
-    for (form, reason, cases) in reasons {
-        item(&mut text, &format!("{form}, {}: {reason}.", cases.join(", ")));
-    }
-    text
+    all
 }

@@ -11,14 +11,35 @@ fn registers() -> impl Iterator<Item = (i32, i32)> {
     (0..32).flat_map(|lane| (0..4).map(move |register| (lane, register)))
 }
 
+/// Where the first of the two neighbours in each register stands in A, B and C, from the definition of mma.m16n8k16.
+fn elements() -> Vec<i64> {
+    let places = registers().map(|(lane, register)| (i64::from(lane), i64::from(register)));
+    let places = places.flat_map(|(lane, register)| {
+        let (quad, in_quad, low, high) = (lane / 4, lane % 4, register & 1, register >> 1);
+        let a = (quad + 8 * low) * 16 + 2 * (in_quad + 4 * high);
+        let b = 2 * (in_quad + 4 * low) * 16 + quad + 8 * high;
+        [a, b, a]
+    });
+    places.collect()
+}
+
+/// The row that each lane addresses, from the definition of ldmatrix.
+fn loaded_rows() -> Vec<i64> {
+    let rows = (0..32).flat_map(|lane| {
+        let (row, half) = ((lane & 7) + ((lane & 16) >> 1), (lane >> 3) & 1);
+        [(lane & 15) * 2 + (lane >> 4), lane & 15, row * 2 + half, (lane & 7) * 2 + half, lane & 7]
+    });
+    rows.collect()
+}
+
 /// Where a lane and a register lead, in each of three fragments.
 fn places<const N: usize>(lane: i32, register: i32, names: [&str; N]) -> Vec<i64> {
     let point = [("LANE", i64::from(lane)), ("REG", i64::from(register))];
     names.map(|name| at(&layout(name), &point)).to_vec()
 }
 
-const NOT_AN_ELEMENT: &str =
-    "fragments are types of the device headers; a layout says where they lie, not what they are made of";
+const IN_REGISTERS: &str =
+    "a fragment lies in the registers of a warp, which only kernels have; the maps above say where its elements are";
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
@@ -27,16 +48,7 @@ pub(super) fn rows() -> Vec<Row> {
             law: "The elements that a lane's registers hold in the operands and the result of a 16 x 8 x 16 product.",
             deviation: None,
             shows: Values {
-                // Rows and columns of the first of two neighbours, from the definition of mma.m16n8k16.
-                expected: registers()
-                    .map(|(lane, f)| (i64::from(lane), i64::from(f)))
-                    .flat_map(|(lane, f)| {
-                        let (quad, in_quad, low, high) = (lane / 4, lane % 4, f & 1, f >> 1);
-                        let a = (quad + 8 * low) * 16 + 2 * (in_quad + 4 * high);
-                        let b = 2 * (in_quad + 4 * low) * 16 + quad + 8 * high;
-                        [a, b, a]
-                    })
-                    .collect(),
+                expected: elements(),
                 typed: Runs(|| {
                     let points = registers().map(|(lane, register)| LANE(lane) + REG(register));
                     points
@@ -61,12 +73,7 @@ pub(super) fn rows() -> Vec<Row> {
                   16 and 8 x 8.",
             deviation: None,
             shows: Values {
-                expected: (0..32)
-                    .flat_map(|lane| {
-                        let (row, half) = ((lane & 7) + ((lane & 16) >> 1), (lane >> 3) & 1);
-                        [(lane & 15) * 2 + (lane >> 4), lane & 15, row * 2 + half, (lane & 7) * 2 + half, lane & 7]
-                    })
-                    .collect(),
+                expected: loaded_rows(),
                 typed: Runs(|| {
                     let lanes = (0..32).map(LANE);
                     let two = |at| numbers![LoadA::offset(at), LoadA8::offset(at), LoadB::offset(at)];
@@ -82,6 +89,33 @@ pub(super) fn rows() -> Vec<Row> {
                     "for (LANE at : tw::range(LANE(32))) {
                        out(LoadA::offset(at), LoadA8::offset(at));
                        out(LoadB::offset(at), LoadB16::offset(at), LoadB8::offset(at));
+                     }",
+                ),
+            },
+        },
+        Row {
+            case: 58,
+            law: "Fragments in registers hold those elements, and load those rows.",
+            deviation: None,
+            shows: Values {
+                expected: elements().into_iter().chain(loaded_rows()).collect(),
+                typed: Cannot(IN_REGISTERS),
+                run_time: Cannot(IN_REGISTERS),
+                cuda: Runs(
+                    "using A = tw::FragmentA<tw::f16, I, K, 16, 16>;
+                     using A8 = tw::FragmentA<tw::f16, I, K, 16, 8>;
+                     using B = tw::FragmentB<tw::f16, K, J, 16, 16>;
+                     using B16 = tw::FragmentB<tw::f16, K, J, 16, 8>;
+                     using B8 = tw::FragmentB<tw::f16, K, J, 8, 8>;
+                     for (int n = 0; n < 128; ++n) {
+                       const int lane = n / 4, element = n % 4 * 2;
+                       out(FragmentA::offset(A::coords(lane, element)), FragmentB::offset(B::coords(lane, element)));
+                       out(FragmentC::offset(tw::FragmentC<I, J, 16, 16>::coords(lane, element)));
+                     }
+                     for (int lane = 0; lane < 32; ++lane) {
+                       out(LoadA::offset(A::row_coords(lane)), LoadA8::offset(A8::row_coords(lane)));
+                       out(LoadB::offset(B::row_coords(lane)), LoadB16::offset(B16::row_coords(lane)));
+                       out(LoadB8::offset(B8::row_coords(lane)));
                      }",
                 ),
             },
@@ -120,16 +154,46 @@ pub(super) fn rows() -> Vec<Row> {
             },
         },
         Row {
-            case: 60,
-            law: "A fragment of a shape, an operand or an element type that tensor cores lack is refused.",
+            case: 59,
+            law: "A fragment loads from a tensor of its own elements.",
             deviation: None,
             shows: Refusal {
-                typed: Cannot(NOT_AN_ELEMENT),
-                run_time: Cannot(NOT_AN_ELEMENT),
-                cuda: Cannot(
-                    "the layouts' headers know no fragments; the header of fragments refuses them, and its tests \
-                     show it",
-                ),
+                typed: Cannot(IN_REGISTERS),
+                run_time: Cannot(IN_REGISTERS),
+                cuda: Runs((
+                    "tw::FragmentA<tw::f16, I, K, 16, 16> a; a.load(Square{x}.at(I(0) + K(0)));",
+                    "load: the tensor's elements are not the fragment's",
+                )),
+            },
+        },
+        Row {
+            case: 60,
+            law: "A left operand has 16 rows.",
+            deviation: None,
+            shows: Refusal {
+                typed: Cannot(IN_REGISTERS),
+                run_time: Cannot(IN_REGISTERS),
+                cuda: Runs(("out(tw::FragmentA<tw::f16, I, K, 8, 16>::rows);", "operand A has 16 rows")),
+            },
+        },
+        Row {
+            case: 60,
+            law: "A right operand has 8 or 16 columns.",
+            deviation: None,
+            shows: Refusal {
+                typed: Cannot(IN_REGISTERS),
+                run_time: Cannot(IN_REGISTERS),
+                cuda: Runs(("out(tw::FragmentB<tw::f16, K, J, 16, 24>::rows);", "operand B has 8 or 16 columns")),
+            },
+        },
+        Row {
+            case: 60,
+            law: "A row of an operand has 16 or 32 bytes, which leaves out elements that tensor cores lack.",
+            deviation: None,
+            shows: Refusal {
+                typed: Cannot(IN_REGISTERS),
+                run_time: Cannot(IN_REGISTERS),
+                cuda: Runs(("out(tw::FragmentA<double, I, K, 16, 8>::rows);", "operand A has 16 or 32 bytes a row")),
             },
         },
         Row {

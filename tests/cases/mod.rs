@@ -15,6 +15,7 @@ mod row;
 mod tensors;
 
 use row::{Form, Row, Shows};
+use tilewright_headers::host_model::{HostModel, skip};
 
 /// The table, in the order of the cases.
 fn table() -> Vec<Row> {
@@ -78,6 +79,9 @@ fn kernels() {
 
 #[test]
 fn mistakes_are_refused() {
+    if HostModel::compiler().is_none() {
+        skip("cases::mistakes_are_refused, kernels", "no C++ compiler");
+    }
     for row in table() {
         let Shows::Refusal { typed, run_time, cuda } = row.shows else { continue };
         let place = format!("case {}: {}", row.case, row.law);
