@@ -184,7 +184,7 @@ fn swizzled_rows_lie_as_the_tensor_cores_want_them() {
         let halves: &[u16] = bytemuck::cast_slice(&x);
         for row in 0..rows - 2 {
             for column in 0..columns - 3 {
-                let part = column / 8 ^ (row / rows_per_line) % parts;
+                let part = (column / 8) ^ (row / rows_per_line % parts);
                 truth[row * columns + part * 8 + column % 8] = halves[row * stride as usize / 2 + column];
             }
         }
