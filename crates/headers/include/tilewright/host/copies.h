@@ -134,7 +134,9 @@ class Copies {
       Copy& copy = all_[i];
       const char* advice = nullptr;
       if (copy.kind == Kind::Load) advice = "a thread waits for its mbarrier";
-      if (copy.kind == Kind::Store && copy.staged == nullptr) advice = "the thread that began it calls tw::arch::bulk_wait_read<0>()";
+      if (copy.kind == Kind::Store && copy.staged == nullptr) {
+        advice = "the thread that began it calls tw::arch::bulk_wait_read<0>()";
+      }
       if (advice != nullptr) {
         return accuse(launch_, thread(copy.thread), copy.place, "this asynchronous copy is in flight when the block ends: before "
                       "that, %s", advice);
