@@ -93,6 +93,22 @@ fn mutants_are_reported() {
         &args,
         &["Turned: K(16) lies outside 0..16", "places.cu:64", "block (0, 0, 0)"],
     );
+    let text = expand(&TEXT.replace("  __syncthreads();\n", "")).unwrap();
+    reported(
+        &kernel(&text, "turned", 1, 64),
+        &args,
+        &["0_places.cu:59: it reads Turned at I(3) + K(15)", "nothing in this block has written them", "a barrier"],
+    );
+    let text = expand(&TEXT.replace(
+        "Tile::partition(threadIdx.x, blockDim.x)) *turned",
+        "Tile::partition(threadIdx.x + 1, blockDim.x)) *turned",
+    ))
+    .unwrap();
+    reported(
+        &kernel(&text, "turned", 1, 64),
+        &args,
+        &["reads Turned at ", "nothing in this block has written them yet"],
+    );
 }
 
 use tilewright_headers::host_model::HostModel;

@@ -7,10 +7,6 @@ use tilewright_headers::host_model::skip;
 use tilewright_tests::cost::kernels::{TWINS, cost, expanded};
 use tilewright_tests::cost::offsets::{Compiled, functions};
 
-/// Typed offsets that are not yet what they would be by hand; docs/notes/layouts.md says why. One that has become equal fails
-/// the test, so that it leaves this list.
-const NOT_YET: [&str; 2] = ["folded", "three_folds"];
-
 #[test]
 fn offsets_on_the_host() {
     let Some(compiled) = Compiled::new() else { return skip("zero_cost::offsets_on_the_host", "no rustc") };
@@ -21,8 +17,7 @@ fn offsets_on_the_host() {
     for (name, typed) in &typed {
         let by_hand = &by_hand[name];
         let (left, right) = (typed.join("\n  "), by_hand.join("\n  "));
-        let expected = !NOT_YET.contains(&name.as_str());
-        assert_eq!(typed == by_hand, expected, "{name}, typed:\n  {left}\nby hand:\n  {right}");
+        assert!(typed == by_hand, "{name}, typed:\n  {left}\nby hand:\n  {right}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Layouts that are types: which element stands where, known when the program is compiled.
 
 use crate::dim::Dim;
+use crate::fold::{floor_div, floor_mod};
 use crate::set::{Both, Merge, Point, Set, Union};
 use core::fmt;
 use core::marker::PhantomData;
@@ -172,8 +173,8 @@ where
 /// Steps along an axis that is known when this is compiled: a coordinate in units of its fold, modulo its size if it wraps.
 #[inline(always)]
 pub(crate) fn steps_of(axis: AxisInfo, at: i32) -> i32 {
-    let steps = if axis.fold == 1 { at } else { at.div_euclid(axis.fold) };
-    if axis.wraps { steps.rem_euclid(axis.size) } else { steps }
+    let steps = floor_div(at, axis.fold);
+    if axis.wraps { floor_mod(steps, axis.size) } else { steps }
 }
 
 /// Every rule that a declaration can break.

@@ -3,6 +3,7 @@
 use crate::axis::{AxisInfo, Layout, Link};
 use crate::difference::Minus;
 use crate::dim::Dim;
+use crate::fold::{floor_div, floor_mod};
 use crate::set::{Merge, Point, Set, Union};
 use core::fmt;
 use core::marker::PhantomData;
@@ -234,8 +235,8 @@ where
     const ONE_TO_ONE: bool = true;
     #[inline(always)]
     fn derive(from: impl Point) -> (O, ()) {
-        let pair = from.value::<P>().rem_euclid(PAIRS);
-        let colour = from.value::<C>().div_euclid(FOLD) & 1;
+        let pair = floor_mod(from.value::<P>(), PAIRS);
+        let colour = floor_div(from.value::<C>(), FOLD) & 1;
         (O::new((2 * pair + colour) ^ (pair / (RANKS / 2) % 2)), ())
     }
     #[inline(always)]
@@ -280,7 +281,7 @@ impl<D: Dim, L: Layout> Derive for Index<D, L> {
     const ONE_TO_ONE: bool = true;
     #[inline(always)]
     fn derive(from: impl Point) -> L::Set {
-        L::coords(from.value::<D>().rem_euclid(const { if L::LEN > 0 { L::LEN } else { 1 } }))
+        L::coords(floor_mod(from.value::<D>(), const { if L::LEN > 0 { L::LEN } else { 1 } }))
     }
     #[inline(always)]
     fn shown(to: impl Point) -> L::Set {

@@ -29,6 +29,8 @@ pub use cursor::Cursor;
 pub use derived::{Checkerboard, Derive, Index, Through};
 pub use difference::{Absent, First, Found, LeftOver, Minus, NoDim, Present, Without};
 pub use dim::{Dim, SameDim};
+#[doc(hidden)]
+pub use fold::floor_div;
 pub use fold::{Fold, Unit};
 pub use id::{Compare, Digit, Equal, Greater, Less, digit, fnv1a};
 pub use raw::Slab;

@@ -4,13 +4,16 @@
 //!   memory.
 //! - [`host_headers`]: the shim that stands in for CUDA when the same kernels are compiled by the system's C++
 //!   compiler.
+//! - [`signature`]: what the kernels of a source take, read from its text; [`cuda_type`]: the types in it.
 //! - [`layout`]: layouts whose shape is known at run time, with pictures of them.
 //! - [`tensor_map`]: tensors as the GPU's bulk copies see them, validated.
 //! - `host_model` (feature `host-model`): compiles kernels that way and runs them, for tests.
 
+pub mod cuda_type;
 #[cfg(feature = "host-model")]
 pub mod host_model;
 pub mod layout;
+pub mod signature;
 pub mod tensor_map;
 
 macro_rules! headers {
@@ -23,21 +26,31 @@ macro_rules! headers {
 pub fn device_headers() -> &'static [(&'static str, &'static str)] {
     headers![
         "tilewright/prelude.cuh",
-        "tilewright/layout.cuh",
-        "tilewright/coords.cuh",
         "tilewright/axes.cuh",
+        "tilewright/coords.cuh",
+        "tilewright/fragment.cuh",
+        "tilewright/half.cuh",
+        "tilewright/layout.cuh",
+        "tilewright/reduce.cuh",
         "tilewright/tensor.cuh",
         "tilewright/tile.cuh",
+        "tilewright/wgmma.cuh",
         "tilewright/arch/barrier.cuh",
         "tilewright/arch/caller.cuh",
         "tilewright/arch/copy.cuh",
         "tilewright/arch/grid.cuh",
+        "tilewright/arch/half.cuh",
+        "tilewright/arch/matrix.cuh",
         "tilewright/arch/memory.cuh",
         "tilewright/arch/minmax.cuh",
+        "tilewright/arch/mma.cuh",
         "tilewright/arch/proxy.cuh",
         "tilewright/arch/reciprocal.cuh",
         "tilewright/arch/shared.cuh",
         "tilewright/arch/tensor_map.cuh",
+        "tilewright/arch/vector.cuh",
+        "tilewright/arch/warp.cuh",
+        "tilewright/arch/wgmma.cuh",
     ]
 }
 
@@ -61,6 +74,7 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/shadow.h",
         "tilewright/host/view.h",
         "tilewright/host/warp.h",
+        "tilewright/host/wgmma.h",
         "tilewright/host/keywords.h",
         "tilewright/host/runtime.h",
         "tilewright/host/block.h",

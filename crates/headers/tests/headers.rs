@@ -25,6 +25,8 @@ fn every_header_is_embedded() {
     let embedded: BTreeSet<String> =
         device_headers().iter().chain(host_headers()).map(|(path, _)| (*path).to_owned()).collect();
     assert_eq!(embedded, found);
+    // NVRTC refuses a header that is given twice.
+    assert_eq!(embedded.len(), device_headers().len() + host_headers().len(), "a header is listed twice");
 }
 
 #[test]

@@ -11,6 +11,11 @@
 #define TW_NOINLINE __device__ __noinline__
 #endif
 #define TW_ALIGN(bytes) alignas(bytes)
+#ifdef TILEWRIGHT_HOST
+#define TW_UNROLL
+#else
+#define TW_UNROLL _Pragma("unroll")
+#endif
 
 #include "tilewright/arch/grid.cuh"
 #include "tilewright/arch/memory.cuh"

@@ -1,16 +1,8 @@
 // Memory seen through a layout, and places in it that accumulate coordinates.
 #pragma once
 
+#include "tilewright/arch/caller.cuh"
 #include "tilewright/axes.cuh"
-
-// On the host model each place knows the line that named it, and an access tells the model.
-#ifdef TILEWRIGHT_HOST
-#define TW_CALLED , host::Place place = host::Place::here()
-#define TW_PLACE , place
-#else
-#define TW_CALLED
-#define TW_PLACE
-#endif
 
 namespace tw {
 
@@ -35,27 +27,21 @@ template <class T, class L, class C, class Name = void, class Origin = Coords<>>
   int base;       // the offset at `origin`
   Origin origin;
   C moved;        // since `origin`
-#ifdef TILEWRIGHT_HOST
-  host::Place place;
-#endif
+  Place place;    // of the last `at`
 
   // The place that lies this much further.
-  template <class More> TW_DEVICE constexpr auto at(More more TW_CALLED) const {
+  template <class More> TW_DEVICE constexpr auto at(More more, Place place = Place::here()) const {
     detail::assert_meets<L>(tw::coords(more));
     const auto sum = detail::combined(moved, tw::coords(more), 1);
-    return Cursor<T, L, decltype(detail::combined(moved, tw::coords(more), 1)), Name, Origin>{data, base, origin, sum TW_PLACE};
+    return Cursor<T, L, decltype(detail::combined(moved, tw::coords(more), 1)), Name, Origin>{data, base, origin, sum, place};
   }
-  template <class More> TW_DEVICE constexpr auto operator[](More more) const { return at(more); }
+  template <class More> TW_DEVICE constexpr auto operator[](More more) const { return at(more, Place{}); }
   // Moves by this much, in place, along dimensions that the cursor has.
   template <class More> TW_DEVICE void step(More more) { moved = detail::combined(moved, tw::coords(more), 1); }
   // The same place, its offset computed now. A carry is not lost, for the coordinates so far are kept where an axis is folded.
   TW_DEVICE constexpr auto rebase() const {
     const auto so_far = coords();
-    return Cursor<T, L, Coords<>, Name, decltype(coords())>{data, offset(), so_far, {}
-#ifdef TILEWRIGHT_HOST
-                                                            , place
-#endif
-    };
+    return Cursor<T, L, Coords<>, Name, decltype(coords())>{data, offset(), so_far, {}, place};
   }
   TW_DEVICE constexpr auto coords() const { return detail::combined(moved, origin, 1); }
   TW_DEVICE constexpr int offset() const { return base + L::delta(origin, moved); }
@@ -66,6 +52,8 @@ template <class T, class L, class C, class Name = void, class Origin = Coords<>>
 #else
   TW_DEVICE T& operator*() const { return data[offset()]; }
 #endif
+  // The element by value; where a conversion follows, `*cursor` would be a second one on the host model.
+  TW_DEVICE T load() const { return *(*this); }
 
   using Element = T;
   using Layout = L;
@@ -84,11 +72,11 @@ template <class T, class L, class Name = void> struct Tensor {
 
   // This memory as such a tensor.
   TW_DEVICE static constexpr Tensor over(void* memory) { return {(T*)memory}; }
-  template <class At> TW_DEVICE constexpr auto at(At at TW_CALLED) const {
+  template <class At> TW_DEVICE constexpr auto at(At at, Place place = Place::here()) const {
     detail::assert_meets<L>(coords(at));
-    return Cursor<T, L, decltype(coords(at)), Name>{data, L::place(Coords<>{}), {}, coords(at) TW_PLACE};
+    return Cursor<T, L, decltype(coords(at)), Name>{data, L::place(Coords<>{}), {}, coords(at), place};
   }
-  template <class At> TW_DEVICE constexpr auto operator[](At where) const { return at(where); }
+  template <class At> TW_DEVICE constexpr auto operator[](At where) const { return at(where, Place{}); }
   template <class At> TW_DEVICE static constexpr int offset(At at) {
     detail::assert_meets<L>(coords(at));
     return L::place(coords(at));
@@ -149,6 +137,3 @@ struct Shared {
 };
 
 }  // namespace tw
-
-#undef TW_CALLED
-#undef TW_PLACE

@@ -50,7 +50,7 @@ TW_DEVICE void load_tile(From from, To to, At origin, int thread, int threads, P
   static_assert(Walk::count * run == To::len, "all dimensions of the tile are named");
   for (int i = thread; i < Walk::count; i += threads) {
     const auto in_tile = Walk::at(i);
-    const auto at = coords(origin) + in_tile;
+    const auto at = detail::combined(coords(origin), in_tile, 1);
     const int left = From::Layout::template extent<Inner>() - at.template get<Inner>();
     const int valid = From::contains(at) ? (left < run ? left : run) : 0;
     const Source* source = from.data + (valid == 0 ? 0 : From::offset(at));

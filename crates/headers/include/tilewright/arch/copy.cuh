@@ -6,11 +6,6 @@
 namespace tw {
 namespace arch {
 
-// The address within the block's shared memory, as PTX wants it.
-#ifndef TILEWRIGHT_HOST
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-#endif
-
 // copy_async: BYTES (4, 8 or 16) from global to shared memory, both aligned to as many. The first `valid` are read, zeros follow;
 // with none valid nothing is read. 16 bytes pass by the L1 cache.
 // copy_async_commit: what the thread has begun since the last call becomes a group.

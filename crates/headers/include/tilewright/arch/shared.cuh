@@ -13,4 +13,14 @@ __device__ __forceinline__ unsigned char* shared_memory() {
 }
 #endif
 
+namespace arch {
+
+// The address within the block's shared memory, as PTX wants it.
+#ifdef TILEWRIGHT_HOST
+inline unsigned shared_address(const void* p) { return (unsigned)((const unsigned char*)p - host::shared_memory()); }
+#else
+__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+#endif
+
+}  // namespace arch
 }  // namespace tw

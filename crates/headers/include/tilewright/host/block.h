@@ -7,6 +7,7 @@
 #include "tilewright/host/copies.h"
 #include "tilewright/host/stacks.h"
 #include "tilewright/host/stall.h"
+#include "tilewright/host/wgmma.h"
 
 namespace tw {
 namespace host {
@@ -59,6 +60,7 @@ class Scheduler final : public Block {
     delete[] warps_;
     delete[] stack_of_;
     delete[] contexts_;
+    for (unsigned i = 0; i < count_; ++i) drop_products(threads_[i]);
     delete[] threads_;
   }
 
@@ -76,6 +78,7 @@ class Scheduler final : public Block {
   void execute() {
     launch_.kernel.call(launch_.parameter);
     Thread& self = *current;
+    need_no_products(self);
     self.state = State::Finished;
     finished_ += 1;
     Warp& warp = warps_[self.linear / 32];
@@ -120,6 +123,33 @@ class Scheduler final : public Block {
     tests_ += test;
   }
 
+  void arrive_at_warpgroup(Resolve resolve) {
+    Thread& self = *current;
+    const unsigned first = self.linear / warpgroup_threads * warpgroup_threads;
+    unsigned arrived = 1, ended = first + warpgroup_threads > count_ ? first + warpgroup_threads - count_ : 0;
+    for (unsigned i = first; i < first + warpgroup_threads - ended; ++i) {
+      const Thread& other = threads_[i];
+      ended += other.state == State::Finished;
+      arrived += &other != &self && other.state == State::InWarpgroup;
+    }
+    if (ended != 0) {
+      char rule[160];
+      snprintf(rule, sizeof rule, "%s needs all %u threads of the warpgroup; %u take no part", self.operation,
+               warpgroup_threads, ended);
+      misuse(rule, self.place);
+    }
+    self.state = State::InWarpgroup;
+    self.resolve = resolve;
+    if (arrived < warpgroup_threads) return;
+    for (unsigned i = first; i < first + warpgroup_threads; ++i) {
+      const Thread& other = threads_[i];
+      const bool same = other.resolve == resolve && same_place(other.place, self.place);
+      if (!same) return report_two_barriers(other, self);
+    }
+    resolve(&threads_[first], ~0u);
+    for (unsigned i = first; i < first + warpgroup_threads; ++i) threads_[i].state = State::Ready;
+  }
+
   // Back to the scheduler; returns when the thread is resumed.
   void suspend() {
     Thread& self = *current;
@@ -149,6 +179,7 @@ class Scheduler final : public Block {
  private:
   static constexpr size_t shared_alignment = 1024;
   static constexpr size_t guard_bytes = 64;
+  static constexpr unsigned warpgroup_threads = 128;
 
   struct Warp {
     unsigned live;     // lanes that exist and have not ended
@@ -194,6 +225,8 @@ class Scheduler final : public Block {
     for (unsigned i = 0; i < count_; ++i) {
       threads_[i].state = State::Ready;
       threads_[i].started = threads_[i].testing = false;
+      threads_[i].product_groups = 0;
+      threads_[i].products_fenced = false;
       if (launch_.request.order == Order::Shuffled) order_[i] = i;  // the seed and the block alone decide
     }
     for (unsigned first = 0; first < count_; first += 32) {
@@ -319,6 +352,13 @@ void wait_for_warp(unsigned mask, Resolve resolve, const char* operation, Place 
   current->operation = operation;
   current->place = place;
   scheduler().arrive_at_collective(mask, resolve);
+  scheduler().suspend();
+}
+
+void wait_for_warpgroup(Resolve resolve, const char* operation, Place place) {
+  current->operation = operation;
+  current->place = place;
+  scheduler().arrive_at_warpgroup(resolve);
   scheduler().suspend();
 }
 

@@ -20,5 +20,6 @@
 #include "tilewright/host/memory.h"
 #include "tilewright/host/view.h"
 #include "tilewright/host/warp.h"
+#include "tilewright/host/wgmma.h"
 
 #include "tilewright/host/keywords.h"

@@ -21,7 +21,7 @@ struct WaitingFor {
 
 inline bool waits_alike(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
-  return a.state == State::AtBarrier || a.state == State::InCollective || a.object == b.object;
+  return a.state == State::AtBarrier || a.state == State::InCollective || a.state == State::InWarpgroup || a.object == b.object;
 }
 
 // Names the first thread that waits, and the first that waits in another way, and counts all.
@@ -47,7 +47,7 @@ inline void report_stall(Launch& launch, const Block& block, const Thread* threa
   launch.fail(Outcome::Deadlock, "%s: %s%s%s; of %u threads %u wait at a barrier, %u in a warp collective,%s %u have ended",
               BlockName(block).text, WaitingFor(*first, barriers).text, other == nullptr ? "" : ", ",
               other == nullptr ? "" : WaitingFor(*other, barriers).text, count, in(State::AtBarrier),
-              in(State::InCollective), asynchronous, in(State::Finished));
+              in(State::InCollective) + in(State::InWarpgroup), asynchronous, in(State::Finished));
 }
 
 }  // namespace host

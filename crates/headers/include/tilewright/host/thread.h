@@ -14,9 +14,10 @@ struct Place {
   static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
-enum class State : unsigned char { Ready, AtBarrier, InCollective, AtMbarrier, AtNamedBarrier, Finished };
+enum class State : unsigned char { Ready, AtBarrier, InCollective, InWarpgroup, AtMbarrier, AtNamedBarrier, Finished };
 
 struct Thread;
+struct Product;
 
 // Computes the results of a warp collective once every lane of `members` has deposited. `lanes` is the warp's first
 // thread.
@@ -53,6 +54,12 @@ struct Thread {
   unsigned source;
   unsigned long long result;
 
+  // The warpgroup products that this thread has not waited for, oldest first; how many groups it committed; whether a fence
+  // stands behind its last wait (host/wgmma.h).
+  Product* products;
+  unsigned product_groups;
+  bool products_fenced;
+
   unsigned lane() const { return linear % 32; }
 };
 
@@ -64,6 +71,10 @@ void wait_for_block(bool predicate, const char* operation, Place place);
 
 // Deposits, waits until every lane of `mask` that has not ended has done so, and resolves.
 void wait_for_warp(unsigned mask, Resolve resolve, const char* operation, Place place);
+
+// Deposits, waits until all 128 threads of the warpgroup have done so at the same place, and resolves: `lanes` is the
+// warpgroup's first thread.
+void wait_for_warpgroup(Resolve resolve, const char* operation, Place place);
 
 // What fences and atomics order: a fence hands on what the thread did, and both learn what fences have handed on.
 void meet_at_fence();

@@ -78,7 +78,8 @@ template <class C> struct Element {
   }
   Site site() const {
     static const TensorName<typename C::Named> name;
-    return {cursor.place, name.text, describe, &cursor};
+    const Place place = cursor.place.file == nullptr ? Place{"a subscript", 0} : cursor.place;
+    return {place, name.text, describe, &cursor};
   }
   void check() const {
     if (cursor.in_range()) return;
@@ -86,7 +87,7 @@ template <class C> struct Element {
     static thread_local char text[160];
     write_outside<typename C::Layout>(cursor.coords(), typename C::Layout::Set{}, outside, sizeof outside);
     snprintf(text, sizeof text, "%s: %s", site().tensor, outside);
-    misuse(text, cursor.place);
+    misuse(text, site().place);
   }
   T* read() const {
     check();

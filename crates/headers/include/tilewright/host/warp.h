@@ -56,6 +56,29 @@ inline unsigned ballot(unsigned mask, bool predicate, unsigned& members, const c
   return (unsigned)self.result;
 }
 
+// What lane `lane` deposited in a collective of the whole warp.
+template <class Operands> Operands& deposited(Thread* lanes, unsigned lane) {
+  return *reinterpret_cast<Operands*>(lanes[lane].value);
+}
+
+// Ends the launch if a lane takes no part in a collective that needs all of them: it has ended, or does not exist.
+inline void need_whole_warp(Thread* lanes, unsigned members) {
+  if (members == ~0u) return;
+  unsigned present = 0;
+  while (!(members >> present & 1)) ++present;
+  char rule[160];
+  __builtin_snprintf(rule, sizeof rule, "%s needs all 32 lanes of the warp; the lanes of mask %#x take no part",
+                     lanes[present].operation, ~members);
+  misuse(rule, lanes[present].place);
+}
+
+// A collective of all 32 lanes: each deposits the address of its operands, where `resolve` writes its results.
+template <class Operands> void whole_warp(Operands& mine, Resolve resolve, const char* operation, Place place) {
+  current->value = reinterpret_cast<unsigned long long>(&mine);
+  wait_for_warp(~0u, resolve, operation, place);
+}
+inline void resolve_whole_warp(Thread* lanes, unsigned members) { need_whole_warp(lanes, members); }
+
 // The first lane of this lane's group of `width`.
 inline unsigned group(int width, Place place) {
   const bool power_of_two = width > 0 && (width & (width - 1)) == 0;
