@@ -143,8 +143,8 @@ extern "C" __global__ void run(const __grid_constant__ Params p) {
   __syncwarp();
   unsigned differs = 0;
   a.for_each([&](tw::bf16 value, tw::Coords<I, K> at) {
-    differs |= (*along.at(at)).bits ^ value.bits;
-    differs |= (*across.at(at)).bits ^ value.bits;
+    differs |= along.at(at).load().bits ^ value.bits;
+    differs |= across.at(at).load().bits ^ value.bits;
     *y.at(at) = value;
   });
   out[0] |= differs;

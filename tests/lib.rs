@@ -1,1 +1,3 @@
-//! Nothing but tests: see `main.rs`.
+//! What tests and benchmarks share that is for neither alone: what typed dimensions cost.
+
+pub mod cost;

@@ -1,12 +1,19 @@
 //! Device code, tested twice with one truth: on the host model under several schedules, and on a GPU where there is one.
 
+mod copies;
 mod fragments;
 mod halves;
 mod matrix;
+mod mbarriers;
 mod mma;
 mod numbers;
+mod places;
 mod reductions;
 mod runner;
+mod shadow;
+mod tensor_maps;
+mod tiles;
 mod vector_access;
 mod vectors;
 mod wgmma;
+mod zero_cost;

@@ -2,10 +2,13 @@
 
 use bytemuck::{NoUninit, Pod};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 use tilewright_driver::{
     Arch, Device, DeviceBuffer, Error as DriverError, KernelCache, LaunchConfig, Source, TargetKind, compile, toolkit,
 };
 use tilewright_headers::host_model::{Error, HostModel, KernelSource, Launch, Schedule, skip};
+use tilewright_headers::tensor_map::TensorMap;
 
 /// A kernel `extern "C" __global__ void <entry>(const __grid_constant__ Params p)`, and how it is launched.
 pub(crate) struct Kernel<'a> {
@@ -28,6 +31,8 @@ pub(crate) enum Arg {
     Written(usize),
     /// A value, aligned to its size.
     Value(Vec<u8>),
+    /// A `tw::TensorMap` of the buffer that the argument at this position points to.
+    Map(TensorMap, usize),
 }
 
 pub(crate) fn read<T: NoUninit>(values: &[T]) -> Arg {
@@ -79,22 +84,38 @@ pub(crate) fn reported(kernel: &Kernel<'_>, args: &[Arg], parts: &[&str]) {
     assert!(named, "{}: expected {parts:?} in\n{}", kernel.name, said.join("\n"));
 }
 
-fn model(kernel: &Kernel<'_>) -> Option<HostModel> {
+/// The compiled kernel. The last one of each test thread is kept, for tests that run one kernel on several inputs.
+fn model(kernel: &Kernel<'_>) -> Option<Rc<HostModel>> {
+    thread_local! {
+        static LAST: RefCell<Option<(String, Rc<HostModel>)>> = const { RefCell::new(None) };
+    }
     if HostModel::compiler().is_none() {
         skip(kernel.name, "no C++ compiler");
         return None;
     }
-    let source = KernelSource { name: kernel.name, text: kernel.text };
-    Some(HostModel::compile(&[source]).unwrap_or_else(|error| panic!("{error}")))
+    let key = format!("{}\n{}", kernel.name, kernel.text);
+    let kept = LAST.with_borrow(|last| last.as_ref().filter(|(of, _)| *of == key).map(|(_, model)| model.clone()));
+    Some(kept.unwrap_or_else(|| {
+        let source = KernelSource { name: kernel.name, text: kernel.text };
+        let model = Rc::new(HostModel::compile(&[source]).unwrap_or_else(|error| panic!("{error}")));
+        LAST.set(Some((key, model.clone())));
+        model
+    }))
 }
 
-/// The parameter block: pointers where `addresses` has them, values as they are.
-fn block(args: &[Arg], addresses: &[u64]) -> Vec<u8> {
-    let (mut bytes, mut widest, mut addresses) = (Vec::new(), 1, addresses.iter());
-    for arg in args {
+/// The parameter block: pointers where `addresses` has them, values as they are, tensor maps as `encode` makes them.
+fn block(args: &[Arg], addresses: &[u64], encode: impl Fn(&TensorMap, u64) -> [u8; 128]) -> Vec<u8> {
+    let is_pointer = |arg: &Arg| matches!(arg, Arg::Read(_) | Arg::Written(_));
+    let address = |position: usize| addresses[args[..position].iter().filter(|arg| is_pointer(arg)).count()];
+    let (mut bytes, mut widest) = (Vec::new(), 1);
+    for (position, arg) in args.iter().enumerate() {
         let field = match arg {
             Arg::Value(value) => value.clone(),
-            _ => addresses.next().expect("an address for each pointer").to_ne_bytes().to_vec(),
+            Arg::Map(map, of) => {
+                assert!(is_pointer(&args[*of]), "argument {of} is no buffer");
+                encode(map, address(*of)).to_vec()
+            }
+            Arg::Read(_) | Arg::Written(_) => address(position).to_ne_bytes().to_vec(),
         };
         let align = field.len().next_power_of_two().min(64);
         widest = widest.max(align);
@@ -122,13 +143,14 @@ fn on_host(model: &HostModel, kernel: &Kernel<'_>, args: &[Arg], schedule: Sched
                 buffers.push((memory, None));
             }
             Arg::Written(bytes) => buffers.push((lines(*bytes, 0xff), Some(*bytes))),
-            Arg::Value(_) => {}
+            Arg::Value(_) | Arg::Map(..) => {}
         }
     }
     let addresses: Vec<u64> = buffers.iter_mut().map(|(memory, _)| memory.as_mut_ptr() as u64).collect();
     let launch = Launch { grid: kernel.grid, block: kernel.block, shared_bytes: kernel.shared_bytes, schedule };
+    let block = block(args, &addresses, TensorMap::host_bytes);
     // SAFETY: the buffers have the sizes that the test gives and live until the launch has ended.
-    unsafe { model.run(0, kernel.entry, launch, &block(args, &addresses)) }?;
+    unsafe { model.run(0, kernel.entry, launch, &block) }?;
     let outputs = buffers.into_iter().filter_map(|(memory, bytes)| {
         let all: Vec<u8> = memory.iter().flat_map(|line| line.0).collect();
         bytes.map(|bytes| all[..bytes].to_vec())
@@ -157,7 +179,17 @@ fn on_gpu(kernel: &Kernel<'_>, args: &[Arg]) -> Option<Outputs> {
         }
         Err(other) => panic!("{other}"),
     };
+    if args.iter().any(|arg| matches!(arg, Arg::Map(map, _) if encoded(map, 0).is_none())) {
+        skip(&format!("{}, launch", kernel.name), "no tensor maps in the driver");
+        return None;
+    }
     Some(launch(&device, kernel, &source, args).unwrap_or_else(|e| panic!("{}: {e}", kernel.name)))
+}
+
+/// The map as the GPU reads it. TO FILL: one call of `tilewright_driver::TensorMap::encode`; until then these kernels run on the
+/// host model alone.
+fn encoded(_map: &TensorMap, _address: u64) -> Option<[u8; 128]> {
+    None
 }
 
 fn launch(device: &Device, kernel: &Kernel<'_>, source: &Source, args: &[Arg]) -> Result<Outputs, DriverError> {
@@ -176,14 +208,15 @@ fn launch(device: &Device, kernel: &Kernel<'_>, source: &Source, args: &[Arg]) -
                 buffer.fill_bytes(0xff)?;
                 buffers.push((buffer, true));
             }
-            Arg::Value(_) => {}
+            Arg::Value(_) | Arg::Map(..) => {}
         }
     }
     let addresses: Vec<u64> = buffers.iter().map(|(buffer, _)| buffer.device_ptr()).collect();
+    let block = block(args, &addresses, |map, address| encoded(map, address).expect("asked before"));
     let (grid, block_size, shared_bytes) = (kernel.grid, kernel.block, kernel.shared_bytes);
     let config = LaunchConfig { grid, block: block_size, shared_bytes, cluster: None, programmatic: false };
     // SAFETY: the buffers have the sizes that the test gives, and are read below, behind the launch on the same stream.
-    unsafe { function.launch(&stream, &config, &block(args, &addresses)) }?;
+    unsafe { function.launch(&stream, &config, &block) }?;
     stream.synchronize()?;
     let written = buffers.iter().filter(|(_, written)| *written);
     Ok(Outputs(written.map(|(buffer, _)| buffer.to_vec()).collect::<Result<_, _>>()?))

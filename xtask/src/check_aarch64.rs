@@ -3,15 +3,12 @@
 //! A toolchain that has the target's standard library checks directly. Otherwise the standard library is checked from
 //! its sources first, which needs a compiler with sources: the active one, or Debian's `rustc-web` + `rust-web-src`.
 
+use crate::compiler;
 use crate::workspace::{self, Packages};
 use anyhow::{Result, bail};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
-
-/// Where Debian puts its compiler.
-const DEBIAN: &str = "/usr/bin/rustc";
 
 /// Runs `cargo check` over everything under `crates/`.
 pub fn run() -> Result<()> {
@@ -22,7 +19,7 @@ pub fn run() -> Result<()> {
         );
     };
     let mut check = workspace::cargo();
-    check.args(["check", "--target", TARGET]).env("CARGO_TARGET_DIR", target_folder());
+    check.args(["check", "--target", TARGET]).env("CARGO_TARGET_DIR", compiler::target_folder("check-aarch64"));
     // Nothing that is built here runs, so nothing needs to be fast: only the compiler's time counts.
     check.args(["--config", "profile.dev.opt-level=0", "--config", "profile.dev.package.\"*\".opt-level=0"]);
     check.args(["--config", "profile.dev.debug=false"]);
@@ -50,38 +47,8 @@ enum Compiler {
 }
 
 fn find() -> Option<Compiler> {
-    let active = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
-    if library_folder(&active).is_some_and(|folder| folder.join(TARGET).join("lib").is_dir()) {
+    if compiler::has_target(&compiler::active(), TARGET) {
         return Some(Compiler::Ready);
     }
-    [active, DEBIAN.into()]
-        .into_iter()
-        .find(|rustc| has_sources(rustc) && is_new_enough(rustc))
-        .map(Compiler::WithSources)
-}
-
-fn library_folder(rustc: &Path) -> Option<PathBuf> {
-    let sysroot = workspace::first_line(Command::new(rustc).args(["--print", "sysroot"]))?;
-    Some(Path::new(&sysroot).join("lib/rustlib"))
-}
-
-fn has_sources(rustc: &Path) -> bool {
-    library_folder(rustc).is_some_and(|folder| folder.join("src/rust/library/Cargo.lock").is_file())
-}
-
-/// Whether a compiler is at least as new as the `rust-version` that the workspace asks for.
-fn is_new_enough(rustc: &Path) -> bool {
-    let version = workspace::first_line(Command::new(rustc).arg("--version"));
-    let release = version.as_deref().and_then(|line| line.split_whitespace().nth(1)).map(numbers);
-    release >= Some(numbers(env!("CARGO_PKG_RUST_VERSION")))
-}
-
-fn numbers(version: &str) -> Vec<u32> {
-    version.split(['.', '-']).map_while(|part| part.parse().ok()).collect()
-}
-
-/// A folder of its own, so that the flags of this check do not undo the builds of others.
-fn target_folder() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
-    workspace::root().join(target).join("check-aarch64")
+    compiler::with_sources().map(Compiler::WithSources)
 }

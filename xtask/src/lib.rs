@@ -2,8 +2,11 @@
 #![allow(clippy::print_stdout, reason = "these are commands: they speak on standard output")]
 
 pub mod bench;
+pub mod bindgen;
 pub mod bundle;
 pub mod check_aarch64;
+pub mod check_nvptx64;
+pub mod compiler;
 pub mod test;
 pub mod tidy;
 pub mod toolkit;

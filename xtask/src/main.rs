@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, bundle, check_aarch64, test, tidy, toolkit};
+use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, test, tidy, toolkit};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
@@ -21,10 +21,14 @@ enum Command {
     Tidy,
     /// Runs the host benchmarks and, where there is a GPU, the device benchmark.
     Bench(bench::Options),
+    /// Writes the Rust side of what host and device hand to each other from the C++ declarations.
+    Bindgen(bindgen::Options),
     /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
     Bundle(bundle::Options),
     /// Type-checks the library crates for aarch64 Linux.
     CheckAarch64,
+    /// Builds the typed dimensions for NVIDIA GPUs and reads the PTX.
+    CheckNvptx64,
 }
 
 fn main() -> ExitCode {
@@ -44,7 +48,9 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test(options) => test::run(&options),
         Command::Tidy => tidy::run(),
         Command::Bench(options) => bench::run(&options),
+        Command::Bindgen(options) => bindgen::run(&options),
         Command::Bundle(options) => bundle::run(&options),
         Command::CheckAarch64 => check_aarch64::run(),
+        Command::CheckNvptx64 => check_nvptx64::run(),
     }
 }

@@ -1,5 +1,7 @@
 //! The tests of xtask: among them the one that holds the rules of the house in this workspace.
 
+mod mirrors;
+mod ptx;
 mod run_script;
 mod skips;
 mod tidy;

@@ -124,6 +124,9 @@ fn unsafe_code_stands_in_one_room_of_a_crate() {
     assert_eq!(violations(&[(one, code), ("crates/driver/src/b.rs", code)]), [""; 0]);
     assert_eq!(violations(&[(one, code), ("crates/expr/tests/laws/b.rs", code)]), [""; 0]);
     assert_eq!(violations(&[(one, code), (two, code)]), [format!("{two}:2 unsafe-room")]);
+    // The type of a pointer to a function runs nothing.
+    let mirror = "pub struct A(Option<unsafe extern \"C\" fn(*const u8)>, unsafe fn());\n";
+    assert_eq!(violations(&[(one, code), (two, mirror)]), [""; 0]);
     let raw = "crates/expr/src/raw.rs";
     assert_eq!(violations(&[(one, code), (raw, code)]), [format!("{one}:2 unsafe-room")]);
 }

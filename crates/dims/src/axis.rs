@@ -1,7 +1,9 @@
 //! Layouts that are types: which element stands where, known when the program is compiled.
 
 use crate::dim::Dim;
-use crate::set::{Merge, Set, Union};
+use crate::fold::{floor_div, floor_mod};
+use crate::set::{Both, Merge, Point, Set, Union};
+use core::fmt;
 use core::marker::PhantomData;
 
 /// One axis of memory: `(coordinate along D) / FOLD`, modulo `SIZE` if `WRAP`, in steps of `STRIDE` elements. Division and
@@ -23,6 +25,25 @@ pub struct AxisInfo {
     pub stride: i32,
     /// Whether a coarser axis of the same dimension goes on where this one ends.
     pub wraps: bool,
+}
+
+impl AxisInfo {
+    /// `size` units of `fold` of a dimension, over and over: what a derived dimension reads of it.
+    pub const fn wrapping<D: Dim>(fold: i32, size: i32) -> AxisInfo {
+        AxisInfo { name: D::NAME, id: D::ID, fold, size, stride: 0, wraps: true }
+    }
+}
+
+/// As in a declaration, without the stride.
+impl fmt::Display for AxisInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        if self.fold != 1 {
+            write!(f, "/{}", self.fold)?;
+        }
+        let separator = if self.wraps { "%" } else { ": " };
+        write!(f, "{separator}{}", self.size)
+    }
 }
 
 /// An axis and those that follow it.
@@ -49,9 +70,14 @@ pub trait Layout: Copy + 'static {
     #[doc(hidden)]
     const SOUND: () = assert_sound(Self::LINKS);
     /// Where the element at these coordinates is. Dimensions that the layout lacks are ignored, missing ones are zero.
-    fn offset(coords: impl Set) -> i32;
-    /// The length along `D`; zero where the layout lacks `D`.
-    fn extent<D: Dim>() -> i32;
+    fn offset(coords: impl Point) -> i32;
+    /// How far the element at `origin + moved` is from that at `origin`. What depends on the sum alone is computed from the sum.
+    #[inline(always)]
+    fn delta(origin: impl Point, moved: impl Point) -> i32 {
+        Self::offset(Both(origin, moved)) - Self::offset(origin)
+    }
+    /// The length along the dimension with this id; zero where the layout lacks it.
+    fn extent_of(id: u64) -> i32;
     /// Coordinates of the element number `index`, counted along the last axis first.
     fn coords(index: i32) -> Self::Set;
 
@@ -66,17 +92,14 @@ pub trait Layout: Copy + 'static {
     }
 
     /// The first coordinate that lies outside: its dimension, its value, and the extent.
-    fn outside(coords: impl Set) -> Option<(&'static str, i32, i32)> {
-        let mut found = None;
-        let mut link = Self::LINKS;
-        while let Some(this) = link {
-            let (value, extent) = (coords.value_of(this.axis.id), coarsest(Self::LINKS, this.axis.id));
-            if found.is_none() && !(0..extent).contains(&value) {
-                found = Some((this.axis.name, value, extent));
-            }
-            link = this.next;
-        }
-        found
+    fn outside(coords: impl Point) -> Option<(&'static str, i32, i32)> {
+        Self::Set::first_outside(coords, Self::extent_of)
+    }
+
+    /// The maps that coordinates go through before the axes, as they are written.
+    #[doc(hidden)]
+    fn write_maps(_: &mut dyn fmt::Write) -> fmt::Result {
+        Ok(())
     }
 }
 
@@ -87,15 +110,19 @@ impl Layout for () {
     const STORAGE: i32 = 1;
     const LINKS: Option<&'static Link> = None;
     #[inline(always)]
-    fn offset(_: impl Set) -> i32 {
+    fn offset(_: impl Point) -> i32 {
         0
     }
     #[inline(always)]
-    fn extent<D: Dim>() -> i32 {
+    fn extent_of(_: u64) -> i32 {
         0
     }
     #[inline(always)]
     fn coords(_: i32) {}
+}
+
+impl<D: Dim, const F: i32, const N: i32, const S: i32, const W: bool> Axis<D, F, N, S, W> {
+    pub(crate) const INFO: AxisInfo = AxisInfo { name: D::NAME, id: D::ID, fold: F, size: N, stride: S, wraps: W };
 }
 
 impl<D, const F: i32, const N: i32, const S: i32, const W: bool> Clone for Axis<D, F, N, S, W> {
@@ -120,20 +147,22 @@ where
         Some(reach) if reach <= i32::MAX - T::STORAGE => reach + T::STORAGE,
         _ => panic!("the tensor spans more than 2^31 - 1 elements: make a size or a stride smaller"),
     };
-    const LINKS: Option<&'static Link> = Some(&Link {
-        axis: AxisInfo { name: D::NAME, id: D::ID, fold: F, size: N, stride: S, wraps: W },
-        next: T::LINKS,
-    });
+    const LINKS: Option<&'static Link> = Some(&Link { axis: Axis::<D, F, N, S, W>::INFO, next: T::LINKS });
     #[inline(always)]
-    fn offset(coords: impl Set) -> i32 {
-        let steps = if const { F == 1 } { coords.value::<D>() } else { coords.value::<D>().div_euclid(F) };
-        let steps = if const { W } { steps.rem_euclid(N) } else { steps };
-        steps * S + T::offset(coords)
+    fn offset(coords: impl Point) -> i32 {
+        steps_of(const { Axis::<D, F, N, S, W>::INFO }, coords.value::<D>()) * S + T::offset(coords)
     }
     #[inline(always)]
-    fn extent<E: Dim>() -> i32 {
-        let own = if const { D::ID == E::ID } { F * N } else { 0 };
-        own.max(T::extent::<E>())
+    fn delta(origin: impl Point, moved: impl Point) -> i32 {
+        let (from, by) = (origin.value::<D>(), moved.value::<D>());
+        let axis = const { Axis::<D, F, N, S, W>::INFO };
+        let steps = if const { F == 1 && !W } { by } else { steps_of(axis, from + by) - steps_of(axis, from) };
+        steps * S + T::delta(origin, moved)
+    }
+    #[inline(always)]
+    fn extent_of(id: u64) -> i32 {
+        let own = if D::ID == id { F * N } else { 0 };
+        own.max(T::extent_of(id))
     }
     #[inline(always)]
     fn coords(index: i32) -> Self::Set {
@@ -141,16 +170,11 @@ where
     }
 }
 
-/// The extent of a dimension: that of its coarsest axis.
-const fn coarsest(mut link: Option<&'static Link>, id: u64) -> i32 {
-    let mut extent = 0;
-    while let Some(this) = link {
-        if this.axis.id == id && this.axis.fold * this.axis.size > extent {
-            extent = this.axis.fold * this.axis.size;
-        }
-        link = this.next;
-    }
-    extent
+/// Steps along an axis that is known when this is compiled: a coordinate in units of its fold, modulo its size if it wraps.
+#[inline(always)]
+pub(crate) fn steps_of(axis: AxisInfo, at: i32) -> i32 {
+    let steps = floor_div(at, axis.fold);
+    if axis.wraps { floor_mod(steps, axis.size) } else { steps }
 }
 
 /// Every rule that a declaration can break.

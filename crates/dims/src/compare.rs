@@ -2,8 +2,10 @@
 
 use crate::coords::{Coords, Term};
 use crate::difference::{First, Found, Minus, Present, Without};
-use crate::dim::Dim;
-use crate::set::Set;
+use crate::dim::{Dim, SameDim};
+use crate::fold::Unit;
+use crate::set::{Merge, Set, Union};
+use core::cell::Cell;
 
 /// Marker: [`Found`] only. The sets `A` and `B` share a dimension.
 #[diagnostic::on_unimplemented(
@@ -51,10 +53,50 @@ impl<L: Set> Coords<L> {
         all_ge >=;
     }
 
+    /// The smaller coordinate along each shared dimension; the others as they are.
+    #[inline(always)]
+    pub fn min(self, rhs: impl Meets<L>) -> Self {
+        self.with_shared(rhs, i32::min)
+    }
+
+    /// The larger coordinate along each shared dimension; the others as they are.
+    #[inline(always)]
+    pub fn max(self, rhs: impl Meets<L>) -> Self {
+        self.with_shared(rhs, i32::max)
+    }
+
+    #[inline(always)]
+    fn with_shared<R: Meets<L>>(self, rhs: R, f: impl Fn(i32, i32) -> i32 + Copy) -> Self {
+        Coords::of(self.parts().zip_shared(rhs.parts(), f))
+    }
+
     /// Whether no coordinate is below zero.
     #[inline(always)]
     pub fn all_non_negative(self) -> bool {
         self.parts().all_shared(self.parts(), |a, _| a >= 0)
+    }
+
+    /// The same coordinates with that along `D` counted along `E` instead; it adds to one that is there.
+    #[inline(always)]
+    pub fn cast<D: Dim, E: Dim>(self) -> Coords<Union<L::Rest, (E, ())>>
+    where
+        L: Without<D, Was: Present<D>>,
+        L::Rest: Merge<(E, ())>,
+    {
+        let moved = (E::new(self.parts().value::<D>()), ());
+        Coords::of(L::Rest::project(self.parts()).combine(moved, |a, b| a + b))
+    }
+
+    /// All points from this one up to `end`, which is not among them: each combination of coordinates once, in an order that is
+    /// not specified. None if `end` is not larger along every dimension.
+    pub fn until(self, end: Self) -> impl ExactSizeIterator<Item = Self> + Clone {
+        let (from, end) = (self.parts(), end.parts());
+        let mut count = 1i32;
+        from.zip(end, |a, b| (b - a).max(0)).for_each_value(&mut |_, length| count = count.saturating_mul(length));
+        (0..count).map(move |number| {
+            let rest = Cell::new(number);
+            Coords::of(from.zip(end, |a, b| a + rest.replace(rest.get() / (b - a)) % (b - a)))
+        })
     }
 
     /// The same coordinates without the one along `D`.
@@ -65,4 +107,24 @@ impl<L: Set> Coords<L> {
     {
         Coords::of(L::Rest::project(self.parts()))
     }
+}
+
+/// The smaller of two coordinates along one dimension, in whatever units.
+///
+/// ```
+/// tilewright_dims::dims! { K, J }
+/// tilewright_dims::folds! { K8 = K / 8 }
+/// assert_eq!(tilewright_dims::min(K8(3), K(20)), K(20));
+/// assert_eq!(tilewright_dims::max(K8(3), K(20)), K(24));
+/// assert_eq!((K(3) + J(4)).min(K(2)), K(2) + J(4));
+/// ```
+#[inline(always)]
+pub fn min<A: Unit + SameDim<A::Base>, B: SameDim<A::Base>>(a: A, b: B) -> A::Base {
+    A::Base::new(a.along().get().min(b.along().get()))
+}
+
+/// The larger of two coordinates along one dimension, in whatever units.
+#[inline(always)]
+pub fn max<A: Unit + SameDim<A::Base>, B: SameDim<A::Base>>(a: A, b: B) -> A::Base {
+    A::Base::new(a.along().get().max(b.along().get()))
 }

@@ -84,7 +84,7 @@ macro_rules! dim {
             /// The same in units of `UNIT`, rounded down (towards minus infinity).
             #[inline(always)]
             pub const fn fold<const UNIT: i32>(self) -> $crate::Fold<Self, UNIT> {
-                $crate::Fold::new(self.0.div_euclid(UNIT))
+                $crate::Fold::new($crate::floor_div(self.0, UNIT))
             }
 
             /// The coordinates from this one up to `end`, which is not among them; none if `end` is not larger.

@@ -8,6 +8,19 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Add, AddAssign, Mul, Neg, Rem, Sub, SubAssign};
 
+/// The quotient, rounded down. By a power of two it is a shift: the compiler does not see that in `div_euclid`.
+#[doc(hidden)]
+#[inline(always)]
+pub const fn floor_div(a: i32, n: i32) -> i32 {
+    if n > 0 && n & (n - 1) == 0 { a >> n.trailing_zeros() } else { a.div_euclid(n) }
+}
+
+/// The remainder in `0..n`. By a power of two it is a mask.
+#[inline(always)]
+pub(crate) const fn floor_mod(a: i32, n: i32) -> i32 {
+    if n > 0 && n & (n - 1) == 0 { a & (n - 1) } else { a.rem_euclid(n) }
+}
+
 /// `D` in units of `N`: the coordinate 3 of `K` in units of 8 is `K(24)`. Declare names for it with [`folds!`](crate::folds).
 ///
 /// It adds to, subtracts from and compares with anything along `D`, exactly: sums are coordinates along `D` itself.
@@ -54,7 +67,7 @@ impl<D: Dim, const N: i32> Fold<D, N> {
     #[inline(always)]
     pub fn fold<const M: i32>(self) -> Fold<D, M> {
         const { assert!(M > 0 && (M % N == 0 || N % M == 0), "one of the two units must divide the other") }
-        Fold::new((self.0 * N).div_euclid(M))
+        Fold::new(floor_div(self.0 * N, M))
     }
 
     /// The coordinates from this one up to `end`, which is not among them; none if `end` is not larger.

@@ -1,27 +1,43 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![forbid(unsafe_code)]
 
 mod axis;
 mod compare;
 mod coords;
+mod cursor;
+mod declare;
+mod derived;
 mod difference;
 mod dim;
 mod fold;
 mod id;
+mod raw;
 mod set;
+mod slice;
+mod subscript;
 mod tensor;
 mod tuple;
+mod vectors;
+mod view;
 
 #[doc(hidden)]
 pub use axis::Link;
 pub use axis::{Axis, AxisInfo, Layout};
-pub use compare::{Meets, Shared};
+pub use compare::{Meets, Shared, max, min};
 pub use coords::{Coords, NothingNew, Simplify, Sum, Term};
+pub use cursor::Cursor;
+pub use derived::{Checkerboard, Derive, Index, Through};
 pub use difference::{Absent, First, Found, LeftOver, Minus, NoDim, Present, Without};
 pub use dim::{Dim, SameDim};
+#[doc(hidden)]
+pub use fold::floor_div;
 pub use fold::{Fold, Unit};
 pub use id::{Compare, Digit, Equal, Greater, Less, digit, fnv1a};
-pub use set::{Merge, Same, Set, Union};
-pub use tensor::{Cursor, Tensor, TooShort, View, ViewMut};
+pub use raw::Slab;
+pub use set::{Merge, Point, Same, Set, Union};
+pub use slice::{Cut, SliceError};
+pub use subscript::{Additive, NotYet, Rest};
+pub use tensor::{Tensor, TensorType, TooShort};
 pub use tuple::{Dims, NamedOnce};
+pub use vectors::Vectors;
+pub use view::{View, ViewMut};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tilewright_dims::{Coords, Dim, Set, Term, dims};
+use tilewright_dims::{Coords, Dim, Point, Term, dims};
 
 dims! { N, Y, X, C }
 

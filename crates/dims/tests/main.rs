@@ -1,7 +1,9 @@
 //! Tests of tilewright-dims: one executable, a module a topic.
 
+mod derived;
 mod laws;
 mod layouts;
+mod places;
 mod semantics;
 mod sets;
 mod ui;

@@ -1,7 +1,7 @@
 //! Mistakes do not compile, and their messages name the dimensions and say what to write instead.
 //!
-//! Cases print no type with two dimensions in it: their order hangs on the hash of the case's number.
-//! The messages are rustc's and change with it: after an update, `TRYBUILD=overwrite cargo test -p tilewright-dims`.
+//! The messages are rustc's and change with it, and the order of two dimensions in a type hangs on the hash of the case's
+//! number: after an update, or with a new case, `TRYBUILD=overwrite cargo test -p tilewright-dims`.
 
 use std::process::{Command, Stdio};
 

@@ -3,7 +3,8 @@
 //! It is a test tool. Each block runs on one OS thread, on as many cores as the launch is worth; its threads are
 //! resumed in the order of a [`Schedule`] and run until they wait or end. So a kernel that lacks a barrier gives wrong
 //! results under some schedule, and one whose barrier not every thread reaches is reported as a deadlock, with the
-//! line.
+//! line. Accesses to shared memory that the kernel tells of (typed views, primitives of `arch/`) are watched: races, early
+//! reads and accesses to where a copy is in flight are reported with both lines; README.md lists what is seen.
 //!
 //! What a kernel must keep to: the source starts with `#include` lines of [`crate::device_headers`]; a kernel is
 //! `extern "C" __global__ void NAME(const __grid_constant__ Params p)` with one struct by value; shared memory is the
@@ -41,6 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod abi;
 mod compiler;
 mod error;
 mod library;

@@ -5,11 +5,13 @@
 //! - [`host_headers`]: the shim that stands in for CUDA when the same kernels are compiled by the system's C++
 //!   compiler.
 //! - [`layout`]: layouts whose shape is known at run time, with pictures of them.
+//! - [`tensor_map`]: tensors as the GPU's bulk copies see them, validated.
 //! - `host_model` (feature `host-model`): compiles kernels that way and runs them, for tests.
 
 #[cfg(feature = "host-model")]
 pub mod host_model;
 pub mod layout;
+pub mod tensor_map;
 
 macro_rules! headers {
     ($($path:literal),* $(,)?) => {
@@ -22,11 +24,17 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
     headers![
         "tilewright/prelude.cuh",
         "tilewright/layout.cuh",
+        "tilewright/coords.cuh",
+        "tilewright/axes.cuh",
+        "tilewright/tensor.cuh",
+        "tilewright/tile.cuh",
         "tilewright/fragment.cuh",
         "tilewright/half.cuh",
         "tilewright/reduce.cuh",
         "tilewright/wgmma.cuh",
+        "tilewright/arch/barrier.cuh",
         "tilewright/arch/caller.cuh",
+        "tilewright/arch/copy.cuh",
         "tilewright/arch/grid.cuh",
         "tilewright/arch/half.cuh",
         "tilewright/arch/matrix.cuh",
@@ -36,6 +44,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/arch/proxy.cuh",
         "tilewright/arch/reciprocal.cuh",
         "tilewright/arch/shared.cuh",
+        "tilewright/arch/tensor_map.cuh",
         "tilewright/arch/vector.cuh",
         "tilewright/arch/warp.cuh",
         "tilewright/arch/wgmma.cuh",
@@ -52,17 +61,28 @@ pub fn host_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/host/types.h",
         "tilewright/host/thread.h",
         "tilewright/host/arithmetic.h",
+        "tilewright/host/asynchronous.h",
         "tilewright/host/atomic.h",
         "tilewright/host/bits.h",
         "tilewright/host/conversion.h",
+        "tilewright/host/abi.h",
         "tilewright/host/entry.h",
         "tilewright/host/memory.h",
         "tilewright/host/shadow.h",
+        "tilewright/host/view.h",
         "tilewright/host/warp.h",
         "tilewright/host/wgmma.h",
         "tilewright/host/keywords.h",
         "tilewright/host/runtime.h",
         "tilewright/host/block.h",
+        "tilewright/host/primitives.h",
+        "tilewright/host/stall.h",
+        "tilewright/host/copies.h",
+        "tilewright/host/boxes.h",
+        "tilewright/host/mbarriers.h",
+        "tilewright/host/cells.h",
+        "tilewright/host/clocks.h",
+        "tilewright/host/report.h",
         "tilewright/host/launch.h",
         "tilewright/host/stacks.h",
         "tilewright/host/fiber.h",

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use std::collections::HashSet;
-use tilewright_dims::{Set, Term, dims, layout};
+use tilewright_dims::{Point, Term, dims, layout, via};
 use tilewright_headers::host_model::Schedule;
 use tilewright_headers::layout::{Axis, Layout, LayoutError};
 
@@ -19,9 +19,9 @@ fn refusal(text: &str) -> String {
 
 /// One declaration as a type and as text: the same axes, sizes and offsets.
 macro_rules! twins {
-    ($($axes:tt)*) => {{
-        type Typed = layout!($($axes)*);
-        let (typed, text) = (Layout::of::<Typed>().unwrap(), parsed(stringify!($($axes)*)));
+    ([$($axes:tt)*] $($maps:tt)*) => {{
+        type Typed = via!([layout!($($axes)*)] $($maps)*);
+        let (typed, text) = (Layout::of::<Typed>().unwrap(), parsed(stringify!([$($axes)*] $($maps)*)));
         assert_eq!(typed, text);
         assert_eq!(text.len(), i64::from(<Typed as tilewright_dims::Layout>::LEN));
         assert_eq!(text.storage(), i64::from(<Typed as tilewright_dims::Layout>::STORAGE));
@@ -29,7 +29,7 @@ macro_rules! twins {
         for (i, j, k) in (0..14 * 14 * 60).map(|n| (n % 14 - 3, n / 14 % 14 - 3, n / 196 - 20)) {
             let expected = <Typed as tilewright_dims::Layout>::offset((I(i) + J(j) + K(k)).parts());
             let coords = [("I", i64::from(i)), ("K", i64::from(k)), ("J", i64::from(j))];
-            assert_eq!(text.offset(&coords).unwrap(), i64::from(expected), "{coords:?} in {}", stringify!($($axes)*));
+            assert_eq!(text.offset(&coords).unwrap(), i64::from(expected), "{coords:?} in {text:?}");
             let inside = <Typed as tilewright_dims::Layout>::outside((I(i) + J(j) + K(k)).parts()).is_none();
             assert_eq!(text.checked_offset(&coords).is_ok(), inside);
         }
@@ -45,14 +45,18 @@ macro_rules! twins {
 
 #[test]
 fn the_typed_twin_agrees() {
-    twins!(I: 10, J: 10);
-    twins!(K/8: 4, I: 4, K%8);
-    twins!(K/4: 4, J: 2);
-    twins!(I: 4, J: 8 => 6, K: 4);
-    twins!(K/32: 2, I: 3, K/8%4, J: 2, K%8);
-    twins!(I: 8 => 64, J: 32);
-    twins!(I/4: 3, K/8: 5 => 40, I%4 => 9, K/4%2, K%4);
-    twins!(K: 1);
+    twins!([I: 10, J: 10]);
+    twins!([K/8: 4, I: 4, K%8]);
+    twins!([K/4: 4, J: 2]);
+    twins!([I: 4, J: 8 => 6, K: 4]);
+    twins!([K/32: 2, I: 3, K/8%4, J: 2, K%8]);
+    twins!([I: 8 => 64, J: 32]);
+    twins!([I/4: 3, K/8: 5 => 40, I%4 => 9, K/4%2, K%4]);
+    twins!([K: 1]);
+    twins!([K/16: 4, I/16: 2, H: 32] via checkerboard(8: I%16, K/8%2 -> H));
+    twins!([H: 32, J: 3] via checkerboard(4: K%16, I%2 -> H));
+    twins!([I: 16 => 20, K: 20] via index(J -> [K/8: 2, I: 4]));
+    twins!([K/16: 4, I/16: 8, H: 32] via index(J -> [K/8: 2, I: 16]) via checkerboard(8: I%16, K/8%2 -> H));
 }
 
 #[test]
@@ -91,7 +95,28 @@ fn refusals_name_dimension_sizes_and_the_next_step() {
         let said = refusal(text);
         assert!(parts.iter().all(|part| said.contains(part)), "{text}: {said}");
     }
+    for (text, parts) in [
+        ("[H: 16] via checkerboard(8: I%16, K%2 -> H)", &["gives 32 values along `H`", "`H: 32`"][..]),
+        ("[H: 32, I/8: 4] via checkerboard(8: I%16, K%2 -> H)", &["`I/8: 4` begins within", "`I/16`"]),
+        ("[H: 32] via checkerboard(7: I%16, K%2 -> H)", &["7 ranks", "even"]),
+        ("[H: 32] via checkerboard(8: I/2%16, K%2 -> H)", &["column 29", "`I%16`"]),
+        ("[H: 32] via checkerboard(8: I%16, K%3 -> H)", &["column 35", "`K/8%2`"]),
+        ("[H: 32] via swirl(8)", &["column 13", "no map `swirl`", "`index(..)`"]),
+        ("[I: 4] via index(J -> [I: 0])", &["size is 0"]),
+        ("[I: 4] via index(J -> I: 4)", &["column 23", "`[`"]),
+    ] {
+        let said = refusal(text);
+        assert!(parts.iter().all(|part| said.contains(part)), "{text}: {said}");
+    }
     let folded = parsed("K/8: 4, I: 4, K%8");
+    assert!(folded.slice("K", 12, 1).unwrap_err().to_string().contains("multiple of 8"));
+    assert!(
+        folded.slice("K", 8, 4).is_err() && folded.slice("I", i64::MAX, 1).is_err() && folded.slice("Z", 0, 1).is_err()
+    );
+    assert!(folded.slice("K", 0, i32::MAX).is_err() && parsed("I: 2, K%8").slice("K", 0, 4).is_err());
+    let odd = parsed("I: 4 => 30, K: 12").vectors(4).unwrap_err().to_string();
+    assert!(odd.contains("`I: 4`") && odd.contains("stride is 30"), "{odd}");
+    assert!(folded.vectors(3).is_err() && folded.vectors(0).is_err() && parsed("I: 4 => 8").vectors(8).is_err());
     let outside = folded.checked_offset(&[("K", 32)]).unwrap_err();
     assert_eq!(outside.to_string(), "K(32) lies outside 0..32");
     assert_eq!(
@@ -104,6 +129,23 @@ fn refusals_name_dimension_sizes_and_the_next_step() {
     assert!(matches!(Layout::new(vec![negative]), Err(LayoutError::Number { what: "stride", got: -1, .. })));
 }
 
+/// Slices and vectors are the same memory: random parts against the whole.
+#[test]
+fn parts_of_a_layout() {
+    let folded = parsed("[K/8: 4, I: 4 => 16, K%8]");
+    let (offset, part) = folded.slice("K", 16, 2).unwrap();
+    for at in part.points() {
+        let whole: Vec<_> = at.iter().copied().chain([("K", 16)]).collect();
+        assert_eq!(offset + part.offset(&at).unwrap(), folded.offset(&whole).unwrap());
+    }
+    let fours = folded.vectors(4).unwrap();
+    for at in folded.points() {
+        assert_eq!(fours.offset(&at).unwrap(), folded.offset(&at).unwrap() / 4);
+    }
+    let shares: Vec<_> = (0..7).flat_map(|worker| folded.partition(worker, 7)).collect();
+    assert_eq!((shares.len(), shares.iter().collect::<HashSet<_>>().len()), (128, 128));
+}
+
 #[test]
 fn pictures() {
     let swizzled = parsed("K/2: 2, I: 2, K%2");
@@ -114,6 +156,11 @@ fn pictures() {
     assert_eq!((svg.matches("<rect").count(), svg.matches("<text").count()), (9, 8 + 6));
     assert!(parsed("N: 3, I: 200, K: 2").show().ends_with("(a part of it)\n"));
     assert_eq!(parsed("").show(), "[], 1 elements in 1\n");
+    let board = parsed("[H: 8] via checkerboard(4: I%4, K%2 -> H)").show();
+    assert_eq!(
+        board,
+        "[H: 8 => 1] via checkerboard(4: I%4, K%2 -> H), 8 elements in 8\n I: 0 1 2 3\nK 0 0 2 5 7\nK 1 1 3 4 6\n"
+    );
 }
 
 /// A layout that keeps the rules: each dimension cut into factors, the axes shuffled, some strides padded.
@@ -274,8 +321,8 @@ extern "C" __global__ void offsets(const __grid_constant__ Params p) {{
   int* const r = p.results + 5 * t;
   r[0] = A::offset(I(i) + J(j) + K(k));
   r[1] = A::offset(K(k - 7) - J(3) + I(i) + K(7) + J(j + 3));
-  r[2] = a.at(I(i) + J(j)).at(K(k % 8)).at(tw::Fold<K, 8>(k / 8)).offset();
-  auto cursor = a.at(K(1) + I(0) + J(j));
+  r[2] = a.at(I(i) + J(j) + K(0)).at(J(0) + I(0) + K(k % 8)).rebase().at(tw::Fold<K, 8>(k / 8) + I(0) + J(0)).offset();
+  auto cursor = a.at(K(1) + I(0) + J(j)).rebase().at(J(0) + I(0) + K(0));
   cursor.step(I(i) + K(k - 1));
   r[3] = cursor.offset();
   r[4] = cursor.in_range();

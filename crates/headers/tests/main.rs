@@ -9,5 +9,6 @@ mod intrinsics;
 mod layout;
 mod map;
 mod sanitizers;
+mod tensor_map;
 mod transpose;
 mod warp;

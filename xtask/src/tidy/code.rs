@@ -80,8 +80,11 @@ fn unsafety(file: &File, code: &str, found: &mut Vec<Violation>) -> Option<usize
     let mut first = None;
     for (index, line) in code.iter().enumerate() {
         let Some(at) = find_word(line, "unsafe") else { continue };
-        first = first.or(Some(index + 1));
         let rest = line[at + "unsafe".len()..].trim_start();
+        if is_pointer_type(rest) {
+            continue;
+        }
+        first = first.or(Some(index + 1));
         let opens_block = rest.starts_with('{')
             || (rest.is_empty() && code.get(index + 1).is_some_and(|next| next.trim_start().starts_with('{')));
         let needs_reason = opens_block || rest.starts_with("impl") || rest.starts_with('(');
@@ -94,6 +97,12 @@ fn unsafety(file: &File, code: &str, found: &mut Vec<Violation>) -> Option<usize
         }
     }
     first
+}
+
+/// Whether what follows `unsafe` makes it the type of a pointer to a function: naming one runs nothing.
+fn is_pointer_type(rest: &str) -> bool {
+    let after_abi = rest.strip_prefix("extern").unwrap_or(rest).trim_start();
+    after_abi.strip_prefix("fn").is_some_and(|after| after.trim_start().starts_with('('))
 }
 
 /// Whether `// SAFETY:` stands on the line or above the statement that the line belongs to.

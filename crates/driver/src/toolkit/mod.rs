@@ -2,6 +2,7 @@
 
 mod install;
 mod places;
+mod wheel;
 
 use std::{
     ffi::OsStr,
@@ -10,7 +11,8 @@ use std::{
     sync::Mutex,
 };
 
-pub use install::{Progress, Stage, install, package};
+pub use install::{install, package};
+pub use wheel::{Progress, Stage, Wheel};
 
 use crate::{Error, libcuda, raw};
 

@@ -41,8 +41,8 @@ pub(super) fn all() -> impl Iterator<Item = Place> {
 }
 
 /// The folder that [`super::install`] fills.
-pub(super) fn install_folder() -> Option<PathBuf> {
-    Some(cache_home()?.join("toolkit"))
+fn install_folder() -> Option<PathBuf> {
+    Some(cache_home()?.join(super::install::FOLDER))
 }
 
 fn toolkit(variable: &'static str) -> Vec<Place> {

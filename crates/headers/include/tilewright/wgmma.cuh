@@ -71,8 +71,8 @@ template <class I, class J, int columns_> struct WgmmaAccumulator {
     for (int i = 0; i < elements; ++i) f(values[i], coords(arch::thread_of_block() % 128, i));
   }
   // Element by element, to any memory and any layout.
-  template <class At> TW_DEVICE void scatter(At at) {
-    for_each([&](float& value, Coords<I, J> element) { *at.at(element) = value; });
+  template <class At> TW_DEVICE void scatter(At at, Place place = Place::here()) {
+    for_each([&](float& value, Coords<I, J> element) { *at.at(element, place) = value; });
   }
   // d = a b, plus d if `accumulate`, over 16 elements of the depth from `k` on and rows from `i` and `j` on. Between
   // wgmma_fence and wgmma_commit; the values are there once the group has been waited for.

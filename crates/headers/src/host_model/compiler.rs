@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -40,8 +41,11 @@ const SANITIZERS: &[&str] = &[
 const ERRORS_SHOWN: usize = 5;
 const LINES_PER_ERROR: usize = 3;
 
+/// The runtime is the same for all kernels, and takes longer to compile than most of them.
+static RUNTIMES: Mutex<Vec<(Compiler, Vec<u8>)>> = Mutex::new(Vec::new());
+
 /// A C++ compiler that answers on this machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiler {
     program: String,
     arguments: Vec<String>,
@@ -79,7 +83,9 @@ impl Compiler {
     pub(super) fn build(&self, folder: &Path, units: usize) -> Result<PathBuf, Error> {
         let stems: Vec<String> =
             std::iter::once("runtime".to_owned()).chain((0..units).map(|i| format!("unit_{i}"))).collect();
-        let next = AtomicUsize::new(0);
+        let runtime = folder.join("runtime.o");
+        let kept = self.kept_runtime().filter(|object| fs::write(&runtime, object).is_ok());
+        let next = AtomicUsize::new(usize::from(kept.is_some()));
         let failures = Mutex::new(Vec::new());
         let processes = thread::available_parallelism().map_or(1, usize::from).min(stems.len());
         thread::scope(|scope| {
@@ -97,12 +103,25 @@ impl Compiler {
         if let Some(first) = failures.into_inner().unwrap_or_else(|e| e.into_inner()).into_iter().next() {
             return Err(first);
         }
+        if let (None, Ok(object)) = (kept, fs::read(&runtime)) {
+            self.keep_runtime(object);
+        }
         let objects: Vec<String> = stems.iter().map(|stem| format!("{stem}.o")).collect();
         let mut arguments = vec!["-shared", "-o", "kernels.so"];
         arguments.extend(objects.iter().map(String::as_str));
         arguments.push("-lm");
         self.call(folder, &arguments)?;
         Ok(folder.join("kernels.so"))
+    }
+
+    /// The runtime's object, compiled by this process before.
+    fn kept_runtime(&self) -> Option<Vec<u8>> {
+        let kept = RUNTIMES.lock().unwrap_or_else(|e| e.into_inner());
+        kept.iter().find(|(compiler, _)| compiler == self).map(|(_, object)| object.clone())
+    }
+
+    fn keep_runtime(&self, object: Vec<u8>) {
+        RUNTIMES.lock().unwrap_or_else(|e| e.into_inner()).push((self.clone(), object));
     }
 
     fn answers(&self) -> bool {

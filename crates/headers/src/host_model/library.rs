@@ -1,33 +1,13 @@
 //! The compiled library and its launches: all unsafe code of this crate.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 use std::ptr;
 
 use tempfile::TempDir;
 
+use super::abi::{Kernel, Order, Outcome, Request};
 use super::{Error, HostModel, Launch, Schedule, unit};
-
-/// `tw::host::Kernel` of entry.h.
-#[repr(C)]
-struct Kernel {
-    call: unsafe extern "C" fn(*const c_void),
-    parameter_bytes: u64,
-}
-
-/// `tw::host::Request` of launch.h.
-#[repr(C)]
-struct Request {
-    grid: [u32; 3],
-    block: [u32; 3],
-    order: u32,
-    seed: u64,
-    shared_bytes: u64,
-    parameter: *const c_void,
-    parameter_bytes: u64,
-    message: *mut c_char,
-    message_bytes: u64,
-}
 
 type Run = unsafe extern "C" fn(*const Kernel, *const Request) -> c_int;
 
@@ -108,9 +88,9 @@ impl HostModel {
         check(kernel, "the parameter's size", got, 1, LARGEST_PARAMETER)?;
 
         let (order, seed) = match launch.schedule {
-            Schedule::Forward => (0, 0),
-            Schedule::Backward => (1, 0),
-            Schedule::Shuffled(seed) => (2, seed),
+            Schedule::Forward => (Order::Forward, 0),
+            Schedule::Backward => (Order::Backward, 0),
+            Schedule::Shuffled(seed) => (Order::Shuffled, seed),
         };
         let mut message = [0u8; MESSAGE_BYTES];
         let request = Request {
@@ -124,17 +104,21 @@ impl HostModel {
             message: message.as_mut_ptr().cast(),
             message_bytes: MESSAGE_BYTES as u64,
         };
-        // SAFETY: both structs mirror the header's; the runtime reads `parameter_bytes` bytes of the parameter, which
+        // SAFETY: both structs are generated from the header; the runtime reads `parameter_bytes` bytes of the parameter, which
         // is at most what it has room for, and writes at most `message_bytes` bytes, ending in zero; sizes are within
         // its limits. What the kernel does with the parameter's pointers is the caller's promise.
-        let outcome = unsafe { (self.library.run)(ptr::from_ref(entry), &raw const request) };
-        if outcome == 0 {
+        let outcome = Outcome(unsafe { (self.library.run)(ptr::from_ref(entry), &raw const request) });
+        if outcome == Outcome::Done {
             return Ok(());
         }
         let text =
             CStr::from_bytes_until_nul(&message).map_or_else(|_| String::new(), |m| m.to_string_lossy().into_owned());
         let kernel = kernel.to_owned();
-        Err(if outcome == 1 { Error::Deadlock { kernel, text } } else { Error::Misuse { kernel, text } })
+        Err(if outcome == Outcome::Deadlock {
+            Error::Deadlock { kernel, text }
+        } else {
+            Error::Misuse { kernel, text }
+        })
     }
 }
 
@@ -155,4 +139,59 @@ fn check(kernel: &str, what: &'static str, got: u64, low: u64, high: u64) -> Res
         return Ok(());
     }
     Err(Error::Limit { kernel: kernel.to_owned(), what, got, low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::{align_of, offset_of, size_of};
+
+    use super::*;
+    use crate::host_model::{KernelSource, skip};
+
+    /// What the C++ compiler has to agree with: sizes, alignments and places as Rust has them.
+    macro_rules! asserted {
+        ($($name:literal $of:ident { $($field:ident),* })*) => {
+            [$(
+                format!("static_assert(sizeof({}) == {});\n", $name, size_of::<$of>()),
+                format!("static_assert(alignof({}) == {});\n", $name, align_of::<$of>()),
+                $(format!(
+                    "static_assert(__builtin_offsetof({}, {}) == {});\n",
+                    $name, stringify!($field), offset_of!($of, $field)
+                ),)*
+            )*].concat()
+        };
+    }
+
+    fn compile(assertions: &str) -> Result<HostModel, Error> {
+        let kernel = "struct P { int x; };\nextern \"C\" __global__ void none(const __grid_constant__ P p) {}\n";
+        let text = format!("#include \"tilewright/host/abi.h\"\n{assertions}{kernel}");
+        HostModel::compile(&[KernelSource { name: "abi", text: &text }])
+    }
+
+    #[test]
+    fn the_compiler_lays_out_what_rust_does() {
+        if HostModel::compiler().is_none() {
+            return skip("host_model::the_compiler_lays_out_what_rust_does", "no C++ compiler");
+        }
+        let mut assertions = asserted! {
+            "tw::host::Kernel" Kernel { call, parameter_bytes }
+            "tw::host::Request" Request {
+                grid, block, order, seed, shared_bytes, parameter, parameter_bytes, message, message_bytes
+            }
+            "tw::host::Outcome" Outcome {}
+            "tw::host::Order" Order {}
+        };
+        for (name, value) in [("Done", Outcome::Done), ("Deadlock", Outcome::Deadlock), ("Misuse", Outcome::Misuse)] {
+            assertions += &format!("static_assert((int)tw::host::Outcome::{name} == {});\n", value.0);
+        }
+        for (name, value) in [("Forward", Order::Forward), ("Backward", Order::Backward), ("Shuffled", Order::Shuffled)]
+        {
+            assertions += &format!("static_assert((unsigned)tw::host::Order::{name} == {});\n", value.0);
+        }
+        compile(&assertions).unwrap_or_else(|error| panic!("{error}"));
+
+        let moved = assertions.replace("(tw::host::Request, seed) == 32", "(tw::host::Request, seed) == 28");
+        assert_ne!(moved, assertions);
+        assert!(compile(&moved).is_err(), "a wrong place is not noticed");
+    }
 }

@@ -1,6 +1,6 @@
 //! Layouts as C++ types for kernels: what `tilewright/layout.cuh` reads.
 
-use super::{Layout, LayoutError};
+use super::{Axis, Layout, LayoutError};
 use std::fmt::Write as _;
 
 impl Layout {
@@ -10,12 +10,15 @@ impl Layout {
         if self.storage() > i64::from(i32::MAX) || self.axes().iter().any(|a| a.end() > i64::from(i32::MAX)) {
             return Err(LayoutError::TooLargeForKernels { elements: self.storage(), limit: i64::from(i32::MAX) });
         }
-        let axes: Vec<String> = self
-            .axes()
-            .iter()
-            .map(|a| format!("tw::Axis<{}, {}, {}, {}, {}>", a.dim, a.fold, a.size, a.stride, a.wraps))
-            .collect();
-        Ok(format!("tw::Layout<{}>", axes.join(", ")))
+        let axes: Vec<String> = self.axes().iter().map(Axis::cuda).collect();
+        let layout = format!("tw::Layout<{}>", axes.join(", "));
+        Ok(self.maps().iter().rev().fold(layout, |layout, map| format!("tw::Through<{}, {layout}>", map.cuda())))
+    }
+}
+
+impl Axis {
+    pub(super) fn cuda(&self) -> String {
+        format!("tw::Axis<{}, {}, {}, {}, {}>", self.dim, self.fold, self.size, self.stride, self.wraps)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Declarations inside a CUDA source: a block of dimensions, folds and tensors becomes the C++ types that the kernel uses.
 
-use super::declare_dims;
 use super::parse::{Fault, Reader, lay_out};
+use super::{Map, declare_dims};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use thiserror::Error;
@@ -164,16 +164,21 @@ impl Names {
         if !reader.sees("[") {
             return Err(reader.expected("`[`"));
         }
-        let axes = reader.axes()?;
+        let (axes, maps) = (reader.axes()?, reader.maps()?);
         reader.wants(")")?;
-        if let Some((axis, _)) = axes.iter().find(|(a, _)| !self.dims.contains(&a.dim)) {
-            return Err(self.unknown(at, &axis.dim));
+        let mapped = maps.iter().flat_map(Map::dims);
+        if let Some(dim) = axes.iter().map(|(a, _)| a.dim.as_str()).chain(mapped).find(|dim| !self.knows(dim)) {
+            return Err(self.unknown(at, dim));
         }
-        let layout = lay_out(axes).and_then(|layout| layout.cuda());
+        let layout = lay_out(axes).and_then(|layout| layout.through(maps)).and_then(|layout| layout.cuda());
         let layout = layout.map_err(|error| Fault { at, message: error.to_string() })?;
-        let _ = writeln!(text, "using {name} = tw::Tensor<{element}, {layout}>;");
+        let _ = writeln!(text, "using {name} = tw::Tensor<{element}, {layout}, struct {name}_>;");
         self.tensors.push(name);
         Ok(())
+    }
+
+    fn knows(&self, dim: &str) -> bool {
+        self.dims.iter().any(|known| known == dim)
     }
 
     fn unknown(&self, at: usize, name: &str) -> Fault {

@@ -2,13 +2,16 @@
 
 mod cuda;
 mod declare;
+mod error;
+mod map;
 mod parse;
+mod part;
 mod picture;
 
 pub use cuda::declare_dims;
 pub use declare::{DeclarationError, expand};
-
-use thiserror::Error;
+pub use error::LayoutError;
+pub use map::Map;
 
 /// One axis of memory: `(coordinate along dim) / fold`, modulo `size` if it wraps, in steps of `stride` elements. Division and
 /// remainder round down.
@@ -26,92 +29,6 @@ pub struct Axis {
     pub wraps: bool,
 }
 
-/// What is wrong with a layout, or with coordinates in it.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum LayoutError {
-    /// A size, a fold or a stride out of its range.
-    #[error("axis {axis}: its {what} is {got}, at least {least} is needed")]
-    Number {
-        /// The axis as it is written.
-        axis: String,
-        /// Size, fold or stride.
-        what: &'static str,
-        /// What it is.
-        got: i64,
-        /// The least that is allowed.
-        least: i64,
-    },
-    /// Two axes count the same dimension in the same unit.
-    #[error("two axes are `{axis}`: fold one of them, as in `K/8` and `K%8`")]
-    Twice {
-        /// Dimension and fold.
-        axis: String,
-    },
-    /// A fold does not begin where the next finer one ends.
-    #[error(
-        "`{coarse}` counts {dim} in units of {fold}, but `{fine}` ends at {end}: make the finer axis {needed} steps long, \
-         or the coarser fold {end}"
-    )]
-    Unequal {
-        /// The dimension.
-        dim: String,
-        /// The coarser axis.
-        coarse: String,
-        /// The finer axis.
-        fine: String,
-        /// The coarser fold.
-        fold: i32,
-        /// Fold times size of the finer axis.
-        end: i64,
-        /// The size that would fit; 0 if none does.
-        needed: i32,
-    },
-    /// An axis below another of its dimension does not wrap.
-    #[error("`{axis}` is finer than another axis of its dimension: write it with `%`, as in `K%8` or `K/8%4`")]
-    Unwrapped {
-        /// The axis as it is written.
-        axis: String,
-    },
-    /// More elements than offsets can count.
-    #[error("the layout spans more than 2^63 - 1 elements: make a size or a stride smaller")]
-    TooLarge,
-    /// More elements than a kernel's offsets can count.
-    #[error("the layout spans {elements} elements, kernels count {limit} at most: make a size or a stride smaller")]
-    TooLargeForKernels {
-        /// Elements that it spans.
-        elements: i64,
-        /// The most that a kernel addresses.
-        limit: i64,
-    },
-    /// A coordinate outside the layout.
-    #[error("{dim}({value}) lies outside 0..{extent}")]
-    Outside {
-        /// The dimension.
-        dim: String,
-        /// The coordinate.
-        value: i64,
-        /// The extent.
-        extent: i64,
-    },
-    /// No coordinate lies along a dimension of the layout.
-    #[error("the layout has the dimensions {has}, and none of {got}")]
-    NoneShared {
-        /// The layout's dimensions.
-        has: String,
-        /// Those of the coordinates.
-        got: String,
-    },
-    /// Text that is no layout.
-    #[error("column {column}: {message}")]
-    Syntax {
-        /// Where, counted from 1, in characters.
-        column: usize,
-        /// What was expected, and what is there.
-        message: String,
-    },
-}
-
 /// A list of axes, outermost first, that keeps the rules of a layout.
 ///
 /// ```
@@ -125,12 +42,13 @@ pub enum LayoutError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     axes: Vec<Axis>,
+    maps: Vec<Map>,
     len: i64,
     storage: i64,
 }
 
 impl Axis {
-    fn named(&self) -> String {
+    pub(super) fn named(&self) -> String {
         match self.fold {
             1 => self.dim.clone(),
             fold => format!("{}/{fold}", self.dim),
@@ -138,7 +56,7 @@ impl Axis {
     }
 
     /// The first coordinate behind this axis.
-    fn end(&self) -> i64 {
+    pub(super) fn end(&self) -> i64 {
         i64::from(self.fold) * i64::from(self.size)
     }
 }
@@ -187,22 +105,27 @@ impl Layout {
                 return Err(LayoutError::Unwrapped { axis: a.to_string() });
             }
         }
-        Ok(Layout { axes, len, storage })
+        Ok(Layout { axes, maps: Vec::new(), len, storage })
     }
 
-    /// The layout that a type describes.
+    /// The same layout behind maps of coordinates, the first of which is applied first.
+    pub fn through(self, maps: Vec<Map>) -> Result<Layout, LayoutError> {
+        maps.iter().try_for_each(|map| map.check(&self.axes))?;
+        Ok(Layout { maps, ..self })
+    }
+
+    /// The layout that a type describes. A map that is not one of [`Map`] is refused.
     pub fn of<L: tilewright_dims::Layout>() -> Result<Layout, LayoutError> {
-        Layout::new(
-            L::axes()
-                .map(|a| Axis {
-                    dim: a.name.to_string(),
-                    fold: a.fold,
-                    size: a.size,
-                    stride: i64::from(a.stride),
-                    wraps: a.wraps,
-                })
-                .collect(),
-        )
+        let mut maps = String::new();
+        let _ = L::write_maps(&mut maps);
+        let axes = L::axes().map(|a| Axis {
+            dim: a.name.to_string(),
+            fold: a.fold,
+            size: a.size,
+            stride: i64::from(a.stride),
+            wraps: a.wraps,
+        });
+        Layout::new(axes.collect())?.through(parse::maps(&maps)?)
     }
 
     /// The axes, outermost first.
@@ -210,12 +133,19 @@ impl Layout {
         &self.axes
     }
 
-    /// The dimensions, in the order in which they first appear.
+    /// The maps that coordinates go through before the axes, in their order.
+    pub fn maps(&self) -> &[Map] {
+        &self.maps
+    }
+
+    /// The dimensions of coordinates, in the order in which they first appear: those of the axes, and what maps read; without those
+    /// that only a map gives.
     pub fn dims(&self) -> Vec<&str> {
         let mut dims: Vec<&str> = Vec::new();
-        for a in &self.axes {
-            if !dims.contains(&a.dim.as_str()) {
-                dims.push(&a.dim);
+        let read = self.maps.iter().flat_map(|map| map.reads());
+        for dim in self.axes.iter().map(|a| a.dim.as_str()).chain(read.map(|(dim, ..)| dim)) {
+            if !dims.contains(&dim) && !self.maps.iter().any(|map| map.hides() == Some(dim)) {
+                dims.push(dim);
             }
         }
         dims
@@ -232,9 +162,14 @@ impl Layout {
         self.storage
     }
 
-    /// The length along a dimension: that of its coarsest axis.
+    /// The length along a dimension: that of its coarsest axis, or what a map reads of it.
     pub fn extent(&self, dim: &str) -> Option<i64> {
-        self.axes.iter().filter(|a| a.dim == dim).map(Axis::end).max()
+        if self.maps.iter().any(|map| map.hides() == Some(dim)) {
+            return None;
+        }
+        let read = self.maps.iter().flat_map(|map| map.reads()).filter(|(other, ..)| *other == dim);
+        let axes = self.axes.iter().filter(|a| a.dim == dim).map(Axis::end);
+        axes.chain(read.map(|(_, fold, size)| i64::from(fold) * i64::from(size))).max()
     }
 
     /// Whether two coordinates share an element: by ascending stride, each axis must step beyond what those before it reach.
@@ -252,7 +187,7 @@ impl Layout {
     /// Where the element at these coordinates is. A dimension that is named twice counts as the sum, one that is not named as
     /// zero, and one that the layout lacks is ignored; but one of them the layout must have.
     pub fn offset(&self, coords: &[(&str, i64)]) -> Result<i64, LayoutError> {
-        if !coords.iter().any(|(dim, _)| self.axes.iter().any(|a| a.dim == *dim)) {
+        if !coords.iter().any(|(dim, _)| self.extent(dim).is_some()) {
             let mut got: Vec<&str> = coords.iter().map(|(dim, _)| *dim).collect();
             got.dedup();
             return Err(LayoutError::NoneShared { has: self.dims().join(", "), got: got.join(", ") });
@@ -262,16 +197,18 @@ impl Layout {
 
     /// The same, refused if a coordinate lies outside.
     pub fn checked_offset(&self, coords: &[(&str, i64)]) -> Result<i64, LayoutError> {
-        for a in &self.axes {
-            let (value, extent) = (sum(coords, &a.dim), self.extent(&a.dim).unwrap_or(0));
+        for dim in self.dims() {
+            let (value, extent) = (sum(coords, dim), self.extent(dim).unwrap_or(0));
             if !(0..extent).contains(&value) {
-                return Err(LayoutError::Outside { dim: a.dim.clone(), value, extent });
+                return Err(LayoutError::Outside { dim: dim.into(), value, extent });
             }
         }
         self.offset(coords)
     }
 
     fn place(&self, coords: &[(&str, i64)]) -> i64 {
+        let mapped = self.maps.iter().fold(coords.to_vec(), |coords, map| map.apply(coords));
+        let coords = mapped.as_slice();
         let step = |a: &Axis| {
             let steps = sum(coords, &a.dim).div_euclid(i64::from(a.fold));
             a.stride.wrapping_mul(if a.wraps { steps.rem_euclid(i64::from(a.size)) } else { steps })
@@ -281,17 +218,33 @@ impl Layout {
 
     /// Coordinates of the element number `index`, counted along the last axis first.
     pub fn coords(&self, index: i64) -> Vec<(&str, i64)> {
-        let mut coords: Vec<(&str, i64)> = self.dims().into_iter().map(|dim| (dim, 0)).collect();
-        let mut rest = index;
-        for a in self.axes.iter().rev() {
-            let step = rest.rem_euclid(i64::from(a.size)) * i64::from(a.fold);
-            rest = rest.div_euclid(i64::from(a.size));
-            coords.iter_mut().filter(|(dim, _)| *dim == a.dim).for_each(|(_, value)| *value += step);
-        }
-        coords
+        let on_axes = counted(&self.axes, index);
+        let named = self.maps.iter().rev().fold(on_axes, |coords, map| map.undo(coords));
+        self.dims().into_iter().map(|dim| (dim, sum(&named, dim))).collect()
+    }
+
+    /// The coordinates of every element, each once, the last axis fastest.
+    pub fn points(&self) -> impl Iterator<Item = Vec<(&str, i64)>> {
+        (0..self.len).map(|index| self.coords(index))
+    }
+
+    /// The share of worker number `worker` of so many: every `workers`-th element. Together they have each element once.
+    pub fn partition(&self, worker: u32, workers: u32) -> impl Iterator<Item = Vec<(&str, i64)>> {
+        (i64::from(worker)..self.len).step_by(workers.max(1) as usize).map(|index| self.coords(index))
     }
 }
 
-fn sum(coords: &[(&str, i64)], dim: &str) -> i64 {
+/// Element number `index` along each axis, counted along the last one first.
+pub(super) fn counted(axes: &[Axis], index: i64) -> Vec<(&str, i64)> {
+    let (mut coords, mut rest) = (Vec::new(), index);
+    for a in axes.iter().rev() {
+        coords.push((a.dim.as_str(), rest.rem_euclid(i64::from(a.size)) * i64::from(a.fold)));
+        rest = rest.div_euclid(i64::from(a.size));
+    }
+    coords
+}
+
+/// The coordinate along `dim`, all parts together.
+pub(super) fn sum(coords: &[(&str, i64)], dim: &str) -> i64 {
     coords.iter().filter(|(d, _)| *d == dim).map(|(_, value)| value).fold(0, |a, b| a.wrapping_add(*b))
 }

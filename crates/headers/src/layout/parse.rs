@@ -1,6 +1,6 @@
 //! Layouts as they are written: `K/8: 4, I: 4 => 40, K%8`.
 
-use super::{Axis, Layout, LayoutError};
+use super::{Axis, Layout, LayoutError, Map};
 use std::str::FromStr;
 
 impl FromStr for Layout {
@@ -8,16 +8,23 @@ impl FromStr for Layout {
 
     /// Reads axes in the syntax of `tilewright_dims::tensor!`, outermost first, in brackets or without.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
-        let mut reader = Reader::new(text);
-        let read = |reader: &mut Reader| {
-            let axes = reader.axes()?;
-            if reader.is_at_end() { Ok(axes) } else { Err(reader.expected("`,` or the end")) }
-        };
-        match read(&mut reader) {
-            Ok(axes) => lay_out(axes),
-            Err(Fault { at, message }) => Err(LayoutError::Syntax { column: at + 1, message }),
-        }
+        let (axes, maps) = read(text, |reader| Ok((reader.axes()?, reader.maps()?)))?;
+        lay_out(axes)?.through(maps)
     }
+}
+
+/// The maps that are written behind a layout.
+pub(super) fn maps(text: &str) -> Result<Vec<Map>, LayoutError> {
+    read(text, Reader::maps)
+}
+
+fn read<T>(text: &str, what: impl FnOnce(&mut Reader) -> Result<T, Fault>) -> Result<T, LayoutError> {
+    let mut reader = Reader::new(text);
+    let read = what(&mut reader).and_then(|value| match reader.is_at_end() {
+        true => Ok(value),
+        false => Err(reader.expected("`,`, `via` or the end")),
+    });
+    read.map_err(|Fault { at, message }| LayoutError::Syntax { column: at + 1, message })
 }
 
 /// The layout of axes whose strides are given or follow from those inside.
@@ -145,6 +152,62 @@ impl Reader {
             return Err(self.expected("`,` or `]`"));
         }
         Ok(written)
+    }
+
+    /// Maps, each behind `via`.
+    pub(super) fn maps(&mut self) -> Result<Vec<Map>, Fault> {
+        let mut maps = Vec::new();
+        while self.sees("via") {
+            self.takes("via");
+            self.skip_spaces();
+            let at = self.at;
+            match self.name()?.as_str() {
+                "checkerboard" => maps.push(self.checkerboard()?),
+                "index" => maps.push(self.index()?),
+                other => {
+                    let message = format!("there is no map `{other}`: known are `checkerboard(..)` and `index(..)`");
+                    return Err(Fault { at, message });
+                }
+            }
+        }
+        Ok(maps)
+    }
+
+    /// `(8: I%16, K/8%2 -> CELL)`
+    fn checkerboard(&mut self) -> Result<Map, Fault> {
+        self.wants("(")?;
+        let ranks = self.number("a number of ranks")?;
+        self.wants(":")?;
+        let pair = self.read_by_map(|a| a.fold == 1, "a remainder, as in `I%16`")?;
+        self.wants(",")?;
+        let colour = self.read_by_map(|a| a.size == 2, "a remainder by 2, as in `K/8%2`")?;
+        self.wants("->")?;
+        let cell = self.name()?;
+        self.wants(")")?;
+        Ok(Map::Checkerboard { ranks, pair, colour, cell })
+    }
+
+    /// `(LANE -> [K/8: 2, I: 16])`
+    fn index(&mut self) -> Result<Map, Fault> {
+        self.wants("(")?;
+        let dim = self.name()?;
+        self.wants("->")?;
+        if !self.sees("[") {
+            return Err(self.expected("`[`"));
+        }
+        let axes = self.axes()?.into_iter().map(|(axis, _)| axis).collect();
+        self.wants(")")?;
+        Ok(Map::Index { dim, axes })
+    }
+
+    /// What a map reads of a dimension.
+    fn read_by_map(&mut self, fits: impl Fn(&Axis) -> bool, what: &str) -> Result<Axis, Fault> {
+        self.skip_spaces();
+        let at = self.at;
+        match self.axis()? {
+            (axis, None) if axis.wraps && fits(&axis) => Ok(axis),
+            (axis, _) => Err(Fault { at, message: format!("expected {what}, found `{axis}`") }),
+        }
     }
 
     /// One axis.

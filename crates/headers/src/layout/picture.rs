@@ -16,7 +16,9 @@ struct Page<'a> {
 
 impl Layout {
     fn page(&self) -> Option<Page<'_>> {
-        let last = self.axes().last()?.dim.as_str();
+        let dims = self.dims();
+        let innermost = self.axes().iter().rev().map(|a| a.dim.as_str()).find(|dim| dims.contains(dim));
+        let last = innermost.or(dims.first().copied())?;
         let length = |dim: &str| self.extent(dim).unwrap_or(1);
         let other = self.dims().into_iter().find(|dim| *dim != last);
         let (rows, columns) = (other.map(|dim| (dim, length(dim).min(MOST))), (last, length(last).min(MOST)));
@@ -35,7 +37,8 @@ impl Layout {
     /// dimensions are zero, and the table ends at 64 rows and columns.
     pub fn show(&self) -> String {
         let axes: Vec<String> = self.axes().iter().map(|a| format!("{a} => {}", a.stride)).collect();
-        let mut text = format!("[{}], {} elements in {}\n", axes.join(", "), self.len(), self.storage());
+        let maps: String = self.maps().iter().map(|map| format!(" via {map}")).collect();
+        let mut text = format!("[{}]{maps}, {} elements in {}\n", axes.join(", "), self.len(), self.storage());
         let Some(page) = self.page() else { return text };
         let digits = |n: i64| n.to_string().len();
         let width =

@@ -1,4 +1,4 @@
-// What this thread wrote to shared memory, for those who read it past the caches: warpgroup products and bulk copies (sm_90).
+// What threads wrote to shared memory, for those who read it past them: warpgroup products and bulk copies (sm_90).
 #pragma once
 
 #include "tilewright/prelude.cuh"
@@ -6,9 +6,10 @@
 namespace tw {
 namespace arch {
 
-// Between the writes and the barrier behind which another thread starts the read.
+// What the thread wrote, or knows to be written, is seen by bulk stores and warpgroup products that begin later. It stands behind
+// the writes; a barrier to who begins them follows.
 #ifdef TILEWRIGHT_HOST
-inline void fence_proxy_async() {}
+inline void fence_proxy_async() { host::fence_proxy_async(); }
 #else
 __device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif

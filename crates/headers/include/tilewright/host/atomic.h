@@ -1,11 +1,17 @@
 // Atomic operations. Blocks run on several OS threads, so these are real ones.
 #pragma once
 
+#include "tilewright/host/thread.h"
+
 namespace tw {
 namespace host {
 
 // T, kept out of deduction: `atomicAdd(&unsigned_counter, 1)` is fine.
 template <class T> struct Given { using Type = T; };
+
+inline void order_atomic() {
+  if (current->block->watched) meet_at_atomic();
+}
 
 // Replaces `*address` by `change(*address)`; gives what was there before.
 template <class T, class Change>
@@ -16,6 +22,7 @@ T exchange_with(T* address, Change change) {
   do {
     after = change(before);
   } while (!__atomic_compare_exchange(address, &before, &after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  order_atomic();
   return before;
 }
 
@@ -59,5 +66,6 @@ template <class T>
 T atomicCAS(T* address, typename tw::host::Given<T>::Type expected, typename tw::host::Given<T>::Type value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics are of 4 or 8 bytes");
   __atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  tw::host::order_atomic();
   return expected;
 }

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#include "tilewright/host/launch.h"
+#include "tilewright/host/copies.h"
 #include "tilewright/host/stacks.h"
+#include "tilewright/host/stall.h"
 #include "tilewright/host/wgmma.h"
 
 namespace tw {
@@ -14,25 +15,6 @@ namespace host {
 __thread Thread* current = nullptr;
 
 [[noreturn]] inline void run_thread();
-
-// How messages name a block.
-struct BlockName {
-  explicit BlockName(const Block& block) {
-    const uint3& i = block.index;
-    snprintf(text, sizeof text, "block (%u, %u, %u)", i.x, i.y, i.z);
-  }
-  char text[64];
-};
-
-// How messages name a thread that waits.
-struct Waiting {
-  explicit Waiting(const Thread& thread) {
-    const uint3& i = thread.index;
-    snprintf(text, sizeof text, "thread (%u, %u, %u) waits in %s at %s:%d", i.x, i.y, i.z, thread.operation,
-             thread.place.file, thread.place.line);
-  }
-  char text[256];
-};
 
 // The threads of one block after another, all on the calling OS thread.
 class Scheduler final : public Block {
@@ -45,7 +27,10 @@ class Scheduler final : public Block {
         contexts_(new Context[count_]),
         stack_of_(new unsigned char*[count_]()),
         warps_(new Warp[(count_ + 31) / 32]),
-        order_(new unsigned[count_]) {
+        order_(new unsigned[count_]),
+        shadow(launch, *this, count_),
+        barriers(launch, *this, shadow, threads_, count_),
+        copies(launch, *this, shadow, barriers, threads_, count_) {
     const Request& request = launch.request;
     threads_per_side = dim3(request.block[0], request.block[1], request.block[2]);
     blocks_per_side = dim3(request.grid[0], request.grid[1], request.grid[2]);
@@ -114,6 +99,7 @@ class Scheduler final : public Block {
       return report_two_barriers(threads_[0], threads_[i]);
     }
     for (unsigned i = 0; i < count_; ++i) threads_[i].state = State::Ready;
+    shadow.clocks.meet_block();
     votes = barrier_votes_;
     barrier_votes_ = 0;
     waiting_ = 0;
@@ -134,8 +120,9 @@ class Scheduler final : public Block {
   void arrive_at_warpgroup(Resolve resolve) {
     Thread& self = *current;
     const unsigned first = self.linear / warpgroup_threads * warpgroup_threads;
-    unsigned arrived = 1, ended = first + warpgroup_threads > count_ ? first + warpgroup_threads - count_ : 0;
-    for (unsigned i = first; i < first + warpgroup_threads - ended; ++i) {
+    const unsigned end = first + warpgroup_threads < count_ ? first + warpgroup_threads : count_;
+    unsigned arrived = 1, ended = first + warpgroup_threads - end;
+    for (unsigned i = first; i < end; ++i) {
       const Thread& other = threads_[i];
       ended += other.state == State::Finished;
       arrived += &other != &self && other.state == State::InWarpgroup;
@@ -158,6 +145,12 @@ class Scheduler final : public Block {
     for (unsigned i = first; i < first + warpgroup_threads; ++i) threads_[i].state = State::Ready;
   }
 
+  // Notes that the running thread only looks whether it can go on; `test`: at an mbarrier.
+  void look(bool test) {
+    looks_ += 1;
+    tests_ += test;
+  }
+
   // Back to the scheduler; returns when the thread is resumed.
   void suspend() {
     Thread& self = *current;
@@ -178,10 +171,10 @@ class Scheduler final : public Block {
 #endif
   }
 
+  bool failed() const { return launch_.failed(); }
+
   void fail_at(const char* rule, Place place) {
-    const Thread& self = *current;
-    launch_.fail(Outcome::Misuse, "%s, thread (%u, %u, %u), %s:%d: %s", BlockName(*this).text, self.index.x,
-                 self.index.y, self.index.z, place.file, place.line, rule);
+    accuse(launch_, *current, place, "%s", rule);
   }
 
  private:
@@ -194,21 +187,31 @@ class Scheduler final : public Block {
     unsigned waiting;  // lanes in a collective
   };
 
+  // Sweeps in which all threads that run test an mbarrier, and no copy is left to land, before that is a deadlock.
+  static constexpr unsigned most_idle_sweeps = 100'000;
+
   void run_block(unsigned long long number) {
     start_block(number);
     Random random(launch_.request.seed + number);
+    unsigned idle = 0;
     while (finished_ < count_) {
       if (launch_.request.order == Order::Shuffled) shuffle(random);
-      bool progress = false;
+      unsigned resumed = 0;
+      looks_ = tests_ = 0;
       for (unsigned i = 0; i < count_; ++i) {
         Thread& thread = threads_[order_[i]];
         if (thread.state != State::Ready) continue;
-        progress = true;
+        resumed += 1;
         resume(thread);
         if (launch_.failed()) return;
       }
-      if (!progress) return report_deadlock();
+      const bool landed = resumed == looks_ && copies.land_one(launch_.request.order, random);
+      if (launch_.failed()) return;
+      idle = resumed > looks_ || landed ? 0 : idle + (tests_ > 0);
+      const bool stuck = (resumed == 0 && !landed) || idle > most_idle_sweeps;
+      if (stuck) return report_stall(launch_, *this, threads_, count_, barriers);
     }
+    copies.end_block();
     check_guard();
   }
 
@@ -217,9 +220,12 @@ class Scheduler final : public Block {
     index = {(unsigned)(number % side.x), (unsigned)(number / side.x % side.y), (unsigned)(number / side.x / side.y)};
     memset(shared, 0xff, shared_bytes);
     waiting_ = barrier_votes_ = finished_ = votes = 0;
+    shadow.start_block();
+    barriers.start_block();
+    copies.start_block();
     for (unsigned i = 0; i < count_; ++i) {
       threads_[i].state = State::Ready;
-      threads_[i].started = false;
+      threads_[i].started = threads_[i].testing = false;
       threads_[i].product_groups = 0;
       threads_[i].products_fenced = false;
       if (launch_.request.order == Order::Shuffled) order_[i] = i;  // the seed and the block alone decide
@@ -269,6 +275,7 @@ class Scheduler final : public Block {
       if (other.mask != thread.mask || other.resolve != thread.resolve) return report_two_collectives(thread, other);
     }
     thread.resolve(lanes, members);
+    shadow.clocks.meet_warp(lanes[0].linear, members);
     warp.waiting &= ~members;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (members >> lane & 1) lanes[lane].state = State::Ready;
@@ -299,22 +306,6 @@ class Scheduler final : public Block {
                  Waiting(a).text, a.mask, Waiting(b).text, b.mask);
   }
 
-  // No thread can go on: names the first that waits and counts the others.
-  void report_deadlock() {
-    const Thread* first = nullptr;
-    unsigned at_barrier = 0, in_collective = 0;
-    for (unsigned i = 0; i < count_; ++i) {
-      const Thread& thread = threads_[i];
-      at_barrier += thread.state == State::AtBarrier;
-      in_collective += thread.state == State::InCollective || thread.state == State::InWarpgroup;
-      if (first == nullptr && thread.state != State::Finished) first = &thread;
-    }
-    if (first == nullptr) return;
-    launch_.fail(Outcome::Deadlock,
-                 "%s: %s; of %u threads %u wait at a barrier, %u in a warp collective, %u have ended",
-                 BlockName(*this).text, Waiting(*first).text, count_, at_barrier, in_collective, finished_);
-  }
-
   Launch& launch_;
   unsigned count_;
   Stacks stacks_;
@@ -323,6 +314,13 @@ class Scheduler final : public Block {
   unsigned char** stack_of_;
   Warp* warps_;
   unsigned* order_;
+
+ public:
+  Shadow shadow;
+  Barriers barriers;
+  Copies copies;
+
+ private:
   unsigned char* memory_;
   Context home_;
   const void* home_bottom_ = nullptr;
@@ -330,6 +328,8 @@ class Scheduler final : public Block {
   unsigned waiting_ = 0;
   unsigned barrier_votes_ = 0;
   unsigned finished_ = 0;
+  unsigned looks_ = 0;  // threads that only looked in this sweep
+  unsigned tests_ = 0;
 };
 
 inline Scheduler& scheduler() { return static_cast<Scheduler&>(*current->block); }
@@ -363,12 +363,19 @@ void wait_for_warpgroup(Resolve resolve, const char* operation, Place place) {
   scheduler().suspend();
 }
 
-void yield() { scheduler().suspend(); }
+void yield() {
+  scheduler().look(current->testing);
+  scheduler().suspend();
+}
+
+[[noreturn]] inline void stop() {
+  scheduler().suspend();
+  __builtin_trap();  // a failed launch resumes nobody
+}
 
 void misuse(const char* rule, Place place) {
   scheduler().fail_at(rule, place);
-  scheduler().suspend();
-  __builtin_trap();  // a failed launch resumes nobody
+  stop();
 }
 
 }  // namespace host

@@ -1,14 +1,10 @@
-// What the runtime knows of a kernel: how to call it with the bytes of its parameter, and how many those are.
+// What the runtime knows of a kernel.
 #pragma once
+
+#include "tilewright/host/abi.h"
 
 namespace tw {
 namespace host {
-
-// Read by Rust: keep it in step with `Kernel` in src/host_model/library.rs.
-struct Kernel {
-  void (*call)(const void* parameter);
-  unsigned long long parameter_bytes;
-};
 
 template <auto kernel>
 struct Entry {

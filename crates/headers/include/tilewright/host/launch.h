@@ -5,26 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "tilewright/host/entry.h"
+#include "tilewright/host/abi.h"
 #include "tilewright/host/thread.h"
 
 namespace tw {
 namespace host {
-
-// Read by Rust: keep these three in step with src/host_model/library.rs.
-enum class Outcome : int { Done = 0, Deadlock = 1, Misuse = 2 };
-enum class Order : unsigned { Forward = 0, Backward = 1, Shuffled = 2 };
-struct Request {
-  unsigned grid[3];
-  unsigned block[3];
-  Order order;
-  unsigned long long seed;
-  unsigned long long shared_bytes;
-  const void* parameter;
-  unsigned long long parameter_bytes;
-  char* message;
-  unsigned long long message_bytes;
-};
 
 // SplitMix64.
 class Random {

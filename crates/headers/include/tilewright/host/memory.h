@@ -15,6 +15,9 @@ template <class T> void __stcs(T* address, typename tw::host::Given<T>::Type val
 template <class T> void __stwb(T* address, typename tw::host::Given<T>::Type value) { *address = value; }
 template <class T> void __stwt(T* address, typename tw::host::Given<T>::Type value) { *address = value; }
 
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (tw::host::current->block->watched) tw::host::meet_at_fence();
+}
+inline void __threadfence_block() { __threadfence(); }
+inline void __threadfence_system() { __threadfence(); }

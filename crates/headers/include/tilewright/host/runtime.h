@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tilewright/host/block.h"
+#include "tilewright/host/primitives.h"
 
 namespace tw {
 namespace host {

@@ -12,12 +12,13 @@
 #include "tilewright/host/thread.h"
 
 #include "tilewright/host/arithmetic.h"
+#include "tilewright/host/asynchronous.h"
 #include "tilewright/host/atomic.h"
 #include "tilewright/host/bits.h"
 #include "tilewright/host/conversion.h"
 #include "tilewright/host/entry.h"
 #include "tilewright/host/memory.h"
-#include "tilewright/host/shadow.h"
+#include "tilewright/host/view.h"
 #include "tilewright/host/warp.h"
 #include "tilewright/host/wgmma.h"
 

@@ -14,7 +14,7 @@ struct Place {
   static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
-enum class State : unsigned char { Ready, AtBarrier, InCollective, InWarpgroup, Finished };
+enum class State : unsigned char { Ready, AtBarrier, InCollective, InWarpgroup, AtMbarrier, AtNamedBarrier, Finished };
 
 struct Thread;
 struct Product;
@@ -30,6 +30,7 @@ struct Block {
   unsigned char* shared;
   unsigned long long shared_bytes;
   unsigned votes;  // threads whose predicate was true at the last barrier
+  bool watched;    // whether accesses to shared memory are
 };
 
 struct Thread {
@@ -42,6 +43,9 @@ struct Thread {
   // What the thread waits for, and where.
   const char* operation;
   Place place;
+  unsigned object;  // the number of the mbarrier or of the named barrier
+  unsigned parity;  // of the phase of that mbarrier
+  bool testing;     // whether the last test of an mbarrier said no
 
   // The collective's mask and meaning; what this lane deposited; what it will read.
   unsigned mask;
@@ -71,6 +75,10 @@ void wait_for_warp(unsigned mask, Resolve resolve, const char* operation, Place 
 // Deposits, waits until all 128 threads of the warpgroup have done so at the same place, and resolves: `lanes` is the
 // warpgroup's first thread.
 void wait_for_warpgroup(Resolve resolve, const char* operation, Place place);
+
+// What fences and atomics order: a fence hands on what the thread did, and both learn what fences have handed on.
+void meet_at_fence();
+void meet_at_atomic();
 
 // Lets the other threads of the block run.
 void yield();

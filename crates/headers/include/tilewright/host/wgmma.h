@@ -50,7 +50,7 @@ inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsi
         misuse(rule, place);
       }
       const unsigned char* address = shared_memory() + at;
-      shared_read(address, address, 16, {place});
+      shared_read_async(address, address, 16, {place});
       unsigned short elements[8];
       __builtin_memcpy(elements, address, 16);
       for (unsigned i = 0; i < 8; ++i) {

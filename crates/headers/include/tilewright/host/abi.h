@@ -1,0 +1,31 @@
+// What Rust and the host model's runtime hand to each other. Rust's side of it, src/host_model/abi.rs, is generated from
+// this file by `cargo xtask bindgen`. Plain C++ without includes.
+#pragma once
+
+namespace tw {
+namespace host {
+
+// How to call a kernel with the bytes of its parameter, and how many those are.
+struct Kernel {
+  void (*call)(const void* parameter);
+  unsigned long long parameter_bytes;
+};
+
+enum class Outcome : int { Done = 0, Deadlock = 1, Misuse = 2 };
+enum class Order : unsigned { Forward = 0, Backward = 1, Shuffled = 2 };
+
+// A launch. What a failure has to say is written to `message`, ending in zero.
+struct Request {
+  unsigned grid[3];
+  unsigned block[3];
+  Order order;
+  unsigned long long seed;
+  unsigned long long shared_bytes;
+  const void* parameter;
+  unsigned long long parameter_bytes;
+  char* message;
+  unsigned long long message_bytes;
+};
+
+}  // namespace host
+}  // namespace tw

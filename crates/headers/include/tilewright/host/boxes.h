@@ -1,0 +1,65 @@
+// Boxes of a tensor: the host model's tensor map, and the rows that a bulk copy of one box moves.
+// Runtime only: included by one translation unit.
+#pragma once
+
+#include <string.h>
+
+namespace tw {
+namespace host {
+
+// The 128 bytes of a tw::TensorMap. Written by Rust: keep it in step with `host_bytes` in src/tensor_map.rs.
+struct BoxMap {
+  static constexpr unsigned long long known_mark = 0x726f'736e'6574'7774ull;  // "twtensor"
+
+  unsigned long long mark;
+  unsigned long long base;
+  unsigned long long sizes[5];
+  unsigned long long strides[4];  // bytes, of dimensions 1 and up
+  unsigned box[5];
+  unsigned rank;
+  unsigned element;  // bytes
+  unsigned span;     // bytes of a swizzled row, or 0
+  unsigned long long unused;
+
+  unsigned box_bytes() const {
+    unsigned bytes = element;
+    for (unsigned d = 0; d < rank; ++d) bytes *= box[d];
+    return bytes;
+  }
+};
+static_assert(sizeof(BoxMap) == 128, "a tensor map has 128 bytes");
+
+// Where a part of a box stands after the swizzle. `address` is one of shared memory, whose low ten bits are the GPU's.
+inline size_t swizzled(size_t address, unsigned span) { return span == 0 ? address : address ^ (address >> 3 & (span - 16)); }
+
+// Calls `move(shared, global, bytes)` for each part of at most 16 bytes of the box at `at`; `global` is null for what lies
+// outside the tensor.
+template <class Move>
+void each_part(const BoxMap& map, const int* at, unsigned char* shared, Move move) {
+  unsigned rows = 1;
+  for (unsigned d = 1; d < map.rank; ++d) rows *= map.box[d];
+  const unsigned row_bytes = map.box[0] * map.element;
+  for (unsigned row = 0; row < rows; ++row) {
+    unsigned rest = row;
+    bool inside = true;
+    unsigned char* start = (unsigned char*)map.base;
+    for (unsigned d = 1; d < map.rank; ++d) {
+      const long long place = at[d] + (long long)(rest % map.box[d]);
+      rest /= map.box[d];
+      inside = inside && place >= 0 && place < (long long)map.sizes[d];
+      start += place * (long long)map.strides[d - 1];
+    }
+    for (unsigned byte = 0; byte < row_bytes; byte += 16) {
+      unsigned char* part = (unsigned char*)swizzled((size_t)shared + row * row_bytes + byte, map.span);
+      // Element by element, for the tensor may end within a part.
+      for (unsigned e = 0; e < 16; e += map.element) {
+        const long long place = at[0] + (long long)((byte + e) / map.element);
+        const bool there = inside && place >= 0 && place < (long long)map.sizes[0];
+        move(part + e, there ? start + place * (long long)map.element : nullptr, map.element);
+      }
+    }
+  }
+}
+
+}  // namespace host
+}  // namespace tw

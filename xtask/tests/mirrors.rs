@@ -1,0 +1,31 @@
+//! What `cargo xtask bindgen` wrote is what it would write.
+
+use std::io::Write as _;
+use xtask::bindgen::{MIRRORS, Options, has_libclang, run};
+use xtask::workspace;
+
+#[test]
+fn mirrors_are_up_to_date() {
+    if !has_libclang() {
+        return skip("mirrors::mirrors_are_up_to_date", "no libclang");
+    }
+    run(&Options { check: true }).unwrap();
+}
+
+#[test]
+fn every_mirror_says_where_it_is_from() {
+    for mirror in MIRRORS {
+        let text = std::fs::read_to_string(workspace::root().join(mirror.output)).unwrap();
+        let first = text.lines().next().unwrap();
+        assert!(first.contains("Generated from") && first.contains(mirror.header), "{}: {first}", mirror.output);
+        assert!(text.contains("Size of"), "{} asserts no layout", mirror.output);
+        assert!(workspace::root().join("crates/headers/include").join(mirror.header).is_file(), "{}", mirror.header);
+    }
+}
+
+fn skip(test: &str, reason: &str) {
+    let line = format!("SKIP {test}: {reason}\n");
+    eprint!("{line}");
+    let Some(path) = std::env::var_os("TILEWRIGHT_SKIPS") else { return };
+    std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
+}
