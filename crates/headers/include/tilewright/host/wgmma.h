@@ -37,6 +37,15 @@ struct Descriptor {
   unsigned field(int shift) const { return (unsigned)(bits >> shift & 0x3fff) * 16; }
 };
 
+// Notes the read of a matrix with `extent` rows, of 16 elements each, at the shadow of shared memory.
+inline void watch_operand(Descriptor from, unsigned extent, bool transposed, Place place) {
+  const unsigned rows = transposed ? 16 : extent, chunks = transposed ? extent / 8 : 2;
+  for (unsigned i = 0; i < rows * chunks; ++i) {
+    const unsigned char* address = shared_memory() + from.address(i / chunks, i % chunks, transposed);
+    shared_read_async(address, address, 16, {place});
+  }
+}
+
 // Elements (i, k) at out[i * 16 + k], `extent` of them along i.
 inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsigned short* out, Place place) {
   const unsigned rows = transposed ? 16 : extent, chunks = transposed ? extent / 8 : 2;
@@ -49,10 +58,8 @@ inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsi
                            shared_bytes());
         misuse(rule, place);
       }
-      const unsigned char* address = shared_memory() + at;
-      shared_read_async(address, address, 16, {place});
       unsigned short elements[8];
-      __builtin_memcpy(elements, address, 16);
+      __builtin_memcpy(elements, shared_memory() + at, 16);
       for (unsigned i = 0; i < 8; ++i) {
         out[transposed ? (chunk * 8 + i) * 16 + row : row * 16 + chunk * 8 + i] = elements[i];
       }
@@ -127,6 +134,8 @@ inline void resolve_wgmma(Thread* threads, unsigned) {
   }
   if (all.a == nullptr) read_operand(all.a_memory, wgmma_rows, all.a_transposed, a, place);
   read_operand(all.b_memory, all.columns, all.b_transposed, b, place);
+  if (all.a == nullptr) watch_operand(all.a_memory, wgmma_rows, all.a_transposed, place);
+  watch_operand(all.b_memory, all.columns, all.b_transposed, place);
   float *a_values = new float[(wgmma_rows + 256) * wgmma_depth], *b_values = a_values + wgmma_rows * wgmma_depth;
   for (unsigned i = 0; i < (wgmma_rows + all.columns) * wgmma_depth; ++i) a_values[i] = all.value(seen[i]);
   for (unsigned i = 0; i < 128; ++i) {
