@@ -10,17 +10,15 @@ const WATCHED: &str = r#"
 #include "tilewright/arch/barrier.cuh"
 #ifdef TILEWRIGHT_HOST
 inline void describe(const void* at, char* text, unsigned long bytes) { __builtin_snprintf(text, bytes, "I %d", *(const int*)at); }
-#define PLACE , tw::host::Place place = tw::host::Place::here()
 #define TELL(WHAT, BASE, I) tw::host::WHAT(BASE, (BASE) + (I), sizeof *(BASE), {place, "line", describe, &(I)})
 #else
-#define PLACE
 #define TELL(WHAT, BASE, I)
 #endif
-template <class T> TW_DEVICE T get(const T* line, int i PLACE) {
+template <class T> TW_DEVICE T get(const T* line, int i, tw::Place place = tw::Place::here()) {
   TELL(shared_read, line, i);
   return line[i];
 }
-template <class T> TW_DEVICE void set(T* line, int i, T value PLACE) {
+template <class T> TW_DEVICE void set(T* line, int i, T value, tw::Place place = tw::Place::here()) {
   TELL(shared_write, line, i);
   line[i] = value;
 }
@@ -65,8 +63,8 @@ fn a_barrier_orders_a_block() {
         97,
         &SHIFTED.replace("  __syncthreads();\n", ""),
         &[
-            "thread (1, 0, 0), 0_shadow_no_barrier.cu:25: it reads line at I 0, bytes 0 to 3 of shared memory: thread (0, 0, 0) wrote \
-           them at 0_shadow_no_barrier.cu:24, and nothing orders the two: write __syncthreads() or __syncwarp() between them",
+            "thread (1, 0, 0), 0_shadow_no_barrier.cu:23: it reads line at I 0, bytes 0 to 3 of shared memory: thread (0, 0, 0) wrote \
+           them at 0_shadow_no_barrier.cu:22, and nothing orders the two: write __syncthreads() or __syncwarp() between them",
         ],
     );
 }
@@ -84,7 +82,7 @@ fn a_second_round_needs_a_second_barrier() {
   p.y[i] = sum;";
     right("shadow_rounds", 70, body, |i| 3 * ((i + 1) % 70) + 3);
     let mutant = body.replace("% n);\n    __syncthreads();", "% n);");
-    let parts = ["it writes line at I ", "read them at 0_shadow_rounds_mutant.cu:28", "nothing orders the two"];
+    let parts = ["it writes line at I ", "read them at 0_shadow_rounds_mutant.cu:26", "nothing orders the two"];
     wrong("shadow_rounds_mutant", 70, &mutant, &parts);
 }
 

@@ -11,11 +11,12 @@ struct Y : tw::Dim<Y> { using Dim::Dim; };
 struct X : tw::Dim<X> { using Dim::Dim; };
 using Matrix = tw::Layout<tw::Axis<Y, 1, 37, 64, false>, tw::Axis<X, 1, 53, 1, false>>;
 using Tile = tw::Layout<tw::Axis<X, 8, 3, 128, false>, tw::Axis<Y, 1, 16, 8, false>, tw::Axis<X, 1, 8, 1, true>>;
+using Stage = tw::Tensor<unsigned short, Tile, struct Tile_>;
 struct Params { const unsigned short* x; unsigned short* y; int first; };
 extern "C" __global__ void k(const __grid_constant__ Params p) {
   const tw::Tensor<const unsigned short, Matrix> matrix{p.x};
   const int i = threadIdx.x, n = blockDim.x;
-  tw::Tensor<unsigned short, Tile> stages[2] = {{(unsigned short*)tw::shared_memory()}, {(unsigned short*)tw::shared_memory() + 384}};
+  const Stage stages[2] = {Stage::over(tw::shared_memory()), Stage::over(tw::shared_memory() + Stage::bytes)};
   const auto origin = [&](int tile) { return Y(16 * (int)blockIdx.x) + X(24 * tile + p.first); };
   tw::load_tile<X, Y>(matrix, stages[0], origin(0), i, n);
   tw::arch::copy_async_commit();
@@ -26,12 +27,7 @@ extern "C" __global__ void k(const __grid_constant__ Params p) {
     __syncthreads();
     for (int e = i; e < 384; e += n) {
       const auto at = Y(e / 24) + X(e % 24);
-      const unsigned short* from = stages[tile % 2].data;
-      const int offset = Tile::place(tw::coords(at));
-#ifdef TILEWRIGHT_HOST
-      tw::host::shared_read(from, from + offset, 2, {tw::host::Place::here()});
-#endif
-      p.y[(blockIdx.x * 3 + tile) * 384 + e] = from[offset];
+      p.y[(blockIdx.x * 3 + tile) * 384 + e] = *stages[tile % 2].at(at);
     }
     __syncthreads();
   }
@@ -74,18 +70,18 @@ fn tiles_of_a_padded_matrix() {
         "tiles_early",
         "copy_async_wait<1>",
         "copy_async_wait<2>",
-        &["it reads bytes", "began at 0_tiles_early.cu:13 is in flight"],
+        &["it reads Tile at X(", "began at 0_tiles_early.cu:14 is in flight"],
     );
     wrong(
         "tiles_loose",
         "    __syncthreads();\n  }\n}",
         "  }\n}",
-        &["it reads bytes", "began at 0_tiles_loose.cu:16 is in flight"],
+        &["it reads Tile at X(", "began at 0_tiles_loose.cu:17 is in flight"],
     );
     wrong(
         "tiles_crooked",
         "24 * tile + p.first",
         "24 * tile + p.first + 1",
-        &["multiples of 16", "0_tiles_crooked.cu:13"],
+        &["multiples of 16", "0_tiles_crooked.cu:14"],
     );
 }

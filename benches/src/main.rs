@@ -55,7 +55,7 @@ fn measure(options: &Options) -> Result<bool> {
         Err(_) => (machine::cpu(), None),
     };
     let mut report = Report::new(&device, driver);
-    let (mut skipped, mut failed) = (Vec::new(), Vec::new());
+    let (mut skipped, mut lacking, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let bar = ProgressBar::new(wanted.len() as u64);
     bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:16}")?);
     for (suite, case) in wanted {
@@ -63,7 +63,8 @@ fn measure(options: &Options) -> Result<bool> {
         bar.set_message(name.clone());
         bar.tick();
         let done = match &session {
-            _ if !needs_gpu(suite) => suites::cpu::run(options.quick, &mut report),
+            _ if !needs_gpu(suite) => suites::on_host(suite, case, options.quick, &mut report)
+                .map(|lacks| lacking.extend(lacks.map(|lacks| format!("{name}: {lacks}")))),
             Ok(session) => suites::on_gpu(session, suite, case, options.quick, &mut report),
             Err(_) => {
                 skipped.push(name.clone());
@@ -87,6 +88,7 @@ fn measure(options: &Options) -> Result<bool> {
     if let (Err(reason), false) = (&session, skipped.is_empty()) {
         println!("skipped {}: {}\n  {reason}", skipped.len(), skipped.join(", "));
     }
+    lacking.iter().for_each(|case| println!("skipped {case}"));
     println!("{}", written.map_or("no results written".to_owned(), |file| file.display().to_string()));
     Ok(failed.is_empty())
 }

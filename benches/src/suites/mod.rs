@@ -4,6 +4,7 @@ pub mod chain;
 pub mod copy;
 pub mod cpu;
 pub mod crops;
+pub mod dims;
 pub mod eager;
 pub mod empty;
 pub mod jit;
@@ -13,7 +14,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// Every case, in the order of measuring.
-pub const CASES: [(&str, &str); 17] = [
+pub const CASES: [(&str, &str); 21] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -31,11 +32,27 @@ pub const CASES: [(&str, &str); 17] = [
     ("jit", "cold"),
     ("jit", "disk"),
     ("cpu", "chain20"),
+    ("dims", "kernels"),
+    ("dims", "header"),
+    ("dims", "offsets"),
+    ("dims", "check"),
 ];
+
+/// What a machine lacks for a case, in a few words.
+pub type Lacks = &'static str;
 
 /// Whether a suite measures a GPU.
 pub fn needs_gpu(suite: &str) -> bool {
-    suite != "cpu"
+    !matches!(suite, "cpu" | "dims")
+}
+
+/// Runs a case of a suite that needs no GPU; what the machine lacks for it when it cannot.
+pub fn on_host(suite: &str, case: &str, quick: bool, report: &mut Report) -> Result<Option<Lacks>> {
+    match suite {
+        "cpu" => cpu::run(quick, report).map(|()| None),
+        "dims" => dims::run(case, report),
+        other => Err(format!("no suite `{other}`").into()),
+    }
 }
 
 /// Runs a case of a suite that needs a GPU.

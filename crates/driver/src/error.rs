@@ -107,23 +107,50 @@ pub enum Error {
         /// The name asked for.
         kernel: String,
     },
-    /// The parameter block has not the size that the kernel declares.
-    #[error("kernel `{kernel}`: the parameter block has {got} bytes, the kernel declares {expected}")]
+    /// A parameter has not the size that the kernel declares.
+    #[error("kernel `{kernel}`: parameter {index} was given {got} bytes, the kernel declares {expected}")]
     ParameterBytes {
         /// The kernel.
         kernel: String,
+        /// Which parameter, counted from 0.
+        index: usize,
         /// Declared bytes.
         expected: usize,
         /// Bytes given.
         got: usize,
     },
-    /// The kernel declares several parameters.
+    /// The number of parameters is not the number that the kernel declares, or that a launch can take.
     #[error(
-        "kernel `{kernel}` declares several parameters; declare one struct, `const __grid_constant__`, and pass it by value"
+        "kernel `{kernel}` takes {expected} parameters, got {got}; give each one its bytes (`Function::launch_with`)"
     )]
     ParameterCount {
         /// The kernel.
         kernel: String,
+        /// Parameters declared, or the most that there can be.
+        expected: usize,
+        /// Parameters given.
+        got: usize,
+    },
+    /// A tensor map that CUDA does not take.
+    #[error("no tensor map: {0}")]
+    TensorMap(#[from] tilewright_headers::tensor_map::TensorMapError),
+    /// A tensor map that reaches beyond its buffer.
+    #[error(
+        "the tensor map reaches {expected} bytes from its start, the buffer has {got}; allocate more, or make a size or a stride smaller"
+    )]
+    TensorMapReach {
+        /// Bytes from the first element to the end of the last.
+        expected: u64,
+        /// Bytes of the buffer.
+        got: u64,
+    },
+    /// The driver or the device has no tensor maps.
+    #[error("tensor maps need a device of compute capability 9.0 and a driver with `cuTensorMapEncodeTiled`, this is {arch}{}; use ordinary loads", if *has_symbol { "" } else { " and the driver lacks it" })]
+    NoTensorMaps {
+        /// The device.
+        arch: Arch,
+        /// Whether the driver has the function.
+        has_symbol: bool,
     },
     /// The driver refused a launch.
     #[error(

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod arch;
+pub mod argument;
 mod buffer;
 mod cache;
 mod compile;
@@ -8,6 +9,7 @@ mod device;
 mod error;
 mod folder;
 mod graph;
+mod include;
 mod libcuda;
 mod log;
 mod module;
@@ -15,9 +17,11 @@ mod pinned;
 mod raw;
 mod source;
 mod stream;
+mod tensor_map;
 pub mod toolkit;
 
 pub use arch::Arch;
+pub use argument::{Argument, Arguments, IntoArgument};
 pub use buffer::DeviceBuffer;
 pub use cache::{Bundle, KernelCache, Origin};
 pub use compile::{Compiled, KernelResources, compile};
@@ -29,3 +33,4 @@ pub use module::{Function, LaunchConfig, Module};
 pub use pinned::PinnedBuffer;
 pub use source::{Key, Source, TargetKind};
 pub use stream::{Event, Stream};
+pub use tensor_map::TensorMap;

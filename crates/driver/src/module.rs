@@ -39,13 +39,7 @@ impl Module {
             true => Error::NoKernel { module: self.name.to_string(), kernel: kernel.into() },
             false => error,
         })?;
-        let parameter_bytes = match raw.parameter_bytes(0)? {
-            None => None,
-            Some(_) if raw.parameter_bytes(1)?.flatten().is_some() => {
-                return Err(Error::ParameterCount { kernel: kernel.into() });
-            }
-            Some(declared) => Some(declared.unwrap_or(0)),
-        };
+        let parameters = raw.parameters()?.map(Arc::from);
         let read = |attribute| raw.attribute(attribute).map(|value| value.max(0) as u32);
         Ok(Function {
             registers: read(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
@@ -55,7 +49,7 @@ impl Module {
             raw,
             device: self.device,
             name: kernel.into(),
-            parameter_bytes,
+            parameters,
         })
     }
 }
@@ -72,7 +66,7 @@ pub struct Function {
     pub(crate) raw: raw::Function,
     pub(crate) device: Device,
     name: Arc<str>,
-    parameter_bytes: Option<usize>,
+    parameters: Option<Arc<[usize]>>,
     registers: u32,
     local_bytes: u32,
     shared_bytes: u32,
@@ -113,9 +107,19 @@ impl Function {
         self.device
     }
 
-    /// Bytes of the declared parameter block; `None` when the driver (before CUDA 12.4) cannot tell.
+    /// Bytes of each declared parameter; `None` when the driver (before CUDA 12.4) cannot tell.
+    pub fn parameters(&self) -> Option<&[usize]> {
+        self.parameters.as_deref()
+    }
+
+    /// Bytes of the declared parameter block, 0 for a kernel without parameters; `None` when the driver (before CUDA 12.4) cannot
+    /// tell, and for a kernel of several parameters.
     pub fn parameter_bytes(&self) -> Option<usize> {
-        self.parameter_bytes
+        match self.parameters()? {
+            [] => Some(0),
+            [bytes] => Some(*bytes),
+            _ => None,
+        }
     }
 
     /// Registers of one thread.
@@ -159,17 +163,37 @@ impl Function {
         self.raw.blocks_per_multiprocessor(threads, shared_bytes as usize).map(|blocks| blocks.max(0) as u32)
     }
 
+    /// One parameter block; an empty one is none.
     #[inline]
-    pub(crate) fn check_launch(&self, stream: &Stream, parameters: &[u8]) -> Result<(), Error> {
-        match self.parameter_bytes {
-            Some(expected) if expected != parameters.len() => Err(self.wrong_parameters(expected, parameters.len())),
-            _ => self.device.expect(&stream.device, "the stream"),
+    pub(crate) fn check_block(&self, stream: &Stream, block: &[u8]) -> Result<(), Error> {
+        match self.parameters() {
+            Some([]) if block.is_empty() => self.device.expect(&stream.device, "the stream"),
+            _ => self.check_launch(stream, &[block]),
         }
     }
 
+    #[inline]
+    pub(crate) fn check_launch(&self, stream: &Stream, parameters: &[&[u8]]) -> Result<(), Error> {
+        if let Some(declared) = self.parameters() {
+            if declared.len() != parameters.len() {
+                return Err(self.wrong_count(declared.len(), parameters.len()));
+            }
+            let differs = |(declared, given): (&usize, &&[u8])| *declared != given.len();
+            if let Some(index) = declared.iter().zip(parameters).position(differs) {
+                return Err(self.wrong_bytes(index, declared[index], parameters[index].len()));
+            }
+        }
+        self.device.expect(&stream.device, "the stream")
+    }
+
     #[cold]
-    fn wrong_parameters(&self, expected: usize, got: usize) -> Error {
-        Error::ParameterBytes { kernel: self.name.to_string(), expected, got }
+    pub(crate) fn wrong_count(&self, expected: usize, got: usize) -> Error {
+        Error::ParameterCount { kernel: self.name.to_string(), expected, got }
+    }
+
+    #[cold]
+    fn wrong_bytes(&self, index: usize, expected: usize, got: usize) -> Error {
+        Error::ParameterBytes { kernel: self.name.to_string(), index, expected, got }
     }
 
     #[cold]

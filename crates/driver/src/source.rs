@@ -2,7 +2,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Arch;
+use crate::{Arch, include};
 
 /// What a kernel is compiled for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,11 +32,11 @@ impl TargetKind {
 pub struct Source {
     /// What the user would call it, the op; it comes first in messages. Not part of the key.
     pub name: String,
-    /// The text. Kernels are `extern "C" __global__` with one struct parameter, `const __grid_constant__`.
+    /// The text. Kernels are `extern "C" __global__`.
     pub text: String,
     /// What `#include` finds: name and text.
     pub headers: Vec<(String, Cow<'static, str>)>,
-    /// Options of NVRTC beside the defaults (`--std=c++17 --fmad=false -DNDEBUG --ptxas-options=-v`). An option
+    /// Options of NVRTC, such as `--include-path=DIR`, beside the defaults (`--std=c++17 --fmad=false -DNDEBUG --ptxas-options=-v`). An option
     /// `--name=value` replaces the default of that name.
     pub options: Vec<String>,
     /// What it is compiled for.
@@ -77,6 +77,12 @@ pub(crate) fn environment_flags() -> Option<String> {
     (!flags.is_empty()).then_some(flags)
 }
 
+/// The same flags, one by one.
+fn environment_words() -> Vec<String> {
+    let words = |name| Some(std::env::var(name).ok()?.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    FLAG_VARIABLES.into_iter().filter_map(words).flatten().collect()
+}
+
 impl Source {
     /// All options that the compiler gets, defaults first.
     pub fn all_options(&self, arch: Arch) -> Vec<String> {
@@ -92,25 +98,35 @@ impl Source {
     }
 
     /// The content key for this architecture. Each text is hashed with its length before it, so none runs into the next.
+    ///
+    /// In it are the text, the headers, the options, NVRTC's flags from the environment, and the content of every file that the
+    /// text reaches through `#include`: beside the source (the folder of `name`, as NVRTC does) and on the include path. So a
+    /// header that changes on disk is a new key. What a macro names in an `#include` cannot be known here: then path, size and time
+    /// of change of all files on the include path are in the key. The compiler's version and `name` itself are not.
     pub fn key(&self, arch: Arch) -> Key {
         let mut hasher = blake3::Hasher::new();
-        let mut add = |text: &str| {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
+        let mut add = |text: &dyn AsRef<[u8]>| {
+            hasher.update(&(text.as_ref().len() as u64).to_le_bytes());
+            hasher.update(text.as_ref());
         };
-        add("tilewright kernel");
+        add(&"tilewright kernel");
         add(&SCHEMA.to_string());
         add(&self.text);
         add(&self.headers.len().to_string());
         for (name, text) in &self.headers {
-            add(name);
-            add(text);
+            add(&name.as_str());
+            add(&text.as_ref());
         }
         for option in self.all_options(arch) {
             add(&option);
         }
         if let Some(flags) = environment_flags() {
             add(&flags);
+        }
+        let files = include::reached(self, environment_words());
+        if !files.is_empty() {
+            add(&format!("{} pieces from disk", files.len()));
+            files.iter().for_each(|piece| add(piece));
         }
         Key(*hasher.finalize().as_bytes())
     }

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use tilewright_driver::{Arch, Compiled, Device, Error, KernelCache, LaunchConfig, Source, TargetKind, driver_version};
+use tilewright_driver::{
+    Arch, Compiled, Device, Error, KernelCache, LaunchConfig, Source, TargetKind, TensorMap, driver_version,
+};
+use tilewright_headers::tensor_map::{Element, Swizzle, TensorMap as Description};
 
 use crate::{allocations, child, skip, stub};
 
@@ -122,6 +125,48 @@ pub(crate) fn child_fake_device() {
 
     refused_entry(&device);
     launch(&device);
+    launch_with(&device);
+    tensor_map(&device);
+}
+
+fn launch_with(device: &Device) {
+    let two = device.load(&compiled(b"code")).unwrap().function("two").unwrap();
+    assert_eq!((two.parameters(), two.parameter_bytes()), (Some([4, 8].as_slice()), None));
+    let stream = device.stream().unwrap();
+    let config = LaunchConfig::linear(1, 32);
+    // SAFETY: the fake driver runs nothing; it compares the parameters with 7 and 4096.
+    let go = |parameters: &[&[u8]]| unsafe { two.launch_with(&stream, &config, parameters) };
+    let (seven, address) = (7u32.to_ne_bytes(), 4096u64.to_ne_bytes());
+    go(&[&seven, &address]).unwrap();
+    assert!(matches!(go(&[&address[..4], &address]), Err(Error::Launch { .. })), "the fake driver sees the values");
+    for parameters in [&[][..], &[&seven[..]], &[&seven[..], &address, &address]] {
+        let error = go(parameters).unwrap_err();
+        assert!(matches!(error, Error::ParameterCount { expected: 2, got, .. } if got == parameters.len()), "{error}");
+    }
+    let error = go(&[&seven, &seven]).unwrap_err();
+    assert!(matches!(error, Error::ParameterBytes { index: 1, expected: 8, got: 4, .. }), "{error}");
+    // SAFETY: as above.
+    let error = unsafe { two.launch(&stream, &config, &[0; 12]) }.unwrap_err();
+    assert!(matches!(error, Error::ParameterCount { expected: 2, got: 1, .. }), "{error}");
+    let count = allocations::during(|| (0..1000).for_each(|_| go(&[&seven, &address]).unwrap()));
+    assert_eq!(count, 0, "a launch allocates nothing");
+}
+
+fn tensor_map(device: &Device) {
+    let buffer = device.stream().unwrap().alloc::<u16>(80 * 99 + 72).unwrap();
+    let describe =
+        |size, rows, swizzle| Description::new(Element::Bf16, &[size, rows], &[160], &[64, 16], swizzle).unwrap();
+    let map = TensorMap::encode(&describe(72, 100, Swizzle::Bytes128), &buffer).unwrap();
+    let words: Vec<u64> =
+        map.as_bytes().chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect();
+    // Type, rank, address, sizes, stride, box, steps, interleave, swizzle, promotion, fill.
+    assert_eq!(words, [9, 2, 4096, 72, 100, 160, 64, 16, 1, 1, 0, 3, 3, 0, 0, 0]);
+    let error = TensorMap::encode(&describe(72, 101, Swizzle::None), &buffer).unwrap_err();
+    assert!(matches!(error, Error::TensorMapReach { expected: 16_144, got: 15_984 }), "{error}");
+    let error = TensorMap::encode(&describe(77, 2, Swizzle::None), &buffer).unwrap_err();
+    assert!(matches!(error, Error::Driver { call: "cuTensorMapEncodeTiled", code: 1, .. }), "{error}");
+    let huge = Description::new(Element::F64, &[1 << 32; 5], &[(1 << 40) - 16; 4], &[2; 5], Swizzle::None).unwrap();
+    assert!(matches!(TensorMap::encode(&huge, &buffer), Err(Error::TensorMapReach { .. })));
 }
 
 fn refused_entry(device: &Device) {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use bytemuck::{Pod, Zeroable};
 use tilewright_driver::{
-    Arch, Compiled, Device, DeviceBuffer, Error, Function, KernelCache, LaunchConfig, Origin, Source, Stream,
+    Arch, Compiled, Device, DeviceBuffer, Error, Function, KernelCache, LaunchConfig, Module, Origin, Source, Stream,
     TargetKind,
 };
 
@@ -38,8 +38,14 @@ const PTX: &str = "
 done:
     ret;
 }
-.visible .entry two(.param .u32 a, .param .u32 b)
+.visible .entry two(.param .u32 value, .param .u64 at)
 {
+    .reg .b32 %r<1>;
+    .reg .b64 %d<2>;
+    ld.param.u32 %r0, [value];
+    ld.param.u64 %d0, [at];
+    cvta.to.global.u64 %d1, %d0;
+    st.global.u32 [%d1], %r0;
     ret;
 }
 .visible .entry empty()
@@ -57,7 +63,7 @@ struct Scale {
 }
 
 /// The first device, or the test is skipped by name.
-fn device(name: &str) -> Option<Device> {
+pub(crate) fn device(name: &str) -> Option<Device> {
     match Device::new(0) {
         Ok(device) => Some(device),
         Err(error @ (Error::NoDriver { .. } | Error::NoDevice | Error::DriverTooOld { .. })) => {
@@ -220,8 +226,8 @@ fn launches() {
     if let Some(expected) = function.parameter_bytes() {
         assert_eq!(expected, 16);
         assert!(matches!(launch(&function, &LaunchConfig::linear(1, 1), &[0; 8]), Err(Error::ParameterBytes { .. })));
-        assert!(matches!(module.function("two"), Err(Error::ParameterCount { .. })));
     }
+    several_parameters(&module, &stream);
     assert!(matches!(module.function("absent"), Err(Error::NoKernel { .. })));
 
     let empty = module.function("empty").unwrap();
@@ -243,6 +249,24 @@ fn launches() {
     eprintln!("a launch: {} ns", (0..bursts).map(time).min().unwrap());
     function.set_max_shared_bytes(device.shared_bytes_per_block()).unwrap();
     assert!(function.set_max_shared_bytes(device.shared_bytes_per_block() + 1).is_err());
+}
+
+fn several_parameters(module: &Module, stream: &Stream) {
+    let (two, target) = (module.function("two").unwrap(), stream.alloc_zeroed::<u32>(2).unwrap());
+    let (value, at) = (0xfeed_beefu32.to_ne_bytes(), (target.device_ptr() + 4).to_ne_bytes());
+    let config = LaunchConfig::linear(1, 1);
+    // SAFETY: the address is that of the buffer's second element, whose stream it is.
+    let go = |parameters: &[&[u8]]| unsafe { two.launch_with(stream, &config, parameters) };
+    go(&[&value, &at]).unwrap();
+    assert_eq!(target.to_vec().unwrap(), [0, 0xfeed_beef]);
+    if let Some(declared) = two.parameters() {
+        assert_eq!(declared, [4, 8]);
+        assert!(matches!(go(&[&value]), Err(Error::ParameterCount { expected: 2, got: 1, .. })));
+        assert!(matches!(go(&[&at, &at]), Err(Error::ParameterBytes { index: 0, expected: 4, got: 8, .. })));
+        // SAFETY: it is refused.
+        let one = unsafe { two.launch(stream, &config, &[0; 16]) };
+        assert!(matches!(one, Err(Error::ParameterCount { expected: 2, got: 1, .. })));
+    }
 }
 
 #[test]

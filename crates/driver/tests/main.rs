@@ -6,7 +6,9 @@ mod child;
 mod compile;
 mod driver;
 mod gpu;
+mod include;
 mod stub;
+mod tensor_map;
 mod toolkit;
 
 use std::{fs::OpenOptions, io::Write};

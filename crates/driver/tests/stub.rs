@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Functions with an answer; all others return `$RESULT`.
-const BODIES: [(&str, &str); 15] = [
+const BODIES: [(&str, &str); 16] = [
     ("cuDriverGetVersion", "(int* v) { *v = VERSION; return 0; }"),
     ("cuGetErrorName", "(int code, const char** text) { *text = \"STUB\"; return 0; }"),
     ("cuGetErrorString", "(int code, const char** text) { *text = \"a stub's answer\"; return 0; }"),
@@ -28,10 +28,33 @@ const BODIES: [(&str, &str); 15] = [
     ("cuModuleLoadData", "(void** v, const char* image) { *v = (void*)64; return image[0] == 'X' ? 200 : RESULT; }"),
     (
         "cuModuleGetFunction",
-        "(void** v, void* m, const char* name) { *v = (void*)80; return name[0] == 'X' ? 500 : RESULT; }",
+        "(void** v, void* m, const char* name) { *v = (void*)(name[0] == 't' ? 96ul : 80ul); return name[0] == 'X' ? 500 : RESULT; }",
+    ),
+    // The kernel with handle 96 is `two(unsigned a, float* b)`, and takes 7 and the address of buffers.
+    (
+        "cuLaunchKernelEx",
+        "(void* c, void* f, void** p, void** e) { return f == (void*)96 && (*(int*)p[0] != 7 || *(long*)p[1] != 4096) ? 1 : RESULT; }",
     ),
     ("cuFuncGetAttribute", "(int* v, int a, void* f) { *v = 24; return RESULT; }"),
 ];
+
+/// What newer drivers have. A tensor map here holds what it was made from.
+const OPTIONAL: &str = "
+int cuFuncGetParamInfo(void* f, unsigned long i, unsigned long* at, unsigned long* n) {
+    int two = f == (void*)96;
+    *at = 8 * i;
+    *n = two ? 4 + 4 * i : 16;
+    return i > two ? 1 : 0;
+}
+int cuTensorMapEncodeTiled(unsigned long long* map, unsigned type, unsigned rank, void* base, const unsigned long long* sizes,
+                           const unsigned long long* strides, const unsigned* box, const unsigned* steps, unsigned interleave,
+                           unsigned swizzle, unsigned l2, unsigned fill) {
+    unsigned long long all[16] = {type, rank, (unsigned long long)base, sizes[0], sizes[1], strides[0], box[0], box[1], steps[0],
+                                  steps[1], interleave, swizzle, l2, fill};
+    for (int i = 0; i < 16; ++i) map[i] = all[i];
+    return sizes[0] == 77 ? 1 : RESULT;
+}
+";
 
 /// A driver library that serves `version`, whose functions answer `result`, without those in `missing`.
 pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str]) -> Option<PathBuf> {
@@ -40,7 +63,7 @@ pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str])
         let body = BODIES.iter().find(|(name, _)| *name == symbol).map_or("() { return RESULT; }", |(_, body)| body);
         text += &format!("int {symbol}{body}\n");
     }
-    text += "int cuFuncGetParamInfo(void* f, unsigned long i, unsigned long* at, unsigned long* n) { *at = 0; *n = 16; return i ? 1 : 0; }\n";
+    text += OPTIONAL;
     library(folder, "libcuda.so.1", &text)
 }
 

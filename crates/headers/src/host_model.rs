@@ -7,10 +7,12 @@
 //! reads and accesses to where a copy is in flight are reported with both lines; README.md lists what is seen.
 //!
 //! What a kernel must keep to: the source starts with `#include` lines of [`crate::device_headers`]; a kernel is
-//! `extern "C" __global__ void NAME(const __grid_constant__ Params p)` with one struct by value; shared memory is the
-//! one dynamic buffer, `tw::host::shared_memory()` here. The shim has no function whose bits would differ from the
-//! GPU's (`expf`, `sinf`). A thread that spins until another thread of its block stores something never ends, unless it
-//! calls `__nanosleep`; neither does a block that waits for one that has not started.
+//! `extern "C" __global__ void NAME(..)`, with one struct by value ([`HostModel::run`]) or with several values and
+//! pointers ([`HostModel::run_with`]); declaration blocks are replaced before
+//! ([`layout::expand`](crate::layout::expand)); shared memory is the one dynamic buffer, `tw::host::shared_memory()`
+//! here. The shim has no function whose bits would differ from the GPU's (`expf`, `sinf`). A thread that spins until
+//! another thread of its block stores something never ends, unless it calls `__nanosleep`; neither does a block that
+//! waits for one that has not started.
 //!
 //! ```
 //! use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};

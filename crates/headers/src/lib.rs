@@ -4,13 +4,16 @@
 //!   memory.
 //! - [`host_headers`]: the shim that stands in for CUDA when the same kernels are compiled by the system's C++
 //!   compiler.
+//! - [`signature`]: what the kernels of a source take, read from its text; [`cuda_type`]: the types in it.
 //! - [`layout`]: layouts whose shape is known at run time, with pictures of them.
 //! - [`tensor_map`]: tensors as the GPU's bulk copies see them, validated.
 //! - `host_model` (feature `host-model`): compiles kernels that way and runs them, for tests.
 
+pub mod cuda_type;
 #[cfg(feature = "host-model")]
 pub mod host_model;
 pub mod layout;
+pub mod signature;
 pub mod tensor_map;
 
 macro_rules! headers {

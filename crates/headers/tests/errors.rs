@@ -80,10 +80,10 @@ fn static_shared_memory_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_kernel_takes_one_struct() {
-    let text = GOOD.replace("const __grid_constant__ Params p", "int* y, const Params p");
-    let Some(Error::Compile { errors, folder, .. }) = refused("two_parameters", &text) else { return };
-    assert!(errors.contains("a kernel takes exactly one struct by value"), "{errors}");
+fn a_kernel_takes_no_reference() {
+    let text = GOOD.replace("const __grid_constant__ Params p", "const Params& p");
+    let Some(Error::Compile { errors, folder, .. }) = refused("a_reference", &text) else { return };
+    assert!(errors.contains("takes values and pointers, no references"), "{errors}");
     discard(&folder);
 }
 

@@ -86,4 +86,92 @@ pub enum Error {
         /// The element type.
         element: &'static str,
     },
+    /// A declaration block, or a kernel's parameters, that cannot be read.
+    #[error("{file}: {error}")]
+    Declaration {
+        /// What the source is called.
+        file: String,
+        /// Line, column, and what is wrong.
+        error: tilewright_headers::layout::DeclarationError,
+    },
+    /// No kernel of a source can be the one that is meant.
+    #[error("{file}: {reason}")]
+    Entry {
+        /// What the source is called.
+        file: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// A tensor that a kernel may write has two coordinates for one element.
+    #[error(
+        "kernel `{kernel}`, parameter {index} `{parameter}`: in the layout of `{tensor}` two coordinates share an element; declare it \
+         `const`, or make a stride larger"
+    )]
+    Overlap {
+        /// The kernel.
+        kernel: String,
+        /// The parameter, counted from 0.
+        index: usize,
+        /// Its name.
+        parameter: String,
+        /// The declared tensor.
+        tensor: String,
+    },
+    /// What the compiler made is not what was read from the source.
+    #[error(
+        "the source says `{interface}`, {expected} parameters; the compiled kernel has parameters of {got:?} bytes. Take macros and \
+         `#if` out of the kernel's parameters"
+    )]
+    Misread {
+        /// What was read.
+        interface: String,
+        /// Parameters read.
+        expected: usize,
+        /// Bytes of each parameter of the compiled kernel.
+        got: Vec<usize>,
+    },
+    /// A user's kernel does not compile.
+    #[error("{place}: {first}\n{cause}")]
+    Compile {
+        /// File and line of the first error.
+        place: String,
+        /// The first error.
+        first: String,
+        /// The compiler's log, and where the source was written.
+        cause: Box<tilewright_driver::Error>,
+    },
+    /// Too few arguments, or too many.
+    #[error("`{interface}` takes {expected} arguments, got {got}; give them in this order")]
+    ArgumentCount {
+        /// The kernel with its parameters.
+        interface: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many there were.
+        got: usize,
+    },
+    /// An argument that does not fit its parameter.
+    #[error("kernel `{kernel}`, parameter {index} `{parameter}`: {misfit}")]
+    Argument {
+        /// The kernel.
+        kernel: String,
+        /// The parameter, counted from 0.
+        index: usize,
+        /// Its name.
+        parameter: String,
+        /// Why not.
+        misfit: Box<crate::interface::Misfit>,
+    },
+    /// A grid or a block of a size that cannot be launched.
+    #[error("kernel `{kernel}`: {what} is {got}, allowed is 1 to {limit}")]
+    LaunchSize {
+        /// The kernel.
+        kernel: String,
+        /// Which size.
+        what: &'static str,
+        /// What it is.
+        got: u64,
+        /// The most that is allowed.
+        limit: u64,
+    },
 }

@@ -1,8 +1,9 @@
-//! The crate's unsafe code: one launch.
+//! The crate's unsafe code: launches, of an emitted kernel and of a user's.
 
 use crate::device::Gpu;
 use crate::error::Error;
-use tilewright_driver::{Function, LaunchConfig};
+use tilewright_driver::argument::Given;
+use tilewright_driver::{Argument, Function, LaunchConfig, Stream};
 
 /// Launches an emitted kernel on the GPU's stream.
 ///
@@ -13,4 +14,33 @@ pub(crate) fn launch(gpu: &Gpu, function: &Function, config: &LaunchConfig, bloc
     // SAFETY: the addresses are those of live memory of this GPU (above). All of a GPU's tensors are allocated, used and given
     // back on its one stream, in order, so that the memory outlives the kernel and no other work overlaps it.
     unsafe { function.launch(gpu.stream(), config, block) }.map_err(Error::from)
+}
+
+/// Most arguments of a user's kernel.
+const MOST: usize = 16;
+
+/// Launches a user's kernel on `stream` with arguments that its interface has checked.
+///
+/// The caller has put `stream` in order with the streams that the memory belongs to.
+pub(crate) fn launch_checked(
+    function: &Function,
+    stream: &Stream,
+    config: &LaunchConfig,
+    arguments: &[Argument<'_>],
+) -> Result<(), Error> {
+    let (mut addresses, mut parameters) = ([[0; 8]; MOST], [[].as_slice(); MOST]);
+    for (argument, (address, parameter)) in arguments.iter().zip(addresses.iter_mut().zip(&mut parameters)) {
+        *parameter = match argument.given {
+            Given::Value(bytes) => bytes,
+            Given::Memory(memory) => {
+                *address = memory.address.to_ne_bytes();
+                address
+            }
+        };
+    }
+    let parameters = &parameters[..arguments.len().min(MOST)];
+    // SAFETY: each address is that of live memory of the kernel's device, borrowed until here and given back in an order behind the
+    // kernel, as large as the kernel's own declarations ask for; number and sizes of the parameters are checked. That the kernel
+    // stays inside what it declares is the promise of whoever wrote it, as it is for C code that a program links (see `Kernel`).
+    unsafe { function.launch_with(stream, config, parameters) }.map_err(Error::from)
 }

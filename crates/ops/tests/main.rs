@@ -1,7 +1,9 @@
 //! Tests of tensors and calls; those of a GPU are skipped, by name, where there is none.
 
+mod allocations;
 mod calls;
 mod eager;
 mod errors;
 mod gpu;
 mod support;
+mod user_kernel;

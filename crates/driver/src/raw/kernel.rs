@@ -10,6 +10,11 @@ use cudarc::driver::sys::*;
 use super::{Context, Handle, Stream};
 use crate::{Error, LaunchConfig};
 
+/// No parameter is smaller than a byte, and no kernel has more bytes of parameters (CUDA 12.1).
+const MOST_BYTES: usize = 32_764;
+/// So many pointers to parameters are kept on the stack.
+const MOST_POINTERS: usize = 64;
+
 /// Loaded device code. It stays loaded until the process ends: a launch or a graph may still run it.
 #[derive(Clone, Copy)]
 pub(crate) struct Module {
@@ -65,20 +70,28 @@ impl Function {
         Ok(blocks)
     }
 
-    /// Bytes of the parameter with this index. `None`: this driver cannot tell. `Some(None)`: there is no such parameter.
-    pub(crate) fn parameter_bytes(&self, index: usize) -> Result<Option<Option<usize>>, Error> {
-        let (mut offset, mut bytes) = (0, 0);
+    /// Bytes of each parameter; `None` when this driver cannot tell.
+    pub(crate) fn parameters(&self) -> Result<Option<Vec<usize>>, Error> {
         let driver = self.context.bind()?;
         let Some(read) = driver.parameter_info else { return Ok(None) };
-        // SAFETY: the out pointers are valid; an index past the end is answered with an error.
-        let found = unsafe { read(self.handle.0, index, &mut offset, &mut bytes) } == 0;
-        Ok(Some(found.then_some(bytes)))
+        let parameter = |index| {
+            let (mut offset, mut bytes) = (0, 0);
+            // SAFETY: the out pointers are valid; an index past the end is answered with an error.
+            let found = unsafe { read(self.handle.0, index, &mut offset, &mut bytes) } == 0;
+            found.then_some(bytes)
+        };
+        Ok(Some((0..MOST_BYTES).map_while(parameter).collect()))
     }
 
     /// # Safety
-    /// `block` must be the parameters that the kernel declares; what the kernel does with the addresses inside must be sound.
+    /// `parameters` must point at what the kernel declares; what it does with the addresses inside must be sound.
     #[inline]
-    pub(crate) unsafe fn launch(&self, stream: &Stream, config: &LaunchConfig, block: &[u8]) -> Result<(), Error> {
+    unsafe fn launch(
+        &self,
+        stream: &Stream,
+        config: &LaunchConfig,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), Error> {
         let driver = self.context.bind()?;
         // SAFETY: plain C data; zero is a valid value of each field (the attribute id 0 is IGNORE).
         let mut attributes: [CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
@@ -105,7 +118,6 @@ impl Function {
             attrs: attributes.as_mut_ptr(),
             numAttrs: count as c_uint,
         };
-        let mut parameters = [block.as_ptr().cast_mut().cast::<c_void>()];
         let (function, none) = (self.handle.0, ptr::null_mut());
         // SAFETY: everything pointed at lives until the call returns; the driver copies the parameters. The rest is the caller's.
         unsafe { cu!(driver, cuLaunchKernelEx(&launch, function, parameters.as_mut_ptr(), none)) }
@@ -125,8 +137,32 @@ impl crate::Function {
     /// kernel reads, or read what it writes, unless a stream or an event puts the two in order.
     #[inline]
     pub unsafe fn launch(&self, stream: &crate::Stream, config: &LaunchConfig, parameters: &[u8]) -> Result<(), Error> {
-        self.check_launch(stream, parameters)?;
+        self.check_block(stream, parameters)?;
+        let mut pointers = [parameters.as_ptr().cast_mut().cast()];
         // SAFETY: the size of the block is checked where the driver tells it; the rest is this function's own contract.
-        unsafe { self.raw.launch(&stream.raw, config, parameters) }.map_err(|cause| self.launch_error(config, cause))
+        unsafe { self.raw.launch(&stream.raw, config, &mut pointers) }.map_err(|cause| self.launch_error(config, cause))
+    }
+
+    /// As [`launch`](Self::launch), for a kernel of several parameters: the bytes of each, in the kernel's order. A kernel of more
+    /// than 64 parameters is refused.
+    ///
+    /// # Safety
+    /// As for [`launch`](Self::launch). Where the driver does not tell the kernel's parameters
+    /// ([`parameters`](Self::parameters) is `None`), their number and sizes must be right too.
+    #[inline]
+    pub unsafe fn launch_with(
+        &self,
+        stream: &crate::Stream,
+        config: &LaunchConfig,
+        parameters: &[&[u8]],
+    ) -> Result<(), Error> {
+        self.check_launch(stream, parameters)?;
+        let mut pointers = [ptr::null_mut(); MOST_POINTERS];
+        let Some(used) = pointers.get_mut(..parameters.len()) else {
+            return Err(self.wrong_count(MOST_POINTERS, parameters.len()));
+        };
+        used.iter_mut().zip(parameters).for_each(|(to, bytes)| *to = bytes.as_ptr().cast_mut().cast());
+        // SAFETY: number and sizes are checked where the driver tells them; the rest is this function's own contract.
+        unsafe { self.raw.launch(&stream.raw, config, used) }.map_err(|cause| self.launch_error(config, cause))
     }
 }

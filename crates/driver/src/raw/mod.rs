@@ -49,12 +49,14 @@ mod context;
 mod kernel;
 mod memory;
 mod stream;
+mod tensor_map;
 
 pub(crate) use compiler::{Compiler, preload};
 pub(crate) use context::Context;
 pub(crate) use kernel::{Function, Module};
 pub(crate) use memory::{Memory, Pinned};
 pub(crate) use stream::{Event, Graph, Stream};
+pub(crate) use tensor_map::{EncodeTiled, encode_tiled};
 
 table!(Table: cudarc::driver::sys, CUresult {
     cuInit(c_uint);
@@ -114,6 +116,7 @@ pub(crate) struct Driver {
     error_string: ErrorText,
     elapsed: unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> u32,
     parameter_info: Option<unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> u32>,
+    encode_tiled: Option<EncodeTiled>,
 }
 
 pub(crate) enum Unusable {
@@ -152,9 +155,12 @@ impl Driver {
         };
         // SAFETY: signature from cuda.h of CUDA 12.4, where this function first appears.
         let parameter_info = unsafe { library.get("cuFuncGetParamInfo") }.ok().map(|symbol| *symbol);
+        // SAFETY: the signature is compared with cudarc's binding in tensor_map.rs. Drivers whose table is complete have it, but
+        // only tensor maps need it.
+        let encode_tiled = unsafe { library.get("cuTensorMapEncodeTiled") }.ok().map(|symbol| *symbol);
         std::mem::forget(library); // the pointers above live as long as the process
         let (error_name, error_string, elapsed) = by_hand;
-        Ok(Self { table, error_name, error_string, elapsed, parameter_info })
+        Ok(Self { table, error_name, error_string, elapsed, parameter_info, encode_tiled })
     }
 
     fn text(&self, read: ErrorText, code: u32) -> String {

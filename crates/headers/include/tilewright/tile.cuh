@@ -18,13 +18,14 @@ template <class L, int STEP, class D, class... Ds> struct Walk<L, STEP, D, Ds...
   TW_DEVICE static constexpr Coords<D, Ds...> at(int i) { return {i % steps * STEP, Walk<L, 1, Ds...>::at(i / steps)}; }
 };
 
-// Whether runs of N elements along D lie side by side in L.
-template <class L, class D, int N> TW_DEVICE constexpr bool side_by_side() {
-  for (int start = 0; start < 8 * N && start < L::template extent<D>(); start += N) {
-    const int first = L::place(Coords<D>{start, {}});
+// Whether runs of N elements along D lie side by side in A.
+template <class A, class D, int N> TW_DEVICE constexpr bool side_by_side() {
+  const int extent = A::Layout::template extent<D>();
+  for (int start = 0; start < 8 * N && start < extent; start += N) {
+    const int first = A::offset(D(start));
     if (first % N != 0) return false;
-    for (int i = 1; i < N && start + i < L::template extent<D>(); ++i) {
-      if (L::place(Coords<D>{start + i, {}}) != first + i) return false;
+    for (int i = 1; i < N && start + i < extent; ++i) {
+      if (A::offset(D(start + i)) != first + i) return false;
     }
   }
   return true;
@@ -36,23 +37,24 @@ template <class L, class D, int N> TW_DEVICE constexpr bool side_by_side() {
 // tile's dimensions, all of which are named, `Inner` comes first: its elements lie side by side in both tensors, in runs of 16
 // bytes at multiples of 16, and `origin` along it is a multiple of such a run. What lies outside `from` becomes zeros. Each of
 // `threads` threads copies its share; whoever calls commits and waits (arch/copy.cuh), and sees what others copied past a barrier.
-template <class Inner, class... Outer, class Source, class From, class Here, class T, class To, class There, class At>
-TW_DEVICE void load_tile(Tensor<Source, From, Here> from, Tensor<T, To, There> to, At origin, int thread, int threads,
-                         Place place = Place::here()) {
+template <class Inner, class... Outer, class From, class To, class At>
+TW_DEVICE void load_tile(From from, To to, At origin, int thread, int threads, Place place = Place::here()) {
+  using T = typename To::Element;
+  using Source = typename From::Element;
   static_assert(same<Source, T> || same<Source, const T>, "a tile has the elements of the tensor that it comes from");
-  constexpr int run = 16 / (int)sizeof(T);
-  static_assert(To::template extent<Inner>() % run == 0, "a tile is whole runs of 16 bytes along its first dimension");
+  constexpr int run = 16 / (int)sizeof(T), columns = To::Layout::template extent<Inner>();
+  static_assert(columns % run == 0, "a tile is whole runs of 16 bytes along its first dimension");
   static_assert(detail::side_by_side<To, Inner, run>(), "the first dimension's elements lie side by side in the tile");
   static_assert(detail::side_by_side<From, Inner, run>(), "the first dimension's elements lie side by side in the tensor");
-  using Walk = detail::Walk<To, run, Inner, Outer...>;
+  using Walk = detail::Walk<typename To::Layout, run, Inner, Outer...>;
+  static_assert(Walk::count * run == To::len, "all dimensions of the tile are named");
   for (int i = thread; i < Walk::count; i += threads) {
     const auto in_tile = Walk::at(i);
     const auto at = detail::combined(coords(origin), in_tile, 1);
-    const int left = From::template extent<Inner>() - at.template get<Inner>();
-    const bool inside = detail::inside<From>(at, typename From::Set{});
-    const int valid = inside ? (left < run ? left : run) : 0;
-    const Source* source = from.data + (valid == 0 ? 0 : From::place(at));
-    arch::copy_async<16>(to.data + To::place(in_tile), source, valid * (int)sizeof(T), place);
+    const int left = From::Layout::template extent<Inner>() - at.template get<Inner>();
+    const int valid = From::contains(at) ? (left < run ? left : run) : 0;
+    const Source* source = from.data + (valid == 0 ? 0 : From::offset(at));
+    arch::copy_async<16>(to.data + To::offset(in_tile), source, valid * (int)sizeof(T), place);
   }
 }
 

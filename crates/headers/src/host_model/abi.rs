@@ -3,16 +3,33 @@
 
 #[repr(C)]
 #[derive(Copy, Clone)]
-pub struct Kernel {
-    pub call: ::core::option::Option<unsafe extern "C" fn(parameter: *const core::ffi::c_void)>,
-    pub parameter_bytes: core::ffi::c_ulonglong,
+pub struct Parameter {
+    pub offset: core::ffi::c_ulonglong,
+    pub bytes: core::ffi::c_ulonglong,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of Kernel"][::core::mem::size_of::<Kernel>() - 16usize];
+    ["Size of Parameter"][::core::mem::size_of::<Parameter>() - 16usize];
+    ["Alignment of Parameter"][::core::mem::align_of::<Parameter>() - 8usize];
+    ["Offset of field: Parameter::offset"][::core::mem::offset_of!(Parameter, offset) - 0usize];
+    ["Offset of field: Parameter::bytes"][::core::mem::offset_of!(Parameter, bytes) - 8usize];
+};
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct Kernel {
+    pub call: ::core::option::Option<unsafe extern "C" fn(parameters: *const core::ffi::c_void)>,
+    pub parameter_bytes: core::ffi::c_ulonglong,
+    pub parameters: *const Parameter,
+    pub parameter_count: core::ffi::c_ulonglong,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of Kernel"][::core::mem::size_of::<Kernel>() - 32usize];
     ["Alignment of Kernel"][::core::mem::align_of::<Kernel>() - 8usize];
     ["Offset of field: Kernel::call"][::core::mem::offset_of!(Kernel, call) - 0usize];
     ["Offset of field: Kernel::parameter_bytes"][::core::mem::offset_of!(Kernel, parameter_bytes) - 8usize];
+    ["Offset of field: Kernel::parameters"][::core::mem::offset_of!(Kernel, parameters) - 16usize];
+    ["Offset of field: Kernel::parameter_count"][::core::mem::offset_of!(Kernel, parameter_count) - 24usize];
 };
 impl Outcome {
     pub const Done: Outcome = Outcome(0);

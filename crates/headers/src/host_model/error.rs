@@ -69,6 +69,16 @@ pub enum Error {
         /// The length given.
         got: u64,
     },
+    /// The kernel takes more or fewer parameters.
+    #[error("kernel {kernel} takes {expected} parameters, got {got}")]
+    ParameterCount {
+        /// The kernel.
+        kernel: String,
+        /// How many it takes.
+        expected: u64,
+        /// How many were given.
+        got: u64,
+    },
     /// A size of the launch is outside CUDA's limits.
     #[error("kernel {kernel}: {what} is {got}, allowed is {low} to {high}")]
     Limit {

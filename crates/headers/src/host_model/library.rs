@@ -6,7 +6,7 @@ use std::ptr;
 
 use tempfile::TempDir;
 
-use super::abi::{Kernel, Order, Outcome, Request};
+use super::abi::{Kernel, Order, Outcome, Parameter, Request};
 use super::{Error, HostModel, Launch, Schedule, unit};
 
 type Run = unsafe extern "C" fn(*const Kernel, *const Request) -> c_int;
@@ -59,8 +59,8 @@ impl Library {
 impl HostModel {
     /// Runs one kernel of source number `source` over its grid, and returns when all blocks have ended.
     ///
-    /// `params`: the bytes of the kernel's parameter struct; pointers inside are the host's. Several launches may run
-    /// at the same time, from several threads.
+    /// `params`: the bytes of the kernel's parameter struct, or of several parameters laid out like a struct of them;
+    /// pointers inside are the host's. Several launches may run at the same time, from several threads.
     ///
     /// # Errors
     /// [`Error::UnknownKernel`], [`Error::ParameterBytes`] and [`Error::Limit`] before anything runs;
@@ -71,21 +71,13 @@ impl HostModel {
     /// The kernel runs as native code. Every pointer in `params` must be good for what the kernel does with it, from
     /// several threads at a time, until this returns. `params` must be initialised throughout, padding included.
     pub unsafe fn run(&self, source: usize, kernel: &str, launch: Launch, params: &[u8]) -> Result<(), Error> {
-        let known = self.kernels(source);
-        if !known.iter().any(|name| name == kernel) {
-            return Err(Error::UnknownKernel {
-                source_index: source,
-                kernel: kernel.to_owned(),
-                known: known.to_vec(),
-            });
-        }
+        let entry = self.entry(source, kernel)?;
         check_limits(kernel, &launch)?;
-        let entry = self.library.kernel(source, kernel)?;
         let (expected, got) = (entry.parameter_bytes, params.len() as u64);
         if expected != got {
             return Err(Error::ParameterBytes { kernel: kernel.to_owned(), expected, got });
         }
-        check(kernel, "the parameter's size", got, 1, LARGEST_PARAMETER)?;
+        check(kernel, "the parameter's size", got, 0, LARGEST_PARAMETER)?;
 
         let (order, seed) = match launch.schedule {
             Schedule::Forward => (Order::Forward, 0),
@@ -119,6 +111,51 @@ impl HostModel {
         } else {
             Error::Misuse { kernel, text }
         })
+    }
+}
+
+impl HostModel {
+    /// Runs a kernel of several parameters as [`HostModel::run`] does: the bytes of each, in the kernel's order. The bytes
+    /// of a pointer are those of its address.
+    ///
+    /// # Errors
+    /// Those of [`HostModel::run`]; [`Error::ParameterCount`] for more or fewer parameters than the kernel takes.
+    ///
+    /// # Safety
+    /// As for [`HostModel::run`].
+    pub unsafe fn run_with(
+        &self,
+        source: usize,
+        kernel: &str,
+        launch: Launch,
+        parameters: &[&[u8]],
+    ) -> Result<(), Error> {
+        let entry = self.entry(source, kernel)?;
+        let (expected, got) = (entry.parameter_count, parameters.len() as u64);
+        if expected != got {
+            return Err(Error::ParameterCount { kernel: kernel.to_owned(), expected, got });
+        }
+        let mut block = vec![0; usize::try_from(entry.parameter_bytes).unwrap_or(0)];
+        for (index, given) in parameters.iter().enumerate() {
+            // SAFETY: the table has `parameter_count` entries and lives as long as the library.
+            let Parameter { offset, bytes } = unsafe { entry.parameters.add(index).read() };
+            let got = given.len() as u64;
+            let place = usize::try_from(offset).ok().and_then(|offset| block.get_mut(offset..)?.get_mut(..given.len()));
+            match place {
+                Some(place) if bytes == got => place.copy_from_slice(given),
+                _ => return Err(Error::ParameterBytes { kernel: kernel.to_owned(), expected: bytes, got }),
+            }
+        }
+        // SAFETY: the block is laid out as the kernel reads it; the rest is the caller's promise.
+        unsafe { self.run(source, kernel, launch, &block) }
+    }
+
+    fn entry(&self, source: usize, kernel: &str) -> Result<&Kernel, Error> {
+        let known = self.kernels(source);
+        if known.iter().any(|name| name == kernel) {
+            return self.library.kernel(source, kernel);
+        }
+        Err(Error::UnknownKernel { source_index: source, kernel: kernel.to_owned(), known: known.to_vec() })
     }
 }
 

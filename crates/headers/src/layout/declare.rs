@@ -1,7 +1,8 @@
 //! Declarations inside a CUDA source: a block of dimensions, folds and tensors becomes the C++ types that the kernel uses.
 
 use super::parse::{Fault, Reader, lay_out};
-use super::{Map, declare_dims};
+use super::{Layout, Map, declare_dims};
+use crate::cuda_type::CudaType;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use thiserror::Error;
@@ -19,6 +20,40 @@ pub struct DeclarationError {
     pub column: usize,
     /// What is wrong, and what was expected.
     pub message: String,
+}
+
+impl DeclarationError {
+    /// The place is that of byte number `at`.
+    pub(crate) fn at(source: &str, at: usize, message: String) -> DeclarationError {
+        let before = &source[..at];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        DeclarationError { line, column, message }
+    }
+}
+
+/// A tensor that a source declares with `tensor!`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredTensor {
+    /// The name of its type in the source.
+    pub name: String,
+    /// An element.
+    pub element: CudaType,
+    /// Whether kernels only read it.
+    pub constant: bool,
+    /// Where its elements are.
+    pub layout: Layout,
+    /// Where it is declared, counted from 1.
+    pub line: usize,
+}
+
+/// A source after [`expand`], and what its blocks declare.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declarations {
+    /// The source with C++ types in place of the blocks.
+    pub text: String,
+    /// The tensors, in their order.
+    pub tensors: Vec<DeclaredTensor>,
 }
 
 /// The source with each declaration block replaced by C++ types. Lines keep their numbers in what the compiler says.
@@ -40,19 +75,38 @@ pub struct DeclarationError {
 /// # Ok::<(), tilewright_headers::layout::DeclarationError>(())
 /// ```
 pub fn expand(source: &str) -> Result<String, DeclarationError> {
+    Declarations::read(source).map(|declarations| declarations.text)
+}
+
+impl Declarations {
+    /// What a source declares, and its text with C++ types in place of the blocks.
+    ///
+    /// ```
+    /// use tilewright_headers::layout::Declarations;
+    /// let source = "/*@tilewright dims! { X } tensor!(A: const f32, [X: 100]); @tilewright*/";
+    /// let declared = Declarations::read(source)?;
+    /// let a = &declared.tensors[0];
+    /// assert_eq!((a.name.as_str(), a.constant, a.layout.extent("X")), ("A", true, Some(100)));
+    /// # Ok::<(), tilewright_headers::layout::DeclarationError>(())
+    /// ```
+    pub fn read(source: &str) -> Result<Declarations, DeclarationError> {
+        expanded(source)
+    }
+}
+
+fn expanded(source: &str) -> Result<Declarations, DeclarationError> {
     let mut names = Names::default();
     let (mut text, mut done) = (String::with_capacity(source.len()), 0);
     while let Some(open) = source[done..].find(OPEN).map(|at| done + at) {
         let start = open + OPEN.len();
         let fail = |at: usize, message: String| {
-            let before: Vec<char> = source[..start].chars().chain(source[start..].chars().take(at)).collect();
-            let line = before.iter().filter(|c| **c == '\n').count() + 1;
-            let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
-            DeclarationError { line, column, message }
+            let bytes: usize = source[start..].chars().take(at).map(char::len_utf8).sum();
+            DeclarationError::at(source, start + bytes, message)
         };
         let Some(length) = source[start..].find(CLOSE) else {
             return Err(fail(0, format!("the block that begins here does not end: `{CLOSE}` is missing")));
         };
+        names.lines_before = source[..start].matches('\n').count();
         let mut reader = Reader::new(&source[start..start + length]);
         let types = names.block(&mut reader).map_err(|Fault { at, message }| fail(at, message))?;
         text.push_str(&source[done..open]);
@@ -61,7 +115,7 @@ pub fn expand(source: &str) -> Result<String, DeclarationError> {
         let _ = write!(text, "\n{types}#line {line}\n");
     }
     text.push_str(&source[done..]);
-    Ok(text)
+    Ok(Declarations { text, tensors: names.tensors })
 }
 
 /// What the blocks so far have declared.
@@ -70,7 +124,9 @@ struct Names {
     dims: Vec<String>,
     /// Dimension and unit of each fold.
     folds: HashMap<String, (String, i32)>,
-    tensors: Vec<String>,
+    tensors: Vec<DeclaredTensor>,
+    /// Of the source, before the block at hand.
+    lines_before: usize,
 }
 
 impl Names {
@@ -101,7 +157,8 @@ impl Names {
         reader.skip_spaces();
         let at = reader.at;
         let name = reader.name()?;
-        match self.dims.contains(&name) || self.folds.contains_key(&name) || self.tensors.contains(&name) {
+        match self.dims.contains(&name) || self.folds.contains_key(&name) || self.tensors.iter().any(|t| t.name == name)
+        {
             true => Err(Fault { at, message: format!("`{name}` is declared twice: give one of the two another name") }),
             false => Ok(name),
         }
@@ -156,8 +213,9 @@ impl Names {
     fn tensor(&mut self, reader: &mut Reader, text: &mut String) -> Result<(), Fault> {
         reader.wants("(")?;
         let name = self.new_name(reader)?;
+        let line = self.lines_before + reader.line();
         reader.wants(":")?;
-        let element = element(reader)?;
+        let written = element(reader)?;
         reader.wants(",")?;
         reader.skip_spaces();
         let at = reader.at;
@@ -170,10 +228,13 @@ impl Names {
         if let Some(dim) = axes.iter().map(|(a, _)| a.dim.as_str()).chain(mapped).find(|dim| !self.knows(dim)) {
             return Err(self.unknown(at, dim));
         }
-        let layout = lay_out(axes).and_then(|layout| layout.through(maps)).and_then(|layout| layout.cuda());
-        let layout = layout.map_err(|error| Fault { at, message: error.to_string() })?;
-        let _ = writeln!(text, "using {name} = tw::Tensor<{element}, {layout}, struct {name}_>;");
-        self.tensors.push(name);
+        let both =
+            lay_out(axes).and_then(|layout| layout.through(maps)).and_then(|layout| Ok((layout.cuda()?, layout)));
+        let (cuda, layout) = both.map_err(|error| Fault { at, message: error.to_string() })?;
+        let _ = writeln!(text, "using {name} = tw::Tensor<{written}, {cuda}, struct {name}_>;");
+        let element = written.strip_prefix("const ").unwrap_or(&written).trim();
+        let (element, constant) = (CudaType::read(element), element.len() < written.len());
+        self.tensors.push(DeclaredTensor { name, element, constant, layout, line });
         Ok(())
     }
 

@@ -9,7 +9,7 @@ mod part;
 mod picture;
 
 pub use cuda::declare_dims;
-pub use declare::{DeclarationError, expand};
+pub use declare::{DeclarationError, Declarations, DeclaredTensor, expand};
 pub use error::LayoutError;
 pub use map::Map;
 

@@ -64,6 +64,11 @@ impl Reader {
         }
     }
 
+    /// The line of the sign at hand, counted from 1.
+    pub(super) fn line(&self) -> usize {
+        self.text[..self.at].iter().filter(|c| **c == '\n').count() + 1
+    }
+
     pub(super) fn is_at_end(&mut self) -> bool {
         self.skip_spaces();
         self.at == self.text.len()

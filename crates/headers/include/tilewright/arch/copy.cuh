@@ -28,7 +28,8 @@ inline void copy_async_commit() { host::commit_copies(); }
 template <int N> inline void copy_async_wait() { host::wait_for_copies(N); }
 inline void copy_async_wait_all() { host::wait_for_all_copies(); }
 #else
-template <int BYTES> __device__ __forceinline__ void copy_async(void* to, const void* from, int valid = BYTES, Place = {}) {
+template <int BYTES>
+__device__ __forceinline__ void copy_async(void* to, const void* from, int valid = BYTES, Place = Place::here()) {
   static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "an asynchronous copy has 4, 8 or 16 bytes");
   const unsigned long long source = __cvta_generic_to_global(from);
   if constexpr (BYTES == 16) {

@@ -5,10 +5,18 @@
 namespace tw {
 namespace host {
 
-// How to call a kernel with the bytes of its parameter, and how many those are.
+// Where a parameter of a kernel lies among the bytes of all of them.
+struct Parameter {
+  unsigned long long offset;
+  unsigned long long bytes;
+};
+
+// How to call a kernel with the bytes of its parameters, how many those are, and where each of them lies.
 struct Kernel {
-  void (*call)(const void* parameter);
+  void (*call)(const void* parameters);
   unsigned long long parameter_bytes;
+  const Parameter* parameters;
+  unsigned long long parameter_count;
 };
 
 enum class Outcome : int { Done = 0, Deadlock = 1, Misuse = 2 };

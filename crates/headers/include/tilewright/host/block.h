@@ -207,7 +207,7 @@ class Scheduler final : public Block {
       }
       const bool landed = resumed == looks_ && copies.land_one(launch_.request.order, random);
       if (launch_.failed()) return;
-      idle = resumed > looks_ || landed ? 0 : idle + (tests_ > 0);
+      idle = resumed > looks_ || landed ? 0 : idle + (tests_ > 0 && tests_ == looks_);
       const bool stuck = (resumed == 0 && !landed) || idle > most_idle_sweeps;
       if (stuck) return report_stall(launch_, *this, threads_, count_, barriers);
     }
