@@ -17,7 +17,8 @@ namespace arch {
 // box_load: the box whose first element is at x, y, .. (innermost first, in elements) to shared memory, at a multiple of 128
 // bytes; the swizzle's pattern begins at multiples of 1024 (128B), 512 (64B), 256 (32B). What lies outside the tensor becomes
 // zeros. The bytes of a whole box are completed at `done`, which expects them.
-// box_store: the box in shared memory to global memory. What lies outside the tensor is not written.
+// box_store: the box in shared memory to global memory, at coordinates of 0 and more, x a multiple of 16 bytes. What lies outside the
+// tensor is not written, save that rows are written 16 bytes at a time.
 // bulk_load, bulk_store: `bytes` in a row. Size and both addresses are multiples of 16.
 // bulk_commit: the stores that the thread has begun since the last call become a group.
 // bulk_wait<N>: until at most N groups are in flight. bulk_wait_read<N>: until at most N groups have still to read shared memory.

@@ -300,6 +300,11 @@ class Copies {
              "%lld and at %#llx", offset(shared), map.base);
       return nullptr;
     }
+    char why[200];
+    if (map.refuses(at, kind == Kind::Store, why, sizeof why)) {
+      accuse(launch_, self, place, "%s", why);
+      return nullptr;
+    }
     Copy& copy = add(kind, self, place);
     copy.to = copy.from = (unsigned char*)shared;
     copy.bytes = map.box_bytes();
