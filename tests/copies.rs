@@ -84,13 +84,12 @@ fn runs_of_bytes_arrive_and_zeros_follow() {
             let name = format!("copies_{bytes}_{valid}");
             let args = [read(&x), written::<u8>(count * bytes), value(valid as i32)];
             everywhere(&kernel(&name, &text, grid, threads), &args, |outputs, place| {
-                let y = outputs.get::<u8>(0);
-                for at in 0..count * bytes {
+                for (at, got) in outputs.get::<u8>(0).into_iter().enumerate() {
                     let (thread, byte) = (at / bytes, at % bytes);
                     let block = thread / threads as usize * threads as usize;
                     let source = block + (thread - block + 1) % threads as usize;
                     let expected = if byte < valid { x[source * bytes + byte] } else { 0 };
-                    assert_eq!(y[at], expected, "{place}: byte {byte} of thread {thread}");
+                    assert_eq!(got, expected, "{place}: byte {byte} of thread {thread}");
                 }
             });
         }

@@ -314,6 +314,8 @@ fn a_wrong_product_is_seen() {
     let (args, ..) = product(F16, Random::small);
     let missing = good.replace("tw::mma(sum", "if (threadIdx.x == 40) return; tw::mma(sum");
     reported(&product_kernel(&missing), &args, &["mma.sync needs all 32 lanes", "mask 0x100"]);
+    let unordered = good.replace("__syncthreads();", "");
+    reported(&product_kernel(&unordered), &args, &["nothing orders the two"]);
     let no_trans = good.replace("b.load_trans", "b.load");
     reported(&product_kernel(&no_trans), &args, &["load: a row's elements are not neighbours"]);
     let outside = good.replace("b.load_trans(b_tile.at(k + j))", "b.load_trans(b_tile.at(k + K(16) + j))");
@@ -436,4 +438,38 @@ fn tf32_from_floats() {
             }
         });
     }
+}
+
+/// A tile behind a checkerboard: the fragment's lanes find their rows through two maps, and no two of 8 rows share a bank.
+const SWIZZLED: &str = r#"
+struct CELL : tw::Dim<CELL> { using Dim::Dim; };
+using Cells = tw::Layout<tw::Axis<I, 16, 2, 256, false>, tw::Axis<CELL, 1, 32, 8, false>, tw::Axis<K, 1, 8, 1, true>>;
+using Tile = tw::Through<tw::Checkerboard<I, 16, K, 8, CELL, 8>, Cells>;
+struct Params { const tw::f16* x; tw::f16* y; int* rows; };
+extern "C" __global__ void run(const __grid_constant__ Params p) {
+  const tw::Tensor<const tw::f16, tw::Layout<tw::Axis<I, 1, 32, 16, false>, tw::Axis<K, 1, 16, 1, false>>> x{p.x};
+  const tw::Tensor<tw::f16, tw::Layout<tw::Axis<I, 1, 16, 16, false>, tw::Axis<K, 1, 16, 1, false>>> y{p.y};
+  const tw::Tensor<tw::f16, Tile> tile{(tw::f16*)tw::shared_memory()};
+  for (K k(0); k < K(16); ++k.value) *tile.at(I((int)threadIdx.x) + k) = x.at(I((int)threadIdx.x) + k).load();
+  __syncwarp();
+  tw::FragmentA<tw::f16, I, K, 16, 16> a;
+  a.load(tile.at(I(16)));
+  a.for_each([&](tw::f16 value, tw::Coords<I, K> at) { *y.at(at) = value; });
+  p.rows[threadIdx.x] = tile.at(I(16)).at(a.row_coords(threadIdx.x)).offset();
+}
+"#;
+
+#[test]
+fn a_swizzled_tile() {
+    let mut random = Random(41);
+    let x: Vec<u16> = (0..512).map(|_| random.next() as u16).collect();
+    let args = [read(&x), written::<u16>(256), written::<i32>(32)];
+    everywhere(&block("swizzled", &(DIMS.to_owned() + SWIZZLED), 32, 1024), &args, |outputs, place| {
+        assert_eq!(outputs.get::<u16>(0), x[256..], "{place}");
+        for matrix in outputs.get::<i32>(1).chunks(8) {
+            let mut banks: Vec<i32> = matrix.iter().map(|offset| offset / 8 % 8).collect();
+            banks.sort_unstable();
+            assert!(banks.into_iter().eq(0..8), "{place}: {matrix:?}");
+        }
+    });
 }

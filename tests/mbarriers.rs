@@ -86,6 +86,39 @@ extern "C" __global__ void k(const __grid_constant__ Params p) {
 }
 "#;
 
+/// One thread brings lines into a ring of three; of each warp that reads, one lane waits and one lane arrives for all.
+const ELECTED: &str = r#"
+struct Params { const unsigned* x; unsigned* y; int steps; };
+extern "C" __global__ void k(const __grid_constant__ Params p) {
+  tw::arch::Mbarrier* full = (tw::arch::Mbarrier*)tw::shared_memory();
+  tw::arch::Mbarrier* empty = full + 3;
+  unsigned* ring = (unsigned*)(tw::shared_memory() + 128);
+  const int i = threadIdx.x, readers = blockDim.x - 32, lane = i % 32;
+  if (i == 32) {
+    for (int stage = 0; stage < 3; ++stage) {
+      tw::arch::mbarrier_init(full + stage, 1);
+      tw::arch::mbarrier_init(empty + stage, readers / 32);
+    }
+    tw::arch::fence_barrier_init();
+  }
+  __syncthreads();
+  for (int step = 0; step < p.steps; ++step) {
+    const int stage = step % 3, parity = step / 3 % 2;
+    if (i == 0) {
+      tw::arch::mbarrier_wait(empty + stage, parity ^ 1);
+      tw::arch::mbarrier_arrive_expect_tx(full + stage, readers * 4);
+      tw::arch::bulk_load(ring + stage * readers, p.x + step * readers, readers * 4, full + stage);
+    }
+    if (i < 32) continue;
+    if (lane == 5) tw::arch::mbarrier_wait(full + stage, parity);
+    __syncwarp();
+    p.y[step * readers + i - 32] = get(ring, stage * readers + (i + 40) % readers);
+    __syncwarp();
+    if (lane == 9) tw::arch::mbarrier_arrive(empty + stage);
+  }
+}
+"#;
+
 /// Two pairs of warps, each with a barrier of its own; then one warp that only arrives.
 const NAMED: &str = r#"
 struct Params { unsigned* y; };
@@ -197,6 +230,25 @@ fn copies_of_threads_arrive_at_an_mbarrier() {
         ("copy_async_arrive(done)", "mbarrier_arrive(done)"),
         &["it reads bytes", "in flight to them"],
     );
+}
+
+#[test]
+fn a_lane_speaks_for_its_warp() {
+    let (readers, steps) = (96usize, 10usize);
+    let x = words(readers * steps, 17);
+    let args = [read(&x), written::<u32>(readers * steps), value(steps as i32)];
+    everywhere(&kernel("elected", &format!("{WATCHED}{ELECTED}"), 1, 128), &args, |outputs, place| {
+        for (at, got) in outputs.get::<u32>(0).into_iter().enumerate() {
+            assert_eq!(got, x[at / readers * readers + (at % readers + 72) % readers], "{place}: word {at}");
+        }
+    });
+    let wrong = |name: &str, change, parts: &[&str]| mutant(name, ELECTED, (1, 128), &args, change, parts);
+    let late = ("__syncwarp();\n    if (lane == 9)", "if (lane == 9)");
+    wrong("elected_late", late, &["it writes bytes", "read them at 0_elected_late.cu", "nothing orders the two"]);
+    let early = ("parity);\n    __syncwarp();", "parity);");
+    wrong("elected_early", early, &["it reads bytes", "0_elected_early.cu"]);
+    let count = ("init(empty + stage, readers / 32)", "init(empty + stage, readers / 32 + 1)");
+    wrong("elected_count", count, &["deadlock", "1 of 4 arrivals are missing"]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What the host model's shadow of shared memory reports, and what it leaves alone. The kernels tell it of their accesses by hand, as
-//! typed views do.
+//! What the host model's shadow of shared memory reports, and what it leaves alone. The kernels tell it of their accesses by
+//! hand, as typed views do.
 
 use crate::runner::{Kernel, everywhere, reported, written};
 use tilewright_driver::TargetKind;
@@ -9,7 +9,7 @@ const WATCHED: &str = r#"
 #include "tilewright/prelude.cuh"
 #include "tilewright/arch/barrier.cuh"
 #ifdef TILEWRIGHT_HOST
-inline void describe(const void* at, char* text, unsigned long bytes) { __builtin_snprintf(text, bytes, "I %d", *(const int*)at); }
+inline void describe(const void* at, char* text, unsigned long n) { __builtin_snprintf(text, n, "I %d", *(const int*)at); }
 #define TELL(WHAT, BASE, I) tw::host::WHAT(BASE, (BASE) + (I), sizeof *(BASE), {place, "line", describe, &(I)})
 #else
 #define TELL(WHAT, BASE, I)
@@ -63,8 +63,8 @@ fn a_barrier_orders_a_block() {
         97,
         &SHIFTED.replace("  __syncthreads();\n", ""),
         &[
-            "thread (1, 0, 0), 0_shadow_no_barrier.cu:23: it reads line at I 0, bytes 0 to 3 of shared memory: thread (0, 0, 0) wrote \
-           them at 0_shadow_no_barrier.cu:22, and nothing orders the two: write __syncthreads() or __syncwarp() between them",
+            "thread (1, 0, 0), 0_shadow_no_barrier.cu:23: it reads line at I 0, bytes 0 to 3 of shared memory: thread (0, 0, 0)",
+            "wrote them at 0_shadow_no_barrier.cu:22, and nothing orders the two: write __syncthreads() or __syncwarp()",
         ],
     );
 }

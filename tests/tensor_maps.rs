@@ -73,8 +73,9 @@ impl Case {
     }
 
     fn starts(&self) -> Vec<[i32; 5]> {
-        let inner = self.sizes[0] as i32;
-        vec![[0; 5], [-5, -2, -1, 2, 1], [inner - 4, 4, 2, -1, 0], [3, 1, 1, 1, -1], [inner, 0, 0, 0, 0]]
+        // The copy engine takes coordinates along the innermost dimension in multiples of 16 bytes.
+        let run = self.boxes[0] as i32 / 3;
+        vec![[0; 5], [-run, -2, -1, 2, 1], [4 * run, 4, 2, -1, 0], [run, 1, 1, 1, -1], [6 * run, 0, 0, 0, 0]]
     }
 
     /// Bytes from the tensor's start to each element of the box, in the box's order; `None` outside the tensor.
@@ -152,7 +153,9 @@ fn boxes_are_sent_and_nothing_outside_is_written() {
         let size = element.bytes() as usize;
         let mut case = Case::of_rank(rank, element.bytes());
         let (test, text) = (format!("box_store_{rank}"), text(STORE, name, rank));
-        for at in case.starts() {
+        // Stores take no coordinate below zero, and write rows 16 bytes at a time.
+        case.sizes[0] = case.sizes[0].next_multiple_of(16 / element.bytes());
+        for at in case.starts().into_iter().map(|at| at.map(|at| at.max(0))) {
             case.at = at;
             let places = case.places(element.bytes());
             let x = bytes_of(places.len() * size, rank as u32 + 7);
@@ -184,7 +187,7 @@ fn swizzled_rows_lie_as_the_tensor_cores_want_them() {
         let halves: &[u16] = bytemuck::cast_slice(&x);
         for row in 0..rows - 2 {
             for column in 0..columns - 3 {
-                let part = column / 8 ^ (row / rows_per_line) % parts;
+                let part = (column / 8) ^ (row / rows_per_line % parts);
                 truth[row * columns + part * 8 + column % 8] = halves[row * stride as usize / 2 + column];
             }
         }
@@ -200,7 +203,7 @@ fn swizzled_rows_lie_as_the_tensor_cores_want_them() {
 #[test]
 fn mutants_are_reported() {
     let mut case = Case::of_rank(2, 4);
-    case.at = [2, 1, 0, 0, 0];
+    case.at = [0, 1, 0, 0, 0];
     let x = bytes_of(case.bytes().max(4096), 4);
     let wrong = |name: &str, body: &str, (from, to): (&str, &str), parts: &[&str]| {
         let good = text(body, "float", 2);
@@ -237,6 +240,14 @@ fn mutants_are_reported() {
         &["it writes bytes 36 to 39", "in flight"],
     );
     wrong("box_far", LOAD, ("get(box, i)", "get(box, i + 1)"), &["it reads bytes 240 to 243", "nothing in this block"]);
+    wrong("box_askew", LOAD, ("p.at0, p.at1", "p.at0 + 1, p.at1"), &["multiple of 16 bytes", "begins at byte 4"]);
+    wrong(
+        "box_below",
+        STORE,
+        ("p.at0, p.at1", "p.at0, p.at1 - 2"),
+        &["coordinates of 0 and more", "coordinate 1", "is -1"],
+    );
+    wrong("box_beyond", STORE, ("p.at0, p.at1", "p.at0 + 16, p.at1"), &["16 bytes at a time", "have 92"]);
     wrong("box_rank", LOAD, ("p.at0, p.at1", "p.at0"), &["the tensor map has 2 dimensions, the copy names 1"]);
     wrong(
         "box_crooked",

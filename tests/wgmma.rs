@@ -20,8 +20,8 @@ extern "C" __global__ void run(const __grid_constant__ Params p) {
   const tw::Tensor<const tw::TYPE, tw::Layout<tw::Axis<J, 1, WIDTH, A::depth, false>, tw::Axis<K, 1, A::depth, 1, false>>> y{p.b};
   const tw::Tensor<float, D> d{p.d};
   for (K k(0); k < K(A::depth); ++k.value) {
-    for (I i((int)threadIdx.x); i < I(64); i.value += 128) a[i + k] = *x.at(i + k);
-    for (J j((int)threadIdx.x); j < J(WIDTH); j.value += 128) b[j + k] = *y.at(j + k);
+    for (I i((int)threadIdx.x); i < I(64); i.value += 128) a.store(i + k, x.at(i + k).load());
+    for (J j((int)threadIdx.x); j < J(WIDTH); j.value += 128) b.store(j + k, y.at(j + k).load());
   }
   tw::arch::fence_proxy_async();
   __syncthreads();
@@ -254,17 +254,19 @@ fn what_is_forgotten_is_reported() {
     let args = [read(&[0x3c00u16; 4096]), read(&[0x3c00u16; 4096]), written::<f32>(4096)];
     let cases = [
         ("tw::arch::wgmma_fence();", "", "no wgmma_fence since"),
+        ("tw::arch::fence_proxy_async();", "", "without a proxy fence"),
+        ("__syncthreads();", "", "nothing orders the two"),
         ("tw::arch::wgmma_commit();", "", "a thread ends with a wgmma in no committed group"),
         ("sum.wait<0>();", "", "a thread ends before it waited for its wgmma"),
         ("sum.wait<0>();", "sum.wait<1>();", "a thread ends before it waited for its wgmma"),
         (
             "sum.wait<0>();",
-            "a[I(63) + K(63)] = tw::f16(2.0f); sum.wait<0>();",
+            "if (threadIdx.x == 0) a.store(I(63) + K(63), tw::f16(2.0f)); sum.wait<0>();",
             "was overwritten before the product was waited",
         ),
         (
             "sum.wait<0>();",
-            "b[J(0) + K(0)] = tw::f16(2.0f); sum.wait<0>();",
+            "if (threadIdx.x == 0) b.store(J(0) + K(0), tw::f16(2.0f)); sum.wait<0>();",
             "was overwritten before the product was waited",
         ),
         (

@@ -79,8 +79,8 @@ template <class T, class R, class C, int count, class Map> struct Registers {
     for (int i = 0; i < elements; ++i) set(i, f(coords(arch::lane(), i)));
   }
   // Element by element, from any memory and any layout.
-  template <class At> TW_DEVICE void gather(At at) {
-    generate([&](Coords<R, C> element) { return (T)at.at(element).load(); });
+  template <class At> TW_DEVICE void gather(At at, Place place = Place::here()) {
+    generate([&](Coords<R, C> element) { return (T)at.at(element, place).load(); });
   }
 
   // The matrix whose first element is at `at`, from shared memory by ldmatrix: 16 bytes along `Map::Inner` are neighbours.
@@ -103,7 +103,7 @@ template <class T, class R, class C, int count, class Map> struct Registers {
  private:
   template <bool transposed, class Inner, class At> TW_DEVICE void move(At at, Coords<R, C> row, Place place) {
     static_assert(holds<T, typename Plain<decltype(*at.data)>::Type>, "load: the tensor's elements are not the fragment's");
-    const auto start = at.at(row);
+    const auto start = at.at(row, place);
     const char* advice =
         transposed ? "load_trans: a column's elements are not neighbours in memory (load is for the other order, gather for any)"
                    : "load: a row's elements are not neighbours in memory (load_trans is for the other order, gather for any)";
@@ -164,13 +164,13 @@ template <class T, class I, class K, int rows_, int columns_> struct FragmentA :
 
   // To shared memory by stmatrix (sm_90): `at` is where the first element goes, 16 bytes along K are neighbours.
   template <class At> TW_DEVICE void store(At at, Place place = Place::here()) const {
-    const auto start = at.at(this->row_coords(arch::lane()));
+    const auto start = at.at(this->row_coords(arch::lane()), place);
     detail::check_neighbours<K>(start, 8, "store: a row's elements are not neighbours in memory (try store_trans)", place);
     put<false>(start.data + start.offset(), place);
   }
   // The same where 8 elements along I are neighbours.
   template <class At> TW_DEVICE void store_trans(At at, Place place = Place::here()) const {
-    const auto start = at.at(this->row_coords_trans(arch::lane()));
+    const auto start = at.at(this->row_coords_trans(arch::lane()), place);
     detail::check_neighbours<I>(start, 8, "store_trans: a column's elements are not neighbours in memory (try store)", place);
     put<true>(start.data + start.offset(), place);
   }
@@ -222,12 +222,12 @@ template <class I, class J, int rows_, int columns_> struct FragmentC {
     for (int i = 0; i < elements; ++i) f(values[i], coords(arch::lane(), i));
   }
   // Element by element, from and to any memory and any layout.
-  template <class At> TW_DEVICE void gather(At at) {
-    for_each([&](float& value, Coords<I, J> element) { value = (float)at.at(element).load(); });
+  template <class At> TW_DEVICE void gather(At at, Place place = Place::here()) {
+    for_each([&](float& value, Coords<I, J> element) { value = (float)at.at(element, place).load(); });
   }
-  template <class At> TW_DEVICE void scatter(At at) {
+  template <class At> TW_DEVICE void scatter(At at, Place place = Place::here()) {
     using Stored = typename detail::Plain<decltype(*at.data)>::Type;
-    for_each([&](float& value, Coords<I, J> element) { *at.at(element) = (Stored)value; });
+    for_each([&](float& value, Coords<I, J> element) { *at.at(element, place) = (Stored)value; });
   }
   // The same matrix as a left operand of the next product, its elements rounded to T.
   template <class T> TW_DEVICE FragmentA<T, I, J, rows, columns> as() const {

@@ -36,7 +36,7 @@ template <class A, class D, int N> TW_DEVICE constexpr bool side_by_side() {
 // Begins to copy the tile of `from` whose first element is at `origin`; it is as large as `to`, a tensor in shared memory. Of the
 // tile's dimensions, all of which are named, `Inner` comes first: its elements lie side by side in both tensors, in runs of 16
 // bytes at multiples of 16, and `origin` along it is a multiple of such a run. What lies outside `from` becomes zeros. Each of
-// `threads` threads copies its share; whoever calls commits and waits (arch/copy.cuh), and sees what others copied past a barrier.
+// `threads` threads copies its share; the caller commits and waits (arch/copy.cuh), and sees what others copied past a barrier.
 template <class Inner, class... Outer, class From, class To, class At>
 TW_DEVICE void load_tile(From from, To to, At origin, int thread, int threads, Place place = Place::here()) {
   using T = typename To::Element;

@@ -30,10 +30,16 @@ template <class T, class R, class K, int rows_, arch::Swizzle swizzle_> struct W
     const int at = row * row_bytes + k * (int)sizeof(T);
     return (at ^ (at >> 7 & (row_bytes / 16 - 1)) << 4) / (int)sizeof(T);
   }
-  // The element at these coordinates.
-  template <class At> TW_DEVICE T& operator[](At at) const {
+  // Writes the element at these coordinates. Before a product reads it: fence_proxy_async, and a barrier of the warpgroup.
+  template <class At> TW_DEVICE void store(At at, T value, Place place = Place::here()) const {
     const auto c = coords(at);
-    return memory[offset(c.template get<R>(), c.template get<K>())];
+    T* to = memory + offset(c.template get<R>(), c.template get<K>());
+#ifdef TILEWRIGHT_HOST
+    host::shared_write(memory, to, sizeof(T), {place});
+#else
+    (void)place;
+#endif
+    *to = value;
   }
   // From row `row` and element `k` of the depth on: multiples of 8 and 16.
   TW_DEVICE unsigned long long descriptor(R row, K k, Place place = Place::here()) const {
@@ -71,8 +77,8 @@ template <class I, class J, int columns_> struct WgmmaAccumulator {
     for (int i = 0; i < elements; ++i) f(values[i], coords(arch::thread_of_block() % 128, i));
   }
   // Element by element, to any memory and any layout.
-  template <class At> TW_DEVICE void scatter(At at) {
-    for_each([&](float& value, Coords<I, J> element) { *at.at(element) = value; });
+  template <class At> TW_DEVICE void scatter(At at, Place place = Place::here()) {
+    for_each([&](float& value, Coords<I, J> element) { *at.at(element, place) = value; });
   }
   // d = a b, plus d if `accumulate`, over 16 elements of the depth from `k` on and rows from `i` and `j` on. Between
   // wgmma_fence and wgmma_commit; the values are there once the group has been waited for.

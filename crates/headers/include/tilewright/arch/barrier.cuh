@@ -17,27 +17,43 @@ struct Mbarrier {
 // mbarrier_invalidate: before its bytes serve another purpose.
 // mbarrier_arrive: what the thread did before is seen by who waits.
 // mbarrier_expect_tx: the phase waits for so many bytes more. mbarrier_arrive_expect_tx: the same, and an arrival.
-// mbarrier_test, mbarrier_try_wait: whether the phase of this parity has ended; the second may sleep for a while before it says no.
+// mbarrier_test, mbarrier_try_wait: whether the phase of this parity has ended; the second may sleep before it says no.
 // mbarrier_wait: until it has.
 // copy_async_arrive: an arrival once all copies that the thread has begun with copy_async have landed.
 // fence_barrier_init: the copy engines and other blocks of the cluster see the mbarriers that the thread initialised.
-// named_barrier_sync: until `count` threads have arrived at barrier `id` (1 to 15). All threads of a warp do the same, `count` is a
-// multiple of 32. named_barrier_arrive: an arrival that waits for nobody.
+// named_barrier_sync: until `count` threads have arrived at barrier `id` (1 to 15). All threads of a warp do the same, `count`
+// is a multiple of 32. named_barrier_arrive: an arrival that waits for nobody.
 #ifdef TILEWRIGHT_HOST
-inline void mbarrier_init(Mbarrier* barrier, unsigned count, Place place = Place::here()) { host::mbarrier_init(barrier, count, place); }
+inline void mbarrier_init(Mbarrier* barrier, unsigned count, Place place = Place::here()) {
+  host::mbarrier_init(barrier, count, place);
+}
 inline void mbarrier_invalidate(Mbarrier* barrier, Place place = Place::here()) { host::mbarrier_invalidate(barrier, place); }
 inline void mbarrier_arrive(Mbarrier* barrier, Place place = Place::here()) { host::mbarrier_arrive(barrier, 1, 0, place); }
-inline void mbarrier_expect_tx(Mbarrier* barrier, unsigned bytes, Place place = Place::here()) { host::mbarrier_arrive(barrier, 0, bytes, place); }
+inline void mbarrier_expect_tx(Mbarrier* barrier, unsigned bytes, Place place = Place::here()) {
+  host::mbarrier_arrive(barrier, 0, bytes, place);
+}
 inline void mbarrier_arrive_expect_tx(Mbarrier* barrier, unsigned bytes, Place place = Place::here()) {
   host::mbarrier_arrive(barrier, 1, bytes, place);
 }
-inline bool mbarrier_test(Mbarrier* barrier, unsigned parity, Place place = Place::here()) { return host::mbarrier_test(barrier, parity, place); }
-inline bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity, Place place = Place::here()) { return host::mbarrier_test(barrier, parity, place); }
-inline void mbarrier_wait(Mbarrier* barrier, unsigned parity, Place place = Place::here()) { host::mbarrier_wait(barrier, parity, place); }
-inline void copy_async_arrive(Mbarrier* barrier, Place place = Place::here()) { host::mbarrier_arrive_after_copies(barrier, place); }
+inline bool mbarrier_test(Mbarrier* barrier, unsigned parity, Place place = Place::here()) {
+  return host::mbarrier_test(barrier, parity, place);
+}
+inline bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity, Place place = Place::here()) {
+  return host::mbarrier_test(barrier, parity, place);
+}
+inline void mbarrier_wait(Mbarrier* barrier, unsigned parity, Place place = Place::here()) {
+  host::mbarrier_wait(barrier, parity, place);
+}
+inline void copy_async_arrive(Mbarrier* barrier, Place place = Place::here()) {
+  host::mbarrier_arrive_after_copies(barrier, place);
+}
 inline void fence_barrier_init() { host::fence_barrier_init(); }
-inline void named_barrier_sync(unsigned id, unsigned count, Place place = Place::here()) { host::named_barrier(id, count, true, place); }
-inline void named_barrier_arrive(unsigned id, unsigned count, Place place = Place::here()) { host::named_barrier(id, count, false, place); }
+inline void named_barrier_sync(unsigned id, unsigned count, Place place = Place::here()) {
+  host::named_barrier(id, count, true, place);
+}
+inline void named_barrier_arrive(unsigned id, unsigned count, Place place = Place::here()) {
+  host::named_barrier(id, count, false, place);
+}
 #else
 __device__ __forceinline__ void mbarrier_init(Mbarrier* barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count) : "memory");

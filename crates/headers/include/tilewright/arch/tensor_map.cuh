@@ -1,23 +1,24 @@
-// Bulk copies (sm_90): boxes of a tensor in global memory, and plain runs of bytes, moved by an engine while threads do other work.
-// One thread begins them.
+// Bulk copies (sm_90): boxes of a tensor in global memory, and plain runs of bytes, moved by an engine while threads do other
+// work. One thread begins them.
 #pragma once
 
 #include "tilewright/arch/barrier.cuh"
 
 namespace tw {
 
-// A tensor in global memory and the box of it that one copy moves, as the driver (or the host model) encodes it. It is a field of
-// the kernel's parameters, which are `const __grid_constant__`.
+// A tensor in global memory and the box of it that one copy moves, as the driver (or the host model) encodes it. It is a field
+// of the kernel's parameters, which are `const __grid_constant__`.
 struct alignas(64) TensorMap {
   unsigned char bytes[128];
 };
 
 namespace arch {
 
-// box_load: the box whose first element is at x, y, .. (innermost first, in elements) to shared memory, at a multiple of 128 bytes;
-// the swizzle's pattern begins at multiples of 1024 (128B), 512 (64B), 256 (32B). What lies outside the tensor becomes zeros. The
-// bytes of a whole box are completed at `done`, which expects them.
-// box_store: the box in shared memory to global memory. What lies outside the tensor is not written.
+// box_load: the box whose first element is at x, y, .. (innermost first, in elements) to shared memory, at a multiple of 128
+// bytes; the swizzle's pattern begins at multiples of 1024 (128B), 512 (64B), 256 (32B). What lies outside the tensor becomes
+// zeros. The bytes of a whole box are completed at `done`, which expects them.
+// box_store: the box in shared memory to global memory, at coordinates of 0 and more, x a multiple of 16 bytes. What lies outside the
+// tensor is not written, save that rows are written 16 bytes at a time.
 // bulk_load, bulk_store: `bytes` in a row. Size and both addresses are multiples of 16.
 // bulk_commit: the stores that the thread has begun since the last call become a group.
 // bulk_wait<N>: until at most N groups are in flight. bulk_wait_read<N>: until at most N groups have still to read shared memory.
@@ -40,7 +41,8 @@ inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int 
   const int at[] = {x, y, z, u};
   host::box_load(to, &map, at, 4, done, place);
 }
-inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u, int v, Place place = Place::here()) {
+inline void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u, int v,
+                     Place place = Place::here()) {
   const int at[] = {x, y, z, u, v};
   host::box_load(to, &map, at, 5, done, place);
 }
@@ -67,7 +69,9 @@ inline void box_store(const TensorMap& map, const void* from, int x, int y, int 
 inline void bulk_load(void* to, const void* from, unsigned bytes, Mbarrier* done, Place place = Place::here()) {
   host::bulk_load(to, from, bytes, done, place);
 }
-inline void bulk_store(void* to, const void* from, unsigned bytes, Place place = Place::here()) { host::bulk_store(to, from, bytes, place); }
+inline void bulk_store(void* to, const void* from, unsigned bytes, Place place = Place::here()) {
+  host::bulk_store(to, from, bytes, place);
+}
 inline void bulk_commit() { host::commit_stores(); }
 template <int N> inline void bulk_wait() { host::wait_for_stores(N, false); }
 template <int N> inline void bulk_wait_read() { host::wait_for_stores(N, true); }
@@ -86,9 +90,8 @@ __device__ __forceinline__ void box_load(void* to, const TensorMap& map, Mbarrie
                : "memory");
 }
 __device__ __forceinline__ void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(
-                   shared_address(to)),
-               "l"(&map), "r"(shared_address(done)), "r"(x), "r"(y), "r"(z)
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];"
+               ::"r"(shared_address(to)), "l"(&map), "r"(shared_address(done)), "r"(x), "r"(y), "r"(z)
                : "memory");
 }
 __device__ __forceinline__ void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u) {
@@ -97,7 +100,8 @@ __device__ __forceinline__ void box_load(void* to, const TensorMap& map, Mbarrie
                : "memory");
 }
 __device__ __forceinline__ void box_load(void* to, const TensorMap& map, Mbarrier* done, int x, int y, int z, int u, int v) {
-  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];"
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, "
+               "{%3, %4, %5, %6, %7}], [%2];"
                ::"r"(shared_address(to)), "l"(&map), "r"(shared_address(done)), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
                : "memory");
 }
@@ -127,8 +131,8 @@ __device__ __forceinline__ void box_store(const TensorMap& map, const void* from
                : "memory");
 }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, unsigned bytes, Mbarrier* done) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(done))
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(done))
                : "memory");
 }
 __device__ __forceinline__ void bulk_store(void* to, const void* from, unsigned bytes) {

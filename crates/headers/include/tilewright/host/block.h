@@ -117,17 +117,12 @@ class Scheduler final : public Block {
     complete(warp, &threads_[self.linear / 32 * 32], self);
   }
 
-  // Notes that the running thread only looks whether it can go on; `test`: at an mbarrier.
-  void look(bool test) {
-    looks_ += 1;
-    tests_ += test;
-  }
-
   void arrive_at_warpgroup(Resolve resolve) {
     Thread& self = *current;
     const unsigned first = self.linear / warpgroup_threads * warpgroup_threads;
-    unsigned arrived = 1, ended = first + warpgroup_threads > count_ ? first + warpgroup_threads - count_ : 0;
-    for (unsigned i = first; i < first + warpgroup_threads - ended; ++i) {
+    const unsigned end = first + warpgroup_threads < count_ ? first + warpgroup_threads : count_;
+    unsigned arrived = 1, ended = first + warpgroup_threads - end;
+    for (unsigned i = first; i < end; ++i) {
       const Thread& other = threads_[i];
       ended += other.state == State::Finished;
       arrived += &other != &self && other.state == State::InWarpgroup;
@@ -148,6 +143,12 @@ class Scheduler final : public Block {
     }
     resolve(&threads_[first], ~0u);
     for (unsigned i = first; i < first + warpgroup_threads; ++i) threads_[i].state = State::Ready;
+  }
+
+  // Notes that the running thread only looks whether it can go on; `test`: at an mbarrier.
+  void look(bool test) {
+    looks_ += 1;
+    tests_ += test;
   }
 
   // Back to the scheduler; returns when the thread is resumed.

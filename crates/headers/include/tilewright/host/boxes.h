@@ -2,6 +2,7 @@
 // Runtime only: included by one translation unit.
 #pragma once
 
+#include <stdio.h>
 #include <string.h>
 
 namespace tw {
@@ -25,6 +26,27 @@ struct BoxMap {
     unsigned bytes = element;
     for (unsigned d = 0; d < rank; ++d) bytes *= box[d];
     return bytes;
+  }
+
+  // Whether the GPU would refuse a copy of the box at `at`, or write beyond the tensor, and why. NVIDIA's documents do not say so:
+  // an H100 stops with an illegal instruction at the first two, and writes to the end of 16 bytes in the third.
+  bool refuses(const int* at, bool stores, char* why, size_t bytes) const {
+    const long long start = at[0] * (long long)element, end = (long long)sizes[0] * element;
+    if (start % 16 != 0) {
+      snprintf(why, bytes, "a box begins at a multiple of 16 bytes along the innermost dimension; this one begins at byte %lld", start);
+      return true;
+    }
+    for (unsigned d = 0; stores && d < rank; ++d) {
+      if (at[d] >= 0) continue;
+      snprintf(why, bytes, "a box that is stored begins at coordinates of 0 and more; coordinate %u (innermost is 0) is %d", d, at[d]);
+      return true;
+    }
+    if (stores && end % 16 != 0 && start <= end && start + (long long)box[0] * element > end) {
+      snprintf(why, bytes, "rows are stored 16 bytes at a time, and those of the tensor have %lld: what follows a row would be "
+               "overwritten; pad the tensor's innermost size", end);
+      return true;
+    }
+    return false;
   }
 };
 static_assert(sizeof(BoxMap) == 128, "a tensor map has 128 bytes");

@@ -134,7 +134,9 @@ class Copies {
       Copy& copy = all_[i];
       const char* advice = nullptr;
       if (copy.kind == Kind::Load) advice = "a thread waits for its mbarrier";
-      if (copy.kind == Kind::Store && copy.staged == nullptr) advice = "the thread that began it calls tw::arch::bulk_wait_read<0>()";
+      if (copy.kind == Kind::Store && copy.staged == nullptr) {
+        advice = "the thread that began it calls tw::arch::bulk_wait_read<0>()";
+      }
       if (advice != nullptr) {
         return accuse(launch_, thread(copy.thread), copy.place, "this asynchronous copy is in flight when the block ends: before "
                       "that, %s", advice);
@@ -296,6 +298,11 @@ class Copies {
     if (map.base % 16 != 0 || offset(shared) % 128 != 0) {
       accuse(launch_, self, place, "a box lies at a multiple of 128 in shared memory, its tensor at one of 16; these lie at byte "
              "%lld and at %#llx", offset(shared), map.base);
+      return nullptr;
+    }
+    char why[200];
+    if (map.refuses(at, kind == Kind::Store, why, sizeof why)) {
+      accuse(launch_, self, place, "%s", why);
       return nullptr;
     }
     Copy& copy = add(kind, self, place);

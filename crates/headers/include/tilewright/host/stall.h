@@ -21,7 +21,8 @@ struct WaitingFor {
 
 inline bool waits_alike(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
-  return a.state == State::AtBarrier || a.state == State::InCollective || a.state == State::InWarpgroup || a.object == b.object;
+  const bool together = a.state == State::AtBarrier || a.state == State::InCollective || a.state == State::InWarpgroup;
+  return together || a.object == b.object;
 }
 
 // Names the first thread that waits, and the first that waits in another way, and counts all.

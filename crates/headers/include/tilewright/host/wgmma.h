@@ -37,9 +37,17 @@ struct Descriptor {
   unsigned field(int shift) const { return (unsigned)(bits >> shift & 0x3fff) * 16; }
 };
 
-// Elements (i, k) at out[i * 16 + k], `extent` of them along i. The shadow is told of the first look alone: at the second one, others
-// may have been allowed to write.
-inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsigned short* out, bool first, Place place) {
+// Notes the read of a matrix with `extent` rows, of 16 elements each, at the shadow of shared memory.
+inline void watch_operand(Descriptor from, unsigned extent, bool transposed, Place place) {
+  const unsigned rows = transposed ? 16 : extent, chunks = transposed ? extent / 8 : 2;
+  for (unsigned i = 0; i < rows * chunks; ++i) {
+    const unsigned char* address = shared_memory() + from.address(i / chunks, i % chunks, transposed);
+    shared_read_async(address, address, 16, {place});
+  }
+}
+
+// Elements (i, k) at out[i * 16 + k], `extent` of them along i.
+inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsigned short* out, Place place) {
   const unsigned rows = transposed ? 16 : extent, chunks = transposed ? extent / 8 : 2;
   for (unsigned row = 0; row < rows; ++row) {
     for (unsigned chunk = 0; chunk < chunks; ++chunk) {
@@ -50,10 +58,8 @@ inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsi
                            shared_bytes());
         misuse(rule, place);
       }
-      const unsigned char* address = shared_memory() + at;
-      if (first) shared_read_async(address, address, 16, {place});
       unsigned short elements[8];
-      __builtin_memcpy(elements, address, 16);
+      __builtin_memcpy(elements, shared_memory() + at, 16);
       for (unsigned i = 0; i < 8; ++i) {
         out[transposed ? (chunk * 8 + i) * 16 + row : row * 16 + chunk * 8 + i] = elements[i];
       }
@@ -126,8 +132,10 @@ inline void resolve_wgmma(Thread* threads, unsigned) {
       a[row * wgmma_depth + k] = (unsigned short)(mine.a[element / 2] >> 16 * (element % 2));
     }
   }
-  if (all.a == nullptr) read_operand(all.a_memory, wgmma_rows, all.a_transposed, a, true, place);
-  read_operand(all.b_memory, all.columns, all.b_transposed, b, true, place);
+  if (all.a == nullptr) read_operand(all.a_memory, wgmma_rows, all.a_transposed, a, place);
+  read_operand(all.b_memory, all.columns, all.b_transposed, b, place);
+  if (all.a == nullptr) watch_operand(all.a_memory, wgmma_rows, all.a_transposed, place);
+  watch_operand(all.b_memory, all.columns, all.b_transposed, place);
   float *a_values = new float[(wgmma_rows + 256) * wgmma_depth], *b_values = a_values + wgmma_rows * wgmma_depth;
   for (unsigned i = 0; i < (wgmma_rows + all.columns) * wgmma_depth; ++i) a_values[i] = all.value(seen[i]);
   for (unsigned i = 0; i < 128; ++i) {
@@ -164,8 +172,8 @@ inline void need_unchanged(const Product& product, Place place) {
   constexpr unsigned most = (wgmma_rows + 256) * wgmma_depth, a_elements = wgmma_rows * wgmma_depth;
   unsigned short* now = new unsigned short[most];
   __builtin_memcpy(now, product.seen, most * sizeof *now);
-  if (operands.a == nullptr) read_operand(operands.a_memory, wgmma_rows, operands.a_transposed, now, false, place);
-  read_operand(operands.b_memory, operands.columns, operands.b_transposed, now + a_elements, false, place);
+  if (operands.a == nullptr) read_operand(operands.a_memory, wgmma_rows, operands.a_transposed, now, place);
+  read_operand(operands.b_memory, operands.columns, operands.b_transposed, now + a_elements, place);
   const unsigned elements = a_elements + operands.columns * wgmma_depth;
   const bool changed = __builtin_memcmp(now, product.seen, elements * sizeof *now) != 0;
   delete[] now;
