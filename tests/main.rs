@@ -3,6 +3,7 @@
 mod copies;
 mod fragments;
 mod halves;
+mod lessons;
 mod matrix;
 mod mbarriers;
 mod mma;
