@@ -121,6 +121,17 @@ fn tiled_product() {
     });
 }
 
+/// The only product is that of two elements, and nothing is divided; numbers of threads go to layouts alone.
+#[test]
+fn the_product_has_no_index_arithmetic() {
+    let text = text!("06_tiled_matmul");
+    let kernel = &text[text.find("extern \"C\"").unwrap()..];
+    assert_eq!([" * ", " / ", " % "].map(|operator| kernel.matches(operator).count()), [1, 0, 0]);
+    let layouts = ["partition(threadIdx.x, blockDim.x)", "coords_of(threadIdx.x)", "coords_of(blockIdx.x)"];
+    let rest = layouts.iter().fold(kernel.to_owned(), |rest, of| rest.replace(of, ""));
+    assert!(!rest.contains("Idx") && !rest.contains("Dim."), "{rest}");
+}
+
 /// Each of the two barriers dropped: a tile is read before it is there, and written while others still read it.
 #[test]
 fn a_product_without_a_barrier_is_reported() {

@@ -54,10 +54,12 @@ fn main() -> Result<(), TooShort> {
     }
 
     tensor!(Unpadded: f32, [I: 32, K: 32]);
-    println!("\nbanks of shared memory that the threads of one column meet at K(5)");
     let rows = || I(0).until(Threads::extent()).map(|i| i + K(5));
+    let banks: Vec<i32> = rows().map(|at| ATile::offset(at) % 32).collect();
+    println!("\nbanks of shared memory that the threads of one column meet at K(5)");
     println!("[I: 32, K: 32]        {:?}", rows().map(|at| Unpadded::offset(at) % 32).collect::<Vec<_>>());
-    println!("[I: 32 => 33, K: 32]  {:?}", rows().map(|at| ATile::offset(at) % 32).collect::<Vec<_>>());
+    println!("[I: 32 => 33, K: 32]  {banks:?}");
+    assert_eq!(banks, [5, 6, 7, 8, 9, 10, 11, 12]);
 
     let a: Vec<f32> = (0..A::STORAGE).map(|n| (n * 7 % 11) as f32 - 5.0).collect();
     let b: Vec<f32> = (0..B::STORAGE).map(|n| (n * 5 % 13) as f32 - 6.0).collect();
