@@ -4,6 +4,7 @@ mod cases;
 mod copies;
 mod fragments;
 mod halves;
+mod lessons;
 mod matrix;
 mod mbarriers;
 mod mma;

@@ -14,7 +14,7 @@ pub struct Options {
     release: bool,
 }
 
-/// Runs tidy, all tests (documentation's included) and every example of the facade; fails at the end if any failed.
+/// Runs tidy, all tests (documentation's included) and every example of the libraries; fails at the end if any failed.
 pub fn run(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let skips = folder.path().join("skips");
@@ -36,11 +36,13 @@ pub fn run(options: &Options) -> Result<()> {
     tests.args(["test", "--workspace", "--no-fail-fast"]).args(profile).env("TILEWRIGHT_SKIPS", &skips);
     stage("tests".into(), workspace::run(&mut tests));
 
-    for example in Packages::load()?.get("tilewright").map(|facade| facade.targets_of("example")).unwrap_or_default() {
-        println!("\n== example {example}");
-        let mut run = workspace::cargo();
-        run.args(["run", "--quiet", "--package", "tilewright", "--example", example]).args(profile);
-        stage(format!("example {example}"), workspace::run(run.env("TILEWRIGHT_SKIPS", &skips)));
+    for library in Packages::load()?.libraries() {
+        for example in library.targets_of("example") {
+            println!("\n== example {example}");
+            let mut run = workspace::cargo();
+            run.args(["run", "--quiet", "--package", &library.name, "--example", example]).args(profile);
+            stage(format!("example {example}"), workspace::run(run.env("TILEWRIGHT_SKIPS", &skips)));
+        }
     }
 
     println!("\n== summary");

@@ -101,6 +101,23 @@ impl<'a, T, L: Layout, S: Set, O: Set> Cursor<&'a [T], L, S, O> {
     pub fn get(&self) -> Option<&'a T> {
         if self.in_range() { self.data.get(self.offset() as usize) } else { None }
     }
+
+    /// The element, or `outside` if a coordinate lies outside.
+    ///
+    /// ```
+    /// tilewright_dims::dims! { X }
+    /// tilewright_dims::tensor!(Row: f32, [X: 3]);
+    /// let here = Row::view(&[1.0, 2.0, 3.0])?.at(X(1));
+    /// assert_eq!([here.at(X(1)).value_or(0.0), here.at(X(2)).value_or(0.0)], [3.0, 0.0]);
+    /// # Ok::<(), tilewright_dims::TooShort>(())
+    /// ```
+    #[inline(always)]
+    pub fn value_or(&self, outside: T) -> T
+    where
+        T: Copy,
+    {
+        self.get().copied().unwrap_or(outside)
+    }
 }
 
 impl<T, L: Layout, S: Set, O: Set> Deref for Cursor<&[T], L, S, O> {

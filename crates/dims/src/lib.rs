@@ -11,6 +11,7 @@ mod difference;
 mod dim;
 mod fold;
 mod id;
+pub mod lessons;
 mod raw;
 mod set;
 mod slice;

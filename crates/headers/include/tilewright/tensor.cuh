@@ -54,6 +54,8 @@ template <class T, class L, class C, class Name = void, class Origin = Coords<>>
 #endif
   // The element by value; where a conversion follows, `*cursor` would be a second one on the host model.
   TW_DEVICE T load() const { return *(*this); }
+  // The element, or `outside` if a coordinate lies outside.
+  TW_DEVICE T value_or(T outside) const { return in_range() ? load() : outside; }
 
   using Element = T;
   using Layout = L;
