@@ -4,7 +4,7 @@
 //! ```text
 //! .bundle/run.sh              runs the stages that its arguments name
 //! .bundle/COMMIT              what was built
-//! .bundle/tests/{gpu,host}/   test executables; `gpu` holds those that reach the driver crate
+//! .bundle/tests/              test executables, those that reach the driver crate
 //! .bundle/bin/                the device benchmark
 //! .bundle/examples/           the facade's examples
 //! .bundle/peers/              the scripts that time other libraries
@@ -70,10 +70,11 @@ fn build(packages: &Packages) -> Result<Vec<Executable>> {
     let mut executables = Vec::new();
     for artifact in artifacts(workspace::cargo().args(["test", "--no-run"]).args(everything))? {
         let Some((package, name, kind, file)) = described(packages, &artifact) else { continue };
-        if artifact["profile"]["test"] == true && has_tests(&file) {
-            let folder = if packages.reaches(&package.name, "tilewright-driver") { "gpu" } else { "host" };
+        // What does not reach the driver has nothing to learn from a GPU.
+        let reaches = packages.reaches(&package.name, "tilewright-driver");
+        if reaches && artifact["profile"]["test"] == true && has_tests(&file) {
             let name = if kind == "lib" { "unit" } else { name };
-            executables.push(Executable { file, place: format!("tests/{folder}/{}-{name}", package.name) });
+            executables.push(Executable { file, place: format!("tests/{}-{name}", package.name) });
         }
     }
     for artifact in artifacts(workspace::cargo().args(["build", "--examples", "--bins"]).args(everything))? {

@@ -14,12 +14,8 @@ fn bundle() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     write(root.path(), "run.sh", xtask::bundle::RUN_SCRIPT);
     write(root.path(), "COMMIT", "abc123\n");
-    write(
-        root.path(),
-        "tests/gpu/one-main",
-        "#!/bin/sh\necho \"SKIP a::b: no GPU\" >>$TILEWRIGHT_SKIPS; echo filter $1\n",
-    );
-    write(root.path(), "tests/host/two-unit", "#!/bin/sh\necho \"SKIP c: no GPU\" >>$TILEWRIGHT_SKIPS\n");
+    write(root.path(), "tests/one-main", "#!/bin/sh\necho \"SKIP a::b: no GPU\" >>$TILEWRIGHT_SKIPS; echo filter $1\n");
+    write(root.path(), "tests/two-unit", "#!/bin/sh\necho \"SKIP c: no GPU\" >>$TILEWRIGHT_SKIPS\n");
     write(root.path(), "bin/device-bench", "#!/bin/sh\necho $TILEWRIGHT_COMMIT >$TILEWRIGHT_OUT/results\n");
     root
 }
@@ -46,7 +42,7 @@ fn all_stages_pass_and_skips_are_named() {
 #[test]
 fn a_failure_is_in_the_table_and_in_the_exit_code() {
     let root = bundle();
-    write(root.path(), "tests/gpu/one-main", "#!/bin/sh\necho why; exit 101\n");
+    write(root.path(), "tests/one-main", "#!/bin/sh\necho why; exit 101\n");
     let (output, text) = run(root.path(), &[]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let row = text.lines().find(|line| line.starts_with("tests ") && line.contains("one-main")).unwrap_or_default();

@@ -27,8 +27,7 @@ extern "C" __global__ void product(const __grid_constant__ Params p) {
   tw::Shared shared;
   const ATile a_tile = shared.take<ATile>();
   const BTile b_tile = shared.take<BTile>();
-  float registers[Sums::storage] = {};
-  const Sums sums{registers};
+  tw::Local<Sums> sums{};
   const auto corner = Blocks::coords_of(blockIdx.x), own = Threads::coords_of(threadIdx.x);
 
   for (K step : tw::range(A::extent<K>()).by<32>()) {

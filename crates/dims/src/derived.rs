@@ -170,15 +170,18 @@ where
 const fn assert_meets(inputs: &[AxisInfo], hides: &[AxisInfo], links: Option<&'static Link>) {
     let mut i = 0;
     while i < inputs.len() {
-        let mut link = links;
+        let (mut link, mut next) = (links, 0);
         while let Some(this) = link {
             let a = &this.axis;
-            assert!(
-                a.id != inputs[i].id || a.fold <= inputs[i].fold || a.fold >= inputs[i].fold * inputs[i].size,
-                "an axis begins within what a derived dimension reads: fold it where that ends, as in `I/16` behind `I%16`"
-            );
+            if a.id == inputs[i].id && a.fold > inputs[i].fold && (next == 0 || a.fold < next) {
+                next = a.fold;
+            }
             link = this.next;
         }
+        assert!(
+            next == 0 || next == inputs[i].fold * inputs[i].size,
+            "an axis does not begin where what a derived dimension reads ends: fold it there, as in `I/16` behind `I%16`"
+        );
         i += 1;
     }
     let mut i = 0;

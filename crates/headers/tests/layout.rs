@@ -97,7 +97,8 @@ fn refusals_name_dimension_sizes_and_the_next_step() {
     }
     for (text, parts) in [
         ("[H: 16] via checkerboard(8: I%16, K%2 -> H)", &["gives 32 values along `H`", "`H: 32`"][..]),
-        ("[H: 32, I/8: 4] via checkerboard(8: I%16, K%2 -> H)", &["`I/8: 4` begins within", "`I/16`"]),
+        ("[H: 32, I/8: 4] via checkerboard(8: I%16, K%2 -> H)", &["`I/8: 4` does not begin where", "`I/16`"]),
+        ("[H: 32, I/32: 4] via checkerboard(8: I%16, K%2 -> H)", &["`I/32: 4` does not begin where", "`I/16`"]),
         ("[H: 32] via checkerboard(7: I%16, K%2 -> H)", &["7 ranks", "even"]),
         ("[H: 32] via checkerboard(8: I/2%16, K%2 -> H)", &["column 29", "`I%16`"]),
         ("[H: 32] via checkerboard(8: I%16, K%3 -> H)", &["column 35", "`K/8%2`"]),

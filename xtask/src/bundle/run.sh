@@ -64,7 +64,7 @@ lacks() {
 
 run_tests() {
     local file
-    for file in "$here"/tests/gpu/* "$here"/tests/host/*; do
+    for file in "$here"/tests/*; do
         [ -f "$file" ] && step tests "$(basename "$file")" "$file" ${filter[@]+"${filter[@]}"}
     done
 }
@@ -95,7 +95,7 @@ run_sanitizer() {
     for tool in memcheck racecheck initcheck; do
         # racecheck of CUDA 13.0 loses track of launches from several threads (an internal error of its own).
         [ "$tool" = racecheck ] && spared=(--skip many_threads) || spared=()
-        for file in "$here"/tests/gpu/*; do
+        for file in "$here"/tests/*; do
             [ -f "$file" ] && step sanitizer "$tool-$(basename "$file")" compute-sanitizer --tool "$tool" \
                 --report-api-errors no --error-exitcode 86 "$file" --test-threads=1 \
                 ${spared[@]+"${spared[@]}"} ${filter[@]+"${filter[@]}"}
@@ -110,7 +110,7 @@ run_ncu() {
         "$here/bin/device-bench" ${BENCH_ARGS:-}
 }
 
-chmod +x "$here"/tests/*/* "$here"/bin/* "$here"/examples/* 2>/dev/null
+chmod +x "$here"/tests/* "$here"/bin/* "$here"/examples/* 2>/dev/null
 for stage in "${stages[@]}"; do
     "run_$stage"
 done

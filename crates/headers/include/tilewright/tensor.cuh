@@ -124,6 +124,12 @@ template <class T, class L, class Name = void> struct Tensor {
   }
 };
 
+// A tensor of one thread, in registers where loops over its points are unrolled: `Local<Sums> sums{};` begins with zeros.
+template <class A> struct Local {
+  typename A::Element memory[A::storage];
+  template <class At> TW_DEVICE constexpr auto at(At at, Place place = Place::here()) { return A{memory}.at(at, place); }
+};
+
 // Hands out shared memory, one tensor after another: `Shared shared; const A a = shared.take<A>();`.
 struct Shared {
   int taken = 0;

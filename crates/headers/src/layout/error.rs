@@ -60,9 +60,9 @@ pub enum LayoutError {
         /// The most that a kernel addresses.
         limit: i64,
     },
-    /// An axis begins within what a map reads of its dimension.
+    /// An axis does not begin where what a map reads of its dimension ends.
     #[error(
-        "`{axis}` begins within the {size} units of `{dim}` that the map reads: fold it where they end, as in `{dim}/{end}`"
+        "`{axis}` does not begin where the {size} units of `{dim}` end that the map reads: fold it there, as in `{dim}/{end}`"
     )]
     WithinMap {
         /// The axis as it is written.

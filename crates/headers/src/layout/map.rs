@@ -117,8 +117,8 @@ impl Map {
         }
         for (dim, fold, size) in self.reads() {
             let end = i64::from(fold) * i64::from(size);
-            let within = |a: &&Axis| a.dim == dim && a.fold > fold && i64::from(a.fold) < end;
-            if let Some(axis) = axes.iter().find(within) {
+            let next = axes.iter().filter(|a| a.dim == dim && a.fold > fold).min_by_key(|a| a.fold);
+            if let Some(axis) = next.filter(|a| i64::from(a.fold) != end) {
                 return Err(LayoutError::WithinMap { axis: axis.to_string(), dim: dim.into(), size, end });
             }
         }

@@ -35,7 +35,8 @@ template <> struct TensorName<void> {
   const char* text = "a tensor without a name";
 };
 
-template <class... Ds> void write_coords(const Coords<Ds...>& at, char* text, unsigned long bytes) {
+// The coordinates along the dimensions of `Ds`, as they are written.
+template <class At, class... Ds> void write_coords(const At& at, const Coords<Ds...>&, char* text, unsigned long bytes) {
   text[0] = 0;
   const auto write = [&](const char* name, int value) {
     const unsigned long used = strlen(text);
@@ -74,7 +75,7 @@ template <class C> struct Element {
 
  private:
   static void describe(const void* at, char* text, unsigned long bytes) {
-    write_coords(static_cast<const C*>(at)->coords(), text, bytes);
+    write_coords(static_cast<const C*>(at)->coords(), typename C::Layout::Set{}, text, bytes);
   }
   Site site() const {
     static const TensorName<typename C::Named> name;
