@@ -56,7 +56,9 @@ use std::sync::OnceLock;
 pub use compiler::Compiler;
 pub use error::Error;
 
+pub(crate) use abi::BoxFields;
 use library::Library;
+pub(crate) use library::bytes_of;
 use unit::Source;
 
 /// One CUDA source text; it may hold several kernels. Two sources may define the same names.

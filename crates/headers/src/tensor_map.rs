@@ -10,6 +10,7 @@ const LARGEST_BOX: u64 = 256;
 const GRAIN: u64 = 16;
 
 /// What the host model looks for at the start of its encoding: "twtensor", little-endian.
+#[cfg(feature = "host-model")]
 const MARK: u64 = u64::from_le_bytes(*b"twtensor");
 
 /// The type of a tensor map's elements.
@@ -267,25 +268,22 @@ impl TensorMap {
     }
 
     /// The 128 bytes that the host model's `tw::TensorMap` holds for a tensor at this address. A GPU cannot read them.
+    #[cfg(feature = "host-model")]
     pub fn host_bytes(&self, base: u64) -> [u8; 128] {
-        // The order of `tw::host::BoxMap` in host/boxes.h.
-        let mut bytes = Vec::with_capacity(128);
-        let padded = |numbers: &[u64], count: usize| {
-            let mut numbers = numbers.to_vec();
-            numbers.resize(count, 1);
-            numbers.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>()
-        };
-        bytes.extend(padded(&[MARK, base], 2));
-        bytes.extend(padded(&self.sizes, MOST_DIMENSIONS));
-        bytes.extend(padded(&self.strides, MOST_DIMENSIONS - 1));
-        let mut narrow = self.box_sizes.clone();
-        narrow.resize(MOST_DIMENSIONS, 1);
-        narrow.extend([self.rank() as u32, self.element.bytes() as u32, self.swizzle.span() as u32]);
-        bytes.extend(narrow.into_iter().flat_map(u32::to_ne_bytes));
-        bytes.resize(128, 0);
-        let mut encoded = [0; 128];
-        encoded.copy_from_slice(&bytes);
-        encoded
+        fn padded<T: Copy, const COUNT: usize>(numbers: &[T], fill: T) -> [T; COUNT] {
+            std::array::from_fn(|d| numbers.get(d).copied().unwrap_or(fill))
+        }
+        crate::host_model::bytes_of(crate::host_model::BoxFields {
+            mark: MARK,
+            base,
+            sizes: padded(&self.sizes, 1),
+            strides: padded(&self.strides, 1),
+            box_: padded(&self.box_sizes, 1),
+            rank: self.rank() as u32,
+            element: self.element.bytes() as u32,
+            span: self.swizzle.span() as u32,
+            unused: 0,
+        })
     }
 }
 

@@ -74,3 +74,30 @@ const _: () = {
     ["Offset of field: Request::message"][::core::mem::offset_of!(Request, message) - 64usize];
     ["Offset of field: Request::message_bytes"][::core::mem::offset_of!(Request, message_bytes) - 72usize];
 };
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BoxFields {
+    pub mark: core::ffi::c_ulonglong,
+    pub base: core::ffi::c_ulonglong,
+    pub sizes: [core::ffi::c_ulonglong; 5usize],
+    pub strides: [core::ffi::c_ulonglong; 4usize],
+    pub box_: [core::ffi::c_uint; 5usize],
+    pub rank: core::ffi::c_uint,
+    pub element: core::ffi::c_uint,
+    pub span: core::ffi::c_uint,
+    pub unused: core::ffi::c_ulonglong,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of BoxFields"][::core::mem::size_of::<BoxFields>() - 128usize];
+    ["Alignment of BoxFields"][::core::mem::align_of::<BoxFields>() - 8usize];
+    ["Offset of field: BoxFields::mark"][::core::mem::offset_of!(BoxFields, mark) - 0usize];
+    ["Offset of field: BoxFields::base"][::core::mem::offset_of!(BoxFields, base) - 8usize];
+    ["Offset of field: BoxFields::sizes"][::core::mem::offset_of!(BoxFields, sizes) - 16usize];
+    ["Offset of field: BoxFields::strides"][::core::mem::offset_of!(BoxFields, strides) - 56usize];
+    ["Offset of field: BoxFields::box_"][::core::mem::offset_of!(BoxFields, box_) - 88usize];
+    ["Offset of field: BoxFields::rank"][::core::mem::offset_of!(BoxFields, rank) - 108usize];
+    ["Offset of field: BoxFields::element"][::core::mem::offset_of!(BoxFields, element) - 112usize];
+    ["Offset of field: BoxFields::span"][::core::mem::offset_of!(BoxFields, span) - 116usize];
+    ["Offset of field: BoxFields::unused"][::core::mem::offset_of!(BoxFields, unused) - 120usize];
+};

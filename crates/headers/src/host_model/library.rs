@@ -6,7 +6,7 @@ use std::ptr;
 
 use tempfile::TempDir;
 
-use super::abi::{Kernel, Order, Outcome, Parameter, Request};
+use super::abi::{BoxFields, Kernel, Order, Outcome, Parameter, Request};
 use super::{Error, HostModel, Launch, Schedule, unit};
 
 type Run = unsafe extern "C" fn(*const Kernel, *const Request) -> c_int;
@@ -159,6 +159,12 @@ impl HostModel {
     }
 }
 
+/// A tensor map as the host model reads it.
+pub(crate) fn bytes_of(fields: BoxFields) -> [u8; 128] {
+    // SAFETY: the sizes are the same, every field is a number, and none of the 128 bytes is padding: 8 * (2 + 5 + 4) + 4 * 8 + 8.
+    unsafe { std::mem::transmute(fields) }
+}
+
 fn check_limits(kernel: &str, launch: &Launch) -> Result<(), Error> {
     let [grid, block] = [launch.grid, launch.block].map(|sides| sides.map(u64::from));
     check(kernel, "grid x", grid[0], 1, (1 << 31) - 1)?;
@@ -216,6 +222,7 @@ mod tests {
             "tw::host::Request" Request {
                 grid, block, order, seed, shared_bytes, parameter, parameter_bytes, message, message_bytes
             }
+            "tw::host::BoxFields" BoxFields { mark, base, sizes, strides, rank, element, span, unused }
             "tw::host::Outcome" Outcome {}
             "tw::host::Order" Order {}
         };

@@ -35,5 +35,18 @@ struct Request {
   unsigned long long message_bytes;
 };
 
+// What the 128 bytes of a tw::TensorMap hold on the host model: a tensor, and the box of it that one copy moves. Innermost first.
+struct BoxFields {
+  unsigned long long mark;
+  unsigned long long base;
+  unsigned long long sizes[5];
+  unsigned long long strides[4];  // bytes, of dimensions 1 and up
+  unsigned box[5];
+  unsigned rank;
+  unsigned element;  // bytes
+  unsigned span;     // bytes of a swizzled row, or 0
+  unsigned long long unused;
+};
+
 }  // namespace host
 }  // namespace tw

@@ -5,22 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tilewright/host/abi.h"
+
 namespace tw {
 namespace host {
 
-// The 128 bytes of a tw::TensorMap. Written by Rust: keep it in step with `host_bytes` in src/tensor_map.rs.
-struct BoxMap {
+struct BoxMap : BoxFields {
   static constexpr unsigned long long known_mark = 0x726f'736e'6574'7774ull;  // "twtensor"
-
-  unsigned long long mark;
-  unsigned long long base;
-  unsigned long long sizes[5];
-  unsigned long long strides[4];  // bytes, of dimensions 1 and up
-  unsigned box[5];
-  unsigned rank;
-  unsigned element;  // bytes
-  unsigned span;     // bytes of a swizzled row, or 0
-  unsigned long long unused;
 
   unsigned box_bytes() const {
     unsigned bytes = element;
