@@ -7,6 +7,7 @@ use std::rc::Rc;
 use tilewright_driver::{
     Arch, Device, DeviceBuffer, Error as DriverError, KernelCache, LaunchConfig, Source, TargetKind, compile, toolkit,
 };
+use tilewright_headers::headers_for;
 use tilewright_headers::host_model::{Error, HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_headers::tensor_map::TensorMap;
 
@@ -163,7 +164,7 @@ fn on_gpu(kernel: &Kernel<'_>, args: &[Arg]) -> Option<Outputs> {
     let source = Source {
         name: kernel.name.into(),
         text: kernel.text.into(),
-        headers: tilewright_headers::device_headers().iter().map(|(n, t)| (n.to_string(), Cow::Borrowed(*t))).collect(),
+        headers: headers_for(kernel.text).into_iter().map(|(n, t)| (n.to_owned(), Cow::Borrowed(t))).collect(),
         options: Vec::new(),
         target: kernel.target,
     };

@@ -70,13 +70,13 @@ fn tiles_of_a_padded_matrix() {
         "tiles_early",
         "copy_async_wait<1>",
         "copy_async_wait<2>",
-        &["it reads Tile at X(", "began at 0_tiles_early.cu:14 is in flight"],
+        &["it reads Tile at Y(", "began at 0_tiles_early.cu:14 is in flight"],
     );
     wrong(
         "tiles_loose",
         "    __syncthreads();\n  }\n}",
         "  }\n}",
-        &["it reads Tile at X(", "began at 0_tiles_loose.cu:17 is in flight"],
+        &["it reads Tile at Y(", "began at 0_tiles_loose.cu:17 is in flight"],
     );
     wrong(
         "tiles_crooked",

@@ -4,7 +4,7 @@ use super::cubin;
 use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
 use tilewright_driver::{Arch, Error, Source, compile};
-use tilewright_headers::{device_headers, layout};
+use tilewright_headers::{headers_for, layout};
 
 /// A kernel's two texts.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,7 @@ fn thread_cpu_ms() -> f64 {
 }
 
 fn source(name: &str, text: &str) -> Source {
-    let headers = device_headers().iter().map(|(name, text)| ((*name).to_owned(), Cow::Borrowed(*text)));
-    Source { name: name.to_owned(), text: expanded(text), headers: headers.collect(), ..Source::default() }
+    let text = expanded(text);
+    let headers = headers_for(&text).into_iter().map(|(name, text)| (name.to_owned(), Cow::Borrowed(text)));
+    Source { name: name.to_owned(), text, headers: headers.collect(), ..Source::default() }
 }

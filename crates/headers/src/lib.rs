@@ -12,9 +12,12 @@
 pub mod cuda_type;
 #[cfg(feature = "host-model")]
 pub mod host_model;
+mod includes;
 pub mod layout;
 pub mod signature;
 pub mod tensor_map;
+
+pub use includes::headers_for;
 
 macro_rules! headers {
     ($($path:literal),* $(,)?) => {

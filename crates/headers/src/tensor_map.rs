@@ -115,7 +115,7 @@ pub enum TensorMapError {
         limit: u64,
     },
     /// A stride that is no multiple of 16 bytes, or too large.
-    #[error("dimension {dimension}: its stride is {got} bytes, allowed are multiples of 16 from 16 below 2^40")]
+    #[error("dimension {dimension}: its stride is {got} bytes, allowed are multiples of 16 below 2^40")]
     Stride {
         /// Which dimension.
         dimension: usize,
@@ -156,7 +156,7 @@ pub enum TensorMapError {
 /// let map = TensorMap::new(Element::Bf16, &[72, 100], &[160], &[64, 16], Swizzle::Bytes128)?;
 /// assert_eq!(map.box_bytes(), 2048);
 /// let refused = TensorMap::new(Element::Bf16, &[72, 100], &[144 + 2], &[64, 16], Swizzle::Bytes128).unwrap_err();
-/// assert_eq!(refused.to_string(), "dimension 1: its stride is 146 bytes, allowed are multiples of 16 from 16 below 2^40");
+/// assert_eq!(refused.to_string(), "dimension 1: its stride is 146 bytes, allowed are multiples of 16 below 2^40");
 /// # Ok::<(), tilewright_headers::tensor_map::TensorMapError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -198,7 +198,7 @@ impl TensorMap {
             expect_range(dimension, "box", size.into(), LARGEST_BOX)?;
         }
         for (dimension, &got) in (1..).zip(strides) {
-            if got == 0 || !got.is_multiple_of(GRAIN) || got >= STRIDE_END {
+            if !got.is_multiple_of(GRAIN) || got >= STRIDE_END {
                 return Err(TensorMapError::Stride { dimension, got });
             }
         }

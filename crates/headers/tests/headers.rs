@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use tilewright_headers::{device_headers, host_headers};
+use tilewright_headers::{device_headers, headers_for, host_headers};
 
 fn files_below(folder: &Path, found: &mut BTreeSet<String>, root: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -34,4 +34,24 @@ fn device_headers_need_no_host_header() {
     for (path, text) in device_headers() {
         assert!(!text.contains("tilewright/host/"), "{path}");
     }
+}
+
+#[test]
+fn a_source_gets_what_it_includes() {
+    let paths = |source: &str| headers_for(source).iter().map(|(path, _)| *path).collect::<BTreeSet<_>>();
+    let all: BTreeSet<&str> = device_headers().iter().map(|(path, _)| *path).collect();
+    assert!(paths("int x;").is_empty());
+    assert_eq!(paths("#define H <x>\n # include H\n"), all);
+    for (path, text) in device_headers() {
+        let needed = paths(&format!("  #  include \"{path}\" // first\n#include <cuda_fp16.h>\n"));
+        assert!(needed.contains(path), "{path}");
+        // Whoever is needed brings all that it includes.
+        for header in device_headers().iter().filter(|(path, _)| needed.contains(path)) {
+            let named = header.1.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+            named.for_each(|name| assert!(needed.contains(name), "{path}: {} includes {name}", header.0));
+        }
+        assert!(text.contains("#pragma once"), "{path}");
+    }
+    let prelude = paths("#include \"tilewright/prelude.cuh\"");
+    assert!(prelude.len() < 9 && !prelude.contains("tilewright/layout.cuh"), "{prelude:?}");
 }

@@ -4,11 +4,13 @@ use crate::device::{Gpu, kernels};
 use crate::error::Error;
 use crate::feed::{Operand, Sink, Source, Targets};
 use crate::raw;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tilewright_driver::{Function, LaunchConfig, Origin, Source as Text, TargetKind};
 use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
+use tilewright_headers::headers_for;
 
 /// Most bytes of host operands that travel with a launch (through a device buffer when they exceed the parameter block).
 pub(crate) const HOST_BYTES: usize = 64 << 20;
@@ -37,9 +39,9 @@ impl Built {
         let text = Text {
             name: name.to_string(),
             text: kernel.source.clone(),
-            headers: tilewright_headers::device_headers()
-                .iter()
-                .map(|(name, text)| (name.to_string(), std::borrow::Cow::Borrowed(*text)))
+            headers: headers_for(&kernel.source)
+                .into_iter()
+                .map(|(name, text)| (name.to_string(), Cow::Borrowed(text)))
                 .collect(),
             options: OPTIONS.map(str::to_string).into(),
             target: TargetKind::Plain,

@@ -76,11 +76,11 @@ impl<'a> KernelSource<'a> {
     }
 
     fn source(&self, interface: &Interface) -> Source {
-        let headers = tilewright_headers::device_headers().iter();
+        let headers = tilewright_headers::headers_for(interface.text()).into_iter();
         Source {
             name: self.name.map_or_else(|| format!("{}.cu", interface.kernel()), str::to_owned),
             text: interface.text().to_owned(),
-            headers: headers.map(|(name, text)| ((*name).to_owned(), Cow::Borrowed(*text))).collect(),
+            headers: headers.map(|(name, text)| (name.to_owned(), Cow::Borrowed(text))).collect(),
             options: self.options.clone(),
             target: self.target,
         }
