@@ -8,6 +8,8 @@ const LARGEST_SIZE: u64 = 1 << 32;
 const STRIDE_END: u64 = 1 << 40;
 const LARGEST_BOX: u64 = 256;
 const GRAIN: u64 = 16;
+/// Bytes of shared memory that a block of sm_90 can have. The driver takes boxes a little larger, below 256 KB.
+const LARGEST_SHARED: u64 = 232_448;
 
 /// What the host model looks for at the start of its encoding: "twtensor", little-endian.
 #[cfg(feature = "host-model")]
@@ -136,6 +138,14 @@ pub enum TensorMapError {
         /// The swizzle's row.
         span: u64,
     },
+    /// A box that no shared memory holds.
+    #[error("the box has {got} bytes, a block has at most {limit} of shared memory: make it smaller along a dimension")]
+    BoxBytes {
+        /// Bytes of a box.
+        got: u64,
+        /// Bytes of shared memory that a block can have.
+        limit: u64,
+    },
     /// A tensor that does not start at a multiple of 16 bytes.
     #[error("the tensor starts at {got:#x}, a multiple of 16 is needed")]
     Base {
@@ -176,8 +186,8 @@ impl TensorMap {
     ///
     /// # Errors
     /// [`TensorMapError`] for what CUDA refuses: other than 1 to 5 dimensions, a size beyond 2^32, a box beyond 256, a
-    /// stride that is no multiple of 16 or not below 2^40, a row of the box that is no multiple of 16 bytes; and for a row
-    /// that is shorter than the swizzle's, which CUDA allows.
+    /// stride that is no multiple of 16 or not below 2^40, a row of the box that is no multiple of 16 bytes, a box that no shared
+    /// memory holds; and for a row that is shorter than the swizzle's, which CUDA allows.
     pub fn new(
         element: Element,
         sizes: &[u64],
@@ -208,6 +218,10 @@ impl TensorMap {
         }
         if swizzle != Swizzle::None && row != swizzle.span() {
             return Err(TensorMapError::Span { got: row, span: swizzle.span() });
+        }
+        let bytes = box_sizes.iter().map(|&size| u64::from(size)).product::<u64>() * element.bytes();
+        if bytes > LARGEST_SHARED {
+            return Err(TensorMapError::BoxBytes { got: bytes, limit: LARGEST_SHARED });
         }
         Ok(TensorMap {
             element,

@@ -39,6 +39,10 @@ fn each_limit_has_its_message() {
             refused(Element::F32, &[90], &[], &[32], Swizzle::Bytes64),
             "dimension 0: a row of the box has 128 bytes, the swizzle is of rows of 64",
         ),
+        (
+            refused(Element::F32, &[512, 512], &[2048], &[256, 256], none),
+            "the box has 262144 bytes, a block has at most 232448 of shared memory: make it smaller along a dimension",
+        ),
     ];
     for (got, expected) in cases {
         assert_eq!(got, expected);
