@@ -10,6 +10,7 @@ mod mbarriers;
 mod mma;
 mod numbers;
 mod places;
+mod random_layouts;
 mod reductions;
 mod runner;
 mod shadow;

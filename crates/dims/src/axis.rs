@@ -68,7 +68,9 @@ pub trait Layout: Copy + 'static {
     /// Whether two coordinates share an element, so that the layout is for reading only.
     const OVERLAPS: bool = overlaps(Self::LINKS);
     #[doc(hidden)]
-    const SOUND: () = assert_sound(Self::LINKS);
+    const READS: Option<&'static Reads> = None;
+    #[doc(hidden)]
+    const SOUND: () = assert_sound(Self::LINKS, Self::READS);
     /// Where the element at these coordinates is. Dimensions that the layout lacks are ignored, missing ones are zero.
     fn offset(coords: impl Point) -> i32;
     /// How far the element at `origin + moved` is from that at `origin`. What depends on the sum alone is computed from the sum.
@@ -177,20 +179,45 @@ pub(crate) fn steps_of(axis: AxisInfo, at: i32) -> i32 {
     if axis.wraps { floor_mod(steps, axis.size) } else { steps }
 }
 
+/// What a map in front of a layout reads and hides, and what those behind it do.
+#[doc(hidden)]
+pub struct Reads {
+    pub inputs: &'static [AxisInfo],
+    pub hides: &'static [AxisInfo],
+    pub next: Option<&'static Reads>,
+}
+
+/// Axis number `n`, and behind the axes what maps read: that is spoken for as if it were an axis.
+const fn nth(mut links: Option<&'static Link>, mut reads: Option<&'static Reads>, mut n: usize) -> Option<AxisInfo> {
+    while let Some(this) = links {
+        if n == 0 {
+            return Some(this.axis);
+        }
+        n -= 1;
+        links = this.next;
+    }
+    while let Some(this) = reads {
+        if n < this.inputs.len() {
+            return Some(this.inputs[n]);
+        }
+        n -= this.inputs.len();
+        reads = this.next;
+    }
+    None
+}
+
 /// Every rule that a declaration can break.
-const fn assert_sound(links: Option<&'static Link>) {
-    let mut link = links;
-    while let Some(this) = link {
-        let a = &this.axis;
+const fn assert_sound(links: Option<&'static Link>, reads: Option<&'static Reads>) {
+    let mut i = 0;
+    while let Some(a) = nth(links, reads, i) {
         assert!(a.size > 0, "a size is 0 or negative: an axis has at least one step");
         assert!(a.fold > 0, "a fold is 0 or negative: `K/8` counts in units of 8");
         assert!(a.stride >= 0, "a stride is negative");
         assert!(a.fold.checked_mul(a.size).is_some(), "an extent exceeds 2^31 - 1: make a size or a fold smaller");
         let (mut twins, mut finer, mut coarser) = (0, 0, i32::MAX);
         let mut finer_end = 0;
-        let mut other = links;
-        while let Some(that) = other {
-            let b = &that.axis;
+        let mut j = 0;
+        while let Some(b) = nth(links, reads, j) {
             if a.id == b.id {
                 twins += (a.fold == b.fold) as i32;
                 if b.fold < a.fold && b.fold > finer {
@@ -201,7 +228,7 @@ const fn assert_sound(links: Option<&'static Link>) {
                     coarser = b.fold;
                 }
             }
-            other = that.next;
+            j += 1;
         }
         assert!(
             twins == 1,
@@ -215,7 +242,26 @@ const fn assert_sound(links: Option<&'static Link>) {
             a.wraps || coarser == i32::MAX,
             "an axis is finer than another of its dimension but does not wrap: write `K%8` or `K/8%4`, not `K: 8`"
         );
-        link = this.next;
+        i += 1;
+    }
+    assert_axes_of_hidden(links, reads);
+}
+
+/// A dimension that only a map gives has the axis that the map fills.
+const fn assert_axes_of_hidden(links: Option<&'static Link>, mut reads: Option<&'static Reads>) {
+    while let Some(this) = reads {
+        let mut i = 0;
+        while i < this.hides.len() {
+            let (hidden, mut link, mut fits) = (this.hides[i], links, false);
+            while let Some(that) = link {
+                let a = &that.axis;
+                fits |= a.id == hidden.id && a.fold == hidden.fold && a.size == hidden.size;
+                link = that.next;
+            }
+            assert!(fits, "the layout needs an axis for the derived dimension, as long as what the map gives");
+            i += 1;
+        }
+        reads = this.next;
     }
 }
 

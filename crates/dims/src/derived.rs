@@ -1,6 +1,6 @@
 //! Derived dimensions: coordinates that a layout computes from others before it looks at its axes.
 
-use crate::axis::{AxisInfo, Layout, Link};
+use crate::axis::{AxisInfo, Layout, Link, Reads};
 use crate::difference::Minus;
 use crate::dim::Dim;
 use crate::fold::{floor_div, floor_mod};
@@ -49,7 +49,8 @@ pub trait Derive: Copy + 'static {
     type To: Set;
     /// What stands for `To` in the coordinates of the tensor's elements: `To` itself, or, where it is [hidden](Self::HIDES), `From`.
     type Shown: Set;
-    /// How much of each dimension of `From` it reads; it repeats beyond.
+    /// How much of each dimension of `From` it reads; it repeats beyond. The layout's axes of that dimension begin and end where
+    /// this does, as if it were one of them.
     const INPUTS: &'static [AxisInfo];
     /// The dimensions of `To` that nobody names from outside, each with the axis that it has in the layout.
     const HIDES: &'static [AxisInfo] = &[];
@@ -135,10 +136,7 @@ where
     const STORAGE: i32 = L::STORAGE;
     const LINKS: Option<&'static Link> = L::LINKS;
     const OVERLAPS: bool = L::OVERLAPS || !M::ONE_TO_ONE;
-    const SOUND: () = {
-        let () = L::SOUND;
-        assert_meets(M::INPUTS, M::HIDES, L::LINKS);
-    };
+    const READS: Option<&'static Reads> = Some(&Reads { inputs: M::INPUTS, hides: M::HIDES, next: L::READS });
     #[inline(always)]
     fn offset(coords: impl Point) -> i32 {
         L::offset(Seen::<_, M>(coords, M::derive(coords)))
@@ -162,38 +160,6 @@ where
         f.write_str(" via ")?;
         M::write(f)?;
         L::write_maps(f)
-    }
-}
-
-/// Where what a map reads of a dimension ends, the layout's next coarser axis has to begin; and a hidden dimension has the
-/// axis that the map fills.
-const fn assert_meets(inputs: &[AxisInfo], hides: &[AxisInfo], links: Option<&'static Link>) {
-    let mut i = 0;
-    while i < inputs.len() {
-        let (mut link, mut next) = (links, 0);
-        while let Some(this) = link {
-            let a = &this.axis;
-            if a.id == inputs[i].id && a.fold > inputs[i].fold && (next == 0 || a.fold < next) {
-                next = a.fold;
-            }
-            link = this.next;
-        }
-        assert!(
-            next == 0 || next == inputs[i].fold * inputs[i].size,
-            "an axis does not begin where what a derived dimension reads ends: fold it there, as in `I/16` behind `I%16`"
-        );
-        i += 1;
-    }
-    let mut i = 0;
-    while i < hides.len() {
-        let (mut link, mut fits) = (links, false);
-        while let Some(this) = link {
-            let a = &this.axis;
-            fits |= a.id == hides[i].id && a.fold == hides[i].fold && a.size == hides[i].size;
-            link = this.next;
-        }
-        assert!(fits, "the layout needs an axis for the derived dimension, as long as what the map gives");
-        i += 1;
     }
 }
 

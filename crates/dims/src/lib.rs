@@ -21,9 +21,9 @@ mod tuple;
 mod vectors;
 mod view;
 
-#[doc(hidden)]
-pub use axis::Link;
 pub use axis::{Axis, AxisInfo, Layout};
+#[doc(hidden)]
+pub use axis::{Link, Reads};
 pub use compare::{Meets, Shared, max, min};
 pub use coords::{Coords, NothingNew, Simplify, Sum, Term};
 pub use cursor::Cursor;

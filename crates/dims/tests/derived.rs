@@ -61,6 +61,18 @@ fn elements_of_a_swizzled_tensor() {
     const { assert!(!<Swizzled as TensorType>::Layout::OVERLAPS) };
 }
 
+/// The elements of a cell: finer than what the map reads, and spoken for from there on.
+#[test]
+fn cells_of_several_elements() {
+    tensor!(Tiles: u16, [K/16: 2, I/16: 2, CELL: 32, K%8] via checkerboard(8: I%16, K/8%2 -> CELL));
+    assert_eq!((Tiles::LEN, Tiles::extent::<I>(), Tiles::extent::<K>()), (1024, I(32), K(32)));
+    for (i, k) in (0..32).flat_map(|i| (0..32).map(move |k| (i, k))) {
+        let expected = k / 16 * 512 + i / 16 * 256 + 8 * cell(i % 16, k / 8 % 2) + k % 8;
+        assert_eq!(Tiles::offset(I(i) + K(k)), expected);
+    }
+    assert_eq!(Tiles::coords().map(Tiles::offset).collect::<HashSet<_>>().len(), 1024);
+}
+
 /// 48, 49: inputs are reduced, a missing one is zero, as everywhere.
 #[test]
 fn inputs_are_reduced() {

@@ -228,8 +228,7 @@ impl Names {
         if let Some(dim) = axes.iter().map(|(a, _)| a.dim.as_str()).chain(mapped).find(|dim| !self.knows(dim)) {
             return Err(self.unknown(at, dim));
         }
-        let both =
-            lay_out(axes).and_then(|layout| layout.through(maps)).and_then(|layout| Ok((layout.cuda()?, layout)));
+        let both = lay_out(axes, maps).and_then(|layout| Ok((layout.cuda()?, layout)));
         let (cuda, layout) = both.map_err(|error| Fault { at, message: error.to_string() })?;
         let _ = writeln!(text, "using {name} = tw::Tensor<{written}, {cuda}, struct {name}_>;");
         let element = written.strip_prefix("const ").unwrap_or(&written).trim();

@@ -60,20 +60,6 @@ pub enum LayoutError {
         /// The most that a kernel addresses.
         limit: i64,
     },
-    /// An axis does not begin where what a map reads of its dimension ends.
-    #[error(
-        "`{axis}` does not begin where the {size} units of `{dim}` end that the map reads: fold it there, as in `{dim}/{end}`"
-    )]
-    WithinMap {
-        /// The axis as it is written.
-        axis: String,
-        /// The dimension.
-        dim: String,
-        /// Units that the map reads.
-        size: i32,
-        /// Where they end.
-        end: i64,
-    },
     /// A map gives a dimension that has no axis as long as what it gives.
     #[error("the map gives {size} values along `{dim}`, and the layout has no axis `{dim}: {size}` for them")]
     NoAxis {

@@ -89,7 +89,7 @@ impl Map {
         coords
     }
 
-    /// Refuses numbers out of range, axes that begin within what is read, and a hidden dimension without its axis.
+    /// Refuses numbers out of range, and a hidden dimension without its axis.
     pub(super) fn check(&self, axes: &[Axis]) -> Result<(), LayoutError> {
         let at_least = |axis: String, what, got: i32, least: i32| match got < least {
             true => Err(LayoutError::Number { axis, what, got: got.into(), least: least.into() }),
@@ -113,13 +113,6 @@ impl Map {
                     at_least(axis.to_string(), "size", axis.size, 1)?;
                     at_least(axis.to_string(), "fold", axis.fold, 1)?;
                 }
-            }
-        }
-        for (dim, fold, size) in self.reads() {
-            let end = i64::from(fold) * i64::from(size);
-            let next = axes.iter().filter(|a| a.dim == dim && a.fold > fold).min_by_key(|a| a.fold);
-            if let Some(axis) = next.filter(|a| i64::from(a.fold) != end) {
-                return Err(LayoutError::WithinMap { axis: axis.to_string(), dim: dim.into(), size, end });
             }
         }
         Ok(())

@@ -72,18 +72,35 @@ impl Layout {
     /// Checks the axes. A stride may be 0 or make elements overlap, as long as nothing is written through the layout
     /// ([`overlaps`](Self::overlaps)).
     pub fn new(axes: Vec<Axis>) -> Result<Layout, LayoutError> {
-        for a in &axes {
+        Layout::through(axes, Vec::new())
+    }
+
+    /// The same behind maps of coordinates, the first of which is applied first. What a map reads of a dimension is spoken for as if
+    /// it were an axis: finer axes end where it begins, and coarser ones begin where it ends.
+    pub fn through(axes: Vec<Axis>, maps: Vec<Map>) -> Result<Layout, LayoutError> {
+        let read = maps.iter().flat_map(Map::reads).map(|(dim, fold, size)| Axis {
+            dim: dim.to_owned(),
+            fold,
+            size,
+            stride: 0,
+            wraps: true,
+        });
+        let spoken_for: Vec<Axis> = axes.iter().cloned().chain(read).collect();
+        for a in &spoken_for {
             let numbers = [("size", i64::from(a.size), 1), ("fold", i64::from(a.fold), 1), ("stride", a.stride, 0)];
             if let Some((what, got, least)) = numbers.into_iter().find(|(_, got, least)| got < least) {
                 return Err(LayoutError::Number { axis: a.to_string(), what, got, least });
             }
         }
+        maps.iter().try_for_each(|map| map.check(&axes))?;
         let (mut len, mut storage) = (1i64, 1i64);
         for a in &axes {
             let reach = (i64::from(a.size) - 1).checked_mul(a.stride).ok_or(LayoutError::TooLarge)?;
             storage = storage.checked_add(reach).ok_or(LayoutError::TooLarge)?;
             len = len.checked_mul(i64::from(a.size)).ok_or(LayoutError::TooLarge)?;
-            let kin = || axes.iter().filter(|b| b.dim == a.dim);
+        }
+        for a in &spoken_for {
+            let kin = || spoken_for.iter().filter(|b| b.dim == a.dim);
             if kin().filter(|b| b.fold == a.fold).count() > 1 {
                 return Err(LayoutError::Twice { axis: a.named() });
             }
@@ -105,13 +122,7 @@ impl Layout {
                 return Err(LayoutError::Unwrapped { axis: a.to_string() });
             }
         }
-        Ok(Layout { axes, maps: Vec::new(), len, storage })
-    }
-
-    /// The same layout behind maps of coordinates, the first of which is applied first.
-    pub fn through(self, maps: Vec<Map>) -> Result<Layout, LayoutError> {
-        maps.iter().try_for_each(|map| map.check(&self.axes))?;
-        Ok(Layout { maps, ..self })
+        Ok(Layout { axes, maps, len, storage })
     }
 
     /// The layout that a type describes. A map that is not one of [`Map`] is refused.
@@ -125,7 +136,7 @@ impl Layout {
             stride: i64::from(a.stride),
             wraps: a.wraps,
         });
-        Layout::new(axes.collect())?.through(parse::maps(&maps)?)
+        Layout::through(axes.collect(), parse::maps(&maps)?)
     }
 
     /// The axes, outermost first.

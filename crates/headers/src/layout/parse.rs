@@ -9,7 +9,7 @@ impl FromStr for Layout {
     /// Reads axes in the syntax of `tilewright_dims::tensor!`, outermost first, in brackets or without.
     fn from_str(text: &str) -> Result<Layout, LayoutError> {
         let (axes, maps) = read(text, |reader| Ok((reader.axes()?, reader.maps()?)))?;
-        lay_out(axes)?.through(maps)
+        lay_out(axes, maps)
     }
 }
 
@@ -27,14 +27,14 @@ fn read<T>(text: &str, what: impl FnOnce(&mut Reader) -> Result<T, Fault>) -> Re
     read.map_err(|Fault { at, message }| LayoutError::Syntax { column: at + 1, message })
 }
 
-/// The layout of axes whose strides are given or follow from those inside.
-pub(super) fn lay_out(mut written: Vec<Written>) -> Result<Layout, LayoutError> {
+/// The layout of axes whose strides are given or follow from those inside, behind maps.
+pub(super) fn lay_out(mut written: Vec<Written>, maps: Vec<Map>) -> Result<Layout, LayoutError> {
     let mut next = 1i64;
     for (axis, given) in written.iter_mut().rev() {
         axis.stride = given.unwrap_or(next);
         next = axis.stride.checked_mul(i64::from(axis.size)).ok_or(LayoutError::TooLarge)?;
     }
-    Layout::new(written.into_iter().map(|(axis, _)| axis).collect())
+    Layout::through(written.into_iter().map(|(axis, _)| axis).collect(), maps)
 }
 
 /// An axis, and its stride if that is given.

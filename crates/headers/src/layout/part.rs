@@ -26,7 +26,7 @@ impl Layout {
             return Err(refuse(axis.fold));
         }
         axis.size = steps;
-        Ok((self.place(&[(dim, start)]), Layout::new(axes)?.through(self.maps().to_vec())?))
+        Ok((self.place(&[(dim, start)]), Layout::through(axes, self.maps().to_vec())?))
     }
 
     /// The same memory in vectors of so many elements: the contiguous axis has fewer steps, the others a smaller stride. An axis that
@@ -61,7 +61,7 @@ impl Layout {
             Some(a) if elements != 1 && !self.axes().iter().any(|a| a.stride == 1) => {
                 Err(LayoutError::Vectors { axis: a.to_string(), elements, what: "stride", got: a.stride })
             }
-            _ => Layout::new(axes)?.through(self.maps().to_vec()),
+            _ => Layout::through(axes, self.maps().to_vec()),
         }
     }
 }
