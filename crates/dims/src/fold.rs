@@ -24,7 +24,7 @@ pub(crate) const fn floor_mod(a: i32, n: i32) -> i32 {
 /// `D` in units of `N`: the coordinate 3 of `K` in units of 8 is `K(24)`. Declare names for it with [`folds!`](crate::folds).
 ///
 /// It adds to, subtracts from and compares with anything along `D`, exactly: sums are coordinates along `D` itself.
-/// [`Dim::fold`] comes back, rounding down.
+/// `.fold::<N>()` comes back, rounding down.
 #[repr(transparent)]
 pub struct Fold<D, const N: i32>(i32, PhantomData<D>);
 
