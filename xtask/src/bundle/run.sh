@@ -93,9 +93,10 @@ run_sanitizer() {
     local file tool spared
     command -v compute-sanitizer >/dev/null || { lacks sanitizer compute-sanitizer "not on this machine"; return; }
     for tool in memcheck racecheck initcheck; do
-        # racecheck of CUDA 13.0 loses track of launches from several threads (an internal error of its own), and does not see that a
-        # lane that arrives at an mbarrier behind __syncwarp() speaks for its warp.
-        [ "$tool" = racecheck ] && spared=(--skip many_threads --skip a_lane_speaks_for_its_warp) || spared=()
+        # racecheck of CUDA 13.0 loses track of launches from several threads (an internal error of its own), and does not see two ways
+        # of ordering: a lane that arrives at an mbarrier behind __syncwarp() for its warp, and a fence with an atomic.
+        [ "$tool" = racecheck ] && spared=(--skip many_threads --skip a_lane_speaks_for_its_warp --skip a_fence_and_an_atomic) ||
+            spared=()
         for file in "$here"/tests/*; do
             [ -f "$file" ] && step sanitizer "$tool-$(basename "$file")" compute-sanitizer --tool "$tool" \
                 --report-api-errors no --error-exitcode 86 "$file" --test-threads=1 \
