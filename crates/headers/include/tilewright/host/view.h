@@ -58,7 +58,6 @@ template <class C> struct Element {
   using T = typename C::Element;
   C cursor;
 
-  struct Bare { T value; };
   template <class U> struct Mutable { using Type = U; };
   template <class U> struct Mutable<const U> { using Type = U; };
   using Value = typename Mutable<T>::Type;
