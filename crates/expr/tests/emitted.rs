@@ -86,7 +86,7 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     let views: Vec<View<'_>> = inputs.iter().enumerate().map(|(i, s)| s.view(place(case, i), case.known)).collect();
     let out_views: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();
     let plan = Plan::new(&case.graph, &views, &out_views).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let kernel = emit(&case.graph, &plan);
+    let kernel = emit(&case.graph, &plan).unwrap_or_else(|e| panic!("{name}: {e}"));
     Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some() }
 }
 
@@ -386,7 +386,7 @@ fn one_kernel_for_every_number_of_crops() {
     let graph = pipeline();
     for device in [false, true] {
         let plans: Vec<Plan> = [1, 150, 100_000].map(|n| plan_of(&graph, n, (2160, 3840), device)).into();
-        let sources: Vec<String> = plans.iter().map(|p| emit(&graph, p).source).collect();
+        let sources: Vec<String> = plans.iter().map(|p| emit(&graph, p).unwrap_or_else(|e| panic!("{e}")).source).collect();
         assert!(plans.iter().all(|p| p.key() == plans[0].key()));
         assert!(sources.iter().all(|s| *s == sources[0]));
         assert_eq!(
@@ -404,7 +404,7 @@ fn equal_keys_mean_equal_sources() {
     for _ in 0..200 {
         let (height, width, n) = (rng.range(20, 400), rng.range(30, 400), rng.range(1, 500));
         let plan = plan_of(&graph, n, (height, width), rng.chance(0.3));
-        let source = emit(&graph, &plan).source;
+        let source = emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source;
         assert_eq!(by_key.entry(plan.key()).or_insert_with(|| source.clone()), &source);
     }
     assert!(by_key.len() < 40, "{} kernels for 200 sizes", by_key.len());
@@ -422,7 +422,7 @@ fn equal_keys_mean_equal_sources() {
         let scalar = view(&[], rng.pick(&[Place::Host, Place::Device]));
         let views = [view(&x[..], Place::Device), view(&m[..], Place::Device), scalar];
         let plan = Plan::new(&chain, &views, &[view(&r[..], Place::Device)]).unwrap_or_else(|e| panic!("{e}"));
-        let source = emit(&chain, &plan).source;
+        let source = emit(&chain, &plan).unwrap_or_else(|e| panic!("{e}")).source;
         assert_eq!(by_key.entry(plan.key()).or_insert_with(|| source.clone()), &source);
     }
     assert!(by_key.len() < 150, "{} kernels for 200 sizes", by_key.len());
@@ -442,7 +442,7 @@ fn very_long_loops() {
     let axes = dense(<(Y, X)>::IDS, &[3, 3 << 30]);
     let view = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
     let plan = Plan::new(&graph, &[view], &[view]).unwrap_or_else(|e| panic!("{e}"));
-    assert!(plan.points() == 9 << 30 && emit(&graph, &plan).source.contains("long long"));
+    assert!(plan.points() == 9 << 30 && emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source.contains("long long"));
 
     let flipped = trace(|x: In<u8, (Y, X)>| x.reverse::<X>().store::<(Y, X)>()).graph;
     let refused = Plan::new(&flipped, &[view], &[view]);

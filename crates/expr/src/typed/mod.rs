@@ -5,9 +5,11 @@ mod literal;
 mod marks;
 mod operators;
 mod reads;
+mod reductions;
 mod trace;
 
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
 pub use literal::{Float, Number, Pixel, Sampled};
-pub use marks::{AllStored, BoxElement, Condition, NoExtra, SameElement};
+pub use marks::{AllStored, BoxElement, Condition, NoExtra, Reducible, SameElement};
+pub use reductions::{Reduced, Summed};
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};
