@@ -317,7 +317,7 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let node = match self.rng.range(0, 19) {
+        let node = match self.rng.range(0, 18) {
             0..=5 => {
                 let b = self.like(a);
                 let op = self.binary(dtype);
@@ -360,8 +360,8 @@ impl Builder<'_> {
                 }
             }
             12 => self.moved(a, false),
-            16 | 17 => self.reduced(a),
-            18 => self.window(a),
+            16 => self.reduced(a),
+            17 => self.window(a),
             13 => self.moved(a, true),
             14 => {
                 let (dim, _) = self.rng.pick(&self.world.clone());
