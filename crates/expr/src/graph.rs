@@ -289,6 +289,11 @@ impl Graph {
         self.nodes.iter()
     }
 
+    /// The number of every node.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()

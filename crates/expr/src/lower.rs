@@ -1,11 +1,12 @@
 //! Lowering: the graph, at given coordinates, becomes straight-line code.
 
+use crate::collective::{Group, chain, is_shared};
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
 use crate::program::{Along, LOOPS, Program, Site, Store, Val};
 use crate::reduce::Reduction;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Most values of a reduction that are written one by one.
 const UNROLLED: i64 = 16;
@@ -13,8 +14,10 @@ const UNROLLED: i64 = 16;
 /// What lowering knows of an operand.
 #[derive(Clone, Debug)]
 pub struct Operand {
-    /// Its axes: dimension, and extent where that is known.
-    pub axes: Vec<(DimId, Option<i64>)>,
+    /// The dimensions of its axes, loops that were merged counting as one.
+    pub axes: Vec<DimId>,
+    /// Its dimensions, and their sizes where those are known.
+    pub shape: Vec<(DimId, Option<i64>)>,
     /// Whether guards on its values were settled on the host.
     pub checked: bool,
 }
@@ -29,11 +32,20 @@ pub fn lower(
     operands: &[Operand],
     outputs: &[Vec<DimId>],
     world: &[DimId],
+    group: Option<&Group>,
     points: impl FnOnce(&mut Program) -> Vec<Point>,
 ) -> Result<Program, Error> {
-    let mut lower =
-        Lower { graph, operands, program: Program::default(), memo: HashMap::new(), points: Vec::new(), crowded: false };
+    let mut lower = Lower {
+        graph,
+        operands,
+        program: Program::default(),
+        memo: HashMap::new(),
+        points: Vec::new(),
+        crowded: false,
+        shared: None,
+    };
     let points = points(&mut lower.program);
+    lower.shared = group.map(|group| Lanes::new(group, world, &points));
     for mut point in points {
         point.sort_unstable_by_key(|(d, _)| *d);
         for (number, (output, dims)) in graph.outputs.iter().zip(outputs).enumerate() {
@@ -65,9 +77,36 @@ struct Lower<'a> {
     operands: &'a [Operand],
     program: Program,
     memo: HashMap<(NodeId, u32), Val>,
-    points: Vec<Point>,
+    /// Points, and whether each is one that something is read at rather than the thread's own.
+    points: Vec<(Point, bool)>,
     /// Whether there were more loops than a program can have.
     crowded: bool,
+    /// Where threads share reductions.
+    shared: Option<Lanes>,
+}
+
+/// The points that a thread takes of a row at a time.
+struct Lanes {
+    set: BTreeSet<DimId>,
+    /// The coordinates along the reduced loops, for each.
+    points: Vec<Point>,
+    /// The reduced loops.
+    along: Along,
+}
+
+impl Lanes {
+    fn new(group: &Group, world: &[DimId], points: &[Point]) -> Lanes {
+        let reduced = &world[world.len() - group.loops..];
+        let mut lanes: Vec<Point> = Vec::new();
+        for point in points {
+            let lane: Point = point.iter().filter(|(d, _)| reduced.contains(d)).copied().collect();
+            if !lanes.contains(&lane) {
+                lanes.push(lane);
+            }
+        }
+        let along = (world.len() - group.loops..world.len()).fold(0, |bits, i| bits | 1 << i);
+        Lanes { set: group.set.clone(), points: lanes, along }
+    }
 }
 
 /// A node at a point (an index into the interned points).
@@ -76,7 +115,7 @@ type Task = (NodeId, u32);
 impl Lower<'_> {
     /// The value of `node` at `point`. Works through a stack of its own, so that long chains need no deep recursion.
     fn value(&mut self, node: NodeId, point: &Point) -> Val {
-        let root = (node, self.project(node, point));
+        let root = (node, self.project(node, point, false));
         let mut stack = vec![root];
         while let Some(&task) = stack.last() {
             if self.memo.contains_key(&task) {
@@ -94,14 +133,16 @@ impl Lower<'_> {
     }
 
     /// The part of a point that a node can see, interned.
-    fn project(&mut self, node: NodeId, point: &Point) -> u32 {
+    fn project(&mut self, node: NodeId, point: &Point, moved: bool) -> u32 {
         let shape = &self.graph.node(node).shape;
         let seen: Point =
             point.iter().filter(|(d, _)| shape.binary_search_by_key(d, |(s, _)| *s).is_ok()).copied().collect();
-        match self.points.iter().rposition(|p| *p == seen) {
+        // Where nothing is shared a point is a point.
+        let moved = moved && self.shared.is_some();
+        match self.points.iter().rposition(|(p, m)| *p == seen && *m == moved) {
             Some(i) => i as u32,
             None => {
-                self.points.push(seen);
+                self.points.push((seen, moved));
                 (self.points.len() - 1) as u32
             }
         }
@@ -109,8 +150,8 @@ impl Lower<'_> {
 
     /// The value of an argument at the task's point, or `None` after putting it on the stack.
     fn arg(&mut self, node: NodeId, point: u32, stack: &mut Vec<Task>) -> Option<Val> {
-        let point = self.points[point as usize].clone();
-        let task = (node, self.project(node, &point));
+        let (point, moved) = self.points[point as usize].clone();
+        let task = (node, self.project(node, &point, moved));
         let known = self.memo.get(&task).copied();
         if known.is_none() {
             stack.push(task);
@@ -125,7 +166,7 @@ impl Lower<'_> {
         Some(match &graph.node(node).op {
             Op::Const(s) => self.program.constant_of(*s),
             Op::Input { operand, component } => self.load(*operand, *component, dtype, point),
-            Op::Index(dim) => find(&self.points[point as usize], *dim).unwrap_or_else(|| self.zero()),
+            Op::Index(dim) => find(&self.points[point as usize].0, *dim).unwrap_or_else(|| self.zero()),
             Op::Extent(size) => self.extent(*size),
             Op::Unary(op, a) => {
                 let a = arg(self, a)?;
@@ -161,7 +202,7 @@ impl Lower<'_> {
                 self.program.guard(value, low, high, index)
             }
             Op::At { source, coords, .. } => {
-                let mut moved = self.points[point as usize].clone();
+                let mut moved = self.points[point as usize].0.clone();
                 for (dim, coord) in coords {
                     let value = arg(self, coord)?;
                     match moved.binary_search_by_key(dim, |(d, _)| *d) {
@@ -169,10 +210,10 @@ impl Lower<'_> {
                         Err(i) => moved.insert(i, (*dim, value)),
                     }
                 }
-                let moved = self.project(*source, &moved);
+                let moved = self.project(*source, &moved, true);
                 match self.memo.get(&(*source, moved)) {
                     Some(value) => {
-                        let at = self.points[moved as usize].clone();
+                        let at = self.points[moved as usize].0.clone();
                         self.program.sites.push(Site { source: *source, at, value: *value });
                         *value
                     }
@@ -196,6 +237,9 @@ impl Lower<'_> {
         (dim, size): (DimId, Size),
         stack: &mut Vec<Task>,
     ) -> Option<Val> {
+        if self.shares(node, point) {
+            return self.share(node, point, stack);
+        }
         let extent = match size {
             Size::Node(n) => self.arg(n, point, stack)?,
             Size::Const(n) => self.program.constant_of(Scalar::of(n as i32)),
@@ -208,7 +252,7 @@ impl Lower<'_> {
             return self.unrolled((reduction, n, dtype), (value, times), point, dim, stack);
         }
         let (mut outer, mut depth) = (0, self.program.depth(extent));
-        for (d, v) in &self.points[point as usize] {
+        for (d, v) in &self.points[point as usize].0 {
             if *d != dim && self.graph.node(source).shape.binary_search_by_key(d, |(s, _)| *s).is_ok() {
                 outer |= self.program.varies(*v);
                 depth = depth.max(self.program.depth(*v));
@@ -221,6 +265,35 @@ impl Lower<'_> {
         let step = self.program.step(within);
         let (value, times) = self.terms_at((value, times), point, (dim, step), stack)?;
         Some(self.program.reduce(within, reduction, value, times))
+    }
+
+    /// Whether threads share a reduction at this point.
+    fn shares(&self, node: NodeId, point: u32) -> bool {
+        !self.points[point as usize].1 && self.shared.as_ref().is_some_and(|s| is_shared(self.graph, node, &s.set))
+    }
+
+    /// A shared reduction takes a value, or a product, at each of the thread's points of the row.
+    fn share(&mut self, node: NodeId, point: u32, stack: &mut Vec<Task>) -> Option<Val> {
+        let (chain, lanes) = (chain(self.graph, node)?, self.shared.as_ref()?);
+        let (points, along) = (lanes.points.clone(), lanes.along);
+        let (value, times) = self.graph.terms(chain.reduction, chain.source);
+        let mut tasks: Vec<(Task, Option<Task>)> = Vec::with_capacity(points.len());
+        for lane in &points {
+            let mut at = self.points[point as usize].0.clone();
+            at.extend(lane);
+            at.sort_unstable_by_key(|(d, _)| *d);
+            let first = (value, self.project(value, &at, false));
+            let second = times.map(|t| (t, self.project(t, &at, false)));
+            tasks.push((first, second));
+        }
+        let all = tasks.iter().rev().flat_map(|(a, b)| [*b, Some(*a)]).flatten();
+        let missing: Vec<Task> = all.filter(|t| !self.memo.contains_key(t)).collect();
+        if !missing.is_empty() {
+            stack.extend(missing);
+            return None;
+        }
+        let terms = tasks.iter().map(|(a, b)| (self.memo[a], b.map(|b| self.memo[&b]))).collect();
+        Some(self.program.share(chain.reduction, terms, along))
     }
 
     fn unrolled(
@@ -236,7 +309,9 @@ impl Lower<'_> {
         let values: Vec<_> = steps.iter().rev().map(|step| self.terms_at(terms, point, (dim, *step), stack)).collect();
         let values = values.into_iter().rev().collect::<Option<Vec<_>>>()?;
         let start = self.program.constant_of(reduction.identity(dtype));
-        Some(values.into_iter().fold(start, |sum, (value, times)| self.program.accumulate(reduction, sum, value, times)))
+        Some(
+            values.into_iter().fold(start, |sum, (value, times)| self.program.accumulate(reduction, sum, value, times)),
+        )
     }
 
     /// The values that one step of a reduction takes, or `None` after putting what is missing on the stack.
@@ -259,12 +334,12 @@ impl Lower<'_> {
 
     /// The value of `source` at a point with another coordinate along one dimension, or `None` after putting it on the stack.
     fn moved(&mut self, source: NodeId, point: u32, (dim, coord): (DimId, Val), stack: &mut Vec<Task>) -> Option<Val> {
-        let mut moved = self.points[point as usize].clone();
+        let mut moved = self.points[point as usize].0.clone();
         match moved.binary_search_by_key(&dim, |(d, _)| *d) {
             Ok(i) => moved[i].1 = coord,
             Err(i) => moved.insert(i, (dim, coord)),
         }
-        let task = (source, self.project(source, &moved));
+        let task = (source, self.project(source, &moved, true));
         let known = self.memo.get(&task).copied();
         if known.is_none() {
             stack.push(task);
@@ -277,9 +352,9 @@ impl Lower<'_> {
     }
 
     fn load(&mut self, operand: u16, component: u8, dtype: DType, point: u32) -> Val {
-        let dims: Vec<DimId> = self.operands[operand as usize].axes.iter().map(|(d, _)| *d).collect();
+        let dims = &self.operands[operand as usize].axes;
         let index =
-            dims.iter().map(|d| find(&self.points[point as usize], *d).unwrap_or_else(|| self.zero())).collect();
+            dims.iter().map(|d| find(&self.points[point as usize].0, *d).unwrap_or_else(|| self.zero())).collect();
         self.program.load(operand, component, index, dtype)
     }
 
@@ -295,7 +370,7 @@ impl Lower<'_> {
 
     fn extent(&mut self, size: Size) -> Val {
         let Size::Operand(operand, dim) = size else { return self.zero() };
-        let axes = &self.operands[operand as usize].axes;
+        let axes = &self.operands[operand as usize].shape;
         match axes.iter().position(|(d, _)| *d == dim) {
             Some(axis) => match axes[axis].1 {
                 Some(n) => self.program.constant_of(Scalar::of(n as i32)),

@@ -4,6 +4,7 @@
 //! does know is its [`Plan::key`]: equal keys, equal source text.
 
 use crate::bind::{Axis, Binding, Place, View, check_dims};
+use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::{DimId, Graph, Node, Op, Size};
@@ -105,7 +106,7 @@ impl Slot {
         self.axes.iter().map(|a| a.exact_extent.then_some(a.axis.extent)).product()
     }
 
-    fn stride(&self, dim: DimId) -> Option<i64> {
+    pub(crate) fn stride(&self, dim: DimId) -> Option<i64> {
         self.axes.iter().find(|a| a.axis.dim == dim).map(|a| a.axis.stride)
     }
 }
@@ -130,6 +131,10 @@ pub struct Plan {
     pub outputs: Vec<Slot>,
     /// Operands whose boxes were checked on the host.
     pub checked: Vec<bool>,
+    /// The operands' dimensions and sizes as they were bound, before loops were merged.
+    pub shapes: Vec<Vec<(DimId, i64)>>,
+    /// How threads share reductions along the innermost loops, if they do.
+    pub group: Option<Group>,
 }
 
 impl Plan {
@@ -139,6 +144,11 @@ impl Plan {
         plan.pack_host_operands();
         plan.merge(graph);
         plan.choose_registers();
+        if plan.group.is_some() {
+            plan.choose_threads();
+            plan.classify(graph);
+            return Ok(plan);
+        }
         plan.choose_lanes(graph);
         plan.classify(graph);
         plan.choose_block();
@@ -149,8 +159,12 @@ impl Plan {
     fn unscheduled(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
         let binding = Binding::new(graph, views)?;
         check_outputs(graph, &binding, outputs)?;
+        let shared = Shared::find(graph, &binding)?;
+        let mut world = world(graph, outputs);
+        let group = shared.map(|shared| Group::new(&shared, &mut world));
+        let shape = |v: &View<'_>| v.axes.iter().map(|a| (a.dim, a.extent)).collect();
         let plan = Plan {
-            world: world(graph, outputs),
+            world,
             registers: Vec::new(),
             lanes: 1,
             lane_loop: 0,
@@ -158,6 +172,8 @@ impl Plan {
             inputs: slots(views, |i| (graph.operands[i].dtype, graph.operands[i].components)),
             outputs: slots(outputs, |i| (graph.node(graph.outputs[i].node).dtype, 1)),
             checked: (0..views.len() as u16).map(|i| binding.checked(i)).collect(),
+            shapes: views.iter().map(shape).collect(),
+            group,
         };
         plan.refuse_wide_coordinates(graph)?;
         Ok(plan)
@@ -179,7 +195,8 @@ impl Plan {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
         plan.merge(graph);
         // Blocks run along the innermost loop: a short one goes outside the one before it.
-        if let [.., before, last] = plan.world.as_mut_slice()
+        if plan.group.is_none()
+            && let [.., before, last] = plan.world.as_mut_slice()
             && last.extent < SHORT
             && before.extent > last.extent
         {
@@ -213,16 +230,24 @@ impl Plan {
             }
         }
         key.extend(self.checked.iter().map(|c| u64::from(*c)));
+        key.extend(self.group.iter().flat_map(|g| g.key(&self.world)));
         key
     }
 
     /// The operands as lowering sees them; extents are literals where the kernel knows them (`all`: everywhere).
     pub fn operands(&self, all: bool) -> Vec<crate::lower::Operand> {
         let operand = |(slot, checked): (&Slot, &bool)| crate::lower::Operand {
-            axes: slot.axes.iter().map(|a| (a.axis.dim, (all || a.exact_extent).then_some(a.axis.extent))).collect(),
+            axes: slot.axes.iter().map(|a| a.axis.dim).collect(),
+            shape: Vec::new(),
             checked: *checked,
         };
-        self.inputs.iter().zip(&self.checked).map(operand).collect()
+        let mut operands: Vec<crate::lower::Operand> = self.inputs.iter().zip(&self.checked).map(operand).collect();
+        for ((operand, slot), shape) in operands.iter_mut().zip(&self.inputs).zip(&self.shapes) {
+            let exact =
+                |dim: &DimId| slot.axes.iter().any(|a| a.axis.dim == *dim && a.exact_extent && !self.grown(*dim));
+            operand.shape = shape.iter().map(|(d, n)| (*d, (all || exact(d)).then_some(*n))).collect();
+        }
+        operands
     }
 
     /// The inner dimension, along which neighbouring threads work. `None` for a single point.
@@ -255,6 +280,12 @@ impl Plan {
         self.world.iter().map(|w| w.extent).product()
     }
 
+    /// Whether a loop stands for others too that were merged into it.
+    fn grown(&self, dim: DimId) -> bool {
+        let whole = self.shapes.iter().flatten().find(|(d, _)| *d == dim).map(|(_, n)| *n);
+        self.world.iter().any(|w| w.dim == dim && whole.is_some_and(|n| n != w.extent))
+    }
+
     /// Blocks along each loop: the inner ones tiled, the others one each.
     pub fn tiles(&self) -> Vec<i64> {
         (0..self.world.len()).map(|i| (self.world[i].extent + self.tile(i) - 1) / self.tile(i)).collect()
@@ -262,12 +293,20 @@ impl Plan {
 
     /// Whether a block's number needs 64 bits.
     pub fn large_grid(&self) -> bool {
-        self.tiles().iter().product::<i64>() > i64::from(i32::MAX)
+        self.blocks() > i64::from(i32::MAX)
+    }
+
+    /// Blocks of this call.
+    pub fn blocks(&self) -> i64 {
+        match &self.group {
+            Some(group) => group.blocks(&self.world),
+            None => self.tiles().iter().product(),
+        }
     }
 
     /// The grid of this call: all tiles along x, beyond 2^31 - 1 along y too.
     pub fn grid(&self) -> [u32; 3] {
-        let tiles: i64 = self.tiles().iter().product();
+        let tiles: i64 = self.blocks();
         let limit = i64::from(i32::MAX);
         let rows = (tiles + limit - 1) / limit;
         let rows = rows.max(1);
@@ -290,7 +329,9 @@ impl Plan {
         while i >= 2 {
             i -= 1;
             let (outer, inner) = (self.world[i - 1], self.world[i]);
-            let apart = uses_coordinate(graph, outer.dim) || uses_coordinate(graph, inner.dim);
+            let apart =
+                [outer.dim, inner.dim].into_iter().any(|d| names_coordinate(graph, d) || self.reduces_alone(graph, d));
+            let apart = apart || self.group.as_ref().is_some_and(|g| i == self.world.len() - g.loops);
             if apart || !self.inputs.iter().chain(&self.outputs).all(|s| mergeable(s, outer.dim, inner.dim)) {
                 continue;
             }
@@ -301,6 +342,9 @@ impl Plan {
                 }
             }
             self.world[i].extent *= outer.extent;
+            if let Some(group) = self.group.as_mut().filter(|g| i > self.world.len() - g.loops) {
+                group.loops -= 1;
+            }
             self.world.remove(i - 1);
         }
     }
@@ -313,7 +357,9 @@ impl Plan {
             _ => None,
         };
         let slots = || self.inputs.iter().chain(&self.outputs);
-        let Some(dim) = slots().filter_map(packed).find(|d| self.world.iter().any(|w| w.dim == *d && fits(w))) else {
+        let loops = self.world.len() - self.group.as_ref().map_or(0, |g| g.loops);
+        let free = &self.world[..loops];
+        let Some(dim) = slots().filter_map(packed).find(|d| free.iter().any(|w| w.dim == *d && fits(w))) else {
             return;
         };
         if self.world.len() < 2 {
@@ -486,15 +532,23 @@ fn slots(views: &[View<'_>], of: impl Fn(usize) -> (DType, u8)) -> Vec<Slot> {
     views.iter().enumerate().map(slot).collect()
 }
 
-/// Whether a dimension's coordinate or size is used as a number, so that it must stay a loop of its own.
-fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
+/// Whether a dimension's coordinate is used as a number or replaced, so that it must stay a loop of its own.
+fn names_coordinate(graph: &Graph, dim: DimId) -> bool {
     graph.nodes().any(|node| match &node.op {
         Op::Index(d) => *d == dim,
-        Op::Extent(Size::Operand(_, d)) => *d == dim,
         Op::At { coords, sizes, .. } => coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim),
-        Op::Reduce { dim: d, .. } => *d == dim,
         _ => false,
     })
+}
+
+/// Whether a dimension's coordinate or size is used as a number.
+fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
+    let counts = |op: &Op| match op {
+        Op::Extent(Size::Operand(_, d)) => *d == dim,
+        Op::Reduce { dim: d, .. } => *d == dim,
+        _ => false,
+    };
+    names_coordinate(graph, dim) || graph.nodes().any(|node| counts(&node.op))
 }
 
 /// Whether some operand is read at a coordinate that is computed from the one along `dim`.

@@ -107,20 +107,46 @@ pub enum Inst {
         /// A factor of `value`, of sums: the product is not rounded before it is added.
         times: Option<Val>,
     },
+    /// The result of a reduction that threads share: its number among [`Program::shared`].
+    Shared(u16),
+}
+
+/// A reduction that threads share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedReduction {
+    /// How.
+    pub reduction: Reduction,
+    /// Of what type.
+    pub dtype: DType,
+    /// How many others end before it can begin.
+    pub level: u16,
+    /// What the thread's points give: values, or two factors of each.
+    pub terms: Vec<(Val, Option<Val>)>,
+}
+
+/// Which results a program is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// What is stored.
+    Stores,
+    /// What shared reductions of a level take.
+    Level(u16),
 }
 
 impl Inst {
     /// Calls `f` with every value that the instruction reads.
     pub fn for_each_arg(&self, mut f: impl FnMut(Val)) {
         match self {
-            Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } => {}
+            Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_) => {}
             Inst::Load { index, .. } => index.iter().for_each(|v| f(*v)),
             Inst::Unary(_, a) | Inst::Cast(a) | Inst::Bits(a) => f(*a),
             Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             Inst::Guard { value, low, high, index } => [*value, *low, *high, *index].into_iter().for_each(f),
             Inst::Step { extent, .. } => f(*extent),
-            Inst::Reduce { extent, value, times, .. } => [Some(*extent), Some(*value), *times].into_iter().flatten().for_each(f),
+            Inst::Reduce { extent, value, times, .. } => {
+                [Some(*extent), Some(*value), *times].into_iter().flatten().for_each(f)
+            }
         }
     }
 }
@@ -159,6 +185,14 @@ pub struct Program {
     depths: Vec<u16>,
     index: HashMap<(Inst, DType), Val>,
     loops: Vec<Loop>,
+    /// For each value, how many levels of shared reductions end before it.
+    levels: Vec<u16>,
+    /// Reductions that threads share.
+    pub shared: Vec<SharedReduction>,
+    /// Shared reductions' varying.
+    shared_along: Vec<Along>,
+    /// What the program is run for.
+    goal: Option<Goal>,
     /// What is stored.
     pub stores: Vec<Store>,
     /// Which expressions were evaluated at computed coordinates, in the order in which they were.
@@ -201,12 +235,51 @@ impl Program {
         (0..self.insts.len() as u32).map(Val)
     }
 
+    /// The same program, run for some of its results.
+    pub fn aimed(&self, goal: Goal) -> Program {
+        Program { goal: Some(goal), ..self.clone() }
+    }
+
+    /// The stores that the program is run for.
+    pub fn stored(&self) -> &[Store] {
+        if matches!(self.goal, Some(Goal::Level(_))) { &[] } else { &self.stores }
+    }
+
+    /// The shared reductions that the program is run for, with their numbers.
+    pub fn taken(&self) -> impl Iterator<Item = (usize, &SharedReduction)> {
+        let wanted = |s: &SharedReduction| match self.goal {
+            None => true,
+            Some(Goal::Stores) => false,
+            Some(Goal::Level(level)) => s.level == level,
+        };
+        self.shared.iter().enumerate().filter(move |(_, s)| wanted(s))
+    }
+
+    /// Levels of shared reductions.
+    pub fn levels(&self) -> u16 {
+        self.shared.iter().map(|s| s.level + 1).max().unwrap_or(0)
+    }
+
+    /// A reduction that threads share along the world dimensions `reduced`.
+    pub fn share(&mut self, reduction: Reduction, terms: Vec<(Val, Option<Val>)>, reduced: Along) -> Val {
+        let values = || terms.iter().flat_map(|(a, b)| [Some(*a), *b]).flatten();
+        let level = values().map(|v| self.levels[v.0 as usize]).max().unwrap_or(0);
+        let along = values().fold(0, |bits, v| bits | self.varies(v)) & !reduced;
+        let dtype = terms.first().map_or(DType::F32, |(v, _)| self.dtype(*v));
+        self.shared.push(SharedReduction { reduction, dtype, level, terms });
+        self.shared_along.push(along);
+        self.push(Inst::Shared(self.shared.len() as u16 - 1), dtype)
+    }
+
     /// For each value, whether a store needs it.
     pub fn live(&self) -> Vec<bool> {
         let mut live = vec![false; self.len()];
-        for store in &self.stores {
+        for store in self.stored() {
             live[store.value.0 as usize] = true;
             store.index.iter().for_each(|v| live[v.0 as usize] = true);
+        }
+        for (a, b) in self.taken().flat_map(|(_, s)| &s.terms) {
+            [Some(*a), *b].into_iter().flatten().for_each(|v| live[v.0 as usize] = true);
         }
         for v in (0..self.len()).rev() {
             if live[v] {
@@ -231,8 +304,15 @@ impl Program {
         let mut varies = match &inst {
             Inst::Coord(dim) => 1 << dim,
             Inst::Step { within, .. } => within.bit() | self.loops[usize::from(within.0)].outer,
+            Inst::Shared(number) => self.shared_along[usize::from(*number)],
             _ => 0,
         };
+        let mut level = match &inst {
+            Inst::Shared(number) => self.shared[usize::from(*number)].level + 1,
+            _ => 0,
+        };
+        inst.for_each_arg(|a| level = level.max(self.levels[a.0 as usize]));
+        self.levels.push(level);
         inst.for_each_arg(|a| varies |= self.varies(a));
         if let Inst::Reduce { within, .. } = &inst {
             varies &= !within.bit();

@@ -66,7 +66,9 @@ impl Graph {
     /// What a reduction of `source` takes at each step: a sum of products of floats takes both factors, and rounds once.
     pub(crate) fn terms(&self, reduction: Reduction, source: NodeId) -> (NodeId, Option<NodeId>) {
         match self.node(source).op {
-            Op::Binary(Binary::Mul, a, b) if reduction == Reduction::Sum && self.node(source).dtype.is_float() => (a, Some(b)),
+            Op::Binary(Binary::Mul, a, b) if reduction == Reduction::Sum && self.node(source).dtype.is_float() => {
+                (a, Some(b))
+            }
             _ => (source, None),
         }
     }

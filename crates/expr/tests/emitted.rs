@@ -7,7 +7,8 @@ use crate::reference::paths::all;
 use crate::tensor::{Layout, Stored, Tensor, evaluate, poison};
 use std::collections::HashMap;
 use tilewright_dims::{Dims, dims};
-use tilewright_expr::bind::{Place, View, dense};
+use tilewright_expr::bind::{Binding, Place, View, dense};
+use tilewright_expr::collective::Shared;
 use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::{Graph, OperandSpec, Output};
 use tilewright_expr::plan::Plan;
@@ -71,12 +72,10 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
         evaluate(&case.graph, &inputs, &case.outputs, case.known, round).unwrap_or_else(|e| panic!("{name}: {e}"));
     let tensors: Vec<Tensor> = case.operands.iter().map(|o| o.tensor.clone()).collect();
     let shapes: Vec<Vec<i64>> = expected.iter().map(|t| t.shape.clone()).collect();
-    let mut naive = Naive::new(&case.graph, &tensors);
-    for (i, (a, b)) in naive.outputs(&shapes).iter().zip(&expected).enumerate() {
-        assert!(a.same(b), "{name}, output {i}: the definition against HostKernel: {}", a.difference(b));
-    }
-    assert_eq!(naive.failed, failed.is_some(), "{name}: {failed:?}");
-
+    let host_views: Vec<View<'_>> = inputs.iter().map(|s| s.view(Place::Device, case.known)).collect();
+    let shared = Binding::new(&case.graph, &host_views)
+        .and_then(|binding| Shared::find(&case.graph, &binding))
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
     let outputs: Vec<Stored> = case
         .outputs
         .iter()
@@ -86,6 +85,12 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     let views: Vec<View<'_>> = inputs.iter().enumerate().map(|(i, s)| s.view(place(case, i), case.known)).collect();
     let out_views: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();
     let plan = Plan::new(&case.graph, &views, &out_views).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let order = shared.zip(plan.group.as_ref()).map(|(shared, group)| (shared.dims, group.tree));
+    let mut naive = Naive::new(&case.graph, &tensors, order);
+    for (i, (a, b)) in naive.outputs(&shapes).iter().zip(&expected).enumerate() {
+        assert!(a.same(b), "{name}, output {i}: the definition against HostKernel: {}", a.difference(b));
+    }
+    assert_eq!(naive.failed, failed.is_some(), "{name}: {failed:?}");
     let kernel = emit(&case.graph, &plan).unwrap_or_else(|e| panic!("{name}: {e}"));
     Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some() }
 }
@@ -122,6 +127,7 @@ impl Prepared {
         let mut data = vec![0u128; pieces.buffer_bytes.div_ceil(16) + 1];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
         let mut block = vec![0u8; params.bytes()];
+        let mut workspace = vec![0u64; self.kernel.workspace_bytes(&self.plan).div_ceil(8)];
         params.pack(&self.plan, &mut block);
         let sent = params.sent_offset();
         let packed = |p: &Piece| {
@@ -144,6 +150,7 @@ impl Prepared {
                 Field::Input(i) => self.inputs[usize::from(i)].pointer() as u64,
                 Field::Output(i) => outputs[usize::from(i)].pointer_mut() as u64,
                 Field::Error => &raw mut error as u64,
+                Field::Workspace => workspace.as_mut_ptr() as u64,
                 Field::Far if far => bytes.as_ptr() as u64,
                 Field::Far => 0,
                 Field::Offset(i) => {
@@ -157,7 +164,8 @@ impl Prepared {
             place[at..at + 8].copy_from_slice(&address.to_ne_bytes());
         }
         let [x, y] = self.plan.block;
-        let launch = Launch { grid: self.plan.grid(), block: [x, y, 1], shared_bytes: 0, schedule };
+        let shared_bytes = self.kernel.shared_bytes;
+        let launch = Launch { grid: self.plan.grid(), block: [x, y, 1], shared_bytes, schedule };
         // SAFETY: the addresses are those of buffers that live until the call returns, as large as the plan has checked them
         // to be for these extents and strides.
         let result = unsafe { model.run(source, self.kernel.entry, launch, &block) };
@@ -386,7 +394,8 @@ fn one_kernel_for_every_number_of_crops() {
     let graph = pipeline();
     for device in [false, true] {
         let plans: Vec<Plan> = [1, 150, 100_000].map(|n| plan_of(&graph, n, (2160, 3840), device)).into();
-        let sources: Vec<String> = plans.iter().map(|p| emit(&graph, p).unwrap_or_else(|e| panic!("{e}")).source).collect();
+        let sources: Vec<String> =
+            plans.iter().map(|p| emit(&graph, p).unwrap_or_else(|e| panic!("{e}")).source).collect();
         assert!(plans.iter().all(|p| p.key() == plans[0].key()));
         assert!(sources.iter().all(|s| *s == sources[0]));
         assert_eq!(
@@ -442,7 +451,9 @@ fn very_long_loops() {
     let axes = dense(<(Y, X)>::IDS, &[3, 3 << 30]);
     let view = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
     let plan = Plan::new(&graph, &[view], &[view]).unwrap_or_else(|e| panic!("{e}"));
-    assert!(plan.points() == 9 << 30 && emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source.contains("long long"));
+    assert!(
+        plan.points() == 9 << 30 && emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source.contains("long long")
+    );
 
     let flipped = trace(|x: In<u8, (Y, X)>| x.reverse::<X>().store::<(Y, X)>()).graph;
     let refused = Plan::new(&flipped, &[view], &[view]);

@@ -2,9 +2,10 @@
 
 use crate::tensor::Tensor;
 use std::collections::HashMap;
-use tilewright_expr::{DType, Reduction};
+use tilewright_expr::collective::Tree;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, Op, Size, Unary};
+use tilewright_expr::{DType, Reduction};
 
 /// A value: integers and `bool` exactly, floats in their own type.
 #[derive(Clone, Copy, Debug)]
@@ -62,14 +63,16 @@ fn range(dtype: DType) -> (i128, i128) {
 pub(crate) struct Naive<'a> {
     graph: &'a Graph,
     inputs: &'a [Tensor],
-    memo: HashMap<(NodeId, Vec<(u64, i64)>), Number>,
+    memo: HashMap<(NodeId, Vec<(u64, i64)>, bool), Number>,
+    /// The dimensions that threads reduce together, with their sizes, and the order.
+    shared: Option<(Vec<(u64, i64)>, Tree)>,
     /// Whether a box was clamped.
     pub(crate) failed: bool,
 }
 
 impl<'a> Naive<'a> {
-    pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor]) -> Self {
-        Naive { graph, inputs, memo: HashMap::new(), failed: false }
+    pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
+        Naive { graph, inputs, memo: HashMap::new(), shared, failed: false }
     }
 
     /// Every result, of these shapes.
@@ -86,27 +89,28 @@ impl<'a> Naive<'a> {
                     point.push((*dim, rest % n));
                     rest /= n;
                 }
-                bits.push(self.value(out.node, &point).bits(dtype));
+                bits.push(self.value(out.node, &point, false).bits(dtype));
             }
             Tensor { dtype, components: 1, dims: out.dims.to_vec(), shape: shape.clone(), bits }
         };
         graph.outputs.iter().zip(shapes).map(one).collect()
     }
 
-    fn value(&mut self, node: NodeId, point: &[(u64, i64)]) -> Number {
+    /// `moved`: whether the point is one that something else reads at, rather than a point of the result.
+    fn value(&mut self, node: NodeId, point: &[(u64, i64)], moved: bool) -> Number {
         let known = &self.graph.node(node).shape;
         let mut seen: Vec<(u64, i64)> =
             point.iter().filter(|(d, _)| known.iter().any(|(s, _)| s == d)).copied().collect();
         seen.sort_unstable();
-        if let Some(v) = self.memo.get(&(node, seen.clone())) {
+        if let Some(v) = self.memo.get(&(node, seen.clone(), moved)) {
             return *v;
         }
-        let v = self.compute(node, &seen);
-        self.memo.insert((node, seen), v);
+        let v = self.compute(node, &seen, moved);
+        self.memo.insert((node, seen, moved), v);
         v
     }
 
-    fn compute(&mut self, node: NodeId, point: &[(u64, i64)]) -> Number {
+    fn compute(&mut self, node: NodeId, point: &[(u64, i64)], moved: bool) -> Number {
         let graph = self.graph;
         let dtype = graph.node(node).dtype;
         let coord = |dim: u64| point.iter().find(|(d, _)| *d == dim).map_or(0, |(_, c)| *c);
@@ -118,72 +122,146 @@ impl<'a> Naive<'a> {
                 Number::of(dtype, tensor.at(&coords, *component as usize))
             }
             Op::Index(dim) => Int(i128::from(coord(*dim))),
-            Op::Extent(size) => Int(self.size(*size, point)),
-            Op::Unary(op, a) => unary(*op, self.value(*a, point), dtype),
+            Op::Extent(size) => Int(self.size(*size, point, moved)),
+            Op::Unary(op, a) => unary(*op, self.value(*a, point, moved), dtype),
             Op::Binary(op, a, b) => {
                 let operands = graph.node(*a).dtype;
-                binary(*op, self.value(*a, point), self.value(*b, point), operands)
+                binary(*op, self.value(*a, point, moved), self.value(*b, point, moved), operands)
             }
-            Op::Fma(a, b, c) => fma(self.value(*a, point), self.value(*b, point), self.value(*c, point)),
+            Op::Fma(a, b, c) => {
+                fma(self.value(*a, point, moved), self.value(*b, point, moved), self.value(*c, point, moved))
+            }
             // What decides nothing is not looked at, so that a box in it is not reported.
-            Op::Select(_, a, b) if a == b => self.value(*a, point),
+            Op::Select(_, a, b) if a == b => self.value(*a, point, moved),
             Op::Select(c, a, b) => {
-                let chosen = if self.value(*c, point).int() == 1 { a } else { b };
-                self.value(*chosen, point)
+                let chosen = if self.value(*c, point, moved).int() == 1 { a } else { b };
+                self.value(*chosen, point, moved)
             }
-            Op::Cast(a) => cast(self.value(*a, point), dtype),
+            Op::Cast(a) => cast(self.value(*a, point, moved), dtype),
             Op::Bits(a) => {
                 let from = graph.node(*a).dtype;
-                Number::of(dtype, self.value(*a, point).bits(from))
+                Number::of(dtype, self.value(*a, point, moved).bits(from))
             }
             Op::Guard { value, low, high, .. } => {
-                let v = self.value(*value, point).int();
-                let (low, high) = (self.value(*low, point).int(), self.value(*high, point).int());
+                let v = self.value(*value, point, moved).int();
+                let (low, high) = (self.value(*low, point, moved).int(), self.value(*high, point, moved).int());
                 let clamped = if v < low { low } else { v.min(high) };
                 self.failed |= clamped != v;
                 Int(clamped)
             }
             Op::At { source, coords, .. } => {
-                let mut moved: Vec<(u64, i64)> =
+                let mut there: Vec<(u64, i64)> =
                     point.iter().filter(|(d, _)| coords.iter().all(|(c, _)| c != d)).copied().collect();
                 for (dim, coord) in coords {
-                    moved.push((*dim, self.value(*coord, point).int() as i64));
+                    there.push((*dim, self.value(*coord, point, moved).int() as i64));
                 }
-                self.value(*source, &moved)
+                self.value(*source, &there, true)
             }
             Op::Reduce { reduction, source, dim, size } => {
-                let n = self.size(*size, point);
-                let moved = |c: i64| -> Vec<(u64, i64)> {
-                    point.iter().filter(|(d, _)| d != dim).copied().chain([(*dim, c)]).collect()
-                };
-                // A sum of products of floats rounds each product together with the sum.
-                let factors = match graph.node(*source).op {
-                    Op::Binary(Binary::Mul, a, b) if *reduction == Reduction::Sum && dtype.is_float() => Some((a, b)),
-                    _ => None,
-                };
+                if let Some((dims, tree)) = self.shared.clone().filter(|_| !moved)
+                    && let Some(source) = self.all_of(node, *reduction, &dims)
+                {
+                    return self.tree(*reduction, source, point, (&dims, tree));
+                }
+                let n = self.size(*size, point, moved);
                 let mut sum = start(*reduction, dtype);
                 for c in 0..n.max(0) as i64 {
-                    sum = match factors {
-                        Some((a, b)) => fma(self.value(a, &moved(c)), self.value(b, &moved(c)), sum),
-                        None => binary(step(*reduction), sum, self.value(*source, &moved(c)), dtype),
-                    };
+                    let there: Vec<(u64, i64)> =
+                        point.iter().filter(|(d, _)| d != dim).copied().chain([(*dim, c)]).collect();
+                    sum = self.one_more(*reduction, sum, *source, &there, true);
                 }
                 sum
             }
         }
     }
 
-    fn size(&mut self, size: Size, point: &[(u64, i64)]) -> i128 {
+    /// An accumulator with the value of one more point.
+    fn one_more(
+        &mut self,
+        reduction: Reduction,
+        sum: Number,
+        source: NodeId,
+        at: &[(u64, i64)],
+        moved: bool,
+    ) -> Number {
+        let node = self.graph.node(source);
+        match node.op {
+            // A sum of products of floats rounds each product together with the sum.
+            Op::Binary(Binary::Mul, a, b) if reduction == Reduction::Sum && node.dtype.is_float() => {
+                fma(self.value(a, at, moved), self.value(b, at, moved), sum)
+            }
+            _ => binary(step(reduction), sum, self.value(source, at, moved), node.dtype),
+        }
+    }
+
+    /// What reductions along exactly these dimensions, one inside the other, reduce.
+    fn all_of(&self, node: NodeId, reduction: Reduction, dims: &[(u64, i64)]) -> Option<NodeId> {
+        let mut left: Vec<u64> = dims.iter().map(|(d, _)| *d).collect();
+        let mut at = node;
+        while let Op::Reduce { reduction: r, source, dim, size } = self.graph.node(at).op {
+            if r != reduction || matches!(size, Size::Node(_)) {
+                break;
+            }
+            left.iter().position(|d| *d == dim).map(|i| left.remove(i))?;
+            at = source;
+        }
+        left.is_empty().then_some(at)
+    }
+
+    /// Segments, accumulators side by side, neighbours in pairs: as the definition says.
+    fn tree(
+        &mut self,
+        reduction: Reduction,
+        source: NodeId,
+        point: &[(u64, i64)],
+        (dims, tree): (&[(u64, i64)], Tree),
+    ) -> Number {
+        let dtype = self.graph.node(source).dtype;
+        let n: i64 = dims.iter().map(|(_, n)| *n).product();
+        let mut parts = Vec::new();
+        for begin in (0..n).step_by(tree.segment as usize) {
+            let mut sums = vec![start(reduction, dtype); tree.width as usize];
+            for i in begin..n.min(begin + tree.segment) {
+                let mut there = point.to_vec();
+                let mut rest = i;
+                for (dim, size) in dims.iter().rev() {
+                    there.push((*dim, rest % size));
+                    rest /= size;
+                }
+                let j = ((i - begin) % i64::from(tree.width)) as usize;
+                sums[j] = self.one_more(reduction, sums[j], source, &there, false);
+            }
+            parts.push(pairs(reduction, sums, dtype));
+        }
+        if parts.len() == 1 {
+            return parts[0];
+        }
+        let mut sums = vec![start(reduction, dtype); 32];
+        for (i, part) in parts.into_iter().enumerate() {
+            sums[i % 32] = binary(step(reduction), sums[i % 32], part, dtype);
+        }
+        pairs(reduction, sums, dtype)
+    }
+
+    fn size(&mut self, size: Size, point: &[(u64, i64)], moved: bool) -> i128 {
         match size {
             Size::Const(n) => i128::from(n),
             Size::Operand(operand, dim) => {
                 let tensor = &self.inputs[operand as usize];
                 i128::from(tensor.shape[tensor.dims.iter().position(|d| *d == dim).expect("the operand has it")])
             }
-            Size::Node(node) => self.value(node, point).int(),
+            Size::Node(node) => self.value(node, point, moved).int(),
             Size::Any => panic!("a size that nothing gives is used"),
         }
     }
+}
+
+/// Neighbours become one until one is left.
+fn pairs(reduction: Reduction, mut values: Vec<Number>, dtype: DType) -> Number {
+    while values.len() > 1 {
+        values = values.chunks(2).map(|p| binary(step(reduction), p[0], p[1], dtype)).collect();
+    }
+    values[0]
 }
 
 /// What a reduction of nothing is.

@@ -135,6 +135,8 @@ struct Builder<'a> {
     pool: Vec<NodeId>,
     known: bool,
     outside: bool,
+    /// Whether there may be reductions: rows take nothing over from each other then.
+    reduces: bool,
 }
 
 pub(crate) fn case(seed: u64) -> Case {
@@ -150,9 +152,11 @@ pub(crate) fn case(seed: u64) -> Case {
     }
     let known = rng.chance(0.6);
     let outside = !known && rng.chance(0.7);
+    let reduces = rng.chance(0.35);
     let mut graph = Graph::default();
     DIMS.iter().for_each(|(id, name)| graph.name_dim(*id, name));
-    let mut b = Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside };
+    let mut b =
+        Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside, reduces };
     for _ in 0..b.rng.range(1, 4) {
         b.leaf();
     }
@@ -317,7 +321,8 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let node = match self.rng.range(0, 18) {
+        let most = if self.reduces { 18 } else { 16 };
+        let node = match self.rng.range(0, most) {
             0..=5 => {
                 let b = self.like(a);
                 let op = self.binary(dtype);

@@ -72,6 +72,8 @@ struct Inner {
     error: driver::DeviceBuffer<u32>,
     guarded: AtomicBool,
     staging: Mutex<Staging>,
+    /// What the blocks of one launch leave for each other; launches on the stream take turns with it.
+    workspace: Mutex<Option<driver::DeviceBuffer<u8>>>,
 }
 
 /// A ring of page-locked buffers, each with its twin on the device, through which host operands that exceed the parameter
@@ -123,6 +125,7 @@ impl Gpu {
             stream,
             guarded: AtomicBool::new(false),
             staging: Mutex::default(),
+            workspace: Mutex::default(),
         }));
         open.push((ordinal, gpu.clone()));
         Ok(gpu)
@@ -155,6 +158,20 @@ impl Gpu {
     pub(crate) fn error_word(&self) -> u64 {
         self.0.guarded.store(true, Ordering::Relaxed);
         self.0.error.device_ptr()
+    }
+
+    /// The address of a workspace of at least `bytes` bytes, whose counters are 0. It only grows.
+    pub(crate) fn workspace(&self, bytes: usize) -> Result<u64, Error> {
+        let mut workspace = self.0.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        match workspace.as_ref().filter(|w| w.len() >= bytes) {
+            Some(workspace) => Ok(workspace.device_ptr()),
+            None => {
+                let new = self.0.stream.alloc_zeroed(bytes.next_power_of_two())?;
+                let address = new.device_ptr();
+                *workspace = Some(new);
+                Ok(address)
+            }
+        }
     }
 
     /// Sends `bytes` bytes, written by `fill`, to the device, and launches what reads them: `launch` gets their address. The

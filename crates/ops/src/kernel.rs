@@ -65,6 +65,8 @@ pub(crate) struct Launch {
     outputs: Vec<(usize, usize)>,
     error: Option<usize>,
     far: Option<usize>,
+    /// Where the workspace's address goes, and how many bytes it must have.
+    workspace: Option<(usize, usize)>,
     /// Host operands.
     sent: Pieces,
 }
@@ -87,7 +89,7 @@ impl Launch {
             config: LaunchConfig {
                 grid: plan.grid(),
                 block: [x, y, 1],
-                shared_bytes: 0,
+                shared_bytes: built.kernel.shared_bytes,
                 cluster: None,
                 // Every emitted kernel waits for the one before it (`take_turn`).
                 programmatic: gpu.device().arch().major >= 9,
@@ -96,6 +98,7 @@ impl Launch {
             outputs: fields(|f| if let Field::Output(i) = f { Some(i) } else { None }),
             error: params.offset(Field::Error),
             far: params.offset(Field::Far),
+            workspace: params.offset(Field::Workspace).map(|at| (at, built.kernel.workspace_bytes(plan))),
             head,
             sent,
             built,
@@ -121,6 +124,9 @@ impl Launch {
         }
         if let Some(at) = self.error {
             put(at, self.gpu.error_word());
+        }
+        if let Some((at, bytes)) = self.workspace {
+            put(at, self.gpu.workspace(bytes)?);
         }
         let (function, sent) = (&self.built.function, params.sent_offset());
         gather(&self.sent.block, operands, &mut block[sent..]);

@@ -14,15 +14,23 @@ use crate::reduce::Reduction;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// Writes the device function `name`, which computes one thread's points.
-pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names, params: &Params, program: &Program) {
+/// Writes the device function `name`, which computes one thread's points. `more`: parameters besides the coordinates.
+pub(super) fn function(
+    out: &mut String,
+    name: &str,
+    plan: &Plan,
+    names: &Names,
+    params: &Params,
+    program: &Program,
+    more: Option<&str>,
+) {
     let coords: String = plan
         .world
         .iter()
         .enumerate()
         .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
         .collect();
-    let _ = writeln!(out, "static TW_DEVICE void {name}(const Params& p{coords}) {{");
+    let _ = writeln!(out, "static TW_DEVICE void {name}(const Params& p{coords}{}) {{", more.unwrap_or_default());
     let mut body = Body {
         plan,
         names,
@@ -42,7 +50,10 @@ pub(super) fn function(out: &mut String, name: &str, plan: &Plan, names: &Names,
         .or_else(|| schedule(program, &uses, &loads, &[], &by_reciprocal))
         .expect("what is not taken over depends on earlier instructions alone");
     body.steps(&steps, &loads, &reuses);
-    body.stores();
+    body.accumulators();
+    if !program.stored().is_empty() {
+        body.stores();
+    }
     out.push_str(&body.text);
     out.push_str("}\n\n");
 }
@@ -175,6 +186,7 @@ impl Body<'_> {
             Inst::Coord(d) => self.names.coord(usize::from(*d)),
             Inst::Extent { operand, axis } => format!("p.in{operand}_n{axis}"),
             Inst::Step { within, .. } => format!("s{}", within.0),
+            Inst::Shared(number) => format!("r{number}"),
             _ => self.value.get(&v).cloned().unwrap_or_else(|| format!("v{}", v.0)),
         }
     }
@@ -190,7 +202,9 @@ impl Body<'_> {
         let axes = self.moving_axes(group, slot);
         let last = axes.last().map(|(a, _)| *a);
         // Pixels that are gathered share the addresses of their rows.
-        let computed = |base: &Option<Val>| base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_) | Inst::Step { .. }));
+        let computed = |base: &Option<Val>| {
+            base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_) | Inst::Step { .. }))
+        };
         let pins = constant && slot.place == Place::Device && group.bases.iter().any(computed);
         for (a, index) in axes {
             let axis = &slot.axes[a];
@@ -279,6 +293,22 @@ impl Body<'_> {
             for (at, member) in &run.members {
                 let text = extract(&word, run.width, (at - run.at) as usize, slot.dtype);
                 self.define(Val(*member as u32), text);
+            }
+        }
+    }
+
+    /// What shared reductions take goes to the thread's accumulators.
+    fn accumulators(&mut self) {
+        let program = self.program;
+        for (number, shared) in program.taken() {
+            for (lane, (value, times)) in shared.terms.iter().enumerate() {
+                let place = if shared.terms.len() > 1 { format!("k{number}[{lane}]") } else { format!("k{number}") };
+                let value = self.use_of(*value);
+                let text = match times {
+                    Some(times) => fma(&value, &self.use_of(*times), &place, shared.dtype),
+                    None => binary(shared.reduction.operation(), &place, &value, shared.dtype),
+                };
+                self.line(format_args!("{place} = {text}"));
             }
         }
     }
@@ -372,7 +402,7 @@ impl Body<'_> {
         let text = match self.program.inst(v) {
             Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } => return,
             // Their loop writes them.
-            Inst::Step { .. } | Inst::Reduce { .. } => return,
+            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) => return,
             Inst::Unary(op, a) => unary(*op, &of(self, a), dtype),
             Inst::Binary(op, a, b) => {
                 let operands = self.program.dtype(*a);

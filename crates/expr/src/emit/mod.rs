@@ -6,13 +6,14 @@
 
 mod access;
 mod body;
+mod group;
 mod params;
 mod reuse;
 mod schedule;
 mod sent;
 mod text;
 
-pub use params::{Field, Params};
+pub use params::{COUNTER_BYTES, Field, Params};
 pub use sent::{Piece, Pieces, Sent, reciprocals};
 
 use crate::bind::Place;
@@ -35,28 +36,46 @@ pub struct Kernel {
     pub params: Params,
     /// Whether the kernel checks boxes itself and needs the error word.
     pub guards: bool,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+    /// Reductions that threads share.
+    shared: usize,
+}
+
+impl Kernel {
+    /// Bytes of the memory that blocks share in a call: the first [`COUNTER_BYTES`] are 0 before a launch, and after it.
+    pub fn workspace_bytes(&self, plan: &Plan) -> usize {
+        self.params.workspace_bytes(plan, self.shared)
+    }
 }
 
 /// Writes the kernel of `plan`.
 pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
     let tile = lower_points(graph, plan, plan.lanes)?;
-    let point = if plan.full_lanes() { None } else { Some(lower_points(graph, plan, 1)?) };
+    let single = plan.group.as_ref().map_or(!plan.full_lanes(), |_| plan.lanes > 1);
+    let point = if single { Some(lower_points(graph, plan, 1)?) } else { None };
     let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
     let names = Names::new(graph, plan);
     let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, &names);
 
     let mut source = String::new();
     describe(&mut source, graph, plan, &names);
-    source.push_str("#include \"tilewright/prelude.cuh\"\n\n");
+    source.push_str("#include \"tilewright/prelude.cuh\"\n");
+    if let Some(shared) = &plan.group {
+        let point = point.as_ref().unwrap_or(&tile);
+        let shared_bytes = group::write(&mut source, plan, shared, &names, &params, [&tile, point]);
+        return Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes, shared: tile.shared.len() });
+    }
+    source.push('\n');
     params.declare(&mut source);
-    body::function(&mut source, "tile", plan, &names, &params, &tile);
+    body::function(&mut source, "tile", plan, &names, &params, &tile, None);
     if let Some(point) = &point {
         // Its place is any point of a loop, not a multiple of `lanes`: less is known of alignment.
         let single = Plan { lanes: 1, ..plan.clone() };
-        body::function(&mut source, "point", &single, &names, &params, point);
+        body::function(&mut source, "point", &single, &names, &params, point, None);
     }
     run(&mut source, plan, &names, &params, point.is_some());
-    Ok(Kernel { source, entry: ENTRY, params, guards })
+    Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes: 0, shared: 0 })
 }
 
 /// Name of the entry.
@@ -66,7 +85,7 @@ const ENTRY: &str = "kernel";
 fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error> {
     let outputs: Vec<_> = plan.outputs.iter().map(Slot::dims).collect();
     let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
-    lower(graph, &plan.operands(false), &outputs, &world, |program| points(program, plan, lanes))
+    lower(graph, &plan.operands(false), &outputs, &world, plan.group.as_ref(), |program| points(program, plan, lanes))
 }
 
 /// Every (lane, register index) of a thread.

@@ -18,6 +18,8 @@ pub enum Field {
     Error,
     /// Device address of host operands that the block has no room for; 0 if there are none.
     Far,
+    /// Device address of counters and partial results that blocks share; see [`Params::workspace_bytes`].
+    Workspace,
     /// Elements between indices of an input's axis.
     InputStride(u16, u8),
     /// Elements between indices of an output's axis.
@@ -33,6 +35,9 @@ pub enum Field {
     /// Whether the results are too large for the L2 cache to keep, so that they had better not fill it.
     Streaming,
 }
+
+/// Bytes of the counters at the start of a workspace.
+pub const COUNTER_BYTES: usize = 4096;
 
 /// Bytes of results from which on they are written past the L2 cache: half of an H200's.
 const STREAMING_BYTES: i64 = 32 << 20;
@@ -52,7 +57,7 @@ impl Slot {
 impl Field {
     /// Whether it is a device address, which changes from call to call.
     pub fn is_address(self) -> bool {
-        matches!(self, Field::Input(_) | Field::Output(_) | Field::Error | Field::Far)
+        matches!(self, Field::Input(_) | Field::Output(_) | Field::Error | Field::Far | Field::Workspace)
     }
 }
 
@@ -87,6 +92,9 @@ impl Params {
         if guards {
             wide.push((Field::Error, "unsigned* error".into()));
         }
+        if plan.group.as_ref().is_some_and(|g| g.segments() > 1) {
+            wide.push((Field::Workspace, "unsigned char* workspace".into()));
+        }
         if sent.any_movable() {
             wide.push((Field::Far, "const unsigned char* far".into()));
         }
@@ -114,8 +122,8 @@ impl Params {
                 narrow.push((Field::Tiles(i as u8), format!("unsigned {}", names.tiles(i))));
             }
         }
-        for (i, slot) in plan.inputs.iter().enumerate() {
-            for a in 0..slot.axes.len() {
+        for (i, shape) in plan.shapes.iter().enumerate() {
+            for a in 0..shape.len() {
                 let reads =
                     |p: &&Program| p.values().any(|v| *p.inst(v) == Inst::Extent { operand: i as u16, axis: a as u8 });
                 if programs.iter().flatten().any(reads) {
@@ -153,6 +161,14 @@ impl Params {
         }
     }
 
+    /// Bytes of the workspace: a counter, zero between launches, for each block of rows, and from [`COUNTER_BYTES`] on 8 bytes for
+    /// each segment of each row and shared reduction.
+    pub(super) fn workspace_bytes(&self, plan: &Plan, shared: usize) -> usize {
+        let Some(group) = plan.group.as_ref().filter(|g| g.segments() > 1) else { return 0 };
+        let rows = group.row_blocks(&plan.world) * i64::from(group.rows);
+        COUNTER_BYTES + (rows * group.segments()) as usize * shared * 8
+    }
+
     /// Where `field` stands, if the kernel has it.
     pub fn offset(&self, field: Field) -> Option<usize> {
         self.fields.iter().find(|(f, _)| *f == field).map(|(_, at)| *at as usize)
@@ -165,7 +181,7 @@ impl Params {
         for (field, at) in &self.fields {
             let at = *at as usize;
             let (value, bytes) = match *field {
-                Field::Input(_) | Field::Output(_) | Field::Error | Field::Far => (0, 8),
+                Field::Input(_) | Field::Output(_) | Field::Error | Field::Far | Field::Workspace => (0, 8),
                 Field::InputStride(i, a) => plan.inputs[i as usize].stride_field(a),
                 Field::OutputStride(i, a) => plan.outputs[i as usize].stride_field(a),
                 Field::Extent(i) => {
@@ -173,7 +189,7 @@ impl Params {
                     (w.extent, if w.wide() { 8 } else { 4 })
                 }
                 Field::Tiles(i) => (tiles[i as usize], 4),
-                Field::InputExtent(i, a) => (plan.inputs[i as usize].axes[a as usize].axis.extent, 4),
+                Field::InputExtent(i, a) => (plan.shapes[i as usize][a as usize].1, 4),
                 Field::Offset(i) => (pieces.offset(usize::from(i)).unwrap_or(0) as i64, 4),
                 Field::Streaming => (i64::from(result_bytes(plan) > STREAMING_BYTES), 4),
             };

@@ -39,7 +39,7 @@ struct Walk {
 
 /// Everything worth taking over, by descending size of what is saved.
 pub(super) fn find(program: &Program, plan: &Plan, uses: &Uses, loads: &[Group]) -> Vec<Reuse> {
-    if plan.lanes < 2 || plan.lane_loop + 1 == plan.world.len() || !program.loops().is_empty() {
+    if plan.lanes < 2 || plan.lane_loop + 1 == plan.world.len() || !program.loops().is_empty() || plan.group.is_some() {
         return Vec::new();
     }
     let mut found: Vec<Reuse> = Vec::new();

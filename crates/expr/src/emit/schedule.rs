@@ -36,7 +36,10 @@ impl Uses {
     pub(super) fn new(program: &Program) -> Uses {
         let n = program.len();
         let mut uses = Uses { live: vec![false; n], stored: vec![false; n], users: vec![Vec::new(); n] };
-        for store in &program.stores {
+        for (a, b) in program.taken().flat_map(|(_, s)| &s.terms) {
+            [Some(*a), *b].into_iter().flatten().for_each(|v| uses.stored[v.0 as usize] = true);
+        }
+        for store in program.stored() {
             let address = store.index.iter().filter_map(|v| program.affine(*v).0);
             address.chain([store.value]).for_each(|v| uses.stored[v.0 as usize] = true);
         }
@@ -194,7 +197,7 @@ fn units(
                 Step::Reuse(r, order(program, &reuses[r].body, inside, (loads, &[]), alone)?)
             }
             (Some(Together::Load(g)), _) => Step::Load(g),
-            (_, Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. }) => continue,
+            (_, Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_)) => continue,
             _ => match division(*v).filter(|(_, _, d)| sharing[d] > 1 || alone(*v)) {
                 Some(shared) => Step::Divide(vec![shared]),
                 None => Step::Inst(*v),

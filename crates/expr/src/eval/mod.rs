@@ -3,6 +3,7 @@
 //! What varies along the inner dimension is a block of 1024 values that stays in the first-level cache; what does not is
 //! computed once per row. Every operation is the function that constant folding uses, so the bits are the device's.
 
+mod group;
 mod lanes;
 mod raw;
 mod schedule;
@@ -14,7 +15,7 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::nest::Item;
 use crate::plan::Plan;
-use crate::program::{Along, Inst, Val};
+use crate::program::{Along, Goal, Inst, Val};
 use raw::Target;
 use rayon::prelude::*;
 use schedule::Schedule;
@@ -30,7 +31,8 @@ const TASK: usize = 64;
 /// An expression compiled for the host, for operands of these sizes and layouts.
 #[derive(Debug)]
 pub struct HostKernel {
-    schedule: Schedule,
+    /// A turn for each level of shared reductions, then the one that stores.
+    turns: Vec<Schedule>,
     plan: Plan,
 }
 
@@ -38,8 +40,10 @@ impl HostKernel {
     /// Plans the evaluation; sizes are checked as for a kernel.
     pub fn new(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<HostKernel, Error> {
         let plan = Plan::host(graph, views, outputs)?;
-        let schedule = Schedule::new(graph, &plan)?;
-        Ok(HostKernel { schedule, plan })
+        let program = Schedule::program(graph, &plan)?;
+        let levels = (0..program.levels()).map(Goal::Level);
+        let turns = levels.chain([Goal::Stores]).map(|goal| Schedule::new(program.aimed(goal), &plan)).collect();
+        Ok(HostKernel { turns, plan })
     }
 
     /// The sizes of output `output` for operands of these sizes.
@@ -55,13 +59,25 @@ impl HostKernel {
         }
         let failed = AtomicU32::new(0);
         let targets: Vec<Target<'_>> = outputs.iter_mut().map(Target::new).collect();
+        let place = |turn: usize| Worker::new(self, turn, inputs, &targets, &failed);
+        match &self.plan.group {
+            Some(group) => group::run(&self.plan, group, &self.turns, &place),
+            None => self.run_blocks(&place),
+        }
+        match failed.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            index => Err(Error::Guard { index: index - 1 }),
+        }
+    }
+
+    fn run_blocks<'a>(&self, place: &(dyn Fn(usize) -> Worker<'a> + Sync)) {
         let inner = self.plan.inner().map_or(1, |w| w.extent) as usize;
         let per_row = inner.div_ceil(BLOCK);
         let rows = self.plan.points() as usize / inner;
         let blocks = rows * per_row;
         let task = TASK.min(blocks.div_ceil(4 * rayon::current_num_threads())).max(1);
         (0..blocks.div_ceil(task)).into_par_iter().for_each_init(
-            || Worker::new(self, inputs, &targets, &failed),
+            || place(0),
             |worker, t| {
                 for block in t * task..((t + 1) * task).min(blocks) {
                     let start = block % per_row * BLOCK;
@@ -69,10 +85,6 @@ impl HostKernel {
                 }
             },
         );
-        match failed.load(Ordering::Relaxed) {
-            0 => Ok(()),
-            index => Err(Error::Guard { index: index - 1 }),
-        }
     }
 
     fn check_memory(&self, inputs: &[HostSlice<'_>], outputs: &[HostSliceMut<'_>]) -> Result<(), Error> {
@@ -105,13 +117,16 @@ impl HostKernel {
 
 /// One thread's state: scalars of the current row, blocks of values.
 struct Worker<'a> {
-    kernel: &'a HostKernel,
+    plan: &'a Plan,
+    schedule: &'a Schedule,
     inputs: &'a [HostSlice<'a>],
     targets: &'a [Target<'a>],
     failed: &'a AtomicU32,
     /// Bits of every value that is uniform along the inner dimension.
     scalars: Vec<u64>,
     blocks: Vec<Vec<u64>>,
+    /// Bits of the results of shared reductions.
+    reduced: Vec<u64>,
     /// Room for one step of an accumulator.
     spare: Vec<u64>,
     coords: Vec<i64>,
@@ -121,30 +136,37 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(
         kernel: &'a HostKernel,
+        turn: usize,
         inputs: &'a [HostSlice<'a>],
         targets: &'a [Target<'a>],
         failed: &'a AtomicU32,
     ) -> Self {
-        let schedule = &kernel.schedule;
+        let (plan, schedule) = (&kernel.plan, &kernel.turns[turn]);
         Worker {
-            kernel,
+            plan,
+            schedule,
+            reduced: Vec::new(),
             inputs,
             targets,
             failed,
             scalars: vec![0; schedule.program.len()],
             blocks: vec![vec![0; BLOCK]; schedule.slots],
             spare: Vec::new(),
-            coords: vec![0; kernel.plan.world.len()],
+            coords: vec![0; plan.world.len()],
             row: None,
         }
     }
 
     /// Computes points `start..start + n` of row `row`.
     fn block(&mut self, row: usize, start: usize, n: usize) {
-        self.enter_row(row);
-        let kernel = self.kernel;
-        self.items(&kernel.schedule.blocks, start, n);
+        self.compute(row, start, n);
         self.store(start, n);
+    }
+
+    fn compute(&mut self, row: usize, start: usize, n: usize) {
+        self.enter_row(row);
+        let schedule = self.schedule;
+        self.items(&schedule.blocks, start, n);
     }
 
     fn items(&mut self, items: &[Item], start: usize, n: usize) {
@@ -157,7 +179,7 @@ impl<'a> Worker<'a> {
     }
 
     fn value(&mut self, v: Val, start: usize, n: usize) {
-        match self.kernel.schedule.slot_of[v.0 as usize] {
+        match self.schedule.slot_of[v.0 as usize] {
             Some(slot) => {
                 let mut out = std::mem::take(&mut self.blocks[slot]);
                 self.vector(v, &mut out, start, n);
@@ -172,8 +194,7 @@ impl<'a> Worker<'a> {
         if self.row == Some(row) {
             return;
         }
-        let kernel = self.kernel;
-        let world = &kernel.plan.world;
+        let (schedule, world) = (self.schedule, &self.plan.world);
         let mut changed: Along = if self.row.is_none() { Along::MAX } else { 0 };
         let mut rest = row as i64;
         for d in (0..world.len().saturating_sub(1)).rev() {
@@ -186,7 +207,7 @@ impl<'a> Worker<'a> {
         }
         let first = self.row.is_none();
         self.row = Some(row);
-        for (item, along) in &kernel.schedule.rows {
+        for (item, along) in &schedule.rows {
             if first || along & changed != 0 {
                 self.items(std::slice::from_ref(item), 0, 0);
             }
@@ -196,18 +217,17 @@ impl<'a> Worker<'a> {
     fn scalar(&self, v: Val) -> u64 {
         use crate::dtype::Scalar;
         use crate::fold;
-        let program = &self.kernel.schedule.program;
+        let program = &self.schedule.program;
         let get = |a: &Val| Scalar { dtype: program.dtype(*a), bits: self.scalars[a.0 as usize] };
         let int = |a: &Val| get(a).get::<i32>();
         match program.inst(v) {
             Inst::Const(s) => s.bits,
             Inst::Coord(d) => u64::from(self.coords[usize::from(*d)] as u32),
             Inst::Extent { operand, axis } => {
-                let slot = &self.kernel.plan.inputs[usize::from(*operand)];
-                u64::from(slot.axes[usize::from(*axis)].axis.extent as u32)
+                u64::from(self.plan.shapes[usize::from(*operand)][usize::from(*axis)].1 as u32)
             }
             Inst::Load { operand, component, index } => {
-                let axes = &self.kernel.plan.inputs[usize::from(*operand)].axes;
+                let axes = &self.plan.inputs[usize::from(*operand)].axes;
                 let at: i64 = axes.iter().zip(index).map(|(a, i)| a.axis.stride * self.index(*i)).sum();
                 lanes::element(self.inputs[usize::from(*operand)], *component, at)
             }
@@ -229,19 +249,20 @@ impl<'a> Worker<'a> {
             }
             // Both are written by their loop.
             Inst::Step { .. } | Inst::Reduce { .. } => self.scalars[v.0 as usize],
+            Inst::Shared(number) => self.reduced[usize::from(*number)],
         }
     }
 
     /// A uniform coordinate; those of long dimensions need all 64 bits.
     fn index(&self, v: Val) -> i64 {
-        match self.kernel.schedule.program.inst(v) {
+        match self.schedule.program.inst(v) {
             Inst::Coord(d) => self.coords[usize::from(*d)],
             _ => i64::from(self.scalars[v.0 as usize] as i32),
         }
     }
 
     fn vector(&self, v: Val, out: &mut [u64], start: usize, n: usize) {
-        let schedule = &self.kernel.schedule;
+        let schedule = self.schedule;
         let program = &schedule.program;
         let arg = |a: &Val| match schedule.slot_of[a.0 as usize] {
             Some(slot) => lanes::Arg::Block(&self.blocks[slot]),
@@ -251,12 +272,12 @@ impl<'a> Worker<'a> {
         match program.inst(v) {
             Inst::Coord(_) => lanes::count(out, start as i32, n),
             Inst::Load { operand, component, index } => {
-                let axes = &self.kernel.plan.inputs[usize::from(*operand)].axes;
+                let axes = &self.plan.inputs[usize::from(*operand)].axes;
                 let (mut base, mut stride) = (0, 0);
                 let mut moving: Vec<(&[u64], i64)> = Vec::new();
                 for (a, i) in axes.iter().zip(index) {
                     match (program.inst(*i), schedule.slot_of[i.0 as usize]) {
-                        (Inst::Coord(d), _) if usize::from(*d) + 1 == self.kernel.plan.world.len() => {
+                        (Inst::Coord(d), _) if usize::from(*d) + 1 == self.plan.world.len() => {
                             base += a.axis.stride * start as i64;
                             stride += a.axis.stride;
                         }
@@ -277,13 +298,13 @@ impl<'a> Worker<'a> {
                 lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, self.failed);
             }
             // A step of its own for each point is written by its loop.
-            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Reduce { .. } => {}
+            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) => {}
         }
     }
 
     fn store(&self, start: usize, n: usize) {
-        let schedule = &self.kernel.schedule;
-        let inner = self.kernel.plan.world.len().wrapping_sub(1);
+        let schedule = self.schedule;
+        let inner = self.plan.world.len().wrapping_sub(1);
         for store in &schedule.program.stores {
             let skip = |d: &u8| usize::from(*d) != inner && self.coords[usize::from(*d)] != 0;
             if store.only_at_zero.iter().any(skip) {
@@ -293,7 +314,7 @@ impl<'a> Worker<'a> {
             if once && start > 0 {
                 continue;
             }
-            let slot = &self.kernel.plan.outputs[usize::from(store.output)];
+            let slot = &self.plan.outputs[usize::from(store.output)];
             let (mut base, mut stride) = (0, 0);
             for (a, i) in slot.axes.iter().zip(&store.index) {
                 match schedule.program.inst(*i) {

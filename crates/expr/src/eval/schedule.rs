@@ -23,12 +23,16 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(graph: &Graph, plan: &Plan) -> Result<Schedule, Error> {
+    /// The program of a plan.
+    pub(super) fn program(graph: &Graph, plan: &Plan) -> Result<Program, Error> {
         let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
         let outputs: Vec<_> = plan.outputs.iter().map(|s| s.dims()).collect();
-        let program = lower(graph, &plan.operands(true), &outputs, &world, |program| {
+        lower(graph, &plan.operands(true), &outputs, &world, plan.group.as_ref(), |program: &mut Program| {
             vec![world.iter().enumerate().map(|(i, d)| (*d, program.coord(i as u8))).collect()]
-        })?;
+        })
+    }
+
+    pub(super) fn new(program: Program, plan: &Plan) -> Schedule {
         let inner: Along = if plan.world.is_empty() { 0 } else { 1 << (plan.world.len() - 1) };
         let live = program.live();
         let needed: BTreeSet<Val> = program.values().filter(|v| live[v.0 as usize]).collect();
@@ -46,7 +50,7 @@ impl Schedule {
             program,
         };
         schedule.assign(inner);
-        Ok(schedule)
+        schedule
     }
 
     /// Gives buffers to what varies along the inner dimension.
@@ -54,8 +58,11 @@ impl Schedule {
         let mut last_use = vec![0usize; self.program.len()];
         let mut count = 0;
         uses(&self.program, &self.blocks, &mut count, &mut last_use);
-        for store in &self.program.stores {
+        for store in self.program.stored() {
             last_use[store.value.0 as usize] = usize::MAX;
+        }
+        for (a, b) in self.program.taken().flat_map(|(_, s)| &s.terms) {
+            [Some(*a), *b].into_iter().flatten().for_each(|v| last_use[v.0 as usize] = usize::MAX);
         }
         let mut places = Places { schedule: self, inner, last_use, free: Vec::new(), held: Vec::new(), at: 0 };
         let items = std::mem::take(&mut places.schedule.blocks);

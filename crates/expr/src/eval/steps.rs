@@ -10,9 +10,9 @@ use crate::program::{Inst, Val};
 
 impl Worker<'_> {
     pub(super) fn steps(&mut self, nest: &Nest, start: usize, n: usize) {
-        let program = &self.kernel.schedule.program;
+        let program = &self.schedule.program;
         let extent = program.loops()[usize::from(nest.id.0)].extent;
-        let own = self.kernel.schedule.slot_of[extent.0 as usize];
+        let own = self.schedule.slot_of[extent.0 as usize];
         let steps = match own {
             None => self.scalars[extent.0 as usize] as i32,
             Some(slot) => values::<i32>(&self.blocks[slot], n).iter().copied().max().unwrap_or(0),
@@ -20,7 +20,8 @@ impl Worker<'_> {
         for v in &nest.reductions {
             self.clear(*v, n);
         }
-        let step_value = program.values().find(|v| matches!(program.inst(*v), Inst::Step { within, .. } if *within == nest.id));
+        let step_value =
+            program.values().find(|v| matches!(program.inst(*v), Inst::Step { within, .. } if *within == nest.id));
         for step in 0..steps {
             if let Some(v) = step_value {
                 self.set_step(v, extent, step, n);
@@ -33,10 +34,10 @@ impl Worker<'_> {
     }
 
     fn clear(&mut self, v: Val, n: usize) {
-        let program = &self.kernel.schedule.program;
+        let program = &self.schedule.program;
         let Inst::Reduce { reduction, .. } = program.inst(v) else { return };
         let identity = reduction.identity(program.dtype(v));
-        match self.kernel.schedule.slot_of[v.0 as usize] {
+        match self.schedule.slot_of[v.0 as usize] {
             Some(slot) => super::lanes::fill(&mut self.blocks[slot], identity, n),
             None => self.scalars[v.0 as usize] = identity.bits,
         }
@@ -44,7 +45,7 @@ impl Worker<'_> {
 
     /// The number of the step. A point whose loop has ended computes its last step again, so that it reads what it may.
     fn set_step(&mut self, v: Val, extent: Val, step: i32, n: usize) {
-        let schedule = &self.kernel.schedule;
+        let schedule = self.schedule;
         match (schedule.slot_of[v.0 as usize], schedule.slot_of[extent.0 as usize]) {
             (Some(slot), Some(extents)) => {
                 let mut out = std::mem::take(&mut self.blocks[slot]);
@@ -60,7 +61,7 @@ impl Worker<'_> {
     }
 
     fn accumulate(&mut self, v: Val, extent: Val, step: i32, n: usize) {
-        let schedule = &self.kernel.schedule;
+        let schedule = self.schedule;
         let program = &schedule.program;
         let Inst::Reduce { reduction, value, times, .. } = program.inst(v) else { return };
         let (reduction, value, times) = (*reduction, *value, *times);

@@ -1,0 +1,409 @@
+//! Kernels whose threads share reductions: rows in turns, a level of reductions each, and a last turn that stores.
+
+use super::{ENTRY, Names, Params, body};
+use crate::collective::{Group, PARTIALS};
+use crate::emit::text::{binary, literal};
+use crate::plan::Plan;
+use crate::program::{Goal, Program, SharedReduction};
+use std::fmt::Write as _;
+
+/// Bytes of shared memory that answer whether a block is the last.
+const ANSWER: u32 = 16;
+
+/// Everything that the text is made from.
+struct Writer<'a> {
+    plan: &'a Plan,
+    group: &'a Group,
+    names: &'a Names,
+    params: &'a Params,
+    /// The thread's points at once, and one of them.
+    tile: &'a Program,
+    point: &'a Program,
+    text: String,
+    shared_bytes: u32,
+}
+
+/// Writes everything below the head; gives the bytes of shared memory.
+pub(super) fn write(
+    source: &mut String,
+    plan: &Plan,
+    group: &Group,
+    names: &Names,
+    params: &Params,
+    [tile, point]: [&Program; 2],
+) -> u32 {
+    source.push_str("#include \"tilewright/collective.cuh\"\n\n");
+    params.declare(source);
+    let mut writer = Writer { plan, group, names, params, tile, point, text: String::new(), shared_bytes: ANSWER };
+    writer.functions(source);
+    writer.kernel();
+    source.push_str(&writer.text);
+    writer.shared_bytes
+}
+
+impl Writer<'_> {
+    fn lanes(&self) -> u32 {
+        self.plan.lanes
+    }
+
+    fn single(&self) -> Plan {
+        Plan { lanes: 1, ..self.plan.clone() }
+    }
+
+    fn whole_points(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        let even = reduced.last().is_some_and(|w| w.class.divides(self.lanes()));
+        self.lanes() > 1 && (reduced.len() == 1 || even)
+    }
+
+    /// Whether results vary along the reduced loops, so that a last turn goes along them.
+    fn stores_rows(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        self.plan.outputs.iter().flat_map(|s| &s.axes).any(|a| reduced.iter().any(|w| w.dim == a.axis.dim))
+    }
+
+    fn level(&self, level: u16) -> impl Iterator<Item = (usize, &SharedReduction)> {
+        self.tile.shared.iter().enumerate().filter(move |(_, s)| s.level == level)
+    }
+
+    /// A function for each level and one that stores, each for all points of a thread and for one.
+    fn functions(&self, out: &mut String) {
+        let single = self.single();
+        let results = |before: u16| -> String {
+            let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
+            known.map(|(i, s)| format!(", const {} r{i}", s.dtype.cuda())).collect()
+        };
+        for level in 0..self.tile.levels() {
+            let places = |many: bool| -> String {
+                let place = |(i, s): (usize, &SharedReduction)| match many {
+                    true => format!(", {} (&k{i})[{}]", s.dtype.cuda(), self.lanes()),
+                    false => format!(", {}& k{i}", s.dtype.cuda()),
+                };
+                self.level(level).map(place).collect()
+            };
+            let goal = Goal::Level(level);
+            if self.whole_points() {
+                let more = places(true) + &results(level);
+                let name = format!("take{level}");
+                body::function(out, &name, self.plan, self.names, self.params, &self.tile.aimed(goal), Some(&more));
+            }
+            let more = places(false) + &results(level);
+            let name = format!("take{level}_one");
+            body::function(out, &name, &single, self.names, self.params, &self.point.aimed(goal), Some(&more));
+        }
+        let more = results(u16::MAX);
+        if self.stores_rows() && self.whole_points() {
+            body::function(
+                out,
+                "finish",
+                self.plan,
+                self.names,
+                self.params,
+                &self.tile.aimed(Goal::Stores),
+                Some(&more),
+            );
+        }
+        let point = self.point.aimed(Goal::Stores);
+        body::function(out, "finish_one", &single, self.names, self.params, &point, Some(&more));
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.text, "{}{text}", "  ".repeat(depth));
+    }
+
+    fn cut(&self) -> bool {
+        self.group.segments() > 1
+    }
+
+    fn kernel(&mut self) {
+        let [x, y] = self.plan.block;
+        let head = format!(
+            "extern \"C\" __global__ void __launch_bounds__({}) {ENTRY}(const __grid_constant__ Params p) {{",
+            x * y
+        );
+        self.line(0, &head);
+        self.line(1, "tw::arch::take_turn();");
+        self.place();
+        for level in 0..self.tile.levels() {
+            let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
+            self.accumulate(level, &numbers);
+            for number in numbers {
+                self.combine(number);
+            }
+        }
+        if self.cut() {
+            self.partials();
+        }
+        self.finish();
+        self.line(0, "}");
+    }
+
+    /// Where the thread works: its row, its number among the row's threads, the part of the row.
+    fn place(&mut self) {
+        let (outer, reduced) = self.group.split(&self.plan.world);
+        let (first, threads, rows) = (outer.len(), self.group.threads, self.group.rows);
+        let kind = if self.group.wide_rows(&self.plan.world) || self.plan.large_grid() { "long long" } else { "int" };
+        let block = match self.plan.large_grid() {
+            true => "blockIdx.y * (long long)gridDim.x + blockIdx.x",
+            false => "(int)blockIdx.x",
+        };
+        let extent = |i: usize| self.params.world_extent(self.plan, self.names, i);
+        let n = (first..first + reduced.len()).map(extent).collect::<Vec<_>>();
+        let count = if self.group.wide() { "long long" } else { "int" };
+        let n = n.iter().map(|n| format!("({count}){n}")).collect::<Vec<_>>().join(" * ");
+        let mut lines = vec![format!("{kind} block = {block};"), format!("const {count} n = {n};")];
+        if self.cut() {
+            let segment = self.group.tree.segment;
+            lines.push(format!("const int segments = (int)((n + {}) / {segment});", segment - 1));
+            lines.push("const int segment = (int)(block % segments);".into());
+            lines.push("block /= segments;".into());
+            lines.push("const int block_of_rows = (int)block;".into());
+        }
+        let mut conditions = Vec::new();
+        let mut outer_lines = Vec::new();
+        if self.group.tall {
+            lines.push("const int t = (int)threadIdx.y, place = (int)threadIdx.x;".into());
+            for i in (0..first).rev() {
+                let (coord, wide) = (self.names.coord(i), if outer[i].wide() { "long long" } else { "int" });
+                if i + 1 == first {
+                    let tiles = format!("(({} + {}) / {rows})", extent(i), rows - 1);
+                    outer_lines.push(format!("const {wide} {coord} = ({wide})(block % {tiles} * {rows} + place);"));
+                    outer_lines.push(format!("block /= {tiles};"));
+                    conditions.push(format!("{coord} < {}", extent(i)));
+                } else {
+                    outer_lines.push(format!("const {wide} {coord} = ({wide})(block % {});", extent(i)));
+                    outer_lines.push(format!("block /= {};", extent(i)));
+                }
+            }
+        } else {
+            lines.push(format!("const int t = (int)threadIdx.x % {threads}, place = (int)threadIdx.x / {threads};"));
+            lines.push(format!("{kind} row = block * {rows} + place;"));
+            for i in (0..first).rev() {
+                let (coord, wide) = (self.names.coord(i), if outer[i].wide() { "long long" } else { "int" });
+                if i == 0 {
+                    outer_lines.push(format!("const {wide} {coord} = ({wide})row;"));
+                    conditions.push(format!("{coord} < {}", extent(i)));
+                } else {
+                    outer_lines.push(format!("const {wide} {coord} = ({wide})(row % {});", extent(i)));
+                    outer_lines.push(format!("row /= {};", extent(i)));
+                }
+            }
+            if first == 0 {
+                conditions.push("row == 0".into());
+            }
+        }
+        lines.extend(outer_lines);
+        let there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+        lines.push(format!("const bool there = {there};"));
+        if self.cut() {
+            let segment = self.group.tree.segment;
+            lines.push(format!("const {count} first = ({count})segment * {segment};"));
+            lines.push(format!("const {count} end = there ? (n - first < {segment} ? n : first + {segment}) : first;"));
+        } else {
+            lines.push(format!("const {count} first = 0;"));
+            lines.push(format!("const {count} end = there ? n : 0;"));
+        }
+        lines.iter().for_each(|l| self.line(1, l));
+    }
+
+    /// The loop along a row: `many` for all points of a thread, `one` for one.
+    fn along(&mut self, many: Option<&str>, one: &dyn Fn(&str) -> String) {
+        let (outer, reduced) = self.group.split(&self.plan.world);
+        let (first, reduced) = (outer.len(), reduced.to_vec());
+        let (lanes, width) = (self.lanes(), self.group.tree.width);
+        let count = if self.group.wide() { "long long" } else { "int" };
+        self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
+        let decode = |this: &mut Self, depth: usize, at: &str| {
+            let mut rest = at.to_string();
+            for i in (first..first + reduced.len()).rev() {
+                let coord = this.names.coord(i);
+                let kind = if reduced[i - first].wide() { "long long" } else { "int" };
+                let extent = this.params.world_extent(this.plan, this.names, i);
+                match i == first {
+                    true => this.line(depth, &format!("const {kind} {coord} = ({kind})({rest});")),
+                    false => {
+                        this.line(depth, &format!("const {kind} {coord} = ({kind})(({rest}) % {extent});"));
+                        rest = format!("({rest}) / {extent}");
+                    }
+                }
+            }
+        };
+        if let Some(many) = many {
+            self.line(2, &format!("if (at + {lanes} <= end) {{"));
+            decode(self, 3, "at");
+            self.line(3, many);
+            self.line(3, "continue;");
+            self.line(2, "}");
+        }
+        for lane in 0..lanes {
+            self.line(2, &format!("if (at + {lane} < end) {{"));
+            decode(self, 3, &if lane == 0 { "at".to_string() } else { format!("at + {lane}") });
+            let text = one(&lane.to_string());
+            self.line(3, &text);
+            self.line(2, "}");
+        }
+        self.line(1, "}");
+    }
+
+    fn coords(&self) -> String {
+        (0..self.plan.world.len()).map(|i| format!(", {}", self.names.coord(i))).collect()
+    }
+
+    /// One turn along the row for the reductions of a level.
+    fn accumulate(&mut self, level: u16, numbers: &[usize]) {
+        let lanes = self.lanes();
+        for i in numbers {
+            let s = &self.tile.shared[*i];
+            let identity = literal(s.reduction.identity(s.dtype));
+            let start = vec![identity; lanes as usize].join(", ");
+            let text = format!("{} k{i}[{lanes}] = {{{start}}};", s.dtype.cuda());
+            self.line(1, &text);
+        }
+        let before: String = self
+            .tile
+            .shared
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.level < level)
+            .map(|(i, _)| format!(", r{i}"))
+            .collect();
+        let coords = self.coords();
+        let all: String = numbers.iter().map(|i| format!(", k{i}")).collect();
+        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before});"));
+        let one = |lane: &str| {
+            let each: String = numbers.iter().map(|i| format!(", k{i}[{lane}]")).collect();
+            format!("take{level}_one(p{coords}{each}{before});")
+        };
+        self.along(many.as_deref(), &one);
+    }
+
+    /// The threads' accumulators become one value, `r`, which all threads of the row have.
+    fn combine(&mut self, number: usize) {
+        let s = self.tile.shared[number].clone();
+        let kind = s.dtype.cuda();
+        let op = |a: &str, b: &str| binary(s.reduction.operation(), a, b, s.dtype);
+        let mut names: Vec<String> = (0..self.lanes()).map(|v| format!("k{number}[{v}]")).collect();
+        // Each step overwrites the first of a pair, so that no expression grows long.
+        let mut step = 1;
+        while step < names.len() {
+            for v in (0..names.len()).step_by(2 * step) {
+                let text = format!("{} = {};", names[v], op(&names[v], &names[v + step]));
+                self.line(1, &text);
+            }
+            step *= 2;
+        }
+        let r = format!("r{number}");
+        self.line(1, &format!("{kind} {r} = {};", names.swap_remove(0)));
+        if self.group.tall {
+            self.combine_tall(&r, kind, self.group.threads, &op)
+        } else {
+            self.combine_lanes(&r, kind, &op)
+        }
+    }
+
+    fn combine_lanes(&mut self, r: &str, kind: &str, op: &dyn Fn(&str, &str) -> String) {
+        let threads = self.group.threads;
+        let mut flip = 1;
+        while flip < threads.min(32) {
+            self.line(1, &format!("{r} = {};", op(r, &format!("tw::neighbour({r}, {flip})"))));
+            flip *= 2;
+        }
+        if threads <= 32 {
+            return;
+        }
+        let (warps, at) = (threads / 32, self.scratch(8 * 8));
+        self.line(1, "{");
+        self.line(2, &format!("{kind}* const warps = ({kind}*)(tw::shared_memory() + {at});"));
+        self.line(2, &format!("if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = {r};"));
+        self.line(2, "tw::arch::sync_block(tw::Place::here());");
+        self.line(2, &format!("{r} = warps[place * {warps} + (int)threadIdx.x % {warps}];"));
+        let mut flip = 1;
+        while flip < warps {
+            self.line(2, &format!("{r} = {};", op(r, &format!("tw::neighbour({r}, {flip})"))));
+            flip *= 2;
+        }
+        self.line(1, "}");
+    }
+
+    /// Neighbouring threads have neighbouring rows: the values of a row meet in shared memory.
+    fn combine_tall(&mut self, r: &str, kind: &str, threads: u32, op: &dyn Fn(&str, &str) -> String) {
+        if threads == 1 {
+            return;
+        }
+        let rows = self.group.rows;
+        let at = self.scratch(rows * threads * 8);
+        self.line(1, "{");
+        self.line(2, &format!("{kind}* const all = ({kind}*)(tw::shared_memory() + {at});"));
+        self.line(2, &format!("if (t < {threads}) all[t * {rows} + place] = {r};"));
+        self.line(2, "tw::arch::sync_block(tw::Place::here());");
+        self.line(2, &format!("for (int step = 1; step < {threads}; step *= 2) {{"));
+        self.line(3, &format!("if (t < {threads} && t % (2 * step) == 0) {{"));
+        let (a, b) = (format!("all[t * {rows} + place]"), format!("all[(t + step) * {rows} + place]"));
+        self.line(4, &format!("{a} = {};", op(&a, &b)));
+        self.line(3, "}");
+        self.line(3, "tw::arch::sync_block(tw::Place::here());");
+        self.line(2, "}");
+        self.line(2, &format!("{r} = all[place];"));
+        self.line(1, "}");
+    }
+
+    fn scratch(&mut self, bytes: u32) -> u32 {
+        let at = self.shared_bytes;
+        self.shared_bytes += bytes.next_multiple_of(16);
+        at
+    }
+
+    /// Segments' results wait for the block that comes last, which reduces them.
+    fn partials(&mut self) {
+        let count = self.tile.shared.len();
+        let rows = self.group.rows;
+        let counters = super::COUNTER_BYTES;
+        let row = format!("((long long)block_of_rows * {rows} + place)");
+        self.line(
+            1,
+            &format!("unsigned char* const results = p.workspace + {counters} + {row} * segments * {};", 8 * count),
+        );
+        for number in 0..count {
+            let kind = self.tile.shared[number].dtype.cuda();
+            let place = format!("results + ((long long)segment * {count} + {number}) * 8");
+            self.line(1, &format!("if (t == 0) *({kind}*)({place}) = r{number};"));
+        }
+        self.line(1, "if (!tw::last_to_come((unsigned*)p.workspace + block_of_rows, (unsigned)segments)) return;");
+        for number in 0..count {
+            let s = self.tile.shared[number].clone();
+            let (kind, r) = (s.dtype.cuda(), format!("r{number}"));
+            let op = |a: &str, b: &str| binary(s.reduction.operation(), a, b, s.dtype);
+            self.line(1, &format!("{r} = {};", literal(s.reduction.identity(s.dtype))));
+            let lane = if self.group.tall { "t" } else { "t % 32" };
+            let place = format!("results + ((long long)s * {count} + {number}) * 8");
+            self.line(1, &format!("for (int s = {lane}; {lane} < {PARTIALS} && s < segments; s += {PARTIALS}) {{"));
+            self.line(2, &format!("{r} = {};", op(&r, &format!("tw::partial<{kind}>({place})"))));
+            self.line(1, "}");
+            if self.group.tall {
+                self.combine_tall(&r, kind, PARTIALS as u32, &op);
+                continue;
+            }
+            let mut flip = 1;
+            while flip < PARTIALS as u32 {
+                self.line(1, &format!("{r} = {};", op(&r, &format!("tw::neighbour({r}, {flip})"))));
+                flip *= 2;
+            }
+        }
+    }
+
+    /// The last turn: results are stored.
+    fn finish(&mut self) {
+        let all: String = (0..self.tile.shared.len()).map(|i| format!(", r{i}")).collect();
+        let coords = self.coords();
+        if self.stores_rows() {
+            let many = self.whole_points().then(|| format!("finish(p{coords}{all});"));
+            self.along(many.as_deref(), &|_| format!("finish_one(p{coords}{all});"));
+            return;
+        }
+        let (outer, _) = self.group.split(&self.plan.world);
+        let at: String = (0..self.plan.world.len())
+            .map(|i| if i < outer.len() { format!(", {}", self.names.coord(i)) } else { ", 0".into() })
+            .collect();
+        self.line(1, &format!("if (there && t == 0) finish_one(p{at}{all});"));
+    }
+}

@@ -1,0 +1,194 @@
+//! Rows whose reductions threads share on a GPU: the same accumulators, the same tree.
+
+use super::lanes::{Arg, fill};
+use super::schedule::Schedule;
+use super::{BLOCK, Worker, raw};
+use crate::collective::{Group, PARTIALS};
+use crate::dtype::Scalar;
+use crate::fold;
+use crate::plan::Plan;
+use crate::program::SharedReduction;
+use rayon::prelude::*;
+
+/// Computes every row: the levels of reductions, then what is stored.
+pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(dyn Fn(usize) -> Worker<'a> + Sync)) {
+    let (outer, _) = group.split(&plan.world);
+    let rows: i64 = outer.iter().map(|w| w.extent).product();
+    let each = |workers: &mut Vec<Worker<'a>>, row: i64| {
+        let mut reduced = vec![0u64; turns[0].program.shared.len()];
+        for (level, worker) in workers[..turns.len() - 1].iter_mut().enumerate() {
+            worker.reduced.clone_from(&reduced);
+            let spans: Vec<i64> = (0..group.segments()).collect();
+            let parts: Vec<Vec<u64>> = if group.segments() > 1 {
+                let part = |worker: &mut Worker<'a>, s: &i64| worker.segment(group, row, *s, level as u16);
+                spans.par_iter().map_init(|| place(level), part).collect()
+            } else {
+                vec![worker.segment(group, row, 0, level as u16)]
+            };
+            for (number, shared) in turns[level].program.taken() {
+                let values: Vec<u64> = parts.iter().map(|p| p[number]).collect();
+                reduced[number] = if values.len() == 1 { values[0] } else { partials(shared, &values) };
+            }
+        }
+        if let Some(worker) = workers.last_mut() {
+            worker.reduced.clone_from(&reduced);
+            worker.finish(group, row);
+        }
+    };
+    let workers = || (0..turns.len()).map(place).collect::<Vec<_>>();
+    if group.segments() > 1 {
+        let mut workers = workers();
+        (0..rows).for_each(|row| each(&mut workers, row));
+    } else {
+        (0..rows).into_par_iter().for_each_init(workers, each);
+    }
+}
+
+fn scalar(shared: &SharedReduction, bits: u64) -> Scalar {
+    Scalar { dtype: shared.dtype, bits }
+}
+
+/// Neighbours become one, pairs of pairs, until one is left.
+fn tree(shared: &SharedReduction, mut values: Vec<u64>) -> u64 {
+    let op = shared.reduction.operation();
+    while values.len() > 1 {
+        values = values.chunks(2).map(|p| fold::binary(op, scalar(shared, p[0]), scalar(shared, p[1])).bits).collect();
+    }
+    values[0]
+}
+
+/// Segments' results, side by side.
+fn partials(shared: &SharedReduction, values: &[u64]) -> u64 {
+    let mut sums = vec![shared.reduction.identity(shared.dtype).bits; PARTIALS as usize];
+    for (i, v) in values.iter().enumerate() {
+        let sum = &mut sums[i % PARTIALS as usize];
+        *sum = fold::binary(shared.reduction.operation(), scalar(shared, *sum), scalar(shared, *v)).bits;
+    }
+    tree(shared, sums)
+}
+
+impl Worker<'_> {
+    /// The results of one segment for the reductions of a level; others are 0.
+    fn segment(&mut self, group: &Group, row: i64, segment: i64, level: u16) -> Vec<u64> {
+        let schedule = self.schedule;
+        self.row = None;
+        let width = group.tree.width as usize;
+        let taken: Vec<(usize, &SharedReduction)> = schedule.program.taken().collect();
+        // Room for the accumulators, and as much again for what they become.
+        let mut sums: Vec<Vec<u64>> = taken.iter().map(|_| vec![0; width.max(BLOCK)]).collect();
+        let mut next = vec![0u64; BLOCK];
+        for (sum, (_, shared)) in sums.iter_mut().zip(&taken) {
+            fill(sum, shared.reduction.identity(shared.dtype), width);
+        }
+        let begin = segment * group.tree.segment;
+        let end = (begin + group.tree.segment).min(group.n);
+        self.spans(group, row, begin..end, width, |worker, at, n| {
+            let offset = ((at - begin) as usize) % width;
+            for (sum, (_, shared)) in sums.iter_mut().zip(&taken) {
+                worker.take(shared, level, sum, &mut next, (offset, width), n);
+            }
+        });
+        let mut results = vec![0; schedule.program.shared.len()];
+        for (sum, (number, shared)) in sums.iter().zip(&taken) {
+            let values = (0..width).map(|i| element(sum, shared.dtype.size(), i)).collect();
+            results[*number] = tree(shared, values);
+        }
+        results
+    }
+
+    /// Adds `n` values to accumulators from `offset` on, round and round.
+    fn take(
+        &self,
+        shared: &SharedReduction,
+        level: u16,
+        sums: &mut [u64],
+        next: &mut [u64],
+        (offset, width): (usize, usize),
+        n: usize,
+    ) {
+        debug_assert_eq!(shared.level, level);
+        let (value, times) = shared.terms[0];
+        let (dtype, size) = (shared.dtype, shared.dtype.size());
+        let arg = |v: crate::program::Val| match self.schedule.slot_of[v.0 as usize] {
+            Some(slot) => Arg::Block(&self.blocks[slot]),
+            None => Arg::Uniform(self.scalars[v.0 as usize]),
+        };
+        // Whole words of 8 bytes at aligned places go through the vector loops, the others one by one.
+        let aligned = offset * size % 8 == 0 && n <= width - offset;
+        if aligned {
+            let from = offset * size / 8;
+            let old = Arg::Block(&sums[from..]);
+            match times {
+                Some(times) => raw::fma(dtype, next, [arg(value), arg(times), old], n),
+                None => raw::binary(shared.reduction.operation(), dtype, next, [old, arg(value)], n),
+            }
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums[from..]);
+            bytes[..n * size].copy_from_slice(&bytemuck::cast_slice(next)[..n * size]);
+            return;
+        }
+        let get = |a: &Arg<'_>, i: usize| match a {
+            Arg::Block(block) => element(block, size, i),
+            Arg::Uniform(bits) => *bits,
+        };
+        let (value, times) = (arg(value), times.map(arg));
+        for i in 0..n {
+            let j = (offset + i) % width;
+            let (old, v) = (scalar(shared, element(sums, size, j)), scalar(shared, get(&value, i)));
+            let new = match &times {
+                Some(times) => fold::fma(v, scalar(shared, get(times, i)), old),
+                None => fold::binary(shared.reduction.operation(), old, v),
+            };
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(sums);
+            bytes[j * size..(j + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
+        }
+    }
+
+    /// Stores what is computed from the reductions' results.
+    fn finish(&mut self, group: &Group, row: i64) {
+        self.row = None;
+        let reduced = self.plan.world.len() - group.loops;
+        let along = |d: &usize| *d >= reduced;
+        let index = |s: &crate::program::Store| {
+            s.index.iter().any(
+                |v| matches!(self.schedule.program.inst(*v), crate::program::Inst::Coord(d) if along(&usize::from(*d))),
+            )
+        };
+        let whole = self.schedule.program.stored().iter().any(index);
+        let end = if whole { group.n } else { 1 };
+        self.spans(group, row, 0..end, BLOCK, |worker, at, n| {
+            let inner = worker.plan.inner().map_or(1, |w| w.extent);
+            worker.store((at % inner) as usize, n);
+        });
+    }
+
+    /// Computes the values `range` of a row in blocks that cross no end of the innermost loop, nor of the accumulators.
+    fn spans(
+        &mut self,
+        group: &Group,
+        row: i64,
+        range: std::ops::Range<i64>,
+        width: usize,
+        mut each: impl FnMut(&mut Self, i64, usize),
+    ) {
+        let inner = self.plan.inner().map_or(1, |w| w.extent);
+        let per_row = group.n / inner;
+        let mut at = range.start;
+        while at < range.end {
+            let start = at % inner;
+            // Blocks of whole rounds of narrow accumulators; of wide ones, up to where a round ends.
+            let round = if width > BLOCK { width - ((at - range.start) as usize % width) } else { BLOCK };
+            let n = (inner - start).min(range.end - at).min(BLOCK as i64).min(round as i64);
+            self.compute((row * per_row + at / inner) as usize, start as usize, n as usize);
+            each(self, at, n as usize);
+            at += n;
+        }
+    }
+}
+
+/// The bits of element `i` of a block.
+fn element(block: &[u64], size: usize, i: usize) -> u64 {
+    let bytes: &[u8] = bytemuck::cast_slice(block);
+    let mut bits = [0; 8];
+    bits[..size].copy_from_slice(&bytes[i * size..(i + 1) * size]);
+    u64::from_le_bytes(bits)
+}
