@@ -102,10 +102,33 @@ impl Report {
         &mut self.rows[last]
     }
 
+    /// Adds a figure with peers that were measured in this run: a row for each.
+    pub fn add_against(
+        &mut self,
+        [suite, case, metric]: [&str; 3],
+        value: f64,
+        unit: &str,
+        limit: Option<f64>,
+        peers: &[(&str, f64)],
+    ) {
+        for (peer, figure) in peers {
+            let row = self.add(suite, case, metric, value, unit).against(peer, *figure);
+            row.limit = limit.map(rounded);
+        }
+    }
+
     /// Sets peers beside the rows that they measured too: a row for each.
     pub fn join(&mut self, peers: &[Peer]) {
-        let mut joined = Vec::with_capacity(self.rows.len());
+        let mut joined: Vec<Row> = Vec::with_capacity(self.rows.len());
         for row in self.rows.drain(..) {
+            let is_same = |other: &Row| {
+                (&other.suite, &other.case, &other.metric) == (&row.suite, &row.case, &row.metric)
+            };
+            // Beside a figure with several peers of its own, those from outside stand once.
+            if row.peer.is_some() && joined.iter().any(is_same) {
+                joined.push(row);
+                continue;
+            }
             let fits = |peer: &&Peer| {
                 (&peer.suite, &peer.case, &peer.metric) == (&row.suite, &row.case, &row.metric)
                     && peer.device.as_ref().is_none_or(|device| *device == row.device)
@@ -143,9 +166,16 @@ impl Report {
     }
 }
 
-/// The peers' figures in a folder of results; none if there is no such file.
+/// The peers' figures in a folder of results, from every file `peers*.json`; none if there is no such file.
 pub fn peers(folder: &Path) -> Vec<Peer> {
-    read(&folder.join("peers.json"))
+    let named = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("peers") && name.ends_with(".json")
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(named).collect();
+    files.sort();
+    files.iter().flat_map(|file| read(file)).collect()
 }
 
 /// The rows of a file; none if it cannot be read, which is said when it is there.

@@ -4,10 +4,10 @@ use std::io::Write;
 use tilewright_benches::kernels::{Empty, Spin};
 use tilewright_driver::{Arch, Error, compile, toolkit};
 
-const H200: Arch = Arch::new(9, 0);
+pub(crate) const H200: Arch = Arch::new(9, 0);
 
 /// Whether kernels can be compiled here; if not, the test is skipped by name.
-fn has_nvrtc(name: &str) -> bool {
+pub(crate) fn has_nvrtc(name: &str) -> bool {
     let reason = match toolkit::nvrtc() {
         Ok(_) => return true,
         Err(Error::NoNvrtc { .. }) => "no NVRTC",
