@@ -30,7 +30,7 @@ fn main() -> ExitCode {
             println!("{line}");
             true
         }),
-        None => measure(&options),
+        None => measure_deep(options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -40,6 +40,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// [`measure`] with room on the stack: chains of thousands of operations are walked to their ends.
+fn measure_deep(options: Options) -> Result<bool> {
+    let work = move || measure(&options).map_err(|error| error.to_string());
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(work)?;
+    Ok(thread.join().map_err(|_| "the benchmark panicked")??)
 }
 
 /// Runs the wanted cases; whether none failed.

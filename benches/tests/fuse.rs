@@ -164,25 +164,4 @@ fn kernels_compile() {
     for seed in 0..4 {
         compile(&source("random", Pipeline::random(seed).source(&given).unwrap()), H200).unwrap();
     }
-    if std::env::var_os("LONG").is_some() {
-        let batch = Tensor::<u8, (N, Y, X)>::from_vec([50, 120, 60], Random::new(6).pixels(360_000)).unwrap();
-        let line = Tensor::<f32, (X,)>::from_vec([90_000], vec![0.0; 90_000]).unwrap();
-        for n in [1000, 3000, 10_000] {
-            let begin = std::time::Instant::now();
-            let handle = both(n);
-            let traced = begin.elapsed();
-            let text = handle.source(&batch).unwrap();
-            let emitted = begin.elapsed();
-            compile(&source("both", text), H200).unwrap();
-            eprintln!("{n}: traced {traced:?}, emitted {emitted:?}, compiled {:?}", begin.elapsed());
-        }
-        let begin = std::time::Instant::now();
-        compile(&source("additions", additions(1161).source(&line).unwrap()), H200).unwrap();
-        eprintln!("additions {:?}", begin.elapsed());
-        for seed in 0..50 {
-            let begin = std::time::Instant::now();
-            compile(&source("random", Pipeline::random(seed).source(&given).unwrap()), H200).unwrap();
-            eprint!("{:?} ", begin.elapsed());
-        }
-    }
 }
