@@ -32,8 +32,7 @@ pub fn vertical(n: usize) -> Vertical {
 }
 
 /// A handle over a batch of pictures, with a factor, a subtrahend and a divisor for each.
-pub type Horizontal =
-    Fused<(In<u8, (N, Y, X)>, In<f32, (N,)>, In<f32, (N,)>, In<f32, (N,)>), Out<f32, (N, Y, X)>>;
+pub type Horizontal = Fused<(In<u8, (N, Y, X)>, In<f32, (N,)>, In<f32, (N,)>, In<f32, (N,)>), Out<f32, (N, Y, X)>>;
 
 /// Cast, multiply, subtract, divide.
 pub fn horizontal() -> Horizontal {
@@ -79,8 +78,7 @@ pub fn normalised_f64<T: Value + Element>() -> Row<T, f64> {
 }
 
 /// A handle over large frames: factor, subtrahend and divisor for each colour.
-pub type Frames =
-    Fused<(In<u8, (N, Y, X, C)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f32, (N, C, Y, X)>>;
+pub type Frames = Fused<(In<u8, (N, Y, X, C)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f32, (N, C, Y, X)>>;
 
 /// Frames as a classifier wants them: resized by bilinear interpolation, normalised, planar.
 pub fn frames(height: usize, width: usize) -> Frames {
@@ -89,13 +87,16 @@ pub fn frames(height: usize, width: usize) -> Frames {
     })
 }
 
+type TwoRows = Fused<(In<f32, (X,)>, In<f32, (X,)>), Out<f32, (X,)>>;
+type OfBoxes = Fused<(In<u8, (Y, X, C)>, In<Rect, (N,)>, In<f32, (C,)>), Out<f32, (N, C, Y, X)>>;
+
 /// A random pipeline.
 #[derive(Debug)]
 pub enum Pipeline {
     /// Over two rows.
-    Rows(Fused<(In<f32, (X,)>, In<f32, (X,)>), Out<f32, (X,)>>),
+    Rows(TwoRows),
     /// Boxes of a picture, resized.
-    Boxes(Fused<(In<u8, (Y, X, C)>, In<Rect, (N,)>, In<f32, (C,)>), Out<f32, (N, C, Y, X)>>),
+    Boxes(OfBoxes),
 }
 
 /// What a pipeline computed.

@@ -21,6 +21,9 @@ pub struct Row {
     pub peer: Option<String>,
     /// Its figure.
     pub peer_value: Option<f64>,
+    /// The peer's figure over ours.
+    #[serde(default)]
+    pub ratio: Option<f64>,
     /// The time that moving each byte once would take, at the measured copy bandwidth.
     pub limit: Option<f64>,
     /// What was built.
@@ -43,6 +46,7 @@ impl Row {
     /// Sets the peer and its figure.
     pub fn against(&mut self, peer: &str, value: f64) -> &mut Self {
         (self.peer, self.peer_value) = (Some(peer.to_owned()), Some(rounded(value)));
+        self.ratio = Some(rounded(value / self.value)).filter(|ratio| ratio.is_finite());
         self
     }
 }
@@ -92,6 +96,7 @@ impl Report {
             unit: unit.to_owned(),
             peer: None,
             peer_value: None,
+            ratio: None,
             limit: None,
             commit: self.commit.clone(),
             date: self.date.clone(),
@@ -112,8 +117,7 @@ impl Report {
         peers: &[(&str, f64)],
     ) {
         for (peer, figure) in peers {
-            let row = self.add(suite, case, metric, value, unit).against(peer, *figure);
-            row.limit = limit.map(rounded);
+            self.add(suite, case, metric, value, unit).against(peer, *figure).limit = limit.map(rounded);
         }
     }
 
@@ -121,9 +125,8 @@ impl Report {
     pub fn join(&mut self, peers: &[Peer]) {
         let mut joined: Vec<Row> = Vec::with_capacity(self.rows.len());
         for row in self.rows.drain(..) {
-            let is_same = |other: &Row| {
-                (&other.suite, &other.case, &other.metric) == (&row.suite, &row.case, &row.metric)
-            };
+            let is_same =
+                |other: &Row| (&other.suite, &other.case, &other.metric) == (&row.suite, &row.case, &row.metric);
             // Beside a figure with several peers of its own, those from outside stand once.
             if row.peer.is_some() && joined.iter().any(is_same) {
                 joined.push(row);
@@ -133,11 +136,7 @@ impl Report {
                 (&peer.suite, &peer.case, &peer.metric) == (&row.suite, &row.case, &row.metric)
                     && peer.device.as_ref().is_none_or(|device| *device == row.device)
             };
-            let with = |peer: &Peer| Row {
-                peer: Some(peer.peer.clone()),
-                peer_value: Some(rounded(peer.value)),
-                ..row.clone()
-            };
+            let with = |peer: &Peer| row.clone().against(&peer.peer, peer.value).clone();
             let more: Vec<Row> = peers.iter().filter(fits).map(with).collect();
             if more.is_empty() || row.peer.is_some() {
                 joined.push(row);

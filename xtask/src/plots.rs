@@ -226,7 +226,7 @@ fn knee(points: &[(f64, f64)]) -> String {
     })
 }
 
-/// Three significant digits, thousands apart.
+/// Three significant digits, or all before the point, thousands apart.
 fn figure(value: f64) -> String {
     match value.abs() {
         large if large >= 99.95 => whole(value),

@@ -42,7 +42,11 @@ fn all_stages_pass_and_skips_are_named() {
 #[test]
 fn peers_are_scripts_and_programs() {
     let root = bundle();
-    write(root.path(), "peers/one.py", "import os; open(os.environ['TILEWRIGHT_OUT'] + '/peers.json', 'w').write('[]')\n");
+    write(
+        root.path(),
+        "peers/one.py",
+        "import os; open(os.environ['TILEWRIGHT_OUT'] + '/peers.json', 'w').write('[]')\n",
+    );
     let (output, text) = run(root.path(), &["peers"]);
     assert!(output.status.success(), "{text}");
     assert!(text.contains("skipped 1: not in this bundle: peers::fkl\n"), "{text}");

@@ -31,8 +31,8 @@ pub fn run(quick: bool, report: &mut Report) -> Result<()> {
     let frame = ImageBuffer::from_raw(FRAME[1] as u32, FRAME[0] as u32, picture.to_vec()?).ok_or("a short frame")?;
     let (places, constants) = (boxes.to_vec()?, [mul.to_vec()?, sub.to_vec()?, div.to_vec()?]);
     let other = by_hand(&frame, &places, &constants)?;
-    let far = |(got, other): &(&f32, &f32)| !((**got - **other).abs() <= TOLERANCE);
-    if let Some((got, other)) = batch.to_vec()?.iter().zip(&other).find(far) {
+    let is_close = |got: f32, other: f32| (got - other).abs() <= TOLERANCE;
+    if let Some((got, other)) = batch.to_vec()?.iter().zip(&other).find(|(got, other)| !is_close(**got, **other)) {
         return Err(format!("by hand {other} is computed, fused {got}").into());
     }
 

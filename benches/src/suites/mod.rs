@@ -81,7 +81,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "chain" => chain::run(session, report),
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
-        "fuse" => fuse::run(session, case, quick, report),
+        "fuse" => fuse::run(session, case, report),
         other => Err(format!("no suite `{other}`").into()),
     }
 }

@@ -46,23 +46,26 @@ impl Chart {
             let area = SVGBackend::with_string(&mut svg, (860, 500)).into_drawing_area();
             area.fill(&WHITE)?;
             let ((left, right), (low, high)) = (self.range(|p| p.0), self.range(|p| p.1));
+            // The legend stands above the highest line.
+            let room = (high / low).powf(0.06 * (self.series.len() + 1) as f64);
             let mut chart = ChartBuilder::on(&area)
                 .caption(&self.title, (FONT, 18))
                 .margin(12)
                 .x_label_area_size(44)
                 .y_label_area_size(70)
-                // The legend stands above the highest line.
-                .build_cartesian_2d((left..right).log_scale(), (low..high * 30.0).log_scale())?;
+                .build_cartesian_2d((left..right).log_scale(), (low..high * room).log_scale())?;
             let short = |value: &f64| if *value >= 1.0 { format!("{value:.0}") } else { format!("{value}") };
             chart
                 .configure_mesh()
+                .max_light_lines(4)
                 .x_desc(&self.across)
                 .y_desc(&self.up)
                 .x_label_formatter(&short)
                 .y_label_formatter(&short)
                 .label_style((FONT, 13))
                 .draw()?;
-            for (i, series) in self.series.iter().enumerate() {
+            // From the last to the first, so that the first lies on top.
+            for (i, series) in self.series.iter().enumerate().rev() {
                 let colour = COLOURS[i % COLOURS.len()];
                 let style = colour.stroke_width(if i == 0 { 3 } else { 2 });
                 chart

@@ -78,7 +78,7 @@ pub const CASES: [&str; 60] = [
 ];
 
 /// Measures one case. Its name is a kind, and behind a slash how much of it.
-pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
     let (kind, rest) = case.split_once('/').unwrap_or((case, ""));
     let number = || rest.parse::<usize>().map_err(|_| format!("`{rest}` is no number: {case}"));
     match kind {
@@ -92,7 +92,7 @@ pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> R
         "per_kernel" => rows::per_kernel(session, number()?, report),
         "size" => rows::size(session, number()?, report),
         "type" => rows::types(session, rest, report),
-        "compile" => compile::run(quick, report),
+        "compile" => compile::run(report),
         other => Err(format!("no kind of case `{other}`").into()),
     }
 }
@@ -132,8 +132,8 @@ fn written(got: &[f32]) -> Result<()> {
 /// Whether a peer, which rounds elsewhere, computes about the same after `steps` operations.
 fn close(got: &[f32], expected: &[f32], steps: usize) -> Result<()> {
     let most = 2e-6 * steps.max(8) as f32;
-    let is_far = |(got, expected): (&f32, &f32)| !((got - expected).abs() <= most * expected.abs().max(1.0));
-    match got.iter().zip(expected).position(is_far) {
+    let is_close = |got: f32, expected: f32| (got - expected).abs() <= most * expected.abs().max(1.0);
+    match got.iter().zip(expected).position(|(got, expected)| !is_close(*got, *expected)) {
         None if got.len() == expected.len() => Ok(()),
         None => Err(format!("the peer has {} results, expected {}", got.len(), expected.len()).into()),
         Some(at) => Err(format!("the peer has {} at {at}, expected {}", got[at], expected[at]).into()),

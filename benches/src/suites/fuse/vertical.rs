@@ -28,9 +28,8 @@ pub fn run(session: &Session, n: usize, report: &mut Report) -> Result<()> {
     let mut pictures = vec![host.to(device)?];
     let mut results = vec![nan()?];
     handle.call_into(&mut results[0], &pictures[0])?;
-    let [begin, end] = [0, PICTURE[0] - SAMPLE].map(|row| -> Result<Vec<f32>> {
-        Ok(handle.call(&host.narrow::<Y>(row, SAMPLE)?)?.to_vec()?)
-    });
+    let [begin, end] = [0, PICTURE[0] - SAMPLE]
+        .map(|row| -> Result<Vec<f32>> { Ok(handle.call(&host.narrow::<Y>(row, SAMPLE)?)?.to_vec()?) });
     let (begin, end) = (begin?, end?);
     same_ends(&results[0].to_vec()?, &begin, &end)?;
 
