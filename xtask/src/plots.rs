@@ -1,7 +1,7 @@
 //! `cargo xtask plots`: draws what `benches/results` holds about fusion, and writes the tables of docs/fusion.md.
 //!
 //! The document says where a figure belongs: between `<!-- plots: NAME -->` and `<!-- end -->` this command writes, and nothing
-//! else does. A name is that of a [`Figure`], or `machine`.
+//! else does. A name is that of a [`Figure`], or `machine`, `types`, `compile`.
 
 mod chart;
 mod results;
@@ -114,6 +114,8 @@ pub fn filled(document: &str, results: &Results) -> Result<String> {
         let part = match FIGURES.iter().find(|figure| figure.name == name) {
             Some(figure) => figure.part(results),
             None if name == "machine" => machine(results),
+            None if name == "types" => types(results),
+            None if name == "compile" => compile(results),
             None => bail!("no figure `{name}`; there are {}", FIGURES.map(|figure| figure.name).join(", ")),
         };
         write!(text, "{before}{BEGIN}{name} -->\n{part}{END}")?;
@@ -143,6 +145,33 @@ fn machine(results: &Results) -> String {
         us("device_us_graph"),
         us("host_us")
     )
+}
+
+/// A small computation, by element types.
+fn types(results: &Results) -> String {
+    let rows: Vec<&Row> = results.of("type", "device_us").collect();
+    if rows.is_empty() {
+        return "Not yet measured: `fuse/type`, device_us.\n".to_owned();
+    }
+    let mut text = "| from - to | tilewright, us | each byte once, us |\n|---|---:|---:|\n".to_owned();
+    for row in rows {
+        let types = row.case.trim_start_matches("type/");
+        let limit = row.limit.map_or_else(String::new, figure);
+        text += &format!("| {types} | {} | {limit} |\n", figure(row.value));
+    }
+    text
+}
+
+/// What a pipeline costs that nobody has compiled before.
+fn compile(results: &Results) -> String {
+    let ms = |metric| results.of("compile", metric).next().map(|row| figure(row.value));
+    match (ms("ms"), ms("p90_ms"), ms("first_ms")) {
+        (Some(ms), Some(p90), Some(first)) => format!(
+            "{ms} ms in the median, {p90} ms for nine of ten; {first} ms for the first of a process, which finds and loads the \
+             compiler.\n"
+        ),
+        _ => "Not yet measured: `fuse/compile`.\n".to_owned(),
+    }
 }
 
 impl Figure {

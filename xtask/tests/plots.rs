@@ -19,6 +19,7 @@ fn results() -> Results {
         row("additions/21", 105.0, none),
         row("additions/61", 200.0, none),
         row("launch", 1.3, none),
+        row("type/u8-f32", 2.5, none),
         r#"{"suite":"crops","case":"50"}"#.to_owned(),
     ];
     Results::parse(&format!("[{}]", rows.join(","))).unwrap()
@@ -26,7 +27,8 @@ fn results() -> Results {
 
 fn document() -> String {
     let parts = FIGURES.iter().map(|figure| format!("<!-- plots: {} -->old<!-- end -->\n", figure.name));
-    format!("before\n<!-- plots: machine --><!-- end -->\n{}after\n", parts.collect::<String>())
+    let others = ["machine", "types", "compile"].map(|name| format!("<!-- plots: {name} --><!-- end -->\n"));
+    format!("before\n{}{}after\n", others.concat(), parts.collect::<String>())
 }
 
 #[test]
@@ -46,6 +48,8 @@ fn tables_are_written_between_marks() {
 | 50 | 4.00 | 1.50 | 1,236 (309x) | 5.00 (1.25x) |
 ";
     assert!(text.contains(expected), "{text}");
+    assert!(text.contains("| u8-f32 | 2.50 | 1.50 |\n"), "{text}");
+    assert!(text.contains("Not yet measured: `fuse/compile`.\n"), "{text}");
     assert!(text.contains("Up to 21 additions cost no more"), "{text}");
     // Writing it again changes nothing.
     assert_eq!(filled(&text, &results()).unwrap(), text);
@@ -57,7 +61,7 @@ fn what_is_not_measured_is_named() {
     for figure in &FIGURES {
         assert!(figure.chart(&Results::default()).is_none());
     }
-    for kind in ["vertical", "horizontal", "both", "additions", "per_kernel", "size", "crops"] {
+    for kind in ["vertical", "horizontal", "both", "additions", "per_kernel", "size", "crops", "type", "compile"] {
         assert!(text.contains(&format!("Not yet measured: `fuse/{kind}`")), "{text}");
     }
     assert!(text.contains("The suite `fuse` is not yet measured.") && !text.contains("images/"));
