@@ -96,7 +96,7 @@ def host_us(call):
 def add(suite, case, metric, value, peer):
     row = {"suite": suite, "case": case, "metric": metric, "value": value, "peer": peer}
     ROWS.append(row | {"device": torch.cuda.get_device_name()})
-    print(f"{suite + '/' + case:14} {metric:18} {value:12.2f}  {peer}", flush=True)
+    print(f"{suite + '/' + case:24} {metric:18} {value:12.2f}  {peer}", flush=True)
 
 
 def attempt(name, work, failed):
@@ -267,6 +267,16 @@ def copies():
         add("copy", f"2^{exponent}", "device_us", device_us(lambda _: target.copy_(source), 9), "PyTorch copy_")
 
 
+def write(name, failed):
+    """Writes the rows, names what failed, and gives the exit code: the other cases stand."""
+    file = Path(os.environ.get("TILEWRIGHT_OUT") or ".") / name
+    file.write_text("[\n" + ",\n".join(json.dumps(row) for row in ROWS) + "\n]\n")
+    for failure in failed:
+        print(f"failed: {failure}")
+    print(f"{len(ROWS)} rows in {time.perf_counter() - BEGIN:.0f} s, {file}")
+    return 0 if ROWS else 1
+
+
 def main():
     if not torch.cuda.is_available():
         print("skipped: PyTorch sees no GPU")
@@ -285,13 +295,7 @@ def main():
     if crops is not None:
         for count in (50, 150, 10, 100, 10000):
             attempt(f"crops/{count}", lambda: crops.run(count, failed), failed)
-    folder = Path(os.environ.get("TILEWRIGHT_OUT") or ".")
-    (folder / "peers.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in ROWS) + "\n]\n")
-    for failure in failed:
-        print(f"failed: {failure}")
-    print(f"{len(ROWS)} rows in {time.perf_counter() - BEGIN:.0f} s, {folder / 'peers.json'}")
-    # A case that failed is named above; the others stand.
-    return 0 if ROWS else 1
+    return write("peers.json", failed)
 
 
 if __name__ == "__main__":

@@ -122,6 +122,16 @@ impl Random {
         (0..len).map(|_| (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect()
     }
 
+    /// Bytes.
+    pub fn pixels(&mut self, len: usize) -> Vec<u8> {
+        let mut pixels = Vec::with_capacity(len + 7);
+        while pixels.len() < len {
+            pixels.extend_from_slice(&self.bits().to_le_bytes());
+        }
+        pixels.truncate(len);
+        pixels
+    }
+
     /// A row of numbers in -1..1.
     pub fn line(&mut self, len: usize) -> Result<Line, Error> {
         Tensor::from_vec([len], self.floats(len))
@@ -129,10 +139,7 @@ impl Random {
 
     /// A picture of random pixels.
     pub fn picture(&mut self, extents: [usize; 3]) -> Result<Picture, Error> {
-        let len: usize = extents.iter().product();
-        let mut pixels: Vec<u8> = (0..len.div_ceil(8)).flat_map(|_| self.bits().to_ne_bytes()).collect();
-        pixels.truncate(len);
-        Tensor::from_vec(extents, pixels)
+        Tensor::from_vec(extents, self.pixels(extents.iter().product()))
     }
 
     /// Boxes of 60x120 pixels at places of a picture of these extents, no two the same.

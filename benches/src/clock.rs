@@ -87,6 +87,37 @@ impl Clock {
         Ok(median((0..self.repeats).map(once).collect::<Result<_>>()?))
     }
 
+    /// Microseconds of a call that queues so much that the host's pace is part of it: between two events around one call. A call
+    /// beyond a second is timed once.
+    pub fn long_us(&self, call: &mut Call<'_>) -> Result<f64> {
+        self.some_spans(&mut || call(0))
+    }
+
+    /// As [`Clock::long_us`], the call captured into a graph.
+    pub fn long_graph_us(&self, call: &mut Call<'_>) -> Result<f64> {
+        let (graph, captured) = self.gpu.stream().capture(|| call(0))?;
+        captured?;
+        self.some_spans(&mut || Ok(graph.launch(self.gpu.stream())?))
+    }
+
+    /// The median of a few spans after one that does not count; that one alone when it is very long.
+    fn some_spans(&self, queue: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+        const LONG_US: f64 = 1e6;
+        let mut span = || -> Result<f64> {
+            let begin = self.gpu.stream().record()?;
+            queue()?;
+            let end = self.gpu.stream().record()?;
+            self.gpu.synchronize()?;
+            Ok(f64::from(end.elapsed_ms_since(&begin)?) * 1e3)
+        };
+        let first = span()?;
+        if first > LONG_US {
+            return Ok(first);
+        }
+        let repeats = ((LONG_US / 4.0 / first) as usize).clamp(3, self.repeats);
+        Ok(median((0..repeats).map(|_| span()).collect::<Result<_>>()?))
+    }
+
     /// Host time of a call, in microseconds.
     pub fn host_us(&self, call: &mut Call<'_>) -> Result<f64> {
         Ok(self.host_us_of([call])?[0])

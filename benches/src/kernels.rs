@@ -1,7 +1,9 @@
-//! Two kernels of the benchmark's own, and the package's unsafe code: their launches.
+//! Kernels of the benchmark's own, and the package's unsafe code: their launches.
 
 use crate::Result;
-use tilewright_driver::{Function, KernelCache, LaunchConfig, Source};
+use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
+use tilewright_driver::{DeviceBuffer, Function, KernelCache, LaunchConfig, Source};
 use tilewright_ops::Gpu;
 
 /// A kernel that does nothing, with a parameter block that nobody reads: what a launch costs by itself.
@@ -68,6 +70,100 @@ impl Spin {
         let config = LaunchConfig::linear(1, 1);
         // SAFETY: the kernel reads its one parameter and no memory.
         Ok(unsafe { self.function.launch(self.gpu.stream(), &config, bytemuck::bytes_of(&cycles)) }?)
+    }
+}
+
+/// What one launch of [`Stepwise`] takes.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Step {
+    x: u64,
+    from: u64,
+    /// Groups of four elements.
+    groups: u32,
+    by: f32,
+}
+
+/// A kernel for each operation, in place, as a library of single operations has them: what fusion is compared with. A thread
+/// takes four elements, 16 bytes.
+#[derive(Debug)]
+pub struct Stepwise {
+    gpu: Gpu,
+    convert: Function,
+    multiply: Function,
+    add: Function,
+}
+
+impl Stepwise {
+    /// Elements of a thread: lengths are multiples of it.
+    const GROUP: usize = 4;
+    const THREADS: usize = 256;
+
+    /// The kernels.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let (module, _) = KernelCache::shared().load(gpu.device(), &Self::source())?;
+        let function = |name| module.function(name);
+        let (convert, multiply, add) = (function("convert")?, function("multiply")?, function("add")?);
+        Ok(Self { gpu: gpu.clone(), convert, multiply, add })
+    }
+
+    /// Their source.
+    pub fn source() -> Source {
+        let kernel = |name: &str, read: &str, value: &str| {
+            format!(
+                "extern \"C\" __global__ void {name}(const __grid_constant__ Step p) {{\n\
+                   const unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+                   if (i >= p.groups) return;\n\
+                   const auto x = {read}[i];\n\
+                   p.x[i] = make_float4({});\n\
+                 }}\n",
+                ["x", "y", "z", "w"].map(|c| value.replace('$', &format!("x.{c}"))).join(", ")
+            )
+        };
+        let text = "struct Step { float4* x; const uchar4* from; unsigned int groups; float by; };\n".to_owned()
+            + &kernel("convert", "p.from", "(float)$")
+            + &kernel("multiply", "p.x", "$ * p.by")
+            + &kernel("add", "p.x", "$ + p.by");
+        Source { name: "stepwise".to_owned(), text, ..Source::default() }
+    }
+
+    /// Queues `x = from` for the elements of a range.
+    pub fn convert(&self, x: &mut DeviceBuffer<f32>, from: &DeviceBuffer<u8>, range: Range<usize>) -> Result<()> {
+        if from.len() < range.end {
+            return Err(format!("{} elements to convert, expected {}", from.len(), range.end).into());
+        }
+        self.launch(&self.convert, x, from.device_ptr() + range.start as u64, range, 0.0)
+    }
+
+    /// Queues `x = x * by` for the elements of a range.
+    pub fn multiply(&self, x: &mut DeviceBuffer<f32>, range: Range<usize>, by: f32) -> Result<()> {
+        self.launch(&self.multiply, x, 0, range, by)
+    }
+
+    /// Queues `x = x + by` for the elements of a range.
+    pub fn add(&self, x: &mut DeviceBuffer<f32>, range: Range<usize>, by: f32) -> Result<()> {
+        self.launch(&self.add, x, 0, range, by)
+    }
+
+    fn launch(
+        &self,
+        function: &Function,
+        x: &mut DeviceBuffer<f32>,
+        from: u64,
+        range: Range<usize>,
+        by: f32,
+    ) -> Result<()> {
+        let is_whole = |at: usize| at.is_multiple_of(Self::GROUP);
+        if !is_whole(range.start) || !is_whole(range.end) || range.is_empty() || range.end > x.len() {
+            return Err(format!("{range:?} of {} elements; give multiples of {}", x.len(), Self::GROUP).into());
+        }
+        let groups = range.len() / Self::GROUP;
+        let at = x.device_ptr() + (range.start * size_of::<f32>()) as u64;
+        let step = Step { x: at, from, groups: groups as u32, by };
+        let config = LaunchConfig::linear(groups.div_ceil(Self::THREADS) as u32, Self::THREADS as u32);
+        // SAFETY: the range lies in `x`, and `convert` has checked that it lies in `from` too; each thread reads and writes its
+        // group alone, and a group is as aligned as the kernel's vectors.
+        Ok(unsafe { function.launch(self.gpu.stream(), &config, bytemuck::bytes_of(&step)) }?)
     }
 }
 

@@ -4,6 +4,7 @@ pub mod cases;
 pub mod clock;
 pub mod kernels;
 pub mod machine;
+pub mod pipelines;
 pub mod report;
 pub mod session;
 pub mod suites;

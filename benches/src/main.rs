@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::process::ExitCode;
 use tilewright_benches::report::{Report, folder, peers};
 use tilewright_benches::session::Session;
-use tilewright_benches::suites::{self, CASES, needs_gpu};
+use tilewright_benches::suites::{self, cases, needs_gpu};
 use tilewright_benches::{Result, machine, table};
 
 /// Measures tilewright on this machine's GPU, and fused on its CPU.
@@ -18,7 +18,7 @@ struct Options {
     /// Few repetitions, to see that everything works; writes no results.
     #[arg(long)]
     quick: bool,
-    /// What a process started by the suite `jit` does.
+    /// What a process started by a suite does.
     #[arg(long, hide = true)]
     child: Option<String>,
 }
@@ -26,11 +26,11 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     let done = match &options.child {
-        Some(name) => suites::jit::child(name).map(|line| {
+        Some(name) => suites::child(name).map(|line| {
             println!("{line}");
             true
         }),
-        None => measure(&options),
+        None => measure_deep(options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -42,10 +42,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// [`measure`] with room on the stack: chains of thousands of operations are walked to their ends.
+fn measure_deep(options: Options) -> Result<bool> {
+    let work = move || measure(&options).map_err(|error| error.to_string());
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(work)?;
+    Ok(thread.join().map_err(|_| "the benchmark panicked")??)
+}
+
 /// Runs the wanted cases; whether none failed.
 fn measure(options: &Options) -> Result<bool> {
     let wanted: Vec<(&str, &str)> =
-        CASES.into_iter().filter(|(suite, case)| format!("{suite}/{case}").contains(&options.filter)).collect();
+        cases().into_iter().filter(|(suite, case)| format!("{suite}/{case}").contains(&options.filter)).collect();
     if wanted.is_empty() {
         return Err(format!("no case contains `{}`", options.filter).into());
     }
@@ -57,7 +64,7 @@ fn measure(options: &Options) -> Result<bool> {
     let mut report = Report::new(&device, driver);
     let (mut skipped, mut lacking, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let bar = ProgressBar::new(wanted.len() as u64);
-    bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:16}")?);
+    bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:20}")?);
     for (suite, case) in wanted {
         let name = format!("{suite}/{case}");
         bar.set_message(name.clone());

@@ -21,6 +21,9 @@ pub struct Row {
     pub peer: Option<String>,
     /// Its figure.
     pub peer_value: Option<f64>,
+    /// The peer's figure over ours.
+    #[serde(default)]
+    pub ratio: Option<f64>,
     /// The time that moving each byte once would take, at the measured copy bandwidth.
     pub limit: Option<f64>,
     /// What was built.
@@ -43,6 +46,7 @@ impl Row {
     /// Sets the peer and its figure.
     pub fn against(&mut self, peer: &str, value: f64) -> &mut Self {
         (self.peer, self.peer_value) = (Some(peer.to_owned()), Some(rounded(value)));
+        self.ratio = Some(rounded(value / self.value)).filter(|ratio| ratio.is_finite());
         self
     }
 }
@@ -92,6 +96,7 @@ impl Report {
             unit: unit.to_owned(),
             peer: None,
             peer_value: None,
+            ratio: None,
             limit: None,
             commit: self.commit.clone(),
             date: self.date.clone(),
@@ -102,19 +107,36 @@ impl Report {
         &mut self.rows[last]
     }
 
+    /// Adds a figure with peers that were measured in this run: a row for each.
+    pub fn add_against(
+        &mut self,
+        [suite, case, metric]: [&str; 3],
+        value: f64,
+        unit: &str,
+        limit: Option<f64>,
+        peers: &[(&str, f64)],
+    ) {
+        for (peer, figure) in peers {
+            self.add(suite, case, metric, value, unit).against(peer, *figure).limit = limit.map(rounded);
+        }
+    }
+
     /// Sets peers beside the rows that they measured too: a row for each.
     pub fn join(&mut self, peers: &[Peer]) {
-        let mut joined = Vec::with_capacity(self.rows.len());
+        let mut joined: Vec<Row> = Vec::with_capacity(self.rows.len());
         for row in self.rows.drain(..) {
+            let is_same =
+                |other: &Row| (&other.suite, &other.case, &other.metric) == (&row.suite, &row.case, &row.metric);
+            // Beside a figure with several peers of its own, those from outside stand once.
+            if row.peer.is_some() && joined.iter().any(is_same) {
+                joined.push(row);
+                continue;
+            }
             let fits = |peer: &&Peer| {
                 (&peer.suite, &peer.case, &peer.metric) == (&row.suite, &row.case, &row.metric)
                     && peer.device.as_ref().is_none_or(|device| *device == row.device)
             };
-            let with = |peer: &Peer| Row {
-                peer: Some(peer.peer.clone()),
-                peer_value: Some(rounded(peer.value)),
-                ..row.clone()
-            };
+            let with = |peer: &Peer| row.clone().against(&peer.peer, peer.value).clone();
             let more: Vec<Row> = peers.iter().filter(fits).map(with).collect();
             if more.is_empty() || row.peer.is_some() {
                 joined.push(row);
@@ -143,9 +165,16 @@ impl Report {
     }
 }
 
-/// The peers' figures in a folder of results; none if there is no such file.
+/// The peers' figures in a folder of results, from every file `peers*.json`; none if there is no such file.
 pub fn peers(folder: &Path) -> Vec<Peer> {
-    read(&folder.join("peers.json"))
+    let named = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("peers") && name.ends_with(".json")
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(named).collect();
+    files.sort();
+    files.iter().flat_map(|file| read(file)).collect()
 }
 
 /// The rows of a file; none if it cannot be read, which is said when it is there.

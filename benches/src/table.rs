@@ -25,7 +25,7 @@ const TARGETS: [(&str, &str, &str, Reach); 11] = [
 
 /// The rows, aligned.
 pub fn table(rows: &[Row]) -> String {
-    let heads = ["case", "metric", "value", "unit", "limit", "reach", "", "peer", ""];
+    let heads = ["case", "metric", "value", "unit", "limit", "reach", "", "peer", "", "ratio"];
     let mut lines = vec![heads.map(str::to_owned)];
     lines.extend(rows.iter().map(cells));
     let widths: Vec<usize> =
@@ -35,7 +35,7 @@ pub fn table(rows: &[Row]) -> String {
         for (i, (cell, width)) in line.iter().zip(&widths).enumerate() {
             // Figures to the right, words to the left.
             let space = " ".repeat(width - cell.chars().count());
-            text += &if matches!(i, 2 | 4 | 5 | 8) { space + cell } else { cell.clone() + &space };
+            text += &if matches!(i, 2 | 4 | 5 | 8 | 9) { space + cell } else { cell.clone() + &space };
             text += "  ";
         }
         text.truncate(text.trim_end().len());
@@ -44,7 +44,7 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-fn cells(row: &Row) -> [String; 9] {
+fn cells(row: &Row) -> [String; 10] {
     let fits = |(suite, case, metric, _): &&(&str, &str, &str, Reach)| {
         (row.suite.as_str(), row.case.as_str(), row.metric.as_str()) == (suite, case, metric)
     };
@@ -68,6 +68,7 @@ fn cells(row: &Row) -> [String; 9] {
         verdict.to_owned(),
         row.peer.clone().unwrap_or_default(),
         row.peer_value.map(figure).unwrap_or_default(),
+        row.ratio.map(figure).unwrap_or_default(),
     ]
 }
 

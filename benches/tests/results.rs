@@ -29,6 +29,34 @@ fn a_row_for_each_peer() {
     let names: Vec<_> = report.rows.iter().map(|row| (row.case.as_str(), row.peer.as_deref())).collect();
     assert_eq!(names, [("50", Some("eager")), ("50", Some("compiled")), ("150", None)]);
     assert!(report.rows.iter().take(2).all(|row| row.value == 4.1235 && row.peer_value == Some(120.0)));
+    assert_eq!(report.rows[0].ratio, Some(29.101));
+}
+
+#[test]
+fn peers_from_outside_stand_once_beside_own_ones() {
+    let mut report = Report::new("NVIDIA H200", None);
+    let name = ["crops", "50", "device_us"];
+    report.add_against(name, 2.0, "us", Some(1.0), &[("a kernel per operation", 8.0), ("a CUDA graph", 4.0)]);
+    report.join(&[peer("device_us", "eager", None)]);
+    let rows: Vec<_> = report.rows.iter().map(|row| (row.peer.as_deref().unwrap(), row.ratio, row.limit)).collect();
+    let expected = [
+        ("a kernel per operation", Some(4.0), Some(1.0)),
+        ("eager", Some(60.0), Some(1.0)),
+        ("a CUDA graph", Some(2.0), Some(1.0)),
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn peers_come_from_several_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, name) in [("peers.json", "eager"), ("peers-fkl.json", "FKL"), ("results.json", "no peer")] {
+        let row =
+            format!(r#"[{{"suite": "chain", "case": "20", "metric": "device_us", "value": 1, "peer": "{name}"}}]"#);
+        std::fs::write(folder.path().join(file), row).unwrap();
+    }
+    let names: Vec<_> = peers(folder.path()).into_iter().map(|peer| peer.peer).collect();
+    assert_eq!(names, ["FKL", "eager"]);
 }
 
 #[test]

@@ -7,12 +7,13 @@
 //! .bundle/tests/              test executables, those that reach the driver crate
 //! .bundle/bin/                the device benchmark
 //! .bundle/examples/           the facade's examples
-//! .bundle/peers/              the scripts that time other libraries
+//! .bundle/peers/              the scripts that time other libraries, and the programs of `cargo xtask peers`, if it ran
 //! .bundle/assets/             what the examples read
 //! .bundle/nvrtc/              the run-time compiler, with `--nvrtc`
 //! ```
 
 use crate::bench::{DEVICE_BENCH, PACKAGE};
+use crate::peers;
 use crate::workspace::{self, Package, Packages};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -48,6 +49,7 @@ pub fn run(options: &Options) -> Result<()> {
         bundle
             .copy_folder(&workspace::root().join(folder), place, |name| place == "assets" || name.ends_with(".py"))?;
     }
+    bundle.copy_folder(&peers::folder(), "peers", |_| true)?;
     let total = bundle.print_table();
     if let Some(folder) = &options.nvrtc {
         bundle.copy_folder(folder, "nvrtc", |name| name.starts_with("libnvrtc") && name.contains(".so"))?;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, test, tidy, toolkit};
+use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, peers, plots, test, tidy, toolkit};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
@@ -25,6 +25,10 @@ enum Command {
     Bindgen(bindgen::Options),
     /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
     Bundle(bundle::Options),
+    /// Builds the programs that time other libraries, for a bundle to carry.
+    Peers(peers::Options),
+    /// Draws the figures of docs/fusion.md from the results, and writes its tables.
+    Plots,
     /// Type-checks the library crates for aarch64 Linux.
     CheckAarch64,
     /// Builds the typed dimensions for NVIDIA GPUs and reads the PTX.
@@ -50,6 +54,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(options) => bench::run(&options),
         Command::Bindgen(options) => bindgen::run(&options),
         Command::Bundle(options) => bundle::run(&options),
+        Command::Peers(options) => peers::run(&options),
+        Command::Plots => plots::run(),
         Command::CheckAarch64 => check_aarch64::run(),
         Command::CheckNvptx64 => check_nvptx64::run(),
     }

@@ -40,6 +40,23 @@ fn all_stages_pass_and_skips_are_named() {
 }
 
 #[test]
+fn peers_are_scripts_and_programs() {
+    let root = bundle();
+    write(
+        root.path(),
+        "peers/one.py",
+        "import os; open(os.environ['TILEWRIGHT_OUT'] + '/peers.json', 'w').write('[]')\n",
+    );
+    let (output, text) = run(root.path(), &["peers"]);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("skipped 1: not in this bundle: peers::fkl\n"), "{text}");
+    write(root.path(), "peers/fkl", "#!/bin/sh\necho [] >$TILEWRIGHT_OUT/peers-fkl.json\n");
+    let (output, text) = run(root.path(), &["peers"]);
+    assert!(output.status.success() && !text.contains("skipped"), "{text}");
+    assert!(root.path().join("out/peers-fkl.json").is_file() && root.path().join("out/peers.json").is_file());
+}
+
+#[test]
 fn a_failure_is_in_the_table_and_in_the_exit_code() {
     let root = bundle();
     write(root.path(), "tests/one-main", "#!/bin/sh\necho why; exit 101\n");

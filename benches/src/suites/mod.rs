@@ -3,18 +3,25 @@
 pub mod chain;
 pub mod copy;
 pub mod cpu;
+pub mod cpu_crops;
 pub mod crops;
 pub mod dims;
 pub mod eager;
 pub mod empty;
+pub mod fuse;
 pub mod jit;
 
 use crate::Result;
 use crate::report::Report;
 use crate::session::Session;
 
-/// Every case, in the order of measuring.
-pub const CASES: [(&str, &str); 21] = [
+/// Every case, in the order of measuring: those of a suite that names its own come from there.
+pub fn cases() -> Vec<(&'static str, &'static str)> {
+    let of_fuse = fuse::CASES.into_iter().map(|case| ("fuse", case));
+    CASES.into_iter().chain(of_fuse).collect()
+}
+
+const CASES: [(&str, &str); 22] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -32,6 +39,7 @@ pub const CASES: [(&str, &str); 21] = [
     ("jit", "cold"),
     ("jit", "disk"),
     ("cpu", "chain20"),
+    ("cpu", "crops150"),
     ("dims", "kernels"),
     ("dims", "header"),
     ("dims", "offsets"),
@@ -46,9 +54,18 @@ pub fn needs_gpu(suite: &str) -> bool {
     !matches!(suite, "cpu" | "dims")
 }
 
+/// What a process does that a suite starts; the line that it prints when it is done.
+pub fn child(name: &str) -> Result<String> {
+    match name {
+        "pipelines" => fuse::compile::child(),
+        name => jit::child(name),
+    }
+}
+
 /// Runs a case of a suite that needs no GPU; what the machine lacks for it when it cannot.
 pub fn on_host(suite: &str, case: &str, quick: bool, report: &mut Report) -> Result<Option<Lacks>> {
     match suite {
+        "cpu" if case == "crops150" => cpu_crops::run(quick, report).map(|()| None),
         "cpu" => cpu::run(quick, report).map(|()| None),
         "dims" => dims::run(case, report),
         other => Err(format!("no suite `{other}`").into()),
@@ -64,6 +81,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "chain" => chain::run(session, report),
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
+        "fuse" => fuse::run(session, case, report),
         other => Err(format!("no suite `{other}`").into()),
     }
 }

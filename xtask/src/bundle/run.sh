@@ -6,7 +6,7 @@
 #   tests      every test executable
 #   examples   the facade's examples
 #   bench      the device benchmark
-#   peers      the scripts that time other libraries (python3 with their packages)
+#   peers      the scripts and programs that time other libraries (scripts want python3 with their packages)
 #   sanitizer  compute-sanitizer's memcheck, racecheck and initcheck over the GPU's test executables
 #   ncu        Nsight Compute over the device benchmark
 #
@@ -83,9 +83,17 @@ run_bench() {
 }
 
 run_peers() {
-    local file
+    local file name
     for file in "$here"/peers/*.py; do
         [ -f "$file" ] && step peers "$(basename "$file" .py)" python3 "$file"
+    done
+    # Programs that `cargo xtask peers` built where the bundle was made.
+    for name in fkl; do
+        if [ -f "$here/peers/$name" ]; then
+            step peers "$name" "$here/peers/$name"
+        else
+            echo "SKIP peers::$name: not in this bundle" >>"$TILEWRIGHT_SKIPS"
+        fi
     done
 }
 
@@ -112,7 +120,7 @@ run_ncu() {
         "$here/bin/device-bench" ${BENCH_ARGS:-}
 }
 
-chmod +x "$here"/tests/* "$here"/bin/* "$here"/examples/* 2>/dev/null
+chmod +x "$here"/tests/* "$here"/bin/* "$here"/examples/* "$here"/peers/* 2>/dev/null
 for stage in "${stages[@]}"; do
     "run_$stage"
 done

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Times PyTorch, eager and compiled, on the cases of the suites `fuse` and `reduce`.
+
+Writes peers-pytorch-fuse.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own, with the same clock.
+Operands rotate over more memory than the level-2 cache holds where the suite's do.
+"""
+
+import sys
+
+import pytorch
+from pytorch import add, attempt, check, device_us, graph_us, host_us, write
+
+import torch
+import torch.nn.functional as F
+
+PAIRS = [(0.54, 0.54), (1 / 0.54, -1.0)]
+L2_BYTES = 64 << 20
+EAGER, COMPILED = "PyTorch eager", "torch.compile"
+
+
+def pixels(*shape):
+    return torch.randint(0, 256, shape, dtype=torch.uint8, device="cuda")
+
+
+def pairs(x, n):
+    x = x.float()
+    for i in range(n):
+        a, b = PAIRS[i % 2]
+        x = x * a + b
+    return x
+
+
+def pairs_in_place(x, n):
+    """As one writes it who knows about memory."""
+    x = x.float()
+    for i in range(n):
+        a, b = PAIRS[i % 2]
+        x.mul_(a).add_(b)
+    return x
+
+
+def rotating(make, size):
+    """Enough sets of operands that the cache cannot hold them."""
+    return [make() for _ in range(2 + L2_BYTES // size)]
+
+
+def vertical(n, failed):
+    xs = rotating(lambda: pixels(2160, 4096), 5 * 2160 * 4096)
+    expected = pairs(xs[0][:8], n)
+
+    def measure(name, function):
+        check(name, function(xs[0])[:8], expected, 1e-4)
+        add("fuse", f"vertical/{n}", "device_us", device_us(lambda i: function(xs[i % len(xs)]), 5), name)
+
+    attempt(f"vertical/{n} eager", lambda: measure(f"{EAGER}, in place", lambda x: pairs_in_place(x, n)), failed)
+    if n <= 50:
+        compiled = torch.compile(lambda x: pairs(x, n), dynamic=False)
+        attempt(f"vertical/{n} compiled", lambda: measure(COMPILED, compiled), failed)
+
+
+def horizontal(count, failed):
+    case = f"horizontal/{count}"
+    xs = rotating(lambda: pixels(count, 120, 60), 5 * count * 7200)
+    host = [[torch.rand(count, 1, 1).add(low).pin_memory() for low in (0.5, 1.0, 3.0)] for _ in range(8)]
+    device = [[each.cuda() for each in given] for given in host]
+
+    def batch(x, mul, sub, div):
+        return (x.float() * mul - sub) / div
+
+    def one_by_one(x, mul, sub, div):
+        return [(x[i].float() * mul[i] - sub[i]) / div[i] for i in range(count)]
+
+    expected = batch(xs[0], *device[0])
+
+    def measure(name, function):
+        check(name, function(xs[0], *device[0]), expected, 1e-5)
+
+        def there(i):
+            return function(xs[i % len(xs)], *device[i % 8])
+
+        add("fuse", case, "device_us", device_us(there), name)
+        add("fuse", case, "device_us_graph", graph_us(there), name)
+
+        def changed(i):
+            given = [each.cuda(non_blocking=True) for each in host[i % 8]]
+            return function(xs[i % len(xs)], *given)
+
+        add("fuse", case, "host_us", host_us(changed), name)
+
+    def loop():
+        name = f"{EAGER}, a picture at a time"
+        check(name, torch.stack(one_by_one(xs[0], *device[0])), expected, 1e-5)
+        add("fuse", case, "device_us", device_us(lambda i: one_by_one(xs[i % len(xs)], *device[i % 8]), 3), name)
+
+    compiled = torch.compile(batch, dynamic=False)
+    attempt(f"{case} eager", lambda: measure(f"{EAGER}, batched", batch), failed)
+    attempt(f"{case} compiled", lambda: measure(f"{COMPILED}, batched", compiled), failed)
+    attempt(f"{case} one by one", loop, failed)
+
+
+def both(n, failed):
+    x = pixels(50, 120, 60)
+
+    def eager():
+        check("both", pairs_in_place(x, n)[:1], pairs(x[:1], n), 1e-4)
+        add("fuse", f"both/{n}", "device_us", device_us(lambda _: pairs_in_place(x, n), 3), f"{EAGER}, in place")
+
+    attempt(f"both/{n}", eager, failed)
+
+
+def frames(count, failed):
+    case = f"frames4k/{count}"
+    x = pixels(count, 2160, 3840, 3)
+    colours = [torch.tensor(v, device="cuda").view(1, 3, 1, 1) for v in ([1 / 255] * 3, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]
+
+    def at_once(x):
+        planes = F.interpolate(x.permute(0, 3, 1, 2).float(), size=(224, 224), mode="bilinear", align_corners=False)
+        mul, sub, div = colours
+        return (planes * mul - sub) / div
+
+    expected = at_once(x[:1])
+
+    def measure(name, function):
+        check(name, function(x)[:1], expected, 1e-4)
+        add("fuse", case, "device_us", device_us(lambda _: function(x), 5), name)
+
+    attempt(f"{case} eager", lambda: measure(EAGER, at_once), failed)
+    attempt(f"{case} compiled", lambda: measure(COMPILED, torch.compile(at_once, dynamic=False)), failed)
+
+
+# Reductions and their kin.
+
+
+def timed(case, function, reference, operands, tolerance, failed, compile_too=True):
+    """A function of one operand, over sets that rotate; `reference` gives the first rows of its result in double precision."""
+
+    def measure(name, call):
+        expected = torch.atleast_1d(reference(operands[0]))
+        check(name, torch.atleast_1d(call(operands[0]))[: len(expected)], expected, tolerance)
+
+        def rotated(i):
+            return call(operands[i % len(operands)])
+
+        add("reduce", case, "device_us", device_us(rotated, 9), name)
+        add("reduce", case, "device_us_graph", graph_us(rotated), name)
+
+    attempt(f"reduce/{case} eager", lambda: measure(EAGER, function), failed)
+    if compile_too:
+        attempt(f"reduce/{case} compiled", lambda: measure(COMPILED, torch.compile(function, dynamic=False)), failed)
+
+
+def reductions(failed):
+    for exponent in (28, 24, 16):
+        size = 4 << exponent
+        sets = rotating(lambda: torch.rand(1 << exponent, device="cuda"), size)
+        timed(f"sum/2^{exponent}", torch.sum, lambda x: x.double().sum(), sets, 1e-5, failed)
+    rows = torch.randn(8192, 32768, device="cuda")
+    by_row = lambda x: torch.softmax(x, 1)
+    timed("softmax/8192x32768", by_row, lambda x: torch.softmax(x[:64].double(), 1), [rows], 1e-5, failed)
+    del rows
+    half = [torch.randn(16384, 1024, device="cuda", dtype=torch.float16) for _ in range(3)]
+    weight, bias = torch.rand(1024, device="cuda").half(), torch.rand(1024, device="cuda").half()
+    normalise = lambda x: F.layer_norm(x, (1024,), weight, bias)
+    timed("layernorm/16384x1024", normalise, lambda x: F.layer_norm(x.double(), (1024,), weight.double(), bias.double()), half, 2e-3, failed)
+    narrow = rotating(lambda: torch.rand(1 << 20, 32, device="cuda"), 128 << 20)
+    timed("rowsum/2^20x32", lambda x: x.sum(1), lambda x: x.double().sum(1), narrow, 1e-5, failed)
+    tap = torch.tensor([1.0, 4.0, 6.0, 4.0, 1.0], device="cuda") / 16
+    full, down, across = torch.outer(tap, tap).view(1, 1, 5, 5), tap.view(1, 1, 5, 1), tap.view(1, 1, 1, 5)
+    pictures = rotating(lambda: torch.rand(1, 1, 2160, 3840, device="cuda"), 8 * 2160 * 3840)
+    exact = lambda x: F.conv2d(F.pad(x, (2, 2, 2, 2), mode="replicate").double(), full.double())
+    timed("gauss5/4k", lambda x: F.conv2d(F.pad(x, (2, 2, 2, 2), mode="replicate"), full), exact, pictures, 1e-4, failed, False)
+
+    def separable():
+        blur = lambda x: F.conv2d(F.conv2d(F.pad(x, (2, 2, 2, 2), mode="replicate"), down), across)
+        check("the separable filter", blur(pictures[0]), exact(pictures[0]), 1e-4)
+        add("reduce", "gauss5/4k", "device_us", device_us(lambda i: blur(pictures[i % len(pictures)]), 9), f"{EAGER}, separable")
+
+    attempt("reduce/gauss5 separable", separable, failed)
+
+
+def main():
+    if not torch.cuda.is_available():
+        print("skipped: PyTorch sees no GPU")
+        return 0
+    torch.manual_seed(9)
+    pytorch.BUDGET_S = 80.0
+    torch.backends.cudnn.allow_tf32 = False
+    failed = []
+    # What matters most comes first: the budget of time ends it.
+    attempt("reductions", lambda: reductions(failed), failed)
+    torch.cuda.empty_cache()
+    for count in (50, 600):
+        attempt(f"horizontal/{count}", lambda: horizontal(count, failed), failed)
+    for n in (1, 50, 500):
+        attempt(f"vertical/{n}", lambda: vertical(n, failed), failed)
+    attempt("frames4k/32", lambda: frames(32, failed), failed)
+    for n in (100, 10000):
+        both(n, failed)
+    return write("peers-pytorch-fuse.json", failed)
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        sys.exit(main())
