@@ -184,6 +184,17 @@ pub enum Error {
         /// The output that lacks it.
         output: usize,
     },
+    /// A step of an iteration varies along a dimension that its start lacks.
+    #[error("a step of an iteration varies along `{dim}`, which its start lacks; repeat the start along it: `.repeat::<{dim}>(n)`")]
+    Step {
+        /// The dimension.
+        dim: &'static str,
+    },
+    /// A step of an iteration reads what it gets at other coordinates.
+    #[error(
+        "a step of an iteration reads the value it is given at other coordinates, or reduces it; a step sees its own point alone"
+    )]
+    Carried,
     /// An expression with more loops inside one another and side by side than a kernel can have.
     #[error(
         "the expression needs more than {limit} loops within one thread; store what some of its reductions make, and go on from there"

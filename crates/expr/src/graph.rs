@@ -123,6 +123,22 @@ pub enum Op {
         /// Sizes of the result's dimensions that this read decides.
         sizes: Box<[(DimId, Size)]>,
     },
+    /// What a step of an iteration starts from.
+    Carry {
+        /// The value before the first step.
+        start: NodeId,
+        /// Tells iterations from the same start apart.
+        number: u32,
+        /// How many steps.
+        times: u32,
+    },
+    /// The value of a [`Op::Carry`] after some steps.
+    Iterate {
+        /// The carried value.
+        carry: NodeId,
+        /// What a step makes of it.
+        next: NodeId,
+    },
     /// All values of `source` along `dim`, made one.
     Reduce {
         /// How.
@@ -160,6 +176,8 @@ impl Op {
                 f(*source);
                 size(s, &mut f);
             }
+            Op::Carry { start, .. } => f(*start),
+            Op::Iterate { carry, next } => [*carry, *next].into_iter().for_each(f),
         }
     }
 }
@@ -439,7 +457,7 @@ impl Graph {
         let mut depth = 0;
         op.for_each_arg(|a| depth = self.node(a).depth.max(depth));
         match op {
-            Op::Reduce { .. } => depth + 1,
+            Op::Reduce { .. } | Op::Iterate { .. } => depth + 1,
             Op::At { source, coords, .. } => {
                 let coords = coords.iter().map(|(_, c)| self.node(*c).depth).max().unwrap_or(0);
                 depth.max(self.node(*source).depth + coords)
@@ -478,6 +496,8 @@ impl Graph {
                 self.merge(&mut shape, sizes);
                 shape
             }
+            Op::Carry { start, .. } => self.node(*start).shape.to_vec(),
+            Op::Iterate { carry, next } => self.union(&[*carry, *next]),
             Op::Reduce { source, dim, size, .. } => {
                 let mut shape: Vec<_> = self.node(*source).shape.iter().filter(|(d, _)| d != dim).copied().collect();
                 if let Size::Node(n) = size {

@@ -9,6 +9,7 @@ pub mod error;
 pub mod eval;
 mod fold;
 pub mod graph;
+mod iterate;
 pub mod lower;
 mod nest;
 pub mod plan;

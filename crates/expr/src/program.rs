@@ -35,6 +35,8 @@ pub struct Loop {
     pub outer: Along,
     /// How many reductions stand inside: one that reads the result of another is a later loop.
     pub depth: u16,
+    /// 0 for reductions; iterations have a loop of their own.
+    pub iteration: u32,
 }
 
 /// The result of an instruction.
@@ -107,6 +109,28 @@ pub enum Inst {
         /// A factor of `value`, of sums: the product is not rounded before it is added.
         times: Option<Val>,
     },
+    /// What a step of a loop starts from: before the first one, `start`.
+    Carry {
+        /// The loop.
+        within: LoopId,
+        /// How many steps it has.
+        extent: Val,
+        /// The value before the first step.
+        start: Val,
+        /// Tells carried values with the same start apart.
+        number: u64,
+    },
+    /// What a carried value is after the last step.
+    Iterate {
+        /// The loop.
+        within: LoopId,
+        /// How many steps it has.
+        extent: Val,
+        /// The carried value.
+        carry: Val,
+        /// What a step makes of it.
+        next: Val,
+    },
     /// The result of a reduction that threads share: its number among [`Program::shared`].
     Shared(u16),
 }
@@ -134,6 +158,14 @@ pub enum Goal {
 }
 
 impl Inst {
+    /// The loop that the instruction is a result of.
+    pub fn ends(&self) -> Option<LoopId> {
+        match self {
+            Inst::Reduce { within, .. } | Inst::Iterate { within, .. } => Some(*within),
+            _ => None,
+        }
+    }
+
     /// Calls `f` with every value that the instruction reads.
     pub fn for_each_arg(&self, mut f: impl FnMut(Val)) {
         match self {
@@ -144,6 +176,8 @@ impl Inst {
             Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             Inst::Guard { value, low, high, index } => [*value, *low, *high, *index].into_iter().for_each(f),
             Inst::Step { extent, .. } => f(*extent),
+            Inst::Carry { extent, start, .. } => [*extent, *start].into_iter().for_each(f),
+            Inst::Iterate { extent, carry, next, .. } => [*extent, *carry, *next].into_iter().for_each(f),
             Inst::Reduce { extent, value, times, .. } => {
                 [Some(*extent), Some(*value), *times].into_iter().flatten().for_each(f)
             }
@@ -303,7 +337,9 @@ impl Program {
         }
         let mut varies = match &inst {
             Inst::Coord(dim) => 1 << dim,
-            Inst::Step { within, .. } => within.bit() | self.loops[usize::from(within.0)].outer,
+            Inst::Step { within, .. } | Inst::Carry { within, .. } => {
+                within.bit() | self.loops[usize::from(within.0)].outer
+            }
             Inst::Shared(number) => self.shared_along[usize::from(*number)],
             _ => 0,
         };
@@ -314,12 +350,12 @@ impl Program {
         inst.for_each_arg(|a| level = level.max(self.levels[a.0 as usize]));
         self.levels.push(level);
         inst.for_each_arg(|a| varies |= self.varies(a));
-        if let Inst::Reduce { within, .. } = &inst {
+        if let Some(within) = inst.ends() {
             varies &= !within.bit();
         }
         let mut depth = 0;
         inst.for_each_arg(|a| depth = self.depth(a).max(depth));
-        if let Inst::Reduce { within, .. } = &inst {
+        if let Some(within) = inst.ends() {
             depth = depth.max(self.loops[usize::from(within.0)].depth);
         }
         self.depths.push(depth);
@@ -461,9 +497,9 @@ impl Program {
     }
 
     /// The loop of `extent` steps, in the loops `outer`; `None` if there are too many loops.
-    pub fn loop_of(&mut self, extent: Val, outer: Along, depth: u16) -> Option<LoopId> {
+    pub fn loop_of(&mut self, extent: Val, outer: Along, depth: u16, iteration: u32) -> Option<LoopId> {
         let outer = (outer | self.varies(extent)) & !((1 << LOOPS) - 1);
-        let wanted = Loop { extent, outer, depth };
+        let wanted = Loop { extent, outer, depth, iteration };
         let at = self.loops.iter().position(|l| *l == wanted).unwrap_or(self.loops.len());
         if at as u32 + LOOPS >= Along::BITS {
             return None;
@@ -483,6 +519,23 @@ impl Program {
     pub fn step(&mut self, within: LoopId) -> Val {
         let extent = self.loops[usize::from(within.0)].extent;
         self.push(Inst::Step { within, extent }, DType::I32)
+    }
+
+    /// What a step of a loop starts from.
+    pub fn carry(&mut self, within: LoopId, start: Val, number: u64) -> Val {
+        let extent = self.loops[usize::from(within.0)].extent;
+        self.push(Inst::Carry { within, extent, start, number }, self.dtype(start))
+    }
+
+    /// What a carried value is after the last step of its loop.
+    pub fn iterate(&mut self, carry: Val, next: Val) -> Val {
+        match self.inst(carry) {
+            Inst::Carry { within, extent, .. } => {
+                let (within, extent) = (*within, *extent);
+                self.push(Inst::Iterate { within, extent, carry, next }, self.dtype(next))
+            }
+            _ => next,
+        }
     }
 
     /// What a loop makes of the values of its steps; of two values, their product.

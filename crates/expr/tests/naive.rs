@@ -66,13 +66,15 @@ pub(crate) struct Naive<'a> {
     memo: HashMap<(NodeId, Vec<(u64, i64)>, bool), Number>,
     /// The dimensions that threads reduce together, with their sizes, and the order.
     shared: Option<(Vec<(u64, i64)>, Tree)>,
+    /// Values of iterations under way.
+    carried: HashMap<NodeId, Number>,
     /// Whether a box was clamped.
     pub(crate) failed: bool,
 }
 
 impl<'a> Naive<'a> {
     pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
-        Naive { graph, inputs, memo: HashMap::new(), shared, failed: false }
+        Naive { graph, inputs, memo: HashMap::new(), shared, carried: HashMap::new(), failed: false }
     }
 
     /// Every result, of these shapes.
@@ -156,6 +158,19 @@ impl<'a> Naive<'a> {
                     there.push((*dim, self.value(*coord, point, moved).int() as i64));
                 }
                 self.value(*source, &there, true)
+            }
+            Op::Carry { .. } => *self.carried.get(&node).expect("a step is under way"),
+            Op::Iterate { carry, next } => {
+                let Op::Carry { start, times, .. } = graph.node(*carry).op else { panic!("a carried value") };
+                let mut value = self.value(start, point, moved);
+                for _ in 0..times {
+                    // What was computed in the step before is not what it is now.
+                    self.memo.clear();
+                    self.carried.insert(*carry, value);
+                    value = self.value(*next, point, moved);
+                }
+                self.memo.clear();
+                value
             }
             Op::Reduce { reduction, source, dim, size } => {
                 if let Some((dims, tree)) = self.shared.clone().filter(|_| !moved)

@@ -321,7 +321,7 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let most = if self.reduces { 18 } else { 16 };
+        let most = if self.reduces { 19 } else { 16 };
         let node = match self.rng.range(0, most) {
             0..=5 => {
                 let b = self.like(a);
@@ -367,6 +367,7 @@ impl Builder<'_> {
             12 => self.moved(a, false),
             16 => self.reduced(a),
             17 => self.window(a),
+            18 => self.again(a),
             13 => self.moved(a, true),
             14 => {
                 let (dim, _) = self.rng.pick(&self.world.clone());
@@ -437,6 +438,23 @@ impl Builder<'_> {
         let count = self.graph.binary(Binary::Max, count, zero);
         let count = self.graph.binary(Binary::Min, count, last);
         self.graph.reduce_to(Reduction::Sum, a, dim, Size::Node(count))
+    }
+
+    /// A step with another node, several times.
+    fn again(&mut self, a: NodeId) -> NodeId {
+        let a = self.sized(a);
+        let dims: Vec<u64> = self.graph.node(a).shape.iter().map(|(d, _)| *d).collect();
+        let within = |g: &Graph, n: NodeId| g.node(n).shape.iter().all(|(d, _)| dims.contains(d));
+        let dtype = self.graph.node(a).dtype;
+        let carry = self.graph.carry(a, self.rng.pick(&[1, 2, 5, 20]));
+        let with = self.like(a);
+        let with = if within(&self.graph, with) { with } else { a };
+        let op = self.binary(dtype);
+        let next = self.graph.binary(op, carry, with);
+        let next = self.graph.cast(next, dtype);
+        let op = self.unary(dtype);
+        let next = if self.rng.chance(0.5) { self.graph.unary(op, next) } else { next };
+        self.graph.iterated(a, carry, next)
     }
 
     fn binary(&mut self, dtype: DType) -> Binary {

@@ -248,7 +248,7 @@ impl<'a> Worker<'a> {
                 u64::from(clamped as u32)
             }
             // Both are written by their loop.
-            Inst::Step { .. } | Inst::Reduce { .. } => self.scalars[v.0 as usize],
+            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => self.scalars[v.0 as usize],
             Inst::Shared(number) => self.reduced[usize::from(*number)],
         }
     }
@@ -298,7 +298,8 @@ impl<'a> Worker<'a> {
                 lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, self.failed);
             }
             // A step of its own for each point is written by its loop.
-            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) => {}
+            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Shared(_) => {}
+            Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => {}
         }
     }
 
