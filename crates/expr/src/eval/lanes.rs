@@ -171,13 +171,17 @@ pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &Atomic
 }
 
 /// Checked clamps of a block.
-pub(super) fn guards(out: &mut [u64], args: [Arg<'_>; 4], n: usize, failed: &AtomicU32) {
+///
+/// Points for which no step of a loop is left compute along, and report nothing: `active` says which are others.
+pub(super) fn guards(out: &mut [u64], args: [Arg<'_>; 4], n: usize, active: Option<&[bool]>, failed: &AtomicU32) {
     let get = |arg: &Arg<'_>, i: usize| match arg {
         Arg::Block(block) => values::<i32>(block, n)[i],
         Arg::Uniform(bits) => *bits as i32,
     };
     let out = values_mut::<i32>(out, n);
     for (i, out) in out.iter_mut().enumerate() {
+        let idle = AtomicU32::new(0);
+        let failed = if active.is_none_or(|a| a[i]) { failed } else { &idle };
         *out = guard(get(&args[0], i), get(&args[1], i), get(&args[2], i), get(&args[3], i), failed);
     }
 }

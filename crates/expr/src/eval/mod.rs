@@ -125,6 +125,8 @@ struct Worker<'a> {
     /// Bits of every value that is uniform along the inner dimension.
     scalars: Vec<u64>,
     blocks: Vec<Vec<u64>>,
+    /// Points whose loops have a step left, where loops end differently.
+    active: Option<Vec<bool>>,
     /// Bits of the results of shared reductions.
     reduced: Vec<u64>,
     /// Room for one step of an accumulator.
@@ -145,6 +147,7 @@ impl<'a> Worker<'a> {
         Worker {
             plan,
             schedule,
+            active: None,
             reduced: Vec::new(),
             inputs,
             targets,
@@ -295,7 +298,8 @@ impl<'a> Worker<'a> {
             Inst::Cast(a) => raw::cast(program.dtype(*a), dtype, out, arg(a), n),
             Inst::Bits(a) => lanes::copy(dtype, out, arg(a), n),
             Inst::Guard { value, low, high, index } => {
-                lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, self.failed);
+                let active = self.active.as_deref();
+                lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, active, self.failed);
             }
             // A step of its own for each point is written by its loop.
             Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Shared(_) => {}

@@ -29,7 +29,13 @@ impl Worker<'_> {
         }
         let step_value =
             program.values().find(|v| matches!(program.inst(*v), Inst::Step { within, .. } if *within == nest.id));
+        let around = self.active.clone();
         for step in 0..steps {
+            if let Some(slot) = own {
+                let left = values::<i32>(&self.blocks[slot], n).iter().map(|extent| step < *extent);
+                let all = |i: usize| around.as_ref().is_none_or(|a| a[i]);
+                self.active = Some(left.enumerate().map(|(i, left)| left && all(i)).collect());
+            }
             if let Some(v) = step_value {
                 self.set_step(v, extent, step, n);
             }
@@ -41,6 +47,7 @@ impl Worker<'_> {
                 }
             }
         }
+        self.active = around;
         for v in &nest.reductions {
             if let Inst::Iterate { carry, .. } = program.inst(*v) {
                 self.copy(*v, *carry, n);
