@@ -7,12 +7,12 @@ pub mod emit;
 pub mod error;
 pub mod eval;
 mod fold;
+mod functions;
 pub mod graph;
 pub mod lower;
 pub mod plan;
 pub mod program;
 pub mod sample;
-mod special;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};
