@@ -86,11 +86,14 @@ impl Math<'_> {
         let sum = self.two_sum(part, log.h);
         let value = self.plus(sum, log.l);
         let value = self.sum(value);
-        // e^x itself, where it is far below 1; infinity and NaN as they are.
-        let least = self.pick(-30.0, -60.0);
+        // Two terms of the series, where e^x is far below 1.
+        let half = self.times(e.h, -0.5);
+        let second = self.fma(half, e.h, e.l);
+        let series = self.add(e.h, second);
+        let least = self.pick(-12.0, -25.0);
         let least = self.c(least);
         let far = self.lt(x, least);
-        let value = self.select(far, e.h, value);
+        let value = self.select(far, series, value);
         let below = self.below_infinity(x);
         self.select(below, value, x)
     }

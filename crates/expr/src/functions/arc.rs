@@ -73,12 +73,12 @@ impl Math<'_> {
     pub(super) fn atan2(&mut self, y: NodeId, x: NodeId) -> NodeId {
         let (up, right) = (self.abs(y), self.abs(x));
         let longer = self.max(up, right);
-        let (high, low, by) = self.pick((100, -60, 40), (900, -800, 300));
-        let [high, low, down, raise, one, zero] =
-            [2f64.powi(high), 2f64.powi(low), 2f64.powi(-by), 2f64.powi(by), 1.0, 0.0].map(|v| self.c(v));
-        let (long, short) = (self.gt(longer, high), self.lt(longer, low));
-        let factor = self.select(short, raise, one);
-        let factor = self.select(long, down, factor);
+        // Far from the ends of the range of exponents, neither reciprocals nor remainders lose digits.
+        let (high, down, raise) = self.pick((60, -40, 60), (900, -300, 100));
+        let [high, down, raise, one, zero] =
+            [2f64.powi(high), 2f64.powi(down), 2f64.powi(raise), 1.0, 0.0].map(|v| self.c(v));
+        let long = self.gt(longer, high);
+        let factor = self.select(long, down, raise);
         let infinity = self.infinity();
         let endless = self.eq(longer, infinity);
         let side = |m: &mut Self, v: NodeId| {

@@ -2,7 +2,7 @@
 //! `erfc x = e^(-x^2) P((x - k) / (x + k)) / (1 + 2 x)`, whose polynomial holds for all of the range (after Shepherd and
 //! Laframboise, Math. Comp. 36, 1981).
 
-use super::coefficients::{ERF_DOUBLE, ERF_SINGLE, TAIL_DOUBLE, TAIL_SINGLE};
+use super::coefficients::{ERF_DOUBLE, ERF_SINGLE, TAIL_DOUBLE, TAIL_DOUBLE_LOW, TAIL_SINGLE};
 use super::exponential::Power;
 use super::math::{Math, Pair};
 use crate::graph::NodeId;
@@ -38,8 +38,8 @@ impl Math<'_> {
         let t = self.mul(t, inverse);
         let inverse = self.mul(inverse, more);
         let rest = self.polynomial(t, &TAIL_SINGLE[1..], &TAIL_DOUBLE[1..]);
-        let first = self.pick(TAIL_SINGLE[0], TAIL_DOUBLE[0]);
-        let first = self.pair(first, 0.0);
+        let first = self.pick((TAIL_SINGLE[0], 0.0), (TAIL_DOUBLE[0], TAIL_DOUBLE_LOW));
+        let first = self.pair(first.0, first.1);
         let p = self.product(rest, t);
         let sum = self.fast_sum(first.h, p.h);
         let low = self.add(first.l, p.l);
@@ -129,11 +129,11 @@ impl Math<'_> {
         let u = self.product(limited, root.h);
         let l = self.fma(limited, root.l, u.l);
         let u = Pair { h: u.h, l };
-        let half_x = self.times(limited, 0.5);
-        let square = self.product(half_x, limited);
+        let half_size = self.times(limited, 0.5);
+        let square = self.product(half_size, limited);
         let tail = self.tail(u, square);
         let (right, n) = self.halves(&tail);
-        let p = self.mul(x, right.l);
+        let p = self.mul(limited, right.l);
         let right = self.fma(x, right.h, p);
         let p = self.mul(x, tail.v.l);
         let left = self.fma(x, tail.v.h, p);
@@ -141,18 +141,18 @@ impl Math<'_> {
         let negative = self.negative(x);
         let far = self.select(negative, left, right);
 
-        let near = self.near(u.h);
-        let near = self.add(near, u.l);
-        let near = self.add(u.h, near);
+        let low = self.near(u.h);
+        let low = self.add(low, u.l);
+        let [high, low] = [u.h, low].map(|v| self.signed(x, v));
+        let one = self.c(1.0);
+        let twice = self.fast_sum(one, high);
+        let low = self.add(twice.l, low);
+        let half_size = self.times(limited, 0.5);
+        let low = self.mul(half_size, low);
+        let near = self.fma(half_size, twice.h, low);
         let near = self.signed(x, near);
-        let half_x = self.times(x, 0.5);
-        let near = self.fma(half_x, near, half_x);
         let half = self.c(0.5);
         let small = self.lt(u.h, half);
-        let value = self.select(small, near, far);
-        // Keeps the sign of 0.
-        let zero = self.c(0.0);
-        let nothing = self.eq(x, zero);
-        self.select(nothing, x, value)
+        self.select(small, near, far)
     }
 }

@@ -125,9 +125,11 @@ impl Math<'_> {
         let limited = self.min(n, most);
         let minus = self.sub(zero, limited);
         let (one, unit) = (self.c(1.0), self.power_of_two(minus));
-        let start = self.sub(one, unit);
-        let sum = self.two_sum(start, r);
-        let sum = self.plus(sum, t);
+        let unit = self.neg(unit);
+        let start = self.two_sum(one, unit);
+        let sum = self.two_sum(start.h, r);
+        let low = self.add(start.l, t);
+        let sum = self.plus(sum, low);
         let sum = self.sum(sum);
         let result = self.scale(sum, n);
         // Keeps the sign of 0.

@@ -11,7 +11,7 @@ pub(super) struct Format {
     pub(super) whole: DType,
     pub(super) bias: i64,
     pub(super) mantissa: i64,
-    /// What `e^x` is 0 and infinity beyond, with room for a factor of 2.
+    /// What `e^x` is 0 and infinity beyond, even `x e^x` and `e^x / 2`.
     pub(super) range: (f64, f64),
     /// ln 2 in two parts: multiples of the first by any exponent are exact.
     pub(super) ln2: (f64, f64),
@@ -22,7 +22,7 @@ pub(super) const SINGLE: Format = Format {
     whole: DType::I32,
     bias: 127,
     mantissa: 23,
-    range: (-105.0, 91.0),
+    range: (-120.0, 91.0),
     ln2: (0.693_359_375, -2.121_944_400_546_905_8e-4),
 };
 
@@ -31,7 +31,7 @@ pub(super) const DOUBLE: Format = Format {
     whole: DType::I64,
     bias: 1023,
     mantissa: 52,
-    range: (-747.0, 712.0),
+    range: (-760.0, 712.0),
     ln2: (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10),
 };
 

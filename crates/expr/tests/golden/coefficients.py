@@ -35,6 +35,9 @@ def report(name, f, low, high, degree, weight):
     worst = max(abs(value([mpf(float(k)) for k in c], x) - f(x)) * abs(weight(x)) for x in xs)
     print(f"/// Relative error {float(worst):.1e}.")
     print(f"const {name}: [f64; {len(c)}] = [{', '.join(repr(float(k)) for k in c)}];")
+    if name == "TAIL_DOUBLE":
+        print("/// What the first of these lacks.")
+        print(f"const {name}_LOW: f64 = {float(c[0] - mpf(float(c[0])))!r};")
 
 
 def pair(name, x):
