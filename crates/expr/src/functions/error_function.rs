@@ -34,8 +34,10 @@ impl Math<'_> {
         // One division for both quotients.
         let both = self.mul(under.h, more);
         let inverse = self.div(one, both);
-        let t = self.mul(less, under.h);
-        let t = self.mul(t, inverse);
+        let inverse_more = self.mul(inverse, under.h);
+        let t = self.mul(less, inverse_more);
+        let rest = self.without(t, more, less);
+        let t = self.fma(rest, inverse_more, t);
         let inverse = self.mul(inverse, more);
         let rest = self.polynomial(t, &TAIL_SINGLE[1..], &TAIL_DOUBLE[1..]);
         let first = self.pick((TAIL_SINGLE[0], 0.0), (TAIL_DOUBLE[0], TAIL_DOUBLE_LOW));

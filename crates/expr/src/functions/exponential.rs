@@ -100,8 +100,10 @@ impl Math<'_> {
         let n = self.times(x, LOG2_10);
         let n = self.round(n);
         // log10 2 in two parts, of which multiples of the first are exact.
-        let (high, low) =
-            self.pick((0.301_025_390_625, 4.605_038_981_195_214e-6), (0.301_029_995_549_470_2, 1.145_110_089_802_183_8e-10));
+        let (high, low) = self.pick(
+            (0.301_025_390_625, 4.605_038_981_195_214e-6),
+            (0.301_029_995_549_470_2, 1.145_110_089_802_183_8e-10),
+        );
         let (high, low) = (self.c(-high), self.c(-low));
         let first = self.fma(n, high, x);
         let h = self.fma(n, low, first);

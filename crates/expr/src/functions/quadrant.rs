@@ -82,7 +82,13 @@ impl Math<'_> {
     }
 
     /// `count` of `words` from `from` on: each bit of `from` selects between two runs.
-    fn window(&mut self, words: &[NodeId], from: NodeId, count: usize, constant: &dyn Fn(u64) -> Scalar) -> Vec<NodeId> {
+    fn window(
+        &mut self,
+        words: &[NodeId],
+        from: NodeId,
+        count: usize,
+        constant: &dyn Fn(u64) -> Scalar,
+    ) -> Vec<NodeId> {
         let mut words = words.to_vec();
         let mut step = (words.len() - count + 1).next_power_of_two();
         let zero = self.graph.constant(constant(0));

@@ -29,7 +29,13 @@ fn error(got: f32, truth: f64) -> f64 {
         // One unit below infinity stands the largest float.
         let below = truth.is_finite() && got.abs() == f32::MAX && truth.abs() < f64::from(f32::MAX) * 1.000_000_1;
         let above = got.is_infinite() && truth.abs() > f64::from(f32::MAX) * (1.0 - 1e-12);
-        return if same { 0.0 } else if below || above { 0.9 } else { f64::INFINITY };
+        return if same {
+            0.0
+        } else if below || above {
+            0.9
+        } else {
+            f64::INFINITY
+        };
     }
     let last = (truth.abs().log2().floor().max(-126.0) - 23.0) as i32;
     (f64::from(got) - truth).abs() * 2f64.powi(-last)

@@ -187,6 +187,7 @@ for name, (f, draw, edges) in TWO.items():
     print(name)
     for i in range(COUNT):
         x, y = edges[i] if i < len(edges) else draw()
-        text = line([x, y], f(mpf(x), mpf(y)))
+        # mpmath has no negative zero.
+        text = line([x, y], f(mpf(x), mpf(y))) if x != 0 and y != 0 else None
         if text:
             print(text)
