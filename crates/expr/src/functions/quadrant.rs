@@ -46,7 +46,7 @@ impl Math<'_> {
         Quadrant { q: self.select(far, far_q, q), r: self.select_pair(far, far_r, near) }
     }
 
-    /// In f64, where two parts of pi/2 are enough for every multiple of up to 22 bits: no f32 comes closer than 2^-30.
+    /// In f64, where two parts of pi/2 are enough: below [`FAR`], no f32 is closer to a multiple than 4e-9.
     fn single_quadrant(&mut self, x: NodeId, far: NodeId) -> Quadrant {
         let graph = &mut *self.graph;
         let wide = graph.cast(x, DType::F64);

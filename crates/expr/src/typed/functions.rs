@@ -47,7 +47,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// `e` to the power of `self`, less 1: accurate near 0.
     ///
-    /// Error below 0.9 in `f32`, 0.7 in `f64`.
+    /// Error below 0.9 in `f32`, 0.9 in `f64`.
     pub fn exp_m1(self) -> Self
     where
         T: Float,
@@ -87,7 +87,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The natural logarithm of `1 + self`: accurate near 0.
     ///
-    /// Error below 0.7 in `f32`, 0.6 in `f64`.
+    /// Error below 0.7 in `f32`, 0.7 in `f64`.
     pub fn ln_1p(self) -> Self
     where
         T: Float,
@@ -107,7 +107,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The sine, of any number of radians.
     ///
-    /// Error below 0.8 in `f32`, 0.7 in `f64`.
+    /// Error below 0.8 in `f32`, 0.8 in `f64`.
     pub fn sin(self) -> Self
     where
         T: Float,
@@ -117,7 +117,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The cosine, of any number of radians.
     ///
-    /// Error below 0.8 in `f32`, 0.7 in `f64`.
+    /// Error below 0.8 in `f32`, 0.8 in `f64`.
     pub fn cos(self) -> Self
     where
         T: Float,
@@ -127,7 +127,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The tangent, of any number of radians.
     ///
-    /// Error below 1.0 in `f32`, 0.8 in `f64`.
+    /// Error below 1.0 in `f32`, 0.9 in `f64`.
     pub fn tan(self) -> Self
     where
         T: Float,
@@ -137,7 +137,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The arc sine, within a quarter turn of 0.
     ///
-    /// Error below 0.7 in `f32`, 0.6 in `f64`.
+    /// Error below 0.7 in `f32`, 0.7 in `f64`.
     pub fn asin(self) -> Self
     where
         T: Float,
@@ -147,7 +147,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The arc cosine, from 0 to a half turn.
     ///
-    /// Error below 0.7 in `f32`, 0.6 in `f64`.
+    /// Error below 0.7 in `f32`, 0.7 in `f64`.
     pub fn acos(self) -> Self
     where
         T: Float,
@@ -157,7 +157,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The arc tangent, within a quarter turn of 0.
     ///
-    /// Error below 0.7 in `f32`, 0.6 in `f64`.
+    /// Error below 0.7 in `f32`, 0.7 in `f64`.
     pub fn atan(self) -> Self
     where
         T: Float,
@@ -167,7 +167,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The hyperbolic sine.
     ///
-    /// Error below 0.8 in `f32`, 0.6 in `f64`.
+    /// Error below 0.8 in `f32`, 0.7 in `f64`.
     pub fn sinh(self) -> Self
     where
         T: Float,
@@ -187,7 +187,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The hyperbolic tangent.
     ///
-    /// Error below 0.7 in `f32`, 0.6 in `f64`.
+    /// Error below 0.7 in `f32`, 0.7 in `f64`.
     pub fn tanh(self) -> Self
     where
         T: Float,
@@ -257,7 +257,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The error function.
     ///
-    /// Error below 0.8 in `f32`, 0.9 in `f64`.
+    /// Error below 0.9 in `f32`, 0.8 in `f64`.
     pub fn erf(self) -> Self
     where
         T: Float,
@@ -267,7 +267,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// `1 - erf(x)`, accurate where that is small.
     ///
-    /// Error below 0.9 in `f32`, 1.0 in `f64`.
+    /// Error below 1.0 in `f32`, 1.0 in `f64`.
     pub fn erfc(self) -> Self
     where
         T: Float,
@@ -277,7 +277,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// `x` times the probability that a normal variable is below it, `x (1 + erf(x / sqrt 2)) / 2`.
     ///
-    /// Error below 0.9 in `f32`, 1.0 in `f64`.
+    /// Error below 1.0 in `f32`, 1.0 in `f64`.
     pub fn gelu(self) -> Self
     where
         T: Float,
