@@ -48,9 +48,17 @@ def powers(a, b, sign=True):
 
 
 def quarter_turns():
-    """Close to a multiple of pi/2."""
-    n = random.choice([random.randint(1, 40), random.randint(1, 2**22), random.randint(2**22, 2**52), random.getrandbits(200)])
-    return float(n * m.pi / 2)
+    """Close to a multiple of pi/2: its nearest f64, or a numerator of a continued fraction, which is closest of its size."""
+    if random.random() < 0.3:
+        return float(random.randint(1, 2 ** random.randint(1, 50)) * m.pi / 2)
+    e = random.randint(-30, 970)
+    rest, before, now = mpf(2) ** e * 2 / m.pi, 0, 1
+    while True:
+        whole = int(m.floor(rest))
+        if before and before * whole + now >= 2**53:
+            return before * 2.0**e
+        before, now = (before * whole + now, before) if before else (1, 0)
+        rest = 1 / (rest - whole)
 
 
 def around_one():
