@@ -8,6 +8,7 @@ pub mod emit;
 pub mod error;
 pub mod eval;
 mod fold;
+mod functions;
 pub mod graph;
 mod iterate;
 pub mod lower;
@@ -16,7 +17,6 @@ pub mod plan;
 pub mod program;
 pub mod reduce;
 pub mod sample;
-mod special;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};

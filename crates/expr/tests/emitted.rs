@@ -51,10 +51,10 @@ fn checked(source: &str) -> (String, usize) {
 }
 
 /// A kernel with what it runs on.
-struct Prepared {
+pub(crate) struct Prepared {
     name: String,
     plan: Plan,
-    kernel: Kernel,
+    pub(crate) kernel: Kernel,
     inputs: Vec<Stored>,
     outputs: Vec<Stored>,
     expected: Vec<Tensor>,
@@ -66,7 +66,7 @@ fn place(case: &Case, i: usize) -> Place {
 }
 
 /// Plans, emits, and computes what is expected.
-fn prepare(name: String, case: &Case, round: usize) -> Prepared {
+pub(crate) fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     let inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
     let (expected, failed) =
         evaluate(&case.graph, &inputs, &case.outputs, case.known, round).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -174,7 +174,7 @@ impl Prepared {
     }
 
     /// Runs the kernel in every way and compares.
-    fn check(&self, model: &HostModel, source: usize) {
+    pub(crate) fn check(&self, model: &HostModel, source: usize) {
         for (i, far) in self.ways().into_iter().enumerate() {
             let schedule = Schedule::ALL[(source + i) % 3];
             let (outputs, error) = self.run(model, source, far, schedule);
@@ -195,14 +195,14 @@ impl Prepared {
 }
 
 /// Compiles kernels together, with every wide access checked.
-fn compile(kernels: &[&Kernel]) -> (HostModel, usize) {
+pub(crate) fn compile(kernels: &[&Kernel]) -> (HostModel, usize) {
     let texts: Vec<(String, usize)> = kernels.iter().map(|k| checked(&k.source)).collect();
     let sources: Vec<KernelSource<'_>> = texts.iter().map(|(text, _)| KernelSource { name: "case", text }).collect();
     let model = HostModel::compile(&sources).unwrap_or_else(|e| panic!("{e}"));
     (model, texts.iter().map(|(_, n)| n).sum())
 }
 
-fn compiler(test: &str) -> bool {
+pub(crate) fn compiler(test: &str) -> bool {
     let there = HostModel::compiler().is_some();
     if !there {
         crate::skip(test, "no C++ compiler on this machine");

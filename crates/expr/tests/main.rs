@@ -3,6 +3,7 @@
 
 mod bind;
 mod emitted;
+mod functions;
 mod laws;
 mod naive;
 mod random;

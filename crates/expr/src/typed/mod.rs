@@ -1,6 +1,7 @@
 //! The typed face: expressions whose element type and dimensions are in their Rust type.
 
 mod expr;
+mod functions;
 mod literal;
 mod marks;
 mod operators;

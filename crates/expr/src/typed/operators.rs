@@ -176,14 +176,6 @@ impl<T, S: Set> Expr<T, S> {
         self.then(|g, a| g.unary(Unary::Round, a))
     }
 
-    /// `e` to the power of `self`, within 1 unit in the last place; the same bits on host and device.
-    pub fn exp(self) -> Self
-    where
-        T: Float,
-    {
-        self.then(|g, a| g.exp(a))
-    }
-
     /// `self * b + c`, rounded once. (`a * b + c` becomes this by itself.)
     pub fn mul_add<B: Arg<T>, C: Arg<T>>(self, b: B, c: C) -> Expr<T, Union3<S, B::Set, C::Set>>
     where

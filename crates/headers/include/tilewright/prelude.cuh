@@ -173,7 +173,15 @@ template <class To> struct Bits;
 template <> struct Bits<float> { static TW_DEVICE float from(int v) { return __int_as_float(v); } };
 template <> struct Bits<int> { static TW_DEVICE int from(float v) { return __float_as_int(v); } };
 template <> struct Bits<double> { static TW_DEVICE double from(long long v) { return __longlong_as_double(v); } };
-template <> struct Bits<long long> { static TW_DEVICE long long from(double v) { return __double_as_longlong(v); } };
+template <> struct Bits<long long> {
+  static TW_DEVICE long long from(double v) { return __double_as_longlong(v); }
+  static TW_DEVICE long long from(unsigned long long v) { return (long long)v; }
+};
+template <> struct Bits<unsigned> { static TW_DEVICE unsigned from(float v) { return __float_as_uint(v); } };
+template <> struct Bits<unsigned long long> {
+  static TW_DEVICE unsigned long long from(double v) { return (unsigned long long)__double_as_longlong(v); }
+  static TW_DEVICE unsigned long long from(long long v) { return (unsigned long long)v; }
+};
 
 // The same bits as a To of the same size.
 template <class To, class From> TW_DEVICE To bits(From v) { return Bits<To>::from(v); }
