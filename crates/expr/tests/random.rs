@@ -433,9 +433,10 @@ impl Builder<'_> {
         let (dim, _) = self.rng.pick(&shape);
         let count = self.any();
         let count = self.graph.cast(count, DType::I32);
-        let (zero, last) = (Scalar::of(0i32), Scalar::of(self.extent(dim) as i32));
-        let (zero, last) = (self.graph.constant(zero), self.graph.constant(last));
-        let count = self.graph.binary(Binary::Max, count, zero);
+        // A box that no step of an empty loop needs may be reported all the same.
+        let (least, last) = (Scalar::of(i32::from(self.outside)), Scalar::of(self.extent(dim) as i32));
+        let (least, last) = (self.graph.constant(least), self.graph.constant(last));
+        let count = self.graph.binary(Binary::Max, count, least);
         let count = self.graph.binary(Binary::Min, count, last);
         self.graph.reduce_to(Reduction::Sum, a, dim, Size::Node(count))
     }
