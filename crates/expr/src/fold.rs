@@ -45,6 +45,14 @@ macro_rules! with_type {
                 type $T = i64;
                 $body
             }
+            D::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            D::BF16 => {
+                type $T = half::bf16;
+                $body
+            }
             D::F32 => {
                 type $T = f32;
                 $body

@@ -8,6 +8,7 @@ pub mod error;
 pub mod eval;
 mod fold;
 pub mod graph;
+mod half_float;
 pub mod lower;
 pub mod plan;
 pub mod program;
@@ -17,5 +18,6 @@ mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};
 pub use error::Error;
+pub use half::{bf16, f16};
 pub use sample::Centres;
 pub use typed::*;

@@ -203,8 +203,20 @@ impl Program {
         self.push(Inst::Load { operand, component, index }, dtype)
     }
 
+    /// Computes in `f32` what halves are computed with, and rounds the result to their type: no instruction but loads, casts,
+    /// selections and stores ever sees one.
+    fn widened<const N: usize>(&mut self, args: [Val; N], f: impl FnOnce(&mut Self, [Val; N]) -> Val) -> Val {
+        let dtype = self.dtype(args[0]);
+        let wide = args.map(|a| self.cast(a, DType::F32));
+        let result = f(self, wide);
+        if self.dtype(result) == DType::F32 { self.cast(result, dtype) } else { result }
+    }
+
     /// `op(a)`, folded.
     pub fn unary(&mut self, op: Unary, a: Val) -> Val {
+        if self.dtype(a).is_half() {
+            return self.widened([a], |p, [a]| p.unary(op, a));
+        }
         match self.constant(a) {
             Some(s) => self.constant_of(fold::unary(op, s)),
             None => self.push(Inst::Unary(op, a), self.dtype(a)),
@@ -214,6 +226,9 @@ impl Program {
     /// `a op b`, folded.
     pub fn binary(&mut self, op: Binary, a: Val, b: Val) -> Val {
         let dtype = self.dtype(a);
+        if dtype.is_half() {
+            return self.widened([a, b], |p, [a, b]| p.binary(op, a, b));
+        }
         let result = if op.compares() { DType::Bool } else { dtype };
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
             return self.constant_of(fold::binary(op, x, y));
@@ -274,6 +289,9 @@ impl Program {
 
     /// `a * b + c`, rounded once, folded.
     pub fn fma(&mut self, a: Val, b: Val, c: Val) -> Val {
+        if self.dtype(a).is_half() {
+            return self.widened([a, b, c], |p, [a, b, c]| p.fma(a, b, c));
+        }
         match (self.constant(a), self.constant(b), self.constant(c)) {
             (Some(x), Some(y), Some(z)) => self.constant_of(fold::fma(x, y, z)),
             _ => self.push(Inst::Fma(a, b, c), self.dtype(a)),

@@ -60,6 +60,12 @@ impl Graph {
     /// `e^x`: `x = n ln 2 + r`, a polynomial in `r`, and `2^n` in two exact steps, so that results below the normal range
     /// are right too. Overflows to infinity, underflows to 0; NaN gives NaN.
     pub fn exp(&mut self, x: NodeId) -> NodeId {
+        let dtype = self.node(x).dtype;
+        if dtype.is_half() {
+            let wide = self.cast(x, DType::F32);
+            let wide = self.exp(wide);
+            return self.cast(wide, dtype);
+        }
         let format = if self.node(x).dtype == DType::F64 { &DOUBLE } else { &SINGLE };
         let (low, high) = (format.float(self, format.range.0), format.float(self, format.range.1));
         let clamped = self.binary(Binary::Max, x, low);

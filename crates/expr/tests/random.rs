@@ -51,6 +51,8 @@ impl Rng {
         let special = self.chance(0.1);
         match dtype {
             DType::Bool => self.next() & 1,
+            DType::F16 | DType::BF16 if special => self.next() & mask,
+            DType::F16 | DType::BF16 => crate::naive::round_to_half(dtype, self.float(special)).bits(dtype),
             DType::F32 => u64::from((self.float(special) as f32).to_bits()),
             DType::F64 => self.float(special).to_bits(),
             _ if special => {

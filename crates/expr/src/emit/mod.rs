@@ -46,7 +46,13 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
 
     let mut source = String::new();
     describe(&mut source, graph, plan, &names);
-    source.push_str("#include \"tilewright/prelude.cuh\"\n\n");
+    source.push_str("#include \"tilewright/prelude.cuh\"\n");
+    let halves = |p: &Program| p.values().any(|v| p.dtype(v).is_half());
+    if halves(&tile) || point.as_ref().is_some_and(halves) {
+        // Its text costs compile time, so that it is there for those who need it alone.
+        source.push_str("#include \"tilewright/half_value.cuh\"\n");
+    }
+    source.push('\n');
     params.declare(&mut source);
     body::function(&mut source, "tile", plan, &names, &params, &tile);
     if let Some(point) = &point {

@@ -58,6 +58,7 @@ pub(super) fn literal(s: Scalar) -> String {
             let v = s.get::<f64>();
             if v.is_finite() { bracket(format!("{v:?}")) } else { format!("__longlong_as_double({:#x}ll)", s.bits) }
         }
+        DType::F16 | DType::BF16 => format!("tw::bits<{}>((unsigned short){:#x})", s.dtype.cuda(), s.bits),
         DType::U32 => format!("{}u", s.bits),
         DType::U64 => format!("{}ull", s.bits),
         DType::I32 if s.get::<i32>() == i32::MIN => "(-2147483647 - 1)".into(),

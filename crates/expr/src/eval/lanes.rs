@@ -1,6 +1,7 @@
 //! Blocks of values: how they are read, gathered and counted.
 
 use crate::dtype::{DType, HostSlice, Value};
+use half::{bf16, f16};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A type as it stands in a block: `bool` as a byte.
@@ -22,7 +23,7 @@ macro_rules! lanes {
         fn val(rep: $t) -> $t { rep }
     })* };
 }
-lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 impl Lane for bool {
     type Rep = u8;
     #[inline(always)]
@@ -89,7 +90,7 @@ pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out:
             }
         } };
     }
-    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64);
+    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
 }
 
 fn typed<T: Lane<Rep = T> + bytemuck::Pod>(from: &[T], places: &Places<'_>, out: &mut [u64], n: usize) {
@@ -121,6 +122,8 @@ pub(super) fn element(slice: HostSlice<'_>, component: u8, at: i64) -> u64 {
         HostSlice::I32(s) => s[at].to_bits64(),
         HostSlice::U64(s) => s[at].to_bits64(),
         HostSlice::I64(s) => s[at].to_bits64(),
+        HostSlice::F16(s) => s[at].to_bits64(),
+        HostSlice::BF16(s) => s[at].to_bits64(),
         HostSlice::F32(s) => s[at].to_bits64(),
         HostSlice::F64(s) => s[at].to_bits64(),
         HostSlice::Rect(s) => {

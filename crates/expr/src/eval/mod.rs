@@ -312,6 +312,8 @@ impl HostSlice<'_> {
             HostSlice::I32(_) | HostSlice::Rect(_) => DType::I32,
             HostSlice::U64(_) => DType::U64,
             HostSlice::I64(_) => DType::I64,
+            HostSlice::F16(_) => DType::F16,
+            HostSlice::BF16(_) => DType::BF16,
             HostSlice::F32(_) => DType::F32,
             HostSlice::F64(_) => DType::F64,
         }

@@ -31,7 +31,7 @@ impl<'a> Target<'a> {
         macro_rules! start {
             ($($v:ident),*) => { match slice { $(HostSliceMut::$v(s) => s.as_mut_ptr().cast::<u8>(),)* } };
         }
-        let start = start!(Bool, U8, I8, U16, I16, U32, I32, U64, I64, F32, F64);
+        let start = start!(Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
         Target { start, len, dtype, _memory: PhantomData }
     }
 
@@ -234,7 +234,7 @@ pub(super) fn select(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize
 
 /// The saturating cast.
 pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
-    use DType::{F32, F64, I32, U8};
+    use DType::{BF16, F16, F32, F64, I32, U8};
     match (from, to, has_avx2()) {
         // SAFETY: `has_avx2` holds, so the processor has the features that `cast_avx2` was compiled for.
         (U8, F32, true) => unsafe { cast_avx2::<u8, f32>(out, a, n) },
@@ -248,6 +248,14 @@ pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize
         (F32, F64, true) => unsafe { cast_avx2::<f32, f64>(out, a, n) },
         // SAFETY: as above.
         (F64, F32, true) => unsafe { cast_avx2::<f64, f32>(out, a, n) },
+        // SAFETY: as above.
+        (F16, F32, true) => unsafe { cast_avx2::<half::f16, f32>(out, a, n) },
+        // SAFETY: as above.
+        (F32, F16, true) => unsafe { cast_avx2::<f32, half::f16>(out, a, n) },
+        // SAFETY: as above.
+        (BF16, F32, true) => unsafe { cast_avx2::<half::bf16, f32>(out, a, n) },
+        // SAFETY: as above.
+        (F32, BF16, true) => unsafe { cast_avx2::<f32, half::bf16>(out, a, n) },
         _ => with_type!(from, A => with_type!(to, B => cast_loop::<A, B>(out, a, n))),
     }
 }

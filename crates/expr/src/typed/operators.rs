@@ -6,6 +6,7 @@ use super::marks::{Condition, SameElement};
 use super::trace::with;
 use crate::dtype::{Element, Scalar, Value};
 use crate::graph::{Binary, Unary};
+use half::{bf16, f16};
 use tilewright_dims::{Merge, Set, Union};
 
 macro_rules! arithmetic {
@@ -24,7 +25,7 @@ macro_rules! arithmetic {
                 })
             }
         }
-        arithmetic!(@literal $Trait $method; u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+        arithmetic!(@literal $Trait $method; u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64);
     )* };
     (@literal $Trait:ident $method:ident; $($t:ty)*) => { $(
         impl<S: Set> std::ops::$Trait<$t> for Expr<$t, S> {
