@@ -78,6 +78,8 @@ pub(crate) fn unary(op: Unary, a: Scalar) -> Scalar {
             Unary::Trunc => a.trunc(),
             Unary::Round => a.round(),
             Unary::Not => a.not(),
+            Unary::CountOnes => a.count_ones(),
+            Unary::LeadingZeros => a.leading_zeros(),
         }
     }
     with_type!(a.dtype, T => Scalar::of(of(op, a.get::<T>())))
@@ -91,6 +93,7 @@ pub(crate) fn binary(op: Binary, a: Scalar, b: Scalar) -> Scalar {
             Binary::Sub => a.sub(b),
             Binary::Mul => a.mul(b),
             Binary::Div => a.div(b),
+            Binary::Rem => a.rem(b),
             Binary::Min => a.minimum(b),
             Binary::Max => a.maximum(b),
             Binary::And => a.and(b),

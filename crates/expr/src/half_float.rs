@@ -72,6 +72,7 @@ macro_rules! halves {
             #[inline(always)] fn sub(self, b: Self) -> Self { Arith::sub(wide(self), wide(b)).cast_to() }
             #[inline(always)] fn mul(self, b: Self) -> Self { Arith::mul(wide(self), wide(b)).cast_to() }
             #[inline(always)] fn div(self, b: Self) -> Self { Arith::div(wide(self), wide(b)).cast_to() }
+            #[inline(always)] fn rem(self, b: Self) -> Self { Arith::rem(wide(self), wide(b)).cast_to() }
             #[inline(always)] fn minimum(self, b: Self) -> Self { Arith::minimum(wide(self), wide(b)).cast_to() }
             #[inline(always)] fn maximum(self, b: Self) -> Self { Arith::maximum(wide(self), wide(b)).cast_to() }
             #[inline(always)] fn and(self, b: Self) -> Self { Self::from_bits(self.to_bits() & b.to_bits()) }
@@ -87,6 +88,8 @@ macro_rules! halves {
             #[inline(always)] fn trunc(self) -> Self { Arith::trunc(wide(self)).cast_to() }
             #[inline(always)] fn round(self) -> Self { Arith::round(wide(self)).cast_to() }
             #[inline(always)] fn not(self) -> Self { Self::from_bits(!self.to_bits()) }
+            #[inline(always)] fn count_ones(self) -> Self { self }
+            #[inline(always)] fn leading_zeros(self) -> Self { self }
             #[inline(always)] fn fma(self, b: Self, c: Self) -> Self { Arith::fma(wide(self), wide(b), wide(c)).cast_to() }
         }
     )* };

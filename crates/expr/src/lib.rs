@@ -2,6 +2,7 @@
 
 pub mod arith;
 pub mod bind;
+mod composed;
 pub mod dtype;
 pub mod emit;
 pub mod error;

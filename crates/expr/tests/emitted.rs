@@ -241,12 +241,19 @@ fn random_graphs() {
     assert!(count(&|p| p.kernel.source.contains(" else if (")) > 20, "values taken over from the row before");
 }
 
+/// Runs these on the host model, if there is a compiler.
+pub(crate) fn check_all(test: &str, cases: impl Iterator<Item = (String, Case)>) {
+    let prepared: Vec<Prepared> = cases.enumerate().map(|(i, (name, case))| prepare(name, &case, i)).collect();
+    if compiler(test) {
+        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
+        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
+    }
+}
+
 /// Every operation on every type, casts to all types included, at the values where something happens.
 #[test]
 fn every_operation() {
-    let prepared: Vec<Prepared> = DType::ALL
-        .into_iter()
-        .map(|dtype| {
+    let cases = DType::ALL.into_iter().map(|dtype| {
             let mut rng = Rng::new(dtype as u64);
             let bits = edges(dtype);
             let shape = [bits.len() as i64];
@@ -265,13 +272,9 @@ fn every_operation() {
             let operand = |tensor| Operand { tensor, layout: layout.clone(), place: Place::Device };
             let operands = tensors.into_iter().map(operand).collect();
             let case = Case { outputs: vec![layout.clone(); graph.outputs.len()], graph, operands, known: true };
-            prepare(dtype.to_string(), &case, dtype as usize)
-        })
-        .collect();
-    if compiler("emitted::every_operation") {
-        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
-        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
-    }
+            (dtype.to_string(), case)
+    });
+    check_all("emitted::every_operation", cases);
 }
 
 /// The main pipeline: crop, resize, BGR, multiply, subtract, divide, planar.

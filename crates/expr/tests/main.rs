@@ -7,6 +7,7 @@ mod laws;
 mod naive;
 mod random;
 mod reference;
+mod table;
 mod tensor;
 mod ui;
 

@@ -18,6 +18,20 @@ pub(crate) enum Number {
 use Number::{F32, F64, Half, Int};
 
 impl Number {
+    /// The value of a float.
+    pub(crate) fn real(self) -> f64 {
+        match self {
+            Half(_, v) | F64(v) => v,
+            F32(v) => f64::from(v),
+            Int(_) => panic!("a float is expected"),
+        }
+    }
+
+    /// The float of this type nearest to `v`.
+    pub(crate) fn float(dtype: DType, v: f64) -> Number {
+        cast(F64(v), dtype)
+    }
+
     fn int(self) -> i128 {
         match self {
             Int(v) => v,
@@ -100,7 +114,7 @@ fn narrowed(dtype: DType, v: Number) -> Number {
 }
 
 /// The value of `dtype` that is congruent to `v`.
-fn wrap(v: i128, dtype: DType) -> i128 {
+pub(crate) fn wrap(v: i128, dtype: DType) -> i128 {
     if dtype == DType::Bool {
         return v & 1;
     }
@@ -109,7 +123,7 @@ fn wrap(v: i128, dtype: DType) -> i128 {
     if dtype.is_signed() && low >= modulus / 2 { low - modulus } else { low }
 }
 
-fn range(dtype: DType) -> (i128, i128) {
+pub(crate) fn range(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.size() as u32;
     match dtype {
         DType::Bool => (0, 1),
@@ -224,9 +238,16 @@ impl<'a> Naive<'a> {
     }
 }
 
-fn unary(op: Unary, a: Number, dtype: DType) -> Number {
+pub(crate) fn unary(op: Unary, a: Number, dtype: DType) -> Number {
     match (op, a) {
         (Unary::Neg, Int(v)) => Int(if dtype == DType::Bool { v } else { wrap(-v, dtype) }),
+        (Unary::CountOnes, Int(v)) => {
+            Int((0..8 * dtype.size()).map(|k| v >> k & 1).take(if dtype == DType::Bool { 1 } else { 64 }).sum())
+        }
+        (Unary::LeadingZeros, Int(v)) => {
+            let width = if dtype == DType::Bool { 1 } else { 8 * dtype.size() };
+            Int((0..width).rev().take_while(|k| v >> k & 1 == 0).count() as i128)
+        }
         (Unary::Abs, Int(v)) => Int(wrap(v.abs(), dtype)),
         (Unary::Not, Int(v)) => Int(if dtype == DType::Bool { 1 - v } else { wrap(!v, dtype) }),
         (_, Int(v)) => Int(v),
@@ -240,7 +261,7 @@ fn unary(op: Unary, a: Number, dtype: DType) -> Number {
             Unary::Ceil => -(-f64::from(v)).floor() as f32,
             Unary::Trunc => f64::from(v).abs().floor().copysign(f64::from(v)) as f32,
             Unary::Round => nearest(f64::from(v)) as f32,
-            Unary::Not => panic!("there is no complement of a float"),
+            Unary::Not | Unary::CountOnes | Unary::LeadingZeros => panic!("there is no {op:?} of a float"),
         }),
         (op, F64(v)) => F64(match op {
             Unary::Neg => f64::from_bits(v.to_bits() ^ (1 << 63)),
@@ -250,7 +271,7 @@ fn unary(op: Unary, a: Number, dtype: DType) -> Number {
             Unary::Ceil => -(-v).floor(),
             Unary::Trunc => v.abs().floor().copysign(v),
             Unary::Round => nearest(v),
-            Unary::Not => panic!("there is no complement of a float"),
+            Unary::Not | Unary::CountOnes | Unary::LeadingZeros => panic!("there is no {op:?} of a float"),
         }),
     }
 }
@@ -267,7 +288,7 @@ pub(crate) fn nearest(v: f64) -> f64 {
     (if up { low + 1.0 } else { low }).copysign(v)
 }
 
-fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
+pub(crate) fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
     match (a, b) {
         (Int(a), Int(b)) => Int(integers(op, a, b, dtype)),
         (Half(half, a), Half(_, b)) => narrowed(half, binary(op, F32(a as f32), F32(b as f32), DType::F32)),
@@ -279,6 +300,7 @@ fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
                 Binary::Sub => F32((x - y) as f32),
                 Binary::Mul => F32((x * y) as f32),
                 Binary::Div => F32((x / y) as f32),
+                Binary::Rem => F32(remainder(x, y) as f32),
                 Binary::Min => F32(least(x, y) as f32),
                 Binary::Max => F32(-least(-x, -y) as f32),
                 _ => Int(i128::from(compare(op, x, y))),
@@ -289,6 +311,7 @@ fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
             Binary::Sub => F64(a - b),
             Binary::Mul => F64(a * b),
             Binary::Div => F64(a / b),
+            Binary::Rem => F64(remainder(a, b)),
             Binary::Min => F64(least(a, b)),
             Binary::Max => F64(-least(-a, -b)),
             _ => Int(i128::from(compare(op, a, b))),
@@ -317,6 +340,22 @@ fn least(a: f64, b: f64) -> f64 {
     if a.total_cmp(&b).is_lt() { a } else { b }
 }
 
+/// What is left of `a` after the multiples of `b`, doubled as long as they fit, are taken from it: each difference is exact.
+pub(crate) fn remainder(a: f64, b: f64) -> f64 {
+    let (mut left, size) = (a.abs(), b.abs());
+    if a.is_nan() || b.is_nan() || a.is_infinite() || size == 0.0 {
+        return f64::NAN;
+    }
+    while left >= size {
+        let mut part = size;
+        while part <= left / 2.0 {
+            part *= 2.0;
+        }
+        left -= part;
+    }
+    left.copysign(a)
+}
+
 fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
     let flag = i128::from;
     match op {
@@ -336,6 +375,14 @@ fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
         Binary::Sub if bool => a ^ b,
         Binary::Mul | Binary::Div | Binary::Min if bool => a & b,
         Binary::Shl | Binary::Shr if bool => a,
+        Binary::Rem if bool => 0,
+        Binary::Rem => {
+            if b == 0 {
+                0
+            } else {
+                a - b * (a / b)
+            }
+        }
         Binary::Add => a + b,
         Binary::Sub => a - b,
         Binary::Mul => match a.checked_mul(b) {

@@ -399,8 +399,8 @@ impl Builder<'_> {
 
     fn binary(&mut self, dtype: DType) -> Binary {
         use Binary::*;
-        let numbers = [Add, Sub, Mul, Div, Min, Max, Lt, Le, Gt, Ge, Eq, Ne];
-        let integers = [Add, Sub, Mul, Div, Min, Max, And, Or, Xor, Shl, Shr, Lt, Eq];
+        let numbers = [Add, Sub, Mul, Div, Rem, Min, Max, Lt, Le, Gt, Ge, Eq, Ne];
+        let integers = [Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Lt, Eq];
         if dtype.is_float() { self.rng.pick(&numbers) } else { self.rng.pick(&integers) }
     }
 
@@ -409,7 +409,7 @@ impl Builder<'_> {
         if dtype.is_float() {
             self.rng.pick(&[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round])
         } else {
-            self.rng.pick(&[Neg, Abs, Not])
+            self.rng.pick(&[Neg, Abs, Not, CountOnes, LeadingZeros])
         }
     }
 

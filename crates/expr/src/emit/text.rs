@@ -15,6 +15,8 @@ pub(super) fn unary(op: Unary, a: &str, dtype: DType) -> String {
         Unary::Trunc => format!("tw::trunc({a})"),
         Unary::Round => format!("tw::round({a})"),
         Unary::Not => format!("tw::invert({a})"),
+        Unary::CountOnes => format!("tw::count_ones({a})"),
+        Unary::LeadingZeros => format!("tw::leading_zeros({a})"),
     }
 }
 
@@ -30,6 +32,7 @@ pub(super) fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
         Binary::Sub => call("sub"),
         Binary::Mul => call("mul"),
         Binary::Div => call("div"),
+        Binary::Rem => call("rem"),
         Binary::Min => call("minimum"),
         Binary::Max => call("maximum"),
         Binary::And => call("bit_and"),

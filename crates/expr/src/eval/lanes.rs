@@ -147,8 +147,12 @@ pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
             let words = (n * dtype.size()).div_ceil(8);
             out[..words].copy_from_slice(&block[..words]);
         }
-        Arg::Uniform(bits) if dtype.size() == 8 => out[..n].fill(bits),
-        Arg::Uniform(bits) => values_mut::<u32>(out, n).fill(bits as u32),
+        Arg::Uniform(bits) => match dtype.size() {
+            8 => out[..n].fill(bits),
+            4 => values_mut::<u32>(out, n).fill(bits as u32),
+            2 => values_mut::<u16>(out, n).fill(bits as u16),
+            _ => values_mut::<u8>(out, n).fill(bits as u8),
+        },
     }
 }
 

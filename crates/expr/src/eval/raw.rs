@@ -128,6 +128,8 @@ fn unary_loop<T: Arith + Lane>(op: Unary, out: &mut [u64], a: Arg<'_>, n: usize)
         Unary::Trunc => map(out, n, |i| Arith::trunc(a.get(i))),
         Unary::Round => map(out, n, |i| Arith::round(a.get(i))),
         Unary::Not => map(out, n, |i| a.get(i).not()),
+        Unary::CountOnes => map(out, n, |i| Arith::count_ones(a.get(i))),
+        Unary::LeadingZeros => map(out, n, |i| Arith::leading_zeros(a.get(i))),
     });
 }
 
@@ -138,6 +140,7 @@ fn binary_loop<T: Arith + Lane>(op: Binary, out: &mut [u64], [a, b]: [Arg<'_>; 2
         Binary::Sub => map(out, n, |i| a.get(i).sub(b.get(i))),
         Binary::Mul => map(out, n, |i| a.get(i).mul(b.get(i))),
         Binary::Div => map(out, n, |i| a.get(i).div(b.get(i))),
+        Binary::Rem => map(out, n, |i| a.get(i).rem(b.get(i))),
         Binary::Min => map(out, n, |i| a.get(i).minimum(b.get(i))),
         Binary::Max => map(out, n, |i| a.get(i).maximum(b.get(i))),
         Binary::And => map(out, n, |i| a.get(i).and(b.get(i))),

@@ -11,6 +11,31 @@ use half::{bf16, f16};
 )]
 pub trait Number: Value + Element {}
 
+/// `u8` to `u64`, `i8` to `i64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer type",
+    label = "expected an integer",
+    note = "convert first: `.to::<i32>()`"
+)]
+pub trait Integer: Number + Bitwise {}
+
+/// A type whose bits are combined: integers and `bool`.
+#[diagnostic::on_unimplemented(
+    message = "there are no bits of `{Self}` to combine",
+    label = "expected integers or `bool`",
+    note = "convert first: `.to::<u32>()`; conditions come from comparisons: `.lt(..)`, `.ne(..)`"
+)]
+pub trait Bitwise: Value + Element {}
+impl Bitwise for bool {}
+
+macro_rules! integers {
+    ($($t:ty),*) => { $(
+        impl Integer for $t {}
+        impl Bitwise for $t {}
+    )* };
+}
+integers!(u8, i8, u16, i16, u32, i32, u64, i64);
+
 /// `f16`, `bf16`, `f32` or `f64`. What is computed with the first two is computed in `f32`, and each result is rounded to
 /// the type.
 #[diagnostic::on_unimplemented(

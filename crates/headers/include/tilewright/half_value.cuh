@@ -28,6 +28,11 @@ template <class To> TW_DEVICE To cast(bf16 v) { return Cast<To>::from((float)v);
 
 template <> struct Bits<f16> : HalfBits<f16> {};
 template <> struct Bits<bf16> : HalfBits<bf16> {};
+template <> struct Bits<short> {
+  static TW_DEVICE short from(unsigned short v) { return (short)v; }
+  static TW_DEVICE short from(f16 v) { return (short)v.bits; }
+  static TW_DEVICE short from(bf16 v) { return (short)v.bits; }
+};
 
 namespace arch {
 
