@@ -4,9 +4,9 @@ use crate::arith::{Arith, CastTo};
 use crate::dtype::{DType, Scalar, Value};
 use crate::graph::{Binary, Unary};
 
-/// Calls `$body` with `$T` standing for the Rust type of `$dtype`.
-macro_rules! with_type {
-    ($dtype:expr, $T:ident => $body:expr) => {{
+/// Calls `$body` with `$T` standing for the Rust type of `$dtype`, `$half` for halves.
+macro_rules! with_wide_type {
+    ($dtype:expr, $T:ident => $body:expr, $half:expr) => {{
         use $crate::dtype::DType as D;
         match $dtype {
             D::Bool => {
@@ -45,14 +45,6 @@ macro_rules! with_type {
                 type $T = i64;
                 $body
             }
-            D::F16 => {
-                type $T = half::f16;
-                $body
-            }
-            D::BF16 => {
-                type $T = half::bf16;
-                $body
-            }
             D::F32 => {
                 type $T = f32;
                 $body
@@ -61,8 +53,27 @@ macro_rules! with_type {
                 type $T = f64;
                 $body
             }
+            D::F16 | D::BF16 => $half,
         }
     }};
+}
+pub(crate) use with_wide_type;
+
+/// Calls `$body` with `$T` standing for the Rust type of `$dtype`.
+macro_rules! with_type {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            $crate::dtype::DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::dtype::DType::BF16 => {
+                type $T = half::bf16;
+                $body
+            }
+            other => $crate::fold::with_wide_type!(other, $T => $body, unreachable!("halves are above")),
+        }
+    };
 }
 pub(crate) use with_type;
 

@@ -310,8 +310,15 @@ impl Program {
 
     /// The saturating cast, folded.
     pub fn cast(&mut self, a: Val, to: DType) -> Val {
+        let from = self.dtype(a);
+        // What halves are to other types, their f32 is; an f64 alone is rounded to them in one step.
+        let through = from.is_half() && to != DType::F32 || to.is_half() && !matches!(from, DType::F32 | DType::F64);
+        if through && from != to {
+            let single = self.cast(a, DType::F32);
+            return self.cast(single, to);
+        }
         match self.constant(a) {
-            _ if self.dtype(a) == to => a,
+            _ if from == to => a,
             Some(s) => self.constant_of(fold::cast(s, to)),
             None => self.push(Inst::Cast(a), to),
         }

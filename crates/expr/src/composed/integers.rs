@@ -64,7 +64,8 @@ impl Graph {
             return self.select(over, most, product);
         }
         // The one product that divides back to what it is not: both wrap.
-        let (minus, least) = (self.with_literal(Binary::Eq, a, -1.0), self.with_literal(Binary::Eq, b, f64::NEG_INFINITY));
+        let (minus, least) =
+            (self.with_literal(Binary::Eq, a, -1.0), self.with_literal(Binary::Eq, b, f64::NEG_INFINITY));
         let wraps = self.binary(Binary::And, minus, least);
         over = self.binary(Binary::Or, over, wraps);
         let signs = self.binary(Binary::Xor, a, b);

@@ -82,7 +82,8 @@ impl Graph {
             return quotient;
         }
         let rest = self.binary(Binary::Rem, a, b);
-        let (below, above) = (self.with_literal(Binary::Sub, quotient, 1.0), self.with_literal(Binary::Add, quotient, 1.0));
+        let (below, above) =
+            (self.with_literal(Binary::Sub, quotient, 1.0), self.with_literal(Binary::Add, quotient, 1.0));
         let (negative, up) = (self.with_literal(Binary::Lt, rest, 0.0), self.with_literal(Binary::Gt, b, 0.0));
         let other = self.select(up, below, above);
         self.select(negative, other, quotient)

@@ -7,8 +7,9 @@
 use super::lanes::{Arg, Lane, values, values_mut};
 use crate::arith::{Arith, CastTo};
 use crate::dtype::{DType, HostSliceMut};
-use crate::fold::with_type;
+use crate::fold::{with_type, with_wide_type};
 use crate::graph::{Binary, Unary};
+use half::{bf16, f16};
 use std::marker::PhantomData;
 
 /// An output that several threads write, each its own elements.
@@ -201,6 +202,7 @@ fn has_avx2() -> bool {
 
 /// Calls `$fast` for the types that most work is in, where the processor has AVX2, and `$plain` otherwise. (All types in
 /// both forms would be two thousand loops, most of them never used.)
+/// Of halves there are no loops but those of selections and casts: a program computes with them in `f32`.
 macro_rules! dispatch {
     ($dtype:expr, $fast:ident, $plain:ident, ($($arg:expr),*)) => {
         match ($dtype, has_avx2()) {
@@ -210,7 +212,7 @@ macro_rules! dispatch {
             (DType::F64, true) => unsafe { $fast::<f64>($($arg),*) },
             // SAFETY: as above.
             (DType::I32, true) => unsafe { $fast::<i32>($($arg),*) },
-            (other, _) => with_type!(other, T => $plain::<T>($($arg),*)),
+            (other, _) => with_wide_type!(other, T => $plain::<T>($($arg),*), {}),
         }
     };
 }
@@ -232,7 +234,10 @@ pub(super) fn fma(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize) {
 
 /// `if c { a } else { b }`.
 pub(super) fn select(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize) {
-    dispatch!(dtype, select_avx2, select_loop, (out, args, n));
+    match dtype {
+        DType::F16 | DType::BF16 => select_loop::<u16>(out, args, n),
+        _ => dispatch!(dtype, select_avx2, select_loop, (out, args, n)),
+    }
 }
 
 /// The saturating cast.
@@ -252,13 +257,20 @@ pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize
         // SAFETY: as above.
         (F64, F32, true) => unsafe { cast_avx2::<f64, f32>(out, a, n) },
         // SAFETY: as above.
-        (F16, F32, true) => unsafe { cast_avx2::<half::f16, f32>(out, a, n) },
+        (F16, F32, true) => unsafe { cast_avx2::<f16, f32>(out, a, n) },
         // SAFETY: as above.
-        (F32, F16, true) => unsafe { cast_avx2::<f32, half::f16>(out, a, n) },
+        (F32, F16, true) => unsafe { cast_avx2::<f32, f16>(out, a, n) },
         // SAFETY: as above.
-        (BF16, F32, true) => unsafe { cast_avx2::<half::bf16, f32>(out, a, n) },
+        (BF16, F32, true) => unsafe { cast_avx2::<bf16, f32>(out, a, n) },
         // SAFETY: as above.
-        (F32, BF16, true) => unsafe { cast_avx2::<f32, half::bf16>(out, a, n) },
-        _ => with_type!(from, A => with_type!(to, B => cast_loop::<A, B>(out, a, n))),
+        (F32, BF16, true) => unsafe { cast_avx2::<f32, bf16>(out, a, n) },
+        (F16, F32, false) => cast_loop::<f16, f32>(out, a, n),
+        (F32, F16, false) => cast_loop::<f32, f16>(out, a, n),
+        (BF16, F32, false) => cast_loop::<bf16, f32>(out, a, n),
+        (F32, BF16, false) => cast_loop::<f32, bf16>(out, a, n),
+        (F64, F16, _) => cast_loop::<f64, f16>(out, a, n),
+        (F64, BF16, _) => cast_loop::<f64, bf16>(out, a, n),
+        // Other casts of halves go through f32.
+        _ => with_wide_type!(from, A => with_wide_type!(to, B => cast_loop::<A, B>(out, a, n), {}), {}),
     }
 }

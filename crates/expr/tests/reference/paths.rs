@@ -27,7 +27,9 @@ fn defined(dtype: DType, op: Binary) -> bool {
 /// Every operation on three operands over Y of this type.
 pub(crate) fn all(graph: &mut Graph, [a, b, c]: [NodeId; 3]) -> Vec<NodeId> {
     let dtype = graph.node(a).dtype;
-    let unary = UNARY.iter().filter(|op| !dtype.is_float() || !matches!(op, Unary::Not | Unary::CountOnes | Unary::LeadingZeros));
+    let unary = UNARY
+        .iter()
+        .filter(|op| !dtype.is_float() || !matches!(op, Unary::Not | Unary::CountOnes | Unary::LeadingZeros));
     let mut nodes: Vec<NodeId> = unary.map(|op| graph.unary(*op, a)).collect();
     nodes.extend(BINARY.iter().filter(|op| defined(dtype, **op)).map(|op| graph.binary(*op, a, b)));
     nodes.extend(DType::ALL.iter().map(|to| graph.cast(a, *to)));

@@ -14,17 +14,15 @@ template <class T> struct HalfBits {
   static TW_DEVICE T from(short v) { return from((unsigned short)v); }
 };
 
-// From float and double rounded once, to the nearest, ties to even; from integers through float.
+// Rounded once, to the nearest, ties to even. From other types, and to them, through float.
 template <> struct Cast<f16> {
-  template <class From> static TW_DEVICE f16 from(From v) { return f16(cast<float>(v)); }
+  static TW_DEVICE f16 from(float v) { return f16(v); }
   static TW_DEVICE f16 from(double v) { return HalfBits<f16>::from(arch::f16_of_double(v)); }
 };
 template <> struct Cast<bf16> {
-  template <class From> static TW_DEVICE bf16 from(From v) { return bf16(cast<float>(v)); }
+  static TW_DEVICE bf16 from(float v) { return bf16(v); }
   static TW_DEVICE bf16 from(double v) { return bf16(arch::float_odd(v)); }
 };
-template <class To> TW_DEVICE To cast(f16 v) { return Cast<To>::from((float)v); }
-template <class To> TW_DEVICE To cast(bf16 v) { return Cast<To>::from((float)v); }
 
 template <> struct Bits<f16> : HalfBits<f16> {};
 template <> struct Bits<bf16> : HalfBits<bf16> {};
