@@ -254,25 +254,25 @@ pub(crate) fn check_all(test: &str, cases: impl Iterator<Item = (String, Case)>)
 #[test]
 fn every_operation() {
     let cases = DType::ALL.into_iter().map(|dtype| {
-            let mut rng = Rng::new(dtype as u64);
-            let bits = edges(dtype);
-            let shape = [bits.len() as i64];
-            let first = Tensor { dtype, components: 1, dims: <(X,)>::IDS.to_vec(), shape: shape.to_vec(), bits };
-            // With a step in memory, a thread computes one point: a short text.
-            let layout = Layout { step: 2, ..Layout::dense(1) };
-            let mut graph = Graph::default();
-            let spec = OperandSpec { dtype, components: 1, dims: <(X,)>::IDS.into() };
-            let operands = [(); 3].map(|()| {
-                let number = graph.operand(spec.clone());
-                graph.input(number, 0)
-            });
-            let nodes = all(&mut graph, operands);
-            graph.outputs = nodes.iter().map(|n| Output { node: *n, dims: <(X,)>::IDS.into() }).collect();
-            let tensors = [first, rng.tensor(dtype, <(X,)>::IDS, &shape), rng.tensor(dtype, <(X,)>::IDS, &shape)];
-            let operand = |tensor| Operand { tensor, layout: layout.clone(), place: Place::Device };
-            let operands = tensors.into_iter().map(operand).collect();
-            let case = Case { outputs: vec![layout.clone(); graph.outputs.len()], graph, operands, known: true };
-            (dtype.to_string(), case)
+        let mut rng = Rng::new(dtype as u64);
+        let bits = edges(dtype);
+        let shape = [bits.len() as i64];
+        let first = Tensor { dtype, components: 1, dims: <(X,)>::IDS.to_vec(), shape: shape.to_vec(), bits };
+        // With a step in memory, a thread computes one point: a short text.
+        let layout = Layout { step: 2, ..Layout::dense(1) };
+        let mut graph = Graph::default();
+        let spec = OperandSpec { dtype, components: 1, dims: <(X,)>::IDS.into() };
+        let operands = [(); 3].map(|()| {
+            let number = graph.operand(spec.clone());
+            graph.input(number, 0)
+        });
+        let nodes = all(&mut graph, operands);
+        graph.outputs = nodes.iter().map(|n| Output { node: *n, dims: <(X,)>::IDS.into() }).collect();
+        let tensors = [first, rng.tensor(dtype, <(X,)>::IDS, &shape), rng.tensor(dtype, <(X,)>::IDS, &shape)];
+        let operand = |tensor| Operand { tensor, layout: layout.clone(), place: Place::Device };
+        let operands = tensors.into_iter().map(operand).collect();
+        let case = Case { outputs: vec![layout.clone(); graph.outputs.len()], graph, operands, known: true };
+        (dtype.to_string(), case)
     });
     check_all("emitted::every_operation", cases);
 }

@@ -3,6 +3,7 @@
 
 mod bind;
 mod emitted;
+mod halves;
 mod laws;
 mod naive;
 mod random;
