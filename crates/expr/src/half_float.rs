@@ -48,7 +48,7 @@ fn odd(v: f64) -> f32 {
     let beyond = u32::from(back.abs() > v.abs());
     let inexact = u32::from(back != v);
     // One step toward zero from where the nearest lies beyond; an infinity that way becomes the largest number.
-    let odd = f32::from_bits(near.to_bits() - beyond | inexact);
+    let odd = f32::from_bits((near.to_bits() - beyond) | inexact);
     if v.is_nan() { near } else { odd }
 }
 
