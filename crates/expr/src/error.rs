@@ -185,7 +185,9 @@ pub enum Error {
         output: usize,
     },
     /// A step of an iteration varies along a dimension that its start lacks.
-    #[error("a step of an iteration varies along `{dim}`, which its start lacks; repeat the start along it: `.repeat::<{dim}>(n)`")]
+    #[error(
+        "a step of an iteration varies along `{dim}`, which its start lacks; repeat the start along it: `.repeat::<{dim}>(n)`"
+    )]
     Step {
         /// The dimension.
         dim: &'static str,

@@ -28,6 +28,10 @@ pub enum Unary {
     /// To the nearest integer, halves to even.
     Round,
     Not,
+    /// How many bits are 1, as a value of the type; integers.
+    CountOnes,
+    /// How many bits stand above the highest 1, as a value of the type; integers.
+    LeadingZeros,
 }
 
 /// An operation on two values of one type. Comparisons give `bool`.
@@ -39,6 +43,8 @@ pub enum Binary {
     Mul,
     /// IEEE for floats; integers truncate toward zero, and `x / 0` is 0.
     Div,
+    /// The remainder of the division that truncates: exact, with the sign of the dividend; for integers `x % 0` is 0.
+    Rem,
     /// NaN if either is; `-0 < +0`.
     Min,
     Max,

@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod bind;
 pub mod collective;
+mod composed;
 pub mod dtype;
 pub mod emit;
 pub mod error;
@@ -10,6 +11,7 @@ pub mod eval;
 mod fold;
 mod functions;
 pub mod graph;
+mod half_float;
 mod iterate;
 pub mod lower;
 mod nest;
@@ -21,6 +23,7 @@ mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};
 pub use error::Error;
+pub use half::{bf16, f16};
 pub use reduce::Reduction;
 pub use sample::Centres;
 pub use typed::*;

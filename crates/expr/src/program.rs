@@ -387,8 +387,20 @@ impl Program {
         self.push(Inst::Load { operand, component, index }, dtype)
     }
 
+    /// Computes in `f32` what halves are computed with, and rounds the result to their type: no instruction but loads, casts,
+    /// selections and stores ever sees one.
+    fn widened<const N: usize>(&mut self, args: [Val; N], f: impl FnOnce(&mut Self, [Val; N]) -> Val) -> Val {
+        let dtype = self.dtype(args[0]);
+        let wide = args.map(|a| self.cast(a, DType::F32));
+        let result = f(self, wide);
+        if self.dtype(result) == DType::F32 { self.cast(result, dtype) } else { result }
+    }
+
     /// `op(a)`, folded.
     pub fn unary(&mut self, op: Unary, a: Val) -> Val {
+        if self.dtype(a).is_half() {
+            return self.widened([a], |p, [a]| p.unary(op, a));
+        }
         match self.constant(a) {
             Some(s) => self.constant_of(fold::unary(op, s)),
             None => self.push(Inst::Unary(op, a), self.dtype(a)),
@@ -398,6 +410,9 @@ impl Program {
     /// `a op b`, folded.
     pub fn binary(&mut self, op: Binary, a: Val, b: Val) -> Val {
         let dtype = self.dtype(a);
+        if dtype.is_half() {
+            return self.widened([a, b], |p, [a, b]| p.binary(op, a, b));
+        }
         let result = if op.compares() { DType::Bool } else { dtype };
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
             return self.constant_of(fold::binary(op, x, y));
@@ -458,6 +473,9 @@ impl Program {
 
     /// `a * b + c`, rounded once, folded.
     pub fn fma(&mut self, a: Val, b: Val, c: Val) -> Val {
+        if self.dtype(a).is_half() {
+            return self.widened([a, b, c], |p, [a, b, c]| p.fma(a, b, c));
+        }
         match (self.constant(a), self.constant(b), self.constant(c)) {
             (Some(x), Some(y), Some(z)) => self.constant_of(fold::fma(x, y, z)),
             _ => self.push(Inst::Fma(a, b, c), self.dtype(a)),
@@ -476,8 +494,15 @@ impl Program {
 
     /// The saturating cast, folded.
     pub fn cast(&mut self, a: Val, to: DType) -> Val {
+        let from = self.dtype(a);
+        // What halves are to other types, their f32 is; an f64 alone is rounded to them in one step.
+        let through = from.is_half() && to != DType::F32 || to.is_half() && !matches!(from, DType::F32 | DType::F64);
+        if through && from != to {
+            let single = self.cast(a, DType::F32);
+            return self.cast(single, to);
+        }
         match self.constant(a) {
-            _ if self.dtype(a) == to => a,
+            _ if from == to => a,
             Some(s) => self.constant_of(fold::cast(s, to)),
             None => self.push(Inst::Cast(a), to),
         }

@@ -73,8 +73,8 @@ impl Graph {
         (first, length)
     }
 
-    /// `source` resampled to `height` x `width` by bilinear interpolation in its floating-point type (`f32` for 8- and
-    /// 16-bit integers and `f32`, else `f64`): `p + f * (q - p)`, first along `dim_x`, then along `dim_y`.
+    /// `source` resampled to `height` x `width` by bilinear interpolation in its floating-point type (`f32` for types
+    /// of 8 and 16 bits and `f32`, else `f64`): `p + f * (q - p)`, first along `dim_x`, then along `dim_y`.
     pub fn resize(
         &mut self,
         source: NodeId,

@@ -4,10 +4,12 @@
 mod bind;
 mod emitted;
 mod functions;
+mod halves;
 mod laws;
 mod naive;
 mod random;
 mod reference;
+mod table;
 mod tensor;
 mod ui;
 

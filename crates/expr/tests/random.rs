@@ -51,6 +51,8 @@ impl Rng {
         let special = self.chance(0.1);
         match dtype {
             DType::Bool => self.next() & 1,
+            DType::F16 | DType::BF16 if special => self.next() & mask,
+            DType::F16 | DType::BF16 => crate::naive::round_to_half(dtype, self.float(special)).bits(dtype),
             DType::F32 => u64::from((self.float(special) as f32).to_bits()),
             DType::F64 => self.float(special).to_bits(),
             _ if special => {
@@ -460,8 +462,8 @@ impl Builder<'_> {
 
     fn binary(&mut self, dtype: DType) -> Binary {
         use Binary::*;
-        let numbers = [Add, Sub, Mul, Div, Min, Max, Lt, Le, Gt, Ge, Eq, Ne];
-        let integers = [Add, Sub, Mul, Div, Min, Max, And, Or, Xor, Shl, Shr, Lt, Eq];
+        let numbers = [Add, Sub, Mul, Div, Rem, Min, Max, Lt, Le, Gt, Ge, Eq, Ne];
+        let integers = [Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Lt, Eq];
         if dtype.is_float() { self.rng.pick(&numbers) } else { self.rng.pick(&integers) }
     }
 
@@ -470,7 +472,7 @@ impl Builder<'_> {
         if dtype.is_float() {
             self.rng.pick(&[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round])
         } else {
-            self.rng.pick(&[Neg, Abs, Not])
+            self.rng.pick(&[Neg, Abs, Not, CountOnes, LeadingZeros])
         }
     }
 

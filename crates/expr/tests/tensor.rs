@@ -85,6 +85,8 @@ impl Tensor {
 
 pub(crate) fn same_bits(dtype: DType, a: u64, b: u64) -> bool {
     let nan = |v: u64| match dtype {
+        DType::F16 => v & 0x7fff > 0x7c00,
+        DType::BF16 => v & 0x7fff > 0x7f80,
         DType::F32 => f32::from_bits(v as u32).is_nan(),
         DType::F64 => f64::from_bits(v).is_nan(),
         _ => false,
@@ -94,6 +96,8 @@ pub(crate) fn same_bits(dtype: DType, a: u64, b: u64) -> bool {
 
 fn show(dtype: DType, bits: u64) -> String {
     match dtype {
+        DType::F16 => format!("{:?}", tilewright_expr::f16::from_bits(bits as u16)),
+        DType::BF16 => format!("{:?}", tilewright_expr::bf16::from_bits(bits as u16)),
         DType::F32 => format!("{:?}", f32::from_bits(bits as u32)),
         DType::F64 => format!("{:?}", f64::from_bits(bits)),
         _ => bits.to_string(),
@@ -247,7 +251,7 @@ impl Stored {
                 $(DType::$v => HostSlice::$v(bytemuck::cast_slice(bytes)),)*
             } };
         }
-        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64)
+        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64)
     }
 
     pub(crate) fn slice_mut(&mut self) -> HostSliceMut<'_> {
@@ -259,7 +263,7 @@ impl Stored {
                 $(DType::$v => HostSliceMut::$v(bytemuck::cast_slice_mut(bytes)),)*
             } };
         }
-        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64)
+        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64)
     }
 
     /// The place of each element, in the order of the tensor's dimensions.

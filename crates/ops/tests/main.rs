@@ -5,5 +5,6 @@ mod calls;
 mod eager;
 mod errors;
 mod gpu;
+mod operations;
 mod support;
 mod user_kernel;

@@ -124,7 +124,9 @@ impl Body<'_> {
         for v in reductions {
             let (sum, dtype) = (format!("v{}", v.0), self.program.dtype(*v));
             let text = match self.program.inst(*v) {
-                Inst::Reduce { value, times: Some(times), .. } => fma(&self.use_of(*value), &self.use_of(*times), &sum, dtype),
+                Inst::Reduce { value, times: Some(times), .. } => {
+                    fma(&self.use_of(*value), &self.use_of(*times), &sum, dtype)
+                }
                 Inst::Reduce { reduction, value, .. } => {
                     binary(reduction.operation(), &sum, &self.use_of(*value), dtype)
                 }

@@ -2,6 +2,7 @@
 
 use crate::dtype::{DType, HostSlice, Scalar, Value};
 use crate::fold::with_type;
+use half::{bf16, f16};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A type as it stands in a block: `bool` as a byte.
@@ -23,7 +24,7 @@ macro_rules! lanes {
         fn val(rep: $t) -> $t { rep }
     })* };
 }
-lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 impl Lane for bool {
     type Rep = u8;
     #[inline(always)]
@@ -90,7 +91,7 @@ pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out:
             }
         } };
     }
-    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64);
+    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
 }
 
 fn typed<T: Lane<Rep = T> + bytemuck::Pod>(from: &[T], places: &Places<'_>, out: &mut [u64], n: usize) {
@@ -122,6 +123,8 @@ pub(super) fn element(slice: HostSlice<'_>, component: u8, at: i64) -> u64 {
         HostSlice::I32(s) => s[at].to_bits64(),
         HostSlice::U64(s) => s[at].to_bits64(),
         HostSlice::I64(s) => s[at].to_bits64(),
+        HostSlice::F16(s) => s[at].to_bits64(),
+        HostSlice::BF16(s) => s[at].to_bits64(),
         HostSlice::F32(s) => s[at].to_bits64(),
         HostSlice::F64(s) => s[at].to_bits64(),
         HostSlice::Rect(s) => {
@@ -150,8 +153,12 @@ pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
             let words = (n * dtype.size()).div_ceil(8);
             out[..words].copy_from_slice(&block[..words]);
         }
-        Arg::Uniform(bits) if dtype.size() == 8 => out[..n].fill(bits),
-        Arg::Uniform(bits) => values_mut::<u32>(out, n).fill(bits as u32),
+        Arg::Uniform(bits) => match dtype.size() {
+            8 => out[..n].fill(bits),
+            4 => values_mut::<u32>(out, n).fill(bits as u32),
+            2 => values_mut::<u16>(out, n).fill(bits as u16),
+            _ => values_mut::<u8>(out, n).fill(bits as u8),
+        },
     }
 }
 

@@ -251,7 +251,9 @@ impl<'a> Worker<'a> {
                 u64::from(clamped as u32)
             }
             // Both are written by their loop.
-            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => self.scalars[v.0 as usize],
+            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => {
+                self.scalars[v.0 as usize]
+            }
             Inst::Shared(number) => self.reduced[usize::from(*number)],
         }
     }
@@ -361,6 +363,8 @@ impl HostSlice<'_> {
             HostSlice::I32(_) | HostSlice::Rect(_) => DType::I32,
             HostSlice::U64(_) => DType::U64,
             HostSlice::I64(_) => DType::I64,
+            HostSlice::F16(_) => DType::F16,
+            HostSlice::BF16(_) => DType::BF16,
             HostSlice::F32(_) => DType::F32,
             HostSlice::F64(_) => DType::F64,
         }

@@ -3,6 +3,7 @@
 use super::trace::{TraceId, current, with};
 use crate::dtype::{DType, Element, Scalar, Value};
 use crate::graph::{Graph, NodeId};
+use half::{bf16, f16};
 use std::marker::PhantomData;
 use tilewright_dims::{Dim, Dims, Merge, Set, Union};
 
@@ -114,7 +115,7 @@ macro_rules! literals {
         }
     })* };
 }
-literals!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+literals!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 
 /// The literal `value`, everywhere: a fill when it is stored.
 pub fn constant<T: Value>(value: T) -> Expr<T, ()> {

@@ -299,7 +299,7 @@ impl<T, S: Set> Expr<T, S> {
     /// powers with integers only.
     ///
     /// Error below 0.8 in `f32`, 0.8 in `f64`.
-    pub fn pow<R: Arg<T>>(self, rhs: R) -> Expr<T, Union<S, R::Set>>
+    pub fn powf<R: Arg<T>>(self, rhs: R) -> Expr<T, Union<S, R::Set>>
     where
         T: Float,
         S: Merge<R::Set>,
