@@ -9,13 +9,16 @@ pub mod eval;
 mod fold;
 pub mod graph;
 pub mod lower;
+mod matrix;
 pub mod plan;
 pub mod program;
-pub mod sample;
+pub mod reads;
+mod sizes;
 mod special;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};
 pub use error::Error;
-pub use sample::Centres;
+pub use matrix::{Affine, Perspective};
+pub use reads::{Aspect, Border, Centres, Deinterlace, Edge, Filter, PlaneOrder, Sampling};
 pub use typed::*;

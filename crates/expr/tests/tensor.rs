@@ -347,7 +347,7 @@ pub(crate) fn evaluate(
     let mut targets: Vec<HostSliceMut<'_>> = outputs.iter_mut().map(Stored::slice_mut).collect();
     let failed = match pools()[round % 2].install(|| kernel.run(&slices, &mut targets)) {
         Ok(()) => None,
-        Err(error @ Error::Guard { .. }) => Some(error),
+        Err(error @ (Error::Guard { .. } | Error::Coordinate { .. })) => Some(error),
         Err(error) => return Err(error),
     };
     outputs.iter().for_each(Stored::assert_gaps_untouched);

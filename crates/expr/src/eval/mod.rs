@@ -20,8 +20,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Points of the inner dimension that are computed together.
 const BLOCK: usize = 1024;
-/// How messages call elements that are [`Rect`](crate::dtype::Rect).
-const RECTANGLES: &str = "rectangles";
+/// How messages call elements of several components: [`Rect`](crate::Rect), [`Affine`](crate::Affine),
+/// [`Perspective`](crate::Perspective).
+fn structs(components: u8) -> &'static str {
+    match components {
+        4 => "rectangles",
+        6 => "affine maps",
+        _ => "perspective maps",
+    }
+}
 /// Blocks that one task computes, at most.
 const TASK: usize = 64;
 
@@ -69,7 +76,7 @@ impl HostKernel {
         );
         match failed.load(Ordering::Relaxed) {
             0 => Ok(()),
-            index => Err(Error::Guard { index: index - 1 }),
+            word => Err(Error::of_word(word)),
         }
     }
 
@@ -87,7 +94,7 @@ impl HostKernel {
                 None => format!("operand {i}"),
                 Some(o) => format!("output {o}"),
             };
-            let expected = if slot.components == 1 { slot.dtype.name() } else { RECTANGLES };
+            let expected = if slot.components == 1 { slot.dtype.name() } else { structs(slot.components) };
             if got != expected {
                 return Err(Error::Elements { operand: operand(), expected, got });
             }
@@ -204,7 +211,8 @@ impl<'a> Worker<'a> {
             Inst::Cast(a) => fold::cast(get(a), program.dtype(v)).bits,
             Inst::Bits(a) => get(a).bits,
             Inst::Guard { value, low, high, index } => {
-                let clamped = lanes::guard(int(value), int(low), int(high), int(index), self.failed);
+                let index = index.map(|i| int(&i));
+                let clamped = lanes::guard(int(value), int(low), int(high), index, self.failed);
                 u64::from(clamped as u32)
             }
         }
@@ -252,7 +260,8 @@ impl<'a> Worker<'a> {
             Inst::Cast(a) => raw::cast(program.dtype(*a), dtype, out, arg(a), n),
             Inst::Bits(a) => lanes::copy(dtype, out, arg(a), n),
             Inst::Guard { value, low, high, index } => {
-                lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, self.failed);
+                let index = index.map(|i| arg(&i));
+                lanes::guards(out, [arg(value), arg(low), arg(high)], index, n, self.failed);
             }
             Inst::Const(_) | Inst::Extent { .. } => {}
         }
@@ -295,7 +304,9 @@ impl HostSlice<'_> {
     /// What its elements are called.
     fn name(&self) -> &'static str {
         match self {
-            HostSlice::Rect(_) => RECTANGLES,
+            HostSlice::Rect(_) => structs(4),
+            HostSlice::Affine(_) => structs(6),
+            HostSlice::Perspective(_) => structs(9),
             _ => self.dtype().name(),
         }
     }
@@ -312,7 +323,7 @@ impl HostSlice<'_> {
             HostSlice::I32(_) | HostSlice::Rect(_) => DType::I32,
             HostSlice::U64(_) => DType::U64,
             HostSlice::I64(_) => DType::I64,
-            HostSlice::F32(_) => DType::F32,
+            HostSlice::F32(_) | HostSlice::Affine(_) | HostSlice::Perspective(_) => DType::F32,
             HostSlice::F64(_) => DType::F64,
         }
     }

@@ -1,13 +1,17 @@
 //! The typed face: expressions whose element type and dimensions are in their Rust type.
 
 mod expr;
+mod gather;
 mod literal;
 mod marks;
 mod operators;
 mod reads;
+mod resize;
 mod trace;
+mod warp;
 
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
+pub use gather::{Rest, Rest2};
 pub use literal::{Float, Number, Pixel, Sampled};
-pub use marks::{AllStored, BoxElement, Condition, NoExtra, SameElement};
+pub use marks::{AffineElement, AllStored, BoxElement, Condition, NoExtra, PerspectiveElement, SameElement};
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};
