@@ -124,7 +124,10 @@ impl Graph {
 
     /// `source` with `before` more indices before `dim` and `after` more behind, which a border gives.
     pub fn pad(&mut self, source: NodeId, dim: DimId, (before, after): (i64, i64), border: Border<NodeId>) -> NodeId {
-        if !self.legal(dim, before, 0) || !self.legal(dim, after, 0) || !self.legal(dim, before.saturating_add(after), 0) {
+        if !self.legal(dim, before, 0)
+            || !self.legal(dim, after, 0)
+            || !self.legal(dim, before.saturating_add(after), 0)
+        {
             return source;
         }
         let size = match self.needed(source, dim, 1) {

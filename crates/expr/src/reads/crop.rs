@@ -69,7 +69,10 @@ impl Graph {
 
     /// `length` indices of `dim` from `first` on. They have to lie inside.
     pub fn slice(&mut self, source: NodeId, dim: DimId, first: i64, length: i64) -> NodeId {
-        if !self.legal(dim, length, 1) || !self.legal(dim, first, 0) || !self.legal(dim, first.saturating_add(length), 1) {
+        if !self.legal(dim, length, 1)
+            || !self.legal(dim, first, 0)
+            || !self.legal(dim, first.saturating_add(length), 1)
+        {
             return source;
         }
         let start = self.int(first as i32);

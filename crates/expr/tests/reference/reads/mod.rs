@@ -1,11 +1,20 @@
-//! Crop and bilinear resize against loops over the written formula in f64.
+//! Reads at other coordinates against loops over the written formulas in f64: a module a kind of read.
+
+mod aspect;
+mod borders;
+mod crop;
+mod gather;
+mod golden;
+mod order;
+mod resize;
+mod warp;
 
 use super::{C, K, N, X, Y, array, check, tabulate};
 use crate::random::Rng;
 use crate::tensor::{Tensor, evaluate_every_way};
 use ndarray::ArrayD;
 use tilewright_dims::Dims;
-use tilewright_expr::{Centres, In, Number, Rect, Sampled, Value, trace};
+use tilewright_expr::{Border, Centres, Filter, In, Number, Rect, Sampled, Value, trace};
 
 /// Neighbours and weight of index `i` of `to`, in `from` pixels.
 fn tap(i: usize, from: i64, to: usize, centres: Centres) -> (usize, usize, f64) {
@@ -63,56 +72,6 @@ macro_rules! pixels {
 }
 pixels!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-fn resized<T: Number + Sampled + Gray>(largest: i64, tolerance: f64)
-where
-    T::Real: tilewright_expr::Element + Into<f64>,
-{
-    let sizes = [
-        ((1, 1), (1, 1)),
-        ((1, 1), (3, 5)),
-        ((7, 13), (1, 1)),
-        ((7, 13), (7, 13)),
-        ((9, 16), (31, 11)),
-        ((37, 5), (8, 29)),
-    ];
-    for (i, ((h, w), (th, tw))) in sizes.into_iter().enumerate() {
-        let mut rng = Rng::new(i as u64);
-        let (p, tensor) = picture::<T>(&mut rng, <(Y, X)>::IDS, &[h, w], largest);
-        for centres in [Centres::Half, Centres::Corner] {
-            let t = trace(|p: In<T, (Y, X)>| p.resize_with::<Y, X>(th, tw, centres).store::<(Y, X)>());
-            let at = |y: usize, x: usize| p[[y, x].as_slice()].real();
-            let expected = tabulate(&[th as i64, tw as i64], |i| bilinear(at, (i[0], i[1]), (h, w), (th, tw), centres));
-            close::<T::Real>(&evaluate_every_way(&t.graph, &[&tensor])[0], &expected, tolerance);
-        }
-    }
-}
-
-#[test]
-fn resize_of_every_type() {
-    resized::<u8>(256, 1e-5);
-    resized::<i8>(128, 1e-5);
-    resized::<u16>(1 << 16, 1e-4);
-    resized::<i16>(1 << 15, 1e-4);
-    resized::<f32>(1000, 1e-4);
-    resized::<u32>(1 << 32, 1e-7);
-    resized::<i32>(1 << 31, 1e-7);
-    resized::<u64>(1 << 40, 1e-7);
-    resized::<i64>(1 << 40, 1e-7);
-    resized::<f64>(1 << 20, 1e-9);
-}
-
-/// Weights that are exact in f32 give the formula's values exactly.
-#[test]
-fn exact_weights() {
-    let (p, tensor) = picture::<u8>(&mut Rng::new(3), <(Y, X)>::IDS, &[8, 16], 256);
-    for centres in [Centres::Half, Centres::Corner] {
-        let t = trace(|p: In<u8, (Y, X)>| p.resize_with::<Y, X>(32, 8, centres).store::<(Y, X)>());
-        let at = |y: usize, x: usize| f64::from(p[[y, x].as_slice()]);
-        let expected = tabulate(&[32, 8], |i| bilinear(at, (i[0], i[1]), (8, 16), (32, 8), centres) as f32);
-        check(&t.graph, &[&tensor], &expected);
-    }
-}
-
 fn rects(rng: &mut Rng, n: i64, (h, w): (i64, i64)) -> Vec<Rect> {
     let mut boxes: Vec<Rect> = (0..n).map(|_| rng.inside(h, w)).collect();
     if let Some(whole) = boxes.get_mut(0) {
@@ -132,134 +91,68 @@ fn crop_pixel(
     bilinear(|y, x| at(y + r.y as usize, x + r.x as usize), i, (r.height.into(), r.width.into()), to, centres)
 }
 
-#[test]
-fn resize_of_a_crop() {
-    let mut rng = Rng::new(4);
-    let (h, w, c, n) = (23, 31, 3, 7);
-    let (p, pic) = picture::<u8>(&mut rng, <(Y, X, C)>::IDS, &[h, w, c], 256);
-    let boxes = rects(&mut rng, n, (h, w));
-    let tensor = Tensor::boxes(<(N,)>::IDS, &[n], &boxes);
-    for centres in [Centres::Half, Centres::Corner] {
-        let t = trace(|p: In<u8, (Y, X, C)>, b: In<Rect, (N,)>| {
-            p.crop::<Y, X, _>(b).resize_with::<Y, X>(9, 6, centres).reverse::<C>().store::<(N, C, Y, X)>()
-        });
-        let expected = tabulate(&[n, c, 9, 6], |i| {
-            let at = |y: usize, x: usize| f64::from(p[[y, x, 2 - i[1]].as_slice()]);
-            crop_pixel(at, boxes[i[0]], (i[2], i[3]), (9, 6), centres)
-        });
-        close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &tensor])[0], &expected, 1e-5);
+/// Where a border takes the coordinate `c` of `n`, by the definition of its period; `None` for its constant.
+fn brought<T>(c: i64, n: i64, border: Border<T>) -> Option<i64> {
+    let folded = |period: i64, mirrored: i64| {
+        let c = c.rem_euclid(period);
+        if c < n { c } else { mirrored - c }
+    };
+    match border {
+        Border::Constant(_) => (0..n).contains(&c).then_some(c),
+        Border::Replicate => Some(c.clamp(0, n - 1)),
+        Border::Reflect => Some(folded(2 * n, 2 * n - 1)),
+        Border::Reflect101 if n == 1 => Some(0),
+        Border::Reflect101 => Some(folded(2 * n - 2, 2 * n - 2)),
+        Border::Wrap => Some(c.rem_euclid(n)),
     }
 }
 
-/// One box for all, a box per picture, boxes over two dimensions, a box per channel.
-#[test]
-fn boxes_over_other_dimensions() {
-    let mut rng = Rng::new(5);
-    let (h, w, n, k) = (11, 17, 3, 4);
-    let (p, pic) = picture::<i16>(&mut rng, <(N, Y, X)>::IDS, &[n, h, w], 1000);
-    let boxes = rects(&mut rng, n * k, (h, w));
-    let at = |n: usize| {
-        let p = &p;
-        move |y: usize, x: usize| f64::from(p[[n, y, x].as_slice()])
-    };
-    let none = Tensor::boxes(&[], &[], &boxes[3..4]);
-    let t =
-        trace(|p: In<i16, (N, Y, X)>, b: In<Rect, ()>| p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(N, Y, X)>());
-    let expected = tabulate(&[n, 5, 4], |i| crop_pixel(at(i[0]), boxes[3], (i[1], i[2]), (5, 4), Centres::Half));
-    close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &none])[0], &expected, 1e-4);
-
-    let each = Tensor::boxes(<(N,)>::IDS, &[n], &boxes[..n as usize]);
-    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, (N,)>| {
-        p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(Y, X, N)>()
-    });
-    let expected = tabulate(&[5, 4, n], |i| crop_pixel(at(i[2]), boxes[i[2]], (i[0], i[1]), (5, 4), Centres::Half));
-    close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &each])[0], &expected, 1e-4);
-
-    let both = Tensor::boxes(<(N, K)>::IDS, &[n, k], &boxes);
-    let t = trace(|p: In<i16, (N, Y, X)>, b: In<Rect, (N, K)>| {
-        p.crop::<Y, X, _>(b).resize::<Y, X>(5, 4).store::<(K, N, Y, X)>()
-    });
-    let expected = tabulate(&[k, n, 5, 4], |i| {
-        crop_pixel(at(i[1]), boxes[i[1] * k as usize + i[0]], (i[2], i[3]), (5, 4), Centres::Half)
-    });
-    close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &both])[0], &expected, 1e-4);
+/// Every border, with `constant`.
+fn borders<T: Copy>(constant: T) -> [Border<T>; 5] {
+    [Border::Constant(constant), Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap]
 }
 
-/// Boxes of one size need no resize: the pixels themselves.
-#[test]
-fn crop_alone() {
-    let mut rng = Rng::new(6);
-    let (h, w, n) = (19, 23, 5);
-    let (p, pic) = array::<f64>(&mut rng, <(Y, X)>::IDS, &[h, w]);
-    let boxes: Vec<Rect> =
-        (0..n).map(|_| Rect::new(rng.range(0, w - 6) as i32, rng.range(0, h - 3) as i32, 7, 4)).collect();
-    let tensor = Tensor::boxes(<(N,)>::IDS, &[n], &boxes);
-    let t = trace(|p: In<f64, (Y, X)>, b: In<Rect, (N,)>| p.crop::<Y, X, _>(b).store::<(N, Y, X)>());
-    let expected = tabulate(&[n, 4, 7], |i| {
-        let r = boxes[i[0]];
-        p[[i[1] + r.y as usize, i[2] + r.x as usize].as_slice()]
-    });
-    check(&t.graph, &[&pic, &tensor], &expected);
+const FILTERS: [Filter; 4] = [Filter::Nearest, Filter::Linear, Filter::Cubic, Filter::Lanczos4];
+
+/// How much a pixel at distance `t` weighs, by the textbook.
+fn kernel(filter: Filter, t: f64) -> f64 {
+    let t = t.abs();
+    let sinc = |t: f64| if t == 0.0 { 1.0 } else { (std::f64::consts::PI * t).sin() / (std::f64::consts::PI * t) };
+    let a = -0.75;
+    match filter {
+        Filter::Nearest => panic!("there is nothing to weigh"),
+        Filter::Linear => (1.0 - t).max(0.0),
+        Filter::Cubic if t <= 1.0 => (a + 2.0) * t.powi(3) - (a + 3.0) * t.powi(2) + 1.0,
+        Filter::Cubic if t < 2.0 => a * t.powi(3) - 5.0 * a * t.powi(2) + 8.0 * a * t - 4.0 * a,
+        Filter::Cubic => 0.0,
+        Filter::Lanczos4 if t < 4.0 => sinc(t) * sinc(t / 4.0),
+        Filter::Lanczos4 => 0.0,
+    }
 }
 
-#[test]
-fn crop_of_a_crop() {
-    let mut rng = Rng::new(7);
-    let (h, w, n) = (29, 31, 6);
-    let (p, pic) = picture::<u8>(&mut rng, <(Y, X)>::IDS, &[h, w], 256);
-    let outer = rects(&mut rng, n, (h, w));
-    let inner: Vec<Rect> = outer.iter().map(|r| rng.inside(r.height.into(), r.width.into())).collect();
-    let t = trace(|p: In<u8, (Y, X)>, a: In<Rect, (N,)>, b: In<Rect, (N,)>| {
-        p.crop::<Y, X, _>(a).crop::<Y, X, _>(b).resize::<Y, X>(6, 5).store::<(N, Y, X)>()
-    });
-    let at = |y: usize, x: usize| f64::from(p[[y, x].as_slice()]);
-    let expected = tabulate(&[n, 6, 5], |i| {
-        let (a, b) = (outer[i[0]], inner[i[0]]);
-        crop_pixel(at, Rect::new(a.x + b.x, a.y + b.y, b.width, b.height), (i[1], i[2]), (6, 5), Centres::Half)
-    });
-    let list = |boxes: &[Rect]| Tensor::boxes(<(N,)>::IDS, &[n], boxes);
-    close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &list(&outer), &list(&inner)])[0], &expected, 1e-5);
+/// The value at `s`, from pixels `at` any whole number.
+fn between(at: impl Fn(i64) -> f64, s: f64, filter: Filter) -> f64 {
+    if filter == Filter::Nearest {
+        return at(crate::naive::nearest(s) as i64);
+    }
+    let first = s.floor() as i64;
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for i in first - 3..=first + 4 {
+        let w = kernel(filter, s - i as f64);
+        if w != 0.0 {
+            sum += w * at(i);
+            weights += w;
+        }
+    }
+    sum / weights
 }
 
-#[test]
-fn crop_of_a_resize_and_resize_of_a_resize() {
-    let mut rng = Rng::new(8);
-    let (h, w, n) = (13, 9, 4);
-    let (p, pic) = picture::<u8>(&mut rng, <(Y, X)>::IDS, &[h, w], 256);
-    let boxes = rects(&mut rng, n, (21, 18));
-    let tensor = Tensor::boxes(<(N,)>::IDS, &[n], &boxes);
-    let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| {
-        p.resize::<Y, X>(21, 18).crop::<Y, X, _>(b).resize_with::<Y, X>(7, 3, Centres::Corner).store::<(N, Y, X)>()
-    });
-    let at = |y: usize, x: usize| f64::from(p[[y, x].as_slice()]);
-    let between = |y: usize, x: usize| bilinear(at, (y, x), (h, w), (21, 18), Centres::Half);
-    let expected = tabulate(&[n, 7, 3], |i| crop_pixel(between, boxes[i[0]], (i[1], i[2]), (7, 3), Centres::Corner));
-    close::<f32>(&evaluate_every_way(&t.graph, &[&pic, &tensor])[0], &expected, 1e-5);
-}
-
-/// Once cropped, the batch may be turned around, reordered or renamed: each picture keeps its own size.
-#[test]
-fn the_batch_of_a_crop_is_a_dimension_like_any_other() {
-    let mut rng = Rng::new(9);
-    let (h, w, n) = (23, 31, 4);
-    let (p, pic) = picture::<u8>(&mut rng, <(Y, X)>::IDS, &[h, w], 256);
-    let boxes = rects(&mut rng, n, (h, w));
-    let tensor = Tensor::boxes(<(N,)>::IDS, &[n], &boxes);
-    let at = |y: usize, x: usize| f64::from(p[[y, x].as_slice()]);
-    let expected =
-        |of: [usize; 4]| tabulate(&[n, 6, 5], |i| crop_pixel(at, boxes[of[i[0]]], (i[1], i[2]), (6, 5), Centres::Half));
-    let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| {
-        let crops = p.crop::<Y, X, _>(b);
-        (
-            crops.reverse::<N>().resize::<Y, X>(6, 5).store::<(N, Y, X)>(),
-            crops.rename::<N, K>().resize::<Y, X>(6, 5).store::<(K, Y, X)>(),
-            crops.reorder::<N>(&[1, 3, 0, 0]).resize::<Y, X>(6, 5).store::<(N, Y, X)>(),
-        )
-    });
-    // A world over N and K at once would be a batch of batches: one result at a time.
-    for (i, of) in [[3, 2, 1, 0], [0, 1, 2, 3], [1, 3, 0, 0]].into_iter().enumerate() {
-        let mut graph = t.graph.clone();
-        graph.outputs = vec![graph.outputs[i].clone()];
-        close::<f32>(&evaluate_every_way(&graph, &[&pic, &tensor])[0], &expected(of), 1e-5);
+/// As [`close`], within `tolerance` itself.
+fn near<T: Value + Into<f64>>(result: &Tensor, expected: &ArrayD<f64>, tolerance: f64, what: &str) {
+    let got = result.array::<T>();
+    assert_eq!(got.shape(), expected.shape(), "{what}");
+    for (i, e) in expected.indexed_iter() {
+        let g: f64 = got[&i].into();
+        assert!((g - e).abs() <= tolerance, "{what}, {i:?}: got {g}, the formula gives {e}");
     }
 }
