@@ -11,7 +11,7 @@ use tilewright_expr::bind::{Place, View, dense};
 use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::{Graph, OperandSpec, Output};
 use tilewright_expr::plan::Plan;
-use tilewright_expr::{DType, Error, In, Rect, trace};
+use tilewright_expr::{Affine, Border, DType, Error, Filter, In, Rect, trace};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
 
 dims! { N, Y, X, C }
@@ -239,6 +239,33 @@ fn random_graphs() {
     assert!(count(&|p| p.ways().len() > 1) > 100, "operands that may travel in a buffer");
     assert!(count(&|p| p.outputs.len() > 1) > 100, "several outputs");
     assert!(count(&|p| p.kernel.source.contains(" else if (")) > 20, "values taken over from the row before");
+}
+
+/// Places and weights are computed once for all channels of a pixel.
+#[test]
+fn channels_share_their_places() {
+    let t = trace(|p: In<u8, (Y, X, C)>, boxes: In<Rect, (N,)>, maps: In<Affine, (N,)>| {
+        let small = p.crop::<Y, X, _>(boxes).resize_with::<Y, X>(20, 30, Filter::Cubic);
+        small.warp_affine::<Y, X, _>(maps, 32, 64, Filter::Linear, Border::Reflect101).store::<(N, C, Y, X)>()
+    });
+    let places = |channels: i64| {
+        let axes = [
+            dense(<(Y, X, C)>::IDS, &[100, 200, channels]),
+            dense(<(N,)>::IDS, &[5]),
+            dense(<(N,)>::IDS, &[5]),
+            dense(<(N, C, Y, X)>::IDS, &[5, channels, 32, 64]),
+        ];
+        let views: Vec<View<'_>> =
+            axes.iter().map(|a| View { axes: a, place: Place::Device, alignment: 16, boxes: None }).collect();
+        let plan = Plan::new(&t.graph, &views[..3], &views[3..]).unwrap_or_else(|e| panic!("{e}"));
+        let points = plan.lanes as usize;
+        let text = emit(&t.graph, &Plan { lanes: 1, ..plan }).source;
+        assert!(points >= 1 && text.contains("tw::guard("));
+        ["tw::floor(", "tw::div(", " / "].map(|what| text.matches(what).count())
+    };
+    let one = places(1);
+    assert!(one.iter().all(|n| *n > 0), "{one:?}");
+    assert_eq!((places(2), places(4)), (one, one));
 }
 
 /// Every operation on every type, casts to all types included, at the values where something happens.

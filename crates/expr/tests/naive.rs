@@ -63,7 +63,7 @@ pub(crate) struct Naive<'a> {
     graph: &'a Graph,
     inputs: &'a [Tensor],
     memo: HashMap<(NodeId, Vec<(u64, i64)>), Number>,
-    /// Whether a box was clamped.
+    /// Whether a box or a coordinate was clamped.
     pub(crate) failed: bool,
 }
 
@@ -126,8 +126,9 @@ impl<'a> Naive<'a> {
             }
             Op::Fma(a, b, c) => fma(self.value(*a, point), self.value(*b, point), self.value(*c, point)),
             Op::Select(c, a, b) => {
-                let chosen = if self.value(*c, point).int() == 1 { a } else { b };
-                self.value(*chosen, point)
+                // Both sides are computed, so that both are checked.
+                let (yes, no) = (self.value(*a, point), self.value(*b, point));
+                if self.value(*c, point).int() == 1 { yes } else { no }
             }
             Op::Cast(a) => cast(self.value(*a, point), dtype),
             Op::Bits(a) => {

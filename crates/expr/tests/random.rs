@@ -1,10 +1,12 @@
 //! Seeded randomness: numbers, values that include the awkward ones, and whole graphs.
 
+mod reads;
+
 use crate::tensor::{Layout, Tensor};
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, Unary};
-use tilewright_expr::{Centres, DType, Rect};
+use tilewright_expr::{DType, Rect};
 
 /// SplitMix64.
 pub(crate) struct Rng(u64);
@@ -241,13 +243,17 @@ impl Builder<'_> {
             node = if cropped { self.crop(node, y.0, x.0, (1, 1)) } else { self.crop(node, y.0, x.0, (height, width)) };
             cropped = true;
         }
-        node = self.resize(node, (y.0, y.1), (x.0, x.1));
+        node = match self.rng.range(0, 12) {
+            0 => self.fitted(node, (y.0, y.1), (x.0, x.1)),
+            1 => self.warped(node, (y.0, y.1), (x.0, x.1)),
+            _ => self.resize(node, (y.0, y.1), (x.0, x.1)),
+        };
         self.rounded(node)
     }
 
     fn resize(&mut self, node: NodeId, y: (u64, i64), x: (u64, i64)) -> NodeId {
-        let centres = self.rng.pick(&[Centres::Half, Centres::Corner]);
-        let resized = self.graph.resize(node, y, x, centres);
+        let sampling = self.sampling();
+        let resized = self.graph.resize(node, y, x, sampling);
         self.rounded(resized)
     }
 
@@ -273,6 +279,10 @@ impl Builder<'_> {
         }
         let number = self.operand(Tensor::boxes(&ids, &shape, &boxes));
         let rect = self.graph.input(number, 0);
+        if self.rng.chance(0.2) {
+            let border = self.border(self.graph.node(node).dtype);
+            return self.graph.crop_border(node, y, x, rect, border);
+        }
         self.graph.crop(node, y, x, rect)
     }
 
@@ -317,7 +327,7 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let node = match self.rng.range(0, 16) {
+        let node = match self.rng.range(0, 19) {
             0..=5 => {
                 let b = self.like(a);
                 let op = self.binary(dtype);
@@ -368,6 +378,7 @@ impl Builder<'_> {
                 let to = self.dtype();
                 self.graph.cast(index, to)
             }
+            15..=17 => self.read(a),
             _ => {
                 let op = self.unary(dtype);
                 self.graph.unary(op, a)
