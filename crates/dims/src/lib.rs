@@ -39,6 +39,6 @@ pub use set::{Merge, Point, Same, Set, Union};
 pub use slice::{Cut, SliceError};
 pub use subscript::{Additive, NotYet, Rest};
 pub use tensor::{Tensor, TensorType, TooShort};
-pub use tuple::{Dims, NamedOnce};
+pub use tuple::{Dims, NamedOnce, Over};
 pub use vectors::Vectors;
 pub use view::{View, ViewMut};

@@ -21,6 +21,27 @@ pub trait Dims: Copy + 'static {
     const IDS: &'static [u64];
 }
 
+/// One dimension, or a tuple of several: what an operation goes over, as in `.sum::<K>()` and `.sum::<(Y, X)>()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no dimensions",
+    label = "expected a dimension, or a tuple of dimensions",
+    note = "write one dimension `Y`, or several `(Y, X)`"
+)]
+pub trait Over: 'static {
+    /// The dimensions as a set.
+    type Set: Set;
+    /// Their names, in the order in which they are written.
+    const NAMES: &'static [&'static str];
+    /// Their ids, in that order.
+    const IDS: &'static [u64];
+}
+
+impl<D: Dim> Over for D {
+    type Set = (D, ());
+    const NAMES: &'static [&'static str] = &[D::NAME];
+    const IDS: &'static [u64] = &[D::ID];
+}
+
 /// Marker: [`NoDim`] only. Holds for the first dimension that a tuple names twice.
 #[diagnostic::on_unimplemented(
     message = "the dimension `{Self}` is named twice in one tuple",
@@ -72,9 +93,18 @@ macro_rules! tuple {
             (): Insert<tuple!(@list $($D)*), Twice: NamedOnce>,
         {
             type Set = <() as Insert<tuple!(@list $($D)*)>>::Out;
-            const RANK: usize = Self::NAMES.len();
+            const RANK: usize = <Self as Dims>::NAMES.len();
             const NAMES: &'static [&'static str] = &[$($D::NAME),*];
             const IDS: &'static [u64] = &[$($D::ID),*];
+        }
+
+        impl<$($D: Dim),*> Over for ($($D,)*)
+        where
+            ($($D,)*): Dims,
+        {
+            type Set = <($($D,)*) as Dims>::Set;
+            const NAMES: &'static [&'static str] = <($($D,)*) as Dims>::NAMES;
+            const IDS: &'static [u64] = <($($D,)*) as Dims>::IDS;
         }
     };
     (@list $D:ident $($rest:ident)*) => { ($D, tuple!(@list $($rest)*)) };

@@ -202,6 +202,14 @@ pub enum Error {
         /// The output that lacks it.
         output: usize,
     },
+    /// An expression with more loops inside one another and side by side than a kernel can have.
+    #[error(
+        "the expression needs more than {limit} loops within one thread; store what some of its reductions make, and go on from there"
+    )]
+    Crowded {
+        /// Most loops.
+        limit: usize,
+    },
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

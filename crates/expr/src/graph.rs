@@ -5,6 +5,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
+use crate::reduce::Reduction;
 use std::collections::HashMap;
 
 /// A dimension's identity: its type's 64-bit id.
@@ -123,6 +124,45 @@ pub enum Op {
         /// Sizes of the result's dimensions that this read decides.
         sizes: Box<[(DimId, Size)]>,
     },
+    /// All values of `source` along `dim`, made one.
+    Reduce {
+        /// How.
+        reduction: Reduction,
+        /// What is reduced.
+        source: NodeId,
+        /// Along which dimension; the result lacks it.
+        dim: DimId,
+        /// From index 0 to here.
+        size: Size,
+    },
+}
+
+impl Op {
+    /// Calls `f` with every node that the operation reads.
+    pub fn for_each_arg(&self, mut f: impl FnMut(NodeId)) {
+        let size = |size: &Size, f: &mut dyn FnMut(NodeId)| {
+            if let Size::Node(n) = size {
+                f(*n);
+            }
+        };
+        match self {
+            Op::Const(_) | Op::Input { .. } | Op::Index(_) => {}
+            Op::Extent(s) => size(s, &mut f),
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) => f(*a),
+            Op::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
+            Op::Fma(a, b, c) | Op::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
+            Op::Guard { value, low, high, .. } => [*value, *low, *high].into_iter().for_each(f),
+            Op::At { source, coords, sizes } => {
+                f(*source);
+                coords.iter().for_each(|(_, c)| f(*c));
+                sizes.iter().for_each(|(_, s)| size(s, &mut f));
+            }
+            Op::Reduce { source, size: s, .. } => {
+                f(*source);
+                size(s, &mut f);
+            }
+        }
+    }
 }
 
 /// A node with its type and shape.
@@ -134,6 +174,8 @@ pub struct Node {
     pub dtype: DType,
     /// Over which dimensions, sorted by id.
     pub shape: Box<[(DimId, Size)]>,
+    /// How many reductions stand one inside the other in it: 0 if there is none.
+    pub depth: u16,
 }
 
 /// What the expression expects of an operand.
@@ -294,9 +336,10 @@ impl Graph {
             return *id;
         }
         let shape = self.shape_of(&op).into_boxed_slice();
+        let depth = self.depth_of(&op);
         let id = NodeId(self.nodes.len() as u32);
         self.index.insert((op.clone(), dtype), id);
-        self.nodes.push(Node { op, dtype, shape });
+        self.nodes.push(Node { op, dtype, shape, depth });
         id
     }
 
@@ -385,6 +428,20 @@ impl Graph {
         self.push(Op::At { source, coords: coords.into(), sizes: sizes.into() }, dtype)
     }
 
+    /// Reductions one inside the other; those that a coordinate is computed from stand inside what is read there.
+    fn depth_of(&self, op: &Op) -> u16 {
+        let mut depth = 0;
+        op.for_each_arg(|a| depth = self.node(a).depth.max(depth));
+        match op {
+            Op::Reduce { .. } => depth + 1,
+            Op::At { source, coords, .. } => {
+                let coords = coords.iter().map(|(_, c)| self.node(*c).depth).max().unwrap_or(0);
+                depth.max(self.node(*source).depth + coords)
+            }
+            _ => depth,
+        }
+    }
+
     fn shape_of(&mut self, op: &Op) -> Vec<(DimId, Size)> {
         match op {
             Op::Const(_) => Vec::new(),
@@ -413,6 +470,14 @@ impl Graph {
                     self.merge(&mut shape, &other);
                 }
                 self.merge(&mut shape, sizes);
+                shape
+            }
+            Op::Reduce { source, dim, size, .. } => {
+                let mut shape: Vec<_> = self.node(*source).shape.iter().filter(|(d, _)| d != dim).copied().collect();
+                if let Size::Node(n) = size {
+                    let other = self.node(*n).shape.to_vec();
+                    self.merge(&mut shape, &other);
+                }
                 shape
             }
         }

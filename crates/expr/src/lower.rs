@@ -1,9 +1,14 @@
 //! Lowering: the graph, at given coordinates, becomes straight-line code.
 
 use crate::dtype::{DType, Scalar};
+use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
-use crate::program::{Program, Site, Store, Val};
+use crate::program::{Along, LOOPS, Program, Site, Store, Val};
+use crate::reduce::Reduction;
 use std::collections::HashMap;
+
+/// Most values of a reduction that are written one by one.
+const UNROLLED: i64 = 16;
 
 /// What lowering knows of an operand.
 #[derive(Clone, Debug)]
@@ -25,8 +30,15 @@ pub fn lower(
     outputs: &[Vec<DimId>],
     world: &[DimId],
     points: impl FnOnce(&mut Program) -> Vec<Point>,
-) -> Program {
-    let mut lower = Lower { graph, operands, program: Program::default(), memo: HashMap::new(), points: Vec::new() };
+) -> Result<Program, Error> {
+    let mut lower = Lower {
+        graph,
+        operands,
+        program: Program::default(),
+        memo: HashMap::new(),
+        points: Vec::new(),
+        crowded: false,
+    };
     let points = points(&mut lower.program);
     for mut point in points {
         point.sort_unstable_by_key(|(d, _)| *d);
@@ -47,7 +59,7 @@ pub fn lower(
             lower.program.stores.push(Store { output: number as u16, index, value, only_at_zero });
         }
     }
-    lower.program
+    if lower.crowded { Err(Error::Crowded { limit: (Along::BITS - LOOPS) as usize }) } else { Ok(lower.program) }
 }
 
 fn find(point: &[(DimId, Val)], dim: DimId) -> Option<Val> {
@@ -60,6 +72,8 @@ struct Lower<'a> {
     program: Program,
     memo: HashMap<(NodeId, u32), Val>,
     points: Vec<Point>,
+    /// Whether there were more loops than a program can have.
+    crowded: bool,
 }
 
 /// A node at a point (an index into the interned points).
@@ -178,7 +192,96 @@ impl Lower<'_> {
                     }
                 }
             }
+            Op::Reduce { reduction, source, dim, size } => {
+                return self.reduce((node, point), (*reduction, *source), (*dim, *size), stack);
+            }
         })
+    }
+
+    /// One value after the other: as many statements where the number is known and small, else a loop.
+    fn reduce(
+        &mut self,
+        (node, point): Task,
+        (reduction, source): (Reduction, NodeId),
+        (dim, size): (DimId, Size),
+        stack: &mut Vec<Task>,
+    ) -> Option<Val> {
+        let extent = match size {
+            Size::Node(n) => self.arg(n, point, stack)?,
+            Size::Const(n) => self.program.constant_of(Scalar::of(n as i32)),
+            _ => self.extent(size),
+        };
+        let known = self.program.constant(extent).map(|s| i64::from(s.get::<i32>().max(0)));
+        let (value, times) = self.graph.terms(reduction, source);
+        let dtype = self.graph.node(node).dtype;
+        if let Some(n) = known.filter(|n| *n <= UNROLLED) {
+            return self.unrolled((reduction, n, dtype), (value, times), point, dim, stack);
+        }
+        let (mut outer, mut depth) = (0, self.program.depth(extent));
+        for (d, v) in &self.points[point as usize] {
+            if *d != dim && self.graph.node(source).shape.binary_search_by_key(d, |(s, _)| *s).is_ok() {
+                outer |= self.program.varies(*v);
+                depth = depth.max(self.program.depth(*v));
+            }
+        }
+        let Some(within) = self.program.loop_of(extent, outer, depth + self.graph.node(node).depth) else {
+            self.crowded = true;
+            return Some(self.program.constant_of(reduction.identity(dtype)));
+        };
+        let step = self.program.step(within);
+        let (value, times) = self.terms_at((value, times), point, (dim, step), stack)?;
+        Some(self.program.reduce(within, reduction, value, times))
+    }
+
+    fn unrolled(
+        &mut self,
+        (reduction, n, dtype): (Reduction, i64, DType),
+        terms: (NodeId, Option<NodeId>),
+        point: u32,
+        dim: DimId,
+        stack: &mut Vec<Task>,
+    ) -> Option<Val> {
+        let steps: Vec<Val> = (0..n).map(|i| self.program.constant_of(Scalar::of(i as i32))).collect();
+        // Backwards, so that what is missing comes off the stack in order.
+        let values: Vec<_> = steps.iter().rev().map(|step| self.terms_at(terms, point, (dim, *step), stack)).collect();
+        let values = values.into_iter().rev().collect::<Option<Vec<_>>>()?;
+        let start = self.program.constant_of(reduction.identity(dtype));
+        Some(
+            values.into_iter().fold(start, |sum, (value, times)| self.program.accumulate(reduction, sum, value, times)),
+        )
+    }
+
+    /// The values that one step of a reduction takes, or `None` after putting what is missing on the stack.
+    fn terms_at(
+        &mut self,
+        (value, times): (NodeId, Option<NodeId>),
+        point: u32,
+        along: (DimId, Val),
+        stack: &mut Vec<Task>,
+    ) -> Option<(Val, Option<Val>)> {
+        let first = self.moved(value, point, along, stack);
+        match times {
+            None => Some((first?, None)),
+            Some(times) => {
+                let second = self.moved(times, point, along, stack);
+                Some((first?, Some(second?)))
+            }
+        }
+    }
+
+    /// The value of `source` at a point with another coordinate along one dimension, or `None` after putting it on the stack.
+    fn moved(&mut self, source: NodeId, point: u32, (dim, coord): (DimId, Val), stack: &mut Vec<Task>) -> Option<Val> {
+        let mut moved = self.points[point as usize].clone();
+        match moved.binary_search_by_key(&dim, |(d, _)| *d) {
+            Ok(i) => moved[i].1 = coord,
+            Err(i) => moved.insert(i, (dim, coord)),
+        }
+        let task = (source, self.project(source, &moved));
+        let known = self.memo.get(&task).copied();
+        if known.is_none() {
+            stack.push(task);
+        }
+        known
     }
 
     fn zero(&mut self) -> Val {

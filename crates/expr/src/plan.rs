@@ -492,6 +492,7 @@ fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
         Op::Index(d) => *d == dim,
         Op::Extent(Size::Operand(_, d)) => *d == dim,
         Op::At { coords, sizes, .. } => coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim),
+        Op::Reduce { dim: d, .. } => *d == dim,
         _ => false,
     })
 }

@@ -6,7 +6,36 @@
 use crate::dtype::{DType, Scalar};
 use crate::fold;
 use crate::graph::{Binary, DimId, NodeId, Unary};
+use crate::reduce::Reduction;
 use std::collections::HashMap;
+
+/// What a value varies along: a bit for each world dimension, and from [`LOOPS`] on a bit for each loop.
+pub type Along = u128;
+
+/// The first bit of [`Along`] that stands for a loop.
+pub const LOOPS: u32 = 16;
+
+/// A loop within a thread: its number among those of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LoopId(pub u16);
+
+impl LoopId {
+    /// The loop's bit.
+    pub fn bit(self) -> Along {
+        1 << (u32::from(self.0) + LOOPS)
+    }
+}
+
+/// Loops within a thread that have the same steps and the same surroundings are one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// How many steps.
+    pub extent: Val,
+    /// The loops around it.
+    pub outer: Along,
+    /// How many reductions stand inside: one that reads the result of another is a later loop.
+    pub depth: u16,
+}
 
 /// The result of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +88,26 @@ pub enum Inst {
         /// reported itself.
         index: Option<Val>,
     },
+    /// The step of a loop: 0 to its extent.
+    Step {
+        /// The loop.
+        within: LoopId,
+        /// How many steps it has.
+        extent: Val,
+    },
+    /// What a loop makes of the values of its steps, one after the other, from the identity on.
+    Reduce {
+        /// The loop.
+        within: LoopId,
+        /// How many steps it has.
+        extent: Val,
+        /// How.
+        reduction: Reduction,
+        /// The value of a step.
+        value: Val,
+        /// A factor of `value`, of sums: the product is not rounded before it is added.
+        times: Option<Val>,
+    },
 }
 
 impl Inst {
@@ -71,6 +120,10 @@ impl Inst {
             Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             Inst::Guard { value, low, high, index } => [*value, *low, *high].into_iter().chain(*index).for_each(f),
+            Inst::Step { extent, .. } => f(*extent),
+            Inst::Reduce { extent, value, times, .. } => {
+                [Some(*extent), Some(*value), *times].into_iter().flatten().for_each(f)
+            }
         }
     }
 }
@@ -104,9 +157,11 @@ pub struct Site {
 pub struct Program {
     insts: Vec<Inst>,
     dtypes: Vec<DType>,
-    /// For each value, a bit per world dimension that it varies along.
-    varies: Vec<u32>,
+    varies: Vec<Along>,
+    /// For each value, how many loops had to end before it.
+    depths: Vec<u16>,
     index: HashMap<(Inst, DType), Val>,
+    loops: Vec<Loop>,
     /// What is stored.
     pub stores: Vec<Store>,
     /// Which expressions were evaluated at computed coordinates, in the order in which they were.
@@ -124,9 +179,14 @@ impl Program {
         self.dtypes[v.0 as usize]
     }
 
-    /// A bit for each world dimension that `v` varies along.
-    pub fn varies(&self, v: Val) -> u32 {
+    /// What `v` varies along.
+    pub fn varies(&self, v: Val) -> Along {
         self.varies[v.0 as usize]
+    }
+
+    /// How many loops, each of which reads what the one before it made, end before `v`.
+    pub fn depth(&self, v: Val) -> u16 {
+        self.depths[v.0 as usize]
     }
 
     /// How many instructions there are.
@@ -173,9 +233,19 @@ impl Program {
         }
         let mut varies = match &inst {
             Inst::Coord(dim) => 1 << dim,
+            Inst::Step { within, .. } => within.bit() | self.loops[usize::from(within.0)].outer,
             _ => 0,
         };
         inst.for_each_arg(|a| varies |= self.varies(a));
+        if let Inst::Reduce { within, .. } = &inst {
+            varies &= !within.bit();
+        }
+        let mut depth = 0;
+        inst.for_each_arg(|a| depth = self.depth(a).max(depth));
+        if let Inst::Reduce { within, .. } = &inst {
+            depth = depth.max(self.loops[usize::from(within.0)].depth);
+        }
+        self.depths.push(depth);
         let v = Val(self.insts.len() as u32);
         self.index.insert((inst.clone(), dtype), v);
         self.insts.push(inst);
@@ -317,6 +387,45 @@ impl Program {
             return value;
         }
         self.push(Inst::Guard { value, low, high, index }, self.dtype(value))
+    }
+
+    /// The loop of `extent` steps, in the loops `outer`; `None` if there are too many loops.
+    pub fn loop_of(&mut self, extent: Val, outer: Along, depth: u16) -> Option<LoopId> {
+        let outer = (outer | self.varies(extent)) & !((1 << LOOPS) - 1);
+        let wanted = Loop { extent, outer, depth };
+        let at = self.loops.iter().position(|l| *l == wanted).unwrap_or(self.loops.len());
+        if at as u32 + LOOPS >= Along::BITS {
+            return None;
+        }
+        if at == self.loops.len() {
+            self.loops.push(wanted);
+        }
+        Some(LoopId(at as u16))
+    }
+
+    /// The loops.
+    pub fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    /// The step of a loop.
+    pub fn step(&mut self, within: LoopId) -> Val {
+        let extent = self.loops[usize::from(within.0)].extent;
+        self.push(Inst::Step { within, extent }, DType::I32)
+    }
+
+    /// What a loop makes of the values of its steps; of two values, their product.
+    pub fn reduce(&mut self, within: LoopId, reduction: Reduction, value: Val, times: Option<Val>) -> Val {
+        let extent = self.loops[usize::from(within.0)].extent;
+        self.push(Inst::Reduce { within, extent, reduction, value, times }, self.dtype(value))
+    }
+
+    /// The accumulator `sum` with one more value, or product of two.
+    pub fn accumulate(&mut self, reduction: Reduction, sum: Val, value: Val, times: Option<Val>) -> Val {
+        match times {
+            Some(times) => self.push(Inst::Fma(value, times, sum), self.dtype(sum)),
+            None => self.binary(reduction.operation(), sum, value),
+        }
     }
 
     /// A value as a variable part plus a literal: `(base, k)` with `v = base + k`; no base for a literal.

@@ -54,7 +54,7 @@ impl Sizes<'_> {
             }
             Op::Cast(a) => fold::cast(of(a)?, self.graph.node(node).dtype),
             Op::Bits(a) => fold::bits(of(a)?, self.graph.node(node).dtype),
-            Op::Index(_) | Op::Extent(_) => return None,
+            Op::Index(_) | Op::Extent(_) | Op::Reduce { .. } => return None,
         })
     }
 }

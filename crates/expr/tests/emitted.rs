@@ -86,7 +86,7 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     let views: Vec<View<'_>> = inputs.iter().enumerate().map(|(i, s)| s.view(place(case, i), case.known)).collect();
     let out_views: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();
     let plan = Plan::new(&case.graph, &views, &out_views).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let kernel = emit(&case.graph, &plan);
+    let kernel = emit(&case.graph, &plan).unwrap_or_else(|e| panic!("{name}: {e}"));
     Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some() }
 }
 
@@ -258,13 +258,12 @@ fn channels_share_their_places() {
         let views: Vec<View<'_>> =
             axes.iter().map(|a| View { axes: a, place: Place::Device, alignment: 16, boxes: None }).collect();
         let plan = Plan::new(&t.graph, &views[..3], &views[3..]).unwrap_or_else(|e| panic!("{e}"));
-        let points = plan.lanes as usize;
-        let text = emit(&t.graph, &Plan { lanes: 1, ..plan }).source;
-        assert!(points >= 1 && text.contains("tw::guard("));
-        ["tw::floor(", "tw::div(", " / "].map(|what| text.matches(what).count())
+        let text = emit(&t.graph, &Plan { lanes: 1, ..plan }).unwrap_or_else(|e| panic!("{e}")).source;
+        assert!(text.contains("tw::guard("));
+        ["tw::floor(", "tw::div("].map(|what| text.matches(what).count())
     };
     let one = places(1);
-    assert!(one.iter().all(|n| *n > 0), "{one:?}");
+    assert!(one[0] > 0 && one[1] > 0, "{one:?}");
     assert_eq!((places(2), places(4)), (one, one));
 }
 
@@ -413,7 +412,8 @@ fn one_kernel_for_every_number_of_crops() {
     let graph = pipeline();
     for device in [false, true] {
         let plans: Vec<Plan> = [1, 150, 100_000].map(|n| plan_of(&graph, n, (2160, 3840), device)).into();
-        let sources: Vec<String> = plans.iter().map(|p| emit(&graph, p).source).collect();
+        let sources: Vec<String> =
+            plans.iter().map(|p| emit(&graph, p).unwrap_or_else(|e| panic!("{e}")).source).collect();
         assert!(plans.iter().all(|p| p.key() == plans[0].key()));
         assert!(sources.iter().all(|s| *s == sources[0]));
         assert_eq!(
@@ -431,7 +431,7 @@ fn equal_keys_mean_equal_sources() {
     for _ in 0..200 {
         let (height, width, n) = (rng.range(20, 400), rng.range(30, 400), rng.range(1, 500));
         let plan = plan_of(&graph, n, (height, width), rng.chance(0.3));
-        let source = emit(&graph, &plan).source;
+        let source = emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source;
         assert_eq!(by_key.entry(plan.key()).or_insert_with(|| source.clone()), &source);
     }
     assert!(by_key.len() < 40, "{} kernels for 200 sizes", by_key.len());
@@ -449,7 +449,7 @@ fn equal_keys_mean_equal_sources() {
         let scalar = view(&[], rng.pick(&[Place::Host, Place::Device]));
         let views = [view(&x[..], Place::Device), view(&m[..], Place::Device), scalar];
         let plan = Plan::new(&chain, &views, &[view(&r[..], Place::Device)]).unwrap_or_else(|e| panic!("{e}"));
-        let source = emit(&chain, &plan).source;
+        let source = emit(&chain, &plan).unwrap_or_else(|e| panic!("{e}")).source;
         assert_eq!(by_key.entry(plan.key()).or_insert_with(|| source.clone()), &source);
     }
     assert!(by_key.len() < 150, "{} kernels for 200 sizes", by_key.len());
@@ -469,7 +469,9 @@ fn very_long_loops() {
     let axes = dense(<(Y, X)>::IDS, &[3, 3 << 30]);
     let view = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
     let plan = Plan::new(&graph, &[view], &[view]).unwrap_or_else(|e| panic!("{e}"));
-    assert!(plan.points() == 9 << 30 && emit(&graph, &plan).source.contains("long long"));
+    assert!(
+        plan.points() == 9 << 30 && emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source.contains("long long")
+    );
 
     let flipped = trace(|x: In<u8, (Y, X)>| x.reverse::<X>().store::<(Y, X)>()).graph;
     let refused = Plan::new(&flipped, &[view], &[view]);

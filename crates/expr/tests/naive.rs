@@ -2,9 +2,9 @@
 
 use crate::tensor::Tensor;
 use std::collections::HashMap;
-use tilewright_expr::DType;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, Op, Size, Unary};
+use tilewright_expr::{DType, Reduction};
 
 /// A value: integers and `bool` exactly, floats in their own type.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +125,8 @@ impl<'a> Naive<'a> {
                 binary(*op, self.value(*a, point), self.value(*b, point), operands)
             }
             Op::Fma(a, b, c) => fma(self.value(*a, point), self.value(*b, point), self.value(*c, point)),
+            // What decides nothing is not looked at, so that a box in it is not reported.
+            Op::Select(_, a, b) if a == b => self.value(*a, point),
             Op::Select(c, a, b) => {
                 // Both sides are computed, so that both are checked.
                 let (yes, no) = (self.value(*a, point), self.value(*b, point));
@@ -150,6 +152,25 @@ impl<'a> Naive<'a> {
                 }
                 self.value(*source, &moved)
             }
+            Op::Reduce { reduction, source, dim, size } => {
+                let n = self.size(*size, point);
+                let moved = |c: i64| -> Vec<(u64, i64)> {
+                    point.iter().filter(|(d, _)| d != dim).copied().chain([(*dim, c)]).collect()
+                };
+                // A sum of products of floats rounds each product together with the sum.
+                let factors = match graph.node(*source).op {
+                    Op::Binary(Binary::Mul, a, b) if *reduction == Reduction::Sum && dtype.is_float() => Some((a, b)),
+                    _ => None,
+                };
+                let mut sum = start(*reduction, dtype);
+                for c in 0..n.max(0) as i64 {
+                    sum = match factors {
+                        Some((a, b)) => fma(self.value(a, &moved(c)), self.value(b, &moved(c)), sum),
+                        None => binary(step(*reduction), sum, self.value(*source, &moved(c)), dtype),
+                    };
+                }
+                sum
+            }
         }
     }
 
@@ -163,6 +184,30 @@ impl<'a> Naive<'a> {
             Size::Node(node) => self.value(node, point).int(),
             Size::Any => panic!("a size that nothing gives is used"),
         }
+    }
+}
+
+/// What a reduction of nothing is.
+fn start(reduction: Reduction, dtype: DType) -> Number {
+    let end = match reduction {
+        Reduction::Sum => 0.0,
+        Reduction::Product => 1.0,
+        Reduction::Min => f64::INFINITY,
+        Reduction::Max => f64::NEG_INFINITY,
+    };
+    match (dtype, reduction) {
+        (DType::Bool, Reduction::Min | Reduction::Product) => Int(1),
+        (DType::Bool, _) => Int(0),
+        _ => cast(F64(end), dtype),
+    }
+}
+
+fn step(reduction: Reduction) -> Binary {
+    match reduction {
+        Reduction::Sum => Binary::Add,
+        Reduction::Product => Binary::Mul,
+        Reduction::Min => Binary::Min,
+        Reduction::Max => Binary::Max,
     }
 }
 

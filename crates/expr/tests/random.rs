@@ -6,7 +6,7 @@ use crate::tensor::{Layout, Tensor};
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, Unary};
-use tilewright_expr::{DType, Rect};
+use tilewright_expr::{DType, Rect, Reduction};
 
 /// SplitMix64.
 pub(crate) struct Rng(u64);
@@ -327,7 +327,7 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let node = match self.rng.range(0, 19) {
+        let node = match self.rng.range(0, 21) {
             0..=5 => {
                 let b = self.like(a);
                 let op = self.binary(dtype);
@@ -370,6 +370,8 @@ impl Builder<'_> {
                 }
             }
             12 => self.moved(a, false),
+            16 => self.reduced(a),
+            17 => self.window(a),
             13 => self.moved(a, true),
             14 => {
                 let (dim, _) = self.rng.pick(&self.world.clone());
@@ -378,7 +380,7 @@ impl Builder<'_> {
                 let to = self.dtype();
                 self.graph.cast(index, to)
             }
-            15..=17 => self.read(a),
+            15 | 18 | 19 => self.read(a),
             _ => {
                 let op = self.unary(dtype);
                 self.graph.unary(op, a)
@@ -404,6 +406,43 @@ impl Builder<'_> {
         let from = self.graph.binary(Binary::Max, from, zero);
         let from = self.graph.binary(Binary::Min, from, last);
         self.graph.at(a, &[(dim, from)], &[])
+    }
+
+    /// A node without one of its dimensions.
+    fn reduced(&mut self, a: NodeId) -> NodeId {
+        let shape = self.graph.node(a).shape.clone();
+        if shape.is_empty() {
+            return a;
+        }
+        let (dim, _) = self.rng.pick(&shape);
+        let a = self.sized(a);
+        let reduction = self.rng.pick(&Reduction::ALL);
+        match self.rng.range(0, 4) {
+            0 => self.graph.arg(Reduction::Max, a, dim),
+            1 => {
+                let b = self.like(a);
+                let product = self.graph.binary(Binary::Mul, a, b);
+                let product = self.sized(product);
+                self.graph.reduce(Reduction::Sum, product, dim)
+            }
+            _ => self.graph.reduce(reduction, a, dim),
+        }
+    }
+
+    /// The sum of as many values from the start of a dimension as another node says.
+    fn window(&mut self, a: NodeId) -> NodeId {
+        let shape = self.graph.node(a).shape.clone();
+        if shape.is_empty() {
+            return a;
+        }
+        let (dim, _) = self.rng.pick(&shape);
+        let count = self.any();
+        let count = self.graph.cast(count, DType::I32);
+        let (zero, last) = (Scalar::of(0i32), Scalar::of(self.extent(dim) as i32));
+        let (zero, last) = (self.graph.constant(zero), self.graph.constant(last));
+        let count = self.graph.binary(Binary::Max, count, zero);
+        let count = self.graph.binary(Binary::Min, count, last);
+        self.graph.reduce_to(Reduction::Sum, a, dim, Size::Node(count))
     }
 
     fn binary(&mut self, dtype: DType) -> Binary {

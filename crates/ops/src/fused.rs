@@ -276,7 +276,7 @@ impl Core {
         let outs: Vec<View<'_>> =
             axes.iter().map(|axes| View { axes, place: Place::Device, alignment: 256, boxes: None }).collect();
         let plan = Plan::new(&self.graph, &views, &outs)?;
-        Ok(tilewright_expr::emit::emit(&self.graph, &plan).source)
+        Ok(tilewright_expr::emit::emit(&self.graph, &plan)?.source)
     }
 }
 

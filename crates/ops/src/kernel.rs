@@ -35,7 +35,7 @@ pub struct Built {
 impl Built {
     /// Emits the plan's kernel and loads it, from the cache if it is there.
     pub(crate) fn new(graph: &Graph, plan: &Plan, gpu: &Gpu, name: &str) -> Result<Built, Error> {
-        let kernel = emit(graph, plan);
+        let kernel = emit(graph, plan)?;
         let text = Text {
             name: name.to_string(),
             text: kernel.source.clone(),

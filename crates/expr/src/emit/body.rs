@@ -4,12 +4,13 @@ use super::access::{Group, extract, groups, pack, runs, vector};
 use super::reuse::{self, Reuse};
 use super::schedule::{Step, Uses, schedule};
 use super::sent::reciprocal;
-use super::text::{binary, literal, unary};
+use super::text::{binary, fma, literal, unary};
 use super::{Names, Params};
 use crate::bind::Place;
-use crate::dtype::{DType, Scalar};
+use crate::dtype::Scalar;
 use crate::plan::{Plan, Slot};
-use crate::program::{Inst, Program, Val};
+use crate::program::{Inst, LoopId, Program, Val};
+use crate::reduce::Reduction;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -84,8 +85,38 @@ impl Body<'_> {
                 Step::Load(g) => self.load(&loads[*g]),
                 Step::Divide(group) => self.divisions(group),
                 Step::Reuse(r, body) => self.reuse(&reuses[*r], body, loads),
+                Step::Loop(id, body, reductions) => self.looped(*id, body, reductions, loads),
             }
         }
+    }
+
+    /// A loop with its accumulators.
+    fn looped(&mut self, id: LoopId, body: &[Step], reductions: &[Val], loads: &[Group]) {
+        let ends: Vec<(Val, Reduction, Val, Option<Val>)> = reductions
+            .iter()
+            .filter_map(|v| match self.program.inst(*v) {
+                Inst::Reduce { reduction, value, times, .. } => Some((*v, *reduction, *value, *times)),
+                _ => None,
+            })
+            .collect();
+        for (v, reduction, ..) in &ends {
+            let dtype = self.program.dtype(*v);
+            self.line(format_args!("{} v{} = {}", dtype.cuda(), v.0, literal(reduction.identity(dtype))));
+        }
+        let (step, extent) = (format!("s{}", id.0), self.program.loops()[usize::from(id.0)].extent);
+        let _ = writeln!(self.text, "  for (int {step} = 0; {step} < {}; ++{step}) {{", self.use_of(extent));
+        let known = (self.pointers.clone(), self.divisors.clone());
+        self.steps(body, loads, &[]);
+        for (v, reduction, value, times) in &ends {
+            let (sum, dtype, value) = (format!("v{}", v.0), self.program.dtype(*v), self.use_of(*value));
+            let text = match times {
+                Some(times) => fma(&value, &self.use_of(*times), &sum, dtype),
+                None => binary(reduction.operation(), &sum, &value, dtype),
+            };
+            self.line(format_args!("{sum} = {text}"));
+        }
+        (self.pointers, self.divisors) = known;
+        self.text.push_str("  }\n");
     }
 
     /// Values of an earlier row where the coordinates say so, else the steps that compute them.
@@ -143,6 +174,7 @@ impl Body<'_> {
             Inst::Const(s) => literal(*s),
             Inst::Coord(d) => self.names.coord(usize::from(*d)),
             Inst::Extent { operand, axis } => format!("p.in{operand}_n{axis}"),
+            Inst::Step { within, .. } => format!("s{}", within.0),
             _ => self.value.get(&v).cloned().unwrap_or_else(|| format!("v{}", v.0)),
         }
     }
@@ -158,7 +190,9 @@ impl Body<'_> {
         let axes = self.moving_axes(group, slot);
         let last = axes.last().map(|(a, _)| *a);
         // Pixels that are gathered share the addresses of their rows.
-        let computed = |base: &Option<Val>| base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_)));
+        let computed = |base: &Option<Val>| {
+            base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_) | Inst::Step { .. }))
+        };
         let pins = constant && slot.place == Place::Device && group.bases.iter().any(computed);
         for (a, index) in axes {
             let axis = &slot.axes[a];
@@ -336,24 +370,17 @@ impl Body<'_> {
 
     fn statement(&mut self, v: Val) {
         let dtype = self.program.dtype(v);
-        let float = dtype.is_float();
         let of = |this: &Self, a: &Val| this.use_of(*a);
         let text = match self.program.inst(v) {
             Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } => return,
+            // Their loop writes them.
+            Inst::Step { .. } | Inst::Reduce { .. } => return,
             Inst::Unary(op, a) => unary(*op, &of(self, a), dtype),
             Inst::Binary(op, a, b) => {
                 let operands = self.program.dtype(*a);
                 binary(*op, &of(self, a), &of(self, b), operands)
             }
-            Inst::Fma(a, b, c) => {
-                let name = match dtype {
-                    DType::F32 => "fmaf",
-                    DType::F64 => "fma",
-                    _ => "tw::fma",
-                };
-                debug_assert!(float || name == "tw::fma");
-                format!("{name}({}, {}, {})", of(self, a), of(self, b), of(self, c))
-            }
+            Inst::Fma(a, b, c) => fma(&of(self, a), &of(self, b), &of(self, c), dtype),
             Inst::Select(c, a, b) => format!("{} ? {} : {}", of(self, c), of(self, a), of(self, b)),
             Inst::Cast(a) => format!("tw::cast<{}>({})", dtype.cuda(), of(self, a)),
             Inst::Bits(a) => format!("tw::bits<{}>({})", dtype.cuda(), of(self, a)),

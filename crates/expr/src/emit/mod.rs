@@ -17,6 +17,7 @@ pub use sent::{Piece, Pieces, Sent, reciprocals};
 
 use crate::bind::Place;
 use crate::dtype::Scalar;
+use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::lower::{Point, lower};
 use crate::plan::{Extent, Plan, Slot};
@@ -37,9 +38,9 @@ pub struct Kernel {
 }
 
 /// Writes the kernel of `plan`.
-pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
-    let tile = lower_points(graph, plan, plan.lanes);
-    let point = (!plan.full_lanes()).then(|| lower_points(graph, plan, 1));
+pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
+    let tile = lower_points(graph, plan, plan.lanes)?;
+    let point = if plan.full_lanes() { None } else { Some(lower_points(graph, plan, 1)?) };
     let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
     let names = Names::new(graph, plan);
     let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, &names);
@@ -55,14 +56,14 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Kernel {
         body::function(&mut source, "point", &single, &names, &params, point);
     }
     run(&mut source, plan, &names, &params, point.is_some());
-    Kernel { source, entry: ENTRY, params, guards }
+    Ok(Kernel { source, entry: ENTRY, params, guards })
 }
 
 /// Name of the entry.
 const ENTRY: &str = "kernel";
 
 /// The straight-line code of a thread that computes `lanes` points.
-fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Program {
+fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error> {
     let outputs: Vec<_> = plan.outputs.iter().map(Slot::dims).collect();
     let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
     lower(graph, &plan.operands(false), &outputs, &world, |program| points(program, plan, lanes))

@@ -10,7 +10,7 @@ use super::schedule::Uses;
 use crate::dtype::DType;
 use crate::graph::{Binary, DimId, NodeId};
 use crate::plan::Plan;
-use crate::program::{Inst, Program, Val};
+use crate::program::{Along, Inst, Program, Val};
 use std::collections::{BTreeSet, HashSet};
 
 /// Most taps of a row that are followed.
@@ -39,7 +39,7 @@ struct Walk {
 
 /// Everything worth taking over, by descending size of what is saved.
 pub(super) fn find(program: &Program, plan: &Plan, uses: &Uses, loads: &[Group]) -> Vec<Reuse> {
-    if plan.lanes < 2 || plan.lane_loop + 1 == plan.world.len() {
+    if plan.lanes < 2 || plan.lane_loop + 1 == plan.world.len() || !program.loops().is_empty() {
         return Vec::new();
     }
     let mut found: Vec<Reuse> = Vec::new();
@@ -99,7 +99,7 @@ fn worth_it(program: &Program, reuse: &Reuse) -> bool {
 }
 
 fn walks(program: &Program, plan: &Plan) -> Vec<Walk> {
-    let (rows, inner) = (1u32 << plan.lane_loop, 1u32 << (plan.world.len() - 1));
+    let (rows, inner): (Along, Along) = (1 << plan.lane_loop, 1 << (plan.world.len() - 1));
     // Taps at a constant distance are told apart when the kernel is written; what varies along the inner loop differs from
     // thread to thread, and a branch would part them.
     let computed = |v: Val| {

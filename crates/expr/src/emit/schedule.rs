@@ -5,7 +5,8 @@ use super::access::Group;
 use super::reuse::Reuse;
 use crate::dtype::DType;
 use crate::graph::Binary;
-use crate::program::{Inst, Program, Val};
+use crate::nest::{home, split};
+use crate::program::{Along, Inst, LoopId, Program, Val};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
@@ -20,6 +21,8 @@ pub(super) enum Step {
     Reuse(usize, Vec<Step>),
     /// Divisions `(quotient, dividend, divisor)` that do not depend on each other.
     Divide(Vec<(Val, Val, Val)>),
+    /// A loop: what each step computes, and the reductions that take its values.
+    Loop(LoopId, Vec<Step>, Vec<Val>),
 }
 
 /// Who uses a value. Literal parts of addresses are displacements, not values.
@@ -89,7 +92,7 @@ pub(super) fn schedule(
 ) -> Option<Vec<Step>> {
     let all: BTreeSet<Val> = program.values().filter(|v| uses.live(*v)).collect();
     let alone = |v: Val| short_division(program, v).filter(|(_, _, d)| by_reciprocal(*d)).is_some();
-    order(program, &all, (loads, reuses), &alone)
+    order(program, &all, 0, (loads, reuses), &alone)
 }
 
 /// A division `(quotient, dividend, divisor)` that may go by the divisor's reciprocal.
@@ -103,10 +106,11 @@ fn short_division(program: &Program, v: Val) -> Option<(Val, Val, Val)> {
 fn order(
     program: &Program,
     values: &BTreeSet<Val>,
+    inside: Along,
     (loads, reuses): (&[Group], &[Reuse]),
     alone: &dyn Fn(Val) -> bool,
 ) -> Option<Vec<Step>> {
-    let units = units(program, values, (loads, reuses), alone)?;
+    let units = units(program, values, inside, (loads, reuses), alone)?;
     let mut unit_of: HashMap<Val, usize> = HashMap::new();
     for (u, unit) in units.iter().enumerate() {
         unit_of.extend(unit.members.iter().map(|v| (*v, u)));
@@ -154,6 +158,7 @@ fn order(
 fn units(
     program: &Program,
     values: &BTreeSet<Val>,
+    inside: Along,
     (loads, reuses): (&[Group], &[Reuse]),
     alone: &dyn Fn(Val) -> bool,
 ) -> Option<Vec<Unit>> {
@@ -170,11 +175,12 @@ fn units(
     values.iter().filter_map(|v| division(*v)).for_each(|(_, _, d)| *sharing.entry(d).or_default() += 1);
 
     let mut units: Vec<Unit> = Vec::new();
-    let mut known: HashMap<(bool, usize), usize> = HashMap::new();
+    let mut known: HashMap<Together, usize> = HashMap::new();
     for v in values {
-        let together = match (reuse_of.get(v), group_of.get(v)) {
-            (Some(r), _) => Some((true, *r)),
-            (None, Some(g)) => Some((false, *g)),
+        let together = match (home(program, *v, inside), reuse_of.get(v), group_of.get(v)) {
+            (Some(id), _, _) => Some(Together::Loop(id)),
+            (None, Some(r), _) => Some(Together::Reuse(*r)),
+            (None, None, Some(g)) => Some(Together::Load(*g)),
             _ => None,
         };
         if let Some(u) = together.and_then(|t| known.get(&t)) {
@@ -182,8 +188,12 @@ fn units(
             continue;
         }
         let step = match (together, program.inst(*v)) {
-            (Some((true, r)), _) => Step::Reuse(r, order(program, &reuses[r].body, (loads, &[]), alone)?),
-            (Some((false, g)), _) => Step::Load(g),
+            // Its body is ordered when all its members are known.
+            (Some(Together::Loop(id)), _) => Step::Loop(id, Vec::new(), Vec::new()),
+            (Some(Together::Reuse(r)), _) => {
+                Step::Reuse(r, order(program, &reuses[r].body, inside, (loads, &[]), alone)?)
+            }
+            (Some(Together::Load(g)), _) => Step::Load(g),
             (_, Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. }) => continue,
             _ => match division(*v).filter(|(_, _, d)| sharing[d] > 1 || alone(*v)) {
                 Some(shared) => Step::Divide(vec![shared]),
@@ -193,5 +203,20 @@ fn units(
         known.extend(together.map(|t| (t, units.len())));
         units.push(Unit { step, first: *v, members: vec![*v] });
     }
+    for unit in &mut units {
+        if let Step::Loop(id, body, reductions) = &mut unit.step {
+            let (values, ends) = split(program, *id, &unit.members);
+            *body = order(program, &values, inside | id.bit(), (loads, &[]), alone)?;
+            *reductions = ends;
+        }
+    }
     Some(units)
+}
+
+/// What makes instructions stand together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Together {
+    Loop(LoopId),
+    Reuse(usize),
+    Load(usize),
 }

@@ -46,6 +46,16 @@ pub(super) fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
     }
 }
 
+/// `a * b + c`, rounded once.
+pub(super) fn fma(a: &str, b: &str, c: &str, dtype: DType) -> String {
+    let name = match dtype {
+        DType::F32 => "fmaf",
+        DType::F64 => "fma",
+        _ => "tw::fma",
+    };
+    format!("{name}({a}, {b}, {c})")
+}
+
 /// A literal that reads back as exactly the same bits.
 pub(super) fn literal(s: Scalar) -> String {
     match s.dtype {

@@ -1,6 +1,7 @@
 //! Blocks of values: how they are read, gathered and counted.
 
-use crate::dtype::{DType, HostSlice, Value};
+use crate::dtype::{DType, HostSlice, Scalar, Value};
+use crate::fold::with_type;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A type as it stands in a block: `bool` as a byte.
@@ -143,6 +144,11 @@ pub(super) fn count(out: &mut [u64], start: i32, n: usize) {
     for (i, out) in values_mut::<i32>(out, n).iter_mut().enumerate() {
         *out = start.wrapping_add(i as i32);
     }
+}
+
+/// The same value everywhere.
+pub(super) fn fill(out: &mut [u64], value: Scalar, n: usize) {
+    with_type!(value.dtype, T => values_mut::<T>(out, n).fill(value.get::<T>().rep()));
 }
 
 /// The same bits.

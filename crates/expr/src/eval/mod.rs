@@ -6,13 +6,15 @@
 mod lanes;
 mod raw;
 mod schedule;
+mod steps;
 
 use crate::bind::{Binding, View};
 use crate::dtype::{DType, HostSlice, HostSliceMut};
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::nest::Item;
 use crate::plan::Plan;
-use crate::program::{Inst, Val};
+use crate::program::{Along, Inst, Val};
 use raw::Target;
 use rayon::prelude::*;
 use schedule::Schedule;
@@ -43,7 +45,7 @@ impl HostKernel {
     /// Plans the evaluation; sizes are checked as for a kernel.
     pub fn new(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<HostKernel, Error> {
         let plan = Plan::host(graph, views, outputs)?;
-        let schedule = Schedule::new(graph, &plan);
+        let schedule = Schedule::new(graph, &plan)?;
         Ok(HostKernel { schedule, plan })
     }
 
@@ -117,6 +119,8 @@ struct Worker<'a> {
     /// Bits of every value that is uniform along the inner dimension.
     scalars: Vec<u64>,
     blocks: Vec<Vec<u64>>,
+    /// Room for one step of an accumulator.
+    spare: Vec<u64>,
     coords: Vec<i64>,
     row: Option<usize>,
 }
@@ -136,6 +140,7 @@ impl<'a> Worker<'a> {
             failed,
             scalars: vec![0; schedule.program.len()],
             blocks: vec![vec![0; BLOCK]; schedule.slots],
+            spare: Vec::new(),
             coords: vec![0; kernel.plan.world.len()],
             row: None,
         }
@@ -145,12 +150,28 @@ impl<'a> Worker<'a> {
     fn block(&mut self, row: usize, start: usize, n: usize) {
         self.enter_row(row);
         let kernel = self.kernel;
-        for (v, slot) in &kernel.schedule.vectors {
-            let mut out = std::mem::take(&mut self.blocks[*slot]);
-            self.vector(*v, &mut out, start, n);
-            self.blocks[*slot] = out;
-        }
+        self.items(&kernel.schedule.blocks, start, n);
         self.store(start, n);
+    }
+
+    fn items(&mut self, items: &[Item], start: usize, n: usize) {
+        for item in items {
+            match item {
+                Item::Value(v) => self.value(*v, start, n),
+                Item::Loop(nest) => self.steps(nest, start, n),
+            }
+        }
+    }
+
+    fn value(&mut self, v: Val, start: usize, n: usize) {
+        match self.kernel.schedule.slot_of[v.0 as usize] {
+            Some(slot) => {
+                let mut out = std::mem::take(&mut self.blocks[slot]);
+                self.vector(v, &mut out, start, n);
+                self.blocks[slot] = out;
+            }
+            None => self.scalars[v.0 as usize] = self.scalar(v),
+        }
     }
 
     /// Recomputes the scalars that depend on a coordinate that has changed.
@@ -160,7 +181,7 @@ impl<'a> Worker<'a> {
         }
         let kernel = self.kernel;
         let world = &kernel.plan.world;
-        let mut changed = if self.row.is_none() { u32::MAX } else { 0 };
+        let mut changed: Along = if self.row.is_none() { Along::MAX } else { 0 };
         let mut rest = row as i64;
         for d in (0..world.len().saturating_sub(1)).rev() {
             let coord = rest % world[d].extent;
@@ -172,10 +193,9 @@ impl<'a> Worker<'a> {
         }
         let first = self.row.is_none();
         self.row = Some(row);
-        for v in &kernel.schedule.scalars {
-            let varies = kernel.schedule.program.varies(*v);
-            if first || varies & changed != 0 {
-                self.scalars[v.0 as usize] = self.scalar(*v);
+        for (item, along) in &kernel.schedule.rows {
+            if first || along & changed != 0 {
+                self.items(std::slice::from_ref(item), 0, 0);
             }
         }
     }
@@ -215,6 +235,8 @@ impl<'a> Worker<'a> {
                 let clamped = lanes::guard(int(value), int(low), int(high), index, self.failed);
                 u64::from(clamped as u32)
             }
+            // Both are written by their loop.
+            Inst::Step { .. } | Inst::Reduce { .. } => self.scalars[v.0 as usize],
         }
     }
 
@@ -263,7 +285,8 @@ impl<'a> Worker<'a> {
                 let index = index.map(|i| arg(&i));
                 lanes::guards(out, [arg(value), arg(low), arg(high)], index, n, self.failed);
             }
-            Inst::Const(_) | Inst::Extent { .. } => {}
+            // A step of its own for each point is written by its loop.
+            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Reduce { .. } => {}
         }
     }
 

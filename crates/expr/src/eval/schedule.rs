@@ -1,80 +1,177 @@
 //! Order of evaluation: uniform values once per row, the others block by block in as few buffers as their lifetimes allow.
 
+use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::lower::lower;
+use crate::nest::{Item, Nest, nest};
 use crate::plan::Plan;
-use crate::program::{Inst, Program, Val};
+use crate::program::{Along, Inst, Program, Val};
+use std::collections::BTreeSet;
 
 /// A program with its order of evaluation.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pub(super) program: Program,
-    /// Values that are uniform along the inner dimension, in dependency order.
-    pub(super) scalars: Vec<Val>,
-    /// The others, with the buffer that each is written to.
-    pub(super) vectors: Vec<(Val, usize)>,
-    /// The buffer of each value that has one.
+    /// What is uniform along the inner dimension, once per row: with what each item varies along.
+    pub(super) rows: Vec<(Item, Along)>,
+    /// The rest, block by block.
+    pub(super) blocks: Vec<Item>,
+    /// The buffer of each value that has one; the others are single values.
     pub(super) slot_of: Vec<Option<usize>>,
     /// Buffers.
     pub(super) slots: usize,
 }
 
 impl Schedule {
-    pub(super) fn new(graph: &Graph, plan: &Plan) -> Schedule {
+    pub(super) fn new(graph: &Graph, plan: &Plan) -> Result<Schedule, Error> {
         let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
         let outputs: Vec<_> = plan.outputs.iter().map(|s| s.dims()).collect();
         let program = lower(graph, &plan.operands(true), &outputs, &world, |program| {
             vec![world.iter().enumerate().map(|(i, d)| (*d, program.coord(i as u8))).collect()]
-        });
+        })?;
+        let inner: Along = if plan.world.is_empty() { 0 } else { 1 << (plan.world.len() - 1) };
         let live = program.live();
-        let inner = 1u32.checked_shl(plan.world.len().wrapping_sub(1) as u32).unwrap_or(0);
+        let needed: BTreeSet<Val> = program.values().filter(|v| live[v.0 as usize]).collect();
+        let late = late(&program, &needed, inner);
+        let (by_block, by_row): (BTreeSet<Val>, BTreeSet<Val>) = needed.iter().partition(|v| late.contains(v));
+        let rows = nest(&program, &by_row, 0).into_iter().map(|item| {
+            let along = along(&program, &item);
+            (item, along)
+        });
         let mut schedule = Schedule {
-            scalars: Vec::new(),
-            vectors: Vec::new(),
+            rows: rows.collect(),
+            blocks: nest(&program, &by_block, 0),
             slot_of: vec![None; program.len()],
             slots: 0,
             program,
         };
-        schedule.assign(&live, inner);
-        schedule
+        schedule.assign(inner);
+        Ok(schedule)
     }
 
-    fn assign(&mut self, live: &[bool], inner: u32) {
-        let program = &self.program;
-        let mut last_use = vec![0usize; program.len()];
-        let mut note = |v: Val, at: usize| last_use[v.0 as usize] = at;
-        let needed: Vec<Val> = program.values().filter(|v| live[v.0 as usize]).collect();
-        for v in &needed {
-            program.inst(*v).for_each_arg(|a| note(a, v.0 as usize));
+    /// Gives buffers to what varies along the inner dimension.
+    fn assign(&mut self, inner: Along) {
+        let mut last_use = vec![0usize; self.program.len()];
+        let mut count = 0;
+        uses(&self.program, &self.blocks, &mut count, &mut last_use);
+        for store in &self.program.stores {
+            last_use[store.value.0 as usize] = usize::MAX;
         }
-        for store in &program.stores {
-            note(store.value, usize::MAX);
-        }
-        let mut free: Vec<usize> = Vec::new();
+        let mut places = Places { schedule: self, inner, last_use, free: Vec::new(), held: Vec::new(), at: 0 };
+        let items = std::mem::take(&mut places.schedule.blocks);
+        places.items(&items);
+        self.blocks = items;
+    }
+}
+
+/// What must wait for the block: what varies along the inner dimension, loops with such values in them, and what reads those.
+fn late(program: &Program, needed: &BTreeSet<Val>, inner: Along) -> BTreeSet<Val> {
+    let mut late: BTreeSet<Val> = BTreeSet::new();
+    let mut loops: Along = 0;
+    loop {
+        let before = (late.len(), loops);
         for v in needed {
-            if program.varies(v) & inner == 0 {
-                self.scalars.push(v);
-                continue;
+            let mut own = program.varies(*v) & !((1 << crate::program::LOOPS) - 1);
+            if let Inst::Reduce { within, .. } = program.inst(*v) {
+                own |= within.bit() | program.loops()[usize::from(within.0)].outer;
             }
-            if matches!(program.inst(v), Inst::Coord(_)) && last_use[v.0 as usize] == 0 {
-                continue;
+            let mut wait = program.varies(*v) & inner != 0 || own & loops != 0;
+            program.inst(*v).for_each_arg(|a| wait |= late.contains(&a));
+            if wait {
+                late.insert(*v);
+                loops |= own;
             }
-            let slot = free.pop().unwrap_or_else(|| {
-                self.slots += 1;
-                self.slots - 1
-            });
-            self.slot_of[v.0 as usize] = Some(slot);
-            self.vectors.push((v, slot));
-            let mut ended: Vec<usize> = Vec::new();
-            program.inst(v).for_each_arg(|a| {
-                if let Some(slot) = self.slot_of[a.0 as usize]
-                    && last_use[a.0 as usize] == v.0 as usize
-                    && !ended.contains(&slot)
-                {
-                    ended.push(slot);
-                }
-            });
-            free.extend(ended);
         }
+        if before == (late.len(), loops) {
+            return late;
+        }
+    }
+}
+
+/// What an item varies along, its own loops not counted.
+fn along(program: &Program, item: &Item) -> Along {
+    match item {
+        Item::Value(v) => program.varies(*v),
+        Item::Loop(nest) => {
+            let inside = nest.body.iter().fold(0, |bits, item| bits | along(program, item));
+            nest.reductions.iter().fold(inside, |bits, v| bits | program.varies(*v))
+        }
+    }
+}
+
+/// Where each value is read last: a value from outside a loop is read until the loop ends.
+fn uses(program: &Program, items: &[Item], at: &mut usize, last_use: &mut [usize]) {
+    for item in items {
+        *at += 1;
+        match item {
+            Item::Value(v) => program.inst(*v).for_each_arg(|a| last_use[a.0 as usize] = *at),
+            Item::Loop(nest) => {
+                uses(program, &nest.body, at, last_use);
+                *at += 1;
+                let mut read = BTreeSet::new();
+                reads(program, nest, &mut read);
+                read.iter().for_each(|v| last_use[v.0 as usize] = *at);
+            }
+        }
+    }
+}
+
+fn reads(program: &Program, nest: &Nest, read: &mut BTreeSet<Val>) {
+    let mut values: Vec<Val> = nest.reductions.clone();
+    for item in &nest.body {
+        match item {
+            Item::Value(v) => values.push(*v),
+            Item::Loop(inner) => reads(program, inner, read),
+        }
+    }
+    values.iter().for_each(|v| program.inst(*v).for_each_arg(|a| read.extend([a])));
+}
+
+/// Buffers being given out.
+struct Places<'a> {
+    schedule: &'a mut Schedule,
+    inner: Along,
+    last_use: Vec<usize>,
+    free: Vec<usize>,
+    held: Vec<Val>,
+    at: usize,
+}
+
+impl Places<'_> {
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            self.at += 1;
+            match item {
+                Item::Value(v) => self.take(*v),
+                Item::Loop(nest) => {
+                    // Accumulators are there before the first step, and outlive the last.
+                    nest.reductions.iter().for_each(|v| self.take(*v));
+                    self.items(&nest.body);
+                    self.at += 1;
+                }
+            }
+            self.release();
+        }
+    }
+
+    fn take(&mut self, v: Val) {
+        let program = &self.schedule.program;
+        let unread = matches!(program.inst(v), Inst::Coord(_)) && self.last_use[v.0 as usize] == 0;
+        if program.varies(v) & self.inner == 0 || unread {
+            return;
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.schedule.slots += 1;
+            self.schedule.slots - 1
+        });
+        self.schedule.slot_of[v.0 as usize] = Some(slot);
+        self.held.push(v);
+    }
+
+    fn release(&mut self) {
+        let (at, last_use) = (self.at, &self.last_use);
+        let slots = &self.schedule.slot_of;
+        self.free.extend(self.held.iter().filter(|v| last_use[v.0 as usize] <= at).filter_map(|v| slots[v.0 as usize]));
+        self.held.retain(|v| last_use[v.0 as usize] > at);
     }
 }

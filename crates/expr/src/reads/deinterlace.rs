@@ -43,11 +43,11 @@ impl Graph {
                 (row(self, below), self.binary(Binary::And, replaced, not_last))
             }
         };
-        let mean = self.mean(above, other, !dtype.is_float());
+        let mean = self.mean_of_rows(above, other, !dtype.is_float());
         self.select(replaced, mean, here)
     }
 
-    fn mean(&mut self, a: NodeId, b: NodeId, integers: bool) -> NodeId {
+    fn mean_of_rows(&mut self, a: NodeId, b: NodeId, integers: bool) -> NodeId {
         let real: DType = self.node(a).dtype;
         let mut sum = self.binary(Binary::Add, a, b);
         if integers {

@@ -33,6 +33,11 @@ pub enum Filter {
     /// Pixels `i - 3` to `i + 4`, weighted by `sinc(t) sinc(t / 4)` of their distance `t`, divided by the sum of the weights,
     /// as OpenCV's `INTER_LANCZOS4`; `sinc(t) = sin(pi t) / (pi t)`, from polynomials (within 5e-9 in `f32`, 5e-16 in `f64`).
     Lanczos4,
+    /// Every pixel that the sample covers, weighted by how much of it is covered: sample `x` covers `x * from / to` to
+    /// `(x + 1) * from / to`, and pixel `i` is from `i` to `i + 1`. OpenCV's `INTER_AREA` where both dimensions become smaller, or
+    /// both larger. Corners are where they are, so that [`Centres`] say nothing here. For resizing alone: at computed places, of
+    /// no extent, it is [`Filter::Linear`].
+    Area,
 }
 
 impl Filter {
@@ -79,7 +84,7 @@ impl Graph {
     pub(super) fn taps(&mut self, at: NodeId, filter: Filter, real: DType) -> (Vec<NodeId>, Weights) {
         let first = match filter {
             Filter::Nearest => return (vec![self.cast(at, DType::I32)], Weights::One),
-            Filter::Linear => 0,
+            Filter::Linear | Filter::Area => 0,
             Filter::Cubic => -1,
             Filter::Lanczos4 => -3,
         };
@@ -89,7 +94,7 @@ impl Graph {
         let fraction = self.cast(fraction, real);
         let index = self.cast(floor, DType::I32);
         let weights = match filter {
-            Filter::Nearest | Filter::Linear => Weights::Between(fraction),
+            Filter::Nearest | Filter::Linear | Filter::Area => Weights::Between(fraction),
             Filter::Cubic => Weights::Each(self.cubic(fraction)),
             Filter::Lanczos4 => Weights::Each(self.lanczos(fraction)),
         };

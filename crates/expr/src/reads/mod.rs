@@ -1,5 +1,6 @@
 //! Reads at other coordinates, all built from [`Op::At`]: a file a kind of read.
 
+mod area;
 mod aspect;
 mod borders;
 mod crop;

@@ -99,6 +99,9 @@ impl Graph {
             return self.at(source, &[(dim, at)], &sizes);
         }
         let real = sampled(self.node(source).dtype);
+        if sampling.filter == Filter::Area {
+            return self.covered(source, dim, target, real);
+        }
         let (zero, last) = (self.int(0), self.last(from));
         let mut place = self.place(from, target, sampling.centres, real);
         if (sampling.filter, sampling.centres) == (Filter::Linear, Centres::Half) {

@@ -22,6 +22,15 @@ impl AllStored for NoDim {}
 pub trait NoExtra {}
 impl NoExtra for NoDim {}
 
+/// Holds when nothing is left over: the expression has every dimension that is to be reduced.
+#[diagnostic::on_unimplemented(
+    message = "there is no dimension `{Self}` to reduce",
+    label = "the expression does not vary along `{Self}`",
+    note = "reduce a dimension that is there; of equal values along `{Self}` say how many: `.repeat::<{Self}>(n)`"
+)]
+pub trait Reducible {}
+impl Reducible for NoDim {}
+
 /// Holds between equal element types: `Self` on the right of the operator, `L` on its left.
 #[diagnostic::on_unimplemented(
     message = "cannot combine elements of `{L}` and `{Self}`",

@@ -33,6 +33,9 @@ for height, width in [(5, 12), (13, 4), (7, 9), (20, 3), (1, 1)]:
         write(f"resize.{name}", cv2.resize(picture, (width, height), interpolation=flag))
         write(f"resize_octets.{name}", cv2.resize(octets, (width, height), interpolation=flag))
 
+for height, width in [(5, 6), (1, 1), (3, 4), (7, 3), (7, 9), (15, 20)]:
+    write("resize.area", cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA))
+
 borders = {
     "constant": cv2.BORDER_CONSTANT,
     "replicate": cv2.BORDER_REPLICATE,

@@ -12,7 +12,11 @@ impl Builder<'_> {
         if self.rng.chance(0.05) {
             return Filter::Lanczos4;
         }
-        if self.rng.chance(0.7) { Filter::Linear } else { self.rng.pick(&[Filter::Nearest, Filter::Cubic]) }
+        if self.rng.chance(0.7) {
+            Filter::Linear
+        } else {
+            self.rng.pick(&[Filter::Nearest, Filter::Cubic, Filter::Area])
+        }
     }
 
     pub(super) fn sampling(&mut self) -> Sampling {

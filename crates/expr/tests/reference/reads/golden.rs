@@ -60,6 +60,11 @@ fn resizes() {
             near::<u8>(&evaluate_every_way(&t.graph, &[&octets])[0], rounded, most, &what);
         }
     }
+    for expected in golden.all("resize.area") {
+        let (h, w) = (expected.shape()[0], expected.shape()[1]);
+        let t = trace(|p: In<f32, (Y, X)>| p.resize_with::<Y, X>(h, w, Filter::Area).store::<(Y, X)>());
+        near::<f32>(&evaluate_every_way(&t.graph, &[&picture])[0], expected, 2e-4, &format!("area to {h}x{w}"));
+    }
     assert_eq!(Sampling::default(), Filter::Linear.at(Centres::Half));
 }
 

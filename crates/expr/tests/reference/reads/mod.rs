@@ -112,6 +112,7 @@ fn borders<T: Copy>(constant: T) -> [Border<T>; 5] {
     [Border::Constant(constant), Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap]
 }
 
+/// Those that work at any place.
 const FILTERS: [Filter; 4] = [Filter::Nearest, Filter::Linear, Filter::Cubic, Filter::Lanczos4];
 
 /// How much a pixel at distance `t` weighs, by the textbook.
@@ -120,7 +121,7 @@ fn kernel(filter: Filter, t: f64) -> f64 {
     let sinc = |t: f64| if t == 0.0 { 1.0 } else { (std::f64::consts::PI * t).sin() / (std::f64::consts::PI * t) };
     let a = -0.75;
     match filter {
-        Filter::Nearest => panic!("there is nothing to weigh"),
+        Filter::Nearest | Filter::Area => panic!("there is nothing to weigh"),
         Filter::Linear => (1.0 - t).max(0.0),
         Filter::Cubic if t <= 1.0 => (a + 2.0) * t.powi(3) - (a + 3.0) * t.powi(2) + 1.0,
         Filter::Cubic if t < 2.0 => a * t.powi(3) - 5.0 * a * t.powi(2) + 8.0 * a * t - 4.0 * a,

@@ -69,6 +69,12 @@ fn sample(
         return at(pixel as usize);
     }
     let scale = from as f64 / to as f64;
+    if filter == Filter::Area {
+        let (low, high) = (i as f64 * scale, (i + 1) as f64 * scale);
+        let covered = |p: i64| ((p + 1) as f64).min(high) - (p as f64).max(low);
+        let weighed = |p: i64| at(p as usize) * covered(p).max(0.0);
+        return (0..from).map(weighed).sum::<f64>() / scale;
+    }
     let s = match centres {
         Centres::Half => (i as f64 + 0.5) * scale - 0.5,
         Centres::Corner => i as f64 * scale,
@@ -77,7 +83,8 @@ fn sample(
 }
 
 fn samplings() -> Vec<Sampling> {
-    FILTERS.iter().flat_map(|f| [f.at(Centres::Half), f.at(Centres::Corner)]).collect()
+    let both = |f: &Filter| [f.at(Centres::Half), f.at(Centres::Corner)];
+    FILTERS.iter().flat_map(both).chain([Filter::Area.into()]).collect()
 }
 
 /// The pixel (`y`, `x`) of a picture of `from` pixels resampled to `to`.

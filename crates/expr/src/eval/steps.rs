@@ -1,0 +1,104 @@
+//! Loops within a row or a block: every step computes the body and adds to the accumulators.
+
+use super::lanes::{Arg, values, values_mut};
+use super::{BLOCK, Worker, raw};
+use crate::dtype::{DType, Scalar};
+use crate::fold;
+use crate::graph::Binary;
+use crate::nest::Nest;
+use crate::program::{Inst, Val};
+
+impl Worker<'_> {
+    pub(super) fn steps(&mut self, nest: &Nest, start: usize, n: usize) {
+        let program = &self.kernel.schedule.program;
+        let extent = program.loops()[usize::from(nest.id.0)].extent;
+        let own = self.kernel.schedule.slot_of[extent.0 as usize];
+        let steps = match own {
+            None => self.scalars[extent.0 as usize] as i32,
+            Some(slot) => values::<i32>(&self.blocks[slot], n).iter().copied().max().unwrap_or(0),
+        };
+        for v in &nest.reductions {
+            self.clear(*v, n);
+        }
+        let step_value =
+            program.values().find(|v| matches!(program.inst(*v), Inst::Step { within, .. } if *within == nest.id));
+        for step in 0..steps {
+            if let Some(v) = step_value {
+                self.set_step(v, extent, step, n);
+            }
+            self.items(&nest.body, start, n);
+            for v in &nest.reductions {
+                self.accumulate(*v, extent, step, n);
+            }
+        }
+    }
+
+    fn clear(&mut self, v: Val, n: usize) {
+        let program = &self.kernel.schedule.program;
+        let Inst::Reduce { reduction, .. } = program.inst(v) else { return };
+        let identity = reduction.identity(program.dtype(v));
+        match self.kernel.schedule.slot_of[v.0 as usize] {
+            Some(slot) => super::lanes::fill(&mut self.blocks[slot], identity, n),
+            None => self.scalars[v.0 as usize] = identity.bits,
+        }
+    }
+
+    /// The number of the step. A point whose loop has ended computes its last step again, so that it reads what it may.
+    fn set_step(&mut self, v: Val, extent: Val, step: i32, n: usize) {
+        let schedule = &self.kernel.schedule;
+        match (schedule.slot_of[v.0 as usize], schedule.slot_of[extent.0 as usize]) {
+            (Some(slot), Some(extents)) => {
+                let mut out = std::mem::take(&mut self.blocks[slot]);
+                let extents = values::<i32>(&self.blocks[extents], n);
+                for (out, extent) in values_mut::<i32>(&mut out, n).iter_mut().zip(extents) {
+                    *out = step.min(extent - 1).max(0);
+                }
+                self.blocks[slot] = out;
+            }
+            (Some(slot), None) => super::lanes::fill(&mut self.blocks[slot], Scalar::of(step), n),
+            (None, _) => self.scalars[v.0 as usize] = u64::from(step as u32),
+        }
+    }
+
+    fn accumulate(&mut self, v: Val, extent: Val, step: i32, n: usize) {
+        let schedule = &self.kernel.schedule;
+        let program = &schedule.program;
+        let Inst::Reduce { reduction, value, times, .. } = program.inst(v) else { return };
+        let (reduction, value, times) = (*reduction, *value, *times);
+        let Some(slot) = schedule.slot_of[v.0 as usize] else {
+            let get = |a: Val| Scalar { dtype: program.dtype(a), bits: self.scalars[a.0 as usize] };
+            let sum = match times {
+                Some(times) => fold::fma(get(value), get(times), get(v)),
+                None => fold::binary(reduction.operation(), get(v), get(value)),
+            };
+            self.scalars[v.0 as usize] = sum.bits;
+            return;
+        };
+        let dtype = program.dtype(v);
+        let mut out = std::mem::take(&mut self.spare);
+        out.resize(2 * BLOCK + BLOCK, 0);
+        let (sum, rest) = out.split_at_mut(BLOCK);
+        let (chosen, mask) = rest.split_at_mut(BLOCK);
+        let arg = |a: Val| match schedule.slot_of[a.0 as usize] {
+            Some(slot) => Arg::Block(&self.blocks[slot]),
+            None => Arg::Uniform(self.scalars[a.0 as usize]),
+        };
+        let old = Arg::Block(&self.blocks[slot]);
+        match times {
+            Some(times) => raw::fma(dtype, sum, [arg(value), arg(times), old], n),
+            None => raw::binary(reduction.operation(), dtype, sum, [old, arg(value)], n),
+        }
+        let new: &[u64] = match schedule.slot_of[extent.0 as usize] {
+            None => sum,
+            Some(_) => {
+                let step = Arg::Uniform(u64::from(step as u32));
+                raw::binary(Binary::Lt, DType::I32, mask, [step, arg(extent)], n);
+                raw::select(dtype, chosen, [Arg::Block(mask), Arg::Block(sum), old], n);
+                chosen
+            }
+        };
+        let words = (n * dtype.size()).div_ceil(8);
+        self.blocks[slot][..words].copy_from_slice(&new[..words]);
+        self.spare = out;
+    }
+}

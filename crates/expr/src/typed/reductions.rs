@@ -1,0 +1,305 @@
+//! Reductions: dimensions that an expression loses, because all values along them become one.
+
+use super::expr::Expr;
+use super::literal::{Float, Number, Pixel, Sampled};
+use super::marks::{Condition, Reducible};
+use super::trace::with;
+use crate::dtype::{Element, Value};
+use crate::graph::{Binary, Graph, NodeId, Unary};
+use crate::reduce::Reduction;
+use tilewright_dims::{Dim, First, Merge, Minus, Over, Set, Union};
+
+/// What is left of the dimensions `S` without those of `L`.
+pub type Reduced<S, L> = <S as Minus<<L as Over>::Set>>::Out;
+
+/// The type that values of a type are summed in: `u64` and `i64` for integers, so that no sum of fewer than 2^32 values of
+/// 32 bits overflows; the type itself for `f32` and `f64`.
+pub trait Summed: Number {
+    /// That type.
+    type Sum: Number;
+}
+macro_rules! summed {
+    ($($t:ty => $sum:ty),*) => { $(impl Summed for $t { type Sum = $sum; })* };
+}
+summed!(u8 => u64, u16 => u64, u32 => u64, u64 => u64, i8 => i64, i16 => i64, i32 => i64, i64 => i64, f32 => f32, f64 => f64);
+
+fn name<L: Over>(graph: &mut Graph) {
+    L::IDS.iter().zip(L::NAMES).for_each(|(id, name)| graph.name_dim(*id, name));
+}
+
+impl<T, S: Set> Expr<T, S> {
+    fn reduced<U, L: Over>(self, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Expr<U, Reduced<S, L>>
+    where
+        S: Minus<L::Set>,
+    {
+        self.then(|g, a| {
+            name::<L>(g);
+            f(g, a)
+        })
+    }
+
+    /// The sum along the dimensions `L`: one (`sum::<X>()`) or several (`sum::<(Y, X)>()`). Products that are summed are not
+    /// rounded before. An empty sum is 0; integers wrap.
+    ///
+    /// The order of additions is part of the plan and the same on every machine; it depends on the sizes and on which
+    /// dimension memory is contiguous along, never on the device.
+    ///
+    /// ```
+    /// # use tilewright_dims::dims;
+    /// # use tilewright_expr::{In, trace};
+    /// # dims! { M, N, K }
+    /// // A matrix product: a factor lacks a dimension of the result, and both have the one that is summed.
+    /// let matmul = trace(|a: In<f32, (M, K)>, b: In<f32, (K, N)>| (a * b).sum::<K>().store::<(M, N)>());
+    /// # assert!(matmul.graph.check().is_ok());
+    /// ```
+    pub fn sum<L: Over>(self) -> Expr<T::Sum, Reduced<S, L>>
+    where
+        T: Summed,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let wide = g.cast(a, <T::Sum as Value>::DTYPE);
+            g.reduce_all(Reduction::Sum, wide, L::IDS)
+        })
+    }
+
+    /// The product along `L`; 1 of nothing. Integers wrap.
+    pub fn product<L: Over>(self) -> Expr<T::Sum, Reduced<S, L>>
+    where
+        T: Summed,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let wide = g.cast(a, <T::Sum as Value>::DTYPE);
+            g.reduce_all(Reduction::Product, wide, L::IDS)
+        })
+    }
+
+    /// The smallest value along `L`, which must not be empty; NaN if one is, and `-0 < +0`.
+    pub fn minimum<L: Over>(self) -> Expr<T, Reduced<S, L>>
+    where
+        T: Number,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Min, a, L::IDS))
+    }
+
+    /// The largest value along `L`, which must not be empty; NaN if one is, and `-0 < +0`.
+    pub fn maximum<L: Over>(self) -> Expr<T, Reduced<S, L>>
+    where
+        T: Number,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Max, a, L::IDS))
+    }
+
+    /// The index along `D` of the smallest value, the first of equal ones; a NaN counts as smaller than everything.
+    pub fn argmin<D: Dim>(self) -> Expr<i64, Reduced<S, D>>
+    where
+        T: Number,
+        S: Minus<(D, ())>,
+        (D, ()): Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, D>(|g, a| g.arg(Reduction::Min, a, D::ID))
+    }
+
+    /// The index along `D` of the largest value, the first of equal ones; a NaN counts as larger than everything.
+    pub fn argmax<D: Dim>(self) -> Expr<i64, Reduced<S, D>>
+    where
+        T: Number,
+        S: Minus<(D, ())>,
+        (D, ()): Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, D>(|g, a| g.arg(Reduction::Max, a, D::ID))
+    }
+
+    /// Whether it holds everywhere along `L`; true of nothing.
+    pub fn all<L: Over>(self) -> Expr<bool, Reduced<S, L>>
+    where
+        T: Condition,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Product, a, L::IDS))
+    }
+
+    /// Whether it holds anywhere along `L`; false of nothing.
+    pub fn any<L: Over>(self) -> Expr<bool, Reduced<S, L>>
+    where
+        T: Condition,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Sum, a, L::IDS))
+    }
+
+    /// The mean along `L`, in the type that pixels of `T` are interpolated in: the sum over the number of values.
+    pub fn mean<L: Over>(self) -> Expr<<T as Pixel>::Real, Reduced<S, L>>
+    where
+        T: Sampled,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
+            g.mean(real, L::IDS)
+        })
+    }
+
+    /// The mean squared distance from the mean along `L`, by two passes over the values.
+    pub fn variance<L: Over>(self) -> Expr<<T as Pixel>::Real, Reduced<S, L>>
+    where
+        T: Sampled,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
+            let away = g.away_from_mean(real, L::IDS);
+            let square = g.rounded(Binary::Mul, away, away);
+            g.mean(square, L::IDS)
+        })
+    }
+
+    /// The square root of [`Expr::variance`].
+    pub fn standard_deviation<L: Over>(self) -> Expr<<T as Pixel>::Real, Reduced<S, L>>
+    where
+        T: Sampled,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.variance::<L>().then(|g, a| g.unary(Unary::Sqrt, a))
+    }
+
+    /// The sum of absolute values along `L`.
+    pub fn norm_l1<L: Over>(self) -> Expr<T, Reduced<S, L>>
+    where
+        T: Float,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let size = g.unary(Unary::Abs, a);
+            g.reduce_all(Reduction::Sum, size, L::IDS)
+        })
+    }
+
+    /// The square root of the sum of squares along `L`.
+    pub fn norm_l2<L: Over>(self) -> Expr<T, Reduced<S, L>>
+    where
+        T: Float,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let square = g.rounded(Binary::Mul, a, a);
+            let sum = g.reduce_all(Reduction::Sum, square, L::IDS);
+            g.unary(Unary::Sqrt, sum)
+        })
+    }
+
+    /// The largest absolute value along `L`.
+    pub fn norm_max<L: Over>(self) -> Expr<T, Reduced<S, L>>
+    where
+        T: Float,
+        S: Minus<L::Set>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.reduced::<_, L>(|g, a| {
+            let size = g.unary(Unary::Abs, a);
+            g.reduce_all(Reduction::Max, size, L::IDS)
+        })
+    }
+
+    /// `exp(x - max) / sum(exp(x - max))` along `L`: positive values with the sum 1.
+    pub fn softmax<L: Over>(self) -> Self
+    where
+        T: Float,
+        S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.then(|g, a| {
+            name::<L>(g);
+            let power = g.exp_from_largest(a, L::IDS);
+            let sum = g.reduce_all(Reduction::Sum, power, L::IDS);
+            g.rounded(Binary::Div, power, sum)
+        })
+    }
+
+    /// `(x - mean) / sqrt(variance + epsilon)` along `L`: mean 0, variance 1.
+    pub fn layer_norm<L: Over>(self, epsilon: T) -> Self
+    where
+        T: Float,
+        S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.then(|g, a| {
+            name::<L>(g);
+            let away = g.away_from_mean(a, L::IDS);
+            g.over_root_mean_square(away, L::IDS, epsilon)
+        })
+    }
+
+    /// `x / sqrt(mean(x * x) + epsilon)` along `L`.
+    pub fn rms_norm<L: Over>(self, epsilon: T) -> Self
+    where
+        T: Float,
+        S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
+        L::Set: Minus<S, Out: First<Out: Reducible>>,
+    {
+        self.then(|g, a| {
+            name::<L>(g);
+            g.over_root_mean_square(a, L::IDS, epsilon)
+        })
+    }
+}
+
+impl<T: Number + Element, S: Set> Expr<T, S> {
+    /// The sum of the values at indices `0..count` along `D`, `count` being computed for each point; 0 where it is below 1.
+    /// What is summed usually reads another operand at an index made from `D`.
+    pub fn sum_to<D: Dim, C: super::IntoExpr<Elem = i32>>(self, count: C) -> Expr<T, Union<Reduced<S, D>, C::Set>>
+    where
+        S: Minus<(D, ()), Out: Merge<C::Set>>,
+        (D, ()): Minus<S, Out: First<Out: Reducible>>,
+    {
+        let count = count.into_expr();
+        let node = with(self.trace, |g| {
+            g.name_dim(D::ID, D::NAME);
+            let count = super::Arg::<i32>::node(count, g);
+            g.reduce_to(Reduction::Sum, self.node, D::ID, crate::graph::Size::Node(count))
+        });
+        Expr::new(node, self.trace)
+    }
+}
+
+impl Graph {
+    fn mean(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
+        let dtype = self.node(value).dtype;
+        let (sum, count) = (self.reduce_all(Reduction::Sum, value, dims), self.count(value, dims, dtype));
+        self.rounded(Binary::Div, sum, count)
+    }
+
+    fn away_from_mean(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
+        let mean = self.mean(value, dims);
+        self.rounded(Binary::Sub, value, mean)
+    }
+
+    fn over_root_mean_square<T: Value>(&mut self, value: NodeId, dims: &[u64], epsilon: T) -> NodeId {
+        let square = self.rounded(Binary::Mul, value, value);
+        let mean = self.mean(square, dims);
+        let epsilon = self.constant(crate::dtype::Scalar::of(epsilon));
+        let sum = self.rounded(Binary::Add, mean, epsilon);
+        let root = self.unary(Unary::Sqrt, sum);
+        self.rounded(Binary::Div, value, root)
+    }
+
+    fn exp_from_largest(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
+        let largest = self.reduce_all(Reduction::Max, value, dims);
+        let below = self.rounded(Binary::Sub, value, largest);
+        self.exp(below)
+    }
+}
