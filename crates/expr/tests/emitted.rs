@@ -58,14 +58,15 @@ struct Prepared {
     outputs: Vec<Stored>,
     expected: Vec<Tensor>,
     guarded: bool,
+    unsure: bool,
 }
 
 fn place(case: &Case, i: usize) -> Place {
     case.operands[i].place
 }
 
-/// Plans, emits, and computes what is expected.
-fn prepare(name: String, case: &Case, round: usize) -> Prepared {
+/// Plans, emits, and computes what is expected. `None` where a thread would need more loops than it can have.
+fn prepare(name: String, case: &Case, round: usize) -> Option<Prepared> {
     let inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
     let (expected, failed) =
         evaluate(&case.graph, &inputs, &case.outputs, case.known, round).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -75,7 +76,9 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     for (i, (a, b)) in naive.outputs(&shapes).iter().zip(&expected).enumerate() {
         assert!(a.same(b), "{name}, output {i}: the definition against HostKernel: {}", a.difference(b));
     }
-    assert_eq!(naive.failed, failed.is_some(), "{name}: {failed:?}");
+    // What no result depends on may be checked or not: a side that a selection never takes, what is folded away.
+    let unsure = naive.failed && failed.is_none();
+    assert!(naive.failed || failed.is_none(), "{name}: {failed:?}");
 
     let outputs: Vec<Stored> = case
         .outputs
@@ -86,8 +89,11 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     let views: Vec<View<'_>> = inputs.iter().enumerate().map(|(i, s)| s.view(place(case, i), case.known)).collect();
     let out_views: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();
     let plan = Plan::new(&case.graph, &views, &out_views).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let kernel = emit(&case.graph, &plan).unwrap_or_else(|e| panic!("{name}: {e}"));
-    Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some() }
+    let kernel = match emit(&case.graph, &plan) {
+        Err(Error::Crowded { .. }) => return None,
+        other => other.unwrap_or_else(|e| panic!("{name}: {e}")),
+    };
+    Some(Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some(), unsure })
 }
 
 impl Prepared {
@@ -181,7 +187,8 @@ impl Prepared {
                     got.difference(expected)
                 );
             }
-            assert_eq!(error != 0, self.guarded, "{}, far {far}: the error word is {error}", self.name);
+            let found = error != 0;
+            assert!(found == self.guarded || self.unsure, "{}, far {far}: the error word is {error}", self.name);
         }
     }
 }
@@ -208,7 +215,8 @@ fn random_graphs() {
     let seeds = one.map_or(0..SEEDS, |n| n..n + 1);
     // The host evaluator meets the definition, with or without a compiler.
     let mut prepared: Vec<Prepared> =
-        seeds.map(|seed| prepare(format!("EXPR_SEED={seed}"), &case(seed), seed as usize)).collect();
+        seeds.filter_map(|seed| prepare(format!("EXPR_SEED={seed}"), &case(seed), seed as usize)).collect();
+    assert!(prepared.len() as u64 > SEEDS - 10 || one.is_some(), "{} kernels without too many loops", prepared.len());
     if !compiler("emitted::random_graphs") {
         return;
     }
@@ -225,6 +233,7 @@ fn random_graphs() {
         return;
     }
     // What the generator is there for does occur.
+    assert!(prepared.iter().filter(|p| p.unsure).count() < 5, "checks of what no result depends on");
     assert!(prepared.len() >= 500, "{} kernels", prepared.len());
     let count = |f: &dyn Fn(&Prepared) -> bool| prepared.iter().filter(|p| f(p)).count();
     assert!(wide > 400, "{wide} wide accesses");
@@ -238,7 +247,8 @@ fn random_graphs() {
     );
     assert!(count(&|p| p.ways().len() > 1) > 100, "operands that may travel in a buffer");
     assert!(count(&|p| p.outputs.len() > 1) > 100, "several outputs");
-    assert!(count(&|p| p.kernel.source.contains(" else if (")) > 20, "values taken over from the row before");
+    let taken_over = count(&|p| p.kernel.source.contains(" else if ("));
+    assert!(taken_over > 8, "{taken_over} kernels with values taken over from the row before");
 }
 
 /// Places and weights are computed once for all channels of a pixel.
@@ -291,7 +301,7 @@ fn every_operation() {
             let operand = |tensor| Operand { tensor, layout: layout.clone(), place: Place::Device };
             let operands = tensors.into_iter().map(operand).collect();
             let case = Case { outputs: vec![layout.clone(); graph.outputs.len()], graph, operands, known: true };
-            prepare(dtype.to_string(), &case, dtype as usize)
+            prepare(dtype.to_string(), &case, dtype as usize).expect("there are no loops")
         })
         .collect();
     if compiler("emitted::every_operation") {
@@ -333,7 +343,7 @@ fn more_boxes_than_fit_into_the_parameter_block() {
         });
         let case =
             Case { graph: graph.clone(), operands: operands.collect(), outputs: vec![Layout::dense(4)], known: true };
-        prepared.push(prepare(format!("{n} boxes"), &case, i));
+        prepared.extend(prepare(format!("{n} boxes"), &case, i));
     }
     let ways: Vec<Vec<bool>> = prepared.iter().map(Prepared::ways).collect();
     assert_eq!(ways, [vec![false, true], vec![false, true], vec![false, true], vec![true]]);
@@ -381,7 +391,7 @@ fn divisors_that_travel_with_the_launch() {
         });
         let case =
             Case { graph: graph.clone(), operands: operands.collect(), outputs: vec![Layout::dense(2)], known: true };
-        prepared.push(prepare(format!("divisors {three:?}"), &case, i));
+        prepared.extend(prepare(format!("divisors {three:?}"), &case, i));
     }
     assert!(prepared.iter().all(|p| !p.pieces(false).reciprocals.is_empty()));
     if compiler("emitted::divisors_that_travel_with_the_launch") {

@@ -137,6 +137,8 @@ struct Builder<'a> {
     pool: Vec<NodeId>,
     known: bool,
     outside: bool,
+    /// How many pixels a read of a read of a read takes, at most.
+    pixels: u32,
 }
 
 pub(crate) fn case(seed: u64) -> Case {
@@ -154,7 +156,8 @@ pub(crate) fn case(seed: u64) -> Case {
     let outside = !known && rng.chance(0.7);
     let mut graph = Graph::default();
     DIMS.iter().for_each(|(id, name)| graph.name_dim(*id, name));
-    let mut b = Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside };
+    let mut b =
+        Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside, pixels: 1 };
     for _ in 0..b.rng.range(1, 4) {
         b.leaf();
     }

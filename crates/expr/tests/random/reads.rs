@@ -8,15 +8,26 @@ use tilewright_expr::{Aspect, Border, Centres, DType, Deinterlace, Edge, Filter,
 
 impl Builder<'_> {
     fn filter(&mut self) -> Filter {
-        // Eight pixels by eight are a long kernel.
-        if self.rng.chance(0.05) {
-            return Filter::Lanczos4;
+        let others = [Filter::Nearest, Filter::Cubic, Filter::Area, Filter::Lanczos4];
+        let filter = if self.rng.chance(0.75) { Filter::Linear } else { self.rng.pick(&others) };
+        let pixels = match filter {
+            Filter::Nearest => 1,
+            Filter::Linear => 4,
+            // Loops, of which a kernel has a hundred.
+            Filter::Area => 128,
+            Filter::Cubic => 16,
+            Filter::Lanczos4 => 64,
+        };
+        if self.affordable(pixels) { filter } else { Filter::Nearest }
+    }
+
+    /// Whether one more read of as many pixels leaves a kernel of bearable length: reads of reads multiply.
+    fn affordable(&mut self, pixels: u32) -> bool {
+        let affordable = self.pixels * pixels <= 128;
+        if affordable {
+            self.pixels *= pixels;
         }
-        if self.rng.chance(0.7) {
-            Filter::Linear
-        } else {
-            self.rng.pick(&[Filter::Nearest, Filter::Cubic, Filter::Area])
-        }
+        affordable
     }
 
     pub(super) fn sampling(&mut self) -> Sampling {
@@ -79,6 +90,8 @@ impl Builder<'_> {
         let n = self.extent(dim);
         let whole = self.any();
         let whole = self.graph.cast(whole, DType::I32);
+        // Each pixel of what is reduced is a loop of its own.
+        let alone = self.graph.node(a).depth == 0;
         match self.rng.range(0, 8) {
             0 | 1 => {
                 let border = self.border(dtype);
@@ -97,7 +110,7 @@ impl Builder<'_> {
                 let order = self.rng.pick(&[PlaneOrder::NewestFirst, PlaneOrder::OldestFirst]);
                 self.graph.rotate_planes(a, dim, whole, order)
             }
-            4 => {
+            4 if alone && self.affordable(3) => {
                 let mode = self.rng.pick(&[Deinterlace::Blend, Deinterlace::KeepEven, Deinterlace::KeepOdd]);
                 self.graph.deinterlace(a, dim, mode)
             }
@@ -111,7 +124,7 @@ impl Builder<'_> {
             }
             _ => {
                 let (other, _) = self.rng.pick(&shape);
-                if other == dim {
+                if other == dim || !alone || !self.affordable(2) {
                     return self.graph.reverse(a, dim);
                 }
                 let (u, v) = (self.any(), self.any());
