@@ -12,6 +12,9 @@ pub type Rest<S, D> = <S as Without<D>>::Rest;
 /// The set `S` without `A` and `B`.
 pub type Rest2<S, A, B> = Rest<Rest<S, A>, B>;
 
+/// Values of `T` over `S` without `Y` and `X`, with the dimensions `A` and `B` of the coordinates along these two.
+pub type AtPoint<T, S, Y, X, A, B> = Expr<T, Union3<Rest2<S, Y, X>, A, B>>;
+
 /// A size as the graph counts; what is too large for it is refused there.
 pub(super) fn whole(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
@@ -68,11 +71,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The values at the point (`y`, `x`) of the plane of `Y` and `X`: [`Expr::at`] along both dimensions at once, so that each
     /// coordinate may vary along both.
-    pub fn at_point<Y: Dim, X: Dim, A: Arg<i32>, B: Arg<i32>>(
-        self,
-        y: A,
-        x: B,
-    ) -> Expr<T, Union3<Rest2<S, Y, X>, A::Set, B::Set>>
+    pub fn at_point<Y: Dim, X: Dim, A: Arg<i32>, B: Arg<i32>>(self, y: A, x: B) -> AtPoint<T, S, Y, X, A::Set, B::Set>
     where
         S: Without<Y, Was: Present<Y>, Rest: Without<X, Was: Present<X>, Rest: Merge<A::Set>>>,
         Union<Rest2<S, Y, X>, A::Set>: Merge<B::Set>,
@@ -132,7 +131,7 @@ impl<T, S: Set> Expr<T, S> {
         y: A,
         x: B,
         border: Border<T>,
-    ) -> Expr<T, Union3<Rest2<S, Y, X>, A::Set, B::Set>>
+    ) -> AtPoint<T, S, Y, X, A::Set, B::Set>
     where
         T: Value,
         S: Without<Y, Was: Present<Y>, Rest: Without<X, Was: Present<X>, Rest: Merge<A::Set>>>,

@@ -12,7 +12,7 @@ mod trace;
 mod warp;
 
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
-pub use gather::{Rest, Rest2};
+pub use gather::{AtPoint, Rest, Rest2};
 pub use literal::{Float, Number, Pixel, Sampled};
 pub use marks::{AffineElement, AllStored, BoxElement, Condition, NoExtra, PerspectiveElement, Reducible, SameElement};
 pub use reductions::{Reduced, Summed};

@@ -1,7 +1,7 @@
 //! Pictures read at places between pixels.
 
-use super::expr::{Arg, Expr, IntoExpr, Union3};
-use super::gather::{Rest2, whole};
+use super::expr::{Arg, Expr, IntoExpr};
+use super::gather::{AtPoint, Rest2, whole};
 use super::literal::{Pixel, Sampled};
 use super::marks::{AffineElement, PerspectiveElement};
 use crate::dtype::Scalar;
@@ -25,7 +25,7 @@ impl<T, S: Set> Expr<T, S> {
         x: B,
         filter: Filter,
         edge: impl Into<Edge<T>>,
-    ) -> Expr<<T as Pixel>::Real, Union3<Rest2<S, Y, X>, A::Set, B::Set>>
+    ) -> AtPoint<<T as Pixel>::Real, S, Y, X, A::Set, B::Set>
     where
         T: Sampled,
         S: Without<Y, Was: Present<Y>, Rest: Without<X, Was: Present<X>, Rest: Merge<A::Set>>>,
