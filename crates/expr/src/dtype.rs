@@ -1,5 +1,6 @@
 //! Element types: what a scalar value is, on both machines.
 
+use crate::matrix::{Affine, Perspective};
 use half::{bf16, f16};
 use std::fmt;
 
@@ -229,12 +230,12 @@ impl fmt::Display for Rect {
 #[diagnostic::on_unimplemented(
     message = "tensors cannot hold `{Self}`",
     label = "expected an element type",
-    note = "elements are `bool`, integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64` and `Rect`"
+    note = "elements are `bool`, integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, `Rect`, `Affine` and `Perspective`"
 )]
 pub trait Element: Copy + Send + Sync + fmt::Debug + 'static {
     /// The type of each component.
     const DTYPE: DType;
-    /// Components: 1 for scalars, 4 for [`Rect`].
+    /// Components: 1 for scalars, 4 for [`Rect`], 6 for [`Affine`], 9 for [`Perspective`].
     const COMPONENTS: u8;
     /// A slice of elements as a typed host slice.
     fn slice(values: &[Self]) -> HostSlice<'_>;
@@ -250,6 +251,10 @@ macro_rules! elements {
             $(#[doc = concat!("`", stringify!($t), "` values.")] $v(&'a [$t]),)*
             /// Rectangles.
             Rect(&'a [Rect]),
+            /// Affine maps.
+            Affine(&'a [Affine]),
+            /// Perspective maps.
+            Perspective(&'a [Perspective]),
         }
         /// Host memory of a known element type, written.
         #[derive(Debug)]
@@ -259,7 +264,12 @@ macro_rules! elements {
         impl HostSlice<'_> {
             /// Elements.
             pub fn len(&self) -> usize {
-                match self { $(HostSlice::$v(s) => s.len(),)* HostSlice::Rect(s) => s.len() }
+                match self {
+                    $(HostSlice::$v(s) => s.len(),)*
+                    HostSlice::Rect(s) => s.len(),
+                    HostSlice::Affine(s) => s.len(),
+                    HostSlice::Perspective(s) => s.len(),
+                }
             }
         }
         impl HostSliceMut<'_> {

@@ -147,8 +147,16 @@ pub enum Error {
         /// The size.
         size: i64,
     },
-    /// A reordering that names an index the dimension does not have.
-    #[error("reorder::<{dim}> reads index {index}, but `{dim}` is {extent} long")]
+    /// A factor that makes no size.
+    #[error("dimension `{dim}` cannot be resized by a factor of {factor}; a factor is a finite number above 0")]
+    Factor {
+        /// The dimension.
+        dim: &'static str,
+        /// The factor.
+        factor: f64,
+    },
+    /// A literal index that the dimension does not have.
+    #[error("index {index} of dimension `{dim}` is read, but it is {extent} long")]
     Order {
         /// The dimension.
         dim: &'static str,
@@ -172,6 +180,16 @@ pub enum Error {
     Guard {
         /// Index of the first box found.
         index: u32,
+    },
+    /// A coordinate that the kernel computed lies outside of the dimension that it reads along (found after the fact, the
+    /// read was clamped).
+    #[error(
+        "a coordinate computed on the device ({coordinate}) lies outside of the dimension that is read there; it was clamped. \
+         Read through a border to give such coordinates a meaning: `.at_border`"
+    )]
+    Coordinate {
+        /// The first such coordinate found, limited to 31 bits.
+        coordinate: i32,
     },
     /// An empty dimension of one output is a loop around another that is not empty.
     #[error(
@@ -217,4 +235,18 @@ pub enum Error {
         /// Its stride.
         stride: i64,
     },
+}
+
+/// The bit of a kernel's error word that says that a coordinate is reported, and not the index of a box.
+pub(crate) const COORDINATE: u32 = 1 << 31;
+
+impl Error {
+    /// What a kernel's error word, which is not 0, says: 1 more than the index of a box, or a coordinate of 31 bits below a set
+    /// bit.
+    pub fn of_word(word: u32) -> Error {
+        match word & COORDINATE {
+            0 => Error::Guard { index: word.wrapping_sub(1) },
+            _ => Error::Coordinate { coordinate: (word << 1) as i32 >> 1 },
+        }
+    }
 }

@@ -117,8 +117,9 @@ pub enum Op {
         low: NodeId,
         /// Largest legal value.
         high: NodeId,
-        /// The operand that `value` was read from: guards of operands checked on the host vanish.
-        operand: u16,
+        /// The operand of boxes that `value` was read from: guards of operands checked on the host vanish. `None`: a
+        /// coordinate, which the kernel always checks.
+        operand: Option<u16>,
     },
     /// `source` with the coordinates along some of its dimensions replaced by other nodes.
     At {
@@ -234,15 +235,13 @@ pub struct Need {
     pub least: i64,
 }
 
-/// Boxes that must lie inside what they crop.
+/// Boxes that must have pixels, and lie inside what they crop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inside {
     /// The operand that holds the boxes.
     pub boxes: u16,
-    /// Rows of what is cropped.
-    pub height: Size,
-    /// Columns.
-    pub width: Size,
+    /// Rows and columns of what is cropped; `None` where boxes may reach outside.
+    pub picture: Option<(Size, Size)>,
 }
 
 /// A result, under a layout.
@@ -268,9 +267,9 @@ pub struct Graph {
     pub equations: Vec<Equation>,
     /// Sizes that are computed with.
     pub needs: Vec<Need>,
-    /// Boxes that must lie inside.
+    /// Boxes that are checked.
     pub insides: Vec<Inside>,
-    /// Reorderings: the dimension, its size, smallest and largest index read.
+    /// Reads at literal indices: the dimension, its size, smallest and largest index read.
     pub orders: Vec<(DimId, Size, i32, i32)>,
     error: Option<Error>,
     /// The trace that this graph is being built by; 0 for none.

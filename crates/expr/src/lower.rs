@@ -194,12 +194,16 @@ impl Lower<'_> {
             }
             Op::Guard { value, low, high, operand } => {
                 let value = arg(self, value)?;
+                let Some(operand) = operand else {
+                    let (low, high) = both(arg(self, low), arg(self, high))?;
+                    return Some(self.program.guard(value, low, high, None));
+                };
                 if self.operands[*operand as usize].checked || self.program.constant(value).is_some() {
                     return Some(value);
                 }
                 let (low, high) = both(arg(self, low), arg(self, high))?;
                 let index = self.innermost(*operand, value);
-                self.program.guard(value, low, high, index)
+                self.program.guard(value, low, high, Some(index))
             }
             Op::At { source, coords, .. } => {
                 let mut moved = self.points[point as usize].0.clone();

@@ -78,7 +78,7 @@ pub enum Inst {
     Cast(Val),
     /// The same bits.
     Bits(Val),
-    /// Clamp to `low..=high`; if that changes the value, the launch failed at point `index`.
+    /// Clamp to `low..=high`; if that changes the value, the launch failed.
     Guard {
         /// The value.
         value: Val,
@@ -86,8 +86,9 @@ pub enum Inst {
         low: Val,
         /// Largest legal value.
         high: Val,
-        /// What to report: the innermost coordinate of the operand that `value` came from.
-        index: Val,
+        /// What to report: the innermost coordinate of the boxes that `value` came from; `None` for a coordinate, which is
+        /// reported itself.
+        index: Option<Val>,
     },
     /// The step of a loop: 0 to its extent.
     Step {
@@ -174,7 +175,7 @@ impl Inst {
             Inst::Unary(_, a) | Inst::Cast(a) | Inst::Bits(a) => f(*a),
             Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
-            Inst::Guard { value, low, high, index } => [*value, *low, *high, *index].into_iter().for_each(f),
+            Inst::Guard { value, low, high, index } => [*value, *low, *high].into_iter().chain(*index).for_each(f),
             Inst::Step { extent, .. } => f(*extent),
             Inst::Carry { extent, start, .. } => [*extent, *start].into_iter().for_each(f),
             Inst::Iterate { extent, carry, next, .. } => [*extent, *carry, *next].into_iter().for_each(f),
@@ -516,8 +517,14 @@ impl Program {
         }
     }
 
-    /// A checked clamp.
-    pub fn guard(&mut self, value: Val, low: Val, high: Val, index: Val) -> Val {
+    /// A checked clamp. What is a literal inside is left as it is.
+    pub fn guard(&mut self, value: Val, low: Val, high: Val, index: Option<Val>) -> Val {
+        let number = |v: Val| self.constant(v).and_then(Scalar::as_i64);
+        if let (Some(v), Some(low), Some(high)) = (number(value), number(low), number(high))
+            && (low..=high).contains(&v)
+        {
+            return value;
+        }
         self.push(Inst::Guard { value, low, high, index }, self.dtype(value))
     }
 

@@ -141,7 +141,7 @@ pub(crate) struct Naive<'a> {
     shared: Option<(Vec<(u64, i64)>, Tree)>,
     /// Values of iterations under way.
     carried: HashMap<NodeId, Number>,
-    /// Whether a box was clamped.
+    /// Whether a box or a coordinate was clamped.
     pub(crate) failed: bool,
 }
 
@@ -209,8 +209,9 @@ impl<'a> Naive<'a> {
             // What decides nothing is not looked at, so that a box in it is not reported.
             Op::Select(_, a, b) if a == b => self.value(*a, point, moved),
             Op::Select(c, a, b) => {
-                let chosen = if self.value(*c, point, moved).int() == 1 { a } else { b };
-                self.value(*chosen, point, moved)
+                // Both sides are computed, so that both are checked.
+                let (yes, no) = (self.value(*a, point, moved), self.value(*b, point, moved));
+                if self.value(*c, point, moved).int() == 1 { yes } else { no }
             }
             Op::Cast(a) => cast(self.value(*a, point, moved), dtype),
             Op::Bits(a) => {

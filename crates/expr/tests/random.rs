@@ -1,10 +1,12 @@
 //! Seeded randomness: numbers, values that include the awkward ones, and whole graphs.
 
+mod reads;
+
 use crate::tensor::{Layout, Tensor};
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, Unary};
-use tilewright_expr::{Centres, DType, Rect, Reduction};
+use tilewright_expr::{DType, Rect, Reduction};
 
 /// SplitMix64.
 pub(crate) struct Rng(u64);
@@ -139,6 +141,8 @@ struct Builder<'a> {
     outside: bool,
     /// Whether there may be reductions: rows take nothing over from each other then.
     reduces: bool,
+    /// How many pixels a read of a read of a read takes, at most.
+    pixels: u32,
 }
 
 pub(crate) fn case(seed: u64) -> Case {
@@ -157,8 +161,17 @@ pub(crate) fn case(seed: u64) -> Case {
     let reduces = rng.chance(0.35);
     let mut graph = Graph::default();
     DIMS.iter().for_each(|(id, name)| graph.name_dim(*id, name));
-    let mut b =
-        Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside, reduces };
+    let mut b = Builder {
+        rng: &mut rng,
+        graph,
+        operands: Vec::new(),
+        world,
+        pool: Vec::new(),
+        known,
+        outside,
+        reduces,
+        pixels: 1,
+    };
     for _ in 0..b.rng.range(1, 4) {
         b.leaf();
     }
@@ -247,13 +260,17 @@ impl Builder<'_> {
             node = if cropped { self.crop(node, y.0, x.0, (1, 1)) } else { self.crop(node, y.0, x.0, (height, width)) };
             cropped = true;
         }
-        node = self.resize(node, (y.0, y.1), (x.0, x.1));
+        node = match self.rng.range(0, 12) {
+            0 => self.fitted(node, (y.0, y.1), (x.0, x.1)),
+            1 => self.warped(node, (y.0, y.1), (x.0, x.1)),
+            _ => self.resize(node, (y.0, y.1), (x.0, x.1)),
+        };
         self.rounded(node)
     }
 
     fn resize(&mut self, node: NodeId, y: (u64, i64), x: (u64, i64)) -> NodeId {
-        let centres = self.rng.pick(&[Centres::Half, Centres::Corner]);
-        let resized = self.graph.resize(node, y, x, centres);
+        let sampling = self.sampling();
+        let resized = self.graph.resize(node, y, x, sampling);
         self.rounded(resized)
     }
 
@@ -279,6 +296,10 @@ impl Builder<'_> {
         }
         let number = self.operand(Tensor::boxes(&ids, &shape, &boxes));
         let rect = self.graph.input(number, 0);
+        if self.rng.chance(0.2) {
+            let border = self.border(self.graph.node(node).dtype);
+            return self.graph.crop_border(node, y, x, rect, border);
+        }
         self.graph.crop(node, y, x, rect)
     }
 
@@ -323,8 +344,7 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let most = if self.reduces { 19 } else { 16 };
-        let node = match self.rng.range(0, most) {
+        let node = match self.rng.range(0, 21) {
             0..=5 => {
                 let b = self.like(a);
                 let op = self.binary(dtype);
@@ -367,9 +387,9 @@ impl Builder<'_> {
                 }
             }
             12 => self.moved(a, false),
-            16 => self.reduced(a),
-            17 => self.window(a),
-            18 => self.again(a),
+            16 if self.reduces => self.reduced(a),
+            17 if self.reduces => self.window(a),
+            18 if self.reduces => self.again(a),
             13 => self.moved(a, true),
             14 => {
                 let (dim, _) = self.rng.pick(&self.world.clone());
@@ -378,6 +398,7 @@ impl Builder<'_> {
                 let to = self.dtype();
                 self.graph.cast(index, to)
             }
+            15 | 19 | 20 => self.read(a),
             _ => {
                 let op = self.unary(dtype);
                 self.graph.unary(op, a)

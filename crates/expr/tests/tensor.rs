@@ -36,6 +36,13 @@ impl Tensor {
         Tensor { dtype: DType::I32, components: 4, dims: dims.to_vec(), shape: shape.to_vec(), bits }
     }
 
+    /// Elements of several `f32`, one after the other.
+    pub(crate) fn maps(dims: &[u64], shape: &[i64], components: usize, values: &[f32]) -> Tensor {
+        let bits: Vec<u64> = values.iter().map(|v| v.to_bits64()).collect();
+        assert_eq!(bits.len(), components * shape.iter().product::<i64>() as usize);
+        Tensor { dtype: DType::F32, components, dims: dims.to_vec(), shape: shape.to_vec(), bits }
+    }
+
     pub(crate) fn array<T: Value>(&self) -> ArrayD<T> {
         assert_eq!(self.dtype, T::DTYPE);
         let shape: Vec<usize> = self.shape.iter().map(|n| *n as usize).collect();
@@ -242,8 +249,11 @@ impl Stored {
 
     pub(crate) fn slice(&self) -> HostSlice<'_> {
         let bytes = &self.bytes()[self.range()];
-        if self.components == 4 {
-            return HostSlice::Rect(bytemuck::cast_slice(bytes));
+        match self.components {
+            4 => return HostSlice::Rect(bytemuck::cast_slice(bytes)),
+            6 => return HostSlice::Affine(bytemuck::cast_slice(bytes)),
+            9 => return HostSlice::Perspective(bytemuck::cast_slice(bytes)),
+            _ => {}
         }
         macro_rules! typed {
             ($($v:ident),*) => { match self.dtype {
@@ -351,7 +361,7 @@ pub(crate) fn evaluate(
     let mut targets: Vec<HostSliceMut<'_>> = outputs.iter_mut().map(Stored::slice_mut).collect();
     let failed = match pools()[round % 2].install(|| kernel.run(&slices, &mut targets)) {
         Ok(()) => None,
-        Err(error @ Error::Guard { .. }) => Some(error),
+        Err(error @ (Error::Guard { .. } | Error::Coordinate { .. })) => Some(error),
         Err(error) => return Err(error),
     };
     outputs.iter().for_each(Stored::assert_gaps_untouched);

@@ -3,7 +3,10 @@
 /// What a program that uses tilewright names: `use tilewright::prelude::*;`.
 pub mod prelude {
     pub use tilewright_dims::{Dim, Dims, dims};
-    pub use tilewright_expr::{Centres, Expr, In, IntoExpr, Rect, World, bf16, constant, coordinate, f16};
+    pub use tilewright_expr::{
+        Affine, Aspect, Border, Centres, Deinterlace, Edge, Filter, Perspective, PlaneOrder, Sampling,
+    };
+    pub use tilewright_expr::{Expr, In, IntoExpr, Rect, World, bf16, constant, coordinate, f16};
     pub use tilewright_ops::{Device, Evaluate, Fused, Tensor, fuse};
 }
 

@@ -422,13 +422,10 @@ impl Body<'_> {
             Inst::Select(c, a, b) => format!("{} ? {} : {}", of(self, c), of(self, a), of(self, b)),
             Inst::Cast(a) => format!("tw::cast<{}>({})", dtype.cuda(), of(self, a)),
             Inst::Bits(a) => format!("tw::bits<{}>({})", dtype.cuda(), of(self, a)),
-            Inst::Guard { value, low, high, index } => format!(
-                "tw::guard({}, {}, {}, p.error, {})",
-                of(self, value),
-                of(self, low),
-                of(self, high),
-                of(self, index)
-            ),
+            Inst::Guard { value, low, high, index } => {
+                let reported = index.map_or_else(String::new, |i| format!(", {}", self.use_of(i)));
+                format!("tw::guard({}, {}, {}, p.error{reported})", of(self, value), of(self, low), of(self, high))
+            }
         };
         self.define(v, text);
     }

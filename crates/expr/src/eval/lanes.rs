@@ -89,6 +89,12 @@ pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out:
                 };
                 gather(&places, values_mut::<i32>(out, n), field);
             }
+            HostSlice::Affine(s) => {
+                gather(&places, values_mut::<f32>(out, n), |at| s[at].0[usize::from(component)]);
+            }
+            HostSlice::Perspective(s) => {
+                gather(&places, values_mut::<f32>(out, n), |at| s[at].0[usize::from(component)]);
+            }
         } };
     }
     by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
@@ -131,6 +137,8 @@ pub(super) fn element(slice: HostSlice<'_>, component: u8, at: i64) -> u64 {
             let r = s[at];
             [r.x, r.y, r.width, r.height][usize::from(component)].to_bits64()
         }
+        HostSlice::Affine(s) => s[at].0[usize::from(component)].to_bits64(),
+        HostSlice::Perspective(s) => s[at].0[usize::from(component)].to_bits64(),
     }
 }
 
@@ -162,8 +170,9 @@ pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
     }
 }
 
-/// A checked clamp of one value: the first index where it changes something is kept in `failed`, plus one.
-pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &AtomicU32) -> i32 {
+/// A checked clamp of one value. The first time that it changes something is kept in `failed`, as
+/// [`Error::of_word`](crate::Error::of_word) reads it: the index of a box, plus one, or the coordinate itself.
+pub(super) fn guard(value: i32, low: i32, high: i32, index: Option<i32>, failed: &AtomicU32) -> i32 {
     let clamped = if value < low {
         low
     } else if value > high {
@@ -172,7 +181,13 @@ pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &Atomic
         value
     };
     if clamped != value {
-        let _ = failed.compare_exchange(0, index as u32 + 1, Ordering::Relaxed, Ordering::Relaxed);
+        let word = match index {
+            Some(index) => index as u32 + 1,
+            None => {
+                crate::error::COORDINATE | value.clamp(-(1 << 30), (1 << 30) - 1) as u32 & !crate::error::COORDINATE
+            }
+        };
+        let _ = failed.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
     }
     clamped
 }
@@ -180,7 +195,14 @@ pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &Atomic
 /// Checked clamps of a block.
 ///
 /// Points for which no step of a loop is left compute along, and report nothing: `active` says which are others.
-pub(super) fn guards(out: &mut [u64], args: [Arg<'_>; 4], n: usize, active: Option<&[bool]>, failed: &AtomicU32) {
+pub(super) fn guards(
+    out: &mut [u64],
+    args: [Arg<'_>; 3],
+    index: Option<Arg<'_>>,
+    n: usize,
+    active: Option<&[bool]>,
+    failed: &AtomicU32,
+) {
     let get = |arg: &Arg<'_>, i: usize| match arg {
         Arg::Block(block) => values::<i32>(block, n)[i],
         Arg::Uniform(bits) => *bits as i32,
@@ -189,6 +211,7 @@ pub(super) fn guards(out: &mut [u64], args: [Arg<'_>; 4], n: usize, active: Opti
     for (i, out) in out.iter_mut().enumerate() {
         let idle = AtomicU32::new(0);
         let failed = if active.is_none_or(|a| a[i]) { failed } else { &idle };
-        *out = guard(get(&args[0], i), get(&args[1], i), get(&args[2], i), get(&args[3], i), failed);
+        let index = index.as_ref().map(|index| get(index, i));
+        *out = guard(get(&args[0], i), get(&args[1], i), get(&args[2], i), index, failed);
     }
 }

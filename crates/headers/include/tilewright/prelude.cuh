@@ -224,12 +224,22 @@ template <class T> TW_DEVICE unsigned high(T v) { return (unsigned)((unsigned lo
 template <> TW_DEVICE unsigned low<double>(double v) { return (unsigned)(unsigned long long)__double_as_longlong(v); }
 template <> TW_DEVICE unsigned high<double>(double v) { return (unsigned)((unsigned long long)__double_as_longlong(v) >> 32); }
 
-// ---- boxes made on the device ---------------------------------------------------------------------------------------------
+// ---- boxes and coordinates made on the device -----------------------------------------------------------------------------
 
 // `v` clamped to low..high. Where that changes it, the launch has failed: `error` keeps the first index seen, plus one.
 TW_DEVICE int guard(int v, int low, int high, unsigned* error, int index) {
   const int clamped = v < low ? low : (v > high ? high : v);
   if (clamped != v) atomicCAS(error, 0u, (unsigned)index + 1u);
+  return clamped;
+}
+
+// As above, for a coordinate, which is itself what is reported: in 31 bits, below a set one.
+TW_DEVICE int guard(int v, int low, int high, unsigned* error) {
+  const int clamped = v < low ? low : (v > high ? high : v);
+  if (clamped != v) {
+    const int shown = v < -(1 << 30) ? -(1 << 30) : (v > (1 << 30) - 1 ? (1 << 30) - 1 : v);
+    atomicCAS(error, 0u, 0x80000000u | ((unsigned)shown & 0x7fffffffu));
+  }
   return clamped;
 }
 
