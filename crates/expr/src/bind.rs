@@ -3,7 +3,7 @@
 use crate::dtype::{Rect, Scalar};
 use crate::error::Error;
 use crate::fold;
-use crate::graph::{DimId, Graph, Inside, NodeId, Op, Output, Size};
+use crate::graph::{Binary, DimId, Graph, Inside, NodeId, Op, Output, Size};
 
 /// Highest number of dimensions of an operand.
 pub const MAX_RANK: usize = 8;
@@ -131,7 +131,7 @@ impl<'a> Binding<'a> {
 
     /// Whether a size is known without looking into an operand.
     fn sized(&self, size: Size) -> bool {
-        !matches!(size, Size::Node(n) if !matches!(self.graph.node(n).op, Op::Const(_)))
+        !matches!(size, Size::Node(n) if !matches!(self.component(n), Some(Source::Constant(_))))
     }
 
     /// Whether two sizes are those of the same boxes, so that they agree whatever the boxes.
@@ -183,6 +183,14 @@ impl<'a> Binding<'a> {
                 Source::Constant(s) => Some(Source::Constant(fold::unary(*op, s))),
                 Source::Box(..) => None,
             },
+            Op::Extent(size @ Size::Operand(..)) => {
+                let extent = self.size(0, *size).ok().and_then(|n| i32::try_from(n).ok())?;
+                Some(Source::Constant(Scalar::of(extent)))
+            }
+            Op::Binary(op, a, b) => match (self.component(*a)?, self.component(*b)?) {
+                (Source::Constant(a), Source::Constant(b)) => Some(Source::Constant(fold::binary(*op, a, b))),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -191,7 +199,20 @@ impl<'a> Binding<'a> {
         match size {
             Size::Operand(operand, _) => format!("operand {operand}"),
             Size::Const(n) => format!("the expression (a literal {n})"),
+            Size::Node(n) if self.sized(size) => self.formula(n),
             _ => "the boxes of a crop".into(),
+        }
+    }
+
+    /// How a size is computed from those of operands.
+    fn formula(&self, node: NodeId) -> String {
+        match &self.graph.node(node).op {
+            Op::Const(s) => s.as_i64().unwrap_or(0).to_string(),
+            Op::Extent(Size::Operand(operand, dim)) => format!("`{}` of operand {operand}", self.graph.dim_name(*dim)),
+            Op::Binary(Binary::Shr, a, one) if self.formula(*one) == "1" => format!("({}) / 2", self.formula(*a)),
+            Op::Binary(Binary::Shl, a, one) if self.formula(*one) == "1" => format!("2 * {}", self.formula(*a)),
+            Op::Binary(Binary::Add, a, b) => format!("{} + {}", self.formula(*a), self.formula(*b)),
+            _ => "a size that is computed".into(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod arith;
 pub mod bind;
+pub mod colour;
 pub mod dtype;
 pub mod emit;
 pub mod error;

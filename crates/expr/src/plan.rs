@@ -6,7 +6,7 @@
 use crate::bind::{Axis, Binding, Place, View, check_dims};
 use crate::dtype::DType;
 use crate::error::Error;
-use crate::graph::{DimId, Graph, Node, Op, Size};
+use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
 
 /// Most values that a thread holds for one point of the other dimensions.
 const MAX_REGISTERS: i64 = 8;
@@ -138,7 +138,7 @@ impl Plan {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
         plan.pack_host_operands();
         plan.merge(graph);
-        plan.choose_registers();
+        plan.choose_registers(graph);
         plan.choose_lanes(graph);
         plan.classify(graph);
         plan.choose_block();
@@ -305,15 +305,18 @@ impl Plan {
         }
     }
 
-    /// A short dimension that is innermost in some operand's memory lives in registers.
-    fn choose_registers(&mut self) {
+    /// A short dimension that is innermost in some operand's memory lives in registers; else one along which expressions are
+    /// stacked, so that what they share is computed once.
+    fn choose_registers(&mut self, graph: &Graph) {
         let fits = |w: &WorldDim| (2..=MAX_REGISTERS).contains(&w.extent);
         let packed = |s: &Slot| match s.axes.as_slice() {
             [.., _, last] if s.components == 1 && s.place == Place::Device => Some(last.axis.dim),
             _ => None,
         };
         let slots = || self.inputs.iter().chain(&self.outputs);
-        let Some(dim) = slots().filter_map(packed).find(|d| self.world.iter().any(|w| w.dim == *d && fits(w))) else {
+        let short = |d: &DimId| self.world.iter().any(|w| w.dim == *d && fits(w));
+        let stacked = || self.world.iter().map(|w| w.dim).find(|d| short(d) && stacks(graph, *d));
+        let Some(dim) = slots().filter_map(packed).find(short).or_else(stacked) else {
             return;
         };
         if self.world.len() < 2 {
@@ -492,6 +495,18 @@ fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
         Op::Index(d) => *d == dim,
         Op::Extent(Size::Operand(_, d)) => *d == dim,
         Op::At { coords, sizes, .. } => coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim),
+        _ => false,
+    })
+}
+
+/// Whether expressions that are computed are chosen by the coordinate along `dim`.
+fn stacks(graph: &Graph, dim: DimId) -> bool {
+    let by_coordinate = |n| match graph.node(n).op {
+        Op::Binary(Binary::Eq, a, _) => graph.node(a).op == Op::Index(dim),
+        _ => false,
+    };
+    graph.nodes().any(|node| match node.op {
+        Op::Select(c, yes, _) => by_coordinate(c) && !matches!(graph.node(yes).op, Op::Const(_)),
         _ => false,
     })
 }
