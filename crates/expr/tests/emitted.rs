@@ -50,10 +50,10 @@ fn checked(source: &str) -> (String, usize) {
 }
 
 /// A kernel with what it runs on.
-struct Prepared {
+pub(crate) struct Prepared {
     name: String,
-    plan: Plan,
-    kernel: Kernel,
+    pub(crate) plan: Plan,
+    pub(crate) kernel: Kernel,
     inputs: Vec<Stored>,
     outputs: Vec<Stored>,
     expected: Vec<Tensor>,
@@ -65,7 +65,7 @@ fn place(case: &Case, i: usize) -> Place {
 }
 
 /// Plans, emits, and computes what is expected.
-fn prepare(name: String, case: &Case, round: usize) -> Prepared {
+pub(crate) fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     let inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
     let (expected, failed) =
         evaluate(&case.graph, &inputs, &case.outputs, case.known, round).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -200,6 +200,14 @@ fn compiler(test: &str) -> bool {
         crate::skip(test, "no C++ compiler on this machine");
     }
     there
+}
+
+/// Compiles kernels together and runs each in every way.
+pub(crate) fn check_kernels(test: &str, prepared: &[Prepared]) {
+    if compiler(test) {
+        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
+        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
+    }
 }
 
 #[test]

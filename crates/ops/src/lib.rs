@@ -4,6 +4,7 @@ mod device;
 mod eager;
 mod error;
 mod feed;
+mod frame;
 mod fused;
 mod interface;
 mod kernel;

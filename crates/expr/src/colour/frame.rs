@@ -52,17 +52,15 @@ impl<L, K> std::fmt::Debug for Frame<L, K> {
 }
 
 impl<L: Picture, K: Picture<Batch = L::Batch>> Frame<L, K> {
-    /// A frame of three planes of one type, which `planes` makes of two expressions.
-    pub(super) fn new<A: IntoExpr, B: IntoExpr>(
-        (first, second): (A, B),
+    /// A frame whose planes (luma, U, V) `planes` makes of an expression.
+    pub(super) fn new<A: IntoExpr>(
+        source: A,
         (depth, shift): (Depth, u32),
-        planes: impl FnOnce(&mut Graph, NodeId, NodeId) -> [NodeId; 3],
+        planes: impl FnOnce(&mut Graph, NodeId) -> [NodeId; 3],
     ) -> Self {
-        let (first, second) = (first.into_expr(), second.into_expr());
         let mut chroma = [NodeId(0); 2];
-        let luma = first.then(|g, first| {
-            let second = second.node(g);
-            let [luma, u, v] = planes(g, first, second);
+        let luma = source.into_expr().then(|g, source| {
+            let [luma, u, v] = planes(g, source);
             chroma = [u, v];
             luma
         });
@@ -150,7 +148,9 @@ macro_rules! semi_planar {
             luma: impl IntoExpr<Elem = $t, Set = SetOf<L>>,
             chroma: impl IntoExpr<Elem = $t, Set = SetOf<K>>,
         ) -> Frame<L, K::Plane> {
-            Frame::new((luma, chroma), (Depth::$depth, $shift), |g, luma, chroma| {
+            let chroma = chroma.into_expr();
+            Frame::new(luma, (Depth::$depth, $shift), |g, luma| {
+                let chroma = chroma.node(g);
                 let both = g.channels(chroma, K::Channel::ID, 2);
                 let at = |i: usize| both.get(i).copied().unwrap_or(chroma);
                 [luma, at($u), at($v)]
@@ -182,8 +182,8 @@ where
     B: IntoExpr<Elem = A::Elem, Set = SetOf<K>>,
     D: IntoExpr<Elem = A::Elem, Set = SetOf<K>>,
 {
-    let v = v.into_expr();
-    Frame::new((luma, u), (depth, 0), |g, luma, u| [luma, u, v.node(g)])
+    let (u, v) = (u.into_expr(), v.into_expr());
+    Frame::new(luma, (depth, 0), |g, luma| [luma, u.node(g), v.node(g)])
 }
 
 /// Three planes of bytes: I420, or with `K` of other sizes I422, I444.

@@ -3,7 +3,7 @@
 use super::picture::SetOf;
 use super::{Depth, Frame, Interleaved, Picture};
 use crate::graph::{Binary, Graph, NodeId, Size};
-use crate::typed::{IntoExpr, constant};
+use crate::typed::IntoExpr;
 use tilewright_dims::Dim;
 
 /// Where the two lumas, U and V stand among four values.
@@ -44,7 +44,7 @@ macro_rules! pairs {
             L: Picture,
             K: Interleaved<Plane: Picture<Rows = L::Rows, Batch = L::Batch>>,
         {
-            Frame::new((words, constant(0u8)), (Depth::$depth, $shift), |g, words, _| pairs::<L, K>(g, words, $places))
+            Frame::new(words, (Depth::$depth, $shift), |g, words| pairs::<L, K>(g, words, $places))
         }
     )* };
 }
@@ -71,7 +71,7 @@ macro_rules! pixels {
     ($($(#[$meta:meta])* $name:ident $t:ty, $depth:ident, $y:literal, $u:literal, $v:literal;)*) => { $(
         $(#[$meta])*
         pub fn $name<K: Interleaved>(pixels: impl IntoExpr<Elem = $t, Set = SetOf<K>>) -> Frame<K::Plane, K::Plane> {
-            Frame::new((pixels, constant(0u8)), (Depth::$depth, 0), |g, pixels, _| {
+            Frame::new(pixels, (Depth::$depth, 0), |g, pixels| {
                 let channels = g.channels(pixels, K::Channel::ID, 4);
                 [$y, $u, $v].map(|i: usize| channels.get(i).copied().unwrap_or(pixels))
             })

@@ -6,6 +6,7 @@ use crate::tensor::Tensor;
 use ndarray::ArrayD;
 use tilewright_dims::Dims;
 use tilewright_expr::colour::*;
+use tilewright_expr::graph::Graph;
 use tilewright_expr::{In, trace};
 
 const SIZES: [(usize, usize); 5] = [(1, 1), (4, 6), (5, 7), (2, 33), (3, 1)];
@@ -44,38 +45,51 @@ fn chroma(
     if halved[0] { along(row, n, y, rows) } else { row(y) }
 }
 
-/// One format with luma and interleaved chroma: `order` of U and V, values shifted by `shift`.
+/// A format with luma and interleaved chroma: in which directions chroma is halved, where U and V are, the bits below values.
+struct SemiPlanar {
+    halved: [bool; 2],
+    order: [usize; 2],
+    shift: u32,
+    depth: Depth,
+    /// Dimensions of chroma.
+    dims: &'static [u64],
+}
+
+fn semi_planar<T: Shade + Into<u32>>(f: &SemiPlanar, graph: &dyn Fn(ChromaSiting, bool, YuvSpec) -> Graph) {
+    let spec = YuvSpec::limited(Standard::Bt709, f.depth);
+    let most = if T::DTYPE.size() == 1 { 255.0 } else { 65535.0 };
+    for (y, x) in SIZES {
+        let mut rng = Rng::new((y * 100 + x) as u64);
+        let half = |n: usize, halved: bool| if halved { n.div_ceil(2) } else { n };
+        let (h, w) = (half(y, f.halved[0]), half(x, f.halved[1]));
+        let (luma, luma_tensor) = picture::<T>(&mut rng, <(Y, X)>::IDS, &[y, x], most);
+        let (both, both_tensor) = picture::<T>(&mut rng, f.dims, &[h, w, 2], most);
+        for (siting, low) in SITINGS.into_iter().map(|s| (s, false)).chain([(ChromaSiting::Replicate, true)]) {
+            let value = |v: T| f64::from(Into::<u32>::into(v) >> if low { 0 } else { f.shift });
+            let expected = |y: usize, x: usize| {
+                let at = |i: usize| chroma(|r, c| value(both[[r, c, f.order[i]]]), (h, w), (y, x), f.halved, siting);
+                [value(luma[[y, x]]), at(0), at(1)]
+            };
+            let got = results(&graph(siting, low, spec), &[&luma_tensor, &both_tensor]);
+            close::<f32>(&got[0], &tabulate(&[3, y, x], |i| expected(i[1], i[2])[i[0]]), 1e-7 * most);
+            let rgb = tabulate(&[y, x, 3], |i| yuv::rgb(expected(i[0], i[1]), spec)[i[2]]);
+            close::<f32>(&got[1], &rgb, 2e-6 * most);
+        }
+    }
+}
+
 macro_rules! semi_planar {
     ($t:ty, $function:ident, $K:ty, $halved:expr, $order:expr, $shift:expr, $depth:expr) => {
-        for (y, x) in SIZES {
-            let mut rng = Rng::new((y * 100 + x) as u64);
-            let halved: [bool; 2] = $halved;
-            let half = |n: usize, halved: bool| if halved { n.div_ceil(2) } else { n };
-            let (h, w) = (half(y, halved[0]), half(x, halved[1]));
-            let most = <$t>::MAX.real();
-            let (luma, luma_tensor) = picture::<$t>(&mut rng, <(Y, X)>::IDS, &[y, x], most);
-            let (both, both_tensor) = picture::<$t>(&mut rng, <$K>::IDS, &[h, w, 2], most);
-            let order: [usize; 2] = $order;
-            let spec = YuvSpec::limited(Standard::Bt709, $depth);
-            for (siting, low) in SITINGS.into_iter().map(|s| (s, false)).chain([(ChromaSiting::Replicate, true)]) {
-                let shift = if low { 0 } else { $shift };
-                let value = |v: $t| (v >> shift) as f64;
-                let expected = |y: usize, x: usize| {
-                    let at = |i: usize| chroma(|r, c| value(both[[r, c, order[i]]]), (h, w), (y, x), halved, siting);
-                    [value(luma[[y, x]]), at(0), at(1)]
-                };
-                let graph = trace(|luma: In<$t, (Y, X)>, both: In<$t, $K>| {
-                    let frame = $function::<(Y, X), $K>(luma, both).siting(siting);
-                    let frame = if low { frame.low_bits() } else { frame };
-                    (frame.yuv::<C>().store::<(C, Y, X)>(), frame.rgb::<C>(spec).store::<(Y, X, C)>())
-                })
-                .graph;
-                let got = results(&graph, &[&luma_tensor, &both_tensor]);
-                close::<f32>(&got[0], &tabulate(&[3, y, x], |i| expected(i[1], i[2])[i[0]]), 1e-7 * most);
-                let rgb = tabulate(&[y, x, 3], |i| yuv::rgb(expected(i[0], i[1]), spec)[i[2]]);
-                close::<f32>(&got[1], &rgb, 2e-6 * most);
-            }
-        }
+        let format =
+            SemiPlanar { halved: $halved, order: $order, shift: $shift, depth: $depth, dims: <$K as Dims>::IDS };
+        semi_planar::<$t>(&format, &|siting, low, spec| {
+            trace(|luma: In<$t, (Y, X)>, both: In<$t, $K>| {
+                let frame = $function::<(Y, X), $K>(luma, both).siting(siting);
+                let frame = if low { frame.low_bits() } else { frame };
+                (frame.yuv::<C>().store::<(C, Y, X)>(), frame.rgb::<C>(spec).store::<(Y, X, C)>())
+            })
+            .graph
+        });
     };
 }
 
@@ -130,30 +144,35 @@ fn three_planes() {
     close::<f32>(&got[0], &tabulate(&[5, 7, 3], |i| f64::from(planes[i[2]].0[[i[0], i[1]]])), 0.0);
 }
 
+fn packed<T: Shade + Into<u32>>(places: [usize; 4], shift: u32, graph: &dyn Fn(ChromaSiting) -> Graph) {
+    let [first, second, u, v] = places;
+    let most = if T::DTYPE.size() == 1 { 255.0 } else { 65535.0 };
+    for (y, w) in [(1, 1), (5, 3), (2, 17)] {
+        let mut rng = Rng::new((y * 100 + w) as u64);
+        let (a, t) = picture::<T>(&mut rng, <(Y, W, P)>::IDS, &[y, w, 4], most);
+        for siting in [ChromaSiting::Replicate, ChromaSiting::Left, ChromaSiting::Centre] {
+            let value = |v: T| f64::from(Into::<u32>::into(v) >> shift);
+            let expected = tabulate(&[y, 2 * w, 3], |i| {
+                let at = |place| chroma(|r, c| value(a[[r, c, place]]), (y, w), (i[0], i[1]), [false, true], siting);
+                match i[2] {
+                    0 => value(a[[i[0], i[1] / 2, if i[1] % 2 == 0 { first } else { second }]]),
+                    1 => at(u),
+                    _ => at(v),
+                }
+            });
+            close::<f32>(&results(&graph(siting), &[&t])[0], &expected, 1e-7 * most);
+        }
+    }
+}
+
 macro_rules! packed {
     ($t:ty, $function:ident, $places:expr, $shift:expr) => {
-        for (y, w) in [(1, 1), (5, 3), (2, 17)] {
-            let mut rng = Rng::new((y * 100 + w) as u64);
-            let (a, t) = picture::<$t>(&mut rng, <(Y, W, P)>::IDS, &[y, w, 4], <$t>::MAX.real());
-            let [first, second, u, v]: [usize; 4] = $places;
-            for siting in [ChromaSiting::Replicate, ChromaSiting::Left, ChromaSiting::Centre] {
-                let graph = trace(|words: In<$t, (Y, W, P)>| {
-                    $function::<(Y, X), (Y, W, P)>(words).siting(siting).yuv::<C>().store::<(Y, X, C)>()
-                })
-                .graph;
-                let value = |v: $t| (v >> $shift) as f64;
-                let expected = tabulate(&[y, 2 * w, 3], |i| {
-                    let at =
-                        |place| chroma(|r, c| value(a[[r, c, place]]), (y, w), (i[0], i[1]), [false, true], siting);
-                    match i[2] {
-                        0 => value(a[[i[0], i[1] / 2, if i[1] % 2 == 0 { first } else { second }]]),
-                        1 => at(u),
-                        _ => at(v),
-                    }
-                });
-                close::<f32>(&results(&graph, &[&t])[0], &expected, 1e-7 * <$t>::MAX.real());
-            }
-        }
+        packed::<$t>($places, $shift, &|siting| {
+            trace(|words: In<$t, (Y, W, P)>| {
+                $function::<(Y, X), (Y, W, P)>(words).siting(siting).yuv::<C>().store::<(Y, X, C)>()
+            })
+            .graph
+        });
     };
 }
 

@@ -57,7 +57,7 @@ fn each(graph: &Graph, inputs: &[&Tensor]) -> Vec<Tensor> {
 }
 
 /// Codes in the high bits: the low ones are 0.
-fn unshifted<T: Shade + Into<u32> + TryFrom<u32>>(tensor: &Tensor, shift: u32) -> Tensor {
+fn unshifted<T: Shade + Into<u32>>(tensor: &Tensor, shift: u32) -> Tensor {
     let values = tensor.array::<T>().mapv(|v| {
         let code: u32 = v.into();
         assert_eq!(code & ((1 << shift) - 1), 0, "low bits of {code:#x}");
@@ -71,28 +71,40 @@ fn truth(rng: &mut Rng, y: usize, x: usize, spec: YuvSpec, subsampling: Subsampl
     (Truth { rgb, spec, subsampling }, t)
 }
 
+/// A format: pixels of a chroma sample in each direction, rows of the matrix in order, bits below values.
+struct SemiPlanar {
+    step: [usize; 2],
+    rows: [usize; 2],
+    shift: u32,
+    depth: Depth,
+}
+
+fn semi_planar<T: Shade + Into<u32>>(f: &SemiPlanar, graph: &dyn Fn(YuvSpec, Subsampling) -> Graph) {
+    for ((y, x), subsampling) in SIZES.into_iter().zip([Subsampling::Mean, Subsampling::First].into_iter().cycle()) {
+        for (standard, range) in [(Standard::Bt709, Range::Limited), (Standard::Bt601, Range::Full)] {
+            let mut rng = Rng::new((y * 100 + x) as u64);
+            let spec = YuvSpec { standard, range, depth: f.depth };
+            let (truth, t) = truth(&mut rng, y, x, spec, subsampling);
+            let got = each(&graph(spec, subsampling), &[&t]);
+            let (h, w) = (y.div_ceil(f.step[0]), x.div_ceil(f.step[1]));
+            let luma = tabulate(&[y, x], |i| truth.luma(i[0], i[1]));
+            let both = tabulate(&[h, w, 2], |i| truth.chroma((i[0], i[1]), f.step, f.rows[i[2]]));
+            close::<u16>(&unshifted::<T>(&got[0], f.shift), &luma, 1e-2);
+            close::<u16>(&unshifted::<T>(&got[1], f.shift), &both, 1e-2);
+        }
+    }
+}
+
 macro_rules! semi_planar {
     ($t:ty, $method:ident, $K:ty, $step:expr, $rows:expr, $shift:expr, $depth:expr) => {
-        for ((y, x), subsampling) in SIZES.into_iter().zip([Subsampling::Mean, Subsampling::First].into_iter().cycle())
-        {
-            for (standard, range) in [(Standard::Bt709, Range::Limited), (Standard::Bt601, Range::Full)] {
-                let mut rng = Rng::new((y * 100 + x) as u64);
-                let spec = YuvSpec { standard, range, depth: $depth };
-                let (truth, t) = truth(&mut rng, y, x, spec, subsampling);
-                let graph = trace(|rgb: In<f32, (Y, X, C)>| {
-                    let (luma, both) = rgb.to_yuv::<C, (Y, X)>(spec).subsampling(subsampling).$method::<$K>();
-                    (luma.store::<(Y, X)>(), both.store::<$K>())
-                })
-                .graph;
-                let got = each(&graph, &[&t]);
-                let (step, rows): ([usize; 2], [usize; 2]) = ($step, $rows);
-                let (h, w) = (y.div_ceil(step[0]), x.div_ceil(step[1]));
-                let luma = tabulate(&[y, x], |i| truth.luma(i[0], i[1]));
-                let both = tabulate(&[h, w, 2], |i| truth.chroma((i[0], i[1]), step, rows[i[2]]));
-                close::<u16>(&unshifted::<$t>(&got[0], $shift), &luma, 1e-2);
-                close::<u16>(&unshifted::<$t>(&got[1], $shift), &both, 1e-2);
-            }
-        }
+        let format = SemiPlanar { step: $step, rows: $rows, shift: $shift, depth: $depth };
+        semi_planar::<$t>(&format, &|spec, subsampling| {
+            trace(|rgb: In<f32, (Y, X, C)>| {
+                let (luma, both) = rgb.to_yuv::<C, (Y, X)>(spec).subsampling(subsampling).$method::<$K>();
+                (luma.store::<(Y, X)>(), both.store::<$K>())
+            })
+            .graph
+        });
     };
 }
 
@@ -146,24 +158,26 @@ fn deep_planes_in_low_bits() {
     close::<u16>(&got[2], &luma, 1e-3);
 }
 
+fn packed<T: Shade + Into<u32>>(places: [usize; 4], shift: u32, depth: Depth, graph: &dyn Fn(YuvSpec) -> Graph) {
+    for (y, x) in SIZES {
+        let mut rng = Rng::new((y * 100 + x) as u64);
+        let spec = YuvSpec::limited(Standard::Bt709, depth);
+        let (truth, t) = truth(&mut rng, y, x, spec, Subsampling::Mean);
+        let expected =
+            tabulate(&[y, x.div_ceil(2), 4], |i| match places.iter().position(|p| *p == i[2]).expect("a place") {
+                k @ (0 | 1) => truth.luma(i[0], (2 * i[1] + k).min(x - 1)),
+                k => truth.chroma((i[0], i[1]), [1, 2], k - 1),
+            });
+        close::<u16>(&unshifted::<T>(&results(&graph(spec), &[&t])[0], shift), &expected, 1e-2);
+    }
+}
+
 macro_rules! packed {
     ($t:ty, $method:ident, $places:expr, $shift:expr, $depth:expr) => {
-        for (y, x) in SIZES {
-            let mut rng = Rng::new((y * 100 + x) as u64);
-            let spec = YuvSpec::limited(Standard::Bt709, $depth);
-            let (truth, t) = truth(&mut rng, y, x, spec, Subsampling::Mean);
-            let graph = trace(|rgb: In<f32, (Y, X, C)>| {
-                rgb.to_yuv::<C, (Y, X)>(spec).$method::<(Y, W, P)>().store::<(Y, W, P)>()
-            })
-            .graph;
-            let places: [usize; 4] = $places;
-            let expected =
-                tabulate(&[y, x.div_ceil(2), 4], |i| match places.iter().position(|p| *p == i[2]).expect("a place") {
-                    k @ (0 | 1) => truth.luma(i[0], (2 * i[1] + k).min(x - 1)),
-                    k => truth.chroma((i[0], i[1]), [1, 2], k - 1),
-                });
-            close::<u16>(&unshifted::<$t>(&results(&graph, &[&t])[0], $shift), &expected, 1e-2);
-        }
+        packed::<$t>($places, $shift, $depth, &|spec| {
+            trace(|rgb: In<f32, (Y, X, C)>| rgb.to_yuv::<C, (Y, X)>(spec).$method::<(Y, W, P)>().store::<(Y, W, P)>())
+                .graph
+        });
     };
 }
 
