@@ -368,21 +368,12 @@ impl Builder<'_> {
                 let to = self.dtype();
                 self.graph.cast(index, to)
             }
-            _ => self.stacked(a),
+            _ => {
+                let op = self.unary(dtype);
+                self.graph.unary(op, a)
+            }
         };
         self.pool.push(node);
-    }
-
-    /// Other nodes side by side along a short dimension.
-    fn stacked(&mut self, a: NodeId) -> NodeId {
-        let short: Vec<(u64, i64)> = self.world.iter().filter(|(_, n)| *n <= 5).copied().collect();
-        let Some((dim, n)) = short.first().copied() else { return self.graph.unary(Unary::Abs, a) };
-        let mut channels = vec![a];
-        for _ in 1..n {
-            let next = self.like(a);
-            channels.push(next);
-        }
-        self.graph.stack(dim, &channels)
     }
 
     /// A node read backwards, or at coordinates that are computed.

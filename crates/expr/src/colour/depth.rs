@@ -1,6 +1,6 @@
 //! How many bits of an element are used, and scaling from one depth to another.
 
-use crate::dtype::{Element, Value};
+use crate::dtype::Value;
 use crate::graph::{Binary, Graph, NodeId};
 use crate::sample::sampled;
 use crate::typed::{Expr, Sampled};
@@ -68,7 +68,7 @@ impl Graph {
     }
 }
 
-impl<T: Sampled + Element, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// Values of depth `from` scaled to depth `to`, as elements of `U`: `value * to.max() / from.max()`, computed in the
     /// floating-point type. Integers are rounded half to even and limited to `0..=to.max()`, floats neither rounded nor
     /// limited; NaN becomes 0 in integers.
@@ -81,7 +81,10 @@ impl<T: Sampled + Element, S: Set> Expr<T, S> {
     /// # dims! { Y, X }
     /// trace(|deep: In<u16, (Y, X)>| deep.scale::<u8>(Depth::Bits10, Depth::Bits8).store::<(Y, X)>());
     /// ```
-    pub fn scale<U: Value>(self, from: Depth, to: Depth) -> Expr<U, S> {
+    pub fn scale<U: Value>(self, from: Depth, to: Depth) -> Expr<U, S>
+    where
+        T: Sampled,
+    {
         self.then(|g, value| {
             let real = sampled(g.node(value).dtype);
             let value = g.cast(value, real);

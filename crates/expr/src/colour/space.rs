@@ -177,7 +177,7 @@ impl Shade for u16 {}
 impl Shade for f32 {}
 impl Shade for f64 {}
 
-impl<T: Shade, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// The picture in another colour space: its channels along `C` are of space `from`, those of the result of space `to`.
     /// Orders of red, green and blue are exact copies; an alpha that was not there is opaque, one that is not wanted is
     /// dropped. Other conversions go through red, green and blue that are not rounded.
@@ -190,6 +190,7 @@ impl<T: Shade, S: Set> Expr<T, S> {
     /// ```
     pub fn convert<C: Dim>(self, from: Space, to: Space) -> Self
     where
+        T: Shade,
         S: Without<C, Was: Present<C>>,
     {
         self.then(|g, source| g.convert(source, C::ID, from, to))
@@ -198,6 +199,7 @@ impl<T: Shade, S: Set> Expr<T, S> {
     /// Opaque alpha behind red, green and blue (in any order).
     pub fn add_alpha<C: Dim>(self) -> Self
     where
+        T: Shade,
         S: Without<C, Was: Present<C>>,
     {
         self.convert::<C>(Space::Rgb, Space::Rgba)
@@ -206,6 +208,7 @@ impl<T: Shade, S: Set> Expr<T, S> {
     /// Alpha behind red, green and blue (in any order): over all dimensions that it is given over.
     pub fn with_alpha<C: Dim, A: Set>(self, alpha: Expr<T, A>) -> Expr<T, Union<S, A>>
     where
+        T: Shade,
         S: Without<C, Was: Present<C>> + Merge<A>,
     {
         use crate::typed::Arg;
@@ -220,6 +223,7 @@ impl<T: Shade, S: Set> Expr<T, S> {
     /// The first three of four channels.
     pub fn drop_alpha<C: Dim>(self) -> Self
     where
+        T: Shade,
         S: Without<C, Was: Present<C>>,
     {
         self.convert::<C>(Space::Rgba, Space::Rgb)
@@ -229,6 +233,7 @@ impl<T: Shade, S: Set> Expr<T, S> {
     /// Integers are rounded half to even, floats are not rounded.
     pub fn gray<C: Dim>(self, from: Space) -> Expr<T, S::Rest>
     where
+        T: Shade,
         S: Without<C, Was: Present<C>>,
     {
         self.then(|g, source| g.gray(source, C::ID, from))
@@ -237,6 +242,7 @@ impl<T: Shade, S: Set> Expr<T, S> {
     /// A gray picture in the colour space `to`, whose channels run along the new dimension `C`.
     pub fn colour<C: Dim>(self, to: Space) -> Expr<T, Union<S, Per<C>>>
     where
+        T: Shade,
         S: Merge<Per<C>>,
     {
         self.then(|g, source| {

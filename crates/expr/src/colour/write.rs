@@ -3,7 +3,7 @@
 use super::packed::{Places, UYVY, VYUY, YUYV, YVYU};
 use super::picture::SetOf;
 use super::{Depth, Interleaved, Picture, Subsampling, YuvSpec};
-use crate::dtype::{DType, Element, Value};
+use crate::dtype::{DType, Value};
 use crate::error::Error;
 use crate::graph::{Binary, Graph, NodeId};
 use crate::typed::{Expr, Sampled};
@@ -49,10 +49,11 @@ impl<L> std::fmt::Debug for YuvPicture<L> {
     }
 }
 
-impl<T: Sampled + Element, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// Red, green and blue along `C`, from 0 to the maximum of the depth of `spec`, to be written as YUV over `L`: `(Y, X)`.
     pub fn to_yuv<C: Dim, L: Picture>(self, spec: YuvSpec) -> YuvPicture<L>
     where
+        T: Sampled,
         S: Without<C, Was: Present<C>, Rest = SetOf<L>>,
     {
         let mut others = [NodeId(0); 2];

@@ -2,7 +2,7 @@
 
 use super::Depth;
 use super::matrix::Row;
-use crate::dtype::{DType, Element, Scalar};
+use crate::dtype::{DType, Scalar};
 use crate::fold;
 use crate::graph::{Binary, DimId, Graph, NodeId};
 use crate::sample::sampled;
@@ -157,7 +157,7 @@ impl Graph {
     }
 }
 
-impl<T: Sampled + Element, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// Red, green and blue of Y, U, V along `C`, which are code values of `spec`. The result goes from 0 to the depth's
     /// maximum for colours that exist, and is neither rounded nor limited: so pictures may be resized before or after.
     ///
@@ -165,6 +165,7 @@ impl<T: Sampled + Element, S: Set> Expr<T, S> {
     /// grey stays grey exactly.
     pub fn yuv_to_rgb<C: Dim>(self, spec: YuvSpec) -> Expr<<T as Pixel>::Real, S>
     where
+        T: Sampled,
         S: Without<C, Was: Present<C>>,
     {
         self.then(|g, source| g.changed(source, C::ID, &spec.to_rgb()))
@@ -174,6 +175,7 @@ impl<T: Sampled + Element, S: Set> Expr<T, S> {
     /// limited. Each is `((offset + m[0] * red) + m[1] * green) + m[2] * blue`, products fused with the sum.
     pub fn rgb_to_yuv<C: Dim>(self, spec: YuvSpec) -> Expr<<T as Pixel>::Real, S>
     where
+        T: Sampled,
         S: Without<C, Was: Present<C>>,
     {
         self.then(|g, source| g.changed(source, C::ID, &spec.to_yuv()))
