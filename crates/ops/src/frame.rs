@@ -5,6 +5,11 @@ use crate::tensor::{Item, Tensor};
 use tilewright_dims::{Dim, Dims, Present, Without};
 use tilewright_expr::colour::{Interleaved, Picture};
 
+/// Luma over `L`, and interleaved chroma over `K`.
+pub type TwoPlanes<T, L, K> = (Tensor<T, L>, Tensor<T, K>);
+/// Luma over `L`, and two planes of chroma over `K`.
+pub type ThreePlanes<T, L, K> = (Tensor<T, L>, Tensor<T, K>, Tensor<T, K>);
+
 /// Sizes of a frame's planes.
 struct Planes {
     /// Rows of luma.
@@ -40,7 +45,7 @@ where
     /// assert_eq!(chroma.narrow::<U>(1, 1)?.to_vec()?, [33, 35, 37, 39, 41, 43, 45, 47]);
     /// # Ok::<(), tilewright_ops::Error>(())
     /// ```
-    pub fn luma_and_chroma<K>(&self) -> Result<(Tensor<T, L>, Tensor<T, K>), Error>
+    pub fn luma_and_chroma<K>(&self) -> Result<TwoPlanes<T, L, K>, Error>
     where
         K: Interleaved<Plane: Picture<Batch = L::Batch>>,
     {
@@ -61,7 +66,7 @@ where
     /// chroma, at half the pitch where columns are halved. All are views of the same memory: I420 with `K` = `(H, W)`, of
     /// which YV12 has the second plane first; I422 with `(Y, W)`, I444 with `(Y, X)`. Sizes as for
     /// [`Tensor::luma_and_chroma`].
-    pub fn three_planes<K>(&self) -> Result<(Tensor<T, L>, Tensor<T, K>, Tensor<T, K>), Error>
+    pub fn three_planes<K>(&self) -> Result<ThreePlanes<T, L, K>, Error>
     where
         K: Picture<Batch = L::Batch>,
     {

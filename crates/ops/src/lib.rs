@@ -17,6 +17,7 @@ pub use device::{Device, Gpu};
 pub use eager::Evaluate;
 pub use error::Error;
 pub use feed::{Feeds, Operand, Results, Target, Targets};
+pub use frame::{ThreePlanes, TwoPlanes};
 pub use fused::{Fused, fuse};
 pub use interface::{Interface, Misfit};
 pub use kernel::Built;

@@ -56,7 +56,7 @@ impl fmt::Display for Depth {
 
 impl Graph {
     /// `value` limited to `0..=max` and converted to `dtype`, which is an integer; floats are left as they are.
-    pub(crate) fn to_depth(&mut self, value: NodeId, depth: Depth, dtype: crate::DType) -> NodeId {
+    pub(crate) fn limited_to(&mut self, value: NodeId, depth: Depth, dtype: crate::DType) -> NodeId {
         let real = self.node(value).dtype;
         if dtype.is_float() {
             return self.cast(value, dtype);
@@ -99,7 +99,7 @@ impl<T, S: Set> Expr<T, S> {
                     g.binary(Binary::Mul, value, factor)
                 }
             };
-            g.to_depth(scaled, to, U::DTYPE)
+            g.limited_to(scaled, to, U::DTYPE)
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::fold;
 use crate::graph::{Binary, DimId, Graph, NodeId};
 use crate::sample::sampled;
-use crate::typed::{Expr, Float, IntoExpr, Per, Pixel, SameElement, Sampled};
+use crate::typed::{Expr, Float, IntoExpr, Per, Pixel, SameElement, Sampled, Union3};
 use tilewright_dims::{Dim, Merge, Present, Set, Union, Without};
 
 /// One row of a matrix of literals: its coefficients, and what is added.
@@ -52,6 +52,9 @@ impl Graph {
         pairs.fold(first, |sum, (value, factor)| self.fma(value, factor, sum))
     }
 }
+
+/// The dimensions of two expressions together, without `C`, along which they are multiplied and added up.
+pub type Mixed<A, B, C> = Union<<A as Without<C>>::Rest, <B as Without<C>>::Rest>;
 
 /// A matrix of literals with `N` rows, one for each channel of the result: an array of rows, or a pair of one and of what is
 /// added to each channel.
@@ -120,7 +123,7 @@ impl<T, S: Set> Expr<T, S> {
         self,
         matrix: B,
         channels: usize,
-    ) -> Expr<T, Union<S::Rest, <B::Set as Without<C>>::Rest>>
+    ) -> Expr<T, Mixed<S, B::Set, C>>
     where
         T: Float,
         B::Set: Without<C, Was: Present<C>>,
@@ -160,7 +163,7 @@ impl<T, S: Set> Expr<T, S> {
         self,
         mean: M,
         deviation: D,
-    ) -> Expr<T, Union<Union<S, M::Set>, D::Set>>
+    ) -> Expr<T, Union3<S, M::Set, D::Set>>
     where
         T: Float + Value + Element,
         S: Merge<M::Set>,

@@ -100,7 +100,7 @@ impl<L: Picture> YuvPicture<L> {
             }
             let shift = if self.low_bits { 0 } else { code.shift };
             let encode = |g: &mut Graph, value: NodeId| {
-                let value = g.to_depth(value, code.depth, code.dtype);
+                let value = g.limited_to(value, code.depth, code.dtype);
                 if shift == 0 {
                     return value;
                 }
@@ -188,6 +188,9 @@ impl<L: Picture> YuvPicture<L> {
     }
 }
 
+/// Luma over `L`, U and V over `K`.
+pub type ThreePlanes<T, L, K> = (Expr<T, SetOf<L>>, Expr<T, SetOf<K>>, Expr<T, SetOf<K>>);
+
 /// An expression that was built as one of `T` over `S`.
 fn typed<T, S>(value: Expr<(), ()>) -> Expr<T, S> {
     value.then(|_, node| node)
@@ -252,15 +255,13 @@ packed! {
 impl<L: Picture> YuvPicture<L> {
     /// Luma over `L`, U and V over `K`, `(H, W)`, of values of the specification's depth in elements of `T`: I420, I422,
     /// I444 and their kin of more bits, in the low bits of their elements.
-    pub fn planar<K: Picture<Batch = L::Batch>, T: Value>(
-        self,
-    ) -> (Expr<T, SetOf<L>>, Expr<T, SetOf<K>>, Expr<T, SetOf<K>>) {
+    pub fn planar<K: Picture<Batch = L::Batch>, T: Value>(self) -> ThreePlanes<T, L, K> {
         let code = Code { depth: self.spec.depth, shift: 0, dtype: T::DTYPE };
         (typed(self.luma(code)), typed(self.chroma::<K>(code, 1)), typed(self.chroma::<K>(code, 2)))
     }
 
     /// As [`YuvPicture::planar`], of bytes; the third plane is the second of YV12.
-    pub fn i420<K: Picture<Batch = L::Batch>>(self) -> (Expr<u8, SetOf<L>>, Expr<u8, SetOf<K>>, Expr<u8, SetOf<K>>) {
+    pub fn i420<K: Picture<Batch = L::Batch>>(self) -> ThreePlanes<u8, L, K> {
         let code = BYTES;
         (typed(self.luma(code)), typed(self.chroma::<K>(code, 1)), typed(self.chroma::<K>(code, 2)))
     }
