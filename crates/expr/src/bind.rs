@@ -2,7 +2,7 @@
 
 use crate::dtype::Rect;
 use crate::error::Error;
-use crate::graph::{DimId, Graph, Inside, NodeId, Op, Output, Size};
+use crate::graph::{Binary, DimId, Graph, Inside, NodeId, Op, Output, Size};
 use crate::sizes::Sizes;
 
 /// Highest number of dimensions of an operand.
@@ -186,8 +186,20 @@ impl<'a> Binding<'a> {
         match size {
             Size::Operand(operand, _) => format!("operand {operand}"),
             Size::Const(n) => format!("the expression (a literal {n})"),
-            Size::Node(node) if self.sizes().operand_of(node).is_none() => "the expression".into(),
+            Size::Node(n) if self.sized(size) => self.formula(n),
             _ => "the boxes of a crop".into(),
+        }
+    }
+
+    /// How a size is computed from those of operands.
+    fn formula(&self, node: NodeId) -> String {
+        match &self.graph.node(node).op {
+            Op::Const(s) => s.as_i64().unwrap_or(0).to_string(),
+            Op::Extent(Size::Operand(operand, dim)) => format!("`{}` of operand {operand}", self.graph.dim_name(*dim)),
+            Op::Binary(Binary::Shr, a, one) if self.formula(*one) == "1" => format!("({}) / 2", self.formula(*a)),
+            Op::Binary(Binary::Shl, a, one) if self.formula(*one) == "1" => format!("2 * {}", self.formula(*a)),
+            Op::Binary(Binary::Add, a, b) => format!("{} + {}", self.formula(*a), self.formula(*b)),
+            _ => "a size that is computed".into(),
         }
     }
 

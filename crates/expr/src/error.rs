@@ -156,7 +156,7 @@ pub enum Error {
         factor: f64,
     },
     /// A literal index that the dimension does not have.
-    #[error("index {index} of dimension `{dim}` is read, but it is {extent} long")]
+    #[error("the expression reads index {index}, but `{dim}` is {extent} long")]
     Order {
         /// The dimension.
         dim: &'static str,
@@ -164,6 +164,26 @@ pub enum Error {
         index: i64,
         /// The size.
         extent: i64,
+    },
+    /// More channels than are written out one by one.
+    #[error(
+        "up to {limit} channels are combined one by one, {channels} of `{dim}` are wanted; a reduction goes over longer dimensions"
+    )]
+    Channels {
+        /// The dimension.
+        dim: &'static str,
+        /// How many channels are wanted.
+        channels: usize,
+        /// The most there can be.
+        limit: usize,
+    },
+    /// A frame's values and a YUV specification are of different depths.
+    #[error("the frame has {frame} values, the YUV specification is for {spec}; set its `depth` to that of the frame")]
+    Depth {
+        /// The frame's depth.
+        frame: crate::colour::Depth,
+        /// The specification's.
+        spec: crate::colour::Depth,
     },
     /// An expression was used outside the closure or arena that made it.
     #[error(

@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod bind;
 pub mod collective;
+pub mod colour;
 mod composed;
 pub mod dtype;
 pub mod emit;

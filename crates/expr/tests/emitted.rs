@@ -53,7 +53,7 @@ fn checked(source: &str) -> (String, usize) {
 /// A kernel with what it runs on.
 pub(crate) struct Prepared {
     name: String,
-    plan: Plan,
+    pub(crate) plan: Plan,
     pub(crate) kernel: Kernel,
     inputs: Vec<Stored>,
     outputs: Vec<Stored>,
@@ -214,6 +214,14 @@ pub(crate) fn compiler(test: &str) -> bool {
         crate::skip(test, "no C++ compiler on this machine");
     }
     there
+}
+
+/// Compiles kernels together and runs each in every way.
+pub(crate) fn check_kernels(test: &str, prepared: &[Prepared]) {
+    if compiler(test) {
+        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
+        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! names.
 
 mod bind;
+mod colour;
 mod emitted;
 mod functions;
 mod halves;

@@ -4,6 +4,7 @@ mod allocations;
 mod calls;
 mod eager;
 mod errors;
+mod frame;
 mod gpu;
 mod operations;
 mod support;

@@ -56,7 +56,7 @@ impl<T, S> Expr<T, S> {
     }
 
     /// Extends the trace by what `f` adds for this expression.
-    pub(super) fn then<U, R>(self, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Expr<U, R> {
+    pub(crate) fn then<U, R>(self, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Expr<U, R> {
         Expr::new(with(self.trace, |g| f(g, self.node)), self.trace)
     }
 }
