@@ -10,6 +10,7 @@ pub mod eager;
 pub mod empty;
 pub mod fuse;
 pub mod jit;
+pub mod reduce;
 
 use crate::Result;
 use crate::report::Report;
@@ -18,7 +19,8 @@ use crate::session::Session;
 /// Every case, in the order of measuring: those of a suite that names its own come from there.
 pub fn cases() -> Vec<(&'static str, &'static str)> {
     let of_fuse = fuse::CASES.into_iter().map(|case| ("fuse", case));
-    CASES.into_iter().chain(of_fuse).collect()
+    let of_reduce = reduce::CASES.into_iter().map(|case| ("reduce", case));
+    CASES.into_iter().chain(of_fuse).chain(of_reduce).collect()
 }
 
 const CASES: [(&str, &str); 22] = [
@@ -78,6 +80,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "empty" => empty::run(session, case, report),
         "copy" => copy::run(session, case, report),
         "crops" => crops::run(session, case, report),
+        "reduce" => reduce::run(session, case, report),
         "chain" => chain::run(session, report),
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),

@@ -337,12 +337,12 @@ fn orders_that_name_an_index_that_is_not_there() {
 fn parts_that_are_not_there() {
     let a = dense(YX, &[3, 5]);
     let t = trace(|a: In<u8, (Y, X)>| a.crop_at::<Y, X>((1, 2), (2, 4)).store::<(Y, X)>());
-    assert_eq!(refusal(&t.graph, &[&a], &[&dense(YX, &[2, 4])]), "index 5 of dimension `X` is read, but it is 5 long");
+    assert_eq!(refusal(&t.graph, &[&a], &[&dense(YX, &[2, 4])]), "the expression reads index 5, but `X` is 5 long");
     let t = trace(|a: In<u8, (Y, X)>| a.crop_at::<Y, X>((1, 2), (2, 3)).store::<(Y, X)>());
     assert!(Plan::new(&t.graph, &[view(&a)], &[view(&dense(YX, &[2, 3]))]).is_ok());
     for (index, shown) in [(3, "3"), (-1, "-1")] {
         let t = trace(|a: In<u8, (Y, X)>| a.at::<Y, _>(index).store::<(X,)>());
-        let text = format!("index {shown} of dimension `Y` is read, but it is 3 long");
+        let text = format!("the expression reads index {shown}, but `Y` is 3 long");
         assert_eq!(refusal(&t.graph, &[&a], &[&dense(<(X,)>::IDS, &[5])]), text);
     }
     let t = trace(|a: In<u8, (Y, X)>| a.slice::<Y>(0, 0).store::<(Y, X)>());

@@ -7,5 +7,6 @@ mod errors;
 mod frame;
 mod gpu;
 mod operations;
+mod reductions;
 mod support;
 mod user_kernel;

@@ -1,0 +1,103 @@
+//! Reductions: whole tensors, rows that are normalised, many short rows.
+
+use super::same_bits;
+use crate::Result;
+use crate::cases::{Random, X, Y};
+use crate::report::Report;
+use crate::session::Session;
+use tilewright_expr::{In, f16};
+use tilewright_ops::{Tensor, fuse};
+
+/// The cases.
+pub const CASES: [&str; 6] =
+    ["sum/2^28", "sum/2^24", "sum/2^16", "softmax/8192x32768", "layernorm/16384x1024", "rowsum/2^20x32"];
+
+/// Rows of a large tensor that are compared with the host's.
+const SAMPLE: usize = 8;
+/// Numbers that the host draws; longer tensors repeat them.
+const PATTERN: usize = (1 << 20) + 7;
+
+/// Measures one case.
+pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
+    match case {
+        "sum/2^28" => sum(session, 28, report),
+        "sum/2^24" => sum(session, 24, report),
+        "sum/2^16" => sum(session, 16, report),
+        "softmax/8192x32768" => softmax(session, (8192, 32768), report),
+        "layernorm/16384x1024" => layer_norm(session, (16384, 1024), report),
+        "rowsum/2^20x32" => row_sum(session, (1 << 20, 32), report),
+        other => Err(format!("no case `{other}`").into()),
+    }
+}
+
+fn numbers(seed: u64, len: usize) -> Vec<f32> {
+    Random::new(seed).floats(PATTERN.min(len)).into_iter().cycle().take(len).collect()
+}
+
+fn sum(session: &Session, log: u32, report: &mut Report) -> Result<()> {
+    let len = 1usize << log;
+    let handle = fuse(|x: In<f32, (X,)>| x.sum::<X>().store::<()>());
+    let host = Tensor::<f32, (X,)>::from_vec([len], numbers(u64::from(log), len))?;
+    let x = host.to(&session.device)?;
+    let mut result = Tensor::<f32, ()>::from_vec([], vec![f32::NAN])?.to(&session.device)?;
+    handle.call_into(&mut result, &x)?;
+    same_bits(&result.to_vec()?, &handle.call(&host)?.to_vec()?)?;
+    let us = session.clock.device_us(&mut |_| Ok(handle.call_into(&mut result, &x)?))?;
+    let limit = session.limit_us(len * size_of::<f32>())?;
+    report.add("reduce", &format!("sum/2^{log}"), "device_us", us, "us").limited(limit);
+    Ok(())
+}
+
+fn softmax(session: &Session, (rows, n): (usize, usize), report: &mut Report) -> Result<()> {
+    let handle = fuse(|x: In<f32, (Y, X)>| x.softmax::<X>().store::<(Y, X)>());
+    let host = Tensor::<f32, (Y, X)>::from_vec([rows, n], numbers(5, rows * n))?;
+    let x = host.to(&session.device)?;
+    let mut result = Tensor::<f32, (Y, X)>::from_vec([rows, n], vec![f32::NAN; rows * n])?.to(&session.device)?;
+    handle.call_into(&mut result, &x)?;
+    let got = result.to_vec()?;
+    for start in [0, rows - SAMPLE] {
+        let expected = handle.call(&host.narrow::<Y>(start, SAMPLE)?)?.to_vec()?;
+        same_bits(&got[start * n..(start + SAMPLE) * n], &expected)?;
+    }
+    let us = session.clock.device_us(&mut |_| Ok(handle.call_into(&mut result, &x)?))?;
+    let limit = session.limit_us(2 * rows * n * size_of::<f32>())?;
+    report.add("reduce", &format!("softmax/{rows}x{n}"), "device_us", us, "us").limited(limit);
+    Ok(())
+}
+
+fn layer_norm(session: &Session, (rows, n): (usize, usize), report: &mut Report) -> Result<()> {
+    let handle = fuse(|x: In<f16, (Y, X)>| x.layer_norm::<X>(f16::from_f32(1e-3)).store::<(Y, X)>());
+    let values: Vec<f16> = numbers(6, rows * n).into_iter().map(f16::from_f32).collect();
+    let host = Tensor::<f16, (Y, X)>::from_vec([rows, n], values)?;
+    // More than the cache keeps, so that memory is read.
+    let inputs = [host.to(&session.device)?, host.to(&session.device)?, host.to(&session.device)?];
+    let empty = || Tensor::<f16, (Y, X)>::from_vec([rows, n], vec![f16::NAN; rows * n]);
+    let mut results = [empty()?.to(&session.device)?, empty()?.to(&session.device)?, empty()?.to(&session.device)?];
+    handle.call_into(&mut results[0], &inputs[0])?;
+    let got: Vec<f32> = results[0].to_vec()?.into_iter().map(f32::from).collect();
+    for start in [0, rows - SAMPLE] {
+        let expected: Vec<f32> =
+            handle.call(&host.narrow::<Y>(start, SAMPLE)?)?.to_vec()?.into_iter().map(f32::from).collect();
+        same_bits(&got[start * n..(start + SAMPLE) * n], &expected)?;
+    }
+    let us = session.clock.device_us(&mut |i| Ok(handle.call_into(&mut results[i % 3], &inputs[i % 3])?))?;
+    let limit = session.limit_us(2 * rows * n * size_of::<f16>())?;
+    report.add("reduce", &format!("layernorm/{rows}x{n}"), "device_us", us, "us").limited(limit);
+    Ok(())
+}
+
+fn row_sum(session: &Session, (rows, n): (usize, usize), report: &mut Report) -> Result<()> {
+    let handle = fuse(|x: In<f32, (Y, X)>| x.sum::<X>().store::<(Y,)>());
+    let host = Tensor::<f32, (Y, X)>::from_vec([rows, n], numbers(7, rows * n))?;
+    let x = host.to(&session.device)?;
+    let mut result = Tensor::<f32, (Y,)>::from_vec([rows], vec![f32::NAN; rows])?.to(&session.device)?;
+    handle.call_into(&mut result, &x)?;
+    let got = result.to_vec()?;
+    for start in [0, rows - 1000] {
+        same_bits(&got[start..start + 1000], &handle.call(&host.narrow::<Y>(start, 1000)?)?.to_vec()?)?;
+    }
+    let us = session.clock.device_us(&mut |_| Ok(handle.call_into(&mut result, &x)?))?;
+    let limit = session.limit_us((rows * n + rows) * size_of::<f32>())?;
+    report.add("reduce", &format!("rowsum/2^{}x{n}", rows.ilog2()), "device_us", us, "us").limited(limit);
+    Ok(())
+}
