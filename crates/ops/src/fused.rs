@@ -257,7 +257,7 @@ impl Core {
     }
 
     /// The source of the kernel that a GPU would run for these operands, large ones taken as device memory.
-    pub(crate) fn source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
+    pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
         let views: Vec<View<'_>> = operands
             .iter()
             .map(|o| match o.len() > 65_536 {
@@ -335,8 +335,8 @@ macro_rules! calls {
 
             /// The CUDA source of the kernel for these operands; needs no GPU.
             #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
-            pub fn source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
-                self.core.source(&[$($arg.operand()),*])
+            pub fn cuda_source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
+                self.core.cuda_source(&[$($arg.operand()),*])
             }
         }
     };
