@@ -7,6 +7,7 @@ pub mod dtype;
 pub mod emit;
 pub mod error;
 pub mod eval;
+pub mod explain;
 mod fold;
 pub mod graph;
 pub mod lower;

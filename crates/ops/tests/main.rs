@@ -4,6 +4,8 @@ mod allocations;
 mod calls;
 mod eager;
 mod errors;
+mod explain;
 mod gpu;
+mod launches;
 mod support;
 mod user_kernel;
