@@ -59,7 +59,8 @@ impl Graph {
         let (at_x, at_y) = (self.index(dim_x), self.index(dim_y));
         let (from_x, from_y) = (self.binary(Binary::Add, at_x, x), self.binary(Binary::Add, at_y, y));
         let sizes = [(dim_y, Size::Node(height)), (dim_x, Size::Node(width))];
-        self.at(source, &[(dim_y, from_y), (dim_x, from_x)], &sizes)
+        let crop = self.at(source, &[(dim_y, from_y), (dim_x, from_x)], &sizes);
+        self.called("crop", &[source], crop)
     }
 
     /// First coordinate and length of a box along one dimension, guarded to lie in `0..size`.
@@ -91,7 +92,8 @@ impl Graph {
         }
         let real = sampled(self.node(source).dtype);
         let columns = self.resample(source, (dim_x, width), centres, real);
-        self.resample(columns, (dim_y, height), centres, real)
+        let resized = self.resample(columns, (dim_y, height), centres, real);
+        self.called("resize", &[source], resized)
     }
 
     /// `source` interpolated along one dimension.
@@ -159,7 +161,8 @@ impl Graph {
         }
         let largest = order.iter().copied().max().unwrap_or(0);
         self.orders.push((dim, self.size_of(source, dim), order.iter().copied().min().unwrap_or(0), largest));
-        self.at(source, &[(dim, from)], &[(dim, Size::Const(order.len() as i64))])
+        let reordered = self.at(source, &[(dim, from)], &[(dim, Size::Const(order.len() as i64))]);
+        self.called("reorder", &[source], reordered)
     }
 
     /// `source` with `dim` running backwards.
@@ -168,7 +171,8 @@ impl Graph {
         let (extent, one, index) = (self.extent(size), self.int(1), self.index(dim));
         let last = self.binary(Binary::Sub, extent, one);
         let from = self.binary(Binary::Sub, last, index);
-        self.at(source, &[(dim, from)], &[(dim, size)])
+        let reversed = self.at(source, &[(dim, from)], &[(dim, size)]);
+        self.called("reverse", &[source], reversed)
     }
 
     /// `source` with its dimension `from` called `to`.

@@ -88,6 +88,6 @@ impl Graph {
             let power = format.power_of_two(self, power);
             p = self.binary(Binary::Mul, p, power);
         }
-        p
+        self.called("exp", &[x], p)
     }
 }

@@ -35,26 +35,40 @@ fn fifty_crops() {
     let pixels = 50 * 60 * 120 * 3;
     assert_eq!(e.operands.iter().map(|o| o.bytes).collect::<Vec<_>>(), [pixels, 50 * 16, 12, 12, 12]);
     assert_eq!((e.bytes_read(), e.bytes_written()), (pixels + 836, points * 4));
-    // A value is four conversions, three interpolations of 3, a multiply-add and a division: 16. A thread has two rows of all
-    // channels, whose left and right columns and two weights are shared: a box's size, the pixel's place and weight, and the
-    // negative of the second constant are computed for them together.
-    let each = e.operations.float as f64 / points as f64;
-    assert!((16.0..22.0).contains(&each), "{each}");
-    assert!(e.operations.instructions < e.operations.total());
+    // A value is four conversions, three interpolations of 3, a multiply-add and a division: 16. A thread has two rows of three
+    // channels: 96, and three signs of `sub`. A place along a dimension is a conversion, an addition, a multiply-add, a maximum,
+    // a floor, a weight and a conversion back: 8, of which it has one along X and two along Y: 24; the scale along each is a
+    // conversion and a product: 4. Multiply-adds are four for each value, and one for each place.
+    let threads = points / 6;
+    assert_eq!(e.operations.float, (96 + 3 + 24 + 4) * threads);
+    // The last index along each: 2; at each place the left neighbour, the right one, the smaller of that and the last, both moved
+    // by the box: 5, three times; the second row's coordinate: 1.
+    assert_eq!(e.operations.integer, (2 + 15 + 1) * threads);
+    assert_eq!(e.operations.instructions, e.operations.total() - (24 + 3) * threads);
     assert!(!e.operations.open_loops);
     let limit = e.limit();
     assert!(limit.is_memory());
     assert!((limit.memory_seconds - (pixels + 836 + points * 4) as f64 / 4.25e12).abs() < 1e-12);
     assert!((limit.seconds() - 2.6e-6 - limit.memory_seconds).abs() < 1e-12);
-    // The crop, its two columns (and as f32), their difference and their mean; two rows of that, ..
-    let bytes: Vec<u64> = e.intermediates.iter().filter_map(|i| i.bytes).collect();
-    assert_eq!(bytes.len(), e.intermediates.len(), "every size is known");
-    let columns = 50 * 120 * 64 * 3;
-    for expected in [pixels, columns, columns * 4, points * 4] {
-        assert!(bytes.contains(&expected), "{expected} in {bytes:?}");
-    }
-    assert_eq!(bytes.iter().filter(|b| **b == columns).count(), 2);
-    assert_eq!(e.bytes_not_written(), bytes.iter().sum::<u64>());
+    let not_written: Vec<_> = e.intermediates.iter().map(|i| (i.operation.as_str(), i.bytes)).collect();
+    let planes = Some(points * 4);
+    let mut expected = vec![
+        ("crop", Some(pixels)),
+        ("resize", planes),
+        ("reverse", planes),
+        ("neg", Some(12)),
+        ("multiply-add", planes),
+    ];
+    expected.sort_unstable();
+    assert_eq!(
+        {
+            let mut got = not_written;
+            got.sort_unstable();
+            got
+        },
+        expected
+    );
+    assert_eq!(e.bytes_not_written(), pixels + 3 * points * 4 + 12);
 }
 
 #[test]
@@ -148,7 +162,9 @@ fn the_page_says_it() {
         "H200:",
         "not written",
         "result 1 (Y)\n└ sum along X: f32 (Y)",
-        "mul: f32 (Y, X)",
+        "exp: f32 (Y, X) #1",
+        "└ mul: f32 (Y, X)\n",
+        "result 0 (Y, X)\n└ add: f32 (Y, X)\n  ├ exp",
     ] {
         assert!(page.contains(expected), "{expected:?} in\n{page}");
     }

@@ -6,7 +6,7 @@
 //! ```
 
 use std::io::Write;
-use tilewright::{Error, prelude::*, record};
+use tilewright::{prelude::*, record};
 
 dims! { N, Y, X, C }
 
@@ -33,9 +33,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (read, rows) = (explanation.bytes_read(), explanation.shared.map_or(0, |s| s.rows));
     writeln!(out, "The fields are public: {read} bytes are read, {rows} rows reduced.")?;
 
-    let mut result: Result<_, Error> = softmax.call(&x);
-    let launches = record(|| result = softmax.call(&x));
-    writeln!(out, "A call is {} launch: {:?}.", launches.len(), launches.first().map(|l| (l.kind, l.known)))?;
-    result?;
+    for launch in record(|| drop([softmax.call(&x), softmax.call(&x)])) {
+        let (kind, known) = (launch.kind, launch.known);
+        writeln!(
+            out,
+            "One launch ({kind:?}), known before: {known:?}; {} bytes of device memory.",
+            launch.device_bytes
+        )?;
+    }
     Ok(())
 }

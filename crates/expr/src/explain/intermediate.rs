@@ -1,12 +1,12 @@
 //! Values that stay in registers: how many bytes they would be in memory.
 
-use super::{elements, names};
+use super::{elements, shape};
 use crate::bind::{Binding, View};
 use crate::dtype::{DType, Rect};
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
 use std::collections::BTreeSet;
 
-/// The result of one operation of the graph that is not stored.
+/// The result of one operation that is not stored. Functions such as `exp`, a resize and a crop are one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intermediate {
     /// The operation.
@@ -40,7 +40,7 @@ impl<'a> Sizes<'a> {
         let mut stack: Vec<NodeId> = graph.outputs.iter().map(|o| o.node).collect();
         while let Some(node) = stack.pop() {
             if data.insert(node) {
-                for_each_value(&graph.node(node).op, |a| stack.push(a));
+                for_each_value(graph, node, |a| stack.push(a));
             }
         }
         Sizes { graph, binding, views, outputs, data }
@@ -60,7 +60,7 @@ impl<'a> Sizes<'a> {
             Intermediate {
                 operation: super::tree::operation(self.graph, *id),
                 dtype: node.dtype,
-                dims: names(self.graph, node.shape.iter().map(|(d, _)| *d)),
+                dims: shape(self.graph, *id),
                 bytes: self.elements(*id).map(|n| n * node.dtype.size() as u64),
             }
         };
@@ -142,9 +142,12 @@ impl<'a> Sizes<'a> {
     }
 }
 
-/// Calls `f` with what a value is made of: not with coordinates and sizes.
-pub(super) fn for_each_value(op: &Op, mut f: impl FnMut(NodeId)) {
-    match op {
+/// Calls `f` with what a value is made of: not with coordinates and sizes, nor with what stands inside a function.
+pub(super) fn for_each_value(graph: &Graph, node: NodeId, mut f: impl FnMut(NodeId)) {
+    if let Some((_, of)) = graph.function(node) {
+        return of.iter().for_each(|a| f(*a));
+    }
+    match &graph.node(node).op {
         Op::At { source, .. } | Op::Reduce { source, .. } => f(*source),
         Op::Guard { value, .. } => f(*value),
         Op::Extent(_) => {}

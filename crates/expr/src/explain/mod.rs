@@ -12,7 +12,7 @@ use crate::bind::{Axis, Binding, Place, View};
 use crate::dtype::DType;
 use crate::emit::totals;
 use crate::error::Error;
-use crate::graph::{DimId, Graph};
+use crate::graph::{DimId, Graph, NodeId};
 use crate::plan::{Extent, Plan, Slot};
 use intermediate::Sizes;
 
@@ -89,8 +89,8 @@ pub struct Bound {
     pub bytes: u64,
 }
 
-/// Operations of a call, counted from what threads run: what the points of a thread share counts once, and an elementary function
-/// as the arithmetic that it consists of.
+/// Operations of a call, counted from what threads run: what the points of a thread share counts once, an elementary function as
+/// the arithmetic that it consists of, and what a thread may take over from its row before as computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operations {
     /// Of floats, conversions from and to them included; a multiply-add counts as 2.
@@ -272,6 +272,14 @@ fn is_dense(axes: &[Axis]) -> bool {
         stride *= a.extent;
         fits
     })
+}
+
+/// The names of the dimensions that a node varies along, in the order of the results' layouts.
+fn shape(graph: &Graph, node: NodeId) -> Vec<&'static str> {
+    let layouts = graph.outputs.iter().flat_map(|o| &o.dims).chain(graph.operands.iter().flat_map(|o| &o.dims));
+    let mut dims: Vec<DimId> = graph.node(node).shape.iter().map(|(d, _)| *d).collect();
+    dims.sort_by_cached_key(|d| layouts.clone().position(|l| l == d));
+    names(graph, dims.into_iter())
 }
 
 /// The dimensions' names.

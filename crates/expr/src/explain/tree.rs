@@ -1,7 +1,7 @@
 //! The graph as a text: results at the left, what they are made of below, indented.
 
 use super::intermediate::for_each_value;
-use super::names;
+use super::{names, shape};
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Graph, NodeId, Op};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(super) fn tree(graph: &Graph) -> String {
             text.push_str(&operation(graph, node));
             let inner = !matches!(graph.node(node).op, Op::Const(_) | Op::Input { .. } | Op::Index(_));
             if inner {
-                let dims = names(graph, graph.node(node).shape.iter().map(|(d, _)| *d)).join(", ");
+                let dims = shape(graph, node).join(", ");
                 let _ = write!(text, ": {} ({dims})", graph.node(node).dtype);
                 if uses.get(&node).is_some_and(|n| *n > 1) {
                     numbers.insert(node, numbers.len() + 1);
@@ -45,7 +45,7 @@ pub(super) fn tree(graph: &Graph) -> String {
             }
             text.push('\n');
             let mut arguments = Vec::new();
-            for_each_value(&graph.node(node).op, |a| arguments.push(a));
+            for_each_value(graph, node, |a| arguments.push(a));
             for (i, argument) in arguments.iter().enumerate().rev() {
                 let mut below = more.clone();
                 below.push(i + 1 < arguments.len());
@@ -63,7 +63,7 @@ fn uses(graph: &Graph) -> HashMap<NodeId, usize> {
         let seen = uses.entry(node).or_default();
         *seen += 1;
         if *seen == 1 {
-            for_each_value(&graph.node(node).op, |a| stack.push(a));
+            for_each_value(graph, node, |a| stack.push(a));
         }
     }
     uses
@@ -72,11 +72,14 @@ fn uses(graph: &Graph) -> HashMap<NodeId, usize> {
 /// What a node does, in a word or two.
 pub(super) fn operation(graph: &Graph, node: NodeId) -> String {
     let at = graph.node(node);
+    if let Some((name, _)) = graph.function(node) {
+        return name.to_string();
+    }
     match &at.op {
         Op::Const(s) => literal(*s),
         Op::Input { operand, component } => {
             let spec = &graph.operands[usize::from(*operand)];
-            let dims = names(graph, spec.dims.iter().copied()).join(", ");
+            let dims = shape(graph, node).join(", ");
             let part = if spec.components == 1 { String::new() } else { format!(".{component}") };
             format!("operand {operand}{part}: {} ({dims})", spec.dtype)
         }
