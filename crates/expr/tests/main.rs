@@ -3,6 +3,7 @@
 
 mod bind;
 mod emitted;
+mod explain;
 mod laws;
 mod naive;
 mod random;
