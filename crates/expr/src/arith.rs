@@ -1,7 +1,7 @@
 //! What each operation means for each type, once: constant folding and the host evaluator both call these functions, and
 //! the device header's functions of the same names give the same bits.
 //!
-//! Integers wrap, shifts mask, `x / 0 == 0`; floats are IEEE without contraction; a NaN's payload is not specified.
+//! Integers wrap, shifts mask, `x / 0 == 0`, `x % 0 == 0`; floats are IEEE without contraction; a NaN's payload is not specified.
 
 use crate::dtype::Value;
 
@@ -12,6 +12,7 @@ pub trait Arith: Value {
     fn sub(self, b: Self) -> Self;
     fn mul(self, b: Self) -> Self;
     fn div(self, b: Self) -> Self;
+    fn rem(self, b: Self) -> Self;
     fn minimum(self, b: Self) -> Self;
     fn maximum(self, b: Self) -> Self;
     fn and(self, b: Self) -> Self;
@@ -27,6 +28,8 @@ pub trait Arith: Value {
     fn trunc(self) -> Self;
     fn round(self) -> Self;
     fn not(self) -> Self;
+    fn count_ones(self) -> Self;
+    fn leading_zeros(self) -> Self;
     fn fma(self, b: Self, c: Self) -> Self;
 }
 
@@ -37,6 +40,7 @@ macro_rules! floats {
             #[inline(always)] fn sub(self, b: Self) -> Self { self - b }
             #[inline(always)] fn mul(self, b: Self) -> Self { self * b }
             #[inline(always)] fn div(self, b: Self) -> Self { self / b }
+            #[inline(always)] fn rem(self, b: Self) -> Self { self % b }
             #[inline(always)]
             fn minimum(self, b: Self) -> Self {
                 let smaller = if self < b || (self == b && self.is_sign_negative()) { self } else { b };
@@ -60,6 +64,8 @@ macro_rules! floats {
             #[inline(always)] fn trunc(self) -> Self { <$t>::trunc(self) }
             #[inline(always)] fn round(self) -> Self { self.round_ties_even() }
             #[inline(always)] fn not(self) -> Self { Self::from_bits(!self.to_bits()) }
+            #[inline(always)] fn count_ones(self) -> Self { self }
+            #[inline(always)] fn leading_zeros(self) -> Self { self }
             #[inline(always)] fn fma(self, b: Self, c: Self) -> Self { self.mul_add(b, c) }
         }
     )* };
@@ -73,6 +79,7 @@ macro_rules! integers {
             #[inline(always)] fn sub(self, b: Self) -> Self { self.wrapping_sub(b) }
             #[inline(always)] fn mul(self, b: Self) -> Self { self.wrapping_mul(b) }
             #[inline(always)] fn div(self, b: Self) -> Self { if b == 0 { 0 } else { self.wrapping_div(b) } }
+            #[inline(always)] fn rem(self, b: Self) -> Self { if b == 0 { 0 } else { self.wrapping_rem(b) } }
             #[inline(always)] fn minimum(self, b: Self) -> Self { self.min(b) }
             #[inline(always)] fn maximum(self, b: Self) -> Self { self.max(b) }
             #[inline(always)] fn and(self, b: Self) -> Self { self & b }
@@ -88,6 +95,8 @@ macro_rules! integers {
             #[inline(always)] fn trunc(self) -> Self { self }
             #[inline(always)] fn round(self) -> Self { self }
             #[inline(always)] fn not(self) -> Self { !self }
+            #[inline(always)] fn count_ones(self) -> Self { <$t>::count_ones(self) as $t }
+            #[inline(always)] fn leading_zeros(self) -> Self { <$t>::leading_zeros(self) as $t }
             #[inline(always)] fn fma(self, b: Self, c: Self) -> Self { self.wrapping_mul(b).wrapping_add(c) }
         }
     )* };
@@ -114,6 +123,10 @@ impl Arith for bool {
     #[inline(always)]
     fn div(self, b: Self) -> Self {
         self & b
+    }
+    #[inline(always)]
+    fn rem(self, _: Self) -> Self {
+        false
     }
     #[inline(always)]
     fn minimum(self, b: Self) -> Self {
@@ -173,6 +186,14 @@ impl Arith for bool {
     }
     #[inline(always)]
     fn not(self) -> Self {
+        !self
+    }
+    #[inline(always)]
+    fn count_ones(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn leading_zeros(self) -> Self {
         !self
     }
     #[inline(always)]

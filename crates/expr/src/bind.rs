@@ -1,9 +1,9 @@
 //! Binding: sizes of operands meet the expression. Everything that can be checked on the host is checked here.
 
-use crate::dtype::{Rect, Scalar};
+use crate::dtype::Rect;
 use crate::error::Error;
-use crate::fold;
-use crate::graph::{DimId, Graph, Inside, NodeId, Op, Output, Size};
+use crate::graph::{Binary, DimId, Graph, Inside, NodeId, Op, Output, Size};
+use crate::sizes::Sizes;
 
 /// Highest number of dimensions of an operand.
 pub const MAX_RANK: usize = 8;
@@ -42,7 +42,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    fn extent(&self, dim: DimId) -> Option<i64> {
+    pub(crate) fn extent(&self, dim: DimId) -> Option<i64> {
         self.axes.iter().find(|a| a.dim == dim).map(|a| a.extent)
     }
 
@@ -109,9 +109,9 @@ impl<'a> Binding<'a> {
                 return Err(Error::Order { dim: graph.dim_name(*dim), index, extent });
             }
         }
-        for (operand, width, height) in binding.limits()? {
+        for (operand, bounds) in binding.limits()? {
             if let Some(boxes) = views[usize::from(operand)].boxes {
-                check_boxes(boxes, width, height)?;
+                check_boxes(boxes, bounds)?;
             }
         }
         Ok(binding)
@@ -125,13 +125,14 @@ impl<'a> Binding<'a> {
 
     /// Whether the boxes of an operand were checked here, so that kernels need not.
     pub fn checked(&self, operand: u16) -> bool {
+        let settled = |i: &Inside| i.picture.is_none_or(|(height, width)| self.sized(height) && self.sized(width));
         self.views[operand as usize].boxes.is_some()
-            && self.graph.insides.iter().all(|i| i.boxes != operand || self.sized(i.height) && self.sized(i.width))
+            && self.graph.insides.iter().all(|i| i.boxes != operand || settled(i))
     }
 
     /// Whether a size is known without looking into an operand.
     fn sized(&self, size: Size) -> bool {
-        !matches!(size, Size::Node(n) if !matches!(self.graph.node(n).op, Op::Const(_)))
+        !matches!(size, Size::Node(n) if self.sizes().operand_of(n).is_some())
     }
 
     /// Whether two sizes are those of the same boxes, so that they agree whatever the boxes.
@@ -153,57 +154,66 @@ impl<'a> Binding<'a> {
             Size::Any => Err(Error::Unsized { dim: name }),
             Size::Const(n) => Ok(n),
             Size::Operand(operand, d) => self.views[operand as usize].extent(d).ok_or(Error::Unsized { dim: name }),
-            Size::Node(node) => self.box_size(name, node),
+            Size::Node(node) => self.computed(name, node),
         }
     }
 
-    /// The common width or height of a host operand's boxes.
-    fn box_size(&self, dim: &'static str, node: NodeId) -> Result<i64, Error> {
-        let (operand, component) = match self.component(node) {
-            Some(Source::Constant(s)) => return Ok(s.as_i64().unwrap_or(0)),
-            Some(Source::Box(operand, component)) => (operand, component),
-            None => return Err(Error::SizeOnDevice { dim }),
+    fn sizes(&self) -> Sizes<'_> {
+        Sizes { graph: self.graph, views: self.views }
+    }
+
+    /// A size that is computed: one number, or the one that all boxes of a host operand agree on.
+    fn computed(&self, dim: &'static str, node: NodeId) -> Result<i64, Error> {
+        let sizes = self.sizes();
+        let size_of = |rect: Option<&Rect>| {
+            let size = sizes.number(node, rect).ok_or(Error::SizeOnDevice { dim })?;
+            if size < 0 { Err(Error::Size { dim, size }) } else { Ok(size) }
         };
-        let boxes = self.views[operand as usize].boxes.ok_or(Error::SizeOnDevice { dim })?;
-        let length = |r: &Rect| i64::from(if component == 2 { r.width } else { r.height });
-        let first = boxes.first().map_or(0, length);
-        match boxes.iter().position(|r| length(r) != first) {
-            None => Ok(first),
-            Some(index) => Err(Error::Ragged { dim, first, other: length(&boxes[index]), index }),
+        let Some(operand) = sizes.operand_of(node) else { return size_of(None) };
+        let boxes = self.views[usize::from(operand)].boxes.ok_or(Error::SizeOnDevice { dim })?;
+        let Some(first) = boxes.first() else { return Ok(0) };
+        let first = size_of(Some(first))?;
+        for (index, rect) in boxes.iter().enumerate() {
+            let other = size_of(Some(rect))?;
+            if other != first {
+                return Err(Error::Ragged { dim, first, other, index });
+            }
         }
-    }
-
-    fn component(&self, node: NodeId) -> Option<Source> {
-        match &self.graph.node(node).op {
-            Op::Const(s) => Some(Source::Constant(*s)),
-            Op::Input { operand, component } => Some(Source::Box(*operand, *component)),
-            Op::Guard { value, .. } => self.component(*value),
-            Op::At { source, .. } => self.component(*source),
-            Op::Unary(op, a) => match self.component(*a)? {
-                Source::Constant(s) => Some(Source::Constant(fold::unary(*op, s))),
-                Source::Box(..) => None,
-            },
-            _ => None,
-        }
+        Ok(first)
     }
 
     fn origin(&self, size: Size) -> String {
         match size {
             Size::Operand(operand, _) => format!("operand {operand}"),
             Size::Const(n) => format!("the expression (a literal {n})"),
+            Size::Node(n) if self.sized(size) => self.formula(n),
             _ => "the boxes of a crop".into(),
         }
     }
 
-    /// Operands that hold boxes, with the columns and rows of what they crop; the largest number where that depends on
-    /// other boxes.
-    pub fn limits(&self) -> Result<Vec<(u16, i64, i64)>, Error> {
+    /// How a size is computed from those of operands.
+    fn formula(&self, node: NodeId) -> String {
+        match &self.graph.node(node).op {
+            Op::Const(s) => s.as_i64().unwrap_or(0).to_string(),
+            Op::Extent(Size::Operand(operand, dim)) => format!("`{}` of operand {operand}", self.graph.dim_name(*dim)),
+            Op::Binary(Binary::Shr, a, one) if self.formula(*one) == "1" => format!("({}) / 2", self.formula(*a)),
+            Op::Binary(Binary::Shl, a, one) if self.formula(*one) == "1" => format!("2 * {}", self.formula(*a)),
+            Op::Binary(Binary::Add, a, b) => format!("{} + {}", self.formula(*a), self.formula(*b)),
+            _ => "a size that is computed".into(),
+        }
+    }
+
+    /// Operands that hold boxes, with where those may lie.
+    pub fn limits(&self) -> Result<Vec<(u16, Bounds)>, Error> {
         let limit = |i: &Inside| {
-            let known = self.sized(i.height) && self.sized(i.width);
-            Ok(match known {
-                true => (i.boxes, self.size(0, i.width)?, self.size(0, i.height)?),
-                false => (i.boxes, i64::MAX, i64::MAX),
-            })
+            let bounds = match i.picture {
+                None => Bounds::Anywhere,
+                Some((height, width)) if self.sized(height) && self.sized(width) => {
+                    Bounds::Picture { width: self.size(0, width)?, height: self.size(0, height)? }
+                }
+                Some(_) => Bounds::Boxes,
+            };
+            Ok((i.boxes, bounds))
         };
         self.graph.insides.iter().map(limit).collect()
     }
@@ -238,25 +248,41 @@ pub(crate) fn check_dims(
     }
 }
 
-/// Checks that every box has pixels and lies inside `width` x `height` (the largest number: not known yet).
-pub fn check_boxes(boxes: &[Rect], width: i64, height: i64) -> Result<(), Error> {
+/// Where boxes may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// Inside a picture.
+    Picture {
+        /// Its columns.
+        width: i64,
+        /// Its rows.
+        height: i64,
+    },
+    /// Inside other boxes: how far they reach is the kernel's to check.
+    Boxes,
+    /// Anywhere.
+    Anywhere,
+}
+
+/// Checks that every box has pixels, and lies where it may.
+pub fn check_boxes(boxes: &[Rect], bounds: Bounds) -> Result<(), Error> {
     for (index, rect) in boxes.iter().enumerate() {
         if rect.width < 1 || rect.height < 1 {
             return Err(Error::BoxEmpty { index, rect: *rect });
         }
-        let right = i64::from(rect.x) + i64::from(rect.width);
-        let bottom = i64::from(rect.y) + i64::from(rect.height);
-        if (rect.x < 0 || rect.y < 0) && width == i64::MAX {
-            return Err(Error::BoxStart { index, rect: *rect });
-        }
-        if rect.x < 0 || rect.y < 0 || right > width || bottom > height {
-            return Err(Error::BoxOutside { index, rect: *rect, width, height });
+        let starts_outside = rect.x < 0 || rect.y < 0;
+        match bounds {
+            Bounds::Anywhere => {}
+            Bounds::Boxes if starts_outside => return Err(Error::BoxStart { index, rect: *rect }),
+            Bounds::Boxes => {}
+            Bounds::Picture { width, height } => {
+                let right = i64::from(rect.x) + i64::from(rect.width);
+                let bottom = i64::from(rect.y) + i64::from(rect.height);
+                if starts_outside || right > width || bottom > height {
+                    return Err(Error::BoxOutside { index, rect: *rect, width, height });
+                }
+            }
         }
     }
     Ok(())
-}
-
-enum Source {
-    Constant(Scalar),
-    Box(u16, u8),
 }

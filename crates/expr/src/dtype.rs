@@ -1,5 +1,7 @@
 //! Element types: what a scalar value is, on both machines.
 
+use crate::matrix::{Affine, Perspective};
+use half::{bf16, f16};
 use std::fmt;
 
 /// The type of one scalar value.
@@ -23,6 +25,10 @@ pub enum DType {
     U64,
     /// `i64`.
     I64,
+    /// `half::f16`: IEEE binary16.
+    F16,
+    /// `half::bf16`: the upper half of an `f32`.
+    BF16,
     /// `f32`.
     F32,
     /// `f64`.
@@ -31,7 +37,7 @@ pub enum DType {
 
 impl DType {
     /// Every element type.
-    pub const ALL: [DType; 11] = [
+    pub const ALL: [DType; 13] = [
         DType::Bool,
         DType::U8,
         DType::I8,
@@ -41,6 +47,8 @@ impl DType {
         DType::I32,
         DType::U64,
         DType::I64,
+        DType::F16,
+        DType::BF16,
         DType::F32,
         DType::F64,
     ];
@@ -49,15 +57,20 @@ impl DType {
     pub const fn size(self) -> usize {
         match self {
             DType::Bool | DType::U8 | DType::I8 => 1,
-            DType::U16 | DType::I16 => 2,
+            DType::U16 | DType::I16 | DType::F16 | DType::BF16 => 2,
             DType::U32 | DType::I32 | DType::F32 => 4,
             DType::U64 | DType::I64 | DType::F64 => 8,
         }
     }
 
-    /// Whether this is `f32` or `f64`.
+    /// Whether this is a floating-point type.
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F32 | DType::F64)
+        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+    }
+
+    /// Whether this is `f16` or `bf16`: stored in 16 bits, computed with in `f32`.
+    pub const fn is_half(self) -> bool {
+        matches!(self, DType::F16 | DType::BF16)
     }
 
     /// Whether this is an integer that can be negative.
@@ -77,6 +90,8 @@ impl DType {
             DType::I32 => "i32",
             DType::U64 => "u64",
             DType::I64 => "i64",
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
             DType::F32 => "f32",
             DType::F64 => "f64",
         }
@@ -94,6 +109,8 @@ impl DType {
             DType::I32 => "int",
             DType::U64 => "unsigned long long",
             DType::I64 => "long long",
+            DType::F16 => "tw::f16",
+            DType::BF16 => "tw::bf16",
             DType::F32 => "float",
             DType::F64 => "double",
         }
@@ -135,7 +152,7 @@ impl Scalar {
             DType::I16 => self.bits as i16 as i64,
             DType::I32 => self.bits as i32 as i64,
             DType::I64 => self.bits as i64,
-            DType::F32 | DType::F64 => return None,
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => return None,
         })
     }
 }
@@ -176,6 +193,8 @@ values! {
     i32, I32, |v: i32| v as u32 as u64, |b: u64| b as i32;
     u64, U64, |v: u64| v, |b: u64| b;
     i64, I64, |v: i64| v as u64, |b: u64| b as i64;
+    f16, F16, |v: f16| v.to_bits() as u64, |b: u64| f16::from_bits(b as u16);
+    bf16, BF16, |v: bf16| v.to_bits() as u64, |b: u64| bf16::from_bits(b as u16);
     f32, F32, |v: f32| v.to_bits() as u64, |b: u64| f32::from_bits(b as u32);
     f64, F64, |v: f64| v.to_bits(), f64::from_bits;
 }
@@ -211,12 +230,12 @@ impl fmt::Display for Rect {
 #[diagnostic::on_unimplemented(
     message = "tensors cannot hold `{Self}`",
     label = "expected an element type",
-    note = "elements are `bool`, integers of 8 to 64 bits, `f32`, `f64` and `Rect`"
+    note = "elements are `bool`, integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, `Rect`, `Affine` and `Perspective`"
 )]
 pub trait Element: Copy + Send + Sync + fmt::Debug + 'static {
     /// The type of each component.
     const DTYPE: DType;
-    /// Components: 1 for scalars, 4 for [`Rect`].
+    /// Components: 1 for scalars, 4 for [`Rect`], 6 for [`Affine`], 9 for [`Perspective`].
     const COMPONENTS: u8;
     /// A slice of elements as a typed host slice.
     fn slice(values: &[Self]) -> HostSlice<'_>;
@@ -232,6 +251,10 @@ macro_rules! elements {
             $(#[doc = concat!("`", stringify!($t), "` values.")] $v(&'a [$t]),)*
             /// Rectangles.
             Rect(&'a [Rect]),
+            /// Affine maps.
+            Affine(&'a [Affine]),
+            /// Perspective maps.
+            Perspective(&'a [Perspective]),
         }
         /// Host memory of a known element type, written.
         #[derive(Debug)]
@@ -241,7 +264,12 @@ macro_rules! elements {
         impl HostSlice<'_> {
             /// Elements.
             pub fn len(&self) -> usize {
-                match self { $(HostSlice::$v(s) => s.len(),)* HostSlice::Rect(s) => s.len() }
+                match self {
+                    $(HostSlice::$v(s) => s.len(),)*
+                    HostSlice::Rect(s) => s.len(),
+                    HostSlice::Affine(s) => s.len(),
+                    HostSlice::Perspective(s) => s.len(),
+                }
             }
         }
         impl HostSliceMut<'_> {
@@ -262,7 +290,7 @@ macro_rules! elements {
         })*
     };
 }
-elements!(bool Bool, u8 U8, i8 I8, u16 U16, i16 I16, u32 U32, i32 I32, u64 U64, i64 I64, f32 F32, f64 F64);
+elements!(bool Bool, u8 U8, i8 I8, u16 U16, i16 I16, u32 U32, i32 I32, u64 U64, i64 I64, f16 F16, bf16 BF16, f32 F32, f64 F64);
 
 impl Element for Rect {
     const DTYPE: DType = DType::I32;

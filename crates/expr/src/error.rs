@@ -147,8 +147,16 @@ pub enum Error {
         /// The size.
         size: i64,
     },
-    /// A reordering that names an index the dimension does not have.
-    #[error("reorder::<{dim}> reads index {index}, but `{dim}` is {extent} long")]
+    /// A factor that makes no size.
+    #[error("dimension `{dim}` cannot be resized by a factor of {factor}; a factor is a finite number above 0")]
+    Factor {
+        /// The dimension.
+        dim: &'static str,
+        /// The factor.
+        factor: f64,
+    },
+    /// A literal index that the dimension does not have.
+    #[error("the expression reads index {index}, but `{dim}` is {extent} long")]
     Order {
         /// The dimension.
         dim: &'static str,
@@ -156,6 +164,26 @@ pub enum Error {
         index: i64,
         /// The size.
         extent: i64,
+    },
+    /// More channels than are written out one by one.
+    #[error(
+        "up to {limit} channels are combined one by one, {channels} of `{dim}` are wanted; a reduction goes over longer dimensions"
+    )]
+    Channels {
+        /// The dimension.
+        dim: &'static str,
+        /// How many channels are wanted.
+        channels: usize,
+        /// The most there can be.
+        limit: usize,
+    },
+    /// A frame's values and a YUV specification are of different depths.
+    #[error("the frame has {frame} values, the YUV specification is for {spec}; set its `depth` to that of the frame")]
+    Depth {
+        /// The frame's depth.
+        frame: crate::colour::Depth,
+        /// The specification's.
+        spec: crate::colour::Depth,
     },
     /// An expression was used outside the closure or arena that made it.
     #[error(
@@ -173,6 +201,16 @@ pub enum Error {
         /// Index of the first box found.
         index: u32,
     },
+    /// A coordinate that the kernel computed lies outside of the dimension that it reads along (found after the fact, the
+    /// read was clamped).
+    #[error(
+        "a coordinate computed on the device ({coordinate}) lies outside of the dimension that is read there; it was clamped. \
+         Read through a border to give such coordinates a meaning: `.at_border`"
+    )]
+    Coordinate {
+        /// The first such coordinate found, limited to 31 bits.
+        coordinate: i32,
+    },
     /// An empty dimension of one output is a loop around another that is not empty.
     #[error(
         "dimension `{dim}` is 0 long, so that output {output}, which lacks it and is not empty, would not be computed; \
@@ -184,6 +222,19 @@ pub enum Error {
         /// The output that lacks it.
         output: usize,
     },
+    /// A step of an iteration varies along a dimension that its start lacks.
+    #[error(
+        "a step of an iteration varies along `{dim}`, which its start lacks; repeat the start along it: `.repeat::<{dim}>(n)`"
+    )]
+    Step {
+        /// The dimension.
+        dim: &'static str,
+    },
+    /// A step of an iteration reads what it gets at other coordinates.
+    #[error(
+        "a step of an iteration reads the value it is given at other coordinates, or reduces it; a step sees its own point alone"
+    )]
+    Carried,
     /// An expression with more loops inside one another and side by side than a kernel can have.
     #[error(
         "the expression needs more than {limit} loops within one thread; store what some of its reductions make, and go on from there"
@@ -204,4 +255,18 @@ pub enum Error {
         /// Its stride.
         stride: i64,
     },
+}
+
+/// The bit of a kernel's error word that says that a coordinate is reported, and not the index of a box.
+pub(crate) const COORDINATE: u32 = 1 << 31;
+
+impl Error {
+    /// What a kernel's error word, which is not 0, says: 1 more than the index of a box, or a coordinate of 31 bits below a set
+    /// bit.
+    pub fn of_word(word: u32) -> Error {
+        match word & COORDINATE {
+            0 => Error::Guard { index: word.wrapping_sub(1) },
+            _ => Error::Coordinate { coordinate: (word << 1) as i32 >> 1 },
+        }
+    }
 }

@@ -4,9 +4,9 @@ use crate::arith::{Arith, CastTo};
 use crate::dtype::{DType, Scalar, Value};
 use crate::graph::{Binary, Unary};
 
-/// Calls `$body` with `$T` standing for the Rust type of `$dtype`.
-macro_rules! with_type {
-    ($dtype:expr, $T:ident => $body:expr) => {{
+/// Calls `$body` with `$T` standing for the Rust type of `$dtype`, `$half` for halves.
+macro_rules! with_wide_type {
+    ($dtype:expr, $T:ident => $body:expr, $half:expr) => {{
         use $crate::dtype::DType as D;
         match $dtype {
             D::Bool => {
@@ -53,8 +53,27 @@ macro_rules! with_type {
                 type $T = f64;
                 $body
             }
+            D::F16 | D::BF16 => $half,
         }
     }};
+}
+pub(crate) use with_wide_type;
+
+/// Calls `$body` with `$T` standing for the Rust type of `$dtype`.
+macro_rules! with_type {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            $crate::dtype::DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::dtype::DType::BF16 => {
+                type $T = half::bf16;
+                $body
+            }
+            other => $crate::fold::with_wide_type!(other, $T => $body, unreachable!("halves are above")),
+        }
+    };
 }
 pub(crate) use with_type;
 
@@ -70,6 +89,8 @@ pub(crate) fn unary(op: Unary, a: Scalar) -> Scalar {
             Unary::Trunc => a.trunc(),
             Unary::Round => a.round(),
             Unary::Not => a.not(),
+            Unary::CountOnes => a.count_ones(),
+            Unary::LeadingZeros => a.leading_zeros(),
         }
     }
     with_type!(a.dtype, T => Scalar::of(of(op, a.get::<T>())))
@@ -83,6 +104,7 @@ pub(crate) fn binary(op: Binary, a: Scalar, b: Scalar) -> Scalar {
             Binary::Sub => a.sub(b),
             Binary::Mul => a.mul(b),
             Binary::Div => a.div(b),
+            Binary::Rem => a.rem(b),
             Binary::Min => a.minimum(b),
             Binary::Max => a.maximum(b),
             Binary::And => a.and(b),

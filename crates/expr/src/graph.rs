@@ -28,6 +28,10 @@ pub enum Unary {
     /// To the nearest integer, halves to even.
     Round,
     Not,
+    /// How many bits are 1, as a value of the type; integers.
+    CountOnes,
+    /// How many bits stand above the highest 1, as a value of the type; integers.
+    LeadingZeros,
 }
 
 /// An operation on two values of one type. Comparisons give `bool`.
@@ -39,6 +43,8 @@ pub enum Binary {
     Mul,
     /// IEEE for floats; integers truncate toward zero, and `x / 0` is 0.
     Div,
+    /// The remainder of the division that truncates: exact, with the sign of the dividend; for integers `x % 0` is 0.
+    Rem,
     /// NaN if either is; `-0 < +0`.
     Min,
     Max,
@@ -111,8 +117,9 @@ pub enum Op {
         low: NodeId,
         /// Largest legal value.
         high: NodeId,
-        /// The operand that `value` was read from: guards of operands checked on the host vanish.
-        operand: u16,
+        /// The operand of boxes that `value` was read from: guards of operands checked on the host vanish. `None`: a
+        /// coordinate, which the kernel always checks.
+        operand: Option<u16>,
     },
     /// `source` with the coordinates along some of its dimensions replaced by other nodes.
     At {
@@ -122,6 +129,22 @@ pub enum Op {
         coords: Box<[(DimId, NodeId)]>,
         /// Sizes of the result's dimensions that this read decides.
         sizes: Box<[(DimId, Size)]>,
+    },
+    /// What a step of an iteration starts from.
+    Carry {
+        /// The value before the first step.
+        start: NodeId,
+        /// Tells iterations from the same start apart.
+        number: u32,
+        /// How many steps.
+        times: u32,
+    },
+    /// The value of a [`Op::Carry`] after some steps.
+    Iterate {
+        /// The carried value.
+        carry: NodeId,
+        /// What a step makes of it.
+        next: NodeId,
     },
     /// All values of `source` along `dim`, made one.
     Reduce {
@@ -160,6 +183,8 @@ impl Op {
                 f(*source);
                 size(s, &mut f);
             }
+            Op::Carry { start, .. } => f(*start),
+            Op::Iterate { carry, next } => [*carry, *next].into_iter().for_each(f),
         }
     }
 }
@@ -210,15 +235,13 @@ pub struct Need {
     pub least: i64,
 }
 
-/// Boxes that must lie inside what they crop.
+/// Boxes that must have pixels, and lie inside what they crop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inside {
     /// The operand that holds the boxes.
     pub boxes: u16,
-    /// Rows of what is cropped.
-    pub height: Size,
-    /// Columns.
-    pub width: Size,
+    /// Rows and columns of what is cropped; `None` where boxes may reach outside.
+    pub picture: Option<(Size, Size)>,
 }
 
 /// A result, under a layout.
@@ -244,9 +267,9 @@ pub struct Graph {
     pub equations: Vec<Equation>,
     /// Sizes that are computed with.
     pub needs: Vec<Need>,
-    /// Boxes that must lie inside.
+    /// Boxes that are checked.
     pub insides: Vec<Inside>,
-    /// Reorderings: the dimension, its size, smallest and largest index read.
+    /// Reads at literal indices: the dimension, its size, smallest and largest index read.
     pub orders: Vec<(DimId, Size, i32, i32)>,
     /// What made several nodes at once: its name, and what it was given. For those who look inside.
     functions: HashMap<NodeId, (&'static str, Box<[NodeId]>)>,
@@ -281,7 +304,7 @@ impl Graph {
     }
 
     /// The function that a node is the result of, and what that was given.
-    pub(crate) fn function(&self, node: NodeId) -> Option<(&'static str, &[NodeId])> {
+    pub(crate) fn made_by(&self, node: NodeId) -> Option<(&'static str, &[NodeId])> {
         self.functions.get(&node).map(|(name, of)| (*name, &of[..]))
     }
 
@@ -385,7 +408,7 @@ impl Graph {
     pub fn binary(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
         let Some(fused) = self.contract(op, a, b) else { return self.rounded(op, a, b) };
         // A function that ends with a product is still that function for who looks inside.
-        match self.function(a).or(self.function(b)) {
+        match self.made_by(a).or(self.made_by(b)) {
             Some(_) => self.called(if op == Binary::Sub { "sub" } else { "add" }, &[a, b], fused),
             None => fused,
         }
@@ -459,7 +482,7 @@ impl Graph {
         let mut depth = 0;
         op.for_each_arg(|a| depth = self.node(a).depth.max(depth));
         match op {
-            Op::Reduce { .. } => depth + 1,
+            Op::Reduce { .. } | Op::Iterate { .. } => depth + 1,
             Op::At { source, coords, .. } => {
                 let coords = coords.iter().map(|(_, c)| self.node(*c).depth).max().unwrap_or(0);
                 depth.max(self.node(*source).depth + coords)
@@ -498,6 +521,8 @@ impl Graph {
                 self.merge(&mut shape, sizes);
                 shape
             }
+            Op::Carry { start, .. } => self.node(*start).shape.to_vec(),
+            Op::Iterate { carry, next } => self.union(&[*carry, *next]),
             Op::Reduce { source, dim, size, .. } => {
                 let mut shape: Vec<_> = self.node(*source).shape.iter().filter(|(d, _)| d != dim).copied().collect();
                 if let Size::Node(n) = size {

@@ -194,12 +194,16 @@ impl Lower<'_> {
             }
             Op::Guard { value, low, high, operand } => {
                 let value = arg(self, value)?;
+                let Some(operand) = operand else {
+                    let (low, high) = both(arg(self, low), arg(self, high))?;
+                    return Some(self.program.guard(value, low, high, None));
+                };
                 if self.operands[*operand as usize].checked || self.program.constant(value).is_some() {
                     return Some(value);
                 }
                 let (low, high) = both(arg(self, low), arg(self, high))?;
                 let index = self.innermost(*operand, value);
-                self.program.guard(value, low, high, index)
+                self.program.guard(value, low, high, Some(index))
             }
             Op::At { source, coords, .. } => {
                 let mut moved = self.points[point as usize].0.clone();
@@ -222,6 +226,14 @@ impl Lower<'_> {
                         return None;
                     }
                 }
+            }
+            Op::Carry { start, number, times } => {
+                let start = arg(self, start)?;
+                self.carry(point, start, (*number, *times))
+            }
+            Op::Iterate { carry, next } => {
+                let (carry, next) = both(arg(self, carry), arg(self, next))?;
+                self.program.iterate(carry, next)
             }
             Op::Reduce { reduction, source, dim, size } => {
                 return self.reduce((node, point), (*reduction, *source), (*dim, *size), stack);
@@ -258,13 +270,30 @@ impl Lower<'_> {
                 depth = depth.max(self.program.depth(*v));
             }
         }
-        let Some(within) = self.program.loop_of(extent, outer, depth + self.graph.node(node).depth) else {
+        let Some(within) = self.program.loop_of(extent, outer, depth + self.graph.node(node).depth, 0) else {
             self.crowded = true;
             return Some(self.program.constant_of(reduction.identity(dtype)));
         };
         let step = self.program.step(within);
         let (value, times) = self.terms_at((value, times), point, (dim, step), stack)?;
         Some(self.program.reduce(within, reduction, value, times))
+    }
+
+    /// What the steps of an iteration start from: a loop that all points of the thread share.
+    fn carry(&mut self, point: u32, start: Val, (number, times): (u32, u32)) -> Val {
+        let extent = self.program.constant_of(Scalar::of(i32::try_from(times).unwrap_or(i32::MAX)));
+        let (mut outer, mut depth) = (self.program.varies(start), self.program.depth(start));
+        for (_, v) in &self.points[point as usize].0 {
+            outer |= self.program.varies(*v);
+            depth = depth.max(self.program.depth(*v));
+        }
+        match self.program.loop_of(extent, outer, depth + 1, number + 1) {
+            Some(within) => self.program.carry(within, start, u64::from(number) << 32 | u64::from(point)),
+            None => {
+                self.crowded = true;
+                start
+            }
+        }
     }
 
     /// Whether threads share a reduction at this point.

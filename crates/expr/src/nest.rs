@@ -1,6 +1,6 @@
 //! Loops within a thread: which values stand in which, in an order in which each comes after what it reads.
 
-use crate::program::{Along, Inst, LOOPS, LoopId, Program, Val};
+use crate::program::{Along, LOOPS, LoopId, Program, Val};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -11,6 +11,16 @@ pub(crate) enum Item {
     Value(Val),
     /// A loop.
     Loop(Nest),
+}
+
+impl Item {
+    /// The value, if it is one.
+    pub(crate) fn value(&self) -> Option<Val> {
+        match self {
+            Item::Value(v) => Some(*v),
+            Item::Loop(_) => None,
+        }
+    }
 }
 
 /// A loop with its body.
@@ -27,7 +37,7 @@ pub(crate) struct Nest {
 /// The outermost loop, not among `inside`, in which a value stands.
 pub(crate) fn home(program: &Program, v: Val, inside: Along) -> Option<LoopId> {
     let mut bits = program.varies(v) & !inside;
-    if let Inst::Reduce { within, .. } = program.inst(v) {
+    if let Some(within) = program.inst(v).ends() {
         bits |= (within.bit() | program.loops()[usize::from(within.0)].outer) & !inside;
     }
     let mut loops = bits >> LOOPS;
@@ -43,7 +53,7 @@ pub(crate) fn home(program: &Program, v: Val, inside: Along) -> Option<LoopId> {
 
 /// Splits the values of a loop into those of its body and the reductions that end with it.
 pub(crate) fn split(program: &Program, id: LoopId, members: &[Val]) -> (BTreeSet<Val>, Vec<Val>) {
-    let ends = |v: &&Val| matches!(program.inst(**v), Inst::Reduce { within, .. } if *within == id);
+    let ends = |v: &&Val| program.inst(**v).ends() == Some(id);
     let body = members.iter().filter(|v| !ends(v)).copied().collect();
     (body, members.iter().filter(ends).copied().collect())
 }

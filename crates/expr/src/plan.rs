@@ -7,7 +7,7 @@ use crate::bind::{Axis, Binding, Place, View, check_dims};
 use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
-use crate::graph::{DimId, Graph, Node, Op, Size};
+use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
 
 /// Most values that a thread holds for one point of the other dimensions.
 const MAX_REGISTERS: i64 = 8;
@@ -143,7 +143,7 @@ impl Plan {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
         plan.pack_host_operands();
         plan.merge(graph);
-        plan.choose_registers();
+        plan.choose_registers(graph);
         if plan.group.is_some() {
             plan.choose_threads();
             plan.classify(graph);
@@ -349,8 +349,9 @@ impl Plan {
         }
     }
 
-    /// A short dimension that is innermost in some operand's memory lives in registers.
-    fn choose_registers(&mut self) {
+    /// A short dimension that is innermost in some operand's memory lives in registers; else one along which expressions are
+    /// stacked, so that what they share is computed once.
+    fn choose_registers(&mut self, graph: &Graph) {
         let fits = |w: &WorldDim| (2..=MAX_REGISTERS).contains(&w.extent);
         let packed = |s: &Slot| match s.axes.as_slice() {
             [.., _, last] if s.components == 1 && s.place == Place::Device => Some(last.axis.dim),
@@ -359,7 +360,9 @@ impl Plan {
         let slots = || self.inputs.iter().chain(&self.outputs);
         let loops = self.world.len() - self.group.as_ref().map_or(0, |g| g.loops);
         let free = &self.world[..loops];
-        let Some(dim) = slots().filter_map(packed).find(|d| free.iter().any(|w| w.dim == *d && fits(w))) else {
+        let short = |d: &DimId| free.iter().any(|w| w.dim == *d && fits(w));
+        let stacked = || free.iter().map(|w| w.dim).find(|d| short(d) && stacks(graph, *d));
+        let Some(dim) = slots().filter_map(packed).find(short).or_else(stacked) else {
             return;
         };
         if self.world.len() < 2 {
@@ -549,6 +552,18 @@ fn uses_coordinate(graph: &Graph, dim: DimId) -> bool {
         _ => false,
     };
     names_coordinate(graph, dim) || graph.nodes().any(|node| counts(&node.op))
+}
+
+/// Whether expressions that are computed are chosen by the coordinate along `dim`.
+fn stacks(graph: &Graph, dim: DimId) -> bool {
+    let by_coordinate = |n| match graph.node(n).op {
+        Op::Binary(Binary::Eq, a, _) => graph.node(a).op == Op::Index(dim),
+        _ => false,
+    };
+    graph.nodes().any(|node| match node.op {
+        Op::Select(c, yes, _) => by_coordinate(c) && !matches!(graph.node(yes).op, Op::Const(_)),
+        _ => false,
+    })
 }
 
 /// Whether some operand is read at a coordinate that is computed from the one along `dim`.

@@ -35,6 +35,8 @@ pub struct Loop {
     pub outer: Along,
     /// How many reductions stand inside: one that reads the result of another is a later loop.
     pub depth: u16,
+    /// 0 for reductions; iterations have a loop of their own.
+    pub iteration: u32,
 }
 
 /// The result of an instruction.
@@ -76,7 +78,7 @@ pub enum Inst {
     Cast(Val),
     /// The same bits.
     Bits(Val),
-    /// Clamp to `low..=high`; if that changes the value, the launch failed at point `index`.
+    /// Clamp to `low..=high`; if that changes the value, the launch failed.
     Guard {
         /// The value.
         value: Val,
@@ -84,8 +86,9 @@ pub enum Inst {
         low: Val,
         /// Largest legal value.
         high: Val,
-        /// What to report: the innermost coordinate of the operand that `value` came from.
-        index: Val,
+        /// What to report: the innermost coordinate of the boxes that `value` came from; `None` for a coordinate, which is
+        /// reported itself.
+        index: Option<Val>,
     },
     /// The step of a loop: 0 to its extent.
     Step {
@@ -106,6 +109,28 @@ pub enum Inst {
         value: Val,
         /// A factor of `value`, of sums: the product is not rounded before it is added.
         times: Option<Val>,
+    },
+    /// What a step of a loop starts from: before the first one, `start`.
+    Carry {
+        /// The loop.
+        within: LoopId,
+        /// How many steps it has.
+        extent: Val,
+        /// The value before the first step.
+        start: Val,
+        /// Tells carried values with the same start apart.
+        number: u64,
+    },
+    /// What a carried value is after the last step.
+    Iterate {
+        /// The loop.
+        within: LoopId,
+        /// How many steps it has.
+        extent: Val,
+        /// The carried value.
+        carry: Val,
+        /// What a step makes of it.
+        next: Val,
     },
     /// The result of a reduction that threads share: its number among [`Program::shared`].
     Shared(u16),
@@ -134,6 +159,14 @@ pub enum Goal {
 }
 
 impl Inst {
+    /// The loop that the instruction is a result of.
+    pub fn ends(&self) -> Option<LoopId> {
+        match self {
+            Inst::Reduce { within, .. } | Inst::Iterate { within, .. } => Some(*within),
+            _ => None,
+        }
+    }
+
     /// Calls `f` with every value that the instruction reads.
     pub fn for_each_arg(&self, mut f: impl FnMut(Val)) {
         match self {
@@ -142,8 +175,10 @@ impl Inst {
             Inst::Unary(_, a) | Inst::Cast(a) | Inst::Bits(a) => f(*a),
             Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
-            Inst::Guard { value, low, high, index } => [*value, *low, *high, *index].into_iter().for_each(f),
+            Inst::Guard { value, low, high, index } => [*value, *low, *high].into_iter().chain(*index).for_each(f),
             Inst::Step { extent, .. } => f(*extent),
+            Inst::Carry { extent, start, .. } => [*extent, *start].into_iter().for_each(f),
+            Inst::Iterate { extent, carry, next, .. } => [*extent, *carry, *next].into_iter().for_each(f),
             Inst::Reduce { extent, value, times, .. } => {
                 [Some(*extent), Some(*value), *times].into_iter().flatten().for_each(f)
             }
@@ -303,7 +338,9 @@ impl Program {
         }
         let mut varies = match &inst {
             Inst::Coord(dim) => 1 << dim,
-            Inst::Step { within, .. } => within.bit() | self.loops[usize::from(within.0)].outer,
+            Inst::Step { within, .. } | Inst::Carry { within, .. } => {
+                within.bit() | self.loops[usize::from(within.0)].outer
+            }
             Inst::Shared(number) => self.shared_along[usize::from(*number)],
             _ => 0,
         };
@@ -314,12 +351,12 @@ impl Program {
         inst.for_each_arg(|a| level = level.max(self.levels[a.0 as usize]));
         self.levels.push(level);
         inst.for_each_arg(|a| varies |= self.varies(a));
-        if let Inst::Reduce { within, .. } = &inst {
+        if let Some(within) = inst.ends() {
             varies &= !within.bit();
         }
         let mut depth = 0;
         inst.for_each_arg(|a| depth = self.depth(a).max(depth));
-        if let Inst::Reduce { within, .. } = &inst {
+        if let Some(within) = inst.ends() {
             depth = depth.max(self.loops[usize::from(within.0)].depth);
         }
         self.depths.push(depth);
@@ -351,8 +388,20 @@ impl Program {
         self.push(Inst::Load { operand, component, index }, dtype)
     }
 
+    /// Computes in `f32` what halves are computed with, and rounds the result to their type: no instruction but loads, casts,
+    /// selections and stores ever sees one.
+    fn widened<const N: usize>(&mut self, args: [Val; N], f: impl FnOnce(&mut Self, [Val; N]) -> Val) -> Val {
+        let dtype = self.dtype(args[0]);
+        let wide = args.map(|a| self.cast(a, DType::F32));
+        let result = f(self, wide);
+        if self.dtype(result) == DType::F32 { self.cast(result, dtype) } else { result }
+    }
+
     /// `op(a)`, folded.
     pub fn unary(&mut self, op: Unary, a: Val) -> Val {
+        if self.dtype(a).is_half() {
+            return self.widened([a], |p, [a]| p.unary(op, a));
+        }
         match self.constant(a) {
             Some(s) => self.constant_of(fold::unary(op, s)),
             None => self.push(Inst::Unary(op, a), self.dtype(a)),
@@ -362,6 +411,9 @@ impl Program {
     /// `a op b`, folded.
     pub fn binary(&mut self, op: Binary, a: Val, b: Val) -> Val {
         let dtype = self.dtype(a);
+        if dtype.is_half() {
+            return self.widened([a, b], |p, [a, b]| p.binary(op, a, b));
+        }
         let result = if op.compares() { DType::Bool } else { dtype };
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
             return self.constant_of(fold::binary(op, x, y));
@@ -422,6 +474,9 @@ impl Program {
 
     /// `a * b + c`, rounded once, folded.
     pub fn fma(&mut self, a: Val, b: Val, c: Val) -> Val {
+        if self.dtype(a).is_half() {
+            return self.widened([a, b, c], |p, [a, b, c]| p.fma(a, b, c));
+        }
         match (self.constant(a), self.constant(b), self.constant(c)) {
             (Some(x), Some(y), Some(z)) => self.constant_of(fold::fma(x, y, z)),
             _ => self.push(Inst::Fma(a, b, c), self.dtype(a)),
@@ -440,8 +495,15 @@ impl Program {
 
     /// The saturating cast, folded.
     pub fn cast(&mut self, a: Val, to: DType) -> Val {
+        let from = self.dtype(a);
+        // What halves are to other types, their f32 is; an f64 alone is rounded to them in one step.
+        let through = from.is_half() && to != DType::F32 || to.is_half() && !matches!(from, DType::F32 | DType::F64);
+        if through && from != to {
+            let single = self.cast(a, DType::F32);
+            return self.cast(single, to);
+        }
         match self.constant(a) {
-            _ if self.dtype(a) == to => a,
+            _ if from == to => a,
             Some(s) => self.constant_of(fold::cast(s, to)),
             None => self.push(Inst::Cast(a), to),
         }
@@ -455,15 +517,21 @@ impl Program {
         }
     }
 
-    /// A checked clamp.
-    pub fn guard(&mut self, value: Val, low: Val, high: Val, index: Val) -> Val {
+    /// A checked clamp. What is a literal inside is left as it is.
+    pub fn guard(&mut self, value: Val, low: Val, high: Val, index: Option<Val>) -> Val {
+        let number = |v: Val| self.constant(v).and_then(Scalar::as_i64);
+        if let (Some(v), Some(low), Some(high)) = (number(value), number(low), number(high))
+            && (low..=high).contains(&v)
+        {
+            return value;
+        }
         self.push(Inst::Guard { value, low, high, index }, self.dtype(value))
     }
 
     /// The loop of `extent` steps, in the loops `outer`; `None` if there are too many loops.
-    pub fn loop_of(&mut self, extent: Val, outer: Along, depth: u16) -> Option<LoopId> {
+    pub fn loop_of(&mut self, extent: Val, outer: Along, depth: u16, iteration: u32) -> Option<LoopId> {
         let outer = (outer | self.varies(extent)) & !((1 << LOOPS) - 1);
-        let wanted = Loop { extent, outer, depth };
+        let wanted = Loop { extent, outer, depth, iteration };
         let at = self.loops.iter().position(|l| *l == wanted).unwrap_or(self.loops.len());
         if at as u32 + LOOPS >= Along::BITS {
             return None;
@@ -483,6 +551,23 @@ impl Program {
     pub fn step(&mut self, within: LoopId) -> Val {
         let extent = self.loops[usize::from(within.0)].extent;
         self.push(Inst::Step { within, extent }, DType::I32)
+    }
+
+    /// What a step of a loop starts from.
+    pub fn carry(&mut self, within: LoopId, start: Val, number: u64) -> Val {
+        let extent = self.loops[usize::from(within.0)].extent;
+        self.push(Inst::Carry { within, extent, start, number }, self.dtype(start))
+    }
+
+    /// What a carried value is after the last step of its loop.
+    pub fn iterate(&mut self, carry: Val, next: Val) -> Val {
+        match self.inst(carry) {
+            Inst::Carry { within, extent, .. } => {
+                let (within, extent) = (*within, *extent);
+                self.push(Inst::Iterate { within, extent, carry, next }, self.dtype(next))
+            }
+            _ => next,
+        }
     }
 
     /// What a loop makes of the values of its steps; of two values, their product.

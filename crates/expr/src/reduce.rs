@@ -52,15 +52,33 @@ impl Reduction {
 impl Graph {
     /// All values of `source` along `dim`.
     pub fn reduce(&mut self, reduction: Reduction, source: NodeId, dim: DimId) -> NodeId {
+        self.reduce_all(reduction, source, &[dim])
+    }
+
+    fn reduce_one(&mut self, reduction: Reduction, source: NodeId, dim: DimId) -> NodeId {
         let least = i64::from(matches!(reduction, Reduction::Min | Reduction::Max));
         let size = self.needed(source, dim, least);
-        self.reduce_to(reduction, source, dim, size)
+        let dtype = self.node(source).dtype;
+        self.push(Op::Reduce { reduction, source, dim, size }, dtype)
+    }
+
+    /// Halves are reduced in `f32`, and rounded when all is done.
+    pub(crate) fn widened(&mut self, source: NodeId, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> NodeId {
+        let dtype = self.node(source).dtype;
+        if !dtype.is_half() {
+            return f(self, source);
+        }
+        let wide = self.cast(source, DType::F32);
+        let result = f(self, wide);
+        self.cast(result, dtype)
     }
 
     /// The values of `source` at indices `0..size` along `dim`. A size that is computed may be 0 or less: then there is nothing.
     pub fn reduce_to(&mut self, reduction: Reduction, source: NodeId, dim: DimId, size: Size) -> NodeId {
-        let dtype = self.node(source).dtype;
-        self.push(Op::Reduce { reduction, source, dim, size }, dtype)
+        self.widened(source, |g, wide| {
+            let dtype = g.node(wide).dtype;
+            g.push(Op::Reduce { reduction, source: wide, dim, size }, dtype)
+        })
     }
 
     /// What a reduction of `source` takes at each step: a sum of products of floats takes both factors, and rounds once.
@@ -163,6 +181,6 @@ impl Graph {
 
     /// All values along several dimensions, the last of them innermost.
     pub fn reduce_all(&mut self, reduction: Reduction, source: NodeId, dims: &[DimId]) -> NodeId {
-        dims.iter().rev().fold(source, |value, dim| self.reduce(reduction, value, *dim))
+        self.widened(source, |g, wide| dims.iter().rev().fold(wide, |value, dim| g.reduce_one(reduction, value, *dim)))
     }
 }

@@ -8,7 +8,8 @@ use tilewright_expr::dtype::{Element, HostSlice};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
-use tilewright_expr::{DType, Error, Expr, In, Rect, constant, coordinate, trace};
+use tilewright_expr::{Affine, Aspect, Border, Centres, DType, Error, Expr, Filter, In, Perspective, Rect};
+use tilewright_expr::{constant, coordinate, trace};
 
 dims! { N, Y, X, C, K }
 
@@ -327,8 +328,138 @@ fn orders_that_name_an_index_that_is_not_there() {
     let a = dense(<(C,)>::IDS, &[3]);
     for (order, index) in [([0, 3, 1], 3), ([0, -1, 1], -1)] {
         let t = trace(|a: In<u8, (C,)>| a.reorder::<C>(&order).store::<(C,)>());
-        assert_eq!(refusal(&t.graph, &[&a], &[&a]), format!("reorder::<C> reads index {index}, but `C` is 3 long"));
+        assert_eq!(refusal(&t.graph, &[&a], &[&a]), format!("the expression reads index {index}, but `C` is 3 long"));
     }
+}
+
+/// Literal indices and parts are checked when sizes are known.
+#[test]
+fn parts_that_are_not_there() {
+    let a = dense(YX, &[3, 5]);
+    let t = trace(|a: In<u8, (Y, X)>| a.crop_at::<Y, X>((1, 2), (2, 4)).store::<(Y, X)>());
+    assert_eq!(refusal(&t.graph, &[&a], &[&dense(YX, &[2, 4])]), "index 5 of dimension `X` is read, but it is 5 long");
+    let t = trace(|a: In<u8, (Y, X)>| a.crop_at::<Y, X>((1, 2), (2, 3)).store::<(Y, X)>());
+    assert!(Plan::new(&t.graph, &[view(&a)], &[view(&dense(YX, &[2, 3]))]).is_ok());
+    for (index, shown) in [(3, "3"), (-1, "-1")] {
+        let t = trace(|a: In<u8, (Y, X)>| a.at::<Y, _>(index).store::<(X,)>());
+        let text = format!("index {shown} of dimension `Y` is read, but it is 3 long");
+        assert_eq!(refusal(&t.graph, &[&a], &[&dense(<(X,)>::IDS, &[5])]), text);
+    }
+    let t = trace(|a: In<u8, (Y, X)>| a.slice::<Y>(0, 0).store::<(Y, X)>());
+    assert!(refusal(&t.graph, &[&a], &[&a]).starts_with("dimension `Y` cannot be 0 long"));
+    let t = trace(|a: In<u8, (Y, X)>| a.slice::<Y>(usize::MAX, usize::MAX).store::<(Y, X)>());
+    assert!(refusal(&t.graph, &[&a], &[&a]).starts_with("dimension `Y` cannot be 9223372036854775807 long"));
+}
+
+#[test]
+fn reads_of_sizes_that_make_no_sense() {
+    let (a, o) = (dense(YX, &[3, 5]), dense(YX, &[3, 5]));
+    let starts = |graph: &Graph, text: &str| {
+        let message = refusal(graph, &[&a], &[&o]);
+        assert!(message.starts_with(text), "{message}");
+    };
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<X>(usize::MAX, 1, Border::Wrap).store::<(Y, X)>());
+    starts(&t.graph, "dimension `X` cannot be 9223372036854775807 long");
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<X>(1 << 31, 1, Border::Wrap).store::<(Y, X)>());
+    starts(&t.graph, "dimension `X` cannot be 2147483648 long");
+    // Too long together with what is there, which is known later.
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<X>((1 << 31) - 3, 1, Border::Wrap).store::<(Y, X)>());
+    starts(&t.graph, "dimension `X` cannot be -2147483645 long");
+    let t = trace(|a: In<f32, (Y, X)>| {
+        a.resize_fit::<Y, X, _>(0, 4, Filter::Cubic, Aspect::Preserve, 0.0).store::<(Y, X)>()
+    });
+    starts(&t.graph, "dimension `Y` cannot be 0 long");
+    let t = trace(|a: In<f32, (Y, X)>| a.resize_nearest::<Y, X>(4, 1 << 31, Centres::Half).store::<(Y, X)>());
+    starts(&t.graph, "dimension `X` cannot be 2147483648 long");
+    let t = trace(|a: In<f32, (Y, X)>| a.at_sized::<X, _>(coordinate::<X>(), 1 << 33).store::<(Y, X)>());
+    starts(&t.graph, "dimension `X` cannot be 8589934592 long");
+    for factor in [0.0, -2.0, f64::INFINITY] {
+        let t = trace(|a: In<f32, (Y, X)>| a.resize_by::<Y, X>((1.0, factor), Filter::Linear).store::<(Y, X)>());
+        starts(
+            &t.graph,
+            &format!("dimension `X` cannot be resized by a factor of {factor}; a factor is a finite number"),
+        );
+    }
+    let t = trace(|a: In<f32, (Y, X)>| a.resize_by::<Y, X>((f64::NAN, 1.0), Filter::Linear).store::<(Y, X)>());
+    let message = t.graph.check().expect_err("it is refused").to_string();
+    assert!(message.starts_with("dimension `Y` cannot be resized by a factor of NaN"), "{message}");
+    let t = trace(|a: In<f32, (Y, X)>, m: In<Affine, ()>| {
+        a.warp_affine::<Y, X, _>(m, 0, 3, Filter::Linear, Border::Wrap).store::<(Y, X)>()
+    });
+    assert!(refusal(&t.graph, &[&a, &[]], &[&o]).starts_with("dimension `Y` cannot be 0 long"));
+    let t = trace(|a: In<f32, (Y, X)>, m: In<Perspective, ()>| {
+        a.warp_perspective::<Y, X, _>(m, 3, usize::MAX, Filter::Linear, Border::Wrap).store::<(Y, X)>()
+    });
+    assert!(refusal(&t.graph, &[&a, &[]], &[&o]).starts_with("dimension `X` cannot be 9223372036854775807 long"));
+    // Nothing says how many rows the window has.
+    let t = trace(|a: In<f32, (Y, X)>| a.at_border::<Y, _>(coordinate::<K>(), Border::Wrap).store::<(K, X)>());
+    let message = refusal(&t.graph, &[&a], &[&dense(<(K, X)>::IDS, &[3, 5])]);
+    assert!(message.starts_with("nothing says how long dimension `K` is"), "{message}");
+}
+
+/// There is nothing to read behind a border either.
+#[test]
+fn empty_pictures_with_borders() {
+    let (empty, o) = (dense(YX, &[0, 5]), dense(YX, &[4, 5]));
+    let text = "dimension `Y` cannot be 0 long; a size is from 1 to 2147483647";
+    let padded = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(2, 2, Border::Constant(0.0)).store::<(Y, X)>());
+    assert_eq!(refusal(&padded.graph, &[&empty], &[&o]), text);
+    let resized = trace(|a: In<f32, (Y, X)>| a.resize_with::<Y, X>(4, 5, Filter::Nearest).store::<(Y, X)>());
+    assert_eq!(refusal(&resized.graph, &[&empty], &[&o]), text);
+    let gathered = trace(|a: In<f32, (Y, X)>| a.at_sized::<Y, _>(coordinate::<Y>(), 4).store::<(Y, X)>());
+    assert_eq!(refusal(&gathered.graph, &[&empty], &[&o]), text);
+    let fitted = trace(|a: In<f32, (Y, X)>| {
+        a.resize_fit::<Y, X, _>(4, 5, Filter::Linear, Aspect::Preserve, 0.0).store::<(Y, X)>()
+    });
+    assert_eq!(refusal(&fitted.graph, &[&empty], &[&o]), text);
+    // Turned around, it stays empty.
+    let t = trace(|a: In<f32, (Y, X)>| a.rot90::<Y, X>(1).store::<(Y, X)>());
+    assert!(Plan::new(&t.graph, &[view(&empty)], &[view(&dense(YX, &[5, 0]))]).is_ok());
+}
+
+/// Boxes that may lie anywhere have pixels all the same.
+#[test]
+fn boxes_that_reach_outside_and_have_no_pixels() {
+    let (p, b) = (dense(YX, &[7, 10]), dense(<(N,)>::IDS, &[2]));
+    let t = trace(|p: In<u8, (Y, X)>, b: In<Rect, (N,)>| {
+        p.crop_border::<Y, X, _>(b, Border::Reflect).resize::<Y, X>(3, 3).store::<(N, Y, X)>()
+    });
+    let o = dense(<(N, Y, X)>::IDS, &[2, 3, 3]);
+    let plan = |rect: Rect| {
+        let boxes = [Rect::new(-5, -5, 2, 2), rect];
+        let views = [view(&p), View { boxes: Some(&boxes), ..view(&b) }];
+        Plan::new(&t.graph, &views, &[view(&o)]).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(plan(Rect::new(i32::MIN, i32::MAX, i32::MAX, 1)), Ok(()));
+    let text = "box 1 (0x4 at (1, 1)) is empty; a box needs at least one column and one row";
+    assert_eq!(plan(Rect::new(1, 1, 0, 4)), Err(text.into()));
+    // On the device the kernel finds it.
+    let picture = Rng::new(8).tensor(DType::U8, YX, &[7, 10]);
+    let boxes = Tensor::boxes(<(N,)>::IDS, &[2], &[Rect::new(-50, 3, 4, 4), Rect::new(1, 1, -3, 4)]);
+    let stored = [Stored::new(&picture, &Layout::dense(2)), Stored::new(&boxes, &Layout::dense(1))];
+    let (_, failed) = evaluate(&t.graph, &stored, &[Layout::dense(3)], false, 0).expect("it is evaluated");
+    assert_eq!(failed, Some(Error::Guard { index: 1 }));
+}
+
+#[test]
+fn elements_of_several_numbers() {
+    let t = trace(|p: In<u8, (Y, X)>, m: In<Affine, (N,)>| {
+        p.warp_affine::<Y, X, _>(m, 3, 5, Filter::Linear, Border::Wrap).store::<(N, Y, X)>()
+    });
+    let (p, n, o) = (dense(YX, &[3, 5]), dense(<(N,)>::IDS, &[1]), dense(<(N, Y, X)>::IDS, &[1, 3, 5]));
+    let kernel = HostKernel::new(&t.graph, &[view(&p), view(&n)], &[view(&o)]).expect("it fits");
+    let mut out = [0f32; 15];
+    let picture = [7u8; 15];
+    let mut run = |maps: HostSlice<'_>| {
+        kernel.run(&[u8::slice(&picture), maps], &mut [f32::slice_mut(&mut out).expect("scalars")])
+    };
+    assert_eq!(run(Affine::slice(&[Affine::IDENTITY])), Ok(()));
+    let message = run(Perspective::slice(&[Perspective::IDENTITY])).expect_err("it is refused").to_string();
+    assert_eq!(message, "operand 1 holds perspective maps, the expression reads affine maps");
+    assert_eq!(
+        run(Affine::slice(&[])).expect_err("it is refused").to_string(),
+        "operand 1 needs 1 elements for its extents and strides, its memory has 0"
+    );
 }
 
 #[test]

@@ -12,13 +12,13 @@ use tilewright_expr::collective::Shared;
 use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::{Graph, OperandSpec, Output};
 use tilewright_expr::plan::Plan;
-use tilewright_expr::{DType, Error, In, Rect, trace};
+use tilewright_expr::{Affine, Border, DType, Error, Filter, In, Rect, trace};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
 
 dims! { N, Y, X, C }
 
 /// Random graphs; of at least 500 the kernels are compiled and run. One that fails is named: `EXPR_SEED=n` runs it alone.
-const SEEDS: u64 = 800;
+const SEEDS: u64 = 850;
 /// Bytes of a long kernel.
 const LONG: usize = 9_000;
 
@@ -51,22 +51,23 @@ fn checked(source: &str) -> (String, usize) {
 }
 
 /// A kernel with what it runs on.
-struct Prepared {
+pub(crate) struct Prepared {
     name: String,
-    plan: Plan,
-    kernel: Kernel,
+    pub(crate) plan: Plan,
+    pub(crate) kernel: Kernel,
     inputs: Vec<Stored>,
     outputs: Vec<Stored>,
     expected: Vec<Tensor>,
     guarded: bool,
+    unsure: bool,
 }
 
 fn place(case: &Case, i: usize) -> Place {
     case.operands[i].place
 }
 
-/// Plans, emits, and computes what is expected.
-fn prepare(name: String, case: &Case, round: usize) -> Prepared {
+/// Plans, emits, and computes what is expected. `None` where a thread would need more loops than it can have.
+pub(crate) fn prepare(name: String, case: &Case, round: usize) -> Option<Prepared> {
     let inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
     let (expected, failed) =
         evaluate(&case.graph, &inputs, &case.outputs, case.known, round).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -90,9 +91,13 @@ fn prepare(name: String, case: &Case, round: usize) -> Prepared {
     for (i, (a, b)) in naive.outputs(&shapes).iter().zip(&expected).enumerate() {
         assert!(a.same(b), "{name}, output {i}: the definition against HostKernel: {}", a.difference(b));
     }
-    assert_eq!(naive.failed, failed.is_some(), "{name}: {failed:?}");
-    let kernel = emit(&case.graph, &plan).unwrap_or_else(|e| panic!("{name}: {e}"));
-    Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some() }
+    // What no result depends on may be checked or not: a side that a selection never takes, what is folded away.
+    let unsure = naive.failed != failed.is_some();
+    let kernel = match emit(&case.graph, &plan) {
+        Err(Error::Crowded { .. }) => return None,
+        other => other.unwrap_or_else(|e| panic!("{name}: {e}")),
+    };
+    Some(Prepared { name, plan, kernel, inputs, outputs, expected, guarded: failed.is_some(), unsure })
 }
 
 impl Prepared {
@@ -174,7 +179,7 @@ impl Prepared {
     }
 
     /// Runs the kernel in every way and compares.
-    fn check(&self, model: &HostModel, source: usize) {
+    pub(crate) fn check(&self, model: &HostModel, source: usize) {
         for (i, far) in self.ways().into_iter().enumerate() {
             let schedule = Schedule::ALL[(source + i) % 3];
             let (outputs, error) = self.run(model, source, far, schedule);
@@ -189,25 +194,34 @@ impl Prepared {
                     got.difference(expected)
                 );
             }
-            assert_eq!(error != 0, self.guarded, "{}, far {far}: the error word is {error}", self.name);
+            let found = error != 0;
+            assert!(found == self.guarded || self.unsure, "{}, far {far}: the error word is {error}", self.name);
         }
     }
 }
 
 /// Compiles kernels together, with every wide access checked.
-fn compile(kernels: &[&Kernel]) -> (HostModel, usize) {
+pub(crate) fn compile(kernels: &[&Kernel]) -> (HostModel, usize) {
     let texts: Vec<(String, usize)> = kernels.iter().map(|k| checked(&k.source)).collect();
     let sources: Vec<KernelSource<'_>> = texts.iter().map(|(text, _)| KernelSource { name: "case", text }).collect();
     let model = HostModel::compile(&sources).unwrap_or_else(|e| panic!("{e}"));
     (model, texts.iter().map(|(_, n)| n).sum())
 }
 
-fn compiler(test: &str) -> bool {
+pub(crate) fn compiler(test: &str) -> bool {
     let there = HostModel::compiler().is_some();
     if !there {
         crate::skip(test, "no C++ compiler on this machine");
     }
     there
+}
+
+/// Compiles kernels together and runs each in every way.
+pub(crate) fn check_kernels(test: &str, prepared: &[Prepared]) {
+    if compiler(test) {
+        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
+        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
+    }
 }
 
 #[test]
@@ -216,7 +230,8 @@ fn random_graphs() {
     let seeds = one.map_or(0..SEEDS, |n| n..n + 1);
     // The host evaluator meets the definition, with or without a compiler.
     let mut prepared: Vec<Prepared> =
-        seeds.map(|seed| prepare(format!("EXPR_SEED={seed}"), &case(seed), seed as usize)).collect();
+        seeds.filter_map(|seed| prepare(format!("EXPR_SEED={seed}"), &case(seed), seed as usize)).collect();
+    assert!(prepared.len() as u64 > SEEDS - 10 || one.is_some(), "{} kernels without too many loops", prepared.len());
     if !compiler("emitted::random_graphs") {
         return;
     }
@@ -225,7 +240,7 @@ fn random_graphs() {
     prepared.retain(|p| {
         let kept = &mut long[usize::from(p.kernel.guards)];
         *kept += usize::from(p.kernel.source.len() > LONG);
-        p.kernel.source.len() <= LONG || *kept <= 12 || one.is_some()
+        p.kernel.source.len() <= LONG || *kept <= 16 || one.is_some()
     });
     let (model, wide) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
     prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
@@ -233,6 +248,7 @@ fn random_graphs() {
         return;
     }
     // What the generator is there for does occur.
+    assert!(prepared.iter().filter(|p| p.unsure).count() < 5, "checks of what no result depends on");
     assert!(prepared.len() >= 500, "{} kernels", prepared.len());
     let count = |f: &dyn Fn(&Prepared) -> bool| prepared.iter().filter(|p| f(p)).count();
     assert!(wide > 400, "{wide} wide accesses");
@@ -246,40 +262,70 @@ fn random_graphs() {
     );
     assert!(count(&|p| p.ways().len() > 1) > 100, "operands that may travel in a buffer");
     assert!(count(&|p| p.outputs.len() > 1) > 100, "several outputs");
-    assert!(count(&|p| p.kernel.source.contains(" else if (")) > 20, "values taken over from the row before");
+    let taken_over = count(&|p| p.kernel.source.contains(" else if ("));
+    assert!(taken_over > 3, "{taken_over} kernels with values taken over from the row before");
+}
+
+/// Places and weights are computed once for all channels of a pixel.
+#[test]
+fn channels_share_their_places() {
+    let t = trace(|p: In<u8, (Y, X, C)>, boxes: In<Rect, (N,)>, maps: In<Affine, (N,)>| {
+        let small = p.crop::<Y, X, _>(boxes).resize_with::<Y, X>(20, 30, Filter::Cubic);
+        small.warp_affine::<Y, X, _>(maps, 32, 64, Filter::Linear, Border::Reflect101).store::<(N, C, Y, X)>()
+    });
+    let places = |channels: i64| {
+        let axes = [
+            dense(<(Y, X, C)>::IDS, &[100, 200, channels]),
+            dense(<(N,)>::IDS, &[5]),
+            dense(<(N,)>::IDS, &[5]),
+            dense(<(N, C, Y, X)>::IDS, &[5, channels, 32, 64]),
+        ];
+        let views: Vec<View<'_>> =
+            axes.iter().map(|a| View { axes: a, place: Place::Device, alignment: 16, boxes: None }).collect();
+        let plan = Plan::new(&t.graph, &views[..3], &views[3..]).unwrap_or_else(|e| panic!("{e}"));
+        let text = emit(&t.graph, &Plan { lanes: 1, ..plan }).unwrap_or_else(|e| panic!("{e}")).source;
+        assert!(text.contains("tw::guard("));
+        ["tw::floor(", "tw::div("].map(|what| text.matches(what).count())
+    };
+    let one = places(1);
+    assert!(one[0] > 0 && one[1] > 0, "{one:?}");
+    assert_eq!((places(2), places(4)), (one, one));
+}
+
+/// Runs these on the host model, if there is a compiler.
+pub(crate) fn check_all(test: &str, cases: impl Iterator<Item = (String, Case)>) {
+    let prepared: Vec<Prepared> = cases.enumerate().filter_map(|(i, (name, case))| prepare(name, &case, i)).collect();
+    if compiler(test) {
+        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
+        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
+    }
 }
 
 /// Every operation on every type, casts to all types included, at the values where something happens.
 #[test]
 fn every_operation() {
-    let prepared: Vec<Prepared> = DType::ALL
-        .into_iter()
-        .map(|dtype| {
-            let mut rng = Rng::new(dtype as u64);
-            let bits = edges(dtype);
-            let shape = [bits.len() as i64];
-            let first = Tensor { dtype, components: 1, dims: <(X,)>::IDS.to_vec(), shape: shape.to_vec(), bits };
-            // With a step in memory, a thread computes one point: a short text.
-            let layout = Layout { step: 2, ..Layout::dense(1) };
-            let mut graph = Graph::default();
-            let spec = OperandSpec { dtype, components: 1, dims: <(X,)>::IDS.into() };
-            let operands = [(); 3].map(|()| {
-                let number = graph.operand(spec.clone());
-                graph.input(number, 0)
-            });
-            let nodes = all(&mut graph, operands);
-            graph.outputs = nodes.iter().map(|n| Output { node: *n, dims: <(X,)>::IDS.into() }).collect();
-            let tensors = [first, rng.tensor(dtype, <(X,)>::IDS, &shape), rng.tensor(dtype, <(X,)>::IDS, &shape)];
-            let operand = |tensor| Operand { tensor, layout: layout.clone(), place: Place::Device };
-            let operands = tensors.into_iter().map(operand).collect();
-            let case = Case { outputs: vec![layout.clone(); graph.outputs.len()], graph, operands, known: true };
-            prepare(dtype.to_string(), &case, dtype as usize)
-        })
-        .collect();
-    if compiler("emitted::every_operation") {
-        let (model, _) = compile(&prepared.iter().map(|p| &p.kernel).collect::<Vec<_>>());
-        prepared.iter().enumerate().for_each(|(i, p)| p.check(&model, i));
-    }
+    let cases = DType::ALL.into_iter().map(|dtype| {
+        let mut rng = Rng::new(dtype as u64);
+        let bits = edges(dtype);
+        let shape = [bits.len() as i64];
+        let first = Tensor { dtype, components: 1, dims: <(X,)>::IDS.to_vec(), shape: shape.to_vec(), bits };
+        // With a step in memory, a thread computes one point: a short text.
+        let layout = Layout { step: 2, ..Layout::dense(1) };
+        let mut graph = Graph::default();
+        let spec = OperandSpec { dtype, components: 1, dims: <(X,)>::IDS.into() };
+        let operands = [(); 3].map(|()| {
+            let number = graph.operand(spec.clone());
+            graph.input(number, 0)
+        });
+        let nodes = all(&mut graph, operands);
+        graph.outputs = nodes.iter().map(|n| Output { node: *n, dims: <(X,)>::IDS.into() }).collect();
+        let tensors = [first, rng.tensor(dtype, <(X,)>::IDS, &shape), rng.tensor(dtype, <(X,)>::IDS, &shape)];
+        let operand = |tensor| Operand { tensor, layout: layout.clone(), place: Place::Device };
+        let operands = tensors.into_iter().map(operand).collect();
+        let case = Case { outputs: vec![layout.clone(); graph.outputs.len()], graph, operands, known: true };
+        (dtype.to_string(), case)
+    });
+    check_all("emitted::every_operation", cases);
 }
 
 /// The main pipeline: crop, resize, BGR, multiply, subtract, divide, planar.
@@ -315,7 +361,7 @@ fn more_boxes_than_fit_into_the_parameter_block() {
         });
         let case =
             Case { graph: graph.clone(), operands: operands.collect(), outputs: vec![Layout::dense(4)], known: true };
-        prepared.push(prepare(format!("{n} boxes"), &case, i));
+        prepared.extend(prepare(format!("{n} boxes"), &case, i));
     }
     let ways: Vec<Vec<bool>> = prepared.iter().map(Prepared::ways).collect();
     assert_eq!(ways, [vec![false, true], vec![false, true], vec![false, true], vec![true]]);
@@ -363,7 +409,7 @@ fn divisors_that_travel_with_the_launch() {
         });
         let case =
             Case { graph: graph.clone(), operands: operands.collect(), outputs: vec![Layout::dense(2)], known: true };
-        prepared.push(prepare(format!("divisors {three:?}"), &case, i));
+        prepared.extend(prepare(format!("divisors {three:?}"), &case, i));
     }
     assert!(prepared.iter().all(|p| !p.pieces(false).reciprocals.is_empty()));
     if compiler("emitted::divisors_that_travel_with_the_launch") {

@@ -2,12 +2,16 @@
 //! names.
 
 mod bind;
+mod colour;
 mod emitted;
 mod explain;
+mod functions;
+mod halves;
 mod laws;
 mod naive;
 mod random;
 mod reference;
+mod table;
 mod tensor;
 mod ui;
 

@@ -2,21 +2,37 @@
 
 use crate::tensor::Tensor;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use tilewright_expr::collective::Tree;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, Op, Size, Unary};
 use tilewright_expr::{DType, Reduction};
 
-/// A value: integers and `bool` exactly, floats in their own type.
+/// A value: integers and `bool` exactly, `f32` and `f64` in their own type, halves as the `f64` that they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Number {
     Int(i128),
+    Half(DType, f64),
     F32(f32),
     F64(f64),
 }
-use Number::{F32, F64, Int};
+use Number::{F32, F64, Half, Int};
 
 impl Number {
+    /// The value of a float.
+    pub(crate) fn real(self) -> f64 {
+        match self {
+            Half(_, v) | F64(v) => v,
+            F32(v) => f64::from(v),
+            Int(_) => panic!("a float is expected"),
+        }
+    }
+
+    /// The float of this type nearest to `v`.
+    pub(crate) fn float(dtype: DType, v: f64) -> Number {
+        cast(F64(v), dtype)
+    }
+
     fn int(self) -> i128 {
         match self {
             Int(v) => v,
@@ -24,16 +40,18 @@ impl Number {
         }
     }
 
-    fn of(dtype: DType, bits: u64) -> Number {
+    pub(crate) fn of(dtype: DType, bits: u64) -> Number {
         match dtype {
+            DType::F16 | DType::BF16 => Half(dtype, half_value(dtype, bits)),
             DType::F32 => F32(f32::from_bits(bits as u32)),
             DType::F64 => F64(f64::from_bits(bits)),
             _ => Int(wrap(i128::from(bits), dtype)),
         }
     }
 
-    fn bits(self, dtype: DType) -> u64 {
+    pub(crate) fn bits(self, dtype: DType) -> u64 {
         match self {
+            Half(dtype, v) => half_bits(dtype, v),
             F32(v) => u64::from(v.to_bits()),
             F64(v) => v.to_bits(),
             Int(v) => (v as u64) & (u64::MAX >> (64 - 8 * dtype.size())),
@@ -41,8 +59,63 @@ impl Number {
     }
 }
 
+/// Bits of the mantissa that are stored, smallest exponent of a normal number, largest one.
+fn half_format(dtype: DType) -> (i32, i32, i32) {
+    if dtype == DType::F16 { (10, -14, 15) } else { (7, -126, 127) }
+}
+
+/// The value of these bits, by the definition of the format.
+fn half_value(dtype: DType, bits: u64) -> f64 {
+    let (stored, least, most) = half_format(dtype);
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let (exponent, mantissa) = ((bits & 0x7fff) as i32 >> stored, (bits & ((1 << stored) - 1)) as f64);
+    let unit = 2f64.powi(-stored);
+    sign * match exponent {
+        0 => mantissa * unit * 2f64.powi(least),
+        e if e + least - 1 > most && mantissa == 0.0 => f64::INFINITY,
+        e if e + least - 1 > most => f64::NAN,
+        e => (1.0 + mantissa * unit) * 2f64.powi(e + least - 1),
+    }
+}
+
+/// The bits of a value that the format has.
+fn half_bits(dtype: DType, v: f64) -> u64 {
+    let all = |dtype| (0..0x8000u64).map(move |b| (half_value(dtype, b), b));
+    static VALUES: [OnceLock<Vec<(f64, u64)>>; 2] = [OnceLock::new(), OnceLock::new()];
+    // Nonnegative values ascend with their bits; NaNs come last.
+    let values = VALUES[usize::from(dtype == DType::BF16)].get_or_init(|| all(dtype).collect());
+    let sign = if v.is_sign_negative() { 0x8000 } else { 0 };
+    if v.is_nan() {
+        return 0x7fff;
+    }
+    let at = values.partition_point(|(known, _)| *known < v.abs());
+    assert!(values[at].0 == v.abs(), "{v:e} is no {dtype}");
+    sign | values[at].1
+}
+
+/// The nearest value of the format, halves to even, by the definition.
+pub(crate) fn round_to_half(dtype: DType, v: f64) -> Number {
+    let (stored, least, most) = half_format(dtype);
+    if v == 0.0 || !v.is_finite() {
+        return Half(dtype, v);
+    }
+    let exponent = (((v.to_bits() >> 52 & 0x7ff) as i32) - 1023).max(least);
+    let unit = 2f64.powi(exponent - stored);
+    // Of a value that is an f64's subnormal the quotient is tiny, and rounds to 0 too.
+    let rounded = nearest(v / unit) * unit;
+    Half(dtype, if rounded.abs() >= 2f64.powi(most + 1) { f64::INFINITY.copysign(v) } else { rounded })
+}
+
+/// What an operation on halves gives that was computed in `f32`.
+fn narrowed(dtype: DType, v: Number) -> Number {
+    match v {
+        F32(v) => round_to_half(dtype, f64::from(v)),
+        other => other,
+    }
+}
+
 /// The value of `dtype` that is congruent to `v`.
-fn wrap(v: i128, dtype: DType) -> i128 {
+pub(crate) fn wrap(v: i128, dtype: DType) -> i128 {
     if dtype == DType::Bool {
         return v & 1;
     }
@@ -51,7 +124,7 @@ fn wrap(v: i128, dtype: DType) -> i128 {
     if dtype.is_signed() && low >= modulus / 2 { low - modulus } else { low }
 }
 
-fn range(dtype: DType) -> (i128, i128) {
+pub(crate) fn range(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.size() as u32;
     match dtype {
         DType::Bool => (0, 1),
@@ -66,13 +139,15 @@ pub(crate) struct Naive<'a> {
     memo: HashMap<(NodeId, Vec<(u64, i64)>, bool), Number>,
     /// The dimensions that threads reduce together, with their sizes, and the order.
     shared: Option<(Vec<(u64, i64)>, Tree)>,
-    /// Whether a box was clamped.
+    /// Values of iterations under way.
+    carried: HashMap<NodeId, Number>,
+    /// Whether a box or a coordinate was clamped.
     pub(crate) failed: bool,
 }
 
 impl<'a> Naive<'a> {
     pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
-        Naive { graph, inputs, memo: HashMap::new(), shared, failed: false }
+        Naive { graph, inputs, memo: HashMap::new(), shared, carried: HashMap::new(), failed: false }
     }
 
     /// Every result, of these shapes.
@@ -134,8 +209,9 @@ impl<'a> Naive<'a> {
             // What decides nothing is not looked at, so that a box in it is not reported.
             Op::Select(_, a, b) if a == b => self.value(*a, point, moved),
             Op::Select(c, a, b) => {
-                let chosen = if self.value(*c, point, moved).int() == 1 { a } else { b };
-                self.value(*chosen, point, moved)
+                // Both sides are computed, so that both are checked.
+                let (yes, no) = (self.value(*a, point, moved), self.value(*b, point, moved));
+                if self.value(*c, point, moved).int() == 1 { yes } else { no }
             }
             Op::Cast(a) => cast(self.value(*a, point, moved), dtype),
             Op::Bits(a) => {
@@ -156,6 +232,19 @@ impl<'a> Naive<'a> {
                     there.push((*dim, self.value(*coord, point, moved).int() as i64));
                 }
                 self.value(*source, &there, true)
+            }
+            Op::Carry { .. } => *self.carried.get(&node).expect("a step is under way"),
+            Op::Iterate { carry, next } => {
+                let Op::Carry { start, times, .. } = graph.node(*carry).op else { panic!("a carried value") };
+                let mut value = self.value(start, point, moved);
+                for _ in 0..times {
+                    // What was computed in the step before is not what it is now.
+                    self.memo.clear();
+                    self.carried.insert(*carry, value);
+                    value = self.value(*next, point, moved);
+                }
+                self.memo.clear();
+                value
             }
             Op::Reduce { reduction, source, dim, size } => {
                 if let Some((dims, tree)) = self.shared.clone().filter(|_| !moved)
@@ -288,12 +377,20 @@ fn step(reduction: Reduction) -> Binary {
     }
 }
 
-fn unary(op: Unary, a: Number, dtype: DType) -> Number {
+pub(crate) fn unary(op: Unary, a: Number, dtype: DType) -> Number {
     match (op, a) {
         (Unary::Neg, Int(v)) => Int(if dtype == DType::Bool { v } else { wrap(-v, dtype) }),
+        (Unary::CountOnes, Int(v)) => {
+            Int((0..8 * dtype.size()).map(|k| v >> k & 1).take(if dtype == DType::Bool { 1 } else { 64 }).sum())
+        }
+        (Unary::LeadingZeros, Int(v)) => {
+            let width = if dtype == DType::Bool { 1 } else { 8 * dtype.size() };
+            Int((0..width).rev().take_while(|k| v >> k & 1 == 0).count() as i128)
+        }
         (Unary::Abs, Int(v)) => Int(wrap(v.abs(), dtype)),
         (Unary::Not, Int(v)) => Int(if dtype == DType::Bool { 1 - v } else { wrap(!v, dtype) }),
         (_, Int(v)) => Int(v),
+        (op, Half(half, v)) => narrowed(half, unary(op, F32(v as f32), DType::F32)),
         (op, F32(v)) => F32(match op {
             Unary::Neg => f32::from_bits(v.to_bits() ^ 0x8000_0000),
             Unary::Abs => f32::from_bits(v.to_bits() & 0x7fff_ffff),
@@ -303,7 +400,7 @@ fn unary(op: Unary, a: Number, dtype: DType) -> Number {
             Unary::Ceil => -(-f64::from(v)).floor() as f32,
             Unary::Trunc => f64::from(v).abs().floor().copysign(f64::from(v)) as f32,
             Unary::Round => nearest(f64::from(v)) as f32,
-            Unary::Not => panic!("there is no complement of a float"),
+            Unary::Not | Unary::CountOnes | Unary::LeadingZeros => panic!("there is no {op:?} of a float"),
         }),
         (op, F64(v)) => F64(match op {
             Unary::Neg => f64::from_bits(v.to_bits() ^ (1 << 63)),
@@ -313,7 +410,7 @@ fn unary(op: Unary, a: Number, dtype: DType) -> Number {
             Unary::Ceil => -(-v).floor(),
             Unary::Trunc => v.abs().floor().copysign(v),
             Unary::Round => nearest(v),
-            Unary::Not => panic!("there is no complement of a float"),
+            Unary::Not | Unary::CountOnes | Unary::LeadingZeros => panic!("there is no {op:?} of a float"),
         }),
     }
 }
@@ -330,9 +427,10 @@ pub(crate) fn nearest(v: f64) -> f64 {
     (if up { low + 1.0 } else { low }).copysign(v)
 }
 
-fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
+pub(crate) fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
     match (a, b) {
         (Int(a), Int(b)) => Int(integers(op, a, b, dtype)),
+        (Half(half, a), Half(_, b)) => narrowed(half, binary(op, F32(a as f32), F32(b as f32), DType::F32)),
         (F32(a), F32(b)) => {
             // In f64 a product is exact, and a sum or quotient rounded there first gives the same f32.
             let (x, y) = (f64::from(a), f64::from(b));
@@ -341,6 +439,7 @@ fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
                 Binary::Sub => F32((x - y) as f32),
                 Binary::Mul => F32((x * y) as f32),
                 Binary::Div => F32((x / y) as f32),
+                Binary::Rem => F32(remainder(x, y) as f32),
                 Binary::Min => F32(least(x, y) as f32),
                 Binary::Max => F32(-least(-x, -y) as f32),
                 _ => Int(i128::from(compare(op, x, y))),
@@ -351,6 +450,7 @@ fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
             Binary::Sub => F64(a - b),
             Binary::Mul => F64(a * b),
             Binary::Div => F64(a / b),
+            Binary::Rem => F64(remainder(a, b)),
             Binary::Min => F64(least(a, b)),
             Binary::Max => F64(-least(-a, -b)),
             _ => Int(i128::from(compare(op, a, b))),
@@ -379,6 +479,22 @@ fn least(a: f64, b: f64) -> f64 {
     if a.total_cmp(&b).is_lt() { a } else { b }
 }
 
+/// What is left of `a` after the multiples of `b`, doubled as long as they fit, are taken from it: each difference is exact.
+pub(crate) fn remainder(a: f64, b: f64) -> f64 {
+    let (mut left, size) = (a.abs(), b.abs());
+    if a.is_nan() || b.is_nan() || a.is_infinite() || size == 0.0 {
+        return f64::NAN;
+    }
+    while left >= size {
+        let mut part = size;
+        while part <= left / 2.0 {
+            part *= 2.0;
+        }
+        left -= part;
+    }
+    left.copysign(a)
+}
+
 fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
     let flag = i128::from;
     match op {
@@ -398,6 +514,14 @@ fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
         Binary::Sub if bool => a ^ b,
         Binary::Mul | Binary::Div | Binary::Min if bool => a & b,
         Binary::Shl | Binary::Shr if bool => a,
+        Binary::Rem if bool => 0,
+        Binary::Rem => {
+            if b == 0 {
+                0
+            } else {
+                a - b * (a / b)
+            }
+        }
         Binary::Add => a + b,
         Binary::Sub => a - b,
         Binary::Mul => match a.checked_mul(b) {
@@ -427,6 +551,7 @@ fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
 /// `a * b + c` rounded once.
 pub(crate) fn fma(a: Number, b: Number, c: Number) -> Number {
     match (a, b, c) {
+        (Half(half, a), Half(_, b), Half(_, c)) => narrowed(half, fma(F32(a as f32), F32(b as f32), F32(c as f32))),
         // The product is exact in f64; a sum rounded to odd there may be rounded again.
         (F32(a), F32(b), F32(c)) => F32(odd_sum(f64::from(a) * f64::from(b), f64::from(c)) as f32),
         (F64(a), F64(b), F64(c)) => F64(fma64(a, b, c)),
@@ -473,6 +598,10 @@ fn fma64(a: f64, b: f64, c: f64) -> f64 {
 pub(crate) fn cast(a: Number, to: DType) -> Number {
     let as_float = |v: f64| if to == DType::F32 { F32(v as f32) } else { F64(v) };
     match a {
+        // From integers through f32.
+        Int(v) if to.is_half() => round_to_half(to, f64::from(v as f32)),
+        F64(v) if to.is_half() => round_to_half(to, v),
+        Half(_, v) => cast(F64(v), to),
         Int(v) if to == DType::F32 => F32(v as f32),
         Int(v) if to == DType::F64 => F64(v as f64),
         Int(v) if to == DType::Bool => Int(i128::from(v != 0)),

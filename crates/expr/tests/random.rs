@@ -1,10 +1,12 @@
 //! Seeded randomness: numbers, values that include the awkward ones, and whole graphs.
 
+mod reads;
+
 use crate::tensor::{Layout, Tensor};
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, Unary};
-use tilewright_expr::{Centres, DType, Rect, Reduction};
+use tilewright_expr::{DType, Rect, Reduction};
 
 /// SplitMix64.
 pub(crate) struct Rng(u64);
@@ -51,6 +53,8 @@ impl Rng {
         let special = self.chance(0.1);
         match dtype {
             DType::Bool => self.next() & 1,
+            DType::F16 | DType::BF16 if special => self.next() & mask,
+            DType::F16 | DType::BF16 => crate::naive::round_to_half(dtype, self.float(special)).bits(dtype),
             DType::F32 => u64::from((self.float(special) as f32).to_bits()),
             DType::F64 => self.float(special).to_bits(),
             _ if special => {
@@ -137,6 +141,8 @@ struct Builder<'a> {
     outside: bool,
     /// Whether there may be reductions: rows take nothing over from each other then.
     reduces: bool,
+    /// How many pixels a read of a read of a read takes, at most.
+    pixels: u32,
 }
 
 pub(crate) fn case(seed: u64) -> Case {
@@ -155,8 +161,17 @@ pub(crate) fn case(seed: u64) -> Case {
     let reduces = rng.chance(0.35);
     let mut graph = Graph::default();
     DIMS.iter().for_each(|(id, name)| graph.name_dim(*id, name));
-    let mut b =
-        Builder { rng: &mut rng, graph, operands: Vec::new(), world, pool: Vec::new(), known, outside, reduces };
+    let mut b = Builder {
+        rng: &mut rng,
+        graph,
+        operands: Vec::new(),
+        world,
+        pool: Vec::new(),
+        known,
+        outside,
+        reduces,
+        pixels: 1,
+    };
     for _ in 0..b.rng.range(1, 4) {
         b.leaf();
     }
@@ -245,13 +260,17 @@ impl Builder<'_> {
             node = if cropped { self.crop(node, y.0, x.0, (1, 1)) } else { self.crop(node, y.0, x.0, (height, width)) };
             cropped = true;
         }
-        node = self.resize(node, (y.0, y.1), (x.0, x.1));
+        node = match self.rng.range(0, 12) {
+            0 => self.fitted(node, (y.0, y.1), (x.0, x.1)),
+            1 => self.warped(node, (y.0, y.1), (x.0, x.1)),
+            _ => self.resize(node, (y.0, y.1), (x.0, x.1)),
+        };
         self.rounded(node)
     }
 
     fn resize(&mut self, node: NodeId, y: (u64, i64), x: (u64, i64)) -> NodeId {
-        let centres = self.rng.pick(&[Centres::Half, Centres::Corner]);
-        let resized = self.graph.resize(node, y, x, centres);
+        let sampling = self.sampling();
+        let resized = self.graph.resize(node, y, x, sampling);
         self.rounded(resized)
     }
 
@@ -277,6 +296,10 @@ impl Builder<'_> {
         }
         let number = self.operand(Tensor::boxes(&ids, &shape, &boxes));
         let rect = self.graph.input(number, 0);
+        if self.rng.chance(0.2) {
+            let border = self.border(self.graph.node(node).dtype);
+            return self.graph.crop_border(node, y, x, rect, border);
+        }
         self.graph.crop(node, y, x, rect)
     }
 
@@ -321,8 +344,7 @@ impl Builder<'_> {
     fn grow(&mut self) {
         let a = self.any();
         let dtype = self.graph.node(a).dtype;
-        let most = if self.reduces { 18 } else { 16 };
-        let node = match self.rng.range(0, most) {
+        let node = match self.rng.range(0, 21) {
             0..=5 => {
                 let b = self.like(a);
                 let op = self.binary(dtype);
@@ -365,8 +387,9 @@ impl Builder<'_> {
                 }
             }
             12 => self.moved(a, false),
-            16 => self.reduced(a),
-            17 => self.window(a),
+            16 if self.reduces => self.reduced(a),
+            17 if self.reduces => self.window(a),
+            18 if self.reduces => self.again(a),
             13 => self.moved(a, true),
             14 => {
                 let (dim, _) = self.rng.pick(&self.world.clone());
@@ -375,6 +398,7 @@ impl Builder<'_> {
                 let to = self.dtype();
                 self.graph.cast(index, to)
             }
+            15 | 19 | 20 => self.read(a),
             _ => {
                 let op = self.unary(dtype);
                 self.graph.unary(op, a)
@@ -432,17 +456,35 @@ impl Builder<'_> {
         let (dim, _) = self.rng.pick(&shape);
         let count = self.any();
         let count = self.graph.cast(count, DType::I32);
-        let (zero, last) = (Scalar::of(0i32), Scalar::of(self.extent(dim) as i32));
-        let (zero, last) = (self.graph.constant(zero), self.graph.constant(last));
-        let count = self.graph.binary(Binary::Max, count, zero);
+        // A box that no step of an empty loop needs may be reported all the same.
+        let (least, last) = (Scalar::of(i32::from(self.outside)), Scalar::of(self.extent(dim) as i32));
+        let (least, last) = (self.graph.constant(least), self.graph.constant(last));
+        let count = self.graph.binary(Binary::Max, count, least);
         let count = self.graph.binary(Binary::Min, count, last);
         self.graph.reduce_to(Reduction::Sum, a, dim, Size::Node(count))
     }
 
+    /// A step with another node, several times.
+    fn again(&mut self, a: NodeId) -> NodeId {
+        let a = self.sized(a);
+        let dims: Vec<u64> = self.graph.node(a).shape.iter().map(|(d, _)| *d).collect();
+        let within = |g: &Graph, n: NodeId| g.node(n).shape.iter().all(|(d, _)| dims.contains(d));
+        let dtype = self.graph.node(a).dtype;
+        let carry = self.graph.carry(a, self.rng.pick(&[1, 2, 5, 20]));
+        let with = self.like(a);
+        let with = if within(&self.graph, with) { with } else { a };
+        let op = self.binary(dtype);
+        let next = self.graph.binary(op, carry, with);
+        let next = self.graph.cast(next, dtype);
+        let op = self.unary(dtype);
+        let next = if self.rng.chance(0.5) { self.graph.unary(op, next) } else { next };
+        self.graph.iterated(a, carry, next)
+    }
+
     fn binary(&mut self, dtype: DType) -> Binary {
         use Binary::*;
-        let numbers = [Add, Sub, Mul, Div, Min, Max, Lt, Le, Gt, Ge, Eq, Ne];
-        let integers = [Add, Sub, Mul, Div, Min, Max, And, Or, Xor, Shl, Shr, Lt, Eq];
+        let numbers = [Add, Sub, Mul, Div, Rem, Min, Max, Lt, Le, Gt, Ge, Eq, Ne];
+        let integers = [Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Lt, Eq];
         if dtype.is_float() { self.rng.pick(&numbers) } else { self.rng.pick(&integers) }
     }
 
@@ -451,7 +493,7 @@ impl Builder<'_> {
         if dtype.is_float() {
             self.rng.pick(&[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round])
         } else {
-            self.rng.pick(&[Neg, Abs, Not])
+            self.rng.pick(&[Neg, Abs, Not, CountOnes, LeadingZeros])
         }
     }
 

@@ -36,6 +36,13 @@ impl Tensor {
         Tensor { dtype: DType::I32, components: 4, dims: dims.to_vec(), shape: shape.to_vec(), bits }
     }
 
+    /// Elements of several `f32`, one after the other.
+    pub(crate) fn maps(dims: &[u64], shape: &[i64], components: usize, values: &[f32]) -> Tensor {
+        let bits: Vec<u64> = values.iter().map(|v| v.to_bits64()).collect();
+        assert_eq!(bits.len(), components * shape.iter().product::<i64>() as usize);
+        Tensor { dtype: DType::F32, components, dims: dims.to_vec(), shape: shape.to_vec(), bits }
+    }
+
     pub(crate) fn array<T: Value>(&self) -> ArrayD<T> {
         assert_eq!(self.dtype, T::DTYPE);
         let shape: Vec<usize> = self.shape.iter().map(|n| *n as usize).collect();
@@ -85,6 +92,8 @@ impl Tensor {
 
 pub(crate) fn same_bits(dtype: DType, a: u64, b: u64) -> bool {
     let nan = |v: u64| match dtype {
+        DType::F16 => v & 0x7fff > 0x7c00,
+        DType::BF16 => v & 0x7fff > 0x7f80,
         DType::F32 => f32::from_bits(v as u32).is_nan(),
         DType::F64 => f64::from_bits(v).is_nan(),
         _ => false,
@@ -94,6 +103,8 @@ pub(crate) fn same_bits(dtype: DType, a: u64, b: u64) -> bool {
 
 fn show(dtype: DType, bits: u64) -> String {
     match dtype {
+        DType::F16 => format!("{:?}", tilewright_expr::f16::from_bits(bits as u16)),
+        DType::BF16 => format!("{:?}", tilewright_expr::bf16::from_bits(bits as u16)),
         DType::F32 => format!("{:?}", f32::from_bits(bits as u32)),
         DType::F64 => format!("{:?}", f64::from_bits(bits)),
         _ => bits.to_string(),
@@ -238,8 +249,11 @@ impl Stored {
 
     pub(crate) fn slice(&self) -> HostSlice<'_> {
         let bytes = &self.bytes()[self.range()];
-        if self.components == 4 {
-            return HostSlice::Rect(bytemuck::cast_slice(bytes));
+        match self.components {
+            4 => return HostSlice::Rect(bytemuck::cast_slice(bytes)),
+            6 => return HostSlice::Affine(bytemuck::cast_slice(bytes)),
+            9 => return HostSlice::Perspective(bytemuck::cast_slice(bytes)),
+            _ => {}
         }
         macro_rules! typed {
             ($($v:ident),*) => { match self.dtype {
@@ -247,7 +261,7 @@ impl Stored {
                 $(DType::$v => HostSlice::$v(bytemuck::cast_slice(bytes)),)*
             } };
         }
-        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64)
+        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64)
     }
 
     pub(crate) fn slice_mut(&mut self) -> HostSliceMut<'_> {
@@ -259,7 +273,7 @@ impl Stored {
                 $(DType::$v => HostSliceMut::$v(bytemuck::cast_slice_mut(bytes)),)*
             } };
         }
-        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64)
+        typed!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64)
     }
 
     /// The place of each element, in the order of the tensor's dimensions.
@@ -347,7 +361,7 @@ pub(crate) fn evaluate(
     let mut targets: Vec<HostSliceMut<'_>> = outputs.iter_mut().map(Stored::slice_mut).collect();
     let failed = match pools()[round % 2].install(|| kernel.run(&slices, &mut targets)) {
         Ok(()) => None,
-        Err(error @ Error::Guard { .. }) => Some(error),
+        Err(error @ (Error::Guard { .. } | Error::Coordinate { .. })) => Some(error),
         Err(error) => return Err(error),
     };
     outputs.iter().for_each(Stored::assert_gaps_untouched);

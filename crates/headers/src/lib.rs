@@ -34,6 +34,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/coords.cuh",
         "tilewright/fragment.cuh",
         "tilewright/half.cuh",
+        "tilewright/half_value.cuh",
         "tilewright/layout.cuh",
         "tilewright/reduce.cuh",
         "tilewright/tensor.cuh",

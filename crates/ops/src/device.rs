@@ -141,14 +141,14 @@ impl Gpu {
         &self.0.stream
     }
 
-    /// Waits for everything queued. A box that reached outside its picture since the last time comes out here.
+    /// Waits for everything queued. A box or a coordinate that reached outside since the last time comes out here.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.0.stream.synchronize()?;
         if self.0.guarded.swap(false, Ordering::Relaxed) {
             let word = self.0.error.to_vec()?;
-            if let Some(index) = word.first().and_then(|w| w.checked_sub(1)) {
+            if let Some(word) = word.first().copied().filter(|w| *w != 0) {
                 self.0.error.fill_bytes(0)?;
-                return Err(tilewright_expr::Error::Guard { index }.into());
+                return Err(tilewright_expr::Error::of_word(word).into());
             }
         }
         Ok(())

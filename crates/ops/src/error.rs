@@ -50,6 +50,26 @@ pub enum Error {
         /// The size.
         extent: usize,
     },
+    /// Luma and chroma of a frame in one allocation that cannot be told apart.
+    #[error("dimension `{dim}` of a frame with such chroma must be a multiple of {multiple} long, it is {extent}")]
+    Frame {
+        /// The dimension.
+        dim: &'static str,
+        /// What it must be a multiple of.
+        multiple: usize,
+        /// Its size.
+        extent: usize,
+    },
+    /// Rows of a frame whose half is no whole number of elements.
+    #[error(
+        "rows of luma (`{dim}`) are {pitch} elements apart; rows of chroma, half as far apart, need an even number"
+    )]
+    Pitch {
+        /// The dimension of the rows.
+        dim: &'static str,
+        /// Elements from one row to the next.
+        pitch: i64,
+    },
     /// Operands or results are on different devices.
     #[error("operand {operand} is on {got}, others are on {expected}; move it: `.to(&device)`")]
     Devices {

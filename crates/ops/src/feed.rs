@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tilewright_dims::Dims;
 use tilewright_expr::bind::{Axis, Place, View};
 use tilewright_expr::dtype::{HostSlice, HostSliceMut};
-use tilewright_expr::{Expr, Out, Outputs, Rect};
+use tilewright_expr::{Affine, Expr, Out, Outputs, Perspective, Rect, bf16, f16};
 
 /// An operand as a call sees it.
 pub struct Operand<'a> {
@@ -101,7 +101,7 @@ macro_rules! scalars {
         }
     })* };
 }
-scalars!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Rect);
+scalars!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, Rect, Affine, Perspective);
 
 /// A result as a call sees it.
 pub struct Target<'a> {

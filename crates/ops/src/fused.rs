@@ -9,7 +9,7 @@ use crate::signature::Signature;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use tilewright_expr::bind::{Axis, Binding, Place, View, check_boxes, dense};
+use tilewright_expr::bind::{Axis, Binding, Bounds, Place, View, check_boxes, dense};
 use tilewright_expr::dtype::{HostSlice, HostSliceMut};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
@@ -86,7 +86,7 @@ struct Entry {
     key: Box<[u64]>,
     outputs: Vec<Vec<i64>>,
     /// Host operands with boxes, and the size of what they crop.
-    limits: Vec<(u16, i64, i64)>,
+    limits: Vec<(u16, Bounds)>,
     run: Run,
 }
 
@@ -300,9 +300,9 @@ impl Core {
 impl Entry {
     /// Checks what a signature does not tell: boxes on the host.
     fn check(&self, operands: &[Operand<'_>]) -> Result<(), Error> {
-        for (operand, width, height) in &self.limits {
+        for (operand, bounds) in &self.limits {
             if let Some(boxes) = operands[usize::from(*operand)].boxes() {
-                check_boxes(boxes, *width, *height)?;
+                check_boxes(boxes, *bounds)?;
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tilewright_dims::{Dim, Dims, Present, Without};
 use tilewright_driver::argument::{self, Access, Given, MOST_AXES, Shape};
 use tilewright_driver::{Argument, DeviceBuffer, IntoArgument};
-use tilewright_expr::bind::{Axis, MAX_RANK};
+use tilewright_expr::bind::{Axis, MAX_RANK, View};
 use tilewright_expr::{DType, Element};
 
 /// What tensors hold: a scalar type or a small struct such as [`Rect`](tilewright_expr::Rect), with plain bytes.
@@ -221,6 +221,23 @@ impl<T: Item, L: Dims> Tensor<T, L> {
             view.start += start * a.stride as usize;
         }
         Ok(view)
+    }
+
+    /// The same memory from element `start` on, under other dimensions: extent and stride of each. `None` if they reach
+    /// beyond it.
+    pub(crate) fn viewed<M: Dims>(&self, start: usize, axes: impl Fn(u64) -> (i64, i64)) -> Option<Tensor<T, M>> {
+        let mut view = Axes { axes: [Axis { dim: 0, extent: 1, stride: 0 }; MAX_RANK], rank: M::RANK };
+        for (axis, dim) in view.axes.iter_mut().zip(M::IDS) {
+            let (extent, stride) = axes(*dim);
+            *axis = Axis { dim: *dim, extent, stride };
+        }
+        let len = match &self.memory {
+            Memory::Host(m) => m.len(),
+            Memory::Gpu(m) => m.bytes.len() / size_of::<T>(),
+        };
+        let start = self.start + start;
+        let inside = View::reach(view.as_slice()) <= len.saturating_sub(start) as i64;
+        inside.then(|| Tensor { memory: self.memory.clone(), axes: view, start, _layout: PhantomData })
     }
 
     /// The same tensor on `device`: itself if it is there, else a copy. From a GPU this waits for the results.

@@ -2,13 +2,13 @@
 
 use crate::support::{Random, Same, assert_same, gpu, gpu_alone};
 use tilewright_dims::dims;
-use tilewright_expr::{In, Rect};
+use tilewright_expr::{In, Rect, bf16, f16};
 use tilewright_ops::{Device, Item, Tensor, fuse};
 
 dims! { N, Y, X, C }
 
 /// Random values of a type: any bits, with edges more often than chance would have them.
-trait Draw: Item + Same {
+pub(crate) trait Draw: Item + Same {
     fn draw(r: &mut Random) -> Self;
 }
 macro_rules! integers { ($($t:ty),*) => { $(impl Draw for $t {
@@ -41,6 +41,15 @@ macro_rules! floats { ($($t:ty),*) => { $(impl Draw for $t {
     }
 })* } }
 floats!(f32, f64);
+macro_rules! halves { ($($t:ty),*) => { $(impl Draw for $t {
+    fn draw(r: &mut Random) -> Self {
+        match r.below(3) {
+            0 => <$t>::from_bits(r.bits() as u16),
+            _ => <$t>::from_f32(f32::draw(r)),
+        }
+    }
+})* } }
+halves!(f16, bf16);
 
 /// Runs one expression on both devices and compares.
 macro_rules! same_on {
@@ -52,7 +61,7 @@ macro_rules! same_on {
     }};
 }
 
-fn plane<T: Draw>(random: &mut Random, height: usize, width: usize) -> Tensor<T, (Y, X)> {
+pub(crate) fn plane<T: Draw>(random: &mut Random, height: usize, width: usize) -> Tensor<T, (Y, X)> {
     Tensor::from_vec([height, width], random.vec(height * width, T::draw)).unwrap()
 }
 
@@ -76,7 +85,7 @@ fn arithmetic_of_every_type() {
             (a.le(b) ^ a.gt(b) ^ a.eq(b)).store::<(X, Y)>()
         }), a, b);
     })* } }
-    each!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+    each!(u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 }
 
 #[test]
@@ -89,9 +98,9 @@ fn casts_between_all_types() {
     )* } }
     macro_rules! from { ($($a:ident),*) => { $({
         let a = plane::<$a>(&mut random, 59, 31);
-        to!($a, a; bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+        to!($a, a; bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
     })* } }
-    from!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+    from!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 }
 
 #[test]
@@ -103,10 +112,10 @@ fn functions_of_floats() {
         same_on!(&device, concat!(stringify!($t), " sqrt"), fuse(|a: In<$t, (Y, X)>| a.sqrt().store::<(Y, X)>()), a);
         same_on!(&device, concat!(stringify!($t), " exp"), fuse(|a: In<$t, (Y, X)>| a.exp().store::<(Y, X)>()), a);
         same_on!(&device, concat!(stringify!($t), " rounding"), fuse(|a: In<$t, (Y, X)>| {
-            (a.floor() + a.ceil() * 3.0 - a.trunc() * 0.5 + a.round()).store::<(Y, X)>()
+            (a.floor() + a.ceil() * <$t>::from(3u8) - a.trunc() / <$t>::from(2u8) + a.round()).store::<(Y, X)>()
         }), a);
     })* } }
-    each!(f32, f64);
+    each!(f16, bf16, f32, f64);
 }
 
 #[test]
@@ -166,7 +175,7 @@ fn unaligned_lines_of_every_type() {
             assert_same(stringify!($t), &out.to_vec().unwrap(), &expected);
         }
     )* } }
-    each!(u8, i16, u32, f32, i64, f64);
+    each!(u8, i16, f16, bf16, u32, f32, i64, f64);
 }
 
 fn boxes(random: &mut Random, n: usize, height: u64, width: u64) -> Vec<Rect> {

@@ -70,6 +70,12 @@ pub(crate) trait Same: Copy + std::fmt::Debug {
 }
 macro_rules! exact { ($($t:ty),*) => { $(impl Same for $t { fn same(self, o: Self) -> bool { self == o } })* } }
 exact!(bool, u8, i8, u16, i16, u32, i32, u64, i64);
+macro_rules! halves { ($($t:ty),*) => { $(impl Same for $t {
+    fn same(self, o: Self) -> bool {
+        self.to_bits() == o.to_bits() || (self.is_nan() && o.is_nan())
+    }
+})* } }
+halves!(tilewright_expr::f16, tilewright_expr::bf16);
 impl Same for f32 {
     fn same(self, o: Self) -> bool {
         self.to_bits() == o.to_bits() || (self.is_nan() && o.is_nan())

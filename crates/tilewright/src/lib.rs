@@ -3,12 +3,16 @@
 /// What a program that uses tilewright names: `use tilewright::prelude::*;`.
 pub mod prelude {
     pub use tilewright_dims::{Dim, Dims, dims};
-    pub use tilewright_expr::{Centres, Expr, In, IntoExpr, Rect, World, constant, coordinate};
+    pub use tilewright_expr::{
+        Affine, Aspect, Border, Centres, Deinterlace, Edge, Filter, Perspective, PlaneOrder, Sampling,
+    };
+    pub use tilewright_expr::{Expr, In, IntoExpr, Rect, World, bf16, constant, coordinate, f16};
     pub use tilewright_ops::{Device, Evaluate, Fused, Tensor, fuse};
 }
 
 pub use prelude::*;
 pub use tilewright_driver as driver;
 pub use tilewright_expr as expr;
+pub use tilewright_expr::colour;
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
 pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, record};

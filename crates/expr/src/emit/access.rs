@@ -143,6 +143,7 @@ pub(super) fn extract(name: &str, width: u32, at: usize, dtype: DType) -> String
         DType::U32 => low,
         DType::Bool => format!("({shifted} & 1u) != 0u"),
         DType::U8 | DType::I8 | DType::U16 | DType::I16 => format!("({}){shifted}", dtype.cuda()),
+        DType::F16 | DType::BF16 => format!("tw::bits<{}>((unsigned short){shifted})", dtype.cuda()),
         DType::U64 | DType::I64 | DType::F64 => {
             format!("tw::join<{}>({low}, {})", dtype.cuda(), word(name, width, at / 4 + 1))
         }
@@ -164,9 +165,11 @@ pub(super) fn pack(values: &[String], dtype: DType) -> Vec<String> {
                 let parts: Vec<String> = chunk
                     .iter()
                     .enumerate()
-                    .map(|(i, v)| match i {
-                        0 => format!("(unsigned)({mask}){v}"),
-                        _ => format!("(unsigned)({mask}){v} << {}", i * size * 8),
+                    .map(|(i, v)| match (i, dtype.is_half()) {
+                        (0, true) => format!("(unsigned){v}.bits"),
+                        (_, true) => format!("(unsigned){v}.bits << {}", i * size * 8),
+                        (0, false) => format!("(unsigned)({mask}){v}"),
+                        (_, false) => format!("(unsigned)({mask}){v} << {}", i * size * 8),
                     })
                     .collect();
                 parts.join(" | ")

@@ -10,7 +10,6 @@ use crate::bind::Place;
 use crate::dtype::Scalar;
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, LoopId, Program, Val};
-use crate::reduce::Reduction;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -103,26 +102,36 @@ impl Body<'_> {
 
     /// A loop with its accumulators.
     fn looped(&mut self, id: LoopId, body: &[Step], reductions: &[Val], loads: &[Group]) {
-        let ends: Vec<(Val, Reduction, Val, Option<Val>)> = reductions
-            .iter()
-            .filter_map(|v| match self.program.inst(*v) {
-                Inst::Reduce { reduction, value, times, .. } => Some((*v, *reduction, *value, *times)),
-                _ => None,
-            })
-            .collect();
-        for (v, reduction, ..) in &ends {
+        for v in reductions {
             let dtype = self.program.dtype(*v);
-            self.line(format_args!("{} v{} = {}", dtype.cuda(), v.0, literal(reduction.identity(dtype))));
+            let start = match self.program.inst(*v) {
+                Inst::Reduce { reduction, .. } => literal(reduction.identity(dtype)),
+                Inst::Iterate { carry, .. } => match self.program.inst(*carry) {
+                    Inst::Carry { start, .. } => self.use_of(*start),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            self.line(format_args!("{} v{} = {start}", dtype.cuda(), v.0));
+            if let Inst::Iterate { carry, .. } = self.program.inst(*v) {
+                self.value.insert(*carry, format!("v{}", v.0));
+            }
         }
         let (step, extent) = (format!("s{}", id.0), self.program.loops()[usize::from(id.0)].extent);
         let _ = writeln!(self.text, "  for (int {step} = 0; {step} < {}; ++{step}) {{", self.use_of(extent));
         let known = (self.pointers.clone(), self.divisors.clone());
         self.steps(body, loads, &[]);
-        for (v, reduction, value, times) in &ends {
-            let (sum, dtype, value) = (format!("v{}", v.0), self.program.dtype(*v), self.use_of(*value));
-            let text = match times {
-                Some(times) => fma(&value, &self.use_of(*times), &sum, dtype),
-                None => binary(reduction.operation(), &sum, &value, dtype),
+        for v in reductions {
+            let (sum, dtype) = (format!("v{}", v.0), self.program.dtype(*v));
+            let text = match self.program.inst(*v) {
+                Inst::Reduce { value, times: Some(times), .. } => {
+                    fma(&self.use_of(*value), &self.use_of(*times), &sum, dtype)
+                }
+                Inst::Reduce { reduction, value, .. } => {
+                    binary(reduction.operation(), &sum, &self.use_of(*value), dtype)
+                }
+                Inst::Iterate { next, .. } => self.use_of(*next),
+                _ => continue,
             };
             self.line(format_args!("{sum} = {text}"));
         }
@@ -403,6 +412,7 @@ impl Body<'_> {
             Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } => return,
             // Their loop writes them.
             Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) => return,
+            Inst::Carry { .. } | Inst::Iterate { .. } => return,
             Inst::Unary(op, a) => unary(*op, &of(self, a), dtype),
             Inst::Binary(op, a, b) => {
                 let operands = self.program.dtype(*a);
@@ -412,13 +422,10 @@ impl Body<'_> {
             Inst::Select(c, a, b) => format!("{} ? {} : {}", of(self, c), of(self, a), of(self, b)),
             Inst::Cast(a) => format!("tw::cast<{}>({})", dtype.cuda(), of(self, a)),
             Inst::Bits(a) => format!("tw::bits<{}>({})", dtype.cuda(), of(self, a)),
-            Inst::Guard { value, low, high, index } => format!(
-                "tw::guard({}, {}, {}, p.error, {})",
-                of(self, value),
-                of(self, low),
-                of(self, high),
-                of(self, index)
-            ),
+            Inst::Guard { value, low, high, index } => {
+                let reported = index.map_or_else(String::new, |i| format!(", {}", self.use_of(i)));
+                format!("tw::guard({}, {}, {}, p.error{reported})", of(self, value), of(self, low), of(self, high))
+            }
         };
         self.define(v, text);
     }

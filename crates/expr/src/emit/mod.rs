@@ -63,6 +63,11 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
     let mut source = String::new();
     describe(&mut source, graph, plan, &names);
     source.push_str("#include \"tilewright/prelude.cuh\"\n");
+    let halves = |p: &Program| p.values().any(|v| p.dtype(v).is_half());
+    if halves(&tile) || point.as_ref().is_some_and(halves) {
+        // Its text costs compile time, so that it is there for those who need it alone.
+        source.push_str("#include \"tilewright/half_value.cuh\"\n");
+    }
     if let Some(shared) = &plan.group {
         let point = point.as_ref().unwrap_or(&tile);
         let shared_bytes = group::write(&mut source, plan, shared, &names, &params, [&tile, point]);

@@ -15,6 +15,8 @@ pub(super) fn unary(op: Unary, a: &str, dtype: DType) -> String {
         Unary::Trunc => format!("tw::trunc({a})"),
         Unary::Round => format!("tw::round({a})"),
         Unary::Not => format!("tw::invert({a})"),
+        Unary::CountOnes => format!("tw::count_ones({a})"),
+        Unary::LeadingZeros => format!("tw::leading_zeros({a})"),
     }
 }
 
@@ -30,6 +32,7 @@ pub(super) fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
         Binary::Sub => call("sub"),
         Binary::Mul => call("mul"),
         Binary::Div => call("div"),
+        Binary::Rem => call("rem"),
         Binary::Min => call("minimum"),
         Binary::Max => call("maximum"),
         Binary::And => call("bit_and"),
@@ -68,6 +71,7 @@ pub(super) fn literal(s: Scalar) -> String {
             let v = s.get::<f64>();
             if v.is_finite() { bracket(format!("{v:?}")) } else { format!("__longlong_as_double({:#x}ll)", s.bits) }
         }
+        DType::F16 | DType::BF16 => format!("tw::bits<{}>((unsigned short){:#x})", s.dtype.cuda(), s.bits),
         DType::U32 => format!("{}u", s.bits),
         DType::U64 => format!("{}ull", s.bits),
         DType::I32 if s.get::<i32>() == i32::MIN => "(-2147483647 - 1)".into(),

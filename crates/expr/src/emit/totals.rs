@@ -84,7 +84,7 @@ impl Totals {
         let steps = self.steps(plan, program);
         for v in program.values().filter(|v| uses.live(*v)) {
             let mut along = program.varies(v);
-            if let Inst::Reduce { within, .. } = program.inst(v) {
+            if let Some(within) = program.inst(v).ends() {
                 along |= within.bit() | program.loops()[usize::from(within.0)].outer;
             }
             let times = times * inside(along, &steps);
@@ -183,7 +183,7 @@ fn inside(along: Along, steps: &[u64]) -> u64 {
 fn cost(inst: &Inst) -> (u64, u64) {
     match inst {
         Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } | Inst::Bits(_) => (0, 0),
-        Inst::Step { .. } | Inst::Shared(_) => (0, 0),
+        Inst::Step { .. } | Inst::Shared(_) | Inst::Carry { .. } | Inst::Iterate { .. } => (0, 0),
         Inst::Unary(..) | Inst::Binary(..) | Inst::Select(..) | Inst::Cast(_) => (1, 1),
         Inst::Fma(..) => (2, 1),
         Inst::Guard { .. } => (2, 2),

@@ -2,6 +2,7 @@
 
 use crate::dtype::{DType, HostSlice, Scalar, Value};
 use crate::fold::with_type;
+use half::{bf16, f16};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A type as it stands in a block: `bool` as a byte.
@@ -23,7 +24,7 @@ macro_rules! lanes {
         fn val(rep: $t) -> $t { rep }
     })* };
 }
-lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+lanes!(u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 impl Lane for bool {
     type Rep = u8;
     #[inline(always)]
@@ -88,9 +89,15 @@ pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out:
                 };
                 gather(&places, values_mut::<i32>(out, n), field);
             }
+            HostSlice::Affine(s) => {
+                gather(&places, values_mut::<f32>(out, n), |at| s[at].0[usize::from(component)]);
+            }
+            HostSlice::Perspective(s) => {
+                gather(&places, values_mut::<f32>(out, n), |at| s[at].0[usize::from(component)]);
+            }
         } };
     }
-    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F32, F64);
+    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
 }
 
 fn typed<T: Lane<Rep = T> + bytemuck::Pod>(from: &[T], places: &Places<'_>, out: &mut [u64], n: usize) {
@@ -122,12 +129,16 @@ pub(super) fn element(slice: HostSlice<'_>, component: u8, at: i64) -> u64 {
         HostSlice::I32(s) => s[at].to_bits64(),
         HostSlice::U64(s) => s[at].to_bits64(),
         HostSlice::I64(s) => s[at].to_bits64(),
+        HostSlice::F16(s) => s[at].to_bits64(),
+        HostSlice::BF16(s) => s[at].to_bits64(),
         HostSlice::F32(s) => s[at].to_bits64(),
         HostSlice::F64(s) => s[at].to_bits64(),
         HostSlice::Rect(s) => {
             let r = s[at];
             [r.x, r.y, r.width, r.height][usize::from(component)].to_bits64()
         }
+        HostSlice::Affine(s) => s[at].0[usize::from(component)].to_bits64(),
+        HostSlice::Perspective(s) => s[at].0[usize::from(component)].to_bits64(),
     }
 }
 
@@ -150,13 +161,18 @@ pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
             let words = (n * dtype.size()).div_ceil(8);
             out[..words].copy_from_slice(&block[..words]);
         }
-        Arg::Uniform(bits) if dtype.size() == 8 => out[..n].fill(bits),
-        Arg::Uniform(bits) => values_mut::<u32>(out, n).fill(bits as u32),
+        Arg::Uniform(bits) => match dtype.size() {
+            8 => out[..n].fill(bits),
+            4 => values_mut::<u32>(out, n).fill(bits as u32),
+            2 => values_mut::<u16>(out, n).fill(bits as u16),
+            _ => values_mut::<u8>(out, n).fill(bits as u8),
+        },
     }
 }
 
-/// A checked clamp of one value: the first index where it changes something is kept in `failed`, plus one.
-pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &AtomicU32) -> i32 {
+/// A checked clamp of one value. The first time that it changes something is kept in `failed`, as
+/// [`Error::of_word`](crate::Error::of_word) reads it: the index of a box, plus one, or the coordinate itself.
+pub(super) fn guard(value: i32, low: i32, high: i32, index: Option<i32>, failed: &AtomicU32) -> i32 {
     let clamped = if value < low {
         low
     } else if value > high {
@@ -165,19 +181,37 @@ pub(super) fn guard(value: i32, low: i32, high: i32, index: i32, failed: &Atomic
         value
     };
     if clamped != value {
-        let _ = failed.compare_exchange(0, index as u32 + 1, Ordering::Relaxed, Ordering::Relaxed);
+        let word = match index {
+            Some(index) => index as u32 + 1,
+            None => {
+                crate::error::COORDINATE | value.clamp(-(1 << 30), (1 << 30) - 1) as u32 & !crate::error::COORDINATE
+            }
+        };
+        let _ = failed.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
     }
     clamped
 }
 
 /// Checked clamps of a block.
-pub(super) fn guards(out: &mut [u64], args: [Arg<'_>; 4], n: usize, failed: &AtomicU32) {
+///
+/// Points for which no step of a loop is left compute along, and report nothing: `active` says which are others.
+pub(super) fn guards(
+    out: &mut [u64],
+    args: [Arg<'_>; 3],
+    index: Option<Arg<'_>>,
+    n: usize,
+    active: Option<&[bool]>,
+    failed: &AtomicU32,
+) {
     let get = |arg: &Arg<'_>, i: usize| match arg {
         Arg::Block(block) => values::<i32>(block, n)[i],
         Arg::Uniform(bits) => *bits as i32,
     };
     let out = values_mut::<i32>(out, n);
     for (i, out) in out.iter_mut().enumerate() {
-        *out = guard(get(&args[0], i), get(&args[1], i), get(&args[2], i), get(&args[3], i), failed);
+        let idle = AtomicU32::new(0);
+        let failed = if active.is_none_or(|a| a[i]) { failed } else { &idle };
+        let index = index.as_ref().map(|index| get(index, i));
+        *out = guard(get(&args[0], i), get(&args[1], i), get(&args[2], i), index, failed);
     }
 }

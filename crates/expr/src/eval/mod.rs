@@ -23,8 +23,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Points of the inner dimension that are computed together.
 const BLOCK: usize = 1024;
-/// How messages call elements that are [`Rect`](crate::dtype::Rect).
-const RECTANGLES: &str = "rectangles";
+/// How messages call elements of several components: [`Rect`](crate::Rect), [`Affine`](crate::Affine),
+/// [`Perspective`](crate::Perspective).
+fn structs(components: u8) -> &'static str {
+    match components {
+        4 => "rectangles",
+        6 => "affine maps",
+        _ => "perspective maps",
+    }
+}
 /// Blocks that one task computes, at most.
 const TASK: usize = 64;
 
@@ -66,7 +73,7 @@ impl HostKernel {
         }
         match failed.load(Ordering::Relaxed) {
             0 => Ok(()),
-            index => Err(Error::Guard { index: index - 1 }),
+            word => Err(Error::of_word(word)),
         }
     }
 
@@ -101,7 +108,7 @@ impl HostKernel {
                 None => format!("operand {i}"),
                 Some(o) => format!("output {o}"),
             };
-            let expected = if slot.components == 1 { slot.dtype.name() } else { RECTANGLES };
+            let expected = if slot.components == 1 { slot.dtype.name() } else { structs(slot.components) };
             if got != expected {
                 return Err(Error::Elements { operand: operand(), expected, got });
             }
@@ -125,6 +132,8 @@ struct Worker<'a> {
     /// Bits of every value that is uniform along the inner dimension.
     scalars: Vec<u64>,
     blocks: Vec<Vec<u64>>,
+    /// Points whose loops have a step left, where loops end differently.
+    active: Option<Vec<bool>>,
     /// Bits of the results of shared reductions.
     reduced: Vec<u64>,
     /// Room for one step of an accumulator.
@@ -145,6 +154,7 @@ impl<'a> Worker<'a> {
         Worker {
             plan,
             schedule,
+            active: None,
             reduced: Vec::new(),
             inputs,
             targets,
@@ -244,11 +254,14 @@ impl<'a> Worker<'a> {
             Inst::Cast(a) => fold::cast(get(a), program.dtype(v)).bits,
             Inst::Bits(a) => get(a).bits,
             Inst::Guard { value, low, high, index } => {
-                let clamped = lanes::guard(int(value), int(low), int(high), int(index), self.failed);
+                let index = index.map(|i| int(&i));
+                let clamped = lanes::guard(int(value), int(low), int(high), index, self.failed);
                 u64::from(clamped as u32)
             }
             // Both are written by their loop.
-            Inst::Step { .. } | Inst::Reduce { .. } => self.scalars[v.0 as usize],
+            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => {
+                self.scalars[v.0 as usize]
+            }
             Inst::Shared(number) => self.reduced[usize::from(*number)],
         }
     }
@@ -295,10 +308,13 @@ impl<'a> Worker<'a> {
             Inst::Cast(a) => raw::cast(program.dtype(*a), dtype, out, arg(a), n),
             Inst::Bits(a) => lanes::copy(dtype, out, arg(a), n),
             Inst::Guard { value, low, high, index } => {
-                lanes::guards(out, [arg(value), arg(low), arg(high), arg(index)], n, self.failed);
+                let index = index.map(|i| arg(&i));
+                let active = self.active.as_deref();
+                lanes::guards(out, [arg(value), arg(low), arg(high)], index, n, active, self.failed);
             }
             // A step of its own for each point is written by its loop.
-            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) => {}
+            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Shared(_) => {}
+            Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => {}
         }
     }
 
@@ -339,7 +355,9 @@ impl HostSlice<'_> {
     /// What its elements are called.
     fn name(&self) -> &'static str {
         match self {
-            HostSlice::Rect(_) => RECTANGLES,
+            HostSlice::Rect(_) => structs(4),
+            HostSlice::Affine(_) => structs(6),
+            HostSlice::Perspective(_) => structs(9),
             _ => self.dtype().name(),
         }
     }
@@ -356,7 +374,9 @@ impl HostSlice<'_> {
             HostSlice::I32(_) | HostSlice::Rect(_) => DType::I32,
             HostSlice::U64(_) => DType::U64,
             HostSlice::I64(_) => DType::I64,
-            HostSlice::F32(_) => DType::F32,
+            HostSlice::F16(_) => DType::F16,
+            HostSlice::BF16(_) => DType::BF16,
+            HostSlice::F32(_) | HostSlice::Affine(_) | HostSlice::Perspective(_) => DType::F32,
             HostSlice::F64(_) => DType::F64,
         }
     }

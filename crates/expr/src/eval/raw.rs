@@ -7,8 +7,9 @@
 use super::lanes::{Arg, Lane, values, values_mut};
 use crate::arith::{Arith, CastTo};
 use crate::dtype::{DType, HostSliceMut};
-use crate::fold::with_type;
+use crate::fold::{with_type, with_wide_type};
 use crate::graph::{Binary, Unary};
+use half::{bf16, f16};
 use std::marker::PhantomData;
 
 /// An output that several threads write, each its own elements.
@@ -31,7 +32,7 @@ impl<'a> Target<'a> {
         macro_rules! start {
             ($($v:ident),*) => { match slice { $(HostSliceMut::$v(s) => s.as_mut_ptr().cast::<u8>(),)* } };
         }
-        let start = start!(Bool, U8, I8, U16, I16, U32, I32, U64, I64, F32, F64);
+        let start = start!(Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
         Target { start, len, dtype, _memory: PhantomData }
     }
 
@@ -128,6 +129,8 @@ fn unary_loop<T: Arith + Lane>(op: Unary, out: &mut [u64], a: Arg<'_>, n: usize)
         Unary::Trunc => map(out, n, |i| Arith::trunc(a.get(i))),
         Unary::Round => map(out, n, |i| Arith::round(a.get(i))),
         Unary::Not => map(out, n, |i| a.get(i).not()),
+        Unary::CountOnes => map(out, n, |i| Arith::count_ones(a.get(i))),
+        Unary::LeadingZeros => map(out, n, |i| Arith::leading_zeros(a.get(i))),
     });
 }
 
@@ -138,6 +141,7 @@ fn binary_loop<T: Arith + Lane>(op: Binary, out: &mut [u64], [a, b]: [Arg<'_>; 2
         Binary::Sub => map(out, n, |i| a.get(i).sub(b.get(i))),
         Binary::Mul => map(out, n, |i| a.get(i).mul(b.get(i))),
         Binary::Div => map(out, n, |i| a.get(i).div(b.get(i))),
+        Binary::Rem => map(out, n, |i| a.get(i).rem(b.get(i))),
         Binary::Min => map(out, n, |i| a.get(i).minimum(b.get(i))),
         Binary::Max => map(out, n, |i| a.get(i).maximum(b.get(i))),
         Binary::And => map(out, n, |i| a.get(i).and(b.get(i))),
@@ -198,6 +202,7 @@ fn has_avx2() -> bool {
 
 /// Calls `$fast` for the types that most work is in, where the processor has AVX2, and `$plain` otherwise. (All types in
 /// both forms would be two thousand loops, most of them never used.)
+/// Of halves there are no loops but those of selections and casts: a program computes with them in `f32`.
 macro_rules! dispatch {
     ($dtype:expr, $fast:ident, $plain:ident, ($($arg:expr),*)) => {
         match ($dtype, has_avx2()) {
@@ -207,7 +212,7 @@ macro_rules! dispatch {
             (DType::F64, true) => unsafe { $fast::<f64>($($arg),*) },
             // SAFETY: as above.
             (DType::I32, true) => unsafe { $fast::<i32>($($arg),*) },
-            (other, _) => with_type!(other, T => $plain::<T>($($arg),*)),
+            (other, _) => with_wide_type!(other, T => $plain::<T>($($arg),*), {}),
         }
     };
 }
@@ -229,12 +234,15 @@ pub(super) fn fma(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize) {
 
 /// `if c { a } else { b }`.
 pub(super) fn select(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize) {
-    dispatch!(dtype, select_avx2, select_loop, (out, args, n));
+    match dtype {
+        DType::F16 | DType::BF16 => select_loop::<u16>(out, args, n),
+        _ => dispatch!(dtype, select_avx2, select_loop, (out, args, n)),
+    }
 }
 
 /// The saturating cast.
 pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
-    use DType::{F32, F64, I32, U8};
+    use DType::{BF16, F16, F32, F64, I32, U8};
     match (from, to, has_avx2()) {
         // SAFETY: `has_avx2` holds, so the processor has the features that `cast_avx2` was compiled for.
         (U8, F32, true) => unsafe { cast_avx2::<u8, f32>(out, a, n) },
@@ -248,6 +256,21 @@ pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize
         (F32, F64, true) => unsafe { cast_avx2::<f32, f64>(out, a, n) },
         // SAFETY: as above.
         (F64, F32, true) => unsafe { cast_avx2::<f64, f32>(out, a, n) },
-        _ => with_type!(from, A => with_type!(to, B => cast_loop::<A, B>(out, a, n))),
+        // SAFETY: as above.
+        (F16, F32, true) => unsafe { cast_avx2::<f16, f32>(out, a, n) },
+        // SAFETY: as above.
+        (F32, F16, true) => unsafe { cast_avx2::<f32, f16>(out, a, n) },
+        // SAFETY: as above.
+        (BF16, F32, true) => unsafe { cast_avx2::<bf16, f32>(out, a, n) },
+        // SAFETY: as above.
+        (F32, BF16, true) => unsafe { cast_avx2::<f32, bf16>(out, a, n) },
+        (F16, F32, false) => cast_loop::<f16, f32>(out, a, n),
+        (F32, F16, false) => cast_loop::<f32, f16>(out, a, n),
+        (BF16, F32, false) => cast_loop::<bf16, f32>(out, a, n),
+        (F32, BF16, false) => cast_loop::<f32, bf16>(out, a, n),
+        (F64, F16, _) => cast_loop::<f64, f16>(out, a, n),
+        (F64, BF16, _) => cast_loop::<f64, bf16>(out, a, n),
+        // Other casts of halves go through f32.
+        _ => with_wide_type!(from, A => with_wide_type!(to, B => cast_loop::<A, B>(out, a, n), {}), {}),
     }
 }

@@ -79,7 +79,7 @@ fn late(program: &Program, needed: &BTreeSet<Val>, inner: Along) -> BTreeSet<Val
         let before = (late.len(), loops);
         for v in needed {
             let mut own = program.varies(*v) & !((1 << crate::program::LOOPS) - 1);
-            if let Inst::Reduce { within, .. } = program.inst(*v) {
+            if let Some(within) = program.inst(*v).ends() {
                 own |= within.bit() | program.loops()[usize::from(within.0)].outer;
             }
             let mut wait = program.varies(*v) & inner != 0 || own & loops != 0;
@@ -153,6 +153,9 @@ impl Places<'_> {
                 Item::Loop(nest) => {
                     // Accumulators are there before the first step, and outlive the last.
                     nest.reductions.iter().for_each(|v| self.take(*v));
+                    let carried = |v: &Val| matches!(self.schedule.program.inst(*v), Inst::Carry { within, .. } if *within == nest.id);
+                    let carries: Vec<Val> = nest.body.iter().filter_map(Item::value).filter(carried).collect();
+                    carries.into_iter().for_each(|v| self.take(v));
                     self.items(&nest.body);
                     self.at += 1;
                 }
@@ -164,7 +167,7 @@ impl Places<'_> {
     fn take(&mut self, v: Val) {
         let program = &self.schedule.program;
         let unread = matches!(program.inst(v), Inst::Coord(_)) && self.last_use[v.0 as usize] == 0;
-        if program.varies(v) & self.inner == 0 || unread {
+        if program.varies(v) & self.inner == 0 || unread || self.schedule.slot_of[v.0 as usize].is_some() {
             return;
         }
         let slot = self.free.pop().unwrap_or_else(|| {

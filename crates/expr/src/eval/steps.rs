@@ -18,17 +18,60 @@ impl Worker<'_> {
             Some(slot) => values::<i32>(&self.blocks[slot], n).iter().copied().max().unwrap_or(0),
         };
         for v in &nest.reductions {
-            self.clear(*v, n);
+            match program.inst(*v) {
+                Inst::Iterate { carry, .. } => {
+                    if let Inst::Carry { start, .. } = program.inst(*carry) {
+                        self.copy(*carry, *start, n);
+                    }
+                }
+                _ => self.clear(*v, n),
+            }
         }
         let step_value =
             program.values().find(|v| matches!(program.inst(*v), Inst::Step { within, .. } if *within == nest.id));
+        let around = self.active.clone();
         for step in 0..steps {
+            if let Some(slot) = own {
+                let left = values::<i32>(&self.blocks[slot], n).iter().map(|extent| step < *extent);
+                let all = |i: usize| around.as_ref().is_none_or(|a| a[i]);
+                self.active = Some(left.enumerate().map(|(i, left)| left && all(i)).collect());
+            }
             if let Some(v) = step_value {
                 self.set_step(v, extent, step, n);
             }
             self.items(&nest.body, start, n);
             for v in &nest.reductions {
-                self.accumulate(*v, extent, step, n);
+                match program.inst(*v) {
+                    Inst::Iterate { carry, next, .. } => self.copy(*carry, *next, n),
+                    _ => self.accumulate(*v, extent, step, n),
+                }
+            }
+        }
+        self.active = around;
+        for v in &nest.reductions {
+            if let Inst::Iterate { carry, .. } = program.inst(*v) {
+                self.copy(*v, *carry, n);
+            }
+        }
+    }
+
+    /// The value of `from` becomes that of `to`.
+    fn copy(&mut self, to: Val, from: Val, n: usize) {
+        let schedule = self.schedule;
+        let Some(slot) = schedule.slot_of[to.0 as usize] else {
+            self.scalars[to.0 as usize] = self.scalars[from.0 as usize];
+            return;
+        };
+        match schedule.slot_of[from.0 as usize] {
+            Some(other) if other == slot => {}
+            Some(other) => {
+                let mut block = std::mem::take(&mut self.blocks[slot]);
+                block.copy_from_slice(&self.blocks[other]);
+                self.blocks[slot] = block;
+            }
+            None => {
+                let value = Scalar { dtype: schedule.program.dtype(to), bits: self.scalars[from.0 as usize] };
+                super::lanes::fill(&mut self.blocks[slot], value, n);
             }
         }
     }

@@ -144,7 +144,7 @@ impl<'a> Sizes<'a> {
 
 /// Calls `f` with what a value is made of: not with coordinates and sizes, nor with what stands inside a function.
 pub(super) fn for_each_value(graph: &Graph, node: NodeId, mut f: impl FnMut(NodeId)) {
-    if let Some((_, of)) = graph.function(node) {
+    if let Some((_, of)) = graph.made_by(node) {
         return of.iter().for_each(|a| f(*a));
     }
     match &graph.node(node).op {

@@ -72,7 +72,7 @@ fn uses(graph: &Graph) -> HashMap<NodeId, usize> {
 /// What a node does, in a word or two.
 pub(super) fn operation(graph: &Graph, node: NodeId) -> String {
     let at = graph.node(node);
-    if let Some((name, _)) = graph.function(node) {
+    if let Some((name, _)) = graph.made_by(node) {
         return name.to_string();
     }
     match &at.op {
@@ -96,6 +96,8 @@ pub(super) fn operation(graph: &Graph, node: NodeId) -> String {
         Op::At { coords, .. } => {
             format!("read elsewhere along {}", names(graph, coords.iter().map(|(d, _)| *d)).join(", "))
         }
+        Op::Carry { .. } => "carried from step to step".to_string(),
+        Op::Iterate { .. } => "after all steps".to_string(),
         Op::Reduce { reduction, dim, .. } => {
             format!("{} along {}", format!("{reduction:?}").to_lowercase(), graph.dim_name(*dim))
         }

@@ -3,6 +3,7 @@
 use super::trace::{TraceId, current, with};
 use crate::dtype::{DType, Element, Scalar, Value};
 use crate::graph::{Graph, NodeId};
+use half::{bf16, f16};
 use std::marker::PhantomData;
 use tilewright_dims::{Dim, Dims, Merge, Set, Union};
 
@@ -55,7 +56,7 @@ impl<T, S> Expr<T, S> {
     }
 
     /// Extends the trace by what `f` adds for this expression.
-    pub(super) fn then<U, R>(self, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Expr<U, R> {
+    pub(crate) fn then<U, R>(self, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Expr<U, R> {
         Expr::new(with(self.trace, |g| f(g, self.node)), self.trace)
     }
 }
@@ -114,7 +115,7 @@ macro_rules! literals {
         }
     })* };
 }
-literals!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+literals!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 
 /// The literal `value`, everywhere: a fill when it is stored.
 pub fn constant<T: Value>(value: T) -> Expr<T, ()> {

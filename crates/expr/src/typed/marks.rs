@@ -1,6 +1,7 @@
 //! The bounds that fail when an expression is wrong, each with a message that names the dimension and the next step.
 
 use crate::dtype::Rect;
+use crate::matrix::{Affine, Perspective};
 use tilewright_dims::NoDim;
 
 /// Holds when nothing is left over: every dimension of the expression is in the stored layout.
@@ -56,3 +57,21 @@ impl Condition for bool {}
 )]
 pub trait BoxElement {}
 impl BoxElement for Rect {}
+
+/// Holds for [`Affine`].
+#[diagnostic::on_unimplemented(
+    message = "elements of `{Self}` are not affine maps",
+    label = "expected an expression of `Affine`",
+    note = "a warp needs its maps, from the result to the picture: an operand such as `In<Affine, (N,)>`"
+)]
+pub trait AffineElement {}
+impl AffineElement for Affine {}
+
+/// Holds for [`Perspective`].
+#[diagnostic::on_unimplemented(
+    message = "elements of `{Self}` are not perspective maps",
+    label = "expected an expression of `Perspective`",
+    note = "a warp needs its maps, from the result to the picture: an operand such as `In<Perspective, (N,)>`"
+)]
+pub trait PerspectiveElement {}
+impl PerspectiveElement for Perspective {}

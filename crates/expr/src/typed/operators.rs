@@ -1,11 +1,11 @@
-//! Arithmetic, comparison, selection, casts.
+//! Arithmetic and comparison.
 
 use super::expr::{Arg, Expr, IntoExpr, Union3};
 use super::literal::{Float, Number};
-use super::marks::{Condition, SameElement};
-use super::trace::with;
-use crate::dtype::{Element, Scalar, Value};
+use super::marks::SameElement;
+use crate::dtype::{Scalar, Value};
 use crate::graph::{Binary, Unary};
+use half::{bf16, f16};
 use tilewright_dims::{Merge, Set, Union};
 
 macro_rules! arithmetic {
@@ -24,7 +24,7 @@ macro_rules! arithmetic {
                 })
             }
         }
-        arithmetic!(@literal $Trait $method; u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+        arithmetic!(@literal $Trait $method; u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64);
     )* };
     (@literal $Trait:ident $method:ident; $($t:ty)*) => { $(
         impl<S: Set> std::ops::$Trait<$t> for Expr<$t, S> {
@@ -47,7 +47,8 @@ macro_rules! arithmetic {
         }
     )* };
 }
-arithmetic! { Add add; Sub sub; Mul mul; Div div; }
+// `x % y` is exact and has the sign of `x`, as in Rust; for integers `x / 0` and `x % 0` are 0, and `MIN / -1` wraps.
+arithmetic! { Add add; Sub sub; Mul mul; Div div; Rem rem; }
 
 impl<T: Number, S: Set> std::ops::Neg for Expr<T, S> {
     type Output = Self;
@@ -56,35 +57,13 @@ impl<T: Number, S: Set> std::ops::Neg for Expr<T, S> {
     }
 }
 
-impl<S: Set> std::ops::Not for Expr<bool, S> {
-    type Output = Self;
-    fn not(self) -> Self {
-        self.then(|g, a| g.unary(Unary::Not, a))
-    }
-}
-
-macro_rules! logic {
-    ($($Trait:ident $method:ident $op:ident;)*) => { $(
-        impl<S: Set + Merge<R>, R: Set> std::ops::$Trait<Expr<bool, R>> for Expr<bool, S> {
-            type Output = Expr<bool, Union<S, R>>;
-            fn $method(self, rhs: Expr<bool, R>) -> Self::Output {
-                self.then(|g, a| {
-                    let b = rhs.node(g);
-                    g.binary(Binary::$op, a, b)
-                })
-            }
-        }
-    )* };
-}
-logic! { BitAnd bitand And; BitOr bitor Or; BitXor bitxor Xor; }
-
 macro_rules! binary_methods {
     ($($(#[$meta:meta])* $name:ident: $op:ident -> $out:ty;)*) => { $(
         $(#[$meta])*
         #[allow(clippy::should_implement_trait, reason = "comparisons of expressions are expressions")]
         pub fn $name<R: Arg<T>>(self, rhs: R) -> Expr<$out, Union<S, R::Set>>
         where
-            T: Number,
+            T: Value,
             S: Merge<R::Set>,
         {
             self.then(|g, a| {
@@ -98,9 +77,9 @@ macro_rules! binary_methods {
 /// Bounds on the element type stand at each method, so that a mistake meets their messages.
 impl<T, S: Set> Expr<T, S> {
     binary_methods! {
-        /// The smaller value; NaN if either is, and `-0 < +0`.
+        /// The smaller value; NaN if either is, and `-0 < +0`. Of `bool`, "and": `false < true`.
         min: Min -> T;
-        /// The larger value; NaN if either is, and `-0 < +0`.
+        /// The larger value; NaN if either is, and `-0 < +0`. Of `bool`, "or".
         max: Max -> T;
         /// Whether `self < rhs`.
         lt: Lt -> bool;
@@ -119,7 +98,7 @@ impl<T, S: Set> Expr<T, S> {
     /// `self` limited to `low..=high`.
     pub fn clamp<L: Arg<T>, H: Arg<T>>(self, low: L, high: H) -> Expr<T, Union3<S, L::Set, H::Set>>
     where
-        T: Number,
+        T: Value,
         S: Merge<L::Set>,
         Union<S, L::Set>: Merge<H::Set>,
     {
@@ -176,14 +155,6 @@ impl<T, S: Set> Expr<T, S> {
         self.then(|g, a| g.unary(Unary::Round, a))
     }
 
-    /// `e` to the power of `self`, within 1 unit in the last place; the same bits on host and device.
-    pub fn exp(self) -> Self
-    where
-        T: Float,
-    {
-        self.then(|g, a| g.exp(a))
-    }
-
     /// `self * b + c`, rounded once. (`a * b + c` becomes this by itself.)
     pub fn mul_add<B: Arg<T>, C: Arg<T>>(self, b: B, c: C) -> Expr<T, Union3<S, B::Set, C::Set>>
     where
@@ -195,29 +166,5 @@ impl<T, S: Set> Expr<T, S> {
             let (b, c) = (b.node(g), c.node(g));
             g.fma(a, b, c)
         })
-    }
-}
-
-impl<C, S: Set> Expr<C, S> {
-    /// `yes` where this holds, else `no`.
-    pub fn select<T: Value, A: IntoExpr<Elem = T>, B: Arg<T>>(self, yes: A, no: B) -> Expr<T, Union3<S, A::Set, B::Set>>
-    where
-        C: Condition,
-        S: Merge<A::Set>,
-        Union<S, A::Set>: Merge<B::Set>,
-    {
-        let yes = yes.into_expr();
-        self.then(|g, c| {
-            let (a, b) = (yes.node(g), no.node(g));
-            g.select(c, a, b)
-        })
-    }
-}
-
-impl<T: Value + Element, S: Set> Expr<T, S> {
-    /// Converts to `U`, saturating: floats to integers round half to even, everything clamps to the range, NaN gives 0; to
-    /// `bool`, `!= 0`.
-    pub fn to<U: Value>(self) -> Expr<U, S> {
-        Expr::new(with(self.trace, |g| g.cast(self.node, U::DTYPE)), self.trace)
     }
 }

@@ -1,11 +1,11 @@
-//! Reads at other coordinates, and the store.
+//! Crops, borders around a picture, dimensions in another order, and the store.
 
 use super::expr::{Arg, Expr, IntoExpr, Per};
-use super::literal::{Pixel, Sampled};
+use super::gather::whole;
 use super::marks::{AllStored, BoxElement, NoExtra};
 use super::trace::Out;
 use crate::dtype::{Element, Value};
-use crate::sample::Centres;
+use crate::reads::{Border, PlaneOrder};
 use tilewright_dims::{Dim, Dims, First, Merge, Minus, Present, Set, Union, Without};
 
 impl<T, S: Set> Expr<T, S> {
@@ -23,28 +23,71 @@ impl<T, S: Set> Expr<T, S> {
         })
     }
 
-    /// The picture resampled to `height` x `width` by bilinear interpolation, pixel centres at halves ([`Centres::Half`]).
-    pub fn resize<Y: Dim, X: Dim>(self, height: usize, width: usize) -> Expr<<T as Pixel>::Real, S>
+    /// As [`Expr::crop`], for boxes that may reach outside, where `border` gives the pixels. A box needs at least one pixel.
+    pub fn crop_border<Y: Dim, X: Dim, B: IntoExpr<Elem: BoxElement>>(
+        self,
+        boxes: B,
+        border: Border<T>,
+    ) -> Expr<T, Union<S, B::Set>>
     where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
+        T: Value,
+        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>> + Merge<B::Set>,
     {
-        self.resize_with::<Y, X>(height, width, Centres::Half)
+        let boxes = boxes.into_expr();
+        self.then(|g, source| {
+            let (rect, border) = (boxes.node(g), border.node(g));
+            g.crop_border(source, Y::ID, X::ID, rect, border)
+        })
     }
 
-    /// As [`Expr::resize`], with the sampling convention given.
-    pub fn resize_with<Y: Dim, X: Dim>(
-        self,
-        height: usize,
-        width: usize,
-        centres: Centres,
-    ) -> Expr<<T as Pixel>::Real, S>
+    /// The part of a picture of `height` x `width` pixels whose first pixel is (`y`, `x`). It has to lie inside.
+    pub fn crop_at<Y: Dim, X: Dim>(self, (y, x): (usize, usize), (height, width): (usize, usize)) -> Self
     where
-        T: Sampled,
         S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
     {
-        let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        self.then(|g, source| g.resize(source, (Y::ID, size(height)), (X::ID, size(width)), centres))
+        self.slice::<Y>(y, height).slice::<X>(x, width)
+    }
+
+    /// The `length` indices of `D` from `first` on. They have to lie inside.
+    pub fn slice<D: Dim>(self, first: usize, length: usize) -> Self
+    where
+        S: Without<D, Was: Present<D>>,
+    {
+        self.then(|g, source| g.slice(source, D::ID, whole(first), whole(length)))
+    }
+
+    /// `before` more indices before `D` and `after` more behind, which `border` gives. Around a picture: once for each dimension.
+    pub fn pad<D: Dim>(self, before: usize, after: usize, border: Border<T>) -> Self
+    where
+        T: Value,
+        S: Without<D, Was: Present<D>>,
+    {
+        self.then(|g, source| {
+            let border = border.node(g);
+            g.pad(source, D::ID, (whole(before), whole(after)), border)
+        })
+    }
+
+    /// The picture turned by `quarters` quarter turns anticlockwise, rows running downwards along `Y` and columns to the right
+    /// along `X`; clockwise where negative. After one, `Y` is as long as `X` was.
+    pub fn rot90<Y: Dim, X: Dim>(self, quarters: i32) -> Self
+    where
+        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
+    {
+        self.then(|g, source| g.rot90(source, Y::ID, X::ID, quarters))
+    }
+
+    /// The planes of a circular buffer over `D`, in order of their age: plane `z` of the result is plane `(first - z) mod n`
+    /// (`first` being the newest) or `(first + z) mod n` (the oldest). `first` may be any `i32`, so that a counter that is never
+    /// reset will do.
+    pub fn rotate_planes<D: Dim, F: Arg<i32>>(self, first: F, order: PlaneOrder) -> Expr<T, Union<S, F::Set>>
+    where
+        S: Without<D, Was: Present<D>> + Merge<F::Set>,
+    {
+        self.then(|g, source| {
+            let first = first.node(g);
+            g.rotate_planes(source, D::ID, first, order)
+        })
     }
 
     /// The values along `D` in reverse order: RGB to BGR, a picture mirrored.

@@ -7,13 +7,14 @@ use super::trace::with;
 use crate::dtype::{Element, Value};
 use crate::graph::{Binary, Graph, NodeId, Unary};
 use crate::reduce::Reduction;
+use half::{bf16, f16};
 use tilewright_dims::{Dim, First, Merge, Minus, Over, Set, Union};
 
 /// What is left of the dimensions `S` without those of `L`.
 pub type Reduced<S, L> = <S as Minus<<L as Over>::Set>>::Out;
 
 /// The type that values of a type are summed in: `u64` and `i64` for integers, so that no sum of fewer than 2^32 values of
-/// 32 bits overflows; the type itself for `f32` and `f64`.
+/// 32 bits overflows; `f32` for halves, the type itself for `f32` and `f64`.
 pub trait Summed: Number {
     /// That type.
     type Sum: Number;
@@ -21,7 +22,7 @@ pub trait Summed: Number {
 macro_rules! summed {
     ($($t:ty => $sum:ty),*) => { $(impl Summed for $t { type Sum = $sum; })* };
 }
-summed!(u8 => u64, u16 => u64, u32 => u64, u64 => u64, i8 => i64, i16 => i64, i32 => i64, i64 => i64, f32 => f32, f64 => f64);
+summed!(u8 => u64, u16 => u64, u32 => u64, u64 => u64, i8 => i64, i16 => i64, i32 => i64, i64 => i64, f16 => f32, bf16 => f32, f32 => f32, f64 => f64);
 
 fn name<L: Over>(graph: &mut Graph) {
     L::IDS.iter().zip(L::NAMES).for_each(|(id, name)| graph.name_dim(*id, name));
@@ -183,8 +184,10 @@ impl<T, S: Set> Expr<T, S> {
         L::Set: Minus<S, Out: First<Out: Reducible>>,
     {
         self.reduced::<_, L>(|g, a| {
-            let size = g.unary(Unary::Abs, a);
-            g.reduce_all(Reduction::Sum, size, L::IDS)
+            g.widened(a, |g, a| {
+                let size = g.unary(Unary::Abs, a);
+                g.reduce_all(Reduction::Sum, size, L::IDS)
+            })
         })
     }
 
@@ -196,9 +199,11 @@ impl<T, S: Set> Expr<T, S> {
         L::Set: Minus<S, Out: First<Out: Reducible>>,
     {
         self.reduced::<_, L>(|g, a| {
-            let square = g.rounded(Binary::Mul, a, a);
-            let sum = g.reduce_all(Reduction::Sum, square, L::IDS);
-            g.unary(Unary::Sqrt, sum)
+            g.widened(a, |g, a| {
+                let square = g.rounded(Binary::Mul, a, a);
+                let sum = g.reduce_all(Reduction::Sum, square, L::IDS);
+                g.unary(Unary::Sqrt, sum)
+            })
         })
     }
 
@@ -224,9 +229,11 @@ impl<T, S: Set> Expr<T, S> {
     {
         self.then(|g, a| {
             name::<L>(g);
-            let power = g.exp_from_largest(a, L::IDS);
-            let sum = g.reduce_all(Reduction::Sum, power, L::IDS);
-            g.rounded(Binary::Div, power, sum)
+            g.widened(a, |g, a| {
+                let power = g.exp_from_largest(a, L::IDS);
+                let sum = g.reduce_all(Reduction::Sum, power, L::IDS);
+                g.rounded(Binary::Div, power, sum)
+            })
         })
     }
 
@@ -239,8 +246,10 @@ impl<T, S: Set> Expr<T, S> {
     {
         self.then(|g, a| {
             name::<L>(g);
-            let away = g.away_from_mean(a, L::IDS);
-            g.over_root_mean_square(away, L::IDS, epsilon)
+            g.widened(a, |g, a| {
+                let away = g.away_from_mean(a, L::IDS);
+                g.over_root_mean_square(away, L::IDS, epsilon)
+            })
         })
     }
 
@@ -253,7 +262,7 @@ impl<T, S: Set> Expr<T, S> {
     {
         self.then(|g, a| {
             name::<L>(g);
-            g.over_root_mean_square(a, L::IDS, epsilon)
+            g.widened(a, |g, a| g.over_root_mean_square(a, L::IDS, epsilon))
         })
     }
 }
@@ -292,6 +301,7 @@ impl Graph {
         let square = self.rounded(Binary::Mul, value, value);
         let mean = self.mean(square, dims);
         let epsilon = self.constant(crate::dtype::Scalar::of(epsilon));
+        let epsilon = self.cast(epsilon, self.node(mean).dtype);
         let sum = self.rounded(Binary::Add, mean, epsilon);
         let root = self.unary(Unary::Sqrt, sum);
         self.rounded(Binary::Div, value, root)

@@ -1,12 +1,12 @@
 //! Arithmetic, comparison, selection: integers exactly, floats through f64.
 
 use super::{C, N, X, Y, array, check, same, tabulate};
-use crate::naive::nearest;
+use crate::naive::{nearest, round_to_half};
 use crate::random::Rng;
 use crate::tensor::{Tensor, evaluate_every_way};
 use ndarray::{Array1, ArrayD};
 use tilewright_dims::Dims;
-use tilewright_expr::{Element, Float, In, Number, Value, constant, trace};
+use tilewright_expr::{Element, Float, In, Number, Value, bf16, constant, f16, trace};
 
 /// One point, odd and prime sizes, rows that cross the evaluator's blocks.
 const SIZES: [[i64; 2]; 6] = [[1, 1], [1, 7], [3, 5], [13, 37], [1, 1025], [3, 2053]];
@@ -120,6 +120,19 @@ impl Through64 for f32 {
         v as f32
     }
 }
+macro_rules! halves {
+    ($($t:ty),*) => { $(impl Through64 for $t {
+        fn wide(self) -> f64 {
+            self.to_f64()
+        }
+        /// To `f32`, where a sum, a product, a quotient or a root of two halves is exact or as good as that, and to the half.
+        fn narrow(v: f64) -> Self {
+            let bits = round_to_half(<$t as Value>::DTYPE, f64::from(v as f32)).bits(<$t as Value>::DTYPE);
+            Self::from_bits64(bits)
+        }
+    })* };
+}
+halves!(f16, bf16);
 impl Through64 for f64 {
     fn wide(self) -> f64 {
         self
@@ -175,6 +188,8 @@ fn float<T: Through64>() {
 
 #[test]
 fn floats_are_ieee() {
+    float::<f16>();
+    float::<bf16>();
     float::<f32>();
     float::<f64>();
 }

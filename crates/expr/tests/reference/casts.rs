@@ -1,12 +1,12 @@
 //! Saturating casts between all types.
 
 use super::{X, check};
-use crate::naive::{Number, cast};
+use crate::naive::{Number, cast, round_to_half};
 use crate::random::Rng;
 use crate::tensor::{Tensor, evaluate_every_way};
 use ndarray::Array1;
 use tilewright_dims::Dims;
-use tilewright_expr::{DType, Element, In, Value, trace};
+use tilewright_expr::{DType, Element, In, Value, bf16, f16, trace};
 
 /// Values at which something happens in some cast: ends of ranges, halves, one step to either side, NaN, infinities.
 pub(crate) fn edges(dtype: DType) -> Vec<u64> {
@@ -29,6 +29,10 @@ pub(crate) fn edges(dtype: DType) -> Vec<u64> {
     ]);
     for v in all {
         match dtype {
+            DType::F16 | DType::BF16 => {
+                let b = round_to_half(dtype, v).bits(dtype);
+                bits.extend([b, (b + 1) & 0xffff, b.wrapping_sub(1) & 0xffff]);
+            }
             DType::F32 => {
                 let b = (v as f32).to_bits();
                 bits.extend([b, b.wrapping_add(1), b.wrapping_sub(1)].map(u64::from));
@@ -48,18 +52,7 @@ fn pair<T: Value + Element, U: Value + Element>() {
     let n = bits.len();
     let a = Tensor { dtype: from, components: 1, dims: <(X,)>::IDS.to_vec(), shape: vec![n as i64], bits };
     let t = trace(|a: In<T, (X,)>| a.to::<U>().store::<(X,)>());
-    let bits = |v: Number| match v {
-        Number::Int(v) => v as u64,
-        Number::F32(v) => u64::from(v.to_bits()),
-        Number::F64(v) => v.to_bits(),
-    };
-    let number = |v: u64| match from {
-        DType::F32 => Number::F32(f32::from_bits(v as u32)),
-        DType::F64 => Number::F64(f64::from_bits(v)),
-        d if d.is_signed() => Number::Int(i128::from((v << (64 - 8 * d.size())) as i64 >> (64 - 8 * d.size()))),
-        _ => Number::Int(i128::from(v)),
-    };
-    let expected = a.bits.iter().map(|v| U::from_bits64(bits(cast(number(*v), to))));
+    let expected = a.bits.iter().map(|v| U::from_bits64(cast(Number::of(from, *v), to).bits(to)));
     check(&t.graph, &[&a], &Array1::from_iter(expected).into_dyn());
 }
 
@@ -69,7 +62,8 @@ fn between_all_types() {
         ([$($t:ty),*] $all:tt) => { $(pairs!(@row $t $all);)* };
         (@row $t:ty [$($u:ty),*]) => { $(pair::<$t, $u>();)* };
     }
-    pairs!([bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64][bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64]);
+    pairs!([bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64]
+        [bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64]);
 }
 
 /// The rule, spelled out.

@@ -10,11 +10,13 @@ use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, U
 const Y: u64 = 7;
 const X: u64 = 9;
 
-const UNARY: [Unary; 8] =
-    [Unary::Neg, Unary::Abs, Unary::Sqrt, Unary::Floor, Unary::Ceil, Unary::Trunc, Unary::Round, Unary::Not];
-const BINARY: [Binary; 17] = {
+const UNARY: [Unary; 10] = {
+    use Unary::*;
+    [Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round, Not, CountOnes, LeadingZeros]
+};
+const BINARY: [Binary; 18] = {
     use Binary::*;
-    [Add, Sub, Mul, Div, Min, Max, And, Or, Xor, Shl, Shr, Lt, Le, Gt, Ge, Eq, Ne]
+    [Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, Lt, Le, Gt, Ge, Eq, Ne]
 };
 
 /// Whether there is such an operation: complements, shifts and the like are of integers and `bool`.
@@ -25,7 +27,9 @@ fn defined(dtype: DType, op: Binary) -> bool {
 /// Every operation on three operands over Y of this type.
 pub(crate) fn all(graph: &mut Graph, [a, b, c]: [NodeId; 3]) -> Vec<NodeId> {
     let dtype = graph.node(a).dtype;
-    let unary = UNARY.iter().filter(|op| !dtype.is_float() || **op != Unary::Not);
+    let unary = UNARY
+        .iter()
+        .filter(|op| !dtype.is_float() || !matches!(op, Unary::Not | Unary::CountOnes | Unary::LeadingZeros));
     let mut nodes: Vec<NodeId> = unary.map(|op| graph.unary(*op, a)).collect();
     nodes.extend(BINARY.iter().filter(|op| defined(dtype, **op)).map(|op| graph.binary(*op, a, b)));
     nodes.extend(DType::ALL.iter().map(|to| graph.cast(a, *to)));

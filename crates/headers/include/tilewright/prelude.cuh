@@ -48,6 +48,10 @@ template <class T> TW_DEVICE T div(T a, T b) {
   if (Int<T>::low < 0 && b == (T)-1) return neg(a);
   return (T)(a / b);
 }
+template <class T> TW_DEVICE T rem(T a, T b) {
+  if (b == 0 || (Int<T>::low < 0 && b == (T)-1)) return 0;
+  return (T)(a % b);
+}
 template <class T> TW_DEVICE T abs(T a) { return a < (T)0 ? neg(a) : a; }
 template <class T> TW_DEVICE T minimum(T a, T b) { return b < a ? b : a; }
 template <class T> TW_DEVICE T maximum(T a, T b) { return a < b ? b : a; }
@@ -57,6 +61,15 @@ template <class T> TW_DEVICE T bit_xor(T a, T b) { return (T)(a ^ b); }
 template <class T> TW_DEVICE T invert(T a) { return (T)~a; }
 template <class T> TW_DEVICE T shl(T a, T b) { return (T)((typename Int<T>::U)a << ((unsigned)b & (8 * sizeof(T) - 1))); }
 template <class T> TW_DEVICE T shr(T a, T b) { return (T)(a >> ((unsigned)b & (8 * sizeof(T) - 1))); }
+// The bits of an integer below 32 bits, and how many bits above them there are not.
+template <class T> struct Width { static constexpr unsigned spare = sizeof(T) < 4 ? 32 - 8 * sizeof(T) : 0; };
+template <class T> TW_DEVICE unsigned own_bits(T a) { return (unsigned)a << Width<T>::spare >> Width<T>::spare; }
+template <class T> TW_DEVICE T count_ones(T a) {
+  return (T)(sizeof(T) == 8 ? __popcll((unsigned long long)a) : __popc(own_bits(a)));
+}
+template <class T> TW_DEVICE T leading_zeros(T a) {
+  return (T)(sizeof(T) == 8 ? __clzll((long long)a) : __clz((int)own_bits(a)) - (int)Width<T>::spare);
+}
 template <class T> TW_DEVICE T floor(T a) { return a; }
 template <class T> TW_DEVICE T ceil(T a) { return a; }
 template <class T> TW_DEVICE T trunc(T a) { return a; }
@@ -68,14 +81,20 @@ template <> TW_DEVICE bool add<bool>(bool a, bool b) { return a | b; }
 template <> TW_DEVICE bool sub<bool>(bool a, bool b) { return a ^ b; }
 template <> TW_DEVICE bool mul<bool>(bool a, bool b) { return a & b; }
 template <> TW_DEVICE bool div<bool>(bool a, bool b) { return a & b; }
+template <> TW_DEVICE bool rem<bool>(bool, bool) { return false; }
 template <> TW_DEVICE bool neg<bool>(bool a) { return a; }
 template <> TW_DEVICE bool abs<bool>(bool a) { return a; }
 template <> TW_DEVICE bool invert<bool>(bool a) { return !a; }
+template <> TW_DEVICE bool count_ones<bool>(bool a) { return a; }
+template <> TW_DEVICE bool leading_zeros<bool>(bool a) { return !a; }
 template <> TW_DEVICE bool shl<bool>(bool a, bool) { return a; }
 template <> TW_DEVICE bool shr<bool>(bool a, bool) { return a; }
 
 // ---- floats ---------------------------------------------------------------------------------------------------------------
 
+// Exact, so that whichever function computes it gives the same.
+template <> TW_DEVICE float rem<float>(float a, float b) { return fmodf(a, b); }
+template <> TW_DEVICE double rem<double>(double a, double b) { return fmod(a, b); }
 template <> TW_DEVICE float abs<float>(float a) { return fabsf(a); }
 template <> TW_DEVICE double abs<double>(double a) { return fabs(a); }
 template <> TW_DEVICE float sqrt<float>(float a) { return __fsqrt_rn(a); }
@@ -169,11 +188,28 @@ static TW_NOINLINE float divide(float a, float d) { return a / d; }
 
 // ---- bits -----------------------------------------------------------------------------------------------------------------
 
-template <class To> struct Bits;
+// Between integers.
+template <class To> struct Bits {
+  template <class From> static TW_DEVICE To from(From v) { return (To)v; }
+};
 template <> struct Bits<float> { static TW_DEVICE float from(int v) { return __int_as_float(v); } };
-template <> struct Bits<int> { static TW_DEVICE int from(float v) { return __float_as_int(v); } };
+template <> struct Bits<int> {
+  static TW_DEVICE int from(float v) { return __float_as_int(v); }
+  static TW_DEVICE int from(unsigned v) { return (int)v; }
+};
 template <> struct Bits<double> { static TW_DEVICE double from(long long v) { return __longlong_as_double(v); } };
-template <> struct Bits<long long> { static TW_DEVICE long long from(double v) { return __double_as_longlong(v); } };
+template <> struct Bits<long long> {
+  static TW_DEVICE long long from(double v) { return __double_as_longlong(v); }
+  static TW_DEVICE long long from(unsigned long long v) { return (long long)v; }
+};
+template <> struct Bits<unsigned> {
+  static TW_DEVICE unsigned from(float v) { return __float_as_uint(v); }
+  static TW_DEVICE unsigned from(int v) { return (unsigned)v; }
+};
+template <> struct Bits<unsigned long long> {
+  static TW_DEVICE unsigned long long from(double v) { return (unsigned long long)__double_as_longlong(v); }
+  static TW_DEVICE unsigned long long from(long long v) { return (unsigned long long)v; }
+};
 
 // The same bits as a To of the same size.
 template <class To, class From> TW_DEVICE To bits(From v) { return Bits<To>::from(v); }
@@ -188,12 +224,22 @@ template <class T> TW_DEVICE unsigned high(T v) { return (unsigned)((unsigned lo
 template <> TW_DEVICE unsigned low<double>(double v) { return (unsigned)(unsigned long long)__double_as_longlong(v); }
 template <> TW_DEVICE unsigned high<double>(double v) { return (unsigned)((unsigned long long)__double_as_longlong(v) >> 32); }
 
-// ---- boxes made on the device ---------------------------------------------------------------------------------------------
+// ---- boxes and coordinates made on the device -----------------------------------------------------------------------------
 
 // `v` clamped to low..high. Where that changes it, the launch has failed: `error` keeps the first index seen, plus one.
 TW_DEVICE int guard(int v, int low, int high, unsigned* error, int index) {
   const int clamped = v < low ? low : (v > high ? high : v);
   if (clamped != v) atomicCAS(error, 0u, (unsigned)index + 1u);
+  return clamped;
+}
+
+// As above, for a coordinate, which is itself what is reported: in 31 bits, below a set one.
+TW_DEVICE int guard(int v, int low, int high, unsigned* error) {
+  const int clamped = v < low ? low : (v > high ? high : v);
+  if (clamped != v) {
+    const int shown = v < -(1 << 30) ? -(1 << 30) : (v > (1 << 30) - 1 ? (1 << 30) - 1 : v);
+    atomicCAS(error, 0u, 0x80000000u | ((unsigned)shown & 0x7fffffffu));
+  }
   return clamped;
 }
 

@@ -10,8 +10,18 @@ namespace arch {
 // bf16 is the upper half of an f32, so that this way is exact and needs no instruction of its own.
 TW_DEVICE float float_of_bf16(unsigned short bits) { return __uint_as_float((unsigned)bits << 16); }
 
+// A double as a float rounded to odd: toward zero, with the last bit set if that was not exact. To round that once more, to a
+// shorter type, is to round the double once; for bf16 no instruction does it before sm_90.
+TW_DEVICE float float_odd(double v) {
+  const float near = (float)v;
+  const double back = near;
+  const unsigned beyond = fabs(back) > fabs(v), inexact = back != v;
+  return v != v ? near : __uint_as_float((__float_as_uint(near) - beyond) | inexact);
+}
+
 #ifdef TILEWRIGHT_HOST
-inline unsigned short f16_of(float value) {
+// Out of line: kernels of many halves would be long.
+[[gnu::noinline]] inline unsigned short f16_of(float value) {
   const unsigned bits = __float_as_uint(value), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
   if (size > 0x7f800000u) return 0x7fff;
   if (size >= 0x47800000u) return (unsigned short)(sign | 0x7c00u);  // from 2^16 on
@@ -25,7 +35,8 @@ inline unsigned short f16_of(float value) {
   const unsigned whole = mantissa >> shift, rest = mantissa & ((1u << shift) - 1), tie = 1u << (shift - 1);
   return (unsigned short)(sign | (whole + (rest > tie || (rest == tie && (whole & 1)))));
 }
-inline float float_of_f16(unsigned short bits) {
+inline unsigned short f16_of_double(double value) { return f16_of(float_odd(value)); }
+[[gnu::noinline]] inline float float_of_f16(unsigned short bits) {
   const unsigned sign = (unsigned)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
   if (exponent == 31) return __uint_as_float(sign | 0x7f800000u | mantissa << 13);
   if (exponent != 0) return __uint_as_float(sign | (exponent + 112) << 23 | mantissa << 13);
@@ -49,6 +60,11 @@ inline unsigned tf32_of(float value) {
 __device__ __forceinline__ unsigned short f16_of(float value) {
   unsigned short bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+__device__ __forceinline__ unsigned short f16_of_double(double value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(value));
   return bits;
 }
 __device__ __forceinline__ float float_of_f16(unsigned short bits) {

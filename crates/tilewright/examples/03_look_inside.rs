@@ -2,7 +2,7 @@
 //! values never reach memory. Needs no GPU.
 //!
 //! ```text
-//! cargo run --example 02_look_inside
+//! cargo run --example 03_look_inside
 //! ```
 
 use std::io::Write;

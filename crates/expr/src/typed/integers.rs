@@ -1,0 +1,67 @@
+//! Functions of integers.
+
+use super::expr::{Arg, Expr};
+use super::literal::Integer;
+use crate::dtype::DType;
+use crate::graph::Unary;
+use tilewright_dims::{Merge, Set, Union};
+
+macro_rules! saturating {
+    ($($(#[$meta:meta])* $name:ident;)*) => { $(
+        $(#[$meta])*
+        pub fn $name<R: Arg<T>>(self, rhs: R) -> Expr<T, Union<S, R::Set>>
+        where
+            T: Integer,
+            S: Merge<R::Set>,
+        {
+            self.then(|g, a| {
+                let b = rhs.node(g);
+                g.$name(a, b)
+            })
+        }
+    )* };
+}
+
+impl<T, S: Set> Expr<T, S> {
+    saturating! {
+        /// `self + rhs`, or the end of the range that it lies beyond.
+        saturating_add;
+        /// `self - rhs`, or the end of the range that it lies beyond.
+        saturating_sub;
+        /// `self * rhs`, or the end of the range that it lies beyond. Of 64-bit integers a division is needed.
+        saturating_mul;
+    }
+
+    /// How many bits are 1.
+    pub fn count_ones(self) -> Expr<u32, S>
+    where
+        T: Integer,
+    {
+        self.then(|g, a| {
+            let count = g.unary(Unary::CountOnes, a);
+            g.cast(count, DType::U32)
+        })
+    }
+
+    /// How many bits stand above the highest 1; all of them, of 0.
+    pub fn leading_zeros(self) -> Expr<u32, S>
+    where
+        T: Integer,
+    {
+        self.then(|g, a| {
+            let count = g.unary(Unary::LeadingZeros, a);
+            g.cast(count, DType::U32)
+        })
+    }
+
+    /// How many bits stand below the lowest 1; all of them, of 0.
+    pub fn trailing_zeros(self) -> Expr<u32, S>
+    where
+        T: Integer,
+    {
+        self.then(|g, a| {
+            let count = g.trailing_zeros(a);
+            g.cast(count, DType::U32)
+        })
+    }
+}
