@@ -46,12 +46,12 @@ fn build(criterion: &mut Criterion) -> Result<()> {
     let crops = crops();
     group.bench_function("plan and emit crops", |bench| {
         bench.iter(|| {
-            crops.source(&picture, black_box(&boxes), &mul, &sub, &div).expect("the crops fit their operands")
+            crops.cuda_source(&picture, black_box(&boxes), &mul, &sub, &div).expect("the crops fit their operands")
         });
     });
     let (chain, x) = (chain(), Random::new(1).line(1 << 20)?);
     group.bench_function("plan and emit chain20", |bench| {
-        bench.iter(|| chain.source(black_box(&x)).expect("the chain fits its operand"));
+        bench.iter(|| chain.cuda_source(black_box(&x)).expect("the chain fits its operand"));
     });
     group.finish();
     Ok(())

@@ -191,8 +191,8 @@ impl Pipeline {
     /// The source of its kernel.
     pub fn source(&self, given: &Given) -> Result<String, Error> {
         match self {
-            Self::Rows(rows) => rows.source(&given.rows[0], &given.rows[1]),
-            Self::Boxes(boxes) => boxes.source(&given.picture, &given.boxes, &given.colours),
+            Self::Rows(rows) => rows.cuda_source(&given.rows[0], &given.rows[1]),
+            Self::Boxes(boxes) => boxes.cuda_source(&given.picture, &given.boxes, &given.colours),
         }
     }
 }

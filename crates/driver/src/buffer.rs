@@ -1,4 +1,4 @@
-use std::{fmt, marker::PhantomData};
+use std::{cell::Cell, fmt, marker::PhantomData};
 
 use bytemuck::Pod;
 
@@ -17,6 +17,16 @@ pub struct DeviceBuffer<T: Pod> {
     stream: Stream,
     len: usize,
     element: PhantomData<T>,
+}
+
+thread_local! {
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Bytes of device memory that this thread has asked for since it began, given back or not. A difference of two says what a piece
+/// of work allocated.
+pub fn bytes_allocated() -> u64 {
+    ALLOCATED.get()
 }
 
 /// Bytes of `len` elements.
@@ -39,10 +49,13 @@ impl Stream {
         if self.raw.is_capturing()? {
             return Err(Error::Capturing { call: "an allocation" });
         }
-        raw::Memory::allocate(self.raw.clone(), requested).map_err(|error| match self.device().memory_info() {
-            Ok((free, total)) if error.is_code(&[OUT_OF_MEMORY]) => Error::OutOfMemory { requested, free, total },
-            _ => error,
-        })
+        let memory =
+            raw::Memory::allocate(self.raw.clone(), requested).map_err(|error| match self.device().memory_info() {
+                Ok((free, total)) if error.is_code(&[OUT_OF_MEMORY]) => Error::OutOfMemory { requested, free, total },
+                _ => error,
+            })?;
+        ALLOCATED.set(ALLOCATED.get() + requested as u64);
+        Ok(memory)
     }
 
     /// Room for `len` elements, all bytes 0.

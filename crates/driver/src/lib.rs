@@ -22,7 +22,7 @@ pub mod toolkit;
 
 pub use arch::Arch;
 pub use argument::{Argument, Arguments, IntoArgument};
-pub use buffer::DeviceBuffer;
+pub use buffer::{DeviceBuffer, bytes_allocated};
 pub use cache::{Bundle, KernelCache, Origin};
 pub use compile::{Compiled, KernelResources, compile};
 pub use device::Device;

@@ -271,6 +271,8 @@ pub struct Graph {
     pub insides: Vec<Inside>,
     /// Reads at literal indices: the dimension, its size, smallest and largest index read.
     pub orders: Vec<(DimId, Size, i32, i32)>,
+    /// What made several nodes at once: its name, and what it was given. For those who look inside.
+    functions: HashMap<NodeId, (&'static str, Box<[NodeId]>)>,
     error: Option<Error>,
     /// The trace that this graph is being built by; 0 for none.
     pub(crate) trace: u64,
@@ -291,6 +293,19 @@ impl Graph {
     pub(crate) fn stale(&mut self) -> NodeId {
         self.fail(Error::Stale);
         self.constant(Scalar::of(0i32))
+    }
+
+    /// Says that `result` is function `name` of `of`, so that an explanation takes the nodes between for one. Gives `result`.
+    pub(crate) fn called(&mut self, name: &'static str, of: &[NodeId], result: NodeId) -> NodeId {
+        if !of.contains(&result) {
+            self.functions.entry(result).or_insert((name, of.into()));
+        }
+        result
+    }
+
+    /// The function that a node is the result of, and what that was given.
+    pub(crate) fn made_by(&self, node: NodeId) -> Option<(&'static str, &[NodeId])> {
+        self.functions.get(&node).map(|(name, of)| (*name, &of[..]))
     }
 
     /// Whether `other` computes the same from equal operands.
@@ -391,7 +406,12 @@ impl Graph {
 
     /// A binary operation; a float product that feeds a sum becomes one fused multiply-add.
     pub fn binary(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
-        self.contract(op, a, b).unwrap_or_else(|| self.rounded(op, a, b))
+        let Some(fused) = self.contract(op, a, b) else { return self.rounded(op, a, b) };
+        // A function that ends with a product is still that function for who looks inside.
+        match self.made_by(a).or(self.made_by(b)) {
+            Some(_) => self.called(if op == Binary::Sub { "sub" } else { "add" }, &[a, b], fused),
+            None => fused,
+        }
     }
 
     /// A binary operation as it stands, never contracted.

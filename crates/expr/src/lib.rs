@@ -9,6 +9,7 @@ pub mod dtype;
 pub mod emit;
 pub mod error;
 pub mod eval;
+pub mod explain;
 mod fold;
 mod functions;
 pub mod graph;

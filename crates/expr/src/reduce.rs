@@ -137,7 +137,8 @@ impl Graph {
         let first = self.reduce(Reduction::Min, key, dim);
         let mask = self.constant(Scalar::of(u64::from(u32::MAX)));
         let index = self.binary(Binary::And, first, mask);
-        self.cast(index, DType::I64)
+        let index = self.cast(index, DType::I64);
+        self.called("index of the extreme value", &[source], index)
     }
 
     /// Values of 8 bytes leave no room for the index: the extreme value first, then the first index that has it.
@@ -152,7 +153,8 @@ impl Graph {
         let none = self.constant(Scalar::of(i32::MAX));
         let index = self.select(found, index, none);
         let first = self.reduce(Reduction::Min, index, dim);
-        self.cast(first, DType::I64)
+        let index = self.cast(first, DType::I64);
+        self.called("index of the extreme value", &[source], index)
     }
 
     /// A `u32` in the order of a value of up to 4 bytes: for floats as `total_cmp`, the two zeros being one.

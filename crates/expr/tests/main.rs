@@ -4,6 +4,7 @@
 mod bind;
 mod colour;
 mod emitted;
+mod explain;
 mod functions;
 mod halves;
 mod laws;

@@ -4,6 +4,7 @@ use crate::device::{Device, Gpu};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
 use crate::kernel::{Built, Launch};
+use crate::launches::{Known, LaunchKind, launched};
 use crate::signature::Signature;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tilewright_expr::bind::{Axis, Binding, Bounds, Place, View, check_boxes, dense};
 use tilewright_expr::dtype::{HostSlice, HostSliceMut};
 use tilewright_expr::eval::HostKernel;
+use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
 use tilewright_expr::{Expr, Trace, trace};
@@ -170,11 +172,11 @@ impl Core {
         };
         let mut tensors = O::allocate(&extents, &device)?;
         let targets = O::targets(&mut tensors)?;
-        let entry = match known {
-            Some(entry) => entry,
+        let (entry, known) = match known {
+            Some(entry) => (entry, Known::Call),
             None => self.plan(&signature, operands, &device, &targets)?,
         };
-        entry.execute(operands, targets)?;
+        entry.execute(operands, targets, (&self.name, known))?;
         Ok(tensors)
     }
 
@@ -204,14 +206,14 @@ impl Core {
             }
         }
         let signature = self.signature(operands, &device, Some(&targets));
-        let entry = match self.known(&signature) {
+        let (entry, known) = match self.known(&signature) {
             Some(entry) => {
                 entry.check(operands)?;
-                entry
+                (entry, Known::Call)
             }
             None => self.plan(&signature, operands, &device, &targets)?,
         };
-        entry.execute(operands, targets)
+        entry.execute(operands, targets, (&self.name, known))
     }
 
     fn extents(&self, operands: &[Operand<'_>]) -> Result<Vec<Vec<i64>>, Error> {
@@ -226,57 +228,72 @@ impl Core {
         operands: &[Operand<'_>],
         device: &Device,
         targets: &Targets<'_>,
-    ) -> Result<Arc<Entry>, Error> {
+    ) -> Result<(Arc<Entry>, Known), Error> {
         let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
         let binding = Binding::new(&self.graph, &views)?;
         let outputs: Vec<Vec<i64>> = (0..outs.len()).map(|o| binding.output(o)).collect::<Result<_, _>>()?;
+        let mut known = Known::Kernel;
         let run = match device {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
             Device::Cpu => Run::Cpu(HostKernel::new(&self.graph, &views, &outs)?),
             Device::Gpu(gpu) => {
                 let plan = Plan::new(&self.graph, &views, &outs)?;
-                let built = self.build(&plan, gpu)?;
+                let built = self.build(&plan, gpu, &mut known)?;
                 Run::Gpu(Launch::new(built, gpu, &plan)?)
             }
         };
         let entry = Entry { key: signature.to_boxed(), outputs, limits: binding.limits()?, run };
         // Results whose size is that of the boxes are planned anew on every call: the boxes' values are not in the key.
-        if binding.sized_by_boxes() { Ok(Arc::new(entry)) } else { Ok(self.remember(signature, entry)) }
+        let entry = if binding.sized_by_boxes() { Arc::new(entry) } else { self.remember(signature, entry) };
+        Ok((entry, known))
     }
 
-    fn build(&self, plan: &Plan, gpu: &Gpu) -> Result<Arc<Built>, Error> {
+    fn build(&self, plan: &Plan, gpu: &Gpu, known: &mut Known) -> Result<Arc<Built>, Error> {
         let mut key = plan.key();
         key.push(gpu.ordinal() as u64);
         if let Some(built) = lock(&self.built).get(&key) {
             return Ok(built.clone());
         }
         let built = Arc::new(Built::new(&self.graph, plan, gpu, &self.name)?);
+        *known = Known::Nothing(built.origin);
         *lock(&self.last) = Some(built.clone());
         Ok(lock(&self.built).entry(key).or_insert(built).clone())
     }
 
-    /// The source of the kernel that a GPU would run for these operands, large ones taken as device memory.
-    pub(crate) fn source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
+    /// The source of the kernel that a GPU would run for these operands.
+    pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
+        self.as_on_a_gpu(operands, |views, outs| {
+            let plan = Plan::new(&self.graph, views, outs)?;
+            Ok(tilewright_expr::emit::emit(&self.graph, &plan)?.source)
+        })
+    }
+
+    /// What that kernel is.
+    pub(crate) fn explain(&self, operands: &[Operand<'_>]) -> Result<Explanation, Error> {
+        self.as_on_a_gpu(operands, |views, outs| Ok(Explanation::new(&self.graph, &self.name, views, outs)?))
+    }
+
+    /// Views of the operands, large ones taken as device memory, and of dense results.
+    fn as_on_a_gpu<T>(
+        &self,
+        operands: &[Operand<'_>],
+        f: impl FnOnce(&[View<'_>], &[View<'_>]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let on_device = |axes| View { axes, place: Place::Device, alignment: 256, boxes: None };
         let views: Vec<View<'_>> = operands
             .iter()
-            .map(|o| match o.len() > 65_536 {
-                true => View { axes: o.axes, place: Place::Device, alignment: 256, boxes: None },
+            .map(|o| match o.place() == Place::Host && o.len() > 65_536 {
+                true => on_device(o.axes),
                 false => o.view(),
             })
             .collect();
         let binding = Binding::new(&self.graph, &views)?;
-        let axes: Vec<Vec<Axis>> = self
-            .graph
-            .outputs
-            .iter()
-            .enumerate()
-            .map(|(i, o)| binding.output(i).map(|e| dense(&o.dims, &e)))
-            .collect::<Result<_, _>>()?;
-        let outs: Vec<View<'_>> =
-            axes.iter().map(|axes| View { axes, place: Place::Device, alignment: 256, boxes: None }).collect();
-        let plan = Plan::new(&self.graph, &views, &outs)?;
-        Ok(tilewright_expr::emit::emit(&self.graph, &plan)?.source)
+        let outputs = self.graph.outputs.iter().enumerate();
+        let axes: Vec<Vec<Axis>> =
+            outputs.map(|(i, o)| binding.output(i).map(|e| dense(&o.dims, &e))).collect::<Result<_, _>>()?;
+        let outs: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
+        f(&views, &outs)
     }
 }
 
@@ -291,10 +308,15 @@ impl Entry {
         Ok(())
     }
 
-    fn execute(&self, operands: &[Operand<'_>], targets: Targets<'_>) -> Result<(), Error> {
+    fn execute(
+        &self,
+        operands: &[Operand<'_>],
+        targets: Targets<'_>,
+        (name, known): (&str, Known),
+    ) -> Result<(), Error> {
         match &self.run {
             Run::Nothing => Ok(()),
-            Run::Gpu(launch) => launch.run(operands, &targets),
+            Run::Gpu(launch) => launch.run(operands, &targets, known),
             Run::Cpu(kernel) => {
                 let inputs: Vec<HostSlice<'_>> = operands
                     .iter()
@@ -311,7 +333,9 @@ impl Entry {
                         Sink::Gpu { .. } => None,
                     })
                     .collect();
-                kernel.run(&inputs, &mut outputs).map_err(Error::from)
+                kernel.run(&inputs, &mut outputs)?;
+                launched(LaunchKind::Host, name, known, [[1; 3]; 2]);
+                Ok(())
             }
         }
     }
@@ -335,8 +359,15 @@ macro_rules! calls {
 
             /// The CUDA source of the kernel for these operands; needs no GPU.
             #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
-            pub fn source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
-                self.core.source(&[$($arg.operand()),*])
+            pub fn cuda_source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
+                self.core.cuda_source(&[$($arg.operand()),*])
+            }
+
+            /// What the kernel for these operands is: loops, layouts, bytes, operations, the limit that follows, and what stays in
+            /// registers; needs no GPU.
+            #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
+            pub fn explain(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<Explanation, Error> {
+                self.core.explain(&[$($arg.operand()),*])
             }
         }
     };

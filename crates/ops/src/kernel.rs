@@ -3,9 +3,11 @@
 use crate::device::{Gpu, kernels};
 use crate::error::Error;
 use crate::feed::{Operand, Sink, Source, Targets};
+use crate::launches::{self, Known, LaunchKind};
 use crate::raw;
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 use tilewright_driver::{Function, LaunchConfig, Origin, Source as Text, TargetKind};
 use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::Graph;
@@ -22,6 +24,8 @@ const BLOCK_BYTES: usize = 4096;
 /// A compiled kernel and what is known about it.
 #[derive(Debug)]
 pub struct Built {
+    /// The expression's name.
+    pub name: String,
     /// The emitted source.
     pub source: String,
     /// Where the machine code came from.
@@ -35,6 +39,7 @@ pub struct Built {
 impl Built {
     /// Emits the plan's kernel and loads it, from the cache if it is there.
     pub(crate) fn new(graph: &Graph, plan: &Plan, gpu: &Gpu, name: &str) -> Result<Built, Error> {
+        let start = Instant::now();
         let kernel = emit(graph, plan)?;
         let text = Text {
             name: name.to_string(),
@@ -49,7 +54,8 @@ impl Built {
         let (module, origin) = kernels().load(gpu.device(), &text)?;
         let function = module.function(kernel.entry)?;
         let registers = function.registers();
-        Ok(Built { source: kernel.source.clone(), origin, registers, kernel, function })
+        launches::built(&text, gpu.device().arch(), origin, registers, start);
+        Ok(Built { name: text.name, source: text.text, origin, registers, kernel, function })
     }
 }
 
@@ -106,7 +112,7 @@ impl Launch {
     }
 
     /// Queues the kernel. With host operands that fit into the parameter block this allocates nothing.
-    pub(crate) fn run(&self, operands: &[Operand<'_>], targets: &Targets<'_>) -> Result<(), Error> {
+    pub(crate) fn run(&self, operands: &[Operand<'_>], targets: &Targets<'_>, known: Known) -> Result<(), Error> {
         let mut block = Block([0; BLOCK_BYTES]);
         let block = &mut block.0;
         let params = &self.built.kernel.params;
@@ -143,10 +149,12 @@ impl Launch {
                 self.gpu.stage(self.sent.buffer_bytes, fill, |address| {
                     block[far..far + 8].copy_from_slice(&address.to_ne_bytes());
                     raw::launch(&self.gpu, function, &self.config, block)
-                })
+                })?;
             }
-            _ => raw::launch(&self.gpu, function, &self.config, block),
+            _ => raw::launch(&self.gpu, function, &self.config, block)?,
         }
+        launches::launched(LaunchKind::Fused, &self.built.name, known, [self.config.grid, self.config.block]);
+        Ok(())
     }
 }
 

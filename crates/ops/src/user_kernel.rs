@@ -3,10 +3,12 @@
 use crate::device::{Gpu, kernels};
 use crate::error::Error;
 use crate::interface::Interface;
+use crate::launches::{self, Known, LaunchKind};
 use crate::raw;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 use tilewright_driver::{
     self as driver, Arch, Argument, Arguments, Compiled, Function, LaunchConfig, Origin, Source, Stream, TargetKind,
 };
@@ -157,10 +159,12 @@ impl Gpu {
     /// Those of [`Interface::read`]; [`Error::Compile`], which begins with file and line; [`Error::Misread`] when the compiled kernel
     /// takes something else than was read; [`Error::Driver`].
     pub fn kernel<'a>(&self, source: impl Into<KernelSource<'a>>) -> Result<Kernel, Error> {
-        let source = source.into();
+        let (start, source) = (Instant::now(), source.into());
         let interface = source.interface()?;
-        let (module, origin) = kernels().load(self.device(), &source.source(&interface)).map_err(compile_error)?;
+        let text = source.source(&interface);
+        let (module, origin) = kernels().load(self.device(), &text).map_err(compile_error)?;
         let function = module.function(interface.kernel())?;
+        launches::built(&text, self.device().arch(), origin, function.registers(), start);
         if let Some(bytes) = function.parameters() {
             interface.confirm(bytes)?;
         }
@@ -224,7 +228,9 @@ impl Kernel {
         arguments.describe(|given| {
             self.interface.check(device, self.function.parameters(), given)?;
             self.in_order(given, || raw::launch_checked(&self.function, &self.stream, &config, given))
-        })
+        })?;
+        launches::launched(LaunchKind::Own, self.interface.kernel(), Known::Call, [grid, block]);
+        Ok(())
     }
 
     fn check_sizes(&self, grid: [u32; 3], block: [u32; 3]) -> Result<(), Error> {

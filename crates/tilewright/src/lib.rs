@@ -15,3 +15,4 @@ pub use tilewright_driver as driver;
 pub use tilewright_expr as expr;
 pub use tilewright_expr::colour;
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
+pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, record};

@@ -152,7 +152,7 @@ fn the_source_is_one_kernel() {
     let recipe = Recipe::new((128, 64), Centres::Half);
     let job = Job::new(&picture(640, 960, 1), &[Rect::new(0, 0, 3, 3)], &recipe);
     let [mul, sub, div] = &job.constants;
-    let source = pipeline(&recipe).source(&job.picture, &job.boxes, mul, sub, div).unwrap();
+    let source = pipeline(&recipe).cuda_source(&job.picture, &job.boxes, mul, sub, div).unwrap();
     assert!(source.contains("__global__"), "{source}");
 }
 

@@ -12,9 +12,11 @@ mod reuse;
 mod schedule;
 mod sent;
 mod text;
+mod totals;
 
 pub use params::{COUNTER_BYTES, Field, Params};
 pub use sent::{Piece, Pieces, Sent, reciprocals};
+pub(crate) use totals::totals;
 
 use crate::bind::Place;
 use crate::dtype::Scalar;

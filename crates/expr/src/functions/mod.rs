@@ -41,7 +41,8 @@ macro_rules! functions {
         impl Graph { $(
             $(#[$doc])*
             pub fn $name(&mut self, $($arg: NodeId),*) -> NodeId {
-                self.function([$($arg),*], |m, [$($arg),*]| m.$name($($arg),*))
+                let value = self.function([$($arg),*], |m, [$($arg),*]| m.$name($($arg),*));
+                self.called(stringify!($name), &[$($arg),*], value)
             }
         )* }
     };

@@ -41,7 +41,8 @@ impl Graph {
         let (y, height) = self.span(rect, operand, 1, 3, size_y);
         let (from_y, from_x) = (self.from(dim_y, y), self.from(dim_x, x));
         let sizes = [(dim_y, Size::Node(height)), (dim_x, Size::Node(width))];
-        self.at(source, &[(dim_y, from_y), (dim_x, from_x)], &sizes)
+        let crop = self.at(source, &[(dim_y, from_y), (dim_x, from_x)], &sizes);
+        self.called("crop", &[source], crop)
     }
 
     /// As [`Graph::crop`], for boxes that may reach outside, where a border stands.

@@ -29,14 +29,16 @@ impl Graph {
         }
         let largest = order.iter().copied().max().unwrap_or(0);
         self.orders.push((dim, self.size_of(source, dim), order.iter().copied().min().unwrap_or(0), largest));
-        self.at(source, &[(dim, from)], &[(dim, Size::Const(order.len() as i64))])
+        let reordered = self.at(source, &[(dim, from)], &[(dim, Size::Const(order.len() as i64))]);
+        self.called("reorder", &[source], reordered)
     }
 
     /// `source` with `dim` running backwards.
     pub fn reverse(&mut self, source: NodeId, dim: DimId) -> NodeId {
         let size = self.needed(source, dim, 0);
         let from = self.backwards(size, dim);
-        self.at(source, &[(dim, from)], &[(dim, size)])
+        let reversed = self.at(source, &[(dim, from)], &[(dim, size)]);
+        self.called("reverse", &[source], reversed)
     }
 
     /// The coordinate along `along`, counted from the end of a dimension of this size.

@@ -30,7 +30,9 @@ impl Graph {
         if !self.legal(dim_y, height, 1) || !self.legal(dim_x, width, 1) {
             return source;
         }
-        self.resize_to(source, (dim_y, Size::Const(height)), (dim_x, Size::Const(width)), sampling.into())
+        let resized =
+            self.resize_to(source, (dim_y, Size::Const(height)), (dim_x, Size::Const(width)), sampling.into());
+        self.called("resize", &[source], resized)
     }
 
     /// As [`Graph::resize`], to `factor` times the size: `size * factor` in `f64`, rounded halves to even, and at least 1.
@@ -49,7 +51,8 @@ impl Graph {
             }
         }
         let (height, width) = (self.times(source, dim_y, factor_y), self.times(source, dim_x, factor_x));
-        self.resize_to(source, (dim_y, height), (dim_x, width), sampling.into())
+        let resized = self.resize_to(source, (dim_y, height), (dim_x, width), sampling.into());
+        self.called("resize", &[source], resized)
     }
 
     fn times(&mut self, source: NodeId, dim: DimId, factor: f64) -> Size {
@@ -75,7 +78,8 @@ impl Graph {
         let (height, width) = (self.target(dim_y, Size::Const(height)), self.target(dim_x, Size::Const(width)));
         let sampling = Filter::Nearest.at(centres);
         let columns = self.resample(source, dim_x, width, sampling);
-        self.resample(columns, dim_y, height, sampling)
+        let resized = self.resample(columns, dim_y, height, sampling);
+        self.called("resize", &[source], resized)
     }
 
     fn resize_to(&mut self, source: NodeId, y: (DimId, Size), x: (DimId, Size), sampling: Sampling) -> NodeId {

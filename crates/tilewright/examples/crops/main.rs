@@ -106,7 +106,7 @@ pub(crate) fn run(
     let mut place = Place::open(args.device)?;
     let (mut picture, mut batch, first) = first_call(&crops, &picture, &inputs, &mut place)?;
     if args.show_source {
-        writeln!(out, "{}", crops.source(&picture, &inputs.boxes, &inputs.mul, &inputs.sub, &inputs.div)?)?;
+        writeln!(out, "{}", crops.cuda_source(&picture, &inputs.boxes, &inputs.mul, &inputs.sub, &inputs.div)?)?;
     }
     let repeated = if batch.is_empty() { None } else { Some(repeat(&crops, &mut picture, &inputs, &mut batch)?) };
     let written = write(&args.out, &args, &batch)?;
