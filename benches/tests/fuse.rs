@@ -158,7 +158,7 @@ fn kernels_compile() {
         Source { name: name.to_owned(), headers: headers.collect(), text, ..Source::default() }
     };
     let picture = Tensor::<u8, (Y, X)>::from_vec([300, 300], Random::new(6).pixels(90_000)).unwrap();
-    compile(&source("vertical", vertical(500).source(&picture).unwrap()), H200).unwrap();
+    compile(&source("vertical", vertical(500).cuda_source(&picture).unwrap()), H200).unwrap();
     assert_eq!(compile(&Stepwise::source(), H200).unwrap().kernels.len(), 3);
     let given = Given::new().unwrap();
     for seed in 0..4 {

@@ -14,6 +14,7 @@ mod fold;
 mod functions;
 pub mod graph;
 mod half_float;
+mod inst;
 mod iterate;
 pub mod lower;
 mod matrix;

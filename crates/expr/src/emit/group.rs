@@ -52,8 +52,13 @@ impl Writer<'_> {
 
     fn whole_points(&self) -> bool {
         let (_, reduced) = self.group.split(&self.plan.world);
-        let even = reduced.last().is_some_and(|w| w.class.divides(self.lanes()));
-        self.lanes() > 1 && (reduced.len() == 1 || even)
+        self.lanes() > 1 && (reduced.len() == 1 || self.even())
+    }
+
+    /// Whether rows end where a thread's points do.
+    fn even(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        reduced.last().is_some_and(|w| w.class.divides(self.lanes()))
     }
 
     /// Whether results vary along the reduced loops, so that a last turn goes along them.
@@ -87,6 +92,9 @@ impl Writer<'_> {
                 let name = format!("take{level}");
                 body::function(out, &name, self.plan, self.names, self.params, &self.tile.aimed(goal), Some(&more));
             }
+            if self.whole_points() && self.even() {
+                continue;
+            }
             let more = places(false) + &results(level);
             let name = format!("take{level}_one");
             body::function(out, &name, &single, self.names, self.params, &self.point.aimed(goal), Some(&more));
@@ -102,6 +110,9 @@ impl Writer<'_> {
                 &self.tile.aimed(Goal::Stores),
                 Some(&more),
             );
+        }
+        if self.stores_rows() && self.whole_points() && self.even() {
+            return;
         }
         let point = self.point.aimed(Goal::Stores);
         body::function(out, "finish_one", &single, self.names, self.params, &point, Some(&more));
@@ -228,6 +239,12 @@ impl Writer<'_> {
                 }
             }
         };
+        if let Some(many) = many.filter(|_| self.even()) {
+            decode(self, 2, "at");
+            self.line(2, many);
+            self.line(1, "}");
+            return;
+        }
         if let Some(many) = many {
             self.line(2, &format!("if (at + {lanes} <= end) {{"));
             decode(self, 3, "at");
