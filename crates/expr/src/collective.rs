@@ -21,6 +21,8 @@ const SEGMENTS: i64 = 2048;
 const SHORTEST: i64 = 4096;
 /// Rows that are enough to keep every processor busy, uncut.
 const MANY: i64 = 512;
+/// Values of the longest row that threads may keep.
+const LONGEST: i64 = 32 * WIDEST;
 /// Partial results that are combined side by side.
 pub const PARTIALS: i64 = 32;
 
@@ -195,6 +197,8 @@ pub struct Group {
     pub tree: Tree,
     /// Whether rows are gone through again.
     pub again: bool,
+    /// Steps in which a thread goes along a row, if they are few enough to be written one after the other; else 0.
+    pub steps: u32,
     /// Threads that share a row. Each has `width / threads` accumulators, for as many neighbouring values.
     pub threads: u32,
     /// Rows of a block.
@@ -218,7 +222,10 @@ impl Group {
         let tree = Tree::new(n, rows, !shared.again);
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
         let set = shared.set();
-        Group { loops, n, set, tree, again, everywhere, threads: 1, rows: 1, tall: false }
+        let steps =
+            if again && n <= LONGEST { ((n + i64::from(tree.width) - 1) / i64::from(tree.width)) as u32 } else { 0 };
+        let steps = if steps == 0 { 0 } else { steps.next_power_of_two() };
+        Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false }
     }
 
     /// The loops that are not reduced, and those that are.
@@ -259,6 +266,7 @@ impl Group {
 
     pub(crate) fn key(&self, world: &[WorldDim]) -> impl Iterator<Item = u64> {
         let wide = [u64::from(self.wide()), u64::from(self.wide_rows(world))];
+        let wide = wide.into_iter().chain([u64::from(self.steps)]);
         let parts = [u64::from(self.tree.width), u64::from(self.threads), u64::from(self.rows), u64::from(self.tall)];
         let cut = u64::from(self.segments() > 1);
         let segment = if cut == 1 { self.tree.segment as u64 } else { 0 };

@@ -8,7 +8,7 @@ use crate::fold;
 use crate::graph::{Binary, DimId, NodeId, Unary};
 pub use crate::inst::{Along, Goal, Inst, LOOPS, Loop, LoopId, SharedReduction, Val};
 use crate::reduce::Reduction;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// One stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +52,10 @@ pub struct Program {
     shared_along: Vec<Along>,
     /// What the program is run for.
     goal: Option<Goal>,
+    /// Values that were computed before, in another run.
+    pub(crate) given: BTreeSet<Val>,
+    /// Values that another run will need.
+    pub(crate) kept: BTreeSet<Val>,
     /// What is stored.
     pub stores: Vec<Store>,
     /// Which expressions were evaluated at computed coordinates, in the order in which they were.
@@ -140,7 +144,11 @@ impl Program {
         for (a, b) in self.taken().flat_map(|(_, s)| &s.terms) {
             [Some(*a), *b].into_iter().flatten().for_each(|v| live[v.0 as usize] = true);
         }
+        self.kept.iter().for_each(|v| live[v.0 as usize] = true);
         for v in (0..self.len()).rev() {
+            if self.given.contains(&Val(v as u32)) {
+                continue;
+            }
             if live[v] {
                 self.insts[v].for_each_arg(|a| live[a.0 as usize] = true);
             }

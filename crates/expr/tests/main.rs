@@ -11,6 +11,7 @@ mod laws;
 mod naive;
 mod random;
 mod reference;
+mod rows;
 mod table;
 mod tensor;
 mod ui;

@@ -11,10 +11,13 @@ use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, Op, Size};
 use tilewright_expr::{DType, Reduction};
 
+/// The coordinate along each dimension that a node sees.
+type Place = Vec<(u64, i64)>;
+
 pub(crate) struct Naive<'a> {
     graph: &'a Graph,
     inputs: &'a [Tensor],
-    memo: HashMap<(NodeId, Vec<(u64, i64)>, bool), Number>,
+    memo: HashMap<(NodeId, Place, bool), Number>,
     /// The dimensions that threads reduce together, with their sizes, and the order.
     shared: Option<(Vec<(u64, i64)>, Tree)>,
     /// Values of iterations under way.

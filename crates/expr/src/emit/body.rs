@@ -190,6 +190,9 @@ impl Body<'_> {
     }
 
     fn use_of(&self, v: Val) -> String {
+        if self.program.given.contains(&v) {
+            return format!("h{}", v.0);
+        }
         match self.program.inst(v) {
             Inst::Const(s) => literal(*s),
             Inst::Coord(d) => self.names.coord(usize::from(*d)),
@@ -306,9 +309,13 @@ impl Body<'_> {
         }
     }
 
-    /// What shared reductions take goes to the thread's accumulators.
+    /// What shared reductions take goes to the thread's accumulators; what later turns need is kept.
     fn accumulators(&mut self) {
         let program = self.program;
+        for v in &program.kept {
+            let value = self.use_of(*v);
+            self.line(format_args!("h{} = {value}", v.0));
+        }
         for (number, shared) in program.taken() {
             for (lane, (value, times)) in shared.terms.iter().enumerate() {
                 let place = if shared.terms.len() > 1 { format!("k{number}[{lane}]") } else { format!("k{number}") };

@@ -4,7 +4,8 @@ use super::{ENTRY, Names, Params, body};
 use crate::collective::{Group, PARTIALS};
 use crate::emit::text::{binary, literal};
 use crate::plan::Plan;
-use crate::program::{Goal, Program, SharedReduction};
+use crate::program::{Along, Goal, Inst, LOOPS, Program, SharedReduction, Val};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 /// Bytes of shared memory that answer whether a block is the last.
@@ -21,6 +22,71 @@ struct Writer<'a> {
     point: &'a Program,
     text: String,
     shared_bytes: u32,
+    /// What the threads keep from turn to turn.
+    held: Held,
+}
+
+/// Most 32-bit registers of a thread for what it keeps of its row.
+const KEPT: usize = 128;
+
+/// Values that one turn computes and a later one needs again: for each turn what it is given, and what it keeps.
+#[derive(Default)]
+struct Held {
+    given: Vec<BTreeSet<Val>>,
+    kept: Vec<BTreeSet<Val>>,
+}
+
+impl Held {
+    /// What is worth keeping; nothing if the threads have no room for it.
+    fn new(plan: &Plan, group: &Group, program: &Program) -> Held {
+        let turns = usize::from(program.levels()) + 1;
+        let along = (plan.world.len() - group.loops..plan.world.len()).fold(0, |bits: Along, i| bits | 1 << i);
+        let world = (1 << LOOPS) - 1;
+        let mut held = Held { given: vec![BTreeSet::new(); turns], kept: vec![BTreeSet::new(); turns] };
+        let mut turn_of: HashMap<Val, usize> = HashMap::new();
+        for turn in 0..turns {
+            let goal = if turn + 1 == turns { Goal::Stores } else { Goal::Level(turn as u16) };
+            let aimed = program.aimed(goal);
+            let mut stack: Vec<Val> =
+                aimed.stored().iter().flat_map(|s| s.index.iter().copied().chain([s.value])).collect();
+            stack.extend(aimed.taken().flat_map(|(_, s)| &s.terms).flat_map(|(a, b)| [Some(*a), *b]).flatten());
+            let mut seen: BTreeSet<Val> = BTreeSet::new();
+            while let Some(v) = stack.pop() {
+                if !seen.insert(v) {
+                    continue;
+                }
+                let inst = program.inst(v);
+                let plain = matches!(inst, Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_));
+                let varies = program.varies(v);
+                let of_row = !plain && varies & along != 0 && varies & !world == 0;
+                match turn_of.get(&v).filter(|t| **t < turn && of_row) {
+                    Some(before) => {
+                        held.given[turn].insert(v);
+                        held.kept[*before].insert(v);
+                    }
+                    None => {
+                        turn_of.entry(v).or_insert(turn);
+                        inst.for_each_arg(|a| stack.push(a));
+                    }
+                }
+            }
+        }
+        let words = |v: &Val| program.dtype(*v).size().div_ceil(4);
+        let alive = |turn: usize| -> usize {
+            let needed: BTreeSet<&Val> = held.given[turn + 1..].iter().flatten().collect();
+            held.kept[..=turn].iter().flatten().filter(|v| needed.contains(v)).map(words).sum()
+        };
+        let most = (0..turns - 1).map(alive).max().unwrap_or(0);
+        if most * group.steps as usize > KEPT { Held::default() } else { held }
+    }
+
+    fn any(&self) -> bool {
+        self.kept.iter().any(|k| !k.is_empty())
+    }
+
+    fn of(list: &[BTreeSet<Val>], turn: usize) -> impl Iterator<Item = Val> {
+        list.get(turn).into_iter().flatten().copied()
+    }
 }
 
 /// Writes everything below the head; gives the bytes of shared memory.
@@ -34,7 +100,11 @@ pub(super) fn write(
 ) -> u32 {
     source.push_str("#include \"tilewright/collective.cuh\"\n\n");
     params.declare(source);
-    let mut writer = Writer { plan, group, names, params, tile, point, text: String::new(), shared_bytes: ANSWER };
+    let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
+    let mut writer = Writer { plan, group, names, params, tile, point, text, shared_bytes, held };
+    if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
+        writer.held = Held::new(plan, group, tile);
+    }
     writer.functions(source);
     writer.kernel();
     source.push_str(&writer.text);
@@ -88,9 +158,11 @@ impl Writer<'_> {
             };
             let goal = Goal::Level(level);
             if self.whole_points() {
-                let more = places(true) + &results(level);
+                let turn = usize::from(level);
+                let more = places(true) + &results(level) + &self.held_parameters(turn);
                 let name = format!("take{level}");
-                body::function(out, &name, self.plan, self.names, self.params, &self.tile.aimed(goal), Some(&more));
+                let program = self.holding(goal, turn);
+                body::function(out, &name, self.plan, self.names, self.params, &program, Some(&more));
             }
             if self.whole_points() && self.even() {
                 continue;
@@ -101,21 +173,37 @@ impl Writer<'_> {
         }
         let more = results(u16::MAX);
         if self.stores_rows() && self.whole_points() {
-            body::function(
-                out,
-                "finish",
-                self.plan,
-                self.names,
-                self.params,
-                &self.tile.aimed(Goal::Stores),
-                Some(&more),
-            );
+            let turn = usize::from(self.tile.levels());
+            let more = results(u16::MAX) + &self.held_parameters(turn);
+            let program = self.holding(Goal::Stores, turn);
+            body::function(out, "finish", self.plan, self.names, self.params, &program, Some(&more));
         }
         if self.stores_rows() && self.whole_points() && self.even() {
             return;
         }
         let point = self.point.aimed(Goal::Stores);
         body::function(out, "finish_one", &single, self.names, self.params, &point, Some(&more));
+    }
+
+    /// The program of a turn, with what it is given and what it keeps.
+    fn holding(&self, goal: Goal, turn: usize) -> Program {
+        let mut program = self.tile.aimed(goal);
+        program.given = Held::of(&self.held.given, turn).collect();
+        program.kept = Held::of(&self.held.kept, turn).collect();
+        program
+    }
+
+    fn held_parameters(&self, turn: usize) -> String {
+        let kind = |v: Val| self.tile.dtype(v).cuda();
+        let given = Held::of(&self.held.given, turn).map(|v| format!(", const {} h{}", kind(v), v.0));
+        let kept = Held::of(&self.held.kept, turn).map(|v| format!(", {}& h{}", kind(v), v.0));
+        given.chain(kept).collect()
+    }
+
+    /// What a turn is called with, at step `k`.
+    fn held_arguments(&self, turn: usize) -> String {
+        let all = Held::of(&self.held.given, turn).chain(Held::of(&self.held.kept, turn));
+        all.map(|v| format!(", h{}[k]", v.0)).collect()
     }
 
     fn line(&mut self, depth: usize, text: &str) {
@@ -135,6 +223,10 @@ impl Writer<'_> {
         self.line(0, &head);
         self.line(1, "tw::arch::take_turn();");
         self.place();
+        for v in self.held.kept.iter().flatten().copied().collect::<BTreeSet<_>>() {
+            let text = format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.group.steps);
+            self.line(1, &text);
+        }
         for level in 0..self.tile.levels() {
             let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
             self.accumulate(level, &numbers);
@@ -223,7 +315,14 @@ impl Writer<'_> {
         let (first, reduced) = (outer.len(), reduced.to_vec());
         let (lanes, width) = (self.lanes(), self.group.tree.width);
         let count = if self.group.wide() { "long long" } else { "int" };
-        self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
+        if self.held.any() {
+            self.line(1, "TW_UNROLL");
+            self.line(1, &format!("for (int k = 0; k < {}; ++k) {{", self.group.steps));
+            self.line(2, &format!("const {count} at = first + t * {lanes} + k * {width};"));
+            self.line(2, "if (at >= end) continue;");
+        } else {
+            self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
+        }
         let decode = |this: &mut Self, depth: usize, at: &str| {
             let mut rest = at.to_string();
             for i in (first..first + reduced.len()).rev() {
@@ -286,7 +385,8 @@ impl Writer<'_> {
             .collect();
         let coords = self.coords();
         let all: String = numbers.iter().map(|i| format!(", k{i}")).collect();
-        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before});"));
+        let held = self.held_arguments(usize::from(level));
+        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before}{held});"));
         let one = |lane: &str| {
             let each: String = numbers.iter().map(|i| format!(", k{i}[{lane}]")).collect();
             format!("take{level}_one(p{coords}{each}{before});")
@@ -413,7 +513,8 @@ impl Writer<'_> {
         let all: String = (0..self.tile.shared.len()).map(|i| format!(", r{i}")).collect();
         let coords = self.coords();
         if self.stores_rows() {
-            let many = self.whole_points().then(|| format!("finish(p{coords}{all});"));
+            let held = self.held_arguments(usize::from(self.tile.levels()));
+            let many = self.whole_points().then(|| format!("finish(p{coords}{all}{held});"));
             self.along(many.as_deref(), &|_| format!("finish_one(p{coords}{all});"));
             return;
         }

@@ -43,7 +43,8 @@ impl Uses {
             let address = store.index.iter().filter_map(|v| program.affine(*v).0);
             address.chain([store.value]).for_each(|v| uses.stored[v.0 as usize] = true);
         }
-        for v in program.values().rev() {
+        program.kept.iter().for_each(|v| uses.stored[v.0 as usize] = true);
+        for v in program.values().rev().filter(|v| !program.given.contains(v)) {
             let at = v.0 as usize;
             uses.live[at] = uses.stored[at] || !uses.users[at].is_empty();
             if uses.live[at] {

@@ -1,0 +1,54 @@
+//! Kernels that go along their rows several times: what a turn computed is kept for the next, where rows end evenly.
+
+use crate::emitted::{Prepared, check_all, prepare};
+use crate::random::{Case, Operand, Rng};
+use crate::tensor::Layout;
+use tilewright_dims::{Dims, dims};
+use tilewright_expr::bind::Place;
+use tilewright_expr::graph::Graph;
+use tilewright_expr::{DType, In, f16, trace};
+
+dims! { Y, X }
+
+fn case(graph: Graph, dtype: DType, shape: [i64; 2]) -> Case {
+    let mut rng = Rng::new(shape[1] as u64);
+    let tensor = rng.tensor(dtype, <(Y, X)>::IDS, &shape);
+    let operand = Operand { tensor, layout: Layout::dense(2), place: Place::Device };
+    let outputs = graph.outputs.iter().map(|o| Layout::dense(o.dims.len())).collect();
+    Case { graph, operands: vec![operand], outputs, known: true }
+}
+
+fn cases() -> Vec<(String, Case)> {
+    let softmax = || trace(|x: In<f32, (Y, X)>| x.softmax::<X>().store::<(Y, X)>()).graph;
+    let norm = || {
+        let epsilon = f16::from_f32(1e-3);
+        trace(move |x: In<f16, (Y, X)>| {
+            (x.layer_norm::<X>(epsilon).store::<(Y, X)>(), x.variance::<X>().store::<(Y,)>())
+        })
+        .graph
+    };
+    let mut all = Vec::new();
+    for shape in [[5, 64], [3, 48], [2, 4096], [1, 5120]] {
+        all.push((format!("softmax {shape:?}"), case(softmax(), DType::F32, shape)));
+        all.push((format!("layer norm {shape:?}"), case(norm(), DType::F16, shape)));
+    }
+    // Rows with tails are read anew in each turn.
+    all.push(("softmax with tails".into(), case(softmax(), DType::F32, [3, 67])));
+    all
+}
+
+#[test]
+fn rows_are_kept() {
+    let held = |p: &Prepared| p.kernel.source.contains("TW_UNROLL");
+    for (name, case) in cases() {
+        let even = !name.contains("tails");
+        let prepared = prepare(name.clone(), &case, 0).expect("there are no loops");
+        assert_eq!(held(&prepared), even, "{name}\n{}", prepared.kernel.source);
+        // One load a point: a later turn has what the first one read.
+        if even {
+            let loads = prepared.kernel.source.matches("p.in0 ").count();
+            assert_eq!(loads, 1, "{name}\n{}", prepared.kernel.source);
+        }
+    }
+    check_all("rows::rows_are_kept", cases().into_iter());
+}
