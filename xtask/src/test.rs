@@ -14,7 +14,8 @@ pub struct Options {
     release: bool,
 }
 
-/// Runs tidy, all tests (documentation's included) and every example of the libraries; fails at the end if any failed.
+/// Runs tidy, all tests (documentation's and those of `tests/foreign` included) and every example of the libraries; fails at the
+/// end if any failed.
 pub fn run(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let skips = folder.path().join("skips");
@@ -35,6 +36,11 @@ pub fn run(options: &Options) -> Result<()> {
     let mut tests = workspace::cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]).args(profile).env("TILEWRIGHT_SKIPS", &skips);
     stage("tests".into(), workspace::run(&mut tests));
+
+    println!("\n== somebody else's crate");
+    let mut foreign = workspace::cargo();
+    foreign.current_dir(workspace::root().join("tests/foreign")).arg("test").args(profile);
+    stage("somebody else's crate".into(), workspace::run(foreign.env("TILEWRIGHT_SKIPS", &skips)));
 
     for library in Packages::load()?.libraries() {
         for example in library.targets_of("example") {

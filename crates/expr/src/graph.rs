@@ -3,8 +3,11 @@
 //! A node is a function of the world. An operand projects the world onto the dimensions that it has; reading anything at
 //! other coordinates is the single primitive [`Op::At`], to which crop, resize, flip, reorder and rename all come down.
 
+mod called;
+
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
+use crate::extend::Function;
 use crate::reduce::Reduction;
 use std::collections::HashMap;
 
@@ -130,6 +133,8 @@ pub enum Op {
         /// Sizes of the result's dimensions that this read decides.
         sizes: Box<[(DimId, Size)]>,
     },
+    /// A function that is given as text, of as many arguments as it takes.
+    Call(Function, Box<[NodeId]>),
     /// What a step of an iteration starts from.
     Carry {
         /// The value before the first step.
@@ -183,6 +188,7 @@ impl Op {
                 f(*source);
                 size(s, &mut f);
             }
+            Op::Call(_, args) => args.iter().for_each(|a| f(*a)),
             Op::Carry { start, .. } => f(*start),
             Op::Iterate { carry, next } => [*carry, *next].into_iter().for_each(f),
         }
@@ -293,19 +299,6 @@ impl Graph {
     pub(crate) fn stale(&mut self) -> NodeId {
         self.fail(Error::Stale);
         self.constant(Scalar::of(0i32))
-    }
-
-    /// Says that `result` is function `name` of `of`, so that an explanation takes the nodes between for one. Gives `result`.
-    pub(crate) fn called(&mut self, name: &'static str, of: &[NodeId], result: NodeId) -> NodeId {
-        if !of.contains(&result) {
-            self.functions.entry(result).or_insert((name, of.into()));
-        }
-        result
-    }
-
-    /// The function that a node is the result of, and what that was given.
-    pub(crate) fn made_by(&self, node: NodeId) -> Option<(&'static str, &[NodeId])> {
-        self.functions.get(&node).map(|(name, of)| (*name, &of[..]))
     }
 
     /// Whether `other` computes the same from equal operands.
@@ -521,6 +514,7 @@ impl Graph {
                 self.merge(&mut shape, sizes);
                 shape
             }
+            Op::Call(_, args) => self.union(args),
             Op::Carry { start, .. } => self.node(*start).shape.to_vec(),
             Op::Iterate { carry, next } => self.union(&[*carry, *next]),
             Op::Reduce { source, dim, size, .. } => {

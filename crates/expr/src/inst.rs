@@ -1,6 +1,7 @@
 //! What a program consists of: values, instructions, loops.
 
 use crate::dtype::{DType, Scalar};
+use crate::extend::Function;
 use crate::graph::{Binary, Unary};
 use crate::reduce::Reduction;
 
@@ -73,6 +74,8 @@ pub enum Inst {
     Cast(Val),
     /// The same bits.
     Bits(Val),
+    /// A function that is given as text.
+    Call(Function, Box<[Val]>),
     /// Clamp to `low..=high`; if that changes the value, the launch failed.
     Guard {
         /// The value.
@@ -168,6 +171,7 @@ impl Inst {
             Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_) => {}
             Inst::Load { index, .. } => index.iter().for_each(|v| f(*v)),
             Inst::Unary(_, a) | Inst::Cast(a) | Inst::Bits(a) => f(*a),
+            Inst::Call(_, args) => args.iter().for_each(|a| f(*a)),
             Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             Inst::Fma(a, b, c) | Inst::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             Inst::Guard { value, low, high, index } => [*value, *low, *high].into_iter().chain(*index).for_each(f),

@@ -10,6 +10,7 @@ pub mod emit;
 pub mod error;
 pub mod eval;
 pub mod explain;
+pub mod extend;
 mod fold;
 mod functions;
 pub mod graph;

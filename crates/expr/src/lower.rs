@@ -192,6 +192,12 @@ impl Lower<'_> {
                 let a = arg(self, a)?;
                 self.program.bits(a, dtype)
             }
+            Op::Call(function, args) => {
+                // Backwards, so that what is missing comes off the stack in order.
+                let values: Vec<Option<Val>> = args.iter().rev().map(|a| arg(self, a)).collect();
+                let values = values.into_iter().rev().collect::<Option<Box<[Val]>>>()?;
+                self.program.call(*function, values)
+            }
             Op::Guard { value, low, high, operand } => {
                 let value = arg(self, value)?;
                 let Some(operand) = operand else {

@@ -4,6 +4,7 @@
 //! several points or channels share is computed once.
 
 use crate::dtype::{DType, Scalar};
+use crate::extend::Function;
 use crate::fold;
 use crate::graph::{Binary, DimId, NodeId, Unary};
 pub use crate::inst::{Along, Goal, Inst, LOOPS, Loop, LoopId, SharedReduction, Val};
@@ -347,6 +348,11 @@ impl Program {
             Some(s) => self.constant_of(fold::bits(s, to)),
             None => self.push(Inst::Bits(a), to),
         }
+    }
+
+    /// A function that is given as text. Never folded: its twin is for values, and the compiler folds its text.
+    pub fn call(&mut self, function: Function, args: Box<[Val]>) -> Val {
+        self.push(Inst::Call(function, args), function.result())
     }
 
     /// A checked clamp. What is a literal inside is left as it is.

@@ -5,6 +5,7 @@ mod bind;
 mod colour;
 mod emitted;
 mod explain;
+mod extend;
 mod functions;
 mod halves;
 mod laws;

@@ -99,6 +99,13 @@ impl<'a> Naive<'a> {
                 let from = graph.node(*a).dtype;
                 Number::of(dtype, self.value(*a, point, moved).bits(from))
             }
+            // Their twin is their definition.
+            Op::Call(function, args) => {
+                let bits = |a: &NodeId| (graph.node(*a).dtype, *a);
+                let args: Vec<u64> =
+                    args.iter().map(bits).map(|(dtype, a)| self.value(a, point, moved).bits(dtype)).collect();
+                Number::of(dtype, function.bits(&args))
+            }
             Op::Guard { value, low, high, .. } => {
                 let v = self.value(*value, point, moved).int();
                 let (low, high) = (self.value(*low, point, moved).int(), self.value(*high, point, moved).int());

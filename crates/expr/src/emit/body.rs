@@ -429,6 +429,10 @@ impl Body<'_> {
             Inst::Select(c, a, b) => format!("{} ? {} : {}", of(self, c), of(self, a), of(self, b)),
             Inst::Cast(a) => format!("tw::cast<{}>({})", dtype.cuda(), of(self, a)),
             Inst::Bits(a) => format!("tw::bits<{}>({})", dtype.cuda(), of(self, a)),
+            Inst::Call(function, args) => {
+                let args: Vec<String> = args.iter().map(|a| of(self, a)).collect();
+                format!("{}({})", function.symbol(), args.join(", "))
+            }
             Inst::Guard { value, low, high, index } => {
                 let reported = index.map_or_else(String::new, |i| format!(", {}", self.use_of(i)));
                 format!("tw::guard({}, {}, {}, p.error{reported})", of(self, value), of(self, low), of(self, high))

@@ -6,6 +6,7 @@
 
 mod access;
 mod body;
+mod calls;
 mod group;
 mod params;
 mod reuse;
@@ -68,6 +69,7 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
         // Its text costs compile time, so that it is there for those who need it alone.
         source.push_str("#include \"tilewright/half_value.cuh\"\n");
     }
+    calls::define(&mut source, [Some(&tile), point.as_ref()]);
     if let Some(shared) = &plan.group {
         let point = point.as_ref().unwrap_or(&tile);
         let shared_bytes = group::write(&mut source, plan, shared, &names, &params, [&tile, point]);

@@ -184,7 +184,7 @@ fn cost(inst: &Inst) -> (u64, u64) {
     match inst {
         Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } | Inst::Bits(_) => (0, 0),
         Inst::Step { .. } | Inst::Shared(_) | Inst::Carry { .. } | Inst::Iterate { .. } => (0, 0),
-        Inst::Unary(..) | Inst::Binary(..) | Inst::Select(..) | Inst::Cast(_) => (1, 1),
+        Inst::Unary(..) | Inst::Binary(..) | Inst::Select(..) | Inst::Cast(_) | Inst::Call(..) => (1, 1),
         Inst::Fma(..) => (2, 1),
         Inst::Guard { .. } => (2, 2),
         Inst::Reduce { times, .. } => (1 + u64::from(times.is_some()), 1),

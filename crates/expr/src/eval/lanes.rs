@@ -39,7 +39,7 @@ impl Lane for bool {
 
 /// An argument of an operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Arg<'a> {
+pub(crate) enum Arg<'a> {
     /// One value per point.
     Block(&'a [u64]),
     /// The same value everywhere.

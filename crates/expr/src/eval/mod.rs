@@ -3,6 +3,7 @@
 //! What varies along the inner dimension is a block of 1024 values that stays in the first-level cache; what does not is
 //! computed once per row. Every operation is the function that constant folding uses, so the bits are the device's.
 
+mod calls;
 mod group;
 mod lanes;
 mod raw;
@@ -16,6 +17,8 @@ use crate::graph::Graph;
 use crate::nest::Item;
 use crate::plan::Plan;
 use crate::program::{Along, Goal, Inst, Val};
+pub(crate) use calls::{bits_at, each};
+pub(crate) use lanes::Arg;
 use raw::Target;
 use rayon::prelude::*;
 use schedule::Schedule;
@@ -253,6 +256,10 @@ impl<'a> Worker<'a> {
             }
             Inst::Cast(a) => fold::cast(get(a), program.dtype(v)).bits,
             Inst::Bits(a) => get(a).bits,
+            Inst::Call(function, args) => {
+                let bits: Vec<u64> = args.iter().map(|a| get(a).bits).collect();
+                function.bits(&bits)
+            }
             Inst::Guard { value, low, high, index } => {
                 let index = index.map(|i| int(&i));
                 let clamped = lanes::guard(int(value), int(low), int(high), index, self.failed);
@@ -307,6 +314,10 @@ impl<'a> Worker<'a> {
             Inst::Select(c, a, b) => raw::select(dtype, out, [arg(c), arg(a), arg(b)], n),
             Inst::Cast(a) => raw::cast(program.dtype(*a), dtype, out, arg(a), n),
             Inst::Bits(a) => lanes::copy(dtype, out, arg(a), n),
+            Inst::Call(function, args) => {
+                let args: Vec<lanes::Arg<'_>> = args.iter().map(arg).collect();
+                function.run(out, &args, n);
+            }
             Inst::Guard { value, low, high, index } => {
                 let index = index.map(|i| arg(&i));
                 let active = self.active.as_deref();

@@ -96,6 +96,7 @@ pub(super) fn operation(graph: &Graph, node: NodeId) -> String {
         Op::At { coords, .. } => {
             format!("read elsewhere along {}", names(graph, coords.iter().map(|(d, _)| *d)).join(", "))
         }
+        Op::Call(function, _) => function.name().to_string(),
         Op::Carry { .. } => "carried from step to step".to_string(),
         Op::Iterate { .. } => "after all steps".to_string(),
         Op::Reduce { reduction, dim, .. } => {

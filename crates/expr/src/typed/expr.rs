@@ -47,8 +47,8 @@ pub type Union3<A, B, C> = Union<Union<A, B>, C>;
 ///     x / ((-x).exp() + 1.0)
 /// }
 /// ```
-pub trait World: Merge<Self, Out = Self> + Sized {}
-impl<S: Merge<S, Out = S>> World for S {}
+pub trait World: Merge<Self, Out = Self> + Merge<(), Out = Self> + Sized {}
+impl<S: Merge<S, Out = S> + Merge<(), Out = S>> World for S {}
 
 impl<T, S> Expr<T, S> {
     pub(super) fn new(node: NodeId, trace: TraceId) -> Self {
@@ -117,20 +117,23 @@ macro_rules! literals {
 }
 literals!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64);
 
+/// What `f` adds to the open trace.
+pub(crate) fn grown<T, S>(f: impl FnOnce(&mut Graph) -> NodeId) -> Expr<T, S> {
+    let trace = current().unwrap_or_default();
+    Expr::new(with(trace, f), trace)
+}
+
 /// The literal `value`, everywhere: a fill when it is stored.
 pub fn constant<T: Value>(value: T) -> Expr<T, ()> {
-    let trace = current().unwrap_or_default();
-    Expr::new(with(trace, |g| g.constant(Scalar::of(value))), trace)
+    grown(|g| g.constant(Scalar::of(value)))
 }
 
 /// The coordinate along `D`, as `i32`.
 pub fn coordinate<D: Dim>() -> Expr<i32, Per<D>> {
-    let trace = current().unwrap_or_default();
-    let node = with(trace, |g| {
+    grown(|g| {
         g.name_dim(D::ID, D::NAME);
         g.index(D::ID)
-    });
-    Expr::new(node, trace)
+    })
 }
 
 impl<T: Element, S: Set> Expr<T, S> {

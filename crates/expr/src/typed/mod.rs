@@ -20,9 +20,11 @@ mod trace;
 mod warp;
 
 pub use choice::Choice;
+pub(crate) use expr::grown;
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
 pub use gather::{AtPoint, Rest, Rest2};
 pub use literal::{Bitwise, Float, Integer, Number, Pixel, Sampled};
 pub use marks::{AffineElement, AllStored, BoxElement, Condition, NoExtra, PerspectiveElement, Reducible, SameElement};
 pub use reductions::{Reduced, Summed};
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};
+pub(crate) use trace::{Traceable, name};

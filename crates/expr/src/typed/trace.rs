@@ -73,6 +73,37 @@ impl<T, L> std::fmt::Debug for Out<T, L> {
     }
 }
 
+/// Expressions, or what is stored of them: one, or a tuple of two to four.
+pub trait Traceable {
+    /// Their nodes, each with its trace.
+    fn nodes(&self) -> Vec<(u64, NodeId)>;
+}
+
+impl<T, S> Traceable for Expr<T, S> {
+    fn nodes(&self) -> Vec<(u64, NodeId)> {
+        vec![(self.trace, self.node)]
+    }
+}
+
+impl<T, L> Traceable for Out<T, L> {
+    fn nodes(&self) -> Vec<(u64, NodeId)> {
+        vec![(self.trace, self.node)]
+    }
+}
+
+/// Says that `made` is what `name` makes of `of`, where all are of the open trace.
+pub(crate) fn name(name: &'static str, of: &[(u64, NodeId)], made: &impl Traceable) {
+    OPEN.with_borrow_mut(|open| {
+        let Some((id, graph)) = open.last_mut() else { return };
+        let made = made.nodes();
+        if of.iter().chain(&made).any(|(trace, _)| trace != id) {
+            return;
+        }
+        let of: Vec<NodeId> = of.iter().map(|(_, node)| *node).collect();
+        made.iter().for_each(|(_, node)| graph.named(name, &of, *node));
+    });
+}
+
 /// What a fused closure returns: one result, or a tuple of up to four.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a result",
@@ -99,6 +130,11 @@ impl<T: Element, L: Dims> Outputs for Out<T, L> {
 
 macro_rules! outputs {
     ($($O:ident $i:tt),*) => {
+        impl<$($O: Traceable),*> Traceable for ($($O,)*) {
+            fn nodes(&self) -> Vec<(u64, NodeId)> {
+                [$(self.$i.nodes()),*].concat()
+            }
+        }
         impl<$($O: Outputs),*> Outputs for ($($O,)*) {
             fn declare(&self, graph: &mut Graph, trace: u64) {
                 $(self.$i.declare(graph, trace);)*
