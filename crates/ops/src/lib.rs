@@ -9,6 +9,7 @@ mod fused;
 mod interface;
 mod kernel;
 mod launches;
+pub mod opencv;
 mod raw;
 mod signature;
 mod tensor;

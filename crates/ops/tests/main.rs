@@ -8,6 +8,7 @@ mod explain;
 mod frame;
 mod gpu;
 mod launches;
+mod opencv;
 mod operations;
 mod reductions;
 mod support;
