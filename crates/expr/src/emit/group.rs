@@ -1,6 +1,7 @@
 //! Kernels whose threads share reductions: rows in turns, a level of reductions each, and a last turn that stores.
 
-use super::{ENTRY, Names, Params, body};
+use super::run::Role;
+use super::{Names, Params, body};
 use crate::collective::{Group, PARTIALS};
 use crate::emit::text::{binary, literal};
 use crate::plan::Plan;
@@ -16,6 +17,7 @@ struct Writer<'a> {
     plan: &'a Plan,
     group: &'a Group,
     names: &'a Names,
+    role: Role,
     params: &'a Params,
     /// The thread's points at once, and one of them.
     tile: &'a Program,
@@ -94,14 +96,12 @@ pub(super) fn write(
     source: &mut String,
     plan: &Plan,
     group: &Group,
-    names: &Names,
+    (names, role): (&Names, Role),
     params: &Params,
     [tile, point]: [&Program; 2],
 ) -> u32 {
-    source.push_str("#include \"tilewright/collective.cuh\"\n\n");
-    params.declare(source);
     let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
-    let mut writer = Writer { plan, group, names, params, tile, point, text, shared_bytes, held };
+    let mut writer = Writer { plan, group, names, role, params, tile, point, text, shared_bytes, held };
     if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
         writer.held = Held::new(plan, group, tile);
     }
@@ -215,13 +215,7 @@ impl Writer<'_> {
     }
 
     fn kernel(&mut self) {
-        let [x, y] = self.plan.block;
-        let head = format!(
-            "extern \"C\" __global__ void __launch_bounds__({}) {ENTRY}(const __grid_constant__ Params p) {{",
-            x * y
-        );
-        self.line(0, &head);
-        self.line(1, "tw::arch::take_turn();");
+        self.text.push_str(&self.role.head(self.plan));
         self.place();
         for v in self.held.kept.iter().flatten().copied().collect::<BTreeSet<_>>() {
             let text = format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.group.steps);
@@ -246,10 +240,8 @@ impl Writer<'_> {
         let (outer, reduced) = self.group.split(&self.plan.world);
         let (first, threads, rows) = (outer.len(), self.group.threads, self.group.rows);
         let kind = if self.group.wide_rows(&self.plan.world) || self.plan.large_grid() { "long long" } else { "int" };
-        let block = match self.plan.large_grid() {
-            true => "blockIdx.y * (long long)gridDim.x + blockIdx.x",
-            false => "(int)blockIdx.x",
-        };
+        let large = self.plan.large_grid();
+        let block = self.role.block(if large { "long long" } else { "int" }, large);
         let extent = |i: usize| self.params.world_extent(self.plan, self.names, i);
         let n = (first..first + reduced.len()).map(extent).collect::<Vec<_>>();
         let count = if self.group.wide() { "long long" } else { "int" };
@@ -265,7 +257,8 @@ impl Writer<'_> {
         let mut conditions = Vec::new();
         let mut outer_lines = Vec::new();
         if self.group.tall {
-            lines.push("const int t = (int)threadIdx.y, place = (int)threadIdx.x;".into());
+            let [x, y] = self.role.thread(self.plan);
+            lines.push(format!("const int t = (int){y}, place = (int){x};"));
             for i in (0..first).rev() {
                 let (coord, wide) = (self.names.coord(i), if outer[i].wide() { "long long" } else { "int" });
                 if i + 1 == first {
