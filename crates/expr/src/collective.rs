@@ -125,6 +125,19 @@ impl Shared {
     }
 }
 
+/// The dimensions of every reduction that threads may share which `node` reads at its own coordinates, with their sizes.
+pub(crate) fn reduced(graph: &Graph, binding: &Binding<'_>, node: NodeId) -> Result<Vec<(DimId, i64)>, Error> {
+    let mut all = Vec::new();
+    for chain in below(graph, &[node], &BTreeSet::new()).into_iter().filter_map(|n| chain(graph, n)) {
+        let sized = |(dim, size): (&DimId, &Size)| Ok((*dim, binding.size(*dim, *size)?));
+        let dims: Vec<(DimId, i64)> = chain.dims.iter().zip(&chain.sizes).map(sized).collect::<Result<_, Error>>()?;
+        if dims.iter().map(|(_, n)| *n).product::<i64>() > SERIAL {
+            all.extend(dims);
+        }
+    }
+    Ok(all)
+}
+
 /// Whether every reduction along dimensions of `set` is part of one along all of them, and read by nothing else.
 fn everywhere(graph: &Graph, set: &BTreeSet<DimId>) -> bool {
     let mut links: BTreeSet<NodeId> = BTreeSet::new();

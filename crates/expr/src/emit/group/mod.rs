@@ -4,7 +4,8 @@ mod combine;
 mod held;
 mod place;
 
-use super::{ENTRY, Names, Params, body};
+use super::run::Role;
+use super::{Names, Params, body};
 use crate::collective::Group;
 use crate::emit::text::literal;
 use crate::plan::Plan;
@@ -20,6 +21,7 @@ struct Writer<'a> {
     plan: &'a Plan,
     group: &'a Group,
     names: &'a Names,
+    role: Role,
     params: &'a Params,
     /// The thread's points at once, and one of them.
     tile: &'a Program,
@@ -35,14 +37,12 @@ pub(super) fn write(
     source: &mut String,
     plan: &Plan,
     group: &Group,
-    names: &Names,
+    (names, role): (&Names, Role),
     params: &Params,
     [tile, point]: [&Program; 2],
 ) -> u32 {
-    source.push_str("#include \"tilewright/collective.cuh\"\n\n");
-    params.declare(source);
     let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
-    let mut writer = Writer { plan, group, names, params, tile, point, text, shared_bytes, held };
+    let mut writer = Writer { plan, group, names, role, params, tile, point, text, shared_bytes, held };
     if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
         writer.held = Held::new(plan, group, tile);
     }
@@ -135,13 +135,7 @@ impl Writer<'_> {
     }
 
     fn kernel(&mut self) {
-        let [x, y] = self.plan.block;
-        let head = format!(
-            "extern \"C\" __global__ void __launch_bounds__({}) {ENTRY}(const __grid_constant__ Params p) {{",
-            x * y
-        );
-        self.line(0, &head);
-        self.line(1, "tw::arch::take_turn();");
+        self.text.push_str(&self.role.head(self.plan));
         self.place();
         self.declare_held();
         for level in 0..self.tile.levels() {

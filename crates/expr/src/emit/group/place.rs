@@ -15,10 +15,8 @@ impl Writer<'_> {
         let (outer, first) = (outer.to_vec(), outer.len());
         let count = integer(self.group.wide());
         let kind = integer(self.wide_blocks());
-        let block = match self.plan.large_grid() {
-            true => "blockIdx.y * (long long)gridDim.x + blockIdx.x",
-            false => "(int)blockIdx.x",
-        };
+        let large = self.plan.large_grid();
+        let block = self.role.block(integer(large), large);
         let lengths = (first..first + reduced.len()).map(|i| format!("({count}){}", self.extent(i)));
         let values = lengths.collect::<Vec<_>>().join(" * ");
         self.line(1, &format!("{kind} block = {block};"));
@@ -56,7 +54,8 @@ impl Writer<'_> {
     fn neighbouring_rows(&mut self, outer: &[WorldDim]) -> Option<String> {
         let rows = self.group.rows;
         let mut there = None;
-        self.line(1, "const int t = (int)threadIdx.y, place = (int)threadIdx.x;");
+        let [x, y] = self.role.thread(self.plan);
+        self.line(1, &format!("const int t = (int){y}, place = (int){x};"));
         for (i, w) in outer.iter().enumerate().rev() {
             let (coord, kind, extent) = (self.names.coord(i), integer(w.wide()), self.extent(i));
             if there.is_none() {
