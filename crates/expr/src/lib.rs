@@ -17,6 +17,7 @@ pub mod graph;
 mod half_float;
 mod inst;
 mod iterate;
+pub mod join;
 pub mod lower;
 mod matrix;
 mod nest;
@@ -24,6 +25,7 @@ pub mod plan;
 pub mod program;
 pub mod reads;
 pub mod reduce;
+pub mod sections;
 mod sizes;
 mod typed;
 
