@@ -8,7 +8,7 @@ use crate::tensor::{Layout, Stored, Tensor, evaluate, poison};
 use std::collections::HashMap;
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::bind::{Binding, Place, View, dense};
-use tilewright_expr::collective::Shared;
+use tilewright_expr::collective::{Group, Shared};
 use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::{Graph, OperandSpec, Output};
 use tilewright_expr::plan::Plan;
@@ -170,7 +170,10 @@ impl Prepared {
         }
         let [x, y] = self.plan.block;
         let shared_bytes = self.kernel.shared_bytes;
-        let launch = Launch { grid: self.plan.grid(), block: [x, y, 1], shared_bytes, schedule };
+        // Blocks of the host model need not run at the same time, so that none may wait for another.
+        let together = self.plan.group.as_ref().is_some_and(Group::together);
+        let grid = if together { [1; 3] } else { self.plan.grid() };
+        let launch = Launch { grid, block: [x, y, 1], shared_bytes, schedule };
         // SAFETY: the addresses are those of buffers that live until the call returns, as large as the plan has checked them
         // to be for these extents and strides.
         let result = unsafe { model.run(source, self.kernel.entry, launch, &block) };

@@ -163,7 +163,7 @@ impl Plan {
         let mut plan = Plan::new(graph, views, outputs)?;
         plan.block = match &mut plan.group {
             Some(group) => {
-                group.rows = BLOCK / group.threads;
+                (group.rows, group.beside) = (BLOCK / group.threads, true);
                 if group.tall { [group.rows, group.threads] } else { [BLOCK, 1] }
             }
             None if plan.world.len() < 2 => [BLOCK, 1],

@@ -6,7 +6,7 @@
 mod part;
 
 use crate::bind::{Axis, Binding, Place, View};
-use crate::collective::reduced;
+use crate::collective::{Group, reduced};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::join::Joined;
@@ -128,6 +128,11 @@ impl<'a> Sections<'a> {
     /// The grid of this call: all blocks along x, beyond 2^31 - 1 along y too.
     pub fn grid(&self) -> [u32; 3] {
         crate::plan::grid(self.blocks())
+    }
+
+    /// Whether blocks wait for each other, so that all must be resident at once: fewer than [`Sections::grid`] do as well.
+    pub fn together(&self) -> bool {
+        self.list.iter().any(|s| s.plan.group.as_ref().is_some_and(Group::together))
     }
 
     /// Threads of a block.
