@@ -19,7 +19,7 @@ pub enum Field {
     Error,
     /// Device address of host operands that the block has no room for; 0 if there are none.
     Far,
-    /// Device address of counters and partial results that blocks share; see [`Params::workspace_bytes`].
+    /// Device address of counters and partial results that blocks share; see [`Kernel::workspace_bytes`](super::Kernel::workspace_bytes).
     Workspace,
     /// Elements between indices of an input's axis.
     InputStride(u16, u8),
