@@ -5,7 +5,7 @@ use crate::random::Rng;
 use crate::tensor::{Layout, Stored, Tensor, evaluate, evaluate_every_way};
 use ndarray::Axis;
 use tilewright_dims::Dims;
-use tilewright_expr::{Error, In, Rect, constant, coordinate, trace};
+use tilewright_expr::{In, Rect, constant, coordinate, trace};
 
 #[test]
 fn reverse_reorder_and_permute() {
