@@ -214,7 +214,7 @@ pub enum Error {
     /// An empty dimension of one output is a loop around another that is not empty.
     #[error(
         "dimension `{dim}` is 0 long, so that output {output}, which lacks it and is not empty, would not be computed; \
-         compute it in a kernel of its own"
+         plan it as a section of its own"
     )]
     EmptyLoop {
         /// The empty dimension.

@@ -49,7 +49,11 @@ fn random_graphs() {
         }
         let (total, instructions) = (e.operations.total(), e.operations.instructions);
         assert!(instructions <= total && total <= 2 * instructions, "{seed}: {instructions} of {total}");
-        assert_eq!((e.grid, e.block, e.sections.len()), (sections.grid(), sections.block(), sections.list.len()), "{seed}");
+        assert_eq!(
+            (e.grid, e.block, e.sections.len()),
+            (sections.grid(), sections.block(), sections.list.len()),
+            "{seed}"
+        );
         let shared = e.sections.iter().any(|s| s.shared.is_some());
         assert_eq!(shared, sections.list.iter().any(|s| s.plan.group.is_some()), "{seed}");
         let wide = |list: &[Bound], place| list.iter().any(|b| b.place == place && b.access_bytes.contains(&16));

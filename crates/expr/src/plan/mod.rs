@@ -10,7 +10,7 @@ use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
-pub(crate) use check::{agree, check_output};
+pub(crate) use check::check_output;
 
 /// Most values that a thread holds for one point of the other dimensions.
 const MAX_REGISTERS: i64 = 8;

@@ -3,6 +3,7 @@
 mod bitwise;
 mod cast;
 mod choice;
+mod concatenate;
 mod expr;
 mod floats;
 mod functions;
@@ -20,6 +21,7 @@ mod trace;
 mod warp;
 
 pub use choice::Choice;
+pub use concatenate::{Concatenated, Parts, concatenate};
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
 pub use gather::{AtPoint, Rest, Rest2};
 pub use literal::{Bitwise, Float, Integer, Number, Pixel, Sampled};
