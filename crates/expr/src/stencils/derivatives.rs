@@ -52,7 +52,7 @@ impl Graph {
     ) -> NodeId {
         let longest = size.max(if size == 1 { 3 } else { 1 });
         let fits = |order: usize| order < longest;
-        if size % 2 == 0 || size > LONGEST || orders == (0, 0) || !fits(orders.0) || !fits(orders.1) {
+        if size.is_multiple_of(2) || size > LONGEST || orders == (0, 0) || !fits(orders.0) || !fits(orders.1) {
             self.fail(Error::Derivative { y: orders.0, x: orders.1, size });
             return source;
         }
@@ -86,7 +86,7 @@ impl Graph {
         size: usize,
         border: Border<NodeId>,
     ) -> NodeId {
-        if size % 2 == 0 || size > LONGEST {
+        if size.is_multiple_of(2) || size > LONGEST {
             self.refuse_window(dim_y, size, "a Laplacian has an odd size from 1 to 31");
             return source;
         }

@@ -37,7 +37,7 @@ impl Graph {
         border: Border<NodeId>,
     ) -> NodeId {
         for (dim, size, sigma) in [(dim_y, height, sigma_y), (dim_x, width, sigma_x)] {
-            if size % 2 == 0 {
+            if size.is_multiple_of(2) {
                 self.refuse_window(dim, size, "a Gaussian has an odd size, so that a pixel is in the middle");
                 return source;
             }
