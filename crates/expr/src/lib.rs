@@ -27,6 +27,7 @@ pub mod reads;
 pub mod reduce;
 pub mod sections;
 mod sizes;
+pub mod stencils;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};

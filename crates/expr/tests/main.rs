@@ -13,6 +13,7 @@ mod naive;
 mod random;
 mod reference;
 mod rows;
+mod sections;
 mod table;
 mod tensor;
 mod ui;

@@ -264,9 +264,7 @@ impl Core {
 
     /// The source of the kernel that a GPU would run for these operands.
     pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
-        self.as_on_a_gpu(operands, |views, outs| {
-            Ok(combine(&Sections::new(&self.graph, views, outs)?)?.source)
-        })
+        self.as_on_a_gpu(operands, |views, outs| Ok(combine(&Sections::new(&self.graph, views, outs)?)?.source))
     }
 
     /// What that kernel is.

@@ -223,7 +223,7 @@ impl Kernel {
         let (grid, block) = (grid.sides(), block.sides());
         self.check_sizes(grid, block)?;
         let config =
-            LaunchConfig { grid, block, shared_bytes: self.shared_bytes, cluster: self.cluster, programmatic: false };
+            LaunchConfig { grid, block, shared_bytes: self.shared_bytes, cluster: self.cluster, programmatic: false, cooperative: false };
         let device = self.function.device().ordinal();
         arguments.describe(|given| {
             self.interface.check(device, self.function.parameters(), given)?;

@@ -11,5 +11,6 @@ mod launches;
 mod opencv;
 mod operations;
 mod reductions;
+mod sections;
 mod support;
 mod user_kernel;

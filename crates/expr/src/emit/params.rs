@@ -75,7 +75,12 @@ pub struct Params {
 }
 
 impl Params {
-    pub(super) fn new(plan: &Plan, programs: &[Option<&Program>], guards: bool, (names, role): (&Names, Role)) -> Params {
+    pub(super) fn new(
+        plan: &Plan,
+        programs: &[Option<&Program>],
+        guards: bool,
+        (names, role): (&Names, Role),
+    ) -> Params {
         let sent = Sent::new(plan, programs, role);
         let mut wide: Vec<(Field, String)> = Vec::new();
         let mut narrow: Vec<(Field, String)> = Vec::new();

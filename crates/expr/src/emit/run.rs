@@ -22,7 +22,9 @@ impl Role {
                 "extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ Params p) {{\n  \
                  tw::arch::take_turn();\n"
             ),
-            Role::Section(_) => "static TW_DEVICE void run(const Params& p, const unsigned long long number) {\n".into(),
+            Role::Section(_) => {
+                "static TW_DEVICE void run(const Params& p, const unsigned long long number) {\n".into()
+            }
         }
     }
 

@@ -47,11 +47,12 @@ impl HostKernel {
         for placed in &self.sections {
             let inputs: Vec<HostSlice<'_>> = placed.operands.iter().map(|i| inputs[*i]).collect();
             // Outputs of a section are of different results, in their order.
-            let target = |(result, slice): (usize, _)| Some((slice, placed.targets.iter().find(|t| t.result == result)?));
+            let target =
+                |(result, slice): (usize, _)| Some((slice, placed.targets.iter().find(|t| t.result == result)?));
             let mine = outputs.iter_mut().enumerate().filter_map(target);
             let start = |t: &Target| usize::try_from(t.start).unwrap_or(usize::MAX);
             let mut slices: Vec<HostSliceMut<'_>> =
-                mine.map(|(slice, t): (&mut HostSliceMut<'_>, _)| slice.from_element(start(t))).collect();
+                mine.map(|(slice, t): (&mut HostSliceMut<'_>, _)| slice.tail(start(t))).collect();
             first = first.and(placed.section.run(&inputs, &mut slices));
         }
         first

@@ -43,8 +43,7 @@ pub struct Bound {
 impl Bound {
     /// What is bound to elements of so many components; nothing of it accessed yet.
     pub(super) fn new(graph: &Graph, view: &View<'_>, (dtype, components): (DType, u8)) -> Bound {
-        let axis =
-            |a: &crate::bind::Axis| AxisSize { dim: graph.dim_name(a.dim), extent: a.extent, stride: a.stride };
+        let axis = |a: &crate::bind::Axis| AxisSize { dim: graph.dim_name(a.dim), extent: a.extent, stride: a.stride };
         Bound {
             dtype,
             components,

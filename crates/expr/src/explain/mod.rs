@@ -108,9 +108,8 @@ impl Explanation {
         let planned = Sections::new(graph, views, outputs)?;
         let binding = Binding::new(graph, views)?;
         let sizes = Sizes::new(graph, &binding, views, outputs);
-        let operand = |(i, view): (usize, _)| {
-            Bound::new(graph, view, (graph.operands[i].dtype, graph.operands[i].components))
-        };
+        let operand =
+            |(i, view): (usize, _)| Bound::new(graph, view, (graph.operands[i].dtype, graph.operands[i].components));
         let mut operands: Vec<Bound> = views.iter().enumerate().map(operand).collect();
         let first = |r: &Joined<'_>| graph.node(graph.outputs[r.outputs.start].node).dtype;
         let joined = graph.results();

@@ -84,9 +84,7 @@ impl Moved {
         let node = |n: &NodeId| self.node(*n);
         match op {
             Op::Const(_) | Op::Index(_) => op.clone(),
-            Op::Input { operand, component } => {
-                Op::Input { operand: self.operands[operand], component: *component }
-            }
+            Op::Input { operand, component } => Op::Input { operand: self.operands[operand], component: *component },
             Op::Extent(size) => Op::Extent(self.size(*size)),
             Op::Unary(op, a) => Op::Unary(*op, node(a)),
             Op::Binary(op, a, b) => Op::Binary(*op, node(a), node(b)),
