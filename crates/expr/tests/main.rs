@@ -13,6 +13,7 @@ mod random;
 mod reference;
 mod rows;
 mod table;
+mod taps;
 mod tensor;
 mod ui;
 
