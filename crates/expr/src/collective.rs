@@ -17,6 +17,8 @@ pub const SERIAL: i64 = 16;
 const WIDEST: i64 = 1024;
 /// Segments that all rows together are cut into, about.
 const SEGMENTS: i64 = 2048;
+/// As many where rows are gone through again: then blocks wait for each other, so that all must be there at once.
+const TOGETHER: i64 = 512;
 /// Values of the shortest segment.
 const SHORTEST: i64 = 4096;
 /// Rows that are enough to keep every processor busy, uncut.
@@ -40,11 +42,12 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The order for `rows` rows of `n` values. Rows whose results are read again before all is stored are not cut.
-    pub fn new(n: i64, rows: i64, cut: bool) -> Tree {
-        let per_row = SEGMENTS / rows.max(1);
-        let length = if per_row > 1 { (n / per_row).max(SHORTEST) } else { n };
-        let segment = if cut && rows < MANY && n > SHORTEST { (length as u64).next_power_of_two() as i64 } else { n };
+    /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them.
+    pub fn new(n: i64, rows: i64, again: bool) -> Tree {
+        let (segments, uncut) = if again { (TOGETHER, LONGEST) } else { (SEGMENTS, SHORTEST) };
+        // So few rows have a segment each at least.
+        let length = || (n / (segments / rows.max(1))).max(SHORTEST) as u64;
+        let segment = if rows < MANY && n > uncut { length().next_power_of_two() as i64 } else { n };
         let width = (segment.max(1) as u64).next_power_of_two() as i64 / 4;
         Tree { width: width.clamp(1, WIDEST) as u32, segment: segment.max(1) }
     }
@@ -122,6 +125,19 @@ impl Shared {
     pub(crate) fn set(&self) -> BTreeSet<DimId> {
         self.dims.iter().map(|(d, _)| *d).collect()
     }
+}
+
+/// The dimensions of every reduction that threads may share which `node` reads at its own coordinates, with their sizes.
+pub(crate) fn reduced(graph: &Graph, binding: &Binding<'_>, node: NodeId) -> Result<Vec<(DimId, i64)>, Error> {
+    let mut all = Vec::new();
+    for chain in below(graph, &[node], &BTreeSet::new()).into_iter().filter_map(|n| chain(graph, n)) {
+        let sized = |(dim, size): (&DimId, &Size)| Ok((*dim, binding.size(*dim, *size)?));
+        let dims: Vec<(DimId, i64)> = chain.dims.iter().zip(&chain.sizes).map(sized).collect::<Result<_, Error>>()?;
+        if dims.iter().map(|(_, n)| *n).product::<i64>() > SERIAL {
+            all.extend(dims);
+        }
+    }
+    Ok(all)
 }
 
 /// Whether every reduction along dimensions of `set` is part of one along all of them, and read by nothing else.
@@ -208,6 +224,8 @@ pub struct Group {
     /// Whether neighbouring threads are those of neighbouring rows, because memory is contiguous along the innermost loop
     /// that is not reduced.
     pub tall: bool,
+    /// Whether other sections of a launch are computed beside it, whose blocks it cannot wait for.
+    pub beside: bool,
 }
 
 impl Group {
@@ -219,13 +237,14 @@ impl Group {
         let reduced =
             shared.dims.iter().map(|(dim, n)| WorldDim { dim: *dim, extent: *n, class: Extent::MultipleOf(1) });
         world.extend(reduced);
-        let tree = Tree::new(n, rows, !shared.again);
+        let tree = Tree::new(n, rows, shared.again);
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
         let set = shared.set();
-        let steps =
-            if again && n <= LONGEST { ((n + i64::from(tree.width) - 1) / i64::from(tree.width)) as u32 } else { 0 };
-        let steps = if steps == 0 { 0 } else { steps.next_power_of_two() };
-        Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false }
+        let steps = match again && n <= LONGEST {
+            true => (n.max(1) as u32).div_ceil(tree.width).next_power_of_two(),
+            false => 0,
+        };
+        Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false, beside: false }
     }
 
     /// The loops that are not reduced, and those that are.
@@ -238,8 +257,20 @@ impl Group {
         self.tree.segments(self.n)
     }
 
+    /// Whether the segments of rows are gone through again and again. Their blocks wait for each other after each turn; in a
+    /// launch with other sections, one block goes through all segments of its rows.
+    pub fn in_turns(&self) -> bool {
+        self.again && self.segments() > 1
+    }
+
+    /// Whether the blocks of the launch wait for each other, so that all must be there at once. Fewer blocks do as well.
+    pub fn together(&self) -> bool {
+        self.in_turns() && !self.beside
+    }
+
     pub(crate) fn blocks(&self, world: &[WorldDim]) -> i64 {
-        self.row_blocks(world) * self.segments()
+        let segments = if self.in_turns() && self.beside { 1 } else { self.segments() };
+        self.row_blocks(world) * segments
     }
 
     /// Blocks that all first segments take.
@@ -270,7 +301,8 @@ impl Group {
         let parts = [u64::from(self.tree.width), u64::from(self.threads), u64::from(self.rows), u64::from(self.tall)];
         let cut = u64::from(self.segments() > 1);
         let segment = if cut == 1 { self.tree.segment as u64 } else { 0 };
-        parts.into_iter().chain(wide).chain([self.loops as u64, u64::from(self.again), cut, segment])
+        let beside = u64::from(self.beside);
+        parts.into_iter().chain(wide).chain([self.loops as u64, u64::from(self.again), cut, segment, beside])
     }
 }
 

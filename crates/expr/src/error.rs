@@ -155,6 +155,57 @@ pub enum Error {
         /// The factor.
         factor: f64,
     },
+    /// A window of a size that is not computed.
+    #[error("a window of {size} along `{dim}` is not computed: {expected}")]
+    Window {
+        /// The dimension.
+        dim: &'static str,
+        /// The size.
+        size: usize,
+        /// Which sizes are.
+        expected: &'static str,
+    },
+    /// An anchor that is no pixel of its window.
+    #[error("anchor {anchor} lies outside of a window of {size} along `{dim}`; it is one of its indices, from 0")]
+    Anchor {
+        /// The dimension.
+        dim: &'static str,
+        /// The anchor.
+        anchor: usize,
+        /// The window's size.
+        size: usize,
+    },
+    /// A Gaussian without a width.
+    #[error(
+        "a Gaussian along `{dim}` cannot have the deviation {sigma}; it is a finite number, 0 for one that follows from the size"
+    )]
+    Sigma {
+        /// The dimension.
+        dim: &'static str,
+        /// The deviation.
+        sigma: f64,
+    },
+    /// Orders of derivatives that a window does not have.
+    #[error(
+        "no derivative of orders ({y}, {x}) has a window of {size}: one of the orders is above 0, both are below the size, \
+         which is odd and at most 31 (1 stands for 3 without smoothing); Scharr's is (0, 1) or (1, 0)"
+    )]
+    Derivative {
+        /// Order along rows.
+        y: usize,
+        /// Order along columns.
+        x: usize,
+        /// The window's size.
+        size: usize,
+    },
+    /// A mask without pixels.
+    #[error("a mask of {height} x {width} has no pixel that counts; give it at least one")]
+    EmptyMask {
+        /// Its rows.
+        height: usize,
+        /// Its columns.
+        width: usize,
+    },
     /// A literal index that the dimension does not have.
     #[error("the expression reads index {index}, but `{dim}` is {extent} long")]
     Order {
@@ -214,13 +265,50 @@ pub enum Error {
     /// An empty dimension of one output is a loop around another that is not empty.
     #[error(
         "dimension `{dim}` is 0 long, so that output {output}, which lacks it and is not empty, would not be computed; \
-         compute it in a kernel of its own"
+         plan it as a section of its own"
     )]
     EmptyLoop {
         /// The empty dimension.
         dim: &'static str,
         /// The output that lacks it.
         output: usize,
+    },
+    /// Parts of one result of different sizes.
+    #[error(
+        "part {part} of a concatenation is {other} long in dimension `{dim}`, the first part {first}; \
+         parts agree in every dimension but the one that they follow each other along"
+    )]
+    Parts {
+        /// The dimension.
+        dim: &'static str,
+        /// Its size in the first part.
+        first: i64,
+        /// Another part.
+        part: usize,
+        /// Its size there.
+        other: i64,
+    },
+    /// A result of no parts, or of too many.
+    #[error("a concatenation along `{dim}` has from 1 to {limit} parts, this one has {parts}")]
+    PartCount {
+        /// The dimension.
+        dim: &'static str,
+        /// How many there are.
+        parts: usize,
+        /// Most parts.
+        limit: usize,
+    },
+    /// More sections of a launch than its parameter block has room for.
+    #[error(
+        "the {sections} sections of the launch take {bytes} bytes of parameters, the most is {limit}; make fewer parts at once"
+    )]
+    Parameters {
+        /// How many sections there are.
+        sections: usize,
+        /// Their bytes.
+        bytes: usize,
+        /// The largest parameter block.
+        limit: usize,
     },
     /// A step of an iteration varies along a dimension that its start lacks.
     #[error(

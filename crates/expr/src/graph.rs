@@ -5,6 +5,8 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
+use crate::join::Join;
+use crate::reads::Padded;
 use crate::reduce::Reduction;
 use std::collections::HashMap;
 
@@ -263,6 +265,8 @@ pub struct Graph {
     pub operands: Vec<OperandSpec>,
     /// The results.
     pub outputs: Vec<Output>,
+    /// Outputs that are parts of one result.
+    pub joins: Vec<Join>,
     /// Sizes that must agree.
     pub equations: Vec<Equation>,
     /// Sizes that are computed with.
@@ -273,6 +277,8 @@ pub struct Graph {
     pub orders: Vec<(DimId, Size, i32, i32)>,
     /// What made several nodes at once: its name, and what it was given. For those who look inside.
     functions: HashMap<NodeId, (&'static str, Box<[NodeId]>)>,
+    /// Nodes that go on beyond their source by a border.
+    pub(crate) padded: HashMap<NodeId, Padded>,
     error: Option<Error>,
     /// The trace that this graph is being built by; 0 for none.
     pub(crate) trace: u64,
@@ -311,6 +317,7 @@ impl Graph {
     /// Whether `other` computes the same from equal operands.
     pub fn same(&self, other: &Graph) -> bool {
         self.outputs == other.outputs
+            && self.joins == other.joins
             && self.operands == other.operands
             && self.error == other.error
             && self.nodes.len() == other.nodes.len()
@@ -352,6 +359,11 @@ impl Graph {
     /// A dimension's name.
     pub fn dim_name(&self, id: DimId) -> &'static str {
         self.names.iter().find(|(d, _)| *d == id).map_or("?", |(_, n)| n)
+    }
+
+    /// Every known dimension with its name.
+    pub(crate) fn names(&self) -> &[(DimId, &'static str)] {
+        &self.names
     }
 
     /// Declares the next operand and returns its number.

@@ -16,6 +16,7 @@ pub mod graph;
 mod half_float;
 mod inst;
 mod iterate;
+pub mod join;
 pub mod lower;
 mod matrix;
 mod nest;
@@ -23,7 +24,9 @@ pub mod plan;
 pub mod program;
 pub mod reads;
 pub mod reduce;
+pub mod sections;
 mod sizes;
+pub mod stencils;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};

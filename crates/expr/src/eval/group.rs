@@ -7,7 +7,7 @@ use crate::collective::{Group, PARTIALS};
 use crate::dtype::Scalar;
 use crate::fold;
 use crate::plan::Plan;
-use crate::program::SharedReduction;
+use crate::program::{SharedReduction, Val};
 use rayon::prelude::*;
 
 /// Computes every row: the levels of reductions, then what is stored.
@@ -20,7 +20,10 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
             worker.reduced.clone_from(&reduced);
             let spans: Vec<i64> = (0..group.segments()).collect();
             let parts: Vec<Vec<u64>> = if group.segments() > 1 {
-                let part = |worker: &mut Worker<'a>, s: &i64| worker.segment(group, row, *s, level as u16);
+                let part = |worker: &mut Worker<'a>, s: &i64| {
+                    worker.reduced.clone_from(&reduced);
+                    worker.segment(group, row, *s, level as u16)
+                };
                 spans.par_iter().map_init(|| place(level), part).collect()
             } else {
                 vec![worker.segment(group, row, 0, level as u16)]
@@ -30,9 +33,16 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
                 reduced[number] = if values.len() == 1 { values[0] } else { partials(shared, &values) };
             }
         }
-        if let Some(worker) = workers.last_mut() {
-            worker.reduced.clone_from(&reduced);
-            worker.finish(group, row);
+        let last = turns.len() - 1;
+        if group.segments() > 1 && group.again {
+            let finish = |worker: &mut Worker<'a>, s: i64| {
+                worker.reduced.clone_from(&reduced);
+                worker.finish(group, row, s);
+            };
+            (0..group.segments()).into_par_iter().for_each_init(|| place(last), finish);
+        } else {
+            workers[last].reduced.clone_from(&reduced);
+            workers[last].finish(group, row, 0);
         }
     };
     let workers = || (0..turns.len()).map(place).collect::<Vec<_>>();
@@ -107,44 +117,64 @@ impl Worker<'_> {
         n: usize,
     ) {
         debug_assert_eq!(shared.level, level);
-        let (value, times) = shared.terms[0];
-        let (dtype, size) = (shared.dtype, shared.dtype.size());
-        let arg = |v: crate::program::Val| match self.schedule.slot_of[v.0 as usize] {
-            Some(slot) => Arg::Block(&self.blocks[slot]),
-            None => Arg::Uniform(self.scalars[v.0 as usize]),
-        };
-        // Whole words of 8 bytes at aligned places go through the vector loops, the others one by one.
-        let aligned = offset * size % 8 == 0 && n <= width - offset;
-        if aligned {
-            let from = offset * size / 8;
-            let old = Arg::Block(&sums[from..]);
-            match times {
-                Some(times) => raw::fma(dtype, next, [arg(value), arg(times), old], n),
-                None => raw::binary(shared.reduction.operation(), dtype, next, [old, arg(value)], n),
+        let (mut at, mut offset) = (0, offset);
+        while at < n {
+            let round = (width - offset).min(n - at);
+            // Whole words of 8 bytes at aligned places go through the vector loops, the others one by one.
+            let size = shared.dtype.size();
+            match at * size % 8 == 0 && offset * size % 8 == 0 {
+                true => self.take_words(shared, sums, next, (at, offset), round),
+                false => (0..round).for_each(|i| self.take_one(shared, sums, at + i, offset + i)),
             }
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums[from..]);
-            bytes[..n * size].copy_from_slice(&bytemuck::cast_slice(next)[..n * size]);
-            return;
-        }
-        let get = |a: &Arg<'_>, i: usize| match a {
-            Arg::Block(block) => element(block, size, i),
-            Arg::Uniform(bits) => *bits,
-        };
-        let (value, times) = (arg(value), times.map(arg));
-        for i in 0..n {
-            let j = (offset + i) % width;
-            let (old, v) = (scalar(shared, element(sums, size, j)), scalar(shared, get(&value, i)));
-            let new = match &times {
-                Some(times) => fold::fma(v, scalar(shared, get(times, i)), old),
-                None => fold::binary(shared.reduction.operation(), old, v),
-            };
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(sums);
-            bytes[j * size..(j + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
+            (at, offset) = (at + round, 0);
         }
     }
 
-    /// Stores what is computed from the reductions' results.
-    fn finish(&mut self, group: &Group, row: i64) {
+    /// Values from `at` on are added to accumulators from `offset` on: each one's own.
+    fn take_words(
+        &self,
+        shared: &SharedReduction,
+        sums: &mut [u64],
+        next: &mut [u64],
+        (at, offset): (usize, usize),
+        n: usize,
+    ) {
+        let (value, times) = shared.terms[0];
+        let (dtype, size) = (shared.dtype, shared.dtype.size());
+        let arg = |v: Val| match self.schedule.slot_of[v.0 as usize] {
+            Some(slot) => Arg::Block(&self.blocks[slot][at * size / 8..]),
+            None => Arg::Uniform(self.scalars[v.0 as usize]),
+        };
+        let from = offset * size / 8;
+        let old = Arg::Block(&sums[from..]);
+        match times {
+            Some(times) => raw::fma(dtype, next, [arg(value), arg(times), old], n),
+            None => raw::binary(shared.reduction.operation(), dtype, next, [old, arg(value)], n),
+        }
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums[from..]);
+        bytes[..n * size].copy_from_slice(&bytemuck::cast_slice(next)[..n * size]);
+    }
+
+    /// Value `at` is added to accumulator `offset`.
+    fn take_one(&self, shared: &SharedReduction, sums: &mut [u64], at: usize, offset: usize) {
+        let (value, times) = shared.terms[0];
+        let size = shared.dtype.size();
+        let get = |v: Val| match self.schedule.slot_of[v.0 as usize] {
+            Some(slot) => scalar(shared, element(&self.blocks[slot], size, at)),
+            None => scalar(shared, self.scalars[v.0 as usize]),
+        };
+        let old = scalar(shared, element(sums, size, offset));
+        let new = match times {
+            Some(times) => fold::fma(get(value), get(times), old),
+            None => fold::binary(shared.reduction.operation(), old, get(value)),
+        };
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(sums);
+        bytes[offset * size..(offset + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
+    }
+
+    /// Stores what is computed from the reductions' results: for one segment where rows are gone through again, else for the
+    /// row, which only then has but one value.
+    fn finish(&mut self, group: &Group, row: i64, segment: i64) {
         self.row = None;
         let reduced = self.plan.world.len() - group.loops;
         let along = |d: &usize| *d >= reduced;
@@ -154,8 +184,12 @@ impl Worker<'_> {
             )
         };
         let whole = self.schedule.program.stored().iter().any(index);
-        let end = if whole { group.n } else { 1 };
-        self.spans(group, row, 0..end, BLOCK, |worker, at, n| {
+        let begin = segment * group.tree.segment;
+        let end = match whole {
+            true => (begin + group.tree.segment).min(group.n),
+            false => i64::from(segment == 0),
+        };
+        self.spans(group, row, begin..end, BLOCK, |worker, at, n| {
             let inner = worker.plan.inner().map_or(1, |w| w.extent);
             worker.store((at % inner) as usize, n);
         });

@@ -10,6 +10,7 @@ mod gather;
 mod lanczos;
 mod order;
 mod resize;
+mod shift;
 mod warp;
 
 pub use aspect::Aspect;
@@ -17,6 +18,7 @@ pub use borders::Border;
 pub use deinterlace::Deinterlace;
 pub use filter::{Centres, Filter, Sampling};
 pub use order::PlaneOrder;
+pub(crate) use shift::Padded;
 pub use warp::Edge;
 
 use crate::dtype::{DType, Scalar};
@@ -29,7 +31,7 @@ impl Graph {
         self.push(Op::Index(dim), DType::I32)
     }
 
-    fn int(&mut self, value: i32) -> NodeId {
+    pub(crate) fn int(&mut self, value: i32) -> NodeId {
         self.constant(Scalar::of(value))
     }
 
