@@ -128,6 +128,91 @@ def frames(count, failed):
     attempt(f"{case} compiled", lambda: measure(COMPILED, torch.compile(at_once, dynamic=False)), failed)
 
 
+def half_crops(count, failed):
+    """The main job as pytorch.py's fastest way has it, stored in halves."""
+    case = f"crops_f16/{count}"
+    frame = pixels(*pytorch.FRAME)
+    places = [(torch.randint(0, 3840 - 60, (count,)), torch.randint(0, 2160 - 120, (count,))) for _ in range(8)]
+    places = [(x.cuda(), y.cuda()) for x, y in places]
+    rows = pytorch.taps(pytorch.BOX_HEIGHT, pytorch.CROP_HEIGHT, "cuda")
+    columns = pytorch.taps(pytorch.BOX_WIDTH, pytorch.CROP_WIDTH, "cuda")
+    colours = [torch.tensor(v, device="cuda").view(1, 3, 1, 1) for v in ([1 / 255] * 3, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]
+
+    def at_once(x, y):
+        return pytorch.crops_gather(frame, x, y, rows, columns, *colours).half()
+
+    expected = pytorch.crops_loop(frame, [(int(x), int(y)) for x, y in zip(*places[0])], *colours)
+
+    def measure(name, function):
+        check(name, function(*places[0]), expected, 1e-3)
+        add("fuse", case, "device_us", device_us(lambda i: function(*places[i % 8])), name)
+        add("fuse", case, "device_us_graph", graph_us(lambda i: function(*places[i % 8])), name)
+
+    attempt(f"{case} eager", lambda: measure(f"{EAGER}, gathers", at_once), failed)
+    attempt(f"{case} compiled", lambda: measure(f"{COMPILED}, gathers", torch.compile(at_once, dynamic=False)), failed)
+
+
+def frames_by_area(count, failed):
+    case = f"frames4k_area/{count}"
+    x = pixels(count, 2160, 3840, 3)
+    colours = [torch.tensor(v, device="cuda").view(1, 3, 1, 1) for v in ([1 / 255] * 3, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]
+
+    def share(size, out):
+        """How much of each pixel belongs to each sample, as a matrix."""
+        begin = torch.arange(out, device="cuda", dtype=torch.float32)[:, None] * (size / out)
+        pixel = torch.arange(size, device="cuda", dtype=torch.float32)[None]
+        covered = torch.minimum(begin + size / out, pixel + 1) - torch.maximum(begin, pixel)
+        return covered.clamp(min=0) * (out / size)
+
+    down, across = share(2160, 224), share(3840, 224)
+
+    def exact(x):
+        mul, sub, div = colours
+        planes = torch.einsum("oh,nhwc,pw->ncop", down, x.float(), across)
+        return (planes * mul - sub) / div
+
+    def adaptive(x):
+        """PyTorch's own: windows of whole pixels, so only nearly the same."""
+        mul, sub, div = colours
+        return (F.interpolate(x.permute(0, 3, 1, 2).float(), size=(224, 224), mode="area") * mul - sub) / div
+
+    expected = exact(x[:1])
+
+    def measure(name, function, tolerance):
+        check(name, function(x)[:1], expected, tolerance)
+        add("fuse", case, "device_us", device_us(lambda _: function(x), 5), name)
+
+    attempt(f"{case} eager", lambda: measure(f"{EAGER}, mode area", adaptive, 0.2), failed)
+    attempt(f"{case} matrices", lambda: measure(f"{EAGER}, two matrix products", exact, 1e-4), failed)
+
+
+def video(failed):
+    """NV12 to RGB by a matrix, chroma at half the resolution, then as a detector's input."""
+    case = "nv12_1080p"
+    sets = rotating(lambda: (pixels(1080, 1920), pixels(540, 960, 2)), 6 << 20)
+    matrix = torch.tensor([[1.1644, 0.0, 1.7927], [1.1644, -0.2132, -0.5329], [1.1644, 2.1124, 0.0]], device="cuda")
+    offset = torch.tensor([16.0, 128.0, 128.0], device="cuda").view(1, 3, 1, 1)
+    colours = [torch.tensor(v, device="cuda").view(1, 3, 1, 1) for v in ([1 / 255] * 3, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]
+
+    def prepared(luma, chroma):
+        mul, sub, div = colours
+        y = luma.float()[None, None]
+        uv = F.interpolate(chroma.permute(2, 0, 1)[None].float(), size=(1080, 1920), mode="bilinear", align_corners=False)
+        rgb = torch.einsum("rc,nchw->nrhw", matrix, torch.cat([y, uv], 1) - offset)
+        small = F.interpolate(rgb, size=(640, 640), mode="bilinear", align_corners=False)
+        return ((small * mul - sub) / div).half()
+
+    expected = prepared(*sets[0])
+
+    def measure(name, function):
+        check(name, function(*sets[0]), expected, 1e-2)
+        add("fuse", case, "device_us", device_us(lambda i: function(*sets[i % len(sets)])), name)
+        add("fuse", case, "device_us_graph", graph_us(lambda i: function(*sets[i % len(sets)])), name)
+
+    attempt(f"{case} eager", lambda: measure(EAGER, prepared), failed)
+    attempt(f"{case} compiled", lambda: measure(COMPILED, torch.compile(prepared, dynamic=False)), failed)
+
+
 # Reductions and their kin.
 
 
@@ -183,7 +268,7 @@ def main():
         print("skipped: PyTorch sees no GPU")
         return 0
     torch.manual_seed(9)
-    pytorch.BUDGET_S = 80.0
+    pytorch.BUDGET_S = 120.0
     torch.backends.cudnn.allow_tf32 = False
     failed = []
     # What matters most comes first: the budget of time ends it.
@@ -193,7 +278,12 @@ def main():
         attempt(f"horizontal/{count}", lambda: horizontal(count, failed), failed)
     for n in (1, 50, 500):
         attempt(f"vertical/{n}", lambda: vertical(n, failed), failed)
+    attempt("crops_f16/150", lambda: half_crops(150, failed), failed)
+    attempt("nv12_1080p", lambda: video(failed), failed)
     attempt("frames4k/32", lambda: frames(32, failed), failed)
+    torch.cuda.empty_cache()
+    attempt("frames4k_area/32", lambda: frames_by_area(32, failed), failed)
+    torch.cuda.empty_cache()
     for n in (100, 10000):
         both(n, failed)
     return write("peers-pytorch-fuse.json", failed)

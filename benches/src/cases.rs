@@ -14,6 +14,12 @@ dims! {
     X,
     /// Colours.
     C,
+    /// Rows of chroma.
+    H,
+    /// Columns of chroma.
+    W,
+    /// U and V.
+    U,
 }
 
 /// The frame: height, width, colours.

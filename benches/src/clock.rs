@@ -100,6 +100,13 @@ impl Clock {
         self.some_spans(&mut || Ok(graph.launch(self.gpu.stream())?))
     }
 
+    /// As [`Clock::long_graph_us`], the graph replayed `times` times: for what no graph could hold.
+    pub fn replays_us(&self, times: usize, call: &mut Call<'_>) -> Result<f64> {
+        let (graph, captured) = self.gpu.stream().capture(|| call(0))?;
+        captured?;
+        self.some_spans(&mut || (0..times).try_for_each(|_| Ok(graph.launch(self.gpu.stream())?)))
+    }
+
     /// The median of a few spans after one that does not count; that one alone when it is very long.
     fn some_spans(&self, queue: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         const LONG_US: f64 = 1e6;

@@ -1,8 +1,10 @@
 //! The computations of the suite `fuse`, and random ones.
 
-use crate::cases::{Batch, Boxes, C, Colours, Line, N, Picture, Random, X, Y};
+use crate::cases::{Batch, Boxes, C, CROP, Colours, H, Line, N, Picture, Random, U, W, X, Y};
 use tilewright_dims::Merge;
-use tilewright_expr::{Element, Expr, In, Out, Rect, Value, World};
+use tilewright_driver::Origin;
+use tilewright_expr::colour::{Depth, Standard, YuvSpec, nv12};
+use tilewright_expr::{Border, Element, Expr, Filter, In, Out, Rect, Value, World, f16};
 use tilewright_ops::{Device, Error, Fused, fuse};
 
 /// A factor and a summand, and the pair that takes them back. So values neither vanish nor grow nor meet, however many pairs
@@ -87,10 +89,64 @@ pub fn normalised_f64<T: Value + Element>() -> Row<T, f64> {
 /// A handle over large frames: factor, subtrahend and divisor for each colour.
 pub type Frames = Fused<(In<u8, (N, Y, X, C)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f32, (N, C, Y, X)>>;
 
-/// Frames as a classifier wants them: resized by bilinear interpolation, normalised, planar.
-pub fn frames(height: usize, width: usize) -> Frames {
+/// Frames as a classifier wants them: resized with this filter, normalised, planar.
+pub fn frames(filter: Filter, height: usize, width: usize) -> Frames {
     fuse(move |frames: In<u8, (N, Y, X, C)>, mul: In<f32, (C,)>, sub: In<f32, (C,)>, div: In<f32, (C,)>| {
-        ((frames.resize::<Y, X>(height, width) * mul - sub) / div).store::<(N, C, Y, X)>()
+        ((frames.resize_with::<Y, X>(height, width, filter) * mul - sub) / div).store::<(N, C, Y, X)>()
+    })
+}
+
+/// As [`Crops`](crate::cases::Crops), stored in halves.
+pub type HalfCrops =
+    Fused<(In<u8, (Y, X, C)>, In<Rect, (N,)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f16, (N, C, Y, X)>>;
+
+/// The main job, computed in `f32` and stored in halves.
+pub fn half_crops() -> HalfCrops {
+    let (height, width) = CROP;
+    fuse(
+        move |picture: In<u8, (Y, X, C)>,
+              boxes: In<Rect, (N,)>,
+              mul: In<f32, (C,)>,
+              sub: In<f32, (C,)>,
+              div: In<f32, (C,)>| {
+            let pixel = picture.crop::<Y, X, _>(boxes).resize::<Y, X>(height, width).reverse::<C>();
+            ((pixel * mul - sub) / div).to::<f16>().store::<(N, C, Y, X)>()
+        },
+    )
+}
+
+/// A handle over a frame of video, luma and chroma: factor, subtrahend and divisor for each colour.
+pub type Video =
+    Fused<(In<u8, (Y, X)>, In<u8, (H, W, U)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f16, (C, Y, X)>>;
+
+/// NV12 as a detector wants it: RGB, resized, normalised, planar, in halves.
+pub fn video(height: usize, width: usize) -> Video {
+    const SPEC: YuvSpec = YuvSpec::limited(Standard::Bt709, Depth::Bits8);
+    fuse(
+        move |luma: In<u8, (Y, X)>,
+              chroma: In<u8, (H, W, U)>,
+              mul: In<f32, (C,)>,
+              sub: In<f32, (C,)>,
+              div: In<f32, (C,)>| {
+            let rgb = nv12::<(Y, X), (H, W, U)>(luma, chroma).rgb::<C>(SPEC);
+            ((rgb.resize::<Y, X>(height, width) * mul - sub) / div).to::<f16>().store::<(C, Y, X)>()
+        },
+    )
+}
+
+/// A handle from a picture of numbers to one of the same size.
+pub type Filtered = Fused<(In<f32, (Y, X)>,), Out<f32, (Y, X)>>;
+
+/// A Gaussian of five taps in each direction over a picture of this size, its border repeated.
+pub fn gauss5(height: usize, width: usize) -> Filtered {
+    const WEIGHTS: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+    fuse(move |x: In<f32, (Y, X)>| {
+        let x = x.pad::<Y>(2, 2, Border::Replicate).pad::<X>(2, 2, Border::Replicate);
+        let across =
+            (1..5).fold(x.slice::<X>(0, width) * WEIGHTS[0], |sum, k| x.slice::<X>(k, width) * WEIGHTS[k] + sum);
+        let down = (1..5)
+            .fold(across.slice::<Y>(0, height) * WEIGHTS[0], |sum, k| across.slice::<Y>(k, height) * WEIGHTS[k] + sum);
+        down.store::<(Y, X)>()
     })
 }
 
@@ -185,6 +241,18 @@ impl Pipeline {
         match self {
             Self::Rows(rows) => rows.call(&given.rows[0], &given.rows[1]).map(Computed::Rows),
             Self::Boxes(boxes) => boxes.call(&given.picture, &given.boxes, &given.colours).map(Computed::Boxes),
+        }
+    }
+
+    /// Milliseconds that the compiler took for its kernel, if it was built by one.
+    pub fn compiler_ms(&self) -> Option<f64> {
+        let built = match self {
+            Self::Rows(rows) => rows.last_built(),
+            Self::Boxes(boxes) => boxes.last_built(),
+        };
+        match built?.origin {
+            Origin::Compiled { ms } => Some(ms),
+            _ => None,
         }
     }
 

@@ -2,14 +2,15 @@
 
 use crate::kernels::{H200, has_nvrtc};
 use std::collections::HashSet;
-use tilewright_benches::cases::{C, FRAME, N, Random, X, Y, colours, crops};
+use tilewright_benches::cases::{C, FRAME, H, N, Random, U, W, X, Y, colours, crops};
 use tilewright_benches::kernels::Stepwise;
 use tilewright_benches::pipelines::{
-    FACTOR, Given, Pipeline, SUMMAND, additions, both, frames, horizontal, multiplications, normalised, normalised_f64,
-    pairs_of, row, vertical,
+    FACTOR, Given, Pipeline, SUMMAND, additions, both, frames, gauss5, half_crops, horizontal, multiplications,
+    normalised, normalised_f64, pairs_of, row, vertical, video,
 };
 use tilewright_benches::suites::{cases, cpu_crops, fuse, needs_gpu};
 use tilewright_driver::{Source, compile};
+use tilewright_expr::{Filter, f16};
 use tilewright_headers::headers_for;
 use tilewright_ops::Tensor;
 
@@ -107,8 +108,9 @@ fn frames_are_resized_and_planar() {
     let pixels = Random::new(4).pixels(2 * height * width * 3);
     let tensor = Tensor::<u8, (N, Y, X, C)>::from_vec([2, height, width, 3], pixels.clone()).unwrap();
     let [mul, sub, div] = colours().unwrap();
-    let got = frames(10, 10).call(&tensor, &mul, &sub, &div).unwrap().to_vec().unwrap();
+    let got = frames(Filter::Linear, 10, 10).call(&tensor, &mul, &sub, &div).unwrap().to_vec().unwrap();
     let at = |n, y, x, c| f32::from(pixels[((n * height + y) * width + x) * 3 + c]);
+    let (mul_there, sub_there, div_there) = (mul.clone(), sub.clone(), div.clone());
     let (mul, sub, div) = (mul.to_vec().unwrap(), sub.to_vec().unwrap(), div.to_vec().unwrap());
     for (i, got) in got.iter().enumerate() {
         let (n, c, y, x) = (i / 300, i / 100 % 3, i / 10 % 10, i % 10);
@@ -116,6 +118,56 @@ fn frames_are_resized_and_planar() {
         let value = (at(n, 2 * y, 3 * x + 1, c) + at(n, 2 * y + 1, 3 * x + 1, c)) / 2.0;
         let expected = (value * mul[c] - sub[c]) / div[c];
         assert!((got - expected).abs() < 1e-4, "at {i}: {got}, expected {expected}");
+    }
+    let got = frames(Filter::Area, 10, 10).call(&tensor, &mul_there, &sub_there, &div_there).unwrap().to_vec().unwrap();
+    for (i, got) in got.iter().enumerate() {
+        let (n, c, y, x) = (i / 300, i / 100 % 3, i / 10 % 10, i % 10);
+        let sum: f32 = (0..6).map(|k| at(n, 2 * y + k / 3, 3 * x + k % 3, c)).sum();
+        let expected = (sum / 6.0 * mul[c] - sub[c]) / div[c];
+        assert!((got - expected).abs() < 1e-4, "by area, at {i}: {got}, expected {expected}");
+    }
+}
+
+#[test]
+fn crops_in_halves_are_those_in_singles_rounded() {
+    let mut random = Random::new(7);
+    let (picture, boxes) = (random.picture([150, 200, 3]).unwrap(), random.boxes(2, [150, 200, 3]).unwrap());
+    let [mul, sub, div] = colours().unwrap();
+    let single = crops().call(&picture, &boxes, &mul, &sub, &div).unwrap().to_vec().unwrap();
+    let half = half_crops().call(&picture, &boxes, &mul, &sub, &div).unwrap().to_vec().unwrap();
+    same(&half.into_iter().map(f32::from).collect::<Vec<_>>(), single.into_iter().map(|x| f32::from(f16::from_f32(x))));
+}
+
+#[test]
+fn a_frame_of_one_colour_stays_one() {
+    // Limited range: 16 to 235 of luma, chroma around 128.
+    let luma = Tensor::<u8, (Y, X)>::from_vec([12, 18], vec![126; 12 * 18]).unwrap();
+    let chroma = Tensor::<u8, (H, W, U)>::from_vec([6, 9, 2], vec![128; 6 * 9 * 2]).unwrap();
+    let [mul, sub, div] = colours().unwrap();
+    let got = video(5, 7).call(&luma, &chroma, &mul, &sub, &div).unwrap().to_vec().unwrap();
+    let grey = (126.0 - 16.0) / (235.0 - 16.0);
+    let (sub, div) = (sub.to_vec().unwrap(), div.to_vec().unwrap());
+    for (i, got) in got.iter().enumerate() {
+        let expected = (grey - sub[i / 35]) / div[i / 35];
+        assert!((f32::from(*got) - expected).abs() < 2e-3, "at {i}: {got}, expected {expected}");
+    }
+}
+
+#[test]
+fn a_filter_over_neighbours() {
+    let (height, width) = (9, 11);
+    let values = Random::new(8).floats(height * width);
+    let picture = Tensor::<f32, (Y, X)>::from_vec([height, width], values.clone()).unwrap();
+    let got = gauss5(height, width).call(&picture).unwrap().to_vec().unwrap();
+    let weights = [1.0, 4.0, 6.0, 4.0, 1.0].map(|w: f64| w / 16.0);
+    let at = |y: usize, x: usize| {
+        let inside = |i: usize, n: usize| i.saturating_sub(2).min(n - 1);
+        f64::from(values[inside(y, height) * width + inside(x, width)])
+    };
+    for (i, got) in got.iter().enumerate() {
+        let taps = (0..25).map(|k| weights[k / 5] * weights[k % 5] * at(i / width + k / 5, i % width + k % 5));
+        let expected: f64 = taps.sum();
+        assert!((f64::from(*got) - expected).abs() < 1e-6, "at {i}: {got}, expected {expected}");
     }
 }
 

@@ -26,6 +26,9 @@ pub const RUN_SCRIPT: &str = include_str!("bundle/run.sh");
 /// The most bytes that a bundle may have, NVRTC left aside.
 const MOST_BYTES: u64 = 40_000_000;
 
+/// A peer that is built on the machine with the GPU.
+const BUILT_THERE: &str = "npp.cu";
+
 /// What the command takes.
 #[derive(clap::Args)]
 pub struct Options {
@@ -46,8 +49,9 @@ pub fn run(options: &Options) -> Result<()> {
     }
     for folder in ["benches/peers", "crates/tilewright/assets", "crates/tilewright/examples/assets"] {
         let place = if folder.ends_with("assets") { "assets" } else { "peers" };
-        bundle
-            .copy_folder(&workspace::root().join(folder), place, |name| place == "assets" || name.ends_with(".py"))?;
+        bundle.copy_folder(&workspace::root().join(folder), place, |name| {
+            place == "assets" || name.ends_with(".py") || name == BUILT_THERE
+        })?;
     }
     bundle.copy_folder(&peers::folder(), "peers", |_| true)?;
     let total = bundle.print_table();

@@ -1,7 +1,7 @@
 //! `cargo xtask plots`: draws what `benches/results` holds about fusion, and writes the tables of docs/fusion.md.
 //!
 //! The document says where a figure belongs: between `<!-- plots: NAME -->` and `<!-- end -->` this command writes, and nothing
-//! else does. A name is that of a [`Figure`], or `machine`, `types`, `compile`.
+//! else does. A name is that of a [`Figure`], or `machine`, `pipelines`, `types`, `compile`.
 
 mod chart;
 mod results;
@@ -25,7 +25,7 @@ pub struct Figure {
 }
 
 /// Every figure of the document.
-pub const FIGURES: [Figure; 7] = [
+pub const FIGURES: [Figure; 8] = [
     Figure {
         name: "vertical",
         title: "Multiplications and additions over 4096 x 2160, u8 to f32",
@@ -67,6 +67,13 @@ pub const FIGURES: [Figure; 7] = [
         kind: "size",
         metrics: &[("device_us", "tilewright")],
         across: "elements",
+    },
+    Figure {
+        name: "crops",
+        title: "Crop, resize, normalise, planar: boxes of a 4K frame",
+        kind: "crops",
+        metrics: &[("device_us", "tilewright")],
+        across: "crops",
     },
     Figure {
         name: "host",
@@ -114,6 +121,7 @@ pub fn filled(document: &str, results: &Results) -> Result<String> {
         let part = match FIGURES.iter().find(|figure| figure.name == name) {
             Some(figure) => figure.part(results),
             None if name == "machine" => machine(results),
+            None if name == "pipelines" => pipelines(results),
             None if name == "types" => types(results),
             None if name == "compile" => compile(results),
             None => bail!("no figure `{name}`; there are {}", FIGURES.map(|figure| figure.name).join(", ")),
@@ -147,6 +155,29 @@ fn machine(results: &Results) -> String {
     )
 }
 
+/// Whole pipelines, a row for each with every peer.
+fn pipelines(results: &Results) -> String {
+    const CASES: [(&str, &str); 4] = [
+        ("crops_f16", "150 crops as above, results in f16"),
+        ("frames4k", "32 frames of 4K to 224 x 224, bilinear"),
+        ("frames4k_area", "32 frames of 4K to 224 x 224, by area"),
+        ("nv12_1080p", "NV12 of 1920 x 1080 to RGB, 640 x 640, f16"),
+    ];
+    let mut text = "| pipeline | tilewright, us | each byte once, us | others, us |\n|---|---:|---:|---|\n".to_owned();
+    for (kind, name) in CASES {
+        let rows: Vec<&Row> = results.of(kind, "device_us").collect();
+        let Some(first) = rows.first() else {
+            text += &format!("| {name} | not yet measured | | |\n");
+            continue;
+        };
+        let peers = rows.iter().filter_map(|row| row.peer.as_ref());
+        let peers = peers.map(|(peer, us)| format!("{peer} {} ({}x)", figure(*us), figure(us / first.value)));
+        let (limit, peers) = (first.limit.map_or_else(String::new, figure), peers.collect::<Vec<_>>().join("; "));
+        text += &format!("| {name} | {} | {limit} | {peers} |\n", figure(first.value));
+    }
+    text
+}
+
 /// A small computation, by element types.
 fn types(results: &Results) -> String {
     let rows: Vec<&Row> = results.of("type", "device_us").collect();
@@ -165,10 +196,11 @@ fn types(results: &Results) -> String {
 /// What a pipeline costs that nobody has compiled before.
 fn compile(results: &Results) -> String {
     let ms = |metric| results.of("compile", metric).next().map(|row| figure(row.value));
+    let empty = ms("empty_ms").map_or_else(String::new, |ms| format!(" An empty kernel in the same process: {ms} ms."));
     match (ms("ms"), ms("p90_ms"), ms("first_ms")) {
         (Some(ms), Some(p90), Some(first)) => format!(
             "{ms} ms in the median, {p90} ms for nine of ten; {first} ms for the first of a process, which finds and loads the \
-             compiler.\n"
+             compiler.{empty}\n"
         ),
         _ => "Not yet measured: `fuse/compile`.\n".to_owned(),
     }

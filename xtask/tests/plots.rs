@@ -20,14 +20,17 @@ fn results() -> Results {
         row("additions/61", 200.0, none),
         row("launch", 1.3, none),
         row("type/u8-f32", 2.5, none),
-        r#"{"suite":"crops","case":"50"}"#.to_owned(),
+        row("frames4k/32", 80.0, &peer("PyTorch eager", 2000.0)),
+        row("50", 3.5, &peer("FKL", 4.7)).replace(r#""suite":"fuse""#, r#""suite":"crops""#),
+        r#"{"suite":"chain","case":"20"}"#.to_owned(),
     ];
     Results::parse(&format!("[{}]", rows.join(","))).unwrap()
 }
 
 fn document() -> String {
     let parts = FIGURES.iter().map(|figure| format!("<!-- plots: {} -->old<!-- end -->\n", figure.name));
-    let others = ["machine", "types", "compile"].map(|name| format!("<!-- plots: {name} --><!-- end -->\n"));
+    let others =
+        ["machine", "pipelines", "types", "compile"].map(|name| format!("<!-- plots: {name} --><!-- end -->\n"));
     format!("before\n{}{}after\n", others.concat(), parts.collect::<String>())
 }
 
@@ -49,6 +52,9 @@ fn tables_are_written_between_marks() {
 ";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("| u8-f32 | 2.50 | 1.50 |\n"), "{text}");
+    let pipeline = "| 32 frames of 4K to 224 x 224, bilinear | 80.0 | 1.50 | PyTorch eager 2,000 (25.0x) |\n";
+    assert!(text.contains(pipeline) && text.contains("by area | not yet measured | | |\n"), "{text}");
+    assert!(text.contains("| 50 | 3.50 | 1.50 | 4.70 (1.34x) |\n"), "{text}");
     assert!(text.contains("Not yet measured: `fuse/compile`.\n"), "{text}");
     assert!(text.contains("Up to 21 additions cost no more"), "{text}");
     // Writing it again changes nothing.

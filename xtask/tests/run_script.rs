@@ -57,6 +57,29 @@ fn peers_are_scripts_and_programs() {
 }
 
 #[test]
+fn a_peer_is_built_where_its_library_is() {
+    let root = bundle();
+    write(root.path(), "peers/fkl", "#!/bin/sh\n");
+    write(root.path(), "peers/npp.cu", "");
+    // A compiler that finds no header, then one that writes a program.
+    let with = |compiler: &str| {
+        write(root.path(), "bin/nvcc", compiler);
+        let path = format!("{}:{}", root.path().join("bin").display(), std::env::var("PATH").unwrap());
+        let _ = Command::new("chmod").arg("+x").arg(root.path().join("bin/nvcc")).status().unwrap();
+        let mut command = Command::new("bash");
+        let output = command.arg(root.path().join("run.sh")).arg("peers").env("OUT", root.path().join("out"));
+        let output = output.env("PATH", path).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (passed, text) = with("#!/bin/sh\nexit 1\n");
+    assert!(passed && text.contains("skipped 1: no nvcc with NPP on this machine: peers::npp\n"), "{text}");
+    let writes = "#!/bin/sh\n[ $2 = cu ] && exit 0\nprintf '#!/bin/sh\\necho [] >$TILEWRIGHT_OUT/peers-npp.json\\n' >$4\nchmod +x $4\n";
+    let (passed, text) = with(writes);
+    assert!(passed && !text.contains("skipped"), "{text}");
+    assert!(root.path().join("out/peers-npp.json").is_file(), "{text}");
+}
+
+#[test]
 fn a_failure_is_in_the_table_and_in_the_exit_code() {
     let root = bundle();
     write(root.path(), "tests/one-main", "#!/bin/sh\necho why; exit 101\n");

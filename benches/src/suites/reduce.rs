@@ -9,8 +9,8 @@ use tilewright_expr::{In, f16};
 use tilewright_ops::{Tensor, fuse};
 
 /// The cases.
-pub const CASES: [&str; 6] =
-    ["sum/2^28", "sum/2^24", "sum/2^16", "softmax/8192x32768", "layernorm/16384x1024", "rowsum/2^20x32"];
+pub const CASES: [&str; 7] =
+    ["sum/2^28", "sum/2^24", "sum/2^16", "softmax/8192x32768", "layernorm/16384x1024", "rowsum/2^20x32", "gauss5/4k"];
 
 /// Rows of a large tensor that are compared with the host's.
 const SAMPLE: usize = 8;

@@ -15,6 +15,7 @@ mod reference;
 mod rows;
 mod sections;
 mod table;
+mod taps;
 mod tensor;
 mod ui;
 

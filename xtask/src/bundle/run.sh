@@ -87,14 +87,25 @@ run_peers() {
     for file in "$here"/peers/*.py; do
         [ -f "$file" ] && step peers "$(basename "$file" .py)" python3 "$file"
     done
-    # Programs that `cargo xtask peers` built where the bundle was made.
-    for name in fkl; do
-        if [ -f "$here/peers/$name" ]; then
-            step peers "$name" "$here/peers/$name"
-        else
-            echo "SKIP peers::$name: not in this bundle" >>"$TILEWRIGHT_SKIPS"
-        fi
-    done
+    # A program that `cargo xtask peers` built where the bundle was made.
+    if [ -f "$here/peers/fkl" ]; then
+        step peers fkl "$here/peers/fkl"
+    else
+        echo "SKIP peers::fkl: not in this bundle" >>"$TILEWRIGHT_SKIPS"
+    fi
+    [ -f "$here/peers/npp.cu" ] && run_npp
+}
+
+# NPP's libraries are larger than a bundle may be: its program is built against those of this machine's toolkit.
+run_npp() {
+    local program
+    program=$(mktemp -d)/npp
+    if ! echo '#include <npp.h>' | nvcc -x cu -E - >/dev/null 2>&1; then
+        echo "SKIP peers::npp: no nvcc with NPP on this machine" >>"$TILEWRIGHT_SKIPS"
+        return
+    fi
+    step peers npp-build nvcc -std=c++17 -O3 -o "$program" "$here/peers/npp.cu" -lnppig -lnppidei -lnppial -lnppc
+    [ -f "$program" ] && step peers npp "$program"
 }
 
 run_sanitizer() {

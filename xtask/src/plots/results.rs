@@ -25,7 +25,7 @@ pub struct Row {
     pub device: String,
 }
 
-/// The rows of the suite `fuse`, from the file that has most of them.
+/// The rows of the suite `fuse`, and of `crops` as if they were of its kind `crops`, from the file that has most of them.
 #[derive(Clone, Debug, Default)]
 pub struct Results(pub Vec<Row>);
 
@@ -50,7 +50,12 @@ impl Results {
     /// Reads the text of one file.
     pub fn parse(text: &str) -> Result<Self> {
         let values: Vec<Value> = serde_json::from_str(text)?;
-        Ok(Self(values.iter().filter(|value| value["suite"] == "fuse").map(row).collect::<Result<_>>()?))
+        let of =
+            |suite: &str| values.iter().filter(|value| value["suite"] == suite).map(row).collect::<Result<Vec<_>>>();
+        let (mut rows, mut crops) = (of("fuse")?, of("crops")?);
+        crops.iter_mut().for_each(|row| row.case = format!("crops/{}", row.case));
+        rows.extend(crops);
+        Ok(Self(rows))
     }
 
     /// The rows of one case or of the cases of one kind, of one metric.

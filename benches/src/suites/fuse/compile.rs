@@ -2,11 +2,13 @@
 
 use crate::Result;
 use crate::clock::median;
+use crate::kernels::Empty;
 use crate::pipelines::{Given, Pipeline};
 use crate::report::Report;
 use crate::suites::{jit, same_bits};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
+use tilewright_driver::compile;
 use tilewright_ops::Device;
 
 /// Pipelines of a run.
@@ -16,11 +18,16 @@ pub const PIPELINES: u64 = 50;
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Account {
     ms: Vec<f64>,
+    /// Of these, what NVRTC took.
+    compiler_ms: Vec<f64>,
+    /// What NVRTC takes for an empty kernel, now and then between them: how fast this machine is today.
+    empty_ms: Vec<f64>,
 }
 
 /// Runs in a process of its own, whose caches are empty: builds each pipeline, calls it once, then compares it with the CPU.
 pub fn child() -> Result<String> {
     let device = Device::gpu(0)?;
+    let gpu = device.as_gpu().ok_or("not a GPU")?;
     let given = Given::new()?;
     let there = given.to(&device)?;
     device.synchronize()?;
@@ -31,6 +38,12 @@ pub fn child() -> Result<String> {
         let computed = pipeline.call(&there)?;
         device.synchronize()?;
         account.ms.push(begin.elapsed().as_secs_f64() * 1e3);
+        account.compiler_ms.extend(pipeline.compiler_ms());
+        if seed % 10 == 9 {
+            let begin = Instant::now();
+            compile(&Empty::source(64 + 4 * seed as usize), gpu.device().arch())?;
+            account.empty_ms.push(begin.elapsed().as_secs_f64() * 1e3);
+        }
         same_numbers(&computed.to_vec()?, &pipeline.call(&given)?.to_vec()?)
             .map_err(|error| format!("pipeline {seed}: {error}"))?;
     }
@@ -54,5 +67,7 @@ pub fn run(report: &mut Report) -> Result<()> {
     report.add("fuse", "compile", "ms", median(account.ms), "ms");
     report.add("fuse", "compile", "p90_ms", ninth, "ms");
     report.add("fuse", "compile", "first_ms", first, "ms");
+    report.add("fuse", "compile", "compiler_ms", median(account.compiler_ms), "ms");
+    report.add("fuse", "compile", "empty_ms", median(account.empty_ms), "ms");
     Ok(())
 }

@@ -135,6 +135,11 @@ pub fn long_batch(session: &Session, n: usize, report: &mut Report) -> Result<()
         ("a kernel per operation", clock.long_us(&mut |_| one_by_one.queue(n))?),
         ("a kernel per operation, CUDA graph", clock.long_graph_us(&mut |_| one_by_one.queue(n))?),
         ("a kernel per operation and picture", clock.long_us(&mut |_| for_each(&mut one_by_one))?),
+        // A graph of one picture again and again: of all of them it would have a million nodes.
+        (
+            "a kernel per operation and picture, CUDA graphs",
+            clock.replays_us(BOTH, &mut |_| one_by_one.queue_part(0..LEN, n))?,
+        ),
     ];
     let case = format!("both/{n}");
     report.add_against(["fuse", &case, "device_us"], us, "us", Some(session.limit_us(bytes)?), &peers);

@@ -3,18 +3,21 @@
 
 pub mod compile;
 pub mod frames;
+pub mod half_crops;
 pub mod horizontal;
 pub mod prebuilt;
 pub mod rows;
 pub mod vertical;
+pub mod video;
 
 use super::same_bits;
 use crate::Result;
 use crate::report::Report;
 use crate::session::Session;
+use tilewright_expr::Filter;
 
 /// The cases, in the order of measuring.
-pub const CASES: [&str; 60] = [
+pub const CASES: [&str; 63] = [
     "launch",
     "vertical/1",
     "vertical/10",
@@ -35,7 +38,10 @@ pub const CASES: [&str; 60] = [
     "crops/50",
     "crops/100",
     "crops/150",
+    "crops_f16/150",
     "frames4k/32",
+    "frames4k_area/32",
+    "nv12_1080p",
     "additions/1",
     "additions/21",
     "additions/61",
@@ -87,7 +93,10 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         "horizontal" => horizontal::batch(session, number()?, report),
         "both" => horizontal::long_batch(session, number()?, report),
         "crops" => prebuilt::run(session, number()?, report),
-        "frames4k" => frames::run(session, number()?, report),
+        "crops_f16" => half_crops::run(session, number()?, report),
+        "frames4k" => frames::run(session, (kind, Filter::Linear), number()?, report),
+        "frames4k_area" => frames::run(session, (kind, Filter::Area), number()?, report),
+        "nv12_1080p" => video::run(session, report),
         "additions" => rows::additions(session, number()?, report),
         "per_kernel" => rows::per_kernel(session, number()?, report),
         "size" => rows::size(session, number()?, report),

@@ -46,6 +46,5 @@ pub fn run(session: &Session, count: usize, report: &mut Report) -> Result<()> {
         report.add("fuse", &case, &format!("{metric}_host_us"), us, "us");
         report.add("fuse", &case, &format!("{metric}_host_over_empty_us"), us - empty, "us");
     }
-    // Results in f16 come here, as `changed_f16_host_us` and `device_us_f16`, once there is a type for them.
     Ok(())
 }

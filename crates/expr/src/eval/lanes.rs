@@ -103,9 +103,14 @@ pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out:
 fn typed<T: Lane<Rep = T> + bytemuck::Pod>(from: &[T], places: &Places<'_>, out: &mut [u64], n: usize) {
     let out = values_mut::<T>(out, n);
     let base = places.base as usize;
-    match (places.moving.is_empty(), places.stride) {
-        (true, 1) => out.copy_from_slice(&from[base..base + n]),
-        (true, 0) => out.fill(from[base]),
+    match (places.moving, places.stride) {
+        ([], 1) => out.copy_from_slice(&from[base..base + n]),
+        ([], 0) => out.fill(from[base]),
+        ([(index, stride)], 0) => {
+            for (out, index) in out.iter_mut().zip(values::<i32>(index, n)) {
+                *out = from[(places.base + i64::from(*index) * stride) as usize];
+            }
+        }
         _ => gather(places, out, |at| from[at]),
     }
 }

@@ -1,17 +1,19 @@
 //! Host evaluation: the same lowered program as the kernel's, interpreted in blocks of the inner dimension on all cores.
 //!
 //! What varies along the inner dimension is a block of 1024 values that stays in the first-level cache; what does not is
-//! computed once per row. Every operation is the function that constant folding uses, so the bits are the device's.
+//! computed once per row, and what rows have in common once for a strip of them. Every operation is the function that constant
+//! folding uses, so the bits are the device's.
 
 mod calls;
 mod group;
+mod kept;
 mod kernel;
 mod lanes;
 mod raw;
 mod schedule;
 mod steps;
 
-use crate::bind::View;
+use crate::bind::{MAX_RANK, View};
 use crate::dtype::{DType, HostSlice, HostSliceMut};
 use crate::error::Error;
 use crate::graph::Graph;
@@ -19,6 +21,7 @@ use crate::nest::Item;
 use crate::plan::Plan;
 use crate::program::{Along, Goal, Inst, Val};
 pub(crate) use calls::{bits_at, each};
+use kept::Kept;
 pub use kernel::HostKernel;
 pub(crate) use lanes::Arg;
 use raw::Target;
@@ -79,14 +82,18 @@ impl HostSection {
         let inner = self.plan.inner().map_or(1, |w| w.extent) as usize;
         let per_row = inner.div_ceil(BLOCK);
         let rows = self.plan.points() as usize / inner;
-        let blocks = rows * per_row;
-        let task = TASK.min(blocks.div_ceil(4 * rayon::current_num_threads())).max(1);
-        (0..blocks.div_ceil(task)).into_par_iter().for_each_init(
+        let task = TASK.min((rows * per_row).div_ceil(4 * rayon::current_num_threads())).max(1);
+        // A task is a strip of columns where rows share values, else a run of blocks.
+        let strip = if self.turns[0].shares_rows() { 1 } else { per_row };
+        let strips = per_row / strip;
+        let blocks = rows * strip;
+        (0..blocks.div_ceil(task) * strips).into_par_iter().for_each_init(
             || place(0),
             |worker, t| {
-                for block in t * task..((t + 1) * task).min(blocks) {
-                    let start = block % per_row * BLOCK;
-                    worker.block(block / per_row, start, BLOCK.min(inner - start));
+                let (first, part) = (t / strips * task, t % strips);
+                for block in first..(first + task).min(blocks) {
+                    let start = (part + block % strip) * BLOCK;
+                    worker.block(block / strip, start, BLOCK.min(inner - start));
                 }
             },
         );
@@ -133,6 +140,9 @@ struct Worker<'a> {
     spare: Vec<u64>,
     coords: Vec<i64>,
     row: Option<usize>,
+    /// Which columns the blocks of values that rows share are of.
+    columns: Option<(usize, usize)>,
+    kept: Kept,
 }
 
 impl<'a> Worker<'a> {
@@ -157,6 +167,8 @@ impl<'a> Worker<'a> {
             spare: Vec::new(),
             coords: vec![0; plan.world.len()],
             row: None,
+            columns: None,
+            kept: Kept::new(&schedule.taps),
         }
     }
 
@@ -169,7 +181,20 @@ impl<'a> Worker<'a> {
     fn compute(&mut self, row: usize, start: usize, n: usize) {
         self.enter_row(row);
         let schedule = self.schedule;
-        self.items(&schedule.blocks, start, n);
+        if self.columns != Some((start, n)) {
+            self.columns = Some((start, n));
+            self.items(&schedule.columns, start, n);
+            self.kept.forget();
+        }
+        self.take_over();
+        for (item, tap) in &schedule.blocks {
+            if tap.is_none_or(|tap| self.kept.missing[tap]) {
+                match item {
+                    Item::Value(v) => self.value(*v, start, n),
+                    Item::Loop(nest) => self.steps(nest, start, n),
+                }
+            }
+        }
     }
 
     fn items(&mut self, items: &[Item], start: usize, n: usize) {
@@ -210,13 +235,19 @@ impl<'a> Worker<'a> {
         }
         let first = self.row.is_none();
         self.row = Some(row);
-        for (item, along) in &schedule.rows {
-            if first || along & changed != 0 {
-                self.items(std::slice::from_ref(item), 0, 0);
+        let row_loop: Along = (1 << world.len()) >> 2;
+        if changed & !row_loop != 0 {
+            self.columns = None;
+            for (item, along) in &schedule.outer {
+                if first || along & changed != 0 {
+                    self.items(std::slice::from_ref(item), 0, 0);
+                }
             }
         }
+        self.items(&schedule.rows, 0, 0);
     }
 
+    #[inline(never)]
     fn scalar(&self, v: Val) -> u64 {
         use crate::dtype::Scalar;
         use crate::fold;
@@ -271,6 +302,7 @@ impl<'a> Worker<'a> {
         }
     }
 
+    #[inline(never)]
     fn vector(&self, v: Val, out: &mut [u64], start: usize, n: usize) {
         let schedule = self.schedule;
         let program = &schedule.program;
@@ -281,23 +313,7 @@ impl<'a> Worker<'a> {
         let dtype = program.dtype(v);
         match program.inst(v) {
             Inst::Coord(_) => lanes::count(out, start as i32, n),
-            Inst::Load { operand, component, index } => {
-                let axes = &self.plan.inputs[usize::from(*operand)].axes;
-                let (mut base, mut stride) = (0, 0);
-                let mut moving: Vec<(&[u64], i64)> = Vec::new();
-                for (a, i) in axes.iter().zip(index) {
-                    match (program.inst(*i), schedule.slot_of[i.0 as usize]) {
-                        (Inst::Coord(d), _) if usize::from(*d) + 1 == self.plan.world.len() => {
-                            base += a.axis.stride * start as i64;
-                            stride += a.axis.stride;
-                        }
-                        (_, Some(slot)) => moving.push((&self.blocks[slot], a.axis.stride)),
-                        (_, None) => base += a.axis.stride * self.index(*i),
-                    }
-                }
-                let slice = self.inputs[usize::from(*operand)];
-                lanes::load(slice, *component, lanes::Places { base, stride, moving: &moving }, out, n);
-            }
+            Inst::Load { operand, component, index } => self.load((*operand, *component), index, out, start, n),
             Inst::Unary(op, a) => raw::unary(*op, dtype, out, arg(a), n),
             Inst::Binary(op, a, b) => raw::binary(*op, program.dtype(*a), out, [arg(a), arg(b)], n),
             Inst::Fma(a, b, c) => raw::fma(dtype, out, [arg(a), arg(b), arg(c)], n),
@@ -317,6 +333,27 @@ impl<'a> Worker<'a> {
             Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Shared(_) => {}
             Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => {}
         }
+    }
+
+    fn load(&self, (operand, component): (u16, u8), index: &[Val], out: &mut [u64], start: usize, n: usize) {
+        let (program, slots) = (&self.schedule.program, &self.schedule.slot_of);
+        let (mut base, mut stride, mut count) = (0, 0, 0);
+        let mut moving: [(&[u64], i64); MAX_RANK] = [(&[], 0); MAX_RANK];
+        for (a, i) in self.plan.inputs[usize::from(operand)].axes.iter().zip(index) {
+            match (program.inst(*i), slots[i.0 as usize]) {
+                (Inst::Coord(d), _) if usize::from(*d) + 1 == self.plan.world.len() => {
+                    base += a.axis.stride * start as i64;
+                    stride += a.axis.stride;
+                }
+                (_, Some(slot)) => {
+                    moving[count] = (&self.blocks[slot], a.axis.stride);
+                    count += 1;
+                }
+                (_, None) => base += a.axis.stride * self.index(*i),
+            }
+        }
+        let places = lanes::Places { base, stride, moving: &moving[..count] };
+        lanes::load(self.inputs[usize::from(operand)], component, places, out, n);
     }
 
     fn store(&self, start: usize, n: usize) {

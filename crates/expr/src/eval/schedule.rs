@@ -1,9 +1,11 @@
-//! Order of evaluation: uniform values once per row, the others block by block in as few buffers as their lifetimes allow.
+//! Order of evaluation: uniform values once per row, those that rows share once per strip of columns, the others block by block in
+//! as few buffers as their lifetimes allow.
 
+use super::kept::{Taps, item_reads, reads, results};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::lower::lower;
-use crate::nest::{Item, Nest, nest};
+use crate::nest::{Item, nest};
 use crate::plan::Plan;
 use crate::program::{Along, Inst, Program, Val};
 use std::collections::BTreeSet;
@@ -12,10 +14,16 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(super) struct Schedule {
     pub(super) program: Program,
-    /// What is uniform along the inner dimension, once per row: with what each item varies along.
-    pub(super) rows: Vec<(Item, Along)>,
-    /// The rest, block by block.
-    pub(super) blocks: Vec<Item>,
+    /// What is uniform along the inner dimension and along the loop outside it: with what each item varies along.
+    pub(super) outer: Vec<(Item, Along)>,
+    /// What else is uniform along the inner dimension, once per row.
+    pub(super) rows: Vec<Item>,
+    /// What is the same in every row of the loop outside the inner dimension, once per strip of columns.
+    pub(super) columns: Vec<Item>,
+    /// The rest, block by block: with the tap that an item is for, if it is for no other.
+    pub(super) blocks: Vec<(Item, Option<usize>)>,
+    /// Values that a row may take over from the row before.
+    pub(super) taps: Taps,
     /// The buffer of each value that has one; the others are single values.
     pub(super) slot_of: Vec<Option<usize>>,
     /// Buffers.
@@ -38,13 +46,16 @@ impl Schedule {
         let needed: BTreeSet<Val> = program.values().filter(|v| live[v.0 as usize]).collect();
         let late = late(&program, &needed, inner);
         let (by_block, by_row): (BTreeSet<Val>, BTreeSet<Val>) = needed.iter().partition(|v| late.contains(v));
-        let rows = nest(&program, &by_row, 0).into_iter().map(|item| {
-            let along = along(&program, &item);
-            (item, along)
-        });
+        let row: Along = if plan.world.len() < 2 { 0 } else { inner >> 1 };
+        let ([rows, outer], [blocks, columns]) = (split(&program, &by_row, row), split(&program, &by_block, row));
+        let outer = outer.into_iter().map(|item| (item.clone(), along(&program, &item)));
+        let (taps, only_for) = Taps::new(&program, [inner, row], &blocks, &by_block);
         let mut schedule = Schedule {
-            rows: rows.collect(),
-            blocks: nest(&program, &by_block, 0),
+            outer: outer.collect(),
+            rows,
+            columns,
+            blocks: blocks.into_iter().zip(only_for).collect(),
+            taps,
             slot_of: vec![None; program.len()],
             slots: 0,
             program,
@@ -53,21 +64,38 @@ impl Schedule {
         schedule
     }
 
+    /// Whether blocks have a use for what was computed in the row before.
+    pub(super) fn shares_rows(&self) -> bool {
+        !self.blocks.is_empty() && (!self.columns.is_empty() || self.taps.len() > 0)
+    }
+
     /// Gives buffers to what varies along the inner dimension.
     fn assign(&mut self, inner: Along) {
         let mut last_use = vec![0usize; self.program.len()];
         let mut count = 0;
-        uses(&self.program, &self.blocks, &mut count, &mut last_use);
+        uses(&self.program, &self.columns, &mut count, &mut last_use);
+        let columns = count;
+        let blocks: Vec<Item> = self.blocks.iter().map(|(item, _)| item.clone()).collect();
+        uses(&self.program, &blocks, &mut count, &mut last_use);
+        for v in self.columns.iter().flat_map(results).filter(|v| last_use[v.0 as usize] > columns).collect::<Vec<_>>()
+        {
+            last_use[v.0 as usize] = usize::MAX;
+        }
         for store in self.program.stored() {
             last_use[store.value.0 as usize] = usize::MAX;
         }
         for (a, b) in self.program.taken().flat_map(|(_, s)| &s.terms) {
             [Some(*a), *b].into_iter().flatten().for_each(|v| last_use[v.0 as usize] = usize::MAX);
         }
+        let kept: Vec<Val> = self.taps.values().collect();
+        kept.iter().for_each(|v| last_use[v.0 as usize] = usize::MAX);
+        let columns = std::mem::take(&mut self.columns);
         let mut places = Places { schedule: self, inner, last_use, free: Vec::new(), held: Vec::new(), at: 0 };
-        let items = std::mem::take(&mut places.schedule.blocks);
-        places.items(&items);
-        self.blocks = items;
+        // Nothing else may ever stand where a tap's values are.
+        kept.into_iter().for_each(|v| places.take(v));
+        places.items(&columns);
+        places.items(&blocks);
+        self.columns = columns;
     }
 }
 
@@ -93,6 +121,20 @@ fn late(program: &Program, needed: &BTreeSet<Val>, inner: Along) -> BTreeSet<Val
             return late;
         }
     }
+}
+
+/// What is to be computed anew in each row, and what is not: neither varies along the row's loop nor reads what does.
+fn split(program: &Program, values: &BTreeSet<Val>, row: Along) -> [Vec<Item>; 2] {
+    let mut anew: BTreeSet<Val> = BTreeSet::new();
+    let changes = |item: &Item| {
+        let mut read = BTreeSet::new();
+        item_reads(program, item, &mut read);
+        // A loop with a value that changes is computed anew with all its results.
+        let changes = along(program, item) & row != 0 || !read.is_disjoint(&anew);
+        anew.extend(results(item).into_iter().filter(|_| changes));
+        changes
+    };
+    nest(program, values, 0).into_iter().partition::<Vec<Item>, _>(changes).into()
 }
 
 /// What an item varies along, its own loops not counted.
@@ -121,17 +163,6 @@ fn uses(program: &Program, items: &[Item], at: &mut usize, last_use: &mut [usize
             }
         }
     }
-}
-
-fn reads(program: &Program, nest: &Nest, read: &mut BTreeSet<Val>) {
-    let mut values: Vec<Val> = nest.reductions.clone();
-    for item in &nest.body {
-        match item {
-            Item::Value(v) => values.push(*v),
-            Item::Loop(inner) => reads(program, inner, read),
-        }
-    }
-    values.iter().for_each(|v| program.inst(*v).for_each_arg(|a| read.extend([a])));
 }
 
 /// Buffers being given out.

@@ -98,7 +98,10 @@ impl Writer<'_> {
         let row = format!("((long long)block_of_rows * {rows} + place)");
         self.line(
             1,
-            &format!("unsigned char* const results = p.workspace + {COUNTER_BYTES} + {row} * segments * {};", 8 * count),
+            &format!(
+                "unsigned char* const results = p.workspace + {COUNTER_BYTES} + {row} * segments * {};",
+                8 * count
+            ),
         );
     }
 

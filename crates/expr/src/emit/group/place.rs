@@ -46,7 +46,10 @@ impl Writer<'_> {
         if self.cut() {
             let segment = self.group.tree.segment;
             self.line(1, &format!("const {count} first = ({count})segment * {segment};"));
-            self.line(1, &format!("const {count} end = there ? (n - first < {segment} ? n : first + {segment}) : first;"));
+            self.line(
+                1,
+                &format!("const {count} end = there ? (n - first < {segment} ? n : first + {segment}) : first;"),
+            );
         } else {
             self.line(1, &format!("const {count} first = 0;"));
             self.line(1, &format!("const {count} end = there ? n : 0;"));

@@ -1,0 +1,69 @@
+//! Rows that take over what the row before them computed, on the host: upwards and downwards, over several strips of columns,
+//! with taps that meet at the picture's edge.
+
+use crate::naive::Naive;
+use crate::random::Rng;
+use crate::tensor::{Layout, Stored, Tensor, evaluate};
+use tilewright_dims::{Dims, dims};
+use tilewright_expr::graph::Graph;
+use tilewright_expr::{Centres, DType, Filter, In, Rect, trace};
+
+dims! { N, Y, X, C }
+
+/// Longer than a block of the evaluator.
+const WIDE: usize = 1100;
+
+fn check(name: &str, graph: &Graph, inputs: &[Tensor], shape: &[i64]) {
+    let stored: Vec<Stored> = inputs.iter().map(|t| Stored::new(t, &Layout::dense(t.dims.len()))).collect();
+    let layouts = [Layout::dense(shape.len())];
+    let (results, failed) = evaluate(graph, &stored, &layouts, true, 1).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(failed, None, "{name}");
+    let expected = Naive::new(graph, inputs, None).outputs(&[shape.to_vec()]);
+    assert!(results[0].same(&expected[0]), "{name}: {}", results[0].difference(&expected[0]));
+}
+
+#[test]
+fn taps_of_a_resize() {
+    let mut rng = Rng::new(7);
+    let picture = rng.tensor(DType::U8, <(Y, X)>::IDS, &[9, 40]);
+    for (filter, height) in [(Filter::Linear, 23), (Filter::Linear, 4), (Filter::Cubic, 15), (Filter::Lanczos4, 12)] {
+        let shape = [height as i64, WIDE as i64];
+        let t = trace(|p: In<u8, (Y, X)>| p.resize_with::<Y, X>(height, WIDE, filter).store::<(Y, X)>());
+        check(&format!("{filter:?} to {height}"), &t.graph, std::slice::from_ref(&picture), &shape);
+        let t = trace(|p: In<u8, (Y, X)>| p.resize_with::<Y, X>(height, WIDE, filter).reverse::<Y>().store::<(Y, X)>());
+        check(&format!("{filter:?} to {height}, upwards"), &t.graph, std::slice::from_ref(&picture), &shape);
+    }
+}
+
+#[test]
+fn rows_that_are_repeated() {
+    let picture = Rng::new(8).tensor(DType::F32, <(Y, X)>::IDS, &[5, 17]);
+    let t = trace(|p: In<f32, (Y, X)>| p.resize_nearest::<Y, X>(13, 90, Centres::Half).store::<(Y, X)>());
+    check("nearest", &t.graph, &[picture], &[13, 90]);
+}
+
+#[test]
+fn crops_of_a_batch() {
+    let mut rng = Rng::new(9);
+    let picture = rng.tensor(DType::U8, <(Y, X, C)>::IDS, &[31, 37, 3]);
+    let boxes: Vec<Rect> = (0..5).map(|_| rng.inside(31, 37)).collect();
+    let boxes = Tensor::boxes(<(N,)>::IDS, &[5], &boxes);
+    let t = trace(|p: In<u8, (Y, X, C)>, b: In<Rect, (N,)>| {
+        let pixel = p.crop::<Y, X, _>(b).resize::<Y, X>(14, 70).reverse::<C>();
+        (pixel / 255.0 - 0.5).store::<(N, C, Y, X)>()
+    });
+    check("crops", &t.graph, &[picture, boxes], &[5, 3, 14, 70]);
+}
+
+/// Neighbouring rows, each a tap of its own, inside a sum that is a loop.
+#[test]
+fn taps_within_loops() {
+    let mut rng = Rng::new(10);
+    let picture = rng.tensor(DType::F32, <(Y, X, C)>::IDS, &[12, 70, 20]);
+    let t = trace(|p: In<f32, (Y, X, C)>| {
+        let across = p.sum::<C>();
+        let (above, below) = (across.slice::<Y>(0, 11), across.slice::<Y>(1, 11));
+        (above * 0.25 + below).store::<(Y, X)>()
+    });
+    check("sums", &t.graph, &[picture], &[11, 70]);
+}
