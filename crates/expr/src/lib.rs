@@ -14,6 +14,7 @@ mod fold;
 mod functions;
 pub mod graph;
 mod half_float;
+mod histogram;
 mod inst;
 mod iterate;
 pub mod lower;
@@ -23,6 +24,7 @@ pub mod plan;
 pub mod program;
 pub mod reads;
 pub mod reduce;
+pub mod scan;
 mod sizes;
 mod typed;
 

@@ -20,6 +20,8 @@ pub(crate) struct Naive<'a> {
     memo: HashMap<(NodeId, Place, bool), Number>,
     /// The dimensions that threads reduce together, with their sizes, and the order.
     shared: Option<(Vec<(u64, i64)>, Tree)>,
+    /// Rows of scans that threads share.
+    scans: HashMap<(NodeId, Reduction, Place), Vec<Number>>,
     /// Values of iterations under way.
     carried: HashMap<NodeId, Number>,
     /// Whether a box or a coordinate was clamped.
@@ -28,7 +30,15 @@ pub(crate) struct Naive<'a> {
 
 impl<'a> Naive<'a> {
     pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
-        Naive { graph, inputs, memo: HashMap::new(), shared, carried: HashMap::new(), failed: false }
+        Naive {
+            graph,
+            inputs,
+            memo: HashMap::new(),
+            shared,
+            scans: HashMap::new(),
+            carried: HashMap::new(),
+            failed: false,
+        }
     }
 
     /// Every result, of these shapes.
@@ -142,6 +152,20 @@ impl<'a> Naive<'a> {
                 }
                 sum
             }
+            Op::Scan { reduction, source, dim } => {
+                let index = coord(*dim);
+                let shared =
+                    self.shared.clone().filter(|(dims, _)| !moved && matches!(dims[..], [(d, _)] if d == *dim));
+                match shared {
+                    Some((dims, tree)) => {
+                        self.scanned((*reduction, *source), point, dims[0], tree.width)[index as usize]
+                    }
+                    None => (0..=index).fold(start(*reduction, dtype), |sum, c| {
+                        let value = self.value(*source, &with(point, *dim, c), true);
+                        binary(step(*reduction), sum, value, dtype)
+                    }),
+                }
+            }
         }
     }
 
@@ -162,6 +186,32 @@ impl<'a> Naive<'a> {
             }
             _ => binary(step(reduction), sum, self.value(source, at, moved), node.dtype),
         }
+    }
+
+    /// A row of a scan, strip after strip.
+    fn scanned(
+        &mut self,
+        (reduction, source): (Reduction, NodeId),
+        point: &[(u64, i64)],
+        (dim, n): (u64, i64),
+        width: u32,
+    ) -> Vec<Number> {
+        let dtype = self.graph.node(source).dtype;
+        let key = (source, reduction, with(point, dim, 0));
+        if let Some(known) = self.scans.get(&key) {
+            return known.clone();
+        }
+        let mut values: Vec<Number> = (0..n).map(|c| self.value(source, &with(point, dim, c), false)).collect();
+        let strip = width.min(128) as usize;
+        values.resize(values.len().next_multiple_of(strip), start(reduction, dtype));
+        let op = |a, b| binary(step(reduction), a, b, dtype);
+        let (mut before, mut row) = (start(reduction, dtype), Vec::new());
+        for strip in values.chunks(strip) {
+            halves(strip, before, &op, &mut row);
+            before = op(before, total(strip, &op));
+        }
+        self.scans.insert(key, row.clone());
+        row
     }
 
     /// What reductions along exactly these dimensions, one inside the other, reduce.
@@ -223,6 +273,36 @@ impl<'a> Naive<'a> {
             Size::Node(node) => self.value(node, point, moved).int(),
             Size::Any => panic!("a size that nothing gives is used"),
         }
+    }
+}
+
+/// A point with another coordinate along one dimension.
+fn with(point: &[(u64, i64)], dim: u64, coord: i64) -> Place {
+    point.iter().filter(|(d, _)| *d != dim).copied().chain([(dim, coord)]).collect()
+}
+
+/// The sum of a strip: of four values one after the other, of more the sum of the halves' sums.
+fn total(values: &[Number], op: &impl Fn(Number, Number) -> Number) -> Number {
+    match values {
+        [first, rest @ ..] if values.len() == 4 => rest.iter().fold(*first, |sum, v| op(sum, *v)),
+        _ => {
+            let (a, b) = values.split_at(values.len() / 2);
+            op(total(a, op), total(b, op))
+        }
+    }
+}
+
+/// Appends the scan of a strip that has `before` before it.
+fn halves(values: &[Number], before: Number, op: &impl Fn(Number, Number) -> Number, row: &mut Vec<Number>) {
+    if values.len() > 4 {
+        let (a, b) = values.split_at(values.len() / 2);
+        halves(a, before, op, row);
+        return halves(b, op(before, total(a, op)), op, row);
+    }
+    let mut sum = before;
+    for v in values {
+        sum = op(sum, *v);
+        row.push(sum);
     }
 }
 

@@ -426,7 +426,7 @@ impl Builder<'_> {
         self.graph.at(a, &[(dim, from)], &[])
     }
 
-    /// A node without one of its dimensions.
+    /// A node without one of its dimensions, or scanned along one.
     fn reduced(&mut self, a: NodeId) -> NodeId {
         let shape = self.graph.node(a).shape.clone();
         if shape.is_empty() {
@@ -443,6 +443,7 @@ impl Builder<'_> {
                 let product = self.sized(product);
                 self.graph.reduce(Reduction::Sum, product, dim)
             }
+            2 => self.graph.scan(reduction, a, dim),
             _ => self.graph.reduce(reduction, a, dim),
         }
     }

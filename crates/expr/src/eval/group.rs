@@ -72,6 +72,7 @@ impl Worker<'_> {
     fn segment(&mut self, group: &Group, row: i64, segment: i64, level: u16) -> Vec<u64> {
         let schedule = self.schedule;
         self.row = None;
+        self.begin_scans();
         let width = group.tree.width as usize;
         let taken: Vec<(usize, &SharedReduction)> = schedule.program.taken().collect();
         // Room for the accumulators, and as much again for what they become.
@@ -146,6 +147,7 @@ impl Worker<'_> {
     /// Stores what is computed from the reductions' results.
     fn finish(&mut self, group: &Group, row: i64) {
         self.row = None;
+        self.begin_scans();
         let reduced = self.plan.world.len() - group.loops;
         let along = |d: &usize| *d >= reduced;
         let index = |s: &crate::program::Store| {

@@ -61,9 +61,7 @@ impl Schedule {
         for store in self.program.stored() {
             last_use[store.value.0 as usize] = usize::MAX;
         }
-        for (a, b) in self.program.taken().flat_map(|(_, s)| &s.terms) {
-            [Some(*a), *b].into_iter().flatten().for_each(|v| last_use[v.0 as usize] = usize::MAX);
-        }
+        self.program.terms().for_each(|v| last_use[v.0 as usize] = usize::MAX);
         let mut places = Places { schedule: self, inner, last_use, free: Vec::new(), held: Vec::new(), at: 0 };
         let items = std::mem::take(&mut places.schedule.blocks);
         places.items(&items);

@@ -53,6 +53,8 @@ pub struct SharedRows {
     pub rows_a_block: u32,
     /// Whether rows are gone through again after their reduction.
     pub again: bool,
+    /// Whether rows are scanned.
+    pub scans: bool,
 }
 
 /// A dimension of an operand's memory.
@@ -198,6 +200,7 @@ impl Explanation {
                 threads_a_row: g.threads,
                 rows_a_block: g.rows,
                 again: g.again,
+                scans: g.scans,
             }),
             operands,
             results: bound(graph, outputs, &plan.outputs, totals.write_widths),

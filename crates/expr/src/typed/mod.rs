@@ -7,6 +7,7 @@ mod expr;
 mod floats;
 mod functions;
 mod gather;
+mod histogram;
 mod integers;
 mod iteration;
 mod literal;
@@ -16,6 +17,7 @@ mod operators;
 mod reads;
 mod reductions;
 mod resize;
+mod scans;
 mod trace;
 mod warp;
 
@@ -23,6 +25,9 @@ pub use choice::Choice;
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
 pub use gather::{AtPoint, Rest, Rest2};
 pub use literal::{Bitwise, Float, Integer, Number, Pixel, Sampled};
-pub use marks::{AffineElement, AllStored, BoxElement, Condition, NoExtra, PerspectiveElement, Reducible, SameElement};
+pub use marks::{
+    AffineElement, AllStored, BoxElement, Condition, Fresh, NoExtra, PerspectiveElement, Reducible, SameElement,
+    Scannable,
+};
 pub use reductions::{Reduced, Summed};
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};

@@ -1,0 +1,260 @@
+//! Kernels whose threads share reductions: rows in turns, a level of reductions each, and a last turn that stores.
+
+mod combine;
+mod held;
+mod place;
+mod scan;
+
+use super::{ENTRY, Names, Params, body};
+use crate::collective::Group;
+use crate::emit::text::literal;
+use crate::plan::Plan;
+use crate::program::{Goal, Inst, Program, SharedReduction, Val};
+use held::Held;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Bytes of shared memory that answer whether a block is the last.
+const ANSWER: u32 = 16;
+
+/// Everything that the text is made from.
+struct Writer<'a> {
+    plan: &'a Plan,
+    group: &'a Group,
+    names: &'a Names,
+    params: &'a Params,
+    /// The thread's points at once, and one of them.
+    tile: &'a Program,
+    point: &'a Program,
+    text: String,
+    shared_bytes: u32,
+    /// What the threads keep from turn to turn.
+    held: Held,
+    /// Where in shared memory the threads of scans meet, by the bytes of a value.
+    scan_places: BTreeMap<usize, u32>,
+}
+
+/// Writes everything below the head; gives the bytes of shared memory.
+pub(super) fn write(
+    source: &mut String,
+    plan: &Plan,
+    group: &Group,
+    names: &Names,
+    params: &Params,
+    [tile, point]: [&Program; 2],
+) -> u32 {
+    source.push_str("#include \"tilewright/collective.cuh\"\n");
+    if !tile.scans.is_empty() {
+        source.push_str("#include \"tilewright/scan.cuh\"\n");
+    }
+    source.push('\n');
+    params.declare(source);
+    let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
+    let mut writer =
+        Writer { plan, group, names, params, tile, point, text, shared_bytes, held, scan_places: BTreeMap::new() };
+    if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
+        writer.held = Held::new(plan, group, tile);
+    }
+    writer.functions(source);
+    writer.kernel();
+    source.push_str(&writer.text);
+    writer.shared_bytes
+}
+
+impl Writer<'_> {
+    fn lanes(&self) -> u32 {
+        self.plan.lanes
+    }
+
+    fn single(&self) -> Plan {
+        Plan { lanes: 1, ..self.plan.clone() }
+    }
+
+    fn whole_points(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        self.lanes() > 1 && (reduced.len() == 1 || self.even())
+    }
+
+    /// Whether rows end where a thread's points do.
+    fn even(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        reduced.last().is_some_and(|w| w.class.divides(self.lanes()))
+    }
+
+    /// Whether results vary along the reduced loops, so that a last turn goes along them.
+    fn stores_rows(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        self.plan.outputs.iter().flat_map(|s| &s.axes).any(|a| reduced.iter().any(|w| w.dim == a.axis.dim))
+    }
+
+    fn level(&self, level: u16) -> impl Iterator<Item = (usize, &SharedReduction)> {
+        self.tile.shared.iter().enumerate().filter(move |(_, s)| s.level == level)
+    }
+
+    /// A function for each level and one that stores, each for all points of a thread and for one.
+    fn functions(&self, out: &mut String) {
+        let single = self.single();
+        self.scan_functions(out);
+        for level in 0..self.tile.levels() {
+            let places = |many: bool| -> String {
+                let place = |(i, s): (usize, &SharedReduction)| match many {
+                    true => format!(", {} (&k{i})[{}]", s.dtype.cuda(), self.lanes()),
+                    false => format!(", {}& k{i}", s.dtype.cuda()),
+                };
+                self.level(level).map(place).collect()
+            };
+            let goal = Goal::Level(level);
+            if self.whole_points() {
+                let turn = usize::from(level);
+                let more = places(true) + &self.results(level) + &self.held_parameters(turn);
+                let more = more + &self.scan_parameters(&scan::given(self.tile, goal).1, true);
+                let name = format!("take{level}");
+                let program = self.holding(goal, turn);
+                body::function(out, &name, self.plan, self.names, self.params, &program, Some(&more));
+            }
+            if self.whole_points() && self.even() {
+                continue;
+            }
+            let (program, scans) = scan::given(self.point, goal);
+            let more = places(false) + &self.results(level) + &self.scan_parameters(&scans, false);
+            let name = format!("take{level}_one");
+            body::function(out, &name, &single, self.names, self.params, &program, Some(&more));
+        }
+        if self.stores_rows() && self.whole_points() {
+            let turn = usize::from(self.tile.levels());
+            let more = self.results(u16::MAX) + &self.held_parameters(turn);
+            let more = more + &self.scan_parameters(&scan::given(self.tile, Goal::Stores).1, true);
+            let program = self.holding(Goal::Stores, turn);
+            body::function(out, "finish", self.plan, self.names, self.params, &program, Some(&more));
+        }
+        if self.stores_rows() && self.whole_points() && self.even() {
+            return;
+        }
+        let (program, scans) = scan::given(self.point, Goal::Stores);
+        let more = self.results(u16::MAX) + &self.scan_parameters(&scans, false);
+        body::function(out, "finish_one", &single, self.names, self.params, &program, Some(&more));
+    }
+
+    /// The parameters for the results of reductions of the levels before this one.
+    fn results(&self, before: u16) -> String {
+        let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
+        known.map(|(i, s)| format!(", const {} r{i}", s.dtype.cuda())).collect()
+    }
+
+    /// The arguments for them.
+    fn known(&self, before: u16) -> String {
+        let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
+        known.map(|(i, _)| format!(", r{i}")).collect()
+    }
+
+    /// The program of a turn, with what it is given and what it keeps.
+    fn holding(&self, goal: Goal, turn: usize) -> Program {
+        let (mut program, _) = scan::given(self.tile, goal);
+        program.given.extend(Held::of(&self.held.given, turn));
+        program.kept = Held::of(&self.held.kept, turn).collect();
+        program
+    }
+
+    fn held_parameters(&self, turn: usize) -> String {
+        let kind = |v: Val| self.tile.dtype(v).cuda();
+        let given = Held::of(&self.held.given, turn).map(|v| format!(", const {} h{}", kind(v), v.0));
+        let kept = Held::of(&self.held.kept, turn).map(|v| format!(", {}& h{}", kind(v), v.0));
+        given.chain(kept).collect()
+    }
+
+    /// What a turn is called with, at step `k`.
+    fn held_arguments(&self, turn: usize) -> String {
+        let all = Held::of(&self.held.given, turn).chain(Held::of(&self.held.kept, turn));
+        all.map(|v| format!(", h{}[k]", v.0)).collect()
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.text, "{}{text}", "  ".repeat(depth));
+    }
+
+    fn cut(&self) -> bool {
+        self.group.segments() > 1
+    }
+
+    fn kernel(&mut self) {
+        let [x, y] = self.plan.block;
+        let head = format!(
+            "extern \"C\" __global__ void __launch_bounds__({}) {ENTRY}(const __grid_constant__ Params p) {{",
+            x * y
+        );
+        self.line(0, &head);
+        self.line(1, "tw::arch::take_turn();");
+        self.place();
+        for v in self.held.kept.iter().flatten().copied().collect::<BTreeSet<_>>() {
+            let text = format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.group.steps);
+            self.line(1, &text);
+        }
+        for level in 0..self.tile.levels() {
+            let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
+            self.accumulate(level, &numbers);
+            for number in numbers {
+                self.combine(number);
+            }
+        }
+        if self.cut() {
+            self.partials();
+        }
+        self.finish();
+        self.line(0, "}");
+    }
+
+    fn coords(&self) -> String {
+        (0..self.plan.world.len()).map(|i| format!(", {}", self.names.coord(i))).collect()
+    }
+
+    /// One turn along the row for the reductions of a level.
+    fn accumulate(&mut self, level: u16, numbers: &[usize]) {
+        let lanes = self.lanes();
+        for i in numbers {
+            let s = &self.tile.shared[*i];
+            let identity = literal(s.reduction.identity(s.dtype));
+            let start = vec![identity; lanes as usize].join(", ");
+            let text = format!("{} k{i}[{lanes}] = {{{start}}};", s.dtype.cuda());
+            self.line(1, &text);
+        }
+        let (before, coords, goal) = (self.known(level), self.coords(), Goal::Level(level));
+        let all: String = numbers.iter().map(|i| format!(", k{i}")).collect();
+        let held = self.held_arguments(usize::from(level));
+        let scans = self.scan_arguments(goal, "");
+        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before}{held}{scans});"));
+        let one = |lane: &str, scans: &str| {
+            let each: String = numbers.iter().map(|i| format!(", k{i}[{lane}]")).collect();
+            format!("take{level}_one(p{coords}{each}{before}{scans});")
+        };
+        self.row(goal, many.as_deref(), &one);
+    }
+
+    /// The turn along a row for a goal: `many` for all points of a thread, `one` for one, given its lane and the scans there.
+    fn row(&mut self, goal: Goal, many: Option<&str>, one: &dyn Fn(&str, &str) -> String) {
+        let scans = |lane: u32| self.scan_arguments(goal, &format!("[{lane}]"));
+        let each: Vec<String> = (0..self.lanes()).map(|lane| one(&lane.to_string(), &scans(lane))).collect();
+        let needed = scan::needed(self.tile, goal);
+        match many.filter(|_| !needed.is_empty()) {
+            Some(many) => self.along_scans(&needed, many, &each),
+            None => self.along(many, &each),
+        }
+    }
+
+    /// The last turn: results are stored.
+    fn finish(&mut self) {
+        let all: String = (0..self.tile.shared.len()).map(|i| format!(", r{i}")).collect();
+        let coords = self.coords();
+        if self.stores_rows() {
+            let held = self.held_arguments(usize::from(self.tile.levels()));
+            let scans = self.scan_arguments(Goal::Stores, "");
+            let many = self.whole_points().then(|| format!("finish(p{coords}{all}{held}{scans});"));
+            self.row(Goal::Stores, many.as_deref(), &|_, scans| format!("finish_one(p{coords}{all}{scans});"));
+            return;
+        }
+        let (outer, _) = self.group.split(&self.plan.world);
+        let at: String = (0..self.plan.world.len())
+            .map(|i| if i < outer.len() { format!(", {}", self.names.coord(i)) } else { ", 0".into() })
+            .collect();
+        self.line(1, &format!("if (there && t == 0) finish_one(p{at}{all});"));
+    }
+}
