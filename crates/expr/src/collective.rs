@@ -86,7 +86,8 @@ pub(crate) fn chain(graph: &Graph, node: NodeId) -> Option<Chain> {
 pub struct Shared {
     /// The dimensions.
     pub dims: Vec<(DimId, i64)>,
-    /// Whether something else reads the results, so that rows are gone through again.
+    /// Whether something else reads the results, so that rows are gone through again; of rows that are scanned, whether they are
+    /// reduced too.
     pub again: bool,
     /// Whether rows are scanned.
     pub scans: bool,
@@ -122,7 +123,10 @@ impl Shared {
             let inside = below(graph, &[chain(graph, *n).map_or(*n, |c| c.source)], &set);
             heads.iter().any(|h| inside.contains(h))
         };
-        let again = scans || graph.outputs.iter().any(read) || heads.iter().any(nested);
+        let again = match scans {
+            true => !heads.is_empty(),
+            false => graph.outputs.iter().any(read) || heads.iter().any(nested),
+        };
         Ok(Some(Shared { everywhere: everywhere(graph, &set), dims, again, scans }))
     }
 
@@ -230,7 +234,7 @@ impl Group {
         let reduced =
             shared.dims.iter().map(|(dim, n)| WorldDim { dim: *dim, extent: *n, class: Extent::MultipleOf(1) });
         world.extend(reduced);
-        let tree = if shared.scans { Tree::scanned(n, rows) } else { Tree::new(n, rows, !shared.again) };
+        let tree = if shared.scans { Tree::scanned(n, rows, !shared.again) } else { Tree::new(n, rows, !shared.again) };
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
         let scans = shared.scans;
         let set = shared.set();

@@ -157,9 +157,7 @@ impl<'a> Naive<'a> {
                 let shared =
                     self.shared.clone().filter(|(dims, _)| !moved && matches!(dims[..], [(d, _)] if d == *dim));
                 match shared {
-                    Some((dims, tree)) => {
-                        self.scanned((*reduction, *source), point, dims[0], tree.width)[index as usize]
-                    }
+                    Some((dims, tree)) => self.scanned((*reduction, *source), point, dims[0], tree, index as usize),
                     None => (0..=index).fold(start(*reduction, dtype), |sum, c| {
                         let value = self.value(*source, &with(point, *dim, c), true);
                         binary(step(*reduction), sum, value, dtype)
@@ -188,30 +186,38 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// A row of a scan, strip after strip.
+    /// A value of a scan's row, which is scanned strip after strip.
     fn scanned(
         &mut self,
         (reduction, source): (Reduction, NodeId),
         point: &[(u64, i64)],
         (dim, n): (u64, i64),
-        width: u32,
-    ) -> Vec<Number> {
+        tree: Tree,
+        index: usize,
+    ) -> Number {
         let dtype = self.graph.node(source).dtype;
         let key = (source, reduction, with(point, dim, 0));
         if let Some(known) = self.scans.get(&key) {
-            return known.clone();
+            return known[index];
         }
         let mut values: Vec<Number> = (0..n).map(|c| self.value(source, &with(point, dim, c), false)).collect();
-        let strip = width.min(128) as usize;
+        let strip = tree.width.min(128) as usize;
         values.resize(values.len().next_multiple_of(strip), start(reduction, dtype));
         let op = |a, b| binary(step(reduction), a, b, dtype);
-        let (mut before, mut row) = (start(reduction, dtype), Vec::new());
-        for strip in values.chunks(strip) {
-            halves(strip, before, &op, &mut row);
-            before = op(before, total(strip, &op));
+        let (mut row, mut segments) = (Vec::new(), Vec::new());
+        for segment in values.chunks((tree.segment as usize).next_multiple_of(strip)) {
+            let mut before = beside(reduction, &segments, dtype);
+            let mut sum = start(reduction, dtype);
+            for strip in segment.chunks(strip) {
+                halves(strip, before, &op, &mut row);
+                before = op(before, total(strip, &op));
+                sum = op(sum, total(strip, &op));
+            }
+            segments.push(sum);
         }
-        self.scans.insert(key, row.clone());
-        row
+        let value = row[index];
+        self.scans.insert(key, row);
+        value
     }
 
     /// What reductions along exactly these dimensions, one inside the other, reduce.
@@ -248,7 +254,7 @@ impl<'a> Naive<'a> {
                     there.push((*dim, rest % size));
                     rest /= size;
                 }
-                let j = ((i - begin) % i64::from(tree.width)) as usize;
+                let j = ((i - begin) % i64::from(tree)) as usize;
                 sums[j] = self.one_more(reduction, sums[j], source, &there, false);
             }
             parts.push(pairs(reduction, sums, dtype));
@@ -256,11 +262,7 @@ impl<'a> Naive<'a> {
         if parts.len() == 1 {
             return parts[0];
         }
-        let mut sums = vec![start(reduction, dtype); 32];
-        for (i, part) in parts.into_iter().enumerate() {
-            sums[i % 32] = binary(step(reduction), sums[i % 32], part, dtype);
-        }
-        pairs(reduction, sums, dtype)
+        beside(reduction, &parts, dtype)
     }
 
     fn size(&mut self, size: Size, point: &[(u64, i64)], moved: bool) -> i128 {
@@ -304,6 +306,15 @@ fn halves(values: &[Number], before: Number, op: &impl Fn(Number, Number) -> Num
         sum = op(sum, *v);
         row.push(sum);
     }
+}
+
+/// Results of segments, in 32 accumulators side by side.
+fn beside(reduction: Reduction, parts: &[Number], dtype: DType) -> Number {
+    let mut sums = vec![start(reduction, dtype); 32];
+    for (i, part) in parts.iter().enumerate() {
+        sums[i % 32] = binary(step(reduction), sums[i % 32], *part, dtype);
+    }
+    pairs(reduction, sums, dtype)
 }
 
 /// Neighbours become one until one is left.

@@ -41,8 +41,20 @@ fn cases() -> Vec<(String, Case)> {
     for shape in [[3, 17], [5, 32], [2, 130], [1, 1024], [2, 2500], [2100, 40], [2050, 300]] {
         add("a row", along_x(), DType::F32, &shape, 1);
     }
-    // Rows of columns: neighbouring threads have neighbouring rows.
+    // Rows that are cut.
+    for shape in [[1, 20_000], [2, 9_001]] {
+        add("a long row", along_x(), DType::F32, &shape, 1);
+    }
+    add(
+        "a long row, scanned twice",
+        trace(|x: In<f32, (Y, X)>| (x.cumsum::<X>() * 1e-3).cummax::<X>().store::<(Y, X)>()).graph,
+        DType::F32,
+        &[1, 17_001],
+        1,
+    );
     let along_y = || trace(|x: In<f32, (Y, X)>| x.cumsum::<Y>().store::<(Y, X)>()).graph;
+    add("long columns", along_y(), DType::F32, &[9000, 9], 1);
+    // Rows of columns: neighbouring threads have neighbouring rows.
     for shape in [[20, 9], [300, 33], [1100, 10]] {
         add("a column", along_y(), DType::F32, &shape, 1);
     }
@@ -141,6 +153,9 @@ fn the_same_bits_everywhere() {
     assert!(text("a row of f32 [2050").contains("tw::scan<32, 0>"));
     assert!(text("a column of f32 [20").contains("tw::scan<8, 32>"), "{}", text("a column"));
     assert!(!text("read backwards").contains("tw::scan<"));
+    for name in ["a long row of f32 [1", "a long row, scanned twice", "long columns"] {
+        assert!(text(name).contains("tw::wait_for("), "{}", text(name));
+    }
     check_kernels("scans::the_same_bits_everywhere", &prepared);
 }
 
@@ -216,4 +231,26 @@ fn nothing_is_scanned_where_there_is_nothing() {
     let unsized_ = trace(|| coordinate::<X>().cumsum::<X>().store::<(X,)>()).graph;
     let error = tilewright_expr::bind::Binding::new(&unsized_, &[]).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::Unsized { dim: "X" }), "{error}");
+}
+
+/// Counts of bins, against a loop; values that are no bin count nowhere.
+#[test]
+fn histograms() {
+    dims! { Bin }
+    let counts = |bits: &[u64], bins: usize| {
+        let mut counts = vec![0u64; bins];
+        bits.iter().filter(|b| (**b as usize) < bins).for_each(|b| counts[**b as usize] += 1);
+        counts
+    };
+    let mut rng = Rng::new(3);
+    let x = rng.tensor(DType::U8, <(Y, X, C)>::IDS, &[37, 11, 3]);
+    let of_channels = trace(|x: In<u8, (Y, X, C)>| x.histogram::<(Y, X), Bin>(256).store::<(C, Bin)>()).graph;
+    let got = evaluate_every_way(&of_channels, &[&x]).remove(0);
+    for c in 0..3 {
+        let channel: Vec<u64> = x.bits.iter().skip(c).step_by(3).copied().collect();
+        assert_eq!(got.bits[c * 256..][..256], counts(&channel, 256));
+    }
+    let all = trace(|x: In<i64, (X,)>| x.histogram::<X, Bin>(5).store::<(Bin,)>()).graph;
+    let wide = rng.tensor(DType::I64, <(X,)>::IDS, &[700]);
+    assert_eq!(evaluate_every_way(&all, &[&wide])[0].bits, counts(&wide.bits, 5));
 }

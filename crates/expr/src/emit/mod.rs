@@ -40,7 +40,7 @@ pub struct Kernel {
     pub guards: bool,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
-    /// Reductions that threads share.
+    /// Reductions and scans that threads share.
     shared: usize,
 }
 
@@ -71,7 +71,14 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
     if let Some(shared) = &plan.group {
         let point = point.as_ref().unwrap_or(&tile);
         let shared_bytes = group::write(&mut source, plan, shared, &names, &params, [&tile, point]);
-        return Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes, shared: tile.shared.len() });
+        return Ok(Kernel {
+            source,
+            entry: ENTRY,
+            params,
+            guards,
+            shared_bytes,
+            shared: tile.shared.len() + tile.scans.len(),
+        });
     }
     source.push('\n');
     params.declare(&mut source);

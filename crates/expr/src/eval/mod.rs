@@ -137,8 +137,8 @@ struct Worker<'a> {
     active: Option<Vec<bool>>,
     /// Bits of the results of shared reductions.
     reduced: Vec<u64>,
-    /// Bits of what stands before the next value of each shared scan.
-    carries: Vec<u64>,
+    /// How far each shared scan has come.
+    carries: Vec<scan::Carry>,
     /// Room for one step of an accumulator.
     spare: Vec<u64>,
     coords: Vec<i64>,
@@ -197,7 +197,7 @@ impl<'a> Worker<'a> {
             Some(slot) => {
                 let mut out = std::mem::take(&mut self.blocks[slot]);
                 match self.schedule.program.inst(v) {
-                    Inst::Scan { number, terms, .. } => self.scan(usize::from(*number), terms[0], &mut out, n),
+                    Inst::Scan { number, terms, .. } => self.scan(usize::from(*number), terms[0], &mut out, (start, n)),
                     _ => self.vector(v, &mut out, start, n),
                 }
                 self.blocks[slot] = out;

@@ -1,6 +1,7 @@
 //! Scans that threads share on a GPU: the same chunks, the same tree, the same strips.
 
 use super::Worker;
+use super::group::partials;
 use super::lanes::{Arg, Lane, values, values_mut};
 use crate::arith::Arith;
 use crate::fold::with_wide_type;
@@ -13,43 +14,58 @@ const VALUES: usize = CHUNK as usize;
 /// Most chunks of a strip.
 const CHUNKS: usize = 32;
 
+/// How far a scan of a row has come: bits.
+pub(super) struct Carry {
+    /// What stands before the next value.
+    before: u64,
+    /// What the segment's values come to so far.
+    total: u64,
+    /// What the segments before it came to.
+    totals: Vec<u64>,
+}
+
 impl Worker<'_> {
     /// Nothing stands before a row's first value.
     pub(super) fn begin_scans(&mut self) {
         let scans = &self.schedule.program.scans;
-        self.carries.clear();
-        self.carries.extend(scans.iter().map(|s| s.reduction.identity(s.dtype).bits));
+        let start = scans.iter().map(|s| s.reduction.identity(s.dtype).bits);
+        self.carries = start.map(|none| Carry { before: none, total: none, totals: Vec::new() }).collect();
     }
 
-    /// The next `n` values of a scan, which begin where a strip does.
-    pub(super) fn scan(&mut self, number: usize, term: Val, out: &mut [u64], n: usize) {
-        let scan = &self.schedule.program.scans[number];
-        let width = self.plan.group.as_ref().map_or(CHUNK, |g| g.tree.width);
+    /// The values `start..start + n` of a scan, which begin where a strip does.
+    pub(super) fn scan(&mut self, number: usize, term: Val, out: &mut [u64], (start, n): (usize, usize)) {
+        let (Some(group), scan) = (&self.plan.group, &self.schedule.program.scans[number]) else { return };
         let arg = match self.schedule.slot_of[term.0 as usize] {
             Some(slot) => Arg::Block(&self.blocks[slot]),
             None => Arg::Uniform(self.scalars[term.0 as usize]),
         };
-        let (strip, carry) = (strip(width) as usize, &mut self.carries[number]);
-        with_wide_type!(scan.dtype, T => *carry = typed::<T>(scan.reduction, (arg, *carry), out, (n, strip)), {});
+        let carry = &mut self.carries[number];
+        if start > 0 && start as i64 % group.tree.segment == 0 {
+            let none = scan.reduction.identity(scan.dtype).bits;
+            carry.totals.push(std::mem::replace(&mut carry.total, none));
+            carry.before = partials((scan.reduction, scan.dtype), &carry.totals);
+        }
+        let strip = strip(group.tree.width) as usize;
+        with_wide_type!(scan.dtype, T => typed::<T>(scan.reduction, arg, carry, out, (n, strip)), {});
     }
 }
 
-/// Gives the bits of what stands before the next value.
 fn typed<T: Arith + Lane>(
     reduction: Reduction,
-    (arg, carry): (Arg<'_>, u64),
+    arg: Arg<'_>,
+    carry: &mut Carry,
     out: &mut [u64],
     (n, strip): (usize, usize),
-) -> u64 {
+) {
     let identity = reduction.identity(T::DTYPE).get::<T>();
-    let before = T::from_bits64(carry);
+    let sums = [carry.before, carry.total].map(T::from_bits64);
     let out = values_mut::<T>(out, n);
     let mut all = |op: fn(T, T) -> T| match arg {
         Arg::Block(block) => {
             let from = values::<T>(block, n);
-            strips((before, identity), op, |i| T::val(from[i]), out, strip)
+            strips((sums, identity), op, |i| T::val(from[i]), out, strip)
         }
-        Arg::Uniform(bits) => strips((before, identity), op, |_| T::from_bits64(bits), out, strip),
+        Arg::Uniform(bits) => strips((sums, identity), op, |_| T::from_bits64(bits), out, strip),
     };
     let after = match reduction {
         Reduction::Sum => all(Arith::add),
@@ -57,17 +73,17 @@ fn typed<T: Arith + Lane>(
         Reduction::Min => all(Arith::minimum),
         Reduction::Max => all(Arith::maximum),
     };
-    after.to_bits64()
+    [carry.before, carry.total] = after.map(T::to_bits64);
 }
 
-/// Strip after strip; gives what stands before the next one.
+/// Strip after strip; gives what stands before the next one, in the row and in the segment.
 fn strips<T: Arith + Lane>(
-    (mut carry, identity): (T, T),
+    ([mut carry, mut whole], identity): ([T; 2], T),
     op: impl Fn(T, T) -> T,
     value: impl Fn(usize) -> T,
     out: &mut [T::Rep],
     strip: usize,
-) -> T {
+) -> [T; 2] {
     let chunks = strip / VALUES;
     for (number, out) in out.chunks_mut(strip).enumerate() {
         let at = |i: usize| if i < out.len() { value(number * strip + i) } else { identity };
@@ -85,7 +101,7 @@ fn strips<T: Arith + Lane>(
             (from, count) = (from + count, count / 2);
         }
         let mut before = [carry; CHUNKS];
-        carry = op(carry, totals[from]);
+        (carry, whole) = (op(carry, totals[from]), op(whole, totals[from]));
         while count < chunks {
             (from, count) = (from - 2 * count, 2 * count);
             for i in (0..count).rev() {
@@ -98,5 +114,5 @@ fn strips<T: Arith + Lane>(
             out[i] = sum.rep();
         }
     }
-    carry
+    [carry, whole]
 }

@@ -61,4 +61,39 @@ TW_DEVICE void scan(T (&values)[count], T& carry, unsigned char* scratch, Op op)
   for (int i = 0; i < count; ++i) values[i] = sum = op(sum, values[i]);
 }
 
+// The number of this block among those that have begun: of the blocks before it none waits to begin.
+TW_DEVICE int ticket(unsigned* counter) {
+  int* const answer = (int*)shared_memory();
+  if (arch::thread_of_block() == 0) *answer = (int)atomicAdd(counter, 1u);
+  arch::sync_block(Place::here());
+  const int number = *answer;
+  arch::sync_block(Place::here());
+  return number;
+}
+
+// Tells other blocks that what this block's threads wrote before is there.
+TW_DEVICE void publish(unsigned* flag, unsigned stage) {
+  __threadfence();
+  arch::sync_block(Place::here());
+  if (arch::thread_of_block() == 0) *(volatile unsigned*)flag = stage;
+}
+
+// Waits until so many blocks have published this stage; what they wrote before is seen then.
+TW_DEVICE void wait_for(const unsigned* flags, int count, unsigned stage) {
+  for (int i = arch::thread_of_block(); i < count; i += arch::threads_of_block()) {
+    while (*(const volatile unsigned*)(flags + i) < stage) {
+    }
+  }
+  __threadfence();
+  arch::sync_block(Place::here());
+}
+
+// Every block comes here when it needs the others' flags no more. The next launch finds zeros: the ticket's counter, then that of
+// those who came, then the flags.
+TW_DEVICE void leave(unsigned* counters, unsigned blocks) {
+  if (!last_to_come(counters + 1, blocks)) return;
+  for (unsigned i = arch::thread_of_block(); i < blocks; i += arch::threads_of_block()) counters[2 + i] = 0;
+  if (arch::thread_of_block() == 0) counters[0] = 0;
+}
+
 }  // namespace tw

@@ -4,6 +4,7 @@ mod combine;
 mod held;
 mod place;
 mod scan;
+mod segments;
 
 use super::{ENTRY, Names, Params, body};
 use crate::collective::Group;
@@ -189,6 +190,9 @@ impl Writer<'_> {
             let text = format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.group.steps);
             self.line(1, &text);
         }
+        if self.chained() {
+            self.starts();
+        }
         for level in 0..self.tile.levels() {
             let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
             self.accumulate(level, &numbers);
@@ -196,10 +200,13 @@ impl Writer<'_> {
                 self.combine(number);
             }
         }
-        if self.cut() {
+        if self.cut() && !self.chained() {
             self.partials();
         }
         self.finish();
+        if self.chained() {
+            self.line(1, "tw::leave((unsigned*)p.workspace, gridDim.x * gridDim.y);");
+        }
         self.line(0, "}");
     }
 
@@ -235,7 +242,7 @@ impl Writer<'_> {
         let each: Vec<String> = (0..self.lanes()).map(|lane| one(&lane.to_string(), &scans(lane))).collect();
         let needed = scan::needed(self.tile, goal);
         match many.filter(|_| !needed.is_empty()) {
-            Some(many) => self.along_scans(&needed, many, &each),
+            Some(many) => self.along_scans(&needed, Some((many, &each)), ""),
             None => self.along(many, &each),
         }
     }

@@ -16,6 +16,7 @@ impl Writer<'_> {
         let count = integer(self.group.wide());
         let kind = integer(self.wide_blocks());
         let block = match self.plan.large_grid() {
+            _ if self.chained() => "tw::ticket((unsigned*)p.workspace)",
             true => "blockIdx.y * (long long)gridDim.x + blockIdx.x",
             false => "(int)blockIdx.x",
         };

@@ -64,21 +64,32 @@ impl Writer<'_> {
         }
     }
 
-    /// The loop along a row for a goal that reads scans: turn after turn, each scan in it and then the goal itself.
-    pub(super) fn along_scans(&mut self, needed: &BTreeSet<usize>, many: &str, each: &[String]) {
+    /// The loop along a row, or a segment of it, for a goal that reads scans: turn after turn, each scan in it and then the goal
+    /// itself, if there is one; `after` it what the scans come to is there.
+    pub(super) fn along_scans(&mut self, needed: &BTreeSet<usize>, goal: Option<(&str, &[String])>, after: &str) {
         self.line(1, "{");
         for number in needed {
             let scan = &self.tile.scans[*number];
-            let text = format!("{} carry{number} = {};", scan.dtype.cuda(), identity(scan));
+            let start = if self.chained() { format!("start{number}") } else { identity(scan) };
+            let text = format!("{} carry{number} = {start};", scan.dtype.cuda());
             self.line(2, &text);
         }
-        self.line(2, &format!("for (int from = 0; from < n; from += {}) {{", self.group.tree.width));
+        let last = match self.chained() {
+            true => format!("(n - first < {0} ? n : first + {0})", self.group.tree.segment),
+            false => "n".into(),
+        };
+        self.line(2, &format!("for (int from = first; from < {last}; from += {}) {{", self.group.tree.width));
         self.line(3, &format!("const int at = from + t * {CHUNK};"));
         for number in needed {
             self.scan(*number);
         }
-        self.turn(many, each);
+        if let Some((many, each)) = goal {
+            self.turn(many, each);
+        }
         self.line(2, "}");
+        if !after.is_empty() {
+            self.line(2, after);
+        }
         self.line(1, "}");
     }
 
@@ -138,6 +149,7 @@ impl Writer<'_> {
     }
 }
 
-fn identity(scan: &SharedScan) -> String {
+/// The value that changes no other.
+pub(super) fn identity(scan: &SharedScan) -> String {
     literal(scan.reduction.identity(scan.dtype))
 }
