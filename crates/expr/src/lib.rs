@@ -17,6 +17,7 @@ mod half_float;
 mod histogram;
 mod inst;
 mod iterate;
+pub mod join;
 pub mod lower;
 mod matrix;
 mod nest;
@@ -25,6 +26,7 @@ pub mod program;
 pub mod reads;
 pub mod reduce;
 pub mod scan;
+pub mod sections;
 mod sizes;
 mod typed;
 

@@ -254,7 +254,7 @@ impl<'a> Naive<'a> {
                     there.push((*dim, rest % size));
                     rest /= size;
                 }
-                let j = ((i - begin) % i64::from(tree)) as usize;
+                let j = ((i - begin) % i64::from(tree.width)) as usize;
                 sums[j] = self.one_more(reduction, sums[j], source, &there, false);
             }
             parts.push(pairs(reduction, sums, dtype));

@@ -239,7 +239,7 @@ fn histograms() {
     dims! { Bin }
     let counts = |bits: &[u64], bins: usize| {
         let mut counts = vec![0u64; bins];
-        bits.iter().filter(|b| (**b as usize) < bins).for_each(|b| counts[**b as usize] += 1);
+        bits.iter().filter(|b| (**b as usize) < bins).for_each(|b| counts[*b as usize] += 1);
         counts
     };
     let mut rng = Rng::new(3);

@@ -76,6 +76,7 @@ impl Writer<'_> {
         self.line(1, "}");
     }
 
+    /// Room in shared memory; gives where it begins.
     pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
         let at = self.shared_bytes;
         self.shared_bytes += bytes.next_multiple_of(16);

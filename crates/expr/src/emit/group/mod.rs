@@ -6,13 +6,14 @@ mod place;
 mod scan;
 mod segments;
 
-use super::{ENTRY, Names, Params, body};
+use super::run::Role;
+use super::{Names, Params, body};
 use crate::collective::Group;
 use crate::emit::text::literal;
 use crate::plan::Plan;
-use crate::program::{Goal, Inst, Program, SharedReduction, Val};
+use crate::program::{Goal, Inst, Program, SharedReduction};
 use held::Held;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Bytes of shared memory that answer whether a block is the last.
@@ -23,6 +24,7 @@ struct Writer<'a> {
     plan: &'a Plan,
     group: &'a Group,
     names: &'a Names,
+    role: Role,
     params: &'a Params,
     /// The thread's points at once, and one of them.
     tile: &'a Program,
@@ -40,19 +42,24 @@ pub(super) fn write(
     source: &mut String,
     plan: &Plan,
     group: &Group,
-    names: &Names,
+    (names, role): (&Names, Role),
     params: &Params,
     [tile, point]: [&Program; 2],
 ) -> u32 {
-    source.push_str("#include \"tilewright/collective.cuh\"\n");
-    if !tile.scans.is_empty() {
-        source.push_str("#include \"tilewright/scan.cuh\"\n");
-    }
-    source.push('\n');
-    params.declare(source);
     let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
-    let mut writer =
-        Writer { plan, group, names, params, tile, point, text, shared_bytes, held, scan_places: BTreeMap::new() };
+    let mut writer = Writer {
+        plan,
+        group,
+        names,
+        role,
+        params,
+        tile,
+        point,
+        text,
+        shared_bytes,
+        held,
+        scan_places: BTreeMap::new(),
+    };
     if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
         writer.held = Held::new(plan, group, tile);
     }
@@ -148,27 +155,6 @@ impl Writer<'_> {
         known.map(|(i, _)| format!(", r{i}")).collect()
     }
 
-    /// The program of a turn, with what it is given and what it keeps.
-    fn holding(&self, goal: Goal, turn: usize) -> Program {
-        let (mut program, _) = scan::given(self.tile, goal);
-        program.given.extend(Held::of(&self.held.given, turn));
-        program.kept = Held::of(&self.held.kept, turn).collect();
-        program
-    }
-
-    fn held_parameters(&self, turn: usize) -> String {
-        let kind = |v: Val| self.tile.dtype(v).cuda();
-        let given = Held::of(&self.held.given, turn).map(|v| format!(", const {} h{}", kind(v), v.0));
-        let kept = Held::of(&self.held.kept, turn).map(|v| format!(", {}& h{}", kind(v), v.0));
-        given.chain(kept).collect()
-    }
-
-    /// What a turn is called with, at step `k`.
-    fn held_arguments(&self, turn: usize) -> String {
-        let all = Held::of(&self.held.given, turn).chain(Held::of(&self.held.kept, turn));
-        all.map(|v| format!(", h{}[k]", v.0)).collect()
-    }
-
     fn line(&mut self, depth: usize, text: &str) {
         let _ = writeln!(self.text, "{}{text}", "  ".repeat(depth));
     }
@@ -178,18 +164,9 @@ impl Writer<'_> {
     }
 
     fn kernel(&mut self) {
-        let [x, y] = self.plan.block;
-        let head = format!(
-            "extern \"C\" __global__ void __launch_bounds__({}) {ENTRY}(const __grid_constant__ Params p) {{",
-            x * y
-        );
-        self.line(0, &head);
-        self.line(1, "tw::arch::take_turn();");
+        self.text.push_str(&self.role.head(self.plan));
         self.place();
-        for v in self.held.kept.iter().flatten().copied().collect::<BTreeSet<_>>() {
-            let text = format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.group.steps);
-            self.line(1, &text);
-        }
+        self.declare_held();
         if self.chained() {
             self.starts();
         }
@@ -205,7 +182,7 @@ impl Writer<'_> {
         }
         self.finish();
         if self.chained() {
-            self.line(1, "tw::leave((unsigned*)p.workspace, gridDim.x * gridDim.y);");
+            self.leave();
         }
         self.line(0, "}");
     }
@@ -226,25 +203,25 @@ impl Writer<'_> {
         }
         let (before, coords, goal) = (self.known(level), self.coords(), Goal::Level(level));
         let all: String = numbers.iter().map(|i| format!(", k{i}")).collect();
-        let held = self.held_arguments(usize::from(level));
-        let scans = self.scan_arguments(goal, "");
-        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before}{held}{scans});"));
+        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before}"));
         let one = |lane: &str, scans: &str| {
             let each: String = numbers.iter().map(|i| format!(", k{i}[{lane}]")).collect();
             format!("take{level}_one(p{coords}{each}{before}{scans});")
         };
-        self.row(goal, many.as_deref(), &one);
+        self.row((goal, usize::from(level)), many.as_deref(), &one);
     }
 
-    /// The turn along a row for a goal: `many` for all points of a thread, `one` for one, given its lane and the scans there.
-    fn row(&mut self, goal: Goal, many: Option<&str>, one: &dyn Fn(&str, &str) -> String) {
-        let scans = |lane: u32| self.scan_arguments(goal, &format!("[{lane}]"));
-        let each: Vec<String> = (0..self.lanes()).map(|lane| one(&lane.to_string(), &scans(lane))).collect();
+    /// The turn `number` along a row, for a goal: `many` is the call for all points of a thread without its last arguments, `one`
+    /// that for one, given its lane and the arguments for scans.
+    fn row(&mut self, (goal, number): (Goal, usize), many: Option<&str>, one: &dyn Fn(&str, &str) -> String) {
         let needed = scan::needed(self.tile, goal);
-        match many.filter(|_| !needed.is_empty()) {
-            Some(many) => self.along_scans(&needed, Some((many, &each)), ""),
-            None => self.along(many, &each),
-        }
+        let Some(call) = many.filter(|_| !needed.is_empty()) else {
+            return self.along(number, many, &|lane| one(lane, ""));
+        };
+        let call = format!("{call}{});", self.scan_arguments(goal, ""));
+        let each = (0..self.lanes()).map(|l| one(&l.to_string(), &self.scan_arguments(goal, &format!("[{l}]"))));
+        let each: Vec<String> = each.collect();
+        self.along_scans(&needed, Some((&call, &each)), "");
     }
 
     /// The last turn: results are stored.
@@ -252,10 +229,10 @@ impl Writer<'_> {
         let all: String = (0..self.tile.shared.len()).map(|i| format!(", r{i}")).collect();
         let coords = self.coords();
         if self.stores_rows() {
-            let held = self.held_arguments(usize::from(self.tile.levels()));
-            let scans = self.scan_arguments(Goal::Stores, "");
-            let many = self.whole_points().then(|| format!("finish(p{coords}{all}{held}{scans});"));
-            self.row(Goal::Stores, many.as_deref(), &|_, scans| format!("finish_one(p{coords}{all}{scans});"));
+            let many = self.whole_points().then(|| format!("finish(p{coords}{all}"));
+            let turn = usize::from(self.tile.levels());
+            let one = |_: &str, scans: &str| format!("finish_one(p{coords}{all}{scans});");
+            self.row((Goal::Stores, turn), many.as_deref(), &one);
             return;
         }
         let (outer, _) = self.group.split(&self.plan.world);

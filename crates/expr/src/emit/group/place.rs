@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::plan::WorldDim;
 
-fn integer(wide: bool) -> &'static str {
+pub(super) fn integer(wide: bool) -> &'static str {
     if wide { "long long" } else { "int" }
 }
 
@@ -15,10 +15,10 @@ impl Writer<'_> {
         let (outer, first) = (outer.to_vec(), outer.len());
         let count = integer(self.group.wide());
         let kind = integer(self.wide_blocks());
-        let block = match self.plan.large_grid() {
-            _ if self.chained() => "tw::ticket((unsigned*)p.workspace)",
-            true => "blockIdx.y * (long long)gridDim.x + blockIdx.x",
-            false => "(int)blockIdx.x",
+        let large = self.plan.large_grid();
+        let block = match self.chained() {
+            true => "tw::ticket((unsigned*)p.workspace)".into(),
+            false => self.role.block(integer(large), large),
         };
         let lengths = (first..first + reduced.len()).map(|i| format!("({count}){}", self.extent(i)));
         let values = lengths.collect::<Vec<_>>().join(" * ");
@@ -49,7 +49,7 @@ impl Writer<'_> {
         self.group.wide_rows(&self.plan.world) || self.plan.large_grid()
     }
 
-    fn extent(&self, dim: usize) -> String {
+    pub(super) fn extent(&self, dim: usize) -> String {
         self.params.world_extent(self.plan, self.names, dim)
     }
 
@@ -57,7 +57,8 @@ impl Writer<'_> {
     fn neighbouring_rows(&mut self, outer: &[WorldDim]) -> Option<String> {
         let rows = self.group.rows;
         let mut there = None;
-        self.line(1, "const int t = (int)threadIdx.y, place = (int)threadIdx.x;");
+        let [x, y] = self.role.thread(self.plan);
+        self.line(1, &format!("const int t = (int){y}, place = (int){x};"));
         for (i, w) in outer.iter().enumerate().rev() {
             let (coord, kind, extent) = (self.names.coord(i), integer(w.wide()), self.extent(i));
             if there.is_none() {
@@ -90,48 +91,45 @@ impl Writer<'_> {
         Some(format!("{coord} < {}", self.extent(0)))
     }
 
-    /// The loop along a row: `many` for all points of a thread, `each` for one of them.
-    pub(super) fn along(&mut self, many: Option<&str>, each: &[String]) {
+    /// The loop along a row: `many` calls turn `turn` for all points of a thread (the call without its last arguments),
+    /// `one` for one.
+    pub(super) fn along(&mut self, turn: usize, many: Option<&str>, one: &dyn Fn(&str) -> String) {
+        if let Some(many) = many.filter(|_| self.held.any()) {
+            return self.steps_of_held(turn, many);
+        }
         let (lanes, width) = (self.lanes(), self.group.tree.width);
         let count = integer(self.group.wide());
-        if self.held.any() {
-            self.line(1, "TW_UNROLL");
-            self.line(1, &format!("for (int k = 0; k < {}; ++k) {{", self.group.steps));
-            self.line(2, &format!("const {count} at = first + t * {lanes} + k * {width};"));
-            self.line(2, "if (at >= end) continue;");
-        } else {
-            self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
-        }
+        self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
         match many {
             Some(many) if self.even() => {
                 self.point_of_row(2, "at");
-                self.line(2, many);
+                self.line(2, &format!("{many});"));
             }
-            _ => self.ragged(many, each),
+            _ => self.ragged(many, one),
         }
         self.line(1, "}");
     }
 
     /// A step of a row that may end within a thread's points.
-    fn ragged(&mut self, many: Option<&str>, each: &[String]) {
+    fn ragged(&mut self, many: Option<&str>, one: &dyn Fn(&str) -> String) {
         let lanes = self.lanes();
         if let Some(many) = many {
             self.line(2, &format!("if (at + {lanes} <= end) {{"));
             self.point_of_row(3, "at");
-            self.line(3, many);
+            self.line(3, &format!("{many});"));
             self.line(3, "continue;");
             self.line(2, "}");
         }
-        // A statement for each lane: its accumulator is a register, which no loop could choose.
-        self.each(2, each);
+        let each: Vec<String> = (0..lanes).map(|lane| one(&lane.to_string())).collect();
+        self.each(2, &each);
     }
 
-    /// A statement for each of the thread's points that is in the row.
-    pub(super) fn each(&mut self, depth: usize, each: &[String]) {
-        for (lane, text) in each.iter().enumerate() {
+    /// A statement for each lane whose point is in the row: its accumulator is a register, which no loop could choose.
+    pub(super) fn each(&mut self, depth: usize, statements: &[String]) {
+        for (lane, statement) in statements.iter().enumerate() {
             self.line(depth, &format!("if (at + {lane} < end) {{"));
             self.point_of_row(depth + 1, &if lane == 0 { "at".to_string() } else { format!("at + {lane}") });
-            self.line(depth + 1, text);
+            self.line(depth + 1, statement);
             self.line(depth, "}");
         }
     }

@@ -52,4 +52,17 @@ impl Writer<'_> {
             }
         }
     }
+
+    /// The end of a block, of which the last one clears what blocks have left each other.
+    pub(super) fn leave(&mut self) {
+        let (outer, _) = self.group.split(&self.plan.world);
+        let per = self.group.rows;
+        let mut extents: Vec<String> = (0..outer.len()).map(|i| format!("(long long){}", self.extent(i))).collect();
+        let tiled: Vec<String> =
+            if self.group.tall { extents.pop().into_iter().collect() } else { std::mem::take(&mut extents) };
+        let tiled = if tiled.is_empty() { "1".into() } else { tiled.join(" * ") };
+        extents.push(format!("(({tiled} + {}) / {per})", per - 1));
+        let blocks = format!("(unsigned)({} * segments)", extents.join(" * "));
+        self.line(1, &format!("tw::leave((unsigned*)p.workspace, {blocks});"));
+    }
 }
