@@ -5,7 +5,7 @@ use crate::graph::{Binary, DimId, Graph, NodeId};
 use crate::reduce::Reduction;
 
 impl Graph {
-    /// How many values of `source` (integers) along `dims` are each of `0..bins`, which are the indices of the new dimension `bin`.
+    /// How many values of `source` (integers) along `dims` are each of `0..bins`, over the new dimension `bin`.
     pub fn histogram(&mut self, source: NodeId, dims: &[DimId], bin: DimId, bins: i64) -> NodeId {
         // The cast saturates, at values that are no index.
         let value = self.cast(source, DType::I32);

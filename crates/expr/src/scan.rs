@@ -4,8 +4,9 @@
 //! values, and a strip into chunks of [`CHUNK`]. The total of a chunk takes its values one after the other; totals of neighbours
 //! are combined, pairs of pairs. What stands before a strip is what stood before the one before it, and then its total; of two
 //! halves the second has before it what the first has, and then the first one's total. A chunk's results take its values one
-//! after the other, from what stands before it on. Few long rows are cut into segments, and what stands before a segment is what
-//! the totals of those before it come to, as segments of a reduction do. Anywhere else a value is the reduction of all values up to it.
+//! after the other, from what stands before it on. Few long rows are cut into segments; what stands before a segment is what
+//! the totals of those before it come to, as the segments of a reduction do. Anywhere else a value is the reduction of all
+//! values up to it.
 
 use crate::collective::{Tree, WIDEST};
 use crate::graph::{DimId, Graph, NodeId, Op, Size};

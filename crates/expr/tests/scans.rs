@@ -8,7 +8,7 @@ use tilewright_expr::bind::Place;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::{DType, Error, In, coordinate, f16, trace};
 
-dims! { Y, X, C }
+dims! { Y, X, C, Bin }
 
 /// A graph on random values; `contiguous`: along which of the operand's dimensions, the first one or the last.
 fn case(graph: Graph, dtype: DType, shape: &[i64], contiguous: usize) -> Case {
@@ -120,6 +120,16 @@ fn cases() -> Vec<(String, Case)> {
         trace(|x: In<u8, (Y, X)>| x.cumsum::<X>().cumsum::<Y>().store::<(Y, X)>()).graph,
         DType::U8,
         &[20, 23],
+        1,
+    );
+    add(
+        "a histogram beside a mean",
+        trace(|x: In<u8, (Y, X, C)>| {
+            (x.histogram::<(Y, X), Bin>(20).store::<(C, Bin)>(), x.mean::<(Y, X)>().store::<(C,)>())
+        })
+        .graph,
+        DType::U8,
+        &[37, 11, 3],
         1,
     );
     add("short", along_x(), DType::F32, &[40, 5], 1);
@@ -236,7 +246,6 @@ fn nothing_is_scanned_where_there_is_nothing() {
 /// Counts of bins, against a loop; values that are no bin count nowhere.
 #[test]
 fn histograms() {
-    dims! { Bin }
     let counts = |bits: &[u64], bins: usize| {
         let mut counts = vec![0u64; bins];
         bits.iter().filter(|b| (**b as usize) < bins).for_each(|b| counts[*b as usize] += 1);

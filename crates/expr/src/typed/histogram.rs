@@ -7,7 +7,7 @@ use super::marks::{Fresh, Reducible};
 use super::reductions::Reduced;
 use tilewright_dims::{Dim, First, Merge, Minus, Over, Set, Union, Without};
 
-impl<T: Integer, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// How many values along the dimensions `L` are each of `0..bins`, over the new dimension `B`. Other values count nowhere, so
     /// that of numbers between any limits one computes the bin first: `((x - low) * scale).floor().to::<i32>()`.
     ///
@@ -22,6 +22,7 @@ impl<T: Integer, S: Set> Expr<T, S> {
     /// ```
     pub fn histogram<L: Over, B: Dim>(self, bins: usize) -> Expr<i64, Union<Reduced<S, L>, Per<B>>>
     where
+        T: Integer,
         S: Minus<L::Set, Out: Merge<Per<B>>> + Without<B, Was: Fresh<B>>,
         L::Set: Minus<S, Out: First<Out: Reducible>>,
     {

@@ -8,7 +8,7 @@ use crate::dtype::Value;
 use crate::reduce::Reduction;
 use tilewright_dims::{Dim, First, Minus, Set};
 
-impl<T: Number, S: Set> Expr<T, S> {
+impl<T, S: Set> Expr<T, S> {
     /// At each index of `D`, the sum of the values from the first to the one there. Integers wrap.
     ///
     /// The order of additions is part of the plan and the same on every machine: see [`scan`](crate::scan). One dimension of a
@@ -49,6 +49,7 @@ impl<T: Number, S: Set> Expr<T, S> {
     /// `-0 < +0`.
     pub fn cummin<D: Dim>(self) -> Self
     where
+        T: Number,
         (D, ()): Minus<S, Out: First<Out: Scannable>>,
     {
         self.then(|g, a| g.scan(Reduction::Min, a, D::ID))
@@ -58,6 +59,7 @@ impl<T: Number, S: Set> Expr<T, S> {
     /// `-0 < +0`.
     pub fn cummax<D: Dim>(self) -> Self
     where
+        T: Number,
         (D, ()): Minus<S, Out: First<Out: Scannable>>,
     {
         self.then(|g, a| g.scan(Reduction::Max, a, D::ID))
