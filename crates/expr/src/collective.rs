@@ -9,12 +9,13 @@ use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
 use crate::plan::{Extent, Plan, Slot, WorldDim};
 use crate::reduce::Reduction;
+use crate::scan::{self, CHUNK, scanned};
 use std::collections::BTreeSet;
 
 /// Reductions of at most so many values are one thread's.
 pub const SERIAL: i64 = 16;
 /// Most accumulators.
-const WIDEST: i64 = 1024;
+pub(crate) const WIDEST: i64 = 1024;
 /// Segments that all rows together are cut into, about.
 const SEGMENTS: i64 = 2048;
 /// As many where rows are gone through again: then blocks wait for each other, so that all must be there at once.
@@ -88,37 +89,48 @@ pub(crate) fn chain(graph: &Graph, node: NodeId) -> Option<Chain> {
 pub struct Shared {
     /// The dimensions.
     pub dims: Vec<(DimId, i64)>,
-    /// Whether something else reads the results, so that rows are gone through again.
+    /// Whether something else reads the results, so that rows are gone through again; of rows that are scanned, whether they are
+    /// reduced too.
     pub again: bool,
+    /// Whether rows are scanned.
+    pub scans: bool,
     /// Whether nothing reduces only some of the dimensions.
     pub everywhere: bool,
 }
 
 impl Shared {
-    /// Chooses the dimensions of the longest reduction that is not read at other coordinates.
+    /// Chooses the dimensions of the longest reduction or scan that is not read at other coordinates.
     pub fn find(graph: &Graph, binding: &Binding<'_>) -> Result<Option<Shared>, Error> {
         let mut best: Option<(i64, Vec<(DimId, i64)>)> = None;
         for node in reached(graph, &BTreeSet::new()) {
-            let Some(chain) = chain(graph, node) else { continue };
+            let along: Vec<(DimId, Size)> = match chain(graph, node) {
+                Some(chain) => chain.dims.into_iter().zip(chain.sizes).collect(),
+                None => scanned(graph, node).into_iter().collect(),
+            };
             let mut dims = Vec::new();
-            for (dim, size) in chain.dims.iter().zip(&chain.sizes) {
+            for (dim, size) in &along {
                 dims.push((*dim, binding.size(*dim, *size)?));
             }
             let n = dims.iter().map(|(_, n)| *n).product();
-            if n > SERIAL && best.as_ref().is_none_or(|(most, _)| n > *most) {
+            if !dims.is_empty() && n > SERIAL && best.as_ref().is_none_or(|(most, _)| n > *most) {
                 best = Some((n, dims));
             }
         }
         let Some((_, dims)) = best else { return Ok(None) };
         let set: BTreeSet<DimId> = dims.iter().map(|(d, _)| *d).collect();
-        let heads: Vec<NodeId> = reached(graph, &set).into_iter().filter(|n| is_shared(graph, *n, &set)).collect();
+        let seen = reached(graph, &set);
+        let scans = seen.iter().any(|n| scan::is_shared(graph, *n, &set));
+        let heads: Vec<NodeId> = seen.into_iter().filter(|n| is_shared(graph, *n, &set)).collect();
         let read = |out: &crate::graph::Output| out.dims.iter().any(|d| set.contains(d));
         let nested = |n: &NodeId| {
             let inside = below(graph, &[chain(graph, *n).map_or(*n, |c| c.source)], &set);
             heads.iter().any(|h| inside.contains(h))
         };
-        let again = graph.outputs.iter().any(read) || heads.iter().any(nested);
-        Ok(Some(Shared { everywhere: everywhere(graph, &set), dims, again }))
+        let again = match scans {
+            true => !heads.is_empty(),
+            false => graph.outputs.iter().any(read) || heads.iter().any(nested),
+        };
+        Ok(Some(Shared { everywhere: everywhere(graph, &set), dims, again, scans }))
     }
 
     /// The dimensions as a set.
@@ -169,7 +181,7 @@ pub(crate) fn is_shared(graph: &Graph, node: NodeId, set: &BTreeSet<DimId>) -> b
     chain(graph, node).is_some_and(|c| c.dims.len() == set.len() && c.dims.iter().all(|d| set.contains(d)))
 }
 
-/// Nodes that outputs read at their own coordinates: not through [`Op::At`], nor through a reduction other than of `set`.
+/// Nodes that outputs read at their own coordinates: not through [`Op::At`], nor through a reduction or a scan other than of `set`.
 fn reached(graph: &Graph, set: &BTreeSet<DimId>) -> Vec<NodeId> {
     let outputs: Vec<NodeId> = graph.outputs.iter().map(|o| o.node).collect();
     below(graph, &outputs, set).into_iter().collect()
@@ -187,6 +199,7 @@ fn below(graph: &Graph, from: &[NodeId], set: &BTreeSet<DimId>) -> BTreeSet<Node
             Op::Reduce { .. } => {
                 stack.extend(chain(graph, node).filter(|_| is_shared(graph, node, set)).map(|c| c.source))
             }
+            Op::Scan { source, .. } => stack.extend(scan::is_shared(graph, node, set).then_some(*source)),
             op => op.for_each_arg(|a| stack.push(a)),
         }
     }
@@ -213,6 +226,8 @@ pub struct Group {
     pub tree: Tree,
     /// Whether rows are gone through again.
     pub again: bool,
+    /// Whether rows are scanned.
+    pub scans: bool,
     /// Steps in which a thread goes along a row, if they are few enough to be written one after the other; else 0.
     pub steps: u32,
     /// Threads that share a row. Each has `width / threads` accumulators, for as many neighbouring values.
@@ -237,14 +252,19 @@ impl Group {
         let reduced =
             shared.dims.iter().map(|(dim, n)| WorldDim { dim: *dim, extent: *n, class: Extent::MultipleOf(1) });
         world.extend(reduced);
-        let tree = Tree::new(n, rows, shared.again);
+        let tree = match shared.scans {
+            true => Tree::scanned(n, rows, !shared.again),
+            false => Tree::new(n, rows, shared.again),
+        };
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
+        let scans = shared.scans;
         let set = shared.set();
-        let steps = match again && n <= LONGEST {
+        let steps = match again && !scans && n <= LONGEST {
             true => (n.max(1) as u32).div_ceil(tree.width).next_power_of_two(),
             false => 0,
         };
-        Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false, beside: false }
+        let (threads, rows, tall, beside) = (1, 1, false, false);
+        Group { loops, n, set, tree, again, scans, everywhere, steps, threads, rows, tall, beside }
     }
 
     /// The loops that are not reduced, and those that are.
@@ -260,7 +280,7 @@ impl Group {
     /// Whether the segments of rows are gone through again and again. Their blocks wait for each other after each turn; in a
     /// launch with other sections, one block goes through all segments of its rows.
     pub fn in_turns(&self) -> bool {
-        self.again && self.segments() > 1
+        self.again && !self.scans && self.segments() > 1
     }
 
     /// Whether the blocks of the launch wait for each other, so that all must be there at once. Fewer blocks do as well.
@@ -322,7 +342,9 @@ impl Plan {
         let inner = reduced.last().and_then(|w| along(w.dim));
         let tall = inner.is_none() && outer.last().is_some_and(|w| w.extent >= 8 && along(w.dim).is_some());
         let least = (width / BLOCK).max(1);
-        let lanes = if tall {
+        let lanes = if group.scans {
+            CHUNK
+        } else if tall {
             let threads = (width * held.next_power_of_two() / HELD).clamp(1, width).max(width.min(HELD));
             width / threads
         } else {

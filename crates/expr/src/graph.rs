@@ -164,6 +164,15 @@ pub enum Op {
         /// From index 0 to here.
         size: Size,
     },
+    /// The values of `source` along `dim` from the first to the point's own, made one.
+    Scan {
+        /// How.
+        reduction: Reduction,
+        /// What is scanned.
+        source: NodeId,
+        /// Along which dimension; the result has it too.
+        dim: DimId,
+    },
 }
 
 impl Op {
@@ -177,7 +186,7 @@ impl Op {
         match self {
             Op::Const(_) | Op::Input { .. } | Op::Index(_) => {}
             Op::Extent(s) => size(s, &mut f),
-            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) => f(*a),
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) | Op::Scan { source: a, .. } => f(*a),
             Op::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             Op::Fma(a, b, c) | Op::Select(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             Op::Guard { value, low, high, .. } => [*value, *low, *high].into_iter().for_each(f),
@@ -206,7 +215,7 @@ pub struct Node {
     pub dtype: DType,
     /// Over which dimensions, sorted by id.
     pub shape: Box<[(DimId, Size)]>,
-    /// How many reductions stand one inside the other in it: 0 if there is none.
+    /// How many reductions, scans and iterations stand one inside the other in it: 0 if there is none.
     pub depth: u16,
 }
 
@@ -487,7 +496,7 @@ impl Graph {
         let mut depth = 0;
         op.for_each_arg(|a| depth = self.node(a).depth.max(depth));
         match op {
-            Op::Reduce { .. } | Op::Iterate { .. } => depth + 1,
+            Op::Reduce { .. } | Op::Scan { .. } | Op::Iterate { .. } => depth + 1,
             Op::At { source, coords, .. } => {
                 let coords = coords.iter().map(|(_, c)| self.node(*c).depth).max().unwrap_or(0);
                 depth.max(self.node(*source).depth + coords)
@@ -508,7 +517,7 @@ impl Graph {
             Op::Index(dim) => vec![(*dim, Size::Any)],
             Op::Extent(Size::Node(n)) => self.node(*n).shape.to_vec(),
             Op::Extent(_) => Vec::new(),
-            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) => self.node(*a).shape.to_vec(),
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) | Op::Scan { source: a, .. } => self.node(*a).shape.to_vec(),
             Op::Binary(_, a, b) => self.union(&[*a, *b]),
             Op::Fma(a, b, c) | Op::Select(a, b, c) => self.union(&[*a, *b, *c]),
             Op::Guard { value, low, high, .. } => self.union(&[*value, *low, *high]),

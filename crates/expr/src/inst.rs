@@ -132,6 +132,15 @@ pub enum Inst {
     },
     /// The result of a reduction that threads share: its number among [`Program::shared`](crate::program::Program::shared).
     Shared(u16),
+    /// The value of a scan that threads share, at one of the thread's points.
+    Scan {
+        /// Its number among [`Program::scans`].
+        number: u16,
+        /// Which of the thread's points.
+        lane: u16,
+        /// What is scanned, at each of them.
+        terms: Box<[Val]>,
+    },
 }
 
 /// A reduction that threads share.
@@ -147,6 +156,21 @@ pub struct SharedReduction {
     pub terms: Vec<(Val, Option<Val>)>,
 }
 
+/// A scan that threads share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedScan {
+    /// How.
+    pub reduction: Reduction,
+    /// Of what type.
+    pub dtype: DType,
+    /// How many levels of shared reductions end before it can begin.
+    pub level: u16,
+    /// What is scanned, at each of the thread's points.
+    pub terms: Box<[Val]>,
+    /// What the results vary along.
+    pub along: Along,
+}
+
 /// Which results a program is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
@@ -154,6 +178,8 @@ pub enum Goal {
     Stores,
     /// What shared reductions of a level take.
     Level(u16),
+    /// What a shared scan takes.
+    Scan(u16),
 }
 
 impl Inst {
@@ -169,7 +195,7 @@ impl Inst {
     pub fn for_each_arg(&self, mut f: impl FnMut(Val)) {
         match self {
             Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_) => {}
-            Inst::Load { index, .. } => index.iter().for_each(|v| f(*v)),
+            Inst::Load { index: list, .. } | Inst::Scan { terms: list, .. } => list.iter().for_each(|v| f(*v)),
             Inst::Unary(_, a) | Inst::Cast(a) | Inst::Bits(a) => f(*a),
             Inst::Call(_, args) => args.iter().for_each(|a| f(*a)),
             Inst::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),

@@ -34,7 +34,7 @@ impl Graph {
         }
     }
 
-    /// Whether `node` reads `carry` through a read at other coordinates or a reduction.
+    /// Whether `node` reads `carry` through a read at other coordinates, a reduction or a scan.
     fn elsewhere(&self, node: NodeId, carry: NodeId) -> bool {
         let mut seen: HashSet<(NodeId, bool)> = HashSet::new();
         let mut stack = vec![(node, false)];
@@ -51,7 +51,7 @@ impl Graph {
                     stack.push((*source, true));
                     stack.extend(coords.iter().map(|(_, c)| (*c, moved)));
                 }
-                op @ Op::Reduce { .. } => op.for_each_arg(|a| stack.push((a, true))),
+                op @ (Op::Reduce { .. } | Op::Scan { .. }) => op.for_each_arg(|a| stack.push((a, true))),
                 op => op.for_each_arg(|a| stack.push((a, moved))),
             }
         }

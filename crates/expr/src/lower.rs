@@ -1,5 +1,7 @@
 //! Lowering: the graph, at given coordinates, becomes straight-line code.
 
+mod scan;
+
 use crate::collective::{Group, chain, is_shared};
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
@@ -244,6 +246,7 @@ impl Lower<'_> {
             Op::Reduce { reduction, source, dim, size } => {
                 return self.reduce((node, point), (*reduction, *source), (*dim, *size), stack);
             }
+            Op::Scan { reduction, source, dim } => return self.scan((node, point), (*reduction, *source), *dim, stack),
         })
     }
 
@@ -263,15 +266,28 @@ impl Lower<'_> {
             Size::Const(n) => self.program.constant_of(Scalar::of(n as i32)),
             _ => self.extent(size),
         };
-        let known = self.program.constant(extent).map(|s| i64::from(s.get::<i32>().max(0)));
         let (value, times) = self.graph.terms(reduction, source);
+        self.steps((node, point), (reduction, value, times), (dim, extent), stack)
+    }
+
+    /// A reduction of `extent` values, or products of two, within the thread.
+    fn steps(
+        &mut self,
+        (node, point): Task,
+        (reduction, value, times): (Reduction, NodeId, Option<NodeId>),
+        (dim, extent): (DimId, Val),
+        stack: &mut Vec<Task>,
+    ) -> Option<Val> {
+        let known = self.program.constant(extent).map(|s| i64::from(s.get::<i32>().max(0)));
         let dtype = self.graph.node(node).dtype;
         if let Some(n) = known.filter(|n| *n <= UNROLLED) {
             return self.unrolled((reduction, n, dtype), (value, times), point, dim, stack);
         }
         let (mut outer, mut depth) = (0, self.program.depth(extent));
+        let graph = self.graph;
+        let seen = |n: NodeId, d: DimId| graph.node(n).shape.binary_search_by_key(&d, |(s, _)| *s).is_ok();
         for (d, v) in &self.points[point as usize].0 {
-            if *d != dim && self.graph.node(source).shape.binary_search_by_key(d, |(s, _)| *s).is_ok() {
+            if *d != dim && (seen(value, *d) || times.is_some_and(|t| seen(t, *d))) {
                 outer |= self.program.varies(*v);
                 depth = depth.max(self.program.depth(*v));
             }

@@ -7,7 +7,7 @@ use crate::dtype::{DType, Scalar};
 use crate::extend::Function;
 use crate::fold;
 use crate::graph::{Binary, DimId, NodeId, Unary};
-pub use crate::inst::{Along, Goal, Inst, LOOPS, Loop, LoopId, SharedReduction, Val};
+pub use crate::inst::{Along, Goal, Inst, LOOPS, Loop, LoopId, SharedReduction, SharedScan, Val};
 use crate::reduce::Reduction;
 use std::collections::{BTreeSet, HashMap};
 
@@ -49,6 +49,8 @@ pub struct Program {
     levels: Vec<u16>,
     /// Reductions that threads share.
     pub shared: Vec<SharedReduction>,
+    /// Scans that threads share.
+    pub scans: Vec<SharedScan>,
     /// Shared reductions' varying.
     shared_along: Vec<Along>,
     /// What the program is run for.
@@ -106,17 +108,31 @@ impl Program {
 
     /// The stores that the program is run for.
     pub fn stored(&self) -> &[Store] {
-        if matches!(self.goal, Some(Goal::Level(_))) { &[] } else { &self.stores }
+        if matches!(self.goal, None | Some(Goal::Stores)) { &self.stores } else { &[] }
     }
 
     /// The shared reductions that the program is run for, with their numbers.
     pub fn taken(&self) -> impl Iterator<Item = (usize, &SharedReduction)> {
         let wanted = |s: &SharedReduction| match self.goal {
             None => true,
-            Some(Goal::Stores) => false,
+            Some(Goal::Stores | Goal::Scan(_)) => false,
             Some(Goal::Level(level)) => s.level == level,
         };
         self.shared.iter().enumerate().filter(move |(_, s)| wanted(s))
+    }
+
+    /// What the program is run for besides its stores: what shared reductions and a scan take.
+    pub fn terms(&self) -> impl Iterator<Item = Val> {
+        let taken = self.taken().flat_map(|(_, s)| &s.terms).flat_map(|(a, b)| [Some(*a), *b]).flatten();
+        taken.chain(self.scanned().iter().copied())
+    }
+
+    /// What the scan that the program is run for takes.
+    pub fn scanned(&self) -> &[Val] {
+        match self.goal {
+            Some(Goal::Scan(number)) => &self.scans[usize::from(number)].terms,
+            _ => &[],
+        }
     }
 
     /// Levels of shared reductions.
@@ -135,6 +151,19 @@ impl Program {
         self.push(Inst::Shared(self.shared.len() as u16 - 1), dtype)
     }
 
+    /// The value at one of the thread's points of a scan that threads share along the world dimensions `scanned`.
+    pub fn scan(&mut self, reduction: Reduction, terms: Box<[Val]>, lane: u16, scanned: Along) -> Val {
+        let dtype = self.dtype(terms[0]);
+        let along = terms.iter().fold(scanned, |bits, v| bits | self.varies(*v));
+        let level = terms.iter().map(|v| self.levels[v.0 as usize]).max().unwrap_or(0);
+        let scan = SharedScan { reduction, dtype, level, terms: terms.clone(), along };
+        let number = self.scans.iter().position(|s| *s == scan).unwrap_or(self.scans.len());
+        if number == self.scans.len() {
+            self.scans.push(scan);
+        }
+        self.push(Inst::Scan { number: number as u16, lane, terms }, dtype)
+    }
+
     /// For each value, whether a store needs it.
     pub fn live(&self) -> Vec<bool> {
         let mut live = vec![false; self.len()];
@@ -142,9 +171,7 @@ impl Program {
             live[store.value.0 as usize] = true;
             store.index.iter().for_each(|v| live[v.0 as usize] = true);
         }
-        for (a, b) in self.taken().flat_map(|(_, s)| &s.terms) {
-            [Some(*a), *b].into_iter().flatten().for_each(|v| live[v.0 as usize] = true);
-        }
+        self.terms().for_each(|v| live[v.0 as usize] = true);
         self.kept.iter().for_each(|v| live[v.0 as usize] = true);
         for v in (0..self.len()).rev() {
             if self.given.contains(&Val(v as u32)) {
@@ -175,6 +202,7 @@ impl Program {
                 within.bit() | self.loops[usize::from(within.0)].outer
             }
             Inst::Shared(number) => self.shared_along[usize::from(*number)],
+            Inst::Scan { number, .. } => self.scans[usize::from(*number)].along,
             _ => 0,
         };
         let mut level = match &inst {

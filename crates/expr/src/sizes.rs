@@ -55,7 +55,7 @@ impl Sizes<'_> {
             Op::Cast(a) => fold::cast(of(a)?, self.graph.node(node).dtype),
             Op::Bits(a) => fold::bits(of(a)?, self.graph.node(node).dtype),
             Op::Index(_) | Op::Extent(_) => return None,
-            Op::Call(..) | Op::Reduce { .. } | Op::Carry { .. } | Op::Iterate { .. } => return None,
+            Op::Call(..) | Op::Reduce { .. } | Op::Scan { .. } | Op::Carry { .. } | Op::Iterate { .. } => return None,
         })
     }
 }

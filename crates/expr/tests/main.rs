@@ -13,6 +13,7 @@ mod naive;
 mod random;
 mod reference;
 mod rows;
+mod scans;
 mod sections;
 mod table;
 mod taps;

@@ -20,6 +20,8 @@ pub(crate) struct Naive<'a> {
     memo: HashMap<(NodeId, Place, bool), Number>,
     /// The dimensions that threads reduce together, with their sizes, and the order.
     shared: Option<(Vec<(u64, i64)>, Tree)>,
+    /// Rows of scans that threads share.
+    scans: HashMap<(NodeId, Reduction, Place), Vec<Number>>,
     /// Values of iterations under way.
     carried: HashMap<NodeId, Number>,
     /// Whether a box or a coordinate was clamped.
@@ -28,7 +30,15 @@ pub(crate) struct Naive<'a> {
 
 impl<'a> Naive<'a> {
     pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
-        Naive { graph, inputs, memo: HashMap::new(), shared, carried: HashMap::new(), failed: false }
+        Naive {
+            graph,
+            inputs,
+            memo: HashMap::new(),
+            shared,
+            scans: HashMap::new(),
+            carried: HashMap::new(),
+            failed: false,
+        }
     }
 
     /// Every output, of these shapes.
@@ -152,6 +162,18 @@ impl<'a> Naive<'a> {
                 }
                 sum
             }
+            Op::Scan { reduction, source, dim } => {
+                let index = coord(*dim);
+                let shared =
+                    self.shared.clone().filter(|(dims, _)| !moved && matches!(dims[..], [(d, _)] if d == *dim));
+                match shared {
+                    Some((dims, tree)) => self.scanned((*reduction, *source), point, dims[0], tree, index as usize),
+                    None => (0..=index).fold(start(*reduction, dtype), |sum, c| {
+                        let value = self.value(*source, &with(point, *dim, c), true);
+                        binary(step(*reduction), sum, value, dtype)
+                    }),
+                }
+            }
         }
     }
 
@@ -172,6 +194,40 @@ impl<'a> Naive<'a> {
             }
             _ => binary(step(reduction), sum, self.value(source, at, moved), node.dtype),
         }
+    }
+
+    /// A value of a scan's row, which is scanned strip after strip.
+    fn scanned(
+        &mut self,
+        (reduction, source): (Reduction, NodeId),
+        point: &[(u64, i64)],
+        (dim, n): (u64, i64),
+        tree: Tree,
+        index: usize,
+    ) -> Number {
+        let dtype = self.graph.node(source).dtype;
+        let key = (source, reduction, with(point, dim, 0));
+        if let Some(known) = self.scans.get(&key) {
+            return known[index];
+        }
+        let mut values: Vec<Number> = (0..n).map(|c| self.value(source, &with(point, dim, c), false)).collect();
+        let strip = tree.width.min(128) as usize;
+        values.resize(values.len().next_multiple_of(strip), start(reduction, dtype));
+        let op = |a, b| binary(step(reduction), a, b, dtype);
+        let (mut row, mut segments) = (Vec::new(), Vec::new());
+        for segment in values.chunks((tree.segment as usize).next_multiple_of(strip)) {
+            let mut before = beside(reduction, &segments, dtype);
+            let mut sum = start(reduction, dtype);
+            for strip in segment.chunks(strip) {
+                halves(strip, before, &op, &mut row);
+                before = op(before, total(strip, &op));
+                sum = op(sum, total(strip, &op));
+            }
+            segments.push(sum);
+        }
+        let value = row[index];
+        self.scans.insert(key, row);
+        value
     }
 
     /// What reductions along exactly these dimensions, one inside the other, reduce.
@@ -216,11 +272,7 @@ impl<'a> Naive<'a> {
         if parts.len() == 1 {
             return parts[0];
         }
-        let mut sums = vec![start(reduction, dtype); 32];
-        for (i, part) in parts.into_iter().enumerate() {
-            sums[i % 32] = binary(step(reduction), sums[i % 32], part, dtype);
-        }
-        pairs(reduction, sums, dtype)
+        beside(reduction, &parts, dtype)
     }
 
     fn size(&mut self, size: Size, point: &[(u64, i64)], moved: bool) -> i128 {
@@ -234,6 +286,45 @@ impl<'a> Naive<'a> {
             Size::Any => panic!("a size that nothing gives is used"),
         }
     }
+}
+
+/// A point with another coordinate along one dimension.
+fn with(point: &[(u64, i64)], dim: u64, coord: i64) -> Place {
+    point.iter().filter(|(d, _)| *d != dim).copied().chain([(dim, coord)]).collect()
+}
+
+/// The sum of a strip: of four values one after the other, of more the sum of the halves' sums.
+fn total(values: &[Number], op: &impl Fn(Number, Number) -> Number) -> Number {
+    match values {
+        [first, rest @ ..] if values.len() == 4 => rest.iter().fold(*first, |sum, v| op(sum, *v)),
+        _ => {
+            let (a, b) = values.split_at(values.len() / 2);
+            op(total(a, op), total(b, op))
+        }
+    }
+}
+
+/// Appends the scan of a strip that has `before` before it.
+fn halves(values: &[Number], before: Number, op: &impl Fn(Number, Number) -> Number, row: &mut Vec<Number>) {
+    if values.len() > 4 {
+        let (a, b) = values.split_at(values.len() / 2);
+        halves(a, before, op, row);
+        return halves(b, op(before, total(a, op)), op, row);
+    }
+    let mut sum = before;
+    for v in values {
+        sum = op(sum, *v);
+        row.push(sum);
+    }
+}
+
+/// Results of segments, in 32 accumulators side by side.
+fn beside(reduction: Reduction, parts: &[Number], dtype: DType) -> Number {
+    let mut sums = vec![start(reduction, dtype); 32];
+    for (i, part) in parts.iter().enumerate() {
+        sums[i % 32] = binary(step(reduction), sums[i % 32], *part, dtype);
+    }
+    pairs(reduction, sums, dtype)
 }
 
 /// Neighbours become one until one is left.

@@ -428,7 +428,7 @@ impl Builder<'_> {
         self.graph.at(a, &[(dim, from)], &[])
     }
 
-    /// A node without one of its dimensions.
+    /// A node without one of its dimensions, or scanned along one.
     fn reduced(&mut self, a: NodeId) -> NodeId {
         let shape = self.graph.node(a).shape.clone();
         if shape.is_empty() {
@@ -445,6 +445,7 @@ impl Builder<'_> {
                 let product = self.sized(product);
                 self.graph.reduce(Reduction::Sum, product, dim)
             }
+            2 => self.graph.scan(reduction, a, dim),
             _ => self.graph.reduce(reduction, a, dim),
         }
     }

@@ -11,6 +11,7 @@ mod launches;
 mod opencv;
 mod operations;
 mod reductions;
+mod scans;
 mod sections;
 mod support;
 mod user_kernel;

@@ -190,6 +190,9 @@ impl Body<'_> {
     }
 
     fn use_of(&self, v: Val) -> String {
+        if let Inst::Scan { number, lane, terms } = self.program.inst(v) {
+            return if terms.len() > 1 { format!("c{number}[{lane}]") } else { format!("c{number}") };
+        }
         if self.program.given.contains(&v) {
             return format!("h{}", v.0);
         }
@@ -309,9 +312,14 @@ impl Body<'_> {
         }
     }
 
-    /// What shared reductions take goes to the thread's accumulators; what later turns need is kept.
+    /// What shared reductions and scans take goes where the thread has it; what later turns need is kept.
     fn accumulators(&mut self) {
         let program = self.program;
+        for (lane, v) in program.scanned().iter().enumerate() {
+            let place = if program.scanned().len() > 1 { format!("x[{lane}]") } else { "x".into() };
+            let value = self.use_of(*v);
+            self.line(format_args!("{place} = {value}"));
+        }
         for v in &program.kept {
             let value = self.use_of(*v);
             self.line(format_args!("h{} = {value}", v.0));
@@ -418,7 +426,7 @@ impl Body<'_> {
         let text = match self.program.inst(v) {
             Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } => return,
             // Their loop writes them.
-            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) => return,
+            Inst::Step { .. } | Inst::Reduce { .. } | Inst::Shared(_) | Inst::Scan { .. } => return,
             Inst::Carry { .. } | Inst::Iterate { .. } => return,
             Inst::Unary(op, a) => unary(*op, &of(self, a), dtype),
             Inst::Binary(op, a, b) => {

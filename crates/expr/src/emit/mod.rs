@@ -45,7 +45,7 @@ pub struct Kernel {
     pub guards: bool,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
-    /// Reductions that threads share.
+    /// Reductions and scans that threads share.
     shared: usize,
 }
 
@@ -103,7 +103,10 @@ impl Written {
             headers.push("collective");
             let point = point.as_ref().unwrap_or(&tile);
             shared_bytes = group::write(&mut functions, plan, group, (&names, role), &params, [&tile, point]);
-            shared = tile.shared.len();
+            if !tile.scans.is_empty() {
+                headers.push("scan");
+            }
+            shared = tile.shared.len() + tile.scans.len();
         } else {
             body::function(&mut functions, "tile", plan, &names, &params, &tile, None);
             if let Some(point) = &point {

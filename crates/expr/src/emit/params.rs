@@ -171,7 +171,7 @@ impl Params {
     }
 
     /// Bytes of the workspace: a counter, zero between launches, for each block of rows, and from [`COUNTER_BYTES`] on 8 bytes for
-    /// each segment of each row and shared reduction.
+    /// each segment of each row and shared reduction or scan. Scans have a counter for each segment, and two more.
     pub(super) fn workspace_bytes(&self, plan: &Plan, shared: usize) -> usize {
         let Some(group) = plan.group.as_ref().filter(|g| g.segments() > 1) else { return 0 };
         let rows = group.row_blocks(&plan.world) * i64::from(group.rows);

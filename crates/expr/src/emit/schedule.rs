@@ -36,9 +36,7 @@ impl Uses {
     pub(super) fn new(program: &Program) -> Uses {
         let n = program.len();
         let mut uses = Uses { live: vec![false; n], stored: vec![false; n], users: vec![Vec::new(); n] };
-        for (a, b) in program.taken().flat_map(|(_, s)| &s.terms) {
-            [Some(*a), *b].into_iter().flatten().for_each(|v| uses.stored[v.0 as usize] = true);
-        }
+        program.terms().for_each(|v| uses.stored[v.0 as usize] = true);
         for store in program.stored() {
             let address = store.index.iter().filter_map(|v| program.affine(*v).0);
             address.chain([store.value]).for_each(|v| uses.stored[v.0 as usize] = true);

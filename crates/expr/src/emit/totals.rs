@@ -183,6 +183,8 @@ fn inside(along: Along, steps: &[u64]) -> u64 {
 fn cost(inst: &Inst) -> (u64, u64) {
     match inst {
         Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Load { .. } | Inst::Bits(_) => (0, 0),
+        // Each value is added once for its thread's total, and once to what stands before it.
+        Inst::Scan { .. } => (2, 2),
         Inst::Step { .. } | Inst::Shared(_) | Inst::Carry { .. } | Inst::Iterate { .. } => (0, 0),
         Inst::Unary(..) | Inst::Binary(..) | Inst::Select(..) | Inst::Cast(_) | Inst::Call(..) => (1, 1),
         Inst::Fma(..) => (2, 1),

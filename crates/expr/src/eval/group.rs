@@ -4,10 +4,11 @@ use super::lanes::{Arg, fill};
 use super::schedule::Schedule;
 use super::{BLOCK, Worker, raw};
 use crate::collective::{Group, PARTIALS};
-use crate::dtype::Scalar;
+use crate::dtype::{DType, Scalar};
 use crate::fold;
 use crate::plan::Plan;
 use crate::program::{SharedReduction, Val};
+use crate::reduce::Reduction;
 use rayon::prelude::*;
 
 /// Computes every row: the levels of reductions, then what is stored.
@@ -30,7 +31,8 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
             };
             for (number, shared) in turns[level].program.taken() {
                 let values: Vec<u64> = parts.iter().map(|p| p[number]).collect();
-                reduced[number] = if values.len() == 1 { values[0] } else { partials(shared, &values) };
+                let kind = (shared.reduction, shared.dtype);
+                reduced[number] = if values.len() == 1 { values[0] } else { partials(kind, &values) };
             }
         }
         let last = turns.len() - 1;
@@ -46,7 +48,7 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
         }
     };
     let workers = || (0..turns.len()).map(place).collect::<Vec<_>>();
-    if group.segments() > 1 {
+    if group.segments() > 1 && !group.scans {
         let mut workers = workers();
         (0..rows).for_each(|row| each(&mut workers, row));
     } else {
@@ -58,23 +60,27 @@ fn scalar(shared: &SharedReduction, bits: u64) -> Scalar {
     Scalar { dtype: shared.dtype, bits }
 }
 
+/// What two values of a type become.
+fn both((reduction, dtype): (Reduction, DType), a: u64, b: u64) -> u64 {
+    fold::binary(reduction.operation(), Scalar { dtype, bits: a }, Scalar { dtype, bits: b }).bits
+}
+
 /// Neighbours become one, pairs of pairs, until one is left.
-fn tree(shared: &SharedReduction, mut values: Vec<u64>) -> u64 {
-    let op = shared.reduction.operation();
+fn tree(kind: (Reduction, DType), mut values: Vec<u64>) -> u64 {
     while values.len() > 1 {
-        values = values.chunks(2).map(|p| fold::binary(op, scalar(shared, p[0]), scalar(shared, p[1])).bits).collect();
+        values = values.chunks(2).map(|p| both(kind, p[0], p[1])).collect();
     }
     values[0]
 }
 
 /// Segments' results, side by side.
-fn partials(shared: &SharedReduction, values: &[u64]) -> u64 {
-    let mut sums = vec![shared.reduction.identity(shared.dtype).bits; PARTIALS as usize];
+pub(super) fn partials(kind: (Reduction, DType), values: &[u64]) -> u64 {
+    let mut sums = vec![kind.0.identity(kind.1).bits; PARTIALS as usize];
     for (i, v) in values.iter().enumerate() {
         let sum = &mut sums[i % PARTIALS as usize];
-        *sum = fold::binary(shared.reduction.operation(), scalar(shared, *sum), scalar(shared, *v)).bits;
+        *sum = both(kind, *sum, *v);
     }
-    tree(shared, sums)
+    tree(kind, sums)
 }
 
 impl Worker<'_> {
@@ -82,6 +88,7 @@ impl Worker<'_> {
     fn segment(&mut self, group: &Group, row: i64, segment: i64, level: u16) -> Vec<u64> {
         let schedule = self.schedule;
         self.row = None;
+        self.begin_scans();
         let width = group.tree.width as usize;
         let taken: Vec<(usize, &SharedReduction)> = schedule.program.taken().collect();
         // Room for the accumulators, and as much again for what they become.
@@ -101,7 +108,7 @@ impl Worker<'_> {
         let mut results = vec![0; schedule.program.shared.len()];
         for (sum, (number, shared)) in sums.iter().zip(&taken) {
             let values = (0..width).map(|i| element(sum, shared.dtype.size(), i)).collect();
-            results[*number] = tree(shared, values);
+            results[*number] = tree((shared.reduction, shared.dtype), values);
         }
         results
     }
@@ -176,6 +183,7 @@ impl Worker<'_> {
     /// row, which only then has but one value.
     fn finish(&mut self, group: &Group, row: i64, segment: i64) {
         self.row = None;
+        self.begin_scans();
         let reduced = self.plan.world.len() - group.loops;
         let along = |d: &usize| *d >= reduced;
         let index = |s: &crate::program::Store| {

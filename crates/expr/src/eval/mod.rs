@@ -10,6 +10,7 @@ mod kept;
 mod kernel;
 mod lanes;
 mod raw;
+mod scan;
 mod schedule;
 mod steps;
 
@@ -136,6 +137,8 @@ struct Worker<'a> {
     active: Option<Vec<bool>>,
     /// Bits of the results of shared reductions.
     reduced: Vec<u64>,
+    /// How far each shared scan has come.
+    carries: Vec<scan::Carry>,
     /// Room for one step of an accumulator.
     spare: Vec<u64>,
     coords: Vec<i64>,
@@ -159,6 +162,7 @@ impl<'a> Worker<'a> {
             schedule,
             active: None,
             reduced: Vec::new(),
+            carries: Vec::new(),
             inputs,
             targets,
             failed,
@@ -210,7 +214,10 @@ impl<'a> Worker<'a> {
         match self.schedule.slot_of[v.0 as usize] {
             Some(slot) => {
                 let mut out = std::mem::take(&mut self.blocks[slot]);
-                self.vector(v, &mut out, start, n);
+                match self.schedule.program.inst(v) {
+                    Inst::Scan { number, terms, .. } => self.scan(usize::from(*number), terms[0], &mut out, (start, n)),
+                    _ => self.vector(v, &mut out, start, n),
+                }
                 self.blocks[slot] = out;
             }
             None => self.scalars[v.0 as usize] = self.scalar(v),
@@ -291,6 +298,8 @@ impl<'a> Worker<'a> {
                 self.scalars[v.0 as usize]
             }
             Inst::Shared(number) => self.reduced[usize::from(*number)],
+            // It varies along the inner dimension.
+            Inst::Scan { .. } => 0,
         }
     }
 
@@ -330,7 +339,7 @@ impl<'a> Worker<'a> {
                 lanes::guards(out, [arg(value), arg(low), arg(high)], index, n, active, self.failed);
             }
             // A step of its own for each point is written by its loop.
-            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Shared(_) => {}
+            Inst::Const(_) | Inst::Extent { .. } | Inst::Step { .. } | Inst::Shared(_) | Inst::Scan { .. } => {}
             Inst::Reduce { .. } | Inst::Carry { .. } | Inst::Iterate { .. } => {}
         }
     }

@@ -84,9 +84,7 @@ impl Schedule {
         for store in self.program.stored() {
             last_use[store.value.0 as usize] = usize::MAX;
         }
-        for (a, b) in self.program.taken().flat_map(|(_, s)| &s.terms) {
-            [Some(*a), *b].into_iter().flatten().for_each(|v| last_use[v.0 as usize] = usize::MAX);
-        }
+        self.program.terms().for_each(|v| last_use[v.0 as usize] = usize::MAX);
         let kept: Vec<Val> = self.taps.values().collect();
         kept.iter().for_each(|v| last_use[v.0 as usize] = usize::MAX);
         let columns = std::mem::take(&mut self.columns);

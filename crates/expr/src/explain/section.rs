@@ -34,6 +34,8 @@ pub struct SharedRows {
     pub rows_a_block: u32,
     /// Whether rows are gone through again after their reduction.
     pub again: bool,
+    /// Whether rows are scanned.
+    pub scans: bool,
 }
 
 /// The blocks that compute results of one iteration space.
@@ -84,6 +86,7 @@ impl SectionLoops {
                 threads_a_row: g.threads,
                 rows_a_block: g.rows,
                 again: g.again,
+                scans: g.scans,
             }),
         }
     }

@@ -47,10 +47,11 @@ impl SectionLoops {
         writeln!(f, "{:<13}{lanes} each, {x} x {y} in a block, {blocks} blocks", "threads")?;
         let Some(s) = &self.shared else { return Ok(()) };
         let segments = if s.segments == 1 { String::new() } else { format!(" in {} segments", s.segments) };
-        let again = if s.again { ", gone through again" } else { "" };
+        let (what, again) = (if s.scans { "scanned" } else { "reduced" }, s.again && !s.scans);
+        let again = if again { ", gone through again" } else { "" };
         let (rows, values) = (grouped(s.rows as u64), grouped(s.values as u64));
         let plural = if s.rows == 1 { "row" } else { "rows" };
-        write!(f, "{:<13}{rows} {plural} of {values} values{segments}{again}; ", "reduced")?;
+        write!(f, "{:<13}{rows} {plural} of {values} values{segments}{again}; ", what)?;
         writeln!(f, "{} threads a row, {} rows a block, a tree {} wide", s.threads_a_row, s.rows_a_block, s.tree_width)
     }
 }

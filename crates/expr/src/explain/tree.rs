@@ -115,6 +115,9 @@ pub(super) fn operation(graph: &Graph, node: NodeId) -> String {
         Op::Reduce { reduction, dim, .. } => {
             format!("{} along {}", format!("{reduction:?}").to_lowercase(), graph.dim_name(*dim))
         }
+        Op::Scan { reduction, dim, .. } => {
+            format!("cumulative {} along {}", format!("{reduction:?}").to_lowercase(), graph.dim_name(*dim))
+        }
     }
 }
 

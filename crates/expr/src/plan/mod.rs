@@ -511,6 +511,7 @@ fn names_coordinate(graph: &Graph, dim: DimId) -> bool {
     graph.nodes().any(|node| match &node.op {
         Op::Index(d) => *d == dim,
         Op::At { coords, sizes, .. } => coords.iter().any(|(d, _)| *d == dim) || sizes.iter().any(|(d, _)| *d == dim),
+        Op::Scan { dim: d, .. } => *d == dim,
         _ => false,
     })
 }

@@ -109,6 +109,7 @@ impl Moved {
             Op::Reduce { reduction, source, dim, size } => {
                 Op::Reduce { reduction: *reduction, source: node(source), dim: *dim, size: self.size(*size) }
             }
+            Op::Scan { reduction, source, dim } => Op::Scan { reduction: *reduction, source: node(source), dim: *dim },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dtype::Rect;
 use crate::matrix::{Affine, Perspective};
-use tilewright_dims::NoDim;
+use tilewright_dims::{Absent, NoDim};
 
 /// Holds when nothing is left over: every dimension of the expression is in the stored layout.
 #[diagnostic::on_unimplemented(
@@ -30,6 +30,24 @@ impl NoExtra for NoDim {}
 )]
 pub trait Reducible {}
 impl Reducible for NoDim {}
+
+/// Holds when nothing is left over: the expression has the dimension that is to be scanned.
+#[diagnostic::on_unimplemented(
+    message = "there is no dimension `{Self}` to scan",
+    label = "the expression does not vary along `{Self}`",
+    note = "scan a dimension that is there; of equal values along `{Self}` say how many: `.repeat::<{Self}>(n)`"
+)]
+pub trait Scannable {}
+impl Scannable for NoDim {}
+
+/// Holds when the expression lacks the dimension `D`, which its result gains.
+#[diagnostic::on_unimplemented(
+    message = "the expression has dimension `{D}` already",
+    label = "the result is to gain `{D}`",
+    note = "name another dimension, or call the one that is there otherwise: `.rename::<{D}, ..>()`"
+)]
+pub trait Fresh<D> {}
+impl<D> Fresh<D> for Absent {}
 
 /// Holds between equal element types: `Self` on the right of the operator, `L` on its left.
 #[diagnostic::on_unimplemented(

@@ -8,6 +8,7 @@ mod expr;
 mod floats;
 mod functions;
 mod gather;
+mod histogram;
 mod integers;
 mod iteration;
 mod literal;
@@ -18,6 +19,7 @@ mod operators;
 mod reads;
 mod reductions;
 mod resize;
+mod scans;
 mod stencils;
 mod trace;
 mod warp;
@@ -28,7 +30,10 @@ pub(crate) use expr::grown;
 pub use expr::{Arg, Expr, In, IntoExpr, Per, Union3, World, constant, coordinate};
 pub use gather::{AtPoint, Rest, Rest2};
 pub use literal::{Bitwise, Float, Integer, Number, Pixel, Sampled};
-pub use marks::{AffineElement, AllStored, BoxElement, Condition, NoExtra, PerspectiveElement, Reducible, SameElement};
+pub use marks::{
+    AffineElement, AllStored, BoxElement, Condition, Fresh, NoExtra, PerspectiveElement, Reducible, SameElement,
+    Scannable,
+};
 pub use reductions::{Reduced, Summed};
 pub use stencils::Windowed;
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};

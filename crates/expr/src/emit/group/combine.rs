@@ -86,14 +86,14 @@ impl Writer<'_> {
     /// Segments' results wait for the block that comes last, which reduces them.
     pub(super) fn partials(&mut self) {
         let all = 0..self.tile.shared.len();
-        self.results();
-        self.leave(all.clone());
+        self.row_results();
+        self.write_results(all.clone());
         self.line(1, "if (!tw::last_to_come((unsigned*)p.workspace + block_of_rows, (unsigned)segments)) return;");
         self.gather(all);
     }
 
     /// Defines where the results of a row's segments are.
-    pub(super) fn results(&mut self) {
+    pub(super) fn row_results(&mut self) {
         let (count, rows) = (self.tile.shared.len(), self.group.rows);
         let row = format!("((long long)block_of_rows * {rows} + place)");
         self.line(
@@ -106,7 +106,7 @@ impl Writer<'_> {
     }
 
     /// Writes the segment's results.
-    pub(super) fn leave(&mut self, numbers: impl IntoIterator<Item = usize>) {
+    pub(super) fn write_results(&mut self, numbers: impl IntoIterator<Item = usize>) {
         let count = self.tile.shared.len();
         for number in numbers {
             let kind = self.tile.shared[number].dtype.cuda();

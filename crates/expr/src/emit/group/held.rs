@@ -120,8 +120,8 @@ impl Held {
 impl Writer<'_> {
     /// The program of a turn, with what it is given and what it keeps.
     pub(super) fn holding(&self, goal: Goal, turn: usize) -> Program {
-        let mut program = self.tile.aimed(goal);
-        program.given = Held::of(&self.held.given, turn).collect();
+        let (mut program, _) = super::scan::given(self.tile, goal);
+        program.given.extend(Held::of(&self.held.given, turn));
         program.kept = Held::of(&self.held.kept, turn).collect();
         program
     }

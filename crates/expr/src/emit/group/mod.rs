@@ -3,6 +3,8 @@
 mod combine;
 mod held;
 mod place;
+mod scan;
+mod segments;
 mod turns;
 
 use super::run::Role;
@@ -10,8 +12,9 @@ use super::{Names, Params, body};
 use crate::collective::Group;
 use crate::emit::text::literal;
 use crate::plan::Plan;
-use crate::program::{Goal, Program, SharedReduction};
+use crate::program::{Goal, Inst, Program, SharedReduction};
 use held::Held;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Bytes of shared memory that answer whether a block is the last.
@@ -31,6 +34,8 @@ struct Writer<'a> {
     shared_bytes: u32,
     /// What the threads keep from turn to turn.
     held: Held,
+    /// Where in shared memory the threads of scans meet, by the bytes of a value.
+    scan_places: BTreeMap<usize, u32>,
 }
 
 /// Writes everything below the head; gives the bytes of shared memory.
@@ -43,7 +48,19 @@ pub(super) fn write(
     [tile, point]: [&Program; 2],
 ) -> u32 {
     let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
-    let mut writer = Writer { plan, group, names, role, params, tile, point, text, shared_bytes, held };
+    let mut writer = Writer {
+        plan,
+        group,
+        names,
+        role,
+        params,
+        tile,
+        point,
+        text,
+        shared_bytes,
+        held,
+        scan_places: BTreeMap::new(),
+    };
     if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
         writer.held = Held::new(plan, group, tile);
     }
@@ -86,10 +103,7 @@ impl Writer<'_> {
     /// A function for each level and one that stores, each for all points of a thread and for one.
     fn functions(&self, out: &mut String) {
         let single = self.single();
-        let results = |before: u16| -> String {
-            let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
-            known.map(|(i, s)| format!(", const {} r{i}", s.dtype.cuda())).collect()
-        };
+        self.scan_functions(out);
         for level in 0..self.tile.levels() {
             let places = |many: bool| -> String {
                 let place = |(i, s): (usize, &SharedReduction)| match many {
@@ -101,7 +115,8 @@ impl Writer<'_> {
             let goal = Goal::Level(level);
             if self.whole_points() {
                 let turn = usize::from(level);
-                let more = places(true) + &results(level) + &self.held_parameters(turn);
+                let more = places(true) + &self.results(level) + &self.held_parameters(turn);
+                let more = more + &self.scan_parameters(&scan::given(self.tile, goal).1, true);
                 let name = format!("take{level}");
                 let program = self.holding(goal, turn);
                 body::function(out, &name, self.plan, self.names, self.params, &program, Some(&more));
@@ -109,22 +124,36 @@ impl Writer<'_> {
             if self.whole_points() && self.even() {
                 continue;
             }
-            let more = places(false) + &results(level);
+            let (program, scans) = scan::given(self.point, goal);
+            let more = places(false) + &self.results(level) + &self.scan_parameters(&scans, false);
             let name = format!("take{level}_one");
-            body::function(out, &name, &single, self.names, self.params, &self.point.aimed(goal), Some(&more));
+            body::function(out, &name, &single, self.names, self.params, &program, Some(&more));
         }
-        let more = results(u16::MAX);
         if self.stores_rows() && self.whole_points() {
             let turn = usize::from(self.tile.levels());
-            let more = results(u16::MAX) + &self.held_parameters(turn);
+            let more = self.results(u16::MAX) + &self.held_parameters(turn);
+            let more = more + &self.scan_parameters(&scan::given(self.tile, Goal::Stores).1, true);
             let program = self.holding(Goal::Stores, turn);
             body::function(out, "finish", self.plan, self.names, self.params, &program, Some(&more));
         }
         if self.stores_rows() && self.whole_points() && self.even() {
             return;
         }
-        let point = self.point.aimed(Goal::Stores);
-        body::function(out, "finish_one", &single, self.names, self.params, &point, Some(&more));
+        let (program, scans) = scan::given(self.point, Goal::Stores);
+        let more = self.results(u16::MAX) + &self.scan_parameters(&scans, false);
+        body::function(out, "finish_one", &single, self.names, self.params, &program, Some(&more));
+    }
+
+    /// The parameters for the results of reductions of the levels before this one.
+    fn results(&self, before: u16) -> String {
+        let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
+        known.map(|(i, s)| format!(", const {} r{i}", s.dtype.cuda())).collect()
+    }
+
+    /// The arguments for them.
+    fn known(&self, before: u16) -> String {
+        let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
+        known.map(|(i, _)| format!(", r{i}")).collect()
     }
 
     fn line(&mut self, depth: usize, text: &str) {
@@ -137,22 +166,32 @@ impl Writer<'_> {
 
     fn kernel(&mut self) {
         self.text.push_str(&self.role.head(self.plan));
-        if self.group.in_turns() {
-            self.turns();
-        } else {
-            self.place();
-            self.declare_held();
-            (0..self.tile.levels()).for_each(|level| self.turn(level));
-            if self.cut() {
-                self.partials();
-            }
-            self.finish("there && t == 0");
+        match () {
+            _ if self.group.in_turns() => self.turns(),
+            _ if self.chained() => self.chain(),
+            _ => self.once(),
         }
         self.line(0, "}");
     }
 
+    /// Each block goes along its part of a row.
+    fn once(&mut self) {
+        self.place();
+        self.declare_held();
+        self.levels();
+        if self.cut() {
+            self.partials();
+        }
+        self.finish("there && t == 0");
+    }
+
+    /// A turn for each level of reductions.
+    fn levels(&mut self) {
+        (0..self.tile.levels()).for_each(|level| self.level_of_row(level));
+    }
+
     /// One turn along the row for the reductions of a level, and their results.
-    fn turn(&mut self, level: u16) {
+    fn level_of_row(&mut self, level: u16) {
         let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
         self.accumulate(level, &numbers);
         numbers.into_iter().for_each(|number| self.combine(number));
@@ -172,22 +211,27 @@ impl Writer<'_> {
             let text = format!("{} k{i}[{lanes}] = {{{start}}};", s.dtype.cuda());
             self.line(1, &text);
         }
-        let before: String = self
-            .tile
-            .shared
-            .iter()
-            .enumerate()
-            .filter(|(_, s)| s.level < level)
-            .map(|(i, _)| format!(", r{i}"))
-            .collect();
-        let coords = self.coords();
+        let (before, coords, goal) = (self.known(level), self.coords(), Goal::Level(level));
         let all: String = numbers.iter().map(|i| format!(", k{i}")).collect();
         let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before}"));
-        let one = |lane: &str| {
+        let one = |lane: &str, scans: &str| {
             let each: String = numbers.iter().map(|i| format!(", k{i}[{lane}]")).collect();
-            format!("take{level}_one(p{coords}{each}{before});")
+            format!("take{level}_one(p{coords}{each}{before}{scans});")
         };
-        self.along(usize::from(level), many.as_deref(), &one);
+        self.row((goal, usize::from(level)), many.as_deref(), &one);
+    }
+
+    /// The turn `number` along a row, for a goal: `many` is the call for all points of a thread without its last arguments, `one`
+    /// that for one, given its lane and the arguments for scans.
+    fn row(&mut self, (goal, number): (Goal, usize), many: Option<&str>, one: &dyn Fn(&str, &str) -> String) {
+        let needed = scan::needed(self.tile, goal);
+        let Some(call) = many.filter(|_| !needed.is_empty()) else {
+            return self.along(number, many, &|lane| one(lane, ""));
+        };
+        let call = format!("{call}{});", self.scan_arguments(goal, ""));
+        let each = (0..self.lanes()).map(|l| one(&l.to_string(), &self.scan_arguments(goal, &format!("[{l}]"))));
+        let each: Vec<String> = each.collect();
+        self.along_scans(&needed, Some((&call, &each)), "");
     }
 
     /// The last turn: results are stored; those that do not vary along the row by the thread for which `condition` holds.
@@ -197,7 +241,8 @@ impl Writer<'_> {
         if self.stores_rows() {
             let many = self.whole_points().then(|| format!("finish(p{coords}{all}"));
             let turn = usize::from(self.tile.levels());
-            self.along(turn, many.as_deref(), &|_| format!("finish_one(p{coords}{all});"));
+            let one = |_: &str, scans: &str| format!("finish_one(p{coords}{all}{scans});");
+            self.row((Goal::Stores, turn), many.as_deref(), &one);
             return;
         }
         let (outer, _) = self.group.split(&self.plan.world);

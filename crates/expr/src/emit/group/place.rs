@@ -12,7 +12,11 @@ impl Writer<'_> {
     /// `first..end`, the block's part of the row, which is empty where there is no row.
     pub(super) fn place(&mut self) {
         let large = self.plan.large_grid();
-        let (kind, block) = (integer(self.wide_blocks()), self.role.block(integer(large), large));
+        let block = match self.chained() {
+            true => "tw::ticket((unsigned*)p.workspace)".into(),
+            false => self.role.block(integer(large), large),
+        };
+        let kind = integer(self.wide_blocks());
         self.line(1, &format!("{kind} block = {block};"));
         self.lengths();
         if self.cut() {
@@ -72,7 +76,7 @@ impl Writer<'_> {
         self.group.wide_rows(&self.plan.world) || self.plan.large_grid()
     }
 
-    fn extent(&self, dim: usize) -> String {
+    pub(super) fn extent(&self, dim: usize) -> String {
         self.params.world_extent(self.plan, self.names, dim)
     }
 
@@ -143,12 +147,17 @@ impl Writer<'_> {
             self.line(3, "continue;");
             self.line(2, "}");
         }
-        // A statement for each lane: its accumulator is a register, which no loop could choose.
-        for lane in 0..lanes {
-            self.line(2, &format!("if (at + {lane} < end) {{"));
-            self.point_of_row(3, &if lane == 0 { "at".to_string() } else { format!("at + {lane}") });
-            self.line(3, &one(&lane.to_string()));
-            self.line(2, "}");
+        let each: Vec<String> = (0..lanes).map(|lane| one(&lane.to_string())).collect();
+        self.each(2, &each);
+    }
+
+    /// A statement for each lane whose point is in the row: its accumulator is a register, which no loop could choose.
+    pub(super) fn each(&mut self, depth: usize, statements: &[String]) {
+        for (lane, statement) in statements.iter().enumerate() {
+            self.line(depth, &format!("if (at + {lane} < end) {{"));
+            self.point_of_row(depth + 1, &if lane == 0 { "at".to_string() } else { format!("at + {lane}") });
+            self.line(depth + 1, statement);
+            self.line(depth, "}");
         }
     }
 

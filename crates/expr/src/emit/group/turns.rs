@@ -13,9 +13,9 @@ impl Writer<'_> {
         for level in 0..levels {
             self.each_unit(|w| {
                 w.known_before(level);
-                w.turn(level);
+                w.level_of_row(level);
                 let numbers: Vec<usize> = w.level(level).map(|(i, _)| i).collect();
-                w.leave(numbers);
+                w.write_results(numbers);
             });
             self.wait(level + 1);
         }
@@ -44,7 +44,7 @@ impl Writer<'_> {
         self.line(1, "long long block = unit / segments;");
         self.line(1, "const int segment = (int)(unit % segments);");
         self.part_of_row();
-        self.results();
+        self.row_results();
         body(self);
         self.line(1, "tw::arch::sync_block(tw::Place::here());");
         self.shared_bytes = self.shared_bytes.max(most);
