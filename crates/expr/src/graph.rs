@@ -5,6 +5,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
+use crate::reads::Padded;
 use crate::reduce::Reduction;
 use std::collections::HashMap;
 
@@ -273,6 +274,8 @@ pub struct Graph {
     pub orders: Vec<(DimId, Size, i32, i32)>,
     /// What made several nodes at once: its name, and what it was given. For those who look inside.
     functions: HashMap<NodeId, (&'static str, Box<[NodeId]>)>,
+    /// Nodes that go on beyond their source by a border.
+    pub(crate) padded: HashMap<NodeId, Padded>,
     error: Option<Error>,
     /// The trace that this graph is being built by; 0 for none.
     pub(crate) trace: u64,

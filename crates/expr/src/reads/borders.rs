@@ -79,6 +79,11 @@ impl Graph {
     pub(super) fn inside(&mut self, source: NodeId, dim: DimId, coord: NodeId, border: Border<NodeId>) -> Inside {
         let size = self.needed(source, dim, 1);
         let extent = self.extent(size);
+        self.within(extent, coord, border)
+    }
+
+    /// Brings a coordinate into `0..extent`.
+    pub(super) fn within(&mut self, extent: NodeId, coord: NodeId, border: Border<NodeId>) -> Inside {
         let (zero, last) = (self.int(0), self.last(extent));
         let always = |at| Inside { at, was: None };
         match border {

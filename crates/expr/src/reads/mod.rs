@@ -10,6 +10,7 @@ mod gather;
 mod lanczos;
 mod order;
 mod resize;
+mod shift;
 mod warp;
 
 pub use aspect::Aspect;
@@ -17,6 +18,7 @@ pub use borders::Border;
 pub use deinterlace::Deinterlace;
 pub use filter::{Centres, Filter, Sampling};
 pub use order::PlaneOrder;
+pub(crate) use shift::Padded;
 pub use warp::Edge;
 
 use crate::dtype::{DType, Scalar};
