@@ -24,6 +24,7 @@ pub mod program;
 pub mod reads;
 pub mod reduce;
 mod sizes;
+pub mod stage;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};

@@ -3,10 +3,12 @@
 //! Everything follows from the graph, the plan and the lowered program, so no device is asked.
 
 mod intermediate;
+mod kept;
 mod show;
 mod tree;
 
 pub use intermediate::Intermediate;
+pub use kept::Kept;
 
 use crate::bind::{Axis, Binding, Place, View};
 use crate::dtype::DType;
@@ -150,6 +152,8 @@ pub struct Explanation {
     pub points: u64,
     /// How threads share reductions, if they do.
     pub shared: Option<SharedRows>,
+    /// What blocks keep in shared memory, in the order in which it is computed.
+    pub kept: Vec<Kept>,
     /// The operands, in order.
     pub operands: Vec<Bound>,
     /// The results, in order.
@@ -199,6 +203,7 @@ impl Explanation {
                 rows_a_block: g.rows,
                 again: g.again,
             }),
+            kept: kept::kept(graph, &plan),
             operands,
             results: bound(graph, outputs, &plan.outputs, totals.write_widths),
             operations: Operations {

@@ -35,6 +35,9 @@ impl Explanation {
         let ([x, y], [gx, gy, _]) = (self.block, self.grid);
         let blocks = if gy == 1 { grouped(gx.into()) } else { format!("{} x {gy}", grouped(gx.into())) };
         writeln!(f, "{:<13}{lanes} each, {x} x {y} in a block, {blocks} blocks", "threads")?;
+        for kept in &self.kept {
+            writeln!(f, "{:<13}{kept}", "kept")?;
+        }
         let Some(s) = &self.shared else { return Ok(()) };
         let segments = if s.segments == 1 { String::new() } else { format!(" in {} segments", s.segments) };
         let again = if s.again { ", gone through again" } else { "" };
