@@ -97,3 +97,112 @@ fn a_window() {
     }
     check_kernels("stages::a_window", &staged(cases));
 }
+
+/// A blur along rows, and one of its result along columns.
+fn separable(graph: &mut Graph, source: NodeId, reach: i32, border: Border<NodeId>) -> NodeId {
+    let pass = |graph: &mut Graph, source: NodeId, dim: u64| {
+        let mut sum: Option<NodeId> = None;
+        for k in -reach..=reach {
+            let tap = graph.shifted(source, &[(dim, k)], border);
+            let weight = graph.constant(Scalar::of(1.0 / (2.0 + k as f32 * k as f32)));
+            let term = graph.binary(Binary::Mul, tap, weight);
+            sum = Some(sum.map_or(term, |s| graph.binary(Binary::Add, term, s)));
+        }
+        sum.expect("a window has a tap")
+    };
+    let rows = pass(graph, source, X::ID);
+    pass(graph, rows, Y::ID)
+}
+
+#[test]
+fn windows_on_windows() {
+    let mut cases = Vec::new();
+    for (i, shape) in [[1, 1], [3, 10], [17, 131], [25, 390]].into_iter().enumerate() {
+        for b in (0..5).filter(|b| i != 1 || b % 2 == 0) {
+            // A Gaussian of a Gaussian; what repeats the picture is not read through.
+            let (mut graph, x) = over(DType::F32, &YX);
+            let border = borders(&mut graph, DType::F32)[b];
+            let twice = blurred(&mut graph, x, [1, 2, 0, 2], border);
+            let twice = blurred(&mut graph, twice, [2, 0, 1, 1], border);
+            cases.push((format!("twice {shape:?} {b}"), case(graph, &[(twice, &YX)], &shape), 2));
+            // An opening of bytes, whose margins are not even, and what it takes away.
+            let (mut graph, x) = over(DType::U8, &YX);
+            let border = borders(&mut graph, DType::U8)[b];
+            let low = extreme(&mut graph, x, Binary::Min, X::ID, 2, border);
+            let open = extreme(&mut graph, low, Binary::Max, Y::ID, 2, border);
+            let hat = graph.binary(Binary::Sub, x, open);
+            cases.push((format!("opening {shape:?} {b}"), case(graph, &[(hat, &YX), (low, &YX)], &shape), 2));
+            if (i + b) % 2 == 0 {
+                let (mut graph, x) = over(DType::F32, &YX);
+                let border = borders(&mut graph, DType::F32)[b];
+                let once = separable(&mut graph, x, 2, border);
+                let twice = separable(&mut graph, once, 1, border);
+                cases.push((format!("separable {shape:?} {b}"), case(graph, &[(twice, &YX)], &shape), 4));
+            }
+        }
+    }
+    check_kernels("stages::windows_on_windows", &staged(cases));
+}
+
+#[test]
+fn channels_batches_and_results() {
+    let mut cases = Vec::new();
+    for (i, shape) in [[2, 9, 130, 3], [1, 26, 300, 3]].into_iter().enumerate() {
+        // Grey of packed pixels, blurred: the grey is kept.
+        let (mut graph, x) = over(DType::U8, &[N::ID, Y::ID, X::ID, C::ID]);
+        let wide = graph.cast(x, DType::F32);
+        let [one, last] = [0, 2].map(|k| graph.constant(Scalar::of(k)));
+        let [r, b] = [one, last].map(|c| graph.at(wide, &[(C::ID, c)], &[]));
+        let grey = graph.fma(r, b, r);
+        let border = borders(&mut graph, DType::F32)[i];
+        let grey = blurred(&mut graph, grey, [1, 1, 1, 1], border);
+        let grey = graph.cast(grey, DType::U8);
+        cases.push((format!("grey {shape:?}"), case(graph, &[(grey, &[N::ID, Y::ID, X::ID])], &shape), 1));
+        // All channels, under another layout.
+        let (mut graph, x) = over(DType::U8, &[N::ID, Y::ID, X::ID, C::ID]);
+        let border = borders(&mut graph, DType::U8)[i + 1];
+        let soft = blurred(&mut graph, x, [1, 1, 2, 2], border);
+        cases.push((format!("channels {shape:?}"), case(graph, &[(soft, &[C::ID, N::ID, Y::ID, X::ID])], &shape), 1));
+    }
+    for shape in [[700], [1024], [2100], [1]] {
+        let (mut graph, x) = over(DType::F16, &[X::ID]);
+        let border = borders(&mut graph, DType::F16)[2];
+        let low = extreme(&mut graph, x, Binary::Min, X::ID, 3, border);
+        let high = extreme(&mut graph, low, Binary::Max, X::ID, 3, border);
+        cases.push((format!("line {shape:?}"), case(graph, &[(high, &[X::ID])], &shape), 2));
+    }
+    check_kernels("stages::channels_batches_and_results", &staged(cases));
+}
+
+/// What no stage can hold is computed in place.
+#[test]
+fn what_is_not_kept() {
+    let mut cases = Vec::new();
+    let shape = [12, 140];
+    // Two taps of a load are two loads.
+    let (mut graph, x) = over(DType::F32, &YX);
+    let tap = graph.shifted(x, &[(X::ID, 1)], Border::Replicate);
+    let slope = graph.binary(Binary::Sub, tap, x);
+    cases.push(("a difference".to_string(), case(graph, &[(slope, &YX)], &shape), 0));
+    // A window that is farther away than it is wide.
+    let (mut graph, x) = over(DType::F32, &YX);
+    let far = graph.shifted(x, &[(Y::ID, 100)], Border::Reflect);
+    let far = blurred(&mut graph, far, [1, 1, 1, 1], Border::Reflect);
+    let more = blurred(&mut graph, x, [40, 40, 0, 0], Border::Reflect);
+    let sum = graph.binary(Binary::Add, far, more);
+    cases.push(("far away".to_string(), case(graph, &[(sum, &YX)], &shape), 1));
+    // Coordinates that are computed from values: of a picture that is kept, and around a blur.
+    let (mut graph, x) = over(DType::I32, &YX);
+    let soft = extreme(&mut graph, x, Binary::Min, X::ID, 2, Border::Reflect101);
+    let there = graph.at_border(soft, &[(X::ID, x)], &[], Border::Wrap);
+    let round = extreme(&mut graph, there, Binary::Max, Y::ID, 2, Border::Replicate);
+    cases.push(("a gather".to_string(), case(graph, &[(round, &YX)], &shape), 1));
+    // Transposed, so that a row is read along columns.
+    let (mut graph, x) = over(DType::F32, &YX);
+    let soft = blurred(&mut graph, x, [1, 1, 1, 1], Border::Replicate);
+    let (row, column) = (graph.index(X::ID), graph.index(Y::ID));
+    let sizes = [(Y::ID, graph.size_of(x, X::ID)), (X::ID, graph.size_of(x, Y::ID))];
+    let turned = graph.at(soft, &[(Y::ID, row), (X::ID, column)], &sizes);
+    cases.push(("turned".to_string(), case(graph, &[(turned, &YX)], &shape), 0));
+    check_kernels("stages::what_is_not_kept", &staged(cases));
+}
