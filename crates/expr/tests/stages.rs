@@ -206,3 +206,32 @@ fn what_is_not_kept() {
     cases.push(("turned".to_string(), case(graph, &[(turned, &YX)], &shape), 0));
     check_kernels("stages::what_is_not_kept", &staged(cases));
 }
+
+/// Windows of any reach, on each other and on pictures of any size.
+#[test]
+fn any_windows() {
+    let mut rng = Rng::new(7);
+    let mut prepared = Vec::new();
+    for i in 0..24 {
+        let dtype = rng.pick(&[DType::U8, DType::I16, DType::F32, DType::F16, DType::F64]);
+        let shape = [rng.range(1, 30), rng.pick(&[1, 9, 31, 127, 128, 129, 260])];
+        let (mut graph, x) = over(dtype, &YX);
+        let mut value = x;
+        for _ in 0..rng.range(1, 4) {
+            let border = rng.pick(&borders(&mut graph, dtype));
+            let reach = [0; 4].map(|_| rng.range(0, 3) as i32);
+            let read = if rng.chance(0.2) { x } else { value };
+            let next = match rng.range(0, 3) {
+                0 => blurred(&mut graph, read, reach, border),
+                1 => extreme(&mut graph, read, Binary::Max, Y::ID, 1 + reach[0], border),
+                _ => extreme(&mut graph, read, Binary::Min, X::ID, 1 + reach[2], border),
+            };
+            value = graph.binary(Binary::Max, next, value);
+        }
+        let name = format!("{i}: {dtype} {shape:?}");
+        prepared.extend(prepare(name, &case(graph, &[(value, &YX)], &shape), i));
+    }
+    let stages = |p: &Prepared| p.plan.staging.as_ref().map_or(0, |s| s.stages.len());
+    assert!(prepared.iter().map(stages).sum::<usize>() > 24, "{:?}", prepared.iter().map(stages).collect::<Vec<_>>());
+    check_kernels("stages::any_windows", &prepared);
+}

@@ -149,7 +149,12 @@ impl Totals {
         }
     }
 
-    pub(super) fn widths(&mut self, plan: &Plan, program: &Program) {
+    fn widths(&mut self, plan: &Plan, program: &Program) {
+        self.widths_read(plan, program);
+        self.widths_written(plan, program);
+    }
+
+    pub(super) fn widths_read(&mut self, plan: &Plan, program: &Program) {
         let uses = Uses::new(program);
         for (number, slot) in plan.inputs.iter().enumerate() {
             let loads = program.values().filter(|v| uses.live(*v)).filter_map(|v| match program.inst(v) {
@@ -160,6 +165,9 @@ impl Totals {
             });
             collect(&mut self.read_widths[number], program, plan, (number, slot), loads);
         }
+    }
+
+    pub(super) fn widths_written(&mut self, plan: &Plan, program: &Program) {
         for (number, slot) in plan.outputs.iter().enumerate() {
             let mine = program.stored().iter().enumerate().filter(|(_, s)| usize::from(s.output) == number);
             let stores = mine.map(|(i, s)| (i, 0u8, &s.index[..]));

@@ -130,12 +130,18 @@ impl Entry<'_> {
         let staging = self.staging;
         let stage = &staging.stages[number];
         let sizes = staging.turns(number);
-        let (count, threads) = (sizes.iter().product::<i64>(), self.threads());
+        let (count, threads) = (sizes.iter().product::<i64>(), i64::from(self.threads()));
         self.line(1, "if (inside) {");
         if short {
             self.line(2, "TW_UNROLL");
         }
-        self.line(2, &format!("for (int i = thread; i < {count}; i += {threads}) {{"));
+        // As many turns as a literal says, so that their loads stand together.
+        let (turns, rest) = ((count + threads - 1) / threads, count % threads);
+        self.line(2, &format!("for (int k = 0; k < {turns}; ++k) {{"));
+        self.line(3, &format!("const int i = thread + k * {threads};"));
+        if rest > 0 {
+            self.line(3, &format!("if (k == {} && i >= {count}) break;", turns - 1));
+        }
         for (i, t) in staging.tile.iter().enumerate() {
             let last = i + 1 == staging.tile.len();
             let turn = match (last, staging.tile.len()) {

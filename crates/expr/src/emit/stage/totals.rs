@@ -14,11 +14,12 @@ impl Totals {
         for (stage, [inside, _]) in programs.fills.iter().enumerate() {
             let turns: i64 = staging.turns(stage).iter().product();
             self.program(plan, inside, u64::try_from(blocks * turns).unwrap_or(0));
-            self.widths(plan, inside);
+            self.widths_read(plan, inside);
         }
         let points: i64 = staging.tile.iter().map(|t| i64::from(t.points)).product();
         self.program(plan, &programs.tile, u64::try_from(plan.points() / points).unwrap_or(0));
-        self.widths(plan, &programs.tile);
+        self.widths_read(plan, &programs.tile);
+        self.widths_written(plan, &programs.tile);
         Ok(self)
     }
 }
