@@ -69,7 +69,7 @@ pub fn dense(dims: &[DimId], extents: &[i64]) -> Vec<Axis> {
 
 /// A graph with sizes for its operands.
 pub struct Binding<'a> {
-    graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     views: &'a [View<'a>],
 }
 

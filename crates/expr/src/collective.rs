@@ -42,9 +42,10 @@ pub struct Tree {
 impl Tree {
     /// The order for `rows` rows of `n` values. Rows whose results are read again before all is stored are not cut.
     pub fn new(n: i64, rows: i64, cut: bool) -> Tree {
-        let per_row = SEGMENTS / rows.max(1);
-        let length = if per_row > 1 { (n / per_row).max(SHORTEST) } else { n };
-        let segment = if cut && rows < MANY && n > SHORTEST { (length as u64).next_power_of_two() as i64 } else { n };
+        // So few rows have at least `SEGMENTS / MANY` segments each.
+        let length = |per_row: i64| (n / per_row).max(SHORTEST) as u64;
+        let cut = cut && rows < MANY && n > SHORTEST;
+        let segment = if cut { length(SEGMENTS / rows.max(1)).next_power_of_two() as i64 } else { n };
         let width = (segment.max(1) as u64).next_power_of_two() as i64 / 4;
         Tree { width: width.clamp(1, WIDEST) as u32, segment: segment.max(1) }
     }
@@ -122,6 +123,19 @@ impl Shared {
     pub(crate) fn set(&self) -> BTreeSet<DimId> {
         self.dims.iter().map(|(d, _)| *d).collect()
     }
+}
+
+/// The dimensions of every reduction that threads may share which `node` reads at its own coordinates, with their sizes.
+pub(crate) fn reduced(graph: &Graph, binding: &Binding<'_>, node: NodeId) -> Result<Vec<(DimId, i64)>, Error> {
+    let mut all = Vec::new();
+    for chain in below(graph, &[node], &BTreeSet::new()).into_iter().filter_map(|n| chain(graph, n)) {
+        let sized = |(dim, size): (&DimId, &Size)| Ok((*dim, binding.size(*dim, *size)?));
+        let dims: Vec<(DimId, i64)> = chain.dims.iter().zip(&chain.sizes).map(sized).collect::<Result<_, Error>>()?;
+        if dims.iter().map(|(_, n)| *n).product::<i64>() > SERIAL {
+            all.extend(dims);
+        }
+    }
+    Ok(all)
 }
 
 /// Whether every reduction along dimensions of `set` is part of one along all of them, and read by nothing else.
@@ -222,9 +236,10 @@ impl Group {
         let tree = Tree::new(n, rows, !shared.again);
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
         let set = shared.set();
-        let steps =
-            if again && n <= LONGEST { ((n + i64::from(tree.width) - 1) / i64::from(tree.width)) as u32 } else { 0 };
-        let steps = if steps == 0 { 0 } else { steps.next_power_of_two() };
+        let steps = match again && n <= LONGEST {
+            true => (n.max(1) as u32).div_ceil(tree.width).next_power_of_two(),
+            false => 0,
+        };
         Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false }
     }
 

@@ -281,6 +281,11 @@ macro_rules! elements {
             pub fn dtype(&self) -> DType {
                 match self { $(HostSliceMut::$v(_) => DType::$v,)* }
             }
+            /// The elements from `start` on; none if there are not so many.
+            pub(crate) fn from_element(&mut self, start: usize) -> HostSliceMut<'_> {
+                let start = start.min(self.len());
+                match self { $(HostSliceMut::$v(s) => HostSliceMut::$v(&mut s[start..]),)* }
+            }
         }
         $(impl Element for $t {
             const DTYPE: DType = DType::$v;

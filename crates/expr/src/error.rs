@@ -222,6 +222,43 @@ pub enum Error {
         /// The output that lacks it.
         output: usize,
     },
+    /// Parts of one result of different sizes.
+    #[error(
+        "part {part} of a concatenation is {other} long in dimension `{dim}`, the first part {first}; \
+         parts agree in every dimension but the one that they follow each other along"
+    )]
+    Parts {
+        /// The dimension.
+        dim: &'static str,
+        /// Its size in the first part.
+        first: i64,
+        /// Another part.
+        part: usize,
+        /// Its size there.
+        other: i64,
+    },
+    /// A result of no parts, or of too many.
+    #[error("a concatenation along `{dim}` has from 1 to {limit} parts, this one has {parts}")]
+    PartCount {
+        /// The dimension.
+        dim: &'static str,
+        /// How many there are.
+        parts: usize,
+        /// Most parts.
+        limit: usize,
+    },
+    /// More sections of a launch than its parameter block has room for.
+    #[error(
+        "the {sections} sections of the launch take {bytes} bytes of parameters, the most is {limit}; make fewer parts at once"
+    )]
+    Parameters {
+        /// How many sections there are.
+        sections: usize,
+        /// Their bytes.
+        bytes: usize,
+        /// The largest parameter block.
+        limit: usize,
+    },
     /// A step of an iteration varies along a dimension that its start lacks.
     #[error(
         "a step of an iteration varies along `{dim}`, which its start lacks; repeat the start along it: `.repeat::<{dim}>(n)`"

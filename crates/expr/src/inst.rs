@@ -127,7 +127,7 @@ pub enum Inst {
         /// What a step makes of it.
         next: Val,
     },
-    /// The result of a reduction that threads share: its number among [`Program::shared`].
+    /// The result of a reduction that threads share: its number among [`Program::shared`](crate::program::Program::shared).
     Shared(u16),
 }
 

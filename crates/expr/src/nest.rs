@@ -1,6 +1,6 @@
 //! Loops within a thread: which values stand in which, in an order in which each comes after what it reads.
 
-use crate::program::{Along, LOOPS, LoopId, Program, Val};
+use crate::program::{Along, Inst, LOOPS, LoopId, Program, Val};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -32,6 +32,20 @@ pub(crate) struct Nest {
     pub(crate) body: Vec<Item>,
     /// The reductions that take a value at each step.
     pub(crate) reductions: Vec<Val>,
+    /// The number of the step, where something reads it.
+    pub(crate) step: Option<Val>,
+    /// Whether something inside can fail, so that steps which a point does not have must be told from those that it has.
+    pub(crate) guarded: bool,
+}
+
+impl Nest {
+    fn new(program: &Program, id: LoopId, members: &[Val], inside: Along) -> Nest {
+        let (values, reductions) = split(program, id, members);
+        let is_step = |v: &&Val| matches!(program.inst(**v), Inst::Step { within, .. } if *within == id);
+        let guard = |v: &Val| matches!(program.inst(*v), Inst::Guard { .. });
+        let (step, guarded) = (values.iter().find(is_step).copied(), values.iter().any(guard));
+        Nest { id, body: nest(program, &values, inside | id.bit()), reductions, step, guarded }
+    }
 }
 
 /// The outermost loop, not among `inside`, in which a value stands.
@@ -89,10 +103,7 @@ pub(crate) fn nest(program: &Program, values: &BTreeSet<Val>, inside: Along) -> 
         let (home, members) = &units[u];
         items.push(match home {
             None => Item::Value(members[0]),
-            Some(id) => {
-                let (body, reductions) = split(program, *id, members);
-                Item::Loop(Nest { id: *id, body: nest(program, &body, inside | id.bit()), reductions })
-            }
+            Some(id) => Item::Loop(Nest::new(program, *id, members, inside)),
         });
         for next in &feeds[u] {
             left[*next] -= 1;

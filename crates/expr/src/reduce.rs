@@ -1,7 +1,7 @@
 //! Reductions: all values along a dimension become one.
 //!
 //! A reduction is one node for each dimension. In which order values are taken is the plan's to say, the same on every machine:
-//! one after the other where a thread reduces by itself, in the tree of [`crate::plan::Tree`] where threads share the work.
+//! one after the other where a thread reduces by itself, in the tree of [`crate::collective::Tree`] where threads share the work.
 
 use crate::dtype::{DType, Scalar};
 use crate::fold;

@@ -72,8 +72,8 @@ struct Inner {
     error: driver::DeviceBuffer<u32>,
     guarded: AtomicBool,
     staging: Mutex<Staging>,
-    /// What the blocks of one launch leave for each other; launches on the stream take turns with it.
-    workspace: Mutex<Option<driver::DeviceBuffer<u8>>>,
+    /// What the blocks of each section of a launch leave for each other; launches on the stream take turns with it.
+    workspaces: Mutex<Vec<driver::DeviceBuffer<u8>>>,
 }
 
 /// A ring of page-locked buffers, each with its twin on the device, through which host operands that exceed the parameter
@@ -125,7 +125,7 @@ impl Gpu {
             stream,
             guarded: AtomicBool::new(false),
             staging: Mutex::default(),
-            workspace: Mutex::default(),
+            workspaces: Mutex::default(),
         }));
         open.push((ordinal, gpu.clone()));
         Ok(gpu)
@@ -160,18 +160,20 @@ impl Gpu {
         self.0.error.device_ptr()
     }
 
-    /// The address of a workspace of at least `bytes` bytes, whose counters are 0. It only grows.
-    pub(crate) fn workspace(&self, bytes: usize) -> Result<u64, Error> {
-        let mut workspace = self.0.workspace.lock().unwrap_or_else(PoisonError::into_inner);
-        match workspace.as_ref().filter(|w| w.len() >= bytes) {
-            Some(workspace) => Ok(workspace.device_ptr()),
-            None => {
-                let new = self.0.stream.alloc_zeroed(bytes.next_power_of_two())?;
-                let address = new.device_ptr();
-                *workspace = Some(new);
-                Ok(address)
-            }
+    /// The address of workspace `number`, of at least `bytes` bytes, whose counters are 0. Each only grows.
+    pub(crate) fn workspace(&self, number: usize, bytes: usize) -> Result<u64, Error> {
+        let mut workspaces = self.0.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(workspace) = workspaces.get(number).filter(|w| w.len() >= bytes) {
+            return Ok(workspace.device_ptr());
         }
+        let new = self.0.stream.alloc_zeroed(bytes.next_power_of_two())?;
+        let address = new.device_ptr();
+        match workspaces.get_mut(number) {
+            Some(old) => *old = new,
+            // Numbers are asked for in order.
+            None => workspaces.push(new),
+        }
+        Ok(address)
     }
 
     /// Sends `bytes` bytes, written by `fill`, to the device, and launches what reads them: `launch` gets their address. The

@@ -35,6 +35,13 @@ impl Operand<'_> {
         }
     }
 
+    pub(crate) fn address(&self) -> Option<u64> {
+        match self.memory {
+            Source::Host { .. } => None,
+            Source::Gpu { address, .. } => Some(address),
+        }
+    }
+
     pub(crate) fn boxes(&self) -> Option<&[Rect]> {
         match self.memory {
             Source::Host { slice: HostSlice::Rect(boxes), .. } => Some(boxes),
@@ -115,6 +122,13 @@ pub(crate) enum Sink<'a> {
 }
 
 impl Target<'_> {
+    pub(crate) fn address(&self) -> Option<u64> {
+        match self.memory {
+            Sink::Host(_) => None,
+            Sink::Gpu { address, .. } => Some(address),
+        }
+    }
+
     pub(crate) fn view(&self) -> View<'_> {
         let (place, alignment) = match self.memory {
             Sink::Host(_) => (Place::Host, 16),

@@ -11,10 +11,11 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tilewright_expr::bind::{Axis, Binding, Bounds, Place, View, check_boxes, dense};
 use tilewright_expr::dtype::{HostSlice, HostSliceMut};
+use tilewright_expr::emit::combine;
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
-use tilewright_expr::plan::Plan;
+use tilewright_expr::sections::Sections;
 use tilewright_expr::{Expr, Trace, trace};
 
 /// Traces `f` once and makes it callable: one kernel, on whichever device its operands are.
@@ -219,7 +220,7 @@ impl Core {
     fn extents(&self, operands: &[Operand<'_>]) -> Result<Vec<Vec<i64>>, Error> {
         let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let binding = Binding::new(&self.graph, &views)?;
-        (0..self.graph.outputs.len()).map(|o| binding.output(o).map_err(Error::from)).collect()
+        Ok(binding.results()?)
     }
 
     fn plan(
@@ -232,15 +233,15 @@ impl Core {
         let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
         let binding = Binding::new(&self.graph, &views)?;
-        let outputs: Vec<Vec<i64>> = (0..outs.len()).map(|o| binding.output(o)).collect::<Result<_, _>>()?;
+        let outputs = binding.results()?;
         let mut known = Known::Kernel;
         let run = match device {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
             Device::Cpu => Run::Cpu(HostKernel::new(&self.graph, &views, &outs)?),
             Device::Gpu(gpu) => {
-                let plan = Plan::new(&self.graph, &views, &outs)?;
-                let built = self.build(&plan, gpu, &mut known)?;
-                Run::Gpu(Launch::new(built, gpu, &plan)?)
+                let sections = Sections::new(&self.graph, &views, &outs)?;
+                let built = self.build(&sections, gpu, &mut known)?;
+                Run::Gpu(Launch::new(built, gpu, &sections)?)
             }
         };
         let entry = Entry { key: signature.to_boxed(), outputs, limits: binding.limits()?, run };
@@ -249,13 +250,13 @@ impl Core {
         Ok((entry, known))
     }
 
-    fn build(&self, plan: &Plan, gpu: &Gpu, known: &mut Known) -> Result<Arc<Built>, Error> {
-        let mut key = plan.key();
+    fn build(&self, sections: &Sections<'_>, gpu: &Gpu, known: &mut Known) -> Result<Arc<Built>, Error> {
+        let mut key = sections.key();
         key.push(gpu.ordinal() as u64);
         if let Some(built) = lock(&self.built).get(&key) {
             return Ok(built.clone());
         }
-        let built = Arc::new(Built::new(&self.graph, plan, gpu, &self.name)?);
+        let built = Arc::new(Built::new(sections, gpu, &self.name)?);
         *known = Known::Nothing(built.origin);
         *lock(&self.last) = Some(built.clone());
         Ok(lock(&self.built).entry(key).or_insert(built).clone())
@@ -263,10 +264,7 @@ impl Core {
 
     /// The source of the kernel that a GPU would run for these operands.
     pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
-        self.as_on_a_gpu(operands, |views, outs| {
-            let plan = Plan::new(&self.graph, views, outs)?;
-            Ok(tilewright_expr::emit::emit(&self.graph, &plan)?.source)
-        })
+        self.as_on_a_gpu(operands, |views, outs| Ok(combine(&Sections::new(&self.graph, views, outs)?)?.source))
     }
 
     /// What that kernel is.
@@ -289,9 +287,9 @@ impl Core {
             })
             .collect();
         let binding = Binding::new(&self.graph, &views)?;
-        let outputs = self.graph.outputs.iter().enumerate();
+        let results = self.graph.results();
         let axes: Vec<Vec<Axis>> =
-            outputs.map(|(i, o)| binding.output(i).map(|e| dense(&o.dims, &e))).collect::<Result<_, _>>()?;
+            results.iter().map(|r| Ok(dense(r.dims, &binding.result(r)?))).collect::<Result<_, Error>>()?;
         let outs: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
         f(&views, &outs)
     }

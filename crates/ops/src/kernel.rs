@@ -2,23 +2,22 @@
 
 use crate::device::{Gpu, kernels};
 use crate::error::Error;
-use crate::feed::{Operand, Sink, Source, Targets};
+use crate::feed::{Operand, Source, Target, Targets};
 use crate::launches::{self, Known, LaunchKind};
 use crate::raw;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 use tilewright_driver::{Function, LaunchConfig, Origin, Source as Text, TargetKind};
-use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
-use tilewright_expr::graph::Graph;
-use tilewright_expr::plan::Plan;
+use tilewright_expr::emit::{Address, Combined, Piece, Sending, combine, reciprocals};
+use tilewright_expr::sections::Sections;
 use tilewright_headers::headers_for;
 
 /// Most bytes of host operands that travel with a launch (through a device buffer when they exceed the parameter block).
 pub(crate) const HOST_BYTES: usize = 64 << 20;
 /// Emitted code has no use for the parts of the C++ library that NVRTC would read before it.
 const OPTIONS: [&str; 2] = ["--builtin-initializer-list=false", "--builtin-move-forward=false"];
-/// Largest parameter block.
+/// Largest parameter block that a launch writes on the stack; only many sections have a larger one.
 const BLOCK_BYTES: usize = 4096;
 
 /// A compiled kernel and what is known about it.
@@ -32,15 +31,15 @@ pub struct Built {
     pub origin: Origin,
     /// Registers of a thread.
     pub registers: u32,
-    kernel: Kernel,
+    kernel: Combined,
     function: Function,
 }
 
 impl Built {
-    /// Emits the plan's kernel and loads it, from the cache if it is there.
-    pub(crate) fn new(graph: &Graph, plan: &Plan, gpu: &Gpu, name: &str) -> Result<Built, Error> {
+    /// Emits the kernel of all sections and loads it, from the cache if it is there.
+    pub(crate) fn new(sections: &Sections<'_>, gpu: &Gpu, name: &str) -> Result<Built, Error> {
         let start = Instant::now();
-        let kernel = emit(graph, plan)?;
+        let kernel = combine(sections)?;
         let text = Text {
             name: name.to_string(),
             text: kernel.source.clone(),
@@ -65,47 +64,44 @@ pub(crate) struct Launch {
     built: Arc<Built>,
     gpu: Gpu,
     config: LaunchConfig,
-    /// The parameter block with zeros for addresses.
+    /// The parameter block with zeros for addresses and host operands, up to the last byte that is not 0.
     head: Box<[u8]>,
-    inputs: Vec<(usize, usize)>,
-    outputs: Vec<(usize, usize)>,
-    error: Option<usize>,
-    far: Option<usize>,
-    /// Where the workspace's address goes, and how many bytes it must have.
-    workspace: Option<(usize, usize)>,
+    /// Where addresses go, but for those of [`Launch::far`].
+    addresses: Vec<(Address, usize)>,
+    /// Where addresses within the buffer of host operands go, and how far within.
+    far: Vec<(usize, u64)>,
     /// Host operands.
-    sent: Pieces,
+    sent: Sending,
 }
 
 impl Launch {
-    pub(crate) fn new(built: Arc<Built>, gpu: &Gpu, plan: &Plan) -> Result<Launch, Error> {
-        let params = &built.kernel.params;
-        let mut head = vec![0; params.head_bytes].into_boxed_slice();
-        params.pack(plan, &mut head);
-        let fields = |pick: fn(Field) -> Option<u16>| -> Vec<(usize, usize)> {
-            params.fields.iter().filter_map(|(f, at)| pick(*f).map(|i| (usize::from(i), *at as usize))).collect()
-        };
-        let sent = params.sent.pieces(plan);
+    pub(crate) fn new(built: Arc<Built>, gpu: &Gpu, sections: &Sections<'_>) -> Result<Launch, Error> {
+        let kernel = &built.kernel;
+        let mut head = vec![0; kernel.bytes];
+        kernel.pack(sections, &mut head);
+        head.truncate(head.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1));
+        let sent = kernel.sending(sections);
         if let Some(piece) = sent.buffer.iter().find(|p| p.bytes > HOST_BYTES) {
             return Err(Error::HostOperand { operand: piece.operand, bytes: piece.bytes, limit: HOST_BYTES });
         }
-        let [x, y] = plan.block;
+        let mut addresses = kernel.addresses(sections);
+        let far = addresses.iter().filter_map(|(a, at)| if let Address::Far(by) = a { Some((*at, *by)) } else { None });
+        let far = far.collect();
+        addresses.retain(|(a, _)| !matches!(a, Address::Far(_)));
+        let [x, y] = sections.block();
         Ok(Launch {
             gpu: gpu.clone(),
             config: LaunchConfig {
-                grid: plan.grid(),
+                grid: sections.grid(),
                 block: [x, y, 1],
-                shared_bytes: built.kernel.shared_bytes,
+                shared_bytes: kernel.shared_bytes,
                 cluster: None,
                 // Every emitted kernel waits for the one before it (`take_turn`).
                 programmatic: gpu.device().arch().major >= 9,
             },
-            inputs: fields(|f| if let Field::Input(i) = f { Some(i) } else { None }),
-            outputs: fields(|f| if let Field::Output(i) = f { Some(i) } else { None }),
-            error: params.offset(Field::Error),
-            far: params.offset(Field::Far),
-            workspace: params.offset(Field::Workspace).map(|at| (at, built.kernel.workspace_bytes(plan))),
-            head,
+            addresses,
+            far,
+            head: head.into_boxed_slice(),
             sent,
             built,
         })
@@ -113,45 +109,52 @@ impl Launch {
 
     /// Queues the kernel. With host operands that fit into the parameter block this allocates nothing.
     pub(crate) fn run(&self, operands: &[Operand<'_>], targets: &Targets<'_>, known: Known) -> Result<(), Error> {
-        let mut block = Block([0; BLOCK_BYTES]);
-        let block = &mut block.0;
-        let params = &self.built.kernel.params;
+        let bytes = self.built.kernel.bytes;
+        if bytes <= BLOCK_BYTES {
+            let mut block = Block([0; BLOCK_BYTES]);
+            return self.run_in(&mut block.0[..bytes], operands, targets, known);
+        }
+        let mut block = vec![0u128; bytes.div_ceil(size_of::<u128>())];
+        self.run_in(&mut bytemuck::cast_slice_mut(&mut block)[..bytes], operands, targets, known)
+    }
+
+    /// Queues the kernel with a parameter block that is written here, zeros so far.
+    fn run_in(
+        &self,
+        block: &mut [u8],
+        operands: &[Operand<'_>],
+        targets: &Targets<'_>,
+        known: Known,
+    ) -> Result<(), Error> {
         block[..self.head.len()].copy_from_slice(&self.head);
-        let mut put = |at: usize, address: u64| block[at..at + 8].copy_from_slice(&address.to_ne_bytes());
-        for (i, at) in &self.inputs {
-            if let Source::Gpu { address, .. } = operands[*i].memory {
-                put(*at, address);
+        for (address, at) in &self.addresses {
+            let address = match *address {
+                Address::Operand(i) => operands[i].address(),
+                Address::Result(i, offset) => targets[i].as_ref().and_then(Target::address).map(|a| a + offset),
+                Address::Error => Some(self.gpu.error_word()),
+                Address::Workspace(number, bytes) => Some(self.gpu.workspace(number, bytes)?),
+                Address::Far(_) => None,
+            };
+            if let Some(address) = address {
+                block[*at..*at + 8].copy_from_slice(&address.to_ne_bytes());
             }
         }
-        for (i, at) in &self.outputs {
-            if let Some(Sink::Gpu { address, .. }) = targets[*i].as_ref().map(|t| &t.memory) {
-                put(*at, *address);
-            }
+        gather(&self.sent.block, operands, block);
+        for (from, place) in &self.sent.reciprocals {
+            let (elements, places) = block.split_at_mut(place.at);
+            reciprocals(&elements[*from..from + place.bytes], &mut places[..place.bytes]);
         }
-        if let Some(at) = self.error {
-            put(at, self.gpu.error_word());
-        }
-        if let Some((at, bytes)) = self.workspace {
-            put(at, self.gpu.workspace(bytes)?);
-        }
-        let (function, sent) = (&self.built.function, params.sent_offset());
-        gather(&self.sent.block, operands, &mut block[sent..]);
-        for place in &self.sent.reciprocals {
-            if let Some(from) = self.sent.offset(place.operand) {
-                let (elements, places) = block[sent..].split_at_mut(place.at);
-                reciprocals(&elements[from..from + place.bytes], &mut places[..place.bytes]);
-            }
-        }
-        let block = &mut block[..params.bytes()];
-        match self.far {
-            Some(far) if self.sent.buffer_bytes > 0 => {
-                let fill = |bytes: &mut [u8]| gather(&self.sent.buffer, operands, bytes);
-                self.gpu.stage(self.sent.buffer_bytes, fill, |address| {
-                    block[far..far + 8].copy_from_slice(&address.to_ne_bytes());
-                    raw::launch(&self.gpu, function, &self.config, block)
-                })?;
-            }
-            _ => raw::launch(&self.gpu, function, &self.config, block)?,
+        let function = &self.built.function;
+        if self.sent.buffer_bytes > 0 {
+            let fill = |bytes: &mut [u8]| gather(&self.sent.buffer, operands, bytes);
+            self.gpu.stage(self.sent.buffer_bytes, fill, |address| {
+                for (at, by) in &self.far {
+                    block[*at..*at + 8].copy_from_slice(&(address + by).to_ne_bytes());
+                }
+                raw::launch(&self.gpu, function, &self.config, block)
+            })?;
+        } else {
+            raw::launch(&self.gpu, function, &self.config, block)?;
         }
         launches::launched(LaunchKind::Fused, &self.built.name, known, [self.config.grid, self.config.block]);
         Ok(())

@@ -6,18 +6,21 @@
 
 mod access;
 mod body;
+mod combined;
 mod group;
 mod params;
 mod reuse;
+mod run;
 mod schedule;
 mod sent;
 mod stage;
 mod text;
 mod totals;
 
+pub use combined::{Address, Combined, Sending, combine};
 pub use params::{COUNTER_BYTES, Field, Params};
 pub use sent::{Piece, Pieces, Sent, reciprocals};
-pub(crate) use totals::totals;
+pub(crate) use totals::{Totals, totals};
 
 use crate::bind::Place;
 use crate::dtype::Scalar;
@@ -26,6 +29,7 @@ use crate::graph::{DimId, Graph};
 use crate::lower::{Point, lower};
 use crate::plan::{Extent, Plan, Slot};
 use crate::program::{Program, Val};
+use run::{Role, run};
 use std::fmt::Write as _;
 
 /// A kernel's text and how to call it.
@@ -54,43 +58,79 @@ impl Kernel {
 
 /// Writes the kernel of `plan`.
 pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
-    if let Some(staging) = &plan.staging {
-        return stage::write(graph, plan, staging);
-    }
-    let tile = lower_points(graph, plan, plan.lanes)?;
-    let single = plan.group.as_ref().map_or(!plan.full_lanes(), |_| plan.lanes > 1);
-    let point = if single { Some(lower_points(graph, plan, 1)?) } else { None };
-    let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
-    let names = Names::new(graph, plan);
-    let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, &names);
+    let mut written = Written::new(graph, plan, Role::Kernel)?;
+    written.params.settle(PARAMETER_BYTES);
+    let mut source = written.head;
+    include(&mut source, &written.headers);
+    written.params.declare(&mut source);
+    source.push_str(&written.functions);
+    let Written { params, guards, shared_bytes, shared, .. } = written;
+    Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes, shared })
+}
 
-    let mut source = String::new();
-    describe(&mut source, graph, plan, &names);
-    source.push_str("#include \"tilewright/prelude.cuh\"\n");
-    let halves = |p: &Program| p.values().any(|v| p.dtype(v).is_half());
-    if halves(&tile) || point.as_ref().is_some_and(halves) {
-        // Its text costs compile time, so that it is there for those who need it alone.
-        source.push_str("#include \"tilewright/half_value.cuh\"\n");
+/// The text of a plan in parts, and what it needs.
+struct Written {
+    /// Comments.
+    head: String,
+    headers: Vec<&'static str>,
+    /// The functions, the last of which finds a thread's place.
+    functions: String,
+    params: Params,
+    guards: bool,
+    shared_bytes: u32,
+    shared: usize,
+}
+
+impl Written {
+    fn new(graph: &Graph, plan: &Plan, role: Role) -> Result<Written, Error> {
+        if let Some(staging) = &plan.staging {
+            return stage::write(graph, plan, staging, role);
+        }
+        let tile = lower_points(graph, plan, plan.lanes)?;
+        let single = plan.group.as_ref().map_or(!plan.full_lanes(), |_| plan.lanes > 1);
+        let point = if single { Some(lower_points(graph, plan, 1)?) } else { None };
+        let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
+        let names = Names::new(graph, plan);
+        let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, (&names, role));
+        let mut head = String::new();
+        describe(&mut head, graph, plan, &names);
+        let mut headers = vec!["prelude"];
+        let halves = |p: &Program| p.values().any(|v| p.dtype(v).is_half());
+        if halves(&tile) || point.as_ref().is_some_and(halves) {
+            // Its text costs compile time, so that it is there for those who need it alone.
+            headers.push("half_value");
+        }
+        let (mut functions, mut shared_bytes, mut shared) = (String::new(), 0, 0);
+        if let Some(group) = &plan.group {
+            headers.push("collective");
+            let point = point.as_ref().unwrap_or(&tile);
+            shared_bytes = group::write(&mut functions, plan, group, (&names, role), &params, [&tile, point]);
+            shared = tile.shared.len();
+        } else {
+            body::function(&mut functions, "tile", plan, &names, &params, &tile, None);
+            if let Some(point) = &point {
+                // Its place is any point of a loop, not a multiple of `lanes`: less is known of alignment.
+                let single = Plan { lanes: 1, ..plan.clone() };
+                body::function(&mut functions, "point", &single, &names, &params, point, None);
+            }
+            run(&mut functions, plan, (&names, role), &params, point.is_some());
+        }
+        Ok(Written { head, headers, functions, params, guards, shared_bytes, shared })
     }
-    if let Some(shared) = &plan.group {
-        let point = point.as_ref().unwrap_or(&tile);
-        let shared_bytes = group::write(&mut source, plan, shared, &names, &params, [&tile, point]);
-        return Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes, shared: tile.shared.len() });
+}
+
+/// Includes the headers of a kernel.
+fn include(source: &mut String, headers: &[&str]) {
+    for name in headers {
+        let _ = writeln!(source, "#include \"tilewright/{name}.cuh\"");
     }
     source.push('\n');
-    params.declare(&mut source);
-    body::function(&mut source, "tile", plan, &names, &params, &tile, None);
-    if let Some(point) = &point {
-        // Its place is any point of a loop, not a multiple of `lanes`: less is known of alignment.
-        let single = Plan { lanes: 1, ..plan.clone() };
-        body::function(&mut source, "point", &single, &names, &params, point, None);
-    }
-    run(&mut source, plan, &names, &params, point.is_some());
-    Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes: 0, shared: 0 })
 }
 
 /// Name of the entry.
 const ENTRY: &str = "kernel";
+/// Bytes of a parameter block that operands of any size travel in.
+const PARAMETER_BYTES: usize = 4096;
 
 /// The straight-line code of a thread that computes `lanes` points.
 fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error> {
@@ -210,84 +250,4 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
     };
     plan.inputs.iter().enumerate().for_each(|(i, s)| slot(format!("in{i}"), s));
     plan.outputs.iter().enumerate().for_each(|(i, s)| slot(format!("out{i}"), s));
-}
-
-/// The function that finds a thread's place and calls `tile` (or `point`, where a row ends).
-fn run(source: &mut String, plan: &Plan, names: &Names, params: &Params, tails: bool) {
-    let threads = plan.block[0] * plan.block[1];
-    let _ = writeln!(
-        source,
-        "extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ Params p) {{\n  \
-         tw::arch::take_turn();"
-    );
-    let n = plan.world.len();
-    let tiles = plan.tiles();
-    let count: Vec<String> = (0..n)
-        .map(|i| match plan.world[i].class {
-            Extent::Exact(_) => format!("{}u", tiles[i]),
-            Extent::MultipleOf(_) => format!("p.{}", names.tiles(i)),
-        })
-        .collect();
-    let wide = plan.large_grid() || plan.world.iter().any(|w| w.wide());
-    match (n, wide) {
-        (0, _) => {}
-        (_, true) => {
-            source.push_str("  unsigned long long block = blockIdx.y * (unsigned long long)gridDim.x + blockIdx.x;\n")
-        }
-        (_, false) => source.push_str("  unsigned block = blockIdx.x;\n"),
-    }
-    let mut guards = Vec::new();
-    for i in (0..n).rev() {
-        let kind = if plan.world[i].wide() { "long long" } else { "int" };
-        let single = matches!(plan.world[i].class, Extent::Exact(_)) && tiles[i] == 1;
-        let tile = match i {
-            _ if single => "0".to_string(),
-            0 => "block".to_string(),
-            _ => format!("(block % {})", count[i]),
-        };
-        let coord = names.coord(i);
-        let exact_fit = |per: i64| matches!(plan.world[i].class, Extent::Exact(e) if e % per == 0);
-        let thread = match n - 1 - i {
-            0 => Some((plan.block[0], "threadIdx.x")),
-            1 if plan.block[1] > 1 => Some((plan.block[1], "threadIdx.y")),
-            _ => None,
-        };
-        let place = match thread {
-            Some((_, index)) if single => index.to_string(),
-            Some((threads, index)) => format!("({tile} * {threads} + {index})"),
-            None => tile,
-        };
-        let times = if i == plan.lane_loop && plan.lanes > 1 { format!(" * {}", plan.lanes) } else { String::new() };
-        let (text, per) = (format!("({kind}){place}{times}"), plan.tile(i));
-        let _ = writeln!(source, "  const {kind} {coord} = {text};");
-        if i > 0 && !single {
-            let _ = writeln!(source, "  block /= {};", count[i]);
-        }
-        if !exact_fit(per) && (per > 1 || (i == 0 && wide)) {
-            guards.push(format!("{coord} >= {}", params.world_extent(plan, names, i)));
-        }
-    }
-    if !guards.is_empty() {
-        let _ = writeln!(source, "  if ({}) return;", guards.join(" || "));
-    }
-    let args: String = (0..n).map(|i| format!(", {}", names.coord(i))).collect();
-    match plan.world.get(plan.lane_loop) {
-        Some(w) if tails => {
-            let kind = if w.wide() { "long long" } else { "int" };
-            let (coord, extent) = (names.coord(plan.lane_loop), params.world_extent(plan, names, plan.lane_loop));
-            let each: String = (0..n)
-                .map(|i| if i == plan.lane_loop { ", i".into() } else { format!(", {}", names.coord(i)) })
-                .collect();
-            let _ = write!(
-                source,
-                "  if ({coord} + {} <= {extent}) {{\n    tile(p{args});\n  }} else {{\n    \
-                 for ({kind} i = {coord}; i < {extent}; ++i) point(p{each});\n  }}\n",
-                plan.lanes
-            );
-        }
-        _ => {
-            let _ = writeln!(source, "  tile(p{args});");
-        }
-    }
-    source.push_str("}\n");
 }

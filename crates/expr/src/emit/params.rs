@@ -1,6 +1,7 @@
 //! The parameter block: one packed struct by value, the same bytes in Rust and in the kernel.
 
 use super::Names;
+use super::run::Role;
 use super::sent::Sent;
 use crate::bind::Place;
 use crate::plan::{Extent, Plan, Slot};
@@ -18,7 +19,7 @@ pub enum Field {
     Error,
     /// Device address of host operands that the block has no room for; 0 if there are none.
     Far,
-    /// Device address of counters and partial results that blocks share; see [`Params::workspace_bytes`].
+    /// Device address of counters and partial results that blocks share; see [`Kernel::workspace_bytes`](super::Kernel::workspace_bytes).
     Workspace,
     /// Elements between indices of an input's axis.
     InputStride(u16, u8),
@@ -40,9 +41,9 @@ pub enum Field {
 pub const COUNTER_BYTES: usize = 4096;
 
 /// Bytes of results from which on they are written past the L2 cache: half of an H200's.
-const STREAMING_BYTES: i64 = 32 << 20;
+pub(super) const STREAMING_BYTES: i64 = 32 << 20;
 
-fn result_bytes(plan: &Plan) -> i64 {
+pub(super) fn result_bytes(plan: &Plan) -> i64 {
     let bytes = |s: &Slot| s.axes.iter().map(|a| a.axis.extent).product::<i64>() * s.element_bytes() as i64;
     plan.outputs.iter().map(bytes).sum()
 }
@@ -74,8 +75,13 @@ pub struct Params {
 }
 
 impl Params {
-    pub(super) fn new(plan: &Plan, programs: &[Option<&Program>], guards: bool, names: &Names) -> Params {
-        let sent = Sent::new(plan, programs);
+    pub(super) fn new(
+        plan: &Plan,
+        programs: &[Option<&Program>],
+        guards: bool,
+        (names, role): (&Names, Role),
+    ) -> Params {
+        let sent = Sent::new(plan, programs, role);
         let mut wide: Vec<(Field, String)> = Vec::new();
         let mut narrow: Vec<(Field, String)> = Vec::new();
         for (i, slot) in plan.inputs.iter().enumerate() {
@@ -143,9 +149,12 @@ impl Params {
             }
         }
         let head_bytes = at.next_multiple_of(8) as usize;
-        let mut params = Params { fields, declarations, head_bytes, sent };
-        params.sent.settle(params.sent_offset());
-        params
+        Params { fields, declarations, head_bytes, sent }
+    }
+
+    /// Decides how large the block is: `most` bytes where operands of any size travel.
+    pub(super) fn settle(&mut self, most: usize) {
+        self.sent.settle(most - self.sent_offset().min(most));
     }
 
     /// Where host operands start in the block.

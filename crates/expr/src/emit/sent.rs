@@ -4,15 +4,14 @@
 //! The others follow as long as there is room, and go through a device buffer when there is none: which of the two is decided
 //! by each call, in the same kernel. Divisors are accompanied by their reciprocals.
 
+use super::run::Role;
 use crate::bind::Place;
 use crate::dtype::DType;
 use crate::graph::Binary;
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, Program, Val};
 
-/// Bytes of a parameter block that operands of any size travel in.
-const BLOCK_BYTES: usize = 4096;
-/// Most bytes of operands at fixed places.
+/// Most bytes of operands at fixed places, of all sections together.
 const FIXED_BYTES: usize = 2048;
 
 /// Where the operands of a kernel stand.
@@ -65,13 +64,14 @@ fn bytes_of(slot: &Slot) -> usize {
 }
 
 impl Sent {
-    pub(super) fn new(plan: &Plan, programs: &[Option<&Program>]) -> Sent {
+    pub(super) fn new(plan: &Plan, programs: &[Option<&Program>], role: Role) -> Sent {
         let mut sent = Sent::default();
+        let most = FIXED_BYTES / if let Role::Section(of) = role { of } else { 1 };
         for (i, slot) in plan.inputs.iter().enumerate().filter(|(_, s)| s.place == Place::Host) {
             let divides = programs.iter().flatten().any(|p| is_divisor(p, i));
             let bytes = bytes_of(slot).next_multiple_of(16);
             let wanted = bytes * if divides { 2 } else { 1 };
-            if slot.exact_len().is_none() || sent.fixed_bytes + wanted > FIXED_BYTES {
+            if slot.exact_len().is_none() || sent.fixed_bytes + wanted > most {
                 sent.movable.push(i);
                 continue;
             }
@@ -84,9 +84,16 @@ impl Sent {
         sent
     }
 
-    /// Decides how large the block is, where operands start at `offset` of it.
-    pub(super) fn settle(&mut self, offset: usize) {
-        self.capacity = if self.movable.is_empty() { self.fixed_bytes } else { BLOCK_BYTES - offset };
+    /// Takes `room` bytes of the block where operands of any size travel, else as many as there are.
+    pub(super) fn settle(&mut self, room: usize) {
+        // Kernels name the place, even if there is no room.
+        let room = room.max(self.fixed_bytes + 16);
+        self.capacity = if self.movable.is_empty() { self.fixed_bytes } else { room };
+    }
+
+    /// Bytes of operands at fixed places.
+    pub(super) fn fixed_bytes(&self) -> usize {
+        self.fixed_bytes
     }
 
     /// Bytes of the parameter block for operands.

@@ -7,7 +7,7 @@ use crate::collective::{Group, PARTIALS};
 use crate::dtype::Scalar;
 use crate::fold;
 use crate::plan::Plan;
-use crate::program::SharedReduction;
+use crate::program::{SharedReduction, Val};
 use rayon::prelude::*;
 
 /// Computes every row: the levels of reductions, then what is stored.
@@ -107,40 +107,59 @@ impl Worker<'_> {
         n: usize,
     ) {
         debug_assert_eq!(shared.level, level);
+        let (mut at, mut offset) = (0, offset);
+        while at < n {
+            let round = (width - offset).min(n - at);
+            // Whole words of 8 bytes at aligned places go through the vector loops, the others one by one.
+            let size = shared.dtype.size();
+            match at * size % 8 == 0 && offset * size % 8 == 0 {
+                true => self.take_words(shared, sums, next, (at, offset), round),
+                false => (0..round).for_each(|i| self.take_one(shared, sums, at + i, offset + i)),
+            }
+            (at, offset) = (at + round, 0);
+        }
+    }
+
+    /// Values from `at` on are added to accumulators from `offset` on: each one's own.
+    fn take_words(
+        &self,
+        shared: &SharedReduction,
+        sums: &mut [u64],
+        next: &mut [u64],
+        (at, offset): (usize, usize),
+        n: usize,
+    ) {
         let (value, times) = shared.terms[0];
         let (dtype, size) = (shared.dtype, shared.dtype.size());
-        let arg = |v: crate::program::Val| match self.schedule.slot_of[v.0 as usize] {
-            Some(slot) => Arg::Block(&self.blocks[slot]),
+        let arg = |v: Val| match self.schedule.slot_of[v.0 as usize] {
+            Some(slot) => Arg::Block(&self.blocks[slot][at * size / 8..]),
             None => Arg::Uniform(self.scalars[v.0 as usize]),
         };
-        // Whole words of 8 bytes at aligned places go through the vector loops, the others one by one.
-        let aligned = offset * size % 8 == 0 && n <= width - offset;
-        if aligned {
-            let from = offset * size / 8;
-            let old = Arg::Block(&sums[from..]);
-            match times {
-                Some(times) => raw::fma(dtype, next, [arg(value), arg(times), old], n),
-                None => raw::binary(shared.reduction.operation(), dtype, next, [old, arg(value)], n),
-            }
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums[from..]);
-            bytes[..n * size].copy_from_slice(&bytemuck::cast_slice(next)[..n * size]);
-            return;
+        let from = offset * size / 8;
+        let old = Arg::Block(&sums[from..]);
+        match times {
+            Some(times) => raw::fma(dtype, next, [arg(value), arg(times), old], n),
+            None => raw::binary(shared.reduction.operation(), dtype, next, [old, arg(value)], n),
         }
-        let get = |a: &Arg<'_>, i: usize| match a {
-            Arg::Block(block) => element(block, size, i),
-            Arg::Uniform(bits) => *bits,
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums[from..]);
+        bytes[..n * size].copy_from_slice(&bytemuck::cast_slice(next)[..n * size]);
+    }
+
+    /// Value `at` is added to accumulator `offset`.
+    fn take_one(&self, shared: &SharedReduction, sums: &mut [u64], at: usize, offset: usize) {
+        let (value, times) = shared.terms[0];
+        let size = shared.dtype.size();
+        let get = |v: Val| match self.schedule.slot_of[v.0 as usize] {
+            Some(slot) => scalar(shared, element(&self.blocks[slot], size, at)),
+            None => scalar(shared, self.scalars[v.0 as usize]),
         };
-        let (value, times) = (arg(value), times.map(arg));
-        for i in 0..n {
-            let j = (offset + i) % width;
-            let (old, v) = (scalar(shared, element(sums, size, j)), scalar(shared, get(&value, i)));
-            let new = match &times {
-                Some(times) => fold::fma(v, scalar(shared, get(times, i)), old),
-                None => fold::binary(shared.reduction.operation(), old, v),
-            };
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(sums);
-            bytes[j * size..(j + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
-        }
+        let old = scalar(shared, element(sums, size, offset));
+        let new = match times {
+            Some(times) => fold::fma(get(value), get(times), old),
+            None => fold::binary(shared.reduction.operation(), old, get(value)),
+        };
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(sums);
+        bytes[offset * size..(offset + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
     }
 
     /// Stores what is computed from the reductions' results.

@@ -4,18 +4,20 @@
 //! computed once per row. Every operation is the function that constant folding uses, so the bits are the device's.
 
 mod group;
+mod kernel;
 mod lanes;
 mod raw;
 mod schedule;
 mod steps;
 
-use crate::bind::{Binding, View};
+use crate::bind::View;
 use crate::dtype::{DType, HostSlice, HostSliceMut};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::nest::Item;
 use crate::plan::Plan;
 use crate::program::{Along, Goal, Inst, Val};
+pub use kernel::HostKernel;
 use raw::Target;
 use rayon::prelude::*;
 use schedule::Schedule;
@@ -35,31 +37,24 @@ fn structs(components: u8) -> &'static str {
 /// Blocks that one task computes, at most.
 const TASK: usize = 64;
 
-/// An expression compiled for the host, for operands of these sizes and layouts.
+/// One section: loops that all its outputs have.
 #[derive(Debug)]
-pub struct HostKernel {
+struct HostSection {
     /// A turn for each level of shared reductions, then the one that stores.
     turns: Vec<Schedule>,
     plan: Plan,
 }
 
-impl HostKernel {
-    /// Plans the evaluation; sizes are checked as for a kernel.
-    pub fn new(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<HostKernel, Error> {
-        let plan = Plan::host(graph, views, outputs)?;
+impl HostSection {
+    fn new(graph: &Graph, plan: Plan) -> Result<HostSection, Error> {
         let program = Schedule::program(graph, &plan)?;
         let levels = (0..program.levels()).map(Goal::Level);
         let turns = levels.chain([Goal::Stores]).map(|goal| Schedule::new(program.aimed(goal), &plan)).collect();
-        Ok(HostKernel { turns, plan })
-    }
-
-    /// The sizes of output `output` for operands of these sizes.
-    pub fn output_extents(graph: &Graph, views: &[View<'_>], output: usize) -> Result<Vec<i64>, Error> {
-        Binding::new(graph, views)?.output(output)
+        Ok(HostSection { turns, plan })
     }
 
     /// Computes every output.
-    pub fn run(&self, inputs: &[HostSlice<'_>], outputs: &mut [HostSliceMut<'_>]) -> Result<(), Error> {
+    fn run(&self, inputs: &[HostSlice<'_>], outputs: &mut [HostSliceMut<'_>]) -> Result<(), Error> {
         self.check_memory(inputs, outputs)?;
         if self.plan.points() == 0 {
             return Ok(());
@@ -95,11 +90,6 @@ impl HostKernel {
     }
 
     fn check_memory(&self, inputs: &[HostSlice<'_>], outputs: &[HostSliceMut<'_>]) -> Result<(), Error> {
-        let count = |what, expected: usize, got: usize| {
-            if expected == got { Ok(()) } else { Err(Error::Count { what, expected, got }) }
-        };
-        count("operands", self.plan.inputs.len(), inputs.len())?;
-        count("outputs", self.plan.outputs.len(), outputs.len())?;
         let memory =
             inputs.iter().map(|s| (s.len(), s.name())).chain(outputs.iter().map(|s| (s.len(), s.dtype().name())));
         let slots = self.plan.inputs.iter().chain(&self.plan.outputs);
@@ -144,7 +134,7 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(
-        kernel: &'a HostKernel,
+        kernel: &'a HostSection,
         turn: usize,
         inputs: &'a [HostSlice<'a>],
         targets: &'a [Target<'a>],

@@ -27,16 +27,14 @@ impl Worker<'_> {
                 _ => self.clear(*v, n),
             }
         }
-        let step_value =
-            program.values().find(|v| matches!(program.inst(*v), Inst::Step { within, .. } if *within == nest.id));
         let around = self.active.clone();
         for step in 0..steps {
-            if let Some(slot) = own {
+            if let Some(slot) = own.filter(|_| nest.guarded) {
                 let left = values::<i32>(&self.blocks[slot], n).iter().map(|extent| step < *extent);
                 let all = |i: usize| around.as_ref().is_none_or(|a| a[i]);
                 self.active = Some(left.enumerate().map(|(i, left)| left && all(i)).collect());
             }
-            if let Some(v) = step_value {
+            if let Some(v) = nest.step {
                 self.set_step(v, extent, step, n);
             }
             self.items(&nest.body, start, n);

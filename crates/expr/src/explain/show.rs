@@ -1,6 +1,6 @@
 //! The explanation as a page.
 
-use super::{Bound, Explanation, Intermediate, LAUNCH_SECONDS, LoopSize};
+use super::{Bound, Explanation, Intermediate, LAUNCH_SECONDS, LoopSize, SectionLoops};
 use crate::bind::Place;
 use crate::plan::Extent;
 use std::fmt;
@@ -10,8 +10,19 @@ const LISTED: usize = 8;
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: one kernel, {} points", self.name, grouped(self.points))?;
-        self.threads(f)?;
+        let in_sections = match self.sections.len() {
+            1 => String::new(),
+            n => format!(" in {n} sections"),
+        };
+        writeln!(f, "{}: one kernel{in_sections}, {} points", self.name, grouped(self.points))?;
+        for (number, section) in self.sections.iter().enumerate() {
+            if self.sections.len() > 1 {
+                let results: Vec<String> = section.results.iter().map(|r| format!("result {r}")).collect();
+                let (what, points) = (format!("section {number}"), grouped(section.points));
+                writeln!(f, "{what:<13}{}, {points} points", results.join(", "))?;
+            }
+            section.threads(f)?;
+        }
         for (what, list) in [("operand", &self.operands), ("result", &self.results)] {
             for (i, bound) in list.iter().enumerate() {
                 writeln!(f, "{:<13}{bound}", format!("{what} {i}"))?;
@@ -23,7 +34,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-impl Explanation {
+impl SectionLoops {
     fn threads(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let loops: Vec<String> = self.loops.iter().map(ToString::to_string).collect();
         writeln!(f, "{:<13}{}", "loops", if loops.is_empty() { "none".into() } else { loops.join(", ") })?;
@@ -32,8 +43,7 @@ impl Explanation {
         }
         let (lanes, along) = self.lanes;
         let lanes = if lanes == 1 { "1 point".into() } else { format!("{lanes} points along {along}") };
-        let ([x, y], [gx, gy, _]) = (self.block, self.grid);
-        let blocks = if gy == 1 { grouped(gx.into()) } else { format!("{} x {gy}", grouped(gx.into())) };
+        let ([x, y], blocks) = (self.block, grouped(self.blocks.max(0) as u64));
         writeln!(f, "{:<13}{lanes} each, {x} x {y} in a block, {blocks} blocks", "threads")?;
         for kept in &self.kept {
             writeln!(f, "{:<13}{kept}", "kept")?;
@@ -46,7 +56,9 @@ impl Explanation {
         write!(f, "{:<13}{rows} {plural} of {values} values{segments}{again}; ", "reduced")?;
         writeln!(f, "{} threads a row, {} rows a block, a tree {} wide", s.threads_a_row, s.rows_a_block, s.tree_width)
     }
+}
 
+impl Explanation {
     fn costs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, written) = (self.bytes_read(), self.bytes_written());
         writeln!(f, "{:<13}{} bytes read, {} written", "memory", grouped(read), grouped(written))?;

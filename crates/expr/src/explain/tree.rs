@@ -17,9 +17,9 @@ pub(super) fn tree(graph: &Graph) -> String {
     let mut numbers: HashMap<NodeId, usize> = HashMap::new();
     // Above each line: for every level, whether more follows there.
     let mut stack: Vec<(NodeId, Vec<bool>)> = Vec::new();
-    for (i, output) in graph.outputs.iter().enumerate() {
-        let _ = writeln!(text, "result {i} ({})", names(graph, output.dims.iter().copied()).join(", "));
-        stack.push((output.node, vec![false]));
+    for (title, output) in titles(graph) {
+        let _ = writeln!(text, "{title}");
+        stack.push((output, vec![false]));
         while let Some((node, more)) = stack.pop() {
             if lines == MOST {
                 text.push_str("..\n");
@@ -54,6 +54,19 @@ pub(super) fn tree(graph: &Graph) -> String {
         }
     }
     text
+}
+
+/// What stands above each output.
+fn titles(graph: &Graph) -> Vec<(String, NodeId)> {
+    let mut titles = Vec::with_capacity(graph.outputs.len());
+    for (number, result) in graph.results().into_iter().enumerate() {
+        let dims = names(graph, result.dims.iter().copied()).join(", ");
+        for (part, output) in result.outputs.clone().enumerate() {
+            let part = if result.outputs.len() > 1 { format!(", part {part}") } else { String::new() };
+            titles.push((format!("result {number} ({dims}){part}"), graph.outputs[output].node));
+        }
+    }
+    titles
 }
 
 fn uses(graph: &Graph) -> HashMap<NodeId, usize> {

@@ -115,11 +115,7 @@ impl Graph {
         filter: Filter,
         edge: Edge<NodeId>,
     ) -> NodeId {
-        if !self.legal(y.0, y.1, 1) || !self.legal(x.0, x.1, 1) {
-            return source;
-        }
-        let [u, v] = [0, 3].map(|row| self.row(matrix, row, y.0, x.0));
-        self.remap(source, (y.0, v), (x.0, u), &[(y.0, Size::Const(y.1)), (x.0, Size::Const(x.1))], filter, edge)
+        self.warp(source, y, x, (filter, edge), |g| [3, 0].map(|row| g.row(matrix, row, y.0, x.0)))
     }
 
     /// As [`Graph::warp_affine`], with `u` and `v` multiplied by `1 / ((m6 x + m7 y) + m8)`, and `matrix` an expression of
@@ -133,13 +129,27 @@ impl Graph {
         filter: Filter,
         edge: Edge<NodeId>,
     ) -> NodeId {
+        self.warp(source, y, x, (filter, edge), |g| {
+            let [u, v, w] = [0, 3, 6].map(|row| g.row(matrix, row, y.0, x.0));
+            let one = g.real(DType::F32, 1.0);
+            let scale = g.binary(Binary::Div, one, w);
+            [v, u].map(|c| g.binary(Binary::Mul, scale, c))
+        })
+    }
+
+    /// A picture of the sizes `y.1` x `x.1`, read at the places `[v, u]`.
+    fn warp(
+        &mut self,
+        source: NodeId,
+        y: (DimId, i64),
+        x: (DimId, i64),
+        (filter, edge): (Filter, Edge<NodeId>),
+        places: impl FnOnce(&mut Graph) -> [NodeId; 2],
+    ) -> NodeId {
         if !self.legal(y.0, y.1, 1) || !self.legal(x.0, x.1, 1) {
             return source;
         }
-        let [u, v, w] = [0, 3, 6].map(|row| self.row(matrix, row, y.0, x.0));
-        let one = self.real(DType::F32, 1.0);
-        let scale = self.binary(Binary::Div, one, w);
-        let [u, v] = [u, v].map(|c| self.binary(Binary::Mul, scale, c));
+        let [v, u] = places(self);
         self.remap(source, (y.0, v), (x.0, u), &[(y.0, Size::Const(y.1)), (x.0, Size::Const(x.1))], filter, edge)
     }
 

@@ -56,10 +56,8 @@ impl Staging {
     /// Makes tiles smaller until their stages have room.
     fn fit(&mut self) -> bool {
         while self.bytes() > SHARED_BYTES {
-            let rows = self.tile.len() == 2;
-            match self.tile.first_mut().filter(|_| rows) {
-                Some(t) if t.points > 1 => t.points /= 2,
-                Some(t) if t.threads > 1 => t.threads /= 2,
+            match self.tile.split_last_mut() {
+                Some((_, [outer])) if outer.points > 1 => outer.points /= 2,
                 _ => return false,
             }
         }

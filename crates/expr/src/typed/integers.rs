@@ -2,28 +2,13 @@
 
 use super::expr::{Arg, Expr};
 use super::literal::Integer;
+use super::numbers::pairs;
 use crate::dtype::DType;
 use crate::graph::Unary;
 use tilewright_dims::{Merge, Set, Union};
 
-macro_rules! saturating {
-    ($($(#[$meta:meta])* $name:ident;)*) => { $(
-        $(#[$meta])*
-        pub fn $name<R: Arg<T>>(self, rhs: R) -> Expr<T, Union<S, R::Set>>
-        where
-            T: Integer,
-            S: Merge<R::Set>,
-        {
-            self.then(|g, a| {
-                let b = rhs.node(g);
-                g.$name(a, b)
-            })
-        }
-    )* };
-}
-
 impl<T, S: Set> Expr<T, S> {
-    saturating! {
+    pairs! { Integer:
         /// `self + rhs`, or the end of the range that it lies beyond.
         saturating_add;
         /// `self - rhs`, or the end of the range that it lies beyond.

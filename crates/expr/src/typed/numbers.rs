@@ -5,12 +5,13 @@ use super::literal::Number;
 use crate::graph::Binary;
 use tilewright_dims::{Merge, Set, Union};
 
+/// Methods of two values of one type, which the graph has functions of the same names for.
 macro_rules! pairs {
-    ($($(#[$meta:meta])* $name:ident;)*) => { $(
+    ($Bound:ident: $($(#[$meta:meta])* $name:ident;)*) => { $(
         $(#[$meta])*
         pub fn $name<R: Arg<T>>(self, rhs: R) -> Expr<T, Union<S, R::Set>>
         where
-            T: Number,
+            T: $Bound,
             S: Merge<R::Set>,
         {
             self.then(|g, a| {
@@ -20,9 +21,10 @@ macro_rules! pairs {
         }
     )* };
 }
+pub(super) use pairs;
 
 impl<T, S: Set> Expr<T, S> {
-    pairs! {
+    pairs! { Number:
         /// `|self - rhs|`. Of signed integers the largest one where the difference lies beyond it; of floats the difference is
         /// rounded once.
         abs_diff;

@@ -8,11 +8,12 @@ use crate::graph::{Binary, Unary};
 use half::{bf16, f16};
 use tilewright_dims::{Merge, Set, Union};
 
-macro_rules! arithmetic {
-    ($($Trait:ident $method:ident;)*) => { $(
+/// An operator between expressions of one type, and between an expression and a literal of each of some types.
+macro_rules! operators {
+    ($($Trait:ident $method:ident: $op:ident of $Bound:ident, $types:tt;)*) => { $(
         impl<T, S: Set, R: IntoExpr> std::ops::$Trait<R> for Expr<T, S>
         where
-            R::Elem: SameElement<T> + Number,
+            R::Elem: SameElement<T> + $Bound,
             S: Merge<R::Set>,
         {
             type Output = Expr<T, Union<S, R::Set>>;
@@ -20,19 +21,19 @@ macro_rules! arithmetic {
                 let rhs = rhs.into_expr();
                 self.then(|g, a| {
                     let b = rhs.node(g);
-                    g.binary(Binary::$Trait, a, b)
+                    g.binary(Binary::$op, a, b)
                 })
             }
         }
-        arithmetic!(@literal $Trait $method; u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64);
+        operators!(@literals $Trait $method $op $types);
     )* };
-    (@literal $Trait:ident $method:ident; $($t:ty)*) => { $(
+    (@literals $Trait:ident $method:ident $op:ident [$($t:ty)*]) => { $(
         impl<S: Set> std::ops::$Trait<$t> for Expr<$t, S> {
             type Output = Self;
             fn $method(self, rhs: $t) -> Self {
                 self.then(|g, a| {
                     let b = g.constant(Scalar::of(rhs));
-                    g.binary(Binary::$Trait, a, b)
+                    g.binary(Binary::$op, a, b)
                 })
             }
         }
@@ -41,14 +42,22 @@ macro_rules! arithmetic {
             fn $method(self, rhs: Expr<$t, S>) -> Expr<$t, S> {
                 rhs.then(|g, b| {
                     let a = g.constant(Scalar::of(self));
-                    g.binary(Binary::$Trait, a, b)
+                    g.binary(Binary::$op, a, b)
                 })
             }
         }
     )* };
 }
+pub(super) use operators;
+
 // `x % y` is exact and has the sign of `x`, as in Rust; for integers `x / 0` and `x % 0` are 0, and `MIN / -1` wraps.
-arithmetic! { Add add; Sub sub; Mul mul; Div div; Rem rem; }
+operators! {
+    Add add: Add of Number, [u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64];
+    Sub sub: Sub of Number, [u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64];
+    Mul mul: Mul of Number, [u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64];
+    Div div: Div of Number, [u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64];
+    Rem rem: Rem of Number, [u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64];
+}
 
 impl<T: Number, S: Set> std::ops::Neg for Expr<T, S> {
     type Output = Self;

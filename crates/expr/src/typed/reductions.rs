@@ -29,73 +29,122 @@ fn name<L: Over>(graph: &mut Graph) {
 }
 
 impl<T, S: Set> Expr<T, S> {
-    fn reduced<U, L: Over>(self, f: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Expr<U, Reduced<S, L>>
+    fn reduced<U, L: Over>(self, f: impl FnOnce(&mut Graph, NodeId, &[u64]) -> NodeId) -> Expr<U, Reduced<S, L>>
     where
         S: Minus<L::Set>,
     {
         self.then(|g, a| {
             name::<L>(g);
-            f(g, a)
+            f(g, a, L::IDS)
         })
     }
+}
 
-    /// The sum along the dimensions `L`: one (`sum::<X>()`) or several (`sum::<(Y, X)>()`). Products that are summed are not
-    /// rounded before. An empty sum is 0; integers wrap.
-    ///
-    /// The order of additions is part of the plan and the same on every machine; it depends on the sizes and on which
-    /// dimension memory is contiguous along, never on the device.
-    ///
-    /// ```
-    /// # use tilewright_dims::dims;
-    /// # use tilewright_expr::{In, trace};
-    /// # dims! { M, N, K }
-    /// // A matrix product: a factor lacks a dimension of the result, and both have the one that is summed.
-    /// let matmul = trace(|a: In<f32, (M, K)>, b: In<f32, (K, N)>| (a * b).sum::<K>().store::<(M, N)>());
-    /// # assert!(matmul.graph.check().is_ok());
-    /// ```
-    pub fn sum<L: Over>(self) -> Expr<T::Sum, Reduced<S, L>>
-    where
-        T: Summed,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
+/// Methods that lose the dimensions `L`, which the expression must have.
+macro_rules! reductions {
+    ($($(#[$meta:meta])* $name:ident: $Bound:ident -> $Out:ty = $f:expr;)*) => { $(
+        $(#[$meta])*
+        pub fn $name<L: Over>(self) -> Expr<$Out, Reduced<S, L>>
+        where
+            T: $Bound,
+            S: Minus<L::Set>,
+            L::Set: Minus<S, Out: First<Out: Reducible>>,
+        {
+            let f: fn(&mut Graph, NodeId, &[u64]) -> NodeId = $f;
+            self.reduced::<_, L>(f)
+        }
+    )* };
+}
+
+/// Methods that give a value for every value along `L`, computed from all of them.
+macro_rules! normalisations {
+    ($($(#[$meta:meta])* $name:ident($($arg:ident: $Arg:ty)?) = $f:expr;)*) => { $(
+        $(#[$meta])*
+        pub fn $name<L: Over>(self $(, $arg: $Arg)?) -> Self
+        where
+            T: Float,
+            S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
+            L::Set: Minus<S, Out: First<Out: Reducible>>,
+        {
+            let f: fn(&mut Graph, NodeId, &[u64] $(, $Arg)?) -> NodeId = $f;
+            self.then(|g, a| {
+                name::<L>(g);
+                g.widened(a, |g, a| f(g, a, L::IDS $(, $arg)?))
+            })
+        }
+    )* };
+}
+
+/// Bounds on the element type stand at each method, so that a mistake meets their messages.
+impl<T, S: Set> Expr<T, S> {
+    reductions! {
+        /// The sum along the dimensions `L`: one (`sum::<X>()`) or several (`sum::<(Y, X)>()`). Products that are summed are not
+        /// rounded before. An empty sum is 0; integers wrap.
+        ///
+        /// The order of additions is part of the plan and the same on every machine; it depends on the sizes and on which
+        /// dimension memory is contiguous along, never on the device.
+        ///
+        /// ```
+        /// # use tilewright_dims::dims;
+        /// # use tilewright_expr::{In, trace};
+        /// # dims! { M, N, K }
+        /// // A matrix product: a factor lacks a dimension of the result, and both have the one that is summed.
+        /// let matmul = trace(|a: In<f32, (M, K)>, b: In<f32, (K, N)>| (a * b).sum::<K>().store::<(M, N)>());
+        /// # assert!(matmul.graph.check().is_ok());
+        /// ```
+        sum: Summed -> T::Sum = |g, a, along| {
             let wide = g.cast(a, <T::Sum as Value>::DTYPE);
-            g.reduce_all(Reduction::Sum, wide, L::IDS)
-        })
-    }
-
-    /// The product along `L`; 1 of nothing. Integers wrap.
-    pub fn product<L: Over>(self) -> Expr<T::Sum, Reduced<S, L>>
-    where
-        T: Summed,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
+            g.reduce_all(Reduction::Sum, wide, along)
+        };
+        /// The product along `L`; 1 of nothing. Integers wrap.
+        product: Summed -> T::Sum = |g, a, along| {
             let wide = g.cast(a, <T::Sum as Value>::DTYPE);
-            g.reduce_all(Reduction::Product, wide, L::IDS)
-        })
-    }
-
-    /// The smallest value along `L`, which must not be empty; NaN if one is, and `-0 < +0`.
-    pub fn minimum<L: Over>(self) -> Expr<T, Reduced<S, L>>
-    where
-        T: Number,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Min, a, L::IDS))
-    }
-
-    /// The largest value along `L`, which must not be empty; NaN if one is, and `-0 < +0`.
-    pub fn maximum<L: Over>(self) -> Expr<T, Reduced<S, L>>
-    where
-        T: Number,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Max, a, L::IDS))
+            g.reduce_all(Reduction::Product, wide, along)
+        };
+        /// The smallest value along `L`, which must not be empty; NaN if one is, and `-0 < +0`.
+        minimum: Number -> T = |g, a, along| g.reduce_all(Reduction::Min, a, along);
+        /// The largest value along `L`, which must not be empty; NaN if one is, and `-0 < +0`.
+        maximum: Number -> T = |g, a, along| g.reduce_all(Reduction::Max, a, along);
+        /// Whether it holds everywhere along `L`; true of nothing.
+        all: Condition -> bool = |g, a, along| g.reduce_all(Reduction::Product, a, along);
+        /// Whether it holds anywhere along `L`; false of nothing.
+        any: Condition -> bool = |g, a, along| g.reduce_all(Reduction::Sum, a, along);
+        /// The mean along `L`, in the type that pixels of `T` are interpolated in: the sum over the number of values.
+        mean: Sampled -> <T as Pixel>::Real = |g, a, along| {
+            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
+            g.mean(real, along)
+        };
+        /// The mean squared distance from the mean along `L`, by two passes over the values.
+        variance: Sampled -> <T as Pixel>::Real = |g, a, along| {
+            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
+            g.variance(real, along)
+        };
+        /// The square root of [`Expr::variance`].
+        standard_deviation: Sampled -> <T as Pixel>::Real = |g, a, along| {
+            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
+            let variance = g.variance(real, along);
+            g.unary(Unary::Sqrt, variance)
+        };
+        /// The sum of absolute values along `L`.
+        norm_l1: Float -> T = |g, a, along| {
+            g.widened(a, |g, a| {
+                let size = g.unary(Unary::Abs, a);
+                g.reduce_all(Reduction::Sum, size, along)
+            })
+        };
+        /// The square root of the sum of squares along `L`.
+        norm_l2: Float -> T = |g, a, along| {
+            g.widened(a, |g, a| {
+                let square = g.rounded(Binary::Mul, a, a);
+                let sum = g.reduce_all(Reduction::Sum, square, along);
+                g.unary(Unary::Sqrt, sum)
+            })
+        };
+        /// The largest absolute value along `L`.
+        norm_max: Float -> T = |g, a, along| {
+            let size = g.unary(Unary::Abs, a);
+            g.reduce_all(Reduction::Max, size, along)
+        };
     }
 
     /// The index along `D` of the smallest value, the first of equal ones; a NaN counts as smaller than everything.
@@ -105,7 +154,7 @@ impl<T, S: Set> Expr<T, S> {
         S: Minus<(D, ())>,
         (D, ()): Minus<S, Out: First<Out: Reducible>>,
     {
-        self.reduced::<_, D>(|g, a| g.arg(Reduction::Min, a, D::ID))
+        self.reduced::<_, D>(|g, a, _| g.arg(Reduction::Min, a, D::ID))
     }
 
     /// The index along `D` of the largest value, the first of equal ones; a NaN counts as larger than everything.
@@ -115,155 +164,23 @@ impl<T, S: Set> Expr<T, S> {
         S: Minus<(D, ())>,
         (D, ()): Minus<S, Out: First<Out: Reducible>>,
     {
-        self.reduced::<_, D>(|g, a| g.arg(Reduction::Max, a, D::ID))
+        self.reduced::<_, D>(|g, a, _| g.arg(Reduction::Max, a, D::ID))
     }
 
-    /// Whether it holds everywhere along `L`; true of nothing.
-    pub fn all<L: Over>(self) -> Expr<bool, Reduced<S, L>>
-    where
-        T: Condition,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Product, a, L::IDS))
-    }
-
-    /// Whether it holds anywhere along `L`; false of nothing.
-    pub fn any<L: Over>(self) -> Expr<bool, Reduced<S, L>>
-    where
-        T: Condition,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| g.reduce_all(Reduction::Sum, a, L::IDS))
-    }
-
-    /// The mean along `L`, in the type that pixels of `T` are interpolated in: the sum over the number of values.
-    pub fn mean<L: Over>(self) -> Expr<<T as Pixel>::Real, Reduced<S, L>>
-    where
-        T: Sampled,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
-            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
-            g.mean(real, L::IDS)
-        })
-    }
-
-    /// The mean squared distance from the mean along `L`, by two passes over the values.
-    pub fn variance<L: Over>(self) -> Expr<<T as Pixel>::Real, Reduced<S, L>>
-    where
-        T: Sampled,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
-            let real = g.cast(a, <<T as Pixel>::Real as Value>::DTYPE);
-            let away = g.away_from_mean(real, L::IDS);
-            let square = g.rounded(Binary::Mul, away, away);
-            g.mean(square, L::IDS)
-        })
-    }
-
-    /// The square root of [`Expr::variance`].
-    pub fn standard_deviation<L: Over>(self) -> Expr<<T as Pixel>::Real, Reduced<S, L>>
-    where
-        T: Sampled,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.variance::<L>().then(|g, a| g.unary(Unary::Sqrt, a))
-    }
-
-    /// The sum of absolute values along `L`.
-    pub fn norm_l1<L: Over>(self) -> Expr<T, Reduced<S, L>>
-    where
-        T: Float,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
-            g.widened(a, |g, a| {
-                let size = g.unary(Unary::Abs, a);
-                g.reduce_all(Reduction::Sum, size, L::IDS)
-            })
-        })
-    }
-
-    /// The square root of the sum of squares along `L`.
-    pub fn norm_l2<L: Over>(self) -> Expr<T, Reduced<S, L>>
-    where
-        T: Float,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
-            g.widened(a, |g, a| {
-                let square = g.rounded(Binary::Mul, a, a);
-                let sum = g.reduce_all(Reduction::Sum, square, L::IDS);
-                g.unary(Unary::Sqrt, sum)
-            })
-        })
-    }
-
-    /// The largest absolute value along `L`.
-    pub fn norm_max<L: Over>(self) -> Expr<T, Reduced<S, L>>
-    where
-        T: Float,
-        S: Minus<L::Set>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.reduced::<_, L>(|g, a| {
-            let size = g.unary(Unary::Abs, a);
-            g.reduce_all(Reduction::Max, size, L::IDS)
-        })
-    }
-
-    /// `exp(x - max) / sum(exp(x - max))` along `L`: positive values with the sum 1.
-    pub fn softmax<L: Over>(self) -> Self
-    where
-        T: Float,
-        S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.then(|g, a| {
-            name::<L>(g);
-            g.widened(a, |g, a| {
-                let power = g.exp_from_largest(a, L::IDS);
-                let sum = g.reduce_all(Reduction::Sum, power, L::IDS);
-                g.rounded(Binary::Div, power, sum)
-            })
-        })
-    }
-
-    /// `(x - mean) / sqrt(variance + epsilon)` along `L`: mean 0, variance 1.
-    pub fn layer_norm<L: Over>(self, epsilon: T) -> Self
-    where
-        T: Float,
-        S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.then(|g, a| {
-            name::<L>(g);
-            g.widened(a, |g, a| {
-                let away = g.away_from_mean(a, L::IDS);
-                g.over_root_mean_square(away, L::IDS, epsilon)
-            })
-        })
-    }
-
-    /// `x / sqrt(mean(x * x) + epsilon)` along `L`.
-    pub fn rms_norm<L: Over>(self, epsilon: T) -> Self
-    where
-        T: Float,
-        S: Minus<L::Set> + Merge<Reduced<S, L>, Out = S>,
-        L::Set: Minus<S, Out: First<Out: Reducible>>,
-    {
-        self.then(|g, a| {
-            name::<L>(g);
-            g.widened(a, |g, a| g.over_root_mean_square(a, L::IDS, epsilon))
-        })
+    normalisations! {
+        /// `exp(x - max) / sum(exp(x - max))` along `L`: positive values with the sum 1.
+        softmax() = |g, a, along| {
+            let power = g.exp_from_largest(a, along);
+            let sum = g.reduce_all(Reduction::Sum, power, along);
+            g.rounded(Binary::Div, power, sum)
+        };
+        /// `(x - mean) / sqrt(variance + epsilon)` along `L`: mean 0, variance 1.
+        layer_norm(epsilon: T) = |g, a, along, epsilon| {
+            let away = g.away_from_mean(a, along);
+            g.over_root_mean_square(away, along, epsilon)
+        };
+        /// `x / sqrt(mean(x * x) + epsilon)` along `L`.
+        rms_norm(epsilon: T) = |g, a, along, epsilon| g.over_root_mean_square(a, along, epsilon);
     }
 }
 
@@ -295,6 +212,12 @@ impl Graph {
     fn away_from_mean(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
         let mean = self.mean(value, dims);
         self.rounded(Binary::Sub, value, mean)
+    }
+
+    fn variance(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
+        let away = self.away_from_mean(value, dims);
+        let square = self.rounded(Binary::Mul, away, away);
+        self.mean(square, dims)
     }
 
     fn over_root_mean_square<T: Value>(&mut self, value: NodeId, dims: &[u64], epsilon: T) -> NodeId {

@@ -1,7 +1,8 @@
 //! The entry: where a block stands, what its threads fill, and what they compute.
 
 use super::Programs;
-use crate::emit::{ENTRY, Names, Params};
+use crate::emit::run::Role;
+use crate::emit::{Names, Params};
 use crate::plan::{Extent, Plan};
 use crate::stage::{Stage, Staging, TileLoop};
 use std::fmt::Write as _;
@@ -26,13 +27,12 @@ fn more(k: i64) -> String {
 /// Writes the entry.
 pub(super) fn write(
     out: &mut String,
-    plan: &Plan,
-    staging: &Staging,
-    names: &Names,
+    (plan, staging): (&Plan, &Staging),
+    (names, role): (&Names, Role),
     params: &Params,
     programs: &Programs,
 ) {
-    let mut entry = Entry { out, plan, staging, names, params };
+    let mut entry = Entry { out, plan, staging, names, role, params };
     entry.block();
     entry.inside();
     for (number, [inside, _]) in programs.fills.iter().enumerate() {
@@ -47,6 +47,7 @@ struct Entry<'a> {
     plan: &'a Plan,
     staging: &'a Staging,
     names: &'a Names,
+    role: Role,
     params: &'a Params,
 }
 
@@ -70,22 +71,10 @@ impl Entry<'_> {
 
     /// The block's tile, and its coordinate along each other loop.
     fn block(&mut self) {
-        let threads = self.threads();
-        self.line(
-            0,
-            &format!(
-                "extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ Params p) {{"
-            ),
-        );
-        self.line(1, "tw::arch::take_turn();");
+        self.out.push_str(&self.role.head(self.plan));
         let wide = self.plan.large_grid() || self.plan.world.iter().any(|w| w.wide());
-        self.line(
-            1,
-            match wide {
-                true => "unsigned long long block = blockIdx.y * (unsigned long long)gridDim.x + blockIdx.x;",
-                false => "unsigned block = blockIdx.x;",
-            },
-        );
+        let kind = if wide { "unsigned long long" } else { "unsigned" };
+        self.line(1, &format!("{kind} block = {};", self.role.block(kind, wide)));
         let tiles = self.plan.tiles();
         for i in (0..self.plan.world.len()).rev() {
             let w = &self.plan.world[i];
@@ -109,7 +98,9 @@ impl Entry<'_> {
                 self.line(1, &format!("if ({first} >= {extent}) return;"));
             }
         }
-        self.line(1, "const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);");
+        let ([x, y], along) = (self.role.thread(self.plan), self.plan.block[0]);
+        self.line(1, &format!("const int thread_x = (int){x}, thread_y = (int){y};"));
+        self.line(1, &format!("const int thread = thread_y * {along} + thread_x;"));
     }
 
     /// Whether no stage of the block touches a border.
@@ -217,10 +208,10 @@ impl Entry<'_> {
         let arguments = self.arguments(|_| String::new());
         let (mut whole, mut starts) = (Vec::new(), Vec::new());
         for (i, t) in staging.tile.iter().enumerate() {
-            let thread = if i + 1 == staging.tile.len() { "threadIdx.x" } else { "threadIdx.y" };
+            let thread = if i + 1 == staging.tile.len() { "thread_x" } else { "thread_y" };
             let times = if t.points > 1 { format!(" * {}", t.points) } else { String::new() };
             let (place, coord) = (self.names.place(t.number), self.names.coord(t.number));
-            starts.push(format!("const int {place} = (int){thread}{times}, {coord} = {} + {place};", self.tile(t)));
+            starts.push(format!("const int {place} = {thread}{times}, {coord} = {} + {place};", self.tile(t)));
             whole.push(format!("{coord} + {} <= {}", t.points, self.extent(t)));
         }
         starts.iter().for_each(|text| self.line(1, text));

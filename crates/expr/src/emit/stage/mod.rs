@@ -6,7 +6,8 @@ mod totals;
 mod values;
 
 use super::body::{Body, function, head};
-use super::{ENTRY, Kernel, Names, Params, describe, points};
+use super::run::Role;
+use super::{Names, Params, Written, describe, points};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::lower::lower_stages;
@@ -47,36 +48,36 @@ impl Programs {
     }
 }
 
-/// Writes the kernel of a plan with stages.
-pub(super) fn write(graph: &Graph, plan: &Plan, staging: &Staging) -> Result<Kernel, Error> {
+/// Writes a plan with stages.
+pub(super) fn write(graph: &Graph, plan: &Plan, staging: &Staging, role: Role) -> Result<Written, Error> {
     let programs = Programs::new(graph, plan, staging)?;
     let all = programs.all();
     let any = |test: &dyn Fn(&Program) -> bool| all.iter().flatten().any(|p| test(p));
     let guards = any(&|p| p.values().any(|v| matches!(p.inst(v), Inst::Guard { .. })));
     let names = Names::new(graph, plan);
-    let params = Params::new(plan, &all, guards, &names);
-    let mut source = String::new();
-    describe(&mut source, graph, plan, &names);
-    source.push_str("#include \"tilewright/prelude.cuh\"\n#include \"tilewright/arch/warp.cuh\"\n");
+    let params = Params::new(plan, &all, guards, (&names, role));
+    let mut head_text = String::new();
+    describe(&mut head_text, graph, plan, &names);
+    let mut headers = vec!["prelude", "arch/warp"];
     if any(&|p| p.values().any(|v| p.dtype(v).is_half())) {
-        source.push_str("#include \"tilewright/half_value.cuh\"\n");
+        headers.push("half_value");
     }
-    source.push('\n');
-    params.declare(&mut source);
+    let mut functions = String::new();
     let single = Plan { lanes: 1, ..plan.clone() };
     let places = kernel::places(staging, &names);
     for (stage, [inside, edge]) in programs.fills.iter().enumerate() {
         for (name, plan, program) in [("fill", plan, inside), ("fill_edge", &single, edge)] {
-            head(&mut source, &format!("{name}{stage}"), plan, &names, Some(&places));
+            head(&mut functions, &format!("{name}{stage}"), plan, &names, Some(&places));
             let mut body = Body::new(plan, &names, &params, program);
             body.compute();
             body.store_stage(stage);
-            source.push_str(&body.text);
-            source.push_str("}\n\n");
+            functions.push_str(&body.text);
+            functions.push_str("}\n\n");
         }
     }
-    function(&mut source, "tile", plan, &names, &params, &programs.tile, Some(&places));
-    function(&mut source, "point", &single, &names, &params, &programs.point, Some(&places));
-    kernel::write(&mut source, plan, staging, &names, &params, &programs);
-    Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes: staging.bytes() as u32, shared: 0 })
+    function(&mut functions, "tile", plan, &names, &params, &programs.tile, Some(&places));
+    function(&mut functions, "point", &single, &names, &params, &programs.point, Some(&places));
+    kernel::write(&mut functions, (plan, staging), (&names, role), &params, &programs);
+    let shared_bytes = staging.bytes() as u32;
+    Ok(Written { head: head_text, headers, functions, params, guards, shared_bytes, shared: 0 })
 }

@@ -3,12 +3,15 @@
 //! Sizes are run-time parameters unless the plan gains from knowing them, so a new batch size never recompiles. What the plan
 //! does know is its [`Plan::key`]: equal keys, equal source text.
 
-use crate::bind::{Axis, Binding, Place, View, check_dims};
+mod check;
+
+use crate::bind::{Axis, Binding, Place, View};
 use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
 use crate::stage::Staging;
+pub(crate) use check::{agree, check_output};
 
 /// Most values that a thread holds for one point of the other dimensions.
 const MAX_REGISTERS: i64 = 8;
@@ -21,7 +24,7 @@ const ROWS: u32 = 2;
 /// An innermost loop that is too short for blocks of the host evaluator.
 const SHORT: i64 = 64;
 /// Threads of a block.
-const BLOCK: u32 = 256;
+pub(crate) const BLOCK: u32 = 256;
 
 /// What the plan knows of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -164,10 +167,24 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Plans one section of a launch: as [`Plan::new`], with blocks of as many threads as every section's.
+    pub(crate) fn section(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
+        let mut plan = Plan::new(graph, views, outputs)?;
+        plan.block = match &mut plan.group {
+            Some(group) => {
+                group.rows = BLOCK / group.threads;
+                if group.tall { [group.rows, group.threads] } else { [BLOCK, 1] }
+            }
+            None if plan.world.len() < 2 => [BLOCK, 1],
+            None => plan.block,
+        };
+        Ok(plan)
+    }
+
     /// Checks sizes; one point a thread, no loops merged.
     fn unscheduled(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
         let binding = Binding::new(graph, views)?;
-        check_outputs(graph, &binding, outputs)?;
+        check::outputs(graph, &binding, outputs)?;
         let shared = Shared::find(graph, &binding)?;
         let mut world = world(graph, outputs);
         let group = shared.map(|shared| Group::new(&shared, &mut world));
@@ -320,11 +337,7 @@ impl Plan {
 
     /// The grid of this call: all tiles along x, beyond 2^31 - 1 along y too.
     pub fn grid(&self) -> [u32; 3] {
-        let tiles: i64 = self.blocks();
-        let limit = i64::from(i32::MAX);
-        let rows = (tiles + limit - 1) / limit;
-        let rows = rows.max(1);
-        [((tiles + rows - 1) / rows) as u32, rows as u32, 1]
+        grid(self.blocks())
     }
 
     fn refuse_wide_coordinates(&self, graph: &Graph) -> Result<(), Error> {
@@ -481,53 +494,11 @@ impl Plan {
     }
 }
 
-fn check_outputs(graph: &Graph, binding: &Binding<'_>, outputs: &[View<'_>]) -> Result<(), Error> {
-    if outputs.len() != graph.outputs.len() {
-        return Err(Error::Count { what: "outputs", expected: graph.outputs.len(), got: outputs.len() });
-    }
-    for (i, (view, output)) in outputs.iter().zip(&graph.outputs).enumerate() {
-        check_dims(graph, format_args!("output {i}"), view, ("stores", &output.dims))?;
-        let sizes = binding.output(i)?;
-        for (dim, expected) in output.dims.iter().zip(&sizes) {
-            let got = view.axes.iter().find(|a| a.dim == *dim).map_or(0, |a| a.extent);
-            if got != *expected {
-                return Err(Error::Output { output: i, dim: graph.dim_name(*dim), got, expected: *expected });
-            }
-        }
-        let mut by_stride: Vec<&Axis> = view.axes.iter().filter(|a| a.extent > 1).collect();
-        by_stride.sort_unstable_by_key(|a| a.stride.abs());
-        let mut reach = 0;
-        for a in by_stride {
-            if a.stride.abs() <= reach {
-                return Err(Error::Overlap { output: i, dim: graph.dim_name(a.dim), stride: a.stride });
-            }
-            reach += (a.extent - 1) * a.stride.abs();
-        }
-    }
-    refuse_disagreement(graph, outputs)?;
-    refuse_empty_loops(graph, outputs)
-}
-
-/// A dimension is one loop, whichever output has it.
-fn refuse_disagreement(graph: &Graph, outputs: &[View<'_>]) -> Result<(), Error> {
-    let axes = || outputs.iter().enumerate().flat_map(|(i, o)| o.axes.iter().map(move |a| (i, a)));
-    for (i, a) in axes() {
-        if let Some((j, b)) = axes().find(|(_, b)| b.dim == a.dim && b.extent != a.extent) {
-            let (of_a, of_b) = (format!("output {i}"), format!("output {j}"));
-            return Err(Error::Extent { dim: graph.dim_name(a.dim), of_a, a: a.extent, of_b, b: b.extent });
-        }
-    }
-    Ok(())
-}
-
-/// An empty dimension computes nothing at all, so every output must have it or be empty itself.
-fn refuse_empty_loops(graph: &Graph, outputs: &[View<'_>]) -> Result<(), Error> {
-    for empty in outputs.iter().flat_map(|o| o.axes).filter(|a| a.extent == 0) {
-        if let Some(output) = outputs.iter().position(|o| o.axes.iter().all(|a| a.extent != 0)) {
-            return Err(Error::EmptyLoop { dim: graph.dim_name(empty.dim), output });
-        }
-    }
-    Ok(())
+/// So many blocks along x, beyond 2^31 - 1 along y too.
+pub(crate) fn grid(blocks: i64) -> [u32; 3] {
+    let limit = i64::from(i32::MAX);
+    let rows = ((blocks + limit - 1) / limit).max(1);
+    [((blocks + rows - 1) / rows) as u32, rows as u32, 1]
 }
 
 /// The loops: the first output of highest rank gives their order, dimensions that only others have go outside.

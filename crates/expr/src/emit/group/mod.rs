@@ -1,0 +1,203 @@
+//! Kernels whose threads share reductions: rows in turns, a level of reductions each, and a last turn that stores.
+
+mod combine;
+mod held;
+mod place;
+
+use super::run::Role;
+use super::{Names, Params, body};
+use crate::collective::Group;
+use crate::emit::text::literal;
+use crate::plan::Plan;
+use crate::program::{Goal, Program, SharedReduction};
+use held::Held;
+use std::fmt::Write as _;
+
+/// Bytes of shared memory that answer whether a block is the last.
+const ANSWER: u32 = 16;
+
+/// Everything that the text is made from.
+struct Writer<'a> {
+    plan: &'a Plan,
+    group: &'a Group,
+    names: &'a Names,
+    role: Role,
+    params: &'a Params,
+    /// The thread's points at once, and one of them.
+    tile: &'a Program,
+    point: &'a Program,
+    text: String,
+    shared_bytes: u32,
+    /// What the threads keep from turn to turn.
+    held: Held,
+}
+
+/// Writes everything below the head; gives the bytes of shared memory.
+pub(super) fn write(
+    source: &mut String,
+    plan: &Plan,
+    group: &Group,
+    (names, role): (&Names, Role),
+    params: &Params,
+    [tile, point]: [&Program; 2],
+) -> u32 {
+    let (text, shared_bytes, held) = (String::new(), ANSWER, Held::default());
+    let mut writer = Writer { plan, group, names, role, params, tile, point, text, shared_bytes, held };
+    if group.steps > 0 && !group.tall && writer.whole_points() && writer.even() {
+        writer.held = Held::new(plan, group, tile);
+    }
+    writer.functions(source);
+    writer.kernel();
+    source.push_str(&writer.text);
+    writer.shared_bytes
+}
+
+impl Writer<'_> {
+    fn lanes(&self) -> u32 {
+        self.plan.lanes
+    }
+
+    fn single(&self) -> Plan {
+        Plan { lanes: 1, ..self.plan.clone() }
+    }
+
+    fn whole_points(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        self.lanes() > 1 && (reduced.len() == 1 || self.even())
+    }
+
+    /// Whether rows end where a thread's points do.
+    fn even(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        reduced.last().is_some_and(|w| w.class.divides(self.lanes()))
+    }
+
+    /// Whether results vary along the reduced loops, so that a last turn goes along them.
+    fn stores_rows(&self) -> bool {
+        let (_, reduced) = self.group.split(&self.plan.world);
+        self.plan.outputs.iter().flat_map(|s| &s.axes).any(|a| reduced.iter().any(|w| w.dim == a.axis.dim))
+    }
+
+    fn level(&self, level: u16) -> impl Iterator<Item = (usize, &SharedReduction)> {
+        self.tile.shared.iter().enumerate().filter(move |(_, s)| s.level == level)
+    }
+
+    /// A function for each level and one that stores, each for all points of a thread and for one.
+    fn functions(&self, out: &mut String) {
+        let single = self.single();
+        let results = |before: u16| -> String {
+            let known = self.tile.shared.iter().enumerate().filter(|(_, s)| s.level < before);
+            known.map(|(i, s)| format!(", const {} r{i}", s.dtype.cuda())).collect()
+        };
+        for level in 0..self.tile.levels() {
+            let places = |many: bool| -> String {
+                let place = |(i, s): (usize, &SharedReduction)| match many {
+                    true => format!(", {} (&k{i})[{}]", s.dtype.cuda(), self.lanes()),
+                    false => format!(", {}& k{i}", s.dtype.cuda()),
+                };
+                self.level(level).map(place).collect()
+            };
+            let goal = Goal::Level(level);
+            if self.whole_points() {
+                let turn = usize::from(level);
+                let more = places(true) + &results(level) + &self.held_parameters(turn);
+                let name = format!("take{level}");
+                let program = self.holding(goal, turn);
+                body::function(out, &name, self.plan, self.names, self.params, &program, Some(&more));
+            }
+            if self.whole_points() && self.even() {
+                continue;
+            }
+            let more = places(false) + &results(level);
+            let name = format!("take{level}_one");
+            body::function(out, &name, &single, self.names, self.params, &self.point.aimed(goal), Some(&more));
+        }
+        let more = results(u16::MAX);
+        if self.stores_rows() && self.whole_points() {
+            let turn = usize::from(self.tile.levels());
+            let more = results(u16::MAX) + &self.held_parameters(turn);
+            let program = self.holding(Goal::Stores, turn);
+            body::function(out, "finish", self.plan, self.names, self.params, &program, Some(&more));
+        }
+        if self.stores_rows() && self.whole_points() && self.even() {
+            return;
+        }
+        let point = self.point.aimed(Goal::Stores);
+        body::function(out, "finish_one", &single, self.names, self.params, &point, Some(&more));
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.text, "{}{text}", "  ".repeat(depth));
+    }
+
+    fn cut(&self) -> bool {
+        self.group.segments() > 1
+    }
+
+    fn kernel(&mut self) {
+        self.text.push_str(&self.role.head(self.plan));
+        self.place();
+        self.declare_held();
+        for level in 0..self.tile.levels() {
+            let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
+            self.accumulate(level, &numbers);
+            for number in numbers {
+                self.combine(number);
+            }
+        }
+        if self.cut() {
+            self.partials();
+        }
+        self.finish();
+        self.line(0, "}");
+    }
+
+    fn coords(&self) -> String {
+        (0..self.plan.world.len()).map(|i| format!(", {}", self.names.coord(i))).collect()
+    }
+
+    /// One turn along the row for the reductions of a level.
+    fn accumulate(&mut self, level: u16, numbers: &[usize]) {
+        let lanes = self.lanes();
+        for i in numbers {
+            let s = &self.tile.shared[*i];
+            let identity = literal(s.reduction.identity(s.dtype));
+            let start = vec![identity; lanes as usize].join(", ");
+            let text = format!("{} k{i}[{lanes}] = {{{start}}};", s.dtype.cuda());
+            self.line(1, &text);
+        }
+        let before: String = self
+            .tile
+            .shared
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.level < level)
+            .map(|(i, _)| format!(", r{i}"))
+            .collect();
+        let coords = self.coords();
+        let all: String = numbers.iter().map(|i| format!(", k{i}")).collect();
+        let many = self.whole_points().then(|| format!("take{level}(p{coords}{all}{before}"));
+        let one = |lane: &str| {
+            let each: String = numbers.iter().map(|i| format!(", k{i}[{lane}]")).collect();
+            format!("take{level}_one(p{coords}{each}{before});")
+        };
+        self.along(usize::from(level), many.as_deref(), &one);
+    }
+
+    /// The last turn: results are stored.
+    fn finish(&mut self) {
+        let all: String = (0..self.tile.shared.len()).map(|i| format!(", r{i}")).collect();
+        let coords = self.coords();
+        if self.stores_rows() {
+            let many = self.whole_points().then(|| format!("finish(p{coords}{all}"));
+            let turn = usize::from(self.tile.levels());
+            self.along(turn, many.as_deref(), &|_| format!("finish_one(p{coords}{all});"));
+            return;
+        }
+        let (outer, _) = self.group.split(&self.plan.world);
+        let at: String = (0..self.plan.world.len())
+            .map(|i| if i < outer.len() { format!(", {}", self.names.coord(i)) } else { ", 0".into() })
+            .collect();
+        self.line(1, &format!("if (there && t == 0) finish_one(p{at}{all});"));
+    }
+}

@@ -1,0 +1,144 @@
+//! Where a thread works: its row, its number among the row's threads, its part of the row.
+
+use super::Writer;
+use crate::plan::WorldDim;
+
+pub(super) fn integer(wide: bool) -> &'static str {
+    if wide { "long long" } else { "int" }
+}
+
+impl Writer<'_> {
+    /// Defines `t`, the thread's number in its row; `place`, the row's number in the block; the row's coordinates; and
+    /// `first..end`, the block's part of the row, which is empty where there is no row.
+    pub(super) fn place(&mut self) {
+        let (outer, reduced) = self.group.split(&self.plan.world);
+        let (outer, first) = (outer.to_vec(), outer.len());
+        let count = integer(self.group.wide());
+        let kind = integer(self.wide_blocks());
+        let large = self.plan.large_grid();
+        let block = self.role.block(integer(large), large);
+        let lengths = (first..first + reduced.len()).map(|i| format!("({count}){}", self.extent(i)));
+        let values = lengths.collect::<Vec<_>>().join(" * ");
+        self.line(1, &format!("{kind} block = {block};"));
+        self.line(1, &format!("const {count} n = {values};"));
+        let segment = self.group.tree.segment;
+        if self.cut() {
+            self.line(1, &format!("const int segments = (int)((n + {}) / {segment});", segment - 1));
+            self.line(1, "const int segment = (int)(block % segments);");
+            self.line(1, "block /= segments;");
+            self.line(1, "const int block_of_rows = (int)block;");
+        }
+        let there = if self.group.tall { self.neighbouring_rows(&outer) } else { self.whole_rows(&outer) };
+        self.line(1, &format!("const bool there = {};", there.as_deref().unwrap_or("true")));
+        if self.cut() {
+            self.line(1, &format!("const {count} first = ({count})segment * {segment};"));
+            self.line(
+                1,
+                &format!("const {count} end = there ? (n - first < {segment} ? n : first + {segment}) : first;"),
+            );
+        } else {
+            self.line(1, &format!("const {count} first = 0;"));
+            self.line(1, &format!("const {count} end = there ? n : 0;"));
+        }
+    }
+
+    fn wide_blocks(&self) -> bool {
+        self.group.wide_rows(&self.plan.world) || self.plan.large_grid()
+    }
+
+    fn extent(&self, dim: usize) -> String {
+        self.params.world_extent(self.plan, self.names, dim)
+    }
+
+    /// Neighbouring threads have neighbouring rows. Gives the condition on which there is a row.
+    fn neighbouring_rows(&mut self, outer: &[WorldDim]) -> Option<String> {
+        let rows = self.group.rows;
+        let mut there = None;
+        let [x, y] = self.role.thread(self.plan);
+        self.line(1, &format!("const int t = (int){y}, place = (int){x};"));
+        for (i, w) in outer.iter().enumerate().rev() {
+            let (coord, kind, extent) = (self.names.coord(i), integer(w.wide()), self.extent(i));
+            if there.is_none() {
+                let tiles = format!("(({extent} + {}) / {rows})", rows - 1);
+                self.line(1, &format!("const {kind} {coord} = ({kind})(block % {tiles} * {rows} + place);"));
+                self.line(1, &format!("block /= {tiles};"));
+                there = Some(format!("{coord} < {extent}"));
+            } else {
+                self.line(1, &format!("const {kind} {coord} = ({kind})(block % {extent});"));
+                self.line(1, &format!("block /= {extent};"));
+            }
+        }
+        there
+    }
+
+    /// Neighbouring threads share a row. Gives the condition on which there is one.
+    fn whole_rows(&mut self, outer: &[WorldDim]) -> Option<String> {
+        let (threads, rows) = (self.group.threads, self.group.rows);
+        self.line(1, &format!("const int t = (int)threadIdx.x % {threads}, place = (int)threadIdx.x / {threads};"));
+        let kind = integer(self.wide_blocks());
+        self.line(1, &format!("{kind} row = block * {rows} + place;"));
+        for (i, w) in outer.iter().enumerate().skip(1).rev() {
+            let (coord, kind, extent) = (self.names.coord(i), integer(w.wide()), self.extent(i));
+            self.line(1, &format!("const {kind} {coord} = ({kind})(row % {extent});"));
+            self.line(1, &format!("row /= {extent};"));
+        }
+        let Some(w) = outer.first() else { return Some("row == 0".into()) };
+        let (coord, kind) = (self.names.coord(0), integer(w.wide()));
+        self.line(1, &format!("const {kind} {coord} = ({kind})row;"));
+        Some(format!("{coord} < {}", self.extent(0)))
+    }
+
+    /// The loop along a row: `many` calls turn `turn` for all points of a thread (the call without its last arguments),
+    /// `one` for one.
+    pub(super) fn along(&mut self, turn: usize, many: Option<&str>, one: &dyn Fn(&str) -> String) {
+        if let Some(many) = many.filter(|_| self.held.any()) {
+            return self.steps_of_held(turn, many);
+        }
+        let (lanes, width) = (self.lanes(), self.group.tree.width);
+        let count = integer(self.group.wide());
+        self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
+        match many {
+            Some(many) if self.even() => {
+                self.point_of_row(2, "at");
+                self.line(2, &format!("{many});"));
+            }
+            _ => self.ragged(many, one),
+        }
+        self.line(1, "}");
+    }
+
+    /// A step of a row that may end within a thread's points.
+    fn ragged(&mut self, many: Option<&str>, one: &dyn Fn(&str) -> String) {
+        let lanes = self.lanes();
+        if let Some(many) = many {
+            self.line(2, &format!("if (at + {lanes} <= end) {{"));
+            self.point_of_row(3, "at");
+            self.line(3, &format!("{many});"));
+            self.line(3, "continue;");
+            self.line(2, "}");
+        }
+        // A statement for each lane: its accumulator is a register, which no loop could choose.
+        for lane in 0..lanes {
+            self.line(2, &format!("if (at + {lane} < end) {{"));
+            self.point_of_row(3, &if lane == 0 { "at".to_string() } else { format!("at + {lane}") });
+            self.line(3, &one(&lane.to_string()));
+            self.line(2, "}");
+        }
+    }
+
+    /// The coordinates of value `at` of a row.
+    pub(super) fn point_of_row(&mut self, depth: usize, at: &str) {
+        let (outer, reduced) = self.group.split(&self.plan.world);
+        let (first, reduced) = (outer.len(), reduced.to_vec());
+        let mut rest = at.to_string();
+        for (i, w) in reduced.iter().enumerate().skip(1).rev() {
+            let (coord, kind, extent) = (self.names.coord(first + i), integer(w.wide()), self.extent(first + i));
+            self.line(depth, &format!("const {kind} {coord} = ({kind})(({rest}) % {extent});"));
+            rest = format!("({rest}) / {extent}");
+        }
+        if let Some(w) = reduced.first() {
+            let (coord, kind) = (self.names.coord(first), integer(w.wide()));
+            self.line(depth, &format!("const {kind} {coord} = ({kind})({rest});"));
+        }
+    }
+}

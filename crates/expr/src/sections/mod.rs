@@ -1,0 +1,224 @@
+//! Sections: what one launch computes over one iteration space each.
+//!
+//! Outputs whose sizes agree have one world, and are one section: a [`Plan`]. Others are computed beside each other, each
+//! section by blocks of its own. So are the parts of a result that several expressions make.
+
+mod part;
+
+use crate::bind::{Axis, Binding, Place, View};
+use crate::collective::reduced;
+use crate::error::Error;
+use crate::graph::{DimId, Graph};
+use crate::join::Joined;
+use crate::plan::{Plan, agree, check_output};
+use part::part;
+use std::borrow::Cow;
+
+/// Where an output is written: a result, from one of its elements on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The result.
+    pub result: usize,
+    /// Elements before the output's first.
+    pub start: i64,
+}
+
+/// A part of a launch that has a plan of its own.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    /// What it computes.
+    pub graph: Cow<'a, Graph>,
+    /// Its plan.
+    pub plan: Plan,
+    /// Which of the launch's operands its own are.
+    pub operands: Vec<usize>,
+    /// Where its outputs are written.
+    pub targets: Vec<Target>,
+    /// Which of the graph's outputs its own are.
+    outputs: Vec<usize>,
+}
+
+/// The plans of one launch.
+#[derive(Clone, Debug)]
+pub struct Sections<'a> {
+    /// The sections, in the order of their blocks.
+    pub list: Vec<Section<'a>>,
+}
+
+/// How a section is planned.
+type Planner = fn(&Graph, &[View<'_>], &[View<'_>]) -> Result<Plan, Error>;
+
+impl<'a> Sections<'a> {
+    /// Plans a launch for these operands and results. Sizes are checked.
+    pub fn new(graph: &'a Graph, views: &[View<'_>], results: &[View<'_>]) -> Result<Self, Error> {
+        Sections::planned(graph, views, results, |several| if several { Plan::section } else { Plan::new })
+    }
+
+    /// Plans evaluation on the host, one section after the other.
+    pub fn host(graph: &'a Graph, views: &[View<'_>], results: &[View<'_>]) -> Result<Self, Error> {
+        Sections::planned(graph, views, results, |_| Plan::host)
+    }
+
+    fn planned(
+        graph: &'a Graph,
+        views: &[View<'_>],
+        results: &[View<'_>],
+        planner: impl Fn(bool) -> Planner,
+    ) -> Result<Self, Error> {
+        let binding = Binding::new(graph, views)?;
+        let stored = stored(graph, &binding, results)?;
+        let groups = groups(graph, &binding, &stored)?;
+        let (plan, whole) = (planner(groups.len() > 1), groups.iter().any(|g| g.len() == stored.len()));
+        let section = |outputs: Vec<usize>| {
+            let outs: Vec<View<'_>> = outputs.iter().map(|o| stored[*o].view()).collect();
+            let targets = outputs.iter().map(|o| stored[*o].target).collect();
+            if whole {
+                let operands = (0..views.len()).collect();
+                let plan = plan(graph, views, &outs)?;
+                return Ok(Section { graph: Cow::Borrowed(graph), plan, operands, targets, outputs });
+            }
+            let (part, operands) = part(graph, &outputs);
+            let mine: Vec<View<'_>> = operands.iter().map(|i| views[*i]).collect();
+            let mut plan = plan(&part, &mine, &outs)?;
+            // Boxes are checked against the whole graph.
+            plan.checked = operands.iter().map(|i| binding.checked(*i as u16)).collect();
+            Ok(Section { graph: Cow::Owned(part), plan, operands, targets, outputs })
+        };
+        Ok(Sections { list: groups.into_iter().map(section).collect::<Result<_, Error>>()? })
+    }
+
+    /// Everything that the source text depends on beside the graph; of one section, its plan's key.
+    pub fn key(&self) -> Vec<u64> {
+        if let [section] = self.list.as_slice()
+            && let Cow::Borrowed(_) = section.graph
+        {
+            return section.plan.key();
+        }
+        // No plan has so many lanes.
+        let mut key = vec![u64::MAX, self.list.len() as u64, u64::from(self.large_grid())];
+        for section in &self.list {
+            let plan = section.plan.key();
+            key.extend([section.outputs.len() as u64, plan.len() as u64]);
+            key.extend(section.outputs.iter().map(|o| *o as u64));
+            key.extend(plan);
+        }
+        key
+    }
+
+    /// Blocks of all sections.
+    pub fn blocks(&self) -> i64 {
+        self.list.iter().map(|s| s.plan.blocks()).sum()
+    }
+
+    /// The first block of each section.
+    pub fn first_blocks(&self) -> Vec<i64> {
+        let before = |sum: &mut i64, section: &Section<'_>| {
+            let first = *sum;
+            *sum += section.plan.blocks();
+            Some(first)
+        };
+        self.list.iter().scan(0, before).collect()
+    }
+
+    /// Whether a block's number needs 64 bits.
+    pub fn large_grid(&self) -> bool {
+        self.blocks() > i64::from(i32::MAX)
+    }
+
+    /// The grid of this call: all blocks along x, beyond 2^31 - 1 along y too.
+    pub fn grid(&self) -> [u32; 3] {
+        crate::plan::grid(self.blocks())
+    }
+
+    /// Threads of a block.
+    pub fn block(&self) -> [u32; 2] {
+        match self.list.as_slice() {
+            [section] => section.plan.block,
+            _ => [crate::plan::BLOCK, 1],
+        }
+    }
+}
+
+/// An output with its own view of a result.
+struct Stored {
+    axes: Vec<Axis>,
+    place: Place,
+    alignment: u32,
+    target: Target,
+    /// Whether it is one of several parts.
+    part: bool,
+}
+
+impl Stored {
+    fn view(&self) -> View<'_> {
+        View { axes: &self.axes, place: self.place, alignment: self.alignment, boxes: None }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.axes.iter().any(|a| a.extent == 0)
+    }
+}
+
+/// Checks the results, and finds each output's place in its own.
+fn stored(graph: &Graph, binding: &Binding<'_>, results: &[View<'_>]) -> Result<Vec<Stored>, Error> {
+    let joined = graph.results();
+    if joined.len() != results.len() {
+        return Err(Error::Count { what: "outputs", expected: joined.len(), got: results.len() });
+    }
+    let mut stored = Vec::with_capacity(graph.outputs.len());
+    for (number, (result, view)) in joined.iter().zip(results).enumerate() {
+        check_output(graph, number, view, (result.dims, &binding.result(result)?))?;
+        parts(graph, binding, (number, result), view, &mut stored)?;
+    }
+    Ok(stored)
+}
+
+fn parts(
+    graph: &Graph,
+    binding: &Binding<'_>,
+    (number, result): (usize, &Joined<'_>),
+    view: &View<'_>,
+    stored: &mut Vec<Stored>,
+) -> Result<(), Error> {
+    let mut before = 0;
+    for output in result.outputs.clone() {
+        let (dims, sizes) = (&graph.outputs[output].dims, binding.part(result, output)?);
+        let (mut axes, mut start) = (view.axes.to_vec(), 0);
+        let along = |dim: &DimId| Some(*dim) == result.along;
+        if let Some(axis) = axes.iter_mut().find(|a| along(&a.dim))
+            && let Some(i) = result.dims.iter().position(along)
+        {
+            start = before * axis.stride;
+            before += sizes[i];
+            axis.extent = sizes[i];
+        }
+        axes.retain(|a| dims.contains(&a.dim));
+        let bytes = start * graph.node(graph.outputs[output].node).dtype.size() as i64;
+        let alignment =
+            if bytes == 0 { view.alignment } else { view.alignment.min(1 << bytes.trailing_zeros().min(4)) };
+        let target = Target { result: number, start };
+        stored.push(Stored { axes, place: view.place, alignment, target, part: result.outputs.len() > 1 });
+    }
+    Ok(())
+}
+
+/// The outputs of each section. What has no points takes part in none, unless nothing has.
+fn groups(graph: &Graph, binding: &Binding<'_>, stored: &[Stored]) -> Result<Vec<Vec<usize>>, Error> {
+    let all_empty = stored.iter().all(Stored::is_empty);
+    let mut groups: Vec<(Vec<usize>, Vec<Axis>)> = Vec::new();
+    for (output, one) in stored.iter().enumerate().filter(|(_, s)| all_empty || !s.is_empty()) {
+        let mut loops = one.axes.clone();
+        let shared = reduced(graph, binding, graph.outputs[output].node)?;
+        loops.extend(shared.into_iter().map(|(dim, extent)| Axis { dim, extent, stride: 0 }));
+        let beside = |other: &usize| !one.part || stored[*other].target.result != one.target.result;
+        let fits = |(outputs, world): &&mut (Vec<usize>, Vec<Axis>)| outputs.iter().all(beside) && agree(world, &loops);
+        match groups.iter_mut().find(fits) {
+            Some((outputs, world)) => {
+                outputs.push(output);
+                world.extend(loops);
+            }
+            None => groups.push((vec![output], loops)),
+        }
+    }
+    Ok(groups.into_iter().map(|(outputs, _)| outputs).collect())
+}
