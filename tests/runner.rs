@@ -217,7 +217,8 @@ fn launch(device: &Device, kernel: &Kernel<'_>, source: &Source, args: &[Arg]) -
     let encode = |map: &TensorMap, address| encoded(map, address, &buffers).unwrap_or_else(|e| panic!("{e}"));
     let block = block(args, &addresses, encode);
     let (grid, block_size, shared_bytes) = (kernel.grid, kernel.block, kernel.shared_bytes);
-    let config = LaunchConfig { grid, block: block_size, shared_bytes, cluster: None, programmatic: false };
+    let config =
+        LaunchConfig { grid, block: block_size, shared_bytes, cluster: None, programmatic: false, cooperative: false };
     // SAFETY: the buffers have the sizes that the test gives, and are read below, behind the launch on the same stream.
     unsafe { function.launch(&stream, &config, &block) }?;
     stream.synchronize()?;

@@ -87,12 +87,16 @@ pub struct LaunchConfig {
     /// Programmatic dependent launch: the kernel may start before the one ahead of it in the stream has ended. Its source
     /// must wait (`griddepcontrol.wait`) before it reads what that one writes.
     pub programmatic: bool,
+    /// Cooperative launch: all blocks are resident at once, so that they may wait for each other; a grid that does not fit on the
+    /// device ([`Function::blocks_per_multiprocessor`]) is refused.
+    pub cooperative: bool,
 }
 
 impl LaunchConfig {
     /// A one-dimensional launch.
     pub const fn linear(blocks: u32, threads: u32) -> Self {
-        Self { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0, cluster: None, programmatic: false }
+        let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
+        Self { grid, block, shared_bytes: 0, cluster: None, programmatic: false, cooperative: false }
     }
 }
 

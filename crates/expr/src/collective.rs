@@ -17,6 +17,8 @@ pub const SERIAL: i64 = 16;
 const WIDEST: i64 = 1024;
 /// Segments that all rows together are cut into, about.
 const SEGMENTS: i64 = 2048;
+/// As many where rows are gone through again: then blocks wait for each other, so that all must be there at once.
+const TOGETHER: i64 = 512;
 /// Values of the shortest segment.
 const SHORTEST: i64 = 4096;
 /// Rows that are enough to keep every processor busy, uncut.
@@ -40,12 +42,12 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The order for `rows` rows of `n` values. Rows whose results are read again before all is stored are not cut.
-    pub fn new(n: i64, rows: i64, cut: bool) -> Tree {
-        // So few rows have at least `SEGMENTS / MANY` segments each.
-        let length = |per_row: i64| (n / per_row).max(SHORTEST) as u64;
-        let cut = cut && rows < MANY && n > SHORTEST;
-        let segment = if cut { length(SEGMENTS / rows.max(1)).next_power_of_two() as i64 } else { n };
+    /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them.
+    pub fn new(n: i64, rows: i64, again: bool) -> Tree {
+        let (segments, uncut) = if again { (TOGETHER, LONGEST) } else { (SEGMENTS, SHORTEST) };
+        // So few rows have a segment each at least.
+        let length = || (n / (segments / rows.max(1))).max(SHORTEST) as u64;
+        let segment = if rows < MANY && n > uncut { length().next_power_of_two() as i64 } else { n };
         let width = (segment.max(1) as u64).next_power_of_two() as i64 / 4;
         Tree { width: width.clamp(1, WIDEST) as u32, segment: segment.max(1) }
     }
@@ -222,6 +224,8 @@ pub struct Group {
     /// Whether neighbouring threads are those of neighbouring rows, because memory is contiguous along the innermost loop
     /// that is not reduced.
     pub tall: bool,
+    /// Whether other sections of a launch are computed beside it, whose blocks it cannot wait for.
+    pub beside: bool,
 }
 
 impl Group {
@@ -233,14 +237,14 @@ impl Group {
         let reduced =
             shared.dims.iter().map(|(dim, n)| WorldDim { dim: *dim, extent: *n, class: Extent::MultipleOf(1) });
         world.extend(reduced);
-        let tree = Tree::new(n, rows, !shared.again);
+        let tree = Tree::new(n, rows, shared.again);
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
         let set = shared.set();
         let steps = match again && n <= LONGEST {
             true => (n.max(1) as u32).div_ceil(tree.width).next_power_of_two(),
             false => 0,
         };
-        Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false }
+        Group { loops, n, set, tree, again, everywhere, steps, threads: 1, rows: 1, tall: false, beside: false }
     }
 
     /// The loops that are not reduced, and those that are.
@@ -253,8 +257,20 @@ impl Group {
         self.tree.segments(self.n)
     }
 
+    /// Whether the segments of rows are gone through again and again. Their blocks wait for each other after each turn; in a
+    /// launch with other sections, one block goes through all segments of its rows.
+    pub fn in_turns(&self) -> bool {
+        self.again && self.segments() > 1
+    }
+
+    /// Whether the blocks of the launch wait for each other, so that all must be there at once. Fewer blocks do as well.
+    pub fn together(&self) -> bool {
+        self.in_turns() && !self.beside
+    }
+
     pub(crate) fn blocks(&self, world: &[WorldDim]) -> i64 {
-        self.row_blocks(world) * self.segments()
+        let segments = if self.in_turns() && self.beside { 1 } else { self.segments() };
+        self.row_blocks(world) * segments
     }
 
     /// Blocks that all first segments take.
@@ -285,7 +301,8 @@ impl Group {
         let parts = [u64::from(self.tree.width), u64::from(self.threads), u64::from(self.rows), u64::from(self.tall)];
         let cut = u64::from(self.segments() > 1);
         let segment = if cut == 1 { self.tree.segment as u64 } else { 0 };
-        parts.into_iter().chain(wide).chain([self.loops as u64, u64::from(self.again), cut, segment])
+        let beside = u64::from(self.beside);
+        parts.into_iter().chain(wide).chain([self.loops as u64, u64::from(self.again), cut, segment, beside])
     }
 }
 

@@ -282,7 +282,7 @@ macro_rules! elements {
                 match self { $(HostSliceMut::$v(_) => DType::$v,)* }
             }
             /// The elements from `start` on; none if there are not so many.
-            pub(crate) fn from_element(&mut self, start: usize) -> HostSliceMut<'_> {
+            pub(crate) fn tail(&mut self, start: usize) -> HostSliceMut<'_> {
                 let start = start.min(self.len());
                 match self { $(HostSliceMut::$v(s) => HostSliceMut::$v(&mut s[start..]),)* }
             }

@@ -155,6 +155,57 @@ pub enum Error {
         /// The factor.
         factor: f64,
     },
+    /// A window of a size that is not computed.
+    #[error("a window of {size} along `{dim}` is not computed: {expected}")]
+    Window {
+        /// The dimension.
+        dim: &'static str,
+        /// The size.
+        size: usize,
+        /// Which sizes are.
+        expected: &'static str,
+    },
+    /// An anchor that is no pixel of its window.
+    #[error("anchor {anchor} lies outside of a window of {size} along `{dim}`; it is one of its indices, from 0")]
+    Anchor {
+        /// The dimension.
+        dim: &'static str,
+        /// The anchor.
+        anchor: usize,
+        /// The window's size.
+        size: usize,
+    },
+    /// A Gaussian without a width.
+    #[error(
+        "a Gaussian along `{dim}` cannot have the deviation {sigma}; it is a finite number, 0 for one that follows from the size"
+    )]
+    Sigma {
+        /// The dimension.
+        dim: &'static str,
+        /// The deviation.
+        sigma: f64,
+    },
+    /// Orders of derivatives that a window does not have.
+    #[error(
+        "no derivative of orders ({y}, {x}) has a window of {size}: one of the orders is above 0, both are below the size, \
+         which is odd and at most 31 (1 stands for 3 without smoothing); Scharr's is (0, 1) or (1, 0)"
+    )]
+    Derivative {
+        /// Order along rows.
+        y: usize,
+        /// Order along columns.
+        x: usize,
+        /// The window's size.
+        size: usize,
+    },
+    /// A mask without pixels.
+    #[error("a mask of {height} x {width} has no pixel that counts; give it at least one")]
+    EmptyMask {
+        /// Its rows.
+        height: usize,
+        /// Its columns.
+        width: usize,
+    },
     /// A literal index that the dimension does not have.
     #[error("the expression reads index {index}, but `{dim}` is {extent} long")]
     Order {
@@ -214,7 +265,7 @@ pub enum Error {
     /// An empty dimension of one output is a loop around another that is not empty.
     #[error(
         "dimension `{dim}` is 0 long, so that output {output}, which lacks it and is not empty, would not be computed; \
-         compute it in a kernel of its own"
+         plan it as a section of its own"
     )]
     EmptyLoop {
         /// The empty dimension.

@@ -27,6 +27,7 @@ pub mod reduce;
 pub mod sections;
 mod sizes;
 pub mod stage;
+pub mod stencils;
 mod typed;
 
 pub use dtype::{DType, Element, Rect, Value};

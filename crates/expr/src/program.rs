@@ -345,6 +345,7 @@ impl Program {
     pub fn bits(&mut self, a: Val, to: DType) -> Val {
         match self.constant(a) {
             Some(s) => self.constant_of(fold::bits(s, to)),
+            None if self.dtype(a) == to => a,
             None => self.push(Inst::Bits(a), to),
         }
     }

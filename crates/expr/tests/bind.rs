@@ -8,6 +8,7 @@ use tilewright_expr::dtype::{Element, HostSlice};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
+use tilewright_expr::sections::Sections;
 use tilewright_expr::{Affine, Aspect, Border, Centres, DType, Error, Expr, Filter, In, Perspective, Rect};
 use tilewright_expr::{constant, coordinate, trace};
 
@@ -27,7 +28,7 @@ fn refusal(graph: &Graph, inputs: &[&[Axis]], outputs: &[&[Axis]]) -> String {
 
 fn refusal_of(graph: &Graph, inputs: &[View<'_>], outputs: &[&[Axis]]) -> String {
     let outputs: Vec<View<'_>> = outputs.iter().map(|a| view(a)).collect();
-    let error = Plan::new(graph, inputs, &outputs).expect_err("this is refused");
+    let error = Sections::new(graph, inputs, &outputs).expect_err("this is refused");
     assert_eq!(HostKernel::new(graph, inputs, &outputs).expect_err("this is refused"), error);
     error.to_string()
 }
@@ -229,15 +230,26 @@ fn outputs_of_the_wrong_size() {
     assert!(refusal(&t.graph, &[&a], &[&overlapping]).contains("dimension `X` has stride 0"));
 }
 
-/// A world has one size for each dimension.
+/// A plan has one world; sections have one each.
 #[test]
 fn outputs_that_disagree() {
     let t = trace(|a: In<f32, (Y, X)>| (a.store::<(Y, X)>(), a.resize::<Y, X>(3, 10).store::<(Y, X)>()));
-    let a = dense(YX, &[3, 5]);
+    let (a, large) = (dense(YX, &[3, 5]), dense(YX, &[3, 10]));
+    let outputs = [view(&a), view(&large)];
     assert_eq!(
-        refusal(&t.graph, &[&a], &[&a, &dense(YX, &[3, 10])]),
+        Plan::new(&t.graph, &[view(&a)], &outputs).expect_err("one world").to_string(),
         "dimension `X` is 5 long in output 0 and 10 long in output 1; operands that share a dimension must agree"
     );
+    assert_eq!(Sections::new(&t.graph, &[view(&a)], &outputs).expect("two worlds").list.len(), 2);
+    let t = trace(|a: In<f32, (N, X)>, b: In<f32, (X,)>| ((a + b).store::<(N, X)>(), (-b).store::<(X,)>()));
+    let (empty, x) = (dense(<(N, X)>::IDS, &[0, 5]), dense(<(X,)>::IDS, &[5]));
+    let views = [view(&empty), view(&x)];
+    assert_eq!(
+        Plan::new(&t.graph, &views, &views).expect_err("one world").to_string(),
+        "dimension `N` is 0 long, so that output 1, which lacks it and is not empty, would not be computed; \
+         plan it as a section of its own"
+    );
+    assert_eq!(Sections::new(&t.graph, &views, &views).expect("one of them is empty").list.len(), 1);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use crate::random::case;
 use crate::tensor::{Stored, poison};
 use tilewright_expr::bind::{Binding, Place, View};
-use tilewright_expr::emit::emit;
+use tilewright_expr::emit::combine;
 use tilewright_expr::explain::{Bound, Explanation};
-use tilewright_expr::plan::Plan;
+use tilewright_expr::sections::Sections;
 
 const SEEDS: u64 = 400;
 
@@ -30,9 +30,9 @@ fn random_graphs() {
             .collect();
         let Ok(outputs) = outputs else { continue };
         let outs: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();
-        let Ok(plan) = Plan::new(&case.graph, &views, &outs) else { continue };
+        let Ok(sections) = Sections::new(&case.graph, &views, &outs) else { continue };
         let explained = Explanation::new(&case.graph, "random", &views, &outs);
-        let (e, source) = match (explained, emit(&case.graph, &plan)) {
+        let (e, source) = match (explained, combine(&sections)) {
             (Ok(e), Ok(kernel)) => (e, kernel.source),
             // What cannot be a kernel cannot be explained as one.
             (Err(a), Err(b)) if a == b => continue,
@@ -49,12 +49,18 @@ fn random_graphs() {
         }
         let (total, instructions) = (e.operations.total(), e.operations.instructions);
         assert!(instructions <= total && total <= 2 * instructions, "{seed}: {instructions} of {total}");
-        assert_eq!((e.grid, e.block, e.shared.is_some()), (plan.grid(), plan.block, plan.group.is_some()), "{seed}");
+        assert_eq!(
+            (e.grid, e.block, e.sections.len()),
+            (sections.grid(), sections.block(), sections.list.len()),
+            "{seed}"
+        );
+        let shared = e.sections.iter().any(|s| s.shared.is_some());
+        assert_eq!(shared, sections.list.iter().any(|s| s.plan.group.is_some()), "{seed}");
         let wide = |list: &[Bound], place| list.iter().any(|b| b.place == place && b.access_bytes.contains(&16));
         let kinds = [
             (wide(&e.operands, Place::Device), "*(const uint4*)"),
             (wide(&e.results, Place::Device), "((uint4*)"),
-            (e.shared.is_some(), "collective.cuh"),
+            (shared, "collective.cuh"),
         ];
         for ((said, text), seen) in kinds.into_iter().zip(&mut seen) {
             assert!(!said || source.contains(text), "{seed}: {text} in\n{source}");

@@ -12,6 +12,7 @@ mod naive;
 mod random;
 mod reference;
 mod rows;
+mod sections;
 mod stages;
 mod table;
 mod tensor;

@@ -31,25 +31,28 @@ impl<'a> Naive<'a> {
         Naive { graph, inputs, memo: HashMap::new(), shared, carried: HashMap::new(), failed: false }
     }
 
-    /// Every result, of these shapes.
+    /// Every output, of these shapes.
     pub(crate) fn outputs(&mut self, shapes: &[Vec<i64>]) -> Vec<Tensor> {
+        shapes.iter().enumerate().map(|(i, shape)| self.output(i, shape)).collect()
+    }
+
+    /// One output.
+    pub(crate) fn output(&mut self, number: usize, shape: &[i64]) -> Tensor {
         let graph = self.graph;
-        let one = |(out, shape): (&tilewright_expr::graph::Output, &Vec<i64>)| {
-            let dtype = graph.node(out.node).dtype;
-            let count: i64 = shape.iter().product();
-            let mut bits = Vec::new();
-            for i in 0..count {
-                let mut rest = i;
-                let mut point: Vec<(u64, i64)> = Vec::new();
-                for (dim, n) in out.dims.iter().zip(shape).rev() {
-                    point.push((*dim, rest % n));
-                    rest /= n;
-                }
-                bits.push(self.value(out.node, &point, false).bits(dtype));
+        let out = &graph.outputs[number];
+        let dtype = graph.node(out.node).dtype;
+        let count: i64 = shape.iter().product();
+        let mut bits = Vec::new();
+        for i in 0..count {
+            let mut rest = i;
+            let mut point: Vec<(u64, i64)> = Vec::new();
+            for (dim, n) in out.dims.iter().zip(shape).rev() {
+                point.push((*dim, rest % n));
+                rest /= n;
             }
-            Tensor { dtype, components: 1, dims: out.dims.to_vec(), shape: shape.clone(), bits }
-        };
-        graph.outputs.iter().zip(shapes).map(one).collect()
+            bits.push(self.value(out.node, &point, false).bits(dtype));
+        }
+        Tensor { dtype, components: 1, dims: out.dims.to_vec(), shape: shape.to_vec(), bits }
     }
 
     /// `moved`: whether the point is one that something else reads at, rather than a point of the result.

@@ -1,8 +1,10 @@
 //! Seeded randomness: numbers, values that include the awkward ones, and whole graphs.
 
 mod reads;
+mod sections;
 
 use crate::tensor::{Layout, Tensor};
+pub(crate) use sections::sections;
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, Unary};

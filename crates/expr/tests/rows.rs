@@ -32,6 +32,9 @@ fn cases() -> Vec<(String, Case)> {
         all.push((format!("softmax {shape:?}"), case(softmax(), DType::F32, shape)));
         all.push((format!("layer norm {shape:?}"), case(norm(), DType::F16, shape)));
     }
+    // The longest rows that are kept, half of them in shared memory.
+    let centred = trace(|x: In<f32, (Y, X)>| (x - x.maximum::<X>()).store::<(Y, X)>()).graph;
+    all.push(("centred".into(), case(centred, DType::F32, [1, 32_768])));
     // Rows with tails are read anew in each turn.
     all.push(("softmax with tails".into(), case(softmax(), DType::F32, [3, 67])));
     all
@@ -51,4 +54,29 @@ fn rows_are_kept() {
         }
     }
     check_all("rows::rows_are_kept", cases().into_iter());
+}
+
+/// Blocks take segments of rows that no threads could keep, and wait for each other between turns.
+#[test]
+fn long_rows_in_turns() {
+    let along = || trace(|x: In<f32, (Y, X)>| x.layer_norm::<X>(1e-3).store::<(Y, X)>()).graph;
+    let across = || trace(|x: In<f32, (Y, X)>| (x - x.maximum::<Y>()).store::<(Y, X)>()).graph;
+    let spread = || {
+        trace(|x: In<f32, (Y, X)>| {
+            let (deviation, mean) = (x.standard_deviation::<(Y, X)>(), x.mean::<(Y, X)>());
+            (deviation.store::<()>(), mean.store::<()>())
+        })
+        .graph
+    };
+    let cases = [
+        ("norm along rows", case(along(), DType::F32, [2, 33_001])),
+        ("norm along an even row", case(along(), DType::F32, [1, 40_960])),
+        ("maximum across rows", case(across(), DType::F32, [32_800, 9])),
+        ("deviation of all", case(spread(), DType::F32, [150, 301])),
+    ];
+    for (name, case) in &cases {
+        let prepared = prepare(name.to_string(), case, 0).expect("there are no loops");
+        assert!(prepared.kernel.source.contains("tw::meet("), "{name}\n{}", prepared.kernel.source);
+    }
+    check_all("rows::long_rows_in_turns", cases.into_iter().map(|(name, case)| (name.to_string(), case)));
 }

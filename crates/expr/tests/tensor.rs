@@ -350,10 +350,10 @@ pub(crate) fn evaluate(
 ) -> Result<(Vec<Tensor>, Option<Error>), Error> {
     let views: Vec<View<'_>> = inputs.iter().map(|s| s.view(Place::Device, known)).collect();
     let mut outputs = Vec::new();
-    for (i, (out, layout)) in graph.outputs.iter().zip(layouts).enumerate() {
+    for (i, (result, layout)) in graph.results().iter().zip(layouts).enumerate() {
         let shape = HostKernel::output_extents(graph, &views, i)?;
-        let dtype = graph.node(out.node).dtype;
-        outputs.push(Stored::poisoned(dtype, &out.dims, &shape, layout, poison(dtype, round)));
+        let dtype = graph.node(graph.outputs[result.outputs.start].node).dtype;
+        outputs.push(Stored::poisoned(dtype, result.dims, &shape, layout, poison(dtype, round)));
     }
     let out_views: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, known)).collect();
     let kernel = HostKernel::new(graph, &views, &out_views)?;
@@ -376,7 +376,7 @@ pub(crate) fn evaluate_every_way(graph: &Graph, inputs: &[&Tensor]) -> Vec<Tenso
     for round in 0..6 {
         let mut layout = |rank: usize| if round < 2 { Layout::dense(rank) } else { Layout::random(&mut rng, rank) };
         let stored: Vec<Stored> = inputs.iter().map(|t| Stored::new(t, &layout(t.dims.len()))).collect();
-        let layouts: Vec<Layout> = graph.outputs.iter().map(|o| layout(o.dims.len())).collect();
+        let layouts: Vec<Layout> = graph.results().iter().map(|r| layout(r.dims.len())).collect();
         let known = round != 3;
         let results = match evaluate(graph, &stored, &layouts, known, round) {
             Ok((results, failed)) => {

@@ -1,4 +1,7 @@
 //! Frames of video as decoders give them: luma and chroma in one allocation, seen as their planes.
+//!
+//! Frames are written the other way: an expression's [`YuvPicture`](tilewright_expr::colour::YuvPicture) has a result for each plane,
+//! and one kernel computes all of them, though chroma is smaller.
 
 use crate::error::Error;
 use crate::tensor::{Item, Tensor};

@@ -88,16 +88,22 @@ impl Launch {
         let far = addresses.iter().filter_map(|(a, at)| if let Address::Far(by) = a { Some((*at, *by)) } else { None });
         let far = far.collect();
         addresses.retain(|(a, _)| !matches!(a, Address::Far(_)));
-        let [x, y] = sections.block();
+        let ([x, y], together) = (sections.block(), sections.together());
+        let mut grid = sections.grid();
+        if together {
+            let resident = built.function.blocks_per_multiprocessor(x * y, kernel.shared_bytes)?;
+            grid[0] = grid[0].min(resident.max(1) * gpu.device().multiprocessors());
+        }
         Ok(Launch {
             gpu: gpu.clone(),
             config: LaunchConfig {
-                grid: sections.grid(),
+                grid,
                 block: [x, y, 1],
                 shared_bytes: kernel.shared_bytes,
                 cluster: None,
                 // Every emitted kernel waits for the one before it (`take_turn`).
-                programmatic: gpu.device().arch().major >= 9,
+                programmatic: gpu.device().arch().major >= 9 && !together,
+                cooperative: together,
             },
             addresses,
             far,

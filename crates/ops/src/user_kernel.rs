@@ -222,8 +222,14 @@ impl Kernel {
     pub fn launch(&self, grid: impl Sides, block: impl Sides, arguments: impl Arguments) -> Result<(), Error> {
         let (grid, block) = (grid.sides(), block.sides());
         self.check_sizes(grid, block)?;
-        let config =
-            LaunchConfig { grid, block, shared_bytes: self.shared_bytes, cluster: self.cluster, programmatic: false };
+        let config = LaunchConfig {
+            grid,
+            block,
+            shared_bytes: self.shared_bytes,
+            cluster: self.cluster,
+            programmatic: false,
+            cooperative: false,
+        };
         let device = self.function.device().ordinal();
         arguments.describe(|given| {
             self.interface.check(device, self.function.parameters(), given)?;

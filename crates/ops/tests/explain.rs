@@ -92,10 +92,11 @@ fn an_axpy() {
     let x = &e.operands[1];
     assert_eq!((x.place, x.dense, &x.access_bytes[..], x.alignment), (Place::Device, true, &[16][..], 16));
     assert_eq!((e.operands[0].place, e.operands[2].place), (Place::Host, Place::Host));
-    let sides: Vec<_> = e.loops.iter().map(|l| (l.dim, l.extent, l.known, l.reduced)).collect();
+    let sides: Vec<_> = e.sections[0].loops.iter().map(|l| (l.dim, l.extent, l.known, l.reduced)).collect();
     let unknown = |m| Extent::MultipleOf(m);
     assert_eq!(sides, [("Y", 300, unknown(1), false), ("X", 1024, unknown(4), false)]);
-    assert_eq!((e.lanes, e.registers.len(), e.shared), ((4, "X"), 0, None));
+    let s = &e.sections[0];
+    assert_eq!((s.lanes, s.registers.len(), &s.shared), ((4, "X"), 0, &None));
     assert_eq!(u64::from(e.grid[0]) * u64::from(e.block[0] * e.block[1]) * 4, points);
 }
 
@@ -119,7 +120,7 @@ fn loops_of_a_thread() {
     let e =
         f.explain(&zeros::<2, (Y, N)>([6, 40]), &zeros::<2, (N, X)>([40, 10]), &zeros::<2, (C, X)>([5, 10])).unwrap();
     let (points, inner) = (60, 40);
-    match &e.shared {
+    match &e.sections[0].shared {
         // The product and its sum, five values of the other sum (from 0 on), one addition.
         None => assert_eq!(e.operations.float, points * (2 * inner + 5 + 1)),
         Some(s) => {
@@ -136,14 +137,14 @@ fn loops_of_a_thread() {
 fn a_shared_sum_in_segments() {
     let f = fuse(|x: In<f32, (Y, X)>| x.sum::<(Y, X)>().store::<()>());
     let e = f.explain(&zeros::<2, (Y, X)>([1 << 10, 1 << 10])).unwrap();
-    let s = e.shared.clone().unwrap();
+    let s = e.sections[0].shared.clone().unwrap();
     assert_eq!((s.rows, s.values, s.again), (1, 1 << 20, false));
     assert!(s.segments > 1);
     // Every value is added to an accumulator; then all accumulators but one are joined.
     let joined = s.segments as u64 * (u64::from(s.tree_width) - 1) + s.segments as u64 - 1;
     assert_eq!(e.operations.float, (1 << 20) + joined);
     assert_eq!((e.bytes_read(), e.bytes_written()), (4 << 20, 4));
-    assert!(e.loops.iter().all(|l| l.reduced));
+    assert!(e.sections[0].loops.iter().all(|l| l.reduced));
 }
 
 #[test]

@@ -10,5 +10,6 @@ mod gpu;
 mod launches;
 mod operations;
 mod reductions;
+mod sections;
 mod support;
 mod user_kernel;

@@ -51,19 +51,18 @@ fn detector_input(luma: In<u8, (Y, X)>, chroma: In<u8, (H, W, U)>, boxes: In<Rec
     crops.normalise(per_channel::<C, _, 3>(mean), per_channel::<C, _, 3>(deviation)).store()
 }
 
-/// A frame made by the way back: luma, and below it chroma of half the size.
+/// A frame made by the way back, in one kernel: luma, and below it chroma of half the size.
 fn frame() -> Result<Tensor<u8, (Y, X)>, Error> {
     let ramp = |n: usize| (0..n).map(|i| i as f32).collect::<Vec<f32>>();
     let rows = Tensor::<f32, (Y,)>::from_vec([HEIGHT], ramp(HEIGHT))?;
     let columns = Tensor::<f32, (X,)>::from_vec([WIDTH], ramp(WIDTH))?;
-    let luma = fuse(|y: In<f32, (Y,)>, x: In<f32, (X,)>| {
-        bars(y, x).to_yuv::<C, (Y, X)>(VIDEO).nv12::<(H, W, U)>().0.store::<(Y, X)>()
+    let written = fuse(|y: In<f32, (Y,)>, x: In<f32, (X,)>| {
+        let (luma, chroma) = bars(y, x).to_yuv::<C, (Y, X)>(VIDEO).nv12::<(H, W, U)>();
+        (luma.store::<(Y, X)>(), chroma.store::<(H, W, U)>())
     });
-    let chroma = fuse(|y: In<f32, (Y,)>, x: In<f32, (X,)>| {
-        bars(y, x).to_yuv::<C, (Y, X)>(VIDEO).nv12::<(H, W, U)>().1.store::<(H, W, U)>()
-    });
-    let mut bytes = luma.call(&rows, &columns)?.to_vec()?;
-    bytes.extend(chroma.call(&rows, &columns)?.to_vec()?);
+    let (luma, chroma) = written.call(&rows, &columns)?;
+    let mut bytes = luma.to_vec()?;
+    bytes.extend(chroma.to_vec()?);
     Tensor::from_vec([HEIGHT * 3 / 2, WIDTH], bytes)
 }
 

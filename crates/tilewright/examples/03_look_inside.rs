@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let x = Tensor::<f32, (Y, X)>::from_vec([512, 1024], vec![1.0; 512 * 1024])?;
     let explanation = softmax.explain(&x)?;
     writeln!(out, "{explanation}")?;
-    let (read, rows) = (explanation.bytes_read(), explanation.shared.map_or(0, |s| s.rows));
+    let (read, rows) = (explanation.bytes_read(), explanation.sections[0].shared.as_ref().map_or(0, |s| s.rows));
     writeln!(out, "The fields are public: {read} bytes are read, {rows} rows reduced.")?;
 
     for launch in record(|| drop([softmax.call(&x), softmax.call(&x)])) {

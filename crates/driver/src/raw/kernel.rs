@@ -94,7 +94,7 @@ impl Function {
     ) -> Result<(), Error> {
         let driver = self.context.bind()?;
         // SAFETY: plain C data; zero is a valid value of each field (the attribute id 0 is IGNORE).
-        let mut attributes: [CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let mut attributes: [CUlaunchAttribute; 3] = unsafe { std::mem::zeroed() };
         let mut count = 0;
         if let Some([x, y, z]) = config.cluster {
             attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -104,6 +104,11 @@ impl Function {
         if config.programmatic {
             attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             attributes[count].value.programmaticStreamSerializationAllowed = 1;
+            count += 1;
+        }
+        if config.cooperative {
+            attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            attributes[count].value.cooperative = 1;
             count += 1;
         }
         let launch = CUlaunchConfig {

@@ -15,14 +15,16 @@ use tilewright_dims::{Dim, Present, Set, Without};
 /// Chroma of half the size is made of the mean of its pixels' colours (see [`Subsampling`]), `(n + 1) / 2` samples for `n`
 /// pixels. Code values are rounded half to even and limited to the depth's range.
 ///
+/// The planes of a frame, stored together, are computed by one kernel: those of one size by the same threads, others beside them.
+///
 /// ```
 /// # use tilewright_expr::{In, trace, colour::{Depth, Standard, YuvSpec}};
 /// # use tilewright_dims::dims;
 /// # dims! { Y, X, H, W, U, C }
 /// let video = YuvSpec::limited(Standard::Bt709, Depth::Bits8);
 /// trace(|rgb: In<u8, (Y, X, C)>| {
-///     let (luma, _chroma) = rgb.to_yuv::<C, (Y, X)>(video).nv12::<(H, W, U)>();
-///     luma.store::<(Y, X)>()
+///     let (luma, chroma) = rgb.to_yuv::<C, (Y, X)>(video).nv12::<(H, W, U)>();
+///     (luma.store::<(Y, X)>(), chroma.store::<(H, W, U)>())
 /// });
 /// ```
 pub struct YuvPicture<L> {

@@ -174,6 +174,7 @@ impl Combined {
     pub fn addresses(&self, sections: &Sections<'_>) -> Vec<(Address, usize)> {
         let (mut addresses, mut workspaces, mut far) = (Vec::new(), 0, 0);
         for ((at, params, shared), section) in self.parts.iter().zip(&sections.list) {
+            let buffered = params.sent.pieces(&section.plan).buffer_bytes as u64;
             for (field, offset) in &params.fields {
                 let address = match *field {
                     Field::Input(i) => Address::Operand(section.operands[usize::from(i)]),
@@ -182,7 +183,8 @@ impl Combined {
                         Address::Result(target.result, (target.start * slot.element_bytes() as i64) as u64)
                     }
                     Field::Error => Address::Error,
-                    Field::Far => Address::Far(far),
+                    // 0 says that the operands are in the block.
+                    Field::Far if buffered > 0 => Address::Far(far),
                     Field::Workspace => {
                         workspaces += 1;
                         Address::Workspace(workspaces - 1, params.workspace_bytes(&section.plan, *shared))
@@ -191,7 +193,7 @@ impl Combined {
                 };
                 addresses.push((address, at + *offset as usize));
             }
-            far += params.sent.pieces(&section.plan).buffer_bytes as u64;
+            far += buffered;
         }
         addresses
     }

@@ -20,7 +20,10 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
             worker.reduced.clone_from(&reduced);
             let spans: Vec<i64> = (0..group.segments()).collect();
             let parts: Vec<Vec<u64>> = if group.segments() > 1 {
-                let part = |worker: &mut Worker<'a>, s: &i64| worker.segment(group, row, *s, level as u16);
+                let part = |worker: &mut Worker<'a>, s: &i64| {
+                    worker.reduced.clone_from(&reduced);
+                    worker.segment(group, row, *s, level as u16)
+                };
                 spans.par_iter().map_init(|| place(level), part).collect()
             } else {
                 vec![worker.segment(group, row, 0, level as u16)]
@@ -30,9 +33,16 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
                 reduced[number] = if values.len() == 1 { values[0] } else { partials(shared, &values) };
             }
         }
-        if let Some(worker) = workers.last_mut() {
-            worker.reduced.clone_from(&reduced);
-            worker.finish(group, row);
+        let last = turns.len() - 1;
+        if group.segments() > 1 && group.again {
+            let finish = |worker: &mut Worker<'a>, s: i64| {
+                worker.reduced.clone_from(&reduced);
+                worker.finish(group, row, s);
+            };
+            (0..group.segments()).into_par_iter().for_each_init(|| place(last), finish);
+        } else {
+            workers[last].reduced.clone_from(&reduced);
+            workers[last].finish(group, row, 0);
         }
     };
     let workers = || (0..turns.len()).map(place).collect::<Vec<_>>();
@@ -162,8 +172,9 @@ impl Worker<'_> {
         bytes[offset * size..(offset + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
     }
 
-    /// Stores what is computed from the reductions' results.
-    fn finish(&mut self, group: &Group, row: i64) {
+    /// Stores what is computed from the reductions' results: for one segment where rows are gone through again, else for the
+    /// row, which only then has but one value.
+    fn finish(&mut self, group: &Group, row: i64, segment: i64) {
         self.row = None;
         let reduced = self.plan.world.len() - group.loops;
         let along = |d: &usize| *d >= reduced;
@@ -173,8 +184,12 @@ impl Worker<'_> {
             )
         };
         let whole = self.schedule.program.stored().iter().any(index);
-        let end = if whole { group.n } else { 1 };
-        self.spans(group, row, 0..end, BLOCK, |worker, at, n| {
+        let begin = segment * group.tree.segment;
+        let end = match whole {
+            true => (begin + group.tree.segment).min(group.n),
+            false => i64::from(segment == 0),
+        };
+        self.spans(group, row, begin..end, BLOCK, |worker, at, n| {
             let inner = worker.plan.inner().map_or(1, |w| w.extent);
             worker.store((at % inner) as usize, n);
         });

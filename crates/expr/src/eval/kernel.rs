@@ -52,7 +52,7 @@ impl HostKernel {
             let mine = outputs.iter_mut().enumerate().filter_map(target);
             let start = |t: &Target| usize::try_from(t.start).unwrap_or(usize::MAX);
             let mut slices: Vec<HostSliceMut<'_>> =
-                mine.map(|(slice, t): (&mut HostSliceMut<'_>, _)| slice.from_element(start(t))).collect();
+                mine.map(|(slice, t): (&mut HostSliceMut<'_>, _)| slice.tail(start(t))).collect();
             first = first.and(placed.section.run(&inputs, &mut slices));
         }
         first

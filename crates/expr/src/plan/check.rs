@@ -42,11 +42,6 @@ pub(crate) fn check_output(
     Ok(())
 }
 
-/// Whether the dimensions that two outputs share are as long in both, so that one loop can be both's.
-pub(crate) fn agree(a: &[Axis], b: &[Axis]) -> bool {
-    a.iter().all(|a| b.iter().all(|b| b.dim != a.dim || b.extent == a.extent))
-}
-
 /// A dimension is one loop, whichever output has it.
 fn refuse_disagreement(graph: &Graph, outputs: &[View<'_>]) -> Result<(), Error> {
     let axes = || outputs.iter().enumerate().flat_map(|(i, o)| o.axes.iter().map(move |a| (i, a)));

@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
 use crate::stage::Staging;
-pub(crate) use check::{agree, check_output};
+pub(crate) use check::check_output;
 
 /// Most values that a thread holds for one point of the other dimensions.
 const MAX_REGISTERS: i64 = 8;
@@ -172,7 +172,7 @@ impl Plan {
         let mut plan = Plan::new(graph, views, outputs)?;
         plan.block = match &mut plan.group {
             Some(group) => {
-                group.rows = BLOCK / group.threads;
+                (group.rows, group.beside) = (BLOCK / group.threads, true);
                 if group.tall { [group.rows, group.threads] } else { [BLOCK, 1] }
             }
             None if plan.world.len() < 2 => [BLOCK, 1],

@@ -31,7 +31,7 @@ impl Graph {
         self.push(Op::Index(dim), DType::I32)
     }
 
-    fn int(&mut self, value: i32) -> NodeId {
+    pub(crate) fn int(&mut self, value: i32) -> NodeId {
         self.constant(Scalar::of(value))
     }
 

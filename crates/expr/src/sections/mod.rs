@@ -1,16 +1,16 @@
 //! Sections: what one launch computes over one iteration space each.
 //!
-//! Outputs whose sizes agree have one world, and are one section: a [`Plan`]. Others are computed beside each other, each
-//! section by blocks of its own. So are the parts of a result that several expressions make.
+//! Outputs that fit into one world are one section: a [`Plan`]. Others, of other sizes or other dimensions, are computed beside them,
+//! each section by blocks of its own. So are the parts of a result that several expressions make.
 
 mod part;
 
 use crate::bind::{Axis, Binding, Place, View};
-use crate::collective::reduced;
+use crate::collective::{Group, reduced};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::join::Joined;
-use crate::plan::{Plan, agree, check_output};
+use crate::plan::{Plan, check_output};
 use part::part;
 use std::borrow::Cow;
 
@@ -130,6 +130,11 @@ impl<'a> Sections<'a> {
         crate::plan::grid(self.blocks())
     }
 
+    /// Whether blocks wait for each other, so that all must be resident at once: fewer than [`Sections::grid`] do as well.
+    pub fn together(&self) -> bool {
+        self.list.iter().any(|s| s.plan.group.as_ref().is_some_and(Group::together))
+    }
+
     /// Threads of a block.
     pub fn block(&self) -> [u32; 2] {
         match self.list.as_slice() {
@@ -202,23 +207,32 @@ fn parts(
     Ok(())
 }
 
-/// The outputs of each section. What has no points takes part in none, unless nothing has.
+/// The outputs of each section: one that has all of its loops, and those that have some of them, equally long. What has no points
+/// takes part in none, unless nothing has.
 fn groups(graph: &Graph, binding: &Binding<'_>, stored: &[Stored]) -> Result<Vec<Vec<usize>>, Error> {
+    let mut loops = Vec::with_capacity(stored.len());
+    for (one, output) in stored.iter().zip(&graph.outputs) {
+        let mut of: Vec<(DimId, i64)> = one.axes.iter().map(|a| (a.dim, a.extent)).collect();
+        of.extend(reduced(graph, binding, output.node)?);
+        of.sort_unstable();
+        of.dedup();
+        loops.push(of);
+    }
     let all_empty = stored.iter().all(Stored::is_empty);
-    let mut groups: Vec<(Vec<usize>, Vec<Axis>)> = Vec::new();
-    for (output, one) in stored.iter().enumerate().filter(|(_, s)| all_empty || !s.is_empty()) {
-        let mut loops = one.axes.clone();
-        let shared = reduced(graph, binding, graph.outputs[output].node)?;
-        loops.extend(shared.into_iter().map(|(dim, extent)| Axis { dim, extent, stride: 0 }));
-        let beside = |other: &usize| !one.part || stored[*other].target.result != one.target.result;
-        let fits = |(outputs, world): &&mut (Vec<usize>, Vec<Axis>)| outputs.iter().all(beside) && agree(world, &loops);
+    let mut order: Vec<usize> = (0..stored.len()).filter(|i| all_empty || !stored[*i].is_empty()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(loops[*i].len()));
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for output in order {
+        let apart = |other: &usize| stored[output].part && stored[*other].target.result == stored[output].target.result;
+        let fits = |group: &&mut Vec<usize>| {
+            !group.iter().any(apart) && loops[output].iter().all(|l| loops[group[0]].contains(l))
+        };
         match groups.iter_mut().find(fits) {
-            Some((outputs, world)) => {
-                outputs.push(output);
-                world.extend(loops);
-            }
-            None => groups.push((vec![output], loops)),
+            Some(group) => group.push(output),
+            None => groups.push(vec![output]),
         }
     }
-    Ok(groups.into_iter().map(|(outputs, _)| outputs).collect())
+    groups.iter_mut().for_each(|group| group.sort_unstable());
+    groups.sort_unstable();
+    Ok(groups)
 }

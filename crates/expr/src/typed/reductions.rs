@@ -5,7 +5,7 @@ use super::literal::{Float, Number, Pixel, Sampled};
 use super::marks::{Condition, Reducible};
 use super::trace::with;
 use crate::dtype::{Element, Value};
-use crate::graph::{Binary, Graph, NodeId, Unary};
+use crate::graph::{Binary, Graph, NodeId, Op, Unary};
 use crate::reduce::Reduction;
 use half::{bf16, f16};
 use tilewright_dims::{Dim, First, Merge, Minus, Over, Set, Union};
@@ -233,6 +233,8 @@ impl Graph {
     fn exp_from_largest(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
         let largest = self.reduce_all(Reduction::Max, value, dims);
         let below = self.rounded(Binary::Sub, value, largest);
-        self.exp(below)
+        let power = self.exp(below);
+        // One value to keep, and not the two factors that a sum would take: a power of two rounds nothing but what vanishes.
+        self.push(Op::Bits(power), self.node(power).dtype)
     }
 }

@@ -3,7 +3,7 @@
 use super::expr::Expr;
 use crate::dtype::Element;
 use crate::error::Error;
-use crate::graph::{Graph, NodeId, OperandSpec, Output};
+use crate::graph::{DimId, Graph, NodeId, OperandSpec, Output};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use tilewright_dims::{Dims, Set};
@@ -56,20 +56,32 @@ impl Drop for Guard {
 /// A result: an expression under the layout `L`.
 #[must_use = "a store does nothing until it is returned from the closure given to `fuse`, or evaluated"]
 pub struct Out<T, L> {
-    node: NodeId,
-    trace: TraceId,
+    stored: Stored,
     _types: PhantomData<(T, L)>,
+}
+
+/// What a result is made of.
+#[derive(Debug)]
+enum Stored {
+    /// An expression.
+    One(NodeId, TraceId),
+    /// Expressions one after the other along a dimension.
+    Joined((DimId, &'static str), Vec<(NodeId, TraceId)>),
 }
 
 impl<T, L> Out<T, L> {
     pub(super) fn new(node: NodeId, trace: TraceId) -> Self {
-        Out { node, trace, _types: PhantomData }
+        Out { stored: Stored::One(node, trace), _types: PhantomData }
+    }
+
+    pub(super) fn joined(along: (DimId, &'static str), parts: Vec<(NodeId, TraceId)>) -> Self {
+        Out { stored: Stored::Joined(along, parts), _types: PhantomData }
     }
 }
 
 impl<T, L> std::fmt::Debug for Out<T, L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Out({:?})", self.node)
+        write!(f, "Out({:?})", self.stored)
     }
 }
 
@@ -86,14 +98,20 @@ pub trait Outputs {
 
 impl<T: Element, L: Dims> Outputs for Out<T, L> {
     fn declare(&self, graph: &mut Graph, trace: u64) {
-        if self.trace != trace || self.node.0 as usize >= graph.len() {
-            graph.fail(Error::Stale);
-            return;
-        }
+        let stale = |graph: &Graph, (node, of): (NodeId, TraceId)| of != trace || node.0 as usize >= graph.len();
         for (id, name) in L::IDS.iter().zip(L::NAMES) {
             graph.name_dim(*id, name);
         }
-        graph.outputs.push(Output { node: self.node, dims: L::IDS.into() });
+        match &self.stored {
+            Stored::One(node, of) if stale(graph, (*node, *of)) => graph.fail(Error::Stale),
+            Stored::One(node, _) => graph.outputs.push(Output { node: *node, dims: L::IDS.into() }),
+            Stored::Joined(_, parts) if parts.iter().any(|p| stale(graph, *p)) => graph.fail(Error::Stale),
+            Stored::Joined((along, name), parts) => {
+                graph.name_dim(*along, name);
+                let nodes: Vec<NodeId> = parts.iter().map(|(node, _)| *node).collect();
+                graph.join(*along, &nodes, L::IDS);
+            }
+        }
     }
 }
 

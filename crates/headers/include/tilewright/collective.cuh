@@ -35,4 +35,23 @@ TW_DEVICE bool last_to_come(unsigned* counter, unsigned blocks) {
   return last;
 }
 
+// Waits until all blocks of the grid have come here for the `turn`-th time (1, 2, ..); what they wrote before is seen then. All
+// blocks must be resident at once, and all threads come.
+TW_DEVICE void meet(unsigned* counters, unsigned turn) {
+  __threadfence();
+  arch::sync_block(Place::here());
+  if (arch::thread_of_block() == 0) {
+    const unsigned all = turn * gridDim.x;
+    atomicAdd(counters, 1u);
+    while (atomicAdd(counters, 0u) < all) __nanosleep(32);
+  }
+  arch::sync_block(Place::here());
+  __threadfence();
+}
+
+// The end of a kernel whose blocks have met: the next launch finds zeros.
+TW_DEVICE void part(unsigned* counters) {
+  if (last_to_come(counters + 1, gridDim.x) && arch::thread_of_block() == 0) counters[0] = 0;
+}
+
 }  // namespace tw

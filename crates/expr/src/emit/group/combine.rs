@@ -85,21 +85,40 @@ impl Writer<'_> {
 
     /// Segments' results wait for the block that comes last, which reduces them.
     pub(super) fn partials(&mut self) {
-        let count = self.tile.shared.len();
-        let rows = self.group.rows;
-        let counters = COUNTER_BYTES;
+        let all = 0..self.tile.shared.len();
+        self.results();
+        self.leave(all.clone());
+        self.line(1, "if (!tw::last_to_come((unsigned*)p.workspace + block_of_rows, (unsigned)segments)) return;");
+        self.gather(all);
+    }
+
+    /// Defines where the results of a row's segments are.
+    pub(super) fn results(&mut self) {
+        let (count, rows) = (self.tile.shared.len(), self.group.rows);
         let row = format!("((long long)block_of_rows * {rows} + place)");
         self.line(
             1,
-            &format!("unsigned char* const results = p.workspace + {counters} + {row} * segments * {};", 8 * count),
+            &format!(
+                "unsigned char* const results = p.workspace + {COUNTER_BYTES} + {row} * segments * {};",
+                8 * count
+            ),
         );
-        for number in 0..count {
+    }
+
+    /// Writes the segment's results.
+    pub(super) fn leave(&mut self, numbers: impl IntoIterator<Item = usize>) {
+        let count = self.tile.shared.len();
+        for number in numbers {
             let kind = self.tile.shared[number].dtype.cuda();
             let place = format!("results + ((long long)segment * {count} + {number}) * 8");
             self.line(1, &format!("if (t == 0) *({kind}*)({place}) = r{number};"));
         }
-        self.line(1, "if (!tw::last_to_come((unsigned*)p.workspace + block_of_rows, (unsigned)segments)) return;");
-        for number in 0..count {
+    }
+
+    /// Reduces the results of all segments of the row: all threads of the row have them then.
+    pub(super) fn gather(&mut self, numbers: impl IntoIterator<Item = usize>) {
+        let count = self.tile.shared.len();
+        for number in numbers {
             let s = self.tile.shared[number].clone();
             let (kind, r) = (s.dtype.cuda(), format!("r{number}"));
             let op = |a: &str, b: &str| binary(s.reduction.operation(), a, b, s.dtype);

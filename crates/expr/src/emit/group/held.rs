@@ -52,7 +52,9 @@ impl Held {
                     continue;
                 }
                 let inst = program.inst(v);
-                let plain = matches!(inst, Inst::Const(_) | Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_));
+                // A coordinate, or one near it, costs less than keeping it.
+                let base = program.affine(v).0.map(|base| program.inst(base));
+                let plain = matches!(base, None | Some(Inst::Coord(_) | Inst::Extent { .. } | Inst::Shared(_)));
                 let varies = program.varies(v);
                 let of_row = !plain && varies & along != 0 && varies & !world == 0;
                 match turn_of.get(&v).filter(|t| **t < turn && of_row) {

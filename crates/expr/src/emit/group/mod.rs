@@ -3,6 +3,7 @@
 mod combine;
 mod held;
 mod place;
+mod turns;
 
 use super::run::Role;
 use super::{Names, Params, body};
@@ -136,27 +137,32 @@ impl Writer<'_> {
 
     fn kernel(&mut self) {
         self.text.push_str(&self.role.head(self.plan));
-        self.place();
-        self.declare_held();
-        for level in 0..self.tile.levels() {
-            let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
-            self.accumulate(level, &numbers);
-            for number in numbers {
-                self.combine(number);
+        if self.group.in_turns() {
+            self.turns();
+        } else {
+            self.place();
+            self.declare_held();
+            (0..self.tile.levels()).for_each(|level| self.turn(level));
+            if self.cut() {
+                self.partials();
             }
+            self.finish("there && t == 0");
         }
-        if self.cut() {
-            self.partials();
-        }
-        self.finish();
         self.line(0, "}");
+    }
+
+    /// One turn along the row for the reductions of a level, and their results.
+    fn turn(&mut self, level: u16) {
+        let numbers: Vec<usize> = self.level(level).map(|(i, _)| i).collect();
+        self.accumulate(level, &numbers);
+        numbers.into_iter().for_each(|number| self.combine(number));
     }
 
     fn coords(&self) -> String {
         (0..self.plan.world.len()).map(|i| format!(", {}", self.names.coord(i))).collect()
     }
 
-    /// One turn along the row for the reductions of a level.
+    /// Goes along the row for the reductions of a level.
     fn accumulate(&mut self, level: u16, numbers: &[usize]) {
         let lanes = self.lanes();
         for i in numbers {
@@ -184,8 +190,8 @@ impl Writer<'_> {
         self.along(usize::from(level), many.as_deref(), &one);
     }
 
-    /// The last turn: results are stored.
-    fn finish(&mut self) {
+    /// The last turn: results are stored; those that do not vary along the row by the thread for which `condition` holds.
+    fn finish(&mut self, condition: &str) {
         let all: String = (0..self.tile.shared.len()).map(|i| format!(", r{i}")).collect();
         let coords = self.coords();
         if self.stores_rows() {
@@ -198,6 +204,6 @@ impl Writer<'_> {
         let at: String = (0..self.plan.world.len())
             .map(|i| if i < outer.len() { format!(", {}", self.names.coord(i)) } else { ", 0".into() })
             .collect();
-        self.line(1, &format!("if (there && t == 0) finish_one(p{at}{all});"));
+        self.line(1, &format!("if ({condition}) finish_one(p{at}{all});"));
     }
 }

@@ -11,26 +11,40 @@ impl Writer<'_> {
     /// Defines `t`, the thread's number in its row; `place`, the row's number in the block; the row's coordinates; and
     /// `first..end`, the block's part of the row, which is empty where there is no row.
     pub(super) fn place(&mut self) {
-        let (outer, reduced) = self.group.split(&self.plan.world);
-        let (outer, first) = (outer.to_vec(), outer.len());
-        let count = integer(self.group.wide());
-        let kind = integer(self.wide_blocks());
         let large = self.plan.large_grid();
-        let block = self.role.block(integer(large), large);
-        let lengths = (first..first + reduced.len()).map(|i| format!("({count}){}", self.extent(i)));
-        let values = lengths.collect::<Vec<_>>().join(" * ");
+        let (kind, block) = (integer(self.wide_blocks()), self.role.block(integer(large), large));
         self.line(1, &format!("{kind} block = {block};"));
-        self.line(1, &format!("const {count} n = {values};"));
-        let segment = self.group.tree.segment;
+        self.lengths();
         if self.cut() {
-            self.line(1, &format!("const int segments = (int)((n + {}) / {segment});", segment - 1));
             self.line(1, "const int segment = (int)(block % segments);");
             self.line(1, "block /= segments;");
+        }
+        self.part_of_row();
+    }
+
+    /// Defines `n`, the values of a row, and `segments`, where it has several.
+    pub(super) fn lengths(&mut self) {
+        let (outer, reduced) = self.group.split(&self.plan.world);
+        let (first, count) = (outer.len(), integer(self.group.wide()));
+        let lengths = (first..first + reduced.len()).map(|i| format!("({count}){}", self.extent(i)));
+        let values = lengths.collect::<Vec<_>>().join(" * ");
+        self.line(1, &format!("const {count} n = {values};"));
+        if self.cut() {
+            let segment = self.group.tree.segment;
+            self.line(1, &format!("const int segments = (int)((n + {}) / {segment});", segment - 1));
+        }
+    }
+
+    /// The thread's part of rows `block`, of segment `segment`.
+    pub(super) fn part_of_row(&mut self) {
+        let (outer, count) = (self.group.split(&self.plan.world).0.to_vec(), integer(self.group.wide()));
+        if self.cut() {
             self.line(1, "const int block_of_rows = (int)block;");
         }
         let there = if self.group.tall { self.neighbouring_rows(&outer) } else { self.whole_rows(&outer) };
         self.line(1, &format!("const bool there = {};", there.as_deref().unwrap_or("true")));
         if self.cut() {
+            let segment = self.group.tree.segment;
             self.line(1, &format!("const {count} first = ({count})segment * {segment};"));
             self.line(
                 1,
@@ -39,6 +53,18 @@ impl Writer<'_> {
         } else {
             self.line(1, &format!("const {count} first = 0;"));
             self.line(1, &format!("const {count} end = there ? n : 0;"));
+        }
+    }
+
+    /// The number of blocks that all first segments take, as text.
+    pub(super) fn blocks_of_rows(&self) -> String {
+        let (outer, _) = self.group.split(&self.plan.world);
+        let rows = self.group.rows;
+        let product = |to: usize| -> String { (0..to).map(|i| format!("(long long){} * ", self.extent(i))).collect() };
+        match outer.len() {
+            0 => "1ll".into(),
+            n if self.group.tall => format!("{}(({} + {}) / {rows})", product(n - 1), self.extent(n - 1), rows - 1),
+            n => format!("({}1 + {}) / {rows}", product(n), rows - 1),
         }
     }
 

@@ -4,10 +4,10 @@ use super::*;
 use std::collections::HashMap;
 use tilewright_expr::{Affine, Perspective, Sampling};
 
-struct Golden(HashMap<&'static str, Vec<ArrayD<f64>>>);
+pub(super) struct Golden(HashMap<&'static str, Vec<ArrayD<f64>>>);
 
 impl Golden {
-    fn read() -> Golden {
+    pub(super) fn read() -> Golden {
         let mut arrays: HashMap<&str, Vec<ArrayD<f64>>> = HashMap::new();
         let mut lines = include_str!("../../golden/opencv.txt").lines().skip(1);
         while let (Some(head), Some(values)) = (lines.next(), lines.next()) {
@@ -19,11 +19,11 @@ impl Golden {
         Golden(arrays)
     }
 
-    fn all(&self, name: &str) -> &[ArrayD<f64>] {
+    pub(super) fn all(&self, name: &str) -> &[ArrayD<f64>] {
         self.0.get(name).unwrap_or_else(|| panic!("{name} is in the file"))
     }
 
-    fn floats(&self, name: &str) -> Tensor {
+    pub(super) fn floats(&self, name: &str) -> Tensor {
         Tensor::of(<(Y, X)>::IDS, &self.all(name)[0].mapv(|v| v as f32))
     }
 
@@ -33,7 +33,7 @@ impl Golden {
     }
 }
 
-const NAMES: [&str; 5] = ["constant", "replicate", "reflect", "reflect101", "wrap"];
+pub(super) const NAMES: [&str; 5] = ["constant", "replicate", "reflect", "reflect101", "wrap"];
 
 fn filters() -> impl Iterator<Item = (&'static str, Filter)> {
     ["nearest", "linear", "cubic", "lanczos4"].into_iter().zip(FILTERS)

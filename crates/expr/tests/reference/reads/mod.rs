@@ -7,6 +7,7 @@ mod gather;
 mod golden;
 mod order;
 mod resize;
+mod stencils;
 mod warp;
 
 use super::{C, K, N, X, Y, array, check, tabulate};
@@ -14,7 +15,7 @@ use crate::random::Rng;
 use crate::tensor::{Tensor, evaluate_every_way};
 use ndarray::ArrayD;
 use tilewright_dims::Dims;
-use tilewright_expr::{Border, Centres, Filter, In, Number, Rect, Sampled, Value, trace};
+use tilewright_expr::{Border, Centres, Filter, In, Number, Rect, Sampled, Value, bf16, f16, trace};
 
 /// Neighbours and weight of index `i` of `to`, in `from` pixels.
 fn tap(i: usize, from: i64, to: usize, centres: Centres) -> (usize, usize, f64) {
@@ -62,15 +63,26 @@ fn picture<T: Gray>(rng: &mut Rng, dims: &[u64], shape: &[i64], largest: i64) ->
 /// A type of pixels, from and to the numbers of the reference.
 trait Gray: Value {
     fn pixel(v: i64) -> Self;
+    /// The value nearest to an infinity.
+    fn end(infinity: f64) -> Self;
     fn real(self) -> f64;
 }
 macro_rules! pixels {
     ($($t:ty),*) => { $(impl Gray for $t {
         fn pixel(v: i64) -> Self { v as $t }
+        fn end(infinity: f64) -> Self { infinity as $t }
         fn real(self) -> f64 { self as f64 }
     })* };
 }
 pixels!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+macro_rules! halves {
+    ($($t:ty),*) => { $(impl Gray for $t {
+        fn pixel(v: i64) -> Self { <$t>::from_f64(v as f64) }
+        fn end(infinity: f64) -> Self { <$t>::from_f64(infinity) }
+        fn real(self) -> f64 { self.to_f64() }
+    })* };
+}
+halves!(f16, bf16);
 
 fn rects(rng: &mut Rng, n: i64, (h, w): (i64, i64)) -> Vec<Rect> {
     let mut boxes: Vec<Rect> = (0..n).map(|_| rng.inside(h, w)).collect();
