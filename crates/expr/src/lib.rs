@@ -29,6 +29,7 @@ pub mod reduce;
 pub mod scan;
 pub mod sections;
 mod sizes;
+pub mod stage;
 pub mod stencils;
 mod typed;
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
 use crate::program::{Along, LOOPS, Program, Site, Store, Val};
 use crate::reduce::Reduction;
+use crate::stage::{Around, Stages};
 use std::collections::{BTreeSet, HashMap};
 
 /// Most values of a reduction that are written one by one.
@@ -37,54 +38,51 @@ pub fn lower(
     group: Option<&Group>,
     points: impl FnOnce(&mut Program) -> Vec<Point>,
 ) -> Result<Program, Error> {
-    let mut lower = Lower {
-        graph,
-        operands,
-        program: Program::default(),
-        memo: HashMap::new(),
-        points: Vec::new(),
-        crowded: false,
-        shared: None,
-    };
+    let mut lower = Lower::new(graph, operands);
     let points = points(&mut lower.program);
     lower.shared = group.map(|group| Lanes::new(group, world, &points));
-    for mut point in points {
-        point.sort_unstable_by_key(|(d, _)| *d);
-        for (number, (output, dims)) in graph.outputs.iter().zip(outputs).enumerate() {
-            let value = lower.value(output.node, &point);
-            let at = |dim: &DimId| find(&point, *dim);
-            let index = dims.iter().map(at).collect::<Option<Box<[Val]>>>();
-            let Some(index) = index else { continue };
-            let missing = point.iter().filter(|(d, _)| !dims.contains(d));
-            if missing.clone().any(|(_, v)| lower.program.constant(*v).is_some_and(|s| s.bits != 0)) {
-                continue;
-            }
-            if missing.clone().any(|(_, v)| lower.program.affine(*v).1 != 0) {
-                continue;
-            }
-            let only_at_zero =
-                missing.filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8)).collect();
-            lower.program.stores.push(Store { output: number as u16, index, value, only_at_zero });
-        }
-    }
-    if lower.crowded { Err(Error::Crowded { limit: (Along::BITS - LOOPS) as usize }) } else { Ok(lower.program) }
+    lower.results(points, outputs, world);
+    lower.finish()
 }
 
-fn find(point: &[(DimId, Val)], dim: DimId) -> Option<Val> {
+/// As [`lower`], what blocks keep being read; or what they keep itself, at every point of `points`.
+pub(crate) fn lower_stages(
+    graph: &Graph,
+    operands: &[Operand],
+    outputs: &[Vec<DimId>],
+    stages: Stages<'_>,
+    points: impl FnOnce(&mut Program) -> Vec<Point>,
+) -> Result<Program, Error> {
+    let (around, world) = (stages.around, stages.world);
+    let mut lower = Lower { stages: Some(stages), ..Lower::new(graph, operands) };
+    let points = points(&mut lower.program);
+    match around {
+        Around::Results => lower.results(points, outputs, world),
+        Around::Inside(stage) | Around::Edge(stage) => lower.fill(stage, points),
+    }
+    lower.finish()
+}
+
+pub(crate) fn find(point: &[(DimId, Val)], dim: DimId) -> Option<Val> {
     point.binary_search_by_key(&dim, |(d, _)| *d).ok().map(|i| point[i].1)
 }
 
-struct Lower<'a> {
-    graph: &'a Graph,
-    operands: &'a [Operand],
-    program: Program,
+/// Lowering at work.
+pub(crate) struct Lower<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) operands: &'a [Operand],
+    pub(crate) program: Program,
     memo: HashMap<(NodeId, u32), Val>,
     /// Points, and whether each is one that something is read at rather than the thread's own.
-    points: Vec<(Point, bool)>,
+    pub(crate) points: Vec<(Point, bool)>,
     /// Whether there were more loops than a program can have.
     crowded: bool,
     /// Where threads share reductions.
     shared: Option<Lanes>,
+    /// What blocks keep.
+    pub(crate) stages: Option<Stages<'a>>,
+    /// Where the border of a stage that is filled brings the coordinates along the loops of the tile.
+    pub(crate) brought: [Option<Val>; 2],
 }
 
 /// The points that a thread takes of a row at a time.
@@ -114,9 +112,51 @@ impl Lanes {
 /// A node at a point (an index into the interned points).
 type Task = (NodeId, u32);
 
-impl Lower<'_> {
+impl<'a> Lower<'a> {
+    fn new(graph: &'a Graph, operands: &'a [Operand]) -> Lower<'a> {
+        Lower {
+            graph,
+            operands,
+            program: Program::default(),
+            memo: HashMap::new(),
+            points: Vec::new(),
+            crowded: false,
+            shared: None,
+            stages: None,
+            brought: [None; 2],
+        }
+    }
+
+    fn finish(self) -> Result<Program, Error> {
+        if self.crowded { Err(Error::Crowded { limit: (Along::BITS - LOOPS) as usize }) } else { Ok(self.program) }
+    }
+
+    /// Every output at every point.
+    fn results(&mut self, points: Vec<Point>, outputs: &[Vec<DimId>], world: &[DimId]) {
+        let graph = self.graph;
+        for mut point in points {
+            point.sort_unstable_by_key(|(d, _)| *d);
+            for (number, (output, dims)) in graph.outputs.iter().zip(outputs).enumerate() {
+                let value = self.value(output.node, &point);
+                let at = |dim: &DimId| find(&point, *dim);
+                let index = dims.iter().map(at).collect::<Option<Box<[Val]>>>();
+                let Some(index) = index else { continue };
+                let missing = point.iter().filter(|(d, _)| !dims.contains(d));
+                if missing.clone().any(|(_, v)| self.program.constant(*v).is_some_and(|s| s.bits != 0)) {
+                    continue;
+                }
+                if missing.clone().any(|(_, v)| self.program.affine(*v).1 != 0) {
+                    continue;
+                }
+                let only_at_zero =
+                    missing.filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8)).collect();
+                self.program.stores.push(Store { output: number as u16, index, value, only_at_zero });
+            }
+        }
+    }
+
     /// The value of `node` at `point`. Works through a stack of its own, so that long chains need no deep recursion.
-    fn value(&mut self, node: NodeId, point: &Point) -> Val {
+    pub(crate) fn value(&mut self, node: NodeId, point: &Point) -> Val {
         let root = (node, self.project(node, point, false));
         let mut stack = vec![root];
         while let Some(&task) = stack.last() {
@@ -162,6 +202,12 @@ impl Lower<'_> {
     }
 
     fn step(&mut self, (node, point): Task, stack: &mut Vec<Task>) -> Option<Val> {
+        if let Some(kept) = self.kept(node, point) {
+            return Some(kept);
+        }
+        if let Some(source) = self.open(node) {
+            return self.arg(source, point, stack);
+        }
         let graph = self.graph;
         let dtype = graph.node(node).dtype;
         let mut arg = |this: &mut Self, n: &NodeId| this.arg(*n, point, stack);

@@ -46,6 +46,7 @@ pub(crate) fn checked(source: &str) -> (String, usize) {
         let load = format!("*(const {kind}*)");
         count += text.matches(&load).count() + text.matches(&format!("store<true>(({kind}*)")).count();
         text = text.replace(&load, &format!("Wide<const {kind}>() % "));
+        text = text.replace(&format!("*({kind}*)("), &format!("Wide<{kind}>() % ({kind}*)("));
     }
     count += text.matches("sent<u").count();
     (text.replace("tw::arch::store<", "checked_store<").replace("tw::arch::sent<", "checked_sent<"), count)

@@ -15,6 +15,7 @@ mod reference;
 mod rows;
 mod scans;
 mod sections;
+mod stages;
 mod table;
 mod taps;
 mod tensor;

@@ -1,13 +1,13 @@
 //! The body: one statement per instruction, loads where they are first needed, stores last.
 
-use super::access::{Group, extract, groups, pack, runs, vector};
+use super::access::{Group, Run, extract, groups, pack, runs, vector};
 use super::reuse::{self, Reuse};
 use super::schedule::{Step, Uses, schedule};
 use super::sent::reciprocal;
 use super::text::{binary, fma, literal, unary};
 use super::{Names, Params};
 use crate::bind::Place;
-use crate::dtype::Scalar;
+use crate::dtype::{DType, Scalar};
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, LoopId, Program, Val};
 use std::collections::{HashMap, HashSet};
@@ -23,32 +23,9 @@ pub(super) fn function(
     program: &Program,
     more: Option<&str>,
 ) {
-    let coords: String = plan
-        .world
-        .iter()
-        .enumerate()
-        .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
-        .collect();
-    let _ = writeln!(out, "static TW_DEVICE void {name}(const Params& p{coords}{}) {{", more.unwrap_or_default());
-    let mut body = Body {
-        plan,
-        names,
-        params,
-        program,
-        text: String::new(),
-        value: HashMap::new(),
-        pointers: HashMap::new(),
-        divisors: HashSet::new(),
-        pending: Vec::new(),
-    };
-    let uses = Uses::new(program);
-    let loads = body.load_groups(&uses);
-    let reuses = reuse::find(program, plan, &uses, &loads);
-    let by_reciprocal = |d: Val| body.reciprocal(d).is_some();
-    let steps = schedule(program, &uses, &loads, &reuses, &by_reciprocal)
-        .or_else(|| schedule(program, &uses, &loads, &[], &by_reciprocal))
-        .expect("what is not taken over depends on earlier instructions alone");
-    body.steps(&steps, &loads, &reuses);
+    head(out, name, plan, names, more);
+    let mut body = Body::new(plan, names, params, program);
+    body.compute();
     body.accumulators();
     if !program.stored().is_empty() {
         body.stores();
@@ -57,12 +34,24 @@ pub(super) fn function(
     out.push_str("}\n\n");
 }
 
-struct Body<'a> {
-    plan: &'a Plan,
-    names: &'a Names,
+/// Writes the first line of a function of a thread's coordinates.
+pub(super) fn head(out: &mut String, name: &str, plan: &Plan, names: &Names, more: Option<&str>) {
+    let coords: String = plan
+        .world
+        .iter()
+        .enumerate()
+        .map(|(i, w)| format!(", const {} {}", if w.wide() { "long long" } else { "int" }, names.coord(i)))
+        .collect();
+    let _ = writeln!(out, "static TW_DEVICE void {name}(const Params& p{coords}{}) {{", more.unwrap_or_default());
+}
+
+/// The statements of a function.
+pub(super) struct Body<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) names: &'a Names,
     params: &'a Params,
-    program: &'a Program,
-    text: String,
+    pub(super) program: &'a Program,
+    pub(super) text: String,
     /// What to write where a value is used.
     value: HashMap<Val, String>,
     /// Pointers already computed, by their text.
@@ -73,10 +62,39 @@ struct Body<'a> {
     pending: Vec<(String, String)>,
 }
 
-impl Body<'_> {
+impl<'a> Body<'a> {
+    pub(super) fn new(plan: &'a Plan, names: &'a Names, params: &'a Params, program: &'a Program) -> Body<'a> {
+        Body {
+            plan,
+            names,
+            params,
+            program,
+            text: String::new(),
+            value: HashMap::new(),
+            pointers: HashMap::new(),
+            divisors: HashSet::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Everything up to what is stored.
+    pub(super) fn compute(&mut self) {
+        let (program, plan) = (self.program, self.plan);
+        let uses = Uses::new(program);
+        let loads = self.load_groups(&uses);
+        let reuses = reuse::find(program, plan, &uses, &loads);
+        let by_reciprocal = |d: Val| self.reciprocal(d).is_some();
+        let steps = schedule(program, &uses, &loads, &reuses, &by_reciprocal)
+            .or_else(|| schedule(program, &uses, &loads, &[], &by_reciprocal))
+            .expect("what is not taken over depends on earlier instructions alone");
+        self.steps(&steps, &loads, &reuses);
+    }
+
     fn load_groups(&self, uses: &Uses) -> Vec<Group> {
         let mut all = Vec::new();
-        for (number, slot) in self.plan.inputs.iter().enumerate() {
+        let stages = self.plan.staging.iter().flat_map(|s| s.stages.iter().map(|stage| stage.slot(&s.tile)));
+        let stages: Vec<Slot> = stages.collect();
+        for (number, slot) in self.plan.inputs.iter().chain(&stages).enumerate() {
             let accesses = self.program.values().filter(|v| uses.live(*v)).filter_map(|v| match self.program.inst(v) {
                 Inst::Load { operand, component, index } if usize::from(*operand) == number => {
                     Some((v.0 as usize, *component, &index[..]))
@@ -176,7 +194,7 @@ impl Body<'_> {
         }
     }
 
-    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+    pub(super) fn line(&mut self, text: std::fmt::Arguments<'_>) {
         self.text.push_str("  ");
         let _ = self.text.write_fmt(text);
         self.text.push_str(";\n");
@@ -189,7 +207,7 @@ impl Body<'_> {
         self.value.insert(v, name);
     }
 
-    fn use_of(&self, v: Val) -> String {
+    pub(super) fn use_of(&self, v: Val) -> String {
         if let Inst::Scan { number, lane, terms } = self.program.inst(v) {
             return if terms.len() > 1 { format!("c{number}[{lane}]") } else { format!("c{number}") };
         }
@@ -268,7 +286,7 @@ impl Body<'_> {
     }
 
     /// The variable that holds `text`, written as `defined` where it is new.
-    fn variable(&mut self, kind: &str, name: &str, text: String, defined: &str) -> String {
+    pub(super) fn variable(&mut self, kind: &str, name: &str, text: String, defined: &str) -> String {
         if let Some(known) = self.pointers.get(&text) {
             return known.clone();
         }
@@ -280,7 +298,7 @@ impl Body<'_> {
 
     fn load(&mut self, group: &Group) {
         let (plan, number) = (self.plan, group.slot);
-        let slot = &plan.inputs[number];
+        let Some(slot) = plan.inputs.get(number) else { return self.load_stage(group, number - plan.inputs.len()) };
         let name = format!("in{number}");
         let size = slot.dtype.size();
         let movable = slot.place == Place::Host && self.params.sent.fixed(number).is_none();
@@ -299,16 +317,20 @@ impl Body<'_> {
                 (false, 0) => format!("*(const {kind}*){base}"),
                 (false, _) => format!("*(const {kind}*)({base} + {element})"),
             };
-            if run.width == 0 {
-                self.define(Val(run.members[0].1 as u32), text);
-                continue;
-            }
-            let word = format!("w{}", run.members[0].1);
-            self.line(format_args!("const {kind} {word} = {text}"));
-            for (at, member) in &run.members {
-                let text = extract(&word, run.width, (at - run.at) as usize, slot.dtype);
-                self.define(Val(*member as u32), text);
-            }
+            self.take(&run, &text, slot.dtype);
+        }
+    }
+
+    /// The values of a run that is loaded by `text`.
+    pub(super) fn take(&mut self, run: &Run, text: &str, dtype: DType) {
+        if run.width == 0 {
+            return self.define(Val(run.members[0].1 as u32), text.into());
+        }
+        let word = format!("w{}", run.members[0].1);
+        self.line(format_args!("const {} {word} = {text}", vector(run.width)));
+        for (at, member) in &run.members {
+            let text = extract(&word, run.width, (at - run.at) as usize, dtype);
+            self.define(Val(*member as u32), text);
         }
     }
 

@@ -14,6 +14,7 @@ mod reuse;
 mod run;
 mod schedule;
 mod sent;
+mod stage;
 mod text;
 mod totals;
 
@@ -83,6 +84,9 @@ struct Written {
 
 impl Written {
     fn new(graph: &Graph, plan: &Plan, role: Role) -> Result<Written, Error> {
+        if let Some(staging) = &plan.staging {
+            return stage::write(graph, plan, staging, role);
+        }
         let tile = lower_points(graph, plan, plan.lanes)?;
         let single = plan.group.as_ref().map_or(!plan.full_lanes(), |_| plan.lanes > 1);
         let point = if single { Some(lower_points(graph, plan, 1)?) } else { None };
@@ -137,15 +141,18 @@ const PARAMETER_BYTES: usize = 4096;
 fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error> {
     let outputs: Vec<_> = plan.outputs.iter().map(Slot::dims).collect();
     let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
-    lower(graph, &plan.operands(false), &outputs, &world, plan.group.as_ref(), |program| points(program, plan, lanes))
+    let along = [(plan.lane_loop, lanes)];
+    lower(graph, &plan.operands(false), &outputs, &world, plan.group.as_ref(), |program| points(program, plan, &along))
 }
 
-/// Every (lane, register index) of a thread.
-fn points(program: &mut Program, plan: &Plan, lanes: u32) -> Vec<Point> {
+/// Every (lane, register index) of a thread that has several points `along` some loops, the first one fastest.
+pub(crate) fn points(program: &mut Program, plan: &Plan, along: &[(usize, u32)]) -> Vec<Point> {
     let base: Point = plan.world.iter().enumerate().map(|(i, w)| (w.dim, program.coord(i as u8))).collect();
     let mut points = vec![base];
-    if let Some(w) = plan.world.get(plan.lane_loop) {
-        points = shifted(program, &points, w.dim, lanes);
+    for (i, lanes) in along {
+        if let Some(w) = plan.world.get(*i) {
+            points = shifted(program, &points, w.dim, *lanes);
+        }
     }
     for (dim, n) in &plan.registers {
         let literals: Vec<Val> = (0..*n).map(|i| program.constant_of(Scalar::of(i as i32))).collect();
@@ -193,6 +200,16 @@ impl Names {
     /// The coordinate along a loop.
     pub(crate) fn coord(&self, dim: usize) -> String {
         format!("i_{}", self.world[dim])
+    }
+
+    /// A thread's place along a loop of a tile.
+    pub(crate) fn place(&self, dim: usize) -> String {
+        format!("at_{}", self.world[dim])
+    }
+
+    /// The coordinate along a loop at which a block's tile begins.
+    pub(crate) fn tile(&self, dim: usize) -> String {
+        format!("tile_{}", self.world[dim])
     }
 
     /// The length of a loop.

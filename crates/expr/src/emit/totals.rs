@@ -33,14 +33,12 @@ pub(crate) struct Totals {
 
 /// Counts what the kernel of `plan` does.
 pub(crate) fn totals(graph: &Graph, plan: &Plan) -> Result<Totals, Error> {
+    if let Some(staging) = &plan.staging {
+        return Totals::new(plan).staged(graph, plan, staging);
+    }
     let tile = lower_points(graph, plan, plan.lanes)?;
     let point = if plan.lanes > 1 { lower_points(graph, plan, 1)? } else { tile.clone() };
-    let mut totals = Totals {
-        loads: vec![0; plan.inputs.len()],
-        read_widths: vec![Vec::new(); plan.inputs.len()],
-        write_widths: vec![Vec::new(); plan.outputs.len()],
-        ..Totals::default()
-    };
+    let mut totals = Totals::new(plan);
     let Some(group) = &plan.group else {
         let along = plan.world.get(plan.lane_loop).map_or(1, |w| w.extent);
         totals.run(plan, [&tile, &point], plan.points().checked_div(along).unwrap_or(0), along);
@@ -66,6 +64,15 @@ pub(crate) fn totals(graph: &Graph, plan: &Plan) -> Result<Totals, Error> {
 }
 
 impl Totals {
+    fn new(plan: &Plan) -> Totals {
+        Totals {
+            loads: vec![0; plan.inputs.len()],
+            read_widths: vec![Vec::new(); plan.inputs.len()],
+            write_widths: vec![Vec::new(); plan.outputs.len()],
+            ..Totals::default()
+        }
+    }
+
     /// `rows` times a line of `along` points: as many as go at once, then one by one.
     fn run(&mut self, plan: &Plan, [tile, point]: [&Program; 2], rows: i64, along: i64) {
         let lanes = if std::ptr::eq(tile, point) { 1 } else { i64::from(plan.lanes.max(1)) };
@@ -79,7 +86,7 @@ impl Totals {
         self.widths(plan, wide);
     }
 
-    fn program(&mut self, plan: &Plan, program: &Program, times: u64) {
+    pub(super) fn program(&mut self, plan: &Plan, program: &Program, times: u64) {
         let uses = Uses::new(program);
         let steps = self.steps(plan, program);
         for v in program.values().filter(|v| uses.live(*v)) {
@@ -88,8 +95,11 @@ impl Totals {
                 along |= within.bit() | program.loops()[usize::from(within.0)].outer;
             }
             let times = times * inside(along, &steps);
-            if let Inst::Load { operand, .. } = program.inst(v) {
-                self.loads[usize::from(*operand)] += times;
+            // What is read from a stage is no operand.
+            if let Inst::Load { operand, .. } = program.inst(v)
+                && let Some(loads) = self.loads.get_mut(usize::from(*operand))
+            {
+                *loads += times;
             }
             let (operations, instructions) = cost(program.inst(v));
             self.instructions += instructions * times;
@@ -140,6 +150,11 @@ impl Totals {
     }
 
     fn widths(&mut self, plan: &Plan, program: &Program) {
+        self.widths_read(plan, program);
+        self.widths_written(plan, program);
+    }
+
+    pub(super) fn widths_read(&mut self, plan: &Plan, program: &Program) {
         let uses = Uses::new(program);
         for (number, slot) in plan.inputs.iter().enumerate() {
             let loads = program.values().filter(|v| uses.live(*v)).filter_map(|v| match program.inst(v) {
@@ -150,6 +165,9 @@ impl Totals {
             });
             collect(&mut self.read_widths[number], program, plan, (number, slot), loads);
         }
+    }
+
+    pub(super) fn widths_written(&mut self, plan: &Plan, program: &Program) {
         for (number, slot) in plan.outputs.iter().enumerate() {
             let mine = program.stored().iter().enumerate().filter(|(_, s)| usize::from(s.output) == number);
             let stores = mine.map(|(i, s)| (i, 0u8, &s.index[..]));

@@ -4,12 +4,14 @@
 
 mod bound;
 mod intermediate;
+mod kept;
 mod section;
 mod show;
 mod tree;
 
 pub use bound::{AxisSize, Bound};
 pub use intermediate::Intermediate;
+pub use kept::Kept;
 pub use section::{LoopSize, SectionLoops, SharedRows};
 
 use crate::bind::{Axis, Binding, View};

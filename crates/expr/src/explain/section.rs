@@ -1,5 +1,6 @@
 //! What one section of a kernel goes along.
 
+use super::kept::{Kept, kept};
 use crate::graph::Graph;
 use crate::plan::Extent;
 use crate::sections::Section;
@@ -57,6 +58,8 @@ pub struct SectionLoops {
     pub points: u64,
     /// How threads share reductions, if they do.
     pub shared: Option<SharedRows>,
+    /// What blocks keep in shared memory, in the order in which it is computed.
+    pub kept: Vec<Kept>,
 }
 
 impl SectionLoops {
@@ -88,6 +91,7 @@ impl SectionLoops {
                 again: g.again,
                 scans: g.scans,
             }),
+            kept: kept(&section.graph, plan),
         }
     }
 }

@@ -45,6 +45,9 @@ impl SectionLoops {
         let lanes = if lanes == 1 { "1 point".into() } else { format!("{lanes} points along {along}") };
         let ([x, y], blocks) = (self.block, grouped(self.blocks.max(0) as u64));
         writeln!(f, "{:<13}{lanes} each, {x} x {y} in a block, {blocks} blocks", "threads")?;
+        for kept in &self.kept {
+            writeln!(f, "{:<13}{kept}", "kept")?;
+        }
         let Some(s) = &self.shared else { return Ok(()) };
         let segments = if s.segments == 1 { String::new() } else { format!(" in {} segments", s.segments) };
         let (what, again) = (if s.scans { "scanned" } else { "reduced" }, s.again && !s.scans);

@@ -10,6 +10,7 @@ use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
+use crate::stage::Staging;
 pub(crate) use check::check_output;
 
 /// Most values that a thread holds for one point of the other dimensions.
@@ -138,6 +139,8 @@ pub struct Plan {
     pub shapes: Vec<Vec<(DimId, i64)>>,
     /// How threads share reductions along the innermost loops, if they do.
     pub group: Option<Group>,
+    /// What the threads of a block keep for each other, if they do.
+    pub staging: Option<Staging>,
 }
 
 impl Plan {
@@ -149,6 +152,12 @@ impl Plan {
         plan.choose_registers(graph);
         if plan.group.is_some() {
             plan.choose_threads();
+            plan.classify(graph);
+            return Ok(plan);
+        }
+        plan.staging = Staging::find(graph, &plan, &Binding::new(graph, views)?);
+        if plan.staging.is_some() {
+            plan.choose_tile();
             plan.classify(graph);
             return Ok(plan);
         }
@@ -191,6 +200,7 @@ impl Plan {
             checked: (0..views.len() as u16).map(|i| binding.checked(i)).collect(),
             shapes: views.iter().map(shape).collect(),
             group,
+            staging: None,
         };
         plan.refuse_wide_coordinates(graph)?;
         Ok(plan)
@@ -248,6 +258,7 @@ impl Plan {
         }
         key.extend(self.checked.iter().map(|c| u64::from(*c)));
         key.extend(self.group.iter().flat_map(|g| g.key(&self.world)));
+        key.extend(self.staging.iter().flat_map(Staging::key));
         key
     }
 
@@ -284,6 +295,9 @@ impl Plan {
 
     /// Points of a block along loop `i`.
     pub fn tile(&self, i: usize) -> i64 {
+        if let Some(t) = self.staging.as_ref().and_then(|s| s.tile_loop(i)) {
+            return t.points_a_block();
+        }
         let threads = match self.world.len() - i {
             1 => self.block[0],
             2 => self.block[1],
@@ -450,6 +464,14 @@ impl Plan {
                 slot.alignment = slot.alignment.min(1 << bytes.trailing_zeros().min(4));
             }
         }
+    }
+
+    /// Threads and their points as the stages want them.
+    fn choose_tile(&mut self) {
+        let Some(Staging { tile, .. }) = &self.staging else { return };
+        let [.., inner] = tile.as_slice() else { return };
+        (self.lanes, self.lane_loop) = (inner.points, inner.number);
+        self.block = [inner.threads, if tile.len() == 2 { tile[0].threads } else { 1 }];
     }
 
     fn choose_block(&mut self) {

@@ -18,6 +18,14 @@ pub(crate) struct Padded {
     pub(crate) near: bool,
 }
 
+impl Padded {
+    /// The same in a graph where nodes have other numbers.
+    pub(crate) fn moved(&self, node: impl Fn(NodeId) -> NodeId) -> Padded {
+        let coords = self.coords.iter().map(|(dim, coord)| (*dim, node(*coord))).collect();
+        Padded { source: node(self.source), coords, near: self.near }
+    }
+}
+
 impl Graph {
     /// `source` at coordinates that lie `by` away, along each dimension that is named: the value at coordinate `c` is that of
     /// `source` at `c + k`, and outside of `source` the border's. The result has the shape of `source`.

@@ -25,6 +25,9 @@ pub(super) fn part(graph: &Graph, outputs: &[usize]) -> (Graph, Vec<usize>) {
         let there = part.push(moved.op(&here.op), here.dtype);
         moved.nodes.insert(*node, there);
     }
+    for (node, padded) in graph.padded.iter().filter(|(node, _)| nodes.contains(node)) {
+        part.padded.insert(moved.node(*node), padded.moved(|n| moved.node(n)));
+    }
     for output in outputs {
         let mut output = graph.outputs[*output].clone();
         output.node = moved.node(output.node);

@@ -93,6 +93,7 @@ impl Builder<'_> {
         // Each pixel of what is reduced is a loop of its own.
         let alone = self.graph.node(a).depth == 0;
         match self.rng.range(0, 8) {
+            7 if alone && self.affordable(5) => self.stencil(a),
             0 | 1 => {
                 let border = self.border(dtype);
                 self.graph.at_border(a, &[(dim, whole)], &[], border)
@@ -133,5 +134,22 @@ impl Builder<'_> {
                 self.graph.remap(a, (dim, v), (other, u), &[], filter, edge)
             }
         }
+    }
+
+    /// A few taps around each point, along one dimension or two.
+    fn stencil(&mut self, a: NodeId) -> NodeId {
+        let (shape, dtype) = (self.graph.node(a).shape.clone(), self.graph.node(a).dtype);
+        let border = self.border(dtype);
+        let mut dims: Vec<u64> = shape.iter().map(|(d, _)| *d).collect();
+        self.rng.shuffle(&mut dims);
+        dims.truncate(2);
+        let a = self.sized(a);
+        let mut value = a;
+        for _ in 0..self.rng.range(2, 5) {
+            let by: Vec<(u64, i32)> = dims.iter().map(|d| (*d, self.rng.range(-2, 3) as i32)).collect();
+            let tap = self.graph.shifted(a, &by, border);
+            value = self.graph.binary(tilewright_expr::graph::Binary::Max, value, tap);
+        }
+        value
     }
 }
