@@ -138,16 +138,8 @@ pub fn video(height: usize, width: usize) -> Video {
 pub type Filtered = Fused<(In<f32, (Y, X)>,), Out<f32, (Y, X)>>;
 
 /// A Gaussian of five taps in each direction over a picture of this size, its border repeated.
-pub fn gauss5(height: usize, width: usize) -> Filtered {
-    const WEIGHTS: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
-    fuse(move |x: In<f32, (Y, X)>| {
-        let x = x.pad::<Y>(2, 2, Border::Replicate).pad::<X>(2, 2, Border::Replicate);
-        let across =
-            (1..5).fold(x.slice::<X>(0, width) * WEIGHTS[0], |sum, k| x.slice::<X>(k, width) * WEIGHTS[k] + sum);
-        let down = (1..5)
-            .fold(across.slice::<Y>(0, height) * WEIGHTS[0], |sum, k| across.slice::<Y>(k, height) * WEIGHTS[k] + sum);
-        down.store::<(Y, X)>()
-    })
+pub fn gauss5() -> Filtered {
+    fuse(|x: In<f32, (Y, X)>| x.gaussian_blur::<Y, X>((5, 5), (1.1, 1.1), Border::Replicate).store::<(Y, X)>())
 }
 
 type TwoRows = Fused<(In<f32, (X,)>, In<f32, (X,)>), Out<f32, (X,)>>;

@@ -101,22 +101,21 @@ pub struct Shared {
 impl Shared {
     /// Chooses the dimensions of the longest reduction or scan that is not read at other coordinates.
     pub fn find(graph: &Graph, binding: &Binding<'_>) -> Result<Option<Shared>, Error> {
-        let mut best: Option<(i64, Vec<(DimId, i64)>)> = None;
+        let mut all: Vec<Vec<(DimId, i64)>> = Vec::new();
         for node in reached(graph, &BTreeSet::new()) {
-            let along: Vec<(DimId, Size)> = match chain(graph, node) {
-                Some(chain) => chain.dims.into_iter().zip(chain.sizes).collect(),
-                None => scanned(graph, node).into_iter().collect(),
-            };
-            let mut dims = Vec::new();
-            for (dim, size) in &along {
-                dims.push((*dim, binding.size(*dim, *size)?));
-            }
-            let n = dims.iter().map(|(_, n)| *n).product();
-            if !dims.is_empty() && n > SERIAL && best.as_ref().is_none_or(|(most, _)| n > *most) {
-                best = Some((n, dims));
+            let dims = loops(graph, binding, node)?;
+            if !dims.is_empty() && values(&dims) > SERIAL {
+                all.push(dims);
             }
         }
-        let Some((_, dims)) = best else { return Ok(None) };
+        all.sort_by_key(|dims| std::cmp::Reverse(values(dims)));
+        let mut fitting = None;
+        for dims in all {
+            if fitting.is_none() && fits(graph, binding, &dims)? {
+                fitting = Some(dims);
+            }
+        }
+        let Some(dims) = fitting else { return Ok(None) };
         let set: BTreeSet<DimId> = dims.iter().map(|(d, _)| *d).collect();
         let seen = reached(graph, &set);
         let scans = seen.iter().any(|n| scan::is_shared(graph, *n, &set));
@@ -137,6 +136,38 @@ impl Shared {
     pub(crate) fn set(&self) -> BTreeSet<DimId> {
         self.dims.iter().map(|(d, _)| *d).collect()
     }
+}
+
+fn values(dims: &[(DimId, i64)]) -> i64 {
+    dims.iter().map(|(_, n)| *n).product()
+}
+
+/// The dimensions that a node reduces or scans, with their sizes; none if threads cannot share it.
+fn loops(graph: &Graph, binding: &Binding<'_>, node: NodeId) -> Result<Vec<(DimId, i64)>, Error> {
+    let along: Vec<(DimId, Size)> = match chain(graph, node) {
+        Some(chain) => chain.dims.into_iter().zip(chain.sizes).collect(),
+        None => scanned(graph, node).into_iter().collect(),
+    };
+    along.into_iter().map(|(dim, size)| Ok((dim, binding.size(dim, size)?))).collect()
+}
+
+/// Whether the dimensions are equally long wherever threads would go along them: two sums along one dimension need not be.
+fn fits(graph: &Graph, binding: &Binding<'_>, dims: &[(DimId, i64)]) -> Result<bool, Error> {
+    let set: BTreeSet<DimId> = dims.iter().map(|(d, _)| *d).collect();
+    let agrees = |(dim, n): (DimId, i64)| dims.iter().all(|(d, m)| *d != dim || *m == n);
+    for node in reached(graph, &set) {
+        if (is_shared(graph, node, &set) || scan::is_shared(graph, node, &set))
+            && !loops(graph, binding, node)?.into_iter().all(agrees)
+        {
+            return Ok(false);
+        }
+    }
+    for (i, output) in graph.outputs.iter().enumerate() {
+        if !output.dims.iter().copied().zip(binding.output(i)?).all(agrees) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The dimensions of every reduction that threads may share which `node` reads at its own coordinates, with their sizes.

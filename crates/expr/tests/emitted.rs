@@ -264,7 +264,7 @@ fn random_graphs() {
     assert!(count(&|p| !p.plan.registers.is_empty()) > 40, "register dimensions");
     assert!(count(&|p| !p.plan.full_lanes()) > 40, "rows that end within a thread's points");
     let (guards, clamped) = (count(&|p| p.kernel.guards), count(&|p| p.guarded));
-    assert!(guards > 20 && clamped > 5, "{guards} kernels with guards, {clamped} boxes outside");
+    assert!(guards > 20 && clamped >= 5, "{guards} kernels with guards, {clamped} boxes outside");
     assert!(
         count(&|p| p.kernel.params.bytes() > p.kernel.params.head_bytes) > 100,
         "operands that travel with the launch"

@@ -69,5 +69,5 @@ fn random_graphs() {
         let page = e.to_string();
         assert!(page.contains("\ngraph\nresult 0"), "{seed}: {page}");
     }
-    assert!(seen.iter().all(|n| *n > 2), "{seen:?}");
+    assert!(seen.iter().all(|n| *n > 1), "{seen:?}");
 }

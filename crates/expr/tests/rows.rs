@@ -80,3 +80,17 @@ fn long_rows_in_turns() {
     }
     check_all("rows::long_rows_in_turns", cases.into_iter().map(|(name, case)| (name.to_string(), case)));
 }
+
+/// Two reductions along one dimension need not be equally long, nor as long as the result.
+#[test]
+fn lengths_that_differ() {
+    let stored = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a.sum::<X>() + b).store::<(Y, X)>()).graph;
+    let both = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a.sum::<X>() + b.maximum::<X>()).store::<(Y,)>()).graph;
+    let cases = [("a sum beside a row", stored), ("a sum and a maximum", both)].map(|(name, graph)| {
+        let mut case = case(graph, DType::F32, [5, 300]);
+        let tensor = Rng::new(9).tensor(DType::F32, <(Y, X)>::IDS, &[5, 41]);
+        case.operands.push(Operand { tensor, layout: Layout::dense(2), place: Place::Device });
+        (name.to_string(), case)
+    });
+    check_all("rows::lengths_that_differ", cases.into_iter());
+}

@@ -36,15 +36,16 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
             }
         }
         let last = turns.len() - 1;
-        if group.segments() > 1 && group.again {
+        if group.in_turns() {
             let finish = |worker: &mut Worker<'a>, s: i64| {
                 worker.reduced.clone_from(&reduced);
-                worker.finish(group, row, s);
+                let begin = s * group.tree.segment;
+                worker.finish(group, row, begin..(begin + group.tree.segment).min(group.n));
             };
             (0..group.segments()).into_par_iter().for_each_init(|| place(last), finish);
         } else {
             workers[last].reduced.clone_from(&reduced);
-            workers[last].finish(group, row, 0);
+            workers[last].finish(group, row, 0..group.n);
         }
     };
     let workers = || (0..turns.len()).map(place).collect::<Vec<_>>();
@@ -129,7 +130,7 @@ impl Worker<'_> {
             let round = (width - offset).min(n - at);
             // Whole words of 8 bytes at aligned places go through the vector loops, the others one by one.
             let size = shared.dtype.size();
-            match at * size % 8 == 0 && offset * size % 8 == 0 {
+            match (at * size).is_multiple_of(8) && (offset * size).is_multiple_of(8) {
                 true => self.take_words(shared, sums, next, (at, offset), round),
                 false => (0..round).for_each(|i| self.take_one(shared, sums, at + i, offset + i)),
             }
@@ -179,9 +180,8 @@ impl Worker<'_> {
         bytes[offset * size..(offset + 1) * size].copy_from_slice(&new.bits.to_le_bytes()[..size]);
     }
 
-    /// Stores what is computed from the reductions' results: for one segment where rows are gone through again, else for the
-    /// row, which only then has but one value.
-    fn finish(&mut self, group: &Group, row: i64, segment: i64) {
+    /// Stores what is computed from the reductions' results: for the values `range` of a row, or once for the row.
+    fn finish(&mut self, group: &Group, row: i64, range: std::ops::Range<i64>) {
         self.row = None;
         self.begin_scans();
         let reduced = self.plan.world.len() - group.loops;
@@ -192,12 +192,8 @@ impl Worker<'_> {
             )
         };
         let whole = self.schedule.program.stored().iter().any(index);
-        let begin = segment * group.tree.segment;
-        let end = match whole {
-            true => (begin + group.tree.segment).min(group.n),
-            false => i64::from(segment == 0),
-        };
-        self.spans(group, row, begin..end, BLOCK, |worker, at, n| {
+        let range = if whole { range } else { 0..i64::from(range.start == 0) };
+        self.spans(group, row, range, BLOCK, |worker, at, n| {
             let inner = worker.plan.inner().map_or(1, |w| w.extent);
             worker.store((at % inner) as usize, n);
         });

@@ -61,11 +61,11 @@ fn kernels_run() {
     let rgb = picture::<u8>(&mut rng, <(Y, X, C)>::IDS, &[5, 7, 3], 255.0).1;
     let words = trace(|rgb: In<u8, (Y, X, C)>| rgb.to_yuv::<C, (Y, X)>(VIDEO).uyvy::<(Y, W, P)>().store::<(Y, W, P)>());
     all.push(prepared("uyvy", words.graph, vec![rgb.clone()]));
-    let luma_and_chroma = trace(|rgb: In<u8, (Y, X, C)>| {
-        let (luma, both) = rgb.to_yuv::<C, (Y, X)>(VIDEO).nv12::<(H, W, U)>();
-        (luma.store::<(Y, X)>(), both.store::<(H, W, U)>())
-    });
-    all.push(prepared("nv12, both planes", luma_and_chroma.graph, vec![rgb.clone()]));
+    let luma = trace(|rgb: In<u8, (Y, X, C)>| rgb.to_yuv::<C, (Y, X)>(VIDEO).nv12::<(H, W, U)>().0.store::<(Y, X)>());
+    let both =
+        trace(|rgb: In<u8, (Y, X, C)>| rgb.to_yuv::<C, (Y, X)>(VIDEO).nv12::<(H, W, U)>().1.store::<(H, W, U)>());
+    all.push(prepared("nv12, luma", luma.graph, vec![rgb.clone()]));
+    all.push(prepared("nv12, chroma", both.graph, vec![rgb.clone()]));
     let words = picture::<u16>(&mut rng, <(Y, W, P)>::IDS, &[3, 9, 4], 65535.0).1;
     let deep = trace(|words: In<u16, (Y, W, P)>| y210::<(Y, X), (Y, W, P)>(words).yuv::<C>().store::<(C, Y, X)>());
     all.push(prepared("y210", deep.graph, vec![words]));

@@ -109,8 +109,8 @@ fn medians() {
 fn masks_and_what_is_made_with_them() {
     let golden = Golden::read();
     let picture = octets(&golden);
-    let shapes: [(&str, fn(usize, usize) -> Mask); 3] =
-        [("rectangle", Mask::rectangle), ("cross", Mask::cross), ("ellipse", Mask::ellipse)];
+    type Drawn = fn(usize, usize) -> Mask;
+    let shapes = [("rectangle", Mask::rectangle as Drawn), ("cross", Mask::cross), ("ellipse", Mask::ellipse)];
     for (shape, mask) in shapes {
         for expected in golden.all(shape) {
             let (h, w) = (expected.shape()[0], expected.shape()[1]);
