@@ -137,9 +137,9 @@ pub fn video(height: usize, width: usize) -> Video {
 /// A handle from a picture of numbers to one of the same size.
 pub type Filtered = Fused<(In<f32, (Y, X)>,), Out<f32, (Y, X)>>;
 
-/// A Gaussian of five taps in each direction over a picture of this size, its border repeated.
+/// A Gaussian of five taps in each direction over a picture, its border repeated.
 pub fn gauss5() -> Filtered {
-    fuse(|x: In<f32, (Y, X)>| x.gaussian_blur::<Y, X>((5, 5), (1.1, 1.1), Border::Replicate).store::<(Y, X)>())
+    fuse(|x: In<f32, (Y, X)>| x.gaussian_blur::<Y, X>((5, 5), (0.0, 0.0), Border::Replicate).store::<(Y, X)>())
 }
 
 type TwoRows = Fused<(In<f32, (X,)>, In<f32, (X,)>), Out<f32, (X,)>>;

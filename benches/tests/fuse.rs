@@ -158,7 +158,7 @@ fn a_filter_over_neighbours() {
     let (height, width) = (9, 11);
     let values = Random::new(8).floats(height * width);
     let picture = Tensor::<f32, (Y, X)>::from_vec([height, width], values.clone()).unwrap();
-    let got = gauss5(height, width).call(&picture).unwrap().to_vec().unwrap();
+    let got = gauss5().call(&picture).unwrap().to_vec().unwrap();
     let weights = [1.0, 4.0, 6.0, 4.0, 1.0].map(|w: f64| w / 16.0);
     let at = |y: usize, x: usize| {
         let inside = |i: usize, n: usize| i.saturating_sub(2).min(n - 1);

@@ -17,7 +17,7 @@ const SETS: usize = 3;
 pub fn run(session: &Session, report: &mut Report) -> Result<()> {
     let device = &session.device;
     let len = PICTURE[0] * PICTURE[1];
-    let handle = gauss5(PICTURE[0], PICTURE[1]);
+    let handle = gauss5();
     let host = Tensor::<f32, (Y, X)>::from_vec(PICTURE, Random::new(5).floats(len))?;
     let mut pictures = Vec::new();
     for _ in 0..SETS {
