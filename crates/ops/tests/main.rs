@@ -10,6 +10,7 @@ mod gpu;
 mod launches;
 mod opencv;
 mod operations;
+mod patterns;
 mod reductions;
 mod scans;
 mod sections;
