@@ -53,9 +53,8 @@ fn stencils() {
         let x = floats(5, height, width);
         for border in borders {
             let what = format!("{height} x {width}, {border:?}");
-            let blur = fuse(move |x: In<f32, (Y, X)>| {
-                x.gaussian_blur::<Y, X>((5, 5), (1.2, 0.8), border).store::<(Y, X)>()
-            });
+            let blur =
+                fuse(move |x: In<f32, (Y, X)>| x.gaussian_blur::<Y, X>((5, 5), (1.2, 0.8), border).store::<(Y, X)>());
             same_on!(&device, &what, blur, &x);
             let twice = fuse(move |x: In<f32, (Y, X)>| {
                 x.gaussian_blur::<Y, X>((3, 3), (0.0, 0.0), border).median::<Y, X>(3, border).store::<(Y, X)>()
