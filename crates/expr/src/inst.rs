@@ -134,7 +134,7 @@ pub enum Inst {
     Shared(u16),
     /// The value of a scan that threads share, at one of the thread's points.
     Scan {
-        /// Its number among [`Program::scans`].
+        /// Its number among [`Program::scans`](crate::program::Program::scans).
         number: u16,
         /// Which of the thread's points.
         lane: u16,
