@@ -235,6 +235,7 @@ impl Graph {
         let below = self.rounded(Binary::Sub, value, largest);
         let power = self.exp(below);
         // One value to keep, and not the two factors that a sum would take: a power of two rounds nothing but what vanishes.
-        self.push(Op::Bits(power), self.node(power).dtype)
+        let whole = self.push(Op::Bits(power), self.node(power).dtype);
+        self.called("exp", &[below], whole)
     }
 }
