@@ -75,6 +75,8 @@ pub(crate) struct Lower<'a> {
     memo: HashMap<(NodeId, u32), Val>,
     /// Points, and whether each is one that something is read at rather than the thread's own.
     pub(crate) points: Vec<(Point, bool)>,
+    /// The number of each point.
+    numbers: HashMap<(Point, bool), u32>,
     /// Whether there were more loops than a program can have.
     crowded: bool,
     /// Where threads share reductions.
@@ -120,6 +122,7 @@ impl<'a> Lower<'a> {
             program: Program::default(),
             memo: HashMap::new(),
             points: Vec::new(),
+            numbers: HashMap::new(),
             crowded: false,
             shared: None,
             stages: None,
@@ -181,13 +184,12 @@ impl<'a> Lower<'a> {
             point.iter().filter(|(d, _)| shape.binary_search_by_key(d, |(s, _)| *s).is_ok()).copied().collect();
         // Where nothing is shared a point is a point.
         let moved = moved && self.shared.is_some();
-        match self.points.iter().rposition(|(p, m)| *p == seen && *m == moved) {
-            Some(i) => i as u32,
-            None => {
-                self.points.push((seen, moved));
-                (self.points.len() - 1) as u32
-            }
+        let next = self.points.len() as u32;
+        let number = *self.numbers.entry((seen.clone(), moved)).or_insert(next);
+        if number == next {
+            self.points.push((seen, moved));
         }
+        number
     }
 
     /// The value of an argument at the task's point, or `None` after putting it on the stack.

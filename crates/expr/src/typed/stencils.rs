@@ -13,6 +13,23 @@ use tilewright_dims::{Dim, Merge, Minus, Over, Present, Set, Union, Without};
 /// What a picture over `S` weighted by a kernel over `W` varies along, `R` and `Q` being the kernel's rows and columns.
 pub type Windowed<S, W, R, Q> = Union<<S as Minus<<(R, Q) as Over>::Set>>::Out, Rest2<W, R, Q>>;
 
+/// Filters along `Y` and `X`, which the graph has functions of the same names for.
+macro_rules! filters {
+    ($($(#[$meta:meta])* $name:ident($($arg:ident: $Arg:ty),*) => $($given:expr),*;)*) => { $(
+        $(#[$meta])*
+        pub fn $name<Y: Dim, X: Dim>(self, $($arg: $Arg,)* border: Border<T>) -> Expr<<T as Pixel>::Real, S>
+        where
+            T: Sampled,
+            S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
+        {
+            self.then(|g, source| {
+                let border = border.node(g);
+                g.$name(source, $($given,)* border)
+            })
+        }
+    )* };
+}
+
 impl<T, S: Set> Expr<T, S> {
     /// The sum of the pixels in a window around each pixel times the weights of `kernel`, which are literals: rows of it lie
     /// along `Y`, columns along `X`, the weight at its anchor on the pixel itself. A correlation, as OpenCV's `filter2D`: the
@@ -111,115 +128,28 @@ impl<T, S: Set> Expr<T, S> {
         })
     }
 
-    /// The picture weighted along `X` by `row`, and the result along `Y` by `column`: OpenCV's `sepFilter2D`. Each pass is as
-    /// [`Expr::correlate`] along one dimension.
-    pub fn separable<Y: Dim, X: Dim>(
-        self,
-        column: impl Into<Taps>,
-        row: impl Into<Taps>,
-        border: Border<T>,
-    ) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.separable(source, (Y::ID, &column.into()), (X::ID, &row.into()), border)
-        })
-    }
-
-    /// The mean of the window of `height` x `width` around each pixel: the sum of the rows' sums, divided by the number of
-    /// pixels, the border's among them. OpenCV's `blur`. Windows longer than 31 are loops.
-    pub fn box_filter<Y: Dim, X: Dim>(
-        self,
-        height: usize,
-        width: usize,
-        border: Border<T>,
-    ) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.box_filter(source, (Y::ID, height), (X::ID, width), border)
-        })
-    }
-
-    /// As [`Expr::box_filter`], not divided.
-    pub fn box_sum<Y: Dim, X: Dim>(self, height: usize, width: usize, border: Border<T>) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.box_sum(source, (Y::ID, height), (X::ID, width), border)
-        })
-    }
-
-    /// The picture blurred by a Gaussian in a window of `height` x `width`, both odd and at most 31, with the deviations
-    /// `sigma` (along `Y`, along `X`) in pixels; 0 stands for one that follows from the size. Weights are OpenCV's
-    /// ([`Taps::gaussian`]); for `u8` pictures its fixed point differs by at most 1 after rounding.
-    pub fn gaussian_blur<Y: Dim, X: Dim>(
-        self,
-        (height, width): (usize, usize),
-        sigma: (f64, f64),
-        border: Border<T>,
-    ) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.gaussian_blur(source, (Y::ID, height, sigma.0), (X::ID, width, sigma.1), border)
-        })
-    }
-
-    /// The derivative of orders `orders` (along `Y`, along `X`) by Sobel's kernels of `size` 1 (three taps, not smoothed), 3, 5, 7
-    /// or any odd number to 31, as OpenCV's, not scaled ([`Taps::sobel`]). `.to::<i16>()` of a `u8` picture's is exact for sizes
-    /// of 1 and 3, and first derivatives of size 5 saturate at 32767.
-    pub fn sobel<Y: Dim, X: Dim>(
-        self,
-        orders: (usize, usize),
-        size: usize,
-        border: Border<T>,
-    ) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.sobel(source, (Y::ID, X::ID), orders, size, border)
-        })
-    }
-
-    /// The first derivative along `Y` (`orders` is `(1, 0)`) or `X` (`(0, 1)`) by Scharr's kernels: -1, 0, 1, smoothed across
-    /// by 3, 10, 3, not scaled.
-    pub fn scharr<Y: Dim, X: Dim>(self, orders: (usize, usize), border: Border<T>) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.scharr(source, (Y::ID, X::ID), orders, border)
-        })
-    }
-
-    /// The sum of the second derivatives along `Y` and `X` by Sobel's kernels of an odd `size`, not scaled; for 1 the four
-    /// neighbours less four times the pixel. OpenCV's ([`Kernel::laplacian`]).
-    pub fn laplacian<Y: Dim, X: Dim>(self, size: usize, border: Border<T>) -> Expr<<T as Pixel>::Real, S>
-    where
-        T: Sampled,
-        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-    {
-        self.then(|g, source| {
-            let border = border.node(g);
-            g.laplacian(source, (Y::ID, X::ID), size, border)
-        })
+    filters! {
+        /// The picture weighted along `X` by `row`, and the result along `Y` by `column`: OpenCV's `sepFilter2D`. Each pass is as
+        /// [`Expr::correlate`] along one dimension.
+        separable(column: impl Into<Taps>, row: impl Into<Taps>) => (Y::ID, &column.into()), (X::ID, &row.into());
+        /// The mean of the window of `height` x `width` around each pixel: the sum of the rows' sums, divided by the number of
+        /// pixels, the border's among them. OpenCV's `blur`. Windows longer than 31 are loops.
+        box_filter(height: usize, width: usize) => (Y::ID, height), (X::ID, width);
+        /// As [`Expr::box_filter`], not divided.
+        box_sum(height: usize, width: usize) => (Y::ID, height), (X::ID, width);
+        /// The picture blurred by a Gaussian in a window of `size` (rows, columns), both odd and at most 31, with the deviations
+        /// `sigma` (along `Y`, along `X`) in pixels; 0 stands for one that follows from the size. Weights are OpenCV's
+        /// ([`Taps::gaussian`]); for `u8` pictures its fixed point differs by at most 1 after rounding.
+        gaussian_blur(size: (usize, usize), sigma: (f64, f64)) => (Y::ID, size.0, sigma.0), (X::ID, size.1, sigma.1);
+        /// The derivative of orders `orders` (along `Y`, along `X`) by Sobel's kernels of `size` 1 (three taps, not smoothed), 3, 5, 7
+        /// or any odd number to 31, as OpenCV's, not scaled ([`Taps::sobel`]). `.to::<i16>()` of a `u8` picture's is exact for sizes
+        /// of 1 and 3, and first derivatives of size 5 saturate at 32767.
+        sobel(orders: (usize, usize), size: usize) => (Y::ID, X::ID), orders, size;
+        /// The first derivative along `Y` (`orders` is `(1, 0)`) or `X` (`(0, 1)`) by Scharr's kernels: -1, 0, 1, smoothed across
+        /// by 3, 10, 3, not scaled.
+        scharr(orders: (usize, usize)) => (Y::ID, X::ID), orders;
+        /// The sum of the second derivatives along `Y` and `X` by Sobel's kernels of an odd `size`, not scaled; for 1 the four
+        /// neighbours less four times the pixel. OpenCV's ([`Kernel::laplacian`]).
+        laplacian(size: usize) => (Y::ID, X::ID), size;
     }
 }

@@ -112,35 +112,31 @@ where
     src.pad::<Y>(top, bottom, border).pad::<X>(left, right, border)
 }
 
-/// The picture under affine maps, which lead from the result to `src`: OpenCV's `WARP_INVERSE_MAP`. Without that flag OpenCV turns
-/// the map around, as [`Affine::inverse_of`](tilewright_expr::Affine::inverse_of) does. Places are not rounded to 1/32 of a pixel.
-pub fn warp_affine<T: Sampled, S, M: IntoExpr<Elem: AffineElement>>(
-    src: Expr<T, S>,
-    maps: M,
-    size: Size,
-    interpolation: Interpolation,
-    border: impl Into<Edge<T>>,
-) -> Expr<T, Union<S, M::Set>>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>> + Merge<M::Set>,
-{
-    let Size(width, height) = size;
-    src.warp_affine::<Y, X, _>(maps, height, width, interpolation.between(), border).to()
+/// Warps by maps of one kind, which expressions have methods of the same names for.
+macro_rules! warps {
+    ($($(#[$meta:meta])* $name:ident by $Maps:ident;)*) => { $(
+        $(#[$meta])*
+        pub fn $name<T: Sampled, S, M: IntoExpr<Elem: $Maps>>(
+            src: Expr<T, S>,
+            maps: M,
+            size: Size,
+            interpolation: Interpolation,
+            border: impl Into<Edge<T>>,
+        ) -> Expr<T, Union<S, M::Set>>
+        where
+            S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>> + Merge<M::Set>,
+        {
+            let Size(width, height) = size;
+            src.$name::<Y, X, _>(maps, height, width, interpolation.between(), border).to()
+        }
+    )* };
 }
-
-/// As [`warp_affine`], with perspective maps.
-pub fn warp_perspective<T: Sampled, S, M: IntoExpr<Elem: PerspectiveElement>>(
-    src: Expr<T, S>,
-    maps: M,
-    size: Size,
-    interpolation: Interpolation,
-    border: impl Into<Edge<T>>,
-) -> Expr<T, Union<S, M::Set>>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>> + Merge<M::Set>,
-{
-    let Size(width, height) = size;
-    src.warp_perspective::<Y, X, _>(maps, height, width, interpolation.between(), border).to()
+warps! {
+    /// The picture under affine maps, which lead from the result to `src`: OpenCV's `WARP_INVERSE_MAP`. Without that flag OpenCV turns
+    /// the map around, as [`Affine::inverse_of`](tilewright_expr::Affine::inverse_of) does. Places are not rounded to 1/32 of a pixel.
+    warp_affine by AffineElement;
+    /// As [`warp_affine`], with perspective maps.
+    warp_perspective by PerspectiveElement;
 }
 
 /// The picture read at the columns `map1` and the rows `map2`. Places are not rounded to 1/32 of a pixel.
