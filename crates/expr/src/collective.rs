@@ -16,16 +16,19 @@ use std::collections::BTreeSet;
 pub const SERIAL: i64 = 16;
 /// Most accumulators.
 pub(crate) const WIDEST: i64 = 1024;
-/// Segments that all rows together are cut into, about.
-const SEGMENTS: i64 = 2048;
-/// As many where rows are gone through again: then blocks wait for each other, so that all must be there at once.
-const TOGETHER: i64 = 512;
+/// Most accumulators of rows that are kept: as many threads share a long one as a block can have.
+const WIDEST_KEPT: i64 = 4096;
+/// Most values of a row that one accumulator takes, if threads are to keep it.
+const STEPS: i64 = 8;
+/// Segments that all rows together are cut into, about: where they are gone through again, blocks wait for each other, so that all
+/// must be there at once.
+const SEGMENTS: i64 = 512;
 /// Values of the shortest segment.
 const SHORTEST: i64 = 4096;
 /// Rows that are enough to keep every processor busy, uncut.
 const MANY: i64 = 512;
 /// Values of the longest row that threads may keep.
-const LONGEST: i64 = 32 * WIDEST;
+const LONGEST: i64 = STEPS * WIDEST_KEPT;
 /// Partial results that are combined side by side.
 pub const PARTIALS: i64 = 32;
 
@@ -45,12 +48,14 @@ pub struct Tree {
 impl Tree {
     /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them.
     pub fn new(n: i64, rows: i64, again: bool) -> Tree {
-        let (segments, uncut) = if again { (TOGETHER, LONGEST) } else { (SEGMENTS, SHORTEST) };
+        let uncut = if again { LONGEST } else { SHORTEST };
         // So few rows have a segment each at least.
-        let length = || (n / (segments / rows.max(1))).max(SHORTEST) as u64;
+        let length = || (n / (SEGMENTS / rows.max(1))).max(SHORTEST) as u64;
         let segment = if rows < MANY && n > uncut { length().next_power_of_two() as i64 } else { n };
-        let width = (segment.max(1) as u64).next_power_of_two() as i64 / 4;
-        Tree { width: width.clamp(1, WIDEST) as u32, segment: segment.max(1) }
+        let power = (segment.max(1) as u64).next_power_of_two() as i64;
+        let kept = again && n <= LONGEST;
+        let widest = if kept { (power / STEPS).max(WIDEST) } else { WIDEST };
+        Tree { width: (power / 4).clamp(1, widest) as u32, segment: segment.max(1) }
     }
 
     /// Segments of a row of `n` values.
@@ -237,10 +242,10 @@ fn below(graph: &Graph, from: &[NodeId], set: &BTreeSet<DimId>) -> BTreeSet<Node
     seen
 }
 
-/// Threads of a block.
+/// Threads of a block, if one row does not need more.
 const BLOCK: u32 = 256;
-/// Threads of a block whose neighbours work on neighbouring rows.
-const TALL_BLOCK: u32 = 1024;
+/// Most threads of a block, and those of one whose neighbours work on neighbouring rows.
+const MOST_THREADS: u32 = 1024;
 /// Most accumulators of one thread.
 const HELD: u32 = 32;
 
@@ -261,6 +266,8 @@ pub struct Group {
     pub scans: bool,
     /// Steps in which a thread goes along a row, if they are few enough to be written one after the other; else 0.
     pub steps: u32,
+    /// Whether every accumulator takes equally many values of a row.
+    pub full: bool,
     /// Threads that share a row. Each has `width / threads` accumulators, for as many neighbouring values.
     pub threads: u32,
     /// Rows of a block.
@@ -290,12 +297,14 @@ impl Group {
         let (loops, again, everywhere) = (shared.dims.len(), shared.again, shared.everywhere);
         let scans = shared.scans;
         let set = shared.set();
+        let full = n > 0 && n % i64::from(tree.width) == 0;
         let steps = match again && !scans && n <= LONGEST {
+            true if full => n as u32 / tree.width,
             true => (n.max(1) as u32).div_ceil(tree.width).next_power_of_two(),
             false => 0,
         };
         let (threads, rows, tall, beside) = (1, 1, false, false);
-        Group { loops, n, set, tree, again, scans, everywhere, steps, threads, rows, tall, beside }
+        Group { loops, n, set, tree, again, scans, everywhere, steps, full, threads, rows, tall, beside }
     }
 
     /// The loops that are not reduced, and those that are.
@@ -348,7 +357,7 @@ impl Group {
 
     pub(crate) fn key(&self, world: &[WorldDim]) -> impl Iterator<Item = u64> {
         let wide = [u64::from(self.wide()), u64::from(self.wide_rows(world))];
-        let wide = wide.into_iter().chain([u64::from(self.steps)]);
+        let wide = wide.into_iter().chain([u64::from(self.steps), u64::from(self.full && self.steps > 0)]);
         let parts = [u64::from(self.tree.width), u64::from(self.threads), u64::from(self.rows), u64::from(self.tall)];
         let cut = u64::from(self.segments() > 1);
         let segment = if cut == 1 { self.tree.segment as u64 } else { 0 };
@@ -358,8 +367,9 @@ impl Group {
 }
 
 impl Plan {
-    /// Which threads share a row, and how many neighbouring values each takes at a time.
-    pub(crate) fn choose_threads(&mut self) {
+    /// Which threads share a row, and how many neighbouring values each takes at a time. `beside` other sections, blocks have as
+    /// many threads as theirs.
+    pub(crate) fn choose_threads(&mut self, beside: bool) {
         let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
         let Some(group) = &self.group else { return };
         let (outer, reduced) = group.split(&self.world);
@@ -372,7 +382,8 @@ impl Plan {
         let along = |dim: DimId| slots().filter(|s| runs(s, dim)).map(|s| (16 / s.dtype.size()) as u32).min();
         let inner = reduced.last().and_then(|w| along(w.dim));
         let tall = inner.is_none() && outer.last().is_some_and(|w| w.extent >= 8 && along(w.dim).is_some());
-        let least = (width / BLOCK).max(1);
+        let most = if beside || group.steps == 0 { BLOCK } else { MOST_THREADS };
+        let least = (width / most).max(1);
         let lanes = if group.scans {
             CHUNK
         } else if tall {
@@ -387,12 +398,12 @@ impl Plan {
         };
         let threads = width / lanes;
         let (rows, block) = match tall {
-            true => ((TALL_BLOCK / threads).min(HELD), [(TALL_BLOCK / threads).min(HELD), threads]),
-            false => (BLOCK / threads, [BLOCK, 1]),
+            true => ((MOST_THREADS / threads).min(HELD), [(MOST_THREADS / threads).min(HELD), threads]),
+            false => ((BLOCK / threads).max(1), [BLOCK.max(threads), 1]),
         };
         (self.lanes, self.lane_loop, self.block) = (lanes, self.world.len() - 1, block);
         if let Some(group) = &mut self.group {
-            (group.threads, group.rows, group.tall) = (threads, rows, tall);
+            (group.threads, group.rows, group.tall, group.beside) = (threads, rows, tall, beside);
         }
     }
 

@@ -1,18 +1,15 @@
 //! Lowering: the graph, at given coordinates, becomes straight-line code.
 
+mod reduce;
 mod scan;
 
-use crate::collective::{Group, chain, is_shared};
+use crate::collective::Group;
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
 use crate::program::{Along, LOOPS, Program, Site, Store, Val};
-use crate::reduce::Reduction;
 use crate::stage::{Around, Stages};
 use std::collections::{BTreeSet, HashMap};
-
-/// Most values of a reduction that are written one by one.
-const UNROLLED: i64 = 16;
 
 /// What lowering knows of an operand.
 #[derive(Clone, Debug)]
@@ -38,11 +35,19 @@ pub fn lower(
     group: Option<&Group>,
     points: impl FnOnce(&mut Program) -> Vec<Point>,
 ) -> Result<Program, Error> {
-    let mut lower = Lower::new(graph, operands);
-    let points = points(&mut lower.program);
-    lower.shared = group.map(|group| Lanes::new(group, world, &points));
-    lower.results(points, outputs, world);
-    lower.finish()
+    Lower::new(graph, operands).all(outputs, world, group, points)
+}
+
+/// As [`lower`], for a GPU: windows of computed length go several steps at once, so that neighbouring loads become one.
+pub(crate) fn lower_kernel(
+    graph: &Graph,
+    operands: &[Operand],
+    outputs: &[Vec<DimId>],
+    world: &[DimId],
+    group: Option<&Group>,
+    points: impl FnOnce(&mut Program) -> Vec<Point>,
+) -> Result<Program, Error> {
+    Lower { strides: true, ..Lower::new(graph, operands) }.all(outputs, world, group, points)
 }
 
 /// As [`lower`], what blocks keep being read; or what they keep itself, at every point of `points`.
@@ -54,10 +59,10 @@ pub(crate) fn lower_stages(
     points: impl FnOnce(&mut Program) -> Vec<Point>,
 ) -> Result<Program, Error> {
     let (around, world) = (stages.around, stages.world);
-    let mut lower = Lower { stages: Some(stages), ..Lower::new(graph, operands) };
+    let mut lower = Lower { stages: Some(stages), strides: true, ..Lower::new(graph, operands) };
     let points = points(&mut lower.program);
     match around {
-        Around::Results => lower.results(points, outputs, world),
+        Around::Results | Around::Inner => lower.results(points, outputs, world),
         Around::Inside(stage) | Around::Edge(stage) => lower.fill(stage, points),
     }
     lower.finish()
@@ -79,6 +84,8 @@ pub(crate) struct Lower<'a> {
     numbers: HashMap<(Point, bool), u32>,
     /// Whether there were more loops than a program can have.
     crowded: bool,
+    /// Whether windows of computed length go several steps at once.
+    strides: bool,
     /// Where threads share reductions.
     shared: Option<Lanes>,
     /// What blocks keep.
@@ -124,10 +131,24 @@ impl<'a> Lower<'a> {
             points: Vec::new(),
             numbers: HashMap::new(),
             crowded: false,
+            strides: false,
             shared: None,
             stages: None,
             brought: [None; 2],
         }
+    }
+
+    fn all(
+        mut self,
+        outputs: &[Vec<DimId>],
+        world: &[DimId],
+        group: Option<&Group>,
+        points: impl FnOnce(&mut Program) -> Vec<Point>,
+    ) -> Result<Program, Error> {
+        let points = points(&mut self.program);
+        self.shared = group.map(|group| Lanes::new(group, world, &points));
+        self.results(points, outputs, world);
+        self.finish()
     }
 
     fn finish(self) -> Result<Program, Error> {
@@ -207,7 +228,7 @@ impl<'a> Lower<'a> {
         if let Some(kept) = self.kept(node, point) {
             return Some(kept);
         }
-        if let Some(source) = self.open(node) {
+        if let Some(source) = self.open(node, point) {
             return self.arg(source, point, stack);
         }
         let graph = self.graph;
@@ -298,57 +319,6 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// One value after the other: as many statements where the number is known and small, else a loop.
-    fn reduce(
-        &mut self,
-        (node, point): Task,
-        (reduction, source): (Reduction, NodeId),
-        (dim, size): (DimId, Size),
-        stack: &mut Vec<Task>,
-    ) -> Option<Val> {
-        if self.shares(node, point) {
-            return self.share(node, point, stack);
-        }
-        let extent = match size {
-            Size::Node(n) => self.arg(n, point, stack)?,
-            Size::Const(n) => self.program.constant_of(Scalar::of(n as i32)),
-            _ => self.extent(size),
-        };
-        let (value, times) = self.graph.terms(reduction, source);
-        self.steps((node, point), (reduction, value, times), (dim, extent), stack)
-    }
-
-    /// A reduction of `extent` values, or products of two, within the thread.
-    fn steps(
-        &mut self,
-        (node, point): Task,
-        (reduction, value, times): (Reduction, NodeId, Option<NodeId>),
-        (dim, extent): (DimId, Val),
-        stack: &mut Vec<Task>,
-    ) -> Option<Val> {
-        let known = self.program.constant(extent).map(|s| i64::from(s.get::<i32>().max(0)));
-        let dtype = self.graph.node(node).dtype;
-        if let Some(n) = known.filter(|n| *n <= UNROLLED) {
-            return self.unrolled((reduction, n, dtype), (value, times), point, dim, stack);
-        }
-        let (mut outer, mut depth) = (0, self.program.depth(extent));
-        let graph = self.graph;
-        let seen = |n: NodeId, d: DimId| graph.node(n).shape.binary_search_by_key(&d, |(s, _)| *s).is_ok();
-        for (d, v) in &self.points[point as usize].0 {
-            if *d != dim && (seen(value, *d) || times.is_some_and(|t| seen(t, *d))) {
-                outer |= self.program.varies(*v);
-                depth = depth.max(self.program.depth(*v));
-            }
-        }
-        let Some(within) = self.program.loop_of(extent, outer, depth + self.graph.node(node).depth, 0) else {
-            self.crowded = true;
-            return Some(self.program.constant_of(reduction.identity(dtype)));
-        };
-        let step = self.program.step(within);
-        let (value, times) = self.terms_at((value, times), point, (dim, step), stack)?;
-        Some(self.program.reduce(within, reduction, value, times))
-    }
-
     /// What the steps of an iteration start from: a loop that all points of the thread share.
     fn carry(&mut self, point: u32, start: Val, (number, times): (u32, u32)) -> Val {
         let extent = self.program.constant_of(Scalar::of(i32::try_from(times).unwrap_or(i32::MAX)));
@@ -364,86 +334,6 @@ impl<'a> Lower<'a> {
                 start
             }
         }
-    }
-
-    /// Whether threads share a reduction at this point.
-    fn shares(&self, node: NodeId, point: u32) -> bool {
-        !self.points[point as usize].1 && self.shared.as_ref().is_some_and(|s| is_shared(self.graph, node, &s.set))
-    }
-
-    /// A shared reduction takes a value, or a product, at each of the thread's points of the row.
-    fn share(&mut self, node: NodeId, point: u32, stack: &mut Vec<Task>) -> Option<Val> {
-        let (chain, lanes) = (chain(self.graph, node)?, self.shared.as_ref()?);
-        let (points, along) = (lanes.points.clone(), lanes.along);
-        let (value, times) = self.graph.terms(chain.reduction, chain.source);
-        let mut tasks: Vec<(Task, Option<Task>)> = Vec::with_capacity(points.len());
-        for lane in &points {
-            let mut at = self.points[point as usize].0.clone();
-            at.extend(lane);
-            at.sort_unstable_by_key(|(d, _)| *d);
-            let first = (value, self.project(value, &at, false));
-            let second = times.map(|t| (t, self.project(t, &at, false)));
-            tasks.push((first, second));
-        }
-        let all = tasks.iter().rev().flat_map(|(a, b)| [*b, Some(*a)]).flatten();
-        let missing: Vec<Task> = all.filter(|t| !self.memo.contains_key(t)).collect();
-        if !missing.is_empty() {
-            stack.extend(missing);
-            return None;
-        }
-        let terms = tasks.iter().map(|(a, b)| (self.memo[a], b.map(|b| self.memo[&b]))).collect();
-        Some(self.program.share(chain.reduction, terms, along))
-    }
-
-    fn unrolled(
-        &mut self,
-        (reduction, n, dtype): (Reduction, i64, DType),
-        terms: (NodeId, Option<NodeId>),
-        point: u32,
-        dim: DimId,
-        stack: &mut Vec<Task>,
-    ) -> Option<Val> {
-        let steps: Vec<Val> = (0..n).map(|i| self.program.constant_of(Scalar::of(i as i32))).collect();
-        // Backwards, so that what is missing comes off the stack in order.
-        let values: Vec<_> = steps.iter().rev().map(|step| self.terms_at(terms, point, (dim, *step), stack)).collect();
-        let values = values.into_iter().rev().collect::<Option<Vec<_>>>()?;
-        let start = self.program.constant_of(reduction.identity(dtype));
-        Some(
-            values.into_iter().fold(start, |sum, (value, times)| self.program.accumulate(reduction, sum, value, times)),
-        )
-    }
-
-    /// The values that one step of a reduction takes, or `None` after putting what is missing on the stack.
-    fn terms_at(
-        &mut self,
-        (value, times): (NodeId, Option<NodeId>),
-        point: u32,
-        along: (DimId, Val),
-        stack: &mut Vec<Task>,
-    ) -> Option<(Val, Option<Val>)> {
-        let first = self.moved(value, point, along, stack);
-        match times {
-            None => Some((first?, None)),
-            Some(times) => {
-                let second = self.moved(times, point, along, stack);
-                Some((first?, Some(second?)))
-            }
-        }
-    }
-
-    /// The value of `source` at a point with another coordinate along one dimension, or `None` after putting it on the stack.
-    fn moved(&mut self, source: NodeId, point: u32, (dim, coord): (DimId, Val), stack: &mut Vec<Task>) -> Option<Val> {
-        let mut moved = self.points[point as usize].0.clone();
-        match moved.binary_search_by_key(&dim, |(d, _)| *d) {
-            Ok(i) => moved[i].1 = coord,
-            Err(i) => moved.insert(i, (dim, coord)),
-        }
-        let task = (source, self.project(source, &moved, true));
-        let known = self.memo.get(&task).copied();
-        if known.is_none() {
-            stack.push(task);
-        }
-        known
     }
 
     fn zero(&mut self) -> Val {

@@ -25,8 +25,10 @@ pub(super) struct Group {
 pub(super) struct Run {
     /// Byte offset from the group's pointer.
     pub at: i64,
-    /// 4, 8 or 16 bytes; 0 for a single element.
+    /// 4, 8 or 16 bytes; 0 for a single element; of a run that begins anywhere, any number of words.
     pub width: u32,
+    /// Whether it begins at any byte, so that its words are put together from those around them.
+    pub anywhere: bool,
     /// Members within.
     pub members: Vec<(i64, usize)>,
 }
@@ -109,10 +111,39 @@ pub(super) fn runs(group: &Group, size: usize) -> Vec<Run> {
         });
         let count = wide.map_or(1, |w| w as usize / size);
         let same = members[i..].iter().take(count).copied().collect();
-        runs.push(Run { at, width: wide.unwrap_or(0), members: same });
+        runs.push(Run { at, width: wide.unwrap_or(0), anywhere: false, members: same });
         i += count;
     }
     runs
+}
+
+/// Fewest words of a run that begins anywhere: one more is read than it has.
+const WORDS: usize = 2;
+
+/// The runs of a group that is loaded from device memory: as [`runs`], and small elements side by side are words that begin anywhere.
+pub(super) fn loaded(group: &Group, size: usize) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::new();
+    for run in runs(group, size) {
+        match joined.last_mut() {
+            Some(last)
+                if last.width == 0 && run.width == 0 && run.at == last.at + (last.members.len() * size) as i64 =>
+            {
+                last.members.extend(run.members);
+            }
+            _ => joined.push(run),
+        }
+    }
+    joined.into_iter().flat_map(|run| if run.width == 0 { words(run, size) } else { vec![run] }).collect()
+}
+
+/// Cuts elements side by side into words, if there are enough of them, and single elements.
+fn words(mut run: Run, size: usize) -> Vec<Run> {
+    let count = if size < 4 { run.members.len() * size / 4 } else { 0 };
+    let whole = if count < WORDS { 0 } else { count * 4 / size };
+    let rest = run.members.split_off(whole);
+    let single = rest.into_iter().map(|m| Run { at: m.0, width: 0, anywhere: false, members: vec![m] });
+    let words = Run { width: count as u32 * 4, anywhere: true, ..run };
+    (whole > 0).then_some(words).into_iter().chain(single).collect()
 }
 
 /// The vector type that moves `width` bytes.
@@ -124,9 +155,10 @@ pub(super) fn vector(width: u32) -> &'static str {
     }
 }
 
-/// The 32-bit word `i` of a vector variable.
+/// The 32-bit word `i` of a vector variable, or of an array.
 pub(super) fn word(name: &str, width: u32, i: usize) -> String {
     match width {
+        0 => format!("{name}[{i}]"),
         4 => name.to_string(),
         _ => format!("{name}.{}", ["x", "y", "z", "w"][i]),
     }

@@ -1,6 +1,6 @@
 //! The body: one statement per instruction, loads where they are first needed, stores last.
 
-use super::access::{Group, Run, extract, groups, pack, runs, vector};
+use super::access::{Group, Run, extract, groups, loaded, pack, runs, vector};
 use super::reuse::{self, Reuse};
 use super::schedule::{Step, Uses, schedule};
 use super::sent::reciprocal;
@@ -49,17 +49,19 @@ pub(super) fn head(out: &mut String, name: &str, plan: &Plan, names: &Names, mor
 pub(super) struct Body<'a> {
     pub(super) plan: &'a Plan,
     pub(super) names: &'a Names,
-    params: &'a Params,
+    pub(super) params: &'a Params,
     pub(super) program: &'a Program,
     pub(super) text: String,
     /// What to write where a value is used.
-    value: HashMap<Val, String>,
+    pub(super) value: HashMap<Val, String>,
     /// Pointers already computed, by their text.
-    pointers: HashMap<String, String>,
+    pub(super) pointers: HashMap<String, String>,
     /// Divisors whose reciprocals are at hand.
     divisors: HashSet<Val>,
     /// Stores, each with its condition and arguments.
     pending: Vec<(String, String)>,
+    /// Where small integers stand among words, the least significant first: the word and the byte.
+    small: HashMap<Val, (String, usize)>,
 }
 
 impl<'a> Body<'a> {
@@ -74,6 +76,7 @@ impl<'a> Body<'a> {
             pointers: HashMap::new(),
             divisors: HashSet::new(),
             pending: Vec::new(),
+            small: HashMap::new(),
         }
     }
 
@@ -135,6 +138,7 @@ impl<'a> Body<'a> {
                 self.value.insert(*carry, format!("v{}", v.0));
             }
         }
+        self.addresses_outside(id, body, loads);
         let (step, extent) = (format!("s{}", id.0), self.program.loops()[usize::from(id.0)].extent);
         let _ = writeln!(self.text, "  for (int {step} = 0; {step} < {}; ++{step}) {{", self.use_of(extent));
         let known = (self.pointers.clone(), self.divisors.clone());
@@ -224,78 +228,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A variable with the address of a group's first displacement.
-    fn pointer(&mut self, group: &Group, slot: &Slot, name: &str, constant: bool) -> String {
-        let kind = slot.dtype.cuda();
-        let qualifier = if constant { "const " } else { "" };
-        let mut at = match self.params.sent.fixed(group.slot).filter(|_| slot.place == Place::Host) {
-            Some(offset) => format!("((const {kind}*)(p.sent + {offset}))"),
-            None => format!("p.{name}"),
-        };
-        let axes = self.moving_axes(group, slot);
-        let last = axes.last().map(|(a, _)| *a);
-        // Pixels that are gathered share the addresses of their rows.
-        let computed = |base: &Option<Val>| {
-            base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_) | Inst::Step { .. }))
-        };
-        let pins = constant && slot.place == Place::Device && group.bases.iter().any(computed);
-        for (a, index) in axes {
-            let axis = &slot.axes[a];
-            let scale = i64::from(slot.components);
-            let step = if axis.exact_stride {
-                match axis.axis.stride * scale {
-                    1 => index,
-                    stride => format!("(long long){index} * {stride}"),
-                }
-            } else {
-                let times = if scale == 1 { String::new() } else { format!(" * {scale}") };
-                format!("(long long){index} * p.{name}_s{a}{times}")
-            };
-            let text = format!("{at} + {step}");
-            let pinned = pins && last != Some(a);
-            let defined = if pinned { format!("tw::arch::pin({text})") } else { text.clone() };
-            at = self.variable(&format!("{qualifier}{kind}*"), name, text, &defined);
-        }
-        at
-    }
-
-    /// A variable with the byte offset of a group's first displacement within what was sent.
-    fn sent_offset(&mut self, group: &Group, slot: &Slot, name: &str) -> String {
-        let mut at = format!("p.{name}_at");
-        for (a, index) in self.moving_axes(group, slot) {
-            let axis = &slot.axes[a];
-            let bytes = slot.element_bytes();
-            let step = match axis.exact_stride {
-                true => format!("(int){index} * {}", axis.axis.stride * bytes as i64),
-                false => format!("(int){index} * p.{name}_s{a} * {bytes}"),
-            };
-            let text = format!("{at} + {step}");
-            at = self.variable("int", name, text.clone(), &text);
-        }
-        at
-    }
-
-    /// Axes along which an access moves, with their indices.
-    fn moving_axes(&self, group: &Group, slot: &Slot) -> Vec<(usize, String)> {
-        let moves = |a: &usize| group.bases[*a].is_some() || group.shifts[*a] != 0;
-        let index = |a: usize| {
-            let base = group.bases[a].map_or_else(|| "0".into(), |b| self.use_of(b));
-            (a, if group.shifts[a] == 0 { base } else { format!("({base} + {})", group.shifts[a]) })
-        };
-        (0..slot.axes.len()).filter(moves).map(index).collect()
-    }
-
-    /// The variable that holds `text`, written as `defined` where it is new.
-    pub(super) fn variable(&mut self, kind: &str, name: &str, text: String, defined: &str) -> String {
-        if let Some(known) = self.pointers.get(&text) {
-            return known.clone();
-        }
-        let variable = format!("{name}_{}", self.pointers.len());
-        self.line(format_args!("{kind} const {variable} = {defined}"));
-        self.pointers.insert(text, variable.clone());
-        variable
-    }
-
     fn load(&mut self, group: &Group) {
         let (plan, number) = (self.plan, group.slot);
         let Some(slot) = plan.inputs.get(number) else { return self.load_stage(group, number - plan.inputs.len()) };
@@ -306,8 +238,13 @@ impl<'a> Body<'a> {
             true => self.sent_offset(group, slot, &name),
             false => self.pointer(group, slot, &name, true),
         };
-        for run in runs(group, size) {
+        let near = slot.place == Place::Device;
+        for run in if near { loaded(group, size) } else { runs(group, size) } {
             let element = run.at / size as i64;
+            if run.anywhere {
+                self.take_anywhere(&run, &format!("{base} + {element}"), slot.dtype);
+                continue;
+            }
             let kind = if run.width == 0 { slot.dtype.cuda() } else { vector(run.width) };
             let text = match (movable, element) {
                 (true, 0) => format!("tw::arch::sent<{kind}>(p, {base})"),
@@ -331,6 +268,20 @@ impl<'a> Body<'a> {
         for (at, member) in &run.members {
             let text = extract(&word, run.width, (at - run.at) as usize, dtype);
             self.define(Val(*member as u32), text);
+        }
+    }
+
+    /// The values of a run that begins at any byte.
+    fn take_anywhere(&mut self, run: &Run, place: &str, dtype: DType) {
+        let word = format!("w{}", run.members[0].1);
+        self.line(format_args!("unsigned {word}[{}]", run.width / 4));
+        self.line(format_args!("tw::arch::words({place}, {word})"));
+        for (at, member) in &run.members {
+            let (v, at) = (Val(*member as u32), (at - run.at) as usize);
+            self.define(v, extract(&word, 0, at, dtype));
+            if matches!(dtype, DType::U8 | DType::U16) {
+                self.small.insert(v, (format!("{word}[{}]", at / 4), at % 4));
+            }
         }
     }
 
@@ -457,7 +408,10 @@ impl<'a> Body<'a> {
             }
             Inst::Fma(a, b, c) => fma(&of(self, a), &of(self, b), &of(self, c), dtype),
             Inst::Select(c, a, b) => format!("{} ? {} : {}", of(self, c), of(self, a), of(self, b)),
-            Inst::Cast(a) => format!("tw::cast<{}>({})", dtype.cuda(), of(self, a)),
+            Inst::Cast(a) => match self.small.get(a).filter(|_| dtype == DType::F32) {
+                Some((word, at)) => format!("tw::small<{}, {at}>({word})", self.program.dtype(*a).size()),
+                None => format!("tw::cast<{}>({})", dtype.cuda(), of(self, a)),
+            },
             Inst::Bits(a) => format!("tw::bits<{}>({})", dtype.cuda(), of(self, a)),
             Inst::Call(function, args) => {
                 let args: Vec<String> = args.iter().map(|a| of(self, a)).collect();

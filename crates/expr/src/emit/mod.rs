@@ -5,6 +5,7 @@
 //! a device buffer. The same kernel does both, so a new number of crops never recompiles.
 
 mod access;
+mod address;
 mod body;
 mod calls;
 mod combined;
@@ -27,7 +28,7 @@ use crate::bind::Place;
 use crate::dtype::Scalar;
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
-use crate::lower::{Point, lower};
+use crate::lower::{Point, lower_kernel};
 use crate::plan::{Extent, Plan, Slot};
 use crate::program::{Program, Val};
 use run::{Role, run};
@@ -142,7 +143,8 @@ fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error
     let outputs: Vec<_> = plan.outputs.iter().map(Slot::dims).collect();
     let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
     let along = [(plan.lane_loop, lanes)];
-    lower(graph, &plan.operands(false), &outputs, &world, plan.group.as_ref(), |program| points(program, plan, &along))
+    let (operands, group) = (plan.operands(false), plan.group.as_ref());
+    lower_kernel(graph, &operands, &outputs, &world, group, |program| points(program, plan, &along))
 }
 
 /// Every (lane, register index) of a thread that has several points `along` some loops, the first one fastest.

@@ -2,9 +2,10 @@
 //!
 //! Counted are the lowered programs, so what a thread's points share counts once; what the compiler makes of it is its own.
 
-use super::access::{groups, runs};
+use super::access::{self, Run, groups, loaded, runs};
 use super::lower_points;
 use super::schedule::Uses;
+use crate::bind::Place;
 use crate::collective::Group;
 use crate::error::Error;
 use crate::fold;
@@ -163,7 +164,8 @@ impl Totals {
                 }
                 _ => None,
             });
-            collect(&mut self.read_widths[number], program, plan, (number, slot), loads);
+            let cut = if slot.place == Place::Device { loaded } else { runs };
+            collect(&mut self.read_widths[number], (program, plan), (number, slot), loads, cut);
         }
     }
 
@@ -171,21 +173,26 @@ impl Totals {
         for (number, slot) in plan.outputs.iter().enumerate() {
             let mine = program.stored().iter().enumerate().filter(|(_, s)| usize::from(s.output) == number);
             let stores = mine.map(|(i, s)| (i, 0u8, &s.index[..]));
-            collect(&mut self.write_widths[number], program, plan, (number, slot), stores);
+            collect(&mut self.write_widths[number], (program, plan), (number, slot), stores, runs);
         }
     }
 }
 
 fn collect<'a>(
     widths: &mut Vec<u32>,
-    program: &Program,
-    plan: &Plan,
+    (program, plan): (&Program, &Plan),
     slot: (usize, &Slot),
     accesses: impl Iterator<Item = (usize, u8, &'a [Val])>,
+    cut: fn(&access::Group, usize) -> Vec<Run>,
 ) {
     let size = slot.1.dtype.size();
+    let width = |run: &Run| match run.width {
+        0 => size as u32,
+        _ if run.anywhere => 4,
+        width => width,
+    };
     for group in groups(program, plan, slot, accesses) {
-        widths.extend(runs(&group, size).iter().map(|r| if r.width == 0 { size as u32 } else { r.width }));
+        widths.extend(cut(&group, size).iter().map(width));
     }
     widths.sort_unstable();
     widths.dedup();

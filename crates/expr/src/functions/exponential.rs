@@ -1,7 +1,7 @@
 //! Powers of e, 2 and 10: `x = n ln 2 + r`, a polynomial in `r`, and `2^n` in two steps of which only the second may round.
 
 use super::coefficients::{EXP_DOUBLE, EXP_SINGLE};
-use super::math::{Math, Pair};
+use super::math::{Math, Nearest, Pair};
 use crate::graph::NodeId;
 use std::f64::consts::{LN_2, LOG2_10, LOG2_E};
 
@@ -17,24 +17,25 @@ pub(super) struct Power {
 /// `x = n ln 2 + r.h + r.l`.
 pub(super) struct Reduced {
     pub(super) n: NodeId,
+    /// An integer whose lowest bits are those of `n`.
+    ends: NodeId,
     pub(super) r: Pair,
 }
 
 impl Math<'_> {
     /// `x` in units of ln 2. It has to be within the format's range.
     pub(super) fn reduce_by_ln2(&mut self, x: NodeId) -> Reduced {
-        let n = self.times(x, LOG2_E);
-        let n = self.round(n);
+        let Nearest { n, whole, ends } = self.nearest(x, LOG2_E);
         let (high, low) = self.format.ln2;
         let (high, low) = (self.c(-high), self.c(-low));
         let first = self.fma(n, high, x);
         let h = self.fma(n, low, first);
         let rest = self.sub(first, h);
         let l = self.fma(n, low, rest);
-        Reduced { n: self.whole(n), r: Pair { h, l } }
+        Reduced { n: whole, ends, r: Pair { h, l } }
     }
 
-    fn power(&mut self, Reduced { n, r }: Reduced) -> Power {
+    fn power(&mut self, n: NodeId, r: Pair) -> Power {
         let q = self.polynomial(r.h, &EXP_SINGLE, &EXP_DOUBLE);
         let square = self.mul(r.h, r.h);
         let low = self.fma(r.l, r.h, r.l);
@@ -48,10 +49,10 @@ impl Math<'_> {
         let inside = self.eq(h, x.h);
         let zero = self.c(0.0);
         let l = self.select(inside, x.l, zero);
-        let Reduced { n, r } = self.reduce_by_ln2(h);
+        let Reduced { n, r, .. } = self.reduce_by_ln2(h);
         let r = self.plus(r, l);
         let r = self.normal(r);
-        self.power(Reduced { n, r })
+        self.power(n, r)
     }
 
     /// `1 + r + t`.
@@ -71,8 +72,22 @@ impl Math<'_> {
         let (low, high) = self.format.range;
         let x = self.clamp(x, low, high);
         let reduced = self.reduce_by_ln2(x);
-        let p = self.power(reduced);
+        if !self.is_double() {
+            return self.power_in_single(reduced);
+        }
+        let p = self.power(reduced.n, reduced.r);
         self.scaled(p)
+    }
+
+    /// `2^n (1 + (r + r^2 q))` without what rounding took from `r`: still within a unit in the last place, in two thirds of the
+    /// operations.
+    fn power_in_single(&mut self, Reduced { ends, r, .. }: Reduced) -> NodeId {
+        let q = self.polynomial(r.h, &EXP_SINGLE, &EXP_DOUBLE);
+        let square = self.mul(r.h, r.h);
+        let (one, rest) = (self.c(1.0), self.fma(square, q, r.h));
+        let sum = self.add(one, rest);
+        // What stands above n in these bits is shifted out.
+        self.scale(sum, ends)
     }
 
     /// `e^(x.h + x.l)`, rounded.
@@ -84,21 +99,19 @@ impl Math<'_> {
     pub(super) fn exp2(&mut self, x: NodeId) -> NodeId {
         let (low, high) = self.format.range;
         let x = self.clamp(x, low * LOG2_E, high * LOG2_E);
-        let n = self.round(x);
+        let Nearest { n, whole, .. } = self.nearest(x, 1.0);
         let r = self.sub(x, n);
         let ln2 = self.pair(LN_2, 2.319_046_813_846_299_6e-17);
         let p = self.product(r, ln2.h);
         let l = self.fma(r, ln2.l, p.l);
-        let n = self.whole(n);
-        let p = self.power(Reduced { n, r: Pair { h: p.h, l } });
+        let p = self.power(whole, Pair { h: p.h, l });
         self.scaled(p)
     }
 
     pub(super) fn exp10(&mut self, x: NodeId) -> NodeId {
         let (low, high) = self.format.range;
         let x = self.clamp(x, low / LOG2_10 * LOG2_E, high / LOG2_10 * LOG2_E);
-        let n = self.times(x, LOG2_10);
-        let n = self.round(n);
+        let Nearest { n, whole, .. } = self.nearest(x, LOG2_10);
         // log10 2 in two parts, of which multiples of the first are exact.
         let (high, low) = self.pick(
             (0.301_025_390_625, 4.605_038_981_195_214e-6),
@@ -111,8 +124,7 @@ impl Math<'_> {
         let l = self.fma(n, low, rest);
         let ln10 = self.pair(std::f64::consts::LN_10, -2.170_756_223_382_249_4e-16);
         let r = self.pair_product(Pair { h, l }, ln10);
-        let n = self.whole(n);
-        let p = self.power(Reduced { n, r });
+        let p = self.power(whole, r);
         self.scaled(p)
     }
 
@@ -121,7 +133,7 @@ impl Math<'_> {
         // Below -40, -1; and 2^-n has to be a normal number.
         let clamped = self.clamp(x, -40.0, self.format.range.1);
         let reduced = self.reduce_by_ln2(clamped);
-        let Power { n, r, t } = self.power(reduced);
+        let Power { n, r, t } = self.power(reduced.n, reduced.r);
         // Beyond 100, 1 counts for nothing.
         let (zero, most) = (self.i(0), self.i(100));
         let limited = self.min(n, most);

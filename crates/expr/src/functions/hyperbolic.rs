@@ -16,7 +16,7 @@ struct Branches {
 impl Math<'_> {
     /// Of an `x` that is not negative and within the format's range.
     fn branches(&mut self, x: NodeId) -> Branches {
-        let Reduced { n, r } = self.reduce_by_ln2(x);
+        let Reduced { n, r, .. } = self.reduce_by_ln2(x);
         let (most, one) = (self.pick(60, 500), self.i(1));
         let most = self.i(most);
         let limited = self.min(n, most);

@@ -15,6 +15,9 @@ pub(super) struct Format {
     pub(super) range: (f64, f64),
     /// ln 2 in two parts: multiples of the first by any exponent are exact.
     pub(super) ln2: (f64, f64),
+    /// One and a half times the power of two whose last place is 1: added to a small number, it leaves the nearest whole one in
+    /// the last bits.
+    pub(super) rounder: f64,
 }
 
 pub(super) const SINGLE: Format = Format {
@@ -24,6 +27,7 @@ pub(super) const SINGLE: Format = Format {
     mantissa: 23,
     range: (-120.0, 91.0),
     ln2: (0.693_359_375, -2.121_944_400_546_905_8e-4),
+    rounder: 12_582_912.0,
 };
 
 pub(super) const DOUBLE: Format = Format {
@@ -33,6 +37,7 @@ pub(super) const DOUBLE: Format = Format {
     mantissa: 52,
     range: (-760.0, 712.0),
     ln2: (0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10),
+    rounder: 6_755_399_441_055_744.0,
 };
 
 /// `h + l`, the second within half a unit of the first's last place or a few.
@@ -40,6 +45,15 @@ pub(super) const DOUBLE: Format = Format {
 pub(super) struct Pair {
     pub(super) h: NodeId,
     pub(super) l: NodeId,
+}
+
+/// A whole number, as a float and as an integer.
+#[derive(Clone, Copy)]
+pub(super) struct Nearest {
+    pub(super) n: NodeId,
+    pub(super) whole: NodeId,
+    /// An integer whose lowest bits are those of `whole`.
+    pub(super) ends: NodeId,
 }
 
 /// A graph that is being extended by operations of one format.
@@ -110,6 +124,18 @@ impl Math<'_> {
     pub(super) fn without(&mut self, a: NodeId, b: NodeId, c: NodeId) -> NodeId {
         let a = self.neg(a);
         self.fma(a, b, c)
+    }
+
+    /// The whole number nearest to `x * factor`, which has to be far below the format's [`Format::rounder`]. Conversions take a
+    /// GPU four times as long as additions.
+    pub(super) fn nearest(&mut self, x: NodeId, factor: f64) -> Nearest {
+        let rounder = self.format.rounder;
+        let bits = if self.is_double() { rounder.to_bits() as i64 } else { i64::from((rounder as f32).to_bits()) };
+        let (factor, rounder, bits) = (self.c(factor), self.c(rounder), self.i(bits));
+        let moved = self.fma(x, factor, rounder);
+        let n = self.sub(moved, rounder);
+        let ends = self.bits(moved);
+        Nearest { n, whole: self.sub(ends, bits), ends }
     }
 
     pub(super) fn whole(&mut self, a: NodeId) -> NodeId {

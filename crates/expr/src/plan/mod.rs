@@ -146,16 +146,20 @@ pub struct Plan {
 impl Plan {
     /// Plans the kernel for these operands and outputs. Sizes are checked.
     pub fn new(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
+        Plan::scheduled(graph, views, outputs, false)
+    }
+
+    fn scheduled(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>], beside: bool) -> Result<Plan, Error> {
         let mut plan = Plan::unscheduled(graph, views, outputs)?;
         plan.pack_host_operands();
         plan.merge(graph);
         plan.choose_registers(graph);
         if plan.group.is_some() {
-            plan.choose_threads();
+            plan.choose_threads(beside);
             plan.classify(graph);
             return Ok(plan);
         }
-        plan.staging = Staging::find(graph, &plan, &Binding::new(graph, views)?);
+        plan.staging = Staging::find(graph, &plan, &Binding::new(graph, views)?).or_else(|| plan.transposed(graph));
         if plan.staging.is_some() {
             plan.choose_tile();
             plan.classify(graph);
@@ -169,10 +173,10 @@ impl Plan {
 
     /// Plans one section of a launch: as [`Plan::new`], with blocks of as many threads as every section's.
     pub(crate) fn section(graph: &Graph, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Plan, Error> {
-        let mut plan = Plan::new(graph, views, outputs)?;
+        let mut plan = Plan::scheduled(graph, views, outputs, true)?;
         plan.block = match &mut plan.group {
             Some(group) => {
-                (group.rows, group.beside) = (BLOCK / group.threads, true);
+                group.rows = BLOCK / group.threads;
                 if group.tall { [group.rows, group.threads] } else { [BLOCK, 1] }
             }
             None if plan.world.len() < 2 => [BLOCK, 1],
@@ -401,13 +405,13 @@ impl Plan {
     }
 
     /// Points per thread: 16 bytes of the widest operand that is contiguous along the inner dimension; where the inner
-    /// coordinate takes part in a gather, several rows instead, which share what depends on the column.
+    /// coordinate takes part in a gather, several rows instead, which share what depends on the column, if a row is not long work.
     fn choose_lanes(&mut self, graph: &Graph) {
         let Some(inner) = self.inner().copied() else { return };
         let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
         let last = self.world.len() - 1;
         let (lane_loop, most) = if gathers(graph, inner.dim) {
-            (last.saturating_sub(1), if last == 0 { 1 } else { ROWS })
+            (last.saturating_sub(1), if last == 0 || has_windows(graph) { 1 } else { ROWS })
         } else {
             let run = |s: &Slot| {
                 let packed =
@@ -558,6 +562,11 @@ fn stacks(graph: &Graph, dim: DimId) -> bool {
         Op::Select(c, yes, _) => by_coordinate(c) && !matches!(graph.node(yes).op, Op::Const(_)),
         _ => false,
     })
+}
+
+/// Whether something is reduced over as many values as are computed: a thread has several of them at once.
+fn has_windows(graph: &Graph) -> bool {
+    graph.nodes().any(|node| matches!(node.op, Op::Reduce { size: Size::Node(_), .. }))
 }
 
 /// Whether some operand is read at a coordinate that is computed from the one along `dim`.

@@ -12,7 +12,7 @@ impl Graph {
         let size = self.needed(source, dim, 1);
         let extent = self.extent(size);
         let [from, to, index] = [extent, target.samples, target.index].map(|n| self.cast(n, DType::I64));
-        let (zero, one) = (self.constant(Scalar::of(0i64)), self.constant(Scalar::of(1i64)));
+        let one = self.constant(Scalar::of(1i64));
         let start = self.binary(Binary::Mul, index, from);
         let first = self.binary(Binary::Div, start, to);
         let end = self.binary(Binary::Add, start, from);
@@ -20,7 +20,7 @@ impl Graph {
         let last = self.binary(Binary::Div, inside, to);
         let count = self.binary(Binary::Sub, last, first);
         let count = self.binary(Binary::Add, count, one);
-        let (first_pixel, count) = (self.cast(first, DType::I32), self.cast(count, DType::I32));
+        let [first_pixel, last_pixel, count] = [first, last, count].map(|n| self.cast(n, DType::I32));
 
         // The pixels of a sample are a dimension of their own, which the sum takes away again.
         let pixels = within(dim);
@@ -29,14 +29,18 @@ impl Graph {
         let value = self.at(source, &[(dim, pixel)], &[(dim, target.size)]);
         let value = self.cast(value, real);
 
-        let wide = self.cast(step, DType::I64);
-        let number = self.binary(Binary::Add, first, wide);
-        let left = self.binary(Binary::Mul, number, to);
-        let left = self.binary(Binary::Sub, left, start);
-        let right = self.binary(Binary::Add, left, to);
-        let (left, right) = (self.binary(Binary::Max, left, zero), self.binary(Binary::Min, right, from));
-        let weight = self.binary(Binary::Sub, right, left);
-        let weight = self.cast(weight, real);
+        // Only the first pixel and the last one are cut by the sample's ends.
+        let after = self.binary(Binary::Add, first, one);
+        let after = self.binary(Binary::Mul, after, to);
+        let after = self.binary(Binary::Min, after, end);
+        let before = self.binary(Binary::Mul, last, to);
+        let [of_first, of_last] = [(after, start), (end, before)].map(|(a, b)| self.binary(Binary::Sub, a, b));
+        let [of_first, of_last, of_others] = [of_first, of_last, to].map(|weight| self.cast(weight, real));
+        let none = self.constant(Scalar::of(0i32));
+        let first_step = self.binary(Binary::Eq, step, none);
+        let last_step = self.binary(Binary::Eq, pixel, last_pixel);
+        let weight = self.select(last_step, of_last, of_others);
+        let weight = self.select(first_step, of_first, weight);
         let product = self.rounded(Binary::Mul, weight, value);
         let sum = self.reduce_to(Reduction::Sum, product, pixels, Size::Node(count));
         let whole = self.cast(extent, real);

@@ -20,6 +20,8 @@ const REACH: i64 = 64;
 const STAGES: usize = 6;
 /// Reads of a plain load that make a stage worth its barrier; two of anything else do.
 const READS: usize = 4;
+/// Most instructions of a point that needs no shared memory: a thread computes again what its neighbours compute too.
+const WINDOW: usize = 40;
 /// Blocks that occupy a device.
 const BLOCKS: i64 = 264;
 
@@ -33,7 +35,14 @@ impl Staging {
             return None;
         }
         let mut list = candidates(graph, plan, binding);
-        let mut staging = Staging { tile: tile(graph, plan, &list)?, stages: Vec::new() };
+        let mut staging = Staging { tile: tile(graph, plan, &list)?, stages: Vec::new(), windows: Vec::new() };
+        if list.len() == graph.padded.len() {
+            let (windows, _) = measure(graph, plan, &staging.tile, &list)?;
+            if work(graph, plan, &staging.tile, &windows).is_some_and(|work| work <= WINDOW) {
+                staging.windows = windows;
+                return Some(staging);
+            }
+        }
         while !list.is_empty() {
             let (stages, reads) = measure(graph, plan, &staging.tile, &list)?;
             let worth = |s: &Stage, reads: usize| {
@@ -65,6 +74,21 @@ impl Staging {
     }
 }
 
+/// Instructions of a point where no border is and threads read their windows themselves.
+fn work(graph: &Graph, plan: &Plan, tile: &[TileLoop], windows: &[Stage]) -> Option<usize> {
+    let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
+    let outputs: Vec<Vec<DimId>> = plan.outputs.iter().map(crate::plan::Slot::dims).collect();
+    let stages = Stages { tile, list: windows, world: &world, around: Around::Inner };
+    let along: Vec<(usize, u32)> = tile.iter().rev().map(|t| (t.number, t.points)).collect();
+    let program =
+        lower_stages(graph, &plan.operands(false), &outputs, stages, |program| points(program, plan, &along)).ok()?;
+    let held: i64 = plan.registers.iter().map(|(_, n)| n).product();
+    let all: usize = tile.iter().map(|t| t.points as usize).product::<usize>() * held as usize;
+    let live = program.live();
+    let done = program.values().filter(|v| live[v.0 as usize] && !matches!(program.inst(*v), Inst::Const(_)));
+    Some(done.count() / all)
+}
+
 /// The nodes with a border along loops of the tile only, as large as these.
 fn candidates(graph: &Graph, plan: &Plan, binding: &Binding<'_>) -> Vec<Stage> {
     let tile: Vec<(DimId, i64)> = plan.world.iter().rev().take(2).rev().map(|w| (w.dim, w.extent)).collect();
@@ -85,13 +109,14 @@ fn candidates(graph: &Graph, plan: &Plan, binding: &Binding<'_>) -> Vec<Stage> {
             registers: plan.registers.iter().filter(|(d, _)| shape.iter().any(|(s, _)| s == d)).copied().collect(),
             margins: vec![Margin::ANY; tile.len()],
             padded: tile.iter().map(|(t, _)| graph.padded[&node].coords.iter().any(|(d, _)| d == t)).collect(),
+            across: false,
         }
     };
     nodes.into_iter().filter(fits).map(stage).collect()
 }
 
 /// The loops of a tile, with as many points a thread as registers and compile time allow and the device has work for.
-fn tile(graph: &Graph, plan: &Plan, list: &[Stage]) -> Option<Vec<TileLoop>> {
+pub(super) fn tile(graph: &Graph, plan: &Plan, list: &[Stage]) -> Option<Vec<TileLoop>> {
     let last = plan.world.len().checked_sub(1)?;
     let held: u32 = plan.registers.iter().map(|(_, n)| *n as u32).product();
     let widest = list.iter().map(|s| s.dtype.size()).chain(plan.outputs.iter().map(|s| s.dtype.size())).max()?;

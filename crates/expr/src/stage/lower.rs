@@ -11,6 +11,8 @@ use crate::program::{Inst, Program, Store, Val};
 pub(crate) enum Around {
     /// Results.
     Results,
+    /// Results at points around which no border is.
+    Inner,
     /// The values of a stage in a block that no border touches.
     Inside(usize),
     /// The values of a stage in any block.
@@ -33,7 +35,7 @@ impl Stages<'_> {
     /// The stage that is filled.
     fn filled(&self) -> Option<usize> {
         match self.around {
-            Around::Results => None,
+            Around::Results | Around::Inner => None,
             Around::Inside(stage) | Around::Edge(stage) => Some(stage),
         }
     }
@@ -50,18 +52,31 @@ impl Stages<'_> {
 }
 
 impl Lower<'_> {
-    /// What stands for the node of the stage that is filled where no border is met: its source.
-    pub(crate) fn open(&self, node: NodeId) -> Option<NodeId> {
+    /// What stands for a node where no border is met: its source.
+    pub(crate) fn open(&self, node: NodeId, point: u32) -> Option<NodeId> {
         let stages = self.stages.as_ref()?;
-        match stages.around {
-            Around::Inside(stage) if stages.list[stage].node == node => self.graph.padded.get(&node).map(|p| p.source),
-            _ => None,
-        }
+        let met = match stages.around {
+            Around::Inside(stage) => stages.list[stage].node == node,
+            Around::Inner => stages.list.iter().any(|s| s.node == node && self.within(s, point)),
+            Around::Results | Around::Edge(_) => false,
+        };
+        if met { self.graph.padded.get(&node).map(|p| p.source) } else { None }
+    }
+
+    /// Whether a point is as near to the thread's own as a window reaches.
+    fn within(&self, window: &Stage, point: u32) -> bool {
+        let Some(stages) = &self.stages else { return false };
+        let point = &self.points[point as usize].0;
+        stages.tile.iter().enumerate().filter(|(i, _)| window.padded[*i]).all(|(i, t)| {
+            let (margin, slack) = (window.margins[i], stages.slack(i));
+            let away = find(point, t.dim).and_then(|v| self.away(v, i));
+            away.is_some_and(|away| (margin.before..=margin.after + slack).contains(&away))
+        })
     }
 
     /// The value of `node` at a point, read from a stage that holds it there.
     pub(crate) fn kept(&mut self, node: NodeId, point: u32) -> Option<Val> {
-        let stages = self.stages.as_ref()?;
+        let stages = self.stages.as_ref().filter(|s| s.around != Around::Inner)?;
         let number = stages.list.iter().position(|s| s.node == node)?;
         if stages.filled().is_some_and(|f| number >= f) {
             return None;

@@ -12,7 +12,12 @@
 //! `t < n`; and a margin that is wider than the picture holds all of it. So a stage that is read through a border has the same
 //! margin on both sides, and needs no more. A border that repeats the picture has no such law, and what is read through it is
 //! computed in place.
+//!
+//! A small window needs no shared memory. A thread's points read a few pixels more than there are points, neighbouring threads find
+//! theirs in the cache, and no thread waits for another: then there are no stages, and threads that no border touches read
+//! their windows as they are.
 
+mod across;
 mod find;
 mod lower;
 mod margin;
@@ -59,6 +64,8 @@ pub struct Staging {
     pub tile: Vec<TileLoop>,
     /// The stages, in the order in which they are filled.
     pub stages: Vec<Stage>,
+    /// If there are none: what threads read around their points, and how far away.
+    pub windows: Vec<Stage>,
 }
 
 impl Staging {
@@ -72,11 +79,13 @@ impl Staging {
         self.stages[..stage].iter().map(|s| s.bytes(&self.tile)).sum()
     }
 
-    /// Turns along each loop of the tile in which threads fill a stage of an inner block: along the innermost, a vector each.
+    /// Turns along each loop of the tile in which threads fill a stage of an inner block: along the innermost a vector each, if memory
+    /// runs along it.
     pub fn turns(&self, stage: usize) -> Vec<i64> {
         let turns = |(i, t): (usize, &TileLoop)| {
             let places = t.points_a_block() + self.stages[stage].filled(&self.tile, i).places();
-            if i + 1 == self.tile.len() { places / i64::from(t.points) } else { places }
+            let vectors = i + 1 == self.tile.len() && !self.stages[stage].across;
+            if vectors { places / i64::from(t.points) } else { places }
         };
         self.tile.iter().enumerate().map(turns).collect()
     }
@@ -92,8 +101,8 @@ impl Staging {
         for t in &self.tile {
             key.extend([t.number as u64, u64::from(t.threads), u64::from(t.points)]);
         }
-        for s in &self.stages {
-            key.push(u64::from(s.node.0));
+        for s in self.stages.iter().chain(&self.windows) {
+            key.push(u64::from(s.node.0) << 1 | u64::from(s.across));
             key.extend(s.margins.iter().flat_map(|m| [m.before as u64, m.after as u64]));
         }
         key
@@ -113,6 +122,8 @@ pub struct Stage {
     pub margins: Vec<Margin>,
     /// Along each loop of the tile, whether the node has a border there.
     pub padded: Vec<bool>,
+    /// Whether neighbouring threads fill it along the outer loop of the tile, because memory runs along that.
+    pub across: bool,
 }
 
 impl Stage {
@@ -134,9 +145,13 @@ impl Stage {
         if i + 1 == tile.len() { self.margins[i].in_steps(i64::from(tile[i].points)) } else { self.margins[i] }
     }
 
-    /// Places along loop `i` of the tile; of a line, a multiple of 16 bytes.
+    /// Places along loop `i` of the tile; of a line, a multiple of 16 bytes, or an odd number where threads fill it across, so that
+    /// they write to different banks.
     fn length(&self, tile: &[TileLoop], i: usize) -> i64 {
         let length = self.origin(tile, i) + tile[i].points_a_block() + self.filled(tile, i).after;
+        if self.across && i + 1 == tile.len() {
+            return length | 1;
+        }
         let vector = if i + 1 == tile.len() { 16 / self.dtype.size() as i64 } else { 1 };
         (length + vector - 1) / vector * vector
     }
@@ -161,6 +176,7 @@ impl Stage {
             stride *= extent;
         }
         axes.reverse();
-        Slot { dtype: self.dtype, components: 1, axes, place: Place::Device, alignment: 16 }
+        let alignment = if self.across { self.dtype.size() as u32 } else { 16 };
+        Slot { dtype: self.dtype, components: 1, axes, place: Place::Device, alignment }
     }
 }

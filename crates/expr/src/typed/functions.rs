@@ -17,7 +17,7 @@ use tilewright_dims::{Merge, Set, Union};
 impl<T, S: Set> Expr<T, S> {
     /// `e` to the power of `self`.
     ///
-    /// Error below 0.8 in `f32`, 0.8 in `f64`.
+    /// Error below 1.0 in `f32`, 0.8 in `f64`.
     pub fn exp(self) -> Self
     where
         T: Float,

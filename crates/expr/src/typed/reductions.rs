@@ -168,18 +168,18 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     normalisations! {
-        /// `exp(x - max) / sum(exp(x - max))` along `L`: positive values with the sum 1.
+        /// `exp(x - max)` times the reciprocal of its sum along `L`: positive values with the sum 1.
         softmax() = |g, a, along| {
             let power = g.exp_from_largest(a, along);
             let sum = g.reduce_all(Reduction::Sum, power, along);
-            g.rounded(Binary::Div, power, sum)
+            g.over(power, sum)
         };
-        /// `(x - mean) / sqrt(variance + epsilon)` along `L`: mean 0, variance 1.
+        /// `x - mean` times the reciprocal of `sqrt(variance + epsilon)` along `L`: mean 0, variance 1.
         layer_norm(epsilon: T) = |g, a, along, epsilon| {
             let away = g.away_from_mean(a, along);
             g.over_root_mean_square(away, along, epsilon)
         };
-        /// `x / sqrt(mean(x * x) + epsilon)` along `L`.
+        /// `x` times the reciprocal of `sqrt(mean(x * x) + epsilon)` along `L`.
         rms_norm(epsilon: T) = |g, a, along, epsilon| g.over_root_mean_square(a, along, epsilon);
     }
 }
@@ -227,7 +227,15 @@ impl Graph {
         let epsilon = self.cast(epsilon, self.node(mean).dtype);
         let sum = self.rounded(Binary::Add, mean, epsilon);
         let root = self.unary(Unary::Sqrt, sum);
-        self.rounded(Binary::Div, value, root)
+        self.over(value, root)
+    }
+
+    /// `value` times the reciprocal of what all values of a row share: one division a row.
+    fn over(&mut self, value: NodeId, shared: NodeId) -> NodeId {
+        let one = crate::fold::cast(crate::dtype::Scalar::of(1.0), self.node(shared).dtype);
+        let one = self.constant(one);
+        let inverse = self.rounded(Binary::Div, one, shared);
+        self.rounded(Binary::Mul, value, inverse)
     }
 
     fn exp_from_largest(&mut self, value: NodeId, dims: &[u64]) -> NodeId {

@@ -65,7 +65,7 @@ fn atanh(x: f64) -> f64 {
 use Of::{One, Two};
 
 pub(super) const TABLE: [Row; 31] = [
-    row("exp", (0.8, 0.8), (-104.0, 89.0), One(Graph::exp, f64::exp)),
+    row("exp", (1.0, 0.8), (-104.0, 89.0), One(Graph::exp, f64::exp)),
     row("exp2", (0.8, 0.8), (-150.0, 128.0), One(Graph::exp2, f64::exp2)),
     row("exp10", (0.8, 0.8), (-46.0, 38.6), One(Graph::exp10, |x| 10f64.powf(x))),
     row("exp_m1", (0.9, 0.9), (-20.0, 20.0), One(Graph::exp_m1, f64::exp_m1)),

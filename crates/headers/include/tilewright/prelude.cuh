@@ -13,8 +13,10 @@
 #define TW_ALIGN(bytes) alignas(bytes)
 #ifdef TILEWRIGHT_HOST
 #define TW_UNROLL
+#define TW_UNROLL_BY_8
 #else
 #define TW_UNROLL _Pragma("unroll")
+#define TW_UNROLL_BY_8 _Pragma("unroll 8")
 #endif
 
 #include "tilewright/arch/grid.cuh"
@@ -160,6 +162,10 @@ template <> struct Cast<bool> {
 
 // `v` as a To: floats to integers round half to even, everything clamps, NaN gives 0.
 template <class To, class From> TW_DEVICE To cast(From v) { return Cast<To>::from(v); }
+// An unsigned integer of one or two bytes, the first of which is byte `at` of a word: the bits of 2^23 + n, less 2^23.
+template <int bytes, int at> TW_DEVICE float small(unsigned word) {
+  return __uint_as_float(arch::bytes<(bytes == 1 ? 0x7440 : 0x7410) + (bytes == 1 ? at : at * 0x11)>(word, 0x4b000000u)) - 8388608.0f;
+}
 
 // ---- division of several values by one ------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ impl Writer<'_> {
         if threads <= 32 {
             return;
         }
-        let (warps, at) = (threads / 32, self.scratch(8 * 8));
+        let (warps, at) = (threads / 32, self.scratch(8 * (self.plan.block[0] / 32)));
         self.line(1, "{");
         self.line(2, &format!("{kind}* const warps = ({kind}*)(tw::shared_memory() + {at});"));
         self.line(2, &format!("if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = {r};"));

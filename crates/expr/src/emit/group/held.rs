@@ -7,8 +7,8 @@ use crate::plan::Plan;
 use crate::program::{Along, Goal, Inst, LOOPS, Program, Val};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Most words of 32 bits that a thread keeps of its row.
-const KEPT: usize = 128;
+/// Most words of 32 bits that the threads of a block keep in registers: half of what there are on a multiprocessor.
+const KEPT: usize = 32 << 10;
 /// So many of them stand in registers before any goes to shared memory.
 const REGISTERS: usize = 32;
 /// Most bytes of shared memory for what a block keeps: all that is there without asking, less what the turns' ends take.
@@ -99,13 +99,14 @@ impl Held {
     /// Decides which steps' values stand in registers; nothing is kept if there is no room.
     fn share_out(mut self, steps: u32, threads: u32) -> Held {
         let words = self.step_bytes.div_ceil(4);
-        if words == 0 || words * steps as usize > KEPT {
+        if words == 0 {
             return Held::default();
         }
         let shared = (words * steps as usize).saturating_sub(REGISTERS) / words;
         self.shared_steps = shared.min(SHARED_BYTES / (self.step_bytes * threads as usize)) as u32;
         self.register_steps = steps - self.shared_steps;
-        self
+        let fits = words * self.register_steps as usize * threads as usize <= KEPT;
+        if fits { self } else { Held::default() }
     }
 
     pub(super) fn any(&self) -> bool {
@@ -176,7 +177,9 @@ impl Writer<'_> {
             }
             self.line(1, &format!("for (int k = {from}; k < {to}; ++k) {{"));
             self.line(2, &format!("const {count} at = first + t * {lanes} + k * {width};"));
-            self.line(2, "if (at >= end) continue;");
+            if !self.group.full {
+                self.line(2, "if (at >= end) continue;");
+            }
             self.point_of_row(2, "at");
             let held = self.held_arguments(number, in_shared);
             self.line(2, &format!("{call}{held});"));

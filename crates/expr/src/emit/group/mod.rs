@@ -241,6 +241,9 @@ impl Writer<'_> {
         if self.stores_rows() {
             let many = self.whole_points().then(|| format!("finish(p{coords}{all}"));
             let turn = usize::from(self.tile.levels());
+            if self.clamped() {
+                self.line(1, "if (!there) return;");
+            }
             let one = |_: &str, scans: &str| format!("finish_one(p{coords}{all}{scans});");
             self.row((Goal::Stores, turn), many.as_deref(), &one);
             return;

@@ -3,6 +3,9 @@
 use super::Writer;
 use crate::plan::WorldDim;
 
+/// Most values of a step of which eight are written one after the other.
+const SHORT_STEP: usize = 64;
+
 pub(super) fn integer(wide: bool) -> &'static str {
     if wide { "long long" } else { "int" }
 }
@@ -101,6 +104,11 @@ impl Writer<'_> {
         there
     }
 
+    /// Whether steps along rows are not checked, and a block may have more places than there are rows.
+    pub(super) fn clamped(&self) -> bool {
+        self.held.any() && self.group.full && self.group.rows > 1
+    }
+
     /// Neighbouring threads share a row. Gives the condition on which there is one.
     fn whole_rows(&mut self, outer: &[WorldDim]) -> Option<String> {
         let (threads, rows) = (self.group.threads, self.group.rows);
@@ -113,9 +121,14 @@ impl Writer<'_> {
             self.line(1, &format!("row /= {extent};"));
         }
         let Some(w) = outer.first() else { return Some("row == 0".into()) };
-        let (coord, kind) = (self.names.coord(0), integer(w.wide()));
+        let (coord, kind, extent) = (self.names.coord(0), integer(w.wide()), self.extent(0));
+        if self.clamped() {
+            // Threads without a row go along the last one, so that no step asks.
+            self.line(1, &format!("const {kind} {coord} = ({kind})(row < {extent} ? row : {extent} - 1);"));
+            return Some(format!("row < {extent}"));
+        }
         self.line(1, &format!("const {kind} {coord} = ({kind})row;"));
-        Some(format!("{coord} < {}", self.extent(0)))
+        Some(format!("{coord} < {extent}"))
     }
 
     /// The loop along a row: `many` calls turn `turn` for all points of a thread (the call without its last arguments),
@@ -126,6 +139,9 @@ impl Writer<'_> {
         }
         let (lanes, width) = (self.lanes(), self.group.tree.width);
         let count = integer(self.group.wide());
+        if many.is_some() && self.even() && self.short() {
+            self.line(1, "TW_UNROLL_BY_8");
+        }
         self.line(1, &format!("for ({count} at = first + t * {lanes}; at < end; at += {width}) {{"));
         match many {
             Some(many) if self.even() => {
@@ -135,6 +151,12 @@ impl Writer<'_> {
             _ => self.ragged(many, one),
         }
         self.line(1, "}");
+    }
+
+    /// Whether segments are so long and steps so short that several of them should have their loads under way.
+    fn short(&self) -> bool {
+        let steps = self.group.tree.segment / i64::from(self.group.tree.width);
+        self.cut() && steps >= 8 && self.tile.values().count() <= SHORT_STEP
     }
 
     /// A step of a row that may end within a thread's points.

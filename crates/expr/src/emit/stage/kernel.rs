@@ -4,7 +4,7 @@ use super::Programs;
 use crate::emit::run::Role;
 use crate::emit::{Names, Params};
 use crate::plan::{Extent, Plan};
-use crate::stage::{Stage, Staging, TileLoop};
+use crate::stage::{Margin, Stage, Staging, TileLoop};
 use std::fmt::Write as _;
 
 /// Most instructions of a fill whose turns are written one after the other, so that their loads overlap.
@@ -24,6 +24,16 @@ fn more(k: i64) -> String {
     }
 }
 
+/// The place of turn `i` along a loop of the tile, which has so many: neighbouring turns lie along that which memory runs along.
+fn turn(stage: &Stage, number: usize, sizes: &[String]) -> String {
+    let fastest = if stage.across { 0 } else { sizes.len() - 1 };
+    match sizes {
+        [_] => "i".into(),
+        _ if number == fastest => format!("i % {}", sizes[fastest]),
+        _ => format!("i / {}", sizes[fastest]),
+    }
+}
+
 /// Writes the entry.
 pub(super) fn write(
     out: &mut String,
@@ -34,7 +44,9 @@ pub(super) fn write(
 ) {
     let mut entry = Entry { out, plan, staging, names, role, params };
     entry.block();
-    entry.inside();
+    if !staging.stages.is_empty() {
+        entry.inside();
+    }
     for (number, [inside, _]) in programs.fills.iter().enumerate() {
         entry.fill(number, inside.len() <= SHORT);
     }
@@ -108,7 +120,7 @@ impl Entry<'_> {
         let mut conditions = Vec::new();
         for (i, t) in self.staging.tile.iter().enumerate() {
             let margins = self.staging.stages.iter().map(|s| s.filled(&self.staging.tile, i));
-            let widest = margins.reduce(crate::stage::Margin::and).unwrap_or(crate::stage::Margin::NONE);
+            let widest = margins.reduce(Margin::and).unwrap_or(Margin::NONE);
             let tile = self.tile(t);
             conditions.push(format!("{tile} >= {}", -widest.before));
             conditions.push(format!("{tile} + {} <= {}", t.points_a_block() + widest.after, self.extent(t)));
@@ -133,14 +145,11 @@ impl Entry<'_> {
         if rest > 0 {
             self.line(3, &format!("if (k == {} && i >= {count}) break;", turns - 1));
         }
+        let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
         for (i, t) in staging.tile.iter().enumerate() {
-            let last = i + 1 == staging.tile.len();
-            let turn = match (last, staging.tile.len()) {
-                (true, 1) => "i".to_string(),
-                (true, _) => format!("i % {}", sizes[i]),
-                (false, _) => format!("i / {}", sizes[i + 1]),
-            };
-            let times = if last && t.points > 1 { format!(" * {}", t.points) } else { String::new() };
+            let turn = turn(stage, i, &sizes);
+            let vectors = i + 1 == staging.tile.len() && t.points > 1 && !stage.across;
+            let times = if vectors { format!(" * {}", t.points) } else { String::new() };
             let place = self.names.place(t.number);
             self.line(3, &format!("const int {place} = {turn}{times};"));
             let start = stage.filled(&staging.tile, i).before;
@@ -174,16 +183,11 @@ impl Entry<'_> {
             self.line(2, &format!("const int first_{name} = {first}, count_{name} = {end} - first_{name};"));
         }
         let count = |t: &TileLoop| format!("count_{}", self.names.coord(t.number));
-        let total = staging.tile.iter().map(count).collect::<Vec<_>>().join(" * ");
-        let threads = self.threads();
+        let counts: Vec<String> = staging.tile.iter().map(count).collect();
+        let (total, threads) = (counts.join(" * "), self.threads());
         self.line(2, &format!("for (int i = thread; i < {total}; i += {threads}) {{"));
         for (i, t) in staging.tile.iter().enumerate() {
-            let name = self.names.coord(t.number);
-            let turn = match (i + 1 == staging.tile.len(), staging.tile.len()) {
-                (true, 1) => "i".to_string(),
-                (true, _) => format!("i % count_{name}"),
-                (false, _) => format!("i / count_{}", self.names.coord(staging.tile[i + 1].number)),
-            };
+            let (name, turn) = (self.names.coord(t.number), turn(stage, i, &counts));
             self.line(3, &format!("const int {name} = first_{name} + {turn};"));
             let start = stage.filled(&staging.tile, i).before;
             let text = format!("const int {} = {name} - {}{};", self.names.place(t.number), self.tile(t), more(-start));
@@ -206,15 +210,24 @@ impl Entry<'_> {
     fn compute(&mut self) {
         let staging = self.staging;
         let arguments = self.arguments(|_| String::new());
-        let (mut whole, mut starts) = (Vec::new(), Vec::new());
+        let (mut whole, mut starts, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for (i, t) in staging.tile.iter().enumerate() {
             let thread = if i + 1 == staging.tile.len() { "thread_x" } else { "thread_y" };
             let times = if t.points > 1 { format!(" * {}", t.points) } else { String::new() };
             let (place, coord) = (self.names.place(t.number), self.names.coord(t.number));
             starts.push(format!("const int {place} = {thread}{times}, {coord} = {} + {place};", self.tile(t)));
             whole.push(format!("{coord} + {} <= {}", t.points, self.extent(t)));
+            let reach = staging.windows.iter().map(|s| s.margins[i]).reduce(Margin::and).unwrap_or(Margin::NONE);
+            inner.push(format!("{coord} >= {}", -reach.before));
+            inner.push(format!("{coord} + {} <= {}", i64::from(t.points) + reach.after, self.extent(t)));
         }
         starts.iter().for_each(|text| self.line(1, text));
+        if !staging.windows.is_empty() {
+            self.line(1, &format!("if ({}) {{", inner.join(" && ")));
+            self.line(2, &format!("inner({arguments});"));
+            self.line(2, "return;");
+            self.line(1, "}");
+        }
         self.line(1, &format!("if ({}) {{", whole.join(" && ")));
         self.line(2, &format!("tile({arguments});"));
         self.line(2, "return;");

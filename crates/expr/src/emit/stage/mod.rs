@@ -19,6 +19,8 @@ use crate::stage::{Around, Stages, Staging};
 pub(super) struct Programs {
     /// For each stage, what fills it in blocks that no border touches, and in others.
     pub(super) fills: Vec<[Program; 2]>,
+    /// All points of a thread that no border touches, where there are no stages.
+    pub(super) inner: Option<Program>,
     /// All points of a thread.
     pub(super) tile: Program,
     /// One point.
@@ -31,20 +33,25 @@ impl Programs {
         let outputs: Vec<Vec<DimId>> = plan.outputs.iter().map(Slot::dims).collect();
         let operands = plan.operands(false);
         let lower = |around: Around, along: &[(usize, u32)]| {
-            let stages = Stages { tile: &staging.tile, list: &staging.stages, world: &world, around };
+            let list = if around == Around::Inner { &staging.windows } else { &staging.stages };
+            let stages = Stages { tile: &staging.tile, list, world: &world, around };
             lower_stages(graph, &operands, &outputs, stages, |program| points(program, plan, along))
         };
         let all: Vec<(usize, u32)> = staging.tile.iter().rev().map(|t| (t.number, t.points)).collect();
-        let fill = |stage| Ok([lower(Around::Inside(stage), &all[..1])?, lower(Around::Edge(stage), &[])?]);
+        let fill = |stage: usize| {
+            let vector = if staging.stages[stage].across { &[] } else { &all[..1] };
+            Ok([lower(Around::Inside(stage), vector)?, lower(Around::Edge(stage), &[])?])
+        };
         Ok(Programs {
             fills: (0..staging.stages.len()).map(fill).collect::<Result<_, Error>>()?,
+            inner: (!staging.windows.is_empty()).then(|| lower(Around::Inner, &all)).transpose()?,
             tile: lower(Around::Results, &all)?,
             point: lower(Around::Results, &[])?,
         })
     }
 
     fn all(&self) -> Vec<Option<&Program>> {
-        self.fills.iter().flatten().chain([&self.tile, &self.point]).map(Some).collect()
+        self.fills.iter().flatten().chain(&self.inner).chain([&self.tile, &self.point]).map(Some).collect()
     }
 }
 
@@ -74,6 +81,9 @@ pub(super) fn write(graph: &Graph, plan: &Plan, staging: &Staging, role: Role) -
             functions.push_str(&body.text);
             functions.push_str("}\n\n");
         }
+    }
+    if let Some(inner) = &programs.inner {
+        function(&mut functions, "inner", plan, &names, &params, inner, Some(&places));
     }
     function(&mut functions, "tile", plan, &names, &params, &programs.tile, Some(&places));
     function(&mut functions, "point", &single, &names, &params, &programs.point, Some(&places));

@@ -17,8 +17,9 @@ impl Totals {
             self.widths_read(plan, inside);
         }
         let points: i64 = staging.tile.iter().map(|t| i64::from(t.points)).product();
-        self.program(plan, &programs.tile, u64::try_from(plan.points() / points).unwrap_or(0));
-        self.widths_read(plan, &programs.tile);
+        let tile = programs.inner.as_ref().unwrap_or(&programs.tile);
+        self.program(plan, tile, u64::try_from(plan.points() / points).unwrap_or(0));
+        self.widths_read(plan, tile);
         self.widths_written(plan, &programs.tile);
         Ok(self)
     }

@@ -7,6 +7,7 @@ namespace arch {
 #ifdef TILEWRIGHT_HOST
 template <class T> inline const T* pin(const T* p) { return p; }
 template <bool streaming, class T> inline void store(T* p, T v) { *p = v; }
+template <int count> inline void words(const void* p, unsigned (&to)[count]) { __builtin_memcpy(to, p, 4 * count); }
 #else
 // The address as it stands. The compiler would otherwise take sums of addresses apart to share what is uniform, which costs
 // two additions per access where one multiply-add does.
@@ -25,6 +26,31 @@ template <bool streaming, class T> __device__ __forceinline__ void store(T* p, T
 }
 template <bool streaming> __device__ __forceinline__ void store(bool* p, bool v) {
   store<streaming>((unsigned char*)p, (unsigned char)v);
+}
+// Words that begin at any byte, from the aligned ones around them. Each that is read has a byte of what is asked for.
+template <int count, class T> __device__ __forceinline__ void words(const T* p, unsigned (&to)[count]) {
+  const unsigned beyond = (unsigned)(unsigned long long)p % 4;
+  const unsigned* const from = (const unsigned*)((const char*)p - beyond);
+  unsigned low = from[0];
+  _Pragma("unroll") for (int i = 0; i < count; ++i) {
+    const unsigned high = i + 1 < count || beyond ? from[i + 1] : 0;
+    to[i] = __funnelshift_r(low, high, beyond * 8);
+    low = high;
+  }
+}
+#endif
+
+// Four of the eight bytes of two words, the first word's first, chosen by the digits of `which`, the last digit for the lowest byte.
+#ifdef TILEWRIGHT_HOST
+template <unsigned which> inline unsigned bytes(unsigned low, unsigned high) {
+  const unsigned long long all = (unsigned long long)high << 32 | low;
+  unsigned chosen = 0;
+  for (int i = 0; i < 4; ++i) chosen |= (unsigned)(all >> (which >> 4 * i) % 16 * 8 & 255) << 8 * i;
+  return chosen;
+}
+#else
+template <unsigned which> __device__ __forceinline__ unsigned bytes(unsigned low, unsigned high) {
+  return __byte_perm(low, high, which);
 }
 #endif
 
