@@ -86,6 +86,10 @@ fn dependencies_point_one_way() {
     assert_eq!(violations(&[(EXPR_MANIFEST, &renamed)]).len(), 1);
     let on_itself = manifest("[dev-dependencies]\ntilewright-expr = { path = \".\", features = [\"x\"] }\n");
     assert_eq!(violations(&[(EXPR_MANIFEST, &on_itself)]), [""; 0]);
+    let on_its_tests = manifest("[dev-dependencies]\ntilewright-expr-naive = { path = \"tests/naive\" }\n");
+    assert_eq!(violations(&[(EXPR_MANIFEST, &on_its_tests)]), [""; 0]);
+    let on_its_namesake = manifest("[dev-dependencies]\ntilewright-expressive = { path = \"../expressive\" }\n");
+    assert_eq!(violations(&[(EXPR_MANIFEST, &on_its_namesake)]).len(), 1);
     let on_dims = manifest("[dependencies]\ntilewright-dims.workspace = true\n");
     assert_eq!(violations(&[(EXPR_MANIFEST, &on_dims)]), [""; 0]);
     let unknown = [("crates/new/Cargo.toml", MANIFEST), ("crates/new/README.md", "# new\n")];

@@ -9,8 +9,6 @@ mod extend;
 mod functions;
 mod halves;
 mod laws;
-mod naive;
-mod random;
 mod reference;
 mod rows;
 mod scans;
@@ -18,8 +16,9 @@ mod sections;
 mod stages;
 mod table;
 mod taps;
-mod tensor;
 mod ui;
+
+use tilewright_expr_naive::{naive, random, tensor};
 
 /// Reports that `test` was not run, and why: on the terminal, and in the file that `TILEWRIGHT_SKIPS` names.
 fn skip(test: &str, reason: &str) {

@@ -52,7 +52,7 @@ fn check_manifest(tree: &Tree, file: &File, manifest: &Table, found: &mut Vec<Vi
 
 /// Cargo builds an executable of each file in `tests/`, unless it is told not to.
 fn one_test_executable(tree: &Tree, file: &File, manifest: &Table, found: &mut Vec<Violation>) {
-    let folder = format!("{}/tests/", file.package());
+    let folder = file.path.replace("Cargo.toml", "tests/");
     let is_loose = |path: &str| {
         path.strip_prefix(&folder).is_some_and(|name| name.ends_with(".rs") && name != "main.rs" && !name.contains('/'))
     };
@@ -85,8 +85,10 @@ fn directions(file: &File, name: &str, dependencies: &[(&str, String)], found: &
             found.push(file.violation(line, "dims-alone", format!("dims has no dependencies; remove `{dependency}`")));
         }
         let ours = dependency.strip_prefix("tilewright-").or((dependency == "tilewright").then_some("tilewright"));
+        // Packages of its own tests are named after the crate.
+        let own = |ours: &str| ours.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
         if let Some(ours) = ours
-            && ours != name
+            && !own(ours)
             && !allowed.contains(&ours)
         {
             let advice =

@@ -11,17 +11,17 @@ use tilewright_expr::{DType, Error, Rect, Value};
 
 /// What a test knows of an operand: its values in the order of its dimensions, in no memory layout.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tensor {
-    pub(crate) dtype: DType,
-    pub(crate) components: usize,
-    pub(crate) dims: Vec<u64>,
-    pub(crate) shape: Vec<i64>,
+pub struct Tensor {
+    pub dtype: DType,
+    pub components: usize,
+    pub dims: Vec<u64>,
+    pub shape: Vec<i64>,
     /// Bits of each value, the components of one element together.
-    pub(crate) bits: Vec<u64>,
+    pub bits: Vec<u64>,
 }
 
 impl Tensor {
-    pub(crate) fn of<T: Value>(dims: &[u64], values: &ArrayD<T>) -> Tensor {
+    pub fn of<T: Value>(dims: &[u64], values: &ArrayD<T>) -> Tensor {
         Tensor {
             dtype: T::DTYPE,
             components: 1,
@@ -31,26 +31,26 @@ impl Tensor {
         }
     }
 
-    pub(crate) fn boxes(dims: &[u64], shape: &[i64], boxes: &[Rect]) -> Tensor {
+    pub fn boxes(dims: &[u64], shape: &[i64], boxes: &[Rect]) -> Tensor {
         let bits = boxes.iter().flat_map(|r| [r.x, r.y, r.width, r.height]).map(Value::to_bits64).collect();
         Tensor { dtype: DType::I32, components: 4, dims: dims.to_vec(), shape: shape.to_vec(), bits }
     }
 
     /// Elements of several `f32`, one after the other.
-    pub(crate) fn maps(dims: &[u64], shape: &[i64], components: usize, values: &[f32]) -> Tensor {
+    pub fn maps(dims: &[u64], shape: &[i64], components: usize, values: &[f32]) -> Tensor {
         let bits: Vec<u64> = values.iter().map(|v| v.to_bits64()).collect();
         assert_eq!(bits.len(), components * shape.iter().product::<i64>() as usize);
         Tensor { dtype: DType::F32, components, dims: dims.to_vec(), shape: shape.to_vec(), bits }
     }
 
-    pub(crate) fn array<T: Value>(&self) -> ArrayD<T> {
+    pub fn array<T: Value>(&self) -> ArrayD<T> {
         assert_eq!(self.dtype, T::DTYPE);
         let shape: Vec<usize> = self.shape.iter().map(|n| *n as usize).collect();
         ArrayD::from_shape_vec(shape, self.bits.iter().map(|b| T::from_bits64(*b)).collect()).expect("as many values")
     }
 
     /// The bits at a coordinate along each dimension.
-    pub(crate) fn at(&self, coords: &[i64], component: usize) -> u64 {
+    pub fn at(&self, coords: &[i64], component: usize) -> u64 {
         let element = coords.iter().zip(&self.shape).fold(0, |at, (c, n)| {
             assert!((0..*n).contains(c), "coordinate {c} of {n}");
             at * n + c
@@ -59,7 +59,7 @@ impl Tensor {
     }
 
     /// Whether both hold the same bits, any two NaNs being the same.
-    pub(crate) fn same(&self, other: &Tensor) -> bool {
+    pub fn same(&self, other: &Tensor) -> bool {
         let equal = |(a, b): (&u64, &u64)| same_bits(self.dtype, *a, *b);
         self.dtype == other.dtype
             && self.dims == other.dims
@@ -68,7 +68,7 @@ impl Tensor {
     }
 
     /// Where two results differ first, to print.
-    pub(crate) fn difference(&self, other: &Tensor) -> String {
+    pub fn difference(&self, other: &Tensor) -> String {
         if (self.dtype, &self.dims, &self.shape) != (other.dtype, &other.dims, &other.shape) {
             return format!("{} {:?} against {} {:?}", self.dtype, self.shape, other.dtype, other.shape);
         }
@@ -90,7 +90,7 @@ impl Tensor {
     }
 }
 
-pub(crate) fn same_bits(dtype: DType, a: u64, b: u64) -> bool {
+pub fn same_bits(dtype: DType, a: u64, b: u64) -> bool {
     let nan = |v: u64| match dtype {
         DType::F16 => v & 0x7fff > 0x7c00,
         DType::BF16 => v & 0x7fff > 0x7f80,
@@ -113,24 +113,24 @@ fn show(dtype: DType, bits: u64) -> String {
 
 /// How a tensor stands in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// The tensor's dimensions from the outermost in memory to the innermost.
-    pub(crate) order: Vec<usize>,
+    pub order: Vec<usize>,
     /// Elements from one innermost index to the next.
-    pub(crate) step: i64,
+    pub step: i64,
     /// Elements left free after each run of the axis, in the order of `order`.
-    pub(crate) pad: Vec<i64>,
+    pub pad: Vec<i64>,
     /// The base address is a multiple of this many bytes, and of no higher power of two below 16.
-    pub(crate) alignment: usize,
+    pub alignment: usize,
 }
 
 impl Layout {
-    pub(crate) fn dense(rank: usize) -> Layout {
+    pub fn dense(rank: usize) -> Layout {
         Layout { order: (0..rank).collect(), step: 1, pad: vec![0; rank], alignment: 16 }
     }
 
     /// Any order, padded rows, a view with a stride, an unaligned base.
-    pub(crate) fn random(rng: &mut Rng, rank: usize) -> Layout {
+    pub fn random(rng: &mut Rng, rank: usize) -> Layout {
         let mut layout = Layout::dense(rank);
         if rng.chance(0.4) {
             rng.shuffle(&mut layout.order);
@@ -147,7 +147,7 @@ impl Layout {
     }
 
     /// The axes in memory order.
-    pub(crate) fn axes(&self, dims: &[u64], shape: &[i64]) -> Vec<Axis> {
+    pub fn axes(&self, dims: &[u64], shape: &[i64]) -> Vec<Axis> {
         let mut stride = self.step;
         let mut axes: Vec<Axis> = Vec::new();
         for (place, dim) in self.order.iter().enumerate().rev() {
@@ -161,9 +161,9 @@ impl Layout {
 
 /// A tensor in memory.
 #[derive(Clone)]
-pub(crate) struct Stored {
-    pub(crate) axes: Vec<Axis>,
-    pub(crate) alignment: usize,
+pub struct Stored {
+    pub axes: Vec<Axis>,
+    pub alignment: usize,
     dims: Vec<u64>,
     dtype: DType,
     components: usize,
@@ -175,7 +175,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(crate) fn new(tensor: &Tensor, layout: &Layout) -> Stored {
+    pub fn new(tensor: &Tensor, layout: &Layout) -> Stored {
         let mut stored = Stored::empty(tensor.dtype, tensor.components, (&tensor.dims, &tensor.shape), layout, 0);
         let size = stored.dtype.size();
         for (i, place) in stored.places().enumerate().collect::<Vec<_>>() {
@@ -193,7 +193,7 @@ impl Stored {
     }
 
     /// Memory for a result, every byte `poison`.
-    pub(crate) fn poisoned(dtype: DType, dims: &[u64], shape: &[i64], layout: &Layout, poison: u8) -> Stored {
+    pub fn poisoned(dtype: DType, dims: &[u64], shape: &[i64], layout: &Layout, poison: u8) -> Stored {
         Stored::empty(dtype, 1, (dims, shape), layout, poison)
     }
 
@@ -220,17 +220,17 @@ impl Stored {
         self.offset..self.offset + self.len * self.dtype.size() * self.components
     }
 
-    pub(crate) fn pointer(&self) -> *const u8 {
+    pub fn pointer(&self) -> *const u8 {
         self.bytes()[self.offset..].as_ptr()
     }
 
-    pub(crate) fn pointer_mut(&mut self) -> *mut u8 {
+    pub fn pointer_mut(&mut self) -> *mut u8 {
         let offset = self.offset;
         self.bytes_mut()[offset..].as_mut_ptr()
     }
 
     /// The elements in the order of the axes, without gaps: what travels with a launch.
-    pub(crate) fn packed(&self) -> Vec<u8> {
+    pub fn packed(&self) -> Vec<u8> {
         let mut ordered = self.clone();
         ordered.dims = order(&self.axes);
         let size = self.dtype.size() * self.components;
@@ -242,12 +242,12 @@ impl Stored {
     }
 
     /// The view; `known` tells whether boxes on the host may be looked at.
-    pub(crate) fn view(&self, place: Place, known: bool) -> View<'_> {
+    pub fn view(&self, place: Place, known: bool) -> View<'_> {
         let boxes = if known { self.boxes.as_deref() } else { None };
         View { axes: &self.axes, place, alignment: self.alignment as u32, boxes }
     }
 
-    pub(crate) fn slice(&self) -> HostSlice<'_> {
+    pub fn slice(&self) -> HostSlice<'_> {
         let bytes = &self.bytes()[self.range()];
         match self.components {
             4 => return HostSlice::Rect(bytemuck::cast_slice(bytes)),
@@ -264,7 +264,7 @@ impl Stored {
         typed!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64)
     }
 
-    pub(crate) fn slice_mut(&mut self) -> HostSliceMut<'_> {
+    pub fn slice_mut(&mut self) -> HostSliceMut<'_> {
         let (dtype, range) = (self.dtype, self.range());
         let bytes = &mut self.bytes_mut()[range];
         macro_rules! typed {
@@ -291,7 +291,7 @@ impl Stored {
     }
 
     /// What is stored, as a tensor.
-    pub(crate) fn read(&self) -> Tensor {
+    pub fn read(&self) -> Tensor {
         let shape = self.dims.iter().map(|d| self.axes.iter().find(|a| a.dim == *d).expect("an axis").extent).collect();
         let size = self.dtype.size();
         let bits = self.places().map(|place| {
@@ -304,7 +304,7 @@ impl Stored {
     }
 
     /// Panics if anything but the tensor's elements was written.
-    pub(crate) fn assert_gaps_untouched(&self) {
+    pub fn assert_gaps_untouched(&self) {
         let mut written = vec![false; self.bytes().len()];
         let size = self.dtype.size();
         for place in self.places() {
@@ -325,7 +325,7 @@ fn extents(axes: &[Axis]) -> Vec<i64> {
 }
 
 /// A byte that no result is likely to consist of, and that a `bool` may be.
-pub(crate) fn poison(dtype: DType, round: usize) -> u8 {
+pub fn poison(dtype: DType, round: usize) -> u8 {
     match (dtype, round % 2) {
         (DType::Bool, round) => round as u8,
         (_, 0) => 0xa5,
@@ -334,14 +334,14 @@ pub(crate) fn poison(dtype: DType, round: usize) -> u8 {
 }
 
 /// Pools of one thread and of several.
-pub(crate) fn pools() -> &'static [rayon::ThreadPool; 2] {
+pub fn pools() -> &'static [rayon::ThreadPool; 2] {
     static POOLS: OnceLock<[rayon::ThreadPool; 2]> = OnceLock::new();
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads start");
     POOLS.get_or_init(|| [pool(1), pool(5)])
 }
 
 /// Evaluates on the host under the layouts given; boxes are looked at if `known`. The flag: whether a guard failed.
-pub(crate) fn evaluate(
+pub fn evaluate(
     graph: &Graph,
     inputs: &[Stored],
     layouts: &[Layout],
@@ -370,7 +370,7 @@ pub(crate) fn evaluate(
 
 /// Evaluates on the host in every way that must not matter (dense, permuted, padded and strided memory, one thread and
 /// several, boxes checked before and guarded within) and returns the results, which are the same bits each time.
-pub(crate) fn evaluate_every_way(graph: &Graph, inputs: &[&Tensor]) -> Vec<Tensor> {
+pub fn evaluate_every_way(graph: &Graph, inputs: &[&Tensor]) -> Vec<Tensor> {
     let mut rng = Rng::new(inputs.iter().map(|t| t.bits.len() as u64).sum());
     let mut first: Option<Vec<Tensor>> = None;
     for round in 0..6 {

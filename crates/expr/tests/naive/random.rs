@@ -4,21 +4,23 @@ mod reads;
 mod sections;
 
 use crate::tensor::{Layout, Tensor};
-pub(crate) use sections::sections;
+pub use sections::sections;
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, Unary};
 use tilewright_expr::{DType, Rect, Reduction};
 
 /// SplitMix64.
-pub(crate) struct Rng(u64);
+pub struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn new(seed: u64) -> Rng {
+    pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// 64 bits. As an iterator it would be unwrapped at each place.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -26,31 +28,31 @@ impl Rng {
     }
 
     /// In `0..1`.
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// In `low..high`.
-    pub(crate) fn range(&mut self, low: i64, high: i64) -> i64 {
+    pub fn range(&mut self, low: i64, high: i64) -> i64 {
         low + (self.next() % (high - low) as u64) as i64
     }
 
-    pub(crate) fn chance(&mut self, p: f64) -> bool {
+    pub fn chance(&mut self, p: f64) -> bool {
         self.unit() < p
     }
 
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.range(0, from.len() as i64) as usize]
     }
 
-    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.range(0, i as i64 + 1) as usize);
         }
     }
 
     /// A value of any type: mostly ordinary, some at the ends of the range, some special.
-    pub(crate) fn bits(&mut self, dtype: DType) -> u64 {
+    pub fn bits(&mut self, dtype: DType) -> u64 {
         let mask = u64::MAX >> (64 - 8 * dtype.size());
         let special = self.chance(0.1);
         match dtype {
@@ -97,14 +99,14 @@ impl Rng {
     }
 
     /// A tensor of these dimensions with random values.
-    pub(crate) fn tensor(&mut self, dtype: DType, dims: &[u64], shape: &[i64]) -> Tensor {
+    pub fn tensor(&mut self, dtype: DType, dims: &[u64], shape: &[i64]) -> Tensor {
         let count: i64 = shape.iter().product();
         let bits = (0..count).map(|_| self.bits(dtype)).collect();
         Tensor { dtype, components: 1, dims: dims.to_vec(), shape: shape.to_vec(), bits }
     }
 
     /// A box inside `height` x `width`.
-    pub(crate) fn inside(&mut self, height: i64, width: i64) -> Rect {
+    pub fn inside(&mut self, height: i64, width: i64) -> Rect {
         let (w, h) = (self.range(1, width + 1), self.range(1, height + 1));
         let (x, y) = (self.range(0, width - w + 1), self.range(0, height - h + 1));
         Rect::new(x as i32, y as i32, w as i32, h as i32)
@@ -112,19 +114,19 @@ impl Rng {
 }
 
 /// An operand of a random graph.
-pub(crate) struct Operand {
-    pub(crate) tensor: Tensor,
-    pub(crate) layout: Layout,
-    pub(crate) place: Place,
+pub struct Operand {
+    pub tensor: Tensor,
+    pub layout: Layout,
+    pub place: Place,
 }
 
 /// A random graph with everything that it is run on.
-pub(crate) struct Case {
-    pub(crate) graph: Graph,
-    pub(crate) operands: Vec<Operand>,
-    pub(crate) outputs: Vec<Layout>,
+pub struct Case {
+    pub graph: Graph,
+    pub operands: Vec<Operand>,
+    pub outputs: Vec<Layout>,
     /// Whether boxes are looked at on the host; else the kernel guards them.
-    pub(crate) known: bool,
+    pub known: bool,
 }
 
 /// Ids whose order is not that of the names.
@@ -147,7 +149,7 @@ struct Builder<'a> {
     pixels: u32,
 }
 
-pub(crate) fn case(seed: u64) -> Case {
+pub fn case(seed: u64) -> Case {
     let mut rng = Rng::new(seed);
     let rank = rng.pick(&[1, 2, 2, 3, 3, 3, 4]);
     let mut dims: Vec<u64> = DIMS.iter().map(|(id, _)| *id).collect();

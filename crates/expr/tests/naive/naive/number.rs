@@ -6,7 +6,7 @@ use tilewright_expr::graph::{Binary, Unary};
 
 /// A value: integers and `bool` exactly, `f32` and `f64` in their own type, halves as the `f64` that they are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
+pub enum Number {
     Int(i128),
     Half(DType, f64),
     F32(f32),
@@ -16,7 +16,7 @@ use Number::{F32, F64, Half, Int};
 
 impl Number {
     /// The value of a float.
-    pub(crate) fn real(self) -> f64 {
+    pub fn real(self) -> f64 {
         match self {
             Half(_, v) | F64(v) => v,
             F32(v) => f64::from(v),
@@ -25,18 +25,18 @@ impl Number {
     }
 
     /// The float of this type nearest to `v`.
-    pub(crate) fn float(dtype: DType, v: f64) -> Number {
+    pub fn float(dtype: DType, v: f64) -> Number {
         cast(F64(v), dtype)
     }
 
-    pub(crate) fn int(self) -> i128 {
+    pub fn int(self) -> i128 {
         match self {
             Int(v) => v,
             _ => panic!("an integer is expected"),
         }
     }
 
-    pub(crate) fn of(dtype: DType, bits: u64) -> Number {
+    pub fn of(dtype: DType, bits: u64) -> Number {
         match dtype {
             DType::F16 | DType::BF16 => Half(dtype, half_value(dtype, bits)),
             DType::F32 => F32(f32::from_bits(bits as u32)),
@@ -45,7 +45,7 @@ impl Number {
         }
     }
 
-    pub(crate) fn bits(self, dtype: DType) -> u64 {
+    pub fn bits(self, dtype: DType) -> u64 {
         match self {
             Half(dtype, v) => half_bits(dtype, v),
             F32(v) => u64::from(v.to_bits()),
@@ -90,7 +90,7 @@ fn half_bits(dtype: DType, v: f64) -> u64 {
 }
 
 /// The nearest value of the format, halves to even, by the definition.
-pub(crate) fn round_to_half(dtype: DType, v: f64) -> Number {
+pub fn round_to_half(dtype: DType, v: f64) -> Number {
     let (stored, least, most) = half_format(dtype);
     if v == 0.0 || !v.is_finite() {
         return Half(dtype, v);
@@ -111,7 +111,7 @@ fn narrowed(dtype: DType, v: Number) -> Number {
 }
 
 /// The value of `dtype` that is congruent to `v`.
-pub(crate) fn wrap(v: i128, dtype: DType) -> i128 {
+pub fn wrap(v: i128, dtype: DType) -> i128 {
     if dtype == DType::Bool {
         return v & 1;
     }
@@ -120,7 +120,7 @@ pub(crate) fn wrap(v: i128, dtype: DType) -> i128 {
     if dtype.is_signed() && low >= modulus / 2 { low - modulus } else { low }
 }
 
-pub(crate) fn range(dtype: DType) -> (i128, i128) {
+pub fn range(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.size() as u32;
     match dtype {
         DType::Bool => (0, 1),
@@ -129,7 +129,7 @@ pub(crate) fn range(dtype: DType) -> (i128, i128) {
     }
 }
 
-pub(crate) fn unary(op: Unary, a: Number, dtype: DType) -> Number {
+pub fn unary(op: Unary, a: Number, dtype: DType) -> Number {
     match (op, a) {
         (Unary::Neg, Int(v)) => Int(if dtype == DType::Bool { v } else { wrap(-v, dtype) }),
         (Unary::CountOnes, Int(v)) => {
@@ -168,7 +168,7 @@ pub(crate) fn unary(op: Unary, a: Number, dtype: DType) -> Number {
 }
 
 /// The nearest integer, halves to even, by the definition.
-pub(crate) fn nearest(v: f64) -> f64 {
+pub fn nearest(v: f64) -> f64 {
     let size = v.abs();
     if size.is_nan() || size >= 4503599627370496.0 {
         return v;
@@ -179,7 +179,7 @@ pub(crate) fn nearest(v: f64) -> f64 {
     (if up { low + 1.0 } else { low }).copysign(v)
 }
 
-pub(crate) fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
+pub fn binary(op: Binary, a: Number, b: Number, dtype: DType) -> Number {
     match (a, b) {
         (Int(a), Int(b)) => Int(integers(op, a, b, dtype)),
         (Half(half, a), Half(_, b)) => narrowed(half, binary(op, F32(a as f32), F32(b as f32), DType::F32)),
@@ -232,7 +232,7 @@ fn least(a: f64, b: f64) -> f64 {
 }
 
 /// What is left of `a` after the multiples of `b`, doubled as long as they fit, are taken from it: each difference is exact.
-pub(crate) fn remainder(a: f64, b: f64) -> f64 {
+pub(super) fn remainder(a: f64, b: f64) -> f64 {
     let (mut left, size) = (a.abs(), b.abs());
     if a.is_nan() || b.is_nan() || a.is_infinite() || size == 0.0 {
         return f64::NAN;
@@ -301,7 +301,7 @@ fn integers(op: Binary, a: i128, b: i128, dtype: DType) -> i128 {
 }
 
 /// `a * b + c` rounded once.
-pub(crate) fn fma(a: Number, b: Number, c: Number) -> Number {
+pub fn fma(a: Number, b: Number, c: Number) -> Number {
     match (a, b, c) {
         (Half(half, a), Half(_, b), Half(_, c)) => narrowed(half, fma(F32(a as f32), F32(b as f32), F32(c as f32))),
         // The product is exact in f64; a sum rounded to odd there may be rounded again.
@@ -347,7 +347,7 @@ fn fma64(a: f64, b: f64, c: f64) -> f64 {
     vh + odd_sum(tl, vl)
 }
 
-pub(crate) fn cast(a: Number, to: DType) -> Number {
+pub fn cast(a: Number, to: DType) -> Number {
     let as_float = |v: f64| if to == DType::F32 { F32(v as f32) } else { F64(v) };
     match a {
         // From integers through f32.

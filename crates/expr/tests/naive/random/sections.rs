@@ -7,7 +7,7 @@ use tilewright_expr::Reduction;
 use tilewright_expr::graph::{Graph, NodeId, Output, Size};
 
 /// A case of several results, each a graph of its own beside the others.
-pub(crate) fn sections(seed: u64) -> Case {
+pub fn sections(seed: u64) -> Case {
     let mut rng = Rng::new(seed ^ 0x5ec7_1045);
     let mut graph = Graph::default();
     DIMS.iter().for_each(|(id, name)| graph.name_dim(*id, name));

@@ -4,7 +4,7 @@ mod number;
 
 use crate::tensor::Tensor;
 use Number::{F64, Int};
-pub(crate) use number::{Number, binary, cast, fma, nearest, range, round_to_half, unary, wrap};
+pub use number::{Number, binary, cast, fma, nearest, range, round_to_half, unary, wrap};
 use std::collections::HashMap;
 use tilewright_expr::collective::Tree;
 use tilewright_expr::dtype::Scalar;
@@ -14,7 +14,7 @@ use tilewright_expr::{DType, Reduction};
 /// The coordinate along each dimension that a node sees.
 type Place = Vec<(u64, i64)>;
 
-pub(crate) struct Naive<'a> {
+pub struct Naive<'a> {
     graph: &'a Graph,
     inputs: &'a [Tensor],
     memo: HashMap<(NodeId, Place, bool), Number>,
@@ -25,11 +25,11 @@ pub(crate) struct Naive<'a> {
     /// Values of iterations under way.
     carried: HashMap<NodeId, Number>,
     /// Whether a box or a coordinate was clamped.
-    pub(crate) failed: bool,
+    pub failed: bool,
 }
 
 impl<'a> Naive<'a> {
-    pub(crate) fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
+    pub fn new(graph: &'a Graph, inputs: &'a [Tensor], shared: Option<(Vec<(u64, i64)>, Tree)>) -> Self {
         Naive {
             graph,
             inputs,
@@ -42,12 +42,12 @@ impl<'a> Naive<'a> {
     }
 
     /// Every output, of these shapes.
-    pub(crate) fn outputs(&mut self, shapes: &[Vec<i64>]) -> Vec<Tensor> {
+    pub fn outputs(&mut self, shapes: &[Vec<i64>]) -> Vec<Tensor> {
         shapes.iter().enumerate().map(|(i, shape)| self.output(i, shape)).collect()
     }
 
     /// One output.
-    pub(crate) fn output(&mut self, number: usize, shape: &[i64]) -> Tensor {
+    pub fn output(&mut self, number: usize, shape: &[i64]) -> Tensor {
         let graph = self.graph;
         let out = &graph.outputs[number];
         let dtype = graph.node(out.node).dtype;
