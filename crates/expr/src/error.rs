@@ -331,6 +331,14 @@ pub enum Error {
         /// Most loops.
         limit: usize,
     },
+    /// A thread would compute too much.
+    #[error(
+        "a point of the result needs more than {limit} operations, because windows on windows are computed again for each pixel; store the result of an inner one, and go on from there"
+    )]
+    Long {
+        /// Most operations.
+        limit: usize,
+    },
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

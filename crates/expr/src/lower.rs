@@ -11,6 +11,9 @@ use crate::program::{Along, LOOPS, Program, Site, Store, Val};
 use crate::stage::{Around, Stages};
 use std::collections::{BTreeSet, HashMap};
 
+/// Most instructions of a thread: beyond that nobody waits for a compiler.
+const MOST: usize = 1 << 18;
+
 /// What lowering knows of an operand.
 #[derive(Clone, Debug)]
 pub struct Operand {
@@ -152,6 +155,9 @@ impl<'a> Lower<'a> {
     }
 
     fn finish(self) -> Result<Program, Error> {
+        if self.program.len() > MOST {
+            return Err(Error::Long { limit: MOST });
+        }
         if self.crowded { Err(Error::Crowded { limit: (Along::BITS - LOOPS) as usize }) } else { Ok(self.program) }
     }
 
@@ -189,6 +195,9 @@ impl<'a> Lower<'a> {
                 continue;
             }
             let before = stack.len();
+            if self.program.len() > MOST {
+                return self.zero();
+            }
             if let Some(value) = self.step(task, &mut stack) {
                 debug_assert_eq!(before, stack.len());
                 self.memo.insert(task, value);

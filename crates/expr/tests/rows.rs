@@ -32,9 +32,19 @@ fn cases() -> Vec<(String, Case)> {
         all.push((format!("softmax {shape:?}"), case(softmax(), DType::F32, shape)));
         all.push((format!("layer norm {shape:?}"), case(norm(), DType::F16, shape)));
     }
-    // The longest rows that are kept, half of them in shared memory.
-    let centred = trace(|x: In<f32, (Y, X)>| (x - x.maximum::<X>()).store::<(Y, X)>()).graph;
-    all.push(("centred".into(), case(centred, DType::F32, [1, 32_768])));
+    // The longest rows that are kept, by 1024 threads; and one that ends within a step.
+    for n in [32_768, 16_384, 9_000] {
+        let centred = trace(|x: In<f32, (Y, X)>| (x - x.maximum::<X>()).store::<(Y, X)>()).graph;
+        all.push((format!("centred {n}"), case(centred, DType::F32, [1, n])));
+    }
+    // Two values of each point are kept, of which one is let go; and rows that end before their block does.
+    let twice = trace(|x: In<f32, (Y, X)>| {
+        let (below, above) = (x.minimum::<X>(), x.maximum::<X>());
+        let (low, high) = ((x - below).exp(), (above - x).sqrt());
+        let both = low.sum::<X>() + high.sum::<X>();
+        (low * both - high).store::<(Y, X)>()
+    });
+    all.push(("twice".into(), case(twice.graph, DType::F32, [9, 512])));
     // Rows with tails are read anew in each turn.
     all.push(("softmax with tails".into(), case(softmax(), DType::F32, [3, 67])));
     all

@@ -3,12 +3,12 @@
 
 use crate::emitted::{Prepared, check_kernels, prepare};
 use crate::random::{Case, Operand, Rng};
-use crate::tensor::Layout;
+use crate::tensor::{Layout, Stored, evaluate};
 use tilewright_dims::{Dim, dims};
 use tilewright_expr::bind::Place;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output};
-use tilewright_expr::{Border, DType};
+use tilewright_expr::{Border, DType, Error};
 
 dims! { N, Y, X, C }
 
@@ -121,7 +121,7 @@ fn a_window() {
     let mut cases = Vec::new();
     for (i, shape) in [[1, 1], [2, 9], [5, 129], [9, 128], [30, 401], [33, 11]].into_iter().enumerate() {
         for dtype in [DType::F32, DType::U8, DType::U16, DType::F16, DType::F64] {
-            let kept = (i + dtype as usize / 2) % 2 == 0;
+            let kept = (i + dtype as usize / 2).is_multiple_of(2);
             let (mut graph, x) = over(dtype, &YX);
             let x = source(&mut graph, x, kept);
             let border = borders(&mut graph, dtype)[(i + dtype as usize) % 5];
@@ -292,6 +292,31 @@ fn any_windows() {
     let stages = ways.iter().map(|w| if let Way::Stages(n) = w { *n } else { 0 }).sum::<usize>();
     assert!(stages > 6 && ways.contains(&Way::Windows), "{ways:?}");
     check_kernels("stages::any_windows", &prepared);
+}
+
+/// Three windows of five by five on each other, in two passes each: places in shared memory are used again. Five are too much for
+/// one thread of the host, which keeps nothing.
+#[test]
+fn deep_windows() {
+    let deep = |count: usize, shape: &[i64]| {
+        let (mut graph, x) = over(DType::F32, &YX);
+        let soft = (0..count).fold(x, |x, _| separable(&mut graph, x, 2, Border::Reflect101));
+        case(graph, &[(soft, &YX)], shape)
+    };
+    let name = |shape: [i64; 2]| format!("deep {shape:?}");
+    let cases = [[3, 130], [12, 70]].map(|shape| (name(shape), deep(3, &shape), Way::Stages(6)));
+    let prepared = staged(cases.into());
+    let staging = prepared[0].plan.staging.as_ref().expect("there are stages");
+    let sum: i64 = staging.stages.iter().map(|s| s.bytes(&staging.tile)).sum();
+    assert!(staging.bytes() * 2 < sum, "{} bytes for stages of {sum}", staging.bytes());
+    check_kernels("stages::deep_windows", &prepared);
+
+    let case = deep(6, &[12, 70]);
+    let stored = [Stored::new(&case.operands[0].tensor, &Layout::dense(2))];
+    match evaluate(&case.graph, &stored, &case.outputs, true, 0) {
+        Err(Error::Long { limit }) => assert_eq!(limit, 1 << 18),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Results under another order than their operands.

@@ -51,6 +51,7 @@ impl Plan {
             registers: self.registers.iter().filter(|(d, _)| slot.stride(*d).is_some()).copied().collect(),
             margins: vec![Margin::NONE; 2],
             padded: vec![false; 2],
+            last_reader: usize::MAX,
             across: true,
         })
     }

@@ -109,6 +109,7 @@ fn candidates(graph: &Graph, plan: &Plan, binding: &Binding<'_>) -> Vec<Stage> {
             registers: plan.registers.iter().filter(|(d, _)| shape.iter().any(|(s, _)| s == d)).copied().collect(),
             margins: vec![Margin::ANY; tile.len()],
             padded: tile.iter().map(|(t, _)| graph.padded[&node].coords.iter().any(|(d, _)| d == t)).collect(),
+            last_reader: usize::MAX,
             across: false,
         }
     };
@@ -173,6 +174,10 @@ fn measure(graph: &Graph, plan: &Plan, tile: &[TileLoop], list: &[Stage]) -> Opt
             }
             places[stage].insert((reader, away));
         }
+    }
+    for (stage, places) in stages.iter_mut().zip(&places) {
+        let last = places.iter().map(|(reader, _)| *reader).max();
+        stage.last_reader = last.filter(|reader| *reader < list.len()).unwrap_or(usize::MAX);
     }
     Some((stages, places.iter().map(BTreeSet::len).collect()))
 }

@@ -71,12 +71,26 @@ pub struct Staging {
 impl Staging {
     /// Bytes of shared memory.
     pub fn bytes(&self) -> i64 {
-        self.stages.iter().map(|s| s.bytes(&self.tile)).sum()
+        self.places().into_iter().zip(&self.stages).map(|(at, s)| at + s.bytes(&self.tile)).max().unwrap_or(0)
     }
 
     /// Where a stage begins, in bytes.
     pub fn offset(&self, stage: usize) -> i64 {
-        self.stages[..stage].iter().map(|s| s.bytes(&self.tile)).sum()
+        self.places()[stage]
+    }
+
+    /// Where each stage begins, in bytes. One that nothing reads any more makes room for others: all threads have met since.
+    fn places(&self) -> Vec<i64> {
+        let mut places: Vec<i64> = Vec::with_capacity(self.stages.len());
+        for (number, stage) in self.stages.iter().enumerate() {
+            let needed = places.iter().zip(&self.stages).filter(|(_, s)| s.last_reader >= number);
+            let mut taken: Vec<(i64, i64)> = needed.map(|(at, s)| (*at, at + s.bytes(&self.tile))).collect();
+            taken.sort_unstable();
+            let bytes = stage.bytes(&self.tile);
+            let start = taken.iter().fold(0, |at, (from, to)| if at + bytes <= *from { at } else { at.max(*to) });
+            places.push(start);
+        }
+        places
     }
 
     /// Turns along each loop of the tile in which threads fill a stage of an inner block: along the innermost a vector each, if memory
@@ -122,6 +136,8 @@ pub struct Stage {
     pub margins: Vec<Margin>,
     /// Along each loop of the tile, whether the node has a border there.
     pub padded: Vec<bool>,
+    /// The number of the last stage that reads it; beyond all of them if results do.
+    pub last_reader: usize,
     /// Whether neighbouring threads fill it along the outer loop of the tile, because memory runs along that.
     pub across: bool,
 }

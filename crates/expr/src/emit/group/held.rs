@@ -1,18 +1,13 @@
-//! What threads keep of their row from the turn that computes it to those that need it again: the first steps' values in
-//! registers, the others' in shared memory.
+//! What threads keep of their row, in registers, from the turn that computes it to those that need it again.
 
 use super::Writer;
 use crate::collective::Group;
 use crate::plan::Plan;
 use crate::program::{Along, Goal, Inst, LOOPS, Program, Val};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// Most words of 32 bits that the threads of a block keep in registers: half of what there are on a multiprocessor.
 const KEPT: usize = 32 << 10;
-/// So many of them stand in registers before any goes to shared memory.
-const REGISTERS: usize = 32;
-/// Most bytes of shared memory for what a block keeps: all that is there without asking, less what the turns' ends take.
-const SHARED_BYTES: usize = 46 << 10;
 
 /// Values that one turn computes and a later one needs again.
 #[derive(Default)]
@@ -21,14 +16,8 @@ pub(super) struct Held {
     given: Vec<BTreeSet<Val>>,
     /// For each turn, what it keeps.
     kept: Vec<BTreeSet<Val>>,
-    /// Steps whose values stand in registers: the first ones.
-    register_steps: u32,
-    /// Steps whose values stand in shared memory.
-    shared_steps: u32,
-    /// Where the values of such a step are, in bytes of a thread: those that no turn needs at once share a place.
-    places: BTreeMap<Val, usize>,
-    /// Bytes of a thread for such a step.
-    step_bytes: usize,
+    /// Steps of a row.
+    steps: u32,
 }
 
 impl Held {
@@ -69,48 +58,24 @@ impl Held {
                 }
             }
         }
-        held.find_places(program);
-        held.share_out(group.steps, plan.block[0] * plan.block[1])
+        held.steps = group.steps;
+        let threads = plan.block[0] * plan.block[1];
+        let words = held.words(program) * (held.steps * threads) as usize;
+        if (1..=KEPT).contains(&words) { held } else { Held::default() }
     }
 
-    /// Gives each value a place among the bytes of a step; places become free after the turn that needs them last.
-    fn find_places(&mut self, program: &Program) {
-        let mut free: Vec<(usize, usize)> = Vec::new();
-        for turn in 0..self.kept.len() {
-            let later: BTreeSet<&Val> = self.given[turn + 1..].iter().flatten().collect();
-            let ended = self.given[turn].iter().filter(|v| !later.contains(v));
-            free.extend(ended.map(|v| (program.dtype(*v).size(), self.places[v])));
-            for v in &self.kept[turn] {
-                let size = program.dtype(*v).size();
-                let place = match free.iter().position(|(s, _)| *s == size) {
-                    Some(i) => free.swap_remove(i).1,
-                    None => {
-                        let place = self.step_bytes.next_multiple_of(size);
-                        self.step_bytes = place + size;
-                        place
-                    }
-                };
-                self.places.insert(*v, place);
-            }
-        }
-        self.step_bytes = self.step_bytes.next_multiple_of(8);
-    }
-
-    /// Decides which steps' values stand in registers; nothing is kept if there is no room.
-    fn share_out(mut self, steps: u32, threads: u32) -> Held {
-        let words = self.step_bytes.div_ceil(4);
-        if words == 0 {
-            return Held::default();
-        }
-        let shared = (words * steps as usize).saturating_sub(REGISTERS) / words;
-        self.shared_steps = shared.min(SHARED_BYTES / (self.step_bytes * threads as usize)) as u32;
-        self.register_steps = steps - self.shared_steps;
-        let fits = words * self.register_steps as usize * threads as usize <= KEPT;
-        if fits { self } else { Held::default() }
+    /// Most words that a thread has of a step at once: what some turn leaves to later ones.
+    fn words(&self, program: &Program) -> usize {
+        let left = |turn: usize| {
+            let later: BTreeSet<Val> = self.given[turn + 1..].iter().flatten().copied().collect();
+            let kept: BTreeSet<Val> = self.kept[..=turn].iter().flatten().copied().collect();
+            later.intersection(&kept).map(|v| program.dtype(*v).size().div_ceil(4)).sum()
+        };
+        (0..self.kept.len()).map(left).max().unwrap_or(0)
     }
 
     pub(super) fn any(&self) -> bool {
-        !self.places.is_empty()
+        self.steps > 0
     }
 
     fn of(list: &[BTreeSet<Val>], turn: usize) -> impl Iterator<Item = Val> {
@@ -135,55 +100,28 @@ impl Writer<'_> {
         given.chain(kept).collect()
     }
 
-    /// What a turn is called with at step `k`, which is one of those in registers, or one of those in shared memory.
-    fn held_arguments(&self, turn: usize, shared: bool) -> String {
-        let all = Held::of(&self.held.given, turn).chain(Held::of(&self.held.kept, turn));
-        let threads = self.plan.block[0] * self.plan.block[1];
-        let place = |v: Val| match shared {
-            true => format!(", s{}[(k - {}) * {threads}]", v.0, self.held.register_steps),
-            false => format!(", h{}[k]", v.0),
-        };
-        all.map(place).collect()
-    }
-
-    /// Defines the registers and the pointers to a thread's part of shared memory.
+    /// Defines the registers.
     pub(super) fn declare_held(&mut self) {
-        let (registers, shared) = (self.held.register_steps, self.held.shared_steps);
-        let threads = self.plan.block[0] * self.plan.block[1];
-        let from = self.scratch(self.held.step_bytes as u32 * shared * threads);
-        for (v, place) in self.held.places.clone() {
-            let kind = self.tile.dtype(v).cuda();
-            if registers > 0 {
-                self.line(1, &format!("{kind} h{}[{registers}];", v.0));
-            }
-            if shared > 0 {
-                let at = from + place as u32 * shared * threads;
-                self.line(1, &format!("{kind}* const s{} = ({kind}*)(tw::shared_memory() + {at}) + threadIdx.x;", v.0));
-            }
+        let values: BTreeSet<Val> = self.held.kept.iter().flatten().copied().collect();
+        for v in values {
+            self.line(1, &format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.held.steps));
         }
     }
 
     /// The steps of a turn along a row that is kept: `turn` is the call without its last arguments.
     pub(super) fn steps_of_held(&mut self, number: usize, call: &str) {
-        let (lanes, width) = (self.lanes(), self.group.tree.width);
-        let (registers, shared) = (self.held.register_steps, self.held.shared_steps);
+        let (lanes, width, steps) = (self.lanes(), self.group.tree.width, self.held.steps);
         let count = super::place::integer(self.group.wide());
-        for (from, to, in_shared) in [(0, registers, false), (registers, registers + shared, true)] {
-            if from == to {
-                continue;
-            }
-            if !in_shared {
-                self.line(1, "TW_UNROLL");
-            }
-            self.line(1, &format!("for (int k = {from}; k < {to}; ++k) {{"));
-            self.line(2, &format!("const {count} at = first + t * {lanes} + k * {width};"));
-            if !self.group.full {
-                self.line(2, "if (at >= end) continue;");
-            }
-            self.point_of_row(2, "at");
-            let held = self.held_arguments(number, in_shared);
-            self.line(2, &format!("{call}{held});"));
-            self.line(1, "}");
+        self.line(1, "TW_UNROLL");
+        self.line(1, &format!("for (int k = 0; k < {steps}; ++k) {{"));
+        self.line(2, &format!("const {count} at = first + t * {lanes} + k * {width};"));
+        if !self.group.full {
+            self.line(2, "if (at >= end) continue;");
         }
+        self.point_of_row(2, "at");
+        let all = Held::of(&self.held.given, number).chain(Held::of(&self.held.kept, number));
+        let held: String = all.map(|v| format!(", h{}[k]", v.0)).collect();
+        self.line(2, &format!("{call}{held});"));
+        self.line(1, "}");
     }
 }
