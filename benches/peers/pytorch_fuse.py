@@ -213,6 +213,18 @@ def video(failed):
     attempt(f"{case} compiled", lambda: measure(COMPILED, torch.compile(prepared, dynamic=False)), failed)
 
 
+def transposed(n, failed):
+    x = torch.rand(n, n, device="cuda")
+    double = lambda x: (x * 2).t().contiguous()
+
+    def measure(name, function):
+        check(name, function(x), double(x), 0)
+        add("fuse", f"transposed/{n}", "device_us", device_us(lambda _: function(x), 9), name)
+
+    attempt(f"transposed/{n} eager", lambda: measure(EAGER, double), failed)
+    attempt(f"transposed/{n} compiled", lambda: measure(COMPILED, torch.compile(double, dynamic=False)), failed)
+
+
 # Reductions and their kin.
 
 
@@ -243,6 +255,10 @@ def reductions(failed):
     by_row = lambda x: torch.softmax(x, 1)
     timed("softmax/8192x32768", by_row, lambda x: torch.softmax(x[:64].double(), 1), [rows], 1e-5, failed)
     del rows
+    for height, width in ((4096, 16384), (1, 1 << 26)):
+        name = f"cumsum/{height}x{width}" if height > 1 else "cumsum/1x2^26"
+        sets = [torch.rand(height, width, device="cuda")]
+        timed(name, lambda x: torch.cumsum(x, 1), lambda x: torch.cumsum(x[:64].double(), 1), sets, 1e-3, failed, False)
     half = [torch.randn(16384, 1024, device="cuda", dtype=torch.float16) for _ in range(3)]
     weight, bias = torch.rand(1024, device="cuda").half(), torch.rand(1024, device="cuda").half()
     normalise = lambda x: F.layer_norm(x, (1024,), weight, bias)
@@ -278,6 +294,7 @@ def main():
         attempt(f"horizontal/{count}", lambda: horizontal(count, failed), failed)
     for n in (1, 50, 500):
         attempt(f"vertical/{n}", lambda: vertical(n, failed), failed)
+    transposed(8192, failed)
     attempt("crops_f16/150", lambda: half_crops(150, failed), failed)
     attempt("nv12_1080p", lambda: video(failed), failed)
     attempt("frames4k/32", lambda: frames(32, failed), failed)

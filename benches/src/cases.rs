@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use tilewright_dims::dims;
-use tilewright_expr::{In, Out, Rect};
+use tilewright_expr::{Element, In, Out, Rect, Value};
 use tilewright_ops::{Error, Fused, Tensor, fuse};
 
 dims! {
@@ -41,11 +41,16 @@ pub type Colours = Tensor<f32, (C,)>;
 pub type Line = Tensor<f32, (X,)>;
 
 /// The main job as a handle: picture, boxes, factor, subtrahend, divisor.
-pub type Crops =
-    Fused<(In<u8, (Y, X, C)>, In<Rect, (N,)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f32, (N, C, Y, X)>>;
+pub type Crops<T = f32> =
+    Fused<(In<u8, (Y, X, C)>, In<Rect, (N,)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<T, (N, C, Y, X)>>;
 
 /// The main job: crop, resize, RGB to BGR, multiply, subtract, divide, planar.
 pub fn crops() -> Crops {
+    stored_crops()
+}
+
+/// The main job, computed in `f32` and stored as `T`.
+pub fn stored_crops<T: Value + Element>() -> Crops<T> {
     let (height, width) = CROP;
     fuse(
         move |picture: In<u8, (Y, X, C)>,
@@ -54,7 +59,7 @@ pub fn crops() -> Crops {
               sub: In<f32, (C,)>,
               div: In<f32, (C,)>| {
             let pixel = picture.crop::<Y, X, _>(boxes).resize::<Y, X>(height, width).reverse::<C>();
-            ((pixel * mul - sub) / div).store::<(N, C, Y, X)>()
+            ((pixel * mul - sub) / div).to::<T>().store::<(N, C, Y, X)>()
         },
     )
 }

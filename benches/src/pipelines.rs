@@ -1,6 +1,6 @@
 //! The computations of the suite `fuse`, and random ones.
 
-use crate::cases::{Batch, Boxes, C, CROP, Colours, H, Line, N, Picture, Random, U, W, X, Y};
+use crate::cases::{Batch, Boxes, C, Colours, H, Line, N, Picture, Random, U, W, X, Y};
 use tilewright_dims::Merge;
 use tilewright_driver::Origin;
 use tilewright_expr::colour::{Depth, Standard, YuvSpec, nv12};
@@ -96,25 +96,6 @@ pub fn frames(filter: Filter, height: usize, width: usize) -> Frames {
     })
 }
 
-/// As [`Crops`](crate::cases::Crops), stored in halves.
-pub type HalfCrops =
-    Fused<(In<u8, (Y, X, C)>, In<Rect, (N,)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f16, (N, C, Y, X)>>;
-
-/// The main job, computed in `f32` and stored in halves.
-pub fn half_crops() -> HalfCrops {
-    let (height, width) = CROP;
-    fuse(
-        move |picture: In<u8, (Y, X, C)>,
-              boxes: In<Rect, (N,)>,
-              mul: In<f32, (C,)>,
-              sub: In<f32, (C,)>,
-              div: In<f32, (C,)>| {
-            let pixel = picture.crop::<Y, X, _>(boxes).resize::<Y, X>(height, width).reverse::<C>();
-            ((pixel * mul - sub) / div).to::<f16>().store::<(N, C, Y, X)>()
-        },
-    )
-}
-
 /// A handle over a frame of video, luma and chroma: factor, subtrahend and divisor for each colour.
 pub type Video =
     Fused<(In<u8, (Y, X)>, In<u8, (H, W, U)>, In<f32, (C,)>, In<f32, (C,)>, In<f32, (C,)>), Out<f16, (C, Y, X)>>;
@@ -132,6 +113,14 @@ pub fn video(height: usize, width: usize) -> Video {
             ((rgb.resize::<Y, X>(height, width) * mul - sub) / div).to::<f16>().store::<(C, Y, X)>()
         },
     )
+}
+
+/// A handle from a matrix to the same one stored column after column.
+pub type Transposed = Fused<(In<f32, (Y, X)>,), Out<f32, (X, Y)>>;
+
+/// Each element twice as large, columns stored as rows.
+pub fn transposed() -> Transposed {
+    fuse(|x: In<f32, (Y, X)>| (x * 2.0).store::<(X, Y)>())
 }
 
 /// A handle from a picture of numbers to one of the same size.

@@ -5,12 +5,25 @@ use crate::Result;
 use crate::cases::{Random, X, Y};
 use crate::report::Report;
 use crate::session::Session;
-use tilewright_expr::{In, f16};
-use tilewright_ops::{Tensor, fuse};
+use std::collections::BTreeSet;
+use tilewright_expr::{In, Out, f16};
+use tilewright_ops::{Fused, Tensor, fuse};
 
 /// The cases.
-pub const CASES: [&str; 7] =
-    ["sum/2^28", "sum/2^24", "sum/2^16", "softmax/8192x32768", "layernorm/16384x1024", "rowsum/2^20x32", "gauss5/4k"];
+pub const CASES: [&str; 9] = [
+    "sum/2^28",
+    "sum/2^24",
+    "sum/2^16",
+    "softmax/8192x32768",
+    "layernorm/16384x1024",
+    "rowsum/2^20x32",
+    "cumsum/4096x16384",
+    "cumsum/1x2^26",
+    "gauss5/4k",
+];
+
+/// A handle over rows.
+type Rows = Fused<(In<f32, (Y, X)>,), Out<f32, (Y, X)>>;
 
 /// Rows of a large tensor that are compared with the host's.
 const SAMPLE: usize = 8;
@@ -23,7 +36,9 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         "sum/2^28" => sum(session, 28, report),
         "sum/2^24" => sum(session, 24, report),
         "sum/2^16" => sum(session, 16, report),
-        "softmax/8192x32768" => softmax(session, (8192, 32768), report),
+        "softmax/8192x32768" => by_row(session, case, &softmax(), (8192, 32768), SAMPLE, report),
+        "cumsum/4096x16384" => by_row(session, case, &cumsum(), (4096, 16384), 4096, report),
+        "cumsum/1x2^26" => by_row(session, case, &cumsum(), (1, 1 << 26), 1, report),
         "layernorm/16384x1024" => layer_norm(session, (16384, 1024), report),
         "rowsum/2^20x32" => row_sum(session, (1 << 20, 32), report),
         other => Err(format!("no case `{other}`").into()),
@@ -48,20 +63,35 @@ fn sum(session: &Session, log: u32, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn softmax(session: &Session, (rows, n): (usize, usize), report: &mut Report) -> Result<()> {
-    let handle = fuse(|x: In<f32, (Y, X)>| x.softmax::<X>().store::<(Y, X)>());
+fn softmax() -> Rows {
+    fuse(|x: In<f32, (Y, X)>| x.softmax::<X>().store::<(Y, X)>())
+}
+
+fn cumsum() -> Rows {
+    fuse(|x: In<f32, (Y, X)>| x.cumsum::<X>().store::<(Y, X)>())
+}
+
+/// A function of rows that gives as many values as it is given. The first and the last `sample` rows are compared.
+fn by_row(
+    session: &Session,
+    case: &str,
+    handle: &Rows,
+    (rows, n): (usize, usize),
+    sample: usize,
+    report: &mut Report,
+) -> Result<()> {
     let host = Tensor::<f32, (Y, X)>::from_vec([rows, n], numbers(5, rows * n))?;
     let x = host.to(&session.device)?;
     let mut result = Tensor::<f32, (Y, X)>::from_vec([rows, n], vec![f32::NAN; rows * n])?.to(&session.device)?;
     handle.call_into(&mut result, &x)?;
     let got = result.to_vec()?;
-    for start in [0, rows - SAMPLE] {
-        let expected = handle.call(&host.narrow::<Y>(start, SAMPLE)?)?.to_vec()?;
-        same_bits(&got[start * n..(start + SAMPLE) * n], &expected)?;
+    for start in BTreeSet::from([0, rows - sample]) {
+        let expected = handle.call(&host.narrow::<Y>(start, sample)?)?.to_vec()?;
+        same_bits(&got[start * n..(start + sample) * n], &expected)?;
     }
     let us = session.clock.device_us(&mut |_| Ok(handle.call_into(&mut result, &x)?))?;
     let limit = session.limit_us(2 * rows * n * size_of::<f32>())?;
-    report.add("reduce", &format!("softmax/{rows}x{n}"), "device_us", us, "us").limited(limit);
+    report.add("reduce", case, "device_us", us, "us").limited(limit);
     Ok(())
 }
 

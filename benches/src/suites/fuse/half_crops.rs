@@ -1,8 +1,7 @@
 //! The main job stored in halves: half the bytes of its results.
 
 use crate::Result;
-use crate::cases::{BOX, C, CROP, FRAME, N, Random, X, Y, colours};
-use crate::pipelines::half_crops;
+use crate::cases::{BOX, C, CROP, FRAME, N, Random, X, Y, colours, stored_crops};
 use crate::report::Report;
 use crate::session::Session;
 use crate::suites::same_bits;
@@ -19,7 +18,7 @@ pub fn run(session: &Session, count: usize, report: &mut Report) -> Result<()> {
     let host = random.picture(FRAME)?;
     let boxes = (0..SETS).map(|_| random.boxes(count, FRAME)).collect::<std::result::Result<Vec<_>, _>>()?;
     let [mul, sub, div] = colours()?;
-    let crops = half_crops();
+    let crops = stored_crops::<f16>();
     let (height, width) = CROP;
     let extents = [count, FRAME[2], height, width];
     let nan = vec![f16::NAN; extents.iter().product()];

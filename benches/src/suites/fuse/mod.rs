@@ -7,6 +7,7 @@ pub mod half_crops;
 pub mod horizontal;
 pub mod prebuilt;
 pub mod rows;
+pub mod transposed;
 pub mod vertical;
 pub mod video;
 
@@ -17,7 +18,7 @@ use crate::session::Session;
 use tilewright_expr::Filter;
 
 /// The cases, in the order of measuring.
-pub const CASES: [&str; 63] = [
+pub const CASES: [&str; 64] = [
     "launch",
     "vertical/1",
     "vertical/10",
@@ -42,6 +43,7 @@ pub const CASES: [&str; 63] = [
     "frames4k/32",
     "frames4k_area/32",
     "nv12_1080p",
+    "transposed/8192",
     "additions/1",
     "additions/21",
     "additions/61",
@@ -97,6 +99,7 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         "frames4k" => frames::run(session, (kind, Filter::Linear), number()?, report),
         "frames4k_area" => frames::run(session, (kind, Filter::Area), number()?, report),
         "nv12_1080p" => video::run(session, report),
+        "transposed" => transposed::run(session, number()?, report),
         "additions" => rows::additions(session, number()?, report),
         "per_kernel" => rows::per_kernel(session, number()?, report),
         "size" => rows::size(session, number()?, report),
