@@ -14,6 +14,7 @@ mod random;
 mod reference;
 mod rows;
 mod scans;
+mod scatter;
 mod sections;
 mod stages;
 mod table;
