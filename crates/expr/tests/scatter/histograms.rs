@@ -1,13 +1,17 @@
 //! Histograms that are stored: their source is read once, and blocks count for themselves.
 
 use super::{Case, Prepared, check, check_cases, prepare};
+use crate::emitted::compiler;
 use crate::random::Rng;
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
-use tilewright_expr::bind::{Place, View, dense};
+use tilewright_expr::bind::{Axis, Place, View, dense};
+use tilewright_expr::emit::combine;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
+use tilewright_expr::sections::Sections;
 use tilewright_expr::{DType, In, Rect, trace};
+use tilewright_headers::host_model::{HostModel, KernelSource};
 
 dims! { N, Y, X, C, Bin }
 
@@ -162,4 +166,30 @@ fn explained() {
     assert_eq!((e.filled.as_slice(), e.bytes_read()), (&[0][..], 12_441_600));
     let scatters = e.sections[0].scatters.as_ref().expect("it scatters");
     assert!(scatters.private.is_some_and(|[places, _, turns]| places == 768 && turns > 1), "{scatters}");
+}
+
+/// Kernels for more pixels than 32 bits count, compiled and not run.
+#[test]
+fn huge_planes_compile() {
+    if !compiler("scatter::histograms::huge_planes_compile") {
+        return;
+    }
+    let plane = trace(|x: In<u8, (Y, X)>| x.histogram::<(Y, X), Bin>(256).store::<(Bin,)>()).graph;
+    let batch = trace(|x: In<u8, (N, Y, X)>| x.histogram::<(Y, X), Bin>(256).store::<(Bin, N)>()).graph;
+    let wide: i64 = 3_000_000_000;
+    let sizes: [(&Graph, Vec<Axis>, Vec<Axis>); 3] = [
+        (&plane, dense(<(Y, X)>::IDS, &[70_000, 70_000]), dense(<(Bin,)>::IDS, &[256])),
+        (&batch, dense(<(N, Y, X)>::IDS, &[3, 70_000, 70_001]), dense(<(Bin, N)>::IDS, &[256, 3])),
+        (&batch, dense(<(N, Y, X)>::IDS, &[wide, 40, 40]), dense(<(Bin, N)>::IDS, &[256, wide])),
+    ];
+    let text = |(graph, x, counts): &(&Graph, Vec<Axis>, Vec<Axis>)| {
+        let view = |axes| View { axes, place: Place::Device, alignment: 16, boxes: None };
+        let sections = Sections::new(graph, &[view(&x[..])], &[view(&counts[..])]).unwrap_or_else(|e| panic!("{e}"));
+        assert!(sections.list[0].plan.private.is_some());
+        combine(&sections).unwrap_or_else(|e| panic!("{e}")).source
+    };
+    let texts: Vec<String> = sizes.iter().map(text).collect();
+    assert!(texts.iter().all(|t| t.contains("long long")));
+    let sources: Vec<KernelSource<'_>> = texts.iter().map(|text| KernelSource { name: "case", text }).collect();
+    HostModel::compile(&sources).unwrap_or_else(|e| panic!("{e}"));
 }
