@@ -52,6 +52,12 @@ fn cases() -> Vec<Case> {
     add("of floats, computed", floats.graph, DType::F32, &[1, 33, 65, 1]);
     let many = trace(|x: In<u16, (Y, X)>| x.histogram::<(Y, X), Bin>(65_536).store::<(Bin,)>()).graph;
     add("more bins than shared memory has room for", many, DType::U16, &[1, 40, 60, 1]);
+    let fewer = trace(|x: In<u8, (Y, X)>| x.histogram::<(Y, X), Bin>(100).store::<(Bin,)>()).graph;
+    add("fewer bins than values", fewer, DType::U8, &[1, 33, 41, 1]);
+    let signed = trace(|x: In<i8, (Y, X)>| x.histogram::<(Y, X), Bin>(128).store::<(Bin,)>()).graph;
+    add("values below the first bin", signed, DType::I8, &[1, 33, 41, 1]);
+    let conditions = trace(|x: In<f32, (Y, X)>| x.gt(1.0).to::<u8>().histogram::<(Y, X), Bin>(2).store::<(Bin,)>());
+    add("of conditions", conditions.graph, DType::F32, &[1, 33, 41, 1]);
     let resized = trace(|x: In<u8, (Y, X, C)>| {
         x.resize::<Y, X>(19, 23).reverse::<C>().to::<u8>().histogram::<(Y, X), Bin>(256).store::<(C, Bin)>()
     });
