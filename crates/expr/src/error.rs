@@ -333,8 +333,8 @@ pub enum Error {
     },
     /// Values of a type cannot meet as a scatter wants them to.
     #[error(
-        "values of `{dtype}` that meet in a scatter cannot be combined by `{collision}`: a sum of floats depends on the order in \
-         which they meet, and `bool` and floats have no bits to combine but those of `And`, `Or`, `Xor` on `bool`; \
+        "values of `{dtype}` that meet in a scatter cannot be combined by `{collision}`: `Sum` takes integers, since a sum of floats \
+         depends on the order in which they meet, `Min` and `Max` numbers, `And`, `Or` and `Xor` integers and `bool`; \
          scale floats to `i64` first, or sum them along a dimension with `.sum`"
     )]
     Collision {

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::join::Joined;
 use crate::plan::{Plan, check_output};
-use crate::scatter::{fills, resolve};
+use crate::scatter::{Partial, fills, resolve};
 use part::part;
 use std::borrow::Cow;
 
@@ -272,7 +272,11 @@ fn groups(graph: &Graph, binding: &Binding<'_>, stored: &[Stored]) -> Result<Vec
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for output in order {
         let apart = |other: &usize| stored[output].part && stored[*other].target.result == stored[output].target.result;
-        let alone = |other: &usize| graph.partial(*other).is_some_and(|p| p.collision.operation().is_some());
+        // What meets may have places of its own in each block; a result with elements has no loops in common with one without.
+        let alone = |other: &usize| {
+            let meets = |p: &Partial| p.collision.operation().is_some() || !p.places.is_empty() && empty[*other];
+            graph.partial(*other).is_some_and(meets)
+        };
         let fits = |group: &&mut Vec<usize>| {
             !group.iter().chain([&output]).any(alone)
                 && !group.iter().any(apart)

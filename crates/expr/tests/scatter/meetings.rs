@@ -91,14 +91,15 @@ fn shapes() {
         });
         cases.push(Case::new(format!("beside, {y} x {x}"), beside.graph, vec![plane], seed as u64));
     }
-    for (seed, y) in [5, 40, 131].into_iter().enumerate() {
+    for (seed, y) in [5, 40, 131, 0].into_iter().enumerate() {
         let mut order: Vec<i64> = (0..y).collect();
         rng.shuffle(&mut order);
         let bits = order.iter().map(|i| *i as u64).collect();
         let order = Tensor { dtype: DType::I32, components: 1, dims: <(Y,)>::IDS.to_vec(), shape: vec![y], bits };
         let x = rng.tensor(DType::U8, <(Y, X)>::IDS, &[y, 37]);
         let moved = trace(|x: In<u8, (Y, X)>, to: In<i32, (Y,)>| {
-            (x / 2).scatter::<Y, Y, _, _>(to, 150, meet::Unique, Initial::Filled(9)).store::<(Y, X)>()
+            let rows = (x / 2).scatter::<Y, Y, _, _>(to, 150, meet::Unique, Initial::Filled(9));
+            (rows.store::<(Y, X)>(), (x * 3).store::<(Y, X)>())
         });
         cases.push(Case::new(format!("{y} rows in another order"), moved.graph, vec![x, order], seed as u64));
     }
