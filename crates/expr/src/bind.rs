@@ -3,6 +3,7 @@
 use crate::dtype::Rect;
 use crate::error::Error;
 use crate::graph::{Binary, DimId, Graph, Inside, NodeId, Op, Output, Size};
+use crate::scatter::Partial;
 use crate::sizes::Sizes;
 
 /// Highest number of dimensions of an operand.
@@ -117,10 +118,15 @@ impl<'a> Binding<'a> {
         Ok(binding)
     }
 
+    /// The same views with a graph that reads them alike, which need not be checked again.
+    pub(crate) fn of(graph: &'a Graph, views: &'a [View<'a>]) -> Self {
+        Binding { graph, views }
+    }
+
     /// The sizes of output `output`, in its layout's order.
     pub fn output(&self, output: usize) -> Result<Vec<i64>, Error> {
         let out = &self.graph.outputs[output];
-        out.dims.iter().map(|d| self.size(*d, self.graph.size_of(out.node, *d))).collect()
+        out.dims.iter().map(|d| self.size(*d, self.graph.output_size(output, *d))).collect()
     }
 
     /// Whether the boxes of an operand were checked here, so that kernels need not.
@@ -221,7 +227,9 @@ impl<'a> Binding<'a> {
     /// Whether a result is as large as a box, so that its size is not known from the operands' sizes.
     pub fn sized_by_boxes(&self) -> bool {
         let output = |o: &Output| o.dims.iter().any(|d| !self.sized(self.graph.size_of(o.node, *d)));
+        let partial = |p: &Partial| p.world.iter().any(|(_, size)| !self.sized(*size));
         self.graph.outputs.iter().any(output)
+            || self.graph.partials.values().any(partial)
             || self.graph.equations.iter().any(|e| !self.sized(e.a) || !self.sized(e.b))
     }
 }

@@ -125,14 +125,14 @@ impl Shared {
         let seen = reached(graph, &set);
         let scans = seen.iter().any(|n| scan::is_shared(graph, *n, &set));
         let heads: Vec<NodeId> = seen.into_iter().filter(|n| is_shared(graph, *n, &set)).collect();
-        let read = |out: &crate::graph::Output| out.dims.iter().any(|d| set.contains(d));
+        let read = |output: usize| graph.loops_of(output).iter().any(|d| set.contains(d));
         let nested = |n: &NodeId| {
             let inside = below(graph, &[chain(graph, *n).map_or(*n, |c| c.source)], &set);
             heads.iter().any(|h| inside.contains(h))
         };
         let again = match scans {
             true => !heads.is_empty(),
-            false => graph.outputs.iter().any(read) || heads.iter().any(nested),
+            false => (0..graph.outputs.len()).any(read) || heads.iter().any(nested),
         };
         Ok(Some(Shared { everywhere: everywhere(graph, &set), dims, again, scans }))
     }
@@ -167,9 +167,11 @@ fn fits(graph: &Graph, binding: &Binding<'_>, dims: &[(DimId, i64)]) -> Result<b
             return Ok(false);
         }
     }
-    for (i, output) in graph.outputs.iter().enumerate() {
-        if !output.dims.iter().copied().zip(binding.output(i)?).all(agrees) {
-            return Ok(false);
+    for output in 0..graph.outputs.len() {
+        for dim in graph.loops_of(output) {
+            if !agrees((dim, binding.size(dim, graph.output_size(output, dim))?)) {
+                return Ok(false);
+            }
         }
     }
     Ok(true)
@@ -202,7 +204,7 @@ fn everywhere(graph: &Graph, set: &BTreeSet<DimId>) -> bool {
             }
         }
     }
-    let mut alone = graph.outputs.iter().any(|o| links.contains(&o.node));
+    let mut alone = graph.all_roots().iter().any(|root| links.contains(root));
     for id in graph.ids() {
         let op = &graph.node(id).op;
         let inside = heads.contains(&id) || links.contains(&id);
@@ -219,8 +221,7 @@ pub(crate) fn is_shared(graph: &Graph, node: NodeId, set: &BTreeSet<DimId>) -> b
 
 /// Nodes that outputs read at their own coordinates: not through [`Op::At`], nor through a reduction or a scan other than of `set`.
 fn reached(graph: &Graph, set: &BTreeSet<DimId>) -> Vec<NodeId> {
-    let outputs: Vec<NodeId> = graph.outputs.iter().map(|o| o.node).collect();
-    below(graph, &outputs, set).into_iter().collect()
+    below(graph, &graph.all_roots(), set).into_iter().collect()
 }
 
 fn below(graph: &Graph, from: &[NodeId], set: &BTreeSet<DimId>) -> BTreeSet<NodeId> {

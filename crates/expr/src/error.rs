@@ -1,6 +1,6 @@
 //! What can go wrong between a closure and a result.
 
-use crate::dtype::Rect;
+use crate::dtype::{DType, Rect};
 
 /// An expression that cannot be planned, bound or evaluated. Every message names the dimension and the sizes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -338,6 +338,29 @@ pub enum Error {
     Long {
         /// Most operations.
         limit: usize,
+    },
+    /// Values of a type cannot meet as a scatter wants them to.
+    #[error(
+        "values of `{dtype}` that meet in a scatter cannot be combined by `{collision}`: `Sum` takes integers, since a sum of floats \
+         depends on the order in which they meet, `Min` and `Max` numbers, `And`, `Or` and `Xor` integers and `bool`; \
+         scale floats to `i64` first, or sum them along a dimension with `.sum`"
+    )]
+    Collision {
+        /// The collision.
+        collision: &'static str,
+        /// The type of the values.
+        dtype: DType,
+    },
+    /// Two values of a scatter that said that no two meet were stored in one place; found on the host alone.
+    #[error(
+        "two values of a `Unique` scatter meet in element {place} of output {output}; no two may: let them meet by \
+         `Min`, `Max`, `Sum` or bits, or make the coordinates distinct"
+    )]
+    Met {
+        /// The output.
+        output: usize,
+        /// The element of its memory.
+        place: usize,
     },
     /// Strides of an output reach the same element twice.
     #[error(

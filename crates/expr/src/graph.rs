@@ -4,6 +4,7 @@
 //! other coordinates is the single primitive [`Op::At`], to which crop, resize, flip, reorder and rename all come down.
 
 mod called;
+mod names;
 
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
@@ -11,7 +12,8 @@ use crate::extend::Function;
 use crate::join::Join;
 use crate::reads::Padded;
 use crate::reduce::Reduction;
-use std::collections::HashMap;
+use crate::scatter::{Partial, Scattering};
+use std::collections::{BTreeMap, HashMap};
 
 /// A dimension's identity: its type's 64-bit id.
 pub type DimId = u64;
@@ -282,6 +284,10 @@ pub struct Graph {
     pub outputs: Vec<Output>,
     /// Outputs that are parts of one result.
     pub joins: Vec<Join>,
+    /// Outputs whose places are not each stored once, by their number.
+    pub(crate) partials: BTreeMap<usize, Partial>,
+    /// What makes the same values as a node, if it is stored.
+    pub(crate) histograms: HashMap<NodeId, Scattering>,
     /// Sizes that must agree.
     pub equations: Vec<Equation>,
     /// Sizes that are computed with.
@@ -320,6 +326,7 @@ impl Graph {
     pub fn same(&self, other: &Graph) -> bool {
         self.outputs == other.outputs
             && self.joins == other.joins
+            && self.partials == other.partials
             && self.operands == other.operands
             && self.error == other.error
             && self.nodes.len() == other.nodes.len()
@@ -349,23 +356,6 @@ impl Graph {
     /// Whether nothing was traced.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
-    }
-
-    /// Makes a dimension's name known.
-    pub fn name_dim(&mut self, id: DimId, name: &'static str) {
-        if self.names.iter().all(|(d, _)| *d != id) {
-            self.names.push((id, name));
-        }
-    }
-
-    /// A dimension's name.
-    pub fn dim_name(&self, id: DimId) -> &'static str {
-        self.names.iter().find(|(d, _)| *d == id).map_or("?", |(_, n)| n)
-    }
-
-    /// Every known dimension with its name.
-    pub(crate) fn names(&self) -> &[(DimId, &'static str)] {
-        &self.names
     }
 
     /// Declares the next operand and returns its number.
@@ -557,7 +547,7 @@ impl Graph {
         if seen.is_empty() { size } else { Size::Node(self.at(node, &seen, &[])) }
     }
 
-    fn union(&mut self, nodes: &[NodeId]) -> Vec<(DimId, Size)> {
+    pub(crate) fn union(&mut self, nodes: &[NodeId]) -> Vec<(DimId, Size)> {
         let mut shape = self.node(nodes[0]).shape.to_vec();
         for node in &nodes[1..] {
             let other = self.node(*node).shape.to_vec();

@@ -54,7 +54,10 @@ impl Graph {
             let join = self.joins.iter().find(|j| j.outputs.start == output);
             results.push(match join {
                 Some(j) => Joined { outputs: j.outputs.clone(), along: Some(j.along), dims: &j.dims },
-                None => Joined { outputs: output..output + 1, along: None, dims: &alone.dims },
+                None => {
+                    let dims = self.partial(output).map_or(&alone.dims, |p| &p.shown);
+                    Joined { outputs: output..output + 1, along: None, dims }
+                }
             });
             output = join.map_or(output + 1, |j| j.outputs.end);
         }
@@ -85,6 +88,9 @@ impl Binding<'_> {
     /// The sizes of one output of a result, in the result's order.
     pub(crate) fn part(&self, result: &Joined<'_>, output: usize) -> Result<Vec<i64>, Error> {
         let (dims, sizes) = (&self.graph.outputs[output].dims, self.output(output)?);
+        if result.along.is_none() {
+            return Ok(sizes);
+        }
         let size = |dim: &DimId| dims.iter().position(|d| d == dim).map_or(1, |i| sizes[i]);
         Ok(result.dims.iter().map(size).collect())
     }

@@ -2,12 +2,13 @@
 
 mod reduce;
 mod scan;
+mod scatter;
 
 use crate::collective::Group;
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
-use crate::program::{Along, LOOPS, Program, Site, Store, Val};
+use crate::program::{Along, LOOPS, PartialStore, Program, Site, Store, Val};
 use crate::stage::{Around, Stages};
 use std::collections::{BTreeSet, HashMap};
 
@@ -163,26 +164,41 @@ impl<'a> Lower<'a> {
 
     /// Every output at every point.
     fn results(&mut self, points: Vec<Point>, outputs: &[Vec<DimId>], world: &[DimId]) {
-        let graph = self.graph;
         for mut point in points {
             point.sort_unstable_by_key(|(d, _)| *d);
-            for (number, (output, dims)) in graph.outputs.iter().zip(outputs).enumerate() {
-                let value = self.value(output.node, &point);
-                let at = |dim: &DimId| find(&point, *dim);
-                let index = dims.iter().map(at).collect::<Option<Box<[Val]>>>();
-                let Some(index) = index else { continue };
-                let missing = point.iter().filter(|(d, _)| !dims.contains(d));
-                if missing.clone().any(|(_, v)| self.program.constant(*v).is_some_and(|s| s.bits != 0)) {
-                    continue;
-                }
-                if missing.clone().any(|(_, v)| self.program.affine(*v).1 != 0) {
-                    continue;
-                }
-                let only_at_zero =
-                    missing.filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8)).collect();
-                self.program.stores.push(Store { output: number as u16, index, value, only_at_zero });
+            for (number, dims) in outputs.iter().enumerate().take(self.graph.outputs.len()) {
+                self.result(&point, (number, dims), world);
             }
         }
+    }
+
+    /// One output at one point.
+    fn result(&mut self, point: &Point, (number, dims): (usize, &[DimId]), world: &[DimId]) {
+        let graph = self.graph;
+        let partial = graph.partial(number);
+        let lacks = |d: &DimId| match partial {
+            Some(partial) => partial.world.iter().all(|(w, _)| w != d),
+            None => !dims.contains(d),
+        };
+        let missing = point.iter().filter(|(d, _)| lacks(d));
+        let value = self.value(graph.outputs[number].node, point);
+        let Some(index) = dims.iter().map(|d| self.place(number, *d, point)).collect::<Option<Box<[Val]>>>() else {
+            return;
+        };
+        if missing.clone().any(|(_, v)| self.program.constant(*v).is_some_and(|s| s.bits != 0)) {
+            return;
+        }
+        if missing.clone().any(|(_, v)| self.program.affine(*v).1 != 0) {
+            return;
+        }
+        let only_at_zero = missing.filter_map(|(d, _)| world.iter().position(|w| w == d).map(|i| i as u8)).collect();
+        let partial = partial.map(|p| PartialStore {
+            condition: self.condition(p, point),
+            collision: p.collision,
+            computed: !p.places.is_empty(),
+            along: (0..world.len()).filter(|i| p.world.iter().any(|(d, _)| *d == world[*i])).fold(0, |a, i| a | 1 << i),
+        });
+        self.program.stores.push(Store { output: number as u16, index, value, only_at_zero, partial });
     }
 
     /// The value of `node` at `point`. Works through a stack of its own, so that long chains need no deep recursion.

@@ -9,6 +9,7 @@ use crate::fold;
 use crate::graph::{Binary, DimId, NodeId, Unary};
 pub use crate::inst::{Along, Goal, Inst, LOOPS, Loop, LoopId, SharedReduction, SharedScan, Val};
 use crate::reduce::Reduction;
+use crate::scatter::Collision;
 use std::collections::{BTreeSet, HashMap};
 
 /// One stored value.
@@ -22,6 +23,33 @@ pub struct Store {
     pub value: Val,
     /// World dimensions that the output lacks: stored only where their coordinate is 0.
     pub only_at_zero: Box<[u8]>,
+    /// How it is stored, if not to a place of its own whatever the values.
+    pub partial: Option<PartialStore>,
+}
+
+/// A store whose place or whether it happens is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartialStore {
+    /// Where this is false nothing is stored.
+    pub condition: Option<Val>,
+    /// What becomes of the value and what its place holds.
+    pub collision: Collision,
+    /// Whether the place is computed, so that values may meet.
+    pub computed: bool,
+    /// The world dimensions that values vary along: each of their points stores.
+    pub along: Along,
+}
+
+impl Store {
+    /// Every value that it needs.
+    pub fn needs(&self) -> impl Iterator<Item = Val> + '_ {
+        self.index.iter().copied().chain([self.value]).chain(self.condition())
+    }
+
+    /// Where this is false nothing is stored.
+    pub fn condition(&self) -> Option<Val> {
+        self.partial.and_then(|p| p.condition)
+    }
 }
 
 /// An expression's value at coordinates other than the loops' own.
@@ -168,8 +196,7 @@ impl Program {
     pub fn live(&self) -> Vec<bool> {
         let mut live = vec![false; self.len()];
         for store in self.stored() {
-            live[store.value.0 as usize] = true;
-            store.index.iter().for_each(|v| live[v.0 as usize] = true);
+            store.needs().for_each(|v| live[v.0 as usize] = true);
         }
         self.terms().for_each(|v| live[v.0 as usize] = true);
         self.kept.iter().for_each(|v| live[v.0 as usize] = true);

@@ -12,6 +12,7 @@ mod laws;
 mod reference;
 mod rows;
 mod scans;
+mod scatter;
 mod sections;
 mod stages;
 mod table;

@@ -125,7 +125,7 @@ fn cases() -> Vec<(String, Case)> {
     add(
         "a histogram beside a mean",
         trace(|x: In<u8, (Y, X, C)>| {
-            (x.histogram::<(Y, X), Bin>(20).store::<(C, Bin)>(), x.mean::<(Y, X)>().store::<(C,)>())
+            ((x.histogram::<(Y, X), Bin>(20) + 1i64).store::<(C, Bin)>(), x.mean::<(Y, X)>().store::<(C,)>())
         })
         .graph,
         DType::U8,

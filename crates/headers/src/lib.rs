@@ -38,6 +38,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/layout.cuh",
         "tilewright/reduce.cuh",
         "tilewright/scan.cuh",
+        "tilewright/scatter.cuh",
         "tilewright/tensor.cuh",
         "tilewright/tile.cuh",
         "tilewright/wgmma.cuh",

@@ -1,16 +1,16 @@
 //! [`Fused`]: an expression traced once, called often.
 
 use crate::device::{Device, Gpu};
+use crate::entry::{Entry, Run};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
 use crate::kernel::{Built, Launch};
-use crate::launches::{Known, LaunchKind, launched};
+use crate::launches::{Known, LaunchKind};
 use crate::signature::Signature;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use tilewright_expr::bind::{Axis, Binding, Bounds, Place, View, check_boxes, dense};
-use tilewright_expr::dtype::{HostSlice, HostSliceMut};
+use tilewright_expr::bind::{Axis, Binding, Place, View, dense};
 use tilewright_expr::emit::combine;
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
@@ -76,30 +76,25 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// What all clones of a handle share.
 pub(crate) struct Core {
     graph: Graph,
+    /// The graph of calls into new tensors, where that is another one: those hold nothing yet.
+    fresh: Option<Graph>,
     name: String,
     entries: RwLock<HashMap<u64, Vec<Arc<Entry>>>>,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
     last: Mutex<Option<Arc<Built>>>,
 }
 
-/// What is known about calls of one signature.
-struct Entry {
-    key: Box<[u64]>,
-    outputs: Vec<Vec<i64>>,
-    /// Host operands with boxes, and the size of what they crop.
-    limits: Vec<(u16, Bounds)>,
-    run: Run,
-}
-
-enum Run {
-    Nothing,
-    Cpu(HostKernel),
-    Gpu(Launch),
+/// Which kernel of a graph: part of what kernels are known by.
+#[derive(Clone, Copy)]
+enum Part {
+    Fill,
+    Main,
 }
 
 impl Core {
     pub(crate) fn new(graph: Graph, name: &str) -> Core {
         Core {
+            fresh: graph.fresh(),
             graph,
             name: name.to_string(),
             entries: RwLock::default(),
@@ -174,8 +169,8 @@ impl Core {
         let mut tensors = O::allocate(&extents, &device)?;
         let targets = O::targets(&mut tensors)?;
         let (entry, known) = match known {
-            Some(entry) => (entry, Known::Call),
-            None => self.plan(&signature, operands, &device, &targets)?,
+            Some(entry) => (entry, [Known::Call; 2]),
+            None => self.plan(&signature, operands, &device, (&targets, true))?,
         };
         entry.execute(operands, targets, (&self.name, known))?;
         Ok(tensors)
@@ -210,9 +205,9 @@ impl Core {
         let (entry, known) = match self.known(&signature) {
             Some(entry) => {
                 entry.check(operands)?;
-                (entry, Known::Call)
+                (entry, [Known::Call; 2])
             }
-            None => self.plan(&signature, operands, &device, &targets)?,
+            None => self.plan(&signature, operands, &device, (&targets, false))?,
         };
         entry.execute(operands, targets, (&self.name, known))
     }
@@ -228,20 +223,23 @@ impl Core {
         signature: &Signature,
         operands: &[Operand<'_>],
         device: &Device,
-        targets: &Targets<'_>,
-    ) -> Result<(Arc<Entry>, Known), Error> {
+        (targets, new): (&Targets<'_>, bool),
+    ) -> Result<(Arc<Entry>, [Known; 2]), Error> {
+        let graph = self.graph_of(new);
         let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
-        let binding = Binding::new(&self.graph, &views)?;
+        let binding = Binding::new(graph, &views)?;
         let outputs = binding.results()?;
-        let mut known = Known::Kernel;
+        let mut known = [Known::Kernel; 2];
         let run = match device {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
-            Device::Cpu => Run::Cpu(HostKernel::new(&self.graph, &views, &outs)?),
+            Device::Cpu => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
             Device::Gpu(gpu) => {
-                let sections = Sections::new(&self.graph, &views, &outs)?;
-                let built = self.build(&sections, gpu, &mut known)?;
-                Run::Gpu(Launch::new(built, gpu, &sections)?)
+                let fills = Sections::fills(graph, &views, &outs)?;
+                let main = Some(Sections::new(graph, &views, &outs)?);
+                let [of_fills, of_main] = &mut known;
+                let fill = self.launch(fills, gpu, (Part::Fill, new), of_fills)?;
+                Run::Gpu(Box::new([fill, self.launch(main, gpu, (Part::Main, new), of_main)?]))
             }
         };
         let entry = Entry { key: signature.to_boxed(), outputs, limits: binding.limits()?, run };
@@ -250,9 +248,37 @@ impl Core {
         Ok((entry, known))
     }
 
-    fn build(&self, sections: &Sections<'_>, gpu: &Gpu, known: &mut Known) -> Result<Arc<Built>, Error> {
+    /// The graph of calls into new tensors, or into those that are there.
+    fn graph_of(&self, new: bool) -> &Graph {
+        self.fresh.as_ref().filter(|_| new).unwrap_or(&self.graph)
+    }
+
+    /// The launch of these sections, if they have any blocks.
+    fn launch(
+        &self,
+        sections: Option<Sections<'_>>,
+        gpu: &Gpu,
+        part: (Part, bool),
+        known: &mut Known,
+    ) -> Result<Option<Launch>, Error> {
+        let Some(sections) = sections.filter(|s| s.blocks() > 0) else { return Ok(None) };
+        let kind = match part.0 {
+            Part::Fill => LaunchKind::Fill,
+            Part::Main => LaunchKind::Fused,
+        };
+        let built = self.build(&sections, gpu, part, known)?;
+        Ok(Some(Launch::new(built, gpu, &sections, kind)?))
+    }
+
+    fn build(
+        &self,
+        sections: &Sections<'_>,
+        gpu: &Gpu,
+        (part, new): (Part, bool),
+        known: &mut Known,
+    ) -> Result<Arc<Built>, Error> {
         let mut key = sections.key();
-        key.push(gpu.ordinal() as u64);
+        key.extend([gpu.ordinal() as u64, part as u64, u64::from(new && self.fresh.is_some())]);
         if let Some(built) = lock(&self.built).get(&key) {
             return Ok(built.clone());
         }
@@ -264,12 +290,14 @@ impl Core {
 
     /// The source of the kernel that a GPU would run for these operands.
     pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
-        self.as_on_a_gpu(operands, |views, outs| Ok(combine(&Sections::new(&self.graph, views, outs)?)?.source))
+        let graph = self.graph_of(true);
+        self.as_on_a_gpu(operands, |views, outs| Ok(combine(&Sections::new(graph, views, outs)?)?.source))
     }
 
     /// What that kernel is.
     pub(crate) fn explain(&self, operands: &[Operand<'_>]) -> Result<Explanation, Error> {
-        self.as_on_a_gpu(operands, |views, outs| Ok(Explanation::new(&self.graph, &self.name, views, outs)?))
+        let graph = self.graph_of(true);
+        self.as_on_a_gpu(operands, |views, outs| Ok(Explanation::new(graph, &self.name, views, outs)?))
     }
 
     /// Views of the operands, large ones taken as device memory, and of dense results.
@@ -292,50 +320,6 @@ impl Core {
             results.iter().map(|r| Ok(dense(r.dims, &binding.result(r)?))).collect::<Result<_, Error>>()?;
         let outs: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
         f(&views, &outs)
-    }
-}
-
-impl Entry {
-    /// Checks what a signature does not tell: boxes on the host.
-    fn check(&self, operands: &[Operand<'_>]) -> Result<(), Error> {
-        for (operand, bounds) in &self.limits {
-            if let Some(boxes) = operands[usize::from(*operand)].boxes() {
-                check_boxes(boxes, *bounds)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn execute(
-        &self,
-        operands: &[Operand<'_>],
-        targets: Targets<'_>,
-        (name, known): (&str, Known),
-    ) -> Result<(), Error> {
-        match &self.run {
-            Run::Nothing => Ok(()),
-            Run::Gpu(launch) => launch.run(operands, &targets, known),
-            Run::Cpu(kernel) => {
-                let inputs: Vec<HostSlice<'_>> = operands
-                    .iter()
-                    .filter_map(|o| match o.memory {
-                        Source::Host { slice, .. } => Some(slice),
-                        Source::Gpu { .. } => None,
-                    })
-                    .collect();
-                let mut outputs: Vec<HostSliceMut<'_>> = targets
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|t| match t.memory {
-                        Sink::Host(slice) => Some(slice),
-                        Sink::Gpu { .. } => None,
-                    })
-                    .collect();
-                kernel.run(&inputs, &mut outputs)?;
-                launched(LaunchKind::Host, name, known, [[1; 3]; 2]);
-                Ok(())
-            }
-        }
     }
 }
 

@@ -62,6 +62,7 @@ impl Built {
 #[derive(Debug)]
 pub(crate) struct Launch {
     built: Arc<Built>,
+    kind: LaunchKind,
     gpu: Gpu,
     config: LaunchConfig,
     /// The parameter block with zeros for addresses and host operands, up to the last byte that is not 0.
@@ -75,7 +76,12 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    pub(crate) fn new(built: Arc<Built>, gpu: &Gpu, sections: &Sections<'_>) -> Result<Launch, Error> {
+    pub(crate) fn new(
+        built: Arc<Built>,
+        gpu: &Gpu,
+        sections: &Sections<'_>,
+        kind: LaunchKind,
+    ) -> Result<Launch, Error> {
         let kernel = &built.kernel;
         let mut head = vec![0; kernel.bytes];
         kernel.pack(sections, &mut head);
@@ -95,6 +101,7 @@ impl Launch {
             grid[0] = grid[0].min(resident.max(1) * gpu.device().multiprocessors());
         }
         Ok(Launch {
+            kind,
             gpu: gpu.clone(),
             config: LaunchConfig {
                 grid,
@@ -162,7 +169,7 @@ impl Launch {
         } else {
             raw::launch(&self.gpu, function, &self.config, block)?;
         }
-        launches::launched(LaunchKind::Fused, &self.built.name, known, [self.config.grid, self.config.block]);
+        launches::launched(self.kind, &self.built.name, known, [self.config.grid, self.config.block]);
         Ok(())
     }
 }

@@ -13,6 +13,8 @@ pub enum LaunchKind {
     Host,
     /// A fused kernel, on a GPU.
     Fused,
+    /// The kernel before a fused one that scatters, on a GPU: it gives the places of results their initial value.
+    Fill,
     /// A kernel of the user's.
     Own,
 }

@@ -2,6 +2,7 @@
 
 mod device;
 mod eager;
+mod entry;
 mod error;
 mod feed;
 mod frame;

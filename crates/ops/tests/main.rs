@@ -13,6 +13,7 @@ mod operations;
 mod patterns;
 mod reductions;
 mod scans;
+mod scatter;
 mod sections;
 mod support;
 mod user_kernel;

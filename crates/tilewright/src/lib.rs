@@ -6,7 +6,9 @@ pub mod prelude {
     pub use tilewright_expr::{
         Affine, Aspect, Border, Centres, Deinterlace, Edge, Filter, Perspective, PlaneOrder, Sampling,
     };
-    pub use tilewright_expr::{Expr, In, IntoExpr, Rect, World, bf16, concatenate, constant, coordinate, f16};
+    pub use tilewright_expr::{
+        Expr, In, Initial, IntoExpr, Rect, World, bf16, concatenate, constant, coordinate, f16, meet,
+    };
     pub use tilewright_ops::{Device, Evaluate, Fused, Tensor, fuse};
 }
 

@@ -27,9 +27,10 @@ pub(super) fn function(
     let mut body = Body::new(plan, names, params, program);
     body.compute();
     body.accumulators();
-    if !program.stored().is_empty() {
+    if program.stored().iter().any(|s| s.partial.is_none()) {
         body.stores();
     }
+    body.partial_stores();
     out.push_str(&body.text);
     out.push_str("}\n\n");
 }
@@ -314,13 +315,14 @@ impl<'a> Body<'a> {
         let (plan, program) = (self.plan, self.program);
         for (number, slot) in plan.outputs.iter().enumerate() {
             let mut zeros: Vec<&[u8]> = Vec::new();
-            for s in program.stores.iter().filter(|s| usize::from(s.output) == number) {
+            let whole = |s: &crate::program::Store| usize::from(s.output) == number && s.partial.is_none();
+            for s in program.stores.iter().filter(|s| whole(s)) {
                 if !zeros.contains(&&s.only_at_zero[..]) {
                     zeros.push(&s.only_at_zero);
                 }
             }
             for zero in zeros {
-                let mine = |s: &crate::program::Store| usize::from(s.output) == number && s.only_at_zero[..] == *zero;
+                let mine = |s: &crate::program::Store| whole(s) && s.only_at_zero[..] == *zero;
                 let accesses =
                     program.stores.iter().enumerate().filter(|(_, s)| mine(s)).map(|(i, s)| (i, 0u8, &s.index[..]));
                 let list = groups(program, plan, (number, slot), accesses);

@@ -74,7 +74,7 @@ pub fn combine(sections: &Sections<'_>) -> Result<Combined, Error> {
         let _ = write!(source, "// section {number}\n{}", section.head);
         headers.extend(&section.headers);
     }
-    let order = ["prelude", "half_value", "collective", "scan", "arch/warp"];
+    let order = ["prelude", "half_value", "collective", "scan", "scatter", "arch/warp"];
     include(&mut source, &order.into_iter().filter(|name| headers.contains(name)).collect::<Vec<_>>());
     for (number, section) in written.iter().enumerate() {
         let _ = writeln!(source, "namespace section{number} {{\n");

@@ -13,6 +13,7 @@ mod group;
 mod params;
 mod reuse;
 mod run;
+mod scatter;
 mod schedule;
 mod sent;
 mod stage;
@@ -85,6 +86,12 @@ struct Written {
 
 impl Written {
     fn new(graph: &Graph, plan: &Plan, role: Role) -> Result<Written, Error> {
+        let mut written = Written::of(graph, plan, role)?;
+        written.headers.extend(scatter::header(graph));
+        Ok(written)
+    }
+
+    fn of(graph: &Graph, plan: &Plan, role: Role) -> Result<Written, Error> {
         if let Some(staging) = &plan.staging {
             return stage::write(graph, plan, staging, role);
         }
@@ -112,6 +119,9 @@ impl Written {
                 headers.push("scan");
             }
             shared = tile.shared.len() + tile.scans.len();
+        } else if let Some(private) = &plan.private {
+            let programs = [Some(&tile), point.as_ref()];
+            shared_bytes = scatter::write(&mut functions, (plan, private), (&names, role), &params, programs);
         } else {
             body::function(&mut functions, "tile", plan, &names, &params, &tile, None);
             if let Some(point) = &point {

@@ -31,6 +31,8 @@ pub enum Field {
     Tiles(u8),
     /// Length of an input's axis.
     InputExtent(u16, u8),
+    /// Tiles that a block goes along, of a kernel whose blocks scatter to places of their own first.
+    Turns,
     /// Where a host operand starts, in bytes from the start of what was sent beside or instead of it.
     Offset(u16),
     /// Whether the results are too large for the L2 cache to keep, so that they had better not fill it.
@@ -137,6 +139,9 @@ impl Params {
                 }
             }
         }
+        if plan.private.is_some() {
+            narrow.push((Field::Turns, "unsigned turns".into()));
+        }
         narrow.push((Field::Streaming, "int streaming".into()));
         let mut fields = Vec::new();
         let mut declarations = Vec::new();
@@ -200,6 +205,7 @@ impl Params {
                 Field::Tiles(i) => (tiles[i as usize], 4),
                 Field::InputExtent(i, a) => (plan.shapes[i as usize][a as usize].1, 4),
                 Field::Offset(i) => (pieces.offset(usize::from(i)).unwrap_or(0) as i64, 4),
+                Field::Turns => (plan.private.as_ref().map_or(1, |p| p.turns(plan)), 4),
                 Field::Streaming => (i64::from(result_bytes(plan) > STREAMING_BYTES), 4),
             };
             // Little-endian, as every machine with CUDA is: the low bytes of a narrow field come first.

@@ -39,7 +39,7 @@ impl Uses {
         program.terms().for_each(|v| uses.stored[v.0 as usize] = true);
         for store in program.stored() {
             let address = store.index.iter().filter_map(|v| program.affine(*v).0);
-            address.chain([store.value]).for_each(|v| uses.stored[v.0 as usize] = true);
+            address.chain([store.value]).chain(store.condition()).for_each(|v| uses.stored[v.0 as usize] = true);
         }
         program.kept.iter().for_each(|v| uses.stored[v.0 as usize] = true);
         for v in program.values().rev().filter(|v| !program.given.contains(v)) {

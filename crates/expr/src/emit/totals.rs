@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::fold;
 use crate::graph::Graph;
 use crate::plan::{Plan, Slot};
-use crate::program::{Along, Goal, Inst, LOOPS, Program, Val};
+use crate::program::{Along, Goal, Inst, LOOPS, Program, Store, Val};
 
 /// What all threads of a launch do together.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,9 @@ pub(crate) fn totals(graph: &Graph, plan: &Plan) -> Result<Totals, Error> {
     totals.combine(&point, group, rows);
     let aimed = [lanes.aimed(Goal::Stores), single.aimed(Goal::Stores)];
     let along = |s: &Slot| s.axes.iter().any(|a| reduced.iter().any(|w| w.dim == a.axis.dim));
-    match plan.outputs.iter().any(along) {
+    let first = plan.world.len() - reduced.len();
+    let partial = tile.stores.iter().filter_map(|s| s.partial).any(|p| p.along >> first != 0);
+    match partial || plan.outputs.iter().any(along) {
         true => totals.run(plan, [&aimed[0], &aimed[1]], rows, group.n),
         false => totals.run(plan, [&aimed[1], &aimed[1]], rows, 1),
     }
@@ -171,8 +173,13 @@ impl Totals {
 
     pub(super) fn widths_written(&mut self, plan: &Plan, program: &Program) {
         for (number, slot) in plan.outputs.iter().enumerate() {
-            let mine = program.stored().iter().enumerate().filter(|(_, s)| usize::from(s.output) == number);
-            let stores = mine.map(|(i, s)| (i, 0u8, &s.index[..]));
+            let mine = |s: &(usize, &Store)| usize::from(s.1.output) == number;
+            // What may be dropped is stored one by one.
+            let (some, whole): (Vec<_>, Vec<_>) =
+                program.stored().iter().enumerate().filter(mine).partition(|(_, s)| s.partial.is_some());
+            let stores = whole.into_iter().map(|(i, s)| (i, 0u8, &s.index[..]));
+            let alone = some.first().map(|_| slot.dtype.size() as u32);
+            self.write_widths[number].extend(alone);
             collect(&mut self.write_widths[number], (program, plan), (number, slot), stores, runs);
         }
     }

@@ -185,11 +185,13 @@ impl Worker<'_> {
         self.row = None;
         self.begin_scans();
         let reduced = self.plan.world.len() - group.loops;
-        let along = |d: &usize| *d >= reduced;
         let index = |s: &crate::program::Store| {
-            s.index.iter().any(
-                |v| matches!(self.schedule.program.inst(*v), crate::program::Inst::Coord(d) if along(&usize::from(*d))),
-            )
+            match s.partial {
+            Some(partial) => partial.along >> reduced != 0,
+            None => s.index.iter().any(
+                |v| matches!(self.schedule.program.inst(*v), crate::program::Inst::Coord(d) if usize::from(*d) >= reduced),
+            ),
+        }
         };
         let whole = self.schedule.program.stored().iter().any(index);
         let range = if whole { range } else { 0..i64::from(range.start == 0) };

@@ -136,7 +136,7 @@ impl Users {
                 of.entry(v).or_default().insert(i);
             }
         }
-        let stored = program.stored().iter().map(|s| s.value);
+        let stored = program.stored().iter().flat_map(|s| s.needs());
         let taken = program.taken().flat_map(|(_, s)| &s.terms).flat_map(|(a, b)| [Some(*a), *b]).flatten();
         Users { made, maker, of, stored: stored.chain(taken).collect() }
     }

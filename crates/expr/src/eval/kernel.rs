@@ -26,7 +26,9 @@ struct Placed {
 impl HostKernel {
     /// Plans the evaluation; sizes are checked as for a kernel.
     pub fn new(graph: &Graph, views: &[View<'_>], results: &[View<'_>]) -> Result<HostKernel, Error> {
-        let sections = Sections::host(graph, views, results)?.list.into_iter().map(|s| {
+        let fills = Sections::host_fills(graph, views, results)?.map_or(Vec::new(), |fills| fills.list);
+        let sections = Sections::host(graph, views, results)?.list;
+        let sections = fills.into_iter().chain(sections).map(|s| {
             let section = HostSection::new(&s.graph, s.plan)?;
             Ok(Placed { section, operands: s.operands, targets: s.targets })
         });
@@ -53,7 +55,14 @@ impl HostKernel {
             let start = |t: &Target| usize::try_from(t.start).unwrap_or(usize::MAX);
             let mut slices: Vec<HostSliceMut<'_>> =
                 mine.map(|(slice, t): (&mut HostSliceMut<'_>, _)| slice.tail(start(t))).collect();
-            first = first.and(placed.section.run(&inputs, &mut slices));
+            let met = |e| match e {
+                Error::Met { output, place } => {
+                    let target = &placed.targets[output];
+                    Error::Met { output: target.result, place: place + start(target) }
+                }
+                other => other,
+            };
+            first = first.and(placed.section.run(&inputs, &mut slices).map_err(met));
         }
         first
     }

@@ -9,6 +9,7 @@ mod group;
 mod kept;
 mod kernel;
 mod lanes;
+mod meet;
 mod raw;
 mod scan;
 mod schedule;
@@ -74,9 +75,11 @@ impl HostSection {
             None => self.run_blocks(&place),
         }
         match failed.load(Ordering::Relaxed) {
-            0 => Ok(()),
-            word => Err(Error::of_word(word)),
+            0 => {}
+            word => return Err(Error::of_word(word)),
         }
+        let met = |(output, target): (usize, &Target<'_>)| Some(Error::Met { output, place: target.met()? });
+        targets.iter().enumerate().find_map(met).map_or(Ok(()), Err)
     }
 
     fn run_blocks<'a>(&self, place: &(dyn Fn(usize) -> Worker<'a> + Sync)) {
@@ -146,6 +149,8 @@ struct Worker<'a> {
     /// Which columns the blocks of values that rows share are of.
     columns: Option<(usize, usize)>,
     kept: Kept,
+    /// Tables for results that values are scattered to.
+    own: Vec<Option<meet::Own<'a>>>,
 }
 
 impl<'a> Worker<'a> {
@@ -173,6 +178,7 @@ impl<'a> Worker<'a> {
             row: None,
             columns: None,
             kept: Kept::new(&schedule.taps),
+            own: Vec::new(),
         }
     }
 
@@ -365,7 +371,7 @@ impl<'a> Worker<'a> {
         lanes::load(self.inputs[usize::from(operand)], component, places, out, n);
     }
 
-    fn store(&self, start: usize, n: usize) {
+    fn store(&mut self, start: usize, n: usize) {
         let schedule = self.schedule;
         let inner = self.plan.world.len().wrapping_sub(1);
         for store in &schedule.program.stores {
@@ -375,6 +381,10 @@ impl<'a> Worker<'a> {
             }
             let once = store.only_at_zero.iter().any(|d| usize::from(*d) == inner);
             if once && start > 0 {
+                continue;
+            }
+            if let Some(partial) = store.partial {
+                self.store_partial(store, partial, start, if once { 1 } else { n });
                 continue;
             }
             let slot = &self.plan.outputs[usize::from(store.output)];

@@ -5,72 +5,15 @@
 )]
 
 use super::lanes::{Arg, Lane, values, values_mut};
+use super::meet::{NOWHERE, meet};
 use crate::arith::{Arith, CastTo};
 use crate::dtype::{DType, HostSliceMut};
 use crate::fold::{with_type, with_wide_type};
 use crate::graph::{Binary, Unary};
+use crate::scatter::Collision;
 use half::{bf16, f16};
 use std::marker::PhantomData;
-
-/// An output that several threads write, each its own elements.
-pub(super) struct Target<'a> {
-    start: *mut u8,
-    len: usize,
-    dtype: DType,
-    _memory: PhantomData<&'a mut [u8]>,
-}
-
-// SAFETY: `write` is the only access; the plan has checked that no two points of the iteration space have the same place
-// (`Error::Overlap`), and every point is computed by one thread.
-unsafe impl Send for Target<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for Target<'_> {}
-
-impl<'a> Target<'a> {
-    pub(super) fn new<'s: 'a>(slice: &'a mut HostSliceMut<'s>) -> Target<'a> {
-        let (len, dtype) = (slice.len(), slice.dtype());
-        macro_rules! start {
-            ($($v:ident),*) => { match slice { $(HostSliceMut::$v(s) => s.as_mut_ptr().cast::<u8>(),)* } };
-        }
-        let start = start!(Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
-        Target { start, len, dtype, _memory: PhantomData }
-    }
-
-    /// Writes `n` values at `base`, `base + stride`, ...
-    pub(super) fn write(&self, base: usize, stride: usize, value: Arg<'_>, n: usize) {
-        let last = base + (n - 1) * stride;
-        assert!(last < self.len, "the plan checked that outputs are large enough");
-        with_type!(self.dtype, T => self.write_as::<T>(base, stride, value, n));
-    }
-
-    fn write_as<T: Lane>(&self, base: usize, stride: usize, value: Arg<'_>, n: usize) {
-        // SAFETY: `start` points to `len` elements of `dtype`, which is `T`; `bool` is written as a byte 0 or 1. `base` and
-        // `last` (checked by the caller) are inside, and so is everything between.
-        let at = |i: usize| unsafe { self.start.cast::<T::Rep>().add(base + i * stride) };
-        match value {
-            Arg::Block(block) => {
-                let from = values::<T>(block, n);
-                if stride == 1 {
-                    // SAFETY: the destination is `n` elements inside the output that only this thread touches now; the
-                    // source is a block of this thread.
-                    unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), at(0), n) };
-                } else {
-                    for (i, v) in from.iter().enumerate() {
-                        // SAFETY: as above, one element.
-                        unsafe { at(i).write(*v) };
-                    }
-                }
-            }
-            Arg::Uniform(bits) => {
-                let v = T::from_bits64(bits).rep();
-                for i in 0..n {
-                    // SAFETY: as above, one element.
-                    unsafe { at(i).write(v) };
-                }
-            }
-        }
-    }
-}
+use std::sync::{Mutex, PoisonError};
 
 /// Where a value of a loop comes from.
 trait Source<T>: Copy {
@@ -109,6 +52,137 @@ macro_rules! with_source {
             }
         }
     };
+}
+
+/// An output that several threads write, each its own elements.
+pub(super) struct Target<'a> {
+    start: *mut u8,
+    len: usize,
+    dtype: DType,
+    /// Whose turn it is where threads write to the same elements, and what such turns found.
+    turn: Mutex<Turn>,
+    _memory: PhantomData<&'a mut [u8]>,
+}
+
+/// What threads that write to computed places know of each other.
+#[derive(Default)]
+struct Turn {
+    /// A bit for each element that was written, where each may be written once.
+    written: Vec<u64>,
+    /// The first element that was written twice.
+    met: Option<usize>,
+}
+
+// SAFETY: an output is written by `write` and `write_some` alone, or by one thread at a time that has its turn. The former: the
+// plan has checked that no two points of the iteration space have the same place (`Error::Overlap`), and every point is computed
+// by one thread.
+unsafe impl Send for Target<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Target<'_> {}
+
+impl<'a> Target<'a> {
+    pub(super) fn new<'s: 'a>(slice: &'a mut HostSliceMut<'s>) -> Target<'a> {
+        let (len, dtype) = (slice.len(), slice.dtype());
+        macro_rules! start {
+            ($($v:ident),*) => { match slice { $(HostSliceMut::$v(s) => s.as_mut_ptr().cast::<u8>(),)* } };
+        }
+        let start = start!(Bool, U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
+        Target { start, len, dtype, turn: Mutex::default(), _memory: PhantomData }
+    }
+
+    /// Elements.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Their type.
+    pub(super) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The first element that was written twice though each may be written once.
+    pub(super) fn met(&self) -> Option<usize> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).met
+    }
+
+    /// Lets values meet what stands at their places.
+    pub(super) fn meet(&self, collision: Collision, places: &[usize], value: Arg<'_>) {
+        self.in_turn(|memory, _| meet((collision, self.dtype), memory, places, value));
+    }
+
+    /// Writes values to their places, none of which may have been written before.
+    pub(super) fn place(&self, places: &[usize], value: Arg<'_>) {
+        self.in_turn(|memory, turn| {
+            turn.written.resize(self.len.div_ceil(64), 0);
+            for place in places.iter().filter(|p| **p != NOWHERE) {
+                let (word, bit) = (&mut turn.written[place / 64], 1 << (place % 64));
+                if *word & bit != 0 {
+                    turn.met.get_or_insert(*place);
+                }
+                *word |= bit;
+            }
+            meet((Collision::Unique, self.dtype), memory, places, value);
+        });
+    }
+
+    /// Calls `f` with the whole memory while no other thread has its turn.
+    fn in_turn(&self, f: impl FnOnce(&mut [u8], &mut Turn)) {
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: `start` points to `len` elements of `dtype`, borrowed mutably for as long as this lives; every access to an
+        // output of computed places is in here, one at a time. Elements of `bool` are written as bytes 0 or 1.
+        let memory = unsafe { std::slice::from_raw_parts_mut(self.start, self.len * self.dtype.size()) };
+        f(memory, &mut turn);
+    }
+
+    /// Writes each value to its own place, if it has one.
+    pub(super) fn write_some(&self, places: &[usize], value: Arg<'_>) {
+        with_type!(self.dtype, T => self.write_some_as::<T>(places, value));
+    }
+
+    fn write_some_as<T: Lane>(&self, places: &[usize], value: Arg<'_>) {
+        with_source!(value, T, places.len(), value => {
+            for (i, place) in places.iter().enumerate().filter(|(_, p)| **p != NOWHERE) {
+                assert!(*place < self.len, "the plan checked that outputs are large enough");
+                // SAFETY: inside the output, and this thread's alone: it is the place of a point that this thread computes.
+                unsafe { self.start.cast::<T::Rep>().add(*place).write(value.get(i).rep()) };
+            }
+        });
+    }
+
+    /// Writes `n` values at `base`, `base + stride`, ...
+    pub(super) fn write(&self, base: usize, stride: usize, value: Arg<'_>, n: usize) {
+        let last = base + (n - 1) * stride;
+        assert!(last < self.len, "the plan checked that outputs are large enough");
+        with_type!(self.dtype, T => self.write_as::<T>(base, stride, value, n));
+    }
+
+    fn write_as<T: Lane>(&self, base: usize, stride: usize, value: Arg<'_>, n: usize) {
+        // SAFETY: `start` points to `len` elements of `dtype`, which is `T`; `bool` is written as a byte 0 or 1. `base` and
+        // `last` (checked by the caller) are inside, and so is everything between.
+        let at = |i: usize| unsafe { self.start.cast::<T::Rep>().add(base + i * stride) };
+        match value {
+            Arg::Block(block) => {
+                let from = values::<T>(block, n);
+                if stride == 1 {
+                    // SAFETY: the destination is `n` elements inside the output that only this thread touches now; the
+                    // source is a block of this thread.
+                    unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), at(0), n) };
+                } else {
+                    for (i, v) in from.iter().enumerate() {
+                        // SAFETY: as above, one element.
+                        unsafe { at(i).write(*v) };
+                    }
+                }
+            }
+            Arg::Uniform(bits) => {
+                let v = T::from_bits64(bits).rep();
+                for i in 0..n {
+                    // SAFETY: as above, one element.
+                    unsafe { at(i).write(v) };
+                }
+            }
+        }
+    }
 }
 
 #[inline(always)]

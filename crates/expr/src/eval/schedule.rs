@@ -82,7 +82,9 @@ impl Schedule {
             last_use[v.0 as usize] = usize::MAX;
         }
         for store in self.program.stored() {
-            last_use[store.value.0 as usize] = usize::MAX;
+            // A loop's own coordinate needs no buffer.
+            let computed = |v: &Val| *v == store.value || !matches!(self.program.inst(*v), Inst::Coord(_));
+            store.needs().filter(computed).for_each(|v| last_use[v.0 as usize] = usize::MAX);
         }
         self.program.terms().for_each(|v| last_use[v.0 as usize] = usize::MAX);
         let kept: Vec<Val> = self.taps.values().collect();

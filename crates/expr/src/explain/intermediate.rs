@@ -37,7 +37,7 @@ impl<'a> Sizes<'a> {
         outputs: &'a [View<'a>],
     ) -> Sizes<'a> {
         let mut data = BTreeSet::new();
-        let mut stack: Vec<NodeId> = graph.outputs.iter().map(|o| o.node).collect();
+        let mut stack: Vec<NodeId> = graph.all_roots();
         while let Some(node) = stack.pop() {
             if data.insert(node) {
                 for_each_value(graph, node, |a| stack.push(a));
@@ -86,7 +86,7 @@ impl<'a> Sizes<'a> {
                 }
             });
         }
-        for id in self.graph.outputs.iter().map(|o| o.node).filter(|n| mine(*n)) {
+        for id in self.graph.all_roots().into_iter().filter(|n| mine(*n)) {
             add(id, whole);
         }
         let bytes = self.graph.operands[operand].dtype.size() as u64;

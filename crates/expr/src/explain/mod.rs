@@ -5,6 +5,7 @@
 mod bound;
 mod intermediate;
 mod kept;
+mod scattered;
 mod section;
 mod show;
 mod tree;
@@ -12,6 +13,7 @@ mod tree;
 pub use bound::{AxisSize, Bound};
 pub use intermediate::Intermediate;
 pub use kept::Kept;
+pub use scattered::Scatters;
 pub use section::{LoopSize, SectionLoops, SharedRows};
 
 use crate::bind::{Axis, Binding, View};
@@ -19,6 +21,7 @@ use crate::emit::{Totals, totals};
 use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId};
 use crate::join::Joined;
+use crate::scatter::resolve;
 use crate::sections::Sections;
 use intermediate::Sizes;
 
@@ -96,6 +99,8 @@ pub struct Explanation {
     pub operands: Vec<Bound>,
     /// The results, in order.
     pub results: Vec<Bound>,
+    /// Results whose places a launch before gives their initial value.
+    pub filled: Vec<usize>,
     /// What is computed.
     pub operations: Operations,
     /// Values that a kernel for each operation would have written, in the order in which they are computed.
@@ -108,6 +113,8 @@ impl Explanation {
     /// Explains the kernel for these operands and results.
     pub fn new(graph: &Graph, name: &str, views: &[View<'_>], outputs: &[View<'_>]) -> Result<Explanation, Error> {
         let planned = Sections::new(graph, views, outputs)?;
+        let resolved = resolve(graph, &Binding::new(graph, views)?);
+        let graph = resolved.as_ref().unwrap_or(graph);
         let binding = Binding::new(graph, views)?;
         let sizes = Sizes::new(graph, &binding, views, outputs);
         let operand =
@@ -141,6 +148,7 @@ impl Explanation {
             grid: planned.grid(),
             operands,
             results,
+            filled: scattered::filled(graph),
             operations,
             intermediates: sizes.intermediates(),
             tree: tree::tree(graph),

@@ -1,6 +1,7 @@
 //! What one section of a kernel goes along.
 
 use super::kept::{Kept, kept};
+use super::scattered::Scatters;
 use crate::graph::Graph;
 use crate::plan::Extent;
 use crate::sections::Section;
@@ -60,6 +61,8 @@ pub struct SectionLoops {
     pub shared: Option<SharedRows>,
     /// What blocks keep in shared memory, in the order in which it is computed.
     pub kept: Vec<Kept>,
+    /// How values are scattered, if they are.
+    pub scatters: Option<Scatters>,
 }
 
 impl SectionLoops {
@@ -92,6 +95,7 @@ impl SectionLoops {
                 scans: g.scans,
             }),
             kept: kept(&section.graph, plan),
+            scatters: Scatters::new(&section.graph, plan),
         }
     }
 }

@@ -28,6 +28,9 @@ impl fmt::Display for Explanation {
                 writeln!(f, "{:<13}{bound}", format!("{what} {i}"))?;
             }
         }
+        for result in &self.filled {
+            writeln!(f, "{:<13}a launch gives result {result} its initial value", "before")?;
+        }
         self.costs(f)?;
         self.saved(f)?;
         write!(f, "graph\n{}", self.tree)
@@ -47,6 +50,9 @@ impl SectionLoops {
         writeln!(f, "{:<13}{lanes} each, {x} x {y} in a block, {blocks} blocks", "threads")?;
         for kept in &self.kept {
             writeln!(f, "{:<13}{kept}", "kept")?;
+        }
+        if let Some(scatters) = &self.scatters {
+            writeln!(f, "{:<13}{scatters}", "scattered")?;
         }
         let Some(s) = &self.shared else { return Ok(()) };
         let segments = if s.segments == 1 { String::new() } else { format!(" in {} segments", s.segments) };

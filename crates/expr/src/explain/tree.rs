@@ -1,7 +1,7 @@
 //! The graph as a text: results at the left, what they are made of below, indented.
 
 use super::intermediate::for_each_value;
-use super::{names, shape};
+use super::{names, scattered, shape};
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Graph, NodeId, Op};
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ fn titles(graph: &Graph) -> Vec<(String, NodeId)> {
         let dims = names(graph, result.dims.iter().copied()).join(", ");
         for (part, output) in result.outputs.clone().enumerate() {
             let part = if result.outputs.len() > 1 { format!(", part {part}") } else { String::new() };
-            titles.push((format!("result {number} ({dims}){part}"), graph.outputs[output].node));
+            titles.extend(scattered::titles(graph, output, &format!("result {number} ({dims}){part}")));
         }
     }
     titles
@@ -71,7 +71,7 @@ fn titles(graph: &Graph) -> Vec<(String, NodeId)> {
 
 fn uses(graph: &Graph) -> HashMap<NodeId, usize> {
     let mut uses: HashMap<NodeId, usize> = HashMap::new();
-    let mut stack: Vec<NodeId> = graph.outputs.iter().map(|o| o.node).collect();
+    let mut stack: Vec<NodeId> = graph.all_roots();
     while let Some(node) = stack.pop() {
         let seen = uses.entry(node).or_default();
         *seen += 1;

@@ -4,12 +4,14 @@
 //! does know is its [`Plan::key`]: equal keys, equal source text.
 
 mod check;
+mod scattered;
 
 use crate::bind::{Axis, Binding, Place, View};
 use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
+use crate::scatter::Private;
 use crate::stage::Staging;
 pub(crate) use check::check_output;
 
@@ -141,6 +143,8 @@ pub struct Plan {
     pub group: Option<Group>,
     /// What the threads of a block keep for each other, if they do.
     pub staging: Option<Staging>,
+    /// What blocks scatter to before the result, if they do.
+    pub private: Option<Private>,
 }
 
 impl Plan {
@@ -159,13 +163,17 @@ impl Plan {
             plan.classify(graph);
             return Ok(plan);
         }
-        plan.staging = Staging::find(graph, &plan, &Binding::new(graph, views)?).or_else(|| plan.transposed(graph));
+        plan.private = Private::find(graph, &plan);
+        if plan.private.is_none() {
+            plan.staging = Staging::find(graph, &plan, &Binding::new(graph, views)?).or_else(|| plan.transposed(graph));
+        }
         if plan.staging.is_some() {
             plan.choose_tile();
             plan.classify(graph);
             return Ok(plan);
         }
         plan.choose_lanes(graph);
+        plan.keep_lanes_inside();
         plan.classify(graph);
         plan.choose_block();
         Ok(plan)
@@ -190,7 +198,7 @@ impl Plan {
         let binding = Binding::new(graph, views)?;
         check::outputs(graph, &binding, outputs)?;
         let shared = Shared::find(graph, &binding)?;
-        let mut world = world(graph, outputs);
+        let mut world = scattered::loops(graph, &binding, views, outputs)?;
         let group = shared.map(|shared| Group::new(&shared, &mut world));
         let shape = |v: &View<'_>| v.axes.iter().map(|a| (a.dim, a.extent)).collect();
         let plan = Plan {
@@ -205,6 +213,7 @@ impl Plan {
             shapes: views.iter().map(shape).collect(),
             group,
             staging: None,
+            private: None,
         };
         plan.refuse_wide_coordinates(graph)?;
         Ok(plan)
@@ -263,6 +272,7 @@ impl Plan {
         key.extend(self.checked.iter().map(|c| u64::from(*c)));
         key.extend(self.group.iter().flat_map(|g| g.key(&self.world)));
         key.extend(self.staging.iter().flat_map(Staging::key));
+        key.extend(self.private.iter().flat_map(Private::key));
         key
     }
 
@@ -333,9 +343,10 @@ impl Plan {
 
     /// Blocks of this call.
     pub fn blocks(&self) -> i64 {
-        match &self.group {
-            Some(group) => group.blocks(&self.world),
-            None => self.tiles().iter().product(),
+        match (&self.group, &self.private) {
+            (Some(group), _) => group.blocks(&self.world),
+            (None, Some(private)) => private.blocks(self),
+            (None, None) => self.tiles().iter().product(),
         }
     }
 
@@ -493,7 +504,11 @@ impl Plan {
             Extent::MultipleOf(_) if chunks >= 128 => BLOCK,
             Extent::MultipleOf(_) => 32,
         };
-        let y = if n >= 2 { BLOCK / x } else { 1 };
+        // A block that has places of its own has one index of each loop outside.
+        let (x, y) = match &self.private {
+            Some(private) if private.outer + 1 == n => (BLOCK, 1),
+            _ => (x, if n >= 2 { BLOCK / x } else { 1 }),
+        };
         self.block = [x, y];
     }
 }
@@ -519,7 +534,7 @@ fn world(graph: &Graph, outputs: &[View<'_>]) -> Vec<WorldDim> {
             .collect();
         world.splice(0..0, missing);
     }
-    debug_assert!(graph.outputs.len() == outputs.len());
+    debug_assert!(graph.outputs.len() >= outputs.len());
     world
 }
 

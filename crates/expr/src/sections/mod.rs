@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::join::Joined;
 use crate::plan::{Plan, check_output};
+use crate::scatter::{Partial, fills, resolve};
 use part::part;
 use std::borrow::Cow;
 
@@ -66,16 +67,21 @@ impl<'a> Sections<'a> {
         planner: impl Fn(bool) -> Planner,
     ) -> Result<Self, Error> {
         let binding = Binding::new(graph, views)?;
+        let resolved = resolve(graph, &binding);
+        let (given, graph) = (graph, resolved.as_ref().unwrap_or(graph));
+        let binding = Binding::of(graph, views);
         let stored = stored(graph, &binding, results)?;
         let groups = groups(graph, &binding, &stored)?;
-        let (plan, whole) = (planner(groups.len() > 1), groups.iter().any(|g| g.len() == stored.len()));
+        // What goes along its values is planned without the nodes that it is not made from.
+        let whole = given.partials.is_empty() && groups.iter().any(|g| g.len() == stored.len());
+        let plan = planner(groups.len() > 1);
         let section = |outputs: Vec<usize>| {
             let outs: Vec<View<'_>> = outputs.iter().map(|o| stored[*o].view()).collect();
             let targets = outputs.iter().map(|o| stored[*o].target).collect();
             if whole {
                 let operands = (0..views.len()).collect();
-                let plan = plan(graph, views, &outs)?;
-                return Ok(Section { graph: Cow::Borrowed(graph), plan, operands, targets, outputs });
+                let plan = plan(given, views, &outs)?;
+                return Ok(Section { graph: Cow::Borrowed(given), plan, operands, targets, outputs });
             }
             let (part, operands) = part(graph, &outputs);
             let mine: Vec<View<'_>> = operands.iter().map(|i| views[*i]).collect();
@@ -85,6 +91,33 @@ impl<'a> Sections<'a> {
             Ok(Section { graph: Cow::Owned(part), plan, operands, targets, outputs })
         };
         Ok(Sections { list: groups.into_iter().map(section).collect::<Result<_, Error>>()? })
+    }
+
+    /// Plans the launch before: what gives places of results their first value. `None` if there are none.
+    pub fn fills(graph: &'a Graph, views: &[View<'_>], results: &[View<'_>]) -> Result<Option<Self>, Error> {
+        Sections::filled(graph, views, results, false)
+    }
+
+    /// As [`Sections::fills`], for the host.
+    pub fn host_fills(graph: &'a Graph, views: &[View<'_>], results: &[View<'_>]) -> Result<Option<Self>, Error> {
+        Sections::filled(graph, views, results, true)
+    }
+
+    fn filled(graph: &'a Graph, views: &[View<'_>], results: &[View<'_>], host: bool) -> Result<Option<Self>, Error> {
+        if graph.partials.is_empty() {
+            return Ok(None);
+        }
+        let binding = Binding::new(graph, views)?;
+        let resolved = resolve(graph, &binding);
+        let graph = resolved.as_ref().unwrap_or(graph);
+        let stored = stored(graph, &Binding::of(graph, views), results)?;
+        let mut list = Vec::new();
+        for (output, fill) in fills(graph).into_iter().filter(|(output, _)| !stored[*output].is_empty()) {
+            let plan = Plan::fill(&fill, &[stored[output].view()], host);
+            let targets = vec![stored[output].target];
+            list.push(Section { graph: Cow::Owned(fill), plan, operands: Vec::new(), targets, outputs: vec![output] });
+        }
+        Ok((!list.is_empty()).then_some(Sections { list }))
     }
 
     /// Everything that the source text depends on beside the graph; of one section, its plan's key.
@@ -98,7 +131,9 @@ impl<'a> Sections<'a> {
         let mut key = vec![u64::MAX, self.list.len() as u64, u64::from(self.large_grid())];
         for section in &self.list {
             let plan = section.plan.key();
-            key.extend([section.outputs.len() as u64, plan.len() as u64]);
+            // A histogram that is scattered and one that is not are one graph.
+            let partial = u64::from(!section.graph.partials.is_empty());
+            key.extend([section.outputs.len() as u64, plan.len() as u64, partial]);
             key.extend(section.outputs.iter().map(|o| *o as u64));
             key.extend(plan);
         }
@@ -197,6 +232,9 @@ fn parts(
             before += sizes[i];
             axis.extent = sizes[i];
         }
+        if let Some(partial) = graph.partial(output) {
+            axes.iter_mut().for_each(|a| a.dim = partial.inner_dim(a.dim));
+        }
         axes.retain(|a| dims.contains(&a.dim));
         let bytes = start * graph.node(graph.outputs[output].node).dtype.size() as i64;
         let alignment =
@@ -211,21 +249,38 @@ fn parts(
 /// takes part in none, unless nothing has.
 fn groups(graph: &Graph, binding: &Binding<'_>, stored: &[Stored]) -> Result<Vec<Vec<usize>>, Error> {
     let mut loops = Vec::with_capacity(stored.len());
-    for (one, output) in stored.iter().zip(&graph.outputs) {
-        let mut of: Vec<(DimId, i64)> = one.axes.iter().map(|a| (a.dim, a.extent)).collect();
-        of.extend(reduced(graph, binding, output.node)?);
+    let mut empty: Vec<bool> = stored.iter().map(Stored::is_empty).collect();
+    for (output, one) in stored.iter().enumerate() {
+        let mut of: Vec<(DimId, i64)> = match graph.partial(output) {
+            Some(p) => {
+                p.world.iter().map(|(d, size)| Ok((*d, binding.size(*d, *size)?))).collect::<Result<_, Error>>()?
+            }
+            None => one.axes.iter().map(|a| (a.dim, a.extent)).collect(),
+        };
+        // Nothing is stored where a loop has no points.
+        empty[output] |= of.iter().any(|(_, n)| *n == 0);
+        for root in graph.roots(output) {
+            of.extend(reduced(graph, binding, root)?);
+        }
         of.sort_unstable();
         of.dedup();
         loops.push(of);
     }
-    let all_empty = stored.iter().all(Stored::is_empty);
-    let mut order: Vec<usize> = (0..stored.len()).filter(|i| all_empty || !stored[*i].is_empty()).collect();
+    let all_empty = empty.iter().all(|e| *e);
+    let mut order: Vec<usize> = (0..stored.len()).filter(|i| all_empty || !empty[*i]).collect();
     order.sort_by_key(|i| std::cmp::Reverse(loops[*i].len()));
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for output in order {
         let apart = |other: &usize| stored[output].part && stored[*other].target.result == stored[output].target.result;
+        // What meets may have places of its own in each block; a result with elements has no loops in common with one without.
+        let alone = |other: &usize| {
+            let meets = |p: &Partial| p.collision.operation().is_some() || !p.places.is_empty() && empty[*other];
+            graph.partial(*other).is_some_and(meets)
+        };
         let fits = |group: &&mut Vec<usize>| {
-            !group.iter().any(apart) && loops[output].iter().all(|l| loops[group[0]].contains(l))
+            !group.iter().chain([&output]).any(alone)
+                && !group.iter().any(apart)
+                && loops[output].iter().all(|l| loops[group[0]].contains(l))
         };
         match groups.iter_mut().find(fits) {
             Some(group) => group.push(output),

@@ -1,6 +1,6 @@
 //! The part of a graph that some of its outputs need.
 
-use crate::graph::{DimId, Graph, NodeId, Op, Size};
+use crate::graph::{DimId, Graph, NodeId, Op, Output, Size};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A graph of these outputs alone, and which operand of `graph` each of its operands is. What was checked when operands were
@@ -28,10 +28,15 @@ pub(super) fn part(graph: &Graph, outputs: &[usize]) -> (Graph, Vec<usize>) {
     for (node, padded) in graph.padded.iter().filter(|(node, _)| nodes.contains(node)) {
         part.padded.insert(moved.node(*node), padded.moved(|n| moved.node(n)));
     }
-    for output in outputs {
-        let mut output = graph.outputs[*output].clone();
-        output.node = moved.node(output.node);
-        part.outputs.push(output);
+    for (number, output) in outputs.iter().enumerate() {
+        let node = moved.node(graph.outputs[*output].node);
+        part.outputs.push(Output { node, ..graph.outputs[*output].clone() });
+        if let Some(partial) = graph.partial(*output) {
+            let partial = partial.moved(|n| moved.node(n));
+            part.partials.insert(number, partial);
+            let world = part.union(&part.roots(number)).into();
+            part.partials.entry(number).and_modify(|p| p.world = world);
+        }
     }
     (part, used.into_iter().map(usize::from).collect())
 }
@@ -39,7 +44,7 @@ pub(super) fn part(graph: &Graph, outputs: &[usize]) -> (Graph, Vec<usize>) {
 /// The nodes that outputs are computed from, in the order in which they were made.
 fn needed(graph: &Graph, outputs: &[usize]) -> BTreeSet<NodeId> {
     let mut nodes = BTreeSet::new();
-    let mut stack: Vec<NodeId> = outputs.iter().map(|o| graph.outputs[*o].node).collect();
+    let mut stack: Vec<NodeId> = outputs.iter().flat_map(|o| graph.roots(*o)).collect();
     while let Some(node) = stack.pop() {
         if nodes.insert(node) {
             graph.node(node).op.for_each_arg(|a| stack.push(a));

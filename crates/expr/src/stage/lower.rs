@@ -147,7 +147,8 @@ impl Lower<'_> {
             let node = kept.node;
             self.bring(stage, &point);
             let value = self.value(node, &point);
-            self.program.stores.push(Store { output: 0, index: index.into(), value, only_at_zero: Box::default() });
+            let only_at_zero = Box::default();
+            self.program.stores.push(Store { output: 0, index: index.into(), value, only_at_zero, partial: None });
         }
     }
 

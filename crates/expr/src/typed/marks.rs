@@ -40,6 +40,15 @@ impl Reducible for NoDim {}
 pub trait Scannable {}
 impl Scannable for NoDim {}
 
+/// Holds when nothing is left over: values or coordinates have every dimension along which they are scattered.
+#[diagnostic::on_unimplemented(
+    message = "there is no dimension `{Self}` to scatter along",
+    label = "neither values nor coordinates vary along `{Self}`",
+    note = "name a dimension that is there; of equal values along `{Self}` say how many: `.repeat::<{Self}>(n)`"
+)]
+pub trait Scatterable {}
+impl Scatterable for NoDim {}
+
 /// Holds when the expression lacks the dimension `D`, which its result gains.
 #[diagnostic::on_unimplemented(
     message = "the expression has dimension `{D}` already",

@@ -20,6 +20,7 @@ mod reads;
 mod reductions;
 mod resize;
 mod scans;
+mod scatter;
 mod stencils;
 mod trace;
 mod warp;
@@ -32,9 +33,10 @@ pub use gather::{AtPoint, Rest, Rest2};
 pub use literal::{Bitwise, Float, Integer, Number, Pixel, Sampled};
 pub use marks::{
     AffineElement, AllStored, BoxElement, Condition, Fresh, NoExtra, PerspectiveElement, Reducible, SameElement,
-    Scannable,
+    Scannable, Scatterable,
 };
 pub use reductions::{Reduced, Summed};
+pub use scatter::{Meet, Scattered, ScatteredPoints, ScatteredTo, meet};
 pub use stencils::Windowed;
 pub use trace::{Out, Outputs, Trace, Traced, eager, trace};
 pub(crate) use trace::{Traceable, name};

@@ -1,9 +1,10 @@
 //! Tracing: a closure over expressions runs once and leaves a graph.
 
 use super::expr::Expr;
-use crate::dtype::Element;
+use crate::dtype::{Element, Scalar};
 use crate::error::Error;
-use crate::graph::{DimId, Graph, NodeId, OperandSpec, Output};
+use crate::graph::{DimId, Graph, NodeId, OperandSpec};
+use crate::scatter::Scattering;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use tilewright_dims::{Dims, Set};
@@ -67,6 +68,10 @@ enum Stored {
     One(NodeId, TraceId),
     /// Expressions one after the other along a dimension.
     Joined((DimId, &'static str), Vec<(NodeId, TraceId)>),
+    /// Values that go to computed places.
+    Scattered(Box<Scattering>, TraceId),
+    /// An expression where another, a condition, holds, and what is elsewhere in a new tensor.
+    Under([NodeId; 2], Scalar, TraceId),
 }
 
 impl<T, L> Out<T, L> {
@@ -76,6 +81,14 @@ impl<T, L> Out<T, L> {
 
     pub(super) fn joined(along: (DimId, &'static str), parts: Vec<(NodeId, TraceId)>) -> Self {
         Out { stored: Stored::Joined(along, parts), _types: PhantomData }
+    }
+
+    pub(super) fn scattered(scattering: Scattering, trace: TraceId) -> Self {
+        Out { stored: Stored::Scattered(Box::new(scattering), trace), _types: PhantomData }
+    }
+
+    pub(super) fn under((node, condition): (NodeId, NodeId), initial: Scalar, trace: TraceId) -> Self {
+        Out { stored: Stored::Under([node, condition], initial, trace), _types: PhantomData }
     }
 }
 
@@ -102,6 +115,8 @@ impl<T, L> Traceable for Out<T, L> {
         match &self.stored {
             Stored::One(node, trace) => vec![(*node, *trace)],
             Stored::Joined(_, parts) => parts.clone(),
+            Stored::Scattered(scattering, trace) => vec![(scattering.value, *trace)],
+            Stored::Under([node, _], _, trace) => vec![(*node, *trace)],
         }
     }
 }
@@ -138,7 +153,11 @@ impl<T: Element, L: Dims> Outputs for Out<T, L> {
         }
         match &self.stored {
             Stored::One(node, of) if stale(graph, (*node, *of)) => graph.fail(Error::Stale),
-            Stored::One(node, _) => graph.outputs.push(Output { node: *node, dims: L::IDS.into() }),
+            Stored::One(node, _) => graph.store(*node, L::IDS),
+            Stored::Scattered(scattering, of) if stale(graph, (scattering.value, *of)) => graph.fail(Error::Stale),
+            Stored::Scattered(scattering, _) => graph.scatter(scattering, L::IDS),
+            Stored::Under([node, _], _, of) if stale(graph, (*node, *of)) => graph.fail(Error::Stale),
+            Stored::Under([node, condition], initial, _) => graph.store_where(*node, *condition, *initial, L::IDS),
             Stored::Joined(_, parts) if parts.iter().any(|p| stale(graph, *p)) => graph.fail(Error::Stale),
             Stored::Joined((along, name), parts) => {
                 graph.name_dim(*along, name);

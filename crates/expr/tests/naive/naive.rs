@@ -1,6 +1,7 @@
 //! An independent evaluator: the graph's meaning, point by point, by recursion, with operations of its own.
 
 mod number;
+mod scattered;
 
 use crate::tensor::Tensor;
 use Number::{F64, Int};
@@ -25,7 +26,13 @@ pub struct Naive<'a> {
     /// Values of iterations under way.
     carried: HashMap<NodeId, Number>,
     /// Whether a box or a coordinate was clamped.
+<<<<<<< HEAD:crates/expr/tests/naive/naive.rs
     pub failed: bool,
+=======
+    pub(crate) failed: bool,
+    /// The bits of every place of a result that keeps what it held.
+    pub(crate) held: u64,
+>>>>>>> scatter:crates/expr/tests/naive.rs
 }
 
 impl<'a> Naive<'a> {
@@ -38,6 +45,7 @@ impl<'a> Naive<'a> {
             scans: HashMap::new(),
             carried: HashMap::new(),
             failed: false,
+            held: 0,
         }
     }
 
@@ -49,6 +57,9 @@ impl<'a> Naive<'a> {
     /// One output.
     pub fn output(&mut self, number: usize, shape: &[i64]) -> Tensor {
         let graph = self.graph;
+        if let Some(partial) = graph.partial(number) {
+            return self.scattered(number, partial, shape);
+        }
         let out = &graph.outputs[number];
         let dtype = graph.node(out.node).dtype;
         let count: i64 = shape.iter().product();

@@ -14,6 +14,12 @@ template <class T> struct HalfBits {
   static TW_DEVICE T from(short v) { return from((unsigned short)v); }
 };
 
+// A NaN wins; -0 is smaller than +0.
+template <> TW_DEVICE f16 minimum<f16>(f16 a, f16 b) { return f16(minimum((float)a, (float)b)); }
+template <> TW_DEVICE f16 maximum<f16>(f16 a, f16 b) { return f16(maximum((float)a, (float)b)); }
+template <> TW_DEVICE bf16 minimum<bf16>(bf16 a, bf16 b) { return bf16(minimum((float)a, (float)b)); }
+template <> TW_DEVICE bf16 maximum<bf16>(bf16 a, bf16 b) { return bf16(maximum((float)a, (float)b)); }
+
 // Rounded once, to the nearest, ties to even. From other types, and to them, through float.
 template <> struct Cast<f16> {
   static TW_DEVICE f16 from(float v) { return f16(v); }

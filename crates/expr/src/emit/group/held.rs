@@ -32,8 +32,7 @@ impl Held {
         for turn in 0..turns {
             let goal = if turn + 1 == turns { Goal::Stores } else { Goal::Level(turn as u16) };
             let aimed = program.aimed(goal);
-            let mut stack: Vec<Val> =
-                aimed.stored().iter().flat_map(|s| s.index.iter().copied().chain([s.value])).collect();
+            let mut stack: Vec<Val> = aimed.stored().iter().flat_map(|s| s.needs()).collect();
             stack.extend(aimed.taken().flat_map(|(_, s)| &s.terms).flat_map(|(a, b)| [Some(*a), *b]).flatten());
             let mut seen: BTreeSet<Val> = BTreeSet::new();
             while let Some(v) = stack.pop() {

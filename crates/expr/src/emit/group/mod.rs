@@ -92,8 +92,9 @@ impl Writer<'_> {
 
     /// Whether results vary along the reduced loops, so that a last turn goes along them.
     fn stores_rows(&self) -> bool {
-        let (_, reduced) = self.group.split(&self.plan.world);
-        self.plan.outputs.iter().flat_map(|s| &s.axes).any(|a| reduced.iter().any(|w| w.dim == a.axis.dim))
+        let (outer, reduced) = self.group.split(&self.plan.world);
+        let partial = self.tile.stores.iter().filter_map(|s| s.partial).any(|p| p.along >> outer.len() != 0);
+        partial || self.plan.outputs.iter().flat_map(|s| &s.axes).any(|a| reduced.iter().any(|w| w.dim == a.axis.dim))
     }
 
     fn level(&self, level: u16) -> impl Iterator<Item = (usize, &SharedReduction)> {

@@ -1,0 +1,78 @@
+//! What is kept of a call for the next one like it.
+
+use crate::error::Error;
+use crate::feed::{Operand, Sink, Source, Targets};
+use crate::kernel::Launch;
+use crate::launches::{Known, LaunchKind, launched};
+use tilewright_expr::bind::{Bounds, check_boxes};
+use tilewright_expr::dtype::{HostSlice, HostSliceMut};
+use tilewright_expr::eval::HostKernel;
+
+/// What is known about calls of one signature.
+pub(crate) struct Entry {
+    pub(crate) key: Box<[u64]>,
+    pub(crate) outputs: Vec<Vec<i64>>,
+    /// Host operands with boxes, and the size of what they crop.
+    pub(crate) limits: Vec<(u16, Bounds)>,
+    pub(crate) run: Run,
+}
+
+/// How it is computed.
+pub(crate) enum Run {
+    /// Results without elements.
+    Nothing,
+    /// On the host.
+    Cpu(HostKernel),
+    /// What gives places of results their first value, if anything does, and what stores to them, if there is anything to store.
+    Gpu(Box<[Option<Launch>; 2]>),
+}
+
+impl Entry {
+    /// Checks what a signature does not tell: boxes on the host.
+    pub(crate) fn check(&self, operands: &[Operand<'_>]) -> Result<(), Error> {
+        for (operand, bounds) in &self.limits {
+            if let Some(boxes) = operands[usize::from(*operand)].boxes() {
+                check_boxes(boxes, *bounds)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the results.
+    pub(crate) fn execute(
+        &self,
+        operands: &[Operand<'_>],
+        targets: Targets<'_>,
+        (name, [of_fill, known]): (&str, [Known; 2]),
+    ) -> Result<(), Error> {
+        match &self.run {
+            Run::Nothing => Ok(()),
+            Run::Gpu(launches) => {
+                for (launch, known) in launches.iter().zip([of_fill, known]) {
+                    launch.iter().try_for_each(|launch| launch.run(operands, &targets, known))?;
+                }
+                Ok(())
+            }
+            Run::Cpu(kernel) => {
+                let inputs: Vec<HostSlice<'_>> = operands
+                    .iter()
+                    .filter_map(|o| match o.memory {
+                        Source::Host { slice, .. } => Some(slice),
+                        Source::Gpu { .. } => None,
+                    })
+                    .collect();
+                let mut outputs: Vec<HostSliceMut<'_>> = targets
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|t| match t.memory {
+                        Sink::Host(slice) => Some(slice),
+                        Sink::Gpu { .. } => None,
+                    })
+                    .collect();
+                kernel.run(&inputs, &mut outputs)?;
+                launched(LaunchKind::Host, name, known, [[1; 3]; 2]);
+                Ok(())
+            }
+        }
+    }
+}
