@@ -10,6 +10,7 @@ mod interface;
 mod kernel;
 mod launches;
 pub mod opencv;
+mod picture;
 mod raw;
 mod signature;
 mod tensor;

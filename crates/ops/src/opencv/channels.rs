@@ -49,7 +49,8 @@ codes! {
     COLOR_BGR2YCrCb Bgr YCrCb; COLOR_RGB2YCrCb Rgb YCrCb; COLOR_YCrCb2BGR YCrCb Bgr; COLOR_YCrCb2RGB YCrCb Rgb;
 }
 
-/// The picture in other colours. Orders of channels are exact; of integers, OpenCV's fixed point may differ by 1.
+/// The picture in other colours. Orders of channels are exact; of integers, OpenCV's fixed point may differ by 1,
+/// and by 24 for XYZ of `u16`, whose coefficients are multiples of 1/4096 there.
 pub fn cvt_color<T: Shade, S: Set + Without<C, Was: Present<C>>>(src: Expr<T, S>, code: ColorCode) -> Expr<T, S> {
     let (from, to) = code.spaces();
     src.convert::<C>(from, to)
