@@ -9,6 +9,7 @@ mod fused;
 mod interface;
 mod kernel;
 mod launches;
+pub mod npp;
 pub mod opencv;
 mod picture;
 mod raw;

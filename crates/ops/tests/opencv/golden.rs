@@ -69,10 +69,10 @@ impl Golden {
         let largest = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let unit = if T::of(0.5).value() == 0.5 { largest } else { 1.0 };
         let distance = |(g, e): (&T, &f64)| (g.value() - T::of(*e).value()).abs() / unit;
-        let off = values.iter().zip(expected).map(distance).fold(0.0, |m, d| if d <= m { m } else { d });
+        let off =
+            values.iter().zip(expected).map(distance).fold(0.0, |m: f64, d| if m.is_nan() || d <= m { m } else { d });
         let shape = got.extents();
-        // Not `>`: a NaN is off.
-        if shape != extents || !(off <= most) {
+        if shape != extents || off.is_nan() || off > most {
             self.misses.borrow_mut().push(format!("{name}: {off} off, at most {most}; {shape:?} of {extents:?}"));
         }
         Ok(())
