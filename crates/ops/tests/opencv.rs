@@ -1,6 +1,7 @@
 //! OpenCV's names: each function against a plain loop over scalars.
 
 mod golden;
+mod opponent;
 mod refused;
 
 use crate::support::Random;

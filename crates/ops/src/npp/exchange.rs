@@ -89,7 +89,8 @@ fn bordered<T: Value, S: Picture>(
 
 macro_rules! borders {
     ($($nppi:literal, $says:literal: $name:ident $border:expr;)*) => { $(
-        #[doc = concat!("`", $nppi, "_8u_C1R` and the like: an image of `size` that holds `src` from row `top` and column `left` on, and around it ", $says, ". What does not fit, which NPP refuses, is cut.")]
+        #[doc = concat!("`", $nppi, "_8u_C1R` and the like: an image of `size` that holds `src` from row `top` and column `left` on, and")]
+        #[doc = concat!("around it ", $says, ". What does not fit is cut; NPP's is not measured.")]
         pub fn $name<T: Value, S: Picture>(src: Expr<T, S>, size: NppiSize, top: usize, left: usize) -> Expr<T, S> {
             bordered(src, size, top, left, $border)
         }

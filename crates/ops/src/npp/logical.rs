@@ -30,7 +30,8 @@ pub fn not<T: Integer, S: Set>(src: Expr<T, S>) -> Expr<T, S> {
 
 macro_rules! shifts {
     ($($nppi:literal, $says:literal: $name:ident $op:tt;)*) => { $(
-        #[doc = concat!("`", $nppi, "_8u_C1R` and the like: ", $says, " NPP's for as many bits as the type has, or more, is not measured; here the low bits of the count count.")]
+        #[doc = concat!("`", $nppi, "_8u_C1R` and the like: ", $says, " By as many bits as the type has, or more, NPP's is not measured;")]
+        #[doc = "here the low bits of the count count."]
         pub fn $name<T: Integer, S: Merge<K::Set>, K: Constants<u32>>(src: Expr<T, S>, counts: K) -> Expr<T, Union<S, K::Set>> {
             src $op counts.expression().wrapping_to::<T>()
         }

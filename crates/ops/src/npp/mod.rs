@@ -24,10 +24,10 @@
 //! # Ok::<(), tilewright_ops::Error>(())
 //! ```
 //!
-//! One function stands for NPP's family of a name, with all its types and numbers of channels: [`mul_c`] for `nppiMulC_32f_C1R`, `_C3R`, `_C4R`
-//! and those in place, [`mul_c_sfs`] for `nppiMulC_8u_C1RSfs` and the like. A region of interest is [`roi`]; steps, contexts and scratch
-//! buffers are not needed. NPP's batches, and those that it has not, are one more dimension: every function takes it. What is stored by
-//! planes (`C3P3R`) is a layout, `.store::<(C, Y, X)>()`.
+//! One function stands for NPP's family of a name, with all its types and numbers of channels: [`mul_c`] for `nppiMulC_32f_C1R`, `_C3R`,
+//! `_C4R` and those in place, [`mul_c_sfs`] for `nppiMulC_8u_C1RSfs` and the like. A region of interest is [`roi`]; steps, contexts and
+//! scratch buffers are not needed. NPP's batches, and those that it has not, are one more dimension: every function takes it. What is
+//! stored by planes (`C3P3R`) is a layout, `.store::<(C, Y, X)>()`.
 //!
 //! An [`Image`] has rows, columns and channels, an [`ImageC1`] no channels. `AC4` images, whose fourth channel NPP leaves alone, are three
 //! channels here: [`swap_channels`] with three takes them.

@@ -68,8 +68,8 @@ of_image! {
     threshold_gt_val(src, threshold, value;) => replaced(src, NppCmpOp::NPP_CMP_GREATER, threshold, value);
     /// `nppiThreshold_LTVal_8u_C1R` and the like: `value` where `src` is less.
     threshold_lt_val(src, threshold, value;) => replaced(src, NppCmpOp::NPP_CMP_LESS, threshold, value);
-    /// `nppiThreshold_LTValGTVal_8u_C1R` and the like: `value_lt` where `src` is less than `threshold_lt`, else `value_gt` where it is greater
-    /// than `threshold_gt`.
+    /// `nppiThreshold_LTValGTVal_8u_C1R` and the like: `value_lt` where `src` is less than `threshold_lt`, else `value_gt` where it is
+    /// greater than `threshold_gt`.
     threshold_lt_val_gt_val(src, threshold_lt, value_lt, threshold_gt, value_gt;) => {
         let high = replaced(src, NppCmpOp::NPP_CMP_GREATER, threshold_gt, value_gt);
         let low: Expr<bool, S> = src.lt(threshold_lt);

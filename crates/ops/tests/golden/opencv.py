@@ -77,6 +77,11 @@ for name in ["HSV2BGR", "HLS2BGR", "XYZ2BGR", "YCrCb2BGR"]:
     write(f"{name}.unit", cv2.cvtColor(hsv if name[0] == "H" else unit, getattr(cv2, f"COLOR_{name}")))
     if name[0] != "H":
         write(f"{name}.bytes", cv2.cvtColor(bytes_, getattr(cv2, f"COLOR_{name}")))
+for name in ["Lab", "Luv"]:
+    for kind, a in [("bytes", bytes_), ("unit", unit)]:
+        there = cv2.cvtColor(a, getattr(cv2, f"COLOR_BGR2{name}"))
+        write(f"BGR2{name}.{kind}", there)
+        write(f"{name}2BGR.{kind}", cv2.cvtColor(there, getattr(cv2, f"COLOR_{name}2BGR")))
 write("GRAY2BGRA", cv2.cvtColor(gray, cv2.COLOR_GRAY2BGRA))
 
 # Pixels at other places.

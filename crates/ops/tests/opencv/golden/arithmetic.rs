@@ -113,6 +113,23 @@ fn colours() -> Result<(), Error> {
     golden.finish()
 }
 
+/// OpenCV computes bytes in fixed point, and floats by tables: L*a*b* with few entries.
+#[test]
+fn opponent_colours() -> Result<(), Error> {
+    let golden = Golden::read();
+    agree! { golden:
+        "BGR2Lab.bytes", 3.0, |a: u8[Y X C] = "bytes"| cvt_color(a, COLOR_BGR2Lab) => [Y X C];
+        "BGR2Luv.bytes", 1.0, |a: u8[Y X C] = "bytes"| cvt_color(a, COLOR_BGR2Luv) => [Y X C];
+        "BGR2Lab.unit", 6e-3, |a: f32[Y X C] = "unit"| cvt_color(a, COLOR_BGR2Lab) => [Y X C];
+        "BGR2Luv.unit", 6e-5, |a: f32[Y X C] = "unit"| cvt_color(a, COLOR_BGR2Luv) => [Y X C];
+        "Lab2BGR.bytes", 2.0, |a: u8[Y X C] = "BGR2Lab.bytes"| cvt_color(a, COLOR_Lab2BGR) => [Y X C];
+        "Luv2BGR.bytes", 2.0, |a: u8[Y X C] = "BGR2Luv.bytes"| cvt_color(a, COLOR_Luv2BGR) => [Y X C];
+        "Lab2BGR.unit", 1e-4, |a: f32[Y X C] = "BGR2Lab.unit"| cvt_color(a, COLOR_Lab2BGR) => [Y X C];
+        "Luv2BGR.unit", 1e-4, |a: f32[Y X C] = "BGR2Luv.unit"| cvt_color(a, COLOR_Luv2BGR) => [Y X C];
+    }
+    golden.finish()
+}
+
 #[test]
 fn statistics() -> Result<(), Error> {
     let golden = Golden::read();
