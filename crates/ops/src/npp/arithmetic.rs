@@ -34,9 +34,6 @@ pub(super) fn scaled<T: Number, W: Float, S: World>(value: Expr<W, S>, scale: i3
     scaled.to()
 }
 
-/// The dimensions of two operands, where both are.
-type Both<A, B> = Union<A, B>;
-
 /// Functions of two images and of an image and constants, of floats and of scaled integers: `left` is the second image.
 macro_rules! arithmetic {
     ($($nppi:literal, $says:literal, $says_constants:literal:
@@ -45,18 +42,18 @@ macro_rules! arithmetic {
         arithmetic!(@floats $nppi, $says, $says_constants: $images $constants |$left, $right| $value;);
 
         #[doc = concat!("`", $nppi, "_8u_C1RSfs` and the like: ", $says, ", scaled.")]
-        pub fn $images_sfs<T: Scaled, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>, scale: i32) -> Expr<T, Both<B, A>>
+        pub fn $images_sfs<T: Scaled, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>, scale: i32) -> Expr<T, Union<B, A>>
         where
-            Both<B, A>: World,
+            Union<B, A>: World,
         {
             let ($left, $right) = (src2.to::<T::Wide>(), src1.to::<T::Wide>());
             scaled($value, scale)
         }
 
         #[doc = concat!("`", $nppi, "C_8u_C1RSfs` and the like: ", $says_constants, ", scaled.")]
-        pub fn $constants_sfs<T: Scaled, S: Merge<K::Set>, K: Constants<T>>(src: Expr<T, S>, constants: K, scale: i32) -> Expr<T, Both<S, K::Set>>
+        pub fn $constants_sfs<T: Scaled, S: Merge<K::Set>, K: Constants<T>>(src: Expr<T, S>, constants: K, scale: i32) -> Expr<T, Union<S, K::Set>>
         where
-            Both<S, K::Set>: World,
+            Union<S, K::Set>: World,
         {
             let ($left, $right) = (src.to::<T::Wide>(), constants.expression().to::<T::Wide>());
             scaled($value, scale)
@@ -64,18 +61,18 @@ macro_rules! arithmetic {
     )* };
     (@floats $nppi:literal, $says:literal, $says_constants:literal: $images:ident $constants:ident |$left:ident, $right:ident| $value:expr;) => {
         #[doc = concat!("`", $nppi, "_32f_C1R` and the like: ", $says, ".")]
-        pub fn $images<T: Float, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>) -> Expr<T, Both<B, A>>
+        pub fn $images<T: Float, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>) -> Expr<T, Union<B, A>>
         where
-            Both<B, A>: World,
+            Union<B, A>: World,
         {
             let ($left, $right) = (src2, src1);
             $value
         }
 
         #[doc = concat!("`", $nppi, "C_32f_C1R` and the like: ", $says_constants, ".")]
-        pub fn $constants<T: Float, S: Merge<K::Set>, K: Constants<T>>(src: Expr<T, S>, constants: K) -> Expr<T, Both<S, K::Set>>
+        pub fn $constants<T: Float, S: Merge<K::Set>, K: Constants<T>>(src: Expr<T, S>, constants: K) -> Expr<T, Union<S, K::Set>>
         where
-            Both<S, K::Set>: World,
+            Union<S, K::Set>: World,
         {
             let ($left, $right) = (src, constants.expression());
             $value
@@ -94,12 +91,12 @@ arithmetic! { @floats
 
 /// `nppiDiv_8u_C1RSfs` and the like: `src2 / src1`, scaled. Of `u8`, 255 by 0, and 254 of 0 by 0. Of 16 bits, by 0 the end of the range,
 /// and 0 of 0 by 0; NPP's are not measured.
-pub fn div_sfs<T: Scaled, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>, scale: i32) -> Expr<T, Both<B, A>>
+pub fn div_sfs<T: Scaled, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>, scale: i32) -> Expr<T, Union<B, A>>
 where
-    Both<B, A>: World,
+    Union<B, A>: World,
 {
     let (left, right) = (src2.to::<T::Wide>(), src1.to::<T::Wide>());
-    let quotient: Expr<T::Wide, Both<B, A>> = left / right;
+    let quotient: Expr<T::Wide, Union<B, A>> = left / right;
     let of_zeros = if size_of::<T>() == 1 { 254.0 } else { 0.0 };
     let undefined = quotient.is_nan();
     undefined.select(constant(of_zeros).to::<T>(), scaled::<T, T::Wide, _>(quotient, scale))
@@ -111,10 +108,10 @@ pub fn div_c_sfs<T: Scaled, S: Merge<K::Set>, K: Constants<T>>(
     src: Expr<T, S>,
     constants: K,
     scale: i32,
-) -> Expr<T, Both<S, K::Set>>
+) -> Expr<T, Union<S, K::Set>>
 where
     K::Set: Merge<S>,
-    Both<S, K::Set>: World,
+    Union<S, K::Set>: World,
 {
     let (left, right) = (src.to::<T::Wide>(), constants.expression().to::<T::Wide>());
     scaled(left / right, scale)
@@ -151,7 +148,7 @@ pub fn abs<T: Number, S: Set>(src: Expr<T, S>) -> Expr<T, S> {
 }
 
 /// `nppiAbsDiff_8u_C1R` and the like: the distance.
-pub fn abs_diff<T: Number, A: Merge<B>, B: Set>(src1: Expr<T, A>, src2: Expr<T, B>) -> Expr<T, Both<A, B>> {
+pub fn abs_diff<T: Number, A: Merge<B>, B: Set>(src1: Expr<T, A>, src2: Expr<T, B>) -> Expr<T, Union<A, B>> {
     src1.abs_diff(src2)
 }
 
@@ -159,6 +156,6 @@ pub fn abs_diff<T: Number, A: Merge<B>, B: Set>(src1: Expr<T, A>, src2: Expr<T, 
 pub fn abs_diff_c<T: Number, S: Merge<K::Set>, K: Constants<T>>(
     src: Expr<T, S>,
     constants: K,
-) -> Expr<T, Both<S, K::Set>> {
+) -> Expr<T, Union<S, K::Set>> {
     src.abs_diff(constants.expression())
 }
