@@ -8,6 +8,7 @@ mod explain;
 mod frame;
 mod gpu;
 mod launches;
+mod npp;
 mod opencv;
 mod operations;
 mod patterns;

@@ -18,4 +18,4 @@ pub use tilewright_driver as driver;
 pub use tilewright_expr as expr;
 pub use tilewright_expr::{colour, extend};
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
-pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, opencv, record};
+pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, npp, opencv, record};

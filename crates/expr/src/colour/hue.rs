@@ -16,7 +16,8 @@ fn turn(dtype: DType) -> f64 {
 }
 
 impl Graph {
-    fn op(&mut self, op: Binary, a: NodeId, b: f64) -> NodeId {
+    /// `a` and a literal of its type.
+    pub(super) fn op(&mut self, op: Binary, a: NodeId, b: f64) -> NodeId {
         let b = self.number(self.node(a).dtype, b);
         self.binary(op, a, b)
     }

@@ -12,6 +12,7 @@ mod channels;
 mod depth;
 mod frame;
 mod hue;
+mod lab;
 mod matrix;
 mod packed;
 mod picture;

@@ -1,5 +1,6 @@
 //! Colour spaces, and conversions between them.
 
+use super::lab::Opponent;
 use crate::dtype::{DType, Element, Value};
 use crate::graph::{Binary, DimId, Graph, NodeId};
 use crate::reads::sampled;
@@ -29,13 +30,18 @@ pub enum Space {
     Xyz,
     /// Luma, red difference, blue difference, full range, BT.601; the differences around half of white (128, 32768, 0.5).
     YCrCb,
+    /// CIE L*a*b* of sRGB, white D65. Floats: L* from 0 to 100, a* and b* as they are. Integers: L* from 0 to white, and for `u8` a* and
+    /// b* with 128 added; for `u16` that times 257. RGB is limited to 0 to white on both ways, as OpenCV limits it.
+    Lab,
+    /// CIE L*u*v* of sRGB, as [`Space::Lab`]. Integers: u* from -134 to 220 and v* from -140 to 122, from 0 to white.
+    Luv,
 }
 
 /// Rows make X, Y, Z of red, green, blue.
-const XYZ_OF_RGB: [[f64; 3]; 3] =
+pub(super) const XYZ_OF_RGB: [[f64; 3]; 3] =
     [[0.412453, 0.357580, 0.180423], [0.212671, 0.715160, 0.072169], [0.019334, 0.119193, 0.950227]];
 /// Rows make red, green, blue of X, Y, Z.
-const RGB_OF_XYZ: [[f64; 3]; 3] =
+pub(super) const RGB_OF_XYZ: [[f64; 3]; 3] =
     [[3.240479, -1.53715, -0.498535], [-0.969256, 1.875991, 0.041556], [0.055648, -0.204043, 1.057311]];
 /// Weights of red, green and blue in luma (BT.601).
 const LUMA: [f64; 3] = [0.299, 0.587, 0.114];
@@ -100,6 +106,8 @@ impl Graph {
             Space::Hls => self.hls(rgb, white),
             Space::Xyz => XYZ_OF_RGB.map(|row| self.weighted(&rgb, &row)),
             Space::YCrCb => self.differences(rgb, white),
+            Space::Lab => self.opponent(rgb, dtype, white, Opponent::Lab),
+            Space::Luv => self.opponent(rgb, dtype, white, Opponent::Luv),
         };
         if matches!(to, Space::Hsv | Space::Hls) {
             values[0] = self.hue_code(values[0], dtype);
@@ -126,6 +134,8 @@ impl Graph {
             }
             Space::Xyz => RGB_OF_XYZ.map(|row| self.weighted(&[a, b, c], &row)),
             Space::YCrCb => self.rgb_of_differences([a, b, c], white),
+            Space::Lab => self.rgb_of_opponent([a, b, c], dtype, white, Opponent::Lab),
+            Space::Luv => self.rgb_of_opponent([a, b, c], dtype, white, Opponent::Luv),
         })
     }
 

@@ -3,7 +3,9 @@
 use super::expr::{Arg, Expr};
 use super::gather::whole;
 use super::literal::{Pixel, Sampled};
-use crate::reads::{Aspect, Centres, Deinterlace, Sampling};
+use crate::dtype::{DType, Scalar};
+use crate::graph::{DimId, Graph, NodeId, Size};
+use crate::reads::{Aspect, Border, Centres, Deinterlace, Filter, Sampling};
 use tilewright_dims::{Dim, Merge, Present, Set, Union, Without};
 
 impl<T, S: Set> Expr<T, S> {
@@ -32,6 +34,56 @@ impl<T, S: Set> Expr<T, S> {
     {
         let (height, width) = (whole(height), whole(width));
         self.then(|g, source| g.resize(source, (Y::ID, height), (X::ID, width), sampling))
+    }
+
+    /// As [`Expr::resize_with`], by a convention of your own: `place(i, from, to)` says where among `from` pixels sample `i` of `to` lies,
+    /// pixel `k` being at `k`, along each dimension. Of [`Filter::Nearest`] the place is rounded; [`Filter::Area`] is linear here.
+    ///
+    /// ```
+    /// # use tilewright_dims::dims;
+    /// # use tilewright_expr::{Filter, In, trace};
+    /// # dims! { Y, X }
+    /// // The first sample on the first pixel, the last one on the last.
+    /// let _ = trace(|p: In<u8, (Y, X)>| {
+    ///     p.resize_at::<Y, X>(48, 64, Filter::Linear, |i, from, to| i * ((from - 1.0) / (to - 1.0))).store::<(Y, X)>()
+    /// });
+    /// ```
+    pub fn resize_at<Y: Dim, X: Dim>(
+        self,
+        height: usize,
+        width: usize,
+        filter: Filter,
+        place: impl Fn(Expr<f32, ()>, Expr<f32, ()>, Expr<f32, ()>) -> Expr<f32, ()>,
+    ) -> Expr<<T as Pixel>::Real, S>
+    where
+        T: Sampled,
+        S: Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
+    {
+        let (height, width) = (whole(height), whole(width));
+        let along = |dim: DimId, to: i64| {
+            let single = |g: &mut Graph, value: NodeId| g.cast(value, DType::F32);
+            let index = self.then(|g, _| {
+                let index = g.index(dim);
+                single(g, index)
+            });
+            let from = self.then(|g, source| {
+                let size = g.needed(source, dim, 1);
+                let extent = g.extent(size);
+                single(g, extent)
+            });
+            let to = self.then(|g, _| g.constant(Scalar::of(to as f32)));
+            place(index, from, to)
+        };
+        let (y, x) = (along(Y::ID, height), along(X::ID, width));
+        self.then(|g, source| {
+            if !g.legal(Y::ID, height, 1) || !g.legal(X::ID, width, 1) {
+                return source;
+            }
+            let (y, x) = ((Y::ID, y.node(g)), (X::ID, x.node(g)));
+            let sizes = [(Y::ID, Size::Const(height)), (X::ID, Size::Const(width))];
+            let resized = g.remap(source, y, x, &sizes, filter, Border::Replicate.into());
+            g.called("resize", &[source], resized)
+        })
     }
 
     /// The picture resampled to `factor` times its size, (`y`, `x`) each: the size times the factor in `f64`, rounded halves to

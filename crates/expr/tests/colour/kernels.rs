@@ -69,7 +69,7 @@ fn kernels_run() {
     let words = picture::<u16>(&mut rng, <(Y, W, P)>::IDS, &[3, 9, 4], 65535.0).1;
     let deep = trace(|words: In<u16, (Y, W, P)>| y210::<(Y, X), (Y, W, P)>(words).yuv::<C>().store::<(C, Y, X)>());
     all.push(prepared("y210", deep.graph, vec![words]));
-    for space in [Space::Hsv, Space::Hls, Space::Xyz, Space::YCrCb] {
+    for space in [Space::Hsv, Space::Hls, Space::Xyz, Space::YCrCb, Space::Lab, Space::Luv] {
         let there = trace(|x: In<u8, (Y, X, C)>| x.convert::<C>(Space::Bgr, space).store::<(Y, X, C)>()).graph;
         let back = trace(|x: In<u8, (Y, X, C)>| x.convert::<C>(space, Space::Rgba).store::<(C, Y, X)>()).graph;
         all.push(prepared("there", there, vec![rgb.clone()]));

@@ -26,13 +26,9 @@ pub struct Naive<'a> {
     /// Values of iterations under way.
     carried: HashMap<NodeId, Number>,
     /// Whether a box or a coordinate was clamped.
-<<<<<<< HEAD:crates/expr/tests/naive/naive.rs
     pub failed: bool,
-=======
-    pub(crate) failed: bool,
     /// The bits of every place of a result that keeps what it held.
-    pub(crate) held: u64,
->>>>>>> scatter:crates/expr/tests/naive.rs
+    pub held: u64,
 }
 
 impl<'a> Naive<'a> {

@@ -1,6 +1,7 @@
 //! Arithmetic between matrices, and between a matrix and a scalar.
 
 use super::C;
+use crate::picture::product;
 use tilewright_dims::{Merge, Set, Union};
 use tilewright_expr::colour::per_channel;
 use tilewright_expr::{Expr, Float, Number, Per, Pixel, Sampled, Value, World, constant};
@@ -18,6 +19,18 @@ pub trait Operand<T: Sampled> {
     type Set: Set;
     /// Its values in the type that is computed in.
     fn real(self) -> Expr<Real<T>, Self::Set>;
+    /// Its values for sums and distances, for which scalars are rounded where pixels are integers.
+    fn term(self) -> Expr<Real<T>, Self::Set>
+    where
+        Self: Sized,
+    {
+        self.real()
+    }
+}
+
+/// A scalar beside integers, for what OpenCV computes in integers.
+fn whole<T: Sampled>(scalar: f64) -> f64 {
+    if <T as Value>::DTYPE.is_float() { scalar } else { scalar.round_ties_even() }
 }
 
 impl<T: Sampled, E: Number, S: Set> Operand<T> for Expr<E, S> {
@@ -32,6 +45,9 @@ impl<T: Sampled> Operand<T> for f64 {
     fn real(self) -> Expr<Real<T>, ()> {
         constant(self).to()
     }
+    fn term(self) -> Expr<Real<T>, ()> {
+        constant(whole::<T>(self)).to()
+    }
 }
 
 impl<T: Sampled, const N: usize> Operand<T> for [f64; N] {
@@ -39,21 +55,16 @@ impl<T: Sampled, const N: usize> Operand<T> for [f64; N] {
     fn real(self) -> Expr<Real<T>, Per<C>> {
         per_channel::<C, _, N>(self).to()
     }
-}
-
-/// `a * b`, rounded before anything is added to it: a multiply-add of -0, which changes no product.
-pub(super) fn product<R: Float, S: Set + Merge<B>, B: Set>(a: Expr<R, S>, b: Expr<R, B>) -> Expr<R, Union<S, B>>
-where
-    Union<S, B>: Merge<(), Out = Union<S, B>>,
-{
-    a.mul_add(b, constant(-0.0f32).to::<R>())
+    fn term(self) -> Expr<Real<T>, Per<C>> {
+        per_channel::<C, _, N>(self.map(whole::<T>)).to()
+    }
 }
 
 macro_rules! pairs {
     ($($(#[$meta:meta])* $name:ident |$a:ident, $b:ident| $value:expr;)*) => { $(
         $(#[$meta])*
         pub fn $name<T: Sampled, S: Merge<B::Set>, B: Operand<T>>(src1: Expr<T, S>, src2: B) -> Expr<T, Union<S, B::Set>> {
-            let ($a, $b) = (src1.to::<Real<T>>(), src2.real());
+            let ($a, $b) = (src1.to::<Real<T>>(), src2.term());
             ($value).to()
         }
     )* };
@@ -72,7 +83,8 @@ pairs! {
     max |a, b| a.max(b);
 }
 
-/// The product. OpenCV's `scale` is one more of these.
+/// The product. OpenCV's `scale` is one more of these. A scalar is rounded to the type that is computed in, where OpenCV multiplies
+/// by it in `f64`: floats may differ in their last bit, integers by 1.
 pub fn multiply<T: Sampled, S: Merge<B::Set>, B: Operand<T>>(src1: Expr<T, S>, src2: B) -> Expr<T, Union<S, B::Set>>
 where
     Union<S, B::Set>: Merge<(), Out = Union<S, B::Set>>,
@@ -80,7 +92,7 @@ where
     product(src1.to::<Real<T>>(), src2.real()).to()
 }
 
-/// The quotient; of integers, 0 where the divisor is 0.
+/// The quotient; of integers, 0 where the divisor is 0. Scalars as for [`multiply`].
 pub fn divide<T: Sampled, S: Merge<B::Set>, B: Operand<T>>(src1: Expr<T, S>, src2: B) -> Expr<T, Union<S, B::Set>>
 where
     B::Set: World + Merge<Union<S, B::Set>, Out = Union<S, B::Set>>,
@@ -94,7 +106,7 @@ where
     divisor.eq(zero).select(zero, quotient).to()
 }
 
-/// `alpha * src1 + beta * src2 + gamma`, the first product alone being rounded before the sum.
+/// `alpha * src1 + (beta * src2 + gamma)`, each a multiply-add: OpenCV's vector code has them, the ends of its rows may not.
 pub fn add_weighted<T: Sampled, S: World>(
     src1: Expr<T, S>,
     alpha: f64,
@@ -102,10 +114,8 @@ pub fn add_weighted<T: Sampled, S: World>(
     beta: f64,
     gamma: f64,
 ) -> Expr<T, S> {
-    let [alpha, beta, gamma] = [alpha, beta, gamma].map(|v| constant(v).to::<Real<T>>());
-    let first: Expr<Real<T>, S> = product(src1.to::<Real<T>>(), alpha);
-    let both: Expr<Real<T>, S> = src2.to::<Real<T>>().mul_add(beta, first);
-    let sum: Expr<Real<T>, S> = both + gamma;
+    let second: Expr<Real<T>, S> = scaled(src2.to(), beta, gamma);
+    let sum: Expr<Real<T>, S> = src1.to::<Real<T>>().mul_add(constant(alpha).to::<Real<T>>(), second);
     sum.to()
 }
 

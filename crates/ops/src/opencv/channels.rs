@@ -46,10 +46,14 @@ codes! {
     COLOR_BGR2HSV Bgr Hsv; COLOR_RGB2HSV Rgb Hsv; COLOR_HSV2BGR Hsv Bgr; COLOR_HSV2RGB Hsv Rgb;
     COLOR_BGR2HLS Bgr Hls; COLOR_RGB2HLS Rgb Hls; COLOR_HLS2BGR Hls Bgr; COLOR_HLS2RGB Hls Rgb;
     COLOR_BGR2XYZ Bgr Xyz; COLOR_RGB2XYZ Rgb Xyz; COLOR_XYZ2BGR Xyz Bgr; COLOR_XYZ2RGB Xyz Rgb;
+    COLOR_BGR2Lab Bgr Lab; COLOR_RGB2Lab Rgb Lab; COLOR_Lab2BGR Lab Bgr; COLOR_Lab2RGB Lab Rgb;
+    COLOR_BGR2Luv Bgr Luv; COLOR_RGB2Luv Rgb Luv; COLOR_Luv2BGR Luv Bgr; COLOR_Luv2RGB Luv Rgb;
     COLOR_BGR2YCrCb Bgr YCrCb; COLOR_RGB2YCrCb Rgb YCrCb; COLOR_YCrCb2BGR YCrCb Bgr; COLOR_YCrCb2RGB YCrCb Rgb;
 }
 
-/// The picture in other colours. Orders of channels are exact; of integers, OpenCV's fixed point may differ by 1.
+/// The picture in other colours. Orders of channels are exact; of integers, OpenCV's fixed point may differ by 1,
+/// and by 24 for XYZ of `u16`, whose coefficients are multiples of 1/4096 there. L*a*b* and L*u*v* are computed as written, where OpenCV
+/// has tables: of `u8`, 3 apart at most and 2 on the way back; of floats, 0.6 and 0.01.
 pub fn cvt_color<T: Shade, S: Set + Without<C, Was: Present<C>>>(src: Expr<T, S>, code: ColorCode) -> Expr<T, S> {
     let (from, to) = code.spaces();
     src.convert::<C>(from, to)

@@ -1,6 +1,6 @@
 //! Pixels at other places: sizes, parts, turns, warps.
 
-use super::{X, Y};
+use super::{Picture, X, Y};
 use tilewright_dims::{Merge, Present, Set, Union, Without};
 use tilewright_expr::{AffineElement, Arg, AtPoint, Border, Centres, Edge, Expr, Filter, IntoExpr, PerspectiveElement};
 use tilewright_expr::{Rect, Rest2, Sampled, Value};
@@ -8,6 +8,19 @@ use tilewright_expr::{Rect, Rest2, Sampled, Value};
 /// Columns and rows, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub usize, pub usize);
+
+/// A column and a row. As the anchor of a window, -1 is the middle, and after the middle of an even number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point(pub i32, pub i32);
+
+impl Point {
+    /// Row and column of this anchor in a window of so many rows and columns.
+    pub(super) fn within(self, (height, width): (usize, usize)) -> (usize, usize) {
+        // What is negative otherwise becomes too large, and is refused by name.
+        let along = |at: i32, size: usize| if at == -1 { size / 2 } else { at as usize };
+        (along(self.1, height), along(self.0, width))
+    }
+}
 
 /// How pixels between pixels are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +51,7 @@ impl Interpolation {
 }
 
 /// The picture at another size. Floats as in OpenCV; of integers its fixed point may differ by 1.
-pub fn resize<T: Sampled, S>(src: Expr<T, S>, size: Size, interpolation: Interpolation) -> Expr<T, S>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-{
+pub fn resize<T: Sampled, S: Picture>(src: Expr<T, S>, size: Size, interpolation: Interpolation) -> Expr<T, S> {
     let Size(width, height) = size;
     match interpolation {
         Interpolation::INTER_NEAREST => src.resize_nearest::<Y, X>(height, width, Centres::Corner),
@@ -50,20 +60,14 @@ where
 }
 
 /// The part of the picture in a rectangle: `src(rect)`.
-pub fn crop<T, S>(src: Expr<T, S>, rect: Rect) -> Expr<T, S>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-{
+pub fn crop<T, S: Picture>(src: Expr<T, S>, rect: Rect) -> Expr<T, S> {
     // What is negative becomes too large, and is refused by name.
     let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height].map(|v| v as usize);
     src.crop_at::<Y, X>((y, x), (height, width))
 }
 
 /// Turned over: 0 around the horizontal axis, positive around the vertical one, negative around both.
-pub fn flip<T, S>(src: Expr<T, S>, code: i32) -> Expr<T, S>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-{
+pub fn flip<T, S: Picture>(src: Expr<T, S>, code: i32) -> Expr<T, S> {
     let src = if code <= 0 { src.reverse::<Y>() } else { src };
     if code != 0 { src.reverse::<X>() } else { src }
 }
@@ -78,10 +82,7 @@ pub enum RotateCode {
 }
 
 /// Turned by quarters.
-pub fn rotate<T, S>(src: Expr<T, S>, code: RotateCode) -> Expr<T, S>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-{
+pub fn rotate<T, S: Picture>(src: Expr<T, S>, code: RotateCode) -> Expr<T, S> {
     src.rot90::<Y, X>(match code {
         RotateCode::ROTATE_90_CLOCKWISE => -1,
         RotateCode::ROTATE_180 => 2,
@@ -90,25 +91,20 @@ where
 }
 
 /// Rows as columns.
-pub fn transpose<T, S>(src: Expr<T, S>) -> Expr<T, S>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-{
+pub fn transpose<T, S: Picture>(src: Expr<T, S>) -> Expr<T, S> {
     src.rot90::<Y, X>(1).reverse::<Y>()
 }
 
 /// More pixels around the picture: above, below, at its left, at its right.
-pub fn copy_make_border<T: Value, S>(
+pub fn copy_make_border<T: Value, S: Picture>(
     src: Expr<T, S>,
     top: usize,
     bottom: usize,
     left: usize,
     right: usize,
-    border: Border<T>,
-) -> Expr<T, S>
-where
-    S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>>,
-{
+    border: impl Into<Border<T>>,
+) -> Expr<T, S> {
+    let border = border.into();
     src.pad::<Y>(top, bottom, border).pad::<X>(left, right, border)
 }
 
@@ -124,7 +120,7 @@ macro_rules! warps {
             border: impl Into<Edge<T>>,
         ) -> Expr<T, Union<S, M::Set>>
         where
-            S: Set + Without<Y, Was: Present<Y>> + Without<X, Was: Present<X>> + Merge<M::Set>,
+            S: Picture + Merge<M::Set>,
         {
             let Size(width, height) = size;
             src.$name::<Y, X, _>(maps, height, width, interpolation.between(), border).to()

@@ -26,41 +26,39 @@
 //!
 //! Each function does what its namesake in OpenCV 4 does, bit for bit where its documentation names no difference: integers are
 //! computed in floating point, rounded half to even and saturated, and each line rounds to its element type, also where two of
-//! them are one kernel. Scalars are numbers for all channels, or arrays of one for each.
+//! them are one kernel. Scalars are numbers for all channels, or arrays of one for each; beside integers, sums and distances round
+//! them to integers first.
 
 mod arithmetic;
+mod borders;
 mod channels;
+mod filters;
 mod geometry;
+mod morphology;
 mod pixels;
 mod statistics;
 
 pub use arithmetic::{Operand, absdiff, add, add_weighted, convert_to, divide, max, min, multiply, sqrt, subtract};
+pub use borders::{BORDER_DEFAULT, BorderType, BorderType::*};
 pub use channels::{
     ColorCode, ColorCode::*, copy_channel, cvt_color, cvt_color_from_gray, cvt_color_to_gray, merge, split,
 };
-pub use geometry::{Interpolation, Interpolation::*, RotateCode, RotateCode::*, Size};
+pub use filters::{
+    FILTER_SCHARR, blur, box_filter, filter_2d, gaussian_blur, laplacian, median_blur, scharr, sep_filter_2d, sobel,
+};
+pub use geometry::{Interpolation, Interpolation::*, Point, RotateCode, RotateCode::*, Size};
 pub use geometry::{copy_make_border, crop, flip, remap, resize, rotate, transpose, warp_affine, warp_perspective};
+pub use morphology::{MorphShape, MorphShape::*, MorphType, MorphType::*};
+pub use morphology::{dilate, erode, get_structuring_element, hit_or_miss, morphology_ex};
 pub use pixels::{CmpType, CmpType::*, Table, ThresholdType, ThresholdType::*};
 pub use pixels::{bitwise_and, bitwise_not, bitwise_or, bitwise_xor, compare, in_range, lut, threshold};
 pub use statistics::{Extreme, ReduceType, ReduceType::*};
 pub use statistics::{mean, mean_std_dev, min_max_loc, normalize, reduce_to_column, reduce_to_row, sum};
 
+pub use crate::picture::{C, Mat, MatC1, Picture, X, Y};
 use tilewright_dims::dims;
-use tilewright_expr::In;
 
 dims! {
-    /// Rows.
-    Y,
-    /// Columns.
-    X,
-    /// Channels.
-    C,
     /// Entries of a table.
     L
 }
-
-/// A matrix of several channels.
-pub type Mat<T> = In<T, (Y, X, C)>;
-
-/// A matrix of one channel.
-pub type MatC1<T> = In<T, (Y, X)>;

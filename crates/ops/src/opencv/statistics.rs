@@ -50,7 +50,7 @@ pub enum ReduceType {
     REDUCE_MIN,
 }
 
-/// All rows as one, in `f64`: `reduce(src, dst, 0, how)`.
+/// All rows as one, in `f64`: `reduce(src, dst, 0, how)`. OpenCV's mean is the sum times the rounded reciprocal of the number.
 pub fn reduce_to_row<U: Number, T: Number>(src: MatC1<T>, how: ReduceType) -> Expr<U, Per<X>> {
     let src = src.to::<f64>();
     match how {

@@ -53,6 +53,23 @@ fn exact_weights() {
     }
 }
 
+/// A convention of one's own: the outermost samples on the outermost pixels, which are exact there.
+#[test]
+fn places_of_ones_own() {
+    let (p, tensor) = picture::<u8>(&mut Rng::new(5), <(Y, X)>::IDS, &[5, 9], 256);
+    let at = |y: f64, x: f64| {
+        let ((v, u), row) =
+            ((y as usize, x as usize), |v: usize, u: usize| f64::from(p[[v.min(4), u.min(8)].as_slice()]));
+        let line = |v: usize| row(v, u) * (1.0 - x.fract()) + row(v, u + 1) * x.fract();
+        line(v) * (1.0 - y.fract()) + line(v + 1) * y.fract()
+    };
+    let t = trace(|p: In<u8, (Y, X)>| {
+        p.resize_at::<Y, X>(17, 5, Filter::Linear, |i, from, to| i * ((from - 1.0) / (to - 1.0))).store::<(Y, X)>()
+    });
+    let expected = tabulate(&[17, 5], |i| at(i[0] as f64 / 4.0, i[1] as f64 * 2.0) as f32);
+    check(&t.graph, &[&tensor], &expected);
+}
+
 /// The sample `i` of `to`, of pixels `at` in `0..from`.
 fn sample(
     at: impl Fn(usize) -> f64,
