@@ -334,6 +334,7 @@ macro_rules! calls {
             }
 
             /// Computes the results into `results`. The fast path: with a known signature it allocates nothing.
+            /// Where places are to keep what a tensor holds (`Initial::Held`, `store_where`), they keep what `results` hold.
             #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
             pub fn call_into(&self, results: &mut O::Tensors, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<(), Error> {
                 self.core.call_into::<O>(&[$($arg.operand()),*], results, self.device.as_ref())

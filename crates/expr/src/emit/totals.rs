@@ -174,11 +174,13 @@ impl Totals {
     pub(super) fn widths_written(&mut self, plan: &Plan, program: &Program) {
         for (number, slot) in plan.outputs.iter().enumerate() {
             let mine = |s: &(usize, &Store)| usize::from(s.1.output) == number;
-            // What may be dropped is stored one by one.
-            let (some, whole): (Vec<_>, Vec<_>) =
-                program.stored().iter().enumerate().filter(mine).partition(|(_, s)| s.partial.is_some());
-            let stores = whole.into_iter().map(|(i, s)| (i, 0u8, &s.index[..]));
-            let alone = some.first().map(|_| slot.dtype.size() as u32);
+            // What may be dropped is stored one by one, or in words where none is.
+            let computed = |s: &Store| s.partial.is_some_and(|p| p.computed);
+            let (mine, alone): (Vec<_>, Vec<_>) =
+                program.stored().iter().enumerate().filter(mine).partition(|(_, s)| !computed(s));
+            let partial = !alone.is_empty() || mine.iter().any(|(_, s)| s.partial.is_some());
+            let stores = mine.into_iter().map(|(i, s)| (i, 0u8, &s.index[..]));
+            let alone = partial.then_some(slot.dtype.size() as u32);
             self.write_widths[number].extend(alone);
             collect(&mut self.write_widths[number], (program, plan), (number, slot), stores, runs);
         }

@@ -1,6 +1,7 @@
 //! Stores that do not always happen, or whose place is computed: by operations of the memory where values may meet.
 
 mod private;
+mod under;
 
 use super::access::groups;
 use super::body::Body;
@@ -22,18 +23,25 @@ fn meeting(collision: Collision, place: &str, value: &str) -> String {
     format!("tw::scattered::meet(tw::scattered::{}{{}}, {place}, {value})", collision.name())
 }
 
+/// What a statement stands behind, if all of these are to hold.
+fn guard(conditions: &[String]) -> String {
+    if conditions.is_empty() { String::new() } else { format!("if ({}) ", conditions.join(" && ")) }
+}
+
 impl Body<'_> {
     /// The program's stores of this kind.
     pub(super) fn partial_stores(&mut self) {
         let program = self.program;
         for (number, store) in program.stored().iter().enumerate() {
-            if let Some(partial) = store.partial {
-                self.partial_store((number, store), partial);
+            if let Some(partial) = store.partial.filter(|p| p.computed) {
+                self.scattered((number, store), partial);
             }
         }
+        (0..self.plan.outputs.len()).for_each(|output| self.stores_under_conditions(output));
     }
 
-    fn partial_store(&mut self, (number, store): (usize, &Store), partial: PartialStore) {
+    /// A store to a computed place.
+    fn scattered(&mut self, (number, store): (usize, &Store), partial: PartialStore) {
         let place = match &self.plan.private {
             Some(private) => self.table_place(store, private),
             None => self.result_place(number, store),
@@ -42,18 +50,21 @@ impl Body<'_> {
         let text = match (&self.plan.private, partial.collision) {
             (_, Collision::Unique) => format!("tw::arch::store<false>({place}, {value})"),
             (private, collision) => {
-                if let Some(kind) = private.as_ref().map(|p| p.dtype).filter(|d| *d != self.program.dtype(store.value))
-                {
+                let kind = private.as_ref().map(|p| p.dtype).filter(|d| *d != self.program.dtype(store.value));
+                if let Some(kind) = kind {
                     value = format!("({}){value}", kind.cuda());
                 }
                 meeting(collision, &place, &value)
             }
         };
-        let zero = |d: &u8| format!("{} == 0", self.names.coord(usize::from(*d)));
-        let mut conditions: Vec<String> = store.only_at_zero.iter().map(zero).collect();
+        let mut conditions = self.at_zero(store);
         conditions.extend(store.condition().map(|c| self.use_of(c)));
-        let guard = if conditions.is_empty() { String::new() } else { format!("if ({}) ", conditions.join(" && ")) };
-        self.line(format_args!("{guard}{text}"));
+        self.line(format_args!("{}{text}", guard(&conditions)));
+    }
+
+    /// The comparisons that hold at the one point of loops that the result lacks.
+    fn at_zero(&self, store: &Store) -> Vec<String> {
+        store.only_at_zero.iter().map(|d| format!("{} == 0", self.names.coord(usize::from(*d)))).collect()
     }
 
     /// The address of an element of the result. Outside of it nothing is done with the address.
