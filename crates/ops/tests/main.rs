@@ -5,6 +5,7 @@ mod calls;
 mod eager;
 mod errors;
 mod explain;
+mod faces;
 mod frame;
 mod gpu;
 mod launches;

@@ -24,7 +24,7 @@
 //! has rows, columns and channels, a [`MatC1`] no channels; a batch has one dimension more, and every function takes it too.
 //! They are expressions like any other, so that whatever else expressions can do stands between these lines.
 //!
-//! Each function does what its namesake in OpenCV 4 does, bit for bit where its documentation names no difference: integers are
+//! Each function does what its namesake in OpenCV 4 and 5 does, bit for bit where its documentation names no difference: integers are
 //! computed in floating point, rounded half to even and saturated, and each line rounds to its element type, also where two of
 //! them are one kernel. Scalars are numbers for all channels, or arrays of one for each; beside integers, sums and distances round
 //! them to integers first.

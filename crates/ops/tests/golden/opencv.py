@@ -4,7 +4,7 @@
     python opencv.py
 
 Each array is a line of its name, type and extents, and a line of its values. Places of maps and warps are multiples of 1/32 of a
-pixel, to which OpenCV rounds places.
+pixel, to which OpenCV rounds places. OpenCV 4.14 writes the same but for the last bits of floats in warps and weighted sums.
 """
 
 import pathlib
