@@ -265,6 +265,14 @@ def reductions(failed):
     timed("layernorm/16384x1024", normalise, lambda x: F.layer_norm(x.double(), (1024,), weight.double(), bias.double()), half, 2e-3, failed)
     narrow = rotating(lambda: torch.rand(1 << 20, 32, device="cuda"), 128 << 20)
     timed("rowsum/2^20x32", lambda x: x.sum(1), lambda x: x.double().sum(1), narrow, 1e-5, failed)
+    bytes_of = [pixels(8, 2160, 3840) for _ in range(2)]
+    shift = torch.arange(8, device="cuda").view(8, 1, 1) * 256
+
+    def counts(x):
+        """All pictures at once: each has 256 bins of its own."""
+        return torch.bincount((x + shift).flatten(), minlength=2048).view(8, 256)
+
+    timed("histogram/8x4k", counts, lambda x: torch.stack([(x[:1] == v).sum((1, 2)) for v in range(256)], 1), bytes_of, 0, failed, False)
     tap = torch.tensor([1.0, 4.0, 6.0, 4.0, 1.0], device="cuda") / 16
     full, down, across = torch.outer(tap, tap).view(1, 1, 5, 5), tap.view(1, 1, 5, 1), tap.view(1, 1, 1, 5)
     pictures = rotating(lambda: torch.rand(1, 1, 2160, 3840, device="cuda"), 8 * 2160 * 3840)

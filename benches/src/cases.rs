@@ -20,6 +20,8 @@ dims! {
     W,
     /// U and V.
     U,
+    /// Bins of a histogram.
+    L,
 }
 
 /// The frame: height, width, colours.

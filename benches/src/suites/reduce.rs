@@ -2,7 +2,7 @@
 
 use super::same_bits;
 use crate::Result;
-use crate::cases::{Random, X, Y};
+use crate::cases::{L, N, Random, X, Y};
 use crate::report::Report;
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use tilewright_expr::{In, Out, f16};
 use tilewright_ops::{Fused, Tensor, fuse};
 
 /// The cases.
-pub const CASES: [&str; 9] = [
+pub const CASES: [&str; 10] = [
     "sum/2^28",
     "sum/2^24",
     "sum/2^16",
@@ -19,6 +19,7 @@ pub const CASES: [&str; 9] = [
     "rowsum/2^20x32",
     "cumsum/4096x16384",
     "cumsum/1x2^26",
+    "histogram/8x4k",
     "gauss5/4k",
 ];
 
@@ -41,6 +42,7 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         "cumsum/1x2^26" => by_row(session, case, &cumsum(), (1, 1 << 26), 1, report),
         "layernorm/16384x1024" => layer_norm(session, (16384, 1024), report),
         "rowsum/2^20x32" => row_sum(session, (1 << 20, 32), report),
+        "histogram/8x4k" => histogram(session, [8, 2160, 3840], report),
         other => Err(format!("no case `{other}`").into()),
     }
 }
@@ -92,6 +94,23 @@ fn by_row(
     let us = session.clock.device_us(&mut |_| Ok(handle.call_into(&mut result, &x)?))?;
     let limit = session.limit_us(2 * rows * n * size_of::<f32>())?;
     report.add("reduce", case, "device_us", us, "us").limited(limit);
+    Ok(())
+}
+
+/// How often each value of a byte occurs in each of some pictures.
+fn histogram(session: &Session, [count, height, width]: [usize; 3], report: &mut Report) -> Result<()> {
+    let handle = fuse(|x: In<u8, (N, Y, X)>| x.histogram::<(Y, X), L>(256).store::<(N, L)>());
+    let len = count * height * width;
+    let host = Tensor::<u8, (N, Y, X)>::from_vec([count, height, width], Random::new(8).pixels(len))?;
+    let pictures = [host.to(&session.device)?, host.to(&session.device)?];
+    let mut result = Tensor::<i64, (N, L)>::from_vec([count, 256], vec![-1; count * 256])?.to(&session.device)?;
+    handle.call_into(&mut result, &pictures[0])?;
+    let (got, expected) = (result.to_vec()?, handle.call(&host)?.to_vec()?);
+    if got != expected {
+        return Err(format!("{} counts differ", got.iter().zip(&expected).filter(|(a, b)| a != b).count()).into());
+    }
+    let us = session.clock.device_us(&mut |i| Ok(handle.call_into(&mut result, &pictures[i % 2])?))?;
+    report.add("reduce", "histogram/8x4k", "device_us", us, "us").limited(session.limit_us(len)?);
     Ok(())
 }
 
