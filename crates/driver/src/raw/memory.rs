@@ -16,12 +16,17 @@ pub(crate) struct Memory {
     pub(crate) bytes: usize,
 }
 
+/// Memory is allocated in multiples of so many bytes.
+const WORDS: usize = 16;
+
 impl Memory {
     /// `bytes` is not 0.
     pub(crate) fn allocate(stream: std::sync::Arc<Stream>, bytes: usize) -> Result<Self, Error> {
         let mut address = 0;
+        // Small values are exchanged with the words around them, which belong to the same memory.
+        let whole = bytes.next_multiple_of(WORDS);
         // SAFETY: the stream is alive, the out pointer valid.
-        unsafe { cu!(stream.context.bind()?, cuMemAllocAsync(&mut address, bytes, stream.handle.0)) }?;
+        unsafe { cu!(stream.context.bind()?, cuMemAllocAsync(&mut address, whole, stream.handle.0)) }?;
         Ok(Self { stream, address, bytes })
     }
 

@@ -57,9 +57,9 @@ impl Private {
         self.axes.iter().fold(1, |places, (_, n)| places.saturating_mul(*n))
     }
 
-    /// Bytes of the table.
+    /// Bytes of the table, in whole words: small values are exchanged with those beside them.
     pub fn bytes(&self) -> i64 {
-        self.places().saturating_mul(self.dtype.size() as i64)
+        self.places().saturating_mul(self.dtype.size() as i64).saturating_add(3) / 4 * 4
     }
 
     /// Tiles that a block goes along, one after the other.
