@@ -15,4 +15,5 @@ mod reductions;
 mod scans;
 mod sections;
 mod support;
+mod table;
 mod user_kernel;
