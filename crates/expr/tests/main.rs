@@ -9,6 +9,7 @@ mod extend;
 mod functions;
 mod halves;
 mod laws;
+mod operations;
 mod reference;
 mod rows;
 mod scans;
@@ -19,6 +20,7 @@ mod table;
 mod taps;
 mod ui;
 
+use tilewright_expr::Element as Item;
 use tilewright_expr_naive::{naive, random, tensor};
 
 /// Reports that `test` was not run, and why: on the terminal, and in the file that `TILEWRIGHT_SKIPS` names.

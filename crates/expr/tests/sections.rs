@@ -18,7 +18,7 @@ dims! { N, Y, X, K }
 const SEEDS: u64 = 60;
 
 /// A launch with what it runs on.
-struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     name: String,
     sections: Sections<'a>,
     kernel: Combined,
@@ -87,7 +87,7 @@ fn after(a: &Tensor, b: &Tensor, along: u64) -> Tensor {
 }
 
 /// Plans, emits, and computes what is expected. `None` where a thread would need more loops than it can have, or a box is outside.
-fn prepare<'a>(name: String, case: &'a Case, round: usize) -> Option<Prepared<'a>> {
+pub(crate) fn prepare<'a>(name: String, case: &'a Case, round: usize) -> Option<Prepared<'a>> {
     let inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
     let (expected, failed) =
         evaluate(&case.graph, &inputs, &case.outputs, case.known, round).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -170,7 +170,7 @@ impl Prepared<'_> {
 }
 
 /// Compiles the kernels together and runs each.
-fn check_all(test: &str, prepared: &[Prepared<'_>]) {
+pub(crate) fn check_all(test: &str, prepared: &[Prepared<'_>]) {
     if !compiler(test) {
         return;
     }

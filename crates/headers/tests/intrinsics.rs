@@ -37,6 +37,28 @@ extern "C" __global__ void bits(const __grid_constant__ Params p) {
 }
 "#;
 
+const ZEROS: &str = r#"
+#include "tilewright/prelude.cuh"
+struct Params { const unsigned* x; unsigned* y; };
+extern "C" __global__ void zeros(const __grid_constant__ Params p) {
+  const float a = __uint_as_float(p.x[0]), b = __uint_as_float(p.x[1]), c = __uint_as_float(p.x[2]);
+  p.y[0] = __float_as_uint(-fmaf(a, b, c));
+  p.y[1] = (unsigned)__double2hiint(-fma((double)a, (double)b, (double)c));
+}
+"#;
+
+/// The negative of a sum that is 0 is -0, which a fused multiply-subtract would not give.
+#[test]
+fn zeros_keep_their_signs() {
+    let Some(model) = compile("zeros", &[ZEROS]) else { return };
+    for [a, b, c] in [[0.0f32, 1.0, -0.0], [2.0, 3.0, -6.0], [0.0, 1.0, 0.0]] {
+        let (x, mut y) = ([a, b, c].map(f32::to_bits), [7u32; 2]);
+        let params = Pointers { x: x.as_ptr(), y: y.as_mut_ptr() };
+        run(&model, "zeros", launch(1, 1, 0, Schedule::ALL[0]), params).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(y, [0x8000_0000; 2], "-({a} * {b} + {c})");
+    }
+}
+
 fn truth(a: u32, b: u32, c: u32) -> [u32; 16] {
     let [f, g, h] = [a, b, c].map(f32::from_bits);
     let pair = u64::from(b) << 32 | u64::from(a);

@@ -18,4 +18,5 @@ mod scans;
 mod scatter;
 mod sections;
 mod support;
+mod table;
 mod user_kernel;

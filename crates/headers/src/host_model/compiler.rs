@@ -18,6 +18,9 @@ const FLAGS: &[&str] = &[
     "-ffp-contract=off",
     "-fno-strict-aliasing",
     "-fno-math-errno",
+    // GCC makes `-fma(a, b, c)` one instruction that computes `-(a * b) - c`: another zero, where the two cancel.
+    "-fno-builtin-fma",
+    "-fno-builtin-fmaf",
     "-DTILEWRIGHT_HOST",
     "-fPIC",
     "-pthread",
@@ -132,7 +135,7 @@ impl Compiler {
 
     fn call(&self, folder: &Path, arguments: &[&str]) -> Result<(), Error> {
         let mut command = self.command();
-        command.args(FLAGS).args(target_flags()).args(if self.sanitize { SANITIZERS } else { &[] }).args(arguments);
+        command.args(FLAGS).args(if self.sanitize { SANITIZERS } else { &[] }).args(arguments);
         command.current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null());
         let output = command.output().map_err(|error| Error::Io {
             action: "start the C++ compiler",
@@ -158,15 +161,6 @@ impl fmt::Display for Compiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.program)
     }
-}
-
-/// A fused multiply-add is one instruction where the CPU has it, and the C library's exact function elsewhere.
-fn target_flags() -> &'static [&'static str] {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("fma") {
-        return &["-mfma"];
-    }
-    &[]
 }
 
 fn is_error(line: &str) -> bool {
