@@ -6,7 +6,7 @@
 use super::Constants;
 use crate::picture::product;
 use tilewright_dims::{Merge, Set, Union};
-use tilewright_expr::{Expr, Float, Integer, Number, World, constant};
+use tilewright_expr::{Expr, Float, Integer, Number, Pixel, Sampled, World, constant};
 
 /// Integers whose results NPP scales.
 #[diagnostic::on_unimplemented(
@@ -89,21 +89,25 @@ arithmetic! { @floats
     "nppiDiv", "`src2 / src1`; by 0 infinity", "`src / constants`": div div_c |left, right| left / right;
 }
 
-/// `nppiDiv_8u_C1RSfs` and the like: `src2 / src1`, scaled. Of `u8`, 255 by 0, and 254 of 0 by 0. Of 16 bits, by 0 the end of the range,
-/// and 0 of 0 by 0; NPP's are not measured.
+/// `nppiDiv_8u_C1RSfs` and the like: `src2 / src1`, scaled. By 0 the end of the range whatever the scale, and of 0 by 0 254 of `u8` and
+/// 0 of 16 bits.
 pub fn div_sfs<T: Scaled, A: Set, B: Merge<A>>(src1: Expr<T, A>, src2: Expr<T, B>, scale: i32) -> Expr<T, Union<B, A>>
 where
     Union<B, A>: World,
 {
     let (left, right) = (src2.to::<T::Wide>(), src1.to::<T::Wide>());
     let quotient: Expr<T::Wide, Union<B, A>> = left / right;
-    let of_zeros = if size_of::<T>() == 1 { 254.0 } else { 0.0 };
-    let undefined = quotient.is_nan();
-    undefined.select(constant(of_zeros).to::<T>(), scaled::<T, T::Wide, _>(quotient, scale))
+    of_zeros(quotient, scale)
 }
 
-/// `nppiDivC_8u_C1RSfs` and the like: `src / constants`, scaled. By a constant of 0, the end of the
-/// range, and 0 of 0; NPP's is not measured.
+/// A scaled quotient, 0 / 0 included.
+fn of_zeros<T: Scaled, S: World>(quotient: Expr<T::Wide, S>, scale: i32) -> Expr<T, S> {
+    let of_zeros = if size_of::<T>() == 1 { 254.0 } else { 0.0 };
+    quotient.is_nan().select(constant(of_zeros).to::<T>(), scaled::<T, T::Wide, _>(quotient, scale))
+}
+
+/// `nppiDivC_8u_C1RSfs` and the like: `src / constants`, scaled. By 0 as [`div_sfs`]; NPP's is measured of `u8`
+/// without a scale.
 pub fn div_c_sfs<T: Scaled, S: Merge<K::Set>, K: Constants<T>>(
     src: Expr<T, S>,
     constants: K,
@@ -114,7 +118,7 @@ where
     Union<S, K::Set>: World,
 {
     let (left, right) = (src.to::<T::Wide>(), constants.expression().to::<T::Wide>());
-    scaled(left / right, scale)
+    of_zeros(left / right, scale)
 }
 
 /// Functions of one image, of floats and of scaled integers.
@@ -136,15 +140,15 @@ macro_rules! functions {
 
 functions! {
     "nppiSqr", "the square", "": sqr sqr_sfs |x| product(x, x);
-    "nppiSqrt", "the square root", " Of negative numbers 0; NPP's is not measured.": sqrt sqrt_sfs |x| x.sqrt();
-    "nppiLn", "the natural logarithm", " Of 0 the end of the range: of `u8` 0, as NPP's. Of negative numbers 0; NPP's is not measured.":
+    "nppiSqrt", "the square root", " Of negative numbers 0.": sqrt sqrt_sfs |x| x.sqrt();
+    "nppiLn", "the natural logarithm", " Of 0 the end of the range: of `u8` 0, as NPP's. Of negative numbers 0; NPP's is -32768 without a scale.":
         ln ln_sfs |x| x.ln();
     "nppiExp", "the exponential", "": exp exp_sfs |x| x.exp();
 }
 
-/// `nppiAbs_16s_C1R`, `nppiAbs_32f_C1R` and the like: the absolute value. -32768 stays; NPP's is not measured.
-pub fn abs<T: Number, S: Set>(src: Expr<T, S>) -> Expr<T, S> {
-    src.abs()
+/// `nppiAbs_16s_C1R`, `nppiAbs_32f_C1R` and the like: the absolute value, of -32768 32767.
+pub fn abs<T: Sampled, S: Set>(src: Expr<T, S>) -> Expr<T, S> {
+    src.to::<<T as Pixel>::Real>().abs().to()
 }
 
 /// `nppiAbsDiff_8u_C1R` and the like: the distance.

@@ -25,7 +25,7 @@ pub enum NppRoundMode {
     NPP_RND_ZERO,
 }
 
-/// `nppiConvert_32f8u_C1R` and the like: another integer type, rounded and saturated. NaN becomes 0; NPP's is not measured.
+/// `nppiConvert_32f8u_C1R` and the like: another integer type, rounded and saturated. NaN becomes 0.
 pub fn convert_rounded<U: Integer, T: Sampled, S: World>(src: Expr<T, S>, mode: NppRoundMode) -> Expr<U, S> {
     convert_sfs(src, mode, 0)
 }
@@ -90,7 +90,7 @@ fn bordered<T: Value, S: Picture>(
 macro_rules! borders {
     ($($nppi:literal, $says:literal: $name:ident $border:expr;)*) => { $(
         #[doc = concat!("`", $nppi, "_8u_C1R` and the like: an image of `size` that holds `src` from row `top` and column `left` on, and")]
-        #[doc = concat!("around it ", $says, ". What does not fit is cut; NPP's is not measured.")]
+        #[doc = concat!("around it ", $says, ". What does not fit is cut.")]
         pub fn $name<T: Value, S: Picture>(src: Expr<T, S>, size: NppiSize, top: usize, left: usize) -> Expr<T, S> {
             bordered(src, size, top, left, $border)
         }

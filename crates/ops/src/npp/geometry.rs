@@ -36,7 +36,7 @@ pub fn roi_batch<T, S: Picture + Merge<B::Set>, B: IntoExpr<Elem: BoxElement>>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "NPP's names")]
 pub enum NppiInterpolationMode {
-    /// The pixel nearest to `i * from / to`, halves upwards. To more pixels not measured.
+    /// The pixel nearest to where linear interpolation looks, halves upwards.
     NPPI_INTER_NN,
     /// Between the pixels around `i * from / to`; to more pixels, around `i * from / to - 1/4`, and not before 0.
     NPPI_INTER_LINEAR,
@@ -45,7 +45,7 @@ pub enum NppiInterpolationMode {
 }
 
 /// `nppiResize_8u_C3R` and the like, and `nppiResizeBatch`: the image at another size. Integers are rounded half to even; NPP's rounding
-/// is not measured, nor is a resize to more rows and fewer columns, which are treated each by itself.
+/// is not measured. Rows and columns are treated each by itself.
 pub fn resize<T: Sampled, S: Picture>(src: Expr<T, S>, size: NppiSize, mode: NppiInterpolationMode) -> Expr<T, S> {
     resize_real(src, size, mode).to()
 }
@@ -57,17 +57,16 @@ pub fn resize_real<T: Sampled, S: Picture>(
     mode: NppiInterpolationMode,
 ) -> Expr<<T as Pixel>::Real, S> {
     type Number = Expr<f32, ()>;
+    // To more pixels, places lie a quarter of a pixel before.
+    let back = |from: Number, to: Number| to.gt(from).select(0.25f32, 0.0f32);
     let NppiSize { width, height } = size;
     match mode {
         NppiInterpolationMode::NPPI_INTER_NN => {
-            let nearest = |i: Number, from: Number, to: Number| (i * from / to + 0.5).floor();
+            let nearest = |i: Number, from: Number, to: Number| (i * from / to - back(from, to) + 0.5).floor().max(0.0);
             src.resize_at::<Y, X>(height, width, Filter::Nearest, nearest)
         }
         NppiInterpolationMode::NPPI_INTER_LINEAR => {
-            let place = |i: Number, from: Number, to: Number| {
-                let back = to.gt(from).select(0.25f32, 0.0f32);
-                (i * (from / to) - back).max(0.0)
-            };
+            let place = |i: Number, from: Number, to: Number| (i * (from / to) - back(from, to)).max(0.0);
             src.resize_at::<Y, X>(height, width, Filter::Linear, place)
         }
         NppiInterpolationMode::NPPI_INTER_SUPER => src.resize_with::<Y, X>(height, width, Filter::Area),

@@ -2,7 +2,7 @@
 
 use super::Constants;
 use tilewright_dims::{Merge, Set, Union};
-use tilewright_expr::{Expr, Integer};
+use tilewright_expr::{Expr, Integer, World};
 
 macro_rules! logical {
     ($($nppi:literal, $says:literal: $images:ident $constants:ident $op:tt;)*) => { $(
@@ -30,14 +30,17 @@ pub fn not<T: Integer, S: Set>(src: Expr<T, S>) -> Expr<T, S> {
 
 macro_rules! shifts {
     ($($nppi:literal, $says:literal: $name:ident $op:tt;)*) => { $(
-        #[doc = concat!("`", $nppi, "_8u_C1R` and the like: ", $says, " By as many bits as the type has, or more, NPP's is not measured;")]
-        #[doc = "here the low bits of the count count."]
-        pub fn $name<T: Integer, S: Merge<K::Set>, K: Constants<u32>>(src: Expr<T, S>, counts: K) -> Expr<T, Union<S, K::Set>> {
-            src $op counts.expression().wrapping_to::<T>()
+        #[doc = concat!("`", $nppi, "_8u_C1R` and the like, of at most 32 bits: ", $says)]
+        pub fn $name<T: Integer, S: Merge<K::Set>, K: Constants<u32>>(src: Expr<T, S>, counts: K) -> Expr<T, Union<S, K::Set>>
+        where
+            K::Set: World,
+        {
+            let counts = counts.expression().min(63u32).to::<i64>();
+            (src.to::<i64>() $op counts).wrapping_to::<T>()
         }
     )* };
 }
 shifts! {
-    "nppiLShiftC", "shifted to the left; what goes beyond is lost.": l_shift_c <<;
-    "nppiRShiftC", "shifted to the right; of signed numbers the sign stays.": r_shift_c >>;
+    "nppiLShiftC", "shifted to the left; what goes beyond is lost, by as many bits as there are, or more, everything.": l_shift_c <<;
+    "nppiRShiftC", "shifted to the right; of signed numbers the sign stays, by as many bits as there are, or more, nothing else.": r_shift_c >>;
 }

@@ -181,6 +181,17 @@ fn bits() -> Result<(), Error> {
     assert_eq!(left.to_vec()?, each(|i| a[i] << [1, 0, 7][i % 3]));
     assert_eq!(right.to_vec()?, each(|i| a[i] >> 3));
     assert_eq!(signed.to_vec()?, each(|i| wide[i] >> [1, 4, 15][i % 3]));
+    let ends = fuse(|a: Image<u8>, w: Image<i16>| {
+        (
+            l_shift_c(a, [8, 9, 40]).store::<(Y, X, C)>(),
+            r_shift_c(w, [16, 31, 70]).store::<(Y, X, C)>(),
+            abs(w).store::<(Y, X, C)>(),
+        )
+    });
+    let (gone, signs, distances) = ends.call(&image(&a)?, &image(&wide)?)?;
+    assert_eq!(gone.to_vec()?, vec![0; COUNT]);
+    assert_eq!(signs.to_vec()?, each(|i| wide[i] >> 15));
+    assert_eq!(distances.to_vec()?, each(|i| wide[i].saturating_abs()));
     Ok(())
 }
 

@@ -62,7 +62,9 @@ fn resizes_of_a_batch() -> Result<(), Error> {
         let exact = row(v1) * (1.0 - fv) + row(v1 + 1) * fv;
         assert!((f64::from(real[i]) - exact).abs() < 1e-3, "box {n}, ({y}, {x}, {c}): {} for {exact}", real[i]);
         assert_eq!(linear[i], real[i].round_ties_even() as u8);
-        let nearest_of = |i: usize, from: usize, to: usize| (2 * i * from + to) / (2 * to);
+        // In units of a quarter of a pixel of the result.
+        let nearest_of =
+            |i: usize, from: usize, to: usize| (4 * i * from + 2 * to - if to > from { to } else { 0 }) / (4 * to);
         assert_eq!(f64::from(nearest[i]), pixel(nearest_of(y, h, height), nearest_of(x, w, width)), "box {n}");
     }
     Ok(())

@@ -1,0 +1,165 @@
+//! What a thread has: which dimensions live in registers, how many points it computes, what the kernel knows of sizes.
+
+use super::{BLOCK, Extent, Plan, Slot, SlotAxis, WorldDim};
+use crate::bind::Place;
+use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
+use crate::stage::Staging;
+
+/// Most values that a thread holds for one point of the other dimensions.
+const MAX_REGISTERS: i64 = 8;
+/// Most values that a thread computes.
+const MAX_VALUES: u32 = 16;
+/// Most graph nodes that a thread's straight-line code repeats: longer code takes seconds to compile.
+const MAX_NODES: u32 = 4096;
+/// Rows that a thread computes where pixels are gathered: more save a few instructions a pixel, and take longer to compile.
+const ROWS: u32 = 2;
+
+impl Plan {
+    /// A short dimension that is innermost in some operand's memory lives in registers; else one along which expressions are
+    /// stacked, so that what they share is computed once.
+    pub(super) fn choose_registers(&mut self, graph: &Graph) {
+        let fits = |w: &WorldDim| (2..=MAX_REGISTERS).contains(&w.extent);
+        let packed = |s: &Slot| match s.axes.as_slice() {
+            [.., _, last] if s.components == 1 && s.place == Place::Device => Some(last.axis.dim),
+            _ => None,
+        };
+        let slots = || self.inputs.iter().chain(&self.outputs);
+        let loops = self.world.len() - self.group.as_ref().map_or(0, |g| g.loops);
+        let free = &self.world[..loops];
+        let short = |d: &DimId| free.iter().any(|w| w.dim == *d && fits(w));
+        let stacked = || free.iter().map(|w| w.dim).find(|d| short(d) && stacks(graph, *d));
+        let Some(dim) = slots().filter_map(packed).find(short).or_else(stacked) else {
+            return;
+        };
+        if self.world.len() < 2 {
+            return;
+        }
+        let at = self.world.iter().position(|w| w.dim == dim).unwrap_or(0);
+        let w = self.world.remove(at);
+        self.registers.push((w.dim, w.extent));
+    }
+
+    /// Points per thread: 16 bytes of the widest operand that is contiguous along the inner dimension; where the inner
+    /// coordinate takes part in a gather, several rows instead, which share what depends on the column, if a row is not long work.
+    pub(super) fn choose_lanes(&mut self, graph: &Graph) {
+        let Some(inner) = self.inner().copied() else { return };
+        let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
+        let last = self.world.len() - 1;
+        let (lane_loop, most) = if gathers(graph, inner.dim) {
+            (last.saturating_sub(1), if last == 0 || has_windows(graph) { 1 } else { ROWS })
+        } else {
+            let run = |s: &Slot| {
+                let packed =
+                    self.registers.iter().find_map(|(d, n)| (s.stride(*d) == Some(1)).then_some(*n)).unwrap_or(1);
+                s.stride(inner.dim) == Some(packed)
+            };
+            let slots = self.inputs.iter().chain(&self.outputs);
+            (last, slots.filter(|s| run(s)).map(|s| (16 / s.dtype.size()) as u32).min().unwrap_or(1))
+        };
+        let mut lanes = most;
+        let long = |lanes: u32| graph.len() as u32 * lanes * held > MAX_NODES;
+        while lanes > 1 && (long(lanes) || lanes * held > MAX_VALUES || i64::from(lanes) > self.world[lane_loop].extent)
+        {
+            lanes /= 2;
+        }
+        (self.lanes, self.lane_loop) = (lanes, lane_loop);
+    }
+
+    pub(super) fn classify(&mut self, graph: &Graph) {
+        let (most, lane_loop) = (self.lanes, self.lane_loop);
+        for (i, w) in self.world.iter_mut().enumerate() {
+            let literal = graph.outputs.iter().any(|o| graph.size_of(o.node, w.dim) == Size::Const(w.extent));
+            w.class = if literal {
+                Extent::Exact(w.extent)
+            } else {
+                let known = if i == lane_loop { most } else { 1 };
+                let divisor = 1u32 << (w.extent.max(1).trailing_zeros().min(4));
+                Extent::MultipleOf(divisor.min(known))
+            };
+        }
+        let exact: Vec<(DimId, i64)> = self
+            .world
+            .iter()
+            .filter_map(|w| match w.class {
+                Extent::Exact(n) => Some((w.dim, n)),
+                Extent::MultipleOf(_) => None,
+            })
+            .chain(self.registers.iter().copied())
+            .collect();
+        let inner = self.world.last().map(|w| w.dim);
+        let moving: Vec<DimId> = self.registers.iter().map(|(d, _)| *d).chain(inner).collect();
+        for slot in self.inputs.iter_mut().chain(&mut self.outputs) {
+            let mut dense = Some(1i64);
+            for a in slot.axes.iter_mut().rev() {
+                a.exact_extent = exact.contains(&(a.axis.dim, a.axis.extent));
+                a.exact_stride = a.axis.stride.abs() <= 8 || dense == Some(a.axis.stride);
+                dense = dense.filter(|_| a.exact_extent).and_then(|d| d.checked_mul(a.axis.extent));
+            }
+            let size = slot.dtype.size() as i64 * i64::from(slot.components);
+            // A step that the kernel knows is a literal displacement there; any other moves the pointer.
+            let steps = |a: &&SlotAxis| !moving.contains(&a.axis.dim) || !a.exact_stride;
+            for a in slot.axes.iter().filter(steps).filter(|a| a.axis.extent > 1) {
+                let bytes = (a.axis.stride * size).unsigned_abs();
+                slot.alignment = slot.alignment.min(1 << bytes.trailing_zeros().min(4));
+            }
+        }
+    }
+
+    /// Threads and their points as the stages want them.
+    pub(super) fn choose_tile(&mut self) {
+        let Some(Staging { tile, .. }) = &self.staging else { return };
+        let [.., inner] = tile.as_slice() else { return };
+        (self.lanes, self.lane_loop) = (inner.points, inner.number);
+        self.block = [inner.threads, if tile.len() == 2 { tile[0].threads } else { 1 }];
+    }
+
+    pub(super) fn choose_block(&mut self) {
+        let n = self.world.len();
+        let Some(inner) = self.inner() else {
+            self.block = [1, 1];
+            return;
+        };
+        let lanes = i64::from(self.inner_lanes());
+        let chunks = (inner.extent + lanes - 1) / lanes;
+        let clamp = |v: i64, most: u32| (v.clamp(1, i64::from(most)) as u32).next_power_of_two();
+        let x = match inner.class {
+            Extent::Exact(_) => clamp(chunks, BLOCK),
+            Extent::MultipleOf(_) if n == 1 => BLOCK,
+            Extent::MultipleOf(_) if chunks >= 128 => BLOCK,
+            Extent::MultipleOf(_) => 32,
+        };
+        // A block that has places of its own has one index of each loop outside.
+        let (x, y) = match &self.private {
+            Some(private) if private.outer + 1 == n => (BLOCK, 1),
+            _ => (x, if n >= 2 { BLOCK / x } else { 1 }),
+        };
+        self.block = [x, y];
+    }
+}
+
+/// Whether expressions that are computed are chosen by the coordinate along `dim`.
+fn stacks(graph: &Graph, dim: DimId) -> bool {
+    let by_coordinate = |n| match graph.node(n).op {
+        Op::Binary(Binary::Eq, a, _) => graph.node(a).op == Op::Index(dim),
+        _ => false,
+    };
+    graph.nodes().any(|node| match node.op {
+        Op::Select(c, yes, _) => by_coordinate(c) && !matches!(graph.node(yes).op, Op::Const(_)),
+        _ => false,
+    })
+}
+
+/// Whether something is reduced over as many values as are computed: a thread has several of them at once.
+fn has_windows(graph: &Graph) -> bool {
+    graph.nodes().any(|node| matches!(node.op, Op::Reduce { size: Size::Node(_), .. }))
+}
+
+/// Whether some operand is read at a coordinate that is computed from the one along `dim`.
+fn gathers(graph: &Graph, dim: DimId) -> bool {
+    let computed =
+        |node: &Node| !matches!(node.op, Op::Index(_)) && node.shape.binary_search_by_key(&dim, |(d, _)| *d).is_ok();
+    graph.nodes().any(|node| match &node.op {
+        Op::At { coords, .. } => coords.iter().any(|(_, c)| computed(graph.node(*c))),
+        _ => false,
+    })
+}
