@@ -9,6 +9,7 @@ use tilewright_expr::bind::{Binding, Place, View, dense};
 use tilewright_expr::collective::Shared;
 use tilewright_expr::emit::{Address, Combined, Piece, combine, reciprocals};
 use tilewright_expr::graph::Graph;
+use tilewright_expr::scatter::Initial;
 use tilewright_expr::sections::{Section, Sections};
 use tilewright_expr::{DType, Error, Expr, In, concatenate, trace};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
@@ -94,12 +95,15 @@ pub(crate) fn prepare<'a>(name: String, case: &'a Case, round: usize) -> Option<
     if failed.is_some() {
         return None;
     }
-    let outputs: Vec<Stored> = case
-        .outputs
-        .iter()
-        .zip(&expected)
-        .map(|(layout, t)| Stored::poisoned(t.dtype, &t.dims, &t.shape, layout, poison(t.dtype, round)))
-        .collect();
+    // Places of a scattered result hold their initial value before: here always zeros.
+    let first = |i: usize, t: &Tensor| match case.graph.partial(i).map(|p| p.initial) {
+        Some(Initial::Filled(value)) if value.bits == 0 => 0,
+        _ => poison(t.dtype, round),
+    };
+    let stored = |(i, (layout, t)): (usize, (&Layout, &Tensor))| {
+        Stored::poisoned(t.dtype, &t.dims, &t.shape, layout, first(i, t))
+    };
+    let outputs: Vec<Stored> = case.outputs.iter().zip(&expected).enumerate().map(stored).collect();
     let view = |(s, o): (_, &crate::random::Operand)| Stored::view(s, o.place, case.known);
     let views: Vec<View<'_>> = inputs.iter().zip(&case.operands).map(view).collect();
     let out_views: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();

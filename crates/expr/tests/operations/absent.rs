@@ -19,7 +19,7 @@ const RULES: &[Rule] = &[
     ("<< >>", no_float, "multiply by a power of two"),
     ("saturating_add saturating_sub saturating_mul", no_float, "floats end in infinity"),
     ("count_ones leading_zeros trailing_zeros", no_float, "the bits of a float mean nothing alone"),
-    ("histogram", |d| number(d) && no_float(d), "bins are counted by whole numbers: a cast first"),
+    ("histogram weighted_histogram", |d| number(d) && no_float(d), "bins are counted by whole numbers: a cast first"),
     (FRACTIONS, DType::is_float, "results have fractions, or are rounded: a cast to a float first"),
     (ROUNDED, DType::is_float, "integers have no fraction"),
     ("is_nan is_infinite is_finite", DType::is_float, "integers are finite numbers"),
@@ -53,7 +53,7 @@ const FRACTIONS: &str = "sqrt mul_add recip rsqrt powi copysign lerp p.fract p.a
     log10 ln_1p cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid softplus silu erf erfc gelu gelu_tanh powf \
     hypot atan2 sin_cos norm_l1 norm_l2 norm_max softmax layer_norm rms_norm a c";
 const ROUNDED: &str = "floor ceil trunc round fract round_half_away";
-const SAMPLED: &str = "resize resize_with resize_by resize_fit deinterlace remap warp_affine warp_perspective correlate convolve \
+const SAMPLED: &str = "resize resize_with resize_at resize_by resize_fit deinterlace remap warp_affine warp_perspective correlate convolve \
     correlate_by correlate_by_around separable box_filter box_sum gaussian_blur sobel scharr laplacian channel stack per_channel \
     mean_channels scale yuv_to_rgb rgb_to_yuv to_yuv";
 const REDUCED: &str =
@@ -67,6 +67,7 @@ pub(crate) fn without_row(function: &str) -> Option<&'static str> {
         "channels" | "bits" | "max" | "weights" | "to_rgb" | "limited" | "full" => {
             "tells of a format, and computes nothing"
         }
+        "store_where" | "scatter_point" => "the tests of scatters have every type: tests/scatter",
         "siting" | "low_bits" | "depth" | "subsampling" => "says how a frame is read or written",
         "rgb" | "yuv" | "luma" => "what is read of a frame: rows of the formats have them",
         _ => return None,

@@ -83,20 +83,22 @@ pub(crate) fn of(dtype: DType, rows: &mut impl Rows) {
     }
     macro_rules! integer {
         ($t:ty $(, $more:path)*) => {
-            groups!($t: values::every, values::bitwise, values::numbers, values::integers, reads::every, reads::sampled,
+            groups!($t: values::every, values::bitwise, values::numbers, values::integers, reads::every, reductions::scattered, reads::sampled,
                 windows::sampled, windows::numbers, reductions::numbers, reductions::integers, colour::numbers, frames::written
                 $(, $more)*)
         };
     }
     macro_rules! float {
         ($t:ty $(, $more:path)*) => {
-            groups!($t: values::every, values::numbers, values::floats, values::functions, reads::every, reads::sampled,
+            groups!($t: values::every, values::numbers, values::floats, values::functions, reads::every, reductions::scattered, reads::sampled,
                 windows::sampled, windows::numbers, reductions::numbers, reductions::floats, colour::numbers, colour::floats,
                 frames::written $(, $more)*)
         };
     }
     match dtype {
-        DType::Bool => groups!(bool: values::every, values::bitwise, reads::every, reductions::conditions),
+        DType::Bool => {
+            groups!(bool: values::every, values::bitwise, reads::every, reductions::scattered, reductions::conditions)
+        }
         DType::U8 => integer!(u8, colour::shades, frames::bytes),
         DType::I8 => integer!(i8),
         DType::U16 => integer!(u16, colour::shades, frames::words),

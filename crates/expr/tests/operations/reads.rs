@@ -73,6 +73,9 @@ pub(super) fn sampled<T: Scalar + Sampled + Pixel<Real: Scalar>>(rows: &mut impl
         "resize_with cubic", Any => |g| g.a.resize_with::<Y, X>(3, 8, Filter::Cubic).store::<(Y, X, C)>();
         "resize_with lanczos", Any => |g| g.a.resize_with::<Y, X>(2, 3, Filter::Lanczos4).store::<(Y, X, C)>();
         "resize_with area", Any => |g| g.a.resize_with::<Y, X>(3, 4, Filter::Area).store::<(Y, X, C)>();
+        "resize_at", Any => |g| {
+            g.a.resize_at::<Y, X>(3, 8, Filter::Linear, |i, from, to| i * from / to).store::<(Y, X, C)>()
+        };
         "resize_by", Any => |g| g.a.resize_by::<Y, X>((0.5, 1.5), Filter::Linear).store::<(Y, X, C)>();
         "resize_fit", Any => |g| {
             g.a.resize_fit::<Y, X, _>(7, 5, Filter::Linear, Aspect::Preserve, tilewright_expr::constant(T::Real::default())).store::<(Y, X, C)>()

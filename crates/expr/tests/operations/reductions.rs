@@ -3,7 +3,7 @@
 use super::Channels::Any;
 use super::{B, C, Rows, Scalar, X, Y, rows};
 use std::marker::PhantomData;
-use tilewright_expr::{Condition, Float, Integer, Pixel, Sampled, Summed, coordinate};
+use tilewright_expr::{Condition, Float, Initial, Integer, Meet, Pixel, Sampled, Summed, constant, coordinate, meet};
 
 pub(super) fn conditions<T: Scalar + Condition>(rows: &mut impl Rows, _: PhantomData<T>) {
     rows! { rows, T:
@@ -38,7 +38,13 @@ pub(super) fn numbers<T: Scalar + Summed<Sum: Scalar> + Sampled + Pixel<Real: Sc
 }
 
 pub(super) fn integers<T: Scalar + Integer>(rows: &mut impl Rows, _: PhantomData<T>) {
-    rows! { rows, T: "histogram", Any => |g| (g.a & tilewright_expr::constant(T::from_bits64(7))).histogram::<(Y, X), B>(6).store::<(C, B)>(); }
+    rows! { rows, T:
+        "histogram", Any => |g| (g.a & constant(T::from_bits64(7))).histogram::<(Y, X), B>(6).store::<(C, B)>();
+        "weighted_histogram", Any => |g| {
+            let bin = g.a & constant(T::from_bits64(7));
+            bin.weighted_histogram::<(Y, X), B, _, _>(6, g.b).store::<(C, B)>()
+        };
+    }
 }
 
 pub(super) fn floats<T: Scalar + Float>(rows: &mut impl Rows, _: PhantomData<T>) {
@@ -50,5 +56,17 @@ pub(super) fn floats<T: Scalar + Float>(rows: &mut impl Rows, _: PhantomData<T>)
         "softmax of channels", Any => |g| g.a.softmax::<C>().store::<(Y, X, C)>();
         "layer_norm", Any => |g| g.a.layer_norm::<(X, C)>(T::default()).store::<(Y, X, C)>();
         "rms_norm", Any => |g| g.a.rms_norm::<X>(T::default()).store::<(Y, X, C)>();
+    }
+}
+
+pub(super) fn scattered<T: Scalar>(rows: &mut impl Rows, _: PhantomData<T>)
+where
+    meet::Unique: Meet<T>,
+{
+    rows! { rows, T:
+        "scatter", Any => |g| {
+            let column = coordinate::<X>() * 2 - 1;
+            g.a.scatter::<X, B, _, _>(column, 9, meet::Unique, Initial::Filled(T::default())).store::<(Y, C, B)>()
+        };
     }
 }

@@ -72,7 +72,7 @@ fn every_method_has_its_row() {
     }
     let sources = sources!("typed/operators" "typed/numbers" "typed/integers" "typed/floats" "typed/choice" "typed/cast" "typed/functions"
         "typed/reads" "typed/gather" "typed/resize" "typed/warp" "typed/stencils" "typed/morphology" "typed/reductions" "typed/scans"
-        "typed/histogram" "typed/iteration" "typed/concatenate" "colour/channels" "colour/depth" "colour/matrix" "colour/space"
+        "typed/histogram" "typed/scatter" "typed/iteration" "typed/concatenate" "colour/channels" "colour/depth" "colour/matrix" "colour/space"
         "colour/yuv" "colour/frame" "colour/packed" "colour/write");
     let names = names();
     let known = |name: &str| names.iter().any(|(n, _)| n.split(' ').any(|word| word == name));
