@@ -121,6 +121,18 @@ fn reference(name: &str, [a, b, c]: [&Array3<f64>; 3]) -> Option<ArrayD<f64>> {
         "sum_to" => {
             ndarray::Array2::from_shape_fn((SIZE[0], a.shape()[2]), |(y, k)| a.slice(s![y, ..=y, k]).sum()).into_dyn()
         }
+        "scatter" => {
+            let at =
+                |(y, k, place): (usize, usize, usize)| if place % 2 == 1 { a[[y, place.div_ceil(2), k]] } else { 0.0 };
+            Array3::from_shape_fn((SIZE[0], a.shape()[2], 9), at).into_dyn()
+        }
+        "weighted_histogram" => {
+            let weight = |k: usize, bin: usize| {
+                let both = a.slice(s![.., .., k]).into_iter().zip(b.slice(s![.., .., k]));
+                both.filter(|(v, _)| **v == bin as f64).map(|(_, w)| *w).sum::<f64>()
+            };
+            ndarray::Array2::from_shape_fn((a.shape()[2], 6), |(k, bin)| weight(k, bin)).into_dyn()
+        }
         "product" => along(1, &|v| v.product()),
         "minimum" => planes(&least),
         "maximum" => along(0, &most),
