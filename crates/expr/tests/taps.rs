@@ -1,12 +1,14 @@
 //! Rows that take over what the row before them computed, on the host: upwards and downwards, over several strips of columns,
 //! with taps that meet at the picture's edge.
 
+use crate::emitted::check_all;
 use crate::naive::Naive;
-use crate::random::Rng;
+use crate::random::{Case, Operand, Rng};
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
+use tilewright_expr::bind::Place;
 use tilewright_expr::graph::Graph;
-use tilewright_expr::{Centres, DType, Filter, In, Rect, trace};
+use tilewright_expr::{Centres, DType, Expr, Filter, In, Rect, Sampled, trace};
 
 dims! { N, Y, X, C }
 
@@ -53,6 +55,30 @@ fn crops_of_a_batch() {
         (pixel / 255.0 - 0.5).store::<(N, C, Y, X)>()
     });
     check("crops", &t.graph, &[picture, boxes], &[5, 3, 14, 70]);
+}
+
+fn at_corners<T: Sampled>(picture: In<T, (Y, X, C)>) -> Expr<T::Real, <(Y, X, C) as Dims>::Set> {
+    picture.resize_at::<Y, X>(3, 8, Filter::Linear, |i, from, to| i * from / to)
+}
+
+/// As kernels: the channels of a pixel are words that begin anywhere, and a row takes over what the row before it made of them.
+#[test]
+fn taps_of_many_channels() {
+    let mut rng = Rng::new(11);
+    let mut cases = Vec::new();
+    for (dtype, channels) in [(DType::U16, 5), (DType::U8, 8), (DType::U16, 4)] {
+        let graph = match dtype {
+            DType::U8 => trace(|p: In<u8, (Y, X, C)>| at_corners(p).store::<(Y, X, C)>()).graph,
+            _ => trace(|p: In<u16, (Y, X, C)>| at_corners(p).store::<(Y, X, C)>()).graph,
+        };
+        let tensor = rng.tensor(dtype, <(Y, X, C)>::IDS, &[4, 6, channels]);
+        // A line of odd bytes.
+        let layout = Layout { pad: vec![0, 1, 0], alignment: dtype.size(), ..Layout::dense(3) };
+        let operands = vec![Operand { tensor, layout, place: Place::Device }];
+        let case = Case { graph, operands, outputs: vec![Layout::dense(3)], known: true };
+        cases.push((format!("{channels} channels of {dtype}"), case));
+    }
+    check_all("taps::taps_of_many_channels", cases.into_iter());
 }
 
 /// Neighbouring rows, each a tap of its own, inside a sum that is a loop.

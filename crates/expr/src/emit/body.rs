@@ -184,6 +184,8 @@ impl<'a> Body<'a> {
             let text = self.use_of(*v);
             self.line(format_args!("r{} = {text}", v.0));
             self.value.insert(*v, format!("r{}", v.0));
+            // The words that it came from stand in the block that ends here.
+            self.small.remove(v);
         }
         self.text.push_str("  }\n");
     }
