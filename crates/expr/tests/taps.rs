@@ -81,6 +81,36 @@ fn taps_of_many_channels() {
     check_all("taps::taps_of_many_channels", cases.into_iter());
 }
 
+/// As kernels: windows of computed length, of pictures whose memory runs along either dimension or from plane to plane.
+#[test]
+fn windows_by_area() {
+    let mut rng = Rng::new(12);
+    let mut cases = Vec::new();
+    let mut add = |graph: Graph, shape: [i64; 3], pad: [i64; 3]| {
+        let spec = graph.operands[0].clone();
+        let tensor = rng.tensor(spec.dtype, &spec.dims, &shape);
+        let layout = Layout { pad: pad.into(), alignment: 2, ..Layout::dense(3) };
+        let name = format!("{} {shape:?} {pad:?}", spec.dtype);
+        let operands = vec![Operand { tensor, layout, place: Place::Device }];
+        cases.push((name, Case { graph, operands, outputs: vec![Layout::dense(3)], known: true }));
+    };
+    macro_rules! smaller {
+        ($t:ty, $first:ident $second:ident $third:ident, $shape:expr) => {
+            for pad in [[0, 0, 0], [1, 0, 0], [0, 3, 0]] {
+                let of = |p: In<$t, ($first, $second, $third)>| {
+                    p.resize_with::<Y, X>(3, 4, Filter::Area).store::<(C, Y, X)>()
+                };
+                add(trace(of).graph, $shape, pad);
+            }
+        };
+    }
+    smaller!(u8, Y X C, [11, 26, 3]);
+    smaller!(u16, X Y C, [26, 11, 3]);
+    smaller!(u8, C Y X, [3, 11, 26]);
+    smaller!(u8, X C Y, [26, 2, 11]);
+    check_all("taps::windows_by_area", cases.into_iter());
+}
+
 /// Neighbouring rows, each a tap of its own, inside a sum that is a loop.
 #[test]
 fn taps_within_loops() {

@@ -58,8 +58,10 @@ impl Body<'_> {
             base.is_some_and(|v| !matches!(self.program.inst(v), Inst::Coord(_) | Inst::Step { .. }))
         };
         let pins = constant && slot.place == Place::Device && group.bases.iter().any(computed);
+        // Loops that are open before that one begins.
+        let open = outside.map(|id| self.program.loops()[usize::from(id.0)].outer | ((1 << LOOPS) - 1));
         for Moving { axis: a, index, varies } in axes {
-            if outside.is_some_and(|id| varies & id.bit() != 0) {
+            if open.is_some_and(|open| varies & !open != 0) {
                 break;
             }
             let axis = &slot.axes[a];
