@@ -29,29 +29,30 @@ pub struct Operand {
 /// A point of the world: the coordinate along each dimension, sorted by id.
 pub type Point = Vec<(DimId, Val)>;
 
+/// How windows of computed length are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Windows {
+    /// A step at a time.
+    Stepwise,
+    /// Several steps at once, so that neighbouring loads become one: on a GPU. The same values in the same order.
+    Strided,
+}
+
 /// Lowers every output of `graph` at every point of `points` (made by the callback, which may add instructions). `outputs`
 /// names the axes of each output's memory, loops that were merged counting as one.
 pub fn lower(
     graph: &Graph,
     operands: &[Operand],
-    outputs: &[Vec<DimId>],
-    world: &[DimId],
+    (outputs, world): (&[Vec<DimId>], &[DimId]),
     group: Option<&Group>,
+    windows: Windows,
     points: impl FnOnce(&mut Program) -> Vec<Point>,
 ) -> Result<Program, Error> {
-    Lower::new(graph, operands).all(outputs, world, group, points)
-}
-
-/// As [`lower`], for a GPU: windows of computed length go several steps at once, so that neighbouring loads become one.
-pub(crate) fn lower_kernel(
-    graph: &Graph,
-    operands: &[Operand],
-    outputs: &[Vec<DimId>],
-    world: &[DimId],
-    group: Option<&Group>,
-    points: impl FnOnce(&mut Program) -> Vec<Point>,
-) -> Result<Program, Error> {
-    Lower { strides: true, ..Lower::new(graph, operands) }.all(outputs, world, group, points)
+    let mut lower = Lower { windows, ..Lower::new(graph, operands) };
+    let points = points(&mut lower.program);
+    lower.shared = group.map(|group| Lanes::new(group, world, &points));
+    lower.results(points, outputs, world);
+    lower.finish()
 }
 
 /// As [`lower`], what blocks keep being read; or what they keep itself, at every point of `points`.
@@ -63,7 +64,7 @@ pub(crate) fn lower_stages(
     points: impl FnOnce(&mut Program) -> Vec<Point>,
 ) -> Result<Program, Error> {
     let (around, world) = (stages.around, stages.world);
-    let mut lower = Lower { stages: Some(stages), strides: true, ..Lower::new(graph, operands) };
+    let mut lower = Lower { stages: Some(stages), windows: Windows::Strided, ..Lower::new(graph, operands) };
     let points = points(&mut lower.program);
     match around {
         Around::Results | Around::Inner => lower.results(points, outputs, world),
@@ -88,8 +89,7 @@ pub(crate) struct Lower<'a> {
     numbers: HashMap<(Point, bool), u32>,
     /// Whether there were more loops than a program can have.
     crowded: bool,
-    /// Whether windows of computed length go several steps at once.
-    strides: bool,
+    windows: Windows,
     /// Where threads share reductions.
     shared: Option<Lanes>,
     /// What blocks keep.
@@ -135,24 +135,11 @@ impl<'a> Lower<'a> {
             points: Vec::new(),
             numbers: HashMap::new(),
             crowded: false,
-            strides: false,
+            windows: Windows::Stepwise,
             shared: None,
             stages: None,
             brought: [None; 2],
         }
-    }
-
-    fn all(
-        mut self,
-        outputs: &[Vec<DimId>],
-        world: &[DimId],
-        group: Option<&Group>,
-        points: impl FnOnce(&mut Program) -> Vec<Point>,
-    ) -> Result<Program, Error> {
-        let points = points(&mut self.program);
-        self.shared = group.map(|group| Lanes::new(group, world, &points));
-        self.results(points, outputs, world);
-        self.finish()
     }
 
     fn finish(self) -> Result<Program, Error> {

@@ -17,6 +17,7 @@ mod scatter;
 mod schedule;
 mod sent;
 mod stage;
+mod store;
 mod text;
 mod totals;
 
@@ -29,7 +30,7 @@ use crate::bind::Place;
 use crate::dtype::Scalar;
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
-use crate::lower::{Point, lower_kernel};
+use crate::lower::{Point, Windows, lower};
 use crate::plan::{Extent, Plan, Slot};
 use crate::program::{Program, Val};
 use run::{Role, run};
@@ -154,7 +155,7 @@ fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error
     let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
     let along = [(plan.lane_loop, lanes)];
     let (operands, group) = (plan.operands(false), plan.group.as_ref());
-    lower_kernel(graph, &operands, &outputs, &world, group, |program| points(program, plan, &along))
+    lower(graph, &operands, (&outputs, &world), group, Windows::Strided, |program| points(program, plan, &along))
 }
 
 /// Every (lane, register index) of a thread that has several points `along` some loops, the first one fastest.

@@ -4,7 +4,7 @@
 use super::kept::{Taps, item_reads, reads, results};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
-use crate::lower::lower;
+use crate::lower::{Windows, lower};
 use crate::nest::{Item, nest};
 use crate::plan::Plan;
 use crate::program::{Along, Inst, Program, Val};
@@ -35,7 +35,8 @@ impl Schedule {
     pub(super) fn program(graph: &Graph, plan: &Plan) -> Result<Program, Error> {
         let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
         let outputs: Vec<_> = plan.outputs.iter().map(|s| s.dims()).collect();
-        lower(graph, &plan.operands(true), &outputs, &world, plan.group.as_ref(), |program: &mut Program| {
+        let (operands, group) = (plan.operands(true), plan.group.as_ref());
+        lower(graph, &operands, (&outputs, &world), group, Windows::Stepwise, |program: &mut Program| {
             vec![world.iter().enumerate().map(|(i, d)| (*d, program.coord(i as u8))).collect()]
         })
     }

@@ -1,6 +1,6 @@
 //! Reductions within a thread, and what threads that share one take.
 
-use super::{Lower, Task};
+use super::{Lower, Task, Windows};
 use crate::collective::{chain, is_shared};
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Binary, DimId, NodeId, Op, Size};
@@ -61,7 +61,7 @@ impl Lower<'_> {
         let nest = (outer, depth + graph.node(node).depth);
         let plain = |n: NodeId| graph.node(n).depth == 0;
         let window = matches!(graph.node(node).op, Op::Reduce { size: Size::Node(_), .. });
-        if self.strides && window && plain(value) && times.is_none_or(plain) {
+        if self.windows == Windows::Strided && window && plain(value) && times.is_none_or(plain) {
             return self.strided((node, point), (reduction, value, times), (dim, extent), nest, stack);
         }
         let Some(within) = self.program.loop_of(extent, nest.0, nest.1, 0) else {
