@@ -66,6 +66,36 @@ fn rows_are_kept() {
     check_all("rows::rows_are_kept", cases().into_iter());
 }
 
+/// Rows of one step to four: threads load several before they store the first result, in blocks that end behind the last row, or one by
+/// one where rows end within a step or a body is long.
+#[test]
+fn short_rows_together() {
+    let sums =
+        || trace(|x: In<f32, (Y, X)>| (x.sum::<X>().store::<(Y,)>(), (x * 0.5).maximum::<X>().store::<(Y,)>())).graph;
+    let halves = || trace(|x: In<f16, (Y, X)>| x.to::<f32>().sum::<X>().store::<(Y,)>()).graph;
+    let long = || trace(|x: In<f32, (Y, X)>| x.sin().sum::<X>().store::<(Y,)>()).graph;
+    let down = || trace(|x: In<f32, (Y, X)>| x.sum::<Y>().store::<(X,)>()).graph;
+    let mut all = Vec::new();
+    for (shape, passes) in [([301, 32], 4), ([1, 32], 4), ([130, 64], 2), ([65, 128], 1), ([40, 52], 2), ([33, 20], 4)]
+    {
+        all.push((format!("sums of {shape:?}"), case(sums(), DType::F32, shape), passes));
+        all.push((
+            format!("halves of {shape:?}"),
+            case(halves(), DType::F16, shape),
+            if shape[1] % 8 == 0 { passes } else { 1 },
+        ));
+    }
+    all.push(("a tail".into(), case(sums(), DType::F32, [37, 45]), 1));
+    all.push(("a long body".into(), case(long(), DType::F32, [35, 32]), 1));
+    all.push(("down columns".into(), case(down(), DType::F32, [32, 301]), 1));
+    for (name, case, passes) in &all {
+        let prepared = prepare(name.clone(), case, 0).expect("there are no loops");
+        let group = prepared.plan.group.as_ref().expect("threads share rows");
+        assert_eq!(group.passes, *passes, "{name}\n{}", prepared.kernel.source);
+    }
+    check_all("rows::short_rows_together", all.into_iter().map(|(name, case, _)| (name, case)));
+}
+
 /// Blocks take segments of rows that no threads could keep, and wait for each other between turns.
 #[test]
 fn long_rows_in_turns() {

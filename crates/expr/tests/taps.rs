@@ -6,8 +6,9 @@ use crate::naive::Naive;
 use crate::random::{Case, Operand, Rng};
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
-use tilewright_expr::bind::Place;
+use tilewright_expr::bind::{Place, View, dense};
 use tilewright_expr::graph::Graph;
+use tilewright_expr::plan::Plan;
 use tilewright_expr::{Centres, DType, Expr, Filter, In, Rect, Sampled, trace};
 
 dims! { N, Y, X, C }
@@ -122,4 +123,19 @@ fn taps_within_loops() {
         (above * 0.25 + below).store::<(Y, X)>()
     });
     check("sums", &t.graph, &[picture], &[11, 70]);
+}
+
+/// A picture whose size is part of the expression, of so few points that each thread has one; and a larger one, with two.
+#[test]
+fn as_many_threads_as_there_are_points() {
+    let plan = |height: usize, width: usize| {
+        let graph = trace(|p: In<u8, (Y, X, C)>| p.resize::<Y, X>(height, width).store::<(C, Y, X)>()).graph;
+        let picture = dense(<(Y, X, C)>::IDS, &[33, 61, 3]);
+        let result = dense(<(C, Y, X)>::IDS, &[3, height as i64, width as i64]);
+        let view = |axes| View { axes, place: Place::Device, alignment: 256, boxes: None };
+        Plan::new(&graph, &[view(&picture)], &[view(&result)]).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (small, large) = (plan(112, 160), plan(720, 1280));
+    assert_eq!((small.lanes, small.block), (1, [64, 4]), "160 columns are five warps, and not eight");
+    assert_eq!((large.lanes, large.block), (2, [256, 1]));
 }

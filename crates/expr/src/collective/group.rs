@@ -12,6 +12,10 @@ const BLOCK: u32 = 256;
 const MOST_THREADS: u32 = 1024;
 /// Most accumulators of one thread.
 const HELD: u32 = 32;
+/// Steps along a row that is gone through once which are written one after the other, so that their loads are under way together.
+const AT_ONCE: i64 = 4;
+/// Most graph nodes of a body that is repeated for several rows.
+const SHORT_BODY: usize = 24;
 
 /// How the threads of a block go along rows. A *row* is a point of the loops that are not reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,8 @@ pub struct Group {
     pub threads: u32,
     /// Rows of a block.
     pub rows: u32,
+    /// Rows that each thread has part in, one after the other.
+    pub passes: u32,
     /// Whether its dimensions are reduced together in every place.
     pub everywhere: bool,
     /// Whether neighbouring threads are those of neighbouring rows, because memory is contiguous along the innermost loop
@@ -62,13 +68,14 @@ impl Group {
         let scans = shared.scans;
         let set = shared.set();
         let full = n > 0 && n % i64::from(tree.width) == 0;
-        let steps = match again && !scans && n <= LONGEST {
+        let most = if again { LONGEST } else { AT_ONCE * i64::from(tree.width) };
+        let steps = match !scans && n <= most {
             true if full => n as u32 / tree.width,
             true => (n.max(1) as u32).div_ceil(tree.width).next_power_of_two(),
             false => 0,
         };
-        let (threads, rows, tall, beside) = (1, 1, false, false);
-        Group { loops, n, set, tree, again, scans, everywhere, steps, full, threads, rows, tall, beside }
+        let (threads, rows, passes, tall, beside) = (1, 1, 1, false, false);
+        Group { loops, n, set, tree, again, scans, everywhere, steps, full, threads, rows, passes, tall, beside }
     }
 
     /// The loops that are not reduced, and those that are.
@@ -122,7 +129,7 @@ impl Group {
     pub(crate) fn key(&self, world: &[WorldDim]) -> impl Iterator<Item = u64> {
         let wide = [u64::from(self.wide()), u64::from(self.wide_rows(world))];
         let wide = wide.into_iter().chain([u64::from(self.steps), u64::from(self.full && self.steps > 0)]);
-        let parts = [u64::from(self.tree.width), u64::from(self.threads), u64::from(self.rows), u64::from(self.tall)];
+        let parts = [self.tree.width, self.threads, self.rows, self.passes, u32::from(self.tall)].map(u64::from);
         let cut = u64::from(self.segments() > 1);
         let segment = if cut == 1 { self.tree.segment as u64 } else { 0 };
         let beside = u64::from(self.beside);
@@ -133,7 +140,7 @@ impl Group {
 impl Plan {
     /// Which threads share a row, and how many neighbouring values each takes at a time. `beside` other sections, blocks have as
     /// many threads as theirs.
-    pub(crate) fn choose_threads(&mut self, beside: bool) {
+    pub(crate) fn choose_threads(&mut self, graph: &Graph, beside: bool) {
         let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
         let Some(group) = &self.group else { return };
         let (outer, reduced) = group.split(&self.world);
@@ -146,12 +153,12 @@ impl Plan {
         let along = |dim: DimId| slots().filter(|s| runs(s, dim)).map(|s| (16 / s.dtype.size()) as u32).min();
         let inner = reduced.last().and_then(|w| along(w.dim));
         let tall = inner.is_none() && outer.last().is_some_and(|w| w.extent >= 8 && along(w.dim).is_some());
-        let most = if beside || group.steps == 0 { BLOCK } else { MOST_THREADS };
+        let most = if beside || group.steps == 0 || !group.again { BLOCK } else { MOST_THREADS };
         let least = (width / most).max(1);
         let lanes = if group.scans {
             CHUNK
         } else if tall {
-            let threads = (width * held.next_power_of_two() / HELD).clamp(1, width).max(width.min(HELD));
+            let threads = (width * held.next_power_of_two() / HELD).clamp(1, width).max((width / 4).clamp(1, HELD));
             width / threads
         } else {
             let mut lanes = inner.unwrap_or(1).min(width);
@@ -165,9 +172,13 @@ impl Plan {
             true => ((MOST_THREADS / threads).min(HELD), [(MOST_THREADS / threads).min(HELD), threads]),
             false => ((BLOCK / threads).max(1), [BLOCK.max(threads), 1]),
         };
+        let short = !(tall || beside || group.again || group.steps == 0 || graph.len() > SHORT_BODY);
+        let even = lanes > 1 && reduced.last().is_some_and(|w| w.extent % i64::from(lanes) == 0);
+        let passes = if short && even && rows > 1 { (AT_ONCE as u32 / group.steps).max(1) } else { 1 };
         (self.lanes, self.lane_loop, self.block) = (lanes, self.world.len() - 1, block);
         if let Some(group) = &mut self.group {
-            (group.threads, group.rows, group.tall, group.beside) = (threads, rows, tall, beside);
+            (group.threads, group.rows, group.passes) = (threads, rows * passes, passes);
+            (group.tall, group.beside) = (tall, beside);
         }
     }
 

@@ -21,6 +21,8 @@ pub const SERIAL: i64 = 16;
 pub(crate) const WIDEST: i64 = 1024;
 /// Most accumulators of rows that are kept: as many threads share a long one as a block can have.
 const WIDEST_KEPT: i64 = 4096;
+/// Accumulators of a short row at least, where it has as many values: neighbouring threads then read a line of memory together.
+const NARROW: i64 = 32;
 /// Most values of a row that one accumulator takes, if threads are to keep it.
 const STEPS: i64 = 8;
 /// Segments that all rows together are cut into, about: where they are gone through again, blocks wait for each other, so that all
@@ -58,7 +60,8 @@ impl Tree {
         let power = (segment.max(1) as u64).next_power_of_two() as i64;
         let kept = again && n <= LONGEST;
         let widest = if kept { (power / STEPS).max(WIDEST) } else { WIDEST };
-        Tree { width: (power / 4).clamp(1, widest) as u32, segment: segment.max(1) }
+        let width = (power / 4).clamp(power.min(NARROW), widest);
+        Tree { width: width as u32, segment: segment.max(1) }
     }
 
     /// Segments of a row of `n` values.

@@ -73,21 +73,39 @@ impl Math<'_> {
         let x = self.clamp(x, low, high);
         let reduced = self.reduce_by_ln2(x);
         if !self.is_double() {
-            return self.power_in_single(reduced);
+            let sum = self.sum_in_single(reduced.r);
+            // What stands above n in these bits is shifted out.
+            return self.scale(sum, reduced.ends);
         }
         let p = self.power(reduced.n, reduced.r);
         self.scaled(p)
     }
 
-    /// `2^n (1 + (r + r^2 q))` without what rounding took from `r`: still within a unit in the last place, in two thirds of the
+    /// `1 + (r + r^2 q)` without what rounding took from `r`: still within a unit in the last place, in two thirds of the
     /// operations.
-    fn power_in_single(&mut self, Reduced { ends, r, .. }: Reduced) -> NodeId {
+    fn sum_in_single(&mut self, r: Pair) -> NodeId {
         let q = self.polynomial(r.h, &EXP_SINGLE, &EXP_DOUBLE);
         let square = self.mul(r.h, r.h);
         let (one, rest) = (self.c(1.0), self.fma(square, q, r.h));
-        let sum = self.add(one, rest);
-        // What stands above n in these bits is shifted out.
-        self.scale(sum, ends)
+        self.add(one, rest)
+    }
+
+    /// `e^x` of what is not positive, with the power of two in one step: 0 below 0.7 of the smallest normal number.
+    pub(super) fn exp_of_negative(&mut self, x: NodeId) -> NodeId {
+        // There the power's exponent is the one of 0.
+        let low = self.pick(-88.0, -709.1);
+        let low = self.c(low);
+        let x = self.max(x, low);
+        let Reduced { n, ends, r } = self.reduce_by_ln2(x);
+        let (sum, n) = if self.is_double() {
+            let power = self.power(n, r);
+            let sum = self.significand(power);
+            (self.sum(sum), n)
+        } else {
+            (self.sum_in_single(r), ends)
+        };
+        let power = self.power_of_two(n);
+        self.mul(sum, power)
     }
 
     /// `e^(x.h + x.l)`, rounded.

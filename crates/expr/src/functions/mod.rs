@@ -51,6 +51,8 @@ macro_rules! functions {
 functions! {
     /// `e^x`.
     exp(x);
+    /// `e^x` of an `x` that is not positive; 0 below -87.7 (-708.7 in f64), where `e^x` is 0.7 of the smallest normal number.
+    exp_of_negative(x);
     /// `2^x`.
     exp2(x);
     /// `10^x`.

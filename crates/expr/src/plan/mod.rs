@@ -66,7 +66,7 @@ impl Plan {
         plan.merge(graph);
         plan.choose_registers(graph);
         if plan.group.is_some() {
-            plan.choose_threads(beside);
+            plan.choose_threads(graph, beside);
             plan.classify(graph);
             return Ok(plan);
         }

@@ -13,6 +13,9 @@ const MAX_VALUES: u32 = 16;
 const MAX_NODES: u32 = 4096;
 /// Rows that a thread computes where pixels are gathered: more save a few instructions a pixel, and take longer to compile.
 const ROWS: u32 = 2;
+/// Points that the threads of a large GPU, all at once, have in one row each. A kernel that knows to have fewer leaves them one row; what
+/// is smaller still takes as long as a launch.
+const FEW: std::ops::Range<i64> = 1 << 14..1 << 19;
 
 impl Plan {
     /// A short dimension that is innermost in some operand's memory lives in registers; else one along which expressions are
@@ -46,7 +49,7 @@ impl Plan {
         let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
         let last = self.world.len() - 1;
         let (lane_loop, most) = if gathers(graph, inner.dim) {
-            (last.saturating_sub(1), if last == 0 || has_windows(graph) { 1 } else { ROWS })
+            (last.saturating_sub(1), if last == 0 || has_windows(graph) || self.few(graph) { 1 } else { ROWS })
         } else {
             let run = |s: &Slot| {
                 let packed =
@@ -65,11 +68,15 @@ impl Plan {
         (self.lanes, self.lane_loop) = (lanes, lane_loop);
     }
 
+    /// Whether the kernel knows all sizes, and that its threads are few.
+    fn few(&self, graph: &Graph) -> bool {
+        self.world.iter().all(|w| literal(graph, w)) && FEW.contains(&self.points())
+    }
+
     pub(super) fn classify(&mut self, graph: &Graph) {
         let (most, lane_loop) = (self.lanes, self.lane_loop);
         for (i, w) in self.world.iter_mut().enumerate() {
-            let literal = graph.outputs.iter().any(|o| graph.size_of(o.node, w.dim) == Size::Const(w.extent));
-            w.class = if literal {
+            w.class = if literal(graph, w) {
                 Extent::Exact(w.extent)
             } else {
                 let known = if i == lane_loop { most } else { 1 };
@@ -123,7 +130,7 @@ impl Plan {
         let chunks = (inner.extent + lanes - 1) / lanes;
         let clamp = |v: i64, most: u32| (v.clamp(1, i64::from(most)) as u32).next_power_of_two();
         let x = match inner.class {
-            Extent::Exact(_) => clamp(chunks, BLOCK),
+            Extent::Exact(_) => fewest_idle(clamp(chunks, BLOCK), chunks),
             Extent::MultipleOf(_) if n == 1 => BLOCK,
             Extent::MultipleOf(_) if chunks >= 128 => BLOCK,
             Extent::MultipleOf(_) => 32,
@@ -135,6 +142,17 @@ impl Plan {
         };
         self.block = [x, y];
     }
+}
+
+/// Whether the size of a loop is part of the expression.
+fn literal(graph: &Graph, w: &WorldDim) -> bool {
+    graph.outputs.iter().any(|o| graph.size_of(o.node, w.dim) == Size::Const(w.extent))
+}
+
+/// Of `most` threads side by side, a half and a quarter: those of which the fewest have nothing to do, if they are warps.
+fn fewest_idle(most: u32, chunks: i64) -> u32 {
+    let candidates = [most, most / 2, most / 4].into_iter().filter(|x| *x == most || *x >= 64);
+    candidates.min_by_key(|x| (chunks + i64::from(*x) - 1) / i64::from(*x) * i64::from(*x)).unwrap_or(most)
 }
 
 /// Whether expressions that are computed are chosen by the coordinate along `dim`.

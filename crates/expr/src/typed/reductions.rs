@@ -168,7 +168,8 @@ impl<T, S: Set> Expr<T, S> {
     }
 
     normalisations! {
-        /// `exp(x - max)` times the reciprocal of its sum along `L`: positive values with the sum 1.
+        /// `exp(x - max)` times the reciprocal of its sum along `L`: values from 0 to 1 with the sum 1. What is so far below the
+        /// largest that its power is below 0.7 of the smallest normal number (87.7 in f32) becomes 0.
         softmax() = |g, a, along| {
             let power = g.exp_from_largest(a, along);
             let sum = g.reduce_all(Reduction::Sum, power, along);
@@ -241,9 +242,9 @@ impl Graph {
     fn exp_from_largest(&mut self, value: NodeId, dims: &[u64]) -> NodeId {
         let largest = self.reduce_all(Reduction::Max, value, dims);
         let below = self.rounded(Binary::Sub, value, largest);
-        let power = self.exp(below);
+        let power = self.exp_of_negative(below);
         // One value to keep, and not the two factors that a sum would take: a power of two rounds nothing but what vanishes.
         let whole = self.push(Op::Bits(power), self.node(power).dtype);
-        self.called("exp", &[below], whole)
+        self.called("exp_of_negative", &[below], whole)
     }
 }

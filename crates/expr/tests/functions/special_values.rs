@@ -2,6 +2,7 @@
 
 use super::table::{Of, TABLE};
 use super::{X, values};
+use tilewright_expr::graph::Graph;
 use tilewright_expr::{In, constant, trace};
 
 const SPECIAL: [f64; 20] = [
@@ -90,4 +91,28 @@ fn methods_are_the_functions() {
     assert_eq!(both.graph.outputs[0].node, sine.graph.outputs[0].node);
     let literal = trace(|| constant(2.0f32).powf(10.0).repeat::<X>(3).store::<(X,)>());
     assert_eq!(literal.graph.check().err(), None);
+}
+
+/// The exponential of a softmax: as the standard's, but 0 instead of numbers below the normal ones.
+#[test]
+fn powers_of_what_is_not_positive() {
+    let of = Of::One(Graph::exp_of_negative, f64::exp);
+    let edges =
+        [0.0, -0.0, -f32::MIN_POSITIVE, -87.3, -87.33, -87.6, -87.8, -88.0, -103.9, -1e9, f32::MIN, f32::NEG_INFINITY];
+    let x: Vec<f32> = (0..400_000).map(|i| i as f32 * -2.3e-4).chain(edges).collect();
+    for (x, got) in x.iter().zip(values(of, std::slice::from_ref(&x))) {
+        let exact = f64::from(*x).exp();
+        let unit = 2f64.powi((exact.log2().floor() as i32).max(-126) - 23);
+        let vanishes = exact < 2f64.powi(-126) * 0.708 && got == 0.0;
+        assert!(vanishes || (f64::from(got) - exact).abs() <= unit, "e^{x} = {exact}, not {got}");
+        assert!(*x > -87.7 || got == 0.0, "e^{x} = {got}");
+    }
+    let x: Vec<f64> =
+        (0..100_000).map(|i| f64::from(i) * -7.3e-3).chain([-708.3, -709.0, -1e300, f64::NEG_INFINITY]).collect();
+    for (x, got) in x.iter().zip(values(of, std::slice::from_ref(&x))) {
+        let exact = x.exp();
+        assert!(*x < -708.3 || (got / exact - 1.0).abs() <= 2f64.powi(-52), "e^{x} = {exact}, not {got}");
+        assert!(*x > -708.75 || got == 0.0, "e^{x} = {got}");
+    }
+    assert!(values(of, &[vec![f32::NAN]])[0].is_nan() && values(of, &[vec![f64::NAN]])[0].is_nan());
 }

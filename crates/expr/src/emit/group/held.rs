@@ -16,8 +16,6 @@ pub(super) struct Held {
     given: Vec<BTreeSet<Val>>,
     /// For each turn, what it keeps.
     kept: Vec<BTreeSet<Val>>,
-    /// Steps of a row.
-    steps: u32,
 }
 
 impl Held {
@@ -27,7 +25,7 @@ impl Held {
         let along = (plan.world.len() - group.loops..plan.world.len()).fold(0, |bits: Along, i| bits | 1 << i);
         let world = (1 << LOOPS) - 1;
         let sets = || vec![BTreeSet::new(); turns];
-        let mut held = Held { given: sets(), kept: sets(), ..Held::default() };
+        let mut held = Held { given: sets(), kept: sets() };
         let mut turn_of: HashMap<Val, usize> = HashMap::new();
         for turn in 0..turns {
             let goal = if turn + 1 == turns { Goal::Stores } else { Goal::Level(turn as u16) };
@@ -57,9 +55,8 @@ impl Held {
                 }
             }
         }
-        held.steps = group.steps;
         let threads = plan.block[0] * plan.block[1];
-        let words = held.words(program) * (held.steps * threads) as usize;
+        let words = held.words(program) * (group.steps * threads) as usize;
         if (1..=KEPT).contains(&words) { held } else { Held::default() }
     }
 
@@ -74,7 +71,7 @@ impl Held {
     }
 
     pub(super) fn any(&self) -> bool {
-        self.steps > 0
+        self.kept.iter().any(|kept| !kept.is_empty())
     }
 
     fn of(list: &[BTreeSet<Val>], turn: usize) -> impl Iterator<Item = Val> {
@@ -103,13 +100,13 @@ impl Writer<'_> {
     pub(super) fn declare_held(&mut self) {
         let values: BTreeSet<Val> = self.held.kept.iter().flatten().copied().collect();
         for v in values {
-            self.line(1, &format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.held.steps));
+            self.line(1, &format!("{} h{}[{}];", self.tile.dtype(v).cuda(), v.0, self.group.steps));
         }
     }
 
-    /// The steps of a turn along a row that is kept: `turn` is the call without its last arguments.
-    pub(super) fn steps_of_held(&mut self, number: usize, call: &str) {
-        let (lanes, width, steps) = (self.lanes(), self.group.tree.width, self.held.steps);
+    /// The steps of a turn along a row, one after the other: `call` is the turn's, without its last arguments.
+    pub(super) fn steps_of_row(&mut self, number: usize, call: &str) {
+        let (lanes, width, steps) = (self.lanes(), self.group.tree.width, self.group.steps);
         let count = super::place::integer(self.group.wide());
         self.line(1, "TW_UNROLL");
         self.line(1, &format!("for (int k = 0; k < {steps}; ++k) {{"));

@@ -177,13 +177,51 @@ impl Writer<'_> {
 
     /// Each block goes along its part of a row.
     fn once(&mut self) {
-        self.place();
+        self.block();
+        if self.group.passes > 1 {
+            return self.passes();
+        }
+        self.part_of_row();
         self.declare_held();
         self.levels();
         if self.cut() {
             self.partials();
         }
         self.finish("there && t == 0");
+    }
+
+    /// Short rows: the loads of all that a thread has part in come before the first store.
+    fn passes(&mut self) {
+        let kinds: Vec<&str> = self.tile.shared.iter().map(|s| s.dtype.cuda()).collect();
+        for (i, kind) in kinds.iter().enumerate() {
+            self.line(1, &format!("{kind} all{i}[{}];", self.group.passes));
+        }
+        self.each_pass(|w| {
+            w.levels();
+            (0..kinds.len()).for_each(|i| w.line(1, &format!("all{i}[pass] = r{i};")));
+        });
+        self.each_pass(|w| {
+            kinds.iter().enumerate().for_each(|(i, kind)| w.line(1, &format!("const {kind} r{i} = all{i}[pass];")));
+            w.finish("there && t == 0");
+        });
+    }
+
+    fn each_pass(&mut self, body: impl FnOnce(&mut Self)) {
+        self.line(1, "TW_UNROLL");
+        self.line(1, &format!("for (int pass = 0; pass < {}; ++pass) {{", self.group.passes));
+        self.indented(|w| {
+            w.part_of_row();
+            body(w);
+        });
+        self.line(1, "}");
+    }
+
+    /// What `body` writes, a step to the right.
+    fn indented(&mut self, body: impl FnOnce(&mut Self)) {
+        let start = self.text.len();
+        body(self);
+        let inner: String = self.text.split_off(start).lines().map(|line| format!("  {line}\n")).collect();
+        self.text.push_str(&inner);
     }
 
     /// A turn for each level of reductions.

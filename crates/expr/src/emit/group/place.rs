@@ -11,9 +11,8 @@ pub(super) fn integer(wide: bool) -> &'static str {
 }
 
 impl Writer<'_> {
-    /// Defines `t`, the thread's number in its row; `place`, the row's number in the block; the row's coordinates; and
-    /// `first..end`, the block's part of the row, which is empty where there is no row.
-    pub(super) fn place(&mut self) {
+    /// Defines `block`, the number of the block's rows, and what all rows have in common.
+    pub(super) fn block(&mut self) {
         let large = self.plan.large_grid();
         let block = match self.chained() {
             true => "tw::ticket((unsigned*)p.workspace)".into(),
@@ -26,7 +25,6 @@ impl Writer<'_> {
             self.line(1, "const int segment = (int)(block % segments);");
             self.line(1, "block /= segments;");
         }
-        self.part_of_row();
     }
 
     /// Defines `n`, the values of a row, and `segments`, where it has several.
@@ -42,7 +40,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The thread's part of rows `block`, of segment `segment`.
+    /// The thread's part of rows `block`, of segment `segment`: defines `t`, the thread's number in its row; `place`, the row's
+    /// number in the block, or in one of the block's passes; the row's coordinates; and `first..end`, the block's part of the row,
+    /// which is empty where there is no row.
     pub(super) fn part_of_row(&mut self) {
         let (outer, count) = (self.group.split(&self.plan.world).0.to_vec(), integer(self.group.wide()));
         if self.cut() {
@@ -106,7 +106,12 @@ impl Writer<'_> {
 
     /// Whether steps along rows are not checked, and a block may have more places than there are rows.
     pub(super) fn clamped(&self) -> bool {
-        self.held.any() && self.group.full && self.group.rows > 1
+        (self.held.any() || self.at_once()) && self.group.full && self.group.rows > 1
+    }
+
+    /// Whether a row is gone through once, in a few steps that are written one after the other.
+    fn at_once(&self) -> bool {
+        !self.group.again && self.group.steps > 0 && !self.group.tall && self.whole_points() && self.even()
     }
 
     /// Neighbouring threads share a row. Gives the condition on which there is one.
@@ -114,7 +119,11 @@ impl Writer<'_> {
         let (threads, rows) = (self.group.threads, self.group.rows);
         self.line(1, &format!("const int t = (int)threadIdx.x % {threads}, place = (int)threadIdx.x / {threads};"));
         let kind = integer(self.wide_blocks());
-        self.line(1, &format!("{kind} row = block * {rows} + place;"));
+        let pass = match self.group.passes {
+            1 => String::new(),
+            passes => format!("pass * {} + ", rows / passes),
+        };
+        self.line(1, &format!("{kind} row = block * {rows} + {pass}place;"));
         for (i, w) in outer.iter().enumerate().skip(1).rev() {
             let (coord, kind, extent) = (self.names.coord(i), integer(w.wide()), self.extent(i));
             self.line(1, &format!("const {kind} {coord} = ({kind})(row % {extent});"));
@@ -134,8 +143,8 @@ impl Writer<'_> {
     /// The loop along a row: `many` calls turn `turn` for all points of a thread (the call without its last arguments),
     /// `one` for one.
     pub(super) fn along(&mut self, turn: usize, many: Option<&str>, one: &dyn Fn(&str) -> String) {
-        if let Some(many) = many.filter(|_| self.held.any()) {
-            return self.steps_of_held(turn, many);
+        if let Some(many) = many.filter(|_| self.held.any() || self.at_once()) {
+            return self.steps_of_row(turn, many);
         }
         let (lanes, width) = (self.lanes(), self.group.tree.width);
         let count = integer(self.group.wide());

@@ -17,7 +17,8 @@ impl Writer<'_> {
 
     /// The block goes along its segment once what stands before it is known.
     pub(super) fn chain(&mut self) {
-        self.place();
+        self.block();
+        self.part_of_row();
         self.starts();
         self.levels();
         self.finish("there && t == 0");

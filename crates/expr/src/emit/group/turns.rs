@@ -39,17 +39,16 @@ impl Writer<'_> {
             }
         };
         self.line(1, &format!("for ({range}) {{"));
-        let start = self.text.len();
         let most = std::mem::replace(&mut self.shared_bytes, ANSWER);
-        self.line(1, "long long block = unit / segments;");
-        self.line(1, "const int segment = (int)(unit % segments);");
-        self.part_of_row();
-        self.row_results();
-        body(self);
-        self.line(1, "tw::arch::sync_block(tw::Place::here());");
+        self.indented(|w| {
+            w.line(1, "long long block = unit / segments;");
+            w.line(1, "const int segment = (int)(unit % segments);");
+            w.part_of_row();
+            w.row_results();
+            body(w);
+            w.line(1, "tw::arch::sync_block(tw::Place::here());");
+        });
         self.shared_bytes = self.shared_bytes.max(most);
-        let inner: String = self.text.split_off(start).lines().map(|line| format!("  {line}\n")).collect();
-        self.text.push_str(&inner);
         self.line(1, "}");
     }
 
