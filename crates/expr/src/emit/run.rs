@@ -4,6 +4,9 @@ use super::{ENTRY, Names, Params};
 use crate::plan::{Extent, Plan};
 use std::fmt::Write as _;
 
+/// Threads of a multiprocessor if each may have 80 registers.
+const ROOMY: u32 = 768;
+
 /// What the text of a plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -17,9 +20,11 @@ impl Role {
     /// The head of the function that threads begin with.
     pub(super) fn head(self, plan: &Plan) -> String {
         let threads = plan.block[0] * plan.block[1];
+        // The compiler spends as many registers as so many blocks at once allow.
+        let bounds = if plan.waits { format!("{threads}, {}", ROOMY / threads) } else { threads.to_string() };
         match self {
             Role::Kernel => format!(
-                "extern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ Params p) {{\n  \
+                "extern \"C\" __global__ void __launch_bounds__({bounds}) {ENTRY}(const __grid_constant__ Params p) {{\n  \
                  tw::arch::take_turn();\n"
             ),
             Role::Section(_) => {

@@ -38,6 +38,8 @@ pub struct Plan {
     pub lane_loop: usize,
     /// Threads of a block along the inner dimension and the one outside it.
     pub block: [u32; 2],
+    /// Whether threads mostly wait for memory: registers for more loads under way are worth more than more threads.
+    pub waits: bool,
     /// Operands.
     pub inputs: Vec<Slot>,
     /// Results.
@@ -75,7 +77,7 @@ impl Plan {
             plan.staging = Staging::find(graph, &plan, &Binding::new(graph, views)?).or_else(|| plan.transposed(graph));
         }
         if plan.staging.is_some() {
-            plan.choose_tile();
+            plan.choose_tile(beside);
             plan.classify(graph);
             return Ok(plan);
         }
@@ -114,6 +116,7 @@ impl Plan {
             lanes: 1,
             lane_loop: 0,
             block: [BLOCK, 1],
+            waits: false,
             inputs: slots(views, |i| (graph.operands[i].dtype, graph.operands[i].components)),
             outputs: slots(outputs, |i| (graph.node(graph.outputs[i].node).dtype, 1)),
             checked: (0..views.len() as u16).map(|i| binding.checked(i)).collect(),
@@ -155,7 +158,7 @@ impl Plan {
     /// Everything that the source text depends on beside the graph.
     pub fn key(&self) -> Vec<u64> {
         let mut key = vec![u64::from(self.lanes), u64::from(self.block[0]), u64::from(self.block[1])];
-        key.extend([u64::from(self.large_grid()), self.lane_loop as u64]);
+        key.extend([u64::from(self.large_grid()), self.lane_loop as u64, u64::from(self.waits)]);
         for w in &self.world {
             key.extend([w.dim, u64::from(w.wide())]);
             key.push(match w.class {

@@ -76,6 +76,7 @@ impl Plan {
             lanes: 1,
             lane_loop: 0,
             block: [super::BLOCK, 1],
+            waits: false,
             inputs: Vec::new(),
             outputs: slots(outputs, |i| (graph.node(graph.outputs[i].node).dtype, 1)),
             checked: Vec::new(),

@@ -66,6 +66,7 @@ impl Plan {
             lanes /= 2;
         }
         (self.lanes, self.lane_loop) = (lanes, lane_loop);
+        self.waits = lane_loop < last && has_windows(graph);
     }
 
     /// Whether the kernel knows all sizes, and that its threads are few.
@@ -112,9 +113,16 @@ impl Plan {
         }
     }
 
-    /// Threads and their points as the stages want them.
-    pub(super) fn choose_tile(&mut self) {
-        let Some(Staging { tile, .. }) = &self.staging else { return };
+    /// Threads and their points as the stages want them. Where threads read their windows themselves, blocks are small.
+    pub(super) fn choose_tile(&mut self, beside: bool) {
+        let Some(Staging { tile, windows, .. }) = &mut self.staging else { return };
+        self.waits = !windows.is_empty();
+        if let [outer, _] = tile.as_mut_slice()
+            && self.waits
+            && !beside
+        {
+            outer.threads /= 2;
+        }
         let [.., inner] = tile.as_slice() else { return };
         (self.lanes, self.lane_loop) = (inner.points, inner.number);
         self.block = [inner.threads, if tile.len() == 2 { tile[0].threads } else { 1 }];
