@@ -7,6 +7,7 @@ use crate::random::{Case, Operand, Rng};
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::bind::{Place, View, dense};
+use tilewright_expr::emit::emit;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
 use tilewright_expr::{Centres, DType, Expr, Filter, In, Rect, Sampled, trace};
@@ -123,6 +124,18 @@ fn taps_within_loops() {
         (above * 0.25 + below).store::<(Y, X)>()
     });
     check("sums", &t.graph, &[picture], &[11, 70]);
+}
+
+/// Of four pixels of a window at once only the first can be the window's first.
+#[test]
+fn one_first_pixel() {
+    let graph = trace(|p: In<u8, (Y, X, C)>| p.resize_with::<Y, X>(3, 4, Filter::Area).store::<(C, Y, X)>()).graph;
+    let (picture, result) = (dense(<(Y, X, C)>::IDS, &[31, 67, 3]), dense(<(C, Y, X)>::IDS, &[3, 3, 4]));
+    let view = |axes| View { axes, place: Place::Device, alignment: 256, boxes: None };
+    let plan = Plan::new(&graph, &[view(&picture)], &[view(&result)]).unwrap_or_else(|e| panic!("{e}"));
+    let text = emit(&graph, &plan).unwrap_or_else(|e| panic!("{e}")).source;
+    // The row, the first of four, and those that are left over.
+    assert_eq!(text.matches(" == 0;").count(), 3, "{text}");
 }
 
 /// A picture whose size is part of the expression, of so few points that each thread has one; and a larger one, with two.

@@ -50,6 +50,23 @@ impl Program {
         self.push(Inst::Binary(op, a, b), result)
     }
 
+    /// Whether an integer differs from a literal in its lowest bits: `4 i + 1` is never 0.
+    fn never_equal(&self, a: Val, b: Val) -> bool {
+        let literal = |v: Val| self.constant(v).map(|s| s.bits);
+        let Some(wanted) = literal(b) else { return false };
+        let (shifted, added) = match self.inst(a) {
+            Inst::Binary(Binary::Add, x, k) => (*x, literal(*k)),
+            _ => (a, Some(0)),
+        };
+        let known = match self.inst(shifted) {
+            Inst::Binary(Binary::Shl, _, k) => literal(*k),
+            _ => None,
+        };
+        let (Some(added), Some(known)) = (added, known) else { return false };
+        let bits = 8 * self.dtype(a).size() as u64;
+        known < bits && (wanted ^ added) & ((1 << known) - 1) != 0
+    }
+
     /// `x + 0`, `x - 0`, `x * 1` are `x`; constants of a sum are gathered on its right, so that addresses of neighbouring
     /// points share their variable part.
     fn integer_identity(&mut self, op: Binary, a: Val, b: Val) -> Option<Val> {
@@ -59,6 +76,7 @@ impl Program {
         }
         let literal = |p: &Self, v: Val| p.constant(v).map(|s| s.bits);
         match op {
+            Binary::Eq | Binary::Ne if self.never_equal(a, b) => Some(self.constant_of(Scalar::of(op == Binary::Ne))),
             Binary::Add if literal(self, a) == Some(0) => Some(b),
             Binary::Add | Binary::Sub if literal(self, b) == Some(0) => Some(a),
             Binary::Mul if literal(self, a) == Some(1) => Some(b),
