@@ -274,6 +274,9 @@ pub enum Bounds {
 
 /// Checks that every box has pixels, and lies where it may.
 pub fn check_boxes(boxes: &[Rect], bounds: Bounds) -> Result<(), Error> {
+    if fit(boxes, bounds) {
+        return Ok(());
+    }
     for (index, rect) in boxes.iter().enumerate() {
         if rect.width < 1 || rect.height < 1 {
             return Err(Error::BoxEmpty { index, rect: *rect });
@@ -293,4 +296,19 @@ pub fn check_boxes(boxes: &[Rect], bounds: Bounds) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Whether all boxes fit: without a branch for each, since this is asked at every call.
+fn fit(boxes: &[Rect], bounds: Bounds) -> bool {
+    let (width, height) = match bounds {
+        Bounds::Picture { width, height } => (width, height),
+        Bounds::Boxes | Bounds::Anywhere => (i64::MAX, i64::MAX),
+    };
+    let [width, height] = [width, height].map(|n| n.min(i64::from(i32::MAX)) as i32);
+    let anywhere = bounds == Bounds::Anywhere;
+    boxes.iter().fold(true, |fit, r| {
+        // The differences wrap where a size is below 1, which is refused anyway.
+        let inside = (r.x <= width.wrapping_sub(r.width)) & (r.y <= height.wrapping_sub(r.height));
+        fit & (r.width > 0) & (r.height > 0) & (anywhere | (r.x >= 0) & (r.y >= 0) & inside)
+    })
 }

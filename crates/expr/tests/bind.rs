@@ -3,7 +3,7 @@
 use crate::random::Rng;
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
-use tilewright_expr::bind::{Axis, Place, View, dense};
+use tilewright_expr::bind::{Axis, Bounds, Place, View, check_boxes, dense};
 use tilewright_expr::dtype::{Element, HostSlice};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::graph::Graph;
@@ -545,4 +545,30 @@ fn tensors_that_were_dropped() {
     // Raised by the crates that own tensors.
     let text = "a tensor that the expression reads was dropped before the expression was evaluated";
     assert_eq!(Error::Dropped.to_string(), text);
+}
+
+/// The first box that does not lie inside is named, whatever its numbers are.
+#[test]
+fn boxes_at_every_edge() {
+    let mut rng = Rng::new(31);
+    let edges = [i32::MIN, -1, 0, 1, 2, 19, 20, 21, 29, 30, 31, i32::MAX - 1, i32::MAX];
+    let bounds = Bounds::Picture { width: 30, height: 20 };
+    let mut refused = 0;
+    for _ in 0..20_000 {
+        let mut one = || edges[rng.next() as usize % edges.len()];
+        let rect = Rect { x: one(), y: one(), width: one(), height: one() };
+        let inside = |at: i32, size: i32, end: i64| at >= 0 && size > 0 && i64::from(at) + i64::from(size) <= end;
+        let fits = inside(rect.x, rect.width, 30) && inside(rect.y, rect.height, 20);
+        let good = Rect { x: 0, y: 0, width: 30, height: 20 };
+        match check_boxes(&[good, good, rect, good], bounds) {
+            Ok(()) => assert!(fits, "{rect:?}"),
+            Err(Error::BoxEmpty { index, .. } | Error::BoxOutside { index, .. }) => {
+                assert!(!fits && index == 2, "{rect:?}");
+                refused += 1;
+            }
+            Err(e) => panic!("{e}"),
+        }
+        assert!(check_boxes(&[rect], Bounds::Anywhere).is_ok() == (rect.width > 0 && rect.height > 0), "{rect:?}");
+    }
+    assert!((10_000..20_000).contains(&refused), "{refused}");
 }
