@@ -103,6 +103,8 @@
 
 mod function;
 mod parts;
+pub mod scalar;
 
 pub use function::{Arguments, Function, Operands, ScalarFunction};
 pub use parts::{Apply, Expressions, Pattern, Read, Write};
+pub use scalar::Float;
