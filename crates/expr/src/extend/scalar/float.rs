@@ -3,6 +3,20 @@
 use super::{As, Numeral};
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
+/// Declares the elementary functions, and gives them to a type.
+macro_rules! elementary {
+    (@declare $($name:ident($($arg:ident)?) $doc:literal;)*) => { $(
+        #[doc = $doc]
+        fn $name(self $(, $arg: Self)?) -> Self;
+    )* };
+    (@$t:ident $($name:ident($($arg:ident)?))*) => { $(
+        #[inline(always)]
+        fn $name(self $(, $arg: Self)?) -> Self {
+            super::generated::$name::$t(self $(, $arg)?)
+        }
+    )* };
+}
+
 /// `f32` or `f64`: what a scalar function may be generic over, as `fn digamma<T: Float>(x: T) -> T`.
 ///
 /// Every method gives the same bits on host and device.
@@ -123,6 +137,19 @@ pub trait Float:
         self * Self::of(std::f64::consts::PI / 180.0)
     }
 
+    elementary! { @declare
+        exp() "`e` to the power of `self`."; exp2() "2 to the power of `self`."; exp10() "10 to the power of `self`.";
+        exp_m1() "`e` to the power of `self`, less 1."; ln() "The natural logarithm."; log2() "The logarithm to base 2.";
+        log10() "The logarithm to base 10."; ln_1p() "The natural logarithm of `1 + self`.";
+        powf(exponent) "`self` to the power of `exponent`."; cbrt() "The cube root.";
+        hypot(other) "The root of `self^2 + other^2`."; sin() "The sine."; cos() "The cosine."; tan() "The tangent.";
+        asin() "The arc sine."; acos() "The arc cosine."; atan() "The arc tangent.";
+        atan2(other) "The angle of the point (`other`, `self`)."; sinh() "The hyperbolic sine.";
+        cosh() "The hyperbolic cosine."; tanh() "The hyperbolic tangent."; asinh() "The inverse of `sinh`.";
+        acosh() "The inverse of `cosh`."; atanh() "The inverse of `tanh`."; sigmoid() "`1 / (1 + e^-self)`.";
+        softplus() "`ln(1 + e^self)`."; erf() "The error function."; erfc() "`1 - erf(self)`.";
+    }
+
     /// `terms[0] + terms[1] * self + ...`, by Horner's rule with fused multiply-adds. Of no terms, 0.
     #[inline(always)]
     fn polynomial<V: Numeral, const N: usize>(self, terms: &[V; N]) -> Self {
@@ -147,6 +174,11 @@ macro_rules! floats {
             const INFINITY: Self = $t::INFINITY;
             const NEG_INFINITY: Self = $t::NEG_INFINITY;
             const NAN: Self = $t::NAN;
+
+            elementary! { @$t
+                exp() exp2() exp10() exp_m1() ln() log2() log10() ln_1p() powf(exponent) cbrt() hypot(other) sin() cos() tan()
+                asin() acos() atan() atan2(other) sinh() cosh() tanh() asinh() acosh() atanh() sigmoid() softplus() erf() erfc()
+            }
 
             #[inline(always)]
             fn of<V: Numeral>(value: V) -> Self {

@@ -4,11 +4,19 @@
 
 mod convert;
 mod float;
+mod generated;
 mod integer;
 
+pub use crate::arith::Arith;
 pub use convert::{As, Numeral};
 pub use float::Float;
 pub use integer::{Bits, Integer};
+
+/// At least `low` and at most `high`: the larger of the value and `low`, and the smaller of that and `high`.
+#[inline(always)]
+pub fn clamp<T: Arith>(value: T, low: T, high: T) -> T {
+    value.maximum(low).minimum(high)
+}
 
 /// Element `index` of a table; beyond its end, the last one. An index below 0 is beyond the end.
 #[inline(always)]
