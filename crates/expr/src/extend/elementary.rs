@@ -159,7 +159,7 @@ impl Elementary {
             let value = match op {
                 Op::Unary(op, a) => rust_unary(*op, &of(a), *dtype),
                 Op::Binary(op, a, b) => rust_binary(*op, &of(a), &of(b), from(a)),
-                Op::Fma(a, b, c) => format!("{}.mul_add({}, {})", of(a), of(b), of(c)),
+                Op::Fma(a, b, c) => format!("{}.mul_add({}, {})", receiver(&of(a)), of(b), of(c)),
                 Op::Select(c, a, b) => format!("if {} {{ {} }} else {{ {} }}", of(c), of(a), of(b)),
                 Op::Cast(a) => format!("CastTo::<{dtype}>::cast_to({})", of(a)),
                 Op::Bits(a) => rust_bits(&of(a), from(a), *dtype),
@@ -246,7 +246,7 @@ fn rust_bits(a: &str, from: DType, to: DType) -> String {
 
 /// The host's forms of all elementary functions: a file for each, with its name.
 pub fn host_forms() -> Vec<(String, String)> {
-    let head = "//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.\n\nuse super::{Arith, CastTo};\n";
+    let head = "//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.\n\nuse super::{Arith, CastTo};\n";
     ELEMENTARY
         .iter()
         .map(|texts| {

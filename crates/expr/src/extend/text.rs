@@ -147,16 +147,17 @@ fn identifier(name: &str) -> String {
 
 /// The definitions of `texts`, each once, after those that it calls.
 pub(crate) fn definitions(texts: &[&'static Text]) -> Result<String, Error> {
-    fn visit(text: &'static Text, done: &mut Vec<String>, out: &mut String) -> Result<(), Error> {
+    fn visit(text: &'static Text, done: &mut Vec<Arc<Linked>>, out: &mut String) -> Result<(), Error> {
         let linked = text.linked()?;
-        if done.contains(&linked.symbol) {
+        // Texts of two types may have one name.
+        if done.iter().any(|d| d.definition == linked.definition) {
             return Ok(());
         }
         for callee in text.callees {
             visit(callee, done, out)?;
         }
         let _ = write!(out, "\n{}", linked.definition);
-        done.push(linked.symbol.clone());
+        done.push(linked);
         Ok(())
     }
     let (mut done, mut out) = (Vec::new(), String::new());

@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 
@@ -57,7 +57,7 @@ pub(in super::super) fn f32(x: f32) -> f32 {
     let v54 = v52 + v53;
     let v55 = v54 * v49;
     let v56 = v50 * v50;
-    let v59 = -0.064517185_f32.mul_add(v56, 0.10743669_f32);
+    let v59 = (-0.064517185_f32).mul_add(v56, 0.10743669_f32);
     let v61 = v59.mul_add(v56, -0.1426395_f32);
     let v63 = v61.mul_add(v56, 0.1999954_f32);
     let v65 = v63.mul_add(v56, -0.3333333_f32);

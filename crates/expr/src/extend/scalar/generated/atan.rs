@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 
@@ -38,7 +38,7 @@ pub(in super::super) fn f32(x: f32) -> f32 {
     let v36 = v34 + v35;
     let v37 = v36 * v31;
     let v38 = v32 * v32;
-    let v41 = -0.064517185_f32.mul_add(v38, 0.10743669_f32);
+    let v41 = (-0.064517185_f32).mul_add(v38, 0.10743669_f32);
     let v43 = v41.mul_add(v38, -0.1426395_f32);
     let v45 = v43.mul_add(v38, 0.1999954_f32);
     let v47 = v45.mul_add(v38, -0.3333333_f32);

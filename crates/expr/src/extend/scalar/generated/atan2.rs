@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 
@@ -52,7 +52,7 @@ pub(in super::super) fn f32(x: f32, y: f32) -> f32 {
     let v53 = v51 + v52;
     let v54 = v53 * v48;
     let v55 = v49 * v49;
-    let v58 = -0.064517185_f32.mul_add(v55, 0.10743669_f32);
+    let v58 = (-0.064517185_f32).mul_add(v55, 0.10743669_f32);
     let v60 = v58.mul_add(v55, -0.1426395_f32);
     let v62 = v60.mul_add(v55, 0.1999954_f32);
     let v64 = v62.mul_add(v55, -0.3333333_f32);

@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 

@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 
@@ -300,7 +300,7 @@ pub(in super::super) fn f64(x: f64) -> f64 {
     let v241 = v224 * v222;
     let v242 = v223 * v229;
     let v243 = v241.mul_add(v240, v242);
-    let v246 = -1.1382623647474604e-11_f64.mul_add(v224, 2.087614614655861e-9_f64);
+    let v246 = (-1.1382623647474604e-11_f64).mul_add(v224, 2.087614614655861e-9_f64);
     let v248 = v246.mul_add(v224, -2.7557317271145144e-7_f64);
     let v250 = v248.mul_add(v224, 2.480158729876456e-5_f64);
     let v252 = v250.mul_add(v224, -0.0013888888888887398_f64);

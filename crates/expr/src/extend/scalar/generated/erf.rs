@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 
@@ -53,7 +53,7 @@ pub(in super::super) fn f32(x: f32) -> f32 {
     let v64 = v63.mul_add(v58, v57);
     let v65 = v64.mul_add(v61, v62);
     let v66 = v60 * v58;
-    let v69 = -0.0002170061_f32.mul_add(v65, -0.0012587166_f32);
+    let v69 = (-0.0002170061_f32).mul_add(v65, -0.0012587166_f32);
     let v71 = v69.mul_add(v65, 0.0011390756_f32);
     let v73 = v71.mul_add(v65, 0.008653621_f32);
     let v75 = v73.mul_add(v65, -0.008003649_f32);
@@ -106,7 +106,7 @@ pub(in super::super) fn f32(x: f32) -> f32 {
     let v131 = v128 - v130;
     let v132 = v126 + v131;
     let v133 = v1 * v1;
-    let v136 = -0.0007691313_f32.mul_add(v133, 0.005200232_f32);
+    let v136 = (-0.0007691313_f32).mul_add(v133, 0.005200232_f32);
     let v138 = v136.mul_add(v133, -0.026863107_f32);
     let v140 = v138.mul_add(v133, 0.11283774_f32);
     let v142 = v140.mul_add(v133, -0.37612638_f32);
@@ -178,7 +178,7 @@ pub(in super::super) fn f64(x: f64) -> f64 {
     let v74 = v73.mul_add(v68, v67);
     let v75 = v74.mul_add(v71, v72);
     let v76 = v70 * v68;
-    let v79 = -1.540494079723399e-8_f64.mul_add(v75, 2.2901344890167896e-8_f64);
+    let v79 = (-1.540494079723399e-8_f64).mul_add(v75, 2.2901344890167896e-8_f64);
     let v81 = v79.mul_add(v75, 1.1177911384009862e-7_f64);
     let v83 = v81.mul_add(v75, -1.2164010420992486e-7_f64);
     let v85 = v83.mul_add(v75, -6.299398013413314e-7_f64);
@@ -243,7 +243,7 @@ pub(in super::super) fn f64(x: f64) -> f64 {
     let v165 = v162 - v164;
     let v166 = v160 + v165;
     let v167 = v1 * v1;
-    let v170 = -1.4614341862300707e-7_f64.mul_add(v167, 1.6370534588723763e-6_f64);
+    let v170 = (-1.4614341862300707e-7_f64).mul_add(v167, 1.6370534588723763e-6_f64);
     let v172 = v170.mul_add(v167, -1.492297242056178e-5_f64);
     let v174 = v172.mul_add(v167, 0.00012055285466857138_f64);
     let v176 = v174.mul_add(v167, -0.0008548326500591733_f64);

@@ -1,4 +1,4 @@
-//! Generated from the graph's compositions by the test `scalar_fn::elementary_forms`; not to be edited.
+//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
 
 use super::{Arith, CastTo};
 
@@ -53,7 +53,7 @@ pub(in super::super) fn f32(x: f32) -> f32 {
     let v64 = v63.mul_add(v58, v57);
     let v65 = v64.mul_add(v61, v62);
     let v66 = v60 * v58;
-    let v69 = -0.0002170061_f32.mul_add(v65, -0.0012587166_f32);
+    let v69 = (-0.0002170061_f32).mul_add(v65, -0.0012587166_f32);
     let v71 = v69.mul_add(v65, 0.0011390756_f32);
     let v73 = v71.mul_add(v65, 0.008653621_f32);
     let v75 = v73.mul_add(v65, -0.008003649_f32);
@@ -127,7 +127,7 @@ pub(in super::super) fn f32(x: f32) -> f32 {
     let v153 = v152 - 1.0_f32;
     let v154 = v151 - v153;
     let v155 = x * x;
-    let v158 = -0.0007691313_f32.mul_add(v155, 0.005200232_f32);
+    let v158 = (-0.0007691313_f32).mul_add(v155, 0.005200232_f32);
     let v160 = v158.mul_add(v155, -0.026863107_f32);
     let v162 = v160.mul_add(v155, 0.11283774_f32);
     let v164 = v162.mul_add(v155, -0.37612638_f32);
@@ -196,7 +196,7 @@ pub(in super::super) fn f64(x: f64) -> f64 {
     let v74 = v73.mul_add(v68, v67);
     let v75 = v74.mul_add(v71, v72);
     let v76 = v70 * v68;
-    let v79 = -1.540494079723399e-8_f64.mul_add(v75, 2.2901344890167896e-8_f64);
+    let v79 = (-1.540494079723399e-8_f64).mul_add(v75, 2.2901344890167896e-8_f64);
     let v81 = v79.mul_add(v75, 1.1177911384009862e-7_f64);
     let v83 = v81.mul_add(v75, -1.2164010420992486e-7_f64);
     let v85 = v83.mul_add(v75, -6.299398013413314e-7_f64);
@@ -282,7 +282,7 @@ pub(in super::super) fn f64(x: f64) -> f64 {
     let v187 = v186 - 1.0_f64;
     let v188 = v185 - v187;
     let v189 = x * x;
-    let v192 = -1.4614341862300707e-7_f64.mul_add(v189, 1.6370534588723763e-6_f64);
+    let v192 = (-1.4614341862300707e-7_f64).mul_add(v189, 1.6370534588723763e-6_f64);
     let v194 = v192.mul_add(v189, -1.492297242056178e-5_f64);
     let v196 = v194.mul_add(v189, 0.00012055285466857138_f64);
     let v198 = v196.mul_add(v189, -0.0008548326500591733_f64);
