@@ -50,11 +50,11 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream, root: &TokenStre
         Some(cuda) => of_text(&cuda, &function, root),
         None => of_body(&function, root),
     });
-    // After a mistake the function itself stays, so that its callers are not mistakes too.
+    // After a mistake its signature stays, so that its callers are not mistakes too.
     expanded.unwrap_or_else(|error| {
         let error = error.to_compile_error();
-        match syn::parse2::<syn::ItemFn>(item.clone()) {
-            Ok(function) => quote!(#error #[allow(warnings)] #function),
+        match syn::parse2::<Function>(item.clone()) {
+            Ok(Function { visibility, signature, .. }) => quote!(#error #[allow(warnings)] #visibility #signature { loop {} }),
             Err(_) => error,
         }
     })

@@ -269,7 +269,7 @@ impl Translator<'_> {
         let only_floats = method.host.0 == "Float" || method.host.0 == "Bits";
         let mistaken = match receiver.kind {
             Kind::Generic if method.host.0 == "Bits" => Some("which bits `T` has is not known here: write `f32` or `f64` functions"),
-            kind if kind.is_float() && method.host.0 == "Integer" => Some("this is a method of integers: cast first, `x as i32`"),
+            kind if kind.is_float() && method.host.0 == "Whole" => Some("this is a method of integers: cast first, `x as i32`"),
             kind if kind.is_integer() && only_floats => Some("this is a method of floats: cast first, `x as f32`"),
             BOOL => Some("`bool` has no methods: write `!`, `&`, `|`, `^`, or an `if`"),
             _ => None,

@@ -172,7 +172,7 @@ impl Translator<'_> {
         let name = Ident::new(host_name, span);
         let cuda = format!("tw::{cuda_name}({}, {})", left.alone(), right.alone());
         if matches!(host_name, "left" | "right") {
-            let host = quote_spanned!(span=> #root::scalar::Integer::#name(#a, #root::scalar::As::<u32>::cast(#b)));
+            let host = quote_spanned!(span=> #root::scalar::Whole::#name(#a, #root::scalar::As::<u32>::cast(#b)));
             return Ok(Value::new(host, cuda, left.kind));
         }
         Ok(Value::new(quote_spanned!(span=> #root::scalar::Arith::#name(#a, #b)), cuda, kind))

@@ -1,37 +1,33 @@
 //! Constants of texts, as C++ declares them.
 
 use super::text::Constant;
-use crate::dtype::{Scalar, Value};
+use crate::dtype::{DType, Scalar, Value};
 use crate::emit::literal;
 
 macro_rules! constants {
     ($($t:ty),*) => { $(
         impl Constant for $t {
             fn declaration(&self, name: &str) -> String {
-                format!("constexpr {} {name} = {};", <$t>::DTYPE.cuda(), constant(*self))
+                format!("const {} {name} = {};", <$t>::DTYPE.cuda(), literal(Scalar::of(*self)))
             }
         }
         impl<const N: usize> Constant for [$t; N] {
             fn declaration(&self, name: &str) -> String {
-                let values: Vec<String> = self.iter().map(|v| constant(*v)).collect();
-                format!("static constexpr {} {name}[{N}] = {{{}}};", <$t>::DTYPE.cuda(), values.join(", "))
+                table(name, <$t>::DTYPE, &self.map(Scalar::of))
             }
         }
     )* };
 }
 constants!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-/// A literal that a compiler knows: the bits of an infinity or of a NaN are none.
-fn constant<T: Value>(value: T) -> String {
-    let scalar = Scalar::of(value);
-    let special = match scalar.dtype {
-        crate::DType::F32 => (!scalar.get::<f32>().is_finite()).then(|| ("f", f64::from(scalar.get::<f32>()))),
-        crate::DType::F64 => (!scalar.get::<f64>().is_finite()).then(|| ("", scalar.get::<f64>())),
-        _ => None,
+fn table(name: &str, dtype: DType, values: &[Scalar]) -> String {
+    // The bits of an infinity or of a NaN are no constant expression.
+    let is_finite = |s: &Scalar| match s.dtype {
+        DType::F32 => s.get::<f32>().is_finite(),
+        DType::F64 => s.get::<f64>().is_finite(),
+        _ => true,
     };
-    match special {
-        Some((f, v)) if v.is_nan() => format!("__builtin_nan{f}(\"\")"),
-        Some((f, v)) => format!("{}__builtin_huge_val{f}()", if v < 0.0 { "-" } else { "" }),
-        None => literal(scalar),
-    }
+    let kind = if values.iter().all(is_finite) { "static constexpr" } else { "const" };
+    let texts: Vec<String> = values.iter().map(|v| literal(*v)).collect();
+    format!("{kind} {} {name}[{}] = {{{}}};", dtype.cuda(), values.len(), texts.join(", "))
 }

@@ -61,8 +61,8 @@ pub(crate) struct Linked {
     weight: usize,
 }
 
-/// Characters of a function that is out of line: about fifty statements.
-const HEAVY: usize = 2000;
+/// Characters of a function that is out of line: about forty statements.
+const HEAVY: usize = 1500;
 
 impl Text {
     /// The text with its names. Each is put together once in a process.
@@ -163,6 +163,9 @@ pub(crate) fn definitions(texts: &[&'static Text]) -> Result<String, Error> {
     let (mut done, mut out) = (Vec::new(), String::new());
     for text in texts {
         visit(text, &mut done, &mut out)?;
+    }
+    if !out.is_empty() {
+        out.push('\n');
     }
     Ok(out)
 }

@@ -2,16 +2,18 @@
 
 mod elementary;
 mod face;
+mod functions;
 mod hand;
 mod numbers;
-mod subset;
 
+use crate::emitted::check_all;
 use crate::random::{Case, Operand, Rng};
 use crate::reference::casts::edges;
 use crate::tensor::{Layout, Tensor};
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::bind::Place;
 use tilewright_expr::graph::Graph;
+use tilewright_expr::{In, trace};
 
 dims! { X }
 
@@ -35,4 +37,20 @@ fn case(name: &str, graph: Graph) -> (String, Case) {
     let outputs = graph.outputs.iter().map(|_| Layout { step: 2, ..Layout::dense(1) }).collect();
     assert!(graph.outputs.iter().all(|o| o.dims[..] == *<(X,)>::IDS));
     (name.into(), Case { outputs, graph, operands, known: true })
+}
+
+#[test]
+fn every_construct() {
+    let mut cases = Vec::new();
+    macro_rules! row {
+        ($name:literal, |$($arg:ident: $t:ty),*| $results:expr, $($number:tt)*) => {
+            cases.push(case($name, trace(|$($arg: In<$t, (X,)>),*| {
+                let results = $results;
+                ($(results.$number.store::<(X,)>(),)*)
+            }).graph))
+        };
+    }
+    use functions::{elementary, floats, integers, statements};
+    functions::rows!(row);
+    check_all("scalar_fn::every_construct", cases.into_iter());
 }

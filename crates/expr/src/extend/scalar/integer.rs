@@ -6,7 +6,7 @@ use super::Numeral;
 /// their count.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not an integer", label = "expected an integer of 8 to 64 bits")]
 #[allow(missing_docs, reason = "the names are those of the integers' own methods")]
-pub trait Integer: Numeral {
+pub trait Whole: Numeral {
     /// What sizes and differences of these are.
     type Unsigned;
     fn left(self, count: u32) -> Self;
@@ -25,7 +25,7 @@ pub trait Integer: Numeral {
 
 macro_rules! integers {
     ($($t:ident $unsigned:ident $size:expr;)*) => { $(
-        impl Integer for $t {
+        impl Whole for $t {
             type Unsigned = $unsigned;
             #[inline(always)]
             fn left(self, count: u32) -> Self { self.wrapping_shl(count) }

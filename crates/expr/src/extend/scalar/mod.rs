@@ -10,7 +10,7 @@ mod integer;
 pub use crate::arith::Arith;
 pub use convert::{As, Numeral};
 pub use float::Float;
-pub use integer::{Bits, Integer};
+pub use integer::{Bits, Whole};
 
 /// At least `low` and at most `high`: the larger of the value and `low`, and the smaller of that and `high`.
 #[inline(always)]

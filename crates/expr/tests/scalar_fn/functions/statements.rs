@@ -1,13 +1,10 @@
 //! Statements, calls and constants of bodies.
 
-use super::{X, case};
-use crate::emitted::check_all;
 use tilewright_expr::extend::{Float, scalar_fn};
-use tilewright_expr::{In, trace};
 
 /// Shadowed and unusual names; values of blocks; a `let` that is set later.
 #[scalar_fn]
-fn named(x: f32, int: i32) -> f32 {
+pub fn named(x: f32, int: i32) -> f32 {
     let x = x * 0.5;
     let register = {
         let x = x + 1.0;
@@ -27,7 +24,7 @@ fn named(x: f32, int: i32) -> f32 {
 
 /// Branches with statements, as values of everything.
 #[scalar_fn]
-fn branched<T: Float>(x: T, n: i32) -> (T, i32) {
+pub fn branched<T: Float>(x: T, n: i32) -> (T, i32) {
     let mut count = 0;
     let (a, b) = if x < 0.0 {
         count += 1;
@@ -60,7 +57,7 @@ fn branched<T: Float>(x: T, n: i32) -> (T, i32) {
 
 /// Every loop, with `break`, `continue` and an early return.
 #[scalar_fn]
-fn looped(n: u32, x: f32) -> (u32, f32) {
+pub fn looped(n: u32, x: f32) -> (u32, f32) {
     let mut sum = 0u32;
     for i in 0..n % 50 {
         if i % 3 == 1 {
@@ -100,26 +97,26 @@ fn looped(n: u32, x: f32) -> (u32, f32) {
 const MODULE: [i16; 5] = [-3, 500, i16::MIN, 7, 1];
 const SCALE: f32 = 1.0 / 3.0;
 
-mod deep {
+pub mod deep {
     use tilewright_expr::extend::{Float, scalar_fn};
-    pub(super) const TABLE: [f64; 3] = [0.1, f64::INFINITY, -1e-300];
+    pub const TABLE: [f64; 3] = [0.1, f64::INFINITY, -1e-300];
 
     #[scalar_fn]
-    pub(in super::super) fn half<T: Float>(x: T) -> T {
+    pub fn half<T: Float>(x: T) -> T {
         x * 0.5
     }
 
-    pub(super) mod deeper {
+    pub mod deeper {
         use tilewright_expr::extend::{Float, scalar_fn};
 
         /// Another function of that name.
         #[scalar_fn]
-        pub(in super::super) fn half<T: Float>(x: T) -> T {
+        pub fn half<T: Float>(x: T) -> T {
             super::half(x - 1.0) + 0.5
         }
 
         #[scalar_fn]
-        pub(in super::super) fn parts(x: f32) -> (f32, i32, bool) {
+        pub fn parts(x: f32) -> (f32, i32, bool) {
             (x.fract(), x as i32, x > 0.5)
         }
     }
@@ -129,7 +126,7 @@ use deep::half;
 
 /// Constants of the body and of modules; callees of two modules and of two types.
 #[scalar_fn]
-fn called<T: Float>(x: T, n: i32) -> (T, f64, i32, f32) {
+pub fn called<T: Float>(x: T, n: i32) -> (T, f64, i32, f32) {
     const LIMIT: i32 = 3 + 4;
     let y = half(x) + deep::deeper::half(x);
     let precise = deep::deeper::half::<f64>(deep::TABLE[n]) + half(x as f64);
@@ -140,7 +137,7 @@ fn called<T: Float>(x: T, n: i32) -> (T, f64, i32, f32) {
 }
 
 #[scalar_fn]
-fn bits(x: f32, y: f64) -> (f32, f64, u32, u64) {
+pub fn bits(x: f32, y: f64) -> (f32, f64, u32, u64) {
     let a = f32::from_bits(x.to_bits() ^ 0x8000_0001 & 0x007f_ffff);
     let up = if x.is_nan() { 0.0 } else { a };
     let b = f64::from_bits(y.to_bits() >> 1);
@@ -149,50 +146,11 @@ fn bits(x: f32, y: f64) -> (f32, f64, u32, u64) {
 }
 
 #[scalar_fn]
-fn greatest(mut a: u64, mut b: u64) -> u64 {
+pub fn greatest(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         let rest = a % b;
         a = b;
         b = rest;
     }
     a
-}
-
-fn all() -> Vec<(String, crate::random::Case)> {
-    macro_rules! stored {
-        ($name:literal, |$($arg:ident: $t:ty),*| $body:expr, $($result:tt),*) => {
-            case($name, trace(|$($arg: In<$t, (X,)>),*| {
-                let results = $body;
-                ($(results.$result.store::<(X,)>(),)*)
-            }).graph)
-        };
-    }
-    vec![
-        stored!("named", |x: f32, n: i32| (named::of(x, n & 7), x), 0, 1),
-        stored!("branched f32", |x: f32, n: i32| branched::of(x, n), 0, 1),
-        stored!("branched f64", |x: f64, n: i32| branched::of(x, n & 15), 0, 1),
-        stored!("looped", |n: u32, x: f32| looped::of(n, x), 0, 1),
-        stored!("called f32", |x: f32, n: i32| called::of(x, n & 3), 0, 1, 2, 3),
-        stored!("called f64", |x: f64, n: i32| called::of(x, n), 0, 1, 2, 3),
-        stored!("bits", |x: f32, y: f64| bits::of(x, y), 0, 1, 2, 3),
-        stored!("greatest", |a: u64, b: u64| (greatest::of(a, b), greatest::of(a >> 20, 12)), 0, 1),
-    ]
-}
-
-#[test]
-fn statements() {
-    check_all("scalar_fn::subset::statements", all().into_iter());
-}
-
-#[test]
-fn by_hand() {
-    assert_eq!(named(2.0, 4), (1.0 + 4.0) + 0.25);
-    assert_eq!(named(2.0, 3), (1.0 - 4.0) + (1.0 - 4.0));
-    assert_eq!(branched(-3.0_f64, 2), (6.0, 11 + 2));
-    assert_eq!(branched(20.0_f32, -8), (40.0, -1 + 8));
-    assert_eq!(looped(0, f32::INFINITY).1, f32::INFINITY);
-    assert_eq!(looped(0, 1e30), (250 << 26 ^ 251 << 27 ^ 252 << 28 ^ 254 << 30 ^ 255 << 31, -1.0));
-    assert_eq!(called(0.0_f32, 9), (0.0, (-1e-300 - 1.0) * 0.5 + 0.5, 1, std::f32::consts::PI));
-    assert_eq!(called(0.0_f32, -2).2, 1);
-    assert_eq!((greatest(12, 18), greatest(0, 5), greatest(1 << 63, 96)), (6, 5, 32));
 }
