@@ -52,13 +52,17 @@ pub enum Error {
         dim: &'static str,
     },
     /// A scalar function has no twin for the host.
-    #[error("scalar function `{function}` has a CUDA C++ text alone, so it does not run on the CPU; give it a Rust body too, or evaluate on a GPU")]
+    #[error(
+        "scalar function `{function}` has a CUDA C++ text alone, so it does not run on the CPU; give it a Rust body too, or evaluate on a GPU"
+    )]
     NoTwin {
         /// The function.
         function: &'static str,
     },
     /// The text of a scalar function is no CUDA C++ function.
-    #[error("the text of scalar function `{function}` has no function to call: its last one is the entry, and every `{{` needs its `}}`")]
+    #[error(
+        "the text of scalar function `{function}` has no function to call: its last one is the entry, and every `{{` needs its `}}`"
+    )]
     NoEntry {
         /// The function.
         function: &'static str,

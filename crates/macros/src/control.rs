@@ -32,7 +32,10 @@ impl Translator<'_> {
     pub(crate) fn cases(&mut self, cases: &ExprMatch, goal: &Goal) -> Result<TokenStream> {
         let of = self.value(&cases.expr, Kind::Unknown)?;
         if of.kind.is_float() {
-            return Err(Error::new_spanned(&cases.expr, "floats are compared, not matched: write `if x < 1.0 { .. } else { .. }`"));
+            return Err(Error::new_spanned(
+                &cases.expr,
+                "floats are compared, not matched: write `if x < 1.0 { .. } else { .. }`",
+            ));
         }
         let name = self.fresh("case");
         self.line("{");
@@ -75,14 +78,18 @@ impl Translator<'_> {
     }
 
     pub(crate) fn looped(&mut self, expr: &Expr) -> Result<TokenStream> {
-        let labelled = |label: &dyn quote::ToTokens| Err(Error::new_spanned(label, "there are no labels here: use a variable"));
+        let labelled =
+            |label: &dyn quote::ToTokens| Err(Error::new_spanned(label, "there are no labels here: use a variable"));
         match expr {
             Expr::Break(done) => {
                 if let Some(label) = &done.label {
                     return labelled(label);
                 }
                 if let Some(value) = &done.expr {
-                    return Err(Error::new_spanned(value, "a loop has no value here: assign to a `let mut` before `break`"));
+                    return Err(Error::new_spanned(
+                        value,
+                        "a loop has no value here: assign to a `let mut` before `break`",
+                    ));
                 }
                 self.line("break;");
                 Ok(quote!(break))
@@ -164,7 +171,9 @@ impl Translator<'_> {
         self.line(&format!("const {ty} {last} = {};", end.alone()));
         let pattern = &counted.pat;
         let name = match &**pattern {
-            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() && name.mutability.is_none() => Some(&name.ident),
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() && name.mutability.is_none() => {
+                Some(&name.ident)
+            }
             Pat::Wild(_) => None,
             other => return Err(Error::new_spanned(other, "name the count: `for i in a..b`")),
         };
@@ -179,7 +188,9 @@ impl Translator<'_> {
                 (false, false) => format!("for ({ty} {i} = {first}; {i} < {last}; ++{i}) {{"),
                 (false, true) => format!("for ({ty} {i} = {last}; {i}-- > {first};) {{"),
                 // The last one may be the largest there is.
-                _ => format!("for ({ty} {i} = {first}, more_ = {i} <= {last}; more_; more_ = {i} != {last}, {i} += more_) {{"),
+                _ => format!(
+                    "for ({ty} {i} = {first}, more_ = {i} <= {last}; more_; more_ = {i} != {last}, {i} += more_) {{"
+                ),
             });
             t.block(&counted.body, &Goal::Nothing)
         })?;

@@ -54,7 +54,9 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream, root: &TokenStre
     expanded.unwrap_or_else(|error| {
         let error = error.to_compile_error();
         match syn::parse2::<Function>(item.clone()) {
-            Ok(Function { visibility, signature, .. }) => quote!(#error #[allow(warnings)] #visibility #signature { loop {} }),
+            Ok(Function { visibility, signature, .. }) => {
+                quote!(#error #[allow(warnings)] #visibility #signature { loop {} })
+            }
             Err(_) => error,
         }
     })
@@ -88,6 +90,7 @@ fn of_body(function: &Function, root: &TokenStream) -> Result<TokenStream> {
         }
     };
     let Function { attributes, visibility, signature, .. } = function;
+    let attributes = attributes.iter().filter(|a| !a.path().is_ident("inline"));
     let twin = twin(function, &shape, &text, true, root);
     Ok(quote! {
         #(#attributes)*
@@ -125,11 +128,9 @@ fn twin(function: &Function, shape: &Shape, text: &TokenStream, on_host: bool, r
     let operands: Vec<Ident> = (0..arguments.len()).map(|i| format_ident!("Operand{i}")).collect();
     let output = &shape.output;
     let (declared, used, structure) = match &shape.generic {
-        Some(t) => (
-            quote!(<#t: #root::Float>),
-            quote!(<#t>),
-            quote!(<#t = f64> { types: ::core::marker::PhantomData<#t> }),
-        ),
+        Some(t) => {
+            (quote!(<#t: #root::Float>), quote!(<#t>), quote!(<#t = f64> { types: ::core::marker::PhantomData<#t> }))
+        }
         None => (quote!(), quote!(), quote!({})),
     };
     let host = if on_host { quote!(#name(#(#arguments),*)) } else { quote!(::core::default::Default::default()) };

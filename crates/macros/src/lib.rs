@@ -1,8 +1,11 @@
-#![doc = include_str!("../README.md")]
+// Its examples need the crates above, whose tests run them.
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 
 mod body;
+mod calls;
 mod control;
 mod expand;
+mod lets;
 mod literals;
 mod methods;
 mod paths;
@@ -12,7 +15,9 @@ mod values;
 
 use proc_macro::TokenStream;
 
-/// An ordinary Rust function that also becomes device code. Programs name it by `tilewright::prelude`.
+/// An ordinary Rust function that also becomes device code: called as any other, and in expressions by `name::of(..)`.
+///
+/// What a body consists of, and what it means, stands at the head of this crate.
 #[proc_macro_attribute]
 pub fn scalar_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(attribute.into(), item.into(), &quote::quote!(::tilewright::extend)).into()

@@ -37,7 +37,9 @@ pub(crate) fn literal(lit: &Lit, negative: bool, want: Kind, context: &Context) 
             };
             real(number.base10_digits(), number.span(), negative, kind, context)
         }
-        other => Err(Error::new_spanned(other, "a scalar function computes with numbers and `bool`: there is no text in it")),
+        other => {
+            Err(Error::new_spanned(other, "a scalar function computes with numbers and `bool`: there is no text in it"))
+        }
     }
 }
 
@@ -54,8 +56,10 @@ fn integer(int: &LitInt, negative: bool, want: Kind) -> Result<Value> {
         }
         "" if want.is_integer() => want,
         "" => I32,
-        suffix => crate::types::kind(&syn::parse_str(suffix).map_err(|_| Error::new_spanned(int, "unknown type"))?, None)
-            .map_err(|e| Error::new_spanned(int, e))?,
+        suffix => {
+            crate::types::kind(&syn::parse_str(suffix).map_err(|_| Error::new_spanned(int, "unknown type"))?, None)
+                .map_err(|e| Error::new_spanned(int, e))?
+        }
     };
     let digits: u64 = int.base10_parse().map_err(|_| Error::new_spanned(int, "integers have at most 64 bits here"))?;
     let Kind::Named(name) = kind else { return Err(Error::new_spanned(int, "say which integer this is")) };

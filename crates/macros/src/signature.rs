@@ -32,10 +32,14 @@ impl Shape {
         let kind = |ty: &Type| if by_hand { kind_by_hand(ty) } else { kind(ty, generic.as_ref()) };
         let arguments = signature.inputs.iter().map(|input| argument(input, &kind)).collect::<Result<Vec<_>>>()?;
         if arguments.is_empty() {
-            return Err(Error::new_spanned(&signature.ident, "a scalar function takes an argument; write a constant as `const`"));
+            return Err(Error::new_spanned(
+                &signature.ident,
+                "a scalar function takes an argument; write a constant as `const`",
+            ));
         }
         if let Some(one_too_many) = signature.inputs.iter().nth(MOST_ARGUMENTS) {
-            let message = format!("a scalar function takes at most {MOST_ARGUMENTS} arguments; combine some before the call");
+            let message =
+                format!("a scalar function takes at most {MOST_ARGUMENTS} arguments; combine some before the call");
             return Err(Error::new_spanned(one_too_many, message));
         }
         let ReturnType::Type(_, output) = &signature.output else {

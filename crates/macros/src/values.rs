@@ -68,7 +68,10 @@ impl Translator<'_> {
             Expr::Field(field) => {
                 let base = self.value(&field.base, Kind::Unknown)?;
                 let (host, Member::Unnamed(number)) = (&base.host, &field.member) else {
-                    return Err(Error::new_spanned(&field.member, "there are no structs here: take their fields as arguments"));
+                    return Err(Error::new_spanned(
+                        &field.member,
+                        "there are no structs here: take their fields as arguments",
+                    ));
                 };
                 let letter = ["a", "b", "c", "d"].get(number.index as usize).copied().unwrap_or("a");
                 Ok(Value::new(quote!(#host.#number), format!("{}.{letter}", base.cuda), Kind::Unknown))
@@ -102,12 +105,16 @@ impl Translator<'_> {
         let (span, root, host, cuda) = (unary.op.span(), &self.context.root, &a.host, &a.cuda);
         let (host, cuda) = match unary.op {
             UnOp::Neg(_) if a.kind.is_float() => (quote_spanned!(span=> (-#host)), format!("(-{cuda})")),
-            UnOp::Neg(_) => (quote_spanned!(span=> #root::scalar::Arith::neg(#host)), format!("tw::neg({})", a.alone())),
+            UnOp::Neg(_) => {
+                (quote_spanned!(span=> #root::scalar::Arith::neg(#host)), format!("tw::neg({})", a.alone()))
+            }
             UnOp::Not(_) if a.kind == BOOL => (quote_spanned!(span=> (!#host)), format!("(!{cuda})")),
             UnOp::Not(_) if a.kind.is_float() => {
                 return Err(Error::new_spanned(unary.op, "floats have no bits to invert: write `x.to_bits()`"));
             }
-            UnOp::Not(_) => (quote_spanned!(span=> #root::scalar::Arith::not(#host)), format!("tw::invert({})", a.alone())),
+            UnOp::Not(_) => {
+                (quote_spanned!(span=> #root::scalar::Arith::not(#host)), format!("tw::invert({})", a.alone()))
+            }
             _ => return Err(Error::new_spanned(unary.op, "there are no references here: write the value")),
         };
         Ok(Value::new(host, cuda, a.kind))
@@ -131,8 +138,14 @@ impl Translator<'_> {
                 let right = self.value(&binary.right, Kind::Unknown)?;
                 self.operation(op, left, right)
             }
-            BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) | BinOp::BitAnd(_)
-            | BinOp::BitOr(_) | BinOp::BitXor(_) => {
+            BinOp::Add(_)
+            | BinOp::Sub(_)
+            | BinOp::Mul(_)
+            | BinOp::Div(_)
+            | BinOp::Rem(_)
+            | BinOp::BitAnd(_)
+            | BinOp::BitOr(_)
+            | BinOp::BitXor(_) => {
                 let (left, right) = self.both(&binary.left, &binary.right, want)?;
                 self.operation(op, left, right)
             }
@@ -158,7 +171,10 @@ impl Translator<'_> {
         };
         let bits = matches!(host_name, "and" | "or" | "xor" | "left" | "right");
         if bits && kind.is_float() {
-            return Err(Error::new_spanned(op, "floats have no bits to combine: write `x.to_bits()`, and `f32::from_bits(..)`"));
+            return Err(Error::new_spanned(
+                op,
+                "floats have no bits to combine: write `x.to_bits()`, and `f32::from_bits(..)`",
+            ));
         }
         if !matches!(host_name, "and" | "or" | "xor") && kind == BOOL {
             return Err(Error::new_spanned(op, "there is no arithmetic on `bool`: write `&`, `|`, `^`, or an `if`"));
@@ -166,7 +182,13 @@ impl Translator<'_> {
         if kind.is_float() && host_name != "rem" {
             let sign_token: BinOp = syn::parse_str(sign)?;
             let mut sign_token = sign_token.to_token_stream();
-            sign_token = sign_token.into_iter().map(|mut t| { t.set_span(span); t }).collect();
+            sign_token = sign_token
+                .into_iter()
+                .map(|mut t| {
+                    t.set_span(span);
+                    t
+                })
+                .collect();
             return Ok(Value::new(quote!((#a #sign_token #b)), format!("({} {sign} {})", left.cuda, right.cuda), kind));
         }
         let name = Ident::new(host_name, span);
@@ -248,7 +270,9 @@ pub(crate) fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::If(choice) => plain_choice(choice).is_some(),
         Expr::Block(block) => matches!(&block.block.stmts[..], [Stmt::Expr(inner, None)] if is_plain(inner)),
-        Expr::Match(_) | Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Assign(_) | Expr::Tuple(_) => false,
+        Expr::Match(_) | Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Assign(_) | Expr::Tuple(_) => {
+            false
+        }
         Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => false,
         Expr::Binary(binary) => !text(&binary.op).ends_with('=') || is_comparison(&binary.op),
         _ => true,
@@ -264,7 +288,8 @@ fn text(op: &BinOp) -> String {
 }
 
 fn bind(token: &dyn ToTokens, what: &str) -> Error {
-    let advice = format!("{what} stands in a `let`, in an assignment, after `return` or at the end: bind it with `let` first");
+    let advice =
+        format!("{what} stands in a `let`, in an assignment, after `return` or at the end: bind it with `let` first");
     Error::new_spanned(token, advice)
 }
 
@@ -274,7 +299,9 @@ pub(crate) fn refused(expr: &Expr) -> Error {
         Expr::Closure(_) => "there are no closures here: write a `#[scalar_fn]` and call it",
         Expr::Macro(_) => "there are no macros here: return NaN, or a flag beside the value",
         Expr::Reference(_) => "there are no references here: write the value",
-        Expr::Array(_) | Expr::Repeat(_) => "a table is a constant: `const TABLE: [f32; 4] = [..];` in the body, and `TABLE[i]`",
+        Expr::Array(_) | Expr::Repeat(_) => {
+            "a table is a constant: `const TABLE: [f32; 4] = [..];` in the body, and `TABLE[i]`"
+        }
         Expr::Tuple(_) => "a tuple is a result, or what a `let` takes apart: `let (a, b) = (..);`",
         Expr::Struct(_) => "there are no structs here: use variables of their own",
         Expr::Range(_) => "a range stands in `for i in a..b`",

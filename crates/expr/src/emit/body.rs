@@ -8,7 +8,6 @@ use super::text::{binary, fma, literal, unary};
 use super::{Names, Params};
 use crate::bind::Place;
 use crate::dtype::{DType, Scalar};
-use crate::extend::Function;
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, LoopId, Program, Val};
 use std::collections::{HashMap, HashSet};
@@ -57,7 +56,7 @@ pub(super) struct Body<'a> {
     /// What to write where a value is used.
     pub(super) value: HashMap<Val, String>,
     /// Calls of functions with several results, by their text.
-    several: HashMap<String, String>,
+    pub(super) several: HashMap<String, String>,
     /// Pointers already computed, by their text.
     pub(super) pointers: HashMap<String, String>,
     /// Divisors whose reciprocals are at hand.
@@ -216,24 +215,6 @@ impl<'a> Body<'a> {
         let kind = self.program.dtype(v).cuda();
         self.line(format_args!("const {kind} {name} = {text}"));
         self.value.insert(v, name);
-    }
-
-    /// A call. What gives several results is called once in a scope.
-    fn call(&mut self, function: Function, args: &[String]) -> String {
-        // The text was linked when it was defined.
-        let symbol = function.text().linked().map_or_else(|e| e.to_string(), |linked| linked.symbol.clone());
-        let text = format!("{symbol}({})", args.join(", "));
-        let Some(number) = function.number() else { return text };
-        let name = match self.several.get(&text) {
-            Some(name) => name.clone(),
-            None => {
-                let name = format!("t{}", self.several.len());
-                self.line(format_args!("const auto {name} = {text}"));
-                self.several.insert(text, name.clone());
-                name
-            }
-        };
-        format!("{name}.{}", ["a", "b", "c", "d"][usize::from(number)])
     }
 
     pub(super) fn use_of(&self, v: Val) -> String {

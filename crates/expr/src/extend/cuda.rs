@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn functions_are_found_and_qualified() {
         let text = "
-            #define N 3 { ( 
+            #define N 3 { (
             // float not_this(float x) { }
             static const float table[2] = {1.0f, 2.0f};
             template <class T, class U = Pair<T, T>> T first(T x) { if (x) { return \"}\"[0]; } return x; }
@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_text_without_a_function_is_refused() {
-        for text in ["", "float x;", "float f(float x);", "struct S { int x; };", "int f(int x) { if (x) { return 1; }"] {
+        for text in ["", "float x;", "float f(float x);", "struct S { int x; };", "int f(int x) { if (x) { return 1; }"]
+        {
             assert!(functions("f", text).is_err(), "{text}");
         }
     }

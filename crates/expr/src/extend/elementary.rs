@@ -123,8 +123,7 @@ impl Elementary {
             ARGUMENTS[..self.arguments].iter().map(|a| format!("const {} {a}", self.dtype.cuda())).collect();
         let long = statements.len() > LONG;
         let qualifiers = if long { "static TW_NOINLINE" } else { "static TW_DEVICE" };
-        let mut text =
-            format!("{qualifiers} {} {symbol}({}) {{\n", self.dtype.cuda(), arguments.join(", "));
+        let mut text = format!("{qualifiers} {} {symbol}({}) {{\n", self.dtype.cuda(), arguments.join(", "));
         let of = |n: &NodeId| name(&graph, *n, literal);
         for Statement { node, dtype, op } in &statements {
             let value = match op {
@@ -146,7 +145,8 @@ impl Elementary {
     /// A Rust function of the same statements.
     fn rust(&self) -> String {
         let (graph, statements, result) = self.statements();
-        let arguments: Vec<String> = ARGUMENTS[..self.arguments].iter().map(|a| format!("{a}: {}", self.dtype)).collect();
+        let arguments: Vec<String> =
+            ARGUMENTS[..self.arguments].iter().map(|a| format!("{a}: {}", self.dtype)).collect();
         let mut text = format!(
             "#[inline(always)]\npub(in super::super) fn {}({}) -> {} {{\n",
             self.dtype,
@@ -205,7 +205,9 @@ fn rust_unary(op: Unary, a: &str, dtype: DType) -> String {
         Unary::Neg => format!("{a}.wrapping_neg()"),
         Unary::Not => format!("!{a}"),
         Unary::Round if dtype.is_float() => format!("{a}.round_ties_even()"),
-        Unary::CountOnes | Unary::LeadingZeros => format!("Arith::{}({a})", if op == Unary::CountOnes { "count_ones" } else { "leading_zeros" }),
+        Unary::CountOnes | Unary::LeadingZeros => {
+            format!("Arith::{}({a})", if op == Unary::CountOnes { "count_ones" } else { "leading_zeros" })
+        }
         other => format!("{a}.{}()", format!("{other:?}").to_lowercase()),
     }
 }
@@ -219,7 +221,9 @@ fn rust_binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
         Binary::Sub if float => infix("-"),
         Binary::Mul if float => infix("*"),
         Binary::Div if float => infix("/"),
-        Binary::Add | Binary::Sub | Binary::Mul => format!("{}.wrapping_{}({b})", receiver(a), format!("{op:?}").to_lowercase()),
+        Binary::Add | Binary::Sub | Binary::Mul => {
+            format!("{}.wrapping_{}({b})", receiver(a), format!("{op:?}").to_lowercase())
+        }
         Binary::Min => call("minimum"),
         Binary::Max => call("maximum"),
         Binary::And if !float => infix("&"),

@@ -145,6 +145,11 @@
 //!
 //! A part of several expressions is one of a tuple: `(indices, palette).read(Palette)`.
 
+/// The examples of the page that describes [`scalar_fn`].
+#[cfg(doctest)]
+#[doc = include_str!("../../../macros/README.md")]
+struct Examples;
+
 mod arguments;
 mod constant;
 mod cuda;

@@ -5,8 +5,8 @@ use crate::dtype::{DType, Value};
 use crate::eval::each;
 use crate::graph::{Graph, NodeId};
 use crate::typed::{self, Expr};
-pub(super) use sealed::Sealed as Types;
 pub(super) use sealed::Points;
+pub(super) use sealed::Sealed as Types;
 use sealed::Sealed;
 use tilewright_dims::Set;
 

@@ -20,7 +20,10 @@ fn forms() {
             std::fs::write(&file, &text).expect("the file is writable");
         }
         let written = std::fs::read_to_string(&file).unwrap_or_default();
-        assert!(written == text, "generated/{name}.rs is not what the graph says: run this with TILEWRIGHT_OVERWRITE=1");
+        assert!(
+            written == text,
+            "generated/{name}.rs is not what the graph says: run this with TILEWRIGHT_OVERWRITE=1"
+        );
     }
 }
 
@@ -55,7 +58,8 @@ fn bodies_have_the_functions_of_expressions() {
     assert_eq!(all.len(), ELEMENTARY.len());
     for (name, case) in all.into_iter().flatten() {
         let inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
-        let (results, _) = evaluate(&case.graph, &inputs, &case.outputs, true, 0).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (results, _) =
+            evaluate(&case.graph, &inputs, &case.outputs, true, 0).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(results[0].same(&results[1]), "{name}: {}", results[0].difference(&results[1]));
     }
 }

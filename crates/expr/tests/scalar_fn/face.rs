@@ -71,7 +71,8 @@ fn in_expressions() {
         let shared = knee::of(angle, 0.5, 3).maximum::<X>();
         (shared.store::<(Y, K)>(), (size - beside).store::<(Y, X, K)>(), angle.sum::<K>().store::<(Y, X)>())
     });
-    let all = cases("captured", captured.graph).chain(cases("several", several.graph)).chain(cases("reduced", reduced.graph));
+    let all =
+        cases("captured", captured.graph).chain(cases("several", several.graph)).chain(cases("reduced", reduced.graph));
     check_all("scalar_fn::face::in_expressions", all);
 }
 
@@ -84,16 +85,96 @@ fn calls_stand_once() {
         let b = a.sinh() + a.cosh() * a.tanh() - a.mul_add(a, 0.1) * a.mul_add(a, 0.2) * a.mul_add(a, 0.3);
         let c = b.polynomial(&[0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625, 0.001953125]);
         let d = c.polynomial(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8]);
-        let e = if d > 1.0 { d - 1.0 } else if d > 0.5 { d - 0.5 } else if d > 0.25 { d - 0.25 } else { d };
-        let f = if e > 1.0 { e * a } else if e > 0.5 { e * b } else if e > 0.25 { e * c } else { e * d };
-        let g = if f > 1.0 { f * a } else if f > 0.5 { f * b } else if f > 0.25 { f * c } else { f * d };
-        let h = if g > 1.0 { g * a } else if g > 0.5 { g * b } else if g > 0.25 { g * c } else { g * d };
-        let i = if h > 1.0 { h * a } else if h > 0.5 { h * b } else if h > 0.25 { h * c } else { h * d };
-        let j = if i > 1.0 { i * a } else if i > 0.5 { i * b } else if i > 0.25 { i * c } else { i * d };
-        let k = if j > 1.0 { j * a } else if j > 0.5 { j * b } else if j > 0.25 { j * c } else { j * d };
-        let l = if k > 1.0 { k * a } else if k > 0.5 { k * b } else if k > 0.25 { k * c } else { k * d };
-        let m = if l > 1.0 { l * a } else if l > 0.5 { l * b } else if l > 0.25 { l * c } else { l * d };
-        if m > 1.0 { m * a } else if m > 0.5 { m * b } else if m > 0.25 { m * c } else { m * d }
+        let e = if d > 1.0 {
+            d - 1.0
+        } else if d > 0.5 {
+            d - 0.5
+        } else if d > 0.25 {
+            d - 0.25
+        } else {
+            d
+        };
+        let f = if e > 1.0 {
+            e * a
+        } else if e > 0.5 {
+            e * b
+        } else if e > 0.25 {
+            e * c
+        } else {
+            e * d
+        };
+        let g = if f > 1.0 {
+            f * a
+        } else if f > 0.5 {
+            f * b
+        } else if f > 0.25 {
+            f * c
+        } else {
+            f * d
+        };
+        let h = if g > 1.0 {
+            g * a
+        } else if g > 0.5 {
+            g * b
+        } else if g > 0.25 {
+            g * c
+        } else {
+            g * d
+        };
+        let i = if h > 1.0 {
+            h * a
+        } else if h > 0.5 {
+            h * b
+        } else if h > 0.25 {
+            h * c
+        } else {
+            h * d
+        };
+        let j = if i > 1.0 {
+            i * a
+        } else if i > 0.5 {
+            i * b
+        } else if i > 0.25 {
+            i * c
+        } else {
+            i * d
+        };
+        let k = if j > 1.0 {
+            j * a
+        } else if j > 0.5 {
+            j * b
+        } else if j > 0.25 {
+            j * c
+        } else {
+            j * d
+        };
+        let l = if k > 1.0 {
+            k * a
+        } else if k > 0.5 {
+            k * b
+        } else if k > 0.25 {
+            k * c
+        } else {
+            k * d
+        };
+        let m = if l > 1.0 {
+            l * a
+        } else if l > 0.5 {
+            l * b
+        } else if l > 0.25 {
+            l * c
+        } else {
+            l * d
+        };
+        if m > 1.0 {
+            m * a
+        } else if m > 0.5 {
+            m * b
+        } else if m > 0.25 {
+            m * c
+        } else {
+            m * d
+        }
     }
     let t = trace(|x: In<f32, (X,)>, y: In<f32, (X,)>| {
         let (size, angle) = polar::of(x, y);
@@ -103,7 +184,10 @@ fn calls_stand_once() {
     let text = crate::emitted::prepare(name, &case, 0).expect("one section").kernel.source;
     let lanes = text.matches("= own_polar_").count();
     assert_eq!(text.matches("const auto t").count(), lanes, "{text}");
-    assert!(text.matches(".b;").count() >= lanes && text.contains("static TW_DEVICE tw::Two<float, float> own_polar_"), "{text}");
+    assert!(
+        text.matches(".b;").count() >= lanes && text.contains("static TW_DEVICE tw::Two<float, float> own_polar_"),
+        "{text}"
+    );
     assert!(text.contains("static TW_NOINLINE float own_heavy_"), "{text}");
     assert_eq!(text.matches("float own_sin(").count() + text.matches("double own_sin(").count(), 1, "{text}");
 }

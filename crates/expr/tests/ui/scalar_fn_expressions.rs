@@ -8,7 +8,7 @@ fn with_a_closure(x: f32) -> f32 {
 
 #[scalar_fn]
 fn with_a_macro(x: f32) -> f32 {
-    x + dbg!(x)
+    x + debug!(x)
 }
 
 #[scalar_fn]

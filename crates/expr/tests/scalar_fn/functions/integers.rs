@@ -3,38 +3,38 @@
 /// Functions of two integers for each type: everything that wraps, masks, or divides.
 macro_rules! integers {
     ($($t:ident $module:ident $half:literal $most:expr;)*) => { $(
-        pub mod $module {
+        pub(crate) mod $module {
             use tilewright_expr::extend::scalar_fn;
             #[scalar_fn]
-            pub fn arithmetic(a: $t, b: $t) -> ($t, $t, $t, $t) {
+            pub(crate) fn arithmetic(a: $t, b: $t) -> ($t, $t, $t, $t) {
                 (a + b * 3, a - b, a / b, a % b)
             }
             #[scalar_fn]
-            pub fn bits(a: $t, b: $t) -> ($t, $t, $t, $t) {
+            pub(crate) fn bits(a: $t, b: $t) -> ($t, $t, $t, $t) {
                 let mut shifted = a << b;
                 shifted ^= a >> 40;
                 (shifted, a & !b | (b ^ 5), a.rotate_left(3) ^ b.rotate_right(a), a.pow(3) + a.wrapping_shl(33))
             }
             #[scalar_fn]
-            pub fn ends(a: $t, b: $t) -> ($t, $t, $t, bool) {
+            pub(crate) fn ends(a: $t, b: $t) -> ($t, $t, $t, bool) {
                 let low = a.min(b).max(7);
                 (low.clamp(1, 100), a.saturating_add(b), a.saturating_sub(b), a < b && a != $half || b >= $most)
             }
             #[scalar_fn]
-            pub fn counts(a: $t, b: $t) -> (u32, u32, u32, u64) {
+            pub(crate) fn counts(a: $t, b: $t) -> (u32, u32, u32, u64) {
                 let distance = a.abs_diff(b) as u64;
                 (a.leading_zeros(), a.trailing_zeros() + $t::BITS, b.count_ones(), distance + b.unsigned_abs() as u64)
             }
             #[scalar_fn]
-            pub fn casts(a: $t) -> (u8, i16, f32, f64) {
+            pub(crate) fn casts(a: $t) -> (u8, i16, f32, f64) {
                 (a as u8, a as i16, a as f32, a as f64)
             }
             #[scalar_fn]
-            pub fn wide_casts(a: $t) -> (i32, u32, i64, u64) {
+            pub(crate) fn wide_casts(a: $t) -> (i32, u32, i64, u64) {
                 (a as i32, a as u32, a as i64, a as u64)
             }
             #[scalar_fn]
-            pub fn from_floats(x: f32, y: f64) -> ($t, $t) {
+            pub(crate) fn from_floats(x: f32, y: f64) -> ($t, $t) {
                 (x as $t, y as $t)
             }
         }

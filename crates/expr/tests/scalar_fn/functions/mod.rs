@@ -1,9 +1,9 @@
 //! Functions for each construct of the subset. The tests of `ops` compile and run them too.
 
-pub mod elementary;
-pub mod floats;
-pub mod integers;
-pub mod statements;
+pub(crate) mod elementary;
+pub(crate) mod floats;
+pub(crate) mod integers;
+pub(crate) mod statements;
 
 /// Calls `$row!(name, |arguments| results, numbers of the results)` for each of them.
 macro_rules! rows {

@@ -4,7 +4,7 @@ use tilewright_expr::extend::{Float, scalar_fn};
 
 /// Shadowed and unusual names; values of blocks; a `let` that is set later.
 #[scalar_fn]
-pub fn named(x: f32, int: i32) -> f32 {
+pub(crate) fn named(x: f32, int: i32) -> f32 {
     let x = x * 0.5;
     let register = {
         let x = x + 1.0;
@@ -24,7 +24,7 @@ pub fn named(x: f32, int: i32) -> f32 {
 
 /// Branches with statements, as values of everything.
 #[scalar_fn]
-pub fn branched<T: Float>(x: T, n: i32) -> (T, i32) {
+pub(crate) fn branched<T: Float>(x: T, n: i32) -> (T, i32) {
     let mut count = 0;
     let (a, b) = if x < 0.0 {
         count += 1;
@@ -57,7 +57,7 @@ pub fn branched<T: Float>(x: T, n: i32) -> (T, i32) {
 
 /// Every loop, with `break`, `continue` and an early return.
 #[scalar_fn]
-pub fn looped(n: u32, x: f32) -> (u32, f32) {
+pub(crate) fn looped(n: u32, x: f32) -> (u32, f32) {
     let mut sum = 0u32;
     for i in 0..n % 50 {
         if i % 3 == 1 {
@@ -97,26 +97,26 @@ pub fn looped(n: u32, x: f32) -> (u32, f32) {
 const MODULE: [i16; 5] = [-3, 500, i16::MIN, 7, 1];
 const SCALE: f32 = 1.0 / 3.0;
 
-pub mod deep {
+pub(crate) mod deep {
     use tilewright_expr::extend::{Float, scalar_fn};
-    pub const TABLE: [f64; 3] = [0.1, f64::INFINITY, -1e-300];
+    pub(crate) const TABLE: [f64; 3] = [0.1, f64::INFINITY, -1e-300];
 
     #[scalar_fn]
-    pub fn half<T: Float>(x: T) -> T {
+    pub(crate) fn half<T: Float>(x: T) -> T {
         x * 0.5
     }
 
-    pub mod deeper {
+    pub(crate) mod deeper {
         use tilewright_expr::extend::{Float, scalar_fn};
 
         /// Another function of that name.
         #[scalar_fn]
-        pub fn half<T: Float>(x: T) -> T {
+        pub(crate) fn half<T: Float>(x: T) -> T {
             super::half(x - 1.0) + 0.5
         }
 
         #[scalar_fn]
-        pub fn parts(x: f32) -> (f32, i32, bool) {
+        pub(crate) fn parts(x: f32) -> (f32, i32, bool) {
             (x.fract(), x as i32, x > 0.5)
         }
     }
@@ -126,7 +126,7 @@ use deep::half;
 
 /// Constants of the body and of modules; callees of two modules and of two types.
 #[scalar_fn]
-pub fn called<T: Float>(x: T, n: i32) -> (T, f64, i32, f32) {
+pub(crate) fn called<T: Float>(x: T, n: i32) -> (T, f64, i32, f32) {
     const LIMIT: i32 = 3 + 4;
     let y = half(x) + deep::deeper::half(x);
     let precise = deep::deeper::half::<f64>(deep::TABLE[n]) + half(x as f64);
@@ -137,7 +137,7 @@ pub fn called<T: Float>(x: T, n: i32) -> (T, f64, i32, f32) {
 }
 
 #[scalar_fn]
-pub fn bits(x: f32, y: f64) -> (f32, f64, u32, u64) {
+pub(crate) fn bits(x: f32, y: f64) -> (f32, f64, u32, u64) {
     let a = f32::from_bits(x.to_bits() ^ 0x8000_0001 & 0x007f_ffff);
     let up = if x.is_nan() { 0.0 } else { a };
     let b = f64::from_bits(y.to_bits() >> 1);
@@ -146,7 +146,7 @@ pub fn bits(x: f32, y: f64) -> (f32, f64, u32, u64) {
 }
 
 #[scalar_fn]
-pub fn greatest(mut a: u64, mut b: u64) -> u64 {
+pub(crate) fn greatest(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         let rest = a % b;
         a = b;
