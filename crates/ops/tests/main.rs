@@ -14,6 +14,7 @@ mod opencv;
 mod operations;
 mod patterns;
 mod reductions;
+mod scalar_fn;
 mod scans;
 mod scatter;
 mod sections;

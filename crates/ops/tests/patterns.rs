@@ -3,7 +3,7 @@
 use crate::support::{Random, assert_same, gpu};
 use tilewright_dims::dims;
 use tilewright_expr::colour::{Depth, Standard, YuvSpec};
-use tilewright_expr::extend::ScalarFunction;
+use tilewright_expr::extend::scalar_fn;
 use tilewright_expr::stencils::{Mask, Outside};
 use tilewright_expr::{Border, In, concatenate};
 use tilewright_ops::{Tensor, fuse};
@@ -92,22 +92,15 @@ fn sections_of_a_launch() {
 }
 
 /// The triangle wave, which no operation of ours is.
-struct Triangle;
-
-impl ScalarFunction for Triangle {
-    type Args = f32;
-    type Output = f32;
-    const NAME: &'static str = "triangle";
-    const CUDA: &'static str = "return fabsf(x - 2.0f * floorf(x * 0.5f) - 1.0f);";
-    fn host(x: f32) -> f32 {
-        (x - 2.0 * (x * 0.5).floor() - 1.0).abs()
-    }
+#[scalar_fn]
+fn triangle(x: f32) -> f32 {
+    (x - 2.0 * (x * 0.5).floor() - 1.0).abs()
 }
 
 #[test]
 fn functions_of_others() {
     let Some((device, _lock)) = gpu("patterns::functions_of_others") else { return };
-    let wave = fuse(|x: In<f32, (Y, X)>| (Triangle::of(x) + 1.0).store::<(Y, X)>());
+    let wave = fuse(|x: In<f32, (Y, X)>| (triangle::of(x) + 1.0).store::<(Y, X)>());
     same_on!(&device, "triangle", wave, &floats(8, 61, 133));
 }
 

@@ -9,6 +9,7 @@ pub mod prelude {
     pub use tilewright_expr::{
         Expr, In, Initial, IntoExpr, Rect, World, bf16, concatenate, constant, coordinate, f16, meet,
     };
+    pub use tilewright_macros::scalar_fn;
     pub use tilewright_ops::{Device, Evaluate, Fused, Tensor, fuse};
 }
 
@@ -16,6 +17,15 @@ pub use prelude::*;
 pub use tilewright_dims as dims;
 pub use tilewright_driver as driver;
 pub use tilewright_expr as expr;
-pub use tilewright_expr::{colour, extend};
+pub use tilewright_expr::colour;
+
+/// Parts of your own: scalar functions, reads, patterns and writes.
+pub mod extend {
+    #[doc(inline)]
+    pub use tilewright_expr::extend::*;
+    // That of `tilewright-expr` writes paths of that crate.
+    pub use tilewright_macros::scalar_fn;
+}
+
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
 pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, npp, opencv, record};

@@ -9,11 +9,11 @@ pub mod peaks;
 pub mod raw10;
 
 use bits::PackedBits;
-use noise::Below;
+use noise::below;
 use peaks::Peaks;
 use raw10::Raw10;
 use tilewright::expr::Out;
-use tilewright::extend::{Apply, ScalarFunction};
+use tilewright::extend::Apply;
 use tilewright::prelude::*;
 
 dims! {
@@ -39,6 +39,6 @@ pub fn spots(frame: In<u8, (Y, B)>, boxes: In<Rect, (N,)>, gain: In<f32, (N,)>) 
     let picture = frame.read(Raw10 { width: SENSOR });
     let small = picture.crop::<Y, X, _>(boxes).resize::<Y, X>(MASK.0, MASK.1);
     let place = coordinate::<X>() + coordinate::<Y>() * 64;
-    let dither = Below::of((place.to::<u32>(), 7)).to::<f32>();
+    let dither = below::of(place.to::<u32>(), 7).to::<f32>();
     (small * gain + dither).apply(Peaks).gt(500.0).write(PackedBits { width: MASK.1 })
 }

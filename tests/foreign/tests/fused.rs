@@ -1,11 +1,11 @@
 //! All parts in one kernel with tilewright's own operations: one launch, and the bits of the same steps one by one.
 
 use crate::Random;
-use tilewright::extend::{Apply, ScalarFunction};
+use tilewright::extend::Apply;
 use tilewright::prelude::*;
 use tilewright::record;
 use tilewright_foreign::bits::PackedBits;
-use tilewright_foreign::noise::Below;
+use tilewright_foreign::noise::below;
 use tilewright_foreign::peaks::Peaks;
 use tilewright_foreign::raw10::Raw10;
 use tilewright_foreign::{B, MASK, N, SENSOR, X, Y, spots};
@@ -46,7 +46,7 @@ fn one_launch_gives_the_bits_of_the_steps() -> Result<(), tilewright::Error> {
     // The first tensor opens an eager expression.
     let product = small.expr() * gain.expr();
     let place = coordinate::<X>() + coordinate::<Y>() * 64;
-    let dither = Below::of((place.to::<u32>(), 7)).to::<f32>();
+    let dither = below::of(place.to::<u32>(), 7).to::<f32>();
     let bright = (product + dither).store::<(N, Y, X)>().eval()?;
     let peaks = bright.expr().apply(Peaks).store::<(N, Y, X)>().eval()?;
     let mask = peaks.expr().gt(500.0).store::<(N, Y, X)>().eval()?;

@@ -1,10 +1,10 @@
 //! Each part alone: the bits of a plain loop.
 
 use crate::Random;
-use tilewright::extend::{Apply, ScalarFunction};
+use tilewright::extend::Apply;
 use tilewright::prelude::*;
 use tilewright_foreign::bits::PackedBits;
-use tilewright_foreign::noise::Below;
+use tilewright_foreign::noise::below;
 use tilewright_foreign::peaks::Peaks;
 use tilewright_foreign::raw10::Raw10;
 use tilewright_foreign::{B, M, N, X, Y};
@@ -35,9 +35,9 @@ fn a_function() -> Result<(), tilewright::Error> {
     let bounds = vec![0, 1, 7, 0xc000_0000, u32::MAX];
     let x = Tensor::<u32, (X,)>::from_vec([seeds.len()], seeds.clone())?;
     let n = Tensor::<u32, (N,)>::from_vec([bounds.len()], bounds.clone())?;
-    let below = fuse(|x: In<u32, (X,)>, n: In<u32, (N,)>| Below::of((x, n)).store::<(N, X)>());
-    let expected: Vec<u32> = bounds.iter().flat_map(|n| seeds.iter().map(|x| Below::host((*x, *n)))).collect();
-    assert_eq!(below.call(&x, &n)?.to_vec()?, expected);
+    let fused = fuse(|x: In<u32, (X,)>, n: In<u32, (N,)>| below::of(x, n).store::<(N, X)>());
+    let expected: Vec<u32> = bounds.iter().flat_map(|n| seeds.iter().map(|x| below(*x, *n))).collect();
+    assert_eq!(fused.call(&x, &n)?.to_vec()?, expected);
     assert!(bounds.iter().zip(expected.chunks(3000)).all(|(n, row)| row.iter().all(|v| v < n || *n == 0)));
     Ok(())
 }

@@ -5,13 +5,14 @@ use super::tree::{File, Tree};
 use toml::{Table, Value};
 
 /// The crates, each with those that it may depend on. A crate that is not here may not exist.
-const ORDER: [(&str, &[&str]); 6] = [
+const ORDER: [(&str, &[&str]); 7] = [
     ("dims", &[]),
     ("headers", &["dims"]),
     ("driver", &["dims", "headers"]),
-    ("expr", &["dims", "headers"]),
+    ("macros", &[]),
+    ("expr", &["dims", "headers", "macros"]),
     ("ops", &["dims", "headers", "driver", "expr"]),
-    ("tilewright", &["dims", "headers", "driver", "expr", "ops"]),
+    ("tilewright", &["dims", "headers", "driver", "macros", "expr", "ops"]),
 ];
 
 /// Dependencies that a crate must not have, and why.

@@ -27,6 +27,7 @@ use kept::Kept;
 pub use kernel::HostKernel;
 pub(crate) use lanes::Arg;
 use raw::Target;
+pub(crate) use raw::{Work, wide};
 use rayon::prelude::*;
 use schedule::Schedule;
 use std::sync::atomic::{AtomicU32, Ordering};

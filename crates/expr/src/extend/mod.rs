@@ -6,13 +6,57 @@
 //!
 //! | what | trait | in a chain |
 //! |---|---|---|
-//! | a scalar function, as CUDA C++ and as Rust | [`ScalarFunction`] | `Interleave::of((x, y))` |
+//! | a scalar function, in Rust or in CUDA C++ | [`scalar_fn`] | `knee::of(x, 0.8)` |
 //! | how the elements of a format are read | [`Read`] | `packed.read(Bits { .. })` |
 //! | an operation over neighbours, along dimensions | [`Pattern`] | `x.apply(Peaks)` |
 //! | how a format is stored | [`Write`] | `x.write(BytePlanes)` |
 //!
 //! All of them become nodes of the one graph, so a chain of them is one kernel, and runs on the CPU. A part takes its
 //! parameters as fields: numbers are literals of the kernel, expressions are operands.
+//!
+//! # A scalar function
+//!
+//! An ordinary Rust function that also becomes device code: the same bits on both. What it may consist of stands in the
+//! documentation of `tilewright-macros`. Arguments are expressions and literals, which broadcast by the names of their
+//! dimensions as everywhere; a tuple of results is computed once.
+//!
+//! ```
+//! use tilewright_dims::dims;
+//! use tilewright_expr::extend::{Float, scalar_fn};
+//! use tilewright_expr::{In, trace};
+//! dims! { Y, X, C }
+//!
+//! /// Values above `limit`, bent towards it.
+//! #[scalar_fn]
+//! fn knee<T: Float>(x: T, limit: T) -> T {
+//!     if x <= limit {
+//!         return x;
+//!     }
+//!     limit + (x - limit).ln_1p()
+//! }
+//!
+//! assert_eq!(knee(0.5_f32, 0.8), 0.5);
+//! let t = trace(|x: In<f32, (Y, X, C)>, limit: In<f32, (C,)>| knee::of(x * 0.5, limit).store::<(C, Y, X)>());
+//! # t.graph.check().unwrap();
+//! ```
+//!
+//! A text by hand is the way out where Rust does not say it: one or more functions, the last of which is the entry. A body
+//! beside it is its twin on the CPU; without one, the CPU answers with an error.
+//!
+//! ```
+//! # use tilewright_expr::extend::scalar_fn;
+//! #[scalar_fn(cuda = "
+//!     unsigned spread(unsigned x) {
+//!         unsigned bits = 0;
+//!         for (int i = 0; i < 16; ++i) bits |= (x >> i & 1) << 2 * i;
+//!         return bits;
+//!     }
+//!     unsigned interleave(unsigned x, unsigned y) { return spread(x) | spread(y) << 1; }
+//! ")]
+//! fn interleave(x: u32, y: u32) -> u32 {
+//!     (0..16).fold(0, |bits, i| bits | (x >> i & 1) << (2 * i) | (y >> i & 1) << (2 * i + 1))
+//! }
+//! ```
 //!
 //! # A read
 //!
@@ -101,8 +145,26 @@
 //!
 //! A part of several expressions is one of a tuple: `(indices, palette).read(Palette)`.
 
+/// The examples of the page that describes [`scalar_fn`].
+#[cfg(doctest)]
+#[doc = include_str!("../../../macros/README.md")]
+struct Examples;
+
+mod arguments;
+mod constant;
+mod cuda;
+pub mod elementary;
 mod function;
 mod parts;
+mod results;
+pub mod scalar;
+mod text;
 
-pub use function::{Arguments, Function, Operands, ScalarFunction};
+pub use arguments::{Arguments, Operands};
+pub use function::{Function, ScalarFunction, call};
 pub use parts::{Apply, Expressions, Pattern, Read, Write};
+pub use results::Results;
+pub use scalar::Float;
+pub(crate) use text::definitions;
+pub use text::{Constant, Source, Text};
+pub use tilewright_macros::scalar_fn_of_expr as scalar_fn;
