@@ -1,0 +1,43 @@
+//! Products with logarithms.
+
+use crate::float::Float;
+
+/// `-x ln(x)`: 0 at 0, -infinity below and at infinity.
+pub fn entr<T: Float>(x: T) -> T {
+    if x < T::of(0.0) {
+        return -T::INFINITY;
+    }
+    if x == T::of(0.0) {
+        return T::of(0.0);
+    }
+    -x * x.ln()
+}
+
+/// `x ln(y)`, 0 where `x` is 0 and `y` is a number.
+pub fn xlogy<T: Float>(x: T, y: T) -> T {
+    if x == T::of(0.0) {
+        return if y.is_nan() { y } else { T::of(0.0) };
+    }
+    x * y.ln()
+}
+
+/// `x ln(1 + y)`, 0 where `x` is 0 and `y` is a number.
+pub fn xlog1py<T: Float>(x: T, y: T) -> T {
+    if x == T::of(0.0) {
+        return if y.is_nan() { y } else { T::of(0.0) };
+    }
+    x * y.ln_1p()
+}
+
+/// `ln(p / (1 - p))`: infinities at 0 and 1, NaN beyond, all digits near 1/2.
+pub fn logit<T: Float>(p: T) -> T {
+    let one = T::of(1.0);
+    let rest = one - p;
+    if p > T::of(0.25) {
+        if p < T::of(0.75) {
+            // p / (1 - p) = 1 + (2 p - 1) / (1 - p)
+            return ((p - rest) / rest).ln_1p();
+        }
+    }
+    (p / rest).ln()
+}

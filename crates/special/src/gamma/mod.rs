@@ -1,0 +1,12 @@
+//! The gamma function's family.
+
+mod digamma;
+mod factorial;
+mod fits;
+mod log_gamma;
+mod trigamma;
+
+pub use digamma::digamma;
+pub use factorial::gamma;
+pub use log_gamma::lgamma;
+pub use trigamma::trigamma;

@@ -1,0 +1,4 @@
+//! The functions against correctly rounded values.
+
+mod accuracy;
+mod measure;
