@@ -138,3 +138,20 @@ def pair(x, format):
     """`x` as a sum of two floats."""
     high = nearest(x, format)
     return literal(high, format), literal(nearest(x - mpf(high), format), format)
+
+
+def around(f, root):
+    """`f(root + u) / u`."""
+    h = mpf(10) ** -15
+
+    def g(u):
+        if abs(u) < h:
+            return (f(root + h) - f(root - h)) / (2 * h)
+        return f(root + u) / u
+    return g
+
+
+def root(name, r):
+    """A root as sums of two floats of either format."""
+    for format in (SINGLE, DOUBLE):
+        print(f"/// A root, and what it lacks.\npub(crate) const {name.upper()}_AT_{format.upper()}: [f64; 2] = [{', '.join(pair(r, format))}];")

@@ -18,6 +18,9 @@ macro_rules! case {
     ($name:ident, $size:expr) => {
         Case { name: stringify!($name), double: |x| special::$name(x[0]), single: |x| special::$name(x[0]), size: $size }
     };
+    ($name:ident as $other:expr) => {
+        Case { name: $other, double: |x| special::$name(x[0]), single: |x| special::$name(x[0]), size: nothing }
+    };
     ($name:ident of 2) => {
         case!($name of 2, nothing)
     };
@@ -71,4 +74,40 @@ fn circle() {
 #[test]
 fn error_family() {
     check(&[case!(erfc), case!(erfcx), case!(ndtr), case!(log_ndtr), case!(erfinv), case!(ndtri), case!(entr)]);
+}
+
+/// The oscillation's amplitude, from where it has started.
+fn bessel_amplitude(x: &[f64]) -> f64 {
+    let size = x[0].abs();
+    if size < 1.0 { 0.0 } else { (2.0 / (std::f64::consts::PI * size)).sqrt() }
+}
+
+#[test]
+fn bessel_family() {
+    let airy = |x: &[f64]| if x[0] < -1.0 { x[0].abs().powf(-0.25) / std::f64::consts::PI.sqrt() } else { 0.0 };
+    let sine = |x: &[f64]| if x[0].abs() > 2.0 { 1.0 / x[0].abs() } else { 0.0 };
+    check(&[
+        case!(bessel_j0, bessel_amplitude),
+        case!(bessel_j1, bessel_amplitude),
+        case!(bessel_y0, bessel_amplitude),
+        case!(bessel_y1, bessel_amplitude),
+        case!(spherical_bessel_j0, sine),
+        case!(airy_ai, airy),
+    ]);
+}
+
+#[test]
+fn modified_bessel_family() {
+    check(&[
+        case!(i0),
+        case!(i1),
+        case!(i0e),
+        case!(i1e),
+        case!(i0 as "modified_bessel_i0"),
+        case!(i1 as "modified_bessel_i1"),
+        case!(k0 as "modified_bessel_k0"),
+        case!(k1 as "modified_bessel_k1"),
+        case!(k0e as "scaled_modified_bessel_k0"),
+        case!(k1e as "scaled_modified_bessel_k1"),
+    ]);
 }

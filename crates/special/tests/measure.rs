@@ -45,9 +45,12 @@ pub(crate) fn points(text: &'static str) -> HashMap<&'static str, Points> {
 
 /// The distance of neighbours near `v`, of floats with `bits` of significand and `least` exponent.
 fn unit(v: f64, bits: i32, least: i32) -> f64 {
-    let exponent = if v == 0.0 { least } else { (v.abs().log2().floor() as i32).max(least) };
-    let exponent = if v != 0.0 && 2f64.powi(exponent) > v.abs() { exponent - 1 } else { exponent };
-    2f64.powi((exponent.max(least)) - (bits - 1))
+    let exponent = ((v.abs().to_bits() >> 52) as i32 - 1023).max(least) - (bits - 1);
+    if exponent < -1022 {
+        f64::from_bits(1 << (exponent + 1074))
+    } else {
+        f64::from_bits(((exponent + 1023) as u64) << 52)
+    }
 }
 
 fn error(got: f64, value: f64, size: f64, single: bool) -> f64 {

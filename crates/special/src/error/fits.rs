@@ -1,7 +1,5 @@
 //! The error function's family: coefficients, the lowest power first, printed by fits/error.py. Errors are relative to the function.
 
-// 1 / sqrt 2: f32 ('0.70710677', '1.21016175e-08'), f64 ('0.7071067811865476', '-4.833646656726457e-17')
-
 /// `erf(x) / x - 1` of `x^2`, `x <= 1/2`; error 2^-29.9.
 pub(crate) const ERF_NEAR_SINGLE: [f64; 6] =
     [0.12837917, -0.37612638, 0.11283774, -0.026863147, 0.0052004284, -0.0007694735];

@@ -1,6 +1,6 @@
 //! The logarithmic derivative of the gamma function.
 
-use super::fits;
+use super::digamma_fits as fits;
 use crate::circle::{cos_half_turns, sin_half_turns};
 use crate::float::Float;
 
@@ -29,10 +29,10 @@ pub fn digamma<T: Float>(x: T) -> T {
 fn digamma_near<T: Float>(y: T) -> T {
     let v = y - T::of(1.0);
     if T::IS_F32 {
-        let d = (y - T::of(0.46163213)) - T::of(1.243815e-08);
+        let d = (y - T::of(fits::DIGAMMA_AT_SINGLE[0])) - T::of(fits::DIGAMMA_AT_SINGLE[1]);
         return d * (v.polynomial(&fits::DIGAMMA_NEAR_SINGLE) + T::of(fits::DIGAMMA_NEAR_SINGLE_HIGH));
     }
-    let d = (y - T::of(0.46163214496836236)) - T::of(-1.5522348162858677e-17);
+    let d = (y - T::of(fits::DIGAMMA_AT_DOUBLE[0])) - T::of(fits::DIGAMMA_AT_DOUBLE[1]);
     d * (v.polynomial(&fits::DIGAMMA_NEAR_DOUBLE) + T::of(fits::DIGAMMA_NEAR_DOUBLE_HIGH))
 }
 

@@ -1,6 +1,7 @@
 //! The gamma function's family.
 
 mod digamma;
+mod digamma_fits;
 mod factorial;
 mod fits;
 mod log_gamma;

@@ -1,6 +1,6 @@
 //! The derivative of digamma.
 
-use super::fits;
+use super::digamma_fits as fits;
 use crate::circle::sin_half_turns;
 use crate::float::Float;
 
