@@ -18,3 +18,5 @@ print src/bessel/first_fits.rs bessel first
 print src/bessel/second_fits.rs bessel second
 print src/bessel/hankel_fits.rs bessel hankel
 print src/airy/fits.rs airy
+print src/zeta/fits.rs zeta
+print src/power/fits.rs power

@@ -58,6 +58,8 @@ pub trait Float:
     fn exp_m1(self) -> Self;
     /// The natural logarithm.
     fn ln(self) -> Self;
+    /// The logarithm to base 2.
+    fn log2(self) -> Self;
     /// `ln(1 + self)`.
     fn ln_1p(self) -> Self;
     /// `self^y`.
@@ -70,6 +72,14 @@ pub trait Float:
     fn tan(self) -> Self;
     /// Whether the bit of the sign is set.
     fn is_sign_negative(self) -> bool;
+    /// Within `low` and `high`.
+    fn clamp(self, low: Self, high: Self) -> Self;
+    /// An integer as a float.
+    fn whole(value: i32) -> Self;
+    /// As f32.
+    fn single(self) -> f32;
+    /// From f32.
+    fn from_single(value: f32) -> Self;
     /// Whether this is no number.
     fn is_nan(self) -> bool;
     /// As an integer, towards 0, saturating.
@@ -99,7 +109,7 @@ macro_rules! float {
             fn to_i64(self) -> i64 {
                 self as i64
             }
-            float!($t: abs sqrt floor round_ties_even trunc exp exp2 exp_m1 ln ln_1p sin cos tan);
+            float!($t: abs sqrt floor round_ties_even trunc exp exp2 exp_m1 ln log2 ln_1p sin cos tan);
             fn copysign(self, sign: Self) -> Self {
                 <$t>::copysign(self, sign)
             }
@@ -108,6 +118,18 @@ macro_rules! float {
             }
             fn powf(self, y: Self) -> Self {
                 <$t>::powf(self, y)
+            }
+            fn clamp(self, low: Self, high: Self) -> Self {
+                if self.is_nan() { self } else { <$t>::clamp(self, low, high) }
+            }
+            fn whole(value: i32) -> Self {
+                value as $t
+            }
+            fn single(self) -> f32 {
+                self as f32
+            }
+            fn from_single(value: f32) -> Self {
+                value as $t
             }
             fn is_nan(self) -> bool {
                 <$t>::is_nan(self)

@@ -8,6 +8,8 @@ mod error;
 mod float;
 mod gamma;
 mod modified;
+mod power;
+mod zeta;
 
 pub use airy::airy_ai;
 pub use bessel::{bessel_j0, bessel_j1, bessel_y0, bessel_y1, spherical_bessel_j0};
@@ -17,3 +19,4 @@ pub use error::{erf, erfc, erfcx, erfinv, log_ndtr, ndtr, ndtri};
 pub use float::Float;
 pub use gamma::{digamma, gamma, lgamma, trigamma};
 pub use modified::{i0, i0e, i1, i1e, k0, k0e, k1, k1e};
+pub use zeta::{polygamma, zeta};

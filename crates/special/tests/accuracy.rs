@@ -111,3 +111,18 @@ fn modified_bessel_family() {
         case!(k1e as "scaled_modified_bessel_k1"),
     ]);
 }
+
+#[test]
+fn zeta_family() {
+    // Left of 0, the sum of the terms above 0 and that of those below may cancel.
+    let left =
+        |x: &[f64]| if x[1] < 0.0 { special::zeta(x[0], (x[1].ceil() - x[1]).min(x[1] - x[1].floor())) } else { 0.0 };
+    let derivative = |x: &[f64]| {
+        if x[1] >= 0.0 {
+            return 0.0;
+        }
+        let part = x[1] - x[1].floor();
+        special::polygamma(x[0], part.min(1.0 - part)).abs()
+    };
+    check(&[case!(zeta of 2, left), case!(polygamma of 2, derivative)]);
+}

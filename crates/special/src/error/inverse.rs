@@ -3,11 +3,12 @@
 
 use super::fits;
 use crate::float::Float;
+use crate::power::logarithm;
 
 /// The `y` with `erf(y) = x`. Infinities at -1 and 1, NaN beyond.
 pub fn erfinv<T: Float>(x: T) -> T {
     let one = T::of(1.0);
-    let w = -((one - x) * (one + x)).ln();
+    let w = -logarithm((one - x) * (one + x));
     if is_near(w) {
         return x * near(w);
     }
@@ -17,7 +18,10 @@ pub fn erfinv<T: Float>(x: T) -> T {
 /// The `y` with `ndtr(y) = p`. -infinity at 0, infinity at 1, NaN beyond.
 pub fn ndtri<T: Float>(p: T) -> T {
     let one = T::of(1.0);
-    let w = -(T::of(4.0) * p * (one - p)).ln();
+    if p > one {
+        return T::NAN;
+    }
+    let w = -logarithm(T::of(4.0) * p * (one - p));
     if is_near(w) {
         let x = (p - T::of(0.5)) * T::of(2.0);
         return x * near(w) * T::SQRT_2;

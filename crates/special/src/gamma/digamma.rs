@@ -3,6 +3,7 @@
 use super::digamma_fits as fits;
 use crate::circle::{cos_half_turns, sin_half_turns};
 use crate::float::Float;
+use crate::power::logarithm;
 
 /// `psi(x) = gamma'(x) / gamma(x)`.
 ///
@@ -52,5 +53,5 @@ fn digamma_right<T: Float>(x: T) -> T {
     let h = x - T::of(0.5);
     let z = one / (h * h);
     let p = if T::IS_F32 { z.polynomial(&fits::DIGAMMA_FAR_SINGLE) } else { z.polynomial(&fits::DIGAMMA_FAR_DOUBLE) };
-    p.mul_add(z, h.ln())
+    p.mul_add(z, logarithm(h))
 }

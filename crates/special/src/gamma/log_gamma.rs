@@ -3,6 +3,7 @@
 use super::fits;
 use crate::circle::sin_half_turns;
 use crate::float::Float;
+use crate::power::logarithm;
 
 /// `ln |gamma(x)|`.
 ///
@@ -16,7 +17,7 @@ pub fn lgamma<T: Float>(x: T) -> T {
         } else {
             x.polynomial(&fits::LOG_GAMMA_ONE_DOUBLE) + T::of(fits::LOG_GAMMA_ONE_DOUBLE_HIGH)
         };
-        return p.mul_add(x, -size.ln());
+        return p.mul_add(x, -logarithm(size));
     }
     if size == T::INFINITY {
         return size;
@@ -26,7 +27,7 @@ pub fn lgamma<T: Float>(x: T) -> T {
         return right;
     }
     let s = sin_half_turns(size - size.round_ties_even());
-    (T::PI / (size * s.abs())).ln() - right
+    logarithm(T::PI / (size * s.abs())) - right
 }
 
 /// Of `x >= 1/2`: `u P(u)` with `u = x - 1` and `u = x - 2` near the zeros, `(x - 2) P(x)` a little further, then Stirling's
@@ -62,5 +63,5 @@ fn log_gamma_right<T: Float>(x: T) -> T {
     let p = if T::IS_F32 { z.polynomial(&fits::STIRLING_SINGLE) } else { z.polynomial(&fits::STIRLING_DOUBLE) };
     // ln(2 pi) / 2 - 1/2
     let rest = p.mul_add(r, T::of(0.4189385332046727));
-    (x - T::of(0.5)).mul_add(x.ln() - one, rest)
+    (x - T::of(0.5)).mul_add(logarithm(x) - one, rest)
 }
