@@ -33,6 +33,9 @@ def first():
 
 def second():
     head("The Bessel functions of the second kind", "bessel.py second")
+    r = besselyzero(0, 1)
+    root("y0_root0", r)
+    both("y0_root0", "`Y0(x) / u` of `u = x - root`, `0.6 <= x <= 1.3`", around(lambda x: bessely(0, x), r), mpf("0.6") - r, mpf("1.3") - r, split=True)
     both("y0_near", "`Y0(x) - 2 / pi ln(x) J0(x)` of `x^2`, `x <= 2.5`", lambda z: bessely(0, sqrt(z)) - 2 / pi * log(sqrt(z)) * besselj(0, sqrt(z)), TINY, 6.25, weight=one)
     both("y1_near", "`(Y1(x) - 2 / pi (ln(x) J1(x) - 1 / x)) / x` of `x^2`, `x <= 1.5`", lambda z: (bessely(1, sqrt(z)) - 2 / pi * (log(sqrt(z)) * besselj(1, sqrt(z)) - 1 / sqrt(z))) / sqrt(z), TINY, 2.25, weight=one)
     pieces("y")

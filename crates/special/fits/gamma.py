@@ -29,3 +29,4 @@ def stirling(z):
 both("stirling", "`x` times what `ln gamma(x)` has beyond `(x - 1/2) ln x - x + ln(2 pi) / 2`, of `z = 1 / x^2`, `x >= 8`", stirling, mpf(10) ** -9, mpf(1) / 64, weight=lambda z: sqrt(z) / 8)
 both("stirling_factor", "`gamma(x) e^x x^(1/2 - x) / sqrt(2 pi) - 1`, over `r = 1 / x`, `x >= 8`", lambda r: (exp(stirling(r * r) * r) - 1) / r, mpf(10) ** -5, mpf(1) / 8, weight=lambda r: r)
 both("gamma_two", "`gamma(2 + u)`, `|u| <= 1/2`", lambda u: gamma(2 + u), -0.5, 0.5, split=True)
+both("log_rest", "`(ln(1 - z) + z) / z^2`, `0 <= z <= 1/2`", lambda z: (log(1 - z) + z) / z**2 if z > TINY else -mpf(1) / 2, 0, 0.5, split=True)

@@ -36,7 +36,8 @@ pub fn logit<T: Float>(p: T) -> T {
     if p > T::of(0.25) {
         if p < T::of(0.75) {
             // p / (1 - p) = 1 + (2 p - 1) / (1 - p)
-            return ((p - rest) / rest).ln_1p();
+            // The difference is exact.
+            return (T::of(2.0) * (p - T::of(0.5)) / rest).ln_1p();
         }
     }
     (p / rest).ln()

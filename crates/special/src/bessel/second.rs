@@ -9,6 +9,9 @@ use crate::float::Float;
 /// `Y0(x)`: -infinity at 0, NaN below, 0 at infinity. Errors are relative to the amplitude `sqrt(2 / (pi x))`.
 pub fn bessel_y0<T: Float>(x: T) -> T {
     if x < T::of(2.5) {
+        if x > T::of(0.6) && x < T::of(1.3) {
+            return y0_first(x);
+        }
         return y0_near(x);
     }
     if x < T::of(5.5) {
@@ -63,6 +66,16 @@ fn y1_near<T: Float>(x: T) -> T {
     let p = if T::IS_F32 { z.polynomial(&fits::Y1_NEAR_SINGLE) } else { z.polynomial(&fits::Y1_NEAR_DOUBLE) };
     let q = (T::FRAC_2_PI * x.ln()).mul_add(j1_near(z), p);
     q.mul_add(x, -(T::FRAC_2_PI / x))
+}
+
+/// `Y0` around its first zero.
+fn y0_first<T: Float>(x: T) -> T {
+    if T::IS_F32 {
+        let u = (x - T::of(fits::Y0_ROOT0_AT_SINGLE[0])) - T::of(fits::Y0_ROOT0_AT_SINGLE[1]);
+        return u * (u.polynomial(&fits::Y0_ROOT0_SINGLE) + T::of(fits::Y0_ROOT0_SINGLE_HIGH));
+    }
+    let u = (x - T::of(fits::Y0_ROOT0_AT_DOUBLE[0])) - T::of(fits::Y0_ROOT0_AT_DOUBLE[1]);
+    u * (u.polynomial(&fits::Y0_ROOT0_DOUBLE) + T::of(fits::Y0_ROOT0_DOUBLE_HIGH))
 }
 
 /// `Y0` around its second zero.

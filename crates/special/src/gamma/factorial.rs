@@ -21,7 +21,7 @@ pub fn gamma<T: Float>(x: T) -> T {
     let whole = (size * half).floor() * T::of(2.0);
     // Below the period's middle the sine keeps its sign, whatever side of the integer it is counted from.
     let s = if size - whole > T::of(1.0) { -(s.abs()) } else { s.abs() };
-    if s == zero {
+    if s == zero || s.is_nan() {
         return T::NAN;
     }
     let top = -T::PI / (size * s);
@@ -67,14 +67,18 @@ fn gamma_near<T: Float>(x: T) -> T {
 
 /// `gamma(x) / x^(x - 1/2)` of `x >= 8`.
 fn gamma_factor<T: Float>(x: T) -> T {
+    T::of(2.5066282746310007) * (-x).exp() * stirling_ratio(x)
+}
+
+/// `gamma(x) e^x x^(1/2 - x) / sqrt(2 pi)` of `x >= 8`.
+pub(super) fn stirling_ratio<T: Float>(x: T) -> T {
     let r = T::of(1.0) / x;
     let p = if T::IS_F32 {
         r.polynomial(&fits::STIRLING_FACTOR_SINGLE)
     } else {
         r.polynomial(&fits::STIRLING_FACTOR_DOUBLE)
     };
-    let scale = T::of(2.5066282746310007) * (-x).exp();
-    (p * r).mul_add(scale, scale)
+    p.mul_add(r, T::of(1.0))
 }
 
 /// Of `x >= 8`, by Stirling's series.
@@ -84,7 +88,7 @@ fn gamma_far<T: Float>(x: T) -> T {
     if x < limit {
         return x.powf(x - half) * gamma_factor(x);
     }
-    if x > T::of(180.0) {
+    if x > (if T::IS_F32 { T::of(36.0) } else { T::of(172.0) }) {
         return T::INFINITY;
     }
     let root = x.powf(half.mul_add(x, T::of(-0.25)));

@@ -36,19 +36,22 @@ fn log_gamma_right<T: Float>(x: T) -> T {
     let two = T::of(2.0);
     if x < T::of(1.5) {
         let u = x - T::of(1.0);
-        return u * if T::IS_F32 {
+        let p = if T::IS_F32 {
             u.polynomial(&fits::LOG_GAMMA_ONE_SINGLE) + T::of(fits::LOG_GAMMA_ONE_SINGLE_HIGH)
         } else {
             u.polynomial(&fits::LOG_GAMMA_ONE_DOUBLE) + T::of(fits::LOG_GAMMA_ONE_DOUBLE_HIGH)
         };
+        // 0 at 1, not -0.
+        return u * p + T::of(0.0);
     }
     if x < T::of(3.0) {
         let v = x - two;
-        return v * if T::IS_F32 {
+        let p = if T::IS_F32 {
             v.polynomial(&fits::LOG_GAMMA_TWO_SINGLE) + T::of(fits::LOG_GAMMA_TWO_SINGLE_HIGH)
         } else {
             v.polynomial(&fits::LOG_GAMMA_TWO_DOUBLE) + T::of(fits::LOG_GAMMA_TWO_DOUBLE_HIGH)
         };
+        return v * p;
     }
     if T::IS_F32 {
         if x < T::of(10.5) {

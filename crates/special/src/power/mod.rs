@@ -15,7 +15,7 @@ pub(crate) fn logarithm<T: Float>(x: T) -> T {
     x.ln()
 }
 
-/// `x^y` of a positive, finite `x` and a finite `y`, in f32 within 1.1 ulp.
+/// `x^y` of a positive `x`, in f32 within 1.1 ulp.
 pub(crate) fn power<T: Float>(x: T, y: T) -> T {
     if T::IS_F32 { T::from_single(power_single(x.single(), y.single())) } else { x.powf(y) }
 }
@@ -39,7 +39,7 @@ fn ln_single(x: f32) -> f32 {
 
 /// `2^(y log2(x))`, the logarithm a sum of two floats: `x = 2^e m`, `m c = 1 + f` exactly with a `c` of three bits.
 fn power_single(x: f32, y: f32) -> f32 {
-    if x < f32::MIN_POSITIVE {
+    if !(x >= f32::MIN_POSITIVE && x <= f32::MAX && y.abs() <= f32::MAX) {
         return x.powf(y);
     }
     let bits = x.to_bits() as i32;
