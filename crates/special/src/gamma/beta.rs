@@ -27,22 +27,21 @@ pub fn beta<T: Float>(a: T, b: T) -> T {
         return zero;
     }
     let factors = stirling_ratio(high) / stirling_ratio(sum);
-    // e^low (high / sum)^(high - 1/2)
-    let share = if low < T::of(0.02) * high {
-        exponent_rest(low, high, sum).exp()
-    } else {
-        quotient_power(high, sum, lost, high - T::of(0.5)) * low.exp()
-    };
+    let far = low < T::of(0.02) * high;
+    let scaled =
+        if far { exponent_rest(low, high, sum).exp() } else { quotient_power(high, sum, lost, high - T::of(0.5)) };
     if low < eight {
-        // gamma(high) / gamma(sum) by Stirling's series
+        // gamma(high) / gamma(sum) by Stirling's series: e^low (high / sum)^(high - 1/2) sum^-low
+        let share = if far { scaled } else { scaled * low.exp() };
         let power = sum.powf(-low);
         let power = power - power * (low * (lost / sum));
         return gamma(low) * (share * factors) * power;
     }
+    let share = if far { scaled * (-low).exp() } else { scaled };
     let other = quotient_power(low, sum, lost, low - T::of(0.5));
     // sqrt(2 pi / sum)
     let root = T::of(2.5066282746310007) / sum.sqrt();
-    (-low).exp() * other * (share * (root * (factors * stirling_ratio(low))))
+    other * (share * (root * (factors * stirling_ratio(low))))
 }
 
 /// `low + (high - 1/2) ln(high / sum)`, whose largest parts cancel: with `z = low / sum`, `z (low + 1/2)` and
