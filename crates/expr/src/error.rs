@@ -51,6 +51,18 @@ pub enum Error {
         /// The dimension.
         dim: &'static str,
     },
+    /// A scalar function has no twin for the host.
+    #[error("scalar function `{function}` has a CUDA C++ text alone, so it does not run on the CPU; give it a Rust body too, or evaluate on a GPU")]
+    NoTwin {
+        /// The function.
+        function: &'static str,
+    },
+    /// The text of a scalar function is no CUDA C++ function.
+    #[error("the text of scalar function `{function}` has no function to call: its last one is the entry, and every `{{` needs its `}}`")]
+    NoEntry {
+        /// The function.
+        function: &'static str,
+    },
     /// A box reaches outside what it crops.
     #[error("box {index} ({rect}) reaches outside the {width}x{height} picture (0..{width}, 0..{height})")]
     BoxOutside {

@@ -8,7 +8,7 @@ use tilewright_dims::{Dims, Merge, Present, Without, dims};
 use tilewright_expr::bind::{Place, View, dense};
 use tilewright_expr::emit::emit;
 use tilewright_expr::explain::Explanation;
-use tilewright_expr::extend::{Apply, Pattern, Read, ScalarFunction, Write};
+use tilewright_expr::extend::{Apply, Pattern, Read, Write, scalar_fn};
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
 use tilewright_expr::{Border, DType, Error, Expr, In, Out, Per, World, bf16, coordinate, f16, trace};
@@ -16,66 +16,45 @@ use tilewright_expr::{Border, DType, Error, Expr, In, Out, Per, World, bf16, coo
 dims! { Y, X, K }
 
 /// A hash of one value, with a loop.
-struct Mixed;
-impl ScalarFunction for Mixed {
-    type Args = u32;
-    type Output = u32;
-    const NAME: &'static str = "mixed";
-    const CUDA: &'static str = "
+#[scalar_fn(cuda = "
+    unsigned mixed(unsigned x) {
         unsigned h = x;
         for (int i = 0; i < 3; ++i) h = (h ^ h >> 15) * 0x85ebca6bu + i;
-        return h;";
-    fn host(x: u32) -> u32 {
-        (0..3).fold(x, |h, i| (h ^ h >> 15).wrapping_mul(0x85eb_ca6b).wrapping_add(i))
-    }
+        return h;
+    }")]
+fn mixed(x: u32) -> u32 {
+    (0..3).fold(x, |h, i| (h ^ h >> 15).wrapping_mul(0x85eb_ca6b).wrapping_add(i))
 }
 
 /// Rounds twice where a contraction would round once.
-struct Knee;
-impl ScalarFunction for Knee {
-    type Args = (f32, f32, f32);
-    type Output = f32;
-    const NAME: &'static str = "soft knee";
-    const CUDA: &'static str = "return x < y ? x : y + (x - y) * z;";
-    fn host((x, y, z): (f32, f32, f32)) -> f32 {
-        if x < y { x } else { y + (x - y) * z }
-    }
+#[scalar_fn(cuda = "float knee(float x, float y, float z) { return x < y ? x : y + (x - y) * z; }")]
+fn knee(x: f32, y: f32, z: f32) -> f32 {
+    if x < y { x } else { y + (x - y) * z }
 }
 
 /// Types of every width, one of them a condition.
-struct Picked;
-impl ScalarFunction for Picked {
-    type Args = (bool, i64, u8);
-    type Output = f64;
-    const NAME: &'static str = "picked";
-    const CUDA: &'static str = "return x ? (double)y : (double)z * 0.5;";
-    fn host((x, y, z): (bool, i64, u8)) -> f64 {
-        if x { y as f64 } else { f64::from(z) * 0.5 }
-    }
+#[scalar_fn(cuda = "double picked(bool x, long long y, unsigned char z) { return x ? (double)y : (double)z * 0.5; }")]
+fn picked(x: bool, y: i64, z: u8) -> f64 {
+    if x { y as f64 } else { f64::from(z) * 0.5 }
 }
 
 /// Halves go in and out as they are. (Which NaN it is decides nothing.)
-struct Swapped;
-impl ScalarFunction for Swapped {
-    type Args = (f16, u16);
-    type Output = bf16;
-    const NAME: &'static str = "swapped";
-    const CUDA: &'static str = "
-        const unsigned short bits = x.bits;
-        return tw::bits<tw::bf16>((unsigned short)((bits & 0x7fff) > 0x7c00 ? 0 : bits ^ y));";
-    fn host((x, y): (f16, u16)) -> bf16 {
-        bf16::from_bits(if x.is_nan() { 0 } else { x.to_bits() ^ y })
-    }
+#[scalar_fn(cuda = "
+    // Its own functions stand beside it.
+    template <class T> bool is_nan(T bits) { return (bits & 0x7fff) > 0x7c00; }
+    tw::bf16 swapped(tw::f16 x, unsigned short y) {
+        return tw::bits<tw::bf16>((unsigned short)(is_nan(x.bits) ? 0 : x.bits ^ y));
+    }")]
+fn swapped(x: f16, y: u16) -> bf16 {
+    bf16::from_bits(if x.is_nan() { 0 } else { x.to_bits() ^ y })
 }
 
-/// The same name with another text.
-struct OtherKnee;
-impl ScalarFunction for OtherKnee {
-    type Args = (f32, f32, f32);
-    type Output = f32;
-    const NAME: &'static str = "soft knee";
-    const CUDA: &'static str = "return x + y * z;";
-    fn host((x, y, z): (f32, f32, f32)) -> f32 {
+mod other {
+    use tilewright_expr::extend::scalar_fn;
+
+    /// The same name with another text.
+    #[scalar_fn(cuda = "float knee(float x, float y, float z) { return x + y * z; }")]
+    pub(super) fn knee(x: f32, y: f32, z: f32) -> f32 {
         x + y * z
     }
 }
@@ -102,17 +81,17 @@ fn cases(name: &str, graph: Graph) -> impl Iterator<Item = (String, Case)> {
 #[test]
 fn the_text_and_its_twin_agree() {
     let pointwise = trace(|a: In<u32, (Y, X)>, b: In<f32, (Y, X, K)>, c: In<f32, (K,)>| {
-        let knee = Knee::of((b, c, 0.3));
-        let hashed = Mixed::of(a ^ Mixed::of(coordinate::<X>().wrapping_to::<u32>()));
-        (hashed.store::<(Y, X)>(), (knee + OtherKnee::of((knee, c, b))).store::<(X, K, Y)>())
+        let knee = knee::of(b, c, 0.3);
+        let hashed = mixed::of(a ^ mixed::of(coordinate::<X>().wrapping_to::<u32>()));
+        (hashed.store::<(Y, X)>(), (knee + other::knee::of(knee, c, b)).store::<(X, K, Y)>())
     });
     let types = trace(|a: In<i64, (Y, X)>, b: In<u8, (Y,)>, c: In<f16, (X,)>, d: In<u16, (Y,)>| {
-        (Picked::of((a.lt(3), a, b)).store::<(Y, X)>(), Swapped::of((c, d)).store::<(Y, X)>())
+        (picked::of(a.lt(3), a, b).store::<(Y, X)>(), swapped::of(c, d).store::<(Y, X)>())
     });
     let reduced = trace(|a: In<u32, (Y, X)>, b: In<f32, (X, K)>, c: In<f32, (Y,)>| {
-        let shared = Mixed::of(a).to::<f32>().sum::<X>();
-        let own = Knee::of((b, c, 0.25)).reverse::<X>().at::<X, _>(2).sum::<K>();
-        (shared.store::<(Y,)>(), Knee::of((own, c, c)).store::<(Y,)>())
+        let shared = mixed::of(a).to::<f32>().sum::<X>();
+        let own = knee::of(b, c, 0.25).reverse::<X>().at::<X, _>(2).sum::<K>();
+        (shared.store::<(Y,)>(), knee::of(own, c, c).store::<(Y,)>())
     });
     let all =
         cases("pointwise", pointwise.graph).chain(cases("types", types.graph)).chain(cases("reduced", reduced.graph));
@@ -134,27 +113,27 @@ fn with_views<R>(graph: &Graph, f: impl FnOnce(&[View<'_>], &[View<'_>]) -> R) -
 #[test]
 fn a_kernel_defines_each_function_once() {
     let t = trace(|a: In<f32, (Y, X)>| {
-        let first = Knee::of((a, 1.0, 0.5));
-        (Knee::of((first, 2.0, 0.5)) + OtherKnee::of((a, a, a))).store::<(Y, X)>()
+        let first = knee::of(a, 1.0, 0.5);
+        (knee::of(first, 2.0, 0.5) + other::knee::of(a, a, a)).store::<(Y, X)>()
     });
     let text = with_views(&t.graph, |inputs, outputs| {
         let plan = Plan::new(&t.graph, inputs, outputs).unwrap_or_else(|e| panic!("{e}"));
         emit(&t.graph, &plan).unwrap_or_else(|e| panic!("{e}")).source
     });
-    assert_eq!(text.matches("static TW_DEVICE float own_soft_knee_").count(), 2, "{text}");
-    assert!(text.matches("own_soft_knee_").count() > 2 + 3, "the points of a thread call them: {text}");
+    assert_eq!(text.matches("namespace own_knee_").count(), 2, "{text}");
+    assert!(text.matches("own_knee_").count() > 2 + 3, "the points of a thread call them: {text}");
 }
 
 /// A call is hash-consed by name, text and types; another text is another function.
 #[test]
 fn equal_calls_are_one_node() {
     let t = trace(|a: In<f32, (Y, X)>| {
-        (Knee::of((a, 1.0, 0.5)) - Knee::of((a, 1.0, 0.5)) + OtherKnee::of((a, 1.0, 0.5))).store::<(Y, X)>()
+        (knee::of(a, 1.0, 0.5) - knee::of(a, 1.0, 0.5) + other::knee::of(a, 1.0, 0.5)).store::<(Y, X)>()
     });
     let calls = t.graph.nodes().filter(|n| matches!(n.op, tilewright_expr::graph::Op::Call(..))).count();
     assert_eq!(calls, 2);
-    let graph = || trace(|a: In<f32, (Y, X)>| Knee::of((a, 1.0, 0.5)).store::<(Y, X)>()).graph;
-    let other = trace(|a: In<f32, (Y, X)>| OtherKnee::of((a, 1.0, 0.5)).store::<(Y, X)>()).graph;
+    let graph = || trace(|a: In<f32, (Y, X)>| knee::of(a, 1.0, 0.5).store::<(Y, X)>()).graph;
+    let other = trace(|a: In<f32, (Y, X)>| other::knee::of(a, 1.0, 0.5).store::<(Y, X)>()).graph;
     assert!(graph().same(&graph()) && !graph().same(&other));
 }
 
@@ -166,7 +145,7 @@ fn an_argument_of_another_trace_is_refused() {
         a.store::<(Y, X)>()
     });
     let stale = kept.expect("the closure ran");
-    let t = trace(|a: In<f32, (Y, X)>| Knee::of((a, stale, 0.5)).store::<(Y, X)>());
+    let t = trace(|a: In<f32, (Y, X)>| knee::of(a, stale, 0.5).store::<(Y, X)>());
     assert_eq!(t.graph.check(), Err(Error::Stale));
 }
 

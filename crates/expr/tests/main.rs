@@ -12,6 +12,7 @@ mod laws;
 mod operations;
 mod reference;
 mod rows;
+mod scalar_fn;
 mod scans;
 mod scatter;
 mod sections;

@@ -37,6 +37,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/half_value.cuh",
         "tilewright/layout.cuh",
         "tilewright/reduce.cuh",
+        "tilewright/scalar.cuh",
         "tilewright/scan.cuh",
         "tilewright/scatter.cuh",
         "tilewright/tensor.cuh",

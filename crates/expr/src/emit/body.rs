@@ -8,6 +8,7 @@ use super::text::{binary, fma, literal, unary};
 use super::{Names, Params};
 use crate::bind::Place;
 use crate::dtype::{DType, Scalar};
+use crate::extend::Function;
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, LoopId, Program, Val};
 use std::collections::{HashMap, HashSet};
@@ -55,6 +56,8 @@ pub(super) struct Body<'a> {
     pub(super) text: String,
     /// What to write where a value is used.
     pub(super) value: HashMap<Val, String>,
+    /// Calls of functions with several results, by their text.
+    several: HashMap<String, String>,
     /// Pointers already computed, by their text.
     pub(super) pointers: HashMap<String, String>,
     /// Divisors whose reciprocals are at hand.
@@ -74,6 +77,7 @@ impl<'a> Body<'a> {
             program,
             text: String::new(),
             value: HashMap::new(),
+            several: HashMap::new(),
             pointers: HashMap::new(),
             divisors: HashSet::new(),
             pending: Vec::new(),
@@ -142,7 +146,7 @@ impl<'a> Body<'a> {
         self.addresses_outside(id, body, loads);
         let (step, extent) = (format!("s{}", id.0), self.program.loops()[usize::from(id.0)].extent);
         let _ = writeln!(self.text, "  for (int {step} = 0; {step} < {}; ++{step}) {{", self.use_of(extent));
-        let known = (self.pointers.clone(), self.divisors.clone());
+        let known = (self.pointers.clone(), self.divisors.clone(), self.several.clone());
         self.steps(body, loads, &[]);
         for v in reductions {
             let (sum, dtype) = (format!("v{}", v.0), self.program.dtype(*v));
@@ -158,7 +162,7 @@ impl<'a> Body<'a> {
             };
             self.line(format_args!("{sum} = {text}"));
         }
-        (self.pointers, self.divisors) = known;
+        (self.pointers, self.divisors, self.several) = known;
         self.text.push_str("  }\n");
     }
 
@@ -177,9 +181,9 @@ impl<'a> Body<'a> {
             self.text.push_str(" }");
         }
         self.text.push_str(" else {\n");
-        let pointers = self.pointers.clone();
+        let known = (self.pointers.clone(), self.several.clone());
         self.steps(body, loads, &[]);
-        self.pointers = pointers;
+        (self.pointers, self.several) = known;
         for (v, _) in &reuse.values {
             let text = self.use_of(*v);
             self.line(format_args!("r{} = {text}", v.0));
@@ -212,6 +216,24 @@ impl<'a> Body<'a> {
         let kind = self.program.dtype(v).cuda();
         self.line(format_args!("const {kind} {name} = {text}"));
         self.value.insert(v, name);
+    }
+
+    /// A call. What gives several results is called once in a scope.
+    fn call(&mut self, function: Function, args: &[String]) -> String {
+        // The text was linked when it was defined.
+        let symbol = function.text().linked().map_or_else(|e| e.to_string(), |linked| linked.symbol.clone());
+        let text = format!("{symbol}({})", args.join(", "));
+        let Some(number) = function.number() else { return text };
+        let name = match self.several.get(&text) {
+            Some(name) => name.clone(),
+            None => {
+                let name = format!("t{}", self.several.len());
+                self.line(format_args!("const auto {name} = {text}"));
+                self.several.insert(text, name.clone());
+                name
+            }
+        };
+        format!("{name}.{}", ["a", "b", "c", "d"][usize::from(number)])
     }
 
     pub(super) fn use_of(&self, v: Val) -> String {
@@ -366,7 +388,7 @@ impl<'a> Body<'a> {
             Inst::Bits(a) => format!("tw::bits<{}>({})", dtype.cuda(), of(self, a)),
             Inst::Call(function, args) => {
                 let args: Vec<String> = args.iter().map(|a| of(self, a)).collect();
-                format!("{}({})", function.symbol(), args.join(", "))
+                self.call(*function, &args)
             }
             Inst::Guard { value, low, high, index } => {
                 let reported = index.map_or_else(String::new, |i| format!(", {}", self.use_of(i)));

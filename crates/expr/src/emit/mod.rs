@@ -24,6 +24,7 @@ mod totals;
 pub use combined::{Address, Combined, Sending, combine};
 pub use params::{COUNTER_BYTES, Field, Params};
 pub use sent::{Piece, Pieces, Sent, reciprocals};
+pub(crate) use text::{binary, fma, literal, unary};
 pub(crate) use totals::{Totals, totals};
 
 use crate::bind::Place;
@@ -111,7 +112,9 @@ impl Written {
             headers.push("half_value");
         }
         let (mut functions, mut shared_bytes, mut shared) = (String::new(), 0, 0);
-        calls::define(&mut functions, [Some(&tile), point.as_ref()]);
+        if calls::define(&mut functions, [Some(&tile), point.as_ref()])? {
+            headers.push("scalar");
+        }
         if let Some(group) = &plan.group {
             headers.push("collective");
             let point = point.as_ref().unwrap_or(&tile);

@@ -3,7 +3,7 @@
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Binary, Unary};
 
-pub(super) fn unary(op: Unary, a: &str, dtype: DType) -> String {
+pub(crate) fn unary(op: Unary, a: &str, dtype: DType) -> String {
     match op {
         Unary::Neg if dtype.is_float() => format!("-{a}"),
         Unary::Not if dtype == DType::Bool => format!("!{a}"),
@@ -20,7 +20,7 @@ pub(super) fn unary(op: Unary, a: &str, dtype: DType) -> String {
     }
 }
 
-pub(super) fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
+pub(crate) fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
     let infix = |s: &str| format!("{a} {s} {b}");
     let call = |s: &str| format!("tw::{s}({a}, {b})");
     match op {
@@ -50,7 +50,7 @@ pub(super) fn binary(op: Binary, a: &str, b: &str, dtype: DType) -> String {
 }
 
 /// `a * b + c`, rounded once.
-pub(super) fn fma(a: &str, b: &str, c: &str, dtype: DType) -> String {
+pub(crate) fn fma(a: &str, b: &str, c: &str, dtype: DType) -> String {
     let name = match dtype {
         DType::F32 => "fmaf",
         DType::F64 => "fma",
@@ -60,7 +60,7 @@ pub(super) fn fma(a: &str, b: &str, c: &str, dtype: DType) -> String {
 }
 
 /// A literal that reads back as exactly the same bits.
-pub(super) fn literal(s: Scalar) -> String {
+pub(crate) fn literal(s: Scalar) -> String {
     match s.dtype {
         DType::Bool => (s.bits & 1 == 1).to_string(),
         DType::F32 => {

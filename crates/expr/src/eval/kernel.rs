@@ -1,6 +1,7 @@
 //! [`HostKernel`]: every section of an expression, one after the other.
 
 use super::HostSection;
+use super::calls::check_calls;
 use crate::bind::{Binding, View};
 use crate::dtype::{HostSlice, HostSliceMut};
 use crate::error::Error;
@@ -26,6 +27,7 @@ struct Placed {
 impl HostKernel {
     /// Plans the evaluation; sizes are checked as for a kernel.
     pub fn new(graph: &Graph, views: &[View<'_>], results: &[View<'_>]) -> Result<HostKernel, Error> {
+        check_calls(graph)?;
         let fills = Sections::host_fills(graph, views, results)?.map_or(Vec::new(), |fills| fills.list);
         let sections = Sections::host(graph, views, results)?.list;
         let sections = fills.into_iter().chain(sections).map(|s| {

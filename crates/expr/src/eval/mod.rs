@@ -23,6 +23,7 @@ use crate::nest::Item;
 use crate::plan::Plan;
 use crate::program::{Along, Goal, Inst, Val};
 pub(crate) use calls::{bits_at, each};
+pub(crate) use raw::{Work, wide};
 use kept::Kept;
 pub use kernel::HostKernel;
 pub(crate) use lanes::Arg;

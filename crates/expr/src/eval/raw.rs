@@ -265,6 +265,24 @@ avx2!(fma_avx2 = fma_loop<T: Arith>(out: &mut [u64], args: [Arg<'_>; 3], n: usiz
 avx2!(select_avx2 = select_loop<T: Lane>(out: &mut [u64], args: [Arg<'_>; 3], n: usize));
 avx2!(cast_avx2 = cast_loop<A: CastTo<B>, B: Lane>(out: &mut [u64], a: Arg<'_>, n: usize));
 
+/// Work on blocks. Its `run` is inlined, with everything inside that has to be compiled for the same processor.
+pub(crate) trait Work {
+    fn run(self);
+}
+
+/// Runs `work`, compiled for AVX2 and FMA where the processor has them: the same bits either way.
+pub(crate) fn wide<W: Work>(work: W) {
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+    fn wider<W: Work>(work: W) {
+        work.run();
+    }
+    match has_avx2() {
+        // SAFETY: `has_avx2` holds, so the processor has the features that `wider` was compiled for.
+        true => unsafe { wider(work) },
+        false => work.run(),
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")

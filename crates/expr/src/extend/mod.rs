@@ -101,8 +101,21 @@
 //!
 //! A part of several expressions is one of a tuple: `(indices, palette).read(Palette)`.
 
+mod arguments;
+mod constant;
+mod cuda;
+pub mod elementary;
 mod function;
 mod parts;
+mod results;
+pub mod scalar;
+mod text;
 
-pub use function::{Arguments, Function, Operands, ScalarFunction};
+pub use arguments::{Arguments, Operands};
+pub use function::{Function, ScalarFunction, call};
 pub use parts::{Apply, Expressions, Pattern, Read, Write};
+pub use results::Results;
+pub use scalar::Float;
+pub(crate) use text::definitions;
+pub use text::{Constant, Source, Text};
+pub use tilewright_macros::scalar_fn_of_expr as scalar_fn;
