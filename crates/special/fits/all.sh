@@ -10,13 +10,13 @@ print() {
     rustfmt --edition 2024 --config-path ../../rustfmt.toml "$file"
 }
 print src/circle/fits.rs circle
-print src/gamma/fits.rs gamma
-print src/gamma/digamma_fits.rs digamma
+print src/gamma_family/fits.rs gamma
+print src/gamma_family/psi_fits.rs digamma
 print src/error/fits.rs error
 print src/modified/fits.rs modified
 print src/bessel/first_fits.rs bessel first
 print src/bessel/second_fits.rs bessel second
 print src/bessel/hankel_fits.rs bessel hankel
 print src/airy/fits.rs airy
-print src/zeta/fits.rs zeta
+print src/zeta_family/fits.rs zeta
 print src/power/fits.rs power

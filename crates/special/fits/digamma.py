@@ -1,4 +1,4 @@
-"""Prints src/gamma/digamma_fits.rs: digamma and trigamma."""
+"""Prints src/gamma_family/psi_fits.rs: digamma and trigamma."""
 
 from mpmath import mpf, digamma, psi, log, sqrt, findroot
 from fit import both, polynomial, head, root, SINGLE, DOUBLE

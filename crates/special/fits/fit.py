@@ -1,7 +1,7 @@
 """Polynomials for crates/special, printed as Rust tables. Needs mpmath.
 
 Chebyshev series from samples in 45 digits, cut where the rest no longer matters, turned into powers: within a small factor of
-minimax, and reproducible. Each script of this folder prints one file of src: `python3 fits/gamma.py > src/gamma/fits.rs`.
+minimax, and reproducible. Each script of this folder prints one file of src: `python3 fits/gamma.py > src/gamma_family/fits.rs`.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""Prints src/gamma/fits.rs: gamma and its logarithm."""
+"""Prints src/gamma_family/fits.rs: gamma and its logarithm."""
 
 from mpmath import mpf, loggamma, gamma, log, sqrt, pi, exp, euler
 from fit import both, polynomial, head, SINGLE, DOUBLE

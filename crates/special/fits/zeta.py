@@ -1,4 +1,4 @@
-"""Prints src/zeta/fits.rs: Bernoulli numbers over factorials, and the power of the f32 zeta function."""
+"""Prints src/zeta_family/fits.rs: Bernoulli numbers over factorials, and the power of the f32 zeta function."""
 
 from mpmath import mpf, bernoulli, factorial, log
 from fit import polynomial, head, literal, nearest, SINGLE

@@ -5,22 +5,20 @@ mod bessel;
 mod circle;
 mod entropy;
 mod error;
-mod float;
-mod gamma;
+mod gamma_family;
 mod integers;
 mod modified;
 mod pair;
 mod polynomials;
 mod power;
-mod zeta;
+mod zeta_family;
 
 pub use airy::airy_ai;
 pub use bessel::{bessel_j0, bessel_j1, bessel_y0, bessel_y1, spherical_bessel_j0};
 pub use circle::{cos_pi, sin_pi, sinc};
 pub use entropy::{entr, logit, xlog1py, xlogy};
 pub use error::{erf, erfc, erfcx, erfinv, log_ndtr, ndtr, ndtri};
-pub use float::Float;
-pub use gamma::{beta, digamma, gamma, lgamma, log_beta, trigamma};
+pub use gamma_family::{beta, digamma, gamma, lgamma, log_beta, trigamma};
 pub use integers::{
     gcd_i8, gcd_i16, gcd_i32, gcd_i64, gcd_u8, gcd_u16, gcd_u32, gcd_u64, lcm_i8, lcm_i16, lcm_i32, lcm_i64, lcm_u8,
     lcm_u16, lcm_u32, lcm_u64,
@@ -32,4 +30,4 @@ pub use polynomials::{
     shifted_chebyshev_polynomial_t, shifted_chebyshev_polynomial_u, shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 };
-pub use zeta::{polygamma, zeta};
+pub use zeta_family::{polygamma, zeta};

@@ -4,6 +4,7 @@ mod elementary;
 mod face;
 mod hand;
 mod numbers;
+mod special;
 mod subset;
 
 use crate::random::{Case, Operand, Rng};
@@ -25,9 +26,11 @@ fn case(name: &str, graph: Graph) -> (String, Case) {
     let mut operand = |spec: &tilewright_expr::graph::OperandSpec| {
         let ends = edges(spec.dtype);
         // NaNs of every sign and payload are one value.
-        let bits = (0..COUNT).map(|i| if i % 3 == 0 { ends[rng.next() as usize % ends.len()] } else { rng.bits(spec.dtype) });
+        let bits =
+            (0..COUNT).map(|i| if i % 3 == 0 { ends[rng.next() as usize % ends.len()] } else { rng.bits(spec.dtype) });
         let bits: Vec<u64> = bits.collect();
-        let tensor = Tensor { dtype: spec.dtype, components: 1, dims: spec.dims.to_vec(), shape: vec![COUNT as i64], bits };
+        let tensor =
+            Tensor { dtype: spec.dtype, components: 1, dims: spec.dims.to_vec(), shape: vec![COUNT as i64], bits };
         // With a step in memory, a thread computes one point: a short text.
         Operand { tensor, layout: Layout { step: 2, ..Layout::dense(1) }, place: Place::Device }
     };

@@ -2,9 +2,9 @@
 
 mod first;
 mod fits;
-mod kaiser;
 mod second;
+mod window;
 
 pub use first::{i0, i0e, i1, i1e};
-pub use kaiser::kaiser;
 pub use second::{k0, k0e, k1, k1e};
+pub use window::kaiser;

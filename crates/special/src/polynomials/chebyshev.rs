@@ -1,49 +1,55 @@
 //! Chebyshev polynomials of the four kinds. With `y^2 - 1 = d`, `(y + sqrt(d))^n = a + b sqrt(d)` has `a = T_n`, `b = U_(n-1)`:
 //! a power by repeated squaring, in sums of two floats, for any `n` and any `y`.
 
-use crate::float::Float;
 use crate::pair::{pair_product, pair_sum, two_sum};
+use tilewright_expr::extend::{Float, scalar_fn};
 
 /// `T_n(x)`, `cos(n t)` of `x = cos(t)`.
+#[scalar_fn]
 pub fn chebyshev_polynomial_t<T: Float>(x: T, n: T) -> T {
     let (dh, dl) = below_square(x);
-    chebyshev_value(0, x, T::of(0.0), dh, dl, n)
+    chebyshev_value(0, x, 0.0, dh, dl, n)
 }
 
 /// `U_n(x)`, `sin((n + 1) t) / sin(t)`.
+#[scalar_fn]
 pub fn chebyshev_polynomial_u<T: Float>(x: T, n: T) -> T {
     let (dh, dl) = below_square(x);
-    chebyshev_value(1, x, T::of(0.0), dh, dl, n)
+    chebyshev_value(1, x, 0.0, dh, dl, n)
 }
 
 /// `V_n(x)`, `cos((n + 1/2) t) / cos(t / 2)`.
+#[scalar_fn]
 pub fn chebyshev_polynomial_v<T: Float>(x: T, n: T) -> T {
     let (dh, dl) = below_square(x);
-    chebyshev_value(2, x, T::of(0.0), dh, dl, n)
+    chebyshev_value(2, x, 0.0, dh, dl, n)
 }
 
 /// `W_n(x)`, `sin((n + 1/2) t) / sin(t / 2)`.
+#[scalar_fn]
 pub fn chebyshev_polynomial_w<T: Float>(x: T, n: T) -> T {
     let (dh, dl) = below_square(x);
-    chebyshev_value(3, x, T::of(0.0), dh, dl, n)
+    chebyshev_value(3, x, 0.0, dh, dl, n)
 }
 
 /// `x^2 - 1`.
+#[scalar_fn]
 fn below_square<T: Float>(x: T) -> (T, T) {
-    let one = T::of(1.0);
+    let one = 1.0;
     let (ah, al) = two_sum(x, one);
     let (bh, bl) = two_sum(x, -one);
     pair_product(ah, al, bh, bl)
 }
 
 /// Of `y`, with `d = y^2 - 1`: T, U, V and W for `kind` 0 to 3.
+#[scalar_fn]
 pub(super) fn chebyshev_value<T: Float>(kind: i32, yh: T, yl: T, dh: T, dl: T, n: T) -> T {
-    let zero = T::of(0.0);
-    let one = T::of(1.0);
+    let zero = 0.0;
+    let one = 1.0;
     if n.is_nan() {
         return n;
     }
-    let degree = n.to_i64();
+    let degree = n as i64;
     if degree < 1 {
         return if n <= -one { zero } else { one };
     }
@@ -64,11 +70,12 @@ pub(super) fn chebyshev_value<T: Float>(kind: i32, yh: T, yl: T, dh: T, dl: T, n
 }
 
 /// `a` and `b` of `(y + sqrt(d))^n = a + b sqrt(d)`, bit by bit from the highest: at most 63 steps.
+#[scalar_fn]
 fn chebyshev_power<T: Float>(yh: T, yl: T, dh: T, dl: T, n: i64) -> (T, T, T, T) {
     let mut ah = yh;
     let mut al = yl;
-    let mut bh = T::of(1.0);
-    let mut bl = T::of(0.0);
+    let mut bh = 1.0;
+    let mut bl = 0.0;
     let mut bit: i32 = 62 - n.leading_zeros() as i32;
     while bit >= 0 {
         // (a + b s)^2 = a^2 + d b^2 + 2 a b s

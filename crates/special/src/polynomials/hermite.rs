@@ -2,44 +2,47 @@
 //! largest float has its sign.
 
 use super::MOST;
-use crate::float::Float;
 use crate::pair::{pair_sum, pair_times};
+use tilewright_expr::extend::{Float, scalar_fn};
 
 /// The physicist's `H_n(x)`: `H_(n+1) = 2 x H_n - 2 n H_(n-1)`. NaN for `n` above 10,000.
+#[scalar_fn]
 pub fn hermite_polynomial_h<T: Float>(x: T, n: T) -> T {
-    hermite_value(x, T::of(2.0), n)
+    hermite_value(x, 2.0, n)
 }
 
 /// The probabilist's `He_n(x)`: `He_(n+1) = x He_n - n He_(n-1)`. NaN for `n` above 10,000.
+#[scalar_fn]
 pub fn hermite_polynomial_he<T: Float>(x: T, n: T) -> T {
-    hermite_value(x, T::of(1.0), n)
+    hermite_value(x, 1.0, n)
 }
 
 /// `p_(k+1) = scale (x p_k - k p_(k-1))`.
+#[scalar_fn]
 fn hermite_value<T: Float>(x: T, scale: T, n: T) -> T {
-    let zero = T::of(0.0);
-    let one = T::of(1.0);
+    let zero = 0.0;
+    let one = 1.0;
     if n <= -one {
         return zero;
     }
     if n < one {
         return one;
     }
-    if !(n <= T::of(MOST)) {
+    if !(n <= MOST as T) {
         return T::NAN;
     }
     let last = n.trunc();
     let factor = scale * x;
     // The square is past the largest float.
-    let wide = x.abs() > (if T::IS_F32 { T::of(1.85e19) } else { T::of(1.4e154) });
+    let wide = x.abs() > (if T::IS_F32 { 1.85e19 } else { 1.4e154 });
     if wide {
-        let half = last * T::of(0.5);
+        let half = last * 0.5;
         let infinity = if half == half.floor() { T::INFINITY } else { T::INFINITY.copysign(x) };
         return if last > one { infinity } else { factor };
     }
     // Powers of 2: 2^40 and 2^60, 2^300 and 2^500.
-    let large = if T::IS_F32 { T::of(1099511627776.0) } else { T::of(2.037035976334486e90) };
-    let up = if T::IS_F32 { T::of(1.152921504606847e18) } else { T::of(3.273390607896142e150) };
+    let large = if T::IS_F32 { 1099511627776.0 } else { 2.037035976334486e90 };
+    let up = if T::IS_F32 { 1.152921504606847e18 } else { 3.273390607896142e150 };
     let down = one / up;
     let mut shifts: i32 = 0;
     let mut before_h = one;

@@ -1,20 +1,21 @@
 //! Legendre's and Laguerre's polynomials by their recurrences in differences, in sums of two floats.
 
 use super::MOST;
-use crate::float::Float;
 use crate::pair::{pair_over, pair_product, pair_sum, pair_times, two_sum};
+use tilewright_expr::extend::{Float, scalar_fn};
 
 /// Legendre's `P_n(x)`: `(k + 1) (P_(k+1) - x P_k) = k (x P_k - P_(k-1))`. 1 at 1; NaN for `n` above 10,000.
+#[scalar_fn]
 pub fn legendre_polynomial_p<T: Float>(x: T, n: T) -> T {
-    let zero = T::of(0.0);
-    let one = T::of(1.0);
+    let zero = 0.0;
+    let one = 1.0;
     if n <= -one {
         return zero;
     }
     if n < one {
         return one;
     }
-    if !(n <= T::of(MOST)) {
+    if !(n <= MOST as T) {
         return T::NAN;
     }
     let last = n.trunc();
@@ -42,16 +43,17 @@ pub fn legendre_polynomial_p<T: Float>(x: T, n: T) -> T {
 }
 
 /// Laguerre's `L_n(x)`: `(k + 1) (L_(k+1) - L_k) = k (L_k - L_(k-1)) - x L_k`. 1 at 0; NaN for `n` above 10,000.
+#[scalar_fn]
 pub fn laguerre_polynomial_l<T: Float>(x: T, n: T) -> T {
-    let zero = T::of(0.0);
-    let one = T::of(1.0);
+    let zero = 0.0;
+    let one = 1.0;
     if n <= -one {
         return zero;
     }
     if n < one {
         return one;
     }
-    if !(n <= T::of(MOST)) {
+    if !(n <= MOST as T) {
         return T::NAN;
     }
     let last = n.trunc();
@@ -81,10 +83,11 @@ pub fn laguerre_polynomial_l<T: Float>(x: T, n: T) -> T {
 }
 
 /// Past the largest float, with the sign of `x^n`.
+#[scalar_fn]
 fn unbounded<T: Float>(x: T, n: T) -> T {
     if x.is_nan() {
         return x;
     }
-    let half = n * T::of(0.5);
-    if x > T::of(0.0) || half == half.floor() { T::INFINITY } else { -T::INFINITY }
+    let half = n * 0.5;
+    if x > 0.0 || half == half.floor() { T::INFINITY } else { -T::INFINITY }
 }

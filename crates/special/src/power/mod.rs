@@ -3,24 +3,27 @@
 
 mod fits;
 
-use crate::float::Float;
+use tilewright_expr::extend::{Float, scalar_fn};
 
 /// `ln(x)`, in f32 within 0.9 ulp.
+#[scalar_fn]
 pub(crate) fn logarithm<T: Float>(x: T) -> T {
     if T::IS_F32 {
         if x >= T::MIN_POSITIVE && x <= T::MAX {
-            return T::from_single(ln_single(x.single()));
+            return ln_single(x as f32) as T;
         }
     }
     x.ln()
 }
 
 /// `x^y` of a positive `x`, in f32 within 1.1 ulp.
+#[scalar_fn]
 pub(crate) fn power<T: Float>(x: T, y: T) -> T {
-    if T::IS_F32 { T::from_single(power_single(x.single(), y.single())) } else { x.powf(y) }
+    if T::IS_F32 { power_single(x as f32, y as f32) as T } else { x.powf(y) }
 }
 
 /// `x = 2^e m`, `m` between the roots of 1/2 and 2; `ln m = f - f^2 / 2 + f^3 P(f)` with `f = m - 1`.
+#[scalar_fn]
 fn ln_single(x: f32) -> f32 {
     let bits = x.to_bits() as i32;
     let e = (bits - 0x3f35_04f3) >> 23;
@@ -38,6 +41,7 @@ fn ln_single(x: f32) -> f32 {
 }
 
 /// `2^(y log2(x))`, the logarithm a sum of two floats: `x = 2^e m`, `m c = 1 + f` exactly with a `c` of three bits.
+#[scalar_fn]
 fn power_single(x: f32, y: f32) -> f32 {
     if !(x >= f32::MIN_POSITIVE && x <= f32::MAX && y.abs() <= f32::MAX) {
         return x.powf(y);
