@@ -132,6 +132,7 @@ def both(name, what, f, low, high, **options):
 
 def head(what, script):
     print(f"//! {what}: coefficients, the lowest power first, printed by fits/{script}. Errors are relative to the function.\n")
+    print("#![allow(clippy::approx_constant, reason = \"a coefficient is what its format has\")]\n")
 
 
 def pair(x, format):

@@ -1,5 +1,7 @@
 //! The Airy function: coefficients, the lowest power first, printed by fits/airy.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `Ai(x)`, `-1.2 <= x <= 1`; error 2^-26.5.
 pub(crate) const NEAR_SINGLE: [f64; 12] = [
     -9.321225e-09,

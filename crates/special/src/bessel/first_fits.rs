@@ -1,5 +1,7 @@
 //! The Bessel functions of the first kind: coefficients, the lowest power first, printed by fits/bessel.py first. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `J0(x)` of `x^2`, `x <= 2.5`; error 2^-29.5.
 pub(crate) const J0_NEAR_SINGLE: [f64; 8] =
     [-6.1433286e-13, -0.25, 0.015625, -0.00043402772, 6.7816495e-06, -6.780508e-08, 4.6870896e-10, -2.1786709e-12];

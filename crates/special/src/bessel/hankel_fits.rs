@@ -1,5 +1,7 @@
 //! Hankel's asymptotic series: coefficients, the lowest power first, printed by fits/bessel.py hankel. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// Hankel's P of order 0 less 1, of `1 / x^2`, `x >= 10.25`; error 2^-35.2.
 pub(crate) const P0_SINGLE: [f64; 5] = [-9.3939335e-12, -0.07031245, 0.11210824, -0.5588247, 4.2228055];
 /// Hankel's P of order 0 less 1, of `1 / x^2`, `x >= 10.25`; error 2^-61.7.

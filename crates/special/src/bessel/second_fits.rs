@@ -1,5 +1,7 @@
 //! The Bessel functions of the second kind: coefficients, the lowest power first, printed by fits/bessel.py second. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// A root, and what it lacks.
 pub(crate) const Y0_ROOT0_AT_SINGLE: [f64; 2] = [0.893577, -1.3357979e-08];
 /// A root, and what it lacks.

@@ -1,5 +1,7 @@
 //! Sines and cosines of half turns: coefficients, the lowest power first, printed by fits/circle.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `sin(pi r) / r` of `r^2`, `|r| <= 1/4`; error 2^-29.2.
 pub(crate) const SIN_PI_SINGLE: [f64; 5] = [-8.743636e-08, -5.1677127, 2.5501626, -0.5992021, 0.08100174];
 /// To be added last.

@@ -1,5 +1,7 @@
 //! The error function's family: coefficients, the lowest power first, printed by fits/error.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `erf(x) / x - 1` of `x^2`, `x <= 1/2`; error 2^-29.9.
 pub(crate) const ERF_NEAR_SINGLE: [f64; 6] =
     [0.12837917, -0.37612638, 0.11283774, -0.026863147, 0.0052004284, -0.0007694735];

@@ -1,5 +1,7 @@
 //! The gamma function: coefficients, the lowest power first, printed by fits/gamma.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `ln gamma(1 + u) / u`, `|u| <= 1/2`; error 2^-25.0.
 pub(crate) const LOG_GAMMA_ONE_SINGLE: [f64; 14] = [
     5.394676e-09,

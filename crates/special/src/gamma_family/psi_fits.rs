@@ -1,5 +1,7 @@
 //! Digamma and trigamma: coefficients, the lowest power first, printed by fits/digamma.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// A root, and what it lacks.
 pub(crate) const DIGAMMA_AT_SINGLE: [f64; 2] = [0.46163213, 1.243815e-08];
 /// A root, and what it lacks.

@@ -1,5 +1,7 @@
 //! The modified Bessel functions: coefficients, the lowest power first, printed by fits/modified.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `I0(x)` of `x^2`, `x <= 4`; error 2^-26.7.
 pub(crate) const I0_NEAR_SINGLE: [f64; 9] = [
     1.8353567e-11,

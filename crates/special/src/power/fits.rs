@@ -1,5 +1,7 @@
 //! Logarithm and power in f32: coefficients, the lowest power first, printed by fits/power.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `(ln(1 + f) - f + f^2 / 2) / f^3`, `f` from -0.293 to 0.415; error 2^-28.0.
 pub(crate) const LN_TAIL: [f64; 9] =
     [0.3333333, -0.2499999, 0.2000071, -0.16668488, 0.14249891, -0.12410829, 0.11661761, -0.11573008, 0.07151359];

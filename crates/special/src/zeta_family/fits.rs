@@ -1,5 +1,7 @@
 //! The zeta function: coefficients, the lowest power first, printed by fits/zeta.py. Errors are relative to the function.
 
+#![allow(clippy::approx_constant, reason = "a coefficient is what its format has")]
+
 /// `B(2 j) / (2 j)!` from j = 1 on.
 pub(crate) const BERNOULLI: [f64; 12] = [
     0.08333333333333333,
