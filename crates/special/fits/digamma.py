@@ -14,14 +14,14 @@ def over_root(x):
     return digamma(x) / d if abs(d) > TINY else psi(1, ROOT)
 
 
-both("digamma_near", "`psi(x) / (x - root)` of `v = x - 2`, `1 <= x <= 3`", lambda v: over_root(2 + v), -1, 1, split=True)
+both("digamma_near", "`psi(x) / (x - root)` of `v = x - 2`, `1 <= x <= 3`", lambda v: over_root(2 + v), -1, 1, split=True, bits={SINGLE: 26, DOUBLE: 56.5})
 polynomial("digamma_middle", "`psi(x)` of `v = x - 5`, `3 <= x <= 8`", lambda v: digamma(5 + v), -2, 3, DOUBLE)
 DIGAMMA_FAR = lambda z: (digamma(1 / sqrt(z) + mpf(1) / 2) + log(z) / 2) / z
 WEIGHT = lambda z: z / digamma(1 / sqrt(z) + mpf(1) / 2)
 for format, start in ((SINGLE, 3), (DOUBLE, 8)):
     h = start - mpf(1) / 2
     polynomial(f"digamma_far_{format}", f"`(psi(x) - ln h) / z` of `z = 1 / h^2`, `h = x - 1/2`, `x >= {start}`", DIGAMMA_FAR, mpf(10) ** -9, 1 / h**2, format, weight=WEIGHT)
-both("trigamma_near", "`psi'(x)` of `v = x - 2`, `1 <= x <= 3`", lambda v: psi(1, 2 + v), -1, 1)
+both("trigamma_near", "`psi'(x)` of `v = x - 2`, `1 <= x <= 3`", lambda v: psi(1, 2 + v), -1, 1, bits={SINGLE: 26, DOUBLE: 56.5})
 polynomial("trigamma_middle", "`psi'(x)` of `v = x - 5`, `3 <= x <= 8`", lambda v: psi(1, 5 + v), -2, 3, DOUBLE)
 for format, start in ((SINGLE, 3), (DOUBLE, 8)):
     h = start - mpf(1) / 2

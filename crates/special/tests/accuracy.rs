@@ -5,6 +5,7 @@
 
 use crate::measure::{Case, Points, points};
 use std::collections::HashMap;
+use tilewright_expr::extend::Float;
 use tilewright_special as special;
 
 const GRID: &str = include_str!("data/grid.txt");
@@ -147,7 +148,8 @@ fn modified_bessel_family() {
 
 #[test]
 fn products_with_logarithms() {
-    check(&[case!(entr), case!(xlogy of 2), case!(xlog1py of 2), case!(logit)]);
+    let exp2 = Case { name: "exp2", double: |x| Float::exp2(x[0]), single: |x| Float::exp2(x[0]), size: nothing };
+    check(&[exp2, case!(entr), case!(xlogy of 2), case!(xlog1py of 2), case!(logit)]);
 }
 
 #[test]

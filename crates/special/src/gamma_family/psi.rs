@@ -40,21 +40,24 @@ fn digamma_near<T: Float>(y: T) -> T {
 }
 
 /// Of a positive `x`: the polynomial up to 3, with `psi(x + 1) - 1 / x` below 1; beyond, `ln h + z R(z)` with `h = x - 1/2`,
-/// `z = 1 / h^2`.
+/// `z = 1 / h^2`. One division for both.
 #[scalar_fn]
 fn digamma_right<T: Float>(x: T) -> T {
-    let one = 1.0;
+    let h = x - 0.5;
+    let inverse = 1.0 / (if x < 1.0 { x } else { h * h });
     if x < 3.0 {
-        let p = digamma_near(if x < one { x } else { x - one });
-        return if x < one { p - one / x } else { p };
+        let p = digamma_near(if x < 1.0 { x } else { x - 1.0 });
+        return if x < 1.0 { p - inverse } else { p };
     }
     if !T::IS_F32 {
         if x < 8.0 {
             return (x - 5.0).polynomial(&fits::DIGAMMA_MIDDLE);
         }
     }
-    let h = x - 0.5;
-    let z = one / (h * h);
-    let p = if T::IS_F32 { z.polynomial(&fits::DIGAMMA_FAR_SINGLE) } else { z.polynomial(&fits::DIGAMMA_FAR_DOUBLE) };
-    p.mul_add(z, logarithm(h))
+    let p = if T::IS_F32 {
+        inverse.polynomial(&fits::DIGAMMA_FAR_SINGLE)
+    } else {
+        inverse.polynomial(&fits::DIGAMMA_FAR_DOUBLE)
+    };
+    p.mul_add(inverse, logarithm(h))
 }

@@ -22,29 +22,24 @@ pub fn trigamma<T: Float>(x: T) -> T {
 }
 
 /// Of a positive `x`: a polynomial from 1 to 3, with `psi'(x + 1) + 1 / x^2` below; beyond, `1 / h + R(1 / h^2) / h^3` with
-/// `h = x - 1/2`.
+/// `h = x - 1/2`. One division for both.
 #[scalar_fn]
 fn trigamma_right<T: Float>(x: T) -> T {
-    let one = 1.0;
+    let r = 1.0 / (if x < 1.0 { x } else { x - 0.5 });
     if x < 3.0 {
-        let v = if x < one { x - one } else { x - 2.0 };
+        let v = if x < 1.0 { x - 1.0 } else { x - 2.0 };
         let p = if T::IS_F32 {
             v.polynomial(&fits::TRIGAMMA_NEAR_SINGLE)
         } else {
             v.polynomial(&fits::TRIGAMMA_NEAR_DOUBLE)
         };
-        if x < one {
-            let r = one / x;
-            return r.mul_add(r, p);
-        }
-        return p;
+        return if x < 1.0 { r.mul_add(r, p) } else { p };
     }
     if !T::IS_F32 {
         if x < 8.0 {
             return (x - 5.0).polynomial(&fits::TRIGAMMA_MIDDLE);
         }
     }
-    let r = one / (x - 0.5);
     let z = r * r;
     let p = if T::IS_F32 { z.polynomial(&fits::TRIGAMMA_FAR_SINGLE) } else { z.polynomial(&fits::TRIGAMMA_FAR_DOUBLE) };
     p.mul_add(r * z, r)
