@@ -184,3 +184,43 @@ fn orthogonal_polynomials() {
         case!(legendre_polynomial_p of 2),
     ]);
 }
+
+/// Real and imaginary part, each relative to itself.
+macro_rules! complex {
+    ($($name:ident),*) => { [$(
+        Case {
+            name: concat!(stringify!($name), ".re"),
+            double: |x| special::$name(x[0], x[1]).0,
+            single: |x| special::$name(x[0], x[1]).0,
+            size: nothing,
+        },
+        Case {
+            name: concat!(stringify!($name), ".im"),
+            double: |x| special::$name(x[0], x[1]).1,
+            single: |x| special::$name(x[0], x[1]).1,
+            size: nothing,
+        },
+    )*] };
+}
+
+#[test]
+fn complex_numbers() {
+    check(&[case!(complex_abs of 2), case!(complex_angle of 2)]);
+    check(&complex![
+        complex_exp,
+        complex_ln,
+        complex_sqrt,
+        complex_sin,
+        complex_cos,
+        complex_tan,
+        complex_sinh,
+        complex_cosh,
+        complex_tanh,
+        complex_asin,
+        complex_acos,
+        complex_atan,
+        complex_asinh,
+        complex_acosh,
+        complex_atanh
+    ]);
+}

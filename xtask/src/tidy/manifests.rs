@@ -10,7 +10,7 @@ const ORDER: [(&str, &[&str]); 7] = [
     ("headers", &["dims"]),
     ("driver", &["dims", "headers"]),
     ("expr", &["dims", "headers"]),
-    ("special", &["expr"]),
+    ("special", &["dims", "expr"]),
     ("ops", &["dims", "headers", "driver", "expr", "special"]),
     ("tilewright", &["dims", "headers", "driver", "expr", "special", "ops"]),
 ];

@@ -69,3 +69,30 @@ fn of_integers() {
     i8 gcd_i8 lcm_i8, i16 gcd_i16 lcm_i16, i32 gcd_i32 lcm_i32, i64 gcd_i64 lcm_i64 };
     check_all("scalar_fn::special::of_integers", cases.into_iter());
 }
+
+/// Complex functions, at any bits and at numbers up to 3.
+#[test]
+fn of_complex_numbers() {
+    macro_rules! cases {
+        ($t:ident: $([$a:ident $b:ident])*) => { [$({
+            let t = trace(|x: In<$t, (X,)>, y: In<$t, (X,)>| {
+                let (v, w) = (x.sin() * 3.0, y.sin() * 3.0);
+                let (a, b) = special::$a::of(x, y);
+                let (c, d) = special::$a::of(v, w);
+                let (p, q) = special::$b::of(x, y);
+                let (r, s) = special::$b::of(v, w);
+                ((a.store::<(X,)>(), b.store::<(X,)>(), c.store::<(X,)>(), d.store::<(X,)>()),
+                 (p.store::<(X,)>(), q.store::<(X,)>(), r.store::<(X,)>(), s.store::<(X,)>()))
+            });
+            case(concat!(stringify!($t), ", ", stringify!($a), ", ", stringify!($b)), t.graph)
+        }),*] };
+    }
+    macro_rules! both {
+        ($($names:tt)*) => { (cases!(f32: $($names)*), cases!(f64: $($names)*)) };
+    }
+    let (single, double) = both! {
+        [complex_exp complex_ln] [complex_sqrt complex_sinh] [complex_cosh complex_tanh] [complex_sin complex_cos]
+        [complex_tan complex_asin] [complex_acos complex_atan] [complex_asinh complex_acosh] [complex_atanh complex_atanh]
+    };
+    check_all("scalar_fn::special::of_complex_numbers", single.into_iter().chain(double));
+}

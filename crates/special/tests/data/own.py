@@ -3,6 +3,7 @@
 Half of the arguments are f32. With `all`, points of all functions: a wider test than the tree holds.
 """
 
+import math
 import random
 import struct
 import sys
@@ -68,6 +69,46 @@ FRESH = {
     "sin_pi": (m.sinpi, [lambda: (even(-3, 3),), lambda: (spread(1e-10, 1e6, 1),)]),
     "cos_pi": (m.cospi, [lambda: (even(-3, 3),), lambda: (spread(1e-10, 1e6, 1),)]),
 }
+
+
+def plane():
+    """Anywhere, near the real and imaginary unit, near the circle."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        return even(-3, 3), even(-3, 3)
+    if kind == 1:
+        return spread(1e-6, 1e6, 1), spread(1e-6, 1e6, 1)
+    angle = even(-3.14, 3.14)
+    radius = spread(1e-7, 0.3)
+    near = (radius * math.cos(angle), radius * math.sin(angle))
+    if kind == 2:
+        return rng.choice((-1, 1)) + near[0], near[1]
+    if kind == 3:
+        return near[0], rng.choice((-1, 1)) + near[1]
+    return (1 + near[0]) * math.cos(angle), (1 + near[0]) * math.sin(angle)
+
+
+def strip():
+    """Where the exponential stays a float."""
+    return spread(1e-6, 80, 1) if rng.random() < 0.5 else even(-5, 5), spread(1e-6, 1e4, 1) if rng.random() < 0.5 else even(-7, 7)
+
+
+def turned():
+    return strip()[::-1]
+
+
+COMPLEX = {
+    "ln": (m.log, plane), "sqrt": (m.sqrt, plane), "exp": (m.exp, strip),
+    "sinh": (m.sinh, strip), "cosh": (m.cosh, strip), "tanh": (m.tanh, strip),
+    "sin": (m.sin, turned), "cos": (m.cos, turned), "tan": (m.tan, turned),
+    "asin": (m.asin, plane), "acos": (m.acos, plane), "atan": (m.atan, plane),
+    "asinh": (m.asinh, plane), "acosh": (m.acosh, plane), "atanh": (m.atanh, plane),
+}
+for title, (f, sampler) in COMPLEX.items():
+    for part in (m.re, m.im):
+        FRESH[f"complex_{title}.{part.__name__}"] = (lambda x, y, f=f, part=part: part(f(m.mpc(x, y))), [sampler])
+FRESH["complex_abs"] = (lambda x, y: abs(m.mpc(x, y)), [plane])
+FRESH["complex_angle"] = (lambda x, y: m.arg(m.mpc(x, y)), [plane])
 WIDE = {
     "digamma": (m.digamma, [lambda: (even(0, 12),), lambda: (even(-12, 0),), lambda: (spread(1e-10, 1e10),), lambda: (even(1.4, 1.5),)]),
     "trigamma": (lambda x: m.psi(1, x), [lambda: (even(0, 12),), lambda: (even(-12, 0),), lambda: (spread(1e-8, 1e8),)]),
