@@ -5,6 +5,7 @@ mod face;
 mod functions;
 mod hand;
 mod numbers;
+mod special;
 
 use crate::emitted::check_all;
 use crate::random::{Case, Operand, Rng};

@@ -1,0 +1,7 @@
+//! The functions against correctly rounded values.
+
+mod accuracy;
+mod complex_edges;
+mod edges;
+mod integers;
+mod measure;
