@@ -1,6 +1,5 @@
 //! Scalar functions on the host: Rust, for a block of values.
 
-use super::lanes::Arg;
 use crate::error::Error;
 use crate::graph::{Graph, Op};
 
@@ -10,18 +9,6 @@ pub(super) fn check_calls(graph: &Graph) -> Result<(), Error> {
         Op::Call(function, _) => function.check_host(),
         _ => Ok(()),
     })
-}
-
-/// The bits of value `i` of an argument whose values have `bytes` bytes.
-#[inline(always)]
-pub(crate) fn bits_at(arg: &Arg<'_>, bytes: usize, i: usize) -> u64 {
-    match (arg, bytes) {
-        (Arg::Uniform(bits), _) => *bits,
-        (Arg::Block(block), 8) => block[i],
-        (Arg::Block(block), 4) => u64::from(bytemuck::cast_slice::<u64, u32>(block)[i]),
-        (Arg::Block(block), 2) => u64::from(bytemuck::cast_slice::<u64, u16>(block)[i]),
-        (Arg::Block(block), _) => u64::from(bytemuck::cast_slice::<u64, u8>(block)[i]),
-    }
 }
 
 /// Writes `$n` values, of which number `$i` is `$value`. No closure: what is inlined here has to be inlined whole.

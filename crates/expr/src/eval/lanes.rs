@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A type as it stands in a block: `bool` as a byte.
-pub(super) trait Lane: Value {
+pub trait Lane: Value {
     /// Its representation.
     type Rep: bytemuck::Pod + PartialOrd;
     /// To the representation.
@@ -155,7 +155,7 @@ pub(super) fn count(out: &mut [u64], start: i32, n: usize) {
 }
 
 /// The same value everywhere.
-pub(super) fn fill(out: &mut [u64], value: Scalar, n: usize) {
+pub(crate) fn fill(out: &mut [u64], value: Scalar, n: usize) {
     with_type!(value.dtype, T => values_mut::<T>(out, n).fill(value.get::<T>().rep()));
 }
 

@@ -1,6 +1,7 @@
 //! What scalar functions take: the types of their arguments, and what stands for these in an expression.
 
 use crate::dtype::{DType, Value};
+use crate::eval::Lane;
 use crate::graph::{Graph, NodeId};
 use crate::typed;
 pub(super) use sealed::Sealed as Types;
@@ -33,12 +34,16 @@ impl<A, P: typed::Arg<A>> Operands<(A,)> for (P,) {
 mod sealed {
     use super::DType;
 
-    /// Arguments made of bits.
+    /// Arguments that stand in blocks.
     pub trait Sealed {
         /// Their types.
         const DTYPES: &'static [DType];
-        /// The arguments whose bits `bits` says: of number `.0`, which has `.1` bytes.
-        fn of_bits(bits: impl Fn(usize, usize) -> u64) -> Self;
+        /// A block of values of each.
+        type Blocks<'a>: Copy;
+        /// The first `n` values of each block.
+        fn blocks<'a>(blocks: &[&'a [u64]], n: usize) -> Self::Blocks<'a>;
+        /// The arguments of point `i`.
+        fn at(blocks: Self::Blocks<'_>, i: usize) -> Self;
     }
 }
 
@@ -51,14 +56,19 @@ macro_rules! union {
 /// Names of an argument and of its operand with their place, the last one first.
 macro_rules! arguments {
     ($($A:ident $P:ident $i:tt),*) => {
-        impl<$($A: Value),*> Sealed for ($($A,)*) {
-            const DTYPES: &'static [DType] = &[$($A::DTYPE),*];
+        impl<$($A: Lane),*> Sealed for ($($A,)*) {
+            const DTYPES: &'static [DType] = &[$(<$A as Value>::DTYPE),*];
+            type Blocks<'a> = ($(&'a [$A::Rep],)*);
             #[inline(always)]
-            fn of_bits(bits: impl Fn(usize, usize) -> u64) -> Self {
-                ($($A::from_bits64(bits($i, $A::DTYPE.size())),)*)
+            fn blocks<'a>(blocks: &[&'a [u64]], n: usize) -> Self::Blocks<'a> {
+                ($(&bytemuck::cast_slice(blocks[$i])[..n],)*)
+            }
+            #[inline(always)]
+            fn at(blocks: Self::Blocks<'_>, i: usize) -> Self {
+                ($($A::val(blocks.$i[i]),)*)
             }
         }
-        impl<$($A: Value),*> Arguments for ($($A,)*) {}
+        impl<$($A: Lane),*> Arguments for ($($A,)*) {}
     };
     (@operands $($A:ident $P:ident $i:tt),*; $($whole:ident)+; $($bounds:tt)*) => {
         impl<$($A),*, $($P: typed::Arg<$A>),*> Operands<($($A,)*)> for ($($P,)*)

@@ -12,10 +12,13 @@ pub(super) struct Functions {
 /// The functions of a text, which are those of the outermost level; each gets the qualifiers of device functions where it has
 /// none. `name` is for messages.
 pub(super) fn functions(name: &'static str, text: &str) -> Result<Functions, Error> {
-    let (mut out, mut entry, mut rest) = (String::new(), None, text);
+    let (mut out, mut entry, mut rest, mut open) = (String::new(), None, text, 0);
     while !rest.is_empty() {
         let (item, after) = rest.split_at(item(rest));
         let code = blanked(item);
+        if !code.trim_start().starts_with('#') {
+            open += code.chars().map(|c| i32::from(c == '{') - i32::from(c == '}')).sum::<i32>();
+        }
         match defined(&code) {
             Some((start, function)) => {
                 out.push_str(&item[..start]);
@@ -29,9 +32,8 @@ pub(super) fn functions(name: &'static str, text: &str) -> Result<Functions, Err
         }
         rest = after;
     }
-    let unclosed = blanked(text).chars().map(|c| i32::from(c == '{') - i32::from(c == '}')).sum::<i32>() != 0;
     match entry {
-        Some(entry) if !unclosed => Ok(Functions { text: out, entry }),
+        Some(entry) if open == 0 => Ok(Functions { text: out, entry }),
         _ => Err(Error::NoEntry { function: name }),
     }
 }
@@ -58,10 +60,6 @@ fn item(text: &str) -> usize {
 
 /// If an item defines a function: where its type begins, and where its name stands.
 fn defined(code: &str) -> Option<(usize, std::ops::Range<usize>)> {
-    let body = code.find('{')?;
-    let open = code[..body].find('(').filter(|open| !code[..*open].contains('='))?;
-    let end = code[..open].trim_end().len();
-    let name = code[..end].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')? + 1;
     let mut start = code.len() - code.trim_start().len();
     while let Some(template) = code[start..].strip_prefix("template") {
         let mut depth = 0i32;
@@ -72,6 +70,10 @@ fn defined(code: &str) -> Option<(usize, std::ops::Range<usize>)> {
         let after = code.len() - template.len() + close.0 + 1;
         start = code.len() - code[after..].trim_start().len();
     }
+    let body = start + code[start..].find('{')?;
+    let open = start + code[start..body].find('(').filter(|open| !code[start..start + open].contains('='))?;
+    let end = code[..open].trim_end().len();
+    let name = code[..end].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')? + 1;
     (start < name && name < end).then_some((start, name..end))
 }
 

@@ -3,12 +3,11 @@
 use super::arguments::{Arguments, Operands, Types as _};
 use super::results::{Points, Results, Types as _};
 use super::text::Text;
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::Error;
-use crate::eval::{Arg, Work, bits_at, wide};
+use crate::eval::{Arg, Work, fill, wide};
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::marker::PhantomData;
 
 /// A function of scalars that runs on both devices. [`scalar_fn`](super::scalar_fn) makes one of a Rust function.
 #[diagnostic::on_unimplemented(
@@ -49,7 +48,22 @@ impl<F: ScalarFunction> Of<F> {
     };
 
     fn run(number: usize, out: &mut [u64], args: &[Arg<'_>], n: usize) {
-        wide(Block::<F> { number, out, args, n, function: PhantomData });
+        let types = <F::Args as super::arguments::Types>::DTYPES;
+        let same = args.iter().zip(types).map(|(arg, dtype)| match arg {
+            Arg::Block(_) => Vec::new(),
+            Arg::Uniform(bits) => {
+                let mut block = vec![0; n.div_ceil(8 / dtype.size())];
+                fill(&mut block, Scalar { dtype: *dtype, bits: *bits }, n);
+                block
+            }
+        });
+        let same: Vec<Vec<u64>> = same.collect();
+        let block = |(arg, same)| match arg {
+            &Arg::Block(block) => block,
+            Arg::Uniform(_) => same,
+        };
+        let blocks: Vec<&[u64]> = args.iter().zip(same.iter().map(Vec::as_slice)).map(block).collect();
+        wide(Block::<F> { number, out, blocks: F::Args::blocks(&blocks, n), n });
     }
 }
 
@@ -57,24 +71,23 @@ impl<F: ScalarFunction> Of<F> {
 struct Block<'a, F: ScalarFunction> {
     number: usize,
     out: &'a mut [u64],
-    args: &'a [Arg<'a>],
+    blocks: <F::Args as super::arguments::Types>::Blocks<'a>,
     n: usize,
-    function: PhantomData<F>,
 }
 
 impl<F: ScalarFunction> Work for Block<'_, F> {
     #[inline(always)]
     fn run(self) {
-        F::Output::write(self.number, self.out, self.n, &Values::<F>(self.args, PhantomData));
+        F::Output::write(self.number, self.out, self.n, &Values::<F>(self.blocks));
     }
 }
 
-struct Values<'a, F: ScalarFunction>(&'a [Arg<'a>], PhantomData<F>);
+struct Values<'a, F: ScalarFunction>(<F::Args as super::arguments::Types>::Blocks<'a>);
 
 impl<F: ScalarFunction> Points<F::Output> for Values<'_, F> {
     #[inline(always)]
     fn at(&self, i: usize) -> F::Output {
-        F::host(F::Args::of_bits(|a, bytes| bits_at(&self.0[a], bytes, i)))
+        F::host(F::Args::at(self.0, i))
     }
 }
 

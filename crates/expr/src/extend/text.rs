@@ -33,6 +33,11 @@ pub enum Source {
 }
 
 /// A constant that texts read: a scalar, or a table of scalars.
+#[diagnostic::on_unimplemented(
+    message = "scalar functions read no constants of `{Self}`",
+    label = "expected a scalar, or an array of scalars",
+    note = "write `u32` or `u64` for `usize`: tables take any integer as index"
+)]
 pub trait Constant: Sync + std::fmt::Debug {
     /// The declaration of a constant of this name.
     fn declaration(&self, name: &str) -> String;

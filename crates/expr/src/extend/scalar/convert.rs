@@ -1,6 +1,7 @@
 //! Casts as Rust's `as` does them.
 
 use crate::arith::Arith;
+use crate::eval::Lane;
 
 /// `self as U`: integers keep their lowest bits; floats lose their fraction and saturate, and NaN gives 0; what goes to a float
 /// is rounded to the nearest.
@@ -16,7 +17,7 @@ pub trait As<U> {
     note = "a condition becomes a number by an `if`, a half by `.to::<f32>()` of its expression"
 )]
 pub trait Numeral:
-    Arith + As<u8> + As<i8> + As<u16> + As<i16> + As<u32> + As<i32> + As<u64> + As<i64> + As<f32> + As<f64>
+    Arith + Lane + As<u8> + As<i8> + As<u16> + As<i16> + As<u32> + As<i32> + As<u64> + As<i64> + As<f32> + As<f64>
 {
 }
 
