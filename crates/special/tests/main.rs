@@ -3,5 +3,6 @@
 mod accuracy;
 mod complex_edges;
 mod edges;
+mod formats;
 mod integers;
 mod measure;

@@ -53,7 +53,8 @@ fn unit(v: f64, bits: i32, least: i32) -> f64 {
     }
 }
 
-fn error(got: f64, value: f64, size: f64, single: bool) -> f64 {
+/// In ulp of the format, relative to the larger of the value and `size`.
+pub(crate) fn error(got: f64, value: f64, size: f64, single: bool) -> f64 {
     if got == value || (got.is_nan() && value.is_nan()) {
         return 0.0;
     }

@@ -29,14 +29,14 @@ pub fn gamma<T: Float>(x: T) -> T {
     if size < 8.0 {
         return top / gamma_near(size);
     }
-    if size < (if T::IS_F32 { 26.0 } else { 140.0 }) {
+    if size < (if T::IS_F32 { 34.0 } else { 170.0 }) {
         return top / gamma_far(size);
     }
     if size > (if T::IS_F32 { 45.0 } else { 185.0 }) {
         return zero.copysign(top);
     }
     // gamma(size) may be past the largest float, its square root is not.
-    let root = size.powf(half.mul_add(size, -0.25));
+    let root = stirling_power(size, half.mul_add(size, -0.25));
     (top / (root * gamma_factor(size))) / root
 }
 
@@ -70,10 +70,21 @@ fn gamma_near<T: Float>(x: T) -> T {
     p * over / under
 }
 
-/// `gamma(x) / x^(x - 1/2)` of `x >= 8`.
+/// `gamma(x) (x / e)^(1/2 - x)` of `x >= 8`, with `sqrt(2 pi / e)`.
 #[scalar_fn]
 fn gamma_factor<T: Float>(x: T) -> T {
-    2.5066282746310007 * (-x).exp() * stirling_ratio(x)
+    1.5203469010662808 * stirling_ratio(x)
+}
+
+/// `(x / e)^y`: what the rounded quotient lacks counts `y` times.
+#[scalar_fn]
+fn stirling_power<T: Float>(x: T, y: T) -> T {
+    let inverse = 0.36787944117144233;
+    let low = if T::IS_F32 { -9.149755619830557e-9 } else { -1.2428753672788363e-17 };
+    let q = x * inverse;
+    let rest = x.mul_add(inverse, -q) + x * low;
+    let power = q.powf(y);
+    power.mul_add(y * (rest / q), power)
 }
 
 /// `gamma(x) e^x x^(1/2 - x) / sqrt(2 pi)` of `x >= 8`.
@@ -91,14 +102,9 @@ pub(super) fn stirling_ratio<T: Float>(x: T) -> T {
 /// Of `x >= 8`, by Stirling's series.
 #[scalar_fn]
 fn gamma_far<T: Float>(x: T) -> T {
-    let half = 0.5;
-    let limit = if T::IS_F32 { 26.0 } else { 140.0 };
-    if x < limit {
-        return x.powf(x - half) * gamma_factor(x);
-    }
     if x > (if T::IS_F32 { 36.0 } else { 172.0 }) {
         return T::INFINITY;
     }
-    let root = x.powf(half.mul_add(x, -0.25));
-    (root * gamma_factor(x)) * root
+    let power = stirling_power(x, x - 0.5);
+    power * gamma_factor(x)
 }

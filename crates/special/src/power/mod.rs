@@ -72,13 +72,16 @@ fn power_single(x: f32, y: f32) -> f32 {
     let sum = whole + log;
     let sum_low = if whole == 0.0 { log_low } else { ((whole - sum) + log) + log_low };
 
-    let t = (y * sum).clamp(-250.0, 250.0);
+    let t = y * sum;
+    if t.abs() > 250.0 {
+        return if t > 0.0 { f32::INFINITY } else { 0.0 };
+    }
     let t_low = y.mul_add(sum, -t) + y * sum_low;
-    let n = t.round_ties_even();
-    // A clamped exponent has no rest worth the name.
-    let r = ((t - n) + t_low).clamp(-1.0, 1.0);
+    // 2^23 + 2^22, whose last place is 1: the sum's low bits are the nearest integer.
+    let rounded = t + 12582912.0;
+    let n = rounded.to_bits() as i32 - 0x4b40_0000;
+    let r = (t - (rounded - 12582912.0)) + t_low;
     let v = r.polynomial(&fits::EXP2_TAIL).mul_add(r, 1.0);
-    let n = n as i32;
     let half = n >> 1;
     v * f32::from_bits(((half + 127) << 23) as u32) * f32::from_bits(((n - half + 127) << 23) as u32)
 }

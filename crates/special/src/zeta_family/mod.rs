@@ -37,26 +37,32 @@ pub fn zeta<T: Float>(s: T, q: T) -> T {
 /// The sum of `(scale (q + k))^-s`, of `q > 0`, `s > 1`; the scale is a power of 2 that keeps it among the floats.
 #[scalar_fn]
 pub(super) fn hurwitz<T: Float>(s: T, q: T, scale: T) -> T {
-    let one = 1.0;
-    let terms: i32 = if T::IS_F32 { 4 } else { 10 };
+    let terms: i32 = if T::IS_F32 { 3 } else { 10 };
     let enough = if T::IS_F32 { 8.0 } else { 24.0 };
     let negligible = if T::IS_F32 { 1e-8 } else { 1e-17 };
     let mut sum = 0.0;
     let mut w = q;
     if q <= s + enough {
+        let mut term: T = 0.0;
         let mut k: i32 = 0;
         while k < terms {
-            let term = power(w * scale, -s);
+            term = power(w * scale, -s);
             sum = sum + term;
-            if term <= negligible * sum {
-                return sum;
+            // In f32, looking costs more than it saves.
+            if !T::IS_F32 {
+                if term <= negligible * sum {
+                    return sum;
+                }
             }
-            w = w + one;
+            w = w + 1.0;
             k += 1;
+        }
+        if term <= negligible * sum {
+            return sum;
         }
     }
     if w > 1e30 {
-        return power(w * scale, one - s) / (scale * (s - one));
+        return power(w * scale, 1.0 - s) / (scale * (s - 1.0));
     }
     sum + rest(s, w, scale)
 }
@@ -67,7 +73,7 @@ fn rest<T: Float>(s: T, w: T, scale: T) -> T {
     let one = 1.0;
     let r = one / w;
     let z = r * r;
-    let mut j: i32 = if T::IS_F32 { 3 } else { 11 };
+    let mut j: i32 = if T::IS_F32 { 4 } else { 11 };
     let mut t = s + ((2 * j - 1) as T);
     let mut a = (fits::BERNOULLI[j]) as T;
     while j > 0 {
