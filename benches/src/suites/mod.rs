@@ -11,6 +11,7 @@ pub mod empty;
 pub mod fuse;
 pub mod jit;
 pub mod reduce;
+pub mod special;
 pub mod stencil;
 
 use crate::Result;
@@ -21,7 +22,8 @@ use crate::session::Session;
 pub fn cases() -> Vec<(&'static str, &'static str)> {
     let of_fuse = fuse::CASES.into_iter().map(|case| ("fuse", case));
     let of_reduce = reduce::CASES.into_iter().map(|case| ("reduce", case));
-    CASES.into_iter().chain(of_fuse).chain(of_reduce).collect()
+    let of_special = special::CASES.into_iter().map(|case| ("special", case));
+    CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).collect()
 }
 
 const CASES: [(&str, &str); 22] = [
@@ -87,6 +89,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
         "fuse" => fuse::run(session, case, report),
+        "special" => special::run(session, case, report),
         other => Err(format!("no suite `{other}`").into()),
     }
 }

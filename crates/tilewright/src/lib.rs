@@ -18,6 +18,7 @@ pub use tilewright_dims as dims;
 pub use tilewright_driver as driver;
 pub use tilewright_expr as expr;
 pub use tilewright_expr::colour;
+pub use tilewright_special as special;
 
 /// Parts of your own: scalar functions, reads, patterns and writes.
 pub mod extend {

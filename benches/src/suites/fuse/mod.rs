@@ -119,7 +119,7 @@ fn launch(session: &Session, report: &mut Report) -> Result<()> {
 }
 
 /// How many sets of operands and results, of so many bytes each, are more than the level-2 cache holds: at least two.
-fn sets(session: &Session, bytes: usize) -> usize {
+pub(crate) fn sets(session: &Session, bytes: usize) -> usize {
     2 + session.gpu.device().l2_bytes() / bytes.max(1)
 }
 

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Times PyTorch's special functions on the cases of the suite `special`.
+
+Writes peers-pytorch-special.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own, with the same clock.
+Operands rotate over more memory than the level-2 cache holds.
+"""
+
+import sys
+
+import pytorch
+from pytorch import add, attempt, device_us, write
+
+import torch
+
+COUNT = 1 << 24
+L2_BYTES = 64 << 20
+UNARY = {
+    "digamma": torch.special.digamma,
+    "lgamma": torch.special.gammaln,
+    "i0": torch.special.i0,
+    "i1": torch.special.i1,
+    "ndtri": lambda x: torch.special.ndtri(x),
+    "erfcx": torch.special.erfcx,
+    "bessel_j0": torch.special.bessel_j0,
+}
+
+
+def uniform(count):
+    return torch.rand(count, device="cuda") * 9.9 + 0.1
+
+
+def timed(case, call, sets):
+    add("special", case, "device_us", device_us(lambda i: call(*sets[i % len(sets)]), 9), "PyTorch eager")
+
+
+def main():
+    if not torch.cuda.is_available():
+        print("skipped: PyTorch sees no GPU")
+        return 0
+    torch.manual_seed(9)
+    pytorch.BUDGET_S = 60.0
+    failed = []
+    several = 2 + L2_BYTES // (8 * COUNT)
+    for name, call in UNARY.items():
+        sets = [(uniform(COUNT) / (11 if name == "ndtri" else 1),) for _ in range(several)]
+        attempt(f"special/{name}", lambda: timed(f"{name}/2^24", call, sets), failed)
+    sets = [(x + 1.5, x) for x in (uniform(COUNT) for _ in range(several))]
+    attempt("special/zeta", lambda: timed("zeta/2^24", torch.special.zeta, sets), failed)
+    for exponent in (24, 16):
+        many = 2 + L2_BYTES // (24 << exponent)
+        whole = lambda: torch.randint(0, 1 << 40, (1 << exponent,), dtype=torch.int64, device="cuda")
+        sets = [(whole(), whole()) for _ in range(many)]
+        attempt("special/gcd", lambda: timed(f"gcd/2^{exponent}", torch.gcd, sets), failed)
+    return write("peers-pytorch-special.json", failed)
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        sys.exit(main())
