@@ -165,6 +165,7 @@ impl<'a> Translator<'a> {
                 Ok(host)
             }
             Expr::Paren(inner) => self.statement(&inner.expr, goal),
+            Expr::Group(inner) => self.statement(&inner.expr, goal),
             Expr::Tuple(tuple) if *goal != Goal::Nothing => self.several(tuple, goal),
             Expr::Return(returned) => self.returned(returned),
             Expr::While(_) | Expr::ForLoop(_) | Expr::Loop(_) | Expr::Break(_) | Expr::Continue(_) => self.looped(expr),

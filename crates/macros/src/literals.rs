@@ -13,6 +13,7 @@ pub(crate) fn is_flexible(expr: &Expr) -> bool {
         Expr::Lit(ExprLit { lit: Lit::Float(lit), .. }) => lit.suffix().is_empty(),
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => is_flexible(expr),
         Expr::Paren(inner) => is_flexible(&inner.expr),
+        Expr::Group(inner) => is_flexible(&inner.expr),
         Expr::Binary(both) => is_flexible(&both.left) && is_flexible(&both.right),
         _ => false,
     }

@@ -270,6 +270,7 @@ pub(crate) fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::If(choice) => plain_choice(choice).is_some(),
         Expr::Block(block) => matches!(&block.block.stmts[..], [Stmt::Expr(inner, None)] if is_plain(inner)),
+        Expr::Group(inner) => is_plain(&inner.expr),
         Expr::Match(_) | Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Assign(_) | Expr::Tuple(_) => {
             false
         }

@@ -63,7 +63,7 @@ fn one_kernel_holds_every_part() -> Result<(), tilewright::Error> {
     let fused = fuse(spots);
     let source = fused.cuda_source(&frame, &boxes, &gain)?;
     assert_eq!(source.matches("__global__").count(), 1, "{source}");
-    for part in ["} while (hash >= end);", "own_below_", "fmaf(", "tw::shl("] {
+    for part in ["if (hash_ < end_) {", "own_below_", "fmaf(", "tw::shl("] {
         assert!(source.contains(part), "{part}: {source}");
     }
     let graph = fused.explain(&frame, &boxes, &gain)?.tree;
