@@ -25,19 +25,24 @@ pub fn gamma<T: Float>(x: T) -> T {
     if s == zero || s.is_nan() {
         return T::NAN;
     }
-    let top = -T::PI / (size * s);
     if size < 8.0 {
-        return top / gamma_near(size);
+        return -T::PI / (size * s * gamma_near(size));
     }
     if size < (if T::IS_F32 { 34.0 } else { 170.0 }) {
-        return top / gamma_far(size);
+        // pi over sqrt(2 pi / e)
+        return -2.0663656770612464 / (size * s * stirling(size));
     }
+    let top = -T::PI / (size * s);
     if size > (if T::IS_F32 { 45.0 } else { 185.0 }) {
         return zero.copysign(top);
     }
     // gamma(size) may be past the largest float, its square root is not.
-    let root = stirling_power(size, half.mul_add(size, -0.25));
-    (top / (root * gamma_factor(size))) / root
+    let (q, lacking) = over_e(size);
+    let y = half.mul_add(size, -0.25);
+    let root = q.powf(y);
+    let root = root.mul_add(y * lacking, root);
+    // sqrt(2 pi / e)
+    (top / (root * (1.5203469010662808 * stirling_ratio(size)))) / root
 }
 
 /// Of `-1/2 < x < 8`: `gamma(2 + u)`, `|u| <= 1/2`, and the recurrence.
@@ -70,21 +75,29 @@ fn gamma_near<T: Float>(x: T) -> T {
     p * over / under
 }
 
-/// `gamma(x) (x / e)^(1/2 - x)` of `x >= 8`, with `sqrt(2 pi / e)`.
+/// `gamma(x)` of `x >= 8` without the factor `sqrt(2 pi / e)`: `(x / e)^(x - 1/2)` with Stirling's series, whose sum is near 1 and
+/// is added together with what the rounded quotient lacks.
 #[scalar_fn]
-fn gamma_factor<T: Float>(x: T) -> T {
-    1.5203469010662808 * stirling_ratio(x)
+fn stirling<T: Float>(x: T) -> T {
+    let r = 1.0 / x;
+    let p = if T::IS_F32 {
+        r.polynomial(&fits::STIRLING_FACTOR_SINGLE)
+    } else {
+        r.polynomial(&fits::STIRLING_FACTOR_DOUBLE)
+    };
+    let y = x - 0.5;
+    let (q, lacking) = over_e(x);
+    let power = q.powf(y);
+    power.mul_add(p.mul_add(r, y * lacking), power)
 }
 
-/// `(x / e)^y`: what the rounded quotient lacks counts `y` times.
+/// `x / e`, and what that lacks, relative to it.
 #[scalar_fn]
-fn stirling_power<T: Float>(x: T, y: T) -> T {
+fn over_e<T: Float>(x: T) -> (T, T) {
     let inverse = 0.36787944117144233;
     let low = if T::IS_F32 { -9.149755619830557e-9 } else { -1.2428753672788363e-17 };
     let q = x * inverse;
-    let rest = x.mul_add(inverse, -q) + x * low;
-    let power = q.powf(y);
-    power.mul_add(y * (rest / q), power)
+    (q, (x.mul_add(inverse, -q) + x * low) / q)
 }
 
 /// `gamma(x) e^x x^(1/2 - x) / sqrt(2 pi)` of `x >= 8`.
@@ -105,6 +118,5 @@ fn gamma_far<T: Float>(x: T) -> T {
     if x > (if T::IS_F32 { 36.0 } else { 172.0 }) {
         return T::INFINITY;
     }
-    let power = stirling_power(x, x - 0.5);
-    power * gamma_factor(x)
+    1.5203469010662808 * stirling(x)
 }
