@@ -1,6 +1,7 @@
 //! Tests of tilewright-expr: one executable, a module a topic. It runs without a GPU and without NVRTC; what it skips it
 //! names.
 
+mod bands;
 mod bind;
 mod colour;
 mod emitted;

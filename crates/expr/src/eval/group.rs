@@ -2,7 +2,8 @@
 
 use super::lanes::{Arg, fill};
 use super::schedule::Schedule;
-use super::{BLOCK, Worker, raw};
+use super::worker::Worker;
+use super::{BLOCK, raw};
 use crate::collective::{Group, PARTIALS};
 use crate::dtype::{DType, Scalar};
 use crate::fold;
@@ -68,8 +69,10 @@ fn both((reduction, dtype): (Reduction, DType), a: u64, b: u64) -> u64 {
 
 /// Neighbours become one, pairs of pairs, until one is left.
 fn tree(kind: (Reduction, DType), mut values: Vec<u64>) -> u64 {
-    while values.len() > 1 {
-        values = values.chunks(2).map(|p| both(kind, p[0], p[1])).collect();
+    let mut count = values.len();
+    while count > 1 {
+        count /= 2;
+        (0..count).for_each(|i| values[i] = both(kind, values[2 * i], values[2 * i + 1]));
     }
     values[0]
 }
@@ -93,8 +96,9 @@ impl Worker<'_> {
         let width = group.tree.width as usize;
         let taken: Vec<(usize, &SharedReduction)> = schedule.program.taken().collect();
         // Room for the accumulators, and as much again for what they become.
-        let mut sums: Vec<Vec<u64>> = taken.iter().map(|_| vec![0; width.max(BLOCK)]).collect();
-        let mut next = vec![0u64; BLOCK];
+        let mut room = std::mem::take(&mut self.sums);
+        room.resize_with(taken.len() + 1, || vec![0; width.max(BLOCK)]);
+        let (sums, next) = room.split_at_mut(taken.len());
         for (sum, (_, shared)) in sums.iter_mut().zip(&taken) {
             fill(sum, shared.reduction.identity(shared.dtype), width);
         }
@@ -103,7 +107,7 @@ impl Worker<'_> {
         self.spans(group, row, begin..end, width, |worker, at, n| {
             let offset = ((at - begin) as usize) % width;
             for (sum, (_, shared)) in sums.iter_mut().zip(&taken) {
-                worker.take(shared, level, sum, &mut next, (offset, width), n);
+                worker.take(shared, level, sum, &mut next[0], (offset, width), n);
             }
         });
         let mut results = vec![0; schedule.program.shared.len()];
@@ -111,6 +115,7 @@ impl Worker<'_> {
             let values = (0..width).map(|i| element(sum, shared.dtype.size(), i)).collect();
             results[*number] = tree((shared.reduction, shared.dtype), values);
         }
+        self.sums = room;
         results
     }
 
@@ -156,8 +161,10 @@ impl Worker<'_> {
         let from = offset * size / 8;
         let old = Arg::Block(&sums[from..]);
         match times {
-            Some(times) => raw::fma(dtype, next, [arg(value), arg(times), old], n),
-            None => raw::binary(shared.reduction.operation(), dtype, next, [old, arg(value)], n),
+            Some(times) => raw::fma(dtype, next, &[arg(value), arg(times), old].map(Into::into), &n.into()),
+            None => {
+                raw::binary(shared.reduction.operation(), dtype, next, &[old, arg(value)].map(Into::into), &n.into())
+            }
         }
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums[from..]);
         bytes[..n * size].copy_from_slice(&bytemuck::cast_slice(next)[..n * size]);

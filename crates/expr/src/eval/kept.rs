@@ -4,7 +4,7 @@
 //! same ones again. Where they are is known at run time only: so the blocks of taps stay, each with the row that it is of, and an
 //! expression is evaluated where none has the row that is wanted. Equal coordinates mean equal bits.
 
-use super::Worker;
+use super::worker::Worker;
 use crate::dtype::DType;
 use crate::graph::{DimId, NodeId};
 use crate::nest::{Item, Nest};
@@ -70,6 +70,21 @@ impl Taps {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Those of each walk.
+    pub(super) fn walks(&self) -> impl Iterator<Item = Range<usize>> {
+        self.walks.iter().cloned()
+    }
+
+    /// Which row a tap wants.
+    pub(super) fn coord(&self, tap: usize) -> Val {
+        self.list[tap].coord
+    }
+
+    /// A tap's values.
+    pub(super) fn value(&self, tap: usize) -> Val {
+        self.list[tap].value
     }
 
     /// The values that stay from row to row.

@@ -1,6 +1,6 @@
 //! Blocks of values: how they are read, gathered and counted.
 
-use crate::dtype::{DType, HostSlice, Scalar, Value};
+use crate::dtype::{HostSlice, Scalar, Value};
 use crate::fold::with_type;
 use half::{bf16, f16};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -58,69 +58,6 @@ pub(super) fn values_mut<T: Lane>(block: &mut [u64], n: usize) -> &mut [T::Rep] 
     &mut bytemuck::cast_slice_mut(block)[..n]
 }
 
-/// Where the elements of a block stand: `base + i * stride + sum of moving index * stride`.
-pub(super) struct Places<'a> {
-    pub(super) base: i64,
-    pub(super) stride: i64,
-    pub(super) moving: &'a [(&'a [u64], i64)],
-}
-
-impl Places<'_> {
-    fn at(&self, i: usize) -> usize {
-        let mut at = self.base + self.stride * i as i64;
-        for (index, stride) in self.moving {
-            let index: &[i32] = bytemuck::cast_slice(index);
-            at += i64::from(index[i]) * stride;
-        }
-        at as usize
-    }
-}
-
-/// Reads a block of elements.
-pub(super) fn load(slice: HostSlice<'_>, component: u8, places: Places<'_>, out: &mut [u64], n: usize) {
-    macro_rules! by_type {
-        ($($v:ident),*) => { match slice {
-            $(HostSlice::$v(s) => typed(s, &places, out, n),)*
-            HostSlice::Bool(s) => gather(&places, values_mut::<bool>(out, n), |at| u8::from(s[at])),
-            HostSlice::Rect(s) => {
-                let field = |at: usize| {
-                    let r = s[at];
-                    [r.x, r.y, r.width, r.height][usize::from(component)]
-                };
-                gather(&places, values_mut::<i32>(out, n), field);
-            }
-            HostSlice::Affine(s) => {
-                gather(&places, values_mut::<f32>(out, n), |at| s[at].0[usize::from(component)]);
-            }
-            HostSlice::Perspective(s) => {
-                gather(&places, values_mut::<f32>(out, n), |at| s[at].0[usize::from(component)]);
-            }
-        } };
-    }
-    by_type!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64);
-}
-
-fn typed<T: Lane<Rep = T> + bytemuck::Pod>(from: &[T], places: &Places<'_>, out: &mut [u64], n: usize) {
-    let out = values_mut::<T>(out, n);
-    let base = places.base as usize;
-    match (places.moving, places.stride) {
-        ([], 1) => out.copy_from_slice(&from[base..base + n]),
-        ([], 0) => out.fill(from[base]),
-        ([(index, stride)], 0) => {
-            for (out, index) in out.iter_mut().zip(values::<i32>(index, n)) {
-                *out = from[(places.base + i64::from(*index) * stride) as usize];
-            }
-        }
-        _ => gather(places, out, |at| from[at]),
-    }
-}
-
-fn gather<T>(places: &Places<'_>, out: &mut [T], read: impl Fn(usize) -> T) {
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = read(places.at(i));
-    }
-}
-
 /// The bits of one element.
 pub(super) fn element(slice: HostSlice<'_>, component: u8, at: i64) -> u64 {
     let at = at as usize;
@@ -157,22 +94,6 @@ pub(super) fn count(out: &mut [u64], start: i32, n: usize) {
 /// The same value everywhere.
 pub(crate) fn fill(out: &mut [u64], value: Scalar, n: usize) {
     with_type!(value.dtype, T => values_mut::<T>(out, n).fill(value.get::<T>().rep()));
-}
-
-/// The same bits.
-pub(super) fn copy(dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
-    match a {
-        Arg::Block(block) => {
-            let words = (n * dtype.size()).div_ceil(8);
-            out[..words].copy_from_slice(&block[..words]);
-        }
-        Arg::Uniform(bits) => match dtype.size() {
-            8 => out[..n].fill(bits),
-            4 => values_mut::<u32>(out, n).fill(bits as u32),
-            2 => values_mut::<u16>(out, n).fill(bits as u16),
-            _ => values_mut::<u8>(out, n).fill(bits as u8),
-        },
-    }
 }
 
 /// A checked clamp of one value. The first time that it changes something is kept in `failed`, as

@@ -3,9 +3,9 @@
 //! Threads take turns at a result; where its places are few each has a table of its own, whose values meet the result's at the
 //! end.
 
-use super::Worker;
 use super::lanes::{Arg, Lane, fill, values};
 use super::raw::Target;
+use super::worker::Worker;
 use crate::arith::Arith;
 use crate::dtype::DType;
 use crate::fold::with_type;

@@ -4,8 +4,11 @@
     allow(unused_unsafe, reason = "without AVX2 the fast loops are safe functions")
 )]
 
-use super::lanes::{Arg, Lane, values, values_mut};
+use super::lanes::{Arg, Lane, values};
+use super::lines::{Lines, Points, binary_loop, cast_loop, fma_loop, select_loop, unary_loop};
 use super::meet::{NOWHERE, meet};
+#[cfg(target_arch = "x86_64")]
+use super::shuffles::Shuffles;
 use crate::arith::{Arith, CastTo};
 use crate::dtype::{DType, HostSliceMut};
 use crate::fold::{with_type, with_wide_type};
@@ -14,45 +17,6 @@ use crate::scatter::Collision;
 use half::{bf16, f16};
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
-
-/// Where a value of a loop comes from.
-trait Source<T>: Copy {
-    fn get(self, i: usize) -> T;
-}
-
-#[derive(Clone, Copy)]
-struct Each<'a, T: Lane>(&'a [T::Rep]);
-impl<T: Lane> Source<T> for Each<'_, T> {
-    #[inline(always)]
-    fn get(self, i: usize) -> T {
-        T::val(self.0[i])
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Same<T>(T);
-impl<T: Copy> Source<T> for Same<T> {
-    #[inline(always)]
-    fn get(self, _: usize) -> T {
-        self.0
-    }
-}
-
-/// Calls `$body` with `$name` bound to the right source of an argument.
-macro_rules! with_source {
-    ($arg:expr, $T:ty, $n:expr, $name:ident => $body:expr) => {
-        match $arg {
-            Arg::Block(block) => {
-                let $name = Each::<$T>(values::<$T>(block, $n));
-                $body
-            }
-            Arg::Uniform(bits) => {
-                let $name = Same(<$T as crate::dtype::Value>::from_bits64(bits));
-                $body
-            }
-        }
-    };
-}
 
 /// An output that several threads write, each its own elements.
 pub(super) struct Target<'a> {
@@ -140,13 +104,15 @@ impl<'a> Target<'a> {
     }
 
     fn write_some_as<T: Lane>(&self, places: &[usize], value: Arg<'_>) {
-        with_source!(value, T, places.len(), value => {
-            for (i, place) in places.iter().enumerate().filter(|(_, p)| **p != NOWHERE) {
-                assert!(*place < self.len, "the plan checked that outputs are large enough");
-                // SAFETY: inside the output, and this thread's alone: it is the place of a point that this thread computes.
-                unsafe { self.start.cast::<T::Rep>().add(*place).write(value.get(i).rep()) };
-            }
-        });
+        let get = |i: usize| match value {
+            Arg::Block(block) => values::<T>(block, places.len())[i],
+            Arg::Uniform(bits) => T::from_bits64(bits).rep(),
+        };
+        for (i, place) in places.iter().enumerate().filter(|(_, p)| **p != NOWHERE) {
+            assert!(*place < self.len, "the plan checked that outputs are large enough");
+            // SAFETY: inside the output, and this thread's alone: it is the place of a point that this thread computes.
+            unsafe { self.start.cast::<T::Rep>().add(*place).write(get(i)) };
+        }
     }
 
     /// Writes `n` values at `base`, `base + stride`, ...
@@ -185,70 +151,6 @@ impl<'a> Target<'a> {
     }
 }
 
-#[inline(always)]
-fn map<R: Lane>(out: &mut [u64], n: usize, f: impl Fn(usize) -> R) {
-    for (i, out) in values_mut::<R>(out, n).iter_mut().enumerate() {
-        *out = f(i).rep();
-    }
-}
-
-#[inline(always)]
-fn unary_loop<T: Arith + Lane>(op: Unary, out: &mut [u64], a: Arg<'_>, n: usize) {
-    with_source!(a, T, n, a => match op {
-        Unary::Neg => map(out, n, |i| a.get(i).neg()),
-        Unary::Abs => map(out, n, |i| Arith::abs(a.get(i))),
-        Unary::Sqrt => map(out, n, |i| Arith::sqrt(a.get(i))),
-        Unary::Floor => map(out, n, |i| Arith::floor(a.get(i))),
-        Unary::Ceil => map(out, n, |i| Arith::ceil(a.get(i))),
-        Unary::Trunc => map(out, n, |i| Arith::trunc(a.get(i))),
-        Unary::Round => map(out, n, |i| Arith::round(a.get(i))),
-        Unary::Not => map(out, n, |i| a.get(i).not()),
-        Unary::CountOnes => map(out, n, |i| Arith::count_ones(a.get(i))),
-        Unary::LeadingZeros => map(out, n, |i| Arith::leading_zeros(a.get(i))),
-    });
-}
-
-#[inline(always)]
-fn binary_loop<T: Arith + Lane>(op: Binary, out: &mut [u64], [a, b]: [Arg<'_>; 2], n: usize) {
-    with_source!(a, T, n, a => with_source!(b, T, n, b => match op {
-        Binary::Add => map(out, n, |i| a.get(i).add(b.get(i))),
-        Binary::Sub => map(out, n, |i| a.get(i).sub(b.get(i))),
-        Binary::Mul => map(out, n, |i| a.get(i).mul(b.get(i))),
-        Binary::Div => map(out, n, |i| a.get(i).div(b.get(i))),
-        Binary::Rem => map(out, n, |i| a.get(i).rem(b.get(i))),
-        Binary::Min => map(out, n, |i| a.get(i).minimum(b.get(i))),
-        Binary::Max => map(out, n, |i| a.get(i).maximum(b.get(i))),
-        Binary::And => map(out, n, |i| a.get(i).and(b.get(i))),
-        Binary::Or => map(out, n, |i| a.get(i).or(b.get(i))),
-        Binary::Xor => map(out, n, |i| a.get(i).xor(b.get(i))),
-        Binary::Shl => map(out, n, |i| a.get(i).shl(b.get(i))),
-        Binary::Shr => map(out, n, |i| a.get(i).shr(b.get(i))),
-        Binary::Lt => map(out, n, |i| a.get(i) < b.get(i)),
-        Binary::Le => map(out, n, |i| a.get(i) <= b.get(i)),
-        Binary::Gt => map(out, n, |i| a.get(i) > b.get(i)),
-        Binary::Ge => map(out, n, |i| a.get(i) >= b.get(i)),
-        Binary::Eq => map(out, n, |i| a.get(i) == b.get(i)),
-        Binary::Ne => map(out, n, |i| a.get(i) != b.get(i)),
-    }));
-}
-
-#[inline(always)]
-fn fma_loop<T: Arith + Lane>(out: &mut [u64], [a, b, c]: [Arg<'_>; 3], n: usize) {
-    with_source!(a, T, n, a => with_source!(b, T, n, b => with_source!(c, T, n, c =>
-        map(out, n, |i| a.get(i).fma(b.get(i), c.get(i))))));
-}
-
-#[inline(always)]
-fn select_loop<T: Lane>(out: &mut [u64], [c, a, b]: [Arg<'_>; 3], n: usize) {
-    with_source!(c, bool, n, c => with_source!(a, T, n, a => with_source!(b, T, n, b =>
-        map(out, n, |i| if c.get(i) { a.get(i) } else { b.get(i) }))));
-}
-
-#[inline(always)]
-fn cast_loop<A: Lane + CastTo<B>, B: Lane>(out: &mut [u64], a: Arg<'_>, n: usize) {
-    with_source!(a, A, n, a => map(out, n, |i| -> B { a.get(i).cast_to() }));
-}
-
 /// Defines `name`, which is `loop` compiled for AVX2 and FMA: the same operations in the same order, so the same bits (a
 /// fused multiply-add is exact either way).
 macro_rules! avx2 {
@@ -259,11 +161,11 @@ macro_rules! avx2 {
         }
     };
 }
-avx2!(unary_avx2 = unary_loop<T: Arith>(op: Unary, out: &mut [u64], a: Arg<'_>, n: usize));
-avx2!(binary_avx2 = binary_loop<T: Arith>(op: Binary, out: &mut [u64], args: [Arg<'_>; 2], n: usize));
-avx2!(fma_avx2 = fma_loop<T: Arith>(out: &mut [u64], args: [Arg<'_>; 3], n: usize));
-avx2!(select_avx2 = select_loop<T: Lane>(out: &mut [u64], args: [Arg<'_>; 3], n: usize));
-avx2!(cast_avx2 = cast_loop<A: CastTo<B>, B: Lane>(out: &mut [u64], a: Arg<'_>, n: usize));
+avx2!(unary_avx2 = unary_loop<T: Arith>(op: Unary, out: &mut [u64], a: &Lines<'_>, points: &Points));
+avx2!(binary_avx2 = binary_loop<T: Arith>(op: Binary, out: &mut [u64], args: &[Lines<'_>; 2], points: &Points));
+avx2!(fma_avx2 = fma_loop<T: Arith>(out: &mut [u64], args: &[Lines<'_>; 3], points: &Points));
+avx2!(select_avx2 = select_loop<T: Lane>(out: &mut [u64], args: &[Lines<'_>; 3], points: &Points));
+avx2!(cast_avx2 = cast_loop<A: CastTo<B>, B: Lane>(out: &mut [u64], a: &Lines<'_>, points: &Points));
 
 /// Work on blocks. Its `run` is inlined, with everything inside that has to be compiled for the same processor.
 pub(crate) trait Work {
@@ -292,6 +194,71 @@ fn has_avx2() -> bool {
     false
 }
 
+/// Reads `from[base + index * stride]` for each index, a line for each base. Panics where that is outside.
+pub(super) fn gather<T: Lane<Rep = T> + bytemuck::Pod>(
+    from: &[T],
+    bases: &[i64],
+    columns: (&[i32], i64),
+    out: &mut [u64],
+    points: Points,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: `has_avx2` holds, so the processor has the features that `gather_avx2` was compiled for.
+        return unsafe { gather_avx2(from, bases, columns, out, points) };
+    }
+    inside(from, bases, columns);
+    gather_loop(from, bases, columns, out, points);
+}
+
+/// As [`gather`], with the bytes of several lines read by whole vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn gather_avx2<T: Lane<Rep = T> + bytemuck::Pod>(
+    from: &[T],
+    bases: &[i64],
+    columns: (&[i32], i64),
+    out: &mut [u64],
+    points: Points,
+) {
+    let last = inside(from, bases, columns);
+    if size_of::<T>() == 1
+        && bases.len() > 1
+        && let Some(shuffles) = Shuffles::new(columns, from.len() as i64 - last)
+    {
+        return shuffles.lines(bytemuck::cast_slice(from), bases, bytemuck::cast_slice_mut(out), points.pitch);
+    }
+    gather_loop(from, bases, columns, out, points);
+}
+
+/// Checks every base and index at once, and gives the greatest base.
+#[inline(always)]
+fn inside<T>(from: &[T], bases: &[i64], (index, stride): (&[i32], i64)) -> i64 {
+    let (low, high) = bases.iter().fold((i64::MAX, i64::MIN), |(low, high), base| (low.min(*base), high.max(*base)));
+    let (least, most) = index.iter().fold((i32::MAX, i32::MIN), |(low, high), i| (low.min(*i), high.max(*i)));
+    let [near, far] = [least, most].map(|i| i64::from(i).saturating_mul(stride));
+    let fits = low.saturating_add(near) >= 0 && high.saturating_add(far) < from.len() as i64;
+    assert!(index.is_empty() || bases.is_empty() || stride >= 0 && fits, "the plan checked that indices stay inside");
+    high
+}
+
+#[inline(always)]
+fn gather_loop<T: Lane<Rep = T> + bytemuck::Pod>(
+    from: &[T],
+    bases: &[i64],
+    (index, stride): (&[i32], i64),
+    out: &mut [u64],
+    points: Points,
+) {
+    let out: &mut [T] = bytemuck::cast_slice_mut(out);
+    for (r, base) in bases.iter().enumerate() {
+        for (out, index) in out[r * points.pitch..].iter_mut().zip(index) {
+            // SAFETY: `inside` has found that the least base and index are inside, and the greatest: so are those between.
+            *out = unsafe { *from.get_unchecked((base + i64::from(*index) * stride) as usize) };
+        }
+    }
+}
+
 /// Calls `$fast` for the types that most work is in, where the processor has AVX2, and `$plain` otherwise. (All types in
 /// both forms would be two thousand loops, most of them never used.)
 /// Of halves there are no loops but those of selections and casts: a program computes with them in `f32`.
@@ -310,59 +277,59 @@ macro_rules! dispatch {
 }
 
 /// `op(a)`.
-pub(super) fn unary(op: Unary, dtype: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
-    dispatch!(dtype, unary_avx2, unary_loop, (op, out, a, n));
+pub(super) fn unary(op: Unary, dtype: DType, out: &mut [u64], a: &Lines<'_>, points: &Points) {
+    dispatch!(dtype, unary_avx2, unary_loop, (op, out, a, points));
 }
 
 /// `a op b`, of operands of `dtype`.
-pub(super) fn binary(op: Binary, dtype: DType, out: &mut [u64], args: [Arg<'_>; 2], n: usize) {
-    dispatch!(dtype, binary_avx2, binary_loop, (op, out, args, n));
+pub(super) fn binary(op: Binary, dtype: DType, out: &mut [u64], args: &[Lines<'_>; 2], points: &Points) {
+    dispatch!(dtype, binary_avx2, binary_loop, (op, out, args, points));
 }
 
 /// `a * b + c`, rounded once.
-pub(super) fn fma(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize) {
-    dispatch!(dtype, fma_avx2, fma_loop, (out, args, n));
+pub(super) fn fma(dtype: DType, out: &mut [u64], args: &[Lines<'_>; 3], points: &Points) {
+    dispatch!(dtype, fma_avx2, fma_loop, (out, args, points));
 }
 
 /// `if c { a } else { b }`.
-pub(super) fn select(dtype: DType, out: &mut [u64], args: [Arg<'_>; 3], n: usize) {
+pub(super) fn select(dtype: DType, out: &mut [u64], args: &[Lines<'_>; 3], points: &Points) {
     match dtype {
-        DType::F16 | DType::BF16 => select_loop::<u16>(out, args, n),
-        _ => dispatch!(dtype, select_avx2, select_loop, (out, args, n)),
+        DType::F16 | DType::BF16 => select_loop::<u16>(out, args, points),
+        _ => dispatch!(dtype, select_avx2, select_loop, (out, args, points)),
     }
 }
 
 /// The saturating cast.
-pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: Arg<'_>, n: usize) {
+pub(super) fn cast(from: DType, to: DType, out: &mut [u64], a: &Lines<'_>, points: &Points) {
     use DType::{BF16, F16, F32, F64, I32, U8};
     match (from, to, has_avx2()) {
         // SAFETY: `has_avx2` holds, so the processor has the features that `cast_avx2` was compiled for.
-        (U8, F32, true) => unsafe { cast_avx2::<u8, f32>(out, a, n) },
+        (U8, F32, true) => unsafe { cast_avx2::<u8, f32>(out, a, points) },
         // SAFETY: as above.
-        (F32, U8, true) => unsafe { cast_avx2::<f32, u8>(out, a, n) },
+        (F32, U8, true) => unsafe { cast_avx2::<f32, u8>(out, a, points) },
         // SAFETY: as above.
-        (F32, I32, true) => unsafe { cast_avx2::<f32, i32>(out, a, n) },
+        (F32, I32, true) => unsafe { cast_avx2::<f32, i32>(out, a, points) },
         // SAFETY: as above.
-        (I32, F32, true) => unsafe { cast_avx2::<i32, f32>(out, a, n) },
+        (I32, F32, true) => unsafe { cast_avx2::<i32, f32>(out, a, points) },
         // SAFETY: as above.
-        (F32, F64, true) => unsafe { cast_avx2::<f32, f64>(out, a, n) },
+        (F32, F64, true) => unsafe { cast_avx2::<f32, f64>(out, a, points) },
         // SAFETY: as above.
-        (F64, F32, true) => unsafe { cast_avx2::<f64, f32>(out, a, n) },
+        (F64, F32, true) => unsafe { cast_avx2::<f64, f32>(out, a, points) },
         // SAFETY: as above.
-        (F16, F32, true) => unsafe { cast_avx2::<f16, f32>(out, a, n) },
+        (F16, F32, true) => unsafe { cast_avx2::<f16, f32>(out, a, points) },
         // SAFETY: as above.
-        (F32, F16, true) => unsafe { cast_avx2::<f32, f16>(out, a, n) },
+        (F32, F16, true) => unsafe { cast_avx2::<f32, f16>(out, a, points) },
         // SAFETY: as above.
-        (BF16, F32, true) => unsafe { cast_avx2::<bf16, f32>(out, a, n) },
+        (BF16, F32, true) => unsafe { cast_avx2::<bf16, f32>(out, a, points) },
         // SAFETY: as above.
-        (F32, BF16, true) => unsafe { cast_avx2::<f32, bf16>(out, a, n) },
-        (F16, F32, false) => cast_loop::<f16, f32>(out, a, n),
-        (F32, F16, false) => cast_loop::<f32, f16>(out, a, n),
-        (BF16, F32, false) => cast_loop::<bf16, f32>(out, a, n),
-        (F32, BF16, false) => cast_loop::<f32, bf16>(out, a, n),
-        (F64, F16, _) => cast_loop::<f64, f16>(out, a, n),
-        (F64, BF16, _) => cast_loop::<f64, bf16>(out, a, n),
+        (F32, BF16, true) => unsafe { cast_avx2::<f32, bf16>(out, a, points) },
+        (F16, F32, false) => cast_loop::<f16, f32>(out, a, points),
+        (F32, F16, false) => cast_loop::<f32, f16>(out, a, points),
+        (BF16, F32, false) => cast_loop::<bf16, f32>(out, a, points),
+        (F32, BF16, false) => cast_loop::<f32, bf16>(out, a, points),
+        (F64, F16, _) => cast_loop::<f64, f16>(out, a, points),
+        (F64, BF16, _) => cast_loop::<f64, bf16>(out, a, points),
         // Other casts of halves go through f32.
-        _ => with_wide_type!(from, A => with_wide_type!(to, B => cast_loop::<A, B>(out, a, n), {}), {}),
+        _ => with_wide_type!(from, A => with_wide_type!(to, B => cast_loop::<A, B>(out, a, points), {}), {}),
     }
 }

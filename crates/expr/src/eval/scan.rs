@@ -1,8 +1,8 @@
 //! Scans that threads share on a GPU: the same chunks, the same tree, the same strips.
 
-use super::Worker;
 use super::group::partials;
 use super::lanes::{Arg, Lane, values, values_mut};
+use super::worker::Worker;
 use crate::arith::Arith;
 use crate::fold::with_wide_type;
 use crate::program::Val;

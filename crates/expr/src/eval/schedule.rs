@@ -55,7 +55,7 @@ impl Schedule {
             outer: outer.collect(),
             rows,
             columns,
-            blocks: blocks.into_iter().zip(only_for).collect(),
+            blocks: taps_first(&program, blocks.into_iter().zip(only_for).collect()),
             taps,
             slot_of: vec![None; program.len()],
             slots: 0,
@@ -98,6 +98,22 @@ impl Schedule {
         places.items(&blocks);
         self.columns = columns;
     }
+}
+
+/// The same items, those for taps before whatever they do not read: then lines of one tap can be computed for another.
+fn taps_first(program: &Program, items: Vec<(Item, Option<usize>)>) -> Vec<(Item, Option<usize>)> {
+    let mut early: BTreeSet<Val> = BTreeSet::new();
+    let mut is_early: Vec<bool> = Vec::with_capacity(items.len());
+    for (item, tap) in items.iter().rev() {
+        let wanted = tap.is_some() || results(item).iter().any(|v| early.contains(v));
+        if wanted {
+            item_reads(program, item, &mut early);
+        }
+        is_early.push(wanted);
+    }
+    let (first, rest): (Vec<_>, Vec<_>) =
+        items.into_iter().zip(is_early.into_iter().rev()).partition(|(_, early)| *early);
+    first.into_iter().chain(rest).map(|(item, _)| item).collect()
 }
 
 /// What must wait for the block: what varies along the inner dimension, loops with such values in them, and what reads those.
@@ -154,7 +170,12 @@ fn uses(program: &Program, items: &[Item], at: &mut usize, last_use: &mut [usize
     for item in items {
         *at += 1;
         match item {
-            Item::Value(v) => program.inst(*v).for_each_arg(|a| last_use[a.0 as usize] = *at),
+            Item::Value(v) => program.inst(*v).for_each_arg(|a| {
+                // Elements in a row need no places.
+                if !matches!((program.inst(*v), program.inst(a)), (Inst::Load { .. }, Inst::Coord(_))) {
+                    last_use[a.0 as usize] = *at;
+                }
+            }),
             Item::Loop(nest) => {
                 uses(program, &nest.body, at, last_use);
                 *at += 1;

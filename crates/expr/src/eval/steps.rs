@@ -1,7 +1,8 @@
 //! Loops within a row or a block: every step computes the body and adds to the accumulators.
 
 use super::lanes::{Arg, values, values_mut};
-use super::{BLOCK, Worker, raw};
+use super::worker::Worker;
+use super::{BLOCK, raw};
 use crate::dtype::{DType, Scalar};
 use crate::fold;
 use crate::graph::Binary;
@@ -126,15 +127,15 @@ impl Worker<'_> {
         };
         let old = Arg::Block(&self.blocks[slot]);
         match times {
-            Some(times) => raw::fma(dtype, sum, [arg(value), arg(times), old], n),
-            None => raw::binary(reduction.operation(), dtype, sum, [old, arg(value)], n),
+            Some(times) => raw::fma(dtype, sum, &[arg(value), arg(times), old].map(Into::into), &n.into()),
+            None => raw::binary(reduction.operation(), dtype, sum, &[old, arg(value)].map(Into::into), &n.into()),
         }
         let new: &[u64] = match schedule.slot_of[extent.0 as usize] {
             None => sum,
             Some(_) => {
                 let step = Arg::Uniform(u64::from(step as u32));
-                raw::binary(Binary::Lt, DType::I32, mask, [step, arg(extent)], n);
-                raw::select(dtype, chosen, [Arg::Block(mask), Arg::Block(sum), old], n);
+                raw::binary(Binary::Lt, DType::I32, mask, &[step, arg(extent)].map(Into::into), &n.into());
+                raw::select(dtype, chosen, &[Arg::Block(mask), Arg::Block(sum), old].map(Into::into), &n.into());
                 chosen
             }
         };
