@@ -5,7 +5,7 @@ use crate::naive::Naive;
 use crate::random::Rng;
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
-use tilewright_expr::extend::ScalarFunction;
+use tilewright_expr::extend::scalar_fn;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::{Border, Centres, DType, Filter, In, Rect, coordinate, trace};
 
@@ -136,16 +136,10 @@ fn rows_that_want_the_same_lines() {
 }
 
 /// Refuses what no operand holds.
-struct Small;
-impl ScalarFunction for Small {
-    type Args = (u16, u16);
-    type Output = u16;
-    const NAME: &'static str = "small";
-    const CUDA: &'static str = "return x * 3 + y;";
-    fn host((x, y): (u16, u16)) -> u16 {
-        assert!(x < 500 && (x == 0) == (y == 0), "{x} and {y} are no values of the operands");
-        x * 3 + y
-    }
+#[scalar_fn(cuda = "unsigned short small(unsigned short x, unsigned short y) { return x * 3 + y; }")]
+fn small(x: u16, y: u16) -> u16 {
+    assert!(x < 500 && (x == 0) == (y == 0), "{x} and {y} are no values of the operands");
+    x * 3 + y
 }
 
 #[test]
@@ -157,7 +151,7 @@ fn functions_see_values_alone() {
         let mut of_rows = rng.tensor(DType::U16, <(Y,)>::IDS, &[height]);
         of_rows.bits.iter_mut().for_each(|b| *b = *b % 499 + 1);
         let t = trace(|p: In<u16, (Y, X)>, y: In<u16, (Y,)>| {
-            let (own, other) = (Small::of((p, y)), Small::of((p, p)));
+            let (own, other) = (small::of(p, y), small::of(p, p));
             (own.to::<f32>() * 0.5 - other.to::<f32>()).store::<(Y, X)>()
         });
         check(&format!("{height} x {width}"), &t.graph, &[picture, of_rows], &[vec![height, width]]);
