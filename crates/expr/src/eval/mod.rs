@@ -89,7 +89,7 @@ impl HostSection {
     fn run_bands<'a>(&'a self, bands: &'a Bands, place: &(dyn Fn(usize) -> Worker<'a> + Sync)) {
         let columns = self.plan.inner().map_or(1, |w| w.extent) as usize;
         let rows = self.plan.points() as usize / columns;
-        let task = (TASK * BLOCK / columns).min(rows.div_ceil(4 * rayon::current_num_threads())).max(1);
+        let task = (TASK * BLOCK / columns).min(rows.div_ceil(4 * rayon::current_num_threads())).max(bands.rows());
         (0..rows.div_ceil(task)).into_par_iter().for_each_init(
             || BandWorker::new(place(0), bands),
             |worker, t| worker.run(t * task, ((t + 1) * task).min(rows)),

@@ -70,6 +70,11 @@ impl Bands {
         Some(Bands { homes, columns, pitch, rows, row_values: schedule.rows.len() })
     }
 
+    /// How many rows a block has.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     fn home(&self, v: Val) -> Home {
         self.homes[v.0 as usize]
     }
