@@ -56,6 +56,38 @@ fn agree_with_numpy() {
     assert!(count > 600, "{count} rows");
 }
 
+/// A processor's NaN may have either sign: nothing but another NaN may come of it.
+#[test]
+fn the_sign_of_nan_says_nothing() {
+    const NAMES: [&str; 15] = [
+        "complex_exp",
+        "complex_ln",
+        "complex_sqrt",
+        "complex_sinh",
+        "complex_cosh",
+        "complex_tanh",
+        "complex_sin",
+        "complex_cos",
+        "complex_tan",
+        "complex_asin",
+        "complex_acos",
+        "complex_atan",
+        "complex_asinh",
+        "complex_acosh",
+        "complex_atanh",
+    ];
+    let others = [0.0, 1.0, 0.5, 3.0, 1e-300, 1e300, 800.0, f64::MAX, f64::INFINITY, f64::NAN];
+    let alike = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    for name in NAMES {
+        for v in others.iter().flat_map(|v| [*v, -*v]) {
+            let (first, second) = (of!(name, f64::NAN, v), of!(name, -f64::NAN, v));
+            assert!(alike(first.0, second.0) && alike(first.1, second.1), "{name}(NaN, {v}): {first:?}, {second:?}");
+            let (first, second) = (of!(name, v, f64::NAN), of!(name, v, -f64::NAN));
+            assert!(alike(first.0, second.0) && alike(first.1, second.1), "{name}({v}, NaN): {first:?}, {second:?}");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_lost_at_the_ends_of_the_floats() {
     let (a, b) = special::complex_sqrt(1.5e308f64, 1.5e308);

@@ -49,7 +49,7 @@ pub fn complex_sinh<T: Float>(x: T, y: T) -> (T, T) {
 #[scalar_fn]
 pub fn complex_cosh<T: Float>(x: T, y: T) -> (T, T) {
     if y == 0.0 {
-        return (x.cosh(), if x.is_sign_negative() { -y } else { y });
+        return (x.cosh(), if x.is_sign_negative() && !x.is_nan() { -y } else { y });
     }
     if y.abs() == T::INFINITY || y.is_nan() {
         if x == 0.0 {

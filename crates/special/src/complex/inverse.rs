@@ -42,7 +42,7 @@ pub fn complex_asinh<T: Float>(x: T, y: T) -> (T, T) {
 #[scalar_fn]
 pub fn complex_acosh<T: Float>(x: T, y: T) -> (T, T) {
     let (a, b) = complex_acos(x, y);
-    (b.abs(), a.copysign(y))
+    (b.abs(), if y.is_nan() { a } else { a.copysign(y) })
 }
 
 /// For `x, y >= 0`: sides of a right angle whose angle is the real part of `asin(x + i y)`, and its imaginary part.
