@@ -81,6 +81,7 @@ fn of_body(function: &Function, root: &TokenStream) -> Result<TokenStream> {
     let constants = translator.constants.iter().map(|(name, at)| quote!((#name, #at as &'static dyn #root::Constant)));
     let name = function.signature.ident.to_string();
     let text = quote! {
+        // The body's constants stand here again, for the text; it may name fewer of them than the body does.
         #(#[allow(dead_code)] #items)*
         &#root::Text {
             name: #name,

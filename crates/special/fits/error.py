@@ -1,10 +1,9 @@
 """Prints src/error/fits.rs: the error function's family."""
 
-from mpmath import mp, mpf, erf, erfc, exp, log, sqrt, pi
+from mpmath import mp, mpf, erfc, exp, log, sqrt, pi
 from fit import both, polynomial, head, SINGLE, DOUBLE
 
 head("The error function's family", "error.py")
-both("erf_near", "`erf(x) / x - 1` of `x^2`, `x <= 1/2`", lambda z: erf(sqrt(z)) / sqrt(z) - 1, mpf(10) ** -20, 0.2501, weight=lambda z: 1)
 
 
 def scaled(x):

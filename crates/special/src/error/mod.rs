@@ -12,24 +12,13 @@ use tilewright_expr::extend::{Float, scalar_fn};
 /// `erf(x) = 2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
 #[scalar_fn]
 pub fn erf<T: Float>(x: T) -> T {
-    let size = x.abs();
-    if size < 0.5 {
-        return erf_near(x).mul_add(x, x);
-    }
-    (1.0 - erfc_right(size)).copysign(x)
+    x.erf()
 }
 
 /// `1 - erf(x)`, with all its digits on the right; 2 at -infinity, 0 at infinity.
 #[scalar_fn]
 pub fn erfc<T: Float>(x: T) -> T {
-    let one = 1.0;
-    let two = 2.0;
-    let size = x.abs();
-    if size < 0.5 {
-        return one - erf_near(x).mul_add(x, x);
-    }
-    let right = erfc_right(size);
-    if x < 0.0 { two - right } else { right }
+    x.erfc()
 }
 
 /// `e^(x^2) erfc(x)`: infinity at -infinity (and from -26.63 on in f64, from -9.38 in f32), 0 at infinity.
@@ -51,13 +40,6 @@ pub fn erfcx<T: Float>(x: T) -> T {
     rest.mul_add(e, e) - erfcx_right(-x)
 }
 
-/// `erf(x) / x - 1` for `|x| <= 1/2`.
-#[scalar_fn]
-fn erf_near<T: Float>(x: T) -> T {
-    let z = x * x;
-    if T::IS_F32 { z.polynomial(&fits::ERF_NEAR_SINGLE) } else { z.polynomial(&fits::ERF_NEAR_DOUBLE) }
-}
-
 /// Of `x >= 0`, after Shepherd and Laframboise, Math. Comp. 36, 1981: `(1 + 2 x) erfcx(x)` is a polynomial in
 /// `(x - k) / (x + k)`, and 2 / sqrt(pi) at infinity.
 #[scalar_fn]
@@ -76,16 +58,4 @@ pub(crate) fn erfcx_right<T: Float>(x: T) -> T {
         t.polynomial(&fits::ERFCX_DOUBLE) + (fits::ERFCX_DOUBLE_HIGH as T)
     };
     p / under
-}
-
-/// `erfc(x)` of `x >= 0`.
-#[scalar_fn]
-fn erfc_right<T: Float>(x: T) -> T {
-    if x > 28.0 {
-        return 0.0;
-    }
-    let square = x * x;
-    let rest = x.mul_add(x, -square);
-    let e = (-square).exp() * erfcx_right(x);
-    e - rest * e
 }
