@@ -40,6 +40,11 @@ impl Session {
         Ok(known.map_or(us, |cell| *cell.get_or_init(|| us)))
     }
 
+    /// How many sets of operands and results, of so many bytes each, are more than the level-2 cache holds: at least two.
+    pub fn sets(&self, bytes: usize) -> usize {
+        2 + self.gpu.device().l2_bytes() / bytes.max(1)
+    }
+
     /// Microseconds that moving this many bytes, read and written, takes at the best copy bandwidth.
     pub fn limit_us(&self, bytes: usize) -> Result<f64> {
         let mut best = f64::INFINITY;

@@ -64,7 +64,7 @@ fn rotating<T: Item + Copy>(
     mut make: impl FnMut(u64) -> Vec<T>,
     bytes: usize,
 ) -> Result<Vec<Line<T>>> {
-    let sets = super::fuse::sets(session, bytes) as u64;
+    let sets = session.sets(bytes) as u64;
     let tensor = |seed| {
         let values = make(seed);
         Ok(Tensor::from_vec([values.len()], values)?.to(&session.device)?)

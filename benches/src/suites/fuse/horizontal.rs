@@ -1,7 +1,7 @@
 //! Horizontal fusion: a batch of small pictures in one kernel, each with its own parameters; and long chains over a batch.
 
 use super::vertical::OneByOne;
-use super::{close, same_ends, sets};
+use super::{close, same_ends};
 use crate::Result;
 use crate::cases::{N, Random, X, Y};
 use crate::pipelines::{both, horizontal};
@@ -82,7 +82,7 @@ pub fn batch(session: &Session, count: usize, report: &mut Report) -> Result<()>
     ];
     same_bits(&single_results[count - 1].to_vec()?, &expected[(count - 1) * LEN..])?;
 
-    for _ in 1..sets(session, bytes) {
+    for _ in 1..session.sets(bytes) {
         inputs.push(pictures(&mut random, count)?.to(device)?);
         results.push(poisoned(session, count)?);
     }

@@ -118,11 +118,6 @@ fn launch(session: &Session, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// How many sets of operands and results, of so many bytes each, are more than the level-2 cache holds: at least two.
-pub(crate) fn sets(session: &Session, bytes: usize) -> usize {
-    2 + session.gpu.device().l2_bytes() / bytes.max(1)
-}
-
 /// Whether a long result begins and ends with the same bits as expected, and was written everywhere.
 fn same_ends(got: &[f32], begin: &[f32], end: &[f32]) -> Result<()> {
     let short = || format!("{} results, expected at least {}", got.len(), begin.len().max(end.len()));

@@ -1,7 +1,7 @@
 //! Rows of numbers: where arithmetic begins to cost, what a kernel of few operations costs, sizes, and element types.
 
 use super::vertical::OneByOne;
-use super::{close, same_ends, sets};
+use super::{close, same_ends};
 use crate::Result;
 use crate::cases::{Line, Random, X};
 use crate::pipelines::{Row, additions as additions_of, multiplications, normalised, normalised_f64, row};
@@ -83,7 +83,7 @@ pub fn size(session: &Session, len: usize, report: &mut Report) -> Result<()> {
     let host = Tensor::<u8, (X,)>::from_vec([len], random.pixels(len))?;
     let (mut inputs, mut results) = (Vec::new(), Vec::new());
     // The smallest ones stay in the cache: there is no time to fill thousands of sets.
-    for _ in 0..sets(session, bytes).min(64) {
+    for _ in 0..session.sets(bytes).min(64) {
         inputs.push(host.to(&session.device)?);
         results.push(Line::from_vec([len], vec![f32::NAN; len])?.to(&session.device)?);
     }
@@ -137,7 +137,7 @@ fn typed<T: Item, U: Item + PartialEq>(
     let host = Tensor::<T, (X,)>::from_vec([SMALL], (0..SMALL).map(|_| make(random.bits() >> 8)).collect())?;
     let expected = handle.call(&host)?.to_vec()?;
     let (mut inputs, mut results) = (Vec::new(), Vec::new());
-    for _ in 0..sets(session, bytes) {
+    for _ in 0..session.sets(bytes) {
         inputs.push(host.to(&session.device)?);
         results.push(Tensor::<U, (X,)>::zeros([SMALL], &session.device)?);
     }

@@ -1,6 +1,6 @@
 //! Vertical fusion: a chain of multiplications and additions over one picture.
 
-use super::{close, same_ends, sets};
+use super::{close, same_ends};
 use crate::Result;
 use crate::cases::{Random, X, Y};
 use crate::kernels::Stepwise;
@@ -37,7 +37,7 @@ pub fn run(session: &Session, n: usize, report: &mut Report) -> Result<()> {
     one_by_one.queue(n)?;
     close(&one_by_one.x.to_vec()?[..begin.len()], &begin, 2 * n)?;
 
-    for _ in 1..sets(session, bytes) {
+    for _ in 1..session.sets(bytes) {
         pictures.push(Tensor::from_vec(PICTURE, random.pixels(len))?.to(device)?);
         results.push(nan()?);
     }

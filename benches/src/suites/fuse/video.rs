@@ -1,6 +1,5 @@
 //! A frame of video for a detector: NV12 in high definition to 640 x 640, RGB, normalised, planar, in halves.
 
-use super::sets;
 use crate::Result;
 use crate::cases::{C, H, Random, U, W, X, Y, colours};
 use crate::pipelines::video;
@@ -30,7 +29,7 @@ pub fn run(session: &Session, report: &mut Report) -> Result<()> {
     let bytes = height * width * 3 / 2 + points * size_of::<f16>();
     let poisoned = Tensor::<f16, (C, Y, X)>::from_vec([3, SMALL[0], SMALL[1]], vec![f16::NAN; points])?;
     let mut frames = Vec::new();
-    for _ in 0..sets(session, bytes) {
+    for _ in 0..session.sets(bytes) {
         frames.push((luma.to(device)?, chroma.to(device)?, poisoned.to(device)?));
     }
     let (luma, chroma, result) = &mut frames[0];
