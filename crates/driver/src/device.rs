@@ -84,6 +84,12 @@ impl Device {
         self.properties.shared_bytes_per_block
     }
 
+    /// Most bytes of parameters that a kernel can have: 32,764, or 4096 before CUDA 12.1 and compute capability 7.0.
+    pub fn parameter_bytes(&self) -> usize {
+        let large = self.driver_version() >= (12, 1) && self.arch() >= Arch::new(7, 0);
+        if large { raw::MOST_PARAMETER_BYTES } else { 4096 }
+    }
+
     /// The newest CUDA version that the driver serves, (major, minor).
     pub fn driver_version(&self) -> (i32, i32) {
         self.properties.driver_version

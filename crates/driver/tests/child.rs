@@ -41,6 +41,7 @@ fn scenario() {
         "no driver" => crate::driver::child_no_driver(),
         "missing symbol" => crate::driver::child_missing_symbol(),
         "old driver" => crate::driver::child_old_driver(),
+        "first driver" => crate::driver::child_first_driver(),
         "no device" => crate::driver::child_no_device(),
         "fake device" => crate::driver::child_fake_device(),
         "corrupt" => crate::cache::child_corrupt(),

@@ -88,6 +88,15 @@ fn fake_device() {
     with_stub("driver::fake_device", "fake device", 12_040, 0, &[]);
 }
 
+#[test]
+fn first_driver() {
+    with_stub("driver::first_driver", "first driver", 12_000, 0, &[]);
+}
+
+pub(crate) fn child_first_driver() {
+    assert_eq!(Device::new(0).unwrap().parameter_bytes(), 4096);
+}
+
 fn compiled(image: &[u8]) -> Compiled {
     Compiled {
         name: "fake".into(),
@@ -104,6 +113,7 @@ pub(crate) fn child_fake_device() {
     assert!(matches!(Device::new(1), Err(Error::BadOrdinal { ordinal: 1, count: 1 })));
     let device = Device::new(0).unwrap();
     assert_eq!((device.name(), device.arch(), device.driver_version()), ("F", Arch::new(9, 0), (12, 4)));
+    assert_eq!(device.parameter_bytes(), 32_764);
     let stream = device.stream().unwrap();
 
     let buffer = stream.alloc::<f32>(3).unwrap();

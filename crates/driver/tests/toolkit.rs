@@ -57,7 +57,7 @@ pub(crate) fn child_no_pip() {
 fn version_and_path() {
     if has_nvrtc("toolkit::version_and_path") {
         let nvrtc = toolkit::nvrtc().unwrap();
-        assert!(nvrtc.version() >= (12, 0) && nvrtc.path().to_string_lossy().contains("libnvrtc"), "{nvrtc:?}");
+        assert!(nvrtc.version() >= (12, 1) && nvrtc.path().to_string_lossy().contains("libnvrtc"), "{nvrtc:?}");
     }
 }
 

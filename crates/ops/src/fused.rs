@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tilewright_expr::bind::{Axis, Binding, Place, View, dense};
-use tilewright_expr::emit::combine;
+use tilewright_expr::emit::{MOST_PARAMETER_BYTES, combine};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
@@ -291,7 +291,9 @@ impl Core {
     /// The source of the kernel that a GPU would run for these operands.
     pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
         let graph = self.graph_of(true);
-        self.as_on_a_gpu(operands, |views, outs| Ok(combine(&Sections::new(graph, views, outs)?)?.source))
+        self.as_on_a_gpu(operands, |views, outs| {
+            Ok(combine(&Sections::new(graph, views, outs)?, MOST_PARAMETER_BYTES)?.source)
+        })
     }
 
     /// What that kernel is.

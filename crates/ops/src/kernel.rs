@@ -18,7 +18,9 @@ pub(crate) const HOST_BYTES: usize = 64 << 20;
 /// Emitted code has no use for the parts of the C++ library that NVRTC would read before it.
 const OPTIONS: [&str; 2] = ["--builtin-initializer-list=false", "--builtin-move-forward=false"];
 /// Largest parameter block that a launch writes on the stack; only many sections have a larger one.
-const BLOCK_BYTES: usize = 4096;
+const BLOCK_BYTES: usize = 8192;
+/// Where host operands have fixed places or there are none, the block is smaller, and so is what is filled with zeros.
+const SMALL_BLOCK_BYTES: usize = 512;
 
 /// A compiled kernel and what is known about it.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl Built {
     /// Emits the kernel of all sections and loads it, from the cache if it is there.
     pub(crate) fn new(sections: &Sections<'_>, gpu: &Gpu, name: &str) -> Result<Built, Error> {
         let start = Instant::now();
-        let kernel = combine(sections)?;
+        let kernel = combine(sections, gpu.device().parameter_bytes())?;
         let text = Text {
             name: name.to_string(),
             text: kernel.source.clone(),
@@ -123,6 +125,10 @@ impl Launch {
     /// Queues the kernel. With host operands that fit into the parameter block this allocates nothing.
     pub(crate) fn run(&self, operands: &[Operand<'_>], targets: &Targets<'_>, known: Known) -> Result<(), Error> {
         let bytes = self.built.kernel.bytes;
+        if bytes <= SMALL_BLOCK_BYTES {
+            let mut block = Block([0; SMALL_BLOCK_BYTES]);
+            return self.run_in(&mut block.0[..bytes], operands, targets, known);
+        }
         if bytes <= BLOCK_BYTES {
             let mut block = Block([0; BLOCK_BYTES]);
             return self.run_in(&mut block.0[..bytes], operands, targets, known);
@@ -195,4 +201,4 @@ fn gather(pieces: &[Piece], operands: &[Operand<'_>], to: &mut [u8]) {
 
 /// The parameter block on the stack, aligned as the kernel's struct is.
 #[repr(align(16))]
-struct Block([u8; BLOCK_BYTES]);
+struct Block<const BYTES: usize>([u8; BYTES]);

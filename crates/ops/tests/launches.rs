@@ -43,12 +43,12 @@ fn pipelines(device: &Device) -> Vec<(&'static str, usize, [Vec<LaunchRecord>; 2
     );
     let pixels = Random(3).vec(90 * 120 * 3, |r| r.bits() as u8);
     let picture = Tensor::<u8, (Y, X, C)>::from_vec([90, 120, 3], pixels).unwrap().to(device).unwrap();
-    let boxes: Vec<Rect> = (0..300).map(|i| Rect::new(i % 50, i % 30, 20 + i % 41, 10 + i % 47)).collect();
-    let boxes = Tensor::<Rect, (N,)>::from_vec([300], boxes).unwrap();
+    let boxes: Vec<Rect> = (0..600).map(|i| Rect::new(i % 50, i % 30, 20 + i % 41, 10 + i % 47)).collect();
+    let boxes = Tensor::<Rect, (N,)>::from_vec([600], boxes).unwrap();
     let colour = random::<1, (C,)>(4, [3], &Device::Cpu);
     pipeline!(
         "crops",
-        300 * 3 * 16 * 8 * 4,
+        600 * 3 * 16 * 8 * 4,
         fuse(|pic: In<u8, (Y, X, C)>, boxes: In<Rect, (N,)>, mul: In<f32, (C,)>| {
             (pic.crop::<Y, X, _>(boxes).resize::<Y, X>(16, 8).reverse::<C>() * mul).store::<(N, C, Y, X)>()
         }),

@@ -16,7 +16,7 @@ const LEN: usize = PICTURE[0] * PICTURE[1];
 /// Prepared sets of parameters, so that each call has its own.
 const SETS: usize = 16;
 /// Most pictures whose parameters surely travel with the launch: larger ones are copied, which a graph cannot contain.
-const MOST_BY_VALUE: usize = 150;
+const MOST_BY_VALUE: usize = 600;
 /// Pictures of `both`.
 const BOTH: usize = 50;
 

@@ -10,8 +10,8 @@ use cudarc::driver::sys::*;
 use super::{Context, Handle, Stream};
 use crate::{Error, LaunchConfig};
 
-/// No parameter is smaller than a byte, and no kernel has more bytes of parameters (CUDA 12.1).
-const MOST_BYTES: usize = 32_764;
+/// No kernel has more bytes of parameters (from CUDA 12.1 on), and no parameter is smaller than a byte.
+pub(crate) const MOST_PARAMETER_BYTES: usize = 32_764;
 /// So many pointers to parameters are kept on the stack.
 const MOST_POINTERS: usize = 64;
 
@@ -80,7 +80,7 @@ impl Function {
             let found = unsafe { read(self.handle.0, index, &mut offset, &mut bytes) } == 0;
             found.then_some(bytes)
         };
-        Ok(Some((0..MOST_BYTES).map_while(parameter).collect()))
+        Ok(Some((0..MOST_PARAMETER_BYTES).map_while(parameter).collect()))
     }
 
     /// # Safety

@@ -53,7 +53,7 @@ mod tensor_map;
 
 pub(crate) use compiler::{Compiler, preload};
 pub(crate) use context::Context;
-pub(crate) use kernel::{Function, Module};
+pub(crate) use kernel::{Function, MOST_PARAMETER_BYTES, Module};
 pub(crate) use memory::{Memory, Pinned};
 pub(crate) use stream::{Event, Graph, Stream};
 pub(crate) use tensor_map::{EncodeTiled, encode_tiled};

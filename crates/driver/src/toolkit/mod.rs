@@ -16,6 +16,9 @@ pub use wheel::{Progress, Stage, Wheel};
 
 use crate::{Error, libcuda, raw};
 
+/// The oldest version that compiles every emitted kernel: 12.0 takes no parameter block above 4 KB.
+const OLDEST: (i32, i32) = (12, 1);
+
 /// NVRTC, loaded.
 pub struct Nvrtc {
     pub(crate) raw: raw::Compiler,
@@ -133,8 +136,9 @@ fn load(file: &Path, newest: i32) -> Result<Nvrtc, String> {
     if version.0 > newest {
         return Err(too_new(version.0));
     }
-    if version.0 < 12 {
-        return Err(format!("version {}.{} is too old, 12.0 is the least", version.0, version.1));
+    if version < OLDEST {
+        let (major, minor) = OLDEST;
+        return Err(format!("version {}.{} is too old, {major}.{minor} is the least", version.0, version.1));
     }
     Ok(Nvrtc { raw: compiler, version, path: real })
 }

@@ -4,13 +4,13 @@
 
 use super::params::{STREAMING_BYTES, result_bytes};
 use super::run::Role;
-use super::{ENTRY, Field, PARAMETER_BYTES, Params, Piece, Written, emit, include};
+use super::{ENTRY, Field, PARAMETER_BYTES, Params, Piece, Written, emit_with, include};
 use crate::error::Error;
 use crate::sections::{Section, Sections};
 use std::fmt::Write as _;
 
-/// The largest parameter block that a kernel can have.
-const MOST_BYTES: usize = 32_764;
+/// The largest parameter block that a kernel can have, from CUDA 12.1 and compute capability 7.0 on.
+pub const MOST_PARAMETER_BYTES: usize = 32_764;
 
 /// The kernel of a launch, and how to call it.
 #[derive(Clone, Debug)]
@@ -55,10 +55,10 @@ pub struct Sending {
     pub buffer_bytes: usize,
 }
 
-/// Writes the kernel of a launch.
-pub fn combine(sections: &Sections<'_>) -> Result<Combined, Error> {
+/// Writes the kernel of a launch, for a device that takes a parameter block of `most` bytes.
+pub fn combine(sections: &Sections<'_>, most: usize) -> Result<Combined, Error> {
     if let [section] = sections.list.as_slice() {
-        let kernel = emit(&section.graph, &section.plan)?;
+        let kernel = emit_with(&section.graph, &section.plan, PARAMETER_BYTES.min(most))?;
         let (bytes, shared_bytes) = (kernel.params.bytes(), kernel.shared_bytes);
         let parts = vec![(0, kernel.params, kernel.shared)];
         return Ok(Combined { source: kernel.source, entry: kernel.entry, bytes, shared_bytes, parts });
@@ -67,7 +67,7 @@ pub fn combine(sections: &Sections<'_>) -> Result<Combined, Error> {
     let write = |s: &Section<'_>| Written::new(&s.graph, &s.plan, role);
     let mut written: Vec<Written> = sections.list.iter().map(write).collect::<Result<_, Error>>()?;
     let wide = sections.large_grid();
-    let (places, bytes) = places(&mut written, wide)?;
+    let (places, bytes) = places(&mut written, wide, most)?;
     let mut source = String::new();
     let mut headers: Vec<&str> = Vec::new();
     for (number, section) in written.iter().enumerate() {
@@ -93,22 +93,22 @@ fn table_bytes(sections: usize, wide: bool) -> usize {
 }
 
 /// Divides the parameter block: where each section's part starts, and how long the block is.
-fn places(written: &mut [Written], wide: bool) -> Result<(Vec<usize>, usize), Error> {
+fn places(written: &mut [Written], wide: bool, most: usize) -> Result<(Vec<usize>, usize), Error> {
     let table = table_bytes(written.len(), wide).next_multiple_of(16);
     let head = |s: &Written| s.params.sent_offset() + s.params.sent.fixed_bytes();
     let heads: usize = table + written.iter().map(head).sum::<usize>();
     let movable = written.iter().filter(|s| s.params.sent.any_movable()).count();
-    let room = (PARAMETER_BYTES.saturating_sub(heads) / movable.max(1)) & !15;
+    let room = (PARAMETER_BYTES.min(most).saturating_sub(heads) / movable.max(1)) & !15;
     let mut at = table;
     let mut places = Vec::with_capacity(written.len());
     for section in written.iter_mut() {
-        let most = head(section) + room;
-        section.params.settle(most);
+        let end = head(section) + room;
+        section.params.settle(end);
         places.push(at);
         at += section.params.bytes().next_multiple_of(16);
     }
-    if at > MOST_BYTES {
-        return Err(Error::Parameters { sections: written.len(), bytes: at, limit: MOST_BYTES });
+    if at > most {
+        return Err(Error::Parameters { sections: written.len(), bytes: at, limit: most });
     }
     Ok((places, at))
 }
