@@ -8,12 +8,19 @@ Operands rotate over more memory than the level-2 cache holds.
 import sys
 
 import pytorch
-from pytorch import add, attempt, device_us, write
+from pytorch import add, attempt, device_us, graph_us, write
 
 import torch
 
 COUNT = 1 << 24
 L2_BYTES = 64 << 20
+PATTERNS = {
+    "none": range(10, 29, 2),
+    "row": (20, 26),
+    "column": (20, 26),
+    "scalar": (20, 26),
+    "transposed": (20, 26),
+}
 UNARY = {
     "digamma": torch.special.digamma,
     "lgamma": torch.special.gammaln,
@@ -31,6 +38,28 @@ def uniform(count):
 
 def timed(case, call, sets):
     add("special", case, "device_us", device_us(lambda i: call(*sets[i % len(sets)]), 9), "PyTorch eager")
+
+
+def binary(pattern, exponent):
+    columns = 1 << exponent // 2
+    rows = (1 << exponent) // columns
+    right = {"none": (rows, columns), "row": (columns,), "column": (rows, 1), "scalar": (), "transposed": (columns, rows)}[pattern]
+
+    def operands():
+        b = torch.rand(right, device="cuda")
+        b = b.t() if pattern == "transposed" else b
+        a = torch.rand(rows, columns, device="cuda")
+        return a, b, torch.empty_like(a)
+
+    sets = [operands() for _ in range(min(64, 2 + L2_BYTES // (12 << exponent)))]
+
+    def call(i):
+        a, b, result = sets[i % len(sets)]
+        torch.add(a, b, out=result)
+
+    case = f"add/{pattern}/2^{exponent}"
+    add("special", case, "device_us", device_us(call, 9), "PyTorch eager")
+    add("special", case, "device_us_graph", graph_us(call), "PyTorch eager")
 
 
 def main():
@@ -51,6 +80,9 @@ def main():
         whole = lambda: torch.randint(0, 1 << 40, (1 << exponent,), dtype=torch.int64, device="cuda")
         sets = [(whole(), whole()) for _ in range(many)]
         attempt("special/gcd", lambda: timed(f"gcd/2^{exponent}", torch.gcd, sets), failed)
+    for pattern, exponents in PATTERNS.items():
+        for exponent in exponents:
+            attempt(f"special/add/{pattern}", lambda: binary(pattern, exponent), failed)
     return write("peers-pytorch-special.json", failed)
 
 

@@ -1,5 +1,6 @@
 //! The suites, a file each.
 
+pub mod binary;
 pub mod chain;
 pub mod copy;
 pub mod cpu;
@@ -23,7 +24,8 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     let of_fuse = fuse::CASES.into_iter().map(|case| ("fuse", case));
     let of_reduce = reduce::CASES.into_iter().map(|case| ("reduce", case));
     let of_special = special::CASES.into_iter().map(|case| ("special", case));
-    CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).collect()
+    let of_binary = binary::CASES.into_iter().map(|case| ("special", case));
+    CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).chain(of_binary).collect()
 }
 
 const CASES: [(&str, &str); 22] = [
@@ -89,6 +91,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
         "fuse" => fuse::run(session, case, report),
+        "special" if case.starts_with("add/") => binary::run(session, case, report),
         "special" => special::run(session, case, report),
         other => Err(format!("no suite `{other}`").into()),
     }
