@@ -51,7 +51,7 @@ def binary(pattern, exponent):
         a = torch.rand(rows, columns, device="cuda")
         return a, b, torch.empty_like(a)
 
-    sets = [operands() for _ in range(min(64, 2 + L2_BYTES // (12 << exponent)))]
+    sets = [operands() for _ in range(min(16, 2 + L2_BYTES // (12 << exponent)))]
 
     def call(i):
         a, b, result = sets[i % len(sets)]

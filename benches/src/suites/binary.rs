@@ -31,7 +31,7 @@ pub const CASES: [&str; 18] = [
     "add/transposed/2^26",
 ];
 /// Most sets of operands: small ones stay in the level-2 cache, as they would in a program.
-const MOST_SETS: usize = 64;
+const MOST_SETS: usize = 16;
 
 /// The sum as a handle.
 type Add<A, B> = Fused<(In<f32, A>, In<f32, B>), Out<f32, A>>;
