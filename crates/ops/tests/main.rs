@@ -18,6 +18,7 @@ mod scalar_fn;
 mod scans;
 mod scatter;
 mod sections;
+mod single_precision;
 mod special;
 mod support;
 mod table;

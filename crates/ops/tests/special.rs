@@ -55,6 +55,16 @@ macro_rules! one {
                 same!(&device, what, fuse(|x: In<f64, (X,)>| special::$f::of(x).store::<(X,)>()), &double);
             )*
         }
+
+        pub(crate) mod $test {
+            use super::*;
+
+            /// The kernels for f32.
+            pub(crate) fn sources() -> Vec<(&'static str, String)> {
+                let (x, _) = numbers(1);
+                vec![$((stringify!($f), fuse(|x: In<f32, (X,)>| special::$f::of(x).store::<(X,)>()).cuda_source(&x).unwrap())),*]
+            }
+        }
     };
 }
 
@@ -71,6 +81,19 @@ macro_rules! two {
                 let f = fuse(|x: In<f64, (X,)>, y: In<f64, (X,)>| special::$f::of(x, y).store::<(X,)>());
                 same!(&device, what, f, &c, &d);
             )*
+        }
+
+        pub(crate) mod $test {
+            use super::*;
+
+            /// The kernels for f32.
+            pub(crate) fn sources() -> Vec<(&'static str, String)> {
+                let (x, _) = numbers(1);
+                vec![$((stringify!($f), {
+                    let f = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| special::$f::of(x, y).store::<(X,)>());
+                    f.cuda_source(&x, &x).unwrap()
+                })),*]
+            }
         }
     };
 }
@@ -98,6 +121,22 @@ macro_rules! complex {
                 assert_same(what, &on_gpu.0.to_vec().unwrap(), &on_cpu.0.to_vec().unwrap());
                 assert_same(what, &on_gpu.1.to_vec().unwrap(), &on_cpu.1.to_vec().unwrap());
             )*
+        }
+
+        pub(crate) mod $test {
+            use super::*;
+
+            /// The kernels for f32.
+            pub(crate) fn sources() -> Vec<(&'static str, String)> {
+                let (x, _) = numbers(1);
+                vec![$((stringify!($f), {
+                    let f = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| {
+                        let (re, im) = special::$f::of(x, y);
+                        (re.store::<(X,)>(), im.store::<(X,)>())
+                    });
+                    f.cuda_source(&x, &x).unwrap()
+                })),*]
+            }
         }
     };
 }

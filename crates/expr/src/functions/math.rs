@@ -83,7 +83,7 @@ impl Math<'_> {
         add Add; sub Sub; mul Mul; div Div; min Min; max Max; and And; or Or; shl Shl; shr Shr;
         lt Lt; gt Gt; ge Ge; eq Eq; ne Ne;
     }
-    unary! { neg Neg; abs Abs; sqrt Sqrt; trunc Trunc; round Round; not Not; }
+    unary! { neg Neg; abs Abs; sqrt Sqrt; trunc Trunc; not Not; }
 
     pub(super) fn is_double(&self) -> bool {
         self.format.float == DType::F64

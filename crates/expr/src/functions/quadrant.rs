@@ -2,15 +2,23 @@
 //! Payne and Hanek's product with the bits of 2/pi beyond. Of `|x|`: the functions are odd or even.
 
 use super::coefficients::TWO_OVER_PI;
-use super::math::{Math, Pair};
+use super::math::{Math, Nearest, Pair};
 use crate::dtype::{DType, Scalar};
-use crate::graph::{Binary, NodeId, Op, Unary};
+use crate::graph::{Binary, NodeId, Op};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// pi/2 less its nearest f64, and what then remains.
-const BELOW: (f64, f64) = (6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33);
-/// From here on the product with the bits of 2/pi is taken. Below, a multiple of pi/2 has at most 22 bits.
-const FAR: f64 = 4_194_304.0;
+/// pi/2 in three parts, each as long as an f64 is: what remains is below 1e-49.
+const DOUBLE: [f64; 3] = [FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
+/// The same with two parts as long as an f32 is.
+const SINGLE: [f64; 3] = {
+    let first = FRAC_PI_2 as f32 as f64;
+    let second = (FRAC_PI_2 - first) as f32 as f64;
+    [first, second, FRAC_PI_2 - first - second + DOUBLE[1]]
+};
+/// From here on the product with the bits of 2/pi is taken. Below, multiples of pi/2 are so few that what the three parts lack does not
+/// count beside the closest that a number comes to one.
+const FAR_SINGLE: f64 = 32_768.0;
+const FAR_DOUBLE: f64 = 4_194_304.0;
 
 /// `|x| = q pi/2 + r`, `|r| <= pi/4` (or a little more), `q` modulo 4.
 pub(super) struct Quadrant {
@@ -22,46 +30,26 @@ pub(super) struct Quadrant {
 impl Math<'_> {
     /// Of a finite `x` that is not negative.
     pub(super) fn quadrant(&mut self, x: NodeId) -> Quadrant {
-        let far = self.c(FAR);
-        let far = self.ge(x, far);
-        if self.is_double() { self.double_quadrant(x, far) } else { self.single_quadrant(x, far) }
+        let limit = self.pick(FAR_SINGLE, FAR_DOUBLE);
+        let limit = self.c(limit);
+        let far = self.ge(x, limit);
+        let near_by = self.few_quarters(x);
+        let far_off = if self.is_double() { self.double_far(x) } else { self.single_far(x) };
+        Quadrant { q: self.select(far, far_off.q, near_by.q), r: self.select_pair(far, far_off.r, near_by.r) }
     }
 
-    fn double_quadrant(&mut self, x: NodeId, far: NodeId) -> Quadrant {
-        let n = self.times(x, FRAC_2_PI);
-        let n = self.round(n);
-        let half = self.c(FRAC_PI_2);
+    fn few_quarters(&mut self, x: NodeId) -> Quadrant {
+        let parts = self.pick(SINGLE, DOUBLE);
+        let [first, second, third] = parts.map(|v| self.c(v));
+        let Nearest { n, whole: q, .. } = self.nearest(x, FRAC_2_PI);
         // Exact: a multiple of the last place of pi/2, below 1.
-        let first = self.without(n, half, x);
-        let (second, third) = (self.c(BELOW.0), self.c(BELOW.1));
+        let rest = self.without(n, first, x);
         let p = self.product(n, second);
         let minus = self.neg(p.h);
-        let near = self.two_sum(first, minus);
+        let r = self.two_sum(rest, minus);
         let low = self.fma(n, third, p.l);
-        let l = self.sub(near.l, low);
-        let near = self.fast_sum(near.h, l);
-        let q = self.whole(n);
-
-        let (far_q, far_r) = self.double_far(x);
-        Quadrant { q: self.select(far, far_q, q), r: self.select_pair(far, far_r, near) }
-    }
-
-    /// In f64, where two parts of pi/2 are enough: below [`FAR`], no f32 is closer to a multiple than 4e-9.
-    fn single_quadrant(&mut self, x: NodeId, far: NodeId) -> Quadrant {
-        let graph = &mut *self.graph;
-        let wide = graph.cast(x, DType::F64);
-        let [scale, half, low] = [FRAC_2_PI, -FRAC_PI_2, -BELOW.0].map(|v| graph.constant(Scalar::of(v)));
-        let n = graph.rounded(Binary::Mul, wide, scale);
-        let n = graph.unary(Unary::Round, n);
-        let near = graph.fma(n, half, wide);
-        let near = graph.fma(n, low, near);
-        let q = graph.cast(n, DType::I32);
-        let (far_q, far_r) = self.single_far(x);
-        let (q, r) = (self.select(far, far_q, q), self.select(far, far_r, near));
-        let h = self.float(r);
-        let back = self.graph.cast(h, DType::F64);
-        let l = self.sub(r, back);
-        Quadrant { q, r: Pair { h, l: self.float(l) } }
+        let l = self.sub(r.l, low);
+        Quadrant { q, r: self.fast_sum(r.h, l) }
     }
 
     fn long(&mut self, value: u64) -> NodeId {
@@ -106,7 +94,7 @@ impl Math<'_> {
 
     /// An f64 that is not negative, far from 0. Its 53-bit significand times 192 bits of 2/pi, those of weight above 2
     /// quarters left out, which are whole turns.
-    fn double_far(&mut self, x: NodeId) -> (NodeId, Pair) {
+    fn double_far(&mut self, x: NodeId) -> Quadrant {
         let bits = self.same_bits(x, DType::U64);
         let (mask, top) = (self.long((1 << 52) - 1), self.long(1 << 52));
         let m = self.and(bits, mask);
@@ -155,13 +143,18 @@ impl Math<'_> {
         let f = self.two_sum(a1, a2);
         let l = self.add(f.l, low);
         let f = self.fast_sum(f.h, l);
-        let half = self.pair(FRAC_PI_2, BELOW.0);
-        let r = self.pair_product(f, half);
-        (q, self.normal(r))
+        Quadrant { q, r: self.of_quarters(f) }
     }
 
-    /// As [`Math::double_far`], of an f32, the result in f64: 24 bits times 96.
-    fn single_far(&mut self, x: NodeId) -> (NodeId, NodeId) {
+    /// A fraction of a quarter as an angle.
+    fn of_quarters(&mut self, f: Pair) -> Pair {
+        let half = self.pair(DOUBLE[0], DOUBLE[1]);
+        let r = self.pair_product(f, half);
+        self.normal(r)
+    }
+
+    /// As [`Math::double_far`], of an f32: 24 bits times 96.
+    fn single_far(&mut self, x: NodeId) -> Quadrant {
         let bits = self.same_bits(x, DType::U32);
         let (mask, top, shift) = (self.short((1 << 23) - 1), self.short(1 << 23), self.short(23));
         let m = self.and(bits, mask);
@@ -189,10 +182,20 @@ impl Math<'_> {
         let t = self.add(p0, p1);
         let t = self.add(t, p2);
         let (q, rest) = self.quarters(t);
-        let rest = self.graph.cast(rest, DType::F64);
-        let unit = self.graph.constant(Scalar::of(FRAC_PI_2 * 2f64.powi(-62)));
-        let r = self.mul(rest, unit);
-        (q, r)
+        // In parts of 24 bits, which are exact in f32; the first one has the sign.
+        let mut part = |down: i64, mask: i64, weight: i32| {
+            let [down, mask] = [down, mask].map(|v| self.graph.constant(Scalar::of(v)));
+            let bits = self.shr(rest, down);
+            let bits = self.and(bits, mask);
+            let bits = self.graph.cast(bits, DType::I32);
+            let value = self.float(bits);
+            self.times(value, 2f64.powi(weight))
+        };
+        let [a, b, c] = [part(40, -1, -22), part(16, 0xff_ffff, -46), part(0, 0xffff, -62)];
+        let f = self.two_sum(a, b);
+        let l = self.add(f.l, c);
+        let f = self.fast_sum(f.h, l);
+        Quadrant { q, r: self.of_quarters(f) }
     }
 
     /// Of a fraction of a turn in 2^-64: the nearest quarter, and what remains, an `i64` in 2^-62 quarters.

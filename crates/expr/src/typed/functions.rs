@@ -127,7 +127,7 @@ impl<T, S: Set> Expr<T, S> {
 
     /// The tangent, of any number of radians.
     ///
-    /// Error below 1.0 in `f32`, 0.9 in `f64`.
+    /// Error below 1.1 in `f32`, 0.9 in `f64`.
     pub fn tan(self) -> Self
     where
         T: Float,

@@ -76,7 +76,7 @@ pub(super) const TABLE: [Row; 31] = [
     row("cbrt", (0.6, 0.6), (-8.0, 8.0), One(Graph::cbrt, f64::cbrt)),
     row("sin", (0.8, 0.8), (-100.0, 100.0), One(Graph::sin, f64::sin)),
     row("cos", (0.8, 0.8), (-100.0, 100.0), One(Graph::cos, f64::cos)),
-    row("tan", (1.0, 0.9), (-100.0, 100.0), One(Graph::tan, f64::tan)),
+    row("tan", (1.1, 0.9), (-100.0, 100.0), One(Graph::tan, f64::tan)),
     row("asin", (0.7, 0.7), (-1.0, 1.0), One(Graph::asin, f64::asin)),
     row("acos", (0.7, 0.7), (-1.0, 1.0), One(Graph::acos, f64::acos)),
     row("atan", (0.7, 0.7), (-8.0, 8.0), One(Graph::atan, f64::atan)),
