@@ -123,6 +123,40 @@ def polynomial(name, what, f, low, high, format, weight=None, bits=None, split=F
         print(f"/// To be added last.\npub(crate) const {name}_HIGH: f64 = {high};")
 
 
+def rounded(name, what, f, low, high, degree, weight=None, first=()):
+    """Prints the f32 table `name` of `f` on [low, high], the lowest power first, less the coefficients `first`, which are given.
+
+    Least squares of the error times weight(v) (1 / |f| if left out). Each coefficient is rounded in turn, and those above it are
+    fitted anew, so that they make up for what it lost.
+    """
+    low, high = mpf(low), mpf(high)
+    nodes = 80
+    xs = [(high + low) / 2 + (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * nodes)) for k in range(nodes)]
+    ys = [f(x) for x in xs]
+    scale = [abs(weight(x)) if weight else 1 / abs(y) for x, y in zip(xs, ys)]
+    unit = max(abs(low), abs(high))
+    p = [mpf(a) for a in first]
+    while len(p) <= degree:
+        k, n = len(p), degree + 1 - len(p)
+        rows = [[s * (x / unit) ** j for j in range(k, degree + 1)] for x, s in zip(xs, scale)]
+        rest = [s * (y - value(p, x)) for x, y, s in zip(xs, ys, scale)]
+        normal, right = mp.matrix(n, n), mp.matrix(n, 1)
+        for i in range(n):
+            right[i] = mp.fsum(r[i] * b for r, b in zip(rows, rest))
+            for j in range(n):
+                normal[i, j] = mp.fsum(r[i] * r[j] for r in rows)
+        p.append(mpf(nearest(mp.lu_solve(normal, right)[0] / unit**k, SINGLE)))
+    worst = max(abs(value(p, x) - y) * s for x, y, s in zip(xs, ys, scale))
+    texts = [literal(float(a), SINGLE) for a in p[len(first):]]
+    print(f"/// {what}; error 2^{float(mp.log(worst, 2)):.1f}.")
+    print(f"pub(crate) const {name.upper()}: [f64; {len(texts)}] = [{', '.join(texts)}];")
+
+
+def after_ln(f):
+    """What a relative error of `f` counts in `ln(1 + f)`."""
+    return abs(f / ((1 + f) * mp.log(1 + f))) if abs(f) > mpf(10) ** -20 else mpf(1)
+
+
 def both(name, what, f, low, high, **options):
     """The polynomial in either format."""
     for format in (SINGLE, DOUBLE):

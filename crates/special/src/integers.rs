@@ -5,47 +5,50 @@
 
 use tilewright_expr::extend::scalar_fn;
 
-/// Stein's algorithm: at most 64 steps of a shift and a subtraction for each operand. `gcd(0, x) = x`.
+/// Stein's algorithm: steps of a subtraction and a shift, with half the registers once both fit in 32 bits. `gcd(0, x) = x`.
 #[scalar_fn]
 pub fn gcd_u64(a: u64, b: u64) -> u64 {
-    if a == 0 {
-        return b;
-    }
-    if b == 0 {
-        return a;
-    }
-    if (a | b) >> 32 == 0 {
-        return gcd_u32(a as u32, b as u32) as u64;
+    if a == 0 || b == 0 {
+        return a | b;
     }
     let twos = (a | b).trailing_zeros();
     let mut u = a >> a.trailing_zeros();
     let mut v = b >> b.trailing_zeros();
-    while u != v {
-        let rest = u.abs_diff(v);
-        u = u.min(v);
-        v = rest >> rest.trailing_zeros();
+    while (u | v) >> 32 != 0 {
+        let mut rest = u.max(v) - u.min(v);
+        v = u.min(v);
+        if rest as u32 == 0 {
+            if rest == 0 {
+                return v << twos;
+            }
+            rest >>= 32;
+        }
+        u = rest >> (rest as u32).trailing_zeros();
     }
-    u << twos
+    (odd_divisor(u as u32, v as u32) as u64) << twos
 }
 
 /// As [`gcd_u64`].
 #[scalar_fn]
 pub fn gcd_u32(a: u32, b: u32) -> u32 {
-    if a == 0 {
-        return b;
-    }
-    if b == 0 {
-        return a;
+    if a == 0 || b == 0 {
+        return a | b;
     }
     let twos = (a | b).trailing_zeros();
-    let mut u = a >> a.trailing_zeros();
-    let mut v = b >> b.trailing_zeros();
-    while u != v {
-        let rest = u.abs_diff(v);
-        u = u.min(v);
-        v = rest >> rest.trailing_zeros();
+    odd_divisor(a >> a.trailing_zeros(), b >> b.trailing_zeros()) << twos
+}
+
+/// Of two numbers, one of them odd, none 0.
+#[scalar_fn]
+fn odd_divisor(a: u32, b: u32) -> u32 {
+    let mut u = a;
+    let mut v = b;
+    while u != 0 {
+        let rest = u.max(v) - u.min(v);
+        v = u.min(v);
+        u = rest >> rest.trailing_zeros();
     }
-    u << twos
+    v
 }
 
 /// As [`gcd_u64`].

@@ -55,24 +55,34 @@ pub(crate) const LOG_GAMMA_ONE_DOUBLE: [f64; 29] = [
 ];
 /// To be added last.
 pub(crate) const LOG_GAMMA_ONE_DOUBLE_HIGH: f64 = -0.5772156649015329;
-/// `ln gamma(2 + v) / v`, `-1/2 <= v <= 1`; error 2^-28.0.
-pub(crate) const LOG_GAMMA_TWO_SINGLE: [f64; 11] = [
-    6.779057e-09,
-    0.32246703,
-    -0.06735232,
-    0.020581009,
-    -0.007385412,
-    0.0028881347,
-    -0.0011916672,
-    0.00051976595,
-    -0.00023603,
-    9.078144e-05,
-    -1.8448647e-05,
+/// `(gamma(1 + x) - x) / d` of `d = 1 - x`, `0 <= x <= 1`; error 2^-26.1.
+pub(crate) const LOG_GAMMA_BELOW_SINGLE: [f64; 10] = [
+    0.5772157,
+    0.41184065,
+    -0.08160096,
+    0.07464779,
+    -0.0026880302,
+    0.022947013,
+    -0.024388047,
+    0.038889375,
+    -0.02651487,
+    0.009651307,
 ];
-/// To be added last.
-pub(crate) const LOG_GAMMA_TWO_SINGLE_HIGH: f64 = 0.42278433;
+/// `(gamma(x)^(1 / (x - 1)) - 1) / (x - 2)` of `u = (x - 3) / (x + 3)`, `1 <= x <= 13`; error 2^-26.3.
+pub(crate) const LOG_GAMMA_ABOVE_SINGLE: [f64; 10] = [
+    0.41421357,
+    -0.040626243,
+    0.008809742,
+    -0.010566078,
+    0.004255705,
+    -0.0050357785,
+    0.0021302646,
+    -0.0025584658,
+    0.0022016899,
+    -0.0027672623,
+];
 /// `ln gamma(2 + v) / v`, `-1/2 <= v <= 1`; error 2^-56.6.
-pub(crate) const LOG_GAMMA_TWO_DOUBLE: [f64; 22] = [
+pub(crate) const LOG_GAMMA_TWO: [f64; 22] = [
     4.607983571769577e-18,
     0.3224670334241132,
     -0.06735230105319792,
@@ -97,27 +107,9 @@ pub(crate) const LOG_GAMMA_TWO_DOUBLE: [f64; 22] = [
     1.6757674597634894e-09,
 ];
 /// To be added last.
-pub(crate) const LOG_GAMMA_TWO_DOUBLE_HIGH: f64 = 0.42278433509846713;
-/// `ln gamma(x) / (x - 2)` of `v = x - 6.5`, `3 <= x <= 10.5`; error 2^-24.5.
-pub(crate) const LOG_GAMMA_MIDDLE_SINGLE: [f64; 15] = [
-    1.2583472,
-    0.11879205,
-    -0.007922168,
-    0.0007386999,
-    -7.9592464e-05,
-    9.311344e-06,
-    -1.1441953e-06,
-    1.4421286e-07,
-    -1.973196e-08,
-    3.0260805e-09,
-    -3.2052905e-10,
-    7.0728263e-12,
-    -6.3543953e-12,
-    2.7915946e-12,
-    -2.7415678e-13,
-];
+pub(crate) const LOG_GAMMA_TWO_HIGH: f64 = 0.42278433509846713;
 /// `ln gamma(x) / (x - 2)` of `v = x - 5`, `3 <= x <= 8`; error 2^-54.2.
-pub(crate) const LOG_GAMMA_MIDDLE_DOUBLE: [f64; 26] = [
+pub(crate) const LOG_GAMMA_MIDDLE: [f64; 26] = [
     1.0593512767826485,
     0.14892213054971734,
     -0.01275355089371984,
@@ -145,10 +137,8 @@ pub(crate) const LOG_GAMMA_MIDDLE_DOUBLE: [f64; 26] = [
     -4.159781741264095e-19,
     2.3232201306610663e-20,
 ];
-/// `x` times what `ln gamma(x)` has beyond `(x - 1/2) ln x - x + ln(2 pi) / 2`, of `z = 1 / x^2`, `x >= 8`; error 2^-31.1.
-pub(crate) const STIRLING_SINGLE: [f64; 2] = [0.083333306, -0.0027655105];
 /// `x` times what `ln gamma(x)` has beyond `(x - 1/2) ln x - x + ln(2 pi) / 2`, of `z = 1 / x^2`, `x >= 8`; error 2^-60.5.
-pub(crate) const STIRLING_DOUBLE: [f64; 6] = [
+pub(crate) const STIRLING: [f64; 6] = [
     0.0833333333333333,
     -0.002777777777608122,
     0.0007936506659055487,

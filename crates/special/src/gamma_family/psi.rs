@@ -2,7 +2,7 @@
 
 use super::psi_fits as fits;
 use crate::circle::{cos_half_turns, sin_half_turns};
-use crate::power::logarithm;
+use crate::power::{ln_1p_single, logarithm, reciprocal_single};
 use tilewright_expr::extend::{Float, scalar_fn};
 
 /// `psi(x) = gamma'(x) / gamma(x)`.
@@ -11,6 +11,12 @@ use tilewright_expr::extend::{Float, scalar_fn};
 /// `psi(1 - x)`, from which the reflection starts.
 #[scalar_fn]
 pub fn digamma<T: Float>(x: T) -> T {
+    if T::IS_F32 {
+        // 2^126, below which `reciprocal_single` and `ln_1p_single` hold.
+        if x >= T::MIN_POSITIVE && x <= 8.5e37 {
+            return digamma_single(x as f32) as T;
+        }
+    }
     if x > 0.0 {
         return digamma_right(x);
     }
@@ -23,41 +29,61 @@ pub fn digamma<T: Float>(x: T) -> T {
     }
     let cotangent = cos_half_turns(r) / sin_half_turns(r);
     // psi(1 - x) - pi cot(pi x)
-    let right = if x > -2.0 { digamma_near(-x) } else { digamma_right(1.0 - x) };
-    cotangent.mul_add(-T::PI, right)
+    cotangent.mul_add(-T::PI, digamma_after(-x))
 }
 
-/// `psi(1 + y)` for `0 <= y <= 2`: `(1 + y - root) P(y - 1)`.
+/// `psi(1 + y)` of `y >= 0`.
+#[scalar_fn]
+fn digamma_after<T: Float>(y: T) -> T {
+    if T::IS_F32 {
+        let y = y as f32;
+        let r = reciprocal_single(1.0 + y);
+        return from_slope(y, r.polynomial(&fits::DIGAMMA_ABOVE_SINGLE)) as T;
+    }
+    if y < 2.0 { digamma_near(y) } else { digamma_right(1.0 + y) }
+}
+
+/// `e^psi` is nearly a straight line, so that its slope from the root on is a short polynomial: of `x` for `psi(1 + x)` below 1, of
+/// `1 / x` beyond. No branch, so that threads stay together.
+#[scalar_fn]
+fn digamma_single(x: f32) -> f32 {
+    let r = reciprocal_single(x);
+    let above = r.polynomial(&fits::DIGAMMA_ABOVE_SINGLE);
+    let below = x.polynomial(&fits::DIGAMMA_BELOW_SINGLE);
+    let step = x < 1.0;
+    let value = from_slope(if step { x } else { x - 1.0 }, if step { below } else { above });
+    if step { value - r } else { value }
+}
+
+/// `ln(1 + (1 + y - root) slope)`.
+#[scalar_fn]
+fn from_slope(y: f32, slope: f32) -> f32 {
+    let d = (y - (fits::DIGAMMA_AT_SINGLE[0] as f32)) - (fits::DIGAMMA_AT_SINGLE[1] as f32);
+    ln_1p_single(d * slope)
+}
+
+/// `psi(1 + y)` for `0 <= y <= 2` in f64: `(1 + y - root) P(y - 1)`.
 #[scalar_fn]
 fn digamma_near<T: Float>(y: T) -> T {
-    let v = y - 1.0;
-    if T::IS_F32 {
-        let d = (y - (fits::DIGAMMA_AT_SINGLE[0] as T)) - (fits::DIGAMMA_AT_SINGLE[1] as T);
-        return d * (v.polynomial(&fits::DIGAMMA_NEAR_SINGLE) + (fits::DIGAMMA_NEAR_SINGLE_HIGH as T));
-    }
     let d = (y - (fits::DIGAMMA_AT_DOUBLE[0] as T)) - (fits::DIGAMMA_AT_DOUBLE[1] as T);
-    d * (v.polynomial(&fits::DIGAMMA_NEAR_DOUBLE) + (fits::DIGAMMA_NEAR_DOUBLE_HIGH as T))
+    d * ((y - 1.0).polynomial(&fits::DIGAMMA_NEAR) + (fits::DIGAMMA_NEAR_HIGH as T))
 }
 
-/// Of a positive `x`: the polynomial up to 3, with `psi(x + 1) - 1 / x` below 1; beyond, `ln h + z R(z)` with `h = x - 1/2`,
-/// `z = 1 / h^2`. One division for both.
+/// Of a positive `x`: the polynomial up to 3, with `psi(x + 1) - 1 / x` below 1; beyond 8, `ln h + z R(z)` with `h = x - 1/2`,
+/// `z = 1 / h^2`. One division for both. In f32, of what [`digamma_single`] leaves, too small and too large.
 #[scalar_fn]
 fn digamma_right<T: Float>(x: T) -> T {
+    if T::IS_F32 {
+        return if x < 1.0 { -1.0 / x } else { logarithm(x) };
+    }
     let h = x - 0.5;
     let inverse = 1.0 / (if x < 1.0 { x } else { h * h });
     if x < 3.0 {
         let p = digamma_near(if x < 1.0 { x } else { x - 1.0 });
         return if x < 1.0 { p - inverse } else { p };
     }
-    if !T::IS_F32 {
-        if x < 8.0 {
-            return (x - 5.0).polynomial(&fits::DIGAMMA_MIDDLE);
-        }
+    if x < 8.0 {
+        return (x - 5.0).polynomial(&fits::DIGAMMA_MIDDLE);
     }
-    let p = if T::IS_F32 {
-        inverse.polynomial(&fits::DIGAMMA_FAR_SINGLE)
-    } else {
-        inverse.polynomial(&fits::DIGAMMA_FAR_DOUBLE)
-    };
-    p.mul_add(inverse, logarithm(h))
+    inverse.polynomial(&fits::DIGAMMA_FAR).mul_add(inverse, logarithm(h))
 }

@@ -6,28 +6,14 @@
 pub(crate) const DIGAMMA_AT_SINGLE: [f64; 2] = [0.46163213, 1.243815e-08];
 /// A root, and what it lacks.
 pub(crate) const DIGAMMA_AT_DOUBLE: [f64; 2] = [0.46163214496836236, -1.5522348162858677e-17];
-/// `psi(x) / (x - root)` of `v = x - 2`, `1 <= x <= 3`; error 2^-25.2.
-pub(crate) const DIGAMMA_NEAR_SINGLE: [f64; 15] = [
-    1.1495082e-08,
-    -0.26073897,
-    0.10899998,
-    -0.04954998,
-    0.023445966,
-    -0.011349513,
-    0.005562691,
-    -0.0026888275,
-    0.0013187804,
-    -0.0007924341,
-    0.0004155067,
-    -2.8264963e-05,
-    -9.129441e-07,
-    -0.00011889357,
-    6.368915e-05,
-];
-/// To be added last.
-pub(crate) const DIGAMMA_NEAR_SINGLE_HIGH: f64 = 0.7853075;
+/// `(e^psi(1 + x) - 1) / (1 + x - root)`, `x <= 1`; error 2^-23.9.
+pub(crate) const DIGAMMA_BELOW_SINGLE: [f64; 8] =
+    [0.94997835, 0.057212703, -0.059365094, 0.0560684, -0.046057895, 0.029466692, -0.012284611, 0.002389606];
+/// `(e^psi(x) - 1) / (x - root)` of `1 / x`, `x >= 1`; error 2^-25.5.
+pub(crate) const DIGAMMA_ABOVE_SINGLE: [f64; 7] =
+    [1.0000001, -0.03837541, -0.014304157, -0.00089709007, 0.005738868, -0.0026034724, 0.00041942942];
 /// `psi(x) / (x - root)` of `v = x - 2`, `1 <= x <= 3`; error 2^-54.0.
-pub(crate) const DIGAMMA_NEAR_DOUBLE: [f64; 31] = [
+pub(crate) const DIGAMMA_NEAR: [f64; 31] = [
     -2.5067594516468625e-17,
     -0.26073895468300146,
     0.10899991701762858,
@@ -61,7 +47,7 @@ pub(crate) const DIGAMMA_NEAR_DOUBLE: [f64; 31] = [
     2.944930002207525e-09,
 ];
 /// To be added last.
-pub(crate) const DIGAMMA_NEAR_DOUBLE_HIGH: f64 = 0.7853075386041053;
+pub(crate) const DIGAMMA_NEAR_HIGH: f64 = 0.7853075386041053;
 /// `psi(x)` of `v = x - 5`, `3 <= x <= 8`; error 2^-54.3.
 pub(crate) const DIGAMMA_MIDDLE: [f64; 28] = [
     1.5061176684318005,
@@ -93,10 +79,8 @@ pub(crate) const DIGAMMA_MIDDLE: [f64; 28] = [
     -1.7923329000927868e-19,
     9.581806199477877e-21,
 ];
-/// `(psi(x) - ln h) / z` of `z = 1 / h^2`, `h = x - 1/2`, `x >= 3`; error 2^-28.5.
-pub(crate) const DIGAMMA_FAR_SINGLE: [f64; 4] = [0.04166665, -0.0072878078, 0.0037140192, -0.0026058967];
 /// `(psi(x) - ln h) / z` of `z = 1 / h^2`, `h = x - 1/2`, `x >= 8`; error 2^-56.8.
-pub(crate) const DIGAMMA_FAR_DOUBLE: [f64; 6] = [
+pub(crate) const DIGAMMA_FAR: [f64; 6] = [
     0.0416666666666657,
     -0.00729166666271597,
     0.003844243410797925,

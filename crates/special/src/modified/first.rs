@@ -1,5 +1,5 @@
 //! Modified Bessel functions of the first kind: a polynomial in `x^2` below 4, `e^x` times a polynomial in `x` up to 10.5 and in
-//! `1 / x` beyond.
+//! `1 / x` beyond. `I0` and `I1` in f32: one polynomial in `x^2` up to 10.5.
 
 use super::fits;
 use tilewright_expr::extend::{Float, scalar_fn};
@@ -8,6 +8,11 @@ use tilewright_expr::extend::{Float, scalar_fn};
 #[scalar_fn]
 pub fn i0<T: Float>(x: T) -> T {
     let size = x.abs();
+    if T::IS_F32 {
+        if size < 10.5 {
+            return i0_single(x as f32) as T;
+        }
+    }
     if size < 4.0 {
         return i0_near(size * size);
     }
@@ -18,6 +23,11 @@ pub fn i0<T: Float>(x: T) -> T {
 #[scalar_fn]
 pub fn i1<T: Float>(x: T) -> T {
     let size = x.abs();
+    if T::IS_F32 {
+        if size < 10.5 {
+            return i1_single(x as f32) as T;
+        }
+    }
     if size < 4.0 {
         return x * i1_near(size * size);
     }
@@ -42,6 +52,24 @@ pub fn i1e<T: Float>(x: T) -> T {
         return x * i1_near(size * size) * (-size).exp();
     }
     i1_scaled(size).copysign(x)
+}
+
+/// `I0(x)` up to 10.5: one polynomial in `z = x^2`, and what rounding that took from the value.
+#[scalar_fn]
+fn i0_single(x: f32) -> f32 {
+    let z = x * x;
+    let p = z.polynomial(&fits::I0_WIDE);
+    let slope = x.abs().polynomial(&fits::I0_SLOPE);
+    p.mul_add(z, (p * z).mul_add(x.mul_add(x, -z) * slope, 1.0))
+}
+
+/// `I1(x)`, as [`i0_single`].
+#[scalar_fn]
+fn i1_single(x: f32) -> f32 {
+    let z = x * x;
+    let p = z.polynomial(&fits::I1_WIDE);
+    let slope = x.abs().polynomial(&fits::I1_SLOPE);
+    x * p.mul_add(z, (p * z).mul_add(x.mul_add(x, -z) * slope, 0.5))
 }
 
 /// `e^x v`, where `e^x` alone may be past the largest float.

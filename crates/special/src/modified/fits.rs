@@ -57,6 +57,38 @@ pub(crate) const I1_NEAR_DOUBLE: [f64; 13] = [
 ];
 /// To be added last.
 pub(crate) const I1_NEAR_DOUBLE_HIGH: f64 = 0.5;
+/// `(I0(x) - 1) / x^2` of `x^2`, `x <= 10.5`; error 2^-28.8.
+pub(crate) const I0_WIDE: [f64; 11] = [
+    0.25,
+    0.015624997,
+    0.00043402918,
+    6.7814303e-06,
+    6.783969e-08,
+    4.6978055e-10,
+    2.439186e-12,
+    8.678491e-15,
+    3.754241e-17,
+    1.0585808e-20,
+    3.8124608e-22,
+];
+/// `(I1(x) / x - 1/2) / x^2` of `x^2`, `x <= 10.5`; error 2^-30.6.
+pub(crate) const I1_WIDE: [f64; 11] = [
+    0.0625,
+    0.0026041665,
+    5.4253545e-05,
+    6.781559e-07,
+    5.6524696e-09,
+    3.358724e-11,
+    1.5172965e-13,
+    4.9227056e-16,
+    1.7913878e-18,
+    8.802703e-22,
+    1.5100636e-23,
+];
+/// the derivative of `ln(I0(x))` by `x^2`, error times `x^2`; error 2^-1.6.
+pub(crate) const I0_SLOPE: [f64; 2] = [0.11923935, -0.0072004716];
+/// the derivative of `ln(I1(x) / x)` by `x^2`, error times `x^2`; error 2^-2.7.
+pub(crate) const I1_SLOPE: [f64; 2] = [0.09376077, -0.0051119486];
 /// `e^-x I0(x)` of `v = x - 7`, `4 <= x <= 10.5`; error 2^-26.6.
 pub(crate) const I0_MIDDLE_SINGLE: [f64; 14] = [
     6.0138543e-09,

@@ -2,10 +2,12 @@
 
 mod derivatives;
 mod fits;
+mod single;
 
 pub use derivatives::polygamma;
 
 use crate::power::power;
+use single::zeta_single;
 use tilewright_expr::extend::{Float, scalar_fn};
 
 /// `zeta(s, q)`, the sum of `(q + k)^-s` from `k = 0` on.
@@ -23,6 +25,11 @@ pub fn zeta<T: Float>(s: T, q: T) -> T {
         return if s < one || q.is_nan() { T::NAN } else { T::INFINITY };
     }
     if q > 0.0 {
+        if T::IS_F32 {
+            if s <= 16.0 && q <= 16.0 {
+                return zeta_single(s as f32, q as f32) as T;
+            }
+        }
         return hurwitz(s, q, one);
     }
     if q == q.floor() {
