@@ -46,9 +46,6 @@ impl Stream {
     }
 
     fn allocate(&self, requested: usize) -> Result<raw::Memory, Error> {
-        if self.raw.is_capturing()? {
-            return Err(Error::Capturing { call: "an allocation" });
-        }
         let memory =
             raw::Memory::allocate(self.raw.clone(), requested).map_err(|error| match self.device().memory_info() {
                 Ok((free, total)) if error.is_code(&[OUT_OF_MEMORY]) => Error::OutOfMemory { requested, free, total },

@@ -57,14 +57,29 @@ int cuTensorMapEncodeTiled(unsigned long long* map, unsigned type, unsigned rank
 ";
 
 /// A driver library that serves `version`, whose functions answer `result`, without those in `missing`.
+#[allow(dead_code, reason = "other packages use the working one alone")]
 pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str]) -> Option<PathBuf> {
+    let text = answers(version, result, |symbol| !missing.contains(&symbol));
+    library(folder, "libcuda.so.1", &(text + OPTIONAL))
+}
+
+/// A driver with memory, and a compiler that takes any text: what `TILEWRIGHT_LIBCUDA` and `TILEWRIGHT_CUDA` are to name. With
+/// `STUB_STEPS` set its events count instructions.
+pub(crate) fn working(folder: &Path) -> Option<[PathBuf; 2]> {
+    let own = include_str!("stub/working.c");
+    let text = answers(12_040, 0, |symbol| !own.contains(&format!("int {symbol}(")));
+    let driver = library(folder, "libcuda.so.1", &(text + own))?;
+    Some([driver, library(folder, "libnvrtc.so.12", include_str!("stub/compiler.c"))?])
+}
+
+/// The functions that `picked` says, as C text.
+fn answers(version: i32, result: u32, picked: impl Fn(&str) -> bool) -> String {
     let mut text = format!("#include <stdlib.h>\n#define VERSION {version}\n#define RESULT {result}\n");
-    for symbol in tilewright_driver::required_symbols().filter(|symbol| !missing.contains(symbol)) {
+    for symbol in tilewright_driver::required_symbols().filter(|symbol| picked(symbol)) {
         let body = BODIES.iter().find(|(name, _)| *name == symbol).map_or("() { return RESULT; }", |(_, body)| body);
         text += &format!("int {symbol}{body}\n");
     }
-    text += OPTIONAL;
-    library(folder, "libcuda.so.1", &text)
+    text
 }
 
 /// A shared library from C text; `None` without a compiler.
@@ -72,7 +87,7 @@ pub(crate) fn library(folder: &Path, name: &str, text: &str) -> Option<PathBuf> 
     let (source, library) = (folder.join("stub.c"), folder.join(name));
     std::fs::write(&source, text).expect("a writable folder");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-w", "-std=gnu11", "-o"]).arg(&library).arg(&source);
+    compiler.args(["-shared", "-fPIC", "-O1", "-w", "-std=gnu11", "-o"]).arg(&library).arg(&source);
     let output = compiler.output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(library)

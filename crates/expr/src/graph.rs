@@ -4,9 +4,12 @@
 //! other coordinates is the single primitive [`Op::At`], to which crop, resize, flip, reorder and rename all come down.
 
 mod called;
+mod journal;
+pub(crate) mod known;
 mod names;
 mod op;
 
+pub(crate) use journal::{Journal, Note};
 pub use op::{Binary, Op, Size, Unary};
 
 use crate::dtype::{DType, Scalar};
@@ -118,6 +121,8 @@ pub struct Graph {
     error: Option<Error>,
     /// The trace that this graph is being built by; 0 for none.
     pub(crate) trace: u64,
+    /// How an eager trace builds it.
+    journal: Option<Box<Journal>>,
 }
 
 impl Graph {
@@ -128,6 +133,7 @@ impl Graph {
 
     /// Records a mistake; the first one is kept.
     pub fn fail(&mut self, error: Error) {
+        self.without_journal();
         self.error.get_or_insert(error);
     }
 
@@ -173,12 +179,6 @@ impl Graph {
         self.nodes.is_empty()
     }
 
-    /// Declares the next operand and returns its number.
-    pub fn operand(&mut self, spec: OperandSpec) -> u16 {
-        self.operands.push(spec);
-        (self.operands.len() - 1) as u16
-    }
-
     /// The size of `dim` in `node`; [`Size::Any`] if the node lacks it.
     pub fn size_of(&self, node: NodeId, dim: DimId) -> Size {
         self.node(node).shape.iter().find(|(d, _)| *d == dim).map_or(Size::Any, |(_, s)| *s)
@@ -187,14 +187,11 @@ impl Graph {
     /// The size of `dim` in `source`, which will be computed with.
     pub(crate) fn needed(&mut self, source: NodeId, dim: DimId, least: i64) -> Size {
         let need = Need { dim, size: self.size_of(source, dim), least };
-        if !self.needs.contains(&need) {
-            self.needs.push(need);
-        }
+        self.note(Note::Need(need));
         need.size
     }
 
-    /// Adds a node, or finds the equal one that is there.
-    pub fn push(&mut self, op: Op, dtype: DType) -> NodeId {
+    fn add(&mut self, op: Op, dtype: DType) -> NodeId {
         if let Some(id) = self.index.get(&(op.clone(), dtype)) {
             return *id;
         }

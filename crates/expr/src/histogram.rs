@@ -43,6 +43,7 @@ impl Graph {
         let sums = self.reduce_all(Reduction::Sum, found, dims);
         let places = vec![(bin, value, bins)];
         let initial = Initial::Filled(Scalar::of(0i64));
+        self.without_journal();
         self.histograms.insert(sums, Scattering { value: weight, places, collision: Collision::Sum, initial });
         sums
     }

@@ -10,7 +10,7 @@ impl Graph {
     /// A step may read whatever has the dimensions of `start`; the value that it gets it may not read at other coordinates.
     pub fn carry(&mut self, start: NodeId, times: u32) -> NodeId {
         let dtype = self.node(start).dtype;
-        self.push(Op::Carry { start, number: self.len() as u32, times }, dtype)
+        self.push(Op::Carry { start, number: self.traced(), times }, dtype)
     }
 
     /// The value of `carry` after its steps, each of which makes `next` of it.

@@ -141,6 +141,14 @@ impl Gpu {
         &self.0.stream
     }
 
+    /// Gives device memory that is kept for later calls to the system. Waits for everything queued.
+    ///
+    /// What results give back when they are dropped is kept for the next ones: up to 32 MiB, see [`driver::Stream::trim`].
+    pub fn trim(&self) -> Result<(), Error> {
+        self.0.sending.trim()?;
+        Ok(self.0.stream.trim()?)
+    }
+
     /// Waits for everything queued. A box or a coordinate that reached outside since the last time comes out here.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.0.stream.synchronize()?;

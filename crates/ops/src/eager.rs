@@ -5,10 +5,9 @@
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::feed::{Operand, Results, of_tensor};
+use crate::feed::{Operand, Results, Source, of_gpu, of_host};
 use crate::fused::Core;
-use crate::tensor::{Item, Tensor};
-use std::any::Any;
+use crate::tensor::{Axes, GpuMemory, Item, Memory, Tensor};
 use std::cell::RefCell;
 use std::sync::Arc;
 use tilewright_dims::Dims;
@@ -17,7 +16,7 @@ use tilewright_expr::{Expr, IntoExpr, eager};
 
 thread_local! {
     /// Tensors of the open eager trace, by operand number.
-    static OPERANDS: RefCell<Vec<Box<dyn Held>>> = const { RefCell::new(Vec::new()) };
+    static OPERANDS: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
     /// Expressions evaluated before.
     static KNOWN: RefCell<Vec<Arc<Core>>> = const { RefCell::new(Vec::new()) };
 }
@@ -26,15 +25,45 @@ thread_local! {
 const KEPT: usize = 256;
 
 /// A tensor of some type, kept until the evaluation.
-trait Held: Any {
-    fn operand(&self) -> Operand<'_>;
+struct Kept {
+    memory: Held,
+    axes: Axes,
+    start: usize,
 }
 
-struct Kept<T, L>(Tensor<T, L>);
+/// Its memory.
+enum Held {
+    Host(Arc<dyn Values>),
+    Gpu(Arc<GpuMemory>, usize),
+}
 
-impl<T: Item, L: Dims> Held for Kept<T, L> {
+/// Elements of some type.
+trait Values {
+    fn source(&self, axes: &Axes, start: usize) -> Source<'_>;
+}
+
+impl<T: Item> Values for Vec<T> {
+    fn source(&self, axes: &Axes, start: usize) -> Source<'_> {
+        of_host(self, axes, start)
+    }
+}
+
+impl Kept {
+    fn new<T: Item, L: Dims>(tensor: &Tensor<T, L>) -> Kept {
+        let (memory, axes, start) = tensor.parts();
+        let memory = match memory.clone() {
+            Memory::Host(values) => Held::Host(values),
+            Memory::Gpu(memory) => Held::Gpu(memory, size_of::<T>()),
+        };
+        Kept { memory, axes: *axes, start }
+    }
+
     fn operand(&self) -> Operand<'_> {
-        of_tensor(&self.0)
+        let memory = match &self.memory {
+            Held::Host(values) => values.source(&self.axes, self.start),
+            Held::Gpu(memory, element) => of_gpu(memory, self.start * element),
+        };
+        Operand { axes: self.axes.as_slice(), memory }
     }
 }
 
@@ -44,7 +73,7 @@ impl<T: Item, L: Dims> Tensor<T, L> {
         let (number, expr) = eager::input::<T, L::Set>();
         OPERANDS.with_borrow_mut(|operands| {
             operands.truncate(usize::from(number));
-            operands.push(Box::new(Kept(self.clone())));
+            operands.push(Kept::new(self));
         });
         expr
     }
@@ -83,14 +112,27 @@ pub trait Evaluate: Results {
     where
         Self: Sized,
     {
-        let graph = eager::finish(&self);
-        let held = OPERANDS.take();
-        let core = known(graph);
-        let operands: Vec<Operand<'_>> = held.iter().map(|h| h.operand()).collect();
-        core.call::<Self>(&operands, device)
+        let core = eager::finish(&self, known);
+        // Taken, because what frees a tensor may be anybody's code; put back for its room.
+        let mut held = OPERANDS.take();
+        let result = with_operands(&held, |operands| core.call::<Self>(operands, device));
+        held.clear();
+        OPERANDS.set(held);
+        result
     }
 }
 impl<O: Results> Evaluate for O {}
+
+/// Calls `f` with all operands, which few need no allocation for.
+fn with_operands<R>(held: &[Kept], f: impl FnOnce(&[Operand<'_>]) -> R) -> R {
+    match held {
+        [a] => f(&[a.operand()]),
+        [a, b] => f(&[a.operand(), b.operand()]),
+        [a, b, c] => f(&[a.operand(), b.operand(), c.operand()]),
+        [a, b, c, d] => f(&[a.operand(), b.operand(), c.operand(), d.operand()]),
+        more => f(&more.iter().map(Kept::operand).collect::<Vec<_>>()),
+    }
+}
 
 /// The core of an equal graph, or a new one.
 fn known(graph: Graph) -> Arc<Core> {

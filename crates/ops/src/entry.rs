@@ -3,10 +3,54 @@
 use crate::error::Error;
 use crate::feed::{Operand, Sink, Source, Targets};
 use crate::kernel::Launch;
-use crate::launches::{Known, LaunchKind, launched};
+use crate::launches::{self, LaunchKind, launched};
+use crate::signature::Signature;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use tilewright_expr::bind::{Bounds, check_boxes};
 use tilewright_expr::dtype::{HostSlice, HostSliceMut};
 use tilewright_expr::eval::HostKernel;
+
+/// What is known about calls, by their signature.
+#[derive(Default)]
+pub(crate) struct Entries {
+    known: RwLock<Known>,
+    /// The number of the entry that was found last: mostly that of the next call too.
+    last: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Known {
+    entries: Vec<Arc<Entry>>,
+    /// Numbers of entries, by the signature's hash.
+    numbers: HashMap<u64, Vec<usize>>,
+}
+
+impl Entries {
+    /// The entry of this signature.
+    pub(crate) fn find(&self, signature: &Signature<'_>) -> Option<Arc<Entry>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let last = known.entries.get(self.last.load(Ordering::Relaxed));
+        if let Some(entry) = last.filter(|e| signature.is(&e.key)) {
+            return Some(entry.clone());
+        }
+        let numbers = known.numbers.get(&signature.hash())?;
+        let number = *numbers.iter().find(|n| signature.is(&known.entries[**n].key))?;
+        self.last.store(number, Ordering::Relaxed);
+        Some(known.entries[number].clone())
+    }
+
+    /// Keeps a new entry.
+    pub(crate) fn keep(&self, signature: &Signature<'_>, entry: Entry) -> Arc<Entry> {
+        let entry = Arc::new(entry);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let number = known.entries.len();
+        known.entries.push(entry.clone());
+        known.numbers.entry(signature.hash()).or_default().push(number);
+        entry
+    }
+}
 
 /// What is known about calls of one signature.
 pub(crate) struct Entry {
@@ -42,14 +86,14 @@ impl Entry {
     pub(crate) fn execute(
         &self,
         operands: &[Operand<'_>],
-        targets: Targets<'_>,
-        (name, [of_fill, known]): (&str, [Known; 2]),
+        targets: &mut Targets<'_>,
+        (name, [of_fill, known]): (&str, [launches::Known; 2]),
     ) -> Result<(), Error> {
         match &self.run {
             Run::Nothing => Ok(()),
             Run::Gpu(launches) => {
                 for (launch, known) in launches.iter().zip([of_fill, known]) {
-                    launch.iter().try_for_each(|launch| launch.run(operands, &targets, known))?;
+                    launch.iter().try_for_each(|launch| launch.run(operands, targets, known))?;
                 }
                 Ok(())
             }
@@ -62,8 +106,8 @@ impl Entry {
                     })
                     .collect();
                 let mut outputs: Vec<HostSliceMut<'_>> = targets
-                    .into_iter()
-                    .flatten()
+                    .iter_mut()
+                    .filter_map(Option::take)
                     .filter_map(|t| match t.memory {
                         Sink::Host(slice) => Some(slice),
                         Sink::Gpu { .. } => None,

@@ -1,8 +1,8 @@
 //! What a call is given: operands to read, results to write.
 
-use crate::device::{Device, Gpu};
+use crate::device::Gpu;
 use crate::error::Error;
-use crate::tensor::{Axes, Item, Memory, Tensor};
+use crate::tensor::{Axes, GpuMemory, Item, Memory, Tensor};
 use std::sync::Arc;
 use tilewright_dims::Dims;
 use tilewright_expr::bind::{Axis, Place, View};
@@ -82,16 +82,24 @@ impl<T: Item, L: Dims> Feeds<Expr<T, L::Set>> for &Tensor<T, L> {
 pub(crate) fn of_tensor<T: Item, L: Dims>(tensor: &Tensor<T, L>) -> Operand<'_> {
     let (memory, axes, start) = tensor.parts();
     let memory = match memory {
-        Memory::Host(m) => {
-            let slice = &m[start.min(m.len())..];
-            let dense = axes.is_dense();
-            // A dense view ends where its elements do, so that boxes are exactly the boxes.
-            let slice = if dense { &slice[..axes.len().min(slice.len())] } else { slice };
-            Source::Host { slice: T::slice(slice), dense, bytes: bytemuck::cast_slice(slice), element: size_of::<T>() }
-        }
-        Memory::Gpu(m) => Source::Gpu { address: m.bytes.device_ptr() + (start * size_of::<T>()) as u64, gpu: &m.gpu },
+        Memory::Host(m) => of_host(m, axes, start),
+        Memory::Gpu(m) => of_gpu(m, start * size_of::<T>()),
     };
     Operand { axes: axes.as_slice(), memory }
+}
+
+/// Elements on the host, from `start` on.
+pub(crate) fn of_host<'a, T: Item>(values: &'a [T], axes: &Axes, start: usize) -> Source<'a> {
+    let slice = &values[start.min(values.len())..];
+    let dense = axes.is_dense();
+    // A dense view ends where its elements do, so that boxes are exactly the boxes.
+    let slice = if dense { &slice[..axes.len().min(slice.len())] } else { slice };
+    Source::Host { slice: T::slice(slice), dense, bytes: bytemuck::cast_slice(slice), element: size_of::<T>() }
+}
+
+/// Memory of a GPU, from byte `start` on.
+pub(crate) fn of_gpu(memory: &GpuMemory, start: usize) -> Source<'_> {
+    Source::Gpu { address: memory.bytes.device_ptr() + start as u64, gpu: &memory.gpu }
 }
 
 macro_rules! scalars {
@@ -112,7 +120,7 @@ scalars!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, Rect, 
 
 /// A result as a call sees it.
 pub struct Target<'a> {
-    pub(crate) axes: Axes,
+    pub(crate) axes: &'a [Axis],
     pub(crate) memory: Sink<'a>,
 }
 
@@ -129,12 +137,19 @@ impl Target<'_> {
         }
     }
 
+    pub(crate) fn alignment(&self) -> u32 {
+        match self.memory {
+            Sink::Host(_) => 16,
+            Sink::Gpu { address, .. } => 1 << address.trailing_zeros().min(4),
+        }
+    }
+
     pub(crate) fn view(&self) -> View<'_> {
-        let (place, alignment) = match self.memory {
-            Sink::Host(_) => (Place::Host, 16),
-            Sink::Gpu { address, .. } => (Place::Device, 1 << address.trailing_zeros().min(4)),
+        let place = match self.memory {
+            Sink::Host(_) => Place::Host,
+            Sink::Gpu { .. } => Place::Device,
         };
-        View { axes: self.axes.as_slice(), place, alignment, boxes: None }
+        View { axes: self.axes, place, alignment: self.alignment(), boxes: None }
     }
 }
 
@@ -150,15 +165,15 @@ pub trait Results: Outputs {
     type Tensors;
     /// How many there are.
     const COUNT: usize;
-    /// New tensors of these extents.
-    fn allocate(extents: &[Vec<i64>], device: &Device) -> Result<Self::Tensors, Error>;
+    /// New tensors of these extents, on a GPU or on the host.
+    fn allocate(extents: &[Vec<i64>], gpu: Option<&Gpu>) -> Result<Self::Tensors, Error>;
     /// The tensors' memory, to write.
     fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error>;
 }
 
 fn target<T: Item, L: Dims>(tensor: &mut Tensor<T, L>, output: usize) -> Result<Option<Target<'_>>, Error> {
     let (memory, axes, start) = tensor.parts_mut();
-    let axes = *axes;
+    let axes = axes.as_slice();
     let memory = match memory {
         Memory::Host(m) => {
             let values = Arc::get_mut(m).ok_or(Error::Shared { output })?;
@@ -176,8 +191,8 @@ fn target<T: Item, L: Dims>(tensor: &mut Tensor<T, L>, output: usize) -> Result<
 impl<T: Item, L: Dims> Results for Out<T, L> {
     type Tensors = Tensor<T, L>;
     const COUNT: usize = 1;
-    fn allocate(extents: &[Vec<i64>], device: &Device) -> Result<Self::Tensors, Error> {
-        Tensor::result(&extents[0], device)
+    fn allocate(extents: &[Vec<i64>], gpu: Option<&Gpu>) -> Result<Self::Tensors, Error> {
+        Tensor::result(&extents[0], gpu)
     }
     fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error> {
         Ok([target(tensors, 0)?, None, None, None])
@@ -189,8 +204,8 @@ macro_rules! tuples {
         impl<$($T: Item, $L: Dims),*> Results for ($(Out<$T, $L>,)*) {
             type Tensors = ($(Tensor<$T, $L>,)*);
             const COUNT: usize = $n;
-            fn allocate(extents: &[Vec<i64>], device: &Device) -> Result<Self::Tensors, Error> {
-                Ok(($(Tensor::result(&extents[$i], device)?,)*))
+            fn allocate(extents: &[Vec<i64>], gpu: Option<&Gpu>) -> Result<Self::Tensors, Error> {
+                Ok(($(Tensor::result(&extents[$i], gpu)?,)*))
             }
             fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error> {
                 Ok([$(target(&mut tensors.$i, $i)?,)* $($rest),*])

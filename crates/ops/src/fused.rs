@@ -1,15 +1,15 @@
 //! [`Fused`]: an expression traced once, called often.
 
 use crate::device::{Device, Gpu};
-use crate::entry::{Entry, Run};
+use crate::entry::{Entries, Entry, Run};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
-use crate::kernel::{Built, Launch};
+use crate::kernel::{Built, Launch, Unbuilt};
 use crate::launches::{Known, LaunchKind};
 use crate::signature::Signature;
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_expr::bind::{Axis, Binding, Place, View, dense};
 use tilewright_expr::emit::{MOST_PARAMETER_BYTES, combine};
 use tilewright_expr::eval::HostKernel;
@@ -63,6 +63,14 @@ impl<A, O> Fused<A, O> {
         Fused { device: Some(device.clone()), ..self.clone() }
     }
 
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
     /// The kernel that was built last, if any call ran on a GPU.
     pub fn last_built(&self) -> Option<Arc<Built>> {
         lock(&self.core.last).clone()
@@ -79,14 +87,14 @@ pub(crate) struct Core {
     /// The graph of calls into new tensors, where that is another one: those hold nothing yet.
     fresh: Option<Graph>,
     name: String,
-    entries: RwLock<HashMap<u64, Vec<Arc<Entry>>>>,
+    entries: Entries,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
     last: Mutex<Option<Arc<Built>>>,
 }
 
 /// Which kernel of a graph: part of what kernels are known by.
 #[derive(Clone, Copy)]
-enum Part {
+pub(crate) enum Part {
     Fill,
     Main,
 }
@@ -97,7 +105,7 @@ impl Core {
             fresh: graph.fresh(),
             graph,
             name: name.to_string(),
-            entries: RwLock::default(),
+            entries: Entries::default(),
             built: Mutex::default(),
             last: Mutex::default(),
         }
@@ -107,47 +115,25 @@ impl Core {
         &self.graph
     }
 
-    /// The device of a call: where its tensors are.
-    fn device(&self, operands: &[Operand<'_>], given: Option<&Device>) -> Result<Device, Error> {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The GPU of a call: where its tensors are. `None` is the host.
+    pub(crate) fn device<'a>(&self, operands: &[Operand<'a>], given: Option<&'a Gpu>) -> Result<Option<&'a Gpu>, Error> {
         let mut found: Option<&Gpu> = None;
         for (i, operand) in operands.iter().enumerate() {
-            if let Source::Gpu { gpu, .. } = &operand.memory {
+            if let Source::Gpu { gpu, .. } = operand.memory {
                 match found {
                     Some(other) if !other.same(gpu) => {
-                        let [got, expected] = [*gpu, other].map(|g| Device::Gpu(g.clone()).to_string());
+                        let [got, expected] = [gpu, other].map(|g| Device::Gpu(g.clone()).to_string());
                         return Err(Error::Devices { operand: i, got, expected });
                     }
                     _ => found = Some(gpu),
                 }
             }
         }
-        Ok(match found {
-            Some(gpu) => Device::Gpu(gpu.clone()),
-            None => given.cloned().unwrap_or_default(),
-        })
-    }
-
-    fn signature(&self, operands: &[Operand<'_>], device: &Device, targets: Option<&Targets<'_>>) -> Signature {
-        let mut signature = Signature::new();
-        signature.mark(device.as_gpu().map_or(0, |g| 1 + g.ordinal() as u64));
-        operands.iter().for_each(|o| signature.operand(o));
-        if let Some(targets) = targets {
-            signature.mark(1);
-            targets.iter().flatten().for_each(|t| signature.target(t));
-        }
-        signature
-    }
-
-    fn known(&self, signature: &Signature) -> Option<Arc<Entry>> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        entries.get(&signature.hash())?.iter().find(|e| signature.matches(&e.key)).cloned()
-    }
-
-    fn remember(&self, signature: &Signature, entry: Entry) -> Arc<Entry> {
-        let entry = Arc::new(entry);
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        entries.entry(signature.hash()).or_default().push(entry.clone());
-        entry
+        Ok(found.or(given))
     }
 
     /// A call that allocates its results.
@@ -156,23 +142,18 @@ impl Core {
         operands: &[Operand<'_>],
         given: Option<&Device>,
     ) -> Result<O::Tensors, Error> {
-        let device = self.device(operands, given)?;
-        let signature = self.signature(operands, &device, None);
-        let known = self.known(&signature);
-        let extents = match &known {
-            Some(entry) => {
-                entry.check(operands)?;
-                entry.outputs.clone()
-            }
-            None => self.extents(operands)?,
-        };
-        let mut tensors = O::allocate(&extents, &device)?;
-        let targets = O::targets(&mut tensors)?;
-        let (entry, known) = match known {
-            Some(entry) => (entry, [Known::Call; 2]),
-            None => self.plan(&signature, operands, &device, (&targets, true))?,
-        };
-        entry.execute(operands, targets, (&self.name, known))?;
+        let gpu = self.device(operands, given.and_then(Device::as_gpu))?;
+        let signature = Signature { gpu, operands, targets: None };
+        if let Some(entry) = self.entries.find(&signature) {
+            entry.check(operands)?;
+            let mut tensors = O::allocate(&entry.outputs, gpu)?;
+            entry.execute(operands, &mut O::targets(&mut tensors)?, (&self.name, [Known::Call; 2]))?;
+            return Ok(tensors);
+        }
+        let mut tensors = O::allocate(&self.extents(operands)?, gpu)?;
+        let mut targets = O::targets(&mut tensors)?;
+        let (entry, known) = self.plan(&signature, (&targets, true))?;
+        entry.execute(operands, &mut targets, (&self.name, known))?;
         Ok(tensors)
     }
 
@@ -183,33 +164,32 @@ impl Core {
         tensors: &mut O::Tensors,
         given: Option<&Device>,
     ) -> Result<(), Error> {
-        let targets = O::targets(tensors)?;
-        let at = targets.iter().flatten().find_map(|t| match &t.memory {
-            Sink::Gpu { gpu, .. } => Some(Device::Gpu((*gpu).clone())),
+        let mut targets = O::targets(tensors)?;
+        let at = targets.iter().flatten().find_map(|t| match t.memory {
+            Sink::Gpu { gpu, .. } => Some(gpu),
             Sink::Host(_) => None,
         });
-        let device = self.device(operands, at.as_ref().or(given))?;
+        let gpu = self.device(operands, at.or(given.and_then(Device::as_gpu)))?;
         for (output, target) in targets.iter().flatten().enumerate() {
-            let same = match (&target.memory, &device) {
-                (Sink::Host(_), Device::Cpu) => true,
-                (Sink::Gpu { gpu, .. }, Device::Gpu(other)) => gpu.same(other),
+            let same = match (&target.memory, gpu) {
+                (Sink::Host(_), None) => true,
+                (Sink::Gpu { gpu, .. }, Some(other)) => gpu.same(other),
                 _ => false,
             };
             if !same {
                 let got = if matches!(target.memory, Sink::Host(_)) { "the CPU (a result)" } else { "another GPU" };
                 let operand = operands.len() + output;
-                return Err(Error::Devices { operand, got: got.into(), expected: device.to_string() });
+                let expected = gpu.map_or(Device::Cpu, |g| Device::Gpu(g.clone())).to_string();
+                return Err(Error::Devices { operand, got: got.into(), expected });
             }
         }
-        let signature = self.signature(operands, &device, Some(&targets));
-        let (entry, known) = match self.known(&signature) {
-            Some(entry) => {
-                entry.check(operands)?;
-                (entry, [Known::Call; 2])
-            }
-            None => self.plan(&signature, operands, &device, (&targets, false))?,
-        };
-        entry.execute(operands, targets, (&self.name, known))
+        let signature = Signature { gpu, operands, targets: Some(&targets) };
+        if let Some(entry) = self.entries.find(&signature) {
+            entry.check(operands)?;
+            return entry.execute(operands, &mut targets, (&self.name, [Known::Call; 2]));
+        }
+        let (entry, known) = self.plan(&signature, (&targets, false))?;
+        entry.execute(operands, &mut targets, (&self.name, known))
     }
 
     fn extents(&self, operands: &[Operand<'_>]) -> Result<Vec<Vec<i64>>, Error> {
@@ -220,21 +200,19 @@ impl Core {
 
     fn plan(
         &self,
-        signature: &Signature,
-        operands: &[Operand<'_>],
-        device: &Device,
+        signature: &Signature<'_>,
         (targets, new): (&Targets<'_>, bool),
     ) -> Result<(Arc<Entry>, [Known; 2]), Error> {
-        let graph = self.graph_of(new);
+        let (graph, operands) = (self.graph_of(new), signature.operands);
         let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
         let binding = Binding::new(graph, &views)?;
         let outputs = binding.results()?;
         let mut known = [Known::Kernel; 2];
-        let run = match device {
+        let run = match signature.gpu {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
-            Device::Cpu => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
-            Device::Gpu(gpu) => {
+            None => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
+            Some(gpu) => {
                 let fills = Sections::fills(graph, &views, &outs)?;
                 let main = Some(Sections::new(graph, &views, &outs)?);
                 let [of_fills, of_main] = &mut known;
@@ -242,14 +220,14 @@ impl Core {
                 Run::Gpu(Box::new([fill, self.launch(main, gpu, (Part::Main, new), of_main)?]))
             }
         };
-        let entry = Entry { key: signature.to_boxed(), outputs, limits: binding.limits()?, run };
+        let entry = Entry { key: signature.key(), outputs, limits: binding.limits()?, run };
         // Results whose size is that of the boxes are planned anew on every call: the boxes' values are not in the key.
-        let entry = if binding.sized_by_boxes() { Arc::new(entry) } else { self.remember(signature, entry) };
+        let entry = if binding.sized_by_boxes() { Arc::new(entry) } else { self.entries.keep(signature, entry) };
         Ok((entry, known))
     }
 
     /// The graph of calls into new tensors, or into those that are there.
-    fn graph_of(&self, new: bool) -> &Graph {
+    pub(crate) fn graph_of(&self, new: bool) -> &Graph {
         self.fresh.as_ref().filter(|_| new).unwrap_or(&self.graph)
     }
 
@@ -277,13 +255,30 @@ impl Core {
         (part, new): (Part, bool),
         known: &mut Known,
     ) -> Result<Arc<Built>, Error> {
+        let key = self.kernel_key(sections, gpu, (part, new));
+        if let Some(built) = self.kernel(&key) {
+            return Ok(built);
+        }
+        let built = self.built(key, Unbuilt::new(sections, gpu, &self.name)?, gpu)?;
+        *known = Known::Nothing(built.origin);
+        Ok(built)
+    }
+
+    /// What a kernel is known by.
+    pub(crate) fn kernel_key(&self, sections: &Sections<'_>, gpu: &Gpu, (part, new): (Part, bool)) -> Vec<u64> {
         let mut key = sections.key();
         key.extend([gpu.ordinal() as u64, part as u64, u64::from(new && self.fresh.is_some())]);
-        if let Some(built) = lock(&self.built).get(&key) {
-            return Ok(built.clone());
-        }
-        let built = Arc::new(Built::new(sections, gpu, &self.name)?);
-        *known = Known::Nothing(built.origin);
+        key
+    }
+
+    /// The kernel of this key, if it is there.
+    pub(crate) fn kernel(&self, key: &[u64]) -> Option<Arc<Built>> {
+        lock(&self.built).get(key).cloned()
+    }
+
+    /// Builds a kernel and keeps it. Of two threads that build one kernel the second waits inside for the first.
+    pub(crate) fn built(&self, key: Vec<u64>, unbuilt: Unbuilt, gpu: &Gpu) -> Result<Arc<Built>, Error> {
+        let built = Arc::new(unbuilt.build(gpu)?);
         *lock(&self.last) = Some(built.clone());
         Ok(lock(&self.built).entry(key).or_insert(built).clone())
     }

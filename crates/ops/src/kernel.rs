@@ -37,9 +37,16 @@ pub struct Built {
     function: Function,
 }
 
-impl Built {
-    /// Emits the kernel of all sections and loads it, from the cache if it is there.
-    pub(crate) fn new(sections: &Sections<'_>, gpu: &Gpu, name: &str) -> Result<Built, Error> {
+/// A kernel that is emitted, but not compiled yet.
+pub(crate) struct Unbuilt {
+    kernel: Combined,
+    text: Text,
+    start: Instant,
+}
+
+impl Unbuilt {
+    /// Emits the kernel of all sections.
+    pub(crate) fn new(sections: &Sections<'_>, gpu: &Gpu, name: &str) -> Result<Unbuilt, Error> {
         let start = Instant::now();
         let kernel = combine(sections, gpu.device().parameter_bytes())?;
         let text = Text {
@@ -52,6 +59,12 @@ impl Built {
             options: OPTIONS.map(str::to_string).into(),
             target: TargetKind::Plain,
         };
+        Ok(Unbuilt { kernel, text, start })
+    }
+
+    /// Loads it, from the cache if it is there.
+    pub(crate) fn build(self, gpu: &Gpu) -> Result<Built, Error> {
+        let Unbuilt { kernel, text, start } = self;
         let (module, origin) = kernels().load(gpu.device(), &text)?;
         let function = module.function(kernel.entry)?;
         let registers = function.registers();

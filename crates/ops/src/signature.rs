@@ -1,76 +1,68 @@
 //! The call key: everything about a call that its plan depends on, compared in full and without allocation.
 
-use crate::feed::{Operand, Source, Target};
+use crate::device::Gpu;
+use crate::feed::{Operand, Source, Targets};
 use tilewright_expr::bind::Axis;
 
-/// Words of a signature that are kept in place: enough for eight operands of rank four.
-const WORDS: usize = 128;
-
-/// The key of a call: places, extents, strides and alignments of its operands and results. Addresses and the values of host
+/// A call as its key says it: places, extents, strides and alignments of its operands and results. Addresses and the values of host
 /// operands are not part of it.
-pub(crate) struct Signature {
-    words: [u64; WORDS],
-    len: usize,
-    more: Vec<u64>,
-    hash: u64,
+pub(crate) struct Signature<'a> {
+    /// Where it runs; `None` is the host.
+    pub(crate) gpu: Option<&'a Gpu>,
+    pub(crate) operands: &'a [Operand<'a>],
+    /// Results that the caller gave.
+    pub(crate) targets: Option<&'a Targets<'a>>,
 }
 
-impl Signature {
-    pub(crate) fn new() -> Self {
-        Signature { words: [0; WORDS], len: 0, more: Vec::new(), hash: 0 }
-    }
-
+impl Signature<'_> {
+    /// Calls `word` with the words of the key.
     #[inline]
-    fn push(&mut self, word: u64) {
-        self.hash = (self.hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-        match self.words.get_mut(self.len) {
-            Some(place) => {
-                *place = word;
-                self.len += 1;
+    fn words(&self, mut word: impl FnMut(u64)) {
+        word(self.gpu.map_or(0, |g| 1 + g.ordinal() as u64));
+        for operand in self.operands {
+            let place = match operand.memory {
+                Source::Host { dense, .. } => u64::from(dense),
+                Source::Gpu { gpu, .. } => 2 + u64::from(operand.alignment()) + ((gpu.ordinal() as u64) << 8),
+            };
+            word(place << 8 | operand.axes.len() as u64);
+            axes(operand.axes, &mut word);
+        }
+        if let Some(targets) = self.targets {
+            word(1);
+            for target in targets.iter().flatten() {
+                word(u64::from(target.alignment()));
+                axes(target.axes, &mut word);
             }
-            None => self.more.push(word),
         }
     }
 
-    fn axes(&mut self, axes: &[Axis]) {
-        for a in axes {
-            self.push(a.dim);
-            self.push(a.extent as u64);
-            self.push(a.stride as u64);
-        }
-    }
-
-    /// Adds an operand.
-    pub(crate) fn operand(&mut self, operand: &Operand<'_>) {
-        let place = match operand.memory {
-            Source::Host { dense, .. } => u64::from(dense),
-            Source::Gpu { gpu, .. } => 2 + u64::from(operand.alignment()) + ((gpu.ordinal() as u64) << 8),
-        };
-        self.push(place << 8 | operand.axes.len() as u64);
-        self.axes(operand.axes);
-    }
-
-    /// Adds a result that the caller gave.
-    pub(crate) fn target(&mut self, target: &Target<'_>) {
-        self.push(u64::from(target.view().alignment));
-        self.axes(target.axes.as_slice());
-    }
-
-    /// Adds a word that tells kinds of calls apart.
-    pub(crate) fn mark(&mut self, word: u64) {
-        self.push(word);
-    }
-
+    /// What finds the call among others: equal keys have equal hashes.
     pub(crate) fn hash(&self) -> u64 {
-        self.hash
+        let mut hash = 0u64;
+        self.words(|word| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95));
+        hash
     }
 
-    pub(crate) fn matches(&self, known: &[u64]) -> bool {
-        let (first, rest) = known.split_at(self.len.min(known.len()));
-        first == &self.words[..self.len] && rest == self.more
+    /// Whether this is its key.
+    pub(crate) fn is(&self, key: &[u64]) -> bool {
+        let (mut rest, mut same) = (key.iter(), true);
+        self.words(|word| same &= rest.next() == Some(&word));
+        same && rest.next().is_none()
     }
 
-    pub(crate) fn to_boxed(&self) -> Box<[u64]> {
-        self.words[..self.len].iter().chain(&self.more).copied().collect()
+    /// Its key.
+    pub(crate) fn key(&self) -> Box<[u64]> {
+        let mut key = Vec::new();
+        self.words(|word| key.push(word));
+        key.into()
+    }
+}
+
+#[inline]
+fn axes(axes: &[Axis], word: &mut impl FnMut(u64)) {
+    for a in axes {
+        word(a.dim);
+        word(a.extent as u64);
+        word(a.stride as u64);
     }
 }

@@ -139,7 +139,7 @@ impl<T: Item, L: Dims> Tensor<T, L> {
     /// A tensor of zeros on `device`.
     pub fn zeros<const R: usize>(extents: [usize; R], device: &Device) -> Result<Self, Error> {
         let (axes, _) = checked::<L>(&extents)?;
-        let tensor = Tensor::unwritten(axes, device)?;
+        let tensor = Tensor::unwritten(axes, device.as_gpu())?;
         if let Memory::Gpu(m) = &tensor.memory {
             m.bytes.fill_bytes(0)?;
         }
@@ -155,12 +155,12 @@ impl<T: Item, L: Dims> Tensor<T, L> {
         Ok(Tensor { memory: Memory::Host(Arc::new(values)), axes, start: 0, _layout: PhantomData })
     }
 
-    /// Dense memory on `device`; on a GPU its contents are unspecified.
-    pub(crate) fn unwritten(axes: Axes, device: &Device) -> Result<Self, Error> {
+    /// Dense memory on a GPU, whose contents are unspecified, or on the host.
+    pub(crate) fn unwritten(axes: Axes, gpu: Option<&Gpu>) -> Result<Self, Error> {
         let len = axes.len();
-        let memory = match device {
-            Device::Cpu => Memory::Host(Arc::new(vec![T::default(); len])),
-            Device::Gpu(gpu) => {
+        let memory = match gpu {
+            None => Memory::Host(Arc::new(vec![T::default(); len])),
+            Some(gpu) => {
                 let bytes = gpu.stream().alloc(len * size_of::<T>())?;
                 Memory::Gpu(Arc::new(GpuMemory { gpu: gpu.clone(), bytes }))
             }
@@ -169,9 +169,10 @@ impl<T: Item, L: Dims> Tensor<T, L> {
     }
 
     /// A result of these extents.
-    pub(crate) fn result(extents: &[i64], device: &Device) -> Result<Self, Error> {
-        let sizes: Vec<usize> = extents.iter().map(|e| (*e).max(0) as usize).collect();
-        Tensor::unwritten(checked::<L>(&sizes)?.0, device)
+    pub(crate) fn result(extents: &[i64], gpu: Option<&Gpu>) -> Result<Self, Error> {
+        let mut sizes = [0; MAX_RANK];
+        sizes.iter_mut().zip(extents).for_each(|(size, extent)| *size = (*extent).max(0) as usize);
+        Tensor::unwritten(checked::<L>(&sizes[..extents.len().min(MAX_RANK)])?.0, gpu)
     }
 
     /// The size along `D`.

@@ -20,6 +20,9 @@ mod scatter;
 mod sections;
 mod single_precision;
 mod special;
+#[path = "../../driver/tests/stub.rs"]
+mod stub;
+mod stubbed;
 mod support;
 mod table;
 mod user_kernel;

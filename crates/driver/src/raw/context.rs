@@ -82,11 +82,22 @@ impl Context {
 
     /// Lets the device's memory pool keep what is freed, so that the next allocation costs no system call.
     pub(crate) fn keep_pool(&self) -> Result<(), Error> {
-        let (mut pool, mut threshold) = (ptr::null_mut(), u64::MAX);
-        // SAFETY: the out pointer is valid.
-        unsafe { cu!(self.driver, cuDeviceGetDefaultMemPool(&mut pool, self.device)) }?;
+        let (pool, mut threshold) = (self.pool()?, u64::MAX);
         let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
         // SAFETY: this attribute is a cuuint64_t, which is what the pointer leads to.
         unsafe { cu!(self.driver, cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast())) }
+    }
+
+    /// Gives what the device's memory pool keeps, and nobody uses, to the system.
+    pub(crate) fn trim_pool(&self) -> Result<(), Error> {
+        let pool = self.pool()?;
+        // SAFETY: the pool is the device's own.
+        unsafe { cu!(self.bind()?, cuMemPoolTrimTo(pool, 0)) }
+    }
+
+    fn pool(&self) -> Result<CUmemoryPool, Error> {
+        let mut pool = ptr::null_mut();
+        // SAFETY: the out pointer is valid.
+        unsafe { cu!(self.driver, cuDeviceGetDefaultMemPool(&mut pool, self.device)) }.map(|()| pool)
     }
 }

@@ -6,27 +6,50 @@ use std::ptr;
 
 use cudarc::driver::sys::*;
 
-use super::{Context, Driver, Event, Handle, Stream};
+use super::{Context, Driver, Event, Handle, Stream, pool};
 use crate::Error;
 
-/// Device memory from the stream-ordered pool, given back on the stream that it came from.
+/// Device memory from the stream-ordered pool, given back on the stream that it came from: to what the stream keeps, or to the driver.
 pub(crate) struct Memory {
     pub(crate) stream: std::sync::Arc<Stream>,
     pub(crate) address: u64,
     pub(crate) bytes: usize,
 }
 
+/// What memory that is used again is filled with in a build for tests, so that nobody takes what was there before for a result.
+const POISON: u8 = 0xA5;
+
+const OUT_OF_MEMORY: u32 = 2;
 /// Memory is allocated in multiples of so many bytes.
 const WORDS: usize = 16;
 
 impl Memory {
     /// `bytes` is not 0.
     pub(crate) fn allocate(stream: std::sync::Arc<Stream>, bytes: usize) -> Result<Self, Error> {
-        let mut address = 0;
         // Small values are exchanged with the words around them, which belong to the same memory.
-        let whole = bytes.next_multiple_of(WORDS);
-        // SAFETY: the stream is alive, the out pointer valid.
-        unsafe { cu!(stream.context.bind()?, cuMemAllocAsync(&mut address, whole, stream.handle.0)) }?;
+        let capturing = Error::Capturing { call: "an allocation" };
+        if stream.is_captured() {
+            return Err(capturing);
+        }
+        let class = pool::class(bytes.next_multiple_of(WORDS));
+        if let Some(address) = class.and_then(|class| stream.pool.take(class)) {
+            let memory = Self { stream, address, bytes };
+            if cfg!(debug_assertions) {
+                memory.fill(POISON, bytes, &memory.stream)?;
+            }
+            return Ok(memory);
+        }
+        if stream.is_capturing()? {
+            return Err(capturing);
+        }
+        let whole = class.map_or(bytes.next_multiple_of(WORDS), |(_, whole)| whole);
+        let address = stream.take_from_driver(whole).or_else(|error| match error.is_code(&[OUT_OF_MEMORY]) {
+            true => {
+                stream.empty_pool();
+                stream.take_from_driver(whole)
+            }
+            false => Err(error),
+        })?;
         Ok(Self { stream, address, bytes })
     }
 
@@ -96,10 +119,29 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let stream = &*self.stream;
-        // SAFETY: freed once, in the order of the stream that it was allocated on.
-        let _ =
-            stream.context.bind().map(|driver| unsafe { (driver.table.cuMemFreeAsync)(self.address, stream.handle.0) });
+        let class = pool::class(self.bytes.next_multiple_of(WORDS));
+        if !class.is_some_and(|class| self.stream.pool.put(class, self.address)) {
+            self.stream.give_to_driver(self.address);
+        }
+    }
+}
+
+impl Stream {
+    fn take_from_driver(&self, bytes: usize) -> Result<u64, Error> {
+        let mut address = 0;
+        // SAFETY: the stream is alive, the out pointer valid.
+        unsafe { cu!(self.context.bind()?, cuMemAllocAsync(&mut address, bytes, self.handle.0)) }?;
+        Ok(address)
+    }
+
+    fn give_to_driver(&self, address: u64) {
+        // SAFETY: called once for an address that no memory has any more, in the order of the stream that it was allocated on.
+        let _ = self.context.bind().map(|driver| unsafe { (driver.table.cuMemFreeAsync)(address, self.handle.0) });
+    }
+
+    /// Gives what is kept for allocations to the driver.
+    pub(crate) fn empty_pool(&self) {
+        self.pool.drain().for_each(|address| self.give_to_driver(address));
     }
 }
 

@@ -48,6 +48,7 @@ mod compiler;
 mod context;
 mod kernel;
 mod memory;
+mod pool;
 mod stream;
 mod tensor_map;
 
@@ -71,6 +72,7 @@ table!(Table: cudarc::driver::sys, CUresult {
     cuCtxSetCurrent(CUcontext);
     cuMemGetInfo_v2(*mut usize, *mut usize);
     cuDeviceGetDefaultMemPool(*mut CUmemoryPool, CUdevice);
+    cuMemPoolTrimTo(CUmemoryPool, usize);
     cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, *mut c_void);
     cuStreamCreate(*mut CUstream, c_uint);
     cuStreamDestroy_v2(CUstream);

@@ -5,16 +5,20 @@
 use std::{
     ffi::{c_uint, c_void},
     ptr,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use cudarc::driver::sys::*;
 
-use super::{Context, Handle};
+use super::{Context, Handle, pool::Pool};
 use crate::Error;
 
 pub(crate) struct Stream {
     pub(crate) context: &'static Context,
     pub(super) handle: Handle<CUstream_st>,
+    pub(super) pool: Pool,
+    /// Whether a capture was begun here.
+    captured: AtomicBool,
 }
 
 impl Stream {
@@ -23,7 +27,7 @@ impl Stream {
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
         // SAFETY: the out pointer is valid, the context current.
         unsafe { cu!(context.bind()?, cuStreamCreate(&mut handle, flags)) }?;
-        Ok(Self { context, handle: Handle(handle) })
+        Ok(Self { context, handle: Handle(handle), pool: Pool::default(), captured: AtomicBool::new(false) })
     }
 
     pub(crate) fn handle(&self) -> *mut c_void {
@@ -50,13 +54,21 @@ impl Stream {
     pub(crate) fn begin_capture(&self) -> Result<(), Error> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive.
-        unsafe { cu!(self.context.bind()?, cuStreamBeginCapture_v2(self.handle.0, mode)) }
+        unsafe { cu!(self.context.bind()?, cuStreamBeginCapture_v2(self.handle.0, mode)) }?;
+        self.captured.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether a capture was begun with [`begin_capture`](Self::begin_capture) and goes on. Costs no call of the driver.
+    pub(crate) fn is_captured(&self) -> bool {
+        self.captured.load(Ordering::Relaxed)
     }
 
     /// Ends the capture; the template graph is instantiated and destroyed at once.
     pub(crate) fn end_capture(&self) -> Result<Graph, Error> {
         let (mut graph, mut exec) = (ptr::null_mut(), ptr::null_mut());
         let driver = self.context.bind()?;
+        self.captured.store(false, Ordering::Relaxed);
         // SAFETY: the stream is alive, the out pointer valid.
         unsafe { cu!(driver, cuStreamEndCapture(self.handle.0, &mut graph)) }?;
         // SAFETY: the graph was given just now.
@@ -69,6 +81,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        self.empty_pool();
         // SAFETY: destroyed once. The driver finishes work already queued.
         let _ = self.context.bind().map(|driver| unsafe { (driver.table.cuStreamDestroy_v2)(self.handle.0) });
     }

@@ -3,7 +3,7 @@
 use crate::dtype::{DType, Scalar, Value};
 use crate::error::Error;
 use crate::fold;
-use crate::graph::{Binary, DimId, Graph, NodeId, Size};
+use crate::graph::{Binary, DimId, Graph, NodeId, Note, Size};
 use crate::typed::{Expr, Per, constant};
 use tilewright_dims::{Dim, Merge, Present, Set, Union, Without};
 
@@ -20,7 +20,7 @@ impl Graph {
     pub fn channel(&mut self, source: NodeId, dim: DimId, index: i32) -> NodeId {
         let size = self.size_of(source, dim);
         if size != Size::Any {
-            self.orders.push((dim, size, index, index));
+            self.note(Note::Order(dim, size, index, index));
         }
         let at = self.constant(Scalar::of(index));
         self.at(source, &[(dim, at)], &[])

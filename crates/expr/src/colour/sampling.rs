@@ -1,7 +1,7 @@
 //! Chroma of half the size: read at every pixel, made of two pixels.
 
 use crate::dtype::Scalar;
-use crate::graph::{Binary, DimId, Equation, Graph, NodeId, Size};
+use crate::graph::{Binary, DimId, Equation, Graph, NodeId, Note, Size};
 
 /// Where chroma samples lie between the pixels of a frame whose chroma is of half the size, and how the others are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -88,9 +88,7 @@ impl Graph {
         }
         let given = self.size_of(chroma, samples);
         let equation = Equation { dim: samples, a: self.half_of(size), b: given };
-        if !self.equations.contains(&equation) {
-            self.equations.push(equation);
-        }
+        self.note(Note::Equation(equation));
         let (index, one) = (self.index(pixels), self.whole(1));
         let nearest = self.binary(Binary::Shr, index, one);
         let sizes = [(pixels, size)];

@@ -6,7 +6,7 @@ use crate::extend::Function;
 impl Graph {
     /// Says that `result` is function `name` of `of`, so that an explanation takes the nodes between for one. Gives `result`.
     pub(crate) fn called(&mut self, name: &'static str, of: &[NodeId], result: NodeId) -> NodeId {
-        if !of.contains(&result) {
+        if !of.contains(&result) && !self.is_followed() {
             self.functions.entry(result).or_insert((name, of.into()));
         }
         result
@@ -14,7 +14,7 @@ impl Graph {
 
     /// As [`Graph::called`] of a part that holds others: of two names for a result, this is the one that is shown.
     pub(crate) fn named(&mut self, name: &'static str, of: &[NodeId], result: NodeId) {
-        if !of.contains(&result) {
+        if !of.contains(&result) && !self.is_followed() {
             self.functions.insert(result, (name, of.into()));
         }
     }

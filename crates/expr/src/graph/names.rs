@@ -5,7 +5,7 @@ use super::{DimId, Graph};
 impl Graph {
     /// Makes a dimension's name known.
     pub fn name_dim(&mut self, id: DimId, name: &'static str) {
-        if self.names.iter().all(|(d, _)| *d != id) {
+        if !self.is_followed() && self.names.iter().all(|(d, _)| *d != id) {
             self.names.push((id, name));
         }
     }

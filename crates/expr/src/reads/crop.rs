@@ -2,7 +2,7 @@
 
 use super::borders::Border;
 use crate::dtype::DType;
-use crate::graph::{Binary, DimId, Graph, Inside, NodeId, Op, Size};
+use crate::graph::{Binary, DimId, Graph, Inside, NodeId, Note, Op, Size};
 
 impl Graph {
     /// Component `component` of an expression of structs, which reads an operand, perhaps at other coordinates.
@@ -25,18 +25,12 @@ impl Graph {
         }
     }
 
-    fn check_inside(&mut self, inside: Inside) {
-        if !self.insides.contains(&inside) {
-            self.insides.push(inside);
-        }
-    }
-
     /// `source` seen through boxes: the point (`y`, `x`) of a box is the point (`y + box.y`, `x + box.x`) of `source`.
     /// The result gains the boxes' dimensions; along `dim_y` and `dim_x` it is as long as each box.
     pub fn crop(&mut self, source: NodeId, dim_y: DimId, dim_x: DimId, rect: NodeId) -> NodeId {
         let (size_y, size_x) = (self.needed(source, dim_y, 1), self.needed(source, dim_x, 1));
         let Some(operand) = self.operand_of(rect) else { return source };
-        self.check_inside(Inside { boxes: operand, picture: Some((size_y, size_x)) });
+        self.note(Note::Inside(Inside { boxes: operand, picture: Some((size_y, size_x)) }));
         let (x, width) = self.span(rect, operand, 0, 2, size_x);
         let (y, height) = self.span(rect, operand, 1, 3, size_y);
         let (from_y, from_x) = (self.from(dim_y, y), self.from(dim_x, x));
@@ -55,7 +49,7 @@ impl Graph {
         border: Border<NodeId>,
     ) -> NodeId {
         let Some(operand) = self.operand_of(rect) else { return source };
-        self.check_inside(Inside { boxes: operand, picture: None });
+        self.note(Note::Inside(Inside { boxes: operand, picture: None }));
         let (one, most) = (self.int(1), self.int(i32::MAX));
         let length = |g: &mut Self, component: u8| {
             let value = g.component(rect, component);
@@ -82,7 +76,7 @@ impl Graph {
         match self.needed(source, dim, 1) {
             Size::Node(_) => self.gather(source, &[(dim, from)], &sizes),
             size => {
-                self.orders.push((dim, size, first as i32, (first + length - 1) as i32));
+                self.note(Note::Order(dim, size, first as i32, (first + length - 1) as i32));
                 self.at(source, &[(dim, from)], &sizes)
             }
         }

@@ -1,7 +1,7 @@
 //! Reads at any coordinates, which have to lie inside.
 
 use crate::dtype::DType;
-use crate::graph::{DimId, Graph, NodeId, Op, Size};
+use crate::graph::{DimId, Graph, NodeId, Note, Op, Size};
 
 impl Graph {
     /// `source` read at `coords` (`i32`). A coordinate outside is clamped and marks the launch as failed; a literal one is
@@ -23,7 +23,7 @@ impl Graph {
             && !matches!(size, Size::Node(_))
         {
             let at = literal.get::<i32>();
-            self.orders.push((dim, size, at, at));
+            self.note(Note::Order(dim, size, at, at));
             return coord;
         }
         let (zero, extent) = (self.int(0), self.extent(size));

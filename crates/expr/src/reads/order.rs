@@ -1,7 +1,7 @@
 //! Whole dimensions in another order: reversed, permuted, renamed, repeated, turned.
 
 use crate::error::Error;
-use crate::graph::{Binary, DimId, Graph, NodeId, Size};
+use crate::graph::{Binary, DimId, Graph, NodeId, Note, Size};
 
 /// Which way the planes of a circular buffer are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ impl Graph {
             from = self.select(matches, value, from);
         }
         let largest = order.iter().copied().max().unwrap_or(0);
-        self.orders.push((dim, self.size_of(source, dim), order.iter().copied().min().unwrap_or(0), largest));
+        self.note(Note::Order(dim, self.size_of(source, dim), order.iter().copied().min().unwrap_or(0), largest));
         let reordered = self.at(source, &[(dim, from)], &[(dim, Size::Const(order.len() as i64))]);
         self.called("reorder", &[source], reordered)
     }

@@ -68,7 +68,9 @@ impl Graph {
         let padded = self.at_inside(source, &inside, &sizes, border);
         let coords = inside.iter().map(|(dim, inside)| (*dim, inside.at)).collect();
         let near = !matches!(border, Border::Wrap);
-        self.padded.insert(padded, Padded { source, coords, near });
+        if !self.is_followed() {
+            self.padded.insert(padded, Padded { source, coords, near });
+        }
         padded
     }
 }

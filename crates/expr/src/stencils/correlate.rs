@@ -2,7 +2,7 @@
 
 use super::kernel::Kernel;
 use super::step;
-use crate::graph::{Binary, DimId, Graph, NodeId};
+use crate::graph::{Binary, DimId, Graph, NodeId, Note};
 use crate::reads::{Border, sampled};
 use crate::reduce::Reduction;
 
@@ -72,7 +72,7 @@ impl Graph {
         let size = self.needed(weights, window, 1);
         if let Some(anchor) = anchor {
             let anchor = i32::try_from(anchor).unwrap_or(i32::MAX);
-            self.orders.push((window, size, anchor, anchor));
+            self.note(Note::Order(window, size, anchor, anchor));
             return self.int(anchor);
         }
         let (extent, two) = (self.extent(size), self.int(2));

@@ -4,6 +4,7 @@ mod bitwise;
 mod cast;
 mod choice;
 mod concatenate;
+pub mod eager;
 mod expr;
 mod floats;
 mod functions;
@@ -38,5 +39,5 @@ pub use marks::{
 pub use reductions::{Reduced, Summed};
 pub use scatter::{Meet, Scattered, ScatteredPoints, ScatteredTo, meet};
 pub use stencils::Windowed;
-pub use trace::{Out, Outputs, Trace, Traced, eager, trace};
+pub use trace::{Out, Outputs, Trace, Traced, trace};
 pub(crate) use trace::{Traceable, name};

@@ -13,7 +13,7 @@ use tilewright_dims::{Dims, Set};
 pub(super) type TraceId = u64;
 
 thread_local! {
-    static OPEN: RefCell<Vec<(TraceId, Graph)>> = const { RefCell::new(Vec::new()) };
+    static OPEN: RefCell<Vec<(TraceId, Box<Graph>)>> = const { RefCell::new(Vec::new()) };
     static LAST: Cell<TraceId> = const { Cell::new(0) };
 }
 
@@ -31,7 +31,7 @@ pub(super) fn with(trace: TraceId, f: impl FnOnce(&mut Graph) -> NodeId) -> Node
     })
 }
 
-fn begin(mut graph: Graph) -> TraceId {
+pub(super) fn begin(mut graph: Box<Graph>) -> TraceId {
     let id = LAST.get() + 1;
     graph.trace = id;
     LAST.set(id);
@@ -39,7 +39,7 @@ fn begin(mut graph: Graph) -> TraceId {
     id
 }
 
-fn end(id: TraceId) -> Graph {
+pub(super) fn end(id: TraceId) -> Box<Graph> {
     OPEN.with_borrow_mut(|open| {
         let at = open.iter().rposition(|(i, _)| *i == id);
         at.map(|at| open.remove(at).1).unwrap_or_default()
@@ -143,6 +143,9 @@ pub(crate) fn name(name: &'static str, of: &[(NodeId, u64)], made: &impl Traceab
 pub trait Outputs {
     /// Appends the results to the graph.
     fn declare(&self, graph: &mut Graph, trace: u64);
+
+    /// Whether they are the next results of `graph`, from number `next` on, which moves behind them.
+    fn are_in(&self, graph: &Graph, trace: u64, next: &mut usize) -> bool;
 }
 
 impl<T: Element, L: Dims> Outputs for Out<T, L> {
@@ -166,6 +169,14 @@ impl<T: Element, L: Dims> Outputs for Out<T, L> {
             }
         }
     }
+
+    fn are_in(&self, graph: &Graph, trace: u64, next: &mut usize) -> bool {
+        let output = graph.outputs.get(*next);
+        *next += 1;
+        // The others are of graphs that nothing follows.
+        matches!(&self.stored, Stored::One(node, of)
+            if *of == trace && output.is_some_and(|o| o.node == *node && *o.dims == *L::IDS))
+    }
 }
 
 macro_rules! outputs {
@@ -178,6 +189,9 @@ macro_rules! outputs {
         impl<$($O: Outputs),*> Outputs for ($($O,)*) {
             fn declare(&self, graph: &mut Graph, trace: u64) {
                 $(self.$i.declare(graph, trace);)*
+            }
+            fn are_in(&self, graph: &Graph, trace: u64, next: &mut usize) -> bool {
+                $(self.$i.are_in(graph, trace, next))&&*
             }
         }
     };
@@ -211,13 +225,22 @@ pub fn trace<A, O, F: Trace<A, O>>(f: F) -> Traced<A, O> {
 }
 
 /// Declares an operand of `T` over the set `S`.
-fn operand<T: Element, S: Set>(graph: &mut Graph) -> u16 {
+pub(super) fn operand<T: Element, S: Set>(graph: &mut Graph) -> u16 {
+    if let Some(number) = graph.next_operand(is_operand::<T, S>) {
+        return number;
+    }
     let mut dims = Vec::new();
     S::for_each(&mut |id, name| {
         graph.name_dim(id, name);
         dims.push(id);
     });
     graph.operand(OperandSpec { dtype: T::DTYPE, components: T::COMPONENTS, dims: dims.into() })
+}
+
+fn is_operand<T: Element, S: Set>(spec: &OperandSpec) -> bool {
+    let (mut rest, mut same) = (spec.dims.iter(), true);
+    S::for_each(&mut |id, _| same &= rest.next() == Some(&id));
+    same && rest.next().is_none() && spec.dtype == T::DTYPE && spec.components == T::COMPONENTS
 }
 
 macro_rules! closures {
@@ -233,13 +256,13 @@ macro_rules! closures {
                     let number = operand::<$T, $S>(&mut graph);
                     let $T = graph.input(number, 0);
                 )*
-                let id = begin(graph);
+                let id = begin(Box::new(graph));
                 let guard = Guard(id);
                 let outputs = self($(Expr::<$T, $S>::new($T, id)),*);
                 std::mem::forget(guard);
                 let mut graph = end(id);
                 outputs.declare(&mut graph, id);
-                Traced { graph, _types: PhantomData }
+                Traced { graph: *graph, _types: PhantomData }
             }
         }
     };
@@ -253,40 +276,3 @@ closures!(A SA, B SB, C SC, D SD, E SE);
 closures!(A SA, B SB, C SC, D SD, E SE, G SG);
 closures!(A SA, B SB, C SC, D SD, E SE, G SG, H SH);
 closures!(A SA, B SB, C SC, D SD, E SE, G SG, H SH, I SI);
-
-/// Eager expressions: a trace per thread that opens with the first tensor used and ends with the evaluation.
-pub mod eager {
-    use super::{Element, Expr, Graph, Outputs, Set, TraceId, begin, current, end, operand};
-    use std::cell::Cell;
-
-    thread_local! {
-        static TRACE: Cell<TraceId> = const { Cell::new(0) };
-    }
-
-    /// Whether a closure is being traced on this thread, in which tensors cannot be captured.
-    pub fn open() -> Option<u64> {
-        current()
-    }
-
-    /// The next operand of the thread's eager trace, which is opened if need be; with the operand's number.
-    pub fn input<T: Element, S: Set>() -> (u16, Expr<T, S>) {
-        if current().is_none_or(|id| id != TRACE.get()) {
-            TRACE.set(begin(Graph::default()));
-        }
-        let id = TRACE.get();
-        let mut number = 0;
-        let node = super::with(id, |g| {
-            number = operand::<T, S>(g);
-            g.input(number, 0)
-        });
-        (number, Expr::new(node, id))
-    }
-
-    /// Ends the thread's eager trace with these results.
-    pub fn finish<O: Outputs>(outputs: &O) -> Graph {
-        let id = TRACE.replace(0);
-        let mut graph = end(id);
-        outputs.declare(&mut graph, id);
-        graph
-    }
-}

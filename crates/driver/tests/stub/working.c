@@ -1,0 +1,100 @@
+// A driver whose memory is the host's: allocations, copies and fills are real, and done at once. Kernels do nothing.
+//
+// Time is counted in instructions. From the first `cuEventRecord` on this process is single-stepped by the processor's trap flag,
+// until `cuEventSynchronize`; two events are as many "milliseconds" apart as the thread executed instructions.
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUT_OF_MEMORY 2
+#define NOT_SUPPORTED 801
+#define TOTAL (1ul << 30)
+
+static unsigned long live;
+static volatile long steps;
+
+static void stepped(int signal, siginfo_t* info, void* context) { ++steps; }
+
+#ifdef __x86_64__
+// Below the red zone, in which a leaf keeps its variables.
+static void trap(int on) {
+    if (on)
+        __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::: "cc", "memory");
+    else
+        __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::: "cc", "memory");
+}
+static int can_step(void) { return 1; }
+#else
+static void trap(int on) {}
+static int can_step(void) { return 0; }
+#endif
+
+struct event {
+    long at;
+};
+
+int cuEventCreate(struct event** event, unsigned flags) {
+    *event = calloc(1, sizeof **event);
+    return 0;
+}
+int cuEventDestroy_v2(struct event* event) {
+    free(event);
+    return 0;
+}
+int cuEventRecord(struct event* event, void* stream) {
+    static int wanted = -1;
+    if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
+    if (wanted) {
+        if (!can_step()) return NOT_SUPPORTED;
+        struct sigaction action = {.sa_sigaction = stepped, .sa_flags = SA_SIGINFO};
+        sigaction(SIGTRAP, &action, 0);
+        trap(1);
+    }
+    event->at = steps;
+    return 0;
+}
+int cuEventSynchronize(struct event* event) {
+    trap(0);
+    return 0;
+}
+int cuEventElapsedTime(float* ms, struct event* start, struct event* end) {
+    *ms = end->at - start->at;
+    return 0;
+}
+
+int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, void* stream) {
+    if (bytes > TOTAL || live + bytes > TOTAL) return OUT_OF_MEMORY;
+    char* memory = aligned_alloc(256, (bytes + 511) & ~255ul);
+    *(unsigned long*)memory = bytes;
+    *address = (unsigned long long)(memory + 256);
+    live += bytes;
+    return 0;
+}
+int cuMemFreeAsync(unsigned long long address, void* stream) {
+    char* memory = (char*)address - 256;
+    live -= *(unsigned long*)memory;
+    free(memory);
+    return 0;
+}
+int cuMemGetInfo_v2(unsigned long* free, unsigned long* total) {
+    *free = TOTAL - live;
+    *total = TOTAL;
+    return 0;
+}
+int cuMemsetD8Async(unsigned long long to, unsigned char byte, unsigned long bytes, void* stream) {
+    memset((void*)to, byte, bytes);
+    return 0;
+}
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, unsigned long bytes, void* stream) {
+    memcpy((void*)to, from, bytes);
+    return 0;
+}
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, unsigned long bytes, void* stream) {
+    memcpy(to, (void*)from, bytes);
+    return 0;
+}
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigned long bytes, void* stream) {
+    memcpy((void*)to, (void*)from, bytes);
+    return 0;
+}

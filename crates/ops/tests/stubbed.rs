@@ -1,0 +1,170 @@
+//! Calls against a stub of the driver, with memory but without kernels: what a known call allocates, on the host and on the device.
+
+use crate::allocations;
+use crate::support::{Random, skip};
+use std::process::Command;
+use tilewright_dims::dims;
+use tilewright_driver::IntoArgument;
+use tilewright_driver::argument::Given;
+use tilewright_expr::In;
+use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
+
+dims! { Y, X }
+
+const CHILD: &str = "TILEWRIGHT_STUBBED";
+
+type Line = Tensor<f32, (X,)>;
+
+#[test]
+fn against_a_stub() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
+        return skip("stubbed::against_a_stub", "no C compiler");
+    };
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "stubbed::child", "--nocapture"]).env(CHILD, "1");
+    child.env("TILEWRIGHT_CACHE", folder.path().join("kernels"));
+    let output = child.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", compiler).output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);
+}
+
+#[test]
+fn child() {
+    if std::env::var_os(CHILD).is_some() {
+        let device = Device::gpu(0).unwrap();
+        host_allocations(&device);
+        expressions_in_turns(&device);
+        device_memory(&device);
+        out_of_memory(&device);
+        threads(&device);
+        prefetch(&device);
+    }
+}
+
+fn line(device: &Device, len: usize) -> Line {
+    Tensor::from_vec([len], Random(len as u64).vec(len, |r| r.unit() as f32)).unwrap().to(device).unwrap()
+}
+
+fn address(tensor: &Line) -> u64 {
+    match { tensor }.argument().given {
+        Given::Memory(memory) => memory.address,
+        Given::Value(_) => 0,
+    }
+}
+
+/// A known call allocates nothing, and one owner for each new result.
+fn host_allocations(device: &Device) {
+    let (x, y, mut z) = (line(device, 1024), line(device, 1024), line(device, 1024));
+    let axpy = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.5 + y).store::<(X,)>());
+    let mut ways: [(&str, usize, &mut dyn FnMut()); 3] = [
+        ("call_into", 0, &mut || axpy.call_into(&mut z, &x, &y).unwrap()),
+        ("call", 1, &mut || drop(axpy.call(&x, &y).unwrap())),
+        ("eager", 1, &mut || drop((x.expr() * 2.5 + &y).store::<(X,)>().eval().unwrap())),
+    ];
+    for (name, expected, way) in &mut ways {
+        (0..3).for_each(|_| way());
+        assert_eq!(allocations::during(|| (0..100).for_each(|_| way())), 100 * *expected, "{name}");
+        let launches = record(&mut **way);
+        assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Call], "{name}");
+    }
+}
+
+/// Expressions that begin alike, one after the other in any order, find their kernels without building a graph.
+fn expressions_in_turns(device: &Device) {
+    let (x, y) = (line(device, 640), line(device, 640));
+    let way = |number: u64| {
+        let e = x.expr() * 2.5;
+        let result = match number {
+            0 => e.store::<(X,)>().eval(),
+            1 => (e + &y).store::<(X,)>().eval(),
+            2 => (e + &y).exp().store::<(X,)>().eval(),
+            3 => (e - &y).store::<(X,)>().eval(),
+            _ => (e + &x).store::<(X,)>().eval(),
+        };
+        drop(result.unwrap());
+    };
+    (0..5).for_each(way);
+    let mut random = Random(7);
+    for _ in 0..1000 {
+        let number = random.below(5);
+        let mut launches = Vec::new();
+        let count = allocations::during(|| way(number));
+        assert_eq!(count, 1, "expression {number}");
+        launches.extend(record(|| way(number)));
+        assert_eq!(launches[0].known, Known::Call, "expression {number}");
+    }
+}
+
+fn free(device: &Device) -> usize {
+    device.as_gpu().unwrap().device().memory_info().unwrap().0
+}
+
+/// Results that are dropped make room for later ones; those that live have memory of their own.
+fn device_memory(device: &Device) {
+    let gpu = device.as_gpu().unwrap();
+    let x = line(device, 5000);
+    let double = fuse(|x: In<f32, (X,)>| (x * 2.0).store::<(X,)>());
+    drop(double.call(&x).unwrap());
+    let before = free(device);
+    for _ in 0..1000 {
+        let (a, b) = (double.call(&x).unwrap(), double.call(&x).unwrap());
+        assert_ne!(address(&a), address(&b));
+    }
+    assert!(before - free(device) <= 32 << 10, "one more block");
+    let many: Vec<Line> = (0..4000).map(|_| double.call(&x).unwrap()).collect();
+    drop(many);
+    assert!(before - free(device) <= 32 << 20, "a stream keeps no more");
+    gpu.trim().unwrap();
+    assert!(free(device) >= before, "nothing is kept");
+}
+
+/// What is kept is given up for an allocation that finds no memory.
+fn out_of_memory(device: &Device) {
+    let gpu = device.as_gpu().unwrap();
+    gpu.trim().unwrap();
+    let kept: Vec<_> = (0..64).map(|_| gpu.stream().alloc::<u8>(1 << 20).unwrap()).collect();
+    let all = free(device);
+    drop(kept);
+    let large = gpu.stream().alloc::<u8>(all + (48 << 20)).unwrap();
+    assert!(gpu.stream().alloc::<u8>(64 << 20).is_err(), "no memory is left");
+    drop(large);
+}
+
+/// Threads that allocate, write, drop and read at random find what they wrote.
+fn threads(device: &Device) {
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                let mut random = Random(thread);
+                let mut held: Vec<(Line, Vec<f32>)> = Vec::new();
+                for _ in 0..500 {
+                    let len = 1 + random.below(3000) as usize;
+                    let values = random.vec(len, |r| r.unit() as f32);
+                    held.push((Tensor::from_vec([len], values.clone()).unwrap().to(device).unwrap(), values));
+                    if held.len() > 8 {
+                        let (tensor, values) = held.swap_remove(random.below(8) as usize);
+                        assert_eq!(tensor.to_vec().unwrap(), values);
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Kernels that are built ahead are found by the call; two that are asked for at once are one.
+fn prefetch(device: &Device) {
+    let (x, y) = (line(device, 100), line(device, 100));
+    let hypotenuse = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * x + y * y).sqrt().store::<(X,)>());
+    let both = [hypotenuse.prefetch(&x, &y), hypotenuse.prefetch(&x, &y)];
+    for prefetch in both {
+        prefetch.wait();
+    }
+    let built = hypotenuse.last_built().unwrap();
+    let launches = record(|| drop(hypotenuse.call(&x, &y).unwrap()));
+    assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Kernel]);
+    assert!(std::sync::Arc::ptr_eq(&built, &hypotenuse.last_built().unwrap()), "nothing is built again");
+    // What cannot be planned is done at once, and is the call's error.
+    assert!(hypotenuse.prefetch(&x, &line(device, 99)).is_done());
+    assert!(hypotenuse.call(&x, &line(device, 99)).is_err());
+}
