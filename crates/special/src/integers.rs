@@ -11,9 +11,11 @@ pub fn gcd_u64(a: u64, b: u64) -> u64 {
     if a == 0 || b == 0 {
         return a | b;
     }
-    let twos = (a | b).trailing_zeros();
-    let mut u = a >> a.trailing_zeros();
-    let mut v = b >> b.trailing_zeros();
+    let a_twos = a.trailing_zeros();
+    let b_twos = b.trailing_zeros();
+    let twos = a_twos.min(b_twos);
+    let mut u = a >> a_twos;
+    let mut v = b >> b_twos;
     while (u | v) >> 32 != 0 {
         let mut rest = u.max(v) - u.min(v);
         v = u.min(v);
@@ -34,8 +36,9 @@ pub fn gcd_u32(a: u32, b: u32) -> u32 {
     if a == 0 || b == 0 {
         return a | b;
     }
-    let twos = (a | b).trailing_zeros();
-    odd_divisor(a >> a.trailing_zeros(), b >> b.trailing_zeros()) << twos
+    let a_twos = a.trailing_zeros();
+    let b_twos = b.trailing_zeros();
+    odd_divisor(a >> a_twos, b >> b_twos) << a_twos.min(b_twos)
 }
 
 /// Of two numbers, one of them odd, none 0.

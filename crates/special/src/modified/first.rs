@@ -12,8 +12,7 @@ pub fn i0<T: Float>(x: T) -> T {
         if size < 10.5 {
             return i0_single(x as f32) as T;
         }
-    }
-    if size < 4.0 {
+    } else if size < 4.0 {
         return i0_near(size * size);
     }
     grown(i0_scaled(size), size)
@@ -27,8 +26,7 @@ pub fn i1<T: Float>(x: T) -> T {
         if size < 10.5 {
             return i1_single(x as f32) as T;
         }
-    }
-    if size < 4.0 {
+    } else if size < 4.0 {
         return x * i1_near(size * size);
     }
     grown(i1_scaled(size), size).copysign(x)
