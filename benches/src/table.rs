@@ -9,7 +9,7 @@ enum Reach {
 }
 
 /// The figures to reach on an H200; those of `dims` on two cores of anything.
-const TARGETS: [(&str, &str, &str, Reach); 19] = [
+const TARGETS: [(&str, &str, &str, Reach); 32] = [
     ("crops", "50", "device_us", Reach::AtMost(5.0)),
     ("crops", "150", "device_us", Reach::AtMost(7.0)),
     ("crops", "50", "host_over_empty_us", Reach::AtMost(0.5)),
@@ -26,6 +26,19 @@ const TARGETS: [(&str, &str, &str, Reach); 19] = [
     ("fuse", "frames4k_area/32", "device_us", Reach::AtMost(215.0)),
     ("fuse", "nv12_1080p", "device_us", Reach::AtMost(4.0)),
     ("fuse", "compile", "ms", Reach::AtMost(60.0)),
+    ("fuse", "horizontal/600", "device_us", Reach::AtMost(8.0)),
+    ("special", "digamma/2^24", "device_us", Reach::AtMost(45.0)),
+    ("special", "lgamma/2^24", "device_us", Reach::AtMost(60.0)),
+    ("special", "i0/2^24", "device_us", Reach::AtMost(45.0)),
+    ("special", "i1/2^24", "device_us", Reach::AtMost(45.0)),
+    ("special", "ndtri/2^24", "device_us", Reach::AtMost(45.0)),
+    ("special", "erfcx/2^24", "device_us", Reach::AtMost(45.0)),
+    ("special", "bessel_j0/2^24", "device_us", Reach::AtMost(60.0)),
+    ("special", "zeta/2^24", "device_us", Reach::AtMost(200.0)),
+    ("special", "gcd/2^24", "device_us", Reach::AtMost(500.0)),
+    ("special", "gcd/2^16", "device_us", Reach::AtMost(20.0)),
+    ("eager", "axpy", "eager_over_empty_us", Reach::AtMost(0.4)),
+    ("eager", "axpy", "call_into_over_empty_us", Reach::AtMost(0.15)),
     ("reduce", "gauss5/4k", "device_us", Reach::AtMost(20.0)),
     ("dims", "header", "cpu_ms", Reach::AtMost(10.0)),
     ("dims", "check", "s", Reach::AtMost(4.0)),

@@ -6,11 +6,12 @@ use crate::cases::{Random, X};
 use crate::report::Report;
 use crate::session::Session;
 use tilewright_expr::{In, Out};
-use tilewright_ops::{Fused, Item, Tensor, fuse};
+use tilewright_ops::{Device, Fused, Item, Tensor, fuse};
 use tilewright_special as special;
 
 /// The cases.
-pub const CASES: [&str; 10] = [
+pub const CASES: [&str; 11] = [
+    "memory",
     "digamma/2^24",
     "lgamma/2^24",
     "i0/2^24",
@@ -41,6 +42,7 @@ macro_rules! unary {
 pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
     let plain = |x: f32| x;
     match case {
+        "memory" => memory(session, report),
         "digamma/2^24" => of_floats(session, case, &unary!(digamma), plain, report),
         "lgamma/2^24" => of_floats(session, case, &unary!(lgamma), plain, report),
         "i0/2^24" => of_floats(session, case, &unary!(i0), plain, report),
@@ -56,6 +58,22 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         "gcd/2^16" => divisors(session, case, 1 << 16, report),
         other => Err(format!("no case `{other}`").into()),
     }
+}
+
+/// Device memory that functions take before they are called, and the first of them afterwards.
+fn memory(session: &Session, report: &mut Report) -> Result<()> {
+    let free = || -> Result<f64> { Ok(session.gpu.device().memory_info()?.0 as f64 / 1024.0) };
+    let x = Tensor::<f32, (X,)>::from_vec([4], vec![1.0, 2.0, 3.0, 4.0])?.to(&session.device)?;
+    let mut result = x.to(&Device::Cpu)?.to(&session.device)?;
+    let before = free()?;
+    let all =
+        [unary!(erfinv), unary!(trigamma), unary!(bessel_y1), unary!(airy_ai), unary!(k0), unary!(spherical_bessel_j0)];
+    let unused = before - free()?;
+    all[0].call_into(&mut result, &x)?;
+    session.gpu.synchronize()?;
+    report.add("special", "memory", "unused_kib", unused, "KiB");
+    report.add("special", "memory", "first_used_kib", before - free()?, "KiB");
+    Ok(())
 }
 
 /// Operands that rotate over more memory than the level-2 cache holds, and results.

@@ -120,7 +120,11 @@ impl Core {
     }
 
     /// The GPU of a call: where its tensors are. `None` is the host.
-    pub(crate) fn device<'a>(&self, operands: &[Operand<'a>], given: Option<&'a Gpu>) -> Result<Option<&'a Gpu>, Error> {
+    pub(crate) fn device<'a>(
+        &self,
+        operands: &[Operand<'a>],
+        given: Option<&'a Gpu>,
+    ) -> Result<Option<&'a Gpu>, Error> {
         let mut found: Option<&Gpu> = None;
         for (i, operand) in operands.iter().enumerate() {
             if let Source::Gpu { gpu, .. } = operand.memory {

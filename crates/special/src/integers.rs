@@ -5,29 +5,50 @@
 
 use tilewright_expr::extend::scalar_fn;
 
-/// Stein's algorithm: steps of a subtraction and a shift, with half the registers once both fit in 32 bits. `gcd(0, x) = x`.
-#[scalar_fn]
+/// `gcd(0, x) = x`. Stein's algorithm on the CPU: steps of a shift and a subtraction. On GPUs with many units of f64 it is Euclid's, with
+/// the nearest quotient from a rough reciprocal: whatever whole number is taken for it, what remains has the same divisors.
+#[scalar_fn(cuda = "
+    unsigned long long divisor(unsigned long long a, unsigned long long b) {
+    #if TW_SLOW_F64
+      while (a != 0 && b != 0) {
+        const int more = __ffsll((long long)a) - __ffsll((long long)b);
+        if (more > 0) a >>= more; else b >>= -more;
+        if (a > b) a -= b; else b -= a;
+      }
+      return a | b;
+    #else
+      // f64 holds whole numbers up to 2^53.
+      while ((a | b) >> 53) {
+        if (b == 0) return a;
+        const unsigned long long rest = a % b;
+        a = b;
+        b = rest;
+      }
+      double u = (double)a, v = (double)b;
+      while (v != 0.0) {
+        // To a whole number, by adding what leaves no room for a fraction.
+        const double quotient = u * tw::arch::reciprocal(v) + 6755399441055744.0 - 6755399441055744.0;
+        const double rest = fabs(fma(-quotient, v, u));
+        u = v;
+        v = rest;
+      }
+      return (unsigned long long)u;
+    #endif
+    }
+")]
 pub fn gcd_u64(a: u64, b: u64) -> u64 {
     if a == 0 || b == 0 {
         return a | b;
     }
-    let a_twos = a.trailing_zeros();
-    let b_twos = b.trailing_zeros();
-    let twos = a_twos.min(b_twos);
-    let mut u = a >> a_twos;
-    let mut v = b >> b_twos;
-    while (u | v) >> 32 != 0 {
-        let mut rest = u.max(v) - u.min(v);
-        v = u.min(v);
-        if rest as u32 == 0 {
-            if rest == 0 {
-                return v << twos;
-            }
-            rest >>= 32;
-        }
-        u = rest >> (rest as u32).trailing_zeros();
+    let twos = (a | b).trailing_zeros();
+    let mut u = a >> a.trailing_zeros();
+    let mut v = b >> b.trailing_zeros();
+    while u != v {
+        let rest = u.abs_diff(v);
+        u = u.min(v);
+        v = rest >> rest.trailing_zeros();
     }
-    (odd_divisor(u as u32, v as u32) as u64) << twos
+    u << twos
 }
 
 /// As [`gcd_u64`].

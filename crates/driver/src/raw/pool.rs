@@ -73,4 +73,3 @@ impl Pool {
         std::mem::take(&mut *self.kept()).blocks.into_iter().flatten()
     }
 }
-

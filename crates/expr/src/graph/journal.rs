@@ -50,7 +50,9 @@ impl Journal {
     /// Puts the trace at this step of the graph; `None` writes on.
     pub(super) fn follow(&mut self, step: Option<usize>) {
         (self.followed, self.nodes) = (step, 0);
-        let made = self.steps[..step.unwrap_or(0)].iter().filter_map(|s| if let Step::Node(n) = s { Some(n.0 + 1) } else { None });
+        let made = self.steps[..step.unwrap_or(0)]
+            .iter()
+            .filter_map(|s| if let Step::Node(n) = s { Some(n.0 + 1) } else { None });
         self.nodes = made.max().unwrap_or(0);
     }
 }
@@ -126,7 +128,8 @@ impl Graph {
     #[cold]
     pub(crate) fn write_on(&mut self) {
         let Some(at) = self.journal.as_ref().and_then(|j| j.followed) else { return };
-        let mut own = Graph { journal: Some(Box::default()), trace: self.trace, names: self.names.clone(), ..Graph::default() };
+        let mut own =
+            Graph { journal: Some(Box::default()), trace: self.trace, names: self.names.clone(), ..Graph::default() };
         let steps: Vec<Step> = self.journal.iter().flat_map(|j| &j.steps[..at]).copied().collect();
         for step in steps {
             match step {

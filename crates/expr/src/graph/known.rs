@@ -92,4 +92,3 @@ fn succeed(place: usize) {
         }
     });
 }
-

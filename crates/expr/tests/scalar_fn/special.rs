@@ -1,7 +1,7 @@
 //! The special functions: the same bits from kernels.
 
 use super::{X, case};
-use crate::emitted::check_all;
+use crate::emitted::{check_all, check_kernels, prepare};
 use tilewright_expr::{In, trace};
 use tilewright_special as special;
 
@@ -68,6 +68,21 @@ fn of_integers() {
     let cases = cases! { u8 gcd_u8 lcm_u8, u16 gcd_u16 lcm_u16, u32 gcd_u32 lcm_u32, u64 gcd_u64 lcm_u64,
     i8 gcd_i8 lcm_i8, i16 gcd_i16 lcm_i16, i32 gcd_i32 lcm_i32, i64 gcd_i64 lcm_i64 };
     check_all("scalar_fn::special::of_integers", cases.into_iter());
+}
+
+/// Divisors on a GPU with few units of f64, which has another text for them.
+#[test]
+fn divisors_without_f64() {
+    let t = trace(|x: In<u64, (X,)>, y: In<u64, (X,)>, n: In<u64, (X,)>| {
+        let (x, y, n) = (x >> 20, y >> 20, n >> 50);
+        (special::gcd_u64::of(x * n, y * n).store::<(X,)>(), special::gcd_u64::of(n, y).store::<(X,)>())
+    });
+    let (name, case) = case("u64, divisors by shifts", t.graph);
+    let mut prepared = prepare(name, &case, 0).expect("few loops");
+    let source = &mut prepared.kernel.source;
+    *source = source.replacen("\nstruct Params", "#undef TW_SLOW_F64\n#define TW_SLOW_F64 1\nstruct Params", 1);
+    assert!(source.contains("#define TW_SLOW_F64"));
+    check_kernels("scalar_fn::special::divisors_without_f64", &[prepared]);
 }
 
 /// Complex functions, at any bits and at numbers up to 3.
