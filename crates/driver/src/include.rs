@@ -7,6 +7,7 @@
 //! stands for all that it could name.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
@@ -26,16 +27,16 @@ pub(crate) fn reached(source: &Source, more: Vec<String>) -> Vec<Vec<u8>> {
         Walk { source, folders: folders(&options), seen: BTreeSet::new(), pieces: Vec::new(), computed: false };
     // NVRTC looks for `"name"` beside the source too, whose name may have a folder.
     let beside = Path::new(&source.name).parent().unwrap_or(Path::new("")).to_owned();
-    let mut texts = vec![(beside.clone(), source.text.clone())];
-    texts.extend(source.headers.iter().map(|(_, text)| (beside.clone(), text.to_string())));
+    let mut texts = vec![(beside.clone(), Cow::Borrowed(&source.text[..]))];
+    texts.extend(source.headers.iter().map(|(_, text)| (beside.clone(), Cow::Borrowed(&text[..]))));
     for option in &options {
         if let Some(name) = value(option, &["--pre-include=", "-include="]) {
-            texts.push((beside.clone(), format!("#include \"{name}\"")));
+            texts.push((beside.clone(), format!("#include \"{name}\"").into()));
         }
     }
     while let Some((folder, text)) = texts.pop() {
         for name in walk.names(&text) {
-            texts.extend(walk.found(&folder, &name));
+            texts.extend(walk.found(&folder, &name).into_iter().map(|(folder, text)| (folder, Cow::Owned(text))));
         }
     }
     if walk.computed {
@@ -57,7 +58,14 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// The headers that a text names.
     fn names(&mut self, text: &str) -> Vec<String> {
-        let text = text.replace("\\\r\n", "").replace("\\\n", "");
+        // Looked for before anything is done for them: every key goes over all headers, and most have neither.
+        let mut text = Cow::Borrowed(text);
+        for end in ["\\\r\n", "\\\n"] {
+            if text.contains(end) {
+                text = text.replace(end, "").into();
+            }
+        }
+        let asks = text.contains("__has_include");
         let mut names = Vec::new();
         for line in text.lines() {
             let line = line.trim_start();
@@ -67,7 +75,7 @@ impl Walk<'_> {
                     Some(name) => names.push(name.to_owned()),
                     None => self.computed = true,
                 }
-            } else if let Some((_, rest)) = line.split_once("__has_include") {
+            } else if asks && let Some((_, rest)) = line.split_once("__has_include") {
                 let asked =
                     rest.split("__has_include").filter_map(|part| quoted(part.trim_start().strip_prefix('(')?.trim()));
                 names.extend(asked.map(str::to_owned));

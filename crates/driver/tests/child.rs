@@ -44,6 +44,7 @@ fn scenario() {
         "first driver" => crate::driver::child_first_driver(),
         "no device" => crate::driver::child_no_device(),
         "fake device" => crate::driver::child_fake_device(),
+        "memory" => crate::memory::child_memory(),
         "corrupt" => crate::cache::child_corrupt(),
         "unwritable" => crate::cache::child_unwritable(),
         "open umask" => crate::cache::child_open_umask(),

@@ -1,0 +1,70 @@
+//! What a stream keeps of the memory that its buffers give back, on a driver that has memory and nothing else.
+
+use crate::{child, skip, stub};
+use tilewright_driver::{Device, DeviceBuffer, Error};
+
+#[test]
+fn memory_is_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([driver, _]) = stub::working(folder.path()) else {
+        return skip("memory::memory_is_used_again", "no C compiler");
+    };
+    child::check(&child::command("memory").env("TILEWRIGHT_LIBCUDA", driver).output().unwrap());
+}
+
+pub(crate) fn child_memory() {
+    let device = Device::new(0).unwrap();
+    again(&device);
+    bounds(&device);
+    captures(&device);
+}
+
+fn free(device: &Device) -> usize {
+    device.memory_info().unwrap().0
+}
+
+/// On the same stream, for sizes of one class, and for nobody while it is held.
+fn again(device: &Device) {
+    let [a, b] = [device.stream().unwrap(), device.stream().unwrap()];
+    let first = a.upload(&[7u8; 1000]).unwrap();
+    let address = first.device_ptr();
+    assert_ne!(a.alloc::<u8>(1000).unwrap().device_ptr(), address, "it is held");
+    drop(first);
+    assert_ne!(b.alloc::<u8>(1000).unwrap().device_ptr(), address, "another stream is in no order with the first");
+    assert_ne!(a.alloc::<u8>(3000).unwrap().device_ptr(), address, "it is too small");
+    let mut held: Vec<DeviceBuffer<u8>> = (0..3).map(|_| a.alloc(1010).unwrap()).collect();
+    let at = held.iter().position(|buffer| buffer.device_ptr() == address).expect("the same block");
+    assert_eq!((held[at].len(), held[at].allocated_bytes()), (1010, 1024));
+    if cfg!(debug_assertions) {
+        assert_eq!(held.swap_remove(at).to_vec().unwrap(), [0xA5; 1010], "what was there is gone");
+    }
+}
+
+/// What is kept ends at 32 MiB, and with the stream.
+fn bounds(device: &Device) {
+    let (stream, before) = (device.stream().unwrap(), free(device));
+    for bytes in [1, 16, 512, 513, 640, 641, 1000, 65_535, (1 << 20) - 15, 1 << 20] {
+        let buffers: Vec<DeviceBuffer<u8>> = (0..100).map(|_| stream.alloc(bytes).unwrap()).collect();
+        let taken = before - free(device);
+        assert!(taken >= 100 * bytes && taken <= (32 << 20) + 100 * (bytes + bytes / 4 + 512), "{bytes}: {taken}");
+        drop(buffers);
+        assert!(before - free(device) <= 32 << 20, "{bytes}");
+    }
+    stream.trim().unwrap();
+    assert_eq!(free(device), before);
+    drop(stream.alloc::<u8>((1 << 20) + 1).unwrap());
+    assert_eq!(free(device), before, "large blocks are not kept");
+    drop(stream.alloc::<u8>(1 << 20).unwrap());
+    assert_ne!(free(device), before);
+    drop(stream);
+    assert_eq!(free(device), before);
+}
+
+/// What is captured may run later: it gets no memory that others get after it.
+fn captures(device: &Device) {
+    let stream = device.stream().unwrap();
+    drop(stream.alloc::<u8>(100).unwrap());
+    let refused = stream.capture(|| stream.alloc::<u8>(100).unwrap_err()).unwrap().1;
+    assert!(matches!(refused, Error::Capturing { .. }), "{refused}");
+    stream.alloc::<u8>(100).unwrap();
+}
