@@ -7,6 +7,7 @@ pub mod bundle;
 pub mod check_aarch64;
 pub mod check_nvptx64;
 pub mod compiler;
+pub mod instructions;
 pub mod peers;
 pub mod plots;
 pub mod test;

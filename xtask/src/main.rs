@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, peers, plots, test, tidy, toolkit};
+use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy, toolkit};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
@@ -25,6 +25,8 @@ enum Command {
     Bindgen(bindgen::Options),
     /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
     Bundle(bundle::Options),
+    /// Counts the instructions of known calls against a stub of the driver, and compares them with bounds.
+    Instructions,
     /// Builds the programs that time other libraries, for a bundle to carry.
     Peers(peers::Options),
     /// Draws the figures of docs/fusion.md from the results, and writes its tables.
@@ -54,6 +56,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(options) => bench::run(&options),
         Command::Bindgen(options) => bindgen::run(&options),
         Command::Bundle(options) => bundle::run(&options),
+        Command::Instructions => instructions::run(),
         Command::Peers(options) => peers::run(&options),
         Command::Plots => plots::run(),
         Command::CheckAarch64 => check_aarch64::run(),

@@ -1,5 +1,8 @@
 //! The first call of a new pipeline, in processes of its own: compiled, and from the disk cache.
 
+mod functions;
+mod phases;
+
 use crate::Result;
 use crate::cases::{FRAME, Picture, Random, colours, crops};
 use crate::clock::median;
@@ -30,8 +33,13 @@ struct Account {
 }
 
 /// What a child process does: `base` opens the device, makes a stream and one allocation; `crops` also makes the first call of
-/// the main job. Returns the line to print the moment it is done.
+/// the main job; `functions` and `phases` do what their files say. Returns the line to print the moment it is done.
 pub fn child(name: &str) -> Result<String> {
+    match name {
+        "functions" => return functions::child(),
+        "phases" => return phases::child(),
+        _ => {}
+    }
     let ms = |since: Instant| since.elapsed().as_secs_f64() * 1e3;
     let begin = Instant::now();
     let device = Device::gpu(0)?;
@@ -63,8 +71,17 @@ pub fn child(name: &str) -> Result<String> {
     Ok(serde_json::to_string(&account)?)
 }
 
-/// Measures `jit/cold` or `jit/disk`. The child with the main job and the one without run in turns.
+/// Measures a case.
 pub fn run(case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    match case {
+        "functions" => functions::run(report),
+        "phases" => phases::run(quick, report),
+        _ => main_job(case, quick, report),
+    }
+}
+
+/// Measures `jit/cold` or `jit/disk`. The child with the main job and the one without run in turns.
+fn main_job(case: &str, quick: bool, report: &mut Report) -> Result<()> {
     let repeats = if quick { 3 } else { 7 };
     let caches = tempfile::tempdir()?;
     let expected = if case == "cold" { "compiled" } else { "Disk" };

@@ -28,7 +28,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).chain(of_binary).collect()
 }
 
-const CASES: [(&str, &str); 22] = [
+const CASES: [(&str, &str); 24] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -45,6 +45,8 @@ const CASES: [(&str, &str); 22] = [
     ("eager", "axpy"),
     ("jit", "cold"),
     ("jit", "disk"),
+    ("jit", "functions"),
+    ("jit", "phases"),
     ("cpu", "chain20"),
     ("cpu", "crops150"),
     ("dims", "kernels"),

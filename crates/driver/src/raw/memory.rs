@@ -27,9 +27,9 @@ impl Memory {
     /// `bytes` is not 0.
     pub(crate) fn allocate(stream: std::sync::Arc<Stream>, bytes: usize) -> Result<Self, Error> {
         // Small values are exchanged with the words around them, which belong to the same memory.
-        let capturing = Error::Capturing { call: "an allocation" };
+        let capturing = || Err(Error::Capturing { call: "an allocation" });
         if stream.is_captured() {
-            return Err(capturing);
+            return capturing();
         }
         let class = pool::class(bytes.next_multiple_of(WORDS));
         if let Some(address) = class.and_then(|class| stream.pool.take(class)) {
@@ -40,7 +40,7 @@ impl Memory {
             return Ok(memory);
         }
         if stream.is_capturing()? {
-            return Err(capturing);
+            return capturing();
         }
         let whole = class.map_or(bytes.next_multiple_of(WORDS), |(_, whole)| whole);
         let address = stream.take_from_driver(whole).or_else(|error| match error.is_code(&[OUT_OF_MEMORY]) {
