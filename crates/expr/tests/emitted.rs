@@ -353,7 +353,7 @@ fn more_boxes_than_fit_into_the_parameter_block() {
     let mut rng = Rng::new(1);
     let graph = pipeline();
     let mut prepared = Vec::new();
-    for (i, n) in [1, 5, 150, 600].into_iter().enumerate() {
+    for (i, n) in [1, 5, 150, 300].into_iter().enumerate() {
         let boxes: Vec<Rect> = (0..n).map(|_| rng.inside(31, 53)).collect();
         let channel = |rng: &mut Rng| rng.tensor(DType::F32, <(C,)>::IDS, &[3]);
         let tensors = [

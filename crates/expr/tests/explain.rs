@@ -3,7 +3,7 @@
 use crate::random::case;
 use crate::tensor::{Stored, poison};
 use tilewright_expr::bind::{Binding, Place, View};
-use tilewright_expr::emit::{MOST_PARAMETER_BYTES, combine};
+use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room, combine};
 use tilewright_expr::explain::{Bound, Explanation};
 use tilewright_expr::sections::Sections;
 
@@ -32,7 +32,7 @@ fn random_graphs() {
         let outs: Vec<View<'_>> = outputs.iter().map(|s| s.view(Place::Device, false)).collect();
         let Ok(sections) = Sections::new(&case.graph, &views, &outs) else { continue };
         let explained = Explanation::new(&case.graph, "random", &views, &outs);
-        let (e, source) = match (explained, combine(&sections, MOST_PARAMETER_BYTES)) {
+        let (e, source) = match (explained, combine(&sections, Room::Small, MOST_PARAMETER_BYTES)) {
             (Ok(e), Ok(kernel)) => (e, kernel.source),
             // What cannot be a kernel cannot be explained as one.
             (Err(a), Err(b)) if a == b => continue,

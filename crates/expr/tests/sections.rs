@@ -7,7 +7,7 @@ use crate::tensor::{Layout, Stored, Tensor, evaluate, poison};
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::bind::{Binding, Place, View, dense};
 use tilewright_expr::collective::Shared;
-use tilewright_expr::emit::{Address, Combined, MOST_PARAMETER_BYTES, Piece, combine, reciprocals};
+use tilewright_expr::emit::{Address, Combined, MOST_PARAMETER_BYTES, Piece, Room, combine, reciprocals};
 use tilewright_expr::graph::Graph;
 use tilewright_expr::scatter::Initial;
 use tilewright_expr::sections::{Section, Sections};
@@ -111,11 +111,9 @@ pub(crate) fn prepare<'a>(name: String, case: &'a Case, round: usize) -> Option<
     for (i, (a, b)) in defined(case, &sections, &views).iter().zip(&expected).enumerate() {
         assert!(a.same(b), "{name}, result {i}: the definition against HostKernel: {}", a.difference(b));
     }
-    // As for a new driver, for one that takes 4 KB, and with so little room that operands go another way.
-    let most = [MOST_PARAMETER_BYTES, 4096, 512, 256][round % 4];
-    let kernel = match combine(&sections, most) {
+    let room = if round % 4 == 3 { Room::Large } else { Room::Small };
+    let kernel = match combine(&sections, room, MOST_PARAMETER_BYTES) {
         Err(Error::Crowded { .. }) => return None,
-        Err(Error::Parameters { .. }) if most < MOST_PARAMETER_BYTES => return None,
         other => other.unwrap_or_else(|e| panic!("{name}: {e}")),
     };
     Some(Prepared { name, sections, kernel, inputs, outputs, expected })
@@ -203,7 +201,7 @@ fn random_sections() {
         let far = count(&|p| p.kernel.sending(&p.sections).buffer_bytes > 0);
         let shaped = count(&|p| p.sections.list.len() > 1 && p.kernel.source.contains("threadIdx.x / "));
         assert!(several > 20 && groups > 5 && sent > 10 && shaped > 10, "{several} {groups} {sent} {shaped}");
-        assert!(far > 1, "{far} launches with a buffer of host operands");
+        assert!(far > 0, "{far} launches with a buffer of host operands");
         assert!(beside > 2, "{beside} sections of several outputs");
     }
     check_all("sections::random_sections", &prepared);
@@ -240,7 +238,7 @@ fn planes(graph: &Graph, [y, x]: [i64; 2], n: i64) -> (Vec<u64>, String, i64) {
     let (picture, result) = (dense(<(Y, X)>::IDS, &[y, x]), dense(<(N, Y, X)>::IDS, &[n, y, x]));
     let view = |axes| View { axes, place: Place::Device, alignment: 16, boxes: None };
     let sections = Sections::new(graph, &[view(&picture[..])], &[view(&result[..])]).unwrap_or_else(|e| panic!("{e}"));
-    let source = combine(&sections, MOST_PARAMETER_BYTES).unwrap_or_else(|e| panic!("{e}")).source;
+    let source = combine(&sections, Room::Small, MOST_PARAMETER_BYTES).unwrap_or_else(|e| panic!("{e}")).source;
     (sections.key(), source, sections.blocks())
 }
 

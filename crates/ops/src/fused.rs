@@ -7,11 +7,11 @@ use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
 use crate::kernel::{Built, Launch, Unbuilt};
 use crate::launches::{Known, LaunchKind};
 use crate::signature::Signature;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_expr::bind::{Axis, Binding, Place, View, dense};
-use tilewright_expr::emit::{MOST_PARAMETER_BYTES, combine};
+use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room, combine};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
@@ -89,6 +89,8 @@ pub(crate) struct Core {
     name: String,
     entries: Entries,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
+    /// The keys of kernels that are built in the background.
+    under_way: Mutex<HashSet<Vec<u64>>>,
     last: Mutex<Option<Arc<Built>>>,
 }
 
@@ -107,6 +109,7 @@ impl Core {
             name: name.to_string(),
             entries: Entries::default(),
             built: Mutex::default(),
+            under_way: Mutex::default(),
             last: Mutex::default(),
         }
     }
@@ -142,7 +145,7 @@ impl Core {
 
     /// A call that allocates its results.
     pub(crate) fn call<O: Results>(
-        &self,
+        self: &Arc<Self>,
         operands: &[Operand<'_>],
         given: Option<&Device>,
     ) -> Result<O::Tensors, Error> {
@@ -163,7 +166,7 @@ impl Core {
 
     /// A call into results that the caller has.
     pub(crate) fn call_into<O: Results>(
-        &self,
+        self: &Arc<Self>,
         operands: &[Operand<'_>],
         tensors: &mut O::Tensors,
         given: Option<&Device>,
@@ -203,7 +206,7 @@ impl Core {
     }
 
     fn plan(
-        &self,
+        self: &Arc<Self>,
         signature: &Signature<'_>,
         (targets, new): (&Targets<'_>, bool),
     ) -> Result<(Arc<Entry>, [Known; 2]), Error> {
@@ -212,7 +215,7 @@ impl Core {
         let outs: Vec<View<'_>> = targets.iter().flatten().map(Target::view).collect();
         let binding = Binding::new(graph, &views)?;
         let outputs = binding.results()?;
-        let mut known = [Known::Kernel; 2];
+        let (mut known, mut settled) = ([Known::Kernel; 2], true);
         let run = match signature.gpu {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
             None => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
@@ -220,13 +223,16 @@ impl Core {
                 let fills = Sections::fills(graph, &views, &outs)?;
                 let main = Some(Sections::new(graph, &views, &outs)?);
                 let [of_fills, of_main] = &mut known;
-                let fill = self.launch(fills, gpu, (Part::Fill, new), of_fills)?;
-                Run::Gpu(Box::new([fill, self.launch(main, gpu, (Part::Main, new), of_main)?]))
+                let fill = self.launch(fills, gpu, (Part::Fill, new), (of_fills, &mut settled))?;
+                let main = self.launch(main, gpu, (Part::Main, new), (of_main, &mut settled))?;
+                Run::Gpu(Box::new([fill, main]))
             }
         };
         let entry = Entry { key: signature.key(), outputs, limits: binding.limits()?, run };
-        // Results whose size is that of the boxes are planned anew on every call: the boxes' values are not in the key.
-        let entry = if binding.sized_by_boxes() { Arc::new(entry) } else { self.entries.keep(signature, entry) };
+        // Results whose size is that of the boxes are planned anew on every call: the boxes' values are not in the key. So are calls
+        // whose best kernel is still being built.
+        let keep = settled && !binding.sized_by_boxes();
+        let entry = if keep { self.entries.keep(signature, entry) } else { Arc::new(entry) };
         Ok((entry, known))
     }
 
@@ -237,11 +243,11 @@ impl Core {
 
     /// The launch of these sections, if they have any blocks.
     fn launch(
-        &self,
+        self: &Arc<Self>,
         sections: Option<Sections<'_>>,
         gpu: &Gpu,
         part: (Part, bool),
-        known: &mut Known,
+        known: (&mut Known, &mut bool),
     ) -> Result<Option<Launch>, Error> {
         let Some(sections) = sections.filter(|s| s.blocks() > 0) else { return Ok(None) };
         let kind = match part.0 {
@@ -252,26 +258,42 @@ impl Core {
         Ok(Some(Launch::new(built, gpu, &sections, kind)?))
     }
 
+    /// The kernel for these sections. If only one with another room is there, which takes any operands, it serves until the better one
+    /// is built in the background: so a new size of a batch never waits for the compiler. `settled` says whether it is the best.
     fn build(
-        &self,
+        self: &Arc<Self>,
         sections: &Sections<'_>,
         gpu: &Gpu,
-        (part, new): (Part, bool),
-        known: &mut Known,
+        part: (Part, bool),
+        (known, settled): (&mut Known, &mut bool),
     ) -> Result<Arc<Built>, Error> {
-        let key = self.kernel_key(sections, gpu, (part, new));
+        let room = Room::of(sections, gpu.device().parameter_bytes());
+        let key = self.kernel_key(sections, room, gpu, part);
         if let Some(built) = self.kernel(&key) {
             return Ok(built);
         }
-        let built = self.built(key, Unbuilt::new(sections, gpu, &self.name)?, gpu)?;
+        if let Some(built) = self.kernel(&self.kernel_key(sections, room.other(), gpu, part)) {
+            *settled = false;
+            if lock(&self.under_way).insert(key.clone()) {
+                let _ = self.build_behind(vec![(key, Unbuilt::new(sections, room, gpu, &self.name)?)], gpu);
+            }
+            return Ok(built);
+        }
+        let built = self.built(key, Unbuilt::new(sections, room, gpu, &self.name)?, gpu)?;
         *known = Known::Nothing(built.origin);
         Ok(built)
     }
 
     /// What a kernel is known by.
-    pub(crate) fn kernel_key(&self, sections: &Sections<'_>, gpu: &Gpu, (part, new): (Part, bool)) -> Vec<u64> {
+    pub(crate) fn kernel_key(
+        &self,
+        sections: &Sections<'_>,
+        room: Room,
+        gpu: &Gpu,
+        (part, new): (Part, bool),
+    ) -> Vec<u64> {
         let mut key = sections.key();
-        key.extend([gpu.ordinal() as u64, part as u64, u64::from(new && self.fresh.is_some())]);
+        key.extend([room as u64, gpu.ordinal() as u64, part as u64, u64::from(new && self.fresh.is_some())]);
         key
     }
 
@@ -291,7 +313,8 @@ impl Core {
     pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
         let graph = self.graph_of(true);
         self.as_on_a_gpu(operands, |views, outs| {
-            Ok(combine(&Sections::new(graph, views, outs)?, MOST_PARAMETER_BYTES)?.source)
+            let sections = Sections::new(graph, views, outs)?;
+            Ok(combine(&sections, Room::of(&sections, MOST_PARAMETER_BYTES), MOST_PARAMETER_BYTES)?.source)
         })
     }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 use tilewright_driver::{Function, LaunchConfig, Origin, Source as Text, TargetKind};
-use tilewright_expr::emit::{Address, Combined, Piece, Sending, combine, reciprocals};
+use tilewright_expr::emit::{Address, Combined, Piece, Room, Sending, combine, reciprocals};
 use tilewright_expr::sections::Sections;
 use tilewright_headers::headers_for;
 
@@ -17,10 +17,9 @@ use tilewright_headers::headers_for;
 pub(crate) const HOST_BYTES: usize = 64 << 20;
 /// Emitted code has no use for the parts of the C++ library that NVRTC would read before it.
 const OPTIONS: [&str; 2] = ["--builtin-initializer-list=false", "--builtin-move-forward=false"];
-/// Largest parameter block that a launch writes on the stack; only many sections have a larger one.
-const BLOCK_BYTES: usize = 8192;
-/// Where host operands have fixed places or there are none, the block is smaller, and so is what is filled with zeros.
-const SMALL_BLOCK_BYTES: usize = 512;
+/// Parameter blocks that a launch writes on the stack, by size, so that few bytes are filled with zeros. Only many sections have a
+/// larger one.
+const BLOCK_BYTES: [usize; 3] = [512, 4096, 8192];
 
 /// A compiled kernel and what is known about it.
 #[derive(Debug)]
@@ -46,9 +45,9 @@ pub(crate) struct Unbuilt {
 
 impl Unbuilt {
     /// Emits the kernel of all sections.
-    pub(crate) fn new(sections: &Sections<'_>, gpu: &Gpu, name: &str) -> Result<Unbuilt, Error> {
+    pub(crate) fn new(sections: &Sections<'_>, room: Room, gpu: &Gpu, name: &str) -> Result<Unbuilt, Error> {
         let start = Instant::now();
-        let kernel = combine(sections, gpu.device().parameter_bytes())?;
+        let kernel = combine(sections, room, gpu.device().parameter_bytes())?;
         let text = Text {
             name: name.to_string(),
             text: kernel.source.clone(),
@@ -138,14 +137,17 @@ impl Launch {
     /// Queues the kernel. With host operands that fit into the parameter block this allocates nothing.
     pub(crate) fn run(&self, operands: &[Operand<'_>], targets: &Targets<'_>, known: Known) -> Result<(), Error> {
         let bytes = self.built.kernel.bytes;
-        if bytes <= SMALL_BLOCK_BYTES {
-            let mut block = Block([0; SMALL_BLOCK_BYTES]);
-            return self.run_in(&mut block.0[..bytes], operands, targets, known);
+        macro_rules! in_block {
+            ($size:expr) => {
+                if bytes <= $size {
+                    let mut block = Block([0; $size]);
+                    return self.run_in(&mut block.0[..bytes], operands, targets, known);
+                }
+            };
         }
-        if bytes <= BLOCK_BYTES {
-            let mut block = Block([0; BLOCK_BYTES]);
-            return self.run_in(&mut block.0[..bytes], operands, targets, known);
-        }
+        in_block!(BLOCK_BYTES[0]);
+        in_block!(BLOCK_BYTES[1]);
+        in_block!(BLOCK_BYTES[2]);
         let mut block = vec![0u128; bytes.div_ceil(size_of::<u128>())];
         self.run_in(&mut bytemuck::cast_slice_mut(&mut block)[..bytes], operands, targets, known)
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use tilewright_expr::Expr;
 use tilewright_expr::bind::{Axis, Binding, Place, View, dense};
+use tilewright_expr::emit::Room;
 use tilewright_expr::sections::Sections;
 
 /// Kernels that are being built in the background. Whoever drops it lets them be built all the same.
@@ -43,7 +44,7 @@ impl Prefetch {
     }
 }
 
-/// What a call into new tensors launches.
+/// Kernels by their keys.
 type Wanted = Vec<(Vec<u64>, Unbuilt)>;
 
 impl Core {
@@ -54,7 +55,12 @@ impl Core {
             None => Ok(None),
         });
         let Ok(Some((gpu, wanted))) = wanted else { return Prefetch(None) };
-        let core = self.clone();
+        self.build_behind(wanted, &gpu)
+    }
+
+    /// Builds kernels in the background.
+    pub(crate) fn build_behind(self: &Arc<Self>, wanted: Wanted, gpu: &Gpu) -> Prefetch {
+        let (core, gpu) = (self.clone(), gpu.clone());
         let build = move || {
             for (key, unbuilt) in wanted {
                 if let Err(error) = core.built(key, unbuilt, &gpu) {
@@ -79,9 +85,10 @@ impl Core {
         let mut wanted = Vec::new();
         for (sections, part) in [(fills, Part::Fill), (main, Part::Main)] {
             let Some(sections) = sections.filter(|s| s.blocks() > 0) else { continue };
-            let key = self.kernel_key(&sections, gpu, (part, true));
+            let room = Room::of(&sections, gpu.device().parameter_bytes());
+            let key = self.kernel_key(&sections, room, gpu, (part, true));
             if self.kernel(&key).is_none() {
-                wanted.push((key, Unbuilt::new(&sections, gpu, self.name())?));
+                wanted.push((key, Unbuilt::new(&sections, room, gpu, self.name())?));
             }
         }
         Ok(wanted)

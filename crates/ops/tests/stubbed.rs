@@ -39,6 +39,7 @@ fn child() {
         out_of_memory(&device);
         threads(&device);
         prefetch(&device);
+        more_parameters(&device);
     }
 }
 
@@ -94,6 +95,28 @@ fn expressions_in_turns(device: &Device) {
         launches.extend(record(|| way(number)));
         assert_eq!(launches[0].known, Known::Call, "expression {number}");
     }
+}
+
+/// Parameters that outgrow the block of the kernel there is, and shrink again: no call waits for the other kernel.
+fn more_parameters(device: &Device) {
+    let scale = fuse(|x: In<f32, (Y, X)>, by: In<f32, (Y,)>| (x * by).store::<(Y, X)>());
+    let known = |rows: usize| {
+        let x = Tensor::<f32, (Y, X)>::from_vec([rows, 8], vec![1.0; rows * 8]).unwrap().to(device).unwrap();
+        let by = Tensor::<f32, (Y,)>::from_vec([rows], vec![2.0; rows]).unwrap();
+        record(|| drop(scale.call(&x, &by).unwrap()))[0].known
+    };
+    assert!(matches!(known(64), Known::Nothing(_)));
+    let small = scale.last_built().unwrap();
+    assert_eq!((known(512), known(512 + 8)), (Known::Kernel, Known::Kernel), "of the same room");
+    let begin = std::time::Instant::now();
+    // The kernel for 6 KB is built behind these calls, which have the first one's.
+    while std::sync::Arc::ptr_eq(&scale.last_built().unwrap(), &small) {
+        assert!(begin.elapsed().as_secs() < 60, "the large kernel is not there");
+        assert_eq!(known(1536), Known::Kernel);
+    }
+    let _ = known(1536);
+    assert_eq!(known(1536), Known::Call, "planned once more, and kept");
+    assert_eq!(known(64), Known::Call, "the small one is still there");
 }
 
 fn free(device: &Device) -> usize {

@@ -4,13 +4,10 @@
 
 use super::params::{STREAMING_BYTES, result_bytes};
 use super::run::Role;
-use super::{ENTRY, Field, PARAMETER_BYTES, Params, Piece, Written, emit_with, include};
+use super::{ENTRY, Field, Params, Piece, Room, Written, emit_with, include};
 use crate::error::Error;
 use crate::sections::{Section, Sections};
 use std::fmt::Write as _;
-
-/// The largest parameter block that a kernel can have, from CUDA 12.1 and compute capability 7.0 on.
-pub const MOST_PARAMETER_BYTES: usize = 32_764;
 
 /// The kernel of a launch, and how to call it.
 #[derive(Clone, Debug)]
@@ -56,9 +53,9 @@ pub struct Sending {
 }
 
 /// Writes the kernel of a launch, for a device that takes a parameter block of `most` bytes.
-pub fn combine(sections: &Sections<'_>, most: usize) -> Result<Combined, Error> {
+pub fn combine(sections: &Sections<'_>, room: Room, most: usize) -> Result<Combined, Error> {
     if let [section] = sections.list.as_slice() {
-        let kernel = emit_with(&section.graph, &section.plan, PARAMETER_BYTES.min(most))?;
+        let kernel = emit_with(&section.graph, &section.plan, room.bytes())?;
         let (bytes, shared_bytes) = (kernel.params.bytes(), kernel.shared_bytes);
         let parts = vec![(0, kernel.params, kernel.shared)];
         return Ok(Combined { source: kernel.source, entry: kernel.entry, bytes, shared_bytes, parts });
@@ -67,7 +64,7 @@ pub fn combine(sections: &Sections<'_>, most: usize) -> Result<Combined, Error> 
     let write = |s: &Section<'_>| Written::new(&s.graph, &s.plan, role);
     let mut written: Vec<Written> = sections.list.iter().map(write).collect::<Result<_, Error>>()?;
     let wide = sections.large_grid();
-    let (places, bytes) = places(&mut written, wide, most)?;
+    let (places, bytes) = places(&mut written, wide, (room, most))?;
     let mut source = String::new();
     let mut headers: Vec<&str> = Vec::new();
     for (number, section) in written.iter().enumerate() {
@@ -93,12 +90,12 @@ fn table_bytes(sections: usize, wide: bool) -> usize {
 }
 
 /// Divides the parameter block: where each section's part starts, and how long the block is.
-fn places(written: &mut [Written], wide: bool, most: usize) -> Result<(Vec<usize>, usize), Error> {
+fn places(written: &mut [Written], wide: bool, (room, most): (Room, usize)) -> Result<(Vec<usize>, usize), Error> {
     let table = table_bytes(written.len(), wide).next_multiple_of(16);
     let head = |s: &Written| s.params.sent_offset() + s.params.sent.fixed_bytes();
     let heads: usize = table + written.iter().map(head).sum::<usize>();
     let movable = written.iter().filter(|s| s.params.sent.any_movable()).count();
-    let room = (PARAMETER_BYTES.min(most).saturating_sub(heads) / movable.max(1)) & !15;
+    let room = (room.bytes().saturating_sub(heads) / movable.max(1)) & !15;
     let mut at = table;
     let mut places = Vec::with_capacity(written.len());
     for section in written.iter_mut() {

@@ -12,6 +12,7 @@ mod combined;
 mod group;
 mod params;
 mod reuse;
+mod room;
 mod run;
 mod scatter;
 mod schedule;
@@ -21,8 +22,9 @@ mod store;
 mod text;
 mod totals;
 
-pub use combined::{Address, Combined, MOST_PARAMETER_BYTES, Sending, combine};
+pub use combined::{Address, Combined, Sending, combine};
 pub use params::{COUNTER_BYTES, Field, Params};
+pub use room::{MOST_PARAMETER_BYTES, Room};
 pub use sent::{Piece, Pieces, Sent, reciprocals};
 pub(crate) use text::{binary, fma, literal, unary};
 pub(crate) use totals::{Totals, totals};
@@ -63,7 +65,7 @@ impl Kernel {
 
 /// Writes the kernel of `plan`.
 pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
-    emit_with(graph, plan, PARAMETER_BYTES)
+    emit_with(graph, plan, Room::Small.bytes())
 }
 
 /// Writes the kernel of `plan`, in whose parameter block operands of any size travel up to its `room`.
@@ -154,8 +156,6 @@ fn include(source: &mut String, headers: &[&str]) {
 
 /// Name of the entry.
 const ENTRY: &str = "kernel";
-/// Bytes of a parameter block that operands of any size travel in. The driver copies a block as a whole: 4 KB more cost 0.16 us.
-const PARAMETER_BYTES: usize = 8192;
 
 /// The straight-line code of a thread that computes `lanes` points.
 fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error> {

@@ -58,7 +58,7 @@ impl Pieces {
     }
 }
 
-fn bytes_of(slot: &Slot) -> usize {
+pub(super) fn bytes_of(slot: &Slot) -> usize {
     let len: i64 = slot.axes.iter().map(|a| a.axis.extent).product();
     len.max(0) as usize * slot.element_bytes()
 }

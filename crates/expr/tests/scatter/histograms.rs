@@ -6,7 +6,7 @@ use crate::random::Rng;
 use crate::tensor::{Layout, Stored, Tensor, evaluate};
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::bind::{Axis, Place, View, dense};
-use tilewright_expr::emit::{MOST_PARAMETER_BYTES, combine};
+use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room, combine};
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::sections::Sections;
@@ -192,7 +192,7 @@ fn huge_planes_compile() {
         let view = |axes| View { axes, place: Place::Device, alignment: 16, boxes: None };
         let sections = Sections::new(graph, &[view(&x[..])], &[view(&counts[..])]).unwrap_or_else(|e| panic!("{e}"));
         assert!(sections.list[0].plan.private.is_some());
-        combine(&sections, MOST_PARAMETER_BYTES).unwrap_or_else(|e| panic!("{e}")).source
+        combine(&sections, Room::Small, MOST_PARAMETER_BYTES).unwrap_or_else(|e| panic!("{e}")).source
     };
     let texts: Vec<String> = sizes.iter().map(text).collect();
     assert!(texts.iter().all(|t| t.contains("long long")));

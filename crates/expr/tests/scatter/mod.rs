@@ -14,7 +14,7 @@ use crate::tensor::{Layout, Stored, Tensor, evaluate, poison};
 use tilewright_expr::Error;
 use tilewright_expr::bind::{Binding, Place, View};
 use tilewright_expr::collective::{Shared, Tree};
-use tilewright_expr::emit::{Address, Combined, MOST_PARAMETER_BYTES, Piece, combine};
+use tilewright_expr::emit::{Address, Combined, MOST_PARAMETER_BYTES, Piece, Room, combine};
 use tilewright_expr::graph::Graph;
 use tilewright_expr::sections::Sections;
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
@@ -50,7 +50,7 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(sections: Sections<'a>) -> Part<'a> {
-        let kernel = combine(&sections, MOST_PARAMETER_BYTES).unwrap_or_else(|e| panic!("{e}"));
+        let kernel = combine(&sections, Room::Small, MOST_PARAMETER_BYTES).unwrap_or_else(|e| panic!("{e}"));
         Part { sections, kernel }
     }
 
