@@ -16,7 +16,7 @@ pub struct Axis {
     pub dim: DimId,
     /// Its length.
     pub extent: i64,
-    /// Elements from one index to the next.
+    /// Elements from one index to the next: negative where indices run backwards through memory, 0 where all are one element.
     pub stride: i64,
 }
 
@@ -36,7 +36,7 @@ pub struct View<'a> {
     pub axes: &'a [Axis],
     /// Where it is.
     pub place: Place,
-    /// Alignment of its first element in bytes, a power of two.
+    /// Alignment in bytes, a power of two, of the element whose coordinates are all 0.
     pub alignment: u32,
     /// The boxes themselves, if the operand is a host tensor of dense rectangles.
     pub boxes: Option<&'a [Rect]>,
@@ -47,12 +47,21 @@ impl View<'_> {
         self.axes.iter().find(|a| a.dim == dim).map(|a| a.extent)
     }
 
-    /// Elements of memory that the axes reach, counted from the first element; 0 if the view is empty.
+    /// Elements of memory from the lowest to the highest that the axes reach; 0 if the view is empty.
     pub fn reach(axes: &[Axis]) -> i64 {
         if axes.iter().any(|a| a.extent == 0) {
             return 0;
         }
-        1 + axes.iter().map(|a| (a.extent - 1) * a.stride.max(0)).sum::<i64>()
+        1 + axes.iter().map(|a| (a.extent - 1) * a.stride.abs()).sum::<i64>()
+    }
+
+    /// Elements from the lowest that the axes reach to the one whose coordinates are all 0: there are some where a stride is
+    /// negative.
+    pub fn origin(axes: &[Axis]) -> i64 {
+        if axes.iter().any(|a| a.extent == 0) {
+            return 0;
+        }
+        axes.iter().map(|a| (a.extent - 1) * (-a.stride).max(0)).sum()
     }
 }
 

@@ -205,11 +205,13 @@ fn elements_and_memory() {
     let mut out = [0i32; 2];
     let error = kernel.run(&[Rect::slice(&[Rect::default(); 2])], &mut [i32::slice_mut(&mut out).expect("scalars")]);
     assert_eq!(error.expect_err("it is refused").to_string(), "operand 0 holds rectangles, the expression reads i32");
-    // Backwards in memory: not on the host.
-    let back = [Axis { stride: -1, ..axes[0] }];
+    // Backwards in memory, two apart: from the slice's last element to its first.
+    let back = [Axis { stride: -2, ..axes[0] }];
     let kernel = HostKernel::new(&t.graph, &[view(&back)], &[view(&axes)]).expect("it fits");
     let error = kernel.run(&[i32::slice(&[0; 2])], &mut [i32::slice_mut(&mut out).expect("scalars")]);
-    assert!(matches!(error, Err(Error::Memory { .. })), "{error:?}");
+    assert!(matches!(error, Err(Error::Memory { needed: 3, got: 2, .. })), "{error:?}");
+    kernel.run(&[i32::slice(&[7, 8, 9])], &mut [i32::slice_mut(&mut out).expect("scalars")]).expect("it fits");
+    assert_eq!(out, [9, 7]);
 }
 
 #[test]

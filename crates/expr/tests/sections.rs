@@ -144,7 +144,7 @@ impl Prepared<'_> {
         for (address, at) in self.kernel.addresses(&self.sections) {
             let address = match address {
                 Address::Operand(i) => self.inputs[i].pointer() as u64,
-                Address::Result(i, offset) => outputs[i].pointer_mut() as u64 + offset,
+                Address::Result(i, offset) => (outputs[i].pointer_mut() as u64).wrapping_add(offset),
                 Address::Error => &raw mut error as u64,
                 Address::Far(offset) => buffer.as_ptr() as u64 + offset,
                 Address::Workspace(number, bytes) => {

@@ -54,7 +54,7 @@ impl HostKernel {
             let target =
                 |(result, slice): (usize, _)| Some((slice, placed.targets.iter().find(|t| t.result == result)?));
             let mine = outputs.iter_mut().enumerate().filter_map(target);
-            let start = |t: &Target| usize::try_from(t.start).unwrap_or(usize::MAX);
+            let start = |t: &Target| usize::try_from(t.lowest).unwrap_or(usize::MAX);
             let mut slices: Vec<HostSliceMut<'_>> =
                 mine.map(|(slice, t): (&mut HostSliceMut<'_>, _)| slice.tail(start(t))).collect();
             let met = |e| match e {

@@ -101,7 +101,7 @@ impl<'a> Worker<'a> {
     fn places(&self, store: &Store, start: usize, n: usize) -> Vec<usize> {
         let (schedule, inner) = (self.schedule, self.plan.world.len().wrapping_sub(1));
         let slot = &self.plan.outputs[usize::from(store.output)];
-        let (mut base, mut step) = (0, 0);
+        let (mut base, mut step) = (slot.origin(), 0);
         let mut moving: Vec<(&[i32], i64)> = Vec::new();
         for (a, i) in slot.axes.iter().zip(&store.index) {
             match (schedule.program.inst(*i), schedule.slot_of[i.0 as usize]) {

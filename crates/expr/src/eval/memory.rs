@@ -32,7 +32,7 @@ impl HostSection {
             }
             let axes: Vec<_> = slot.axes.iter().map(|a| a.axis).collect();
             let needed = View::reach(&axes);
-            if needed > len as i64 || axes.iter().any(|a| a.stride < 0) {
+            if needed > len as i64 {
                 return Err(Error::Memory { operand: operand(), needed, got: len as i64 });
             }
         }

@@ -116,16 +116,17 @@ impl<'a> Target<'a> {
     }
 
     /// Writes `n` values at `base`, `base + stride`, ...
-    pub(super) fn write(&self, base: usize, stride: usize, value: Arg<'_>, n: usize) {
-        let last = base + (n - 1) * stride;
-        assert!(last < self.len, "the plan checked that outputs are large enough");
+    pub(super) fn write(&self, base: i64, stride: i64, value: Arg<'_>, n: usize) {
+        let last = base + (n as i64 - 1) * stride;
+        let inside = |at: i64| usize::try_from(at).is_ok_and(|at| at < self.len);
+        assert!(inside(base) && inside(last), "the plan checked that outputs are large enough");
         with_type!(self.dtype, T => self.write_as::<T>(base, stride, value, n));
     }
 
-    fn write_as<T: Lane>(&self, base: usize, stride: usize, value: Arg<'_>, n: usize) {
+    fn write_as<T: Lane>(&self, base: i64, stride: i64, value: Arg<'_>, n: usize) {
         // SAFETY: `start` points to `len` elements of `dtype`, which is `T`; `bool` is written as a byte 0 or 1. `base` and
         // `last` (checked by the caller) are inside, and so is everything between.
-        let at = |i: usize| unsafe { self.start.cast::<T::Rep>().add(base + i * stride) };
+        let at = |i: usize| unsafe { self.start.cast::<T::Rep>().add((base + i as i64 * stride) as usize) };
         match value {
             Arg::Block(block) => {
                 let from = values::<T>(block, n);
@@ -224,6 +225,7 @@ fn gather_avx2<T: Lane<Rep = T> + bytemuck::Pod>(
     let last = inside(from, bases, columns);
     if size_of::<T>() == 1
         && bases.len() > 1
+        && columns.1 >= 0
         && let Some(shuffles) = Shuffles::new(columns, from.len() as i64 - last)
     {
         return shuffles.lines(bytemuck::cast_slice(from), bases, bytemuck::cast_slice_mut(out), points.pitch);
@@ -236,9 +238,10 @@ fn gather_avx2<T: Lane<Rep = T> + bytemuck::Pod>(
 fn inside<T>(from: &[T], bases: &[i64], (index, stride): (&[i32], i64)) -> i64 {
     let (low, high) = bases.iter().fold((i64::MAX, i64::MIN), |(low, high), base| (low.min(*base), high.max(*base)));
     let (least, most) = index.iter().fold((i32::MAX, i32::MIN), |(low, high), i| (low.min(*i), high.max(*i)));
-    let [near, far] = [least, most].map(|i| i64::from(i).saturating_mul(stride));
+    let ends = [least, most].map(|i| i64::from(i).saturating_mul(stride));
+    let (near, far) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
     let fits = low.saturating_add(near) >= 0 && high.saturating_add(far) < from.len() as i64;
-    assert!(index.is_empty() || bases.is_empty() || stride >= 0 && fits, "the plan checked that indices stay inside");
+    assert!(index.is_empty() || bases.is_empty() || fits, "the plan checked that indices stay inside");
     high
 }
 

@@ -23,9 +23,9 @@ impl Worker<'_> {
                 u64::from(self.plan.shapes[usize::from(*operand)][usize::from(*axis)].1 as u32)
             }
             Inst::Load { operand, component, index } => {
-                let axes = &self.plan.inputs[usize::from(*operand)].axes;
-                let at: i64 = axes.iter().zip(index).map(|(a, i)| a.axis.stride * self.index(*i)).sum();
-                lanes::element(self.inputs[usize::from(*operand)], *component, at)
+                let slot = &self.plan.inputs[usize::from(*operand)];
+                let at: i64 = slot.axes.iter().zip(index).map(|(a, i)| a.axis.stride * self.index(*i)).sum();
+                lanes::element(self.inputs[usize::from(*operand)], *component, slot.origin() + at)
             }
             Inst::Unary(op, a) => fold::unary(*op, get(a)).bits,
             Inst::Binary(op, a, b) => fold::binary(*op, get(a), get(b)).bits,
@@ -107,8 +107,11 @@ impl Worker<'_> {
         points: Points,
     ) {
         let operand = usize::from(operand);
-        let axes = self.plan.inputs[operand].axes.iter().zip(index);
-        load((self.inputs[operand], component), axes.map(|(a, i)| (a.axis.stride, index_of(*i))), out, points);
+        let slot = &self.plan.inputs[operand];
+        let axes = slot.axes.iter().zip(index).map(|(a, i)| (a.axis.stride, index_of(*i)));
+        // What the slice holds below the element at 0 is one more step.
+        let axes = axes.chain([(slot.origin(), Index::Same(1))]);
+        load((self.inputs[operand], component), axes, out, points);
     }
 }
 

@@ -168,7 +168,7 @@ impl<'a> Worker<'a> {
                 continue;
             }
             let slot = &self.plan.outputs[usize::from(store.output)];
-            let (mut base, mut stride) = (0, 0);
+            let (mut base, mut stride) = (slot.origin(), 0);
             for (a, i) in slot.axes.iter().zip(&store.index) {
                 match schedule.program.inst(*i) {
                     Inst::Coord(d) if usize::from(*d) == inner => {
@@ -180,7 +180,7 @@ impl<'a> Worker<'a> {
             }
             let value = self.arg(store.value);
             let n = if once { 1 } else { n };
-            self.targets[usize::from(store.output)].write(base as usize, stride as usize, value, n);
+            self.targets[usize::from(store.output)].write(base, stride, value, n);
         }
     }
 }

@@ -88,6 +88,14 @@ impl Slot {
         self.axes.iter().map(|a| a.exact_extent.then_some(a.axis.extent)).product()
     }
 
+    /// Elements from the lowest that it reaches to the one whose coordinates are all 0.
+    pub(crate) fn origin(&self) -> i64 {
+        if self.axes.iter().any(|a| a.axis.extent == 0) {
+            return 0;
+        }
+        self.axes.iter().map(|a| (a.axis.extent - 1) * (-a.axis.stride).max(0)).sum()
+    }
+
     pub(crate) fn stride(&self, dim: DimId) -> Option<i64> {
         self.axes.iter().find(|a| a.axis.dim == dim).map(|a| a.axis.stride)
     }

@@ -20,8 +20,10 @@ use std::borrow::Cow;
 pub struct Target {
     /// The result.
     pub result: usize,
-    /// Elements before the output's first.
+    /// Elements from the result's at coordinates 0 to the output's.
     pub start: i64,
+    /// Elements from the result's lowest in memory to the output's.
+    pub lowest: i64,
 }
 
 /// A part of a launch that has a plan of its own.
@@ -239,7 +241,7 @@ fn parts(
         let bytes = start * graph.node(graph.outputs[output].node).dtype.size() as i64;
         let alignment =
             if bytes == 0 { view.alignment } else { view.alignment.min(1 << bytes.trailing_zeros().min(4)) };
-        let target = Target { result: number, start };
+        let target = Target { result: number, start, lowest: View::origin(view.axes) + start - View::origin(&axes) };
         stored.push(Stored { axes, place: view.place, alignment, target, part: result.outputs.len() > 1 });
     }
     Ok(())

@@ -3,6 +3,7 @@
 // Tests read the code; nobody reads pages of it.
 #![allow(missing_docs)]
 
+pub mod layout;
 pub mod naive;
 pub mod random;
 pub mod tensor;

@@ -11,6 +11,7 @@ use tilewright_expr::graph::{Binary, Graph, NodeId, OperandSpec, Output, Size, U
 use tilewright_expr::{DType, Rect, Reduction};
 
 /// SplitMix64.
+#[derive(Clone)]
 pub struct Rng(u64);
 
 impl Rng {

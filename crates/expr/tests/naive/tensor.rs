@@ -1,5 +1,6 @@
 //! Tensors of the tests: a logical array of bits, stored under any layout, at any alignment.
 
+pub use crate::layout::Layout;
 use crate::random::Rng;
 use ndarray::ArrayD;
 use std::sync::OnceLock;
@@ -111,54 +112,6 @@ fn show(dtype: DType, bits: u64) -> String {
     }
 }
 
-/// How a tensor stands in memory.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// The tensor's dimensions from the outermost in memory to the innermost.
-    pub order: Vec<usize>,
-    /// Elements from one innermost index to the next.
-    pub step: i64,
-    /// Elements left free after each run of the axis, in the order of `order`.
-    pub pad: Vec<i64>,
-    /// The base address is a multiple of this many bytes, and of no higher power of two below 16.
-    pub alignment: usize,
-}
-
-impl Layout {
-    pub fn dense(rank: usize) -> Layout {
-        Layout { order: (0..rank).collect(), step: 1, pad: vec![0; rank], alignment: 16 }
-    }
-
-    /// Any order, padded rows, a view with a stride, an unaligned base.
-    pub fn random(rng: &mut Rng, rank: usize) -> Layout {
-        let mut layout = Layout::dense(rank);
-        if rng.chance(0.4) {
-            rng.shuffle(&mut layout.order);
-        }
-        if rng.chance(0.4) {
-            let pads = [0, 0, 0, 1, 2, 4, 5, 8];
-            layout.pad.iter_mut().for_each(|p| *p = rng.pick(&pads));
-        }
-        if rng.chance(0.1) {
-            layout.step = rng.range(2, 4);
-        }
-        layout.alignment = rng.pick(&[1, 2, 4, 8, 16, 16, 16]);
-        layout
-    }
-
-    /// The axes in memory order.
-    pub fn axes(&self, dims: &[u64], shape: &[i64]) -> Vec<Axis> {
-        let mut stride = self.step;
-        let mut axes: Vec<Axis> = Vec::new();
-        for (place, dim) in self.order.iter().enumerate().rev() {
-            axes.push(Axis { dim: dims[*dim], extent: shape[*dim], stride });
-            stride = stride * shape[*dim].max(1) + self.pad[place];
-        }
-        axes.reverse();
-        axes
-    }
-}
-
 /// A tensor in memory.
 #[derive(Clone)]
 pub struct Stored {
@@ -202,8 +155,9 @@ impl Stored {
         let alignment = layout.alignment.max(natural);
         let axes = layout.axes(dims, shape);
         let len = View::reach(&axes) as usize;
-        let bytes = len * dtype.size() * components;
-        let offset = alignment % 16;
+        let element = dtype.size() * components;
+        let (bytes, origin) = (len * element, View::origin(&axes) as usize);
+        let offset = (alignment % 16 + 15 * origin * element) % 16;
         let memory = vec![u128::from_ne_bytes([poison; 16]); (offset + bytes).div_ceil(16) + 1];
         Stored { axes, alignment, dims: dims.to_vec(), dtype, components, memory, offset, len, poison, boxes: None }
     }
@@ -220,13 +174,18 @@ impl Stored {
         self.offset..self.offset + self.len * self.dtype.size() * self.components
     }
 
+    /// Where the element at coordinates 0 stands, in bytes.
+    fn first(&self) -> usize {
+        self.offset + View::origin(&self.axes) as usize * self.dtype.size() * self.components
+    }
+
     pub fn pointer(&self) -> *const u8 {
-        self.bytes()[self.offset..].as_ptr()
+        self.bytes()[self.first()..].as_ptr()
     }
 
     pub fn pointer_mut(&mut self) -> *mut u8 {
-        let offset = self.offset;
-        self.bytes_mut()[offset..].as_mut_ptr()
+        let first = self.first();
+        self.bytes_mut()[first..].as_mut_ptr()
     }
 
     /// The elements in the order of the axes, without gaps: what travels with a launch.
@@ -276,13 +235,14 @@ impl Stored {
         typed!(U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64)
     }
 
-    /// The place of each element, in the order of the tensor's dimensions.
+    /// The place of each element above the lowest, in the order of the tensor's dimensions.
     fn places(&self) -> impl Iterator<Item = i64> + use<> {
         let axes: Vec<Axis> =
             self.dims.iter().map(|d| *self.axes.iter().find(|a| a.dim == *d).expect("an axis")).collect();
         let count: i64 = axes.iter().map(|a| a.extent).product();
+        let origin = View::origin(&axes);
         (0..count).map(move |mut i| {
-            axes.iter().rev().fold(0, |at, a| {
+            axes.iter().rev().fold(origin, |at, a| {
                 let c = i % a.extent;
                 i /= a.extent;
                 at + c * a.stride

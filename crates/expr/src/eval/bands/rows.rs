@@ -203,12 +203,12 @@ impl<'a> BandWorker<'a> {
         let n = if only(inner - 1) { 1 } else { n };
         let columns = if only(inner) { 1 } else { self.bands.columns };
         let (value, size) = (self.arg(store.value, None, first), worker.schedule.program.dtype(store.value).size());
-        let axes = &worker.plan.outputs[usize::from(store.output)].axes;
+        let slot = &worker.plan.outputs[usize::from(store.output)];
         for r in 0..n {
             let indices = store.index.iter().map(|i| self.index(*i, None, first));
-            let places = Places::of_line(r, axes.iter().map(|a| a.axis.stride).zip(indices), &mut []);
+            let places = Places::of_line(r, slot.axes.iter().map(|a| a.axis.stride).zip(indices), &mut []);
             let target = &worker.targets[usize::from(store.output)];
-            target.write(places.base as usize, places.stride as usize, value.line(r, size), columns);
+            target.write(slot.origin() + places.base, places.stride, value.line(r, size), columns);
         }
     }
 }
