@@ -97,6 +97,14 @@ impl DType {
         }
     }
 
+    /// The CUDA C++ type of what is read from memory: of `bool` bytes, of which every one but 0 is true.
+    pub const fn cuda_read(self) -> &'static str {
+        match self {
+            DType::Bool => "unsigned char",
+            _ => self.cuda(),
+        }
+    }
+
     /// The CUDA C++ name.
     pub const fn cuda(self) -> &'static str {
         match self {

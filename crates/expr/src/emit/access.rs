@@ -173,7 +173,7 @@ pub(super) fn extract(name: &str, width: u32, at: usize, dtype: DType) -> String
         DType::F32 => format!("__uint_as_float({low})"),
         DType::I32 => format!("(int){low}"),
         DType::U32 => low,
-        DType::Bool => format!("({shifted} & 1u) != 0u"),
+        DType::Bool => format!("({shifted} & 0xffu) != 0u"),
         DType::U8 | DType::I8 | DType::U16 | DType::I16 => format!("({}){shifted}", dtype.cuda()),
         DType::F16 | DType::BF16 => format!("tw::bits<{}>((unsigned short){shifted})", dtype.cuda()),
         DType::U64 | DType::I64 | DType::F64 => {

@@ -45,7 +45,7 @@ impl Body<'_> {
         (name, constant): (&str, bool),
         outside: Option<LoopId>,
     ) -> String {
-        let kind = slot.dtype.cuda();
+        let kind = if constant { slot.dtype.cuda_read() } else { slot.dtype.cuda() };
         let qualifier = if constant { "const " } else { "" };
         let mut at = match self.params.sent.fixed(group.slot).filter(|_| slot.place == Place::Host) {
             Some(offset) => format!("((const {kind}*)(p.sent + {offset}))"),

@@ -89,7 +89,7 @@ impl Params {
         for (i, slot) in plan.inputs.iter().enumerate() {
             let k = i as u16;
             match slot.place {
-                Place::Device => wide.push((Field::Input(k), format!("const {}* in{i}", slot.dtype.cuda()))),
+                Place::Device => wide.push((Field::Input(k), format!("const {}* in{i}", slot.dtype.cuda_read()))),
                 Place::Host if sent.fixed(i).is_some() => {}
                 Place::Host => narrow.push((Field::Offset(k), format!("int in{i}_at"))),
             }
