@@ -11,6 +11,7 @@ mod functions;
 mod halves;
 mod laws;
 mod operations;
+mod promote;
 mod reference;
 mod rows;
 mod scalar_fn;
@@ -21,6 +22,7 @@ mod stages;
 mod table;
 mod taps;
 mod ui;
+mod variants;
 
 use tilewright_expr::Element as Item;
 use tilewright_expr_naive::{naive, random, tensor};

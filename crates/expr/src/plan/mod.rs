@@ -4,11 +4,12 @@
 //! does know is its [`Plan::key`]: equal keys, equal source text.
 
 mod check;
+mod classify;
 mod scattered;
 mod schedule;
 mod slot;
 
-use crate::bind::{Binding, Place, View};
+use crate::bind::{Axis, Binding, Place, View};
 use crate::collective::{Group, Shared};
 use crate::dtype::DType;
 use crate::error::Error;
@@ -110,6 +111,8 @@ impl Plan {
         let mut world = scattered::loops(graph, &binding, views, outputs)?;
         let group = shared.map(|shared| Group::new(&shared, &mut world));
         let shape = |v: &View<'_>| v.axes.iter().map(|a| (a.dim, a.extent)).collect();
+        let inputs = slots(views, &world, |i| (graph.operands[i].dtype, graph.operands[i].components));
+        let outputs = slots(outputs, &world, |i| (graph.node(graph.outputs[i].node).dtype, 1));
         let plan = Plan {
             world,
             registers: Vec::new(),
@@ -117,8 +120,8 @@ impl Plan {
             lane_loop: 0,
             block: [BLOCK, 1],
             waits: false,
-            inputs: slots(views, |i| (graph.operands[i].dtype, graph.operands[i].components)),
-            outputs: slots(outputs, |i| (graph.node(graph.outputs[i].node).dtype, 1)),
+            inputs,
+            outputs,
             checked: (0..views.len() as u16).map(|i| binding.checked(i)).collect(),
             shapes: views.iter().map(shape).collect(),
             group,
@@ -288,8 +291,13 @@ impl Plan {
                 continue;
             }
             for slot in self.inputs.iter_mut().chain(&mut self.outputs) {
+                let stride = slot.stride(outer.dim);
                 slot.axes.retain(|a| a.axis.dim != outer.dim);
                 for a in slot.axes.iter_mut().filter(|a| a.axis.dim == inner.dim) {
+                    // The step from the one index that there is leads nowhere.
+                    if inner.extent == 1 {
+                        a.axis.stride = stride.unwrap_or(a.axis.stride);
+                    }
                     a.axis.extent *= outer.extent;
                 }
             }
@@ -327,10 +335,26 @@ fn world(graph: &Graph, outputs: &[View<'_>]) -> Vec<WorldDim> {
     world
 }
 
-fn slots(views: &[View<'_>], of: impl Fn(usize) -> (DType, u8)) -> Vec<Slot> {
+/// Puts the axes of a view into an order, so that equal kernels are the same: where elements stand side by side that of the memory,
+/// else that of the loops.
+fn put_in_order(axes: &mut [SlotAxis], world: &[WorldDim]) {
+    let steps = || axes.iter().map(|a| a.axis).filter(|a| a.extent > 1).map(|a| a.stride);
+    if !steps().any(|s| s == 1) || steps().any(|s| s == 0) {
+        axes.sort_by_key(|a| world.iter().position(|w| w.dim == a.axis.dim));
+    } else if !steps().is_sorted_by(|a, b| a.abs() >= b.abs()) {
+        axes.sort_by_key(|a| std::cmp::Reverse(a.axis.stride.unsigned_abs()));
+    }
+}
+
+fn slots(views: &[View<'_>], world: &[WorldDim], of: impl Fn(usize) -> (DType, u8)) -> Vec<Slot> {
     let slot = |(i, v): (usize, &View<'_>)| {
         let (dtype, components) = of(i);
-        let axes = v.axes.iter().map(|a| SlotAxis { axis: *a, exact_extent: false, exact_stride: false }).collect();
+        let axis = |a: &Axis| SlotAxis { axis: *a, exact_extent: false, exact_stride: false };
+        let mut axes: Vec<SlotAxis> = v.axes.iter().map(axis).collect();
+        // What is sent is packed in its own order.
+        if v.place == Place::Device {
+            put_in_order(&mut axes, world);
+        }
         Slot { dtype, components, axes, place: v.place, alignment: v.alignment.min(16) }
     };
     views.iter().enumerate().map(slot).collect()
@@ -360,7 +384,7 @@ fn mergeable(slot: &Slot, outer: DimId, inner: DimId) -> bool {
     let find = |dim| slot.axes.iter().find(|a| a.axis.dim == dim).map(|a| a.axis);
     match (find(outer), find(inner)) {
         (None, None) => true,
-        (Some(o), Some(i)) => o.stride == i.stride * i.extent,
+        (Some(o), Some(i)) => o.extent == 1 || i.extent == 1 || o.stride == i.stride * i.extent,
         _ => false,
     }
 }

@@ -70,15 +70,17 @@ impl Plan {
 
     /// Plans the stores of one literal everywhere, on the host or on a device.
     pub(crate) fn fill(graph: &Graph, outputs: &[View<'_>], host: bool) -> Plan {
+        let world = world(graph, outputs);
+        let slots = slots(outputs, &world, |i| (graph.node(graph.outputs[i].node).dtype, 1));
         let mut plan = Plan {
-            world: world(graph, outputs),
+            world,
             registers: Vec::new(),
             lanes: 1,
             lane_loop: 0,
             block: [super::BLOCK, 1],
             waits: false,
             inputs: Vec::new(),
-            outputs: slots(outputs, |i| (graph.node(graph.outputs[i].node).dtype, 1)),
+            outputs: slots,
             checked: Vec::new(),
             shapes: Vec::new(),
             group: None,

@@ -1,6 +1,6 @@
-//! What a thread has: which dimensions live in registers, how many points it computes, what the kernel knows of sizes.
+//! What a thread has: which dimensions live in registers, how many points it computes.
 
-use super::{BLOCK, Extent, Plan, Slot, SlotAxis, WorldDim};
+use super::{BLOCK, Extent, Plan, Slot, WorldDim};
 use crate::bind::Place;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
 use crate::stage::Staging;
@@ -74,45 +74,6 @@ impl Plan {
         self.world.iter().all(|w| literal(graph, w)) && FEW.contains(&self.points())
     }
 
-    pub(super) fn classify(&mut self, graph: &Graph) {
-        let (most, lane_loop) = (self.lanes, self.lane_loop);
-        for (i, w) in self.world.iter_mut().enumerate() {
-            w.class = if literal(graph, w) {
-                Extent::Exact(w.extent)
-            } else {
-                let known = if i == lane_loop { most } else { 1 };
-                let divisor = 1u32 << (w.extent.max(1).trailing_zeros().min(4));
-                Extent::MultipleOf(divisor.min(known))
-            };
-        }
-        let exact: Vec<(DimId, i64)> = self
-            .world
-            .iter()
-            .filter_map(|w| match w.class {
-                Extent::Exact(n) => Some((w.dim, n)),
-                Extent::MultipleOf(_) => None,
-            })
-            .chain(self.registers.iter().copied())
-            .collect();
-        let inner = self.world.last().map(|w| w.dim);
-        let moving: Vec<DimId> = self.registers.iter().map(|(d, _)| *d).chain(inner).collect();
-        for slot in self.inputs.iter_mut().chain(&mut self.outputs) {
-            let mut dense = Some(1i64);
-            for a in slot.axes.iter_mut().rev() {
-                a.exact_extent = exact.contains(&(a.axis.dim, a.axis.extent));
-                a.exact_stride = a.axis.stride.abs() <= 8 || dense == Some(a.axis.stride);
-                dense = dense.filter(|_| a.exact_extent).and_then(|d| d.checked_mul(a.axis.extent));
-            }
-            let size = slot.dtype.size() as i64 * i64::from(slot.components);
-            // A step that the kernel knows is a literal displacement there; any other moves the pointer.
-            let steps = |a: &&SlotAxis| !moving.contains(&a.axis.dim) || !a.exact_stride;
-            for a in slot.axes.iter().filter(steps).filter(|a| a.axis.extent > 1) {
-                let bytes = (a.axis.stride * size).unsigned_abs();
-                slot.alignment = slot.alignment.min(1 << bytes.trailing_zeros().min(4));
-            }
-        }
-    }
-
     /// Threads and their points as the stages want them. Where threads read their windows themselves, blocks are small.
     pub(super) fn choose_tile(&mut self, beside: bool) {
         let Some(Staging { tile, windows, .. }) = &mut self.staging else { return };
@@ -153,7 +114,7 @@ impl Plan {
 }
 
 /// Whether the size of a loop is part of the expression.
-fn literal(graph: &Graph, w: &WorldDim) -> bool {
+pub(super) fn literal(graph: &Graph, w: &WorldDim) -> bool {
     graph.outputs.iter().any(|o| graph.size_of(o.node, w.dim) == Size::Const(w.extent))
 }
 

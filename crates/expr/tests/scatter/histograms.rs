@@ -163,7 +163,7 @@ fn explained() {
     for line in [
         "scattered    values that meet become one by Sum, in 768 places (3072 bytes) of each block first, for its ",
         "before       a launch gives result 0 its initial value",
-        "operand 0    u8 (N = 2, Y = 1080, X = 1920, C = 3), dense, on the device, aligned to 16; 4-byte accesses, 12,441,600 bytes",
+        "operand 0    u8 (N = 2, Y = 1080, X = 1920, C = 3), dense, on the device, aligned to 4; 4-byte accesses, 12,441,600 bytes",
         "result 0     i64 (N = 2, C = 3, Bin = 256), dense, on the device, aligned to 8; 8-byte accesses, 12,288 bytes",
         "result 0 (N, C, Bin), scattered\n└ 1\nat Bin\n└ to i32: i32 (N, C, Y, X)\n  └ operand 0: u8 (N, C, Y, X)",
     ] {
