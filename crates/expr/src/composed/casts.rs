@@ -5,6 +5,12 @@ use crate::dtype::DType;
 use crate::graph::{Binary, Graph, NodeId, Unary};
 
 impl Graph {
+    /// As promotion casts: of integers the low bits, everything else as [`Graph::cast`].
+    pub(crate) fn promoted_cast(&mut self, a: NodeId, to: DType) -> NodeId {
+        let (from, to_integer) = (self.node(a).dtype, !to.is_float());
+        if to_integer && !from.is_float() { self.wrapping_cast(a, to) } else { self.cast(a, to) }
+    }
+
     /// To an integer, toward zero; clamped to its range, NaN gives 0.
     pub fn trunc_cast(&mut self, a: NodeId, to: DType) -> NodeId {
         let whole = if self.node(a).dtype.is_float() { self.unary(Unary::Trunc, a) } else { a };

@@ -17,6 +17,7 @@ mod marks;
 mod morphology;
 mod numbers;
 mod operators;
+mod promote;
 mod reads;
 mod reductions;
 mod resize;
@@ -36,6 +37,7 @@ pub use marks::{
     AffineElement, AllStored, BoxElement, Condition, Fresh, NoExtra, PerspectiveElement, Reducible, SameElement,
     Scannable, Scatterable,
 };
+pub use promote::{Adopt, AsReal, Beside, Common, Promote, Promoted, Stands, standing};
 pub use reductions::{Reduced, Summed};
 pub use scatter::{Meet, Scattered, ScatteredPoints, ScatteredTo, meet};
 pub use stencils::Windowed;
