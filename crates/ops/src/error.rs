@@ -1,5 +1,7 @@
 //! Errors of tensors and calls.
 
+use crate::tensor::Axes;
+
 /// What can go wrong with a tensor or a call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -92,13 +94,85 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
-    /// The memory of a result is shared with another tensor.
+    /// What is to be written shares its memory with another tensor, whole or in part.
     #[error(
-        "output {output} shares its memory with another tensor (a clone or a view); results need memory of their own"
+        "{what} of extents {extents:?} shares its memory with {with}; what is written needs memory of its own: let `call` make new \
+         tensors, or drop the other one first"
     )]
     Shared {
-        /// The output's number.
-        output: usize,
+        /// The result, or the tensor.
+        what: String,
+        /// Its sizes.
+        extents: Vec<usize>,
+        /// The operand with its sizes, or another tensor.
+        with: String,
+    },
+    /// A tensor in which coordinates share elements was to be written.
+    #[error("along `{dim}`, {extent} long, this view repeats one element; write to the tensor that it is a view of")]
+    Repeated {
+        /// The dimension.
+        dim: &'static str,
+        /// Its size.
+        extent: usize,
+    },
+    /// Steps that lead nowhere.
+    #[error("every 0th index along `{dim}` is none; steps are 1 at least, and `.reverse::<{dim}>()` goes backwards")]
+    Step {
+        /// The dimension.
+        dim: &'static str,
+    },
+    /// A size that is neither the one to broadcast to nor 1.
+    #[error(
+        "`{dim}` is {got} long and cannot be broadcast to {expected}; only 1 can, or `.narrow::<{dim}>(..)` it first"
+    )]
+    Broadcast {
+        /// The dimension.
+        dim: &'static str,
+        /// Its size.
+        got: usize,
+        /// The size that is asked for.
+        expected: usize,
+    },
+    /// More axes than there are dimensions to align them with.
+    #[error(
+        "a tensor of extents {shape:?} has {} axes and cannot be aligned with {extents:?}, {} dimensions; name {} at least",
+        .shape.len(), .extents.len(), .shape.len()
+    )]
+    AlignRank {
+        /// The tensor's sizes.
+        shape: Vec<usize>,
+        /// The sizes that are asked for.
+        extents: Vec<usize>,
+    },
+    /// An axis that does not fit the dimension at its position.
+    #[error(
+        "axis {position} of {shape:?} meets dimension `{dim}` of {extents:?}: it has to be {expected} long, or 1; \
+         `broadcast_shapes` gives the extents that all operands fit"
+    )]
+    Align {
+        /// The tensor's axis, counted from 0.
+        position: usize,
+        /// The dimension that it meets.
+        dim: &'static str,
+        /// The tensor's sizes.
+        shape: Vec<usize>,
+        /// The sizes that are asked for.
+        extents: Vec<usize>,
+        /// The size of the dimension.
+        expected: usize,
+    },
+    /// Shapes that broadcast to nothing.
+    #[error(
+        "axis {axis} from the end is {} long in shape {} and {} long in shape {}; they have to be equal, or one of them 1",
+        .sizes[0], .shapes[0], .sizes[1], .shapes[1]
+    )]
+    Shapes {
+        /// The axis, the last one being 1.
+        axis: usize,
+        /// The two shapes, counted from 0.
+        shapes: [usize; 2],
+        /// Their sizes along it.
+        sizes: [usize; 2],
     },
     /// Bytes that are not a value of the element type.
     #[error("device memory holds a byte that is no `{element}` (only 0 and 1 are)")]
@@ -195,3 +269,18 @@ pub enum Error {
         limit: u64,
     },
 }
+
+impl Error {
+    /// A tensor with these axes has clones or views.
+    pub(crate) fn shared(axes: &Axes) -> Error {
+        Error::Shared { what: "a tensor".into(), extents: axes.extents(), with: OTHER.into() }
+    }
+
+    /// Result `output` shares its memory with an operand (its number and sizes), or with a tensor that is none.
+    pub(crate) fn shared_output(output: usize, axes: &Axes, operand: Option<(usize, Vec<i64>)>) -> Error {
+        let with = operand.map_or_else(|| OTHER.into(), |(i, sizes)| format!("operand {i} of extents {sizes:?}"));
+        Error::Shared { what: format!("output {output}"), extents: axes.extents(), with }
+    }
+}
+
+const OTHER: &str = "another tensor (a clone or a view)";

@@ -3,6 +3,7 @@
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::tensor::{Axes, GpuMemory, Item, Memory, Tensor};
+use std::ops::Range;
 use std::sync::Arc;
 use tilewright_dims::Dims;
 use tilewright_expr::bind::{Axis, Place, View};
@@ -42,9 +43,17 @@ impl Operand<'_> {
         }
     }
 
+    /// The address of an element, the lowest one on the host.
+    fn first(&self) -> Option<u64> {
+        match self.memory {
+            Source::Host { bytes, .. } => (!bytes.is_empty()).then(|| bytes.as_ptr().addr() as u64),
+            Source::Gpu { address, .. } => Some(address),
+        }
+    }
+
     pub(crate) fn boxes(&self) -> Option<&[Rect]> {
         match self.memory {
-            Source::Host { slice: HostSlice::Rect(boxes), .. } => Some(boxes),
+            Source::Host { slice: HostSlice::Rect(boxes), dense: true, .. } => Some(boxes),
             _ => None,
         }
     }
@@ -88,12 +97,11 @@ pub(crate) fn of_tensor<T: Item, L: Dims>(tensor: &Tensor<T, L>) -> Operand<'_> 
     Operand { axes: axes.as_slice(), memory }
 }
 
-/// Elements on the host, from `start` on.
+/// Elements on the host, of which the one at coordinates 0 is number `start`.
 pub(crate) fn of_host<'a, T: Item>(values: &'a [T], axes: &Axes, start: usize) -> Source<'a> {
-    let slice = &values[start.min(values.len())..];
-    let dense = axes.is_dense();
-    // A dense view ends where its elements do, so that boxes are exactly the boxes.
-    let slice = if dense { &slice[..axes.len().min(slice.len())] } else { slice };
+    let (lowest, dense) = (start - axes.origin(), axes.is_dense());
+    // It ends where its elements do, so that boxes that are dense are exactly the boxes.
+    let slice = &values[lowest.min(values.len())..][..axes.reach()];
     Source::Host { slice: T::slice(slice), dense, bytes: bytemuck::cast_slice(slice), element: size_of::<T>() }
 }
 
@@ -168,24 +176,38 @@ pub trait Results: Outputs {
     /// New tensors of these extents, on a GPU or on the host.
     fn allocate(extents: &[Vec<i64>], gpu: Option<&Gpu>) -> Result<Self::Tensors, Error>;
     /// The tensors' memory, to write.
-    fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error>;
+    ///
+    /// Memory that anything else holds, be it a clone, a view or an operand, is refused: nothing is read and written at once.
+    fn targets<'a>(tensors: &'a mut Self::Tensors, operands: &[Operand<'_>]) -> Result<Targets<'a>, Error>;
 }
 
-fn target<T: Item, L: Dims>(tensor: &mut Tensor<T, L>, output: usize) -> Result<Option<Target<'_>>, Error> {
+fn target<'a, T: Item, L: Dims>(
+    tensor: &'a mut Tensor<T, L>,
+    output: usize,
+    operands: &[Operand<'_>],
+) -> Result<Option<Target<'a>>, Error> {
     let (memory, axes, start) = tensor.parts_mut();
-    let axes = axes.as_slice();
+    let shared = |range: Range<u64>| {
+        let inside = operands.iter().position(|o| o.first().is_some_and(|at| range.contains(&at)));
+        let sizes = |i: usize| (i, operands[i].axes.iter().map(|a| a.extent).collect());
+        Error::shared_output(output, axes, inside.map(sizes))
+    };
     let memory = match memory {
         Memory::Host(m) => {
-            let values = Arc::get_mut(m).ok_or(Error::Shared { output })?;
-            let start = start.min(values.len());
-            Sink::Host(T::slice_mut(&mut values[start..]).ok_or(Error::Shared { output })?)
+            let bytes = bytemuck::cast_slice::<T, u8>(m).as_ptr_range();
+            let range = bytes.start.addr() as u64..bytes.end.addr() as u64;
+            let values = Arc::get_mut(m).ok_or_else(|| shared(range))?;
+            let lowest = (start - axes.origin()).min(values.len());
+            let elements = T::slice_mut(&mut values[lowest..]);
+            Sink::Host(elements.ok_or_else(|| Error::shared(axes))?)
         }
         Memory::Gpu(m) => {
-            let m = Arc::get_mut(m).ok_or(Error::Shared { output })?;
+            let range = m.bytes.device_ptr()..m.bytes.device_ptr() + m.bytes.len() as u64;
+            let m = Arc::get_mut(m).ok_or_else(|| shared(range))?;
             Sink::Gpu { address: m.bytes.device_ptr() + (start * size_of::<T>()) as u64, gpu: &m.gpu }
         }
     };
-    Ok(Some(Target { axes, memory }))
+    Ok(Some(Target { axes: axes.as_slice(), memory }))
 }
 
 impl<T: Item, L: Dims> Results for Out<T, L> {
@@ -194,8 +216,8 @@ impl<T: Item, L: Dims> Results for Out<T, L> {
     fn allocate(extents: &[Vec<i64>], gpu: Option<&Gpu>) -> Result<Self::Tensors, Error> {
         Tensor::result(&extents[0], gpu)
     }
-    fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error> {
-        Ok([target(tensors, 0)?, None, None, None])
+    fn targets<'a>(tensors: &'a mut Self::Tensors, operands: &[Operand<'_>]) -> Result<Targets<'a>, Error> {
+        Ok([target(tensors, 0, operands)?, None, None, None])
     }
 }
 
@@ -207,8 +229,8 @@ macro_rules! tuples {
             fn allocate(extents: &[Vec<i64>], gpu: Option<&Gpu>) -> Result<Self::Tensors, Error> {
                 Ok(($(Tensor::result(&extents[$i], gpu)?,)*))
             }
-            fn targets(tensors: &mut Self::Tensors) -> Result<Targets<'_>, Error> {
-                Ok([$(target(&mut tensors.$i, $i)?,)* $($rest),*])
+            fn targets<'a>(tensors: &'a mut Self::Tensors, operands: &[Operand<'_>]) -> Result<Targets<'a>, Error> {
+                Ok([$(target(&mut tensors.$i, $i, operands)?,)* $($rest),*])
             }
         }
     };

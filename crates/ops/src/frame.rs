@@ -55,7 +55,7 @@ where
         let planes = self.planes::<K::Plane>()?;
         // A row of chroma holds two values a sample: as many as luma has where columns are halved, else twice as many.
         let pitch = if planes.halved[1] { planes.pitch } else { 2 * planes.pitch };
-        let start = planes.rows * planes.pitch as usize;
+        let start = planes.rows as i64 * planes.pitch;
         let chroma = self.part::<K>(start, |dim| match dim {
             d if d == <K::Plane as Picture>::Rows::ID => (planes.chroma[0], pitch),
             d if d == <K::Plane as Picture>::Columns::ID => (planes.chroma[1], 2 * planes.step),
@@ -78,9 +78,9 @@ where
             return Err(Error::Pitch { dim: L::Rows::NAME, pitch: planes.pitch });
         }
         let pitch = if planes.halved[1] { planes.pitch / 2 } else { planes.pitch };
-        let start = planes.rows * planes.pitch as usize;
-        let plane = |number: usize| {
-            let from = start + number * (planes.chroma[0] * pitch) as usize;
+        let start = planes.rows as i64 * planes.pitch;
+        let plane = |number: i64| {
+            let from = start + number * planes.chroma[0] * pitch;
             self.part::<K>(from, |dim| match dim {
                 d if d == K::Rows::ID => (planes.chroma[0], pitch),
                 d if d == K::Columns::ID => (planes.chroma[1], planes.step),
@@ -122,12 +122,17 @@ where
     /// Extent and stride along a dimension.
     fn axis(&self, dim: u64) -> (i64, i64) {
         let (_, axes, _) = self.parts();
-        axes.as_slice().iter().find(|a| a.dim == dim).map_or((1, 0), |a| (a.extent, a.stride))
+        axes.find(dim).unwrap_or((1, 0))
     }
 
     /// A plane that starts at element `start`.
-    fn part<K: Dims>(&self, start: usize, axes: impl Fn(u64) -> (i64, i64)) -> Result<Tensor<T, K>, Error> {
+    fn part<K: Dims>(&self, start: i64, axes: impl Fn(u64) -> (i64, i64)) -> Result<Tensor<T, K>, Error> {
         let extent = self.len();
-        self.viewed(start, axes).ok_or(Error::Range { dim: L::Rows::NAME, start, end: extent + 1, extent })
+        self.viewed(start, axes).ok_or(Error::Range {
+            dim: L::Rows::NAME,
+            start: start.unsigned_abs() as usize,
+            end: extent + 1,
+            extent,
+        })
     }
 }

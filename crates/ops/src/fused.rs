@@ -154,11 +154,11 @@ impl Core {
         if let Some(entry) = self.entries.find(&signature) {
             entry.check(operands)?;
             let mut tensors = O::allocate(&entry.outputs, gpu)?;
-            entry.execute(operands, &mut O::targets(&mut tensors)?, (&self.name, [Known::Call; 2]))?;
+            entry.execute(operands, &mut O::targets(&mut tensors, operands)?, (&self.name, [Known::Call; 2]))?;
             return Ok(tensors);
         }
         let mut tensors = O::allocate(&self.extents(operands)?, gpu)?;
-        let mut targets = O::targets(&mut tensors)?;
+        let mut targets = O::targets(&mut tensors, operands)?;
         let (entry, known) = self.plan(&signature, (&targets, true))?;
         entry.execute(operands, &mut targets, (&self.name, known))?;
         Ok(tensors)
@@ -171,7 +171,7 @@ impl Core {
         tensors: &mut O::Tensors,
         given: Option<&Device>,
     ) -> Result<(), Error> {
-        let mut targets = O::targets(tensors)?;
+        let mut targets = O::targets(tensors, operands)?;
         let at = targets.iter().flatten().find_map(|t| match t.memory {
             Sink::Gpu { gpu, .. } => Some(gpu),
             Sink::Host(_) => None,

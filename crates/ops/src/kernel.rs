@@ -164,7 +164,9 @@ impl Launch {
         for (address, at) in &self.addresses {
             let address = match *address {
                 Address::Operand(i) => operands[i].address(),
-                Address::Result(i, offset) => targets[i].as_ref().and_then(Target::address).map(|a| a + offset),
+                Address::Result(i, offset) => {
+                    targets[i].as_ref().and_then(Target::address).map(|a| a.wrapping_add(offset))
+                }
                 Address::Error => Some(self.gpu.error_word()),
                 Address::Workspace(number, bytes) => Some(self.gpu.workspace(number, bytes)?),
                 Address::Far(_) => None,

@@ -29,6 +29,6 @@ pub use interface::{Interface, Misfit};
 pub use kernel::Built;
 pub use launches::{Known, LaunchKind, LaunchRecord, record};
 pub use prefetch::Prefetch;
-pub use tensor::{Item, Tensor};
+pub use tensor::{AllNamed, Item, Tensor, broadcast_shapes};
 pub use tilewright_expr::explain::Explanation;
 pub use user_kernel::{Kernel, KernelSource, Sides};

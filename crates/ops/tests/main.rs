@@ -1,17 +1,21 @@
 //! Tests of tensors and calls; those of a GPU are skipped, by name, where there is none.
 
 mod allocations;
+mod broadcasting;
 mod calls;
 mod eager;
+mod empty;
 mod errors;
 mod explain;
 mod faces;
 mod frame;
 mod gpu;
+mod large;
 mod launches;
 mod npp;
 mod opencv;
 mod operations;
+mod overlap;
 mod patterns;
 mod reductions;
 mod scalar_fn;
@@ -26,3 +30,5 @@ mod stubbed;
 mod support;
 mod table;
 mod user_kernel;
+mod variants;
+mod views;

@@ -37,7 +37,7 @@ pub use marks::{
     AffineElement, AllStored, BoxElement, Condition, Fresh, NoExtra, PerspectiveElement, Reducible, SameElement,
     Scannable, Scatterable,
 };
-pub use promote::{Adopt, AsReal, Beside, Common, Promote, Promoted, Stands, standing};
+pub use promote::{Adopt, AsReal, Beside, Common, Promote, Promoted, Quotient, Stands, standing};
 pub use reductions::{Reduced, Summed};
 pub use scatter::{Meet, Scattered, ScatteredPoints, ScatteredTo, meet};
 pub use stencils::Windowed;

@@ -169,6 +169,9 @@ literals!(f16 as f32, bf16 as f32, f32 as f32, f64 as f32);
 pub type Common<T, S, R> =
     <<S as Stands>::Standing as Beside<<R as Promoted>::Standing, T, <R as Promoted>::Elem>>::Output;
 
+/// The type of a true division of the two.
+pub type Quotient<T, S, R> = <Common<T, S, R> as AsReal>::Real;
+
 impl<T: Value + Element, S: Set + Stands> Expr<T, S> {
     /// Both operands in their common type, by PyTorch's rules: of two expressions with dimensions the table of
     /// [`DType::promote`](crate::DType::promote); beside one, an expression without dimensions or a literal changes the type only
@@ -211,7 +214,7 @@ impl<T: Value + Element, S: Set + Stands> Expr<T, S> {
     }
 
     /// `self / rhs` of the promoted operands as floats, whatever they are: of two integers an `f32`.
-    pub fn true_div<R: Promoted>(self, rhs: R) -> Expr<<Common<T, S, R> as AsReal>::Real, Union<S, R::Set>>
+    pub fn true_div<R: Promoted>(self, rhs: R) -> Expr<Quotient<T, S, R>, Union<S, R::Set>>
     where
         S::Standing: Beside<R::Standing, T, R::Elem>,
         Common<T, S, R>: AsReal,
