@@ -119,6 +119,10 @@ pub(crate) fn together(dtype: DType, wanted: impl Fn(&str) -> bool) -> (Vec<&'st
         fn declare(&self, graph: &mut Graph, trace: u64) {
             self.0.iter().for_each(|o| o.declare(graph, trace));
         }
+
+        fn are_in(&self, graph: &Graph, trace: u64, next: &mut usize) -> bool {
+            self.0.iter().all(|o| o.are_in(graph, trace, next))
+        }
     }
     struct Together<'a, W> {
         given: &'a dyn Any,

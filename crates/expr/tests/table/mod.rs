@@ -202,6 +202,10 @@ impl Outputs for All {
     fn declare(&self, graph: &mut Graph, trace: u64) {
         self.0.iter().for_each(|o| o.declare(graph, trace));
     }
+
+    fn are_in(&self, graph: &Graph, trace: u64, next: &mut usize) -> bool {
+        self.0.iter().all(|o| o.are_in(graph, trace, next))
+    }
 }
 
 /// Literals on either side are what constants are.
