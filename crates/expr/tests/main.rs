@@ -21,6 +21,7 @@ mod sections;
 mod stages;
 mod table;
 mod taps;
+mod truth;
 mod ui;
 mod variants;
 

@@ -9,11 +9,19 @@ use crate::stage::Staging;
 
 /// Bytes of a word.
 const WORD: u32 = 4;
+/// Most elements of a packed pixel or pair, of which some are read by a literal index.
+const PIXEL: i64 = 8;
 /// How far below vectors single elements are; words are between.
 const SINGLE: u32 = 2;
 
 impl Plan {
     pub(super) fn classify(&mut self, graph: &Graph) {
+        self.know_sizes(graph);
+        self.know_strides(graph);
+        self.level(graph);
+    }
+
+    fn know_sizes(&mut self, graph: &Graph) {
         let (most, lane_loop) = (self.lanes, self.lane_loop);
         for (i, w) in self.world.iter_mut().enumerate() {
             w.class = if literal(graph, w) {
@@ -23,6 +31,10 @@ impl Plan {
                 Extent::MultipleOf(if whole { most } else { 1 })
             };
         }
+    }
+
+    /// Literal strides, and the alignment that is left where a step of any other leads.
+    fn know_strides(&mut self, graph: &Graph) {
         let exact: Vec<(DimId, i64)> = self
             .world
             .iter()
@@ -34,7 +46,7 @@ impl Plan {
             .collect();
         let inner = self.world.last().map(|w| w.dim);
         let moving: Vec<DimId> = self.registers.iter().map(|(d, _)| *d).chain(inner).collect();
-        let staged = self.staging.is_some();
+        let (staged, in_place) = (self.staging.is_some(), reads_in_place(graph));
         for slot in self.inputs.iter_mut().chain(&mut self.outputs) {
             // From the innermost in memory outwards, as far as the kernel knows how long they are.
             let mut dense = Some(1i64);
@@ -44,8 +56,8 @@ impl Plan {
                 let a = &mut slot.axes[i];
                 a.exact_extent = exact.contains(&(a.axis.dim, a.axis.extent));
                 a.exact_stride = match a.axis.stride {
-                    1 => staged || moving.contains(&a.axis.dim),
-                    stride => dense == Some(stride),
+                    1 => !in_place || staged || moving.contains(&a.axis.dim),
+                    stride => dense == Some(stride) || !in_place && (2..=PIXEL).contains(&stride),
                 };
                 dense = dense.filter(|_| a.exact_extent).and_then(|d| d.checked_mul(a.axis.extent));
             }
@@ -57,7 +69,6 @@ impl Plan {
                 slot.alignment = slot.alignment.min(1 << bytes.trailing_zeros().min(4));
             }
         }
-        self.level(graph);
     }
 
     /// Leaves of alignments what makes all accesses equally wide, so that one kernel has all views that begin somewhere else:
@@ -70,9 +81,8 @@ impl Plan {
         let narrowest = |slots: &[Slot]| slots.iter().map(|s| self.steps_below(s)).max().unwrap_or(0);
         let of_outputs = narrowest(&self.outputs);
         // Beside an operand with gaps others are not worth kernels of their own, where all are read in their places.
-        let moves = |op: &Op| matches!(op, Op::At { .. } | Op::Reduce { .. } | Op::Scan { .. });
         let gaps = |(i, s): (usize, &Slot)| self.has_gaps(s) && !self.keeps(graph, i);
-        let gaps = self.inputs.iter().enumerate().any(gaps) && !graph.nodes().any(|n| moves(&n.op));
+        let gaps = self.inputs.iter().enumerate().any(gaps) && reads_in_place(graph);
         let of_inputs = if gaps { SINGLE } else { narrowest(&self.inputs).max(of_outputs) };
         let least = |slot: &Slot, level: u32| match level {
             0 => self.vector(slot),
@@ -131,6 +141,11 @@ impl Plan {
         let bytes = elements * slot.element_bytes() as i64;
         (1 << bytes.trailing_zeros().min(4)).max(natural(slot))
     }
+}
+
+/// Whether operands are read at the coordinates of the loops alone.
+fn reads_in_place(graph: &Graph) -> bool {
+    !graph.nodes().any(|n| matches!(n.op, Op::At { .. } | Op::Reduce { .. } | Op::Scan { .. }))
 }
 
 /// The alignment that every element has, wherever a view begins.
