@@ -65,7 +65,8 @@ impl Stream {
         }
     }
 
-    /// The driver's `CUstream`, for other libraries. It is valid as long as this stream.
+    /// The driver's `CUstream`, for other libraries. It is valid as long as this stream. Of a capture that is begun through it this
+    /// stream learns only when it asks the driver for memory: memory that it keeps ([`Stream::trim`]) may be given out meanwhile.
     pub fn handle(&self) -> *mut std::ffi::c_void {
         self.raw.handle()
     }

@@ -15,9 +15,10 @@ pub use op::{Binary, Op, Size, Unary};
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
 use crate::join::Join;
+use crate::map::Map;
 use crate::reads::Padded;
 use crate::scatter::{Partial, Scattering};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A dimension's identity: its type's 64-bit id.
 pub type DimId = u64;
@@ -94,7 +95,7 @@ pub struct Output {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    index: HashMap<(Op, DType), NodeId>,
+    index: Map<(Op, DType), NodeId>,
     names: Vec<(DimId, &'static str)>,
     /// The operands, in argument order.
     pub operands: Vec<OperandSpec>,
@@ -105,7 +106,7 @@ pub struct Graph {
     /// Outputs whose places are not each stored once, by their number.
     pub(crate) partials: BTreeMap<usize, Partial>,
     /// What makes the same values as a node, if it is stored.
-    pub(crate) histograms: HashMap<NodeId, Scattering>,
+    pub(crate) histograms: Map<NodeId, Scattering>,
     /// Sizes that must agree.
     pub equations: Vec<Equation>,
     /// Sizes that are computed with.
@@ -115,9 +116,9 @@ pub struct Graph {
     /// Reads at literal indices: the dimension, its size, smallest and largest index read.
     pub orders: Vec<(DimId, Size, i32, i32)>,
     /// What made several nodes at once: its name, and what it was given. For those who look inside.
-    functions: HashMap<NodeId, (&'static str, Box<[NodeId]>)>,
+    functions: Map<NodeId, (&'static str, Box<[NodeId]>)>,
     /// Nodes that go on beyond their source by a border.
-    pub(crate) padded: HashMap<NodeId, Padded>,
+    pub(crate) padded: Map<NodeId, Padded>,
     error: Option<Error>,
     /// The trace that this graph is being built by; 0 for none.
     pub(crate) trace: u64,

@@ -20,6 +20,7 @@ mod inst;
 mod iterate;
 pub mod join;
 pub mod lower;
+mod map;
 mod matrix;
 mod nest;
 pub mod plan;

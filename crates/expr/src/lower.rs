@@ -8,9 +8,10 @@ use crate::collective::Group;
 use crate::dtype::{DType, Scalar};
 use crate::error::Error;
 use crate::graph::{DimId, Graph, NodeId, Op, Size};
+use crate::map::Map;
 use crate::program::{Along, LOOPS, PartialStore, Program, Site, Store, Val};
 use crate::stage::{Around, Stages};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Most instructions of a thread: beyond that nobody waits for a compiler.
 const MOST: usize = 1 << 18;
@@ -82,11 +83,11 @@ pub(crate) struct Lower<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) operands: &'a [Operand],
     pub(crate) program: Program,
-    memo: HashMap<(NodeId, u32), Val>,
+    memo: Map<(NodeId, u32), Val>,
     /// Points, and whether each is one that something is read at rather than the thread's own.
     pub(crate) points: Vec<(Point, bool)>,
     /// The number of each point.
-    numbers: HashMap<(Point, bool), u32>,
+    numbers: Map<(Point, bool), u32>,
     /// Whether there were more loops than a program can have.
     crowded: bool,
     windows: Windows,
@@ -131,9 +132,9 @@ impl<'a> Lower<'a> {
             graph,
             operands,
             program: Program::default(),
-            memo: HashMap::new(),
+            memo: Map::default(),
             points: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: Map::default(),
             crowded: false,
             windows: Windows::Stepwise,
             shared: None,

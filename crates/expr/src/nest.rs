@@ -1,8 +1,9 @@
 //! Loops within a thread: which values stand in which, in an order in which each comes after what it reads.
 
+use crate::map::Map;
 use crate::program::{Along, Inst, LOOPS, LoopId, Program, Val};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// A value, or a loop with what is computed at each of its steps.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ pub(crate) fn split(program: &Program, id: LoopId, members: &[Val]) -> (BTreeSet
 pub(crate) fn nest(program: &Program, values: &BTreeSet<Val>, inside: Along) -> Vec<Item> {
     let mut units: Vec<(Option<LoopId>, Vec<Val>)> = Vec::new();
     let mut of_loop: BTreeMap<LoopId, usize> = BTreeMap::new();
-    let mut unit_of: HashMap<Val, usize> = HashMap::new();
+    let mut unit_of: Map<Val, usize> = Map::default();
     for v in values {
         let home = home(program, *v, inside);
         let at = home.and_then(|id| of_loop.get(&id).copied()).unwrap_or(units.len());

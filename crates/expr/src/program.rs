@@ -8,9 +8,10 @@ mod arithmetic;
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Binary, DimId, NodeId};
 pub use crate::inst::{Along, Goal, Inst, LOOPS, Loop, LoopId, SharedReduction, SharedScan, Val};
+use crate::map::Map;
 use crate::reduce::Reduction;
 use crate::scatter::Collision;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// One stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub struct Program {
     varies: Vec<Along>,
     /// For each value, how many loops had to end before it.
     depths: Vec<u16>,
-    index: HashMap<(Inst, DType), Val>,
+    index: Map<(Inst, DType), Val>,
     loops: Vec<Loop>,
     /// For each value, how many levels of shared reductions end before it.
     levels: Vec<u16>,

@@ -29,4 +29,4 @@ pub mod extend {
 }
 
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
-pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, npp, opencv, record};
+pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, Prefetch, npp, opencv, record};

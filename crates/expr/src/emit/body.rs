@@ -8,9 +8,10 @@ use super::text::{binary, fma, literal, unary};
 use super::{Names, Params};
 use crate::bind::Place;
 use crate::dtype::{DType, Scalar};
+use crate::map::Map;
 use crate::plan::{Plan, Slot};
 use crate::program::{Inst, LoopId, Program, Val};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Writes the device function `name`, which computes one thread's points. `more`: parameters besides the coordinates.
@@ -54,17 +55,17 @@ pub(super) struct Body<'a> {
     pub(super) program: &'a Program,
     pub(super) text: String,
     /// What to write where a value is used.
-    pub(super) value: HashMap<Val, String>,
+    pub(super) value: Map<Val, String>,
     /// Calls of functions with several results, by their text.
-    pub(super) several: HashMap<String, String>,
+    pub(super) several: Map<String, String>,
     /// Pointers already computed, by their text.
-    pub(super) pointers: HashMap<String, String>,
+    pub(super) pointers: Map<String, String>,
     /// Divisors whose reciprocals are at hand.
     divisors: HashSet<Val>,
     /// Stores, each with its condition and arguments.
     pub(super) pending: Vec<(String, String)>,
     /// Where small integers stand among words, the least significant first: the word and the byte.
-    small: HashMap<Val, (String, usize)>,
+    small: Map<Val, (String, usize)>,
 }
 
 impl<'a> Body<'a> {
@@ -75,12 +76,12 @@ impl<'a> Body<'a> {
             params,
             program,
             text: String::new(),
-            value: HashMap::new(),
-            several: HashMap::new(),
-            pointers: HashMap::new(),
+            value: Map::default(),
+            several: Map::default(),
+            pointers: Map::default(),
             divisors: HashSet::new(),
             pending: Vec::new(),
-            small: HashMap::new(),
+            small: Map::default(),
         }
     }
 

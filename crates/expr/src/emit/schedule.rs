@@ -5,10 +5,11 @@ use super::access::Group;
 use super::reuse::Reuse;
 use crate::dtype::DType;
 use crate::graph::Binary;
+use crate::map::Map;
 use crate::nest::{home, split};
 use crate::program::{Along, Inst, LoopId, Program, Val};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// One step of a body.
 #[derive(Clone, Debug)]
@@ -113,7 +114,7 @@ fn order(
     alone: &dyn Fn(Val) -> bool,
 ) -> Option<Vec<Step>> {
     let units = units(program, values, inside, (loads, reuses), alone)?;
-    let mut unit_of: HashMap<Val, usize> = HashMap::new();
+    let mut unit_of: Map<Val, usize> = Map::default();
     for (u, unit) in units.iter().enumerate() {
         unit_of.extend(unit.members.iter().map(|v| (*v, u)));
     }
@@ -164,20 +165,20 @@ fn units(
     (loads, reuses): (&[Group], &[Reuse]),
     alone: &dyn Fn(Val) -> bool,
 ) -> Option<Vec<Unit>> {
-    let mut group_of: HashMap<Val, usize> = HashMap::new();
+    let mut group_of: Map<Val, usize> = Map::default();
     for (g, group) in loads.iter().enumerate() {
         group_of.extend(group.members.iter().map(|(_, m)| (Val(*m as u32), g)));
     }
-    let mut reuse_of: HashMap<Val, usize> = HashMap::new();
+    let mut reuse_of: Map<Val, usize> = Map::default();
     for (r, reuse) in reuses.iter().enumerate() {
         reuse_of.extend(reuse.body.iter().map(|v| (*v, r)));
     }
     let division = |v: Val| short_division(program, v);
-    let mut sharing: HashMap<Val, usize> = HashMap::new();
+    let mut sharing: Map<Val, usize> = Map::default();
     values.iter().filter_map(|v| division(*v)).for_each(|(_, _, d)| *sharing.entry(d).or_default() += 1);
 
     let mut units: Vec<Unit> = Vec::new();
-    let mut known: HashMap<Together, usize> = HashMap::new();
+    let mut known: Map<Together, usize> = Map::default();
     for v in values {
         let together = match (home(program, *v, inside), reuse_of.get(v), group_of.get(v)) {
             (Some(id), _, _) => Some(Together::Loop(id)),
