@@ -28,6 +28,9 @@ struct Account {
     compiled: bool,
 }
 
+/// A step's name, and its part of an account.
+type Step = (&'static str, fn(&Account) -> f64);
+
 /// Does the steps.
 pub(super) fn child() -> Result<String> {
     let device = Device::gpu(0)?;
@@ -71,7 +74,7 @@ pub(super) fn run(quick: bool, report: &mut Report) -> Result<()> {
         }
         accounts.push(account);
     }
-    let steps: [(&str, fn(&Account) -> f64); 6] = [
+    let steps: [Step; 6] = [
         ("trace", |a| a.trace),
         ("plan_emit", |a| a.plan_emit),
         ("hash", |a| a.hash),
