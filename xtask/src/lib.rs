@@ -1,6 +1,7 @@
 //! What `cargo xtask` does, a module per command. A library, so that the tests of this package can call [`tidy`].
 #![allow(clippy::print_stdout, reason = "these are commands: they speak on standard output")]
 
+pub mod accuracy;
 pub mod bench;
 pub mod bindgen;
 pub mod bundle;

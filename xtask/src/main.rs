@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, bindgen, bundle, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy, toolkit};
+use xtask::{accuracy, bench, bindgen, bundle, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy, toolkit};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
@@ -21,6 +21,8 @@ enum Command {
     Tidy,
     /// Runs the host benchmarks and, where there is a GPU, the device benchmark.
     Bench(bench::Options),
+    /// Prints the errors of the special functions in units in the last place.
+    Accuracy(accuracy::Options),
     /// Writes the Rust side of what host and device hand to each other from the C++ declarations.
     Bindgen(bindgen::Options),
     /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
@@ -54,6 +56,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test(options) => test::run(&options),
         Command::Tidy => tidy::run(),
         Command::Bench(options) => bench::run(&options),
+        Command::Accuracy(options) => accuracy::run(&options),
         Command::Bindgen(options) => bindgen::run(&options),
         Command::Bundle(options) => bundle::run(&options),
         Command::Instructions => instructions::run(),
