@@ -1,17 +1,21 @@
 use std::{
     env,
-    ffi::CStr,
-    fs::{DirBuilder, File},
-    io::{self, Read, Write},
-    os::{fd::OwnedFd, unix::fs::DirBuilderExt},
+    fs::{DirBuilder, File, TryLockError},
+    io::{self, Write},
+    os::{
+        fd::OwnedFd,
+        unix::fs::{DirBuilderExt, FileExt},
+    },
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, SystemTime},
 };
 
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat},
     io::Errno,
 };
+
+use crate::temporary;
 
 /// `$XDG_CACHE_HOME/tilewright`, else `~/.cache/tilewright`.
 pub(crate) fn cache_home() -> Option<PathBuf> {
@@ -21,10 +25,68 @@ pub(crate) fn cache_home() -> Option<PathBuf> {
 }
 
 /// A folder that only this user can write. Files are reached through its descriptor, so it cannot be swapped for another.
-#[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
     descriptor: OwnedFd,
+    /// The machine's name, for those of temporary files.
+    pub(crate) host: String,
+    /// Asked before each step, in tests: an error is what the step ends with.
+    #[cfg(test)]
+    pub(crate) fault: Option<Fault>,
+}
+
+#[cfg(test)]
+pub(crate) type Fault = Box<dyn Fn(Step) -> io::Result<()> + Send + Sync>;
+
+/// What is asked of the file system. Each step can fail, at any time and with any error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    Open,
+    Stat,
+    Read,
+    Touch,
+    Create,
+    Write,
+    Rename,
+    Remove,
+    List,
+    Lock,
+}
+
+/// A regular file, open for reading.
+pub(crate) struct Opened {
+    file: File,
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl Opened {
+    /// How long ago it was written or touched; `None` for a file from the future, where some clock is wrong.
+    pub(crate) fn age(&self) -> Option<Duration> {
+        SystemTime::now().duration_since(self.modified).ok()
+    }
+}
+
+/// What tells one state of a file from a later one under the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    identity: (u64, u64),
+    pub(crate) bytes: u64,
+    pub(crate) modified: SystemTime,
+    pub(crate) regular: bool,
+}
+
+impl Stamp {
+    fn of(stat: &Stat) -> Self {
+        // Before 1970 a clock is wrong, and how wrong does not matter.
+        let seconds = Duration::new(u64::try_from(stat.st_mtime).unwrap_or(0), stat.st_mtime_nsec as u32);
+        Self {
+            identity: (stat.st_dev, stat.st_ino),
+            bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            modified: SystemTime::UNIX_EPOCH.checked_add(seconds).unwrap_or(SystemTime::UNIX_EPOCH),
+            regular: FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
+        }
+    }
 }
 
 impl Folder {
@@ -61,58 +123,120 @@ impl Folder {
         if mode & 0o022 != 0 {
             return Err(format!("others can write it (mode {mode:03o}); `chmod go-w` it"));
         }
-        Ok(Self { path: path.into(), descriptor })
+        Ok(Self {
+            path: path.into(),
+            descriptor,
+            host: temporary::this_host(),
+            #[cfg(test)]
+            fault: None,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it holds nothing; also when that cannot be told.
-    pub(crate) fn is_empty(&self) -> bool {
-        let Ok(entries) = Dir::read_from(&self.descriptor) else { return true };
-        let own = |name: &CStr| name == c"." || name == c"..";
-        entries.filter_map(Result::ok).all(|entry| own(entry.file_name()))
+    #[cfg(test)]
+    fn step(&self, step: Step) -> io::Result<()> {
+        self.fault.as_ref().map_or(Ok(()), |fault| fault(step))
     }
 
-    /// The content of a regular file of at most `limit` bytes. Anything else is `None`.
-    pub(crate) fn read(&self, name: &str, limit: u64) -> Option<Vec<u8>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()).ok()?;
-        let stat = rustix::fs::fstat(&file).ok()?;
-        let size = u64::try_from(stat.st_size).ok().filter(|size| *size <= limit)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return None;
+    #[cfg(not(test))]
+    fn step(&self, _: Step) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The names of all files, but for those that are no text.
+    pub(crate) fn names(&self) -> io::Result<Vec<String>> {
+        self.step(Step::List)?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            names.extend(entry.file_name().to_str().ok().filter(|name| ![".", ".."].contains(name)).map(str::to_owned));
         }
-        let mut content = Vec::with_capacity(size as usize + 1);
-        File::from(file).take(limit).read_to_end(&mut content).ok()?;
-        Some(content)
+        Ok(names)
+    }
+
+    /// The state of a file; of a symlink itself, not of what it points to.
+    pub(crate) fn stamp(&self, name: &str) -> io::Result<Stamp> {
+        self.step(Step::Stat)?;
+        Ok(Stamp::of(&rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// Opens a regular file of at most `limit` bytes.
+    pub(crate) fn open_file(&self, name: &str, limit: u64) -> io::Result<Opened> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        self.step(Step::Open)?;
+        let file = File::from(rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())?);
+        self.step(Step::Stat)?;
+        let about = file.metadata()?;
+        if !about.is_file() || about.len() > limit {
+            return Err(io::Error::other(format!("no regular file of at most {limit} bytes")));
+        }
+        Ok(Opened { bytes: about.len(), modified: about.modified()?, file })
+    }
+
+    /// All of it. A file that was cut since it was opened is an error.
+    pub(crate) fn read(&self, opened: &Opened) -> io::Result<Vec<u8>> {
+        self.step(Step::Read)?;
+        let mut content = vec![0; opened.bytes as usize];
+        opened.file.read_exact_at(&mut content, 0)?;
+        Ok(content)
+    }
+
+    /// Makes now its time of change.
+    pub(crate) fn touch(&self, opened: &Opened) -> io::Result<()> {
+        self.step(Step::Touch)?;
+        opened.file.set_modified(SystemTime::now())
     }
 
     /// Writes a file under a name of its own and renames it into place: readers see the old file or the whole new one.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        static COUNTER: AtomicU32 = AtomicU32::new(0);
-        let temporary = format!(".{}-{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+        let temporary = temporary::fresh(&self.host);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let create = || rustix::fs::openat(&self.descriptor, &temporary, flags, Mode::RUSR | Mode::WUSR);
-        let file = create().or_else(|error| {
-            // The name can be left over from a killed process that had the same number.
-            if error == Errno::EXIST {
-                self.remove(&temporary);
-            }
-            create()
-        })?;
-        let written = File::from(file)
-            .write_all(content)
-            .and_then(|()| Ok(rustix::fs::renameat(&self.descriptor, &temporary, &self.descriptor, name)?));
+        self.step(Step::Create)?;
+        let file = rustix::fs::openat(&self.descriptor, &temporary, flags, Mode::RUSR | Mode::WUSR)?;
+        let written = self.fill(File::from(file), content).and_then(|()| self.rename(&temporary, name));
         if written.is_err() {
-            self.remove(&temporary);
+            // If this fails too, the file goes when it is old.
+            let _ = self.remove(&temporary);
         }
         written
     }
 
-    /// Removes a file, if it is there.
-    pub(crate) fn remove(&self, name: &str) {
-        let _ = rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty());
+    fn fill(&self, mut file: File, content: &[u8]) -> io::Result<()> {
+        self.step(Step::Write)?;
+        file.write_all(content)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.step(Step::Rename)?;
+        Ok(rustix::fs::renameat(&self.descriptor, from, &self.descriptor, to)?)
+    }
+
+    /// Removes a file.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        self.step(Step::Remove)?;
+        Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty())?)
+    }
+
+    /// Removes a file if it is still as it was seen, and says whether it was.
+    pub(crate) fn remove_if(&self, name: &str, seen: &Stamp) -> io::Result<bool> {
+        if self.stamp(name)? != *seen {
+            return Ok(false);
+        }
+        self.remove(name).map(|()| true)
+    }
+
+    /// The lock on a file, which is made if it is missing and never removed; `None` while another holds it. Where the file system
+    /// has no locks this is as if nobody did.
+    pub(crate) fn lock(&self, name: &str) -> io::Result<Option<File>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        self.step(Step::Lock)?;
+        let file = File::from(rustix::fs::openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)?);
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(file)),
+        }
     }
 }

@@ -11,10 +11,11 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::UNIX_EPOCH,
 };
 
-use crate::Source;
+use crate::{Source, digest};
 
 /// A listing ends here: an include path that names a whole disk must not take forever.
 const MOST_LISTED: usize = 100_000;
@@ -27,16 +28,17 @@ pub(crate) fn reached(source: &Source, more: Vec<String>) -> Vec<Vec<u8>> {
         Walk { source, folders: folders(&options), seen: BTreeSet::new(), pieces: Vec::new(), computed: false };
     // NVRTC looks for `"name"` beside the source too, whose name may have a folder.
     let beside = Path::new(&source.name).parent().unwrap_or(Path::new("")).to_owned();
-    let mut texts = vec![(beside.clone(), Cow::Borrowed(&source.text[..]))];
-    texts.extend(source.headers.iter().map(|(_, text)| (beside.clone(), Cow::Borrowed(&text[..]))));
+    let mut open = vec![(beside.clone(), Arc::new(Named::of(&source.text)))];
+    open.extend(source.headers.iter().map(|(_, text)| (beside.clone(), digest::of(text).named.clone())));
     for option in &options {
         if let Some(name) = value(option, &["--pre-include=", "-include="]) {
-            texts.push((beside.clone(), format!("#include \"{name}\"").into()));
+            open.push((beside.clone(), Arc::new(Named::of(&format!("#include \"{name}\"")))));
         }
     }
-    while let Some((folder, text)) = texts.pop() {
-        for name in walk.names(&text) {
-            texts.extend(walk.found(&folder, &name).into_iter().map(|(folder, text)| (folder, Cow::Owned(text))));
+    while let Some((folder, named)) = open.pop() {
+        walk.computed |= named.computed;
+        for name in &named.names {
+            open.extend(walk.found(&folder, name));
         }
     }
     if walk.computed {
@@ -44,6 +46,43 @@ pub(crate) fn reached(source: &Source, more: Vec<String>) -> Vec<Vec<u8>> {
         folders.iter().for_each(|folder| walk.list(folder));
     }
     walk.pieces
+}
+
+/// The headers that a text names.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    names: Vec<String>,
+    /// Whether some include is a macro.
+    computed: bool,
+}
+
+impl Named {
+    pub(crate) fn of(text: &str) -> Self {
+        // Looked for before anything is done for them: every key goes over its text, and most have neither.
+        let mut text = Cow::Borrowed(text);
+        for end in ["\\\r\n", "\\\n"] {
+            if text.contains(end) {
+                text = text.replace(end, "").into();
+            }
+        }
+        let asks = text.contains("__has_include");
+        let mut named = Self::default();
+        for line in text.lines() {
+            let line = line.trim_start();
+            let directive = line.strip_prefix('#').or_else(|| line.strip_prefix("%:")).map(without_comment);
+            if let Some(rest) = directive.and_then(|d| d.strip_prefix("include")) {
+                match quoted(without_comment(rest.strip_prefix("_next").unwrap_or(rest))) {
+                    Some(name) => named.names.push(name.to_owned()),
+                    None => named.computed = true,
+                }
+            } else if asks && let Some((_, rest)) = line.split_once("__has_include") {
+                let asked =
+                    rest.split("__has_include").filter_map(|part| quoted(part.trim_start().strip_prefix('(')?.trim()));
+                named.names.extend(asked.map(str::to_owned));
+            }
+        }
+        named
+    }
 }
 
 struct Walk<'a> {
@@ -56,36 +95,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The headers that a text names.
-    fn names(&mut self, text: &str) -> Vec<String> {
-        // Looked for before anything is done for them: every key goes over all headers, and most have neither.
-        let mut text = Cow::Borrowed(text);
-        for end in ["\\\r\n", "\\\n"] {
-            if text.contains(end) {
-                text = text.replace(end, "").into();
-            }
-        }
-        let asks = text.contains("__has_include");
-        let mut names = Vec::new();
-        for line in text.lines() {
-            let line = line.trim_start();
-            let directive = line.strip_prefix('#').or_else(|| line.strip_prefix("%:")).map(without_comment);
-            if let Some(rest) = directive.and_then(|d| d.strip_prefix("include")) {
-                match quoted(without_comment(rest.strip_prefix("_next").unwrap_or(rest))) {
-                    Some(name) => names.push(name.to_owned()),
-                    None => self.computed = true,
-                }
-            } else if asks && let Some((_, rest)) = line.split_once("__has_include") {
-                let asked =
-                    rest.split("__has_include").filter_map(|part| quoted(part.trim_start().strip_prefix('(')?.trim()));
-                names.extend(asked.map(str::to_owned));
-            }
-        }
-        names
-    }
-
     /// The files of this name, each with its folder. Headers in memory come before those on disk, and are in the key as they are.
-    fn found(&mut self, beside: &Path, name: &str) -> Vec<(PathBuf, String)> {
+    fn found(&mut self, beside: &Path, name: &str) -> Vec<(PathBuf, Arc<Named>)> {
         if self.source.headers.iter().any(|(known, _)| known == name) {
             return Vec::new();
         }
@@ -98,7 +109,8 @@ impl Walk<'_> {
                 continue;
             }
             self.pieces.push(path.to_string_lossy().into_owned().into_bytes());
-            found.push((path.parent().unwrap_or(folder).to_owned(), String::from_utf8_lossy(&content).into_owned()));
+            let named = Named::of(&String::from_utf8_lossy(&content));
+            found.push((path.parent().unwrap_or(folder).to_owned(), Arc::new(named)));
             self.pieces.push(content);
         }
         found

@@ -6,6 +6,7 @@ mod buffer;
 mod cache;
 mod compile;
 mod device;
+mod digest;
 mod error;
 mod folder;
 mod graph;
@@ -17,13 +18,16 @@ mod pinned;
 mod raw;
 mod source;
 mod stream;
+mod temporary;
 mod tensor_map;
 pub mod toolkit;
 
 pub use arch::Arch;
 pub use argument::{Argument, Arguments, IntoArgument};
 pub use buffer::{DeviceBuffer, bytes_allocated};
-pub use cache::{Bundle, KernelCache, Origin};
+pub use cache::{
+    Bundle, CacheEntry, CacheFolder, FolderStatistics, KernelCache, Origin, Pack, Packed, Pending, Statistics,
+};
 pub use compile::{Compiled, KernelResources, compile};
 pub use device::Device;
 pub use error::Error;

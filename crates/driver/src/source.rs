@@ -2,7 +2,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arch, include};
+use crate::{Arch, digest, include};
 
 /// What a kernel is compiled for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -97,7 +97,8 @@ impl Source {
         kept.chain(self.options.iter().cloned()).collect()
     }
 
-    /// The content key for this architecture. Each text is hashed with its length before it, so none runs into the next.
+    /// The content key for this architecture. Each text is hashed with its length before it, so none runs into the next; headers
+    /// are hashed alone first, those borrowed for the program's life only once.
     ///
     /// In it are the text, the headers, the options, NVRTC's flags from the environment, and the content of every file that the
     /// text reaches through `#include`: beside the source (the folder of `name`, as NVRTC does) and on the include path. So a
@@ -109,13 +110,13 @@ impl Source {
             hasher.update(&(text.as_ref().len() as u64).to_le_bytes());
             hasher.update(text.as_ref());
         };
-        add(&"tilewright kernel");
+        add(&"tilewright kernel, headers by hash");
         add(&SCHEMA.to_string());
         add(&self.text);
         add(&self.headers.len().to_string());
         for (name, text) in &self.headers {
             add(&name.as_str());
-            add(&text.as_ref());
+            add(&digest::of(text).hash);
         }
         for option in self.all_options(arch) {
             add(&option);

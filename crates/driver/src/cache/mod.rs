@@ -1,18 +1,36 @@
+mod ahead;
 mod entry;
+mod eviction;
+#[cfg(test)]
+mod faults;
+mod inspection;
+mod on_disk;
+mod pack;
+mod pool;
+mod slots;
+mod statistics;
 
 use std::{
-    collections::HashMap,
     env, fmt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::Instant,
 };
 
 use crate::{
     Arch, Compiled, Device, Error, Key, Module, Source, compile,
-    folder::{Folder, cache_home},
+    folder::cache_home,
     source::{OLDEST_COMPILER, environment_flags},
 };
+use entry::Miss;
+use slots::Slots;
+use statistics::Counters;
+
+pub use ahead::Pending;
+pub use inspection::CacheEntry;
+pub use on_disk::CacheFolder;
+pub use pack::{Pack, Packed};
+pub use statistics::{FolderStatistics, Statistics};
 
 /// Where compiled code came from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +39,8 @@ pub enum Origin {
     Memory,
     /// It was built ahead.
     Bundle,
+    /// It was built ahead, and came in a [`Pack`].
+    Pack,
     /// A file that an earlier process wrote.
     Disk,
     /// It was compiled now.
@@ -38,37 +58,61 @@ pub trait Bundle: Send + Sync {
 
 /// Compiled kernels, kept in memory and in a folder. It can make a call slow, never wrong, and never fail it.
 ///
-/// Code is looked for in memory, in the bundles, in the folder, and compiled at last; by several threads at once, only once.
-/// An entry of the folder is checked as a whole (BLAKE3) before it is used, and what is wrong with it only means that the
-/// kernel is compiled again.
-pub struct KernelCache {
-    folder: Option<Folder>,
-    bundles: Vec<Box<dyn Bundle>>,
+/// Code is looked for in memory, in the bundles, in the packs, in the folder, and compiled at last; by several threads at once,
+/// only once. An entry of a folder or a pack is checked as a whole (BLAKE3) before it is used, and what is wrong with it only means
+/// that the kernel is compiled again. What cannot be written is not kept, which [`statistics`](Self::statistics) counts.
+///
+/// A clone is the same cache.
+#[derive(Clone)]
+pub struct KernelCache(Arc<Layers>);
+
+#[derive(Default)]
+struct Layers {
     compiled: Slots<Key, Arc<Compiled>>,
     modules: Slots<(usize, Key), Module>,
+    bundles: RwLock<Vec<Box<dyn Bundle>>>,
+    packs: RwLock<Vec<Pack>>,
+    folder: Option<CacheFolder>,
+    counters: Counters,
 }
 
 impl KernelCache {
     /// A cache in this folder, which is made if it is missing, for this user alone. A folder that others could have written
     /// (a symlink, another's, writable by group or world) is not used: the cache then works in memory, and warns.
     pub fn open(folder: impl AsRef<Path>) -> Self {
-        let path = folder.as_ref();
-        let folder = Folder::open(path);
-        if let Err(reason) = &folder {
-            tracing::warn!(folder = %path.display(), reason, "kernels are not cached on disk");
+        match CacheFolder::open(&folder) {
+            Ok(folder) => Self::in_folder(folder),
+            Err(error) => {
+                tracing::warn!(%error, "kernels are not cached on disk");
+                Self::in_memory()
+            }
         }
-        Self { folder: folder.ok(), ..Self::in_memory() }
+    }
+
+    /// A cache in a folder that is open already, with a limit of its own.
+    pub fn in_folder(folder: CacheFolder) -> Self {
+        Self(Arc::new(Layers { folder: Some(folder), ..Layers::default() }))
     }
 
     /// A cache without a folder.
     pub fn in_memory() -> Self {
-        Self { folder: None, bundles: Vec::new(), compiled: Slots::default(), modules: Slots::default() }
+        Self(Arc::default())
     }
 
-    /// The process's cache, in [`default_dir`](Self::default_dir).
+    /// The process's cache, in [`default_dir`](Self::default_dir), with the packs that `$TILEWRIGHT_CACHE_PACKS` names, separated
+    /// by colons. A pack that cannot be used is passed over with a warning.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<KernelCache> = OnceLock::new();
-        SHARED.get_or_init(|| Self::default_dir().map_or_else(Self::in_memory, Self::open))
+        SHARED.get_or_init(|| {
+            let cache = Self::default_dir().map_or_else(Self::in_memory, Self::open);
+            for path in env::split_paths(&env::var_os("TILEWRIGHT_CACHE_PACKS").unwrap_or_default()) {
+                let added = if path.as_os_str().is_empty() { Ok(()) } else { cache.add_pack(path) };
+                if let Err(error) = added {
+                    tracing::warn!(%error, "a pack of kernels is not used");
+                }
+            }
+            cache
+        })
     }
 
     /// `$TILEWRIGHT_CACHE`, else `tilewright/kernels` in the user's cache folder; `None` when neither it nor HOME is set.
@@ -79,48 +123,89 @@ impl KernelCache {
 
     /// The folder in use; `None` when the cache works in memory only.
     pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_ref().map(Folder::path)
+        self.0.folder.as_ref().map(CacheFolder::path)
     }
 
     /// Whether nothing is stored: the first kernel of this process will be compiled.
     pub fn is_empty(&self) -> bool {
-        self.bundles.is_empty() && self.folder.as_ref().is_none_or(Folder::is_empty)
+        self.bundles().is_empty() && self.packs().is_empty() && self.0.folder.as_ref().is_none_or(CacheFolder::is_empty)
     }
 
     /// Adds kernels built ahead, searched after earlier bundles. They are passed over while NVRTC flags are set in the
     /// environment, since they were made without.
-    pub fn add_bundle(&mut self, bundle: impl Bundle + 'static) {
-        self.bundles.push(Box::new(bundle));
+    pub fn add_bundle(&self, bundle: impl Bundle + 'static) {
+        self.0.bundles.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(bundle));
+    }
+
+    /// Adds a pack, searched after all bundles and earlier packs. One that cannot be used is an error, and changes nothing.
+    pub fn add_pack(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let pack = Pack::open(path)?;
+        self.0.packs.write().unwrap_or_else(PoisonError::into_inner).push(pack);
+        Ok(())
+    }
+
+    /// What this cache did until now.
+    pub fn statistics(&self) -> Statistics {
+        self.0.counters.read()
     }
 
     /// The code for `source` on this architecture, compiled if no layer has it.
     pub fn get(&self, source: &Source, arch: Arch) -> Result<(Arc<Compiled>, Origin), Error> {
         let key = source.key(arch);
-        self.compiled
-            .get_or_make(key, || self.stored(&key, source, arch).map_or_else(|| self.make(&key, source, arch), Ok))
+        let make = || self.stored(&key, source, arch).map_or_else(|| self.make(&key, source, arch), Ok);
+        self.0.compiled.get_or_make(key, make).inspect(|(_, origin)| self.0.counters.found(*origin))
+    }
+
+    /// The code for `source`, if some layer has it. Nothing is compiled.
+    pub fn find(&self, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
+        let key = source.key(arch);
+        let found = self.0.compiled.get(&key).map(|compiled| (compiled, Origin::Memory)).or_else(|| {
+            let found = self.stored(&key, source, arch)?;
+            self.0.compiled.set(key, found.0.clone());
+            Some(found)
+        })?;
+        self.0.counters.found(found.1);
+        Some(found)
     }
 
     /// The code for `source`, loaded on the device. What is stored and the driver does not take is compiled again, once.
     pub fn load(&self, device: &Device, source: &Source) -> Result<(Module, Origin), Error> {
         let key = source.key(device.arch());
-        self.modules.get_or_make((device.ordinal(), key), || {
+        let mut had = true;
+        let loaded = self.0.modules.get_or_make((device.ordinal(), key), || {
+            had = false;
             let (compiled, origin) = self.get(source, device.arch())?;
             match device.load(&compiled) {
                 Ok(module) => Ok((module, origin)),
                 Err(Error::Refused { .. }) if !matches!(origin, Origin::Compiled { .. }) => {
-                    tracing::debug!(
-                        name = source.name,
-                        ?origin,
-                        "the driver refuses a stored kernel; compiling it again"
-                    );
-                    self.evict(&key);
-                    let (compiled, origin) =
-                        self.compiled.get_or_make(key, || self.make(&key, source, device.arch()))?;
-                    Ok((device.load(&compiled)?, origin))
+                    self.load_anew(device, source, &key, origin)
                 }
                 Err(error) => Err(error),
             }
-        })
+        })?;
+        if had {
+            self.0.counters.found(Origin::Memory);
+        }
+        Ok(loaded)
+    }
+
+    fn load_anew(
+        &self,
+        device: &Device,
+        source: &Source,
+        key: &Key,
+        origin: Origin,
+    ) -> Result<(Module, Origin), Error> {
+        tracing::debug!(name = source.name, ?origin, "the driver refuses a stored kernel; compiling it again");
+        self.0.counters.unusable.add(1);
+        self.0.compiled.remove(key);
+        if let Some(folder) = &self.0.folder {
+            folder.forget(key);
+        }
+        let make = || self.make(key, source, device.arch());
+        let (compiled, origin) = self.0.compiled.get_or_make(*key, make)?;
+        self.0.counters.found(origin);
+        Ok((device.load(&compiled)?, origin))
     }
 
     /// Adds code that was compiled elsewhere for this source and `compiled.arch`, in memory and in the folder: a cache filled
@@ -128,30 +213,34 @@ impl KernelCache {
     pub fn put(&self, source: &Source, compiled: Compiled) {
         let key = source.key(compiled.arch);
         self.store(&key, &compiled);
-        self.compiled.set(key, Arc::new(compiled));
+        self.0.compiled.set(key, Arc::new(compiled));
     }
 
-    fn evict(&self, key: &Key) {
-        self.compiled.remove(key);
-        if let Some(folder) = &self.folder {
-            folder.remove(&entry::file_name(key));
-        }
-    }
-
-    /// From the bundles or the folder.
+    /// From the bundles, the packs or the folder.
     fn stored(&self, key: &Key, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
         let fits =
             |found: &Compiled| found.arch == arch && found.target == source.target && found.compiler >= OLDEST_COMPILER;
-        let bundles = if environment_flags().is_none() { &self.bundles[..] } else { &[] };
-        if let Some(found) = bundles.iter().find_map(|bundle| bundle.find(key).filter(fits)) {
-            return Some((Arc::new(found), Origin::Bundle));
-        }
-        let content = self.folder.as_ref()?.read(&entry::file_name(key), entry::LIMIT)?;
-        let found = entry::decode(key, &content).filter(fits);
-        if found.is_none() {
-            tracing::debug!(%key, name = source.name, "an unusable cache entry; compiling again");
-        }
-        Some((Arc::new(found?), Origin::Disk))
+        let usable = |found: Result<Compiled, Miss>| match found {
+            Ok(found) if fits(&found) => Some(found),
+            Err(Miss::Absent) => None,
+            wrong => {
+                let reason = wrong.map_or_else(|miss| miss.to_string(), |_| "for another target, or too old".into());
+                tracing::debug!(%key, name = source.name, reason, "an unusable cache entry");
+                self.0.counters.unusable.add(1);
+                None
+            }
+        };
+        let ahead = || {
+            let bundled = self.bundles().iter().find_map(|bundle| bundle.find(key).filter(fits));
+            let packed = || self.packs().iter().find_map(|pack| usable(pack.get(key)));
+            bundled.map(|found| (found, Origin::Bundle)).or_else(|| Some((packed()?, Origin::Pack)))
+        };
+        // Built ahead means built without NVRTC's flags from the environment.
+        let found = environment_flags().is_none().then(ahead).flatten();
+        let on_disk = || Some((usable(self.0.folder.as_ref()?.get(key))?, Origin::Disk));
+        let found = found.or_else(on_disk).map(|(found, origin)| (Arc::new(found), origin));
+        self.0.counters.misses.add(u64::from(found.is_none()));
+        found
     }
 
     /// Compiles, and stores what came out as well as it can.
@@ -165,54 +254,32 @@ impl KernelCache {
     }
 
     fn store(&self, key: &Key, compiled: &Compiled) {
-        let Some(folder) = &self.folder else { return };
-        let Some(content) = entry::encode(key, compiled) else { return };
-        if let Err(error) = folder.write(&entry::file_name(key), &content) {
-            tracing::debug!(folder = %folder.path().display(), %error, "a kernel could not be cached");
+        let Some(folder) = &self.0.folder else { return };
+        match folder.put(key, compiled) {
+            Ok(evicted) => self.0.counters.evictions.add(evicted),
+            Err(error) => {
+                tracing::debug!(folder = %folder.path().display(), %error, "a kernel could not be cached");
+                self.0.counters.dropped_writes.add(1);
+            }
         }
+    }
+
+    fn bundles(&self) -> impl std::ops::Deref<Target = Vec<Box<dyn Bundle>>> {
+        self.0.bundles.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn packs(&self) -> impl std::ops::Deref<Target = Vec<Pack>> {
+        self.0.packs.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for KernelCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KernelCache").field("folder", &self.folder()).field("bundles", &self.bundles.len()).finish()
+        let (bundles, packs) = (self.bundles().len(), self.packs().len());
+        f.debug_struct("KernelCache")
+            .field("folder", &self.folder())
+            .field("bundles", &bundles)
+            .field("packs", &packs)
+            .finish()
     }
-}
-
-/// A map whose values are made once: who comes second waits for the first. A failure is not kept.
-struct Slots<K, V>(Mutex<HashMap<K, Slot<V>>>);
-
-type Slot<V> = Arc<Mutex<Option<V>>>;
-
-impl<K, V> Default for Slots<K, V> {
-    fn default() -> Self {
-        Self(Mutex::new(HashMap::new()))
-    }
-}
-
-impl<K: std::hash::Hash + Eq, V: Clone> Slots<K, V> {
-    fn get_or_make(&self, key: K, make: impl FnOnce() -> Result<(V, Origin), Error>) -> Result<(V, Origin), Error> {
-        let slot = locked(&self.0).entry(key).or_default().clone();
-        let mut value = locked(&slot);
-        if let Some(value) = &*value {
-            return Ok((value.clone(), Origin::Memory));
-        }
-        let (made, origin) = make()?;
-        *value = Some(made.clone());
-        Ok((made, origin))
-    }
-
-    fn set(&self, key: K, value: V) {
-        let slot = locked(&self.0).entry(key).or_default().clone();
-        *locked(&slot) = Some(value);
-    }
-
-    fn remove(&self, key: &K) {
-        locked(&self.0).remove(key);
-    }
-}
-
-/// A panic elsewhere leaves a slot empty or whole, so a poisoned lock is as good as any.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
