@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arch, Error, KernelCache, Source, TargetKind, folder::Folder, log, toolkit};
+use crate::{Arch, Error, KernelCache, Source, TargetKind, ending::Running, folder::Folder, log, toolkit};
 
 const INVALID_OPTION: u32 = 5;
 const ERRORS_IN_SOURCE: u32 = 6;
@@ -60,6 +60,7 @@ pub struct KernelResources {
 /// A source with errors is [`Error::Compile`]: the message names the op, then the log; the source is written to a file. The
 /// ptxas warning C7510 (wgmma serialised) is an error too.
 pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
+    let _running = Running::begin().ok_or(Error::Ending)?;
     let nvrtc = toolkit::nvrtc()?;
     let options = source.all_options(arch);
     let known = nvrtc.raw.architectures()?;

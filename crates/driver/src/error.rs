@@ -195,6 +195,9 @@ pub enum Error {
         /// NVRTC's result code.
         code: u32,
     },
+    /// `main` has returned: what compiles now would not be used.
+    #[error("the process is ending, nothing is compiled any more")]
+    Ending,
     /// This NVRTC cannot compile for the device.
     #[error("{name}: NVRTC {version} does not know {arch} (it knows {known}); get another with `cargo xtask toolkit`")]
     UnknownArch {

@@ -7,6 +7,7 @@ mod cache;
 mod compile;
 mod device;
 mod digest;
+mod ending;
 mod error;
 mod folder;
 mod graph;

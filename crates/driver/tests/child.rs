@@ -50,7 +50,6 @@ fn scenario() {
         "no home" => crate::cache::child_no_home(),
         "packs from environment" => crate::cache::child_packs_from_environment(),
         "hammer" => crate::cache::child_hammer(),
-        "ends while compiling" => crate::cache::child_ends_while_compiling(),
         "compile errors" => crate::compile::child_compile_errors(),
         "crowd" => crate::cache::child_crowd(),
         "no nvrtc" => crate::toolkit::child_no_nvrtc(),

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{KernelCache, Origin, pool, slots::Flight};
-use crate::{Arch, Compiled, Error, Source};
+use crate::{Arch, Compiled, Error, Source, ending};
 
 type Found = (Arc<Compiled>, Origin);
 
@@ -26,11 +26,12 @@ impl Work {
 
 impl KernelCache {
     /// Begins to look for this code in all layers, and to compile it if none has it, on a thread in the background: as many as the
-    /// machine has cores, for the whole process, which does not wait for them at its end.
+    /// machine has cores, for the whole process. Its end waits for what is being compiled in that moment, and for nothing more.
     ///
     /// A [`get`](Self::get) of the same source meanwhile waits for that thread, or compiles by itself if the thread has
     /// not come to it yet; nothing is compiled twice. A failure is not kept: a later `get` tries again and reports its own.
     pub fn prefetch(&self, source: Source, arch: Arch) -> Pending {
+        ending::wait_for_compilations();
         let work = Arc::new(Work { cache: self.clone(), source, arch, flight: Flight::default() });
         let job = LandsAnyway(work.clone());
         pool::run(Box::new(move || job.0.flight.land(Some(job.0.get()))));

@@ -18,7 +18,7 @@ use std::{
 };
 
 use crate::{
-    Arch, Compiled, Device, Error, Key, Module, Source, compile,
+    Arch, Compiled, Device, Error, Key, Module, Source, compile, ending,
     folder::cache_home,
     source::{OLDEST_COMPILER, environment_flags},
 };
@@ -91,12 +91,18 @@ impl KernelCache {
 
     /// A cache in a folder that is open already, with a limit of its own.
     pub fn in_folder(folder: CacheFolder) -> Self {
-        Self(Arc::new(Layers { folder: Some(folder), ..Layers::default() }))
+        Self::of(Layers { folder: Some(folder), ..Layers::default() })
     }
 
     /// A cache without a folder.
     pub fn in_memory() -> Self {
-        Self(Arc::default())
+        Self::of(Layers::default())
+    }
+
+    fn of(layers: Layers) -> Self {
+        // Whoever has a cache can have it compile in the background.
+        ending::wait_for_compilations();
+        Self(Arc::new(layers))
     }
 
     /// The process's cache, in [`default_dir`](Self::default_dir), with the packs that `$TILEWRIGHT_CACHE_PACKS` names, separated

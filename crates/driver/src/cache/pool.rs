@@ -20,7 +20,7 @@ struct Pool {
 }
 
 /// Has the job done, in the order in which jobs come, by a thread that ends when there are no more. The process does not wait
-/// for it at its end. A job that panics ends alone.
+/// for jobs at its end. A job that panics ends alone.
 pub(super) fn run(job: Job) {
     let most = thread::available_parallelism().map_or(1, |cores| cores.get());
     {

@@ -14,7 +14,11 @@ use std::{
 pub use install::{install, package};
 pub use wheel::{Progress, Stage, Wheel};
 
-use crate::{Error, libcuda, raw};
+use crate::{
+    Error,
+    ending::{Running, wait_for_compilations},
+    libcuda, raw,
+};
 
 /// The oldest version that compiles every emitted kernel: 12.0 takes no parameter block above 4 KB.
 const OLDEST: (i32, i32) = (12, 1);
@@ -67,7 +71,8 @@ pub fn nvrtc() -> Result<&'static Nvrtc, Error> {
 /// Begins to look for NVRTC and to load it, on a thread of its own: 10 ms that a first compilation then need not wait for.
 /// Whether it is found is told by [`nvrtc`].
 pub fn load_ahead() {
-    let load = || drop(nvrtc());
+    wait_for_compilations();
+    let load = || drop(Running::begin().map(|_running| nvrtc()));
     if let Err(error) = std::thread::Builder::new().name("tilewright-nvrtc".into()).spawn(load) {
         tracing::debug!(%error, "NVRTC is not loaded ahead");
     }

@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tilewright_driver::{Arch, CacheFolder, Compiled, Error, KernelCache, Origin, Source, compile, toolkit};
+use tilewright_driver::{Arch, CacheFolder, Error, KernelCache, Origin, Source};
 
 use super::{ARCH, compiled, entries, source};
-use crate::{child, compile::has_nvrtc};
+use crate::compile::has_nvrtc;
 
 const H200: Arch = Arch::new(9, 0);
 
@@ -82,32 +82,4 @@ fn a_source_that_does_not_compile() {
     let good = kernel(0, 1);
     assert!(matches!(cache.get(&good, H200).unwrap().1, Origin::Compiled { .. }));
     assert_eq!((entries(root.path()).len(), cache.statistics().compiles), (1, 1));
-}
-
-#[test]
-fn the_process_does_not_wait() {
-    if !has_nvrtc("cache::ahead::the_process_does_not_wait") {
-        return;
-    }
-    let begin = Instant::now();
-    let _: Compiled = compile(&kernel(0, LONG), H200).unwrap();
-    let once = begin.elapsed();
-    let nvrtc = toolkit::nvrtc().unwrap().path().to_owned();
-    for delay in [0, 20, 60] {
-        let begin = Instant::now();
-        let mut command = child::command("ends while compiling");
-        if nvrtc.is_absolute() {
-            command.env("TILEWRIGHT_CUDA", &nvrtc);
-        }
-        child::check(&command.env("DELAY", delay.to_string()).output().unwrap());
-        assert!(begin.elapsed() < once * 8, "one compilation takes {once:?}, and here were 50");
-    }
-}
-
-const LONG: usize = 1500;
-
-pub(crate) fn child_ends_while_compiling() {
-    let cache = KernelCache::in_memory();
-    (0..50).for_each(|number| drop(cache.prefetch(kernel(number, LONG), H200)));
-    std::thread::sleep(Duration::from_millis(child::argument("DELAY").parse().unwrap()));
 }
