@@ -1,10 +1,13 @@
 //! Host benchmarks: fused evaluation on the CPU, and what the host does before a kernel runs. They need no GPU.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::Duration;
 use tilewright_benches::Result;
 use tilewright_benches::cases::{Batch, CROP, FRAME, Line, Random, chain, colours, crops};
+use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, KernelCache, Pack, Source, TargetKind};
+use tilewright_headers::headers_for;
 use tilewright_ops::Evaluate;
 
 /// The host evaluator: twenty operations, and the main job.
@@ -78,6 +81,36 @@ fn call(criterion: &mut Criterion) -> Result<()> {
     Ok(())
 }
 
+/// The kernel of the main job from the disk: its key, and its entry read and checked, of the size that such a cubin has.
+fn cache(criterion: &mut Criterion) -> Result<()> {
+    const H200: Arch = Arch::new(9, 0);
+    let (picture, boxes, [mul, sub, div]) =
+        (Random::new(2).picture(FRAME)?, Random::new(3).boxes(50, FRAME)?, colours()?);
+    let text = crops().cuda_source(&picture, &boxes, &mul, &sub, &div)?;
+    let headers = headers_for(&text).into_iter().map(|(name, text)| (name.to_owned(), Cow::Borrowed(text)));
+    let source = Source { headers: headers.collect(), text, ..Source::default() };
+    let image = (0..20_000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    let (name, target, log) = ("crops".to_owned(), TargetKind::Plain, "ptxas info: ".repeat(40));
+    let kernel = Compiled { name, arch: H200, target, compiler: (13, 0), kernels: vec![], log, image };
+
+    let root = tempfile::tempdir()?;
+    KernelCache::open(root.path()).put(&source, kernel.clone());
+    let (folder, pack) = (CacheFolder::open(root.path())?, root.path().join("kernels.pack"));
+    folder.pack(&pack, &mut |_| {})?;
+    let (pack, key) = (Pack::open(&pack)?, source.key(H200));
+
+    let mut group = criterion.benchmark_group("cache");
+    let bytes: usize = source.headers.iter().map(|(_, text)| text.len()).sum();
+    group.bench_function(format!("key of {} and {bytes} bytes", source.text.len()), |bench| {
+        bench.iter(|| black_box(&source).key(H200));
+    });
+    group
+        .bench_function("hit in the folder", |bench| bench.iter(|| folder.find(black_box(&key)).expect("it is there")));
+    group.bench_function("hit in a pack", |bench| bench.iter(|| pack.find(black_box(&key)).expect("it is there")));
+    group.finish();
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
@@ -87,6 +120,7 @@ fn main() -> Result<()> {
     evaluate(&mut criterion)?;
     build(&mut criterion)?;
     call(&mut criterion)?;
+    cache(&mut criterion)?;
     criterion.final_summary();
     Ok(())
 }

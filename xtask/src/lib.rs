@@ -5,6 +5,7 @@ pub mod accuracy;
 pub mod bench;
 pub mod bindgen;
 pub mod bundle;
+pub mod cache;
 pub mod check_aarch64;
 pub mod check_nvptx64;
 pub mod compiler;

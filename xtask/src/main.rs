@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{accuracy, bench, bindgen, bundle, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy, toolkit};
+use xtask::{accuracy, bench, bindgen, bundle, cache, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy, toolkit};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
@@ -33,6 +33,8 @@ enum Command {
     Peers(peers::Options),
     /// Draws the figures of docs/fusion.md from the results, and writes its tables.
     Plots,
+    /// Looks at the compiled kernels that programs keep on disk: counts, checks, removes, packs them.
+    Cache(cache::Options),
     /// Type-checks the library crates for aarch64 Linux.
     CheckAarch64,
     /// Builds the typed dimensions for NVIDIA GPUs and reads the PTX.
@@ -62,6 +64,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Instructions => instructions::run(),
         Command::Peers(options) => peers::run(&options),
         Command::Plots => plots::run(),
+        Command::Cache(options) => cache::run(&options),
         Command::CheckAarch64 => check_aarch64::run(),
         Command::CheckNvptx64 => check_nvptx64::run(),
     }

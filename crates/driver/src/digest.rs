@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
 use crate::include::Named;
@@ -13,14 +13,17 @@ pub(crate) struct Digest {
     pub(crate) named: Arc<Named>,
 }
 
+/// By place and length.
+type Known = HashMap<(usize, usize), Arc<Digest>>;
+
 /// A key is asked for at every look-up, and most of what it covers are the headers of this program, which cannot change. Where a
 /// borrowed text lies tells which it is: nothing else comes to lie there while the program runs.
+#[expect(clippy::ptr_arg, reason = "a `&str` does not tell for how long the text lives")]
 pub(crate) fn of(text: &Cow<'static, str>) -> Arc<Digest> {
-    static KNOWN: Mutex<Option<HashMap<(usize, usize), Arc<Digest>>>> = Mutex::new(None);
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let Cow::Borrowed(text) = text else { return Arc::new(Digest::compute(text)) };
     let place = (text.as_ptr().addr(), text.len());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
     known.entry(place).or_insert_with(|| Arc::new(Digest::compute(text))).clone()
 }
 
