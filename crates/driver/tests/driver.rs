@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use tilewright_driver::{
-    Arch, Compiled, Device, Error, KernelCache, LaunchConfig, Source, TargetKind, TensorMap, driver_version,
+    Arch, Bundle, Compiled, Device, Error, KernelCache, Key, LaunchConfig, Origin, Source, TargetKind, TensorMap,
+    driver_version,
 };
 use tilewright_headers::tensor_map::{Element, Swizzle, TensorMap as Description};
 
@@ -187,6 +188,32 @@ fn refused_entry(device: &Device) {
     // No NVRTC in this child's environment, or an error of compilation: in no case the refusal.
     let error = cache.load(device, &source).unwrap_err();
     assert!(matches!(error, Error::NoNvrtc { .. } | Error::Compile { .. }), "{error:?}");
+    assert_eq!((cache.statistics().unusable, cache.statistics().compiles), (1, 0));
+
+    // What is built ahead is refused, and the folder has what was compiled at an earlier start.
+    let root = tempfile::tempdir().unwrap();
+    KernelCache::open(root.path()).put(&source, compiled(b"code"));
+    let cache = KernelCache::open(root.path());
+    cache.add_bundle(Refused);
+    assert_eq!(cache.load(device, &source).unwrap().1, Origin::Disk);
+    assert_eq!(cache.load(device, &source).unwrap().1, Origin::Memory);
+    let counted = cache.statistics();
+    assert_eq!((counted.bundle, counted.unusable, counted.disk, counted.memory), (1, 1, 1, 1));
+    // The folder has nothing better.
+    KernelCache::open(root.path()).put(&source, compiled(b"Xtoo"));
+    let cache = KernelCache::open(root.path());
+    cache.add_bundle(Refused);
+    let error = cache.load(device, &source).unwrap_err();
+    assert!(matches!(error, Error::NoNvrtc { .. } | Error::Compile { .. }), "{error:?}");
+    assert_eq!(cache.statistics().unusable, 2);
+}
+
+struct Refused;
+
+impl Bundle for Refused {
+    fn find(&self, _: &Key) -> Option<Compiled> {
+        Some(compiled(b"X"))
+    }
 }
 
 fn launch(device: &Device) {

@@ -181,13 +181,7 @@ impl KernelCache {
         let loaded = self.0.modules.get_or_make((device.ordinal(), key), || {
             had = false;
             let (compiled, origin) = self.get(source, device.arch())?;
-            match device.load(&compiled) {
-                Ok(module) => Ok((module, origin)),
-                Err(Error::Refused { .. }) if !matches!(origin, Origin::Compiled { .. }) => {
-                    self.load_anew(device, source, &key, origin)
-                }
-                Err(error) => Err(error),
-            }
+            self.load_on(device, source, &key, compiled, origin)
         })?;
         if had {
             self.0.counters.found(Origin::Memory);
@@ -195,23 +189,34 @@ impl KernelCache {
         Ok(loaded)
     }
 
-    fn load_anew(
+    /// Loads this code. What the driver refuses is replaced by what the folder has, if that is other code (a pack can be refused at each
+    /// start, and is compiled once), and else compiled; that ends it.
+    fn load_on(
         &self,
         device: &Device,
         source: &Source,
         key: &Key,
+        compiled: Arc<Compiled>,
         origin: Origin,
     ) -> Result<(Module, Origin), Error> {
-        tracing::debug!(name = source.name, ?origin, "the driver refuses a stored kernel; compiling it again");
-        self.0.counters.unusable.add(1);
-        self.0.compiled.remove(key);
-        if let Some(folder) = &self.0.folder {
-            folder.forget(key);
+        match device.load(&compiled) {
+            Err(Error::Refused { .. }) if !matches!(origin, Origin::Compiled { .. }) => {
+                tracing::debug!(name = source.name, ?origin, "the driver refuses a stored kernel");
+                self.0.counters.unusable.add(1);
+                self.0.compiled.remove(key);
+                let other = || {
+                    let on_disk = self.on_disk(key, source, device.arch());
+                    match on_disk.filter(|(found, _)| found.image != compiled.image) {
+                        Some(found) => Ok(found),
+                        None => self.make(key, source, device.arch()),
+                    }
+                };
+                let (other, origin) = self.0.compiled.get_or_make(*key, other)?;
+                self.0.counters.found(origin);
+                self.load_on(device, source, key, other, origin)
+            }
+            loaded => Ok((loaded?, origin)),
         }
-        let make = || self.make(key, source, device.arch());
-        let (compiled, origin) = self.0.compiled.get_or_make(*key, make)?;
-        self.0.counters.found(origin);
-        Ok((device.load(&compiled)?, origin))
     }
 
     /// Adds code that was compiled elsewhere for this source and `compiled.arch`, in memory and in the folder: a cache filled
@@ -224,29 +229,34 @@ impl KernelCache {
 
     /// From the bundles, the packs or the folder.
     fn stored(&self, key: &Key, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
-        let fits =
-            |found: &Compiled| found.arch == arch && found.target == source.target && found.compiler >= OLDEST_COMPILER;
-        let usable = |found: Result<Compiled, Miss>| match found {
-            Ok(found) if fits(&found) => Some(found),
-            Err(Miss::Absent) => None,
-            wrong => {
-                let reason = wrong.map_or_else(|miss| miss.to_string(), |_| "for another target, or too old".into());
-                tracing::debug!(%key, name = source.name, reason, "an unusable cache entry");
-                self.0.counters.unusable.add(1);
-                None
-            }
-        };
         let ahead = || {
+            let fits = |found: &Compiled| fits(found, source, arch);
             let bundled = self.bundles().iter().find_map(|bundle| bundle.find(key).filter(fits));
-            let packed = || self.packs().iter().find_map(|pack| usable(pack.get(key)));
-            bundled.map(|found| (found, Origin::Bundle)).or_else(|| Some((packed()?, Origin::Pack)))
+            let packed = || self.packs().iter().find_map(|pack| self.usable(pack.get(key), source, arch));
+            bundled.map(|found| (Arc::new(found), Origin::Bundle)).or_else(|| Some((Arc::new(packed()?), Origin::Pack)))
         };
         // Built ahead means built without NVRTC's flags from the environment.
-        let found = environment_flags().is_none().then(ahead).flatten();
-        let on_disk = || Some((usable(self.0.folder.as_ref()?.get(key))?, Origin::Disk));
-        let found = found.or_else(on_disk).map(|(found, origin)| (Arc::new(found), origin));
+        let found = environment_flags().is_none().then(ahead).flatten().or_else(|| self.on_disk(key, source, arch));
         self.0.counters.misses.add(u64::from(found.is_none()));
         found
+    }
+
+    fn on_disk(&self, key: &Key, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
+        let found = self.0.folder.as_ref()?.get(key);
+        Some((Arc::new(self.usable(found, source, arch)?), Origin::Disk))
+    }
+
+    /// Counts what was there and is of no use.
+    fn usable(&self, found: Result<Compiled, Miss>, source: &Source, arch: Arch) -> Option<Compiled> {
+        let reason = match found {
+            Ok(found) if fits(&found, source, arch) => return Some(found),
+            Ok(_) => "for another target, or of an old compiler".to_owned(),
+            Err(Miss::Absent) => return None,
+            Err(Miss::Unusable(reason)) => reason,
+        };
+        tracing::debug!(name = source.name, reason, "an unusable cache entry");
+        self.0.counters.unusable.add(1);
+        None
     }
 
     /// Compiles, and stores what came out as well as it can.
@@ -277,6 +287,10 @@ impl KernelCache {
     fn packs(&self) -> impl std::ops::Deref<Target = Vec<Pack>> {
         self.0.packs.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn fits(found: &Compiled, source: &Source, arch: Arch) -> bool {
+    found.arch == arch && found.target == source.target && found.compiler >= OLDEST_COMPILER
 }
 
 impl fmt::Debug for KernelCache {

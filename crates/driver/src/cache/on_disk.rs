@@ -104,11 +104,6 @@ impl CacheFolder {
         }))
     }
 
-    pub(super) fn forget(&self, key: &Key) {
-        // One that cannot be removed is replaced by the next put, or refused again.
-        let _ = self.folder.remove(&entry::file_name(key));
-    }
-
     /// Whether it has no entry; also when that cannot be told.
     pub(super) fn is_empty(&self) -> bool {
         self.folder.names().map_or(true, |names| names.iter().all(|name| entry::key_of(name).is_none()))
