@@ -14,6 +14,9 @@ const LOCK: &str = ".evict";
 /// A file that has been written for this long is not being written any more.
 const STALE: Duration = Duration::from_secs(3600);
 
+/// Hosts whose clocks or time zones are set wrong by no more than this count as right.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(24 * 3600);
+
 impl CacheFolder {
     /// Brings the entries down to nine tenths of the limit, if they are larger together: the longest unused go first. Removes
     /// temporary files that are older than an hour, and says how many entries went. While another process does this, nothing is done.
@@ -49,8 +52,9 @@ impl CacheFolder {
             return 0;
         }
         let target = limit / 10 * 9;
-        // What is from the future was used just now, as far as can be told.
-        entries.sort_by_key(|(_, stamp)| stamp.modified.min(now));
+        // What is from the future was last used while a clock was wrong. It must not stay for ever in the place of what is used now.
+        let ahead = |stamp: &Stamp| stamp.modified.duration_since(now).is_ok_and(|ahead| ahead > CLOCKS_DIFFER);
+        entries.sort_by_key(|(_, stamp)| (!ahead(stamp), stamp.modified));
         let mut removed = 0;
         for (name, stamp) in &entries {
             if total <= target {

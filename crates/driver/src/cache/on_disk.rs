@@ -76,7 +76,7 @@ impl CacheFolder {
     /// The kernel of this key, checked as a whole and marked as used.
     pub(super) fn get(&self, key: &Key) -> Result<Compiled, Miss> {
         let (compiled, opened) = self.read(key)?;
-        // One from the future is as new as any. It is left alone, or hosts whose clocks differ would touch it in turns.
+        // One from the future is left alone, or hosts whose clocks differ would touch it in turns.
         if opened.age().is_some_and(|age| age > TOUCH_AFTER)
             && let Err(error) = self.folder.touch(&opened)
         {

@@ -11,6 +11,8 @@ fn key_covers_what_decides_the_code() {
     let others = [
         source("text "),
         Source { headers: header("a.h", ""), ..base.clone() },
+        Source { headers: header("a.h", "x"), ..base.clone() },
+        Source { headers: header("a.h", "y"), ..base.clone() },
         Source { headers: header("a.", "h"), ..base.clone() },
         Source { options: vec!["-DX".into()], ..base.clone() },
         Source { target: TargetKind::ArchSpecific, ..base.clone() },
@@ -22,6 +24,8 @@ fn key_covers_what_decides_the_code() {
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), count);
+    let owned = Source { headers: vec![("a.h".to_owned(), "x".to_owned().into())], ..base.clone() };
+    assert_eq!(owned.key(ARCH), others[2].key(ARCH), "who owns a header's text does not matter");
     assert_eq!(Source { name: "other".into(), ..base.clone() }.key(ARCH), base.key(ARCH));
 }
 
