@@ -26,7 +26,8 @@ impl Work {
 
 impl KernelCache {
     /// Begins to look for this code in all layers, and to compile it if none has it, on a thread in the background: as many as the
-    /// machine has cores, for the whole process. Its end waits for what is being compiled in that moment, and for nothing more.
+    /// machine has cores, for the whole process. Its end waits for what is being compiled in that moment, and for nothing more;
+    /// for that the main thread must have made a cache or called this or `get`, else the compiler may crash a process that ends.
     ///
     /// A [`get`](Self::get) of the same source meanwhile waits for that thread, or compiles by itself if the thread has
     /// not come to it yet; nothing is compiled twice. A failure is not kept: a later `get` tries again and reports its own.

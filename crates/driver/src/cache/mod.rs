@@ -157,6 +157,7 @@ impl KernelCache {
 
     /// The code for `source` on this architecture, compiled if no layer has it.
     pub fn get(&self, source: &Source, arch: Arch) -> Result<(Arc<Compiled>, Origin), Error> {
+        ending::wait_for_compilations();
         let key = source.key(arch);
         let make = || self.stored(&key, source, arch).map_or_else(|| self.make(&key, source, arch), Ok);
         self.0.compiled.get_or_make(key, make).inspect(|(_, origin)| self.0.counters.found(*origin))

@@ -1,11 +1,14 @@
 //! Compiling in the background, and compilations that fail.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use tilewright_driver::{Arch, CacheFolder, Error, KernelCache, Origin, Source};
+use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, Error, KernelCache, Key, Origin, Source};
 
 use super::{ARCH, compiled, entries, source};
 use crate::compile::has_nvrtc;
@@ -44,6 +47,21 @@ fn a_failure_is_told_each_time() {
     }
     assert!(refused(pending.wait().unwrap_err()));
     assert_eq!(cache.statistics().misses, 3);
+}
+
+#[test]
+fn a_panic_in_the_background_keeps_nobody_waiting() {
+    struct PanicsOnce(AtomicBool);
+    impl Bundle for PanicsOnce {
+        fn find(&self, _: &Key) -> Option<Compiled> {
+            assert!(self.0.swap(true, Ordering::SeqCst), "on purpose");
+            Some(compiled("text", 10))
+        }
+    }
+    let cache = KernelCache::in_memory();
+    cache.add_bundle(PanicsOnce(AtomicBool::new(false)));
+    let (found, origin) = cache.prefetch(source("text"), ARCH).wait().unwrap();
+    assert_eq!((&*found, origin), (&compiled("text", 10), Origin::Bundle));
 }
 
 #[test]
