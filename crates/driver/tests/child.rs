@@ -47,6 +47,7 @@ fn scenario() {
         "memory" => crate::memory::child_memory(),
         "unwritable" => crate::cache::child_unwritable(),
         "open umask" => crate::cache::child_open_umask(),
+        "two at once" => crate::cache::child_two_at_once(),
         "no home" => crate::cache::child_no_home(),
         "packs from environment" => crate::cache::child_packs_from_environment(),
         "hammer" => crate::cache::child_hammer(),

@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, Error, KernelCache, Key, Origin, Source};
+use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, Device, Error, KernelCache, Key, Origin, Source};
 
 use super::{ARCH, compiled, entries, source};
-use crate::compile::has_nvrtc;
+use crate::{child, compile::has_nvrtc, skip, stub};
 
 const H200: Arch = Arch::new(9, 0);
 
@@ -100,4 +100,36 @@ fn a_source_that_does_not_compile() {
     let good = kernel(0, 1);
     assert!(matches!(cache.get(&good, H200).unwrap().1, Origin::Compiled { .. }));
     assert_eq!((entries(root.path()).len(), cache.statistics().compiles), (1, 1));
+}
+
+#[test]
+fn two_kernels_compile_at_once() {
+    let (root, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let Some([driver, _]) = stub::working(root.path()) else {
+        return skip("cache::ahead::two_kernels_compile_at_once", "no C compiler");
+    };
+    // A compiler that goes on only when two compile.
+    let begin = "int nvrtcCompileProgram(void* program, int count, const char** options) {";
+    let wait = "static int inside; __atomic_add_fetch(&inside, 1, 5); \
+                for (int ms = 0; ms < 20000 && __atomic_load_n(&inside, 5) < 2; ++ms) usleep(1000); \
+                if (__atomic_load_n(&inside, 5) < 2) return 11;";
+    let text = include_str!("../stub/compiler.c");
+    assert!(text.contains(begin));
+    let text = format!("#include <unistd.h>\n{}", text.replace(begin, &format!("{begin} {wait}")));
+    let compiler = stub::library(other.path(), "libnvrtc.so.12", &text).expect("a C compiler");
+    let mut command = child::command("two at once");
+    child::check(&command.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", compiler).output().unwrap());
+}
+
+pub(crate) fn child_two_at_once() {
+    let cache = KernelCache::in_memory();
+    std::thread::scope(|scope| {
+        for text in ["one", "two"] {
+            let cache = &cache;
+            scope.spawn(move || assert_eq!(cache.get(&source(text), H200).unwrap().0.image, b"code"));
+        }
+    });
+    assert_eq!((cache.statistics().compiles, cache.statistics().misses), (2, 2));
+    let device = Device::new(0).unwrap();
+    assert_eq!(cache.load(&device, &source("one")).unwrap().1, Origin::Memory);
 }

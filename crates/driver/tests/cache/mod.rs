@@ -18,6 +18,7 @@ use std::{
 
 use tilewright_driver::{Arch, Bundle, Compiled, KernelCache, Key, Origin, Source, TargetKind};
 
+pub(crate) use ahead::child_two_at_once;
 pub(crate) use folders::{child_no_home, child_open_umask, child_unwritable};
 pub(crate) use packs::child_packs_from_environment;
 pub(crate) use processes::{child_crowd, child_hammer};
