@@ -2,7 +2,10 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{accuracy, bench, bindgen, bundle, cache, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy, toolkit};
+use xtask::{
+    accuracy, bench, bindgen, bundle, cache, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy,
+    toolkit,
+};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The commands of the tilewright workspace")]
