@@ -8,11 +8,11 @@ use crate::dtype::DType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// `bool`.
-    Bool,
+    Boolean,
     /// Integers, signed or not.
-    Integer,
+    Integral,
     /// Floats.
-    Float,
+    Floating,
 }
 
 /// How much say an operand has in the type of a result: more than those before it, whose types count by their category alone.
@@ -30,9 +30,9 @@ impl DType {
     /// The kind of number.
     pub const fn category(self) -> Category {
         match self {
-            DType::Bool => Category::Bool,
-            _ if self.is_float() => Category::Float,
-            _ => Category::Integer,
+            DType::Bool => Category::Boolean,
+            _ if self.is_float() => Category::Floating,
+            _ => Category::Integral,
         }
     }
 
@@ -51,11 +51,11 @@ impl DType {
         let unsigned = |t: DType| matches!(t, DType::U16 | DType::U32 | DType::U64);
         match (low.category(), high.category()) {
             _ if low == high => Some(low),
-            (Category::Float, _) if low.size() == high.size() => Some(DType::F32),
-            (Category::Float, _) => Some(if low.size() > high.size() { low } else { high }),
-            (_, Category::Float) => Some(high),
+            (Category::Floating, _) if low.size() == high.size() => Some(DType::F32),
+            (Category::Floating, _) => Some(if low.size() > high.size() { low } else { high }),
+            (_, Category::Floating) => Some(high),
             _ if unsigned(low) || unsigned(high) => None,
-            (Category::Bool, _) => Some(high),
+            (Category::Boolean, _) => Some(high),
             _ if low.size() == high.size() => Some(DType::I16),
             _ => Some(if low.size() > high.size() { low } else { high }),
         }
@@ -65,8 +65,8 @@ impl DType {
     /// [`DType::promote`].
     pub fn adopt(self, lesser: DType) -> Option<DType> {
         match self.category() {
-            Category::Bool => self.promote(lesser),
-            Category::Integer if lesser.category() == Category::Float => self.promote(lesser),
+            Category::Boolean => self.promote(lesser),
+            Category::Integral if lesser.category() == Category::Floating => self.promote(lesser),
             _ => Some(self),
         }
     }
@@ -74,9 +74,9 @@ impl DType {
     /// What a literal of this type stands for: `bool`, `i64` or `f32`, by its category.
     pub const fn of_literal(self) -> DType {
         match self.category() {
-            Category::Bool => DType::Bool,
-            Category::Integer => DType::I64,
-            Category::Float => DType::F32,
+            Category::Boolean => DType::Bool,
+            Category::Integral => DType::I64,
+            Category::Floating => DType::F32,
         }
     }
 
