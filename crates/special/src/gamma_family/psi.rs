@@ -12,10 +12,7 @@ use tilewright_expr::extend::{Float, scalar_fn};
 #[scalar_fn]
 pub fn digamma<T: Float>(x: T) -> T {
     if T::IS_F32 {
-        // 2^126, below which `reciprocal_single` and `ln_1p_single` hold.
-        if x >= T::MIN_POSITIVE && x <= 8.5e37 {
-            return digamma_single(x as f32) as T;
-        }
+        return digamma_single(x as f32) as T;
     }
     if x > 0.0 {
         return digamma_right(x);
@@ -27,39 +24,47 @@ pub fn digamma<T: Float>(x: T) -> T {
     if r == 0.0 {
         return T::NAN;
     }
-    let cotangent = cos_half_turns(r) / sin_half_turns(r);
-    // psi(1 - x) - pi cot(pi x)
-    cotangent.mul_add(-T::PI, digamma_after(-x))
+    let right = if x > -2.0 { digamma_near(-x) } else { digamma_right(1.0 - x) };
+    reflected(r, right)
 }
 
-/// `psi(1 + y)` of `y >= 0`.
+/// `psi(1 - x) - pi cot(pi x)` of the distance `r` from the nearest integer.
 #[scalar_fn]
-fn digamma_after<T: Float>(y: T) -> T {
-    if T::IS_F32 {
-        let y = y as f32;
-        let r = reciprocal_single(1.0 + y);
-        return from_slope(y, r.polynomial(&fits::DIGAMMA_ABOVE_SINGLE)) as T;
-    }
-    if y < 2.0 { digamma_near(y) } else { digamma_right(1.0 + y) }
+fn reflected<T: Float>(r: T, right: T) -> T {
+    (cos_half_turns(r) / sin_half_turns(r)).mul_add(-T::PI, right)
 }
 
 /// `e^psi` is nearly a straight line, so that its slope from the root on is a short polynomial: of `x` for `psi(1 + x)` below 1, of
-/// `1 / x` beyond. No branch, so that threads stay together.
+/// `1 / x` beyond. No branch in the usual range, so that threads stay together, and little else for a processor's vectors.
 #[scalar_fn]
 fn digamma_single(x: f32) -> f32 {
-    let r = reciprocal_single(x);
+    let size = x.abs();
+    let left = x < 0.0;
+    // Left of 0, psi(1 - x).
+    let at = size + (if left { 1.0 } else { 0.0 });
+    let step = at < 1.0;
+    let r = reciprocal_single(at);
     let above = r.polynomial(&fits::DIGAMMA_ABOVE_SINGLE);
-    let below = x.polynomial(&fits::DIGAMMA_BELOW_SINGLE);
-    let step = x < 1.0;
-    let value = from_slope(if step { x } else { x - 1.0 }, if step { below } else { above });
-    if step { value - r } else { value }
-}
-
-/// `ln(1 + (1 + y - root) slope)`.
-#[scalar_fn]
-fn from_slope(y: f32, slope: f32) -> f32 {
+    let below = at.polynomial(&fits::DIGAMMA_BELOW_SINGLE);
+    let y = size - (if left || step { 0.0 } else { 1.0 });
     let d = (y - (fits::DIGAMMA_AT_SINGLE[0] as f32)) - (fits::DIGAMMA_AT_SINGLE[1] as f32);
-    ln_1p_single(d * slope)
+    let log = ln_1p_single(d * (if step { below } else { above }));
+    let value = if step { log - r } else { log };
+    // 2^126, below which `reciprocal_single` and `ln_1p_single` hold.
+    if x >= f32::MIN_POSITIVE && x <= 8.5e37 {
+        return value;
+    }
+    if left {
+        let r = x - x.round_ties_even();
+        let reflected = reflected(r, value);
+        return if r == 0.0 { f32::NAN } else { reflected };
+    }
+    if x < 1.0 {
+        return -1.0 / x;
+    }
+    // 2^-32, and the logarithm of 2^32.
+    let far = ln_1p_single(x * 2.3283064e-10) + 22.18071;
+    if x <= f32::MAX { far } else { x }
 }
 
 /// `psi(1 + y)` for `0 <= y <= 2` in f64: `(1 + y - root) P(y - 1)`.
@@ -70,12 +75,9 @@ fn digamma_near<T: Float>(y: T) -> T {
 }
 
 /// Of a positive `x`: the polynomial up to 3, with `psi(x + 1) - 1 / x` below 1; beyond 8, `ln h + z R(z)` with `h = x - 1/2`,
-/// `z = 1 / h^2`. One division for both. In f32, of what [`digamma_single`] leaves, too small and too large.
+/// `z = 1 / h^2`. One division for both. In f64.
 #[scalar_fn]
 fn digamma_right<T: Float>(x: T) -> T {
-    if T::IS_F32 {
-        return if x < 1.0 { -1.0 / x } else { logarithm(x) };
-    }
     let h = x - 0.5;
     let inverse = 1.0 / (if x < 1.0 { x } else { h * h });
     if x < 3.0 {
