@@ -47,7 +47,8 @@ fn main() {
         let program = env::current_exe().expect("this executable");
         let output = Command::new(program).env(DELAY, delay.to_string()).output().expect("it runs");
         assert!(output.status.success(), "after {delay} ms: {output:?}");
-        let most = once * KERNELS as u32 / 2 + Duration::from_millis(delay);
+        // Half of all, and what a process takes to start and to load the compiler on a busy machine.
+        let most = once * KERNELS as u32 / 2 + Duration::from_millis(delay + 500);
         assert!(begin.elapsed() < most, "it waits for more than what is being compiled: {:?}", begin.elapsed());
     }
     println!("test {NAME} ... ok");
