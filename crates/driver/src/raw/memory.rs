@@ -120,8 +120,11 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let class = pool::class(self.bytes.next_multiple_of(WORDS));
-        if !class.is_some_and(|class| self.stream.pool.put(class, self.address)) {
-            self.stream.give_to_driver(self.address);
+        match class {
+            Some(class) => {
+                self.stream.pool.put(class, self.address).into_iter().for_each(|a| self.stream.give_to_driver(a))
+            }
+            None => self.stream.give_to_driver(self.address),
         }
     }
 }

@@ -14,6 +14,12 @@ pub fn digamma<T: Float>(x: T) -> T {
     if T::IS_F32 {
         return digamma_single(x as f32) as T;
     }
+    digamma_double(x)
+}
+
+/// Apart from [`digamma`], which is so short that nothing is called but the form of its type.
+#[scalar_fn]
+fn digamma_double<T: Float>(x: T) -> T {
     if x > 0.0 {
         return digamma_right(x);
     }
