@@ -18,6 +18,9 @@ const ERRORS_IN_SOURCE: u32 = 6;
 const FIRST_WITH_CACHE: (i32, i32) = (13, 0);
 const NO_CACHE: &str = "--no-cache";
 
+/// Options that only save time, each with the first version that they were tried with: older compilers are not told.
+const QUICK: [(&str, (i32, i32)); 1] = [("--minimal", (13, 0))];
+
 /// Code for a device, with what the compiler said about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
@@ -77,7 +80,9 @@ pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
     let headers = source.headers.iter().map(|(name, text)| Ok([c("a header's name", name)?, c(name, text)?]));
     let headers = headers.collect::<Result<Vec<_>, Error>>()?;
     let quiet = (nvrtc.version >= FIRST_WITH_CACHE).then_some(NO_CACHE);
-    let arguments = options.iter().map(String::as_str).chain(quiet).map(|option| c("an option", option));
+    let unknown = |option: &str| QUICK.iter().any(|(quick, first)| option == *quick && nvrtc.version < *first);
+    let told = options.iter().map(String::as_str).filter(|option| !unknown(option));
+    let arguments = told.chain(quiet).map(|option| c("an option", option));
     let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
 
     let cubin = source.target != TargetKind::Portable;

@@ -15,8 +15,8 @@ use tilewright_headers::headers_for;
 
 /// Most bytes of host operands that travel with a launch (through a device buffer when they exceed the parameter block).
 pub(crate) const HOST_BYTES: usize = 64 << 20;
-/// Emitted code has no use for the parts of the C++ library that NVRTC would read before it.
-const OPTIONS: [&str; 2] = ["--builtin-initializer-list=false", "--builtin-move-forward=false"];
+/// Emitted code has no use for what NVRTC would read before it: textures, the run-time library's functions, parts of the C++ library.
+const OPTIONS: [&str; 3] = ["--minimal", "--builtin-initializer-list=false", "--builtin-move-forward=false"];
 /// Parameter blocks that a launch writes on the stack, by size, so that few bytes are filled with zeros. Only many sections have a
 /// larger one.
 const BLOCK_BYTES: [usize; 3] = [512, 4096, 8192];
