@@ -5,7 +5,9 @@ Writes peers-pytorch-special.json to $TILEWRIGHT_OUT (default: here), as pytorch
 Operands rotate over more memory than the level-2 cache holds.
 """
 
+import statistics
 import sys
+import time
 
 import pytorch
 from pytorch import add, attempt, device_us, graph_us, write
@@ -62,6 +64,24 @@ def binary(pattern, exponent):
     add("special", case, "device_us_graph", graph_us(call), "PyTorch eager")
 
 
+def scipy_digamma():
+    """On one core of the CPU, as everything of SciPy's that is no linear algebra."""
+    try:
+        import numpy
+        from scipy import special
+    except ImportError:
+        print("SKIP cpu/digamma: no SciPy")
+        return
+    x = (numpy.random.default_rng(9).random(COUNT) * 9.9 + 0.1).astype(numpy.float32)
+    y = numpy.empty_like(x)
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        special.digamma(x, out=y)
+        times.append((time.perf_counter() - begin) * 1e3)
+    add("cpu", "digamma", "one_core_ms", statistics.median(times), "SciPy")
+
+
 def main():
     if not torch.cuda.is_available():
         print("skipped: PyTorch sees no GPU")
@@ -83,6 +103,7 @@ def main():
     for pattern, exponents in PATTERNS.items():
         for exponent in exponents:
             attempt(f"special/add/{pattern}", lambda: binary(pattern, exponent), failed)
+    attempt("cpu/digamma", scipy_digamma, failed)
     return write("peers-pytorch-special.json", failed)
 
 

@@ -5,6 +5,7 @@ pub mod chain;
 pub mod copy;
 pub mod cpu;
 pub mod cpu_crops;
+pub mod cpu_digamma;
 pub mod crops;
 pub mod dims;
 pub mod eager;
@@ -28,7 +29,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).chain(of_binary).collect()
 }
 
-const CASES: [(&str, &str); 24] = [
+const CASES: [(&str, &str); 25] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -49,6 +50,7 @@ const CASES: [(&str, &str); 24] = [
     ("jit", "phases"),
     ("cpu", "chain20"),
     ("cpu", "crops150"),
+    ("cpu", "digamma"),
     ("dims", "kernels"),
     ("dims", "header"),
     ("dims", "offsets"),
@@ -75,6 +77,7 @@ pub fn child(name: &str) -> Result<String> {
 pub fn on_host(suite: &str, case: &str, quick: bool, report: &mut Report) -> Result<Option<Lacks>> {
     match suite {
         "cpu" if case == "crops150" => cpu_crops::run(quick, report).map(|()| None),
+        "cpu" if case == "digamma" => cpu_digamma::run(quick, report).map(|()| None),
         "cpu" => cpu::run(quick, report).map(|()| None),
         "dims" => dims::run(case, report),
         other => Err(format!("no suite `{other}`").into()),
