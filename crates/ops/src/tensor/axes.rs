@@ -114,6 +114,12 @@ pub(crate) fn checked<L: Dims>(extents: &[usize]) -> Result<(Axes, usize), Error
     if bytes.is_none() {
         return Err(Error::TooLarge { extents: extents.to_vec() });
     }
-    // Any stride but 0, which an element that is repeated has.
-    Ok((Axes::of::<L>(|i| (extents[i] as i64, 1)).packed(), extents.iter().product()))
+    let mut axes = [Axis { dim: 0, extent: 1, stride: 0 }; MAX_RANK];
+    let (mut stride, mut len) = (1, 1);
+    for ((axis, dim), extent) in axes.iter_mut().zip(L::IDS).zip(extents).rev() {
+        *axis = Axis { dim: *dim, extent: *extent as i64, stride };
+        stride *= (*extent as i64).max(1);
+        len *= extent;
+    }
+    Ok((Axes { axes, rank: L::RANK }, len))
 }
