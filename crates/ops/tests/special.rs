@@ -2,7 +2,7 @@
 
 use crate::support::{Random, assert_same, gpu};
 use tilewright_dims::dims;
-use tilewright_expr::In;
+use tilewright_expr::{In, f16};
 use tilewright_ops::{Tensor, fuse};
 use tilewright_special as special;
 
@@ -164,6 +164,27 @@ macro_rules! whole {
             )*
         }
     };
+}
+
+/// Small floats and integers compute in f32, in one kernel.
+#[test]
+fn other_types_compute_in_f32() {
+    let halves: Vec<f16> = Random(3).vec(500, |r| f16::from_f64(r.unit() * 20.0 - 5.0));
+    let x = Tensor::<f16, (X,)>::from_vec([500], halves.clone()).unwrap();
+    let f = fuse(|x: In<f16, (X,)>| special::digamma::of(x.wide()).to::<f16>().store::<(X,)>());
+    let expected: Vec<f16> = halves.iter().map(|x| f16::from_f32(special::digamma(x.to_f32()))).collect();
+    assert_same("f16", &f.call(&x).unwrap().to_vec().unwrap(), &expected);
+
+    let whole: Vec<i32> = (-20..480).collect();
+    let n = Tensor::<i32, (X,)>::from_vec([500], whole.clone()).unwrap();
+    let g = fuse(|n: In<i32, (X,)>| special::lgamma::of(n.wide()).store::<(X,)>());
+    let expected: Vec<f32> = whole.iter().map(|n| special::lgamma(*n as f32)).collect();
+    assert_same("i32", &g.call(&n).unwrap().to_vec().unwrap(), &expected);
+
+    if let Some((device, _lock)) = gpu("special::other_types_compute_in_f32") {
+        same!(&device, "f16", f, &x);
+        same!(&device, "i32", g, &n);
+    }
 }
 
 one!(gamma_family: digamma trigamma lgamma gamma);

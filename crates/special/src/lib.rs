@@ -26,6 +26,8 @@
 //! # t.graph.check().unwrap();
 //! ```
 //!
+//! Of f16, bf16, integers and `bool` they compute in f32: `digamma::of(x.wide()).to::<f16>()`.
+//!
 //! Errors are at most 8 ulp in f64 and 4 in f32 on the points of the tests, and mostly below 2; docs/notes/special.md has the table, and says
 //! what errors of oscillating functions are relative to. No number of steps grows with an argument.
 

@@ -213,6 +213,26 @@ impl<T: Value + Element, S: Set + Stands> Expr<T, S> {
         self.then(|g, a| g.cast(a, <T as Value>::DTYPE.real()))
     }
 
+    /// The values in the format that scalar functions of floats take: `f32` for `f16`, `bf16`, integers and `bool`; `f32` and `f64` stay.
+    ///
+    /// ```
+    /// # use tilewright_dims::dims;
+    /// # use tilewright_expr::{In, extend::scalar_fn, f16, trace};
+    /// # dims! { X }
+    /// #[scalar_fn]
+    /// fn half<T: tilewright_expr::extend::Float>(x: T) -> T {
+    ///     x * 0.5
+    /// }
+    /// // In f32, stored as f16.
+    /// trace(|x: In<f16, (X,)>| half::of(x.wide()).to::<f16>().store::<(X,)>());
+    /// ```
+    pub fn wide(self) -> Expr<T::Wide, S>
+    where
+        T: AsReal,
+    {
+        self.then(|g, a| g.cast(a, <T::Wide as Value>::DTYPE))
+    }
+
     /// `self / rhs` of the promoted operands as floats, whatever they are: of two integers an `f32`.
     pub fn true_div<R: Promoted>(self, rhs: R) -> Expr<Quotient<T, S, R>, Union<S, R::Set>>
     where
@@ -230,8 +250,11 @@ impl<T: Value + Element, S: Set + Stands> Expr<T, S> {
 pub trait AsReal: Value + Element {
     /// `f32` for integers and `bool`, else the type itself.
     type Real: Float;
+    /// `f64` for itself, else `f32`.
+    type Wide: Float;
 }
 macro_rules! reals {
-    ($($t:ident $real:ident),*) => { $(impl AsReal for $t { type Real = $real; })* };
+    ($($t:ident $real:ident $wide:ident),*) => { $(impl AsReal for $t { type Real = $real; type Wide = $wide; })* };
 }
-reals!(bool f32, u8 f32, i8 f32, u16 f32, i16 f32, u32 f32, i32 f32, u64 f32, i64 f32, f16 f16, bf16 bf16, f32 f32, f64 f64);
+reals!(bool f32 f32, u8 f32 f32, i8 f32 f32, u16 f32 f32, i16 f32 f32, u32 f32 f32, i32 f32 f32, u64 f32 f32, i64 f32 f32);
+reals!(f16 f16 f32, bf16 bf16 f32, f32 f32 f32, f64 f64 f64);
