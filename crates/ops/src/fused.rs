@@ -275,7 +275,11 @@ impl Core {
         if let Some(built) = self.kernel(&self.kernel_key(sections, room.other(), gpu, part)) {
             *settled = false;
             if lock(&self.under_way).insert(key.clone()) {
-                let _ = self.build_behind(vec![(key, Unbuilt::new(sections, room, gpu, &self.name)?)], gpu);
+                let _ = self.build_behind(
+                    vec![(key, Unbuilt::new(sections, room, gpu, &self.name)?)],
+                    gpu,
+                    Some(built.clone()),
+                );
             }
             return Ok(built);
         }
@@ -300,6 +304,11 @@ impl Core {
     /// The kernel of this key, if it is there.
     pub(crate) fn kernel(&self, key: &[u64]) -> Option<Arc<Built>> {
         lock(&self.built).get(key).cloned()
+    }
+
+    /// Keeps a kernel under this key, if none is there.
+    pub(crate) fn keep(&self, key: Vec<u64>, built: Arc<Built>) {
+        lock(&self.built).entry(key).or_insert(built);
     }
 
     /// Builds a kernel and keeps it. Of two threads that build one kernel the second waits inside for the first.

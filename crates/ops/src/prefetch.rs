@@ -4,7 +4,7 @@ use crate::device::{Device, Gpu};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results};
 use crate::fused::{Core, Fused, Part};
-use crate::kernel::Unbuilt;
+use crate::kernel::{Built, Unbuilt};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use tilewright_expr::Expr;
@@ -55,16 +55,17 @@ impl Core {
             None => Ok(None),
         });
         let Ok(Some((gpu, wanted))) = wanted else { return Prefetch(None) };
-        self.build_behind(wanted, &gpu)
+        self.build_behind(wanted, &gpu, None)
     }
 
-    /// Builds kernels in the background.
-    pub(crate) fn build_behind(self: &Arc<Self>, wanted: Wanted, gpu: &Gpu) -> Prefetch {
+    /// Builds kernels in the background. What cannot be built is from then on what does `instead`, if anything does.
+    pub(crate) fn build_behind(self: &Arc<Self>, wanted: Wanted, gpu: &Gpu, instead: Option<Arc<Built>>) -> Prefetch {
         let (core, gpu) = (self.clone(), gpu.clone());
         let build = move || {
             for (key, unbuilt) in wanted {
-                if let Err(error) = core.built(key, unbuilt, &gpu) {
+                if let Err(error) = core.built(key.clone(), unbuilt, &gpu) {
                     tracing::debug!(%error, "a kernel could not be built ahead");
+                    instead.iter().for_each(|built| core.keep(key.clone(), built.clone()));
                 }
             }
         };

@@ -41,7 +41,8 @@ pub(super) fn class(bytes: usize) -> Option<(usize, usize)> {
     let power = bytes.ilog2() as usize;
     let step = (1 << power) / STEPS;
     let above = (bytes - (1 << power)).div_ceil(step);
-    Some(((power - SMALLEST.ilog2() as usize) * STEPS + above, (1 << power) + above * step))
+    let class = (power - SMALLEST.ilog2() as usize) * STEPS + above;
+    Some((class, class_bytes(class)))
 }
 
 /// The bytes of the blocks of a class.
