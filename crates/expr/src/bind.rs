@@ -84,6 +84,11 @@ pub struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
+    /// The graph.
+    pub fn graph(&self) -> &'a Graph {
+        self.graph
+    }
+
     /// Checks that `views` fit the graph's operands: their number, dimensions, agreeing sizes, boxes inside.
     pub fn new(graph: &'a Graph, views: &'a [View<'a>]) -> Result<Self, Error> {
         graph.check()?;

@@ -1,5 +1,6 @@
 //! [`Fused`]: an expression traced once, called often.
 
+use crate::ahead::Plan;
 use crate::device::{Device, Gpu};
 use crate::entry::{Entries, Entry, Run};
 use crate::error::Error;
@@ -10,8 +11,8 @@ use crate::signature::Signature;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
-use tilewright_expr::bind::{Axis, Binding, Place, View, dense};
-use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room, combine};
+use tilewright_expr::bind::{Binding, View};
+use tilewright_expr::emit::Room;
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
@@ -267,7 +268,8 @@ impl Core {
         part: (Part, bool),
         (known, settled): (&mut Known, &mut bool),
     ) -> Result<Arc<Built>, Error> {
-        let room = Room::of(sections, gpu.device().parameter_bytes());
+        let most = gpu.device().parameter_bytes();
+        let room = Room::of(sections, most);
         let key = self.kernel_key(sections, room, gpu, part);
         if let Some(built) = self.kernel(&key) {
             return Ok(built);
@@ -276,14 +278,14 @@ impl Core {
             *settled = false;
             if lock(&self.under_way).insert(key.clone()) {
                 let _ = self.build_behind(
-                    vec![(key, Unbuilt::new(sections, room, gpu, &self.name)?)],
+                    vec![(key, Unbuilt::new(sections, room, most, &self.name)?)],
                     gpu,
                     Some(built.clone()),
                 );
             }
             return Ok(built);
         }
-        let built = self.built(key, Unbuilt::new(sections, room, gpu, &self.name)?, gpu)?;
+        let built = self.built(key, Unbuilt::new(sections, room, most, &self.name)?, gpu)?;
         *known = Known::Nothing(built.origin);
         Ok(built)
     }
@@ -317,43 +319,6 @@ impl Core {
         *lock(&self.last) = Some(built.clone());
         Ok(lock(&self.built).entry(key).or_insert(built).clone())
     }
-
-    /// The source of the kernel that a GPU would run for these operands.
-    pub(crate) fn cuda_source(&self, operands: &[Operand<'_>]) -> Result<String, Error> {
-        let graph = self.graph_of(true);
-        self.as_on_a_gpu(operands, |views, outs| {
-            let sections = Sections::new(graph, views, outs)?;
-            Ok(combine(&sections, Room::of(&sections, MOST_PARAMETER_BYTES), MOST_PARAMETER_BYTES)?.source)
-        })
-    }
-
-    /// What that kernel is.
-    pub(crate) fn explain(&self, operands: &[Operand<'_>]) -> Result<Explanation, Error> {
-        let graph = self.graph_of(true);
-        self.as_on_a_gpu(operands, |views, outs| Ok(Explanation::new(graph, &self.name, views, outs)?))
-    }
-
-    /// Views of the operands, large ones taken as device memory, and of dense results.
-    fn as_on_a_gpu<T>(
-        &self,
-        operands: &[Operand<'_>],
-        f: impl FnOnce(&[View<'_>], &[View<'_>]) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let on_device = |axes| View { axes, place: Place::Device, alignment: 256, boxes: None };
-        let views: Vec<View<'_>> = operands
-            .iter()
-            .map(|o| match o.place() == Place::Host && o.len() > 65_536 {
-                true => on_device(o.axes),
-                false => o.view(),
-            })
-            .collect();
-        let binding = Binding::new(&self.graph, &views)?;
-        let results = self.graph.results();
-        let axes: Vec<Vec<Axis>> =
-            results.iter().map(|r| Ok(dense(r.dims, &binding.result(r)?))).collect::<Result<_, Error>>()?;
-        let outs: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
-        f(&views, &outs)
-    }
 }
 
 macro_rules! calls {
@@ -373,17 +338,23 @@ macro_rules! calls {
                 self.core.call_into::<O>(&[$($arg.operand()),*], results, self.device.as_ref())
             }
 
+            /// What a call with these operands into new tensors runs on a GPU; needs none.
+            #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
+            pub fn plan(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<Plan, Error> {
+                self.core.plan_ahead(&[$($arg.operand()),*])
+            }
+
             /// The CUDA source of the kernel for these operands; needs no GPU.
             #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
             pub fn cuda_source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
-                self.core.cuda_source(&[$($arg.operand()),*])
+                self.plan($($arg),*)?.cuda_source()
             }
 
             /// What the kernel for these operands is: loops, layouts, bytes, operations, the limit that follows, and what stays in
             /// registers; needs no GPU.
             #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
             pub fn explain(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<Explanation, Error> {
-                self.core.explain(&[$($arg.operand()),*])
+                self.plan($($arg),*)?.explain()
             }
         }
     };

@@ -44,10 +44,10 @@ pub(crate) struct Unbuilt {
 }
 
 impl Unbuilt {
-    /// Emits the kernel of all sections.
-    pub(crate) fn new(sections: &Sections<'_>, room: Room, gpu: &Gpu, name: &str) -> Result<Unbuilt, Error> {
+    /// Emits the kernel of all sections, for devices that take parameter blocks of `most` bytes.
+    pub(crate) fn new(sections: &Sections<'_>, room: Room, most: usize, name: &str) -> Result<Unbuilt, Error> {
         let start = Instant::now();
-        let kernel = combine(sections, room, gpu.device().parameter_bytes())?;
+        let kernel = combine(sections, room, most)?;
         let text = Text {
             name: name.to_string(),
             text: kernel.source.clone(),
@@ -61,14 +61,25 @@ impl Unbuilt {
         Ok(Unbuilt { kernel, text, start })
     }
 
+    /// The source as people read it: names of dimensions and operands before what the compiler is given.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}", self.kernel.head, self.kernel.source)
+    }
+
+    /// What the compiler is given.
+    pub(crate) fn into_text(self) -> Text {
+        self.text
+    }
+
     /// Loads it, from the cache if it is there.
     pub(crate) fn build(self, gpu: &Gpu) -> Result<Built, Error> {
+        let source = self.shown();
         let Unbuilt { kernel, text, start } = self;
         let (module, origin) = kernels().load(gpu.device(), &text)?;
         let function = module.function(kernel.entry)?;
         let registers = function.registers();
         launches::built(&text, gpu.device().arch(), origin, registers, start);
-        Ok(Built { name: text.name, source: text.text, origin, registers, kernel, function })
+        Ok(Built { name: text.name, source, origin, registers, kernel, function })
     }
 }
 

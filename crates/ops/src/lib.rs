@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod ahead;
 mod device;
 mod eager;
 mod entry;
@@ -19,6 +20,7 @@ mod signature;
 mod tensor;
 mod user_kernel;
 
+pub use ahead::Plan;
 pub use device::{Device, Gpu};
 pub use eager::Evaluate;
 pub use error::Error;

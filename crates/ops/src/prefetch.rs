@@ -77,27 +77,33 @@ impl Core {
         let graph = self.graph_of(true);
         let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
         let binding = Binding::new(graph, &views)?;
-        let axes: Vec<Vec<Axis>> =
-            graph.results().iter().map(|r| Ok(dense(r.dims, &binding.result(r)?))).collect::<Result<_, Error>>()?;
-        let new = |axes| View { axes, place: Place::Device, alignment: NEW_ALIGNMENT, boxes: None };
-        let outs: Vec<View<'_>> = axes.iter().map(|axes| new(axes)).collect();
+        let axes = new_results(&binding)?;
+        let outs: Vec<View<'_>> = axes.iter().map(|axes| new_on_device(axes)).collect();
         let fills = Sections::fills(graph, &views, &outs)?;
         let main = Some(Sections::new(graph, &views, &outs)?);
         let mut wanted = Vec::new();
         for (sections, part) in [(fills, Part::Fill), (main, Part::Main)] {
             let Some(sections) = sections.filter(|s| s.blocks() > 0) else { continue };
-            let room = Room::of(&sections, gpu.device().parameter_bytes());
+            let most = gpu.device().parameter_bytes();
+            let room = Room::of(&sections, most);
             let key = self.kernel_key(&sections, room, gpu, (part, true));
             if self.kernel(&key).is_none() {
-                wanted.push((key, Unbuilt::new(&sections, room, gpu, self.name())?));
+                wanted.push((key, Unbuilt::new(&sections, room, most, self.name())?));
             }
         }
         Ok(wanted)
     }
 }
 
-/// What is known of a new tensor's address, as `Target::view` says it.
-const NEW_ALIGNMENT: u32 = 16;
+/// The axes of new results.
+pub(crate) fn new_results(binding: &Binding<'_>) -> Result<Vec<Vec<Axis>>, Error> {
+    binding.graph().results().iter().map(|r| Ok(dense(r.dims, &binding.result(r)?))).collect()
+}
+
+/// A new tensor on a GPU, as `Target::view` says it.
+pub(crate) fn new_on_device(axes: &[Axis]) -> View<'_> {
+    View { axes, place: Place::Device, alignment: 16, boxes: None }
+}
 
 macro_rules! prefetches {
     ($($T:ident $S:ident $arg:ident),*) => {

@@ -1,5 +1,6 @@
 //! Tests of tensors and calls; those of a GPU are skipped, by name, where there is none.
 
+mod ahead;
 mod allocations;
 mod broadcasting;
 mod calls;

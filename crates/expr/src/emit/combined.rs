@@ -4,7 +4,7 @@
 
 use super::params::{STREAMING_BYTES, result_bytes};
 use super::run::Role;
-use super::{ENTRY, Field, Params, Piece, Room, Written, emit_with, include};
+use super::{ENTRY, Field, Kernel, Params, Piece, Room, Written, emit_with, include};
 use crate::error::Error;
 use crate::sections::{Section, Sections};
 use std::fmt::Write as _;
@@ -12,6 +12,8 @@ use std::fmt::Write as _;
 /// The kernel of a launch, and how to call it.
 #[derive(Clone, Debug)]
 pub struct Combined {
+    /// What people read before the source: each section's loops and operands by their own names, in comments.
+    pub head: String,
     /// The source, a function of the graph and [`Sections::key`] alone.
     pub source: String,
     /// Name of the entry.
@@ -56,19 +58,19 @@ pub struct Sending {
 pub fn combine(sections: &Sections<'_>, room: Room, most: usize) -> Result<Combined, Error> {
     if let [section] = sections.list.as_slice() {
         let kernel = emit_with(&section.graph, &section.plan, room.bytes())?;
-        let (bytes, shared_bytes) = (kernel.params.bytes(), kernel.shared_bytes);
-        let parts = vec![(0, kernel.params, kernel.shared)];
-        return Ok(Combined { source: kernel.source, entry: kernel.entry, bytes, shared_bytes, parts });
+        let Kernel { head, source, entry, params, shared_bytes, shared, .. } = kernel;
+        let (bytes, parts) = (params.bytes(), vec![(0, params, shared)]);
+        return Ok(Combined { head, source, entry, bytes, shared_bytes, parts });
     }
     let role = Role::Section(sections.list.len());
     let write = |s: &Section<'_>| Written::new(&s.graph, &s.plan, role);
     let mut written: Vec<Written> = sections.list.iter().map(write).collect::<Result<_, Error>>()?;
     let wide = sections.large_grid();
     let (places, bytes) = places(&mut written, wide, (room, most))?;
-    let mut source = String::new();
+    let (mut head, mut source) = (String::new(), String::new());
     let mut headers: Vec<&str> = Vec::new();
     for (number, section) in written.iter().enumerate() {
-        let _ = write!(source, "// section {number}\n{}", section.head);
+        let _ = write!(head, "// section {number}\n{}", section.head);
         headers.extend(&section.headers);
     }
     let order = ["prelude", "half_value", "collective", "scan", "scatter", "arch/warp"];
@@ -81,7 +83,7 @@ pub fn combine(sections: &Sections<'_>, room: Room, most: usize) -> Result<Combi
     entry(&mut source, written.len(), wide);
     let shared_bytes = written.iter().map(|s| s.shared_bytes).max().unwrap_or(0);
     let parts = places.into_iter().zip(written).map(|(at, s)| (at, s.params, s.shared)).collect();
-    Ok(Combined { source, entry: ENTRY, bytes, shared_bytes, parts })
+    Ok(Combined { head, source, entry: ENTRY, bytes, shared_bytes, parts })
 }
 
 /// Bytes of the table of first blocks, that of the first section being left out.

@@ -42,7 +42,10 @@ use std::fmt::Write as _;
 /// A kernel's text and how to call it.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The source, a function of the graph and [`Plan::key`] alone.
+    /// What people read before the source: the loops and operands by their own names, in comments.
+    pub head: String,
+    /// The source, a function of the graph and [`Plan::key`] alone. What dimensions are called is not in it, so that kernels that
+    /// do the same are one.
     pub source: String,
     /// Name of the entry.
     pub entry: &'static str,
@@ -72,12 +75,12 @@ pub fn emit(graph: &Graph, plan: &Plan) -> Result<Kernel, Error> {
 fn emit_with(graph: &Graph, plan: &Plan, room: usize) -> Result<Kernel, Error> {
     let mut written = Written::new(graph, plan, Role::Kernel)?;
     written.params.settle(room);
-    let mut source = written.head;
+    let mut source = String::new();
     include(&mut source, &written.headers);
     written.params.declare(&mut source);
     source.push_str(&written.functions);
-    let Written { params, guards, shared_bytes, shared, .. } = written;
-    Ok(Kernel { source, entry: ENTRY, params, guards, shared_bytes, shared })
+    let Written { head, params, guards, shared_bytes, shared, .. } = written;
+    Ok(Kernel { head, source, entry: ENTRY, params, guards, shared_bytes, shared })
 }
 
 /// The text of a plan in parts, and what it needs.
@@ -108,7 +111,7 @@ impl Written {
         let single = plan.group.as_ref().map_or(!plan.full_lanes(), |_| plan.lanes > 1);
         let point = if single { Some(lower_points(graph, plan, 1)?) } else { None };
         let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
-        let names = Names::new(graph, plan);
+        let names = Names::new(plan);
         let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, (&names, role));
         let mut head = String::new();
         describe(&mut head, graph, plan, &names);
@@ -201,21 +204,18 @@ fn shifted(program: &mut Program, points: &[Point], dim: DimId, lanes: u32) -> V
     all
 }
 
-/// Identifiers of loops: unique, and legal in C++.
+/// Identifiers of loops: `X` is the innermost one, whatever its dimension is called.
 pub(crate) struct Names {
     world: Vec<String>,
 }
 
 impl Names {
-    fn new(graph: &Graph, plan: &Plan) -> Names {
-        let mut world: Vec<String> = Vec::new();
-        for (i, w) in plan.world.iter().enumerate() {
-            let name: String =
-                graph.dim_name(w.dim).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-            let taken = world.contains(&name);
-            world.push(if taken { format!("{name}_{i}") } else { name });
-        }
-        Names { world }
+    fn new(plan: &Plan) -> Names {
+        let name = |from_inside: usize| match ["X", "Y", "Z", "W", "V", "U"].get(from_inside) {
+            Some(letter) => (*letter).to_string(),
+            None => format!("L{from_inside}"),
+        };
+        Names { world: (0..plan.world.len()).rev().map(name).collect() }
     }
 
     /// The coordinate along a loop.
@@ -250,10 +250,14 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
         .world
         .iter()
         .enumerate()
-        .map(|(i, w)| match w.class {
-            Extent::Exact(n) => format!("{} = {n}", names.world[i]),
-            Extent::MultipleOf(1) => names.world[i].clone(),
-            Extent::MultipleOf(m) => format!("{} (a multiple of {m})", names.world[i]),
+        .map(|(i, w)| {
+            let (own, here) = (graph.dim_name(w.dim), &names.world[i]);
+            let name = if own == here { own.to_string() } else { format!("{own} as {here}") };
+            match w.class {
+                Extent::Exact(n) => format!("{name} = {n}"),
+                Extent::MultipleOf(1) => name,
+                Extent::MultipleOf(m) => format!("{name} (a multiple of {m})"),
+            }
         })
         .collect();
     let registers: Vec<String> =
@@ -265,7 +269,7 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
         registers.concat(),
         plan.lanes,
         if plan.lanes == 1 { "" } else { "s" },
-        names.world.get(plan.lane_loop).map_or("nothing", String::as_str)
+        plan.world.get(plan.lane_loop).map_or("nothing", |w| graph.dim_name(w.dim))
     );
     let mut slot = |name: String, s: &Slot| {
         let axes: Vec<&str> = s.axes.iter().map(|a| graph.dim_name(a.axis.dim)).collect();

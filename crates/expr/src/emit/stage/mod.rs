@@ -61,7 +61,7 @@ pub(super) fn write(graph: &Graph, plan: &Plan, staging: &Staging, role: Role) -
     let all = programs.all();
     let any = |test: &dyn Fn(&Program) -> bool| all.iter().flatten().any(|p| test(p));
     let guards = any(&|p| p.values().any(|v| matches!(p.inst(v), Inst::Guard { .. })));
-    let names = Names::new(graph, plan);
+    let names = Names::new(plan);
     let params = Params::new(plan, &all, guards, (&names, role));
     let mut head_text = String::new();
     describe(&mut head_text, graph, plan, &names);

@@ -1,0 +1,115 @@
+//! Calls known ahead: what they would run on a GPU, without one.
+
+use crate::error::Error;
+use crate::feed::Operand;
+use crate::fused::Core;
+use crate::kernel::Unbuilt;
+use crate::prefetch::{new_on_device, new_results};
+use tilewright_driver::Source;
+use tilewright_expr::Rect;
+use tilewright_expr::bind::{Axis, Binding, Place, View};
+use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room};
+use tilewright_expr::explain::Explanation;
+use tilewright_expr::graph::Graph;
+use tilewright_expr::sections::Sections;
+
+/// Host operands of more elements are taken for tensors of a GPU: so many values do not travel with a launch.
+const MOST_HOST_ELEMENTS: usize = 65_536;
+/// The parameter blocks that drivers take: before CUDA 12.1, and since then.
+const PARAMETER_BYTES: [usize; 2] = [4096, MOST_PARAMETER_BYTES];
+
+/// What a call runs on a GPU: its kernels can be looked at, and built, where there is none.
+///
+/// Tensors of more than 65,536 elements count as tensors of the GPU, wherever they are; others as what they are.
+///
+/// ```
+/// # use tilewright_dims::dims;
+/// # use tilewright_expr::In;
+/// # use tilewright_ops::{Tensor, fuse};
+/// # dims! { X }
+/// let halve = fuse(|x: In<f32, (X,)>| (x * 0.5).store::<(X,)>());
+/// let x = Tensor::<f32, (X,)>::from_vec([1 << 17], vec![1.0; 1 << 17])?;
+/// let sources = halve.plan(&x)?.sources()?;
+/// assert_eq!(sources.len(), 1);
+/// # Ok::<(), tilewright_ops::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Plan {
+    name: String,
+    graph: Graph,
+    operands: Vec<OwnView>,
+    results: Vec<OwnView>,
+}
+
+/// A [`View`] that owns what it shows.
+#[derive(Clone, Debug, PartialEq)]
+struct OwnView {
+    axes: Vec<Axis>,
+    place: Place,
+    alignment: u32,
+    boxes: Option<Vec<Rect>>,
+}
+
+impl OwnView {
+    fn of(view: View<'_>) -> OwnView {
+        let View { axes, place, alignment, boxes } = view;
+        OwnView { axes: axes.to_vec(), place, alignment, boxes: boxes.map(<[Rect]>::to_vec) }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { axes: &self.axes, place: self.place, alignment: self.alignment, boxes: self.boxes.as_deref() }
+    }
+}
+
+impl Core {
+    /// A call into new tensors.
+    pub(crate) fn plan_ahead(&self, operands: &[Operand<'_>]) -> Result<Plan, Error> {
+        let graph = self.graph_of(true).clone();
+        let as_on_a_gpu = |o: &Operand<'_>| match o.place() == Place::Host && o.len() > MOST_HOST_ELEMENTS {
+            true => OwnView::of(new_on_device(o.axes)),
+            false => OwnView::of(o.view()),
+        };
+        let operands: Vec<OwnView> = operands.iter().map(as_on_a_gpu).collect();
+        let views: Vec<View<'_>> = operands.iter().map(OwnView::view).collect();
+        let results = new_results(&Binding::new(&graph, &views)?)?;
+        let results = results.iter().map(|axes| OwnView::of(new_on_device(axes))).collect();
+        Ok(Plan { name: self.name().to_string(), graph, operands, results })
+    }
+}
+
+impl Plan {
+    /// The sources of all kernels that the call may want: one that fills results where places keep their first value, one that
+    /// computes, and that again with more room in its parameter block where the call's small operands ask for it and the driver
+    /// takes it. None for a call whose results are empty.
+    pub fn sources(&self) -> Result<Vec<Source>, Error> {
+        let (views, outs) = (views(&self.operands), views(&self.results));
+        let fills = Sections::fills(&self.graph, &views, &outs)?;
+        let main = Some(Sections::new(&self.graph, &views, &outs)?);
+        let mut sources = Vec::new();
+        for sections in [fills, main].into_iter().flatten().filter(|s| s.blocks() > 0) {
+            let mut rooms = PARAMETER_BYTES.map(|most| Room::of(&sections, most)).to_vec();
+            rooms.dedup();
+            for room in rooms {
+                sources.push(Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.into_text());
+            }
+        }
+        Ok(sources)
+    }
+
+    /// The CUDA source of the kernel that computes the results.
+    pub fn cuda_source(&self) -> Result<String, Error> {
+        let (views, outs) = (views(&self.operands), views(&self.results));
+        let sections = Sections::new(&self.graph, &views, &outs)?;
+        let room = Room::of(&sections, MOST_PARAMETER_BYTES);
+        Ok(Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.shown())
+    }
+
+    /// What that kernel is.
+    pub fn explain(&self) -> Result<Explanation, Error> {
+        Ok(Explanation::new(&self.graph, &self.name, &views(&self.operands), &views(&self.results))?)
+    }
+}
+
+fn views(own: &[OwnView]) -> Vec<View<'_>> {
+    own.iter().map(OwnView::view).collect()
+}
