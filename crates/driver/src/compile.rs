@@ -76,7 +76,9 @@ pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
     let c = |what: &str, text: &str| {
         CString::new(text).map_err(|_| Error::NulByte { name: source.name.replace('\0', "?"), what: what.to_owned() })
     };
-    let (name, text) = (c("its name", &source.name)?, c("its text", &source.text)?);
+    // What begins with `-` would be an option.
+    let folder = if source.name.starts_with('-') { "./" } else { "" };
+    let (name, text) = (c("its name", &format!("{folder}{}", source.name))?, c("its text", &source.text)?);
     let headers = source.headers.iter().map(|(name, text)| Ok([c("a header's name", name)?, c(name, text)?]));
     let headers = headers.collect::<Result<Vec<_>, Error>>()?;
     let quiet = (nvrtc.version >= FIRST_WITH_CACHE).then_some(NO_CACHE);
