@@ -78,6 +78,14 @@ impl Core {
 }
 
 impl Plan {
+    /// The same call without operands that the expression does not read. For expressions that
+    /// [read in place](Graph::reads_in_place).
+    pub fn of_used_operands(&self) -> Plan {
+        let (graph, used) = self.graph.of_used_operands();
+        let operands = used.iter().map(|i| self.operands[*i].clone()).collect();
+        Plan { name: self.name.clone(), graph, operands, results: self.results.clone() }
+    }
+
     /// The sources of all kernels that the call may want: one that fills results where places keep their first value, one that
     /// computes, and that again with more room in its parameter block where the call's small operands ask for it and the driver
     /// takes it. None for a call whose results are empty.

@@ -64,6 +64,11 @@ impl<A, O> Fused<A, O> {
         Fused { device: Some(device.clone()), ..self.clone() }
     }
 
+    /// What was traced.
+    pub fn graph(&self) -> &Graph {
+        self.core.graph()
+    }
+
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.core
     }

@@ -46,7 +46,7 @@ impl Plan {
             .collect();
         let inner = self.world.last().map(|w| w.dim);
         let moving: Vec<DimId> = self.registers.iter().map(|(d, _)| *d).chain(inner).collect();
-        let (staged, in_place) = (self.staging.is_some(), reads_in_place(graph));
+        let (staged, in_place) = (self.staging.is_some(), graph.reads_in_place());
         for slot in self.inputs.iter_mut().chain(&mut self.outputs) {
             // From the innermost in memory outwards, as far as the kernel knows how long they are.
             let mut dense = Some(1i64);
@@ -82,7 +82,7 @@ impl Plan {
         let of_outputs = narrowest(&self.outputs);
         // Beside an operand with gaps others are not worth kernels of their own, where all are read in their places.
         let gaps = |(i, s): (usize, &Slot)| self.has_gaps(s) && !self.keeps(graph, i);
-        let gaps = self.inputs.iter().enumerate().any(gaps) && reads_in_place(graph);
+        let gaps = self.inputs.iter().enumerate().any(gaps) && graph.reads_in_place();
         let of_inputs = if gaps { SINGLE } else { narrowest(&self.inputs).max(of_outputs) };
         let least = |slot: &Slot, level: u32| match level {
             0 => self.vector(slot),
@@ -141,11 +141,6 @@ impl Plan {
         let bytes = elements * slot.element_bytes() as i64;
         (1 << bytes.trailing_zeros().min(4)).max(natural(slot))
     }
-}
-
-/// Whether operands are read at the coordinates of the loops alone.
-fn reads_in_place(graph: &Graph) -> bool {
-    !graph.nodes().any(|n| matches!(n.op, Op::At { .. } | Op::Reduce { .. } | Op::Scan { .. }))
 }
 
 /// The alignment that every element has, wherever a view begins.

@@ -41,6 +41,17 @@ pub(super) fn part(graph: &Graph, outputs: &[usize]) -> (Graph, Vec<usize>) {
     (part, used.into_iter().map(usize::from).collect())
 }
 
+impl Graph {
+    /// The same results without operands that none of them reads, and which of the operands are left. For expressions that
+    /// [read in place](Graph::reads_in_place): what is checked of other reads when operands are bound is not kept.
+    pub fn of_used_operands(&self) -> (Graph, Vec<usize>) {
+        let outputs: Vec<usize> = (0..self.outputs.len()).collect();
+        let (mut used, operands) = part(self, &outputs);
+        used.joins = self.joins.clone();
+        (used, operands)
+    }
+}
+
 /// The nodes that outputs are computed from, in the order in which they were made.
 fn needed(graph: &Graph, outputs: &[usize]) -> BTreeSet<NodeId> {
     let mut nodes = BTreeSet::new();
