@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Duration;
 use tilewright_benches::Result;
 use tilewright_benches::cases::{Batch, CROP, FRAME, Line, Random, chain, colours, crops};
-use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, KernelCache, Pack, Source, TargetKind};
+use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, KernelCache, Key, Source, TargetKind};
 use tilewright_headers::headers_for;
 use tilewright_ops::Evaluate;
 
@@ -95,9 +95,11 @@ fn cache(criterion: &mut Criterion) -> Result<()> {
 
     let root = tempfile::tempdir()?;
     KernelCache::open(root.path()).put(&source, kernel.clone());
-    let (folder, pack) = (CacheFolder::open(root.path())?, root.path().join("kernels.pack"));
-    folder.pack(&pack, &mut |_| {})?;
-    let (pack, key) = (Pack::open(&pack)?, source.key(H200));
+    let (folder, key) = (CacheFolder::open(root.path())?, source.key(H200));
+    let file = root.path().join("kernels.twb");
+    let others = (0..999u32).map(|number| Key(std::array::from_fn(|at| number.rotate_left(8 * at as u32) as u8)));
+    Bundle::write(&file, others.chain([key]).map(|key| (key, kernel.clone())))?;
+    let bundle = Bundle::open(&file)?;
 
     let mut group = criterion.benchmark_group("cache");
     let bytes: usize = source.headers.iter().map(|(_, text)| text.len()).sum();
@@ -106,7 +108,10 @@ fn cache(criterion: &mut Criterion) -> Result<()> {
     });
     group
         .bench_function("hit in the folder", |bench| bench.iter(|| folder.find(black_box(&key)).expect("it is there")));
-    group.bench_function("hit in a pack", |bench| bench.iter(|| pack.find(black_box(&key)).expect("it is there")));
+    group
+        .bench_function("open a bundle of 1000", |bench| bench.iter(|| Bundle::open(black_box(&file)).expect("whole")));
+    group.bench_function("look up in a bundle of 1000", |bench| bench.iter(|| bundle.entry(black_box(&key))));
+    group.bench_function("hit in a bundle", |bench| bench.iter(|| bundle.get(black_box(&key)).expect("it is there")));
     group.finish();
     Ok(())
 }

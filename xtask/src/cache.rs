@@ -1,4 +1,4 @@
-//! `cargo xtask cache`: looks at the folder of compiled kernels, checks it, empties it, packs it.
+//! `cargo xtask cache`: looks at the folder of compiled kernels, checks it (and bundles), empties it, packs it.
 
 use anyhow::{Context, Result, bail};
 use clap::Subcommand;
@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
-use tilewright_driver::{CacheEntry, CacheFolder, Compiled, Error, FolderStatistics, KernelCache};
+use tilewright_driver::{Bundle, CacheEntry, CacheFolder, Compiled, Error, FolderStatistics, KernelCache};
 
 /// What the command takes.
 #[derive(clap::Args)]
@@ -24,15 +24,18 @@ enum Action {
     Stat,
     /// Removes all kernels, and names each file. Files of other names stay.
     Clear,
-    /// Checks every byte of every kernel. Fails if some cannot be used.
+    /// Checks every byte of every kernel, of the folder or of bundles. Fails if some cannot be used.
     Verify {
-        /// Removes those.
+        /// Removes those from the folder.
         #[arg(long)]
         remove: bool,
+        /// Bundles to check in place of the folder; of several, also whether they have different code for one kernel.
+        #[arg(value_name = "BUNDLE", conflicts_with = "remove")]
+        bundles: Vec<PathBuf>,
     },
-    /// Writes all kernels into one file, to be named in $TILEWRIGHT_CACHE_PACKS, and reads it back.
+    /// Writes all kernels into one bundle, to be named in $TILEWRIGHT_BUNDLES or shipped, and reads it back.
     Pack {
-        /// The file; an older one is replaced.
+        /// The file, such as kernels.twb; an older one is replaced.
         #[arg(long, value_name = "FILE")]
         output: PathBuf,
     },
@@ -40,6 +43,11 @@ enum Action {
 
 /// Does what is asked, and prints what was found or done.
 pub fn run(options: &Options) -> Result<()> {
+    if let Action::Verify { bundles, .. } = &options.action
+        && !bundles.is_empty()
+    {
+        return verify_bundles(bundles);
+    }
     let path = options.dir.clone().or_else(KernelCache::default_dir);
     let path = path.context("there is no cache folder: set HOME or TILEWRIGHT_CACHE, or name one with --dir")?;
     if !path.exists() {
@@ -50,12 +58,12 @@ pub fn run(options: &Options) -> Result<()> {
     match &options.action {
         Action::Stat => stat(&folder),
         Action::Clear => clear(&folder),
-        Action::Verify { remove } => verify(&folder, *remove),
+        Action::Verify { remove, .. } => verify(&folder, *remove),
         Action::Pack { output } => {
             let bar = bar("packing", folder.entries()?.len());
             let packed = folder.pack(output, &mut |_| bar.inc(1))?;
             bar.finish_and_clear();
-            let (entries, size) = (packed.entries, bytes(packed.bytes));
+            let (entries, size) = (packed.written.entries, bytes(packed.written.bytes));
             println!("{}: {entries} kernels, {size}, {} left out as unusable", output.display(), packed.left_out);
             Ok(())
         }
@@ -109,6 +117,35 @@ fn verify(folder: &CacheFolder, remove: bool) -> Result<()> {
     println!("{} of {} kernels are whole", statistics.entries - statistics.unusable, statistics.entries);
     if left > 0 {
         bail!("{left} unusable; `cargo xtask cache verify --remove` removes them");
+    }
+    Ok(())
+}
+
+fn verify_bundles(paths: &[PathBuf]) -> Result<()> {
+    let bundles = paths.iter().map(Bundle::open).collect::<Result<Vec<_>, _>>()?;
+    let mut left = 0;
+    for (bundle, path) in bundles.iter().zip(paths) {
+        let mut whole = 0;
+        bundle.survey(&mut |entry, checked| match checked {
+            Ok(_) => whole += 1,
+            Err(reason) => println!("{} ({}): {reason}", entry.key, entry.target),
+        })?;
+        left += bundle.len() - whole;
+        println!("{}: {whole} of {} kernels are whole, {}", path.display(), bundle.len(), bytes(bundle.bytes()));
+    }
+    for (at, later) in bundles.iter().enumerate() {
+        for (earlier, path) in bundles[..at].iter().zip(paths) {
+            let differ = earlier.conflicts(later);
+            if let Some(first) = differ.first() {
+                let (count, path, later) = (differ.len(), path.display(), paths[at].display());
+                println!(
+                    "{path} and {later} have different code for {count} kernels, such as {first}; the first named serves"
+                );
+            }
+        }
+    }
+    if left > 0 {
+        bail!("{left} unusable; build the bundle anew");
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use tilewright_driver::{Arch, CacheFolder, Compiled, KernelCache, Source, TargetKind};
+use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, KernelCache, Source, TargetKind};
 
 fn kernel(arch: Arch, target: TargetKind) -> Compiled {
     let name = "a kernel".to_owned();
@@ -94,14 +94,42 @@ fn clear_names_what_it_removes_and_leaves_the_rest() {
 }
 
 #[test]
-fn a_pack_has_what_is_whole() {
+fn a_bundle_has_what_is_whole() {
     let (root, elsewhere) = (folder(), tempfile::tempdir().unwrap());
     damage(root.path());
-    let output = elsewhere.path().join("kernels.pack");
+    let output = elsewhere.path().join("kernels.twb");
     let text = expect(0, root.path(), &["pack", "--output", output.to_str().unwrap()]);
     assert!(text.contains("4 kernels") && text.contains("1 left out"), "{text}");
-    assert_eq!(tilewright_driver::Pack::open(&output).unwrap().keys().len(), 4);
+    assert_eq!(Bundle::open(&output).unwrap().keys().len(), 4);
     assert!(expect(1, root.path(), &["pack", "--output", "/no/such/folder/x"]).contains("cannot write"));
+}
+
+#[test]
+fn bundles_are_verified_without_a_folder() {
+    let root = tempfile::tempdir().unwrap();
+    let [one, other] = ["one.twb", "other.twb"].map(|name| root.path().join(name));
+    let of = |image: u8| {
+        let kernels = [Arch::new(8, 0), Arch::new(9, 0)].map(|arch| kernel(arch, TargetKind::Plain));
+        kernels.map(|kernel| (Source::default().key(kernel.arch), Compiled { image: vec![image; 99], ..kernel }))
+    };
+    Bundle::write(&one, of(1)).unwrap();
+    Bundle::write(&other, of(2)).unwrap();
+    let [one, other] = [one, other].map(|path| path.to_str().unwrap().to_owned());
+    let absent = root.path().join("absent");
+    assert!(expect(0, &absent, &["verify", &one]).contains("2 of 2 kernels are whole"));
+    let text = expect(0, &absent, &["verify", &one, &other]);
+    assert!(text.contains("different code for 2 kernels") && text.contains("the first named serves"), "{text}");
+    let mut content = fs::read(&one).unwrap();
+    *content.last_mut().unwrap() ^= 1;
+    fs::write(&one, content).unwrap();
+    let text = expect(1, &absent, &["verify", &one]);
+    assert!(
+        text.contains("1 of 2") && text.contains("it is damaged") && text.contains("build the bundle anew"),
+        "{text}"
+    );
+    fs::write(&one, "no bundle").unwrap();
+    assert!(expect(1, &absent, &["verify", &one]).contains("it is no bundle"));
+    assert!(expect(2, &absent, &["verify", "--remove", &one]).contains("cannot be used with"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arch, Error, KernelCache, Source, TargetKind, ending::Running, folder::Folder, log, toolkit};
+use crate::{Arch, Error, KernelCache, Source, Target, TargetKind, ending::Running, folder::Folder, log, toolkit};
 
 const INVALID_OPTION: u32 = 5;
 const ERRORS_IN_SOURCE: u32 = 6;
@@ -39,6 +39,13 @@ pub struct Compiled {
     /// The cubin, or PTX text that ends in NUL.
     #[serde(skip)]
     pub image: Vec<u8>,
+}
+
+impl Compiled {
+    /// What it was compiled for.
+    pub fn built_for(&self) -> Target {
+        Target::new(self.target, self.arch)
+    }
 }
 
 /// What one kernel uses, from the compiler's log.

@@ -279,6 +279,14 @@ pub enum Error {
     /// Neither XDG_CACHE_HOME nor HOME is set.
     #[error("no cache folder: set HOME or XDG_CACHE_HOME")]
     NoCacheFolder,
+    /// A bundle of compiled kernels cannot be used.
+    #[error("cannot use the bundle {}: {reason}", bundle_place(path.as_ref()))]
+    Bundle {
+        /// The file; `None` for one that is part of the program.
+        path: Option<PathBuf>,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// The file system refused something.
     #[error("cannot {doing} {}: {reason}", path.display())]
     File {
@@ -334,6 +342,10 @@ fn nvrtc_hint(code: u32) -> &'static str {
         7 => ", its libnvrtc-builtins is missing or of another version: run `cargo xtask toolkit`",
         _ => "",
     }
+}
+
+fn bundle_place(path: Option<&PathBuf>) -> String {
+    path.map_or("in this program (`include_bundle!`)".into(), |path| path.display().to_string())
 }
 
 fn source_place(path: Option<&PathBuf>) -> String {

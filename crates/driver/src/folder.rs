@@ -47,6 +47,7 @@ pub(crate) enum Step {
     Touch,
     Create,
     Write,
+    Sync,
     Rename,
     Remove,
     List,

@@ -27,7 +27,8 @@ pub use arch::Arch;
 pub use argument::{Argument, Arguments, IntoArgument};
 pub use buffer::{DeviceBuffer, bytes_allocated};
 pub use cache::{
-    Bundle, CacheEntry, CacheFolder, FolderStatistics, KernelCache, Origin, Pack, Packed, Pending, Statistics,
+    Bundle, BundleEntry, BundleStatistics, CacheEntry, CacheFolder, FolderStatistics, KernelCache, Origin, Packed,
+    Pending, Statistics,
 };
 pub use compile::{Compiled, KernelResources, compile};
 pub use device::Device;
@@ -36,6 +37,6 @@ pub use graph::Graph;
 pub use libcuda::{driver_version, required_symbols};
 pub use module::{Function, LaunchConfig, Module};
 pub use pinned::PinnedBuffer;
-pub use source::{Key, Source, TargetKind};
+pub use source::{Key, Keys, Source, Target, TargetKind};
 pub use stream::{Event, Stream};
 pub use tensor_map::TensorMap;

@@ -5,6 +5,7 @@
 
 use std::{
     collections::hash_map::RandomState,
+    ffi::OsStr,
     hash::BuildHasher,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -14,6 +15,21 @@ pub(crate) fn fresh(host: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     name(host, std::process::id(), count, RandomState::new().hash_one(count))
+}
+
+/// A name for a file that will be renamed to `name`, in a folder where others' files lie too.
+pub(crate) fn beside(name: &OsStr) -> String {
+    beginning(name) + &fresh(&this_host())[1..]
+}
+
+/// Whether [`beside`] made this name for that file.
+pub(crate) fn is_beside(file: &str, name: &OsStr) -> bool {
+    file.strip_prefix(&beginning(name)).is_some_and(|rest| is_temporary(&format!(".{rest}")))
+}
+
+/// Hashed, so that the longest name there can be has one too.
+fn beginning(name: &OsStr) -> String {
+    format!(".twb-{:.16}-", blake3::hash(name.as_encoded_bytes()).to_hex().as_str())
 }
 
 /// This machine's name in its network.
@@ -47,6 +63,15 @@ mod tests {
             assert!(names[..index].iter().all(|other| other != one), "{one}");
         }
         assert_ne!(fresh("a"), fresh("a"));
+    }
+
+    #[test]
+    fn each_file_has_its_own_beside_it() {
+        let (one, other) = (OsStr::new("kernels.twb"), OsStr::new("other.twb"));
+        let name = beside(one);
+        assert!(is_beside(&name, one) && !is_beside(&name, other) && name != beside(one), "{name}");
+        assert!(!is_temporary(&name) && beside(OsStr::new(&"long".repeat(60))).len() < 120);
+        assert!(!is_beside("kernels.twb", one) && !is_beside(&name.replace(".tmp", ""), one));
     }
 
     #[test]

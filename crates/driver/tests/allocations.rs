@@ -1,4 +1,4 @@
-//! Counts this thread's allocations.
+//! Counts this thread's allocations, and notes the largest.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -7,6 +7,7 @@ use std::{
 
 thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -18,6 +19,7 @@ static ALLOCATOR: Counting = Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
         // SAFETY: the caller's contract is the same.
         unsafe { System.alloc(layout) }
     }
@@ -33,4 +35,11 @@ pub(crate) fn during(work: impl FnOnce()) -> usize {
     let before = COUNT.get();
     work();
     COUNT.get() - before
+}
+
+/// Bytes of the largest allocation of `work`.
+pub(crate) fn largest_during(work: impl FnOnce()) -> usize {
+    LARGEST.set(0);
+    work();
+    LARGEST.get()
 }

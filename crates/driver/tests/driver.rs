@@ -3,12 +3,11 @@
 use std::time::Instant;
 
 use tilewright_driver::{
-    Arch, Bundle, Compiled, Device, Error, KernelCache, Key, LaunchConfig, Origin, Source, TargetKind, TensorMap,
-    driver_version,
+    Arch, Compiled, Device, Error, KernelCache, LaunchConfig, Origin, Source, TargetKind, TensorMap, driver_version,
 };
 use tilewright_headers::tensor_map::{Element, Swizzle, TensorMap as Description};
 
-use crate::{allocations, child, skip, stub};
+use crate::{allocations, cache::bundle_of, child, skip, stub};
 
 fn with_stub(name: &str, scenario: &str, version: i32, result: u32, missing: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +193,8 @@ fn refused_entry(device: &Device) {
     let root = tempfile::tempdir().unwrap();
     KernelCache::open(root.path()).put(&source, compiled(b"code"));
     let cache = KernelCache::open(root.path());
-    cache.add_bundle(Refused);
+    let refused = bundle_of([(source.key(device.arch()), compiled(b"X"))]);
+    cache.add_bundle(refused.clone());
     assert_eq!(cache.load(device, &source).unwrap().1, Origin::Disk);
     assert_eq!(cache.load(device, &source).unwrap().1, Origin::Memory);
     let counted = cache.statistics();
@@ -202,18 +202,10 @@ fn refused_entry(device: &Device) {
     // The folder has nothing better.
     KernelCache::open(root.path()).put(&source, compiled(b"Xtoo"));
     let cache = KernelCache::open(root.path());
-    cache.add_bundle(Refused);
+    cache.add_bundle(refused);
     let error = cache.load(device, &source).unwrap_err();
     assert!(matches!(error, Error::NoNvrtc { .. } | Error::Compile { .. }), "{error:?}");
     assert_eq!(cache.statistics().unusable, 2);
-}
-
-struct Refused;
-
-impl Bundle for Refused {
-    fn find(&self, _: &Key) -> Option<Compiled> {
-        Some(compiled(b"X"))
-    }
 }
 
 fn launch(device: &Device) {

@@ -104,7 +104,7 @@ pub(super) fn decode(key: &Key, file: &[u8]) -> Result<Compiled, &'static str> {
     Ok(Compiled { image: image.to_vec(), ..compiled })
 }
 
-const CUT: &str = "it is cut off";
+pub(super) const CUT: &str = "it is cut off";
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use std::{
 
 use rustix::io::Errno;
 
-use super::{CacheFolder, KernelCache, Statistics};
+use super::{Bundle, CacheFolder, KernelCache, Statistics};
 use crate::{Arch, Compiled, Source, TargetKind, folder::Step};
 
 const ARCH: Arch = Arch::new(1, 0);
@@ -73,7 +73,7 @@ fn work(cache: &KernelCache) {
     }
     let folder = cache.0.folder.as_ref().unwrap();
     let _ = (folder.evict(), folder.statistics(), folder.is_empty());
-    let _ = folder.pack(folder.path().with_extension("pack"), &mut |_| {});
+    let _ = folder.pack(folder.path().with_extension("twb"), &mut |_| {});
     let _ = folder.clear(&mut |_, _| {});
 }
 
@@ -199,6 +199,56 @@ fn an_entry_that_is_cut_while_it_is_read() {
     let cache = cache(root.path(), u64::MAX, cut);
     assert!(cache.find(&source(0), ARCH).is_none());
     assert_eq!(cache.statistics().unusable, 1);
+}
+
+#[test]
+fn each_step_of_writing_a_bundle() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("kernels.twb");
+    let kernels = |from| (from..from + 3).map(|number| (source(number).key(ARCH), kernel(number)));
+    let left = || std::fs::read_dir(root.path()).unwrap().count();
+    let seen = Mutex::new(Vec::new());
+    Bundle::write_in(&path, kernels(0), &|step| {
+        seen.lock().unwrap().push(step);
+        Ok(())
+    })
+    .unwrap();
+    let seen = seen.into_inner().unwrap();
+    use Step::*;
+    assert_eq!(seen.iter().copied().collect::<HashSet<_>>(), [List, Create, Write, Sync, Read, Rename].into());
+    for (nth, error) in (0..seen.len()).flat_map(|nth| ERRORS.map(|error| (nth, error))) {
+        let count = AtomicUsize::new(0);
+        let written =
+            Bundle::write_in(&path, kernels(nth + 1), &|_| match count.fetch_add(1, Ordering::Relaxed) == nth {
+                true => Err(error.into()),
+                false => Ok(()),
+            });
+        // What cannot be listed is not cleaned; all else leaves the old bundle.
+        assert_eq!(written.is_ok(), seen[nth] == List, "{:?} {error:?}", seen[nth]);
+        let bundle = Bundle::open(&path).unwrap();
+        bundle.check().unwrap();
+        assert!(
+            kernels(if written.is_ok() { nth + 1 } else { 0 }).all(|(key, kernel)| bundle.get(&key) == Some(kernel))
+        );
+        assert_eq!(left(), 1, "nothing half-written stays");
+        Bundle::write(&path, kernels(0)).unwrap();
+    }
+    // What cannot be removed either is left, and is no bundle's name.
+    let never = |step| if matches!(step, Sync | Remove) { Err(Errno::IO.into()) } else { Ok(()) };
+    assert!(Bundle::write_in(&path, kernels(5), &never).is_err());
+    assert_eq!((left(), Bundle::open(&path).unwrap().len()), (2, 3));
+}
+
+#[test]
+fn a_panic_in_the_background_keeps_nobody_waiting() {
+    let root = tempfile::tempdir().unwrap();
+    sound(root.path()).put(&source(0), kernel(0));
+    let first = AtomicUsize::new(0);
+    let cache = cache(root.path(), u64::MAX, move |step| {
+        assert!(step != Step::Open || first.fetch_add(1, Ordering::SeqCst) > 0, "on purpose");
+        Ok(())
+    });
+    assert_eq!(*cache.prefetch(source(0), ARCH).wait().unwrap().0, kernel(0));
 }
 
 #[test]

@@ -1,12 +1,13 @@
 mod ahead;
+mod bundle;
 mod entry;
 mod eviction;
 #[cfg(test)]
 mod faults;
 mod inspection;
 mod on_disk;
-mod pack;
 mod pool;
+mod search;
 mod slots;
 mod statistics;
 
@@ -17,19 +18,16 @@ use std::{
     time::Instant,
 };
 
-use crate::{
-    Arch, Compiled, Device, Error, Key, Module, Source, compile, ending,
-    folder::cache_home,
-    source::{OLDEST_COMPILER, environment_flags},
-};
+use crate::{Arch, Compiled, Device, Error, Key, Module, Source, compile, ending, folder::cache_home};
 use entry::Miss;
+use search::{Refused, Wanted};
 use slots::Slots;
 use statistics::Counters;
 
 pub use ahead::Pending;
+pub use bundle::{Bundle, BundleEntry, BundleStatistics};
 pub use inspection::CacheEntry;
-pub use on_disk::CacheFolder;
-pub use pack::{Pack, Packed};
+pub use on_disk::{CacheFolder, Packed};
 pub use statistics::{FolderStatistics, Statistics};
 
 /// Where compiled code came from.
@@ -37,10 +35,8 @@ pub use statistics::{FolderStatistics, Statistics};
 pub enum Origin {
     /// This process had it already.
     Memory,
-    /// It was built ahead.
+    /// It was built ahead, and came in a [`Bundle`].
     Bundle,
-    /// It was built ahead, and came in a [`Pack`].
-    Pack,
     /// A file that an earlier process wrote.
     Disk,
     /// It was compiled now.
@@ -50,17 +46,23 @@ pub enum Origin {
     },
 }
 
-/// Kernels built ahead.
-pub trait Bundle: Send + Sync {
-    /// The code with this content key.
-    fn find(&self, key: &Key) -> Option<Compiled>;
-}
-
 /// Compiled kernels, kept in memory and in a folder. It can make a call slow, never wrong, and never fail it.
 ///
-/// Code is looked for in memory, in the bundles, in the packs, in the folder, and compiled at last; by several threads at once,
-/// only once. An entry of a folder or a pack is checked as a whole (BLAKE3) before it is used, and what is wrong with it only means
-/// that the kernel is compiled again. What cannot be written is not kept, which [`statistics`](Self::statistics) counts.
+/// Code is looked for in this order, by several threads at once only once:
+///
+/// 1. in memory;
+/// 2. in the bundles, compiled for the device's compute capability, then for a lower one of the same major version, the highest
+///    first (`sm_86` serves 8.9): whichever bundle has the better one, and among equals the earlier bundle;
+/// 3. in the folder, compiled for exactly this device;
+/// 4. in the bundles as PTX, for the highest compute capability that the device has, which the driver compiles when it is loaded;
+/// 5. and it is compiled at last.
+///
+/// A source for [`ArchSpecific`](crate::TargetKind::ArchSpecific) is served by exactly its target alone, one for
+/// [`Portable`](crate::TargetKind::Portable) by PTX alone.
+///
+/// An entry of a folder or a bundle is checked as a whole (BLAKE3) before it is used, and what is wrong with it only means
+/// that the next is looked for; so does what the driver refuses, once. What cannot be written is not kept, which
+/// [`statistics`](Self::statistics) counts.
 ///
 /// A clone is the same cache.
 #[derive(Clone)]
@@ -70,8 +72,8 @@ pub struct KernelCache(Arc<Layers>);
 struct Layers {
     compiled: Slots<Key, Arc<Compiled>>,
     modules: Slots<(usize, Key), Module>,
-    bundles: RwLock<Vec<Box<dyn Bundle>>>,
-    packs: RwLock<Vec<Pack>>,
+    bundles: RwLock<Vec<Bundle>>,
+    refused: Refused,
     folder: Option<CacheFolder>,
     counters: Counters,
 }
@@ -105,16 +107,17 @@ impl KernelCache {
         Self(Arc::new(layers))
     }
 
-    /// The process's cache, in [`default_dir`](Self::default_dir), with the packs that `$TILEWRIGHT_CACHE_PACKS` names, separated
-    /// by colons. A pack that cannot be used is passed over with a warning.
+    /// The process's cache, in [`default_dir`](Self::default_dir), with the bundles that `$TILEWRIGHT_BUNDLES` names, separated
+    /// by colons. One that cannot be used is passed over with a warning.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<KernelCache> = OnceLock::new();
         SHARED.get_or_init(|| {
             let cache = Self::default_dir().map_or_else(Self::in_memory, Self::open);
-            for path in env::split_paths(&env::var_os("TILEWRIGHT_CACHE_PACKS").unwrap_or_default()) {
-                let added = if path.as_os_str().is_empty() { Ok(()) } else { cache.add_pack(path) };
-                if let Err(error) = added {
-                    tracing::warn!(%error, "a pack of kernels is not used");
+            let paths = env::var_os("TILEWRIGHT_BUNDLES").unwrap_or_default();
+            for path in env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()) {
+                match Bundle::open(path) {
+                    Ok(bundle) => cache.add_bundle(bundle),
+                    Err(error) => tracing::warn!(%error, "a bundle of kernels is not used"),
                 }
             }
             cache
@@ -134,20 +137,23 @@ impl KernelCache {
 
     /// Whether nothing is stored: the first kernel of this process will be compiled.
     pub fn is_empty(&self) -> bool {
-        self.bundles().is_empty() && self.packs().is_empty() && self.0.folder.as_ref().is_none_or(CacheFolder::is_empty)
+        self.usable_bundles().iter().all(Bundle::is_empty) && self.0.folder.as_ref().is_none_or(CacheFolder::is_empty)
     }
 
-    /// Adds kernels built ahead, searched after earlier bundles. They are passed over while NVRTC flags are set in the
-    /// environment, since they were made without.
-    pub fn add_bundle(&self, bundle: impl Bundle + 'static) {
-        self.0.bundles.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(bundle));
-    }
-
-    /// Adds a pack, searched after all bundles and earlier packs. One that cannot be used is an error, and changes nothing.
-    pub fn add_pack(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let pack = Pack::open(path)?;
-        self.0.packs.write().unwrap_or_else(PoisonError::into_inner).push(pack);
-        Ok(())
+    /// Adds kernels built ahead, behind the bundles that are there: of two that have code for one key the earlier serves, and if it
+    /// is other code that is told as a warning. Bundles are passed over while NVRTC flags are set in the environment, since
+    /// they were made without.
+    pub fn add_bundle(&self, bundle: Bundle) {
+        let mut bundles = self.0.bundles.write().unwrap_or_else(PoisonError::into_inner);
+        for earlier in bundles.iter() {
+            let differ = earlier.conflicts(&bundle);
+            if let Some(first) = differ.first() {
+                let name = earlier.get(first).map_or_else(String::new, |compiled| compiled.name);
+                let kernels = differ.len();
+                tracing::warn!(?bundle, ?earlier, kernels, name, "two bundles have different code; the earlier serves");
+            }
+        }
+        bundles.push(bundle);
     }
 
     /// What this cache did until now.
@@ -155,34 +161,38 @@ impl KernelCache {
         self.0.counters.read()
     }
 
-    /// The code for `source` on this architecture, compiled if no layer has it.
+    /// The code for `source` on this architecture, compiled if no layer has it. What bundles have can be for a lesser one, which
+    /// [`Compiled::built_for`] tells.
     pub fn get(&self, source: &Source, arch: Arch) -> Result<(Arc<Compiled>, Origin), Error> {
+        self.get_wanted(&Wanted::of(source, arch))
+    }
+
+    fn get_wanted(&self, wanted: &Wanted<'_>) -> Result<(Arc<Compiled>, Origin), Error> {
         ending::wait_for_compilations();
-        let key = source.key(arch);
-        let make = || self.stored(&key, source, arch).map_or_else(|| self.make(&key, source, arch), Ok);
-        self.0.compiled.get_or_make(key, make).inspect(|(_, origin)| self.0.counters.found(*origin))
+        let make = || self.stored(wanted).map_or_else(|| self.make(wanted), Ok);
+        self.0.compiled.get_or_make(wanted.key, make).inspect(|(_, origin)| self.0.counters.found(*origin))
     }
 
     /// The code for `source`, if some layer has it. Nothing is compiled.
     pub fn find(&self, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
-        let key = source.key(arch);
-        let found = self.0.compiled.get(&key).map(|compiled| (compiled, Origin::Memory)).or_else(|| {
-            let found = self.stored(&key, source, arch)?;
-            self.0.compiled.set(key, found.0.clone());
+        let wanted = Wanted::of(source, arch);
+        let in_memory = self.0.compiled.get(&wanted.key).map(|compiled| (compiled, Origin::Memory));
+        let found = in_memory.or_else(|| {
+            let found = self.stored(&wanted)?;
+            self.0.compiled.set(wanted.key, found.0.clone());
             Some(found)
         })?;
         self.0.counters.found(found.1);
         Some(found)
     }
 
-    /// The code for `source`, loaded on the device. What is stored and the driver does not take is compiled again, once.
+    /// The code for `source`, loaded on the device. What is stored and the driver does not take is a miss.
     pub fn load(&self, device: &Device, source: &Source) -> Result<(Module, Origin), Error> {
-        let key = source.key(device.arch());
+        let wanted = Wanted::of(source, device.arch());
         let mut had = true;
-        let loaded = self.0.modules.get_or_make((device.ordinal(), key), || {
+        let loaded = self.0.modules.get_or_make((device.ordinal(), wanted.key), || {
             had = false;
-            let (compiled, origin) = self.get(source, device.arch())?;
-            self.load_on(device, source, &key, compiled, origin)
+            self.load_wanted(device, &wanted)
         })?;
         if had {
             self.0.counters.found(Origin::Memory);
@@ -190,33 +200,19 @@ impl KernelCache {
         Ok(loaded)
     }
 
-    /// Loads this code. What the driver refuses is replaced by what the folder has, if that is other code (a pack can be refused at each
-    /// start, and is compiled once), and else compiled; that ends it.
-    fn load_on(
-        &self,
-        device: &Device,
-        source: &Source,
-        key: &Key,
-        compiled: Arc<Compiled>,
-        origin: Origin,
-    ) -> Result<(Module, Origin), Error> {
-        match device.load(&compiled) {
-            Err(Error::Refused { .. }) if !matches!(origin, Origin::Compiled { .. }) => {
-                tracing::debug!(name = source.name, ?origin, "the driver refuses a stored kernel");
-                self.0.counters.unusable.add(1);
-                self.0.compiled.remove(key);
-                let other = || {
-                    let on_disk = self.on_disk(key, source, device.arch());
-                    match on_disk.filter(|(found, _)| found.image != compiled.image) {
-                        Some(found) => Ok(found),
-                        None => self.make(key, source, device.arch()),
-                    }
-                };
-                let (other, origin) = self.0.compiled.get_or_make(*key, other)?;
-                self.0.counters.found(origin);
-                self.load_on(device, source, key, other, origin)
+    /// Loads the first code that the driver takes. What it refuses is not offered again, so this ends: at last with what is compiled.
+    fn load_wanted(&self, device: &Device, wanted: &Wanted<'_>) -> Result<(Module, Origin), Error> {
+        loop {
+            let (compiled, origin) = self.get_wanted(wanted)?;
+            match device.load(&compiled) {
+                Err(Error::Refused { .. }) if !matches!(origin, Origin::Compiled { .. }) => {
+                    tracing::debug!(name = wanted.source.name, ?origin, "the driver refuses a stored kernel");
+                    self.0.counters.unusable.add(1);
+                    self.0.refused.add(wanted.key, &compiled);
+                    self.0.compiled.remove(&wanted.key);
+                }
+                loaded => return Ok((loaded?, origin)),
             }
-            loaded => Ok((loaded?, origin)),
         }
     }
 
@@ -228,42 +224,10 @@ impl KernelCache {
         self.0.compiled.set(key, Arc::new(compiled));
     }
 
-    /// From the bundles, the packs or the folder.
-    fn stored(&self, key: &Key, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
-        let ahead = || {
-            let fits = |found: &Compiled| fits(found, source, arch);
-            let bundled = self.bundles().iter().find_map(|bundle| bundle.find(key).filter(fits));
-            let packed = || self.packs().iter().find_map(|pack| self.usable(pack.get(key), source, arch));
-            bundled.map(|found| (Arc::new(found), Origin::Bundle)).or_else(|| Some((Arc::new(packed()?), Origin::Pack)))
-        };
-        // Built ahead means built without NVRTC's flags from the environment.
-        let found = environment_flags().is_none().then(ahead).flatten().or_else(|| self.on_disk(key, source, arch));
-        self.0.counters.misses.add(u64::from(found.is_none()));
-        found
-    }
-
-    fn on_disk(&self, key: &Key, source: &Source, arch: Arch) -> Option<(Arc<Compiled>, Origin)> {
-        let found = self.0.folder.as_ref()?.get(key);
-        Some((Arc::new(self.usable(found, source, arch)?), Origin::Disk))
-    }
-
-    /// Counts what was there and is of no use.
-    fn usable(&self, found: Result<Compiled, Miss>, source: &Source, arch: Arch) -> Option<Compiled> {
-        let reason = match found {
-            Ok(found) if fits(&found, source, arch) => return Some(found),
-            Ok(_) => "for another target, or of an old compiler".to_owned(),
-            Err(Miss::Absent) => return None,
-            Err(Miss::Unusable(reason)) => reason,
-        };
-        tracing::debug!(name = source.name, reason, "an unusable cache entry");
-        self.0.counters.unusable.add(1);
-        None
-    }
-
     /// Compiles, and stores what came out as well as it can.
-    fn make(&self, key: &Key, source: &Source, arch: Arch) -> Result<(Arc<Compiled>, Origin), Error> {
-        let start = Instant::now();
-        let compiled = compile(source, arch)?;
+    fn make(&self, wanted: &Wanted<'_>) -> Result<(Arc<Compiled>, Origin), Error> {
+        let (start, Wanted { source, arch, key, .. }) = (Instant::now(), wanted);
+        let compiled = compile(source, *arch)?;
         let ms = start.elapsed().as_secs_f64() * 1e3;
         tracing::debug!(name = source.name, %arch, ms, "compiled");
         self.store(key, &compiled);
@@ -280,27 +244,11 @@ impl KernelCache {
             }
         }
     }
-
-    fn bundles(&self) -> impl std::ops::Deref<Target = Vec<Box<dyn Bundle>>> {
-        self.0.bundles.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn packs(&self) -> impl std::ops::Deref<Target = Vec<Pack>> {
-        self.0.packs.read().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn fits(found: &Compiled, source: &Source, arch: Arch) -> bool {
-    found.arch == arch && found.target == source.target && found.compiler >= OLDEST_COMPILER
 }
 
 impl fmt::Debug for KernelCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bundles, packs) = (self.bundles().len(), self.packs().len());
-        f.debug_struct("KernelCache")
-            .field("folder", &self.folder())
-            .field("bundles", &bundles)
-            .field("packs", &packs)
-            .finish()
+        let bundles = self.0.bundles.read().unwrap_or_else(PoisonError::into_inner);
+        f.debug_struct("KernelCache").field("folder", &self.folder()).field("bundles", &*bundles).finish()
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Bundle, Miss, entry};
+use super::{Bundle, BundleStatistics, CacheEntry, Miss, entry};
 use crate::{
     Compiled, Error, Key,
     folder::{Folder, Opened},
@@ -73,7 +73,11 @@ impl CacheFolder {
         self.folder.path()
     }
 
-    /// The kernel of this key, checked as a whole and marked as used.
+    /// The kernel of this key, checked as a whole and marked as used; `None` if there is none, or something is wrong with it.
+    pub fn find(&self, key: &Key) -> Option<Compiled> {
+        self.get(key).ok()
+    }
+
     pub(super) fn get(&self, key: &Key) -> Result<Compiled, Miss> {
         let (compiled, opened) = self.read(key)?;
         // One from the future is left alone, or hosts whose clocks differ would touch it in turns.
@@ -104,16 +108,30 @@ impl CacheFolder {
         }))
     }
 
+    /// Writes all entries that are whole into one bundle, see [`Bundle::write`]. Each is shown before it is packed.
+    pub fn pack(&self, output: impl AsRef<Path>, each: &mut dyn FnMut(&CacheEntry)) -> Result<Packed, Error> {
+        let entries = self.entries()?;
+        let whole = entries.iter().filter_map(|entry| {
+            each(entry);
+            Some((entry.key, self.check(entry).ok()?))
+        });
+        let written = Bundle::write(output, whole)?;
+        Ok(Packed { written, left_out: entries.len() as u64 - written.entries })
+    }
+
     /// Whether it has no entry; also when that cannot be told.
     pub(super) fn is_empty(&self) -> bool {
         self.folder.names().map_or(true, |names| names.iter().all(|name| entry::key_of(name).is_none()))
     }
 }
 
-impl Bundle for CacheFolder {
-    fn find(&self, key: &Key) -> Option<Compiled> {
-        self.get(key).ok()
-    }
+/// What [`CacheFolder::pack`] wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// The bundle.
+    pub written: BundleStatistics,
+    /// Entries of the folder that could not be used and are not in it.
+    pub left_out: u64,
 }
 
 impl fmt::Debug for CacheFolder {

@@ -14,8 +14,6 @@ pub struct Statistics {
     pub memory: u64,
     /// Kernels found in a bundle.
     pub bundle: u64,
-    /// Kernels found in a pack.
-    pub pack: u64,
     /// Kernels found in the folder.
     pub disk: u64,
     /// Kernels that no layer had.
@@ -53,7 +51,6 @@ pub struct FolderStatistics {
 pub(super) struct Counters {
     pub(super) memory: Counter,
     pub(super) bundle: Counter,
-    pub(super) pack: Counter,
     pub(super) disk: Counter,
     pub(super) misses: Counter,
     pub(super) compiles: Counter,
@@ -83,7 +80,6 @@ impl Counters {
         match origin {
             Origin::Memory => self.memory.add(1),
             Origin::Bundle => self.bundle.add(1),
-            Origin::Pack => self.pack.add(1),
             Origin::Disk => self.disk.add(1),
             Origin::Compiled { ms } => {
                 self.compiles.add(1);
@@ -96,7 +92,6 @@ impl Counters {
         Statistics {
             memory: self.memory.get(),
             bundle: self.bundle.get(),
-            pack: self.pack.get(),
             disk: self.disk.get(),
             misses: self.misses.get(),
             compiles: self.compiles.get(),

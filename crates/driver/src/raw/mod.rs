@@ -1,5 +1,5 @@
-//! Every unsafe line of the crate stands in this folder: two tables of foreign functions, and thin checked owners of what
-//! the driver hands out.
+//! Every unsafe line of the crate stands in this folder: two tables of foreign functions, thin checked owners of what
+//! the driver hands out, and mapped files.
 //!
 //! cudarc gives the types and the signatures; its own loaders are not called. They open whatever `dlopen` finds by name,
 //! which need not be the library that was looked at, and panic on a missing symbol. A table is filled from one library or
@@ -47,6 +47,7 @@ macro_rules! cu {
 mod compiler;
 mod context;
 mod kernel;
+mod map;
 mod memory;
 mod pool;
 mod stream;
@@ -55,6 +56,7 @@ mod tensor_map;
 pub(crate) use compiler::{Compiler, preload};
 pub(crate) use context::Context;
 pub(crate) use kernel::{Function, MOST_PARAMETER_BYTES, Module};
+pub(crate) use map::Map;
 pub(crate) use memory::{Memory, Pinned};
 pub(crate) use stream::{Event, Graph, Stream};
 pub(crate) use tensor_map::{EncodeTiled, encode_tiled};

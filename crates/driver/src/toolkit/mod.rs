@@ -8,7 +8,10 @@ use std::{
     ffi::OsStr,
     fmt,
     path::{Path, PathBuf},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 pub use install::{install, package};
@@ -61,11 +64,21 @@ pub fn nvrtc() -> Result<&'static Nvrtc, Error> {
     if let Some(nvrtc) = *loaded {
         return Ok(nvrtc);
     }
+    ATTEMPTED.store(true, Ordering::Relaxed);
+    tracing::debug!(target: "tilewright_driver", "looking for NVRTC");
     // Leaked on purpose, once: the library stays loaded as long as the process.
     let nvrtc: &'static Nvrtc = Box::leak(Box::new(search()?));
     tracing::debug!(?nvrtc, "NVRTC loaded");
     *loaded = Some(nvrtc);
     Ok(nvrtc)
+}
+
+static ATTEMPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process has looked for NVRTC, found or not. One that finds all its kernels in bundles or on the disk does not; each
+/// attempt is also told as an event of level debug with the target `tilewright_driver`.
+pub fn attempted() -> bool {
+    ATTEMPTED.load(Ordering::Relaxed)
 }
 
 /// Begins to look for NVRTC and to load it, on a thread of its own: 10 ms that a first compilation then need not wait for.

@@ -1,14 +1,11 @@
 //! Compiling in the background, and compilations that fail.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, Device, Error, KernelCache, Key, Origin, Source};
+use tilewright_driver::{Arch, CacheFolder, Device, Error, KernelCache, Origin, Source};
 
 use super::{ARCH, compiled, entries, source};
 use crate::{child, compile::has_nvrtc, skip, stub};
@@ -47,21 +44,6 @@ fn a_failure_is_told_each_time() {
     }
     assert!(refused(pending.wait().unwrap_err()));
     assert_eq!(cache.statistics().misses, 3);
-}
-
-#[test]
-fn a_panic_in_the_background_keeps_nobody_waiting() {
-    struct PanicsOnce(AtomicBool);
-    impl Bundle for PanicsOnce {
-        fn find(&self, _: &Key) -> Option<Compiled> {
-            assert!(self.0.swap(true, Ordering::SeqCst), "on purpose");
-            Some(compiled("text", 10))
-        }
-    }
-    let cache = KernelCache::in_memory();
-    cache.add_bundle(PanicsOnce(AtomicBool::new(false)));
-    let (found, origin) = cache.prefetch(source("text"), ARCH).wait().unwrap();
-    assert_eq!((&*found, origin), (&compiled("text", 10), Origin::Bundle));
 }
 
 #[test]

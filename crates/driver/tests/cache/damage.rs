@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tilewright_driver::{Bundle, CacheFolder, Compiled, Error, KernelCache, Key};
+use tilewright_driver::{CacheFolder, Compiled, Error, KernelCache, Key};
 
 use super::{ARCH, compiled, is_disk_hit, only_entry, source};
 

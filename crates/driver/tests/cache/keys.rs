@@ -1,6 +1,6 @@
 //! What decides the key of compiled code.
 
-use tilewright_driver::{Arch, Source, TargetKind};
+use tilewright_driver::{Arch, Source, Target, TargetKind};
 
 use super::{ARCH, source};
 
@@ -27,6 +27,26 @@ fn key_covers_what_decides_the_code() {
     let owned = Source { headers: vec![("a.h".to_owned(), "x".to_owned().into())], ..base.clone() };
     assert_eq!(owned.key(ARCH), others[2].key(ARCH), "who owns a header's text does not matter");
     assert_eq!(Source { name: "other".into(), ..base.clone() }.key(ARCH), base.key(ARCH));
+}
+
+#[test]
+fn one_pass_gives_the_keys_of_all_targets() {
+    let text = source("text");
+    let archs = [(8, 0), (8, 9), (9, 0), (10, 0), (1, 0), (100, 0), (12, 1), (1, 21)].map(|(a, b)| Arch::new(a, b));
+    let kinds = [TargetKind::Plain, TargetKind::ArchSpecific, TargetKind::Portable];
+    let keys = text.keys();
+    let mut all = Vec::new();
+    for (arch, target) in archs.into_iter().flat_map(|arch| kinds.map(|kind| (arch, kind))) {
+        let key = Source { target, ..text.clone() }.key(arch);
+        assert_eq!(keys.of(Target::new(target, arch)), key, "the source's own form is not in what is hashed once");
+        all.push(key);
+    }
+    let other = source("other").keys();
+    all.extend(archs.map(|arch| other.of(Target::new(TargetKind::Plain, arch))));
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count);
 }
 
 #[test]

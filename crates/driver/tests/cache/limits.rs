@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use tilewright_driver::{Bundle, CacheFolder, KernelCache};
+use tilewright_driver::{CacheFolder, KernelCache};
 
 use super::{ARCH, compiled, entries, only_entry, source};
 

@@ -1,14 +1,18 @@
 //! The cache: what it keeps, and what it shrugs off.
 
 mod ahead;
+mod bundles;
 mod damage;
 mod folders;
+mod fuzz;
 mod keys;
+mod layers;
 mod limits;
 mod names;
-mod packs;
 mod processes;
 mod statistics;
+mod without_compiler;
+mod writing;
 
 use std::{
     fs,
@@ -19,9 +23,12 @@ use std::{
 use tilewright_driver::{Arch, Bundle, Compiled, KernelCache, Key, Origin, Source, TargetKind};
 
 pub(crate) use ahead::child_two_at_once;
+pub(crate) use bundles::child_bundles_from_environment;
 pub(crate) use folders::{child_no_home, child_open_umask, child_unwritable};
-pub(crate) use packs::child_packs_from_environment;
+pub(crate) use layers::{child_nvrtc_flags, child_refused_targets};
 pub(crate) use processes::{child_crowd, child_hammer};
+pub(crate) use without_compiler::child_bundle_and_no_nvrtc;
+pub(crate) use writing::child_bundle_writer;
 
 /// No compiler knows it: what is missed is an error, at once.
 const ARCH: Arch = Arch::new(1, 0);
@@ -43,6 +50,14 @@ fn compiled(text: &str, bytes: usize) -> Compiled {
         log,
         image,
     }
+}
+
+/// A bundle of these kernels, in memory that is never freed.
+pub(crate) fn bundle_of(kernels: impl IntoIterator<Item = (Key, Compiled)>) -> Bundle {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("kernels.twb");
+    Bundle::write(&path, kernels).unwrap();
+    Bundle::from_static(fs::read(path).unwrap().leak()).unwrap()
 }
 
 fn is_disk_hit(folder: &Path, text: &str, bytes: usize) -> bool {
@@ -80,22 +95,6 @@ fn round_trip() {
     assert!(!again.is_empty());
     assert_eq!(again.get(&source("text"), ARCH).unwrap().1, Origin::Disk);
     assert_eq!(again.get(&source("text"), ARCH).unwrap().1, Origin::Memory);
-}
-
-#[test]
-fn bundles_come_before_the_folder() {
-    struct One(Key);
-    impl Bundle for One {
-        fn find(&self, key: &Key) -> Option<Compiled> {
-            (*key == self.0).then(|| compiled("bundle", 9))
-        }
-    }
-    let root = tempfile::tempdir().unwrap();
-    KernelCache::open(root.path().join("k")).put(&source("text"), compiled("text", 9));
-    let cache = KernelCache::open(root.path().join("k"));
-    cache.add_bundle(One(source("text").key(ARCH)));
-    let (found, origin) = cache.get(&source("text"), ARCH).unwrap();
-    assert_eq!((found.image.as_slice(), origin), (&b"bundlebun"[..], Origin::Bundle));
 }
 
 #[test]

@@ -1,16 +1,8 @@
 //! What a cache says about its work.
 
-use tilewright_driver::{Bundle, Compiled, Error, KernelCache, Key, Origin, Statistics};
+use tilewright_driver::{Compiled, Error, KernelCache, Origin, Statistics};
 
-use super::{ARCH, compiled, only_entry, source};
-
-struct One(Key);
-
-impl Bundle for One {
-    fn find(&self, key: &Key) -> Option<Compiled> {
-        (*key == self.0).then(|| compiled("bundle", 9))
-    }
-}
+use super::{ARCH, bundle_of, compiled, only_entry, source};
 
 #[test]
 fn each_layer_is_counted() {
@@ -18,7 +10,7 @@ fn each_layer_is_counted() {
     let folder = root.path().join("kernels");
     KernelCache::open(&folder).put(&source("on disk"), compiled("on disk", 10));
     let cache = KernelCache::open(&folder);
-    cache.add_bundle(One(source("bundled").key(ARCH)));
+    cache.add_bundle(bundle_of([(source("bundled").key(ARCH), compiled("bundled", 9))]));
     assert_eq!(cache.statistics(), Statistics::default());
 
     let origin = |text| cache.find(&source(text), ARCH).map(|(_, origin)| origin);

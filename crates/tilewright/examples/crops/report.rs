@@ -63,7 +63,7 @@ impl Report<'_> {
             (_, Some(Origin::Compiled { ms })) => format!("compiled in {ms:.1} ms"),
             (_, Some(Origin::Disk)) => "kernel from the disk cache".into(),
             (_, Some(Origin::Memory)) => "kernel from memory".into(),
-            (_, Some(Origin::Bundle | Origin::Pack)) => "kernel built ahead".into(),
+            (_, Some(Origin::Bundle)) => "kernel built ahead".into(),
         }
     }
 }
