@@ -2,7 +2,7 @@ use std::{ffi::CString, fmt, sync::Arc};
 
 use cudarc::driver::sys::CUfunction_attribute as Attribute;
 
-use crate::{Compiled, Device, Error, Stream, raw};
+use crate::{Compiled, Device, Error, Stream, Target, raw};
 
 /// Results with which the driver says that it does not take an image: invalid image, no binary for this GPU, invalid PTX,
 /// JIT compiler missing, PTX too new, invalid source, unsupported architecture or feature, JIT switched off.
@@ -15,6 +15,7 @@ pub struct Module {
     raw: raw::Module,
     device: Device,
     name: Arc<str>,
+    target: Target,
 }
 
 impl Module {
@@ -23,7 +24,8 @@ impl Module {
             let (name, bytes) = (compiled.name.clone(), compiled.image.len());
             if error.is_code(&REFUSALS) { Error::Refused { name, bytes, cause: Box::new(error) } } else { error }
         })?;
-        Ok(Self { raw, device, name: compiled.name.as_str().into() })
+        let target = Target::new(compiled.target, compiled.arch);
+        Ok(Self { raw, device, name: compiled.name.as_str().into(), target })
     }
 
     /// The device that the code is on.
@@ -49,6 +51,7 @@ impl Module {
             raw,
             device: self.device,
             name: kernel.into(),
+            target: self.target,
             parameters,
         })
     }
@@ -66,6 +69,7 @@ pub struct Function {
     pub(crate) raw: raw::Function,
     pub(crate) device: Device,
     name: Arc<str>,
+    target: Target,
     parameters: Option<Arc<[usize]>>,
     registers: u32,
     local_bytes: u32,
@@ -104,6 +108,12 @@ impl Function {
     /// The kernel's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What its code was compiled for: the device's own architecture, or an older one that it serves too. Code for an older one
+    /// lacks what its source does on newer ones, such as the wait of [`LaunchConfig::programmatic`].
+    pub fn target(&self) -> Target {
+        self.target
     }
 
     /// The device that the kernel is on.

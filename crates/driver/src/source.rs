@@ -83,7 +83,7 @@ impl fmt::Debug for Key {
 }
 
 /// The keys of one source for all targets: its text is hashed once, and each key is cheap.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Keys([u8; 32]);
 
 impl Keys {

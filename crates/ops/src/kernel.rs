@@ -133,8 +133,8 @@ impl Launch {
                 block: [x, y, 1],
                 shared_bytes: kernel.shared_bytes,
                 cluster: None,
-                // Every emitted kernel waits for the one before it (`take_turn`).
-                programmatic: gpu.device().arch().major >= 9 && !together,
+                // Every emitted kernel waits for the one before it (`take_turn`), if it is compiled for devices that can.
+                programmatic: built.function.target().arch.major >= 9 && !together,
                 cooperative: together,
             },
             addresses,
