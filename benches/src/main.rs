@@ -70,7 +70,7 @@ fn measure(options: &Options) -> Result<bool> {
         bar.set_message(name.clone());
         bar.tick();
         let done = match &session {
-            _ if !needs_gpu(suite) => suites::on_host(suite, case, options.quick, &mut report)
+            _ if !needs_gpu(suite, case) => suites::on_host(suite, case, options.quick, &mut report)
                 .map(|lacks| lacking.extend(lacks.map(|lacks| format!("{name}: {lacks}")))),
             Ok(session) => suites::on_gpu(session, suite, case, options.quick, &mut report),
             Err(_) => {

@@ -27,7 +27,12 @@ fn cases_are_distinct_and_can_be_named() {
     let all = cases();
     let names: HashSet<String> = all.iter().map(|(suite, case)| format!("{suite}/{case}")).collect();
     assert_eq!(names.len(), all.len());
-    assert!(needs_gpu("fuse") && all.contains(&("fuse", "vertical/500")) && all.contains(&("cpu", "crops150")));
+    assert!(
+        needs_gpu("fuse", "vertical/500")
+            && !needs_gpu("bundle", "file")
+            && all.contains(&("fuse", "vertical/500"))
+            && all.contains(&("cpu", "crops150"))
+    );
     // Every number in a name is one, and 500 operations divide into kernels.
     for case in fuse::CASES {
         let Some((kind, rest)) = case.split_once('/') else { continue };

@@ -4,6 +4,7 @@
 pub mod accuracy;
 pub mod bench;
 pub mod bindgen;
+pub mod build_ptx;
 pub mod bundle;
 pub mod cache;
 pub mod check_aarch64;

@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use xtask::{
-    accuracy, bench, bindgen, bundle, cache, check_aarch64, check_nvptx64, instructions, peers, plots, test, tidy,
-    toolkit,
+    accuracy, bench, bindgen, build_ptx, bundle, cache, check_aarch64, check_nvptx64, instructions, peers, plots, test,
+    tidy, toolkit,
 };
 
 #[derive(Parser)]
@@ -28,6 +28,8 @@ enum Command {
     Accuracy(accuracy::Options),
     /// Writes the Rust side of what host and device hand to each other from the C++ declarations.
     Bindgen(bindgen::Options),
+    /// Compiles kernels ahead, into one bundle that programs open.
+    BuildPtx(build_ptx::Options),
     /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
     Bundle(bundle::Options),
     /// Counts the instructions of known calls against a stub of the driver, and compares them with bounds.
@@ -63,6 +65,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(options) => bench::run(&options),
         Command::Accuracy(options) => accuracy::run(&options),
         Command::Bindgen(options) => bindgen::run(&options),
+        Command::BuildPtx(options) => build_ptx::run(&options),
         Command::Bundle(options) => bundle::run(&options),
         Command::Instructions => instructions::run(),
         Command::Peers(options) => peers::run(&options),

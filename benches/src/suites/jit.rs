@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use tilewright_driver::Origin;
+use tilewright_driver::{Origin, toolkit};
 use tilewright_ops::Device;
 
 /// What a child tells when its result is there.
@@ -30,6 +30,8 @@ struct Account {
     first_result_ms: f64,
     /// Where the code came from.
     origin: String,
+    /// Whether NVRTC was looked for.
+    compiler_sought: bool,
 }
 
 /// What a child process does: `base` opens the device, makes a stream and one allocation; `crops` also makes the first call of
@@ -63,6 +65,7 @@ pub fn child(name: &str) -> Result<String> {
     if let Some(Origin::Compiled { ms }) = origin {
         account.compile_ms = ms;
     }
+    account.compiler_sought = toolkit::attempted();
     account.origin = match origin {
         Some(Origin::Compiled { .. }) => "compiled".to_owned(),
         Some(other) => format!("{other:?}"),
@@ -87,14 +90,14 @@ fn main_job(case: &str, quick: bool, report: &mut Report) -> Result<()> {
     let expected = if case == "cold" { "compiled" } else { "Disk" };
     let filled = caches.path().join("filled");
     // What the system reads from its disk for the first time does not count; the disk cache is filled.
-    start("base", &filled)?;
-    start("crops", &filled)?;
+    start("base", &filled, &[])?;
+    start("crops", &filled, &[])?;
 
     let (mut base, mut first) = (Vec::new(), Vec::new());
     for repeat in 0..repeats {
         let cache = if case == "cold" { caches.path().join(repeat.to_string()) } else { filled.clone() };
-        base.push(start("base", &cache)?.0);
-        let (wall, line) = start("crops", &cache)?;
+        base.push(start("base", &cache, &[])?.0);
+        let (wall, line) = start("crops", &cache, &[])?;
         let account: Account = serde_json::from_str(&line)?;
         if account.origin != expected {
             return Err(format!("the kernel came from {}, expected {expected}", account.origin).into());
@@ -113,12 +116,26 @@ fn main_job(case: &str, quick: bool, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
+/// What the line of `crops` says: milliseconds from the open device to the result. The kernel came from `origin`, and nobody looked for
+/// the compiler.
+pub(super) fn first_result_ms(line: &str, origin: &str) -> Result<f64> {
+    let account: Account = serde_json::from_str(line)?;
+    if account.origin != origin || account.compiler_sought {
+        return Err(format!("the kernel came from {}, expected {origin} and no compiler", account.origin).into());
+    }
+    Ok(account.first_result_ms)
+}
+
+pub(super) use functions::calls_ms;
+
 /// Runs a child whose caches are in a folder; milliseconds from its start to its line, and the line.
-pub(super) fn start(name: &str, cache: &Path) -> Result<(f64, String)> {
+pub(super) fn start(name: &str, cache: &Path, environment: &[(&str, &str)]) -> Result<(f64, String)> {
     let mut command = Command::new(std::env::current_exe()?);
     // NVRTC keeps what it compiled in the driver's cache too, where a pipeline seen before would be found again.
     command
         .args(["--child", name])
+        .env_remove("TILEWRIGHT_BUNDLES")
+        .envs(environment.iter().copied())
         .env("TILEWRIGHT_CACHE", cache)
         .env("CUDA_CACHE_DISABLE", "1")
         .stdout(Stdio::piped());

@@ -1,6 +1,7 @@
 //! The suites, a file each.
 
 pub mod binary;
+pub mod bundle;
 pub mod chain;
 pub mod copy;
 pub mod cpu;
@@ -29,7 +30,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).chain(of_binary).collect()
 }
 
-const CASES: [(&str, &str); 25] = [
+const CASES: [(&str, &str); 28] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -48,6 +49,9 @@ const CASES: [(&str, &str); 25] = [
     ("jit", "disk"),
     ("jit", "functions"),
     ("jit", "phases"),
+    ("bundle", "file"),
+    ("bundle", "crops"),
+    ("bundle", "functions"),
     ("cpu", "chain20"),
     ("cpu", "crops150"),
     ("cpu", "digamma"),
@@ -60,9 +64,9 @@ const CASES: [(&str, &str); 25] = [
 /// What a machine lacks for a case, in a few words.
 pub type Lacks = &'static str;
 
-/// Whether a suite measures a GPU.
-pub fn needs_gpu(suite: &str) -> bool {
-    !matches!(suite, "cpu" | "dims")
+/// Whether a case measures a GPU.
+pub fn needs_gpu(suite: &str, case: &str) -> bool {
+    !matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file"))
 }
 
 /// What a process does that a suite starts; the line that it prints when it is done.
@@ -80,6 +84,7 @@ pub fn on_host(suite: &str, case: &str, quick: bool, report: &mut Report) -> Res
         "cpu" if case == "digamma" => cpu_digamma::run(quick, report).map(|()| None),
         "cpu" => cpu::run(quick, report).map(|()| None),
         "dims" => dims::run(case, report),
+        "bundle" => bundle::file(quick, report).map(|()| None),
         other => Err(format!("no suite `{other}`").into()),
     }
 }
@@ -95,6 +100,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "chain" => chain::run(session, report),
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
+        "bundle" => bundle::run(case, quick, report),
         "fuse" => fuse::run(session, case, report),
         "special" if case.starts_with("add/") => binary::run(session, case, report),
         "special" => special::run(session, case, report),

@@ -5,7 +5,7 @@ use super::tree::{File, Tree};
 use toml::{Table, Value};
 
 /// The crates, each with those that it may depend on. A crate that is not here may not exist.
-const ORDER: [(&str, &[&str]); 8] = [
+const ORDER: [(&str, &[&str]); 9] = [
     ("dims", &[]),
     ("headers", &["dims"]),
     ("driver", &["dims", "headers"]),
@@ -14,6 +14,7 @@ const ORDER: [(&str, &[&str]); 8] = [
     ("special", &["dims", "expr"]),
     ("ops", &["dims", "headers", "driver", "expr", "special"]),
     ("tilewright", &["dims", "headers", "driver", "macros", "expr", "special", "ops"]),
+    ("build-ptx", &["dims", "driver", "expr", "special", "ops"]),
 ];
 
 /// What tests alone may name although it stands above: the host model runs special functions with expr's cases.

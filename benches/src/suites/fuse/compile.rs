@@ -59,7 +59,7 @@ fn same_numbers(got: &[f32], expected: &[f32]) -> Result<()> {
 /// Measures `compile`. The first pipeline pays for finding and loading the compiler.
 pub fn run(report: &mut Report) -> Result<()> {
     let cache = tempfile::tempdir()?;
-    let (_, line) = jit::start("pipelines", cache.path())?;
+    let (_, line) = jit::start("pipelines", cache.path(), &[])?;
     let mut account: Account = serde_json::from_str(&line)?;
     let first = account.ms.first().copied().ok_or("no pipeline was built")?;
     account.ms.sort_by(f64::total_cmp);

@@ -26,8 +26,8 @@ struct Call {
     ms: f64,
     /// Of these, what NVRTC took; 0 from the disk.
     compiler_ms: f64,
-    /// Whether the code was found on the disk.
-    disk: bool,
+    /// Where the code came from, if it was not compiled.
+    found: Option<String>,
 }
 
 /// Numbers of a call.
@@ -53,8 +53,11 @@ pub(super) fn child() -> Result<String> {
             device.synchronize()?;
             let ms = begin.elapsed().as_secs_f64() * 1e3;
             let origin = f.last_built().map(|built| built.origin);
-            let compiler_ms = if let Some(Origin::Compiled { ms }) = origin { ms } else { 0.0 };
-            account.calls.push(Call { name: $name.into(), ms, compiler_ms, disk: origin == Some(Origin::Disk) });
+            let (compiler_ms, found) = match origin {
+                Some(Origin::Compiled { ms }) => (ms, None),
+                other => (0.0, other.map(|origin| format!("{origin:?}"))),
+            };
+            account.calls.push(Call { name: $name.into(), ms, compiler_ms, found });
         }};
     }
     macro_rules! one {
@@ -80,17 +83,36 @@ pub(super) fn child() -> Result<String> {
     Ok(serde_json::to_string(&account)?)
 }
 
+impl Account {
+    fn worst(&self) -> Result<&Call> {
+        Ok(self.calls.iter().max_by(|a, b| a.ms.total_cmp(&b.ms)).ok_or("no function was called")?)
+    }
+}
+
+/// What a line says of calls whose code was all found there, or was all compiled.
+fn account(line: &str, found: Option<&str>) -> Result<Account> {
+    let account: Account = serde_json::from_str(line)?;
+    if let Some(other) = account.calls.iter().find(|call| call.found.as_deref() != found) {
+        return Err(format!("{}: found in {:?}, expected {found:?}", other.name, other.found).into());
+    }
+    Ok(account)
+}
+
+/// Milliseconds of the middle call, of the slowest, and of the process's first one, all found in `origin`.
+pub(in crate::suites) fn calls_ms(line: &str, origin: &str) -> Result<[f64; 3]> {
+    let account = account(line, Some(origin))?;
+    let worst = account.worst()?.ms;
+    Ok([median(account.calls.iter().map(|call| call.ms).collect()), worst, account.first_ms])
+}
+
 /// Measures `jit/functions`: a process with an empty cache, then one that finds all that the first compiled.
 pub(super) fn run(report: &mut Report) -> Result<()> {
     let cache = tempfile::tempdir()?;
     let folder = cache.path().join("functions");
     for case in ["cold", "disk"] {
-        let (_, line) = super::start("functions", &folder)?;
-        let account: Account = serde_json::from_str(&line)?;
-        if let Some(other) = account.calls.iter().find(|call| call.disk != (case == "disk")) {
-            return Err(format!("{} did not come from where `{case}` wants it", other.name).into());
-        }
-        let worst = account.calls.iter().max_by(|a, b| a.ms.total_cmp(&b.ms)).ok_or("no function was called")?;
+        let (_, line) = super::start("functions", &folder, &[])?;
+        let account = account(&line, (case == "disk").then_some("Disk"))?;
+        let worst = account.worst()?;
         eprintln!("jit/functions {case}: the slowest is {}, {:.2} ms", worst.name, worst.ms);
         let middle = |pick: fn(&Call) -> f64| median(account.calls.iter().map(pick).collect());
         let figures = [

@@ -65,10 +65,10 @@ pub(super) fn child() -> Result<String> {
 pub(super) fn run(quick: bool, report: &mut Report) -> Result<()> {
     let cache = tempfile::tempdir()?;
     let folder = cache.path().join("phases");
-    super::start("phases", &folder)?;
+    super::start("phases", &folder, &[])?;
     let mut accounts = Vec::new();
     for _ in 0..if quick { 3 } else { 7 } {
-        let account: Account = serde_json::from_str(&super::start("phases", &folder)?.1)?;
+        let account: Account = serde_json::from_str(&super::start("phases", &folder, &[])?.1)?;
         if account.compiled {
             return Err("the kernel was compiled, expected it on the disk".into());
         }
