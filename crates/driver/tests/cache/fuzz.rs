@@ -4,9 +4,9 @@
 
 use std::{fs, path::Path};
 
-use tilewright_driver::{Arch, Bundle, Compiled, Key, TargetKind};
+use tilewright_driver::{Arch, Bundle, Compiled, KernelCache, Key, TargetKind};
 
-use super::{bundle_of, compiled, source};
+use super::{bundle_of, compiled, golden::by_hand, only_entry, source};
 use crate::allocations;
 
 const ROUNDS: u64 = 4000;
@@ -136,6 +136,36 @@ fn ask(path: &Path, content: &[u8], kernels: &[(Key, Compiled)], good: &Bundle) 
     // DEFLATE gives 1032 bytes for one at most, and 100 KB are for what is always there.
     assert!(largest <= content.len() * 1033 + 100_000, "{largest} bytes for a file of {}", content.len());
     found
+}
+
+#[test]
+fn entries_that_are_whole_in_themselves() {
+    let root = tempfile::tempdir().unwrap();
+    let (text, kernel) = (source("text"), Compiled { arch: Arch::new(9, 0), ..compiled("text", 300) });
+    KernelCache::open(root.path()).put(&text, kernel.clone());
+    let entry = fs::read(only_entry(root.path())).unwrap();
+    let (key, path) = (text.key(kernel.arch), root.path().join("kernels.twb"));
+    let kernels = [(key, kernel.clone())];
+    let (mut random, mut hits) = (Random(7), 0);
+    for _ in 0..2000 {
+        let mut body = entry[..entry.len() - 32].to_vec();
+        // Behind the echo of the key: lengths, metadata, image.
+        for _ in 0..1 + random.below(3) {
+            let (at, number) = (44 + random.below(body.len() - 52), random.number(body.len()).to_le_bytes());
+            set(&mut body, [44, 48, at][random.below(3)], &number[..1 << random.below(4)]);
+        }
+        let forged = [body.as_slice(), blake3::hash(&body).as_bytes()].concat();
+        fs::write(&path, by_hand(&key, [0, 9, 0], &forged, &kernel.image)).unwrap();
+        let largest = allocations::largest_during(|| {
+            let bundle = Bundle::open(&path).unwrap();
+            // A forger who gets everything right gets what they want. Nothing worse than that comes of it.
+            let found = bundle.get(&key);
+            assert!(bundle.check().is_err() || found.as_ref().is_some_and(|found| found.image == kernels[0].1.image));
+            hits += usize::from(found.is_some());
+        });
+        assert!(largest < 50_000, "{largest}");
+    }
+    assert!((10..1990).contains(&hits), "{hits}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bundles;
 mod damage;
 mod folders;
 mod fuzz;
+mod golden;
 mod keys;
 mod layers;
 mod limits;
