@@ -1,11 +1,13 @@
-//! Calls against a stub of the driver, with memory but without kernels: what a known call allocates, on the host and on the device.
+//! Calls against a stub of the driver, with memory but without kernels: what a known call allocates, on the host and on the device,
+//! and what a program does whose kernels are built ahead.
 
 use crate::allocations;
 use crate::support::{Random, skip};
+use std::path::PathBuf;
 use std::process::Command;
 use tilewright_dims::dims;
-use tilewright_driver::IntoArgument;
 use tilewright_driver::argument::Given;
+use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
 use tilewright_expr::In;
 use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
 
@@ -21,26 +23,49 @@ fn against_a_stub() {
     let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
         return skip("stubbed::against_a_stub", "no C compiler");
     };
+    let cache = folder.path().join("kernels");
+    run("all", [("TILEWRIGHT_CACHE", &cache), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_CUDA", &compiler)]);
+}
+
+/// What one process compiled another finds in a bundle, with an empty cache of its own: it does not even look for a compiler.
+#[test]
+fn with_a_bundle() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
+        return skip("stubbed::with_a_bundle", "no C compiler");
+    };
+    let [cache, other, bundle] = ["kernels", "other", "kernels.twb"].map(|name| folder.path().join(name));
+    run("compiles", [("TILEWRIGHT_CACHE", &cache), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_CUDA", &compiler)]);
+    let packed = CacheFolder::open_existing(&cache).unwrap().pack(&bundle, &mut |_| {}).unwrap();
+    assert!(packed.written.entries >= 2 && packed.left_out == 0, "{packed:?}");
+    run("finds", [("TILEWRIGHT_CACHE", &other), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_BUNDLES", &bundle)]);
+}
+
+fn run<const N: usize>(what: &str, variables: [(&str, &PathBuf); N]) {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "stubbed::child", "--nocapture"]).env(CHILD, "1");
-    child.env("TILEWRIGHT_CACHE", folder.path().join("kernels"));
-    let output = child.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", compiler).output().unwrap();
+    child.args(["--exact", "stubbed::child", "--nocapture"]).env(CHILD, what).env("TILEWRIGHT_CUDA", "/nowhere");
+    let output = child.envs(variables).output().unwrap();
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);
 }
 
 #[test]
 fn child() {
-    if std::env::var_os(CHILD).is_some() {
-        let device = Device::gpu(0).unwrap();
-        host_allocations(&device);
-        expressions_in_turns(&device);
-        device_memory(&device);
-        out_of_memory(&device);
-        threads(&device);
-        prefetch(&device);
-        more_parameters(&device);
+    let Ok(what) = std::env::var(CHILD) else { return };
+    let device = Device::gpu(0).unwrap();
+    if what != "all" {
+        let (x, y) = (line(&device, 1024), line(&device, 1024));
+        drop(fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.5 + y).store::<(X,)>()).call(&x, &y).unwrap());
+        drop((x.expr().exp() + &y).store::<(X,)>().eval().unwrap());
+        return assert_eq!(toolkit::attempted(), what == "compiles");
     }
+    host_allocations(&device);
+    expressions_in_turns(&device);
+    device_memory(&device);
+    out_of_memory(&device);
+    threads(&device);
+    prefetch(&device);
+    more_parameters(&device);
 }
 
 fn line(device: &Device, len: usize) -> Line {

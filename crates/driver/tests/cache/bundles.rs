@@ -9,7 +9,7 @@ use std::{
 use tilewright_driver::{Bundle, CacheFolder, Compiled, Error, KernelCache, Key, Origin, Target, TargetKind};
 
 use super::{ARCH, compiled, source};
-use crate::child;
+use crate::{child, listener::Listener};
 
 /// Where rows begin in a bundle of one target, and how far one is from the next.
 const ROWS: usize = 32 + 12;
@@ -247,7 +247,9 @@ fn conflicts_are_found() {
 fn bundles_from_the_environment() {
     let root = tempfile::tempdir().unwrap();
     let path = bundle(root.path(), 2);
-    let list = format!("{}::/no/such.twb:{}", root.path().display(), path.display());
+    let other = root.path().join("other.twb");
+    Bundle::write(&other, [(key(1), compiled("another", 40)), (key(0), kernel(0))]).unwrap();
+    let list = format!("{}::/no/such.twb:{}:{}", root.path().display(), path.display(), other.display());
     let mut command = child::command("bundles from environment");
     child::check(&command.env("TILEWRIGHT_BUNDLES", list).env("MORE", bundle_of_one(root.path())).output().unwrap());
 }
@@ -259,6 +261,8 @@ fn bundle_of_one(root: &Path) -> PathBuf {
 }
 
 pub(crate) fn child_bundles_from_environment() {
+    let listener = Listener::default();
+    tracing::subscriber::set_global_default(listener.clone()).unwrap();
     let cache = KernelCache::shared();
     assert!(!cache.is_empty());
     let origin = |number: usize| {
@@ -271,4 +275,8 @@ pub(crate) fn child_bundles_from_environment() {
     Bundle::open(child::argument("MORE")).unwrap().install();
     assert_eq!(origin(7), Some(Origin::Bundle));
     assert_eq!(cache.folder(), None, "and nothing was written anywhere");
+    let heard = listener.heard().into_iter().filter(|line| line.contains("bundle")).collect::<Vec<_>>();
+    let [folder, absent, differs, ..] = &heard[..] else { panic!("{heard:?}") };
+    assert!(folder.contains("it is no regular file") && absent.contains("/no/such.twb"), "{heard:?}");
+    assert!(differs.contains("kernels=1 name=\"cached\"") && differs.contains("other.twb"), "{heard:?}");
 }

@@ -10,6 +10,7 @@ mod keys;
 mod layers;
 mod limits;
 mod names;
+mod nvrtc;
 mod processes;
 mod statistics;
 mod without_compiler;

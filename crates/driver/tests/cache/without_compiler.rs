@@ -1,40 +1,13 @@
 //! A program whose kernels are all there does not look for a compiler.
 
-use std::{
-    env, fs,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{env, fs};
 
 use tilewright_driver::{Bundle, Compiled, Device, Error, KernelCache, Origin, TargetKind, toolkit};
-use tracing::{Event, Level, Metadata, Subscriber, span};
 
 use super::{compiled, source};
-use crate::{child, skip, stub};
+use crate::{child, listener::Listener, skip, stub};
 
 const H200: tilewright_driver::Arch = tilewright_driver::Arch::new(9, 0);
-
-/// Counts the events that tell of an attempt to find NVRTC.
-#[derive(Clone, Default)]
-struct Attempts(Arc<AtomicUsize>);
-
-impl Subscriber for Attempts {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::DEBUG && metadata.target() == "tilewright_driver"
-    }
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn event(&self, _: &Event<'_>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
-}
 
 #[test]
 fn nothing_looks_for_nvrtc() {
@@ -53,9 +26,9 @@ fn nothing_looks_for_nvrtc() {
 }
 
 pub(crate) fn child_bundle_and_no_nvrtc() {
-    let attempts = Attempts::default();
-    tracing::subscriber::set_global_default(attempts.clone()).unwrap();
-    let told = || attempts.0.load(Ordering::SeqCst);
+    let listener = Listener::default();
+    tracing::subscriber::set_global_default(listener.clone()).unwrap();
+    let told = || listener.heard().iter().filter(|event| event.starts_with("tilewright_driver: ")).count();
     let (cache, device) = (KernelCache::shared(), Device::new(0).unwrap());
     assert!(!cache.is_empty());
     assert!(cache.prefetch(source("two"), H200).wait().is_ok());
