@@ -187,6 +187,10 @@ fn refused_files() {
         assert!(reason(&error).contains("cargo xtask build-ptx"), "what to do: {error}");
         assert!(error.to_string().contains(&bad.display().to_string()), "where: {error}");
     }
+    let pipe = root.path().join("pipe");
+    if std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
+        assert!(reason(&Bundle::open(&pipe).unwrap_err()).contains("it is no regular file"), "which nobody writes to");
+    }
     let empty = root.path().join("empty");
     fs::write(&empty, "").unwrap();
     assert!(reason(&Bundle::open(&empty).unwrap_err()).contains("it is empty"));

@@ -8,7 +8,16 @@ mod codec;
 mod index;
 mod write;
 
-use std::{fmt, fs::File, os::unix::fs::PermissionsExt, path::Path, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    fs::File,
+    io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::fs::{Mode, OFlags};
 
 use super::{KernelCache, Miss, entry};
 use crate::{Compiled, Error, Key, Target, raw};
@@ -62,7 +71,10 @@ impl Bundle {
     }
 
     fn map(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| format!("{error}; {BUILD}"))?;
+        // A pipe, which is none, must not keep this waiting.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path, flags, Mode::empty());
+        let file = File::from(opened.map_err(|error| format!("{}; {BUILD}", io::Error::from(error)))?);
         let about = file.metadata().map_err(|error| error.to_string())?;
         if !about.is_file() {
             return Err(format!("it is no regular file; {BUILD}"));
