@@ -9,7 +9,7 @@ use std::{
 use tilewright_driver::{Bundle, CacheFolder, Compiled, Error, KernelCache, Key, Origin, Target, TargetKind};
 
 use super::{ARCH, compiled, source};
-use crate::{child, listener::Listener};
+use crate::{allocations, child, listener::Listener};
 
 /// Where rows begin in a bundle of one target, and how far one is from the next.
 const ROWS: usize = 32 + 12;
@@ -55,6 +55,9 @@ fn everything_comes_back() {
         open.check().unwrap();
         let target = Target::new(TargetKind::Plain, ARCH);
         assert_eq!(open.targets(), &[target][..count.min(1)]);
+        let keys: Vec<Key> = (0..=count).map(key).collect();
+        let look = || assert_eq!(keys.iter().filter(|key| open.entry(key).is_some()).count(), count);
+        assert_eq!(allocations::during(look), 0, "to look up allocates nothing");
         assert!(open.entries().zip(open.keys()).all(|(entry, key)| open.entry(&key) == Some(entry)));
         assert!(open.entries().all(|entry| entry.target == target && entry.stored_bytes <= entry.whole_bytes));
         let stored: u64 = open.entries().map(|entry| entry.stored_bytes).sum();
