@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
-use tilewright_driver::{Bundle, Compiled, Error, Key, Source, Target, compile};
+use tilewright_driver::{Arch, Bundle, Compiled, Error, Key, Source, Target, TargetKind, compile, compile_with_ptx};
 
 /// A kernel for one target.
 #[derive(Clone, Debug)]
@@ -18,7 +18,8 @@ pub struct Row {
     pub target: Target,
     /// Its place in the bundle.
     pub key: Key,
-    /// How long it took to compile; `None` for one that was in the bundle already.
+    /// How long it took to compile, an equal part of the time for forms that are compiled at once; `None` for one that was in the
+    /// bundle already.
     pub ms: Option<f64>,
     /// The code, and what the compiler says of it.
     pub code: Compiled,
@@ -67,12 +68,11 @@ pub struct Built {
     pub bytes: u64,
 }
 
-/// A kernel that is to be in the bundle.
+/// What is to be in the bundle of a kernel for an architecture: machine code, PTX or both, which are compiled at once.
 struct Wanted<'a> {
     entry: &'a Entry,
-    source: Source,
-    target: Target,
-    key: Key,
+    arch: Arch,
+    forms: Vec<(TargetKind, Key)>,
 }
 
 /// Builds the kernels for these targets into one file. What an older bundle at that place has of them is taken from it. `progress`
@@ -89,18 +89,18 @@ pub fn build(
     let (wanted, left_out) = wanted(entries, targets);
     let old = Bundle::open(out).ok();
     let count = wanted.len();
-    let results: Vec<Result<Row, Failure>> = wanted
+    let results: Vec<Result<Vec<Row>, Failure>> = wanted
         .par_iter()
         .map(|wanted| {
-            let row = row(wanted, old.as_ref());
+            let rows = wanted.rows(old.as_ref());
             progress(&wanted.entry.name(), count);
-            row
+            rows
         })
         .collect();
     let mut built = Built { left_out, ..Built::default() };
     for result in results {
         match result {
-            Ok(row) => built.rows.push(row),
+            Ok(rows) => built.rows.extend(rows),
             Err(failure) => built.failures.push(failure),
         }
     }
@@ -124,28 +124,55 @@ fn wanted<'a>(entries: &'a [Entry], targets: &Targets) -> (Vec<Wanted<'a>>, Vec<
         .par_iter()
         .map(|entry| {
             let keys = entry.source.keys();
-            let one = |target: Target| {
-                let source = Source { target: target.kind, name: entry.name(), ..entry.source.clone() };
-                Wanted { entry, source, target, key: keys.of(target) }
-            };
-            targets.of(&entry.source).into_iter().map(one).collect()
+            let mut wanted: Vec<Wanted<'a>> = Vec::new();
+            for target in targets.of(&entry.source) {
+                let form = (target.kind, keys.of(target));
+                match wanted.iter_mut().find(|wanted| wanted.arch == target.arch) {
+                    Some(wanted) => wanted.forms.push(form),
+                    None => wanted.push(Wanted { entry, arch: target.arch, forms: vec![form] }),
+                }
+            }
+            wanted
         })
         .collect();
     let left_out = entries.iter().zip(&each).filter(|(_, all)| all.is_empty()).map(|(entry, _)| entry.name()).collect();
     (each.into_iter().flatten().collect(), left_out)
 }
 
-/// From the old bundle, or compiled.
-fn row(wanted: &Wanted<'_>, old: Option<&Bundle>) -> Result<Row, Failure> {
-    let Wanted { entry, source, target, key } = wanted;
-    let row = |code, ms| Row { entry: (*entry).clone(), target: *target, key: *key, ms, code };
-    if let Some(code) = old.and_then(|old| old.get(key)) {
-        return Ok(row(code, None));
+impl Wanted<'_> {
+    /// From the old bundle, or compiled.
+    fn rows(&self, old: Option<&Bundle>) -> Result<Vec<Row>, Failure> {
+        let there = |(_, key): &(TargetKind, Key)| old.and_then(|old| old.get(key));
+        let mut codes: Vec<Option<Compiled>> = self.forms.iter().map(there).collect();
+        let missing: Vec<TargetKind> =
+            self.forms.iter().zip(&codes).filter(|(_, code)| code.is_none()).map(|((kind, _), _)| *kind).collect();
+        let mut ms = None;
+        if let Some(first) = missing.first() {
+            let begin = Instant::now();
+            let made = self.compile(&missing).map_err(|error| Failure {
+                name: self.entry.name(),
+                target: Target::new(*first, self.arch),
+                error: error.to_string(),
+            })?;
+            ms = Some(begin.elapsed().as_secs_f64() * 1e3 / made.len() as f64);
+            for code in made {
+                let place = self.forms.iter().position(|(kind, _)| *kind == code.target);
+                place.into_iter().for_each(|place| codes[place] = Some(code.clone()));
+            }
+        }
+        let row = |((kind, key), code): (&(TargetKind, Key), Option<Compiled>)| {
+            let ms = ms.filter(|_| missing.contains(kind));
+            Some(Row { entry: self.entry.clone(), target: Target::new(*kind, self.arch), key: *key, ms, code: code? })
+        };
+        Ok(self.forms.iter().zip(codes).filter_map(row).collect())
     }
-    let start = Instant::now();
-    match compile(source, target.arch) {
-        Ok(code) => Ok(row(code, Some(start.elapsed().as_secs_f64() * 1e3))),
-        Err(error) => Err(Failure { name: entry.name(), target: *target, error: error.to_string() }),
+
+    fn compile(&self, missing: &[TargetKind]) -> Result<Vec<Compiled>, Error> {
+        let source = |kind| Source { target: kind, name: self.entry.name(), ..self.entry.source.clone() };
+        if missing.contains(&TargetKind::Plain) && missing.contains(&TargetKind::Portable) {
+            return Ok(compile_with_ptx(&source(TargetKind::Plain), self.arch)?.into());
+        }
+        missing.iter().map(|kind| compile(&source(*kind), self.arch)).collect()
     }
 }
 

@@ -70,6 +70,28 @@ pub struct KernelResources {
 /// A source with errors is [`Error::Compile`]: the message names the op, then the log; the source is written to a file. The
 /// ptxas warning C7510 (wgmma serialised) is an error too.
 pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
+    let (images, compiled) = images(source, arch, &[source.target != TargetKind::Portable])?;
+    Ok(Compiled { image: images.into_iter().next().unwrap_or_default(), ..compiled })
+}
+
+/// The machine code of a [`TargetKind::Plain`] source, and the PTX that it is made from: what [`compile`] gives of both, in little more
+/// than the time for one.
+pub fn compile_with_ptx(source: &Source, arch: Arch) -> Result<[Compiled; 2], Error> {
+    let source = Source { target: TargetKind::Plain, ..source.clone() };
+    let (images, cubin) = images(&source, arch, &[true, false])?;
+    let [image, text] = images.try_into().unwrap_or_default();
+    let ptx = Compiled {
+        target: TargetKind::Portable,
+        kernels: Vec::new(),
+        log: String::new(),
+        image: text,
+        ..cubin.clone()
+    };
+    Ok([Compiled { image, ..cubin }, ptx])
+}
+
+/// What was compiled, a cubin or PTX for each of `cubins`, and all else that is known of it.
+fn images(source: &Source, arch: Arch, cubins: &[bool]) -> Result<(Vec<Vec<u8>>, Compiled), Error> {
     let _running = Running::begin().ok_or(Error::Ending)?;
     let nvrtc = toolkit::nvrtc()?;
     let options = source.all_options(arch);
@@ -94,9 +116,8 @@ pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
     let arguments = told.chain(quiet).map(|option| c("an option", option));
     let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
 
-    let cubin = source.target != TargetKind::Portable;
-    let (log, image) = nvrtc.raw.compile([&name, &text], &headers, &arguments, cubin)?;
-    let image = image.map_err(|error| match error {
+    let (log, images) = nvrtc.raw.compile([&name, &text], &headers, &arguments, cubins)?;
+    let images = images.map_err(|error| match error {
         Error::Nvrtc { code: INVALID_OPTION | ERRORS_IN_SOURCE, .. } => {
             let source_path = write_failed(source, arch, &options, &log);
             Error::Compile { name: source.name.clone(), log: log.clone(), source_path }
@@ -107,15 +128,8 @@ pub fn compile(source: &Source, arch: Arch) -> Result<Compiled, Error> {
         return Err(Error::SerializedWgmma { name: source.name.clone(), log });
     }
     let kernels = log::kernels(&log);
-    Ok(Compiled {
-        name: source.name.clone(),
-        arch,
-        target: source.target,
-        compiler: nvrtc.version,
-        kernels,
-        log,
-        image,
-    })
+    let (name, target, compiler) = (source.name.clone(), source.target, nvrtc.version);
+    Ok((images, Compiled { name, arch, target, compiler, kernels, log, image: Vec::new() }))
 }
 
 /// Writes what did not compile where the user can look at it: the text first, so that the log's line numbers hold.

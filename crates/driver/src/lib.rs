@@ -30,7 +30,7 @@ pub use cache::{
     Bundle, BundleEntry, BundleStatistics, CacheEntry, CacheFolder, FolderStatistics, KernelCache, Origin, Packed,
     Pending, Statistics,
 };
-pub use compile::{Compiled, KernelResources, compile};
+pub use compile::{Compiled, KernelResources, compile, compile_with_ptx};
 pub use device::Device;
 pub use error::Error;
 pub use graph::Graph;

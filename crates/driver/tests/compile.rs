@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use tilewright_driver::{Arch, Error, KernelCache, Origin, Source, TargetKind, compile, toolkit};
+use tilewright_driver::{Arch, Error, KernelCache, Origin, Source, TargetKind, compile, compile_with_ptx, toolkit};
 
 use crate::{child, skip};
 
@@ -38,6 +38,25 @@ extern "C" __global__ void empty() {}
 
 fn kernel() -> Source {
     Source { headers: vec![("types.h".into(), "using i64 = long long;\n".into())], ..source(KERNEL) }
+}
+
+/// Both forms from one compilation are what each is by itself.
+#[test]
+fn machine_code_and_its_ptx_at_once() {
+    if !has_nvrtc("compile::machine_code_and_its_ptx_at_once") {
+        return;
+    }
+    for arch in [Arch::new(8, 0), H200] {
+        let both = compile_with_ptx(&kernel(), arch).unwrap();
+        let alone = [TargetKind::Plain, TargetKind::Portable]
+            .map(|target| compile(&Source { target, ..kernel() }, arch).unwrap());
+        for (both, alone) in both.iter().zip(&alone) {
+            assert_eq!((both.built_for(), both.compiler), (alone.built_for(), alone.compiler));
+            assert_eq!((&both.kernels, &both.name), (&alone.kernels, &alone.name));
+            assert!(both.image == alone.image, "{}", both.built_for());
+        }
+    }
+    assert!(matches!(compile_with_ptx(&source("no C++"), H200), Err(Error::Compile { .. })));
 }
 
 #[test]

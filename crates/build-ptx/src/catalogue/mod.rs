@@ -131,8 +131,8 @@ impl Entries {
     }
 }
 
-/// Elements of a tensor that counts as one of a GPU: more than travel with a launch.
-const MANY: usize = 1 << 17;
+/// Elements of a tensor that counts as one of a GPU, every other one too: more than travel with a launch.
+const MANY: usize = 1 << 18;
 
 /// A tensor of zeros.
 fn zeros<T: Item, L: tilewright_dims::Dims, const N: usize>(extents: [usize; N]) -> Result<Tensor<T, L>, Error> {

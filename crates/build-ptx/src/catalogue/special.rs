@@ -27,15 +27,15 @@ fn rows<T: Item>() -> Result<[Placed<T>; 3], Error> {
 pub(super) fn add(entries: &mut Entries) -> Result<(), Error> {
     macro_rules! of_one {
         ($($f:ident)*) => { $(
-            one(entries, (stringify!($f), "f32"), &fuse(|x: Row<f32>| special::$f::of(x).store::<(X,)>()))?;
-            one(entries, (stringify!($f), "f64"), &fuse(|x: Row<f64>| special::$f::of(x).store::<(X,)>()))?;
+            one(entries, (concat!("special::", stringify!($f)), "f32"), &fuse(|x: Row<f32>| special::$f::of(x).store::<(X,)>()))?;
+            one(entries, (concat!("special::", stringify!($f)), "f64"), &fuse(|x: Row<f64>| special::$f::of(x).store::<(X,)>()))?;
         )* };
     }
     macro_rules! of_two {
         ($($f:ident)*) => { of_two!(@f32 $($f)*); of_two!(@f64 $($f)*); };
         (@$t:ident $($f:ident)*) => { $(
             let f = fuse(|x: Row<$t>, y: Row<$t>| special::$f::of(x, y).store::<(X,)>());
-            two(entries, (stringify!($f), stringify!($t)), &f)?;
+            two(entries, (concat!("special::", stringify!($f)), stringify!($t)), &f)?;
         )* };
     }
     macro_rules! of_complex {
@@ -47,14 +47,14 @@ pub(super) fn add(entries: &mut Entries) -> Result<(), Error> {
             });
             for (memory, x) in rows::<$t>()? {
                 let variant = format!("{}, {memory}", stringify!($t));
-                entries.plan(Suite::Functions, (stringify!($f), &variant), &f.plan(&x, &x)?)?;
+                entries.plan(Suite::Functions, (concat!("special::", stringify!($f)), &variant), &f.plan(&x, &x)?)?;
             }
         )* };
     }
     macro_rules! of_integers {
         ($($f:ident $t:ident)*) => { $(
             let f = fuse(|x: Row<$t>, y: Row<$t>| special::$f::of(x, y).store::<(X,)>());
-            two(entries, (stringify!($f), stringify!($t)), &f)?;
+            two(entries, (concat!("special::", stringify!($f)), stringify!($t)), &f)?;
         )* };
     }
     of_one!(digamma trigamma lgamma gamma erf erfc erfcx erfinv ndtr log_ndtr ndtri sinc sin_pi cos_pi entr logit bessel_j0

@@ -69,14 +69,14 @@ impl Compiler {
         Ok(list)
     }
 
-    /// The log, and the image (a cubin, else PTX) or the error that the compilation ended with.
+    /// The log, and the images (of each a cubin, else PTX) or the error that the compilation ended with.
     pub(crate) fn compile(
         &self,
         [name, text]: [&CStr; 2],
         headers: &[[CString; 2]],
         options: &[CString],
-        cubin: bool,
-    ) -> Result<(String, Result<Vec<u8>, Error>), Error> {
+        cubins: &[bool],
+    ) -> Result<Compilation, Error> {
         let names: Vec<_> = headers.iter().map(|[name, _]| name.as_ptr()).collect();
         let texts: Vec<_> = headers.iter().map(|[_, text]| text.as_ptr()).collect();
         let options: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
@@ -91,14 +91,18 @@ impl Compiler {
         // SAFETY: the program is alive; the options end in NUL.
         let code = unsafe { (table.nvrtcCompileProgram)(handle, options.len() as c_int, options.as_ptr()) };
         let log = program.read(table.nvrtcGetProgramLogSize, table.nvrtcGetProgramLog)?;
-        let image = compiler_check("nvrtcCompileProgram", code).and_then(|()| match cubin {
+        let image = |cubin: &bool| match cubin {
             true => program.read(table.nvrtcGetCUBINSize, table.nvrtcGetCUBIN),
             false => program.read(table.nvrtcGetPTXSize, table.nvrtcGetPTX),
-        });
+        };
+        let images = compiler_check("nvrtcCompileProgram", code).and_then(|()| cubins.iter().map(image).collect());
         let log = String::from_utf8_lossy(&log).trim_end_matches('\0').to_owned();
-        Ok((log, image))
+        Ok((log, images))
     }
 }
+
+/// The log, and the images or why there are none.
+pub(crate) type Compilation = (String, Result<Vec<Vec<u8>>, Error>);
 
 struct Program<'a> {
     table: &'a NvrtcTable,
