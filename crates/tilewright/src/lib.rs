@@ -20,6 +20,9 @@ pub use tilewright_expr as expr;
 pub use tilewright_expr::colour;
 pub use tilewright_special as special;
 
+/// Kernels built ahead, in a file or in the program: `include_bundle!("kernels.twb")?.install()`.
+pub use tilewright_driver::{Bundle, include_bundle};
+
 /// Parts of your own: scalar functions, reads, patterns and writes.
 pub mod extend {
     #[doc(inline)]
@@ -29,4 +32,4 @@ pub mod extend {
 }
 
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
-pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, Prefetch, npp, opencv, record};
+pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, Plan, Prefetch, npp, opencv, record};
