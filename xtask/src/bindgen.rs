@@ -75,21 +75,18 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// Whether libclang is on this machine, where this command looks for it.
 pub fn has_libclang() -> bool {
-    given().is_some() || wheel().and_then(|wheel| wheel.folder(FOLDER)).is_some_and(|f| f.join(LIBRARY).is_file())
+    let unpacked = || Wheel::for_this_machine(&LIBCLANG).ok()?.folder(FOLDER);
+    given().is_some() || unpacked().is_some_and(|folder| folder.join(LIBRARY).is_file())
 }
 
 fn given() -> Option<PathBuf> {
     std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-fn wheel() -> Option<&'static Wheel> {
-    LIBCLANG.iter().find(|wheel| wheel.host == std::env::consts::ARCH)
-}
-
 fn libclang() -> Result<PathBuf> {
     if let Some(folder) = given() {
         return Ok(folder);
     }
-    let wheel = wheel().with_context(|| format!("there is no libclang wheel for this machine; set {VARIABLE}"))?;
+    let wheel = Wheel::for_this_machine(&LIBCLANG).with_context(|| format!("set {VARIABLE}"))?;
     toolkit::with_bar(|progress| wheel.install(FOLDER, &[LIBRARY], progress)).context("libclang cannot be installed")
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arch, Error, KernelCache, Source, Target, TargetKind, ending::Running, folder::Folder, log, toolkit};
+use crate::{Arch, Error, KernelCache, Source, Target, TargetKind, ending::Running, folder::Folder, toolkit};
 
 const INVALID_OPTION: u32 = 5;
 const ERRORS_IN_SOURCE: u32 = 6;
@@ -127,7 +127,7 @@ fn images(source: &Source, arch: Arch, cubins: &[bool]) -> Result<(Vec<Vec<u8>>,
     if log.contains("C7510") {
         return Err(Error::SerializedWgmma { name: source.name.clone(), log });
     }
-    let kernels = log::kernels(&log);
+    let kernels = KernelResources::from_log(&log);
     let (name, target, compiler) = (source.name.clone(), source.target, nvrtc.version);
     Ok((images, Compiled { name, arch, target, compiler, kernels, log, image: Vec::new() }))
 }

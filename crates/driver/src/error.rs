@@ -241,9 +241,12 @@ pub enum Error {
     },
     /// `python3 -m pip` cannot be run.
     #[error(
-        "cannot fetch NVRTC, `python3 -m pip` does not run ({reason}); install python3-pip, or set TILEWRIGHT_CUDA to a folder with libnvrtc"
+        "cannot fetch {package}, `python3 -m pip` does not run ({reason}); install python3-pip{}",
+        instead(package)
     )]
     NoPip {
+        /// What was wanted.
+        package: &'static str,
         /// What happened.
         reason: String,
     },
@@ -270,9 +273,11 @@ pub enum Error {
         /// The hash of what came.
         got: String,
     },
-    /// NVIDIA offers no NVRTC for this kind of machine.
-    #[error("there is no NVRTC wheel for {host}; set TILEWRIGHT_CUDA to a folder with libnvrtc")]
+    /// PyPI has no wheel of a package for this kind of machine.
+    #[error("there is no wheel of {package} for {host}{}", instead(package))]
     NoWheel {
+        /// What was wanted.
+        package: &'static str,
         /// The machine's architecture.
         host: &'static str,
     },
@@ -308,6 +313,11 @@ impl Error {
     pub(crate) fn file(doing: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
         move |error| Self::File { doing, path: path.into(), reason: error.to_string() }
     }
+}
+
+/// What to do without a wheel.
+fn instead(package: &str) -> &'static str {
+    if package.contains("nvrtc") { ", or set TILEWRIGHT_CUDA to a folder with libnvrtc" } else { "" }
 }
 
 fn list(items: &[String]) -> String {

@@ -2,29 +2,32 @@
 
 use crate::KernelResources;
 
-/// One entry for each `Compiling entry function`, in the log's order.
-pub(crate) fn kernels(log: &str) -> Vec<KernelResources> {
-    let mut list: Vec<KernelResources> = Vec::new();
-    // Device functions that were not inlined have property lines too; only those of the kernel count.
-    let mut about_kernel = false;
-    for line in log.lines() {
-        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-            let name = rest.split('\'').next().unwrap_or_default().to_owned();
-            list.push(KernelResources { name, ..Default::default() });
-        } else if let Some((_, name)) = line.split_once("Function properties for ") {
-            about_kernel = list.last().is_some_and(|kernel| kernel.name == name.trim());
-        } else if let Some(kernel) = list.last_mut() {
-            if about_kernel && line.contains("stack frame") {
-                kernel.stack_bytes = number_before(line, " bytes stack frame");
-                kernel.spill_store_bytes = number_before(line, " bytes spill stores");
-                kernel.spill_load_bytes = number_before(line, " bytes spill loads");
-            } else if line.contains("Used ") {
-                kernel.registers = number_before(line, " registers");
-                kernel.shared_bytes = number_before(line, " bytes smem");
+impl KernelResources {
+    /// Reads what ptxas says with `-v`, alone or inside NVRTC: an entry for each `Compiling entry function`, in the log's order.
+    /// What the log does not say is 0.
+    pub fn from_log(log: &str) -> Vec<Self> {
+        let mut list: Vec<Self> = Vec::new();
+        // Device functions that were not inlined have property lines too; only those of the kernel count.
+        let mut about_kernel = false;
+        for line in log.lines() {
+            if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+                let name = rest.split('\'').next().unwrap_or_default().to_owned();
+                list.push(Self { name, ..Default::default() });
+            } else if let Some((_, name)) = line.split_once("Function properties for ") {
+                about_kernel = list.last().is_some_and(|kernel| kernel.name == name.trim());
+            } else if let Some(kernel) = list.last_mut() {
+                if about_kernel && line.contains("stack frame") {
+                    kernel.stack_bytes = number_before(line, " bytes stack frame");
+                    kernel.spill_store_bytes = number_before(line, " bytes spill stores");
+                    kernel.spill_load_bytes = number_before(line, " bytes spill loads");
+                } else if line.contains("Used ") {
+                    kernel.registers = number_before(line, " registers");
+                    kernel.shared_bytes = number_before(line, " bytes smem");
+                }
             }
         }
+        list
     }
-    list
 }
 
 /// The number that stands before `unit`, 0 if there is none.
@@ -51,7 +54,7 @@ mod tests {
             ptxas info    : Function properties for second\n\
             \x20   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
             ptxas info    : Used 255 registers, used 0 barriers\n";
-        let [first, second] = &kernels(log)[..] else { panic!("two kernels") };
+        let [first, second] = &KernelResources::from_log(log)[..] else { panic!("two kernels") };
         let numbers =
             |k: &KernelResources| (k.registers, k.stack_bytes, k.spill_store_bytes, k.spill_load_bytes, k.shared_bytes);
         assert_eq!((first.name.as_str(), numbers(first)), ("first", (14, 8, 12, 16, 1024)));
@@ -61,7 +64,7 @@ mod tests {
     #[test]
     fn other_texts_give_nothing() {
         for log in ["", "Used registers", "Compiling entry function '", "é bytes smem", "Used é registers"] {
-            assert!(kernels(log).iter().all(|kernel| kernel.registers == 0));
+            assert!(KernelResources::from_log(log).iter().all(|kernel| kernel.registers == 0));
         }
     }
 }

@@ -60,7 +60,7 @@ const WHEELS: [(i32, Wheel); 4] = [
 fn wheel() -> Result<&'static Wheel, Error> {
     let (host, newest) = (std::env::consts::ARCH, newest_served());
     let fits = |(major, wheel): &&(i32, Wheel)| wheel.host == host && *major <= newest;
-    WHEELS.iter().find(fits).map(|(_, wheel)| wheel).ok_or(Error::NoWheel { host })
+    WHEELS.iter().find(fits).map(|(_, wheel)| wheel).ok_or(Error::NoWheel { package: "NVRTC", host })
 }
 
 /// The pip requirement that [`install`] would fetch for this machine's driver, and its size in bytes.

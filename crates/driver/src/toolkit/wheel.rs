@@ -1,9 +1,9 @@
-//! Wheels of PyPI, pinned by their hash: fetched with pip, compared, and their libraries unpacked.
+//! Wheels of PyPI, pinned by their hash: fetched with pip, compared, and what is wanted of them unpacked.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io,
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -36,11 +36,11 @@ pub enum Stage {
     Download,
     /// The wheel is compared with the pinned hash.
     Verify,
-    /// The libraries are unpacked.
+    /// The files that are wanted are unpacked.
     Unpack,
 }
 
-/// A wheel with shared libraries, one file of one version, pinned by its hash.
+/// A wheel with libraries or programs, one file of one version, pinned by its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wheel {
     /// The architecture that it is for, as in [`std::env::consts::ARCH`].
@@ -56,26 +56,28 @@ pub struct Wheel {
 }
 
 impl Wheel {
+    /// The one of `wheels`, all of one package, that is for this kind of machine. None is [`Error::NoWheel`].
+    pub fn for_this_machine(wheels: &'static [Wheel]) -> Result<&'static Wheel, Error> {
+        let host = std::env::consts::ARCH;
+        let package = wheels.first().map_or("anything", |wheel| wheel.package);
+        wheels.iter().find(|wheel| wheel.host == host).ok_or(Error::NoWheel { package, host })
+    }
+
     /// The folder that [`install`](Wheel::install) fills: `<cache>/tilewright/<under>/<version>`; nothing without a cache folder.
     pub fn folder(&self, under: &str) -> Option<PathBuf> {
         Some(cache_home()?.join(under).join(self.version))
     }
 
     /// Fetches the wheel with `python3 -m pip download`, so that pip's mirror settings hold, compares it with the hash, and
-    /// unpacks its libraries to [`folder`](Wheel::folder), which is returned. Nothing is fetched when that folder has a file for
-    /// each of `libraries`, which are the starts of names.
+    /// unpacks the files whose names start with one of `files` to [`folder`](Wheel::folder), which is returned; programs can be
+    /// run there. Nothing is fetched when that folder has a file for each of `files`.
     ///
     /// No pip is [`Error::NoPip`]; a failed download, a wrong hash or a full disk leave nothing behind.
-    pub fn install(
-        &self,
-        under: &str,
-        libraries: &[&str],
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<PathBuf, Error> {
+    pub fn install(&self, under: &str, files: &[&str], progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, Error> {
         let target = self.folder(under).ok_or(Error::NoCacheFolder)?;
         let root = target.parent().unwrap_or(&target);
         Folder::open(root).map_err(|reason| Error::File { doing: "use", path: root.into(), reason })?;
-        if is_complete(&target, libraries) {
+        if is_complete(&target, files) {
             return Ok(target);
         }
 
@@ -84,16 +86,16 @@ impl Wheel {
         verify(self, &file, progress)?;
         let unpacked = scratch.0.join("unpacked");
         make_folder(&unpacked)?;
-        unpack(&file, &unpacked, progress)?;
-        put_in_place(&unpacked, &target, libraries)?;
+        unpack(&file, &unpacked, files, progress)?;
+        put_in_place(&unpacked, &target, files)?;
         Ok(target)
     }
 }
 
-fn is_complete(folder: &Path, libraries: &[&str]) -> bool {
+fn is_complete(folder: &Path, files: &[&str]) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let names: Vec<_> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    libraries.iter().all(|start| names.iter().any(|name| name.starts_with(start)))
+    files.iter().all(|start| names.iter().any(|name| name.starts_with(start)))
 }
 
 /// A folder that is removed with everything inside when it goes out of scope.
@@ -137,15 +139,12 @@ fn download(wheel: &Wheel, scratch: &Path, progress: &mut dyn FnMut(Progress)) -
         .stdout(Stdio::null())
         .stderr(log)
         .spawn()
-        .map_err(|error| Error::NoPip { reason: format!("python3: {error}") })?;
+        .map_err(|error| Error::NoPip { package: wheel.package, reason: format!("python3: {error}") })?;
 
-    let status = watch(&mut child, scratch, |bytes| {
-        let total = wheel.bytes;
-        progress(Progress { stage: Stage::Download, bytes: bytes.min(total), total });
-    })?;
+    let status = watch(&mut child, wheel, scratch, progress)?;
     let stderr = fs::read_to_string(&errors).unwrap_or_default();
     if stderr.contains("No module named pip") {
-        return Err(Error::NoPip { reason: "python3 has no module pip".into() });
+        return Err(Error::NoPip { package: wheel.package, reason: "python3 has no module pip".into() });
     }
     let found = fs::read_dir(&wheels).ok().and_then(|mut entries| Some(entries.next()?.ok()?.path()));
     match found {
@@ -154,14 +153,20 @@ fn download(wheel: &Wheel, scratch: &Path, progress: &mut dyn FnMut(Progress)) -
     }
 }
 
-fn watch(child: &mut Child, folder: &Path, mut report: impl FnMut(u64)) -> Result<std::process::ExitStatus, Error> {
+fn watch(
+    child: &mut Child,
+    wheel: &Wheel,
+    folder: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<std::process::ExitStatus, Error> {
+    let total = wheel.bytes;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
-            Ok(None) => report(bytes_below(folder)),
+            Ok(None) => progress(Progress { stage: Stage::Download, bytes: bytes_below(folder).min(total), total }),
             Err(error) => {
                 let _ = child.kill();
-                return Err(Error::NoPip { reason: error.to_string() });
+                return Err(Error::NoPip { package: wheel.package, reason: error.to_string() });
             }
         }
         thread::sleep(Duration::from_millis(50));
@@ -200,7 +205,7 @@ fn verify(wheel: &Wheel, file: &Path, progress: &mut dyn FnMut(Progress)) -> Res
     Err(Error::Hash { file, expected: wheel.sha256, got })
 }
 
-fn unpack(wheel: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+fn unpack(wheel: &Path, target: &Path, files: &[&str], progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
     let broken = |error: zip::result::ZipError| Error::file("unpack", wheel)(io::Error::other(error));
     let mut archive = zip::ZipArchive::new(File::open(wheel).map_err(Error::file("read", wheel))?).map_err(broken)?;
     let mut wanted = Vec::new();
@@ -209,16 +214,18 @@ fn unpack(wheel: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) -> Re
         let entry = archive.by_index(index).map_err(broken)?;
         let name = entry.name().map_err(broken)?;
         let name = name.rsplit('/').next().unwrap_or_default();
-        // The `.alt` twins are the same compiler built another way.
-        if name.starts_with("lib") && name.contains(".so") && !name.contains(".alt.") {
+        if files.iter().any(|start| name.starts_with(start)) {
             total += entry.size();
-            wanted.push((index, target.join(name)));
+            let is_program = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
+            wanted.push((index, target.join(name), if is_program { 0o755 } else { 0o644 }));
         }
     }
     let mut bytes = 0;
-    for (index, path) in wanted {
+    for (index, path, mode) in wanted {
         let mut entry = archive.by_index(index).map_err(broken)?;
-        let mut file = File::create_new(&path).map_err(Error::file("write", &path))?;
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.write(true).create_new(true).mode(mode).open(&path).map_err(Error::file("write", &path))?;
         progress(Progress { stage: Stage::Unpack, bytes, total });
         bytes += io::copy(&mut entry, &mut file).map_err(Error::file("write", &path))?;
         progress(Progress { stage: Stage::Unpack, bytes, total });
@@ -227,8 +234,8 @@ fn unpack(wheel: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) -> Re
 }
 
 /// Renames the finished folder. If another process was faster, its folder stays.
-fn put_in_place(unpacked: &Path, target: &Path, libraries: &[&str]) -> Result<(), Error> {
-    if fs::rename(unpacked, target).is_ok() || is_complete(target, libraries) {
+fn put_in_place(unpacked: &Path, target: &Path, files: &[&str]) -> Result<(), Error> {
+    if fs::rename(unpacked, target).is_ok() || is_complete(target, files) {
         return Ok(());
     }
     let _ = fs::remove_dir_all(target); // what an interrupted removal left
