@@ -16,8 +16,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fetches NVRTC, NVIDIA's run-time compiler, into the user's cache directory.
-    Toolkit,
+    /// Fetches NVIDIA's run-time compiler (NVRTC), or other tools, into the user's cache directory.
+    Toolkit(toolkit::Options),
     /// Runs everything that can be tested on this machine and names what was skipped.
     Test(test::Options),
     /// Checks the rules of the house that a program can check.
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Toolkit => toolkit::run(),
+        Command::Toolkit(options) => toolkit::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Tidy => tidy::run(),
         Command::Bench(options) => bench::run(&options),
