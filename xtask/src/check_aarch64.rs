@@ -3,7 +3,8 @@
 //! A toolchain that has the target's standard library checks directly. Otherwise the standard library is checked from
 //! its sources first, which needs a compiler with sources: the active one, or Debian's `rustc-web` + `rust-web-src`.
 
-use crate::compiler;
+use crate::compiler::{self, MENDS};
+use crate::machine::Machine;
 use crate::workspace::{self, Packages};
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -13,9 +14,9 @@ const TARGET: &str = "aarch64-unknown-linux-gnu";
 /// Runs `cargo check` over everything under `crates/`.
 pub fn run() -> Result<()> {
     let Some(compiler) = find() else {
+        let mends = MENDS.join("\n  ");
         bail!(
-            "no compiler here can build for {TARGET}; any one of these mends it:\n  \
-             rustup target add {TARGET}\n  rustup component add rust-src\n  apt-get install rustc-web rust-web-src"
+            "no compiler here can build for {TARGET}; any one of these mends it:\n  rustup target add {TARGET}\n  {mends}"
         );
     };
     let mut check = workspace::cargo();
@@ -47,8 +48,10 @@ enum Compiler {
 }
 
 fn find() -> Option<Compiler> {
-    if compiler::has_target(&compiler::active(), TARGET) {
+    let machine = Machine::this();
+    if compiler::has_target(&machine, &compiler::active(&machine), TARGET) {
         return Some(Compiler::Ready);
     }
-    compiler::with_sources().map(Compiler::WithSources)
+    let first = compiler::with_sources(&machine).into_iter().find_map(Result::ok);
+    first.map(|compiler| Compiler::WithSources(compiler.rustc))
 }

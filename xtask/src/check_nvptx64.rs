@@ -1,14 +1,17 @@
 //! `cargo xtask check-nvptx64`: builds `tilewright-dims` for NVIDIA GPUs, in a kernel whose PTX it reads.
 //!
-//! The target comes as sources only, so this needs a compiler that has them: the active one, or Debian's `rustc-web` +
-//! `rust-web-src`. With whole-program optimisation the compiler merges all crates itself, and the assembly that it prints is
-//! finished PTX: nothing is left for a linker, which is `true`.
+//! It is built as kernels written in Rust are, by the compiler's own target.
 
+use crate::gpu_kernels::backend::{PtxBackend, Request};
+use crate::gpu_kernels::nvptx64::{Nvptx64, TARGET};
+use crate::machine::Machine;
 use crate::{compiler, workspace};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
+use tilewright_driver::Arch;
 
-const TARGET: &str = "nvptx64-nvidia-cuda";
+/// What the kernels are built for.
+const ARCH: Arch = Arch::new(9, 0);
 const KERNELS: &str = include_str!("check_nvptx64/kernels.rs");
 
 /// What the offset of the folded tensor is made of: block and remainder of K, and no division.
@@ -18,14 +21,7 @@ const REFUSED: [&str; 5] = ["call", "trap", "div.", "rem.", "bra"];
 
 /// Builds and compares.
 pub fn run() -> Result<()> {
-    let Some(rustc) = compiler::with_sources() else {
-        bail!(
-            "no compiler here has the sources for {TARGET}; either of these mends it:\n  \
-             rustup component add rust-src\n  apt-get install rustc-web rust-web-src"
-        );
-    };
-    let folder = compiler::target_folder("check-nvptx64");
-    let ptx = build(&rustc, &folder)?;
+    let ptx = build(&compiler::target_folder("check-nvptx64"))?;
     let (typed, by_hand) = (instructions(&ptx, "typed")?, instructions(&ptx, "by_hand")?);
     check(&typed, &by_hand)
         .with_context(|| format!("typed:\n{}\nby hand:\n{}", typed.join("\n"), by_hand.join("\n")))?;
@@ -34,27 +30,19 @@ pub fn run() -> Result<()> {
 }
 
 /// The PTX of [`KERNELS`], built as a package of its own.
-fn build(rustc: &Path, folder: &Path) -> Result<String> {
+fn build(folder: &Path) -> Result<String> {
     let package = folder.join("kernels");
     std::fs::create_dir_all(package.join("src")).with_context(|| format!("cannot make {}", package.display()))?;
     let manifest = format!(
         "[package]\nname = \"kernels\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ntilewright-dims = {{ path = {:?} }}\n\n\
-         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\n",
+         [dependencies]\ntilewright-dims = {{ path = {:?} }}\n",
         workspace::root().join("crates/dims")
     );
     write(&package.join("Cargo.toml"), &manifest)?;
     write(&package.join("src/lib.rs"), KERNELS)?;
 
-    let output = folder.join("kernels.ptx");
-    let mut cargo = workspace::cargo();
-    cargo.current_dir(&package).args(["rustc", "--quiet", "--release", "--target", TARGET, "-Zbuild-std=core"]);
-    cargo.args(["--crate-type", "cdylib", "--"]).arg(format!("--emit=asm={}", output.display()));
-    cargo.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", folder);
-    cargo.env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", "true");
-    cargo.env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_RUSTFLAGS", "-Ctarget-cpu=sm_90");
-    workspace::run(&mut cargo)?;
-    std::fs::read_to_string(&output).with_context(|| format!("cannot read {}", output.display()))
+    let request = Request { package, arch: ARCH, target_folder: folder.to_owned() };
+    Ok(Nvptx64::new(&Machine::this()).build(&request)?.text)
 }
 
 /// Leaves a file alone that says this already, so that nothing is built again.

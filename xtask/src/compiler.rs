@@ -1,26 +1,74 @@
 //! Compilers that can build for a target other than this machine's.
 
+use crate::machine::Machine;
 use crate::workspace;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Where Debian puts its compiler.
 const DEBIAN: &str = "/usr/bin/rustc";
 
+/// What brings a compiler with sources, each alone.
+pub const MENDS: [&str; 3] = [
+    "rustup component add rust-src",
+    "apt-get install rustc-web rust-web-src",
+    "rustup toolchain install nightly --component rust-src",
+];
+
+/// A compiler that has the sources of its standard library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// The program.
+    pub rustc: PathBuf,
+    /// Its version and that of its LLVM: what decides which code it makes.
+    pub version: String,
+    /// The folder that its libraries lie in.
+    pub sysroot: PathBuf,
+}
+
+impl Compiler {
+    /// The sources of its standard library.
+    pub fn sources(&self) -> PathBuf {
+        sources(&self.sysroot)
+    }
+}
+
+impl fmt::Display for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.version, self.rustc.display())
+    }
+}
+
 /// The compiler that cargo would use.
-pub fn active() -> PathBuf {
-    std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from)
+pub fn active(machine: &Machine) -> PathBuf {
+    machine.variable("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from)
 }
 
 /// Whether a compiler has the standard library of a target.
-pub fn has_target(rustc: &Path, target: &str) -> bool {
-    library_folder(rustc).is_some_and(|folder| folder.join(target).join("lib").is_dir())
+pub fn has_target(machine: &Machine, rustc: &Path, target: &str) -> bool {
+    machine
+        .output(rustc, &["--print", "sysroot"])
+        .is_ok_and(|sysroot| Path::new(sysroot.trim()).join("lib/rustlib").join(target).join("lib").is_dir())
 }
 
-/// A compiler, new enough for the workspace, that has the sources of its standard library: the active one, or Debian's
-/// `rustc-web` with `rust-web-src`.
-pub fn with_sources() -> Option<PathBuf> {
-    [active(), DEBIAN.into()].into_iter().find(|rustc| has_sources(rustc) && is_new_enough(rustc))
+/// Every place where a compiler that is new enough for the workspace and has the sources of its standard library may be: the
+/// active one, Debian's `rustc-web` with `rust-web-src`, rustup's nightly; where there is none, why.
+pub fn with_sources(machine: &Machine) -> Vec<Result<Compiler, String>> {
+    let in_path = active(machine);
+    let found = machine.program(&in_path).ok_or_else(|| "not in PATH".to_owned());
+    let debian = machine.at(DEBIAN);
+    let is_there = if debian.is_file() { Ok(debian) } else { Err("not there".to_owned()) };
+    let nightly = machine.program("rustup").ok_or_else(|| "there is no rustup".to_owned()).and_then(|rustup| {
+        machine.output(&rustup, &["which", "--toolchain", "nightly", "rustc"]).map(|line| PathBuf::from(line.trim()))
+    });
+    [
+        (format!("the active one, {}", in_path.display()), found),
+        (format!("Debian's, {DEBIAN}"), is_there),
+        ("rustup's nightly".to_owned(), nightly),
+    ]
+    .into_iter()
+    .map(|(name, rustc)| rustc.and_then(|rustc| examine(machine, rustc)).map_err(|reason| format!("{name}: {reason}")))
+    .collect()
 }
 
 /// A folder of its own below cargo's, so that the flags of a check do not undo the builds of others.
@@ -29,20 +77,24 @@ pub fn target_folder(name: &str) -> PathBuf {
     workspace::root().join(target).join(name)
 }
 
-fn library_folder(rustc: &Path) -> Option<PathBuf> {
-    let sysroot = workspace::first_line(Command::new(rustc).args(["--print", "sysroot"]))?;
-    Some(Path::new(&sysroot).join("lib/rustlib"))
+fn examine(machine: &Machine, rustc: PathBuf) -> Result<Compiler, String> {
+    let text = machine.output(&rustc, &["-vV"])?;
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("unknown").trim();
+    let (release, least) = (field("release:"), env!("CARGO_PKG_RUST_VERSION"));
+    if numbers(release) < numbers(least) {
+        return Err(format!("its version is {release}, {least} is the least"));
+    }
+    let sysroot = PathBuf::from(machine.output(&rustc, &["--print", "sysroot"])?.trim());
+    let sources = sources(&sysroot);
+    if !sources.join("library/Cargo.lock").is_file() {
+        return Err(format!("rustc {release} has no sources in {}", sources.display()));
+    }
+    let version = format!("rustc {release}, LLVM {}", field("LLVM version:"));
+    Ok(Compiler { rustc, version, sysroot })
 }
 
-fn has_sources(rustc: &Path) -> bool {
-    library_folder(rustc).is_some_and(|folder| folder.join("src/rust/library/Cargo.lock").is_file())
-}
-
-/// Whether a compiler is at least as new as the `rust-version` that the workspace asks for.
-fn is_new_enough(rustc: &Path) -> bool {
-    let version = workspace::first_line(Command::new(rustc).arg("--version"));
-    let release = version.as_deref().and_then(|line| line.split_whitespace().nth(1)).map(numbers);
-    release >= Some(numbers(env!("CARGO_PKG_RUST_VERSION")))
+fn sources(sysroot: &Path) -> PathBuf {
+    sysroot.join("lib/rustlib/src/rust")
 }
 
 fn numbers(version: &str) -> Vec<u32> {

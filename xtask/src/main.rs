@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use xtask::{
-    accuracy, bench, bindgen, build_ptx, bundle, cache, check_aarch64, check_nvptx64, instructions, peers, plots, test,
-    tidy, toolkit,
+    accuracy, bench, bindgen, build_ptx, bundle, cache, check_aarch64, check_nvptx64, gpu_kernels, instructions, peers,
+    plots, test, tidy, toolkit,
 };
 
 #[derive(Parser)]
@@ -32,6 +32,8 @@ enum Command {
     BuildPtx(build_ptx::Options),
     /// Gathers stripped test and benchmark executables for a GPU machine without Rust.
     Bundle(bundle::Options),
+    /// Builds kernels written in Rust into PTX, and checks what is committed with ptxas and against budgets.
+    GpuKernels(gpu_kernels::Options),
     /// Counts the instructions of known calls against a stub of the driver, and compares them with bounds.
     Instructions,
     /// Builds the programs that time other libraries, for a bundle to carry.
@@ -67,6 +69,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bindgen(options) => bindgen::run(&options),
         Command::BuildPtx(options) => build_ptx::run(&options),
         Command::Bundle(options) => bundle::run(&options),
+        Command::GpuKernels(options) => gpu_kernels::run(&options),
         Command::Instructions => instructions::run(),
         Command::Peers(options) => peers::run(&options),
         Command::Plots => plots::run(),

@@ -1,6 +1,7 @@
 //! The call of bindgen, and what becomes of its text.
 
 use super::{MIRRORS, Mirror};
+use crate::difference::Difference;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use bindgen::{Builder, EnumVariation, Formatter, RustEdition, RustTarget};
@@ -20,7 +21,10 @@ pub(super) fn run(check: bool) -> Result<()> {
         if written == text {
             println!("{}: up to date", mirror.output);
         } else if check {
-            println!("{}: {}", mirror.output, first_difference(&written, &text));
+            if let Some(Difference { line, old, new }) = Difference::first(&written, &text) {
+                let shown = |text: Option<String>| text.unwrap_or_else(|| "(end)".to_owned()).trim().to_owned();
+                println!("{}: line {line}: `{}`, expected `{}`", mirror.output, shown(old), shown(new));
+            }
             stale.push(mirror.output);
         } else {
             std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
@@ -57,12 +61,4 @@ fn text(mirror: &Mirror) -> Result<String> {
         .generate()
         .with_context(|| format!("{} cannot be read", mirror.header))?;
     Ok(bindings.to_string())
-}
-
-fn first_difference(written: &str, text: &str) -> String {
-    let pairs = written.lines().chain(std::iter::repeat("(end)")).zip(text.lines().chain(["(end)"]));
-    match pairs.enumerate().find(|(_, (old, new))| old != new) {
-        Some((at, (old, new))) => format!("line {}: `{}`, expected `{}`", at + 1, old.trim(), new.trim()),
-        None => "more lines than expected".to_owned(),
-    }
 }
