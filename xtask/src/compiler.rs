@@ -22,15 +22,6 @@ pub struct Compiler {
     pub rustc: PathBuf,
     /// Its version and that of its LLVM: what decides which code it makes.
     pub version: String,
-    /// The folder that its libraries lie in.
-    pub sysroot: PathBuf,
-}
-
-impl Compiler {
-    /// The sources of its standard library.
-    pub fn sources(&self) -> PathBuf {
-        sources(&self.sysroot)
-    }
 }
 
 impl fmt::Display for Compiler {
@@ -85,16 +76,12 @@ fn examine(machine: &Machine, rustc: PathBuf) -> Result<Compiler, String> {
         return Err(format!("its version is {release}, {least} is the least"));
     }
     let sysroot = PathBuf::from(machine.output(&rustc, &["--print", "sysroot"])?.trim());
-    let sources = sources(&sysroot);
+    let sources = sysroot.join("lib/rustlib/src/rust");
     if !sources.join("library/Cargo.lock").is_file() {
         return Err(format!("rustc {release} has no sources in {}", sources.display()));
     }
     let version = format!("rustc {release}, LLVM {}", field("LLVM version:"));
-    Ok(Compiler { rustc, version, sysroot })
-}
-
-fn sources(sysroot: &Path) -> PathBuf {
-    sysroot.join("lib/rustlib/src/rust")
+    Ok(Compiler { rustc, version })
 }
 
 fn numbers(version: &str) -> Vec<u32> {

@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tilewright_driver::Arch;
 
 /// The target's name.
 pub const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -71,48 +72,6 @@ impl Nvptx64 {
         Err(Missing { backend: NAME, needs: vec![Need { what, tried, mends }] })
     }
 
-    /// The command that writes the PTX of a request to `output`.
-    pub fn command(&self, compiler: &Compiler, request: &Request, wrapper: &Path, output: &Path) -> Command {
-        let mut cargo = workspace::cargo();
-        cargo.current_dir(&request.package).args(["rustc", "--quiet", "--release", "--lib", "--target", TARGET]);
-        cargo.args(["-Zbuild-std=core", "--crate-type", "cdylib"]);
-        if request.package.join("Cargo.lock").is_file() {
-            cargo.arg("--locked");
-        }
-        for line in PROFILE {
-            cargo.args(["--config", line]);
-        }
-        cargo.arg("--").arg(format!("--emit=asm={}", output.display()));
-        // Unstable features of a released compiler, in this process alone.
-        cargo.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1").env("RUSTC_WRAPPER", wrapper);
-        cargo.env("CARGO_TARGET_DIR", folder(request)).env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", "true");
-        // What stands in symbols instead of the compiler's version, so that another version changes code alone.
-        cargo.env("RUSTC_FORCE_RUSTC_VERSION", "tilewright");
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.flags(compiler, request).join("\x1f"));
-        for others in ["RUSTFLAGS", "CARGO_INCREMENTAL", "RUSTC_WORKSPACE_WRAPPER"] {
-            cargo.env_remove(others);
-        }
-        cargo
-    }
-
-    /// For every crate, core included: they have to agree on the processor.
-    fn flags(&self, compiler: &Compiler, request: &Request) -> Vec<String> {
-        let mut flags = vec![format!("-Ctarget-cpu={}", request.arch), "-Csymbol-mangling-version=v0".to_owned()];
-        let sources = compiler.sources();
-        // Of several that fit, the last one counts.
-        for (from, to) in [
-            (self.machine.cargo_home(), "/cargo"),
-            (workspace::root().to_owned(), "."),
-            // With what lies beside the package and it depends on.
-            (request.package.parent().unwrap_or(&request.package).to_owned(), "."),
-            (sources.clone(), "/rustc"),
-            (std::fs::canonicalize(&sources).unwrap_or(sources), "/rustc"),
-        ] {
-            flags.push(format!("--remap-path-prefix={}={to}", from.display()));
-        }
-        flags
-    }
-
     /// A compiler whose LLVM can make code for the target.
     fn with_cpus(&self, compiler: Compiler) -> Result<Compiler, String> {
         match self.machine.output(&compiler.rustc, &["--print", "target-cpus", "--target", TARGET]) {
@@ -138,7 +97,7 @@ impl PtxBackend for Nvptx64 {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let wrapper = write_wrapper(folder)?;
         let output = folder.join("kernels.ptx");
-        let built = self.command(&compiler, request, &wrapper, &output).output().context("cannot start cargo")?;
+        let built = command(&compiler, request, &wrapper, &output).output().context("cannot start cargo")?;
         let log = String::from_utf8_lossy(&built.stderr).trim().to_owned();
         if !built.status.success() {
             bail!("{} does not compile for {} ({compiler}):\n{log}", request.package.display(), request.arch);
@@ -147,6 +106,41 @@ impl PtxBackend for Nvptx64 {
             .with_context(|| format!("cannot read {}; remove {} and try again", output.display(), folder.display()))?;
         Ok(Ptx { text, compiler: compiler.version, log })
     }
+}
+
+/// The command that writes the PTX of a request to `output`.
+pub fn command(compiler: &Compiler, request: &Request, wrapper: &Path, output: &Path) -> Command {
+    let mut cargo = workspace::cargo();
+    cargo.current_dir(&request.package).args(["rustc", "--quiet", "--release", "--lib", "--target", TARGET]);
+    cargo.args(["-Zbuild-std=core", "--crate-type", "cdylib"]);
+    if request.package.join("Cargo.lock").is_file() {
+        cargo.arg("--locked");
+    }
+    for line in PROFILE {
+        cargo.args(["--config", line]);
+    }
+    cargo.arg("--").arg(format!("--emit=asm={}", output.display()));
+    // Unstable features of a released compiler, in this process alone.
+    cargo.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1").env("RUSTC_WRAPPER", wrapper);
+    cargo.env("CARGO_TARGET_DIR", folder(request)).env("CARGO_TARGET_NVPTX64_NVIDIA_CUDA_LINKER", "true");
+    // What stands in symbols instead of the compiler's version, so that another version changes code alone.
+    cargo.env("RUSTC_FORCE_RUSTC_VERSION", "tilewright");
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(request.arch).join("\x1f"));
+    for others in ["RUSTFLAGS", "CARGO_INCREMENTAL", "RUSTC_WORKSPACE_WRAPPER"] {
+        cargo.env_remove(others);
+    }
+    cargo
+}
+
+/// For every crate, core included: they have to agree on the processor.
+fn flags(arch: Arch) -> [String; 4] {
+    [
+        format!("-Ctarget-cpu={arch}"),
+        "-Csymbol-mangling-version=v0".to_owned(),
+        // The compiler runs in the folder of each crate; what build scripts write lies elsewhere.
+        format!("--remap-path-prefix={}=.", workspace::root().display()),
+        "-Zremap-cwd-prefix=.".to_owned(),
+    ]
 }
 
 /// For each architecture one of its own: cargo would build core again for the other flags.

@@ -100,7 +100,7 @@ fn a_package_is_built_compared_and_assembled() {
     assert!(!text.contains("fma."), "contraction belongs to the source:\n{text}");
     // Texts stand in PTX as numbers: the folder of a file with a check that can fail is cut off.
     let numbers = |text: &str| text.bytes().map(|byte| byte.to_string()).collect::<Vec<_>>().join(", ");
-    assert!(text.contains(&numbers("./table/src/lib.rs")), "the check of bounds names its place:\n{text}");
+    assert!(text.contains(&numbers("./src/lib.rs")), "the check of bounds names its place:\n{text}");
     assert!(!text.contains(&numbers(&workspace::root().display().to_string())), "{text}");
     run(&check).unwrap();
 

@@ -4,7 +4,7 @@ use crate::machine::{Fake, arguments, variable};
 use std::path::Path;
 use tilewright_driver::Arch;
 use xtask::gpu_kernels::backend::{Choice, PtxBackend, Request, choose};
-use xtask::gpu_kernels::nvptx64::Nvptx64;
+use xtask::gpu_kernels::nvptx64::{Nvptx64, command};
 
 fn message(fake: &Fake) -> String {
     Nvptx64::new(&fake.machine()).probe().unwrap_err().to_string()
@@ -73,17 +73,17 @@ fn the_first_that_has_sources_is_taken() {
 
 #[test]
 fn the_command_line() {
-    let fake = Fake::new().with("CARGO_HOME", "/cargo-home");
+    let fake = Fake::new();
     fake.rustc("bin/rustc", "1.96.0", true);
     let backend = Nvptx64::new(&fake.machine());
     let package = fake.path("kernels");
     fake.file("kernels/Cargo.toml", "");
     let request = Request { package: package.clone(), arch: Arch::new(9, 0), target_folder: fake.path("target") };
-    let command = |backend: &Nvptx64| {
+    let run = |backend: &Nvptx64| {
         let compiler = backend.compiler().unwrap();
-        backend.command(&compiler, &request, Path::new("wrapper.sh"), Path::new("out.ptx"))
+        command(&compiler, &request, Path::new("wrapper.sh"), Path::new("out.ptx"))
     };
-    let line = command(&backend);
+    let line = run(&backend);
     let all = arguments(&line).join(" ");
     assert_eq!(line.get_current_dir(), Some(package.as_path()));
     for part in [
@@ -97,7 +97,7 @@ fn the_command_line() {
     }
     assert!(!all.contains("--locked"), "without a lock file");
     fake.file("kernels/Cargo.lock", "");
-    assert!(arguments(&command(&backend)).contains(&"--locked".to_owned()));
+    assert!(arguments(&run(&backend)).contains(&"--locked".to_owned()));
 
     let set = |name: &str| variable(&line, name).unwrap_or_default();
     assert_eq!(set("RUSTC_BOOTSTRAP"), "1");
@@ -107,9 +107,9 @@ fn the_command_line() {
     let flags = set("CARGO_ENCODED_RUSTFLAGS");
     let flags: Vec<&str> = flags.split('\x1f').collect();
     assert!(flags.contains(&"-Ctarget-cpu=sm_90"), "{flags:?}");
-    let beside = format!("--remap-path-prefix={}=.", package.parent().unwrap().display());
-    assert!(flags.contains(&beside.as_str()), "{flags:?}");
-    assert!(flags.contains(&"--remap-path-prefix=/cargo-home=/cargo"), "{flags:?}");
+    let root = xtask::workspace::root().display();
+    assert!(flags.contains(&format!("--remap-path-prefix={root}=.").as_str()), "{flags:?}");
+    assert!(flags.contains(&"-Zremap-cwd-prefix=."), "{flags:?}");
     assert!(!flags.iter().any(|flag| flag.contains("fp-contract")), "contraction belongs to the source: {flags:?}");
     // Set for the child alone.
     assert!(std::env::var_os("RUSTC_BOOTSTRAP").is_none());
