@@ -4,19 +4,34 @@ use super::budgets::{Budgets, spill_bytes};
 use super::ptx;
 use super::ptxas::Usage;
 use crate::difference::Difference;
+use std::collections::BTreeSet;
+use tilewright_driver::{Arch, KernelResources};
 
-/// Prints a row for each kernel and target. `registers/18` is a budget that is not used up.
+/// Prints a row for each kernel: registers for each target, `18/20` where the budget of 20 is not used up; then the most bytes
+/// of all targets.
 pub(super) fn print(usage: &Usage, budgets: &Budgets) {
-    let widest = usage.keys().map(|(kernel, _)| kernel.len()).max().unwrap_or(0).max("kernel".len());
-    println!("{:<widest$}  target  registers  spilled  stack  shared (bytes)", "kernel");
-    for ((kernel, target), used) in usage {
-        let target = target.to_string();
-        let registers = match budgets.get(kernel, &target) {
-            Some(budget) if budget.registers != used.registers => format!("{}/{}", used.registers, budget.registers),
-            _ => used.registers.to_string(),
-        };
-        let (spilled, stack, shared) = (spill_bytes(used), used.stack_bytes, used.shared_bytes);
-        println!("{kernel:<widest$}  {target:<6}  {registers:>9}  {spilled:>7}  {stack:>5}  {shared:>6}");
+    let kernels: BTreeSet<&str> = usage.keys().map(|(kernel, _)| kernel.as_str()).collect();
+    let targets: BTreeSet<Arch> = usage.keys().map(|(_, target)| *target).collect();
+    let widest = kernels.iter().map(|kernel| kernel.len()).max().unwrap_or(0).max("registers".len());
+    let heads: String = targets.iter().map(|target| format!("{:>8}", target.to_string())).collect();
+    println!("{:<widest$}{heads}  bytes spilled   stack  shared", "registers");
+    for kernel in kernels {
+        let rows: Vec<_> = targets.iter().map(|target| usage.get(&(kernel.to_owned(), *target))).collect();
+        let registers = targets.iter().zip(&rows).map(|(target, used)| {
+            let used = used.map(|used| used.registers);
+            let most = budgets.get(kernel, &target.to_string()).map(|budget| budget.registers);
+            let cell = match (used, most) {
+                (None, _) => String::new(),
+                (Some(used), Some(most)) if used != most => format!("{used}/{most}"),
+                (Some(used), _) => used.to_string(),
+            };
+            format!("{cell:>8}")
+        });
+        let registers: String = registers.collect();
+        let most =
+            |bytes: fn(&KernelResources) -> u32| rows.iter().flatten().map(|used| bytes(used)).max().unwrap_or(0);
+        let (stack, shared) = (most(|used| used.stack_bytes), most(|used| used.shared_bytes));
+        println!("{kernel:<widest$}{registers}  {:>13}  {stack:>6}  {shared:>6}", most(spill_bytes));
     }
 }
 
