@@ -241,3 +241,50 @@ fn put_in_place(unpacked: &Path, target: &Path, files: &[&str]) -> Result<(), Er
     let _ = fs::remove_dir_all(target); // what an interrupted removal left
     fs::rename(unpacked, target).map_err(Error::file("write", target))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write, os::unix::fs::PermissionsExt};
+
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_is_unpacked_and_programs_can_be_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("some.whl");
+        let mut wheel = zip::ZipWriter::new(File::create(&file).unwrap());
+        let entries = [
+            ("cu/bin/ptxas", 0o755),
+            ("cu/bin/nvlink", 0o755),
+            ("cu/lib/libx.so.13", 0o644),
+            ("cu/lib/libx.alt.so.13", 0o644),
+        ];
+        for (name, mode) in entries {
+            wheel.start_file(name, SimpleFileOptions::default().unix_permissions(mode)).unwrap();
+            wheel.write_all(name.as_bytes()).unwrap();
+        }
+        wheel.finish().unwrap();
+
+        let target = folder.path().join("unpacked");
+        make_folder(&target).unwrap();
+        let (files, mut last) = (["ptxas", "libx.so."], None);
+        assert!(!is_complete(&target, &files));
+        unpack(&file, &target, &files, &mut |progress| last = Some(progress)).unwrap();
+        assert!(is_complete(&target, &files));
+        let mode = |name: &str| fs::metadata(target.join(name)).unwrap().permissions().mode() & 0o111;
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 2);
+        assert_eq!(fs::read_to_string(target.join("ptxas")).unwrap(), "cu/bin/ptxas");
+        assert!(mode("ptxas") != 0 && mode("libx.so.13") == 0);
+        let total = ("cu/bin/ptxas".len() + "cu/lib/libx.so.13".len()) as u64;
+        assert_eq!(last, Some(Progress { stage: Stage::Unpack, bytes: total, total }));
+    }
+
+    #[test]
+    fn a_machine_without_a_wheel() {
+        const OTHERS: [Wheel; 1] = [Wheel { host: "abacus", package: "beads", version: "1", bytes: 1, sha256: "" }];
+        let error = Wheel::for_this_machine(&OTHERS).unwrap_err();
+        assert_eq!(error.to_string(), format!("there is no wheel of beads for {}", std::env::consts::ARCH));
+    }
+}
