@@ -10,6 +10,9 @@ use tilewright_driver::{Arch, KernelResources};
 /// What PTX is assembled for: the generations that it serves.
 pub const TARGETS: [Arch; 5] = [Arch::new(8, 0), Arch::new(8, 6), Arch::new(8, 9), Arch::new(9, 0), Arch::new(10, 0)];
 
+/// ptxas's warning that matrix products wait for each other.
+const SERIALIZED: &str = "C7510";
+
 /// What kernels use, by name and target.
 pub type Usage = BTreeMap<(String, Arch), KernelResources>;
 
@@ -27,7 +30,7 @@ impl Ptxas {
         toolkit::ptxas().map(Self)
     }
 
-    /// Assembles a file for one target and says what its kernels use.
+    /// Assembles a file for one target and says what its kernels use; it has one at least.
     pub fn assemble(&self, file: &Path, target: Arch) -> Result<Vec<KernelResources>> {
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
         let mut ptxas = Command::new(&self.0);
@@ -39,7 +42,14 @@ impl Ptxas {
         if !output.status.success() {
             bail!("ptxas refuses {} for {target}:\n{}", file.display(), log.trim());
         }
-        Ok(KernelResources::from_log(&log))
+        if log.contains(SERIALIZED) {
+            bail!("ptxas runs wgmma of {} one after the other for {target}:\n{}", file.display(), log.trim());
+        }
+        let kernels = KernelResources::from_log(&log);
+        if kernels.is_empty() {
+            bail!("{} has no kernel: an `extern \"ptx-kernel\" fn` under `#[unsafe(no_mangle)]`", file.display());
+        }
+        Ok(kernels)
     }
 }
 

@@ -33,10 +33,13 @@ fn differences_are_found_to_the_last_byte() {
     assert_eq!(Difference::first("a", "a ").unwrap().line, 1);
 }
 
-/// An assembler that says what one kernel uses, more on newer targets, and refuses what says `bad`.
+/// An assembler that says what one kernel uses, more on newer targets, refuses what says `bad` and finds nothing in what says
+/// `empty`.
 const PTXAS: &str = "for last do :; done\n\
     case $2 in --gpu-name=sm_8*) registers=16 ;; *) registers=20 ;; esac\n\
     grep -q bad \"$last\" && { echo \"line 3; error: Unknown symbol\" >&2; exit 255; }\n\
+    grep -q empty \"$last\" && exit 0\n\
+    grep -q slow \"$last\" && echo 'warning : Potential Performance Loss: wgmma (C7510)'\n\
     echo \"ptxas info    : Compiling entry function 'saxpy' for '${2#*=}'\"\n\
     echo 'ptxas info    : Function properties for saxpy'\n\
     echo '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'\n\
@@ -82,8 +85,28 @@ fn what_the_assembler_refuses_is_an_error() {
     fake.file("kernels/Cargo.toml", "");
     fake.file("kernels/ptx/kernels.sm_80.ptx", "good");
     fake.file("kernels/ptx/kernels.sm_90.ptx", "bad");
-    let error = run(&fake, &options(&fake.path("kernels"))).unwrap_err();
-    assert!(error.contains("kernels.sm_90.ptx for sm_90:\nline 3; error: Unknown symbol"), "{error}");
+    let error = || run(&fake, &options(&fake.path("kernels"))).unwrap_err();
+    assert!(error().contains("kernels.sm_90.ptx for sm_90:\nline 3; error: Unknown symbol"), "{}", error());
+    fake.file("kernels/ptx/kernels.sm_90.ptx", "empty");
+    assert!(error().contains("kernels.sm_90.ptx has no kernel: an `extern \"ptx-kernel\" fn`"), "{}", error());
+    fake.file("kernels/ptx/kernels.sm_90.ptx", "slow");
+    assert!(error().contains("one after the other for sm_90") && error().contains("(C7510)"), "{}", error());
+}
+
+#[test]
+fn options_that_make_no_sense() {
+    let error = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let output = command.arg("gpu-kernels").args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for arch in ["9.0", "sm_90", "8"] {
+        let text = error(&["--arch", arch]);
+        assert!(text.contains("a compute capability without its point, such as 80, 90 or 100"), "{text}");
+    }
+    assert!(error(&["--check", "--update-budgets"]).contains("cannot be used with"));
+    assert!(error(&["--backend", "llvm"]).contains("[possible values: auto, nvptx64, cuda-builder]"));
 }
 
 #[test]
