@@ -11,6 +11,7 @@ use crate::workspace;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// What the back end is called.
 pub const NAME: &str = "cuda-builder";
@@ -30,6 +31,8 @@ const BUILDER: &str = "xtask/cuda-builder/Cargo.toml";
 /// The back end.
 pub struct CudaBuilder {
     machine: Machine,
+    /// Held while one architecture is built: Rust-CUDA gives what it writes for each the same name.
+    building: Mutex<()>,
 }
 
 /// What the probe finds.
@@ -46,7 +49,7 @@ pub struct Found {
 impl CudaBuilder {
     /// On this machine.
     pub fn new(machine: &Machine) -> Self {
-        Self { machine: machine.clone() }
+        Self { machine: machine.clone(), building: Mutex::new(()) }
     }
 
     /// All that it needs, or all that is missing: one thing found does not hide the next.
@@ -116,6 +119,7 @@ impl PtxBackend for CudaBuilder {
         let folder = &request.target_folder;
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let output = folder.join(format!("{}.ptx", request.arch));
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = self.command(&found, request, &output);
         let built = command.output().with_context(|| format!("cannot start {command:?}"))?;
         let log = String::from_utf8_lossy(&built.stderr).trim().to_owned();
