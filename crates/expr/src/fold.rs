@@ -79,7 +79,7 @@ pub(crate) use with_type;
 
 /// `op(a)`.
 pub(crate) fn unary(op: Unary, a: Scalar) -> Scalar {
-    fn of<T: Arith>(op: Unary, a: T) -> T {
+    fn of<T: Arith + Value>(op: Unary, a: T) -> T {
         match op {
             Unary::Neg => a.neg(),
             Unary::Abs => a.abs(),
@@ -98,7 +98,7 @@ pub(crate) fn unary(op: Unary, a: Scalar) -> Scalar {
 
 /// `a op b`; comparisons give `bool`.
 pub(crate) fn binary(op: Binary, a: Scalar, b: Scalar) -> Scalar {
-    fn of<T: Arith>(op: Binary, a: T, b: T) -> Scalar {
+    fn of<T: Arith + Value>(op: Binary, a: T, b: T) -> Scalar {
         Scalar::of(match op {
             Binary::Add => a.add(b),
             Binary::Sub => a.sub(b),

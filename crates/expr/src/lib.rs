@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub mod arith;
 pub mod bind;
 pub mod collective;
 pub mod colour;
@@ -14,7 +13,6 @@ pub mod extend;
 mod fold;
 mod functions;
 pub mod graph;
-mod half_float;
 mod histogram;
 mod inst;
 mod iterate;
@@ -44,4 +42,5 @@ pub use promote::{Category, Standing, result_type};
 pub use reads::{Aspect, Border, Centres, Deinterlace, Edge, Filter, PlaneOrder, Sampling};
 pub use reduce::Reduction;
 pub use scatter::{Collision, Initial};
+pub use tilewright_scalar::arith;
 pub use typed::*;

@@ -44,12 +44,31 @@ fn by_hand(input: ParseStream<'_>) -> Result<Option<Expr>> {
     Ok(Some(input.parse()?))
 }
 
+/// Both forms of a function.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream, root: &TokenStream) -> TokenStream {
+    with_mistakes(attribute, &item, |cuda, function| match cuda {
+        Some(cuda) => of_text(cuda, function, root),
+        None => Ok(Forms::of_body(function, root)?.both(function, root)),
+    })
+}
+
+/// The Rust form of a function alone.
+pub(crate) fn expand_rust(attribute: TokenStream, item: TokenStream, root: &TokenStream) -> TokenStream {
+    with_mistakes(attribute, &item, |cuda, function| match cuda {
+        Some(cuda) => {
+            Err(Error::new_spanned(cuda, "a text is for NVRTC; a kernel in Rust needs the body: `#[scalar_fn]`"))
+        }
+        None => Ok(Forms::of_body(function, root)?.rust(function)),
+    })
+}
+
+fn with_mistakes(
+    attribute: TokenStream,
+    item: &TokenStream,
+    expand: impl FnOnce(Option<&Expr>, &Function) -> Result<TokenStream>,
+) -> TokenStream {
     let parsed = by_hand.parse2(attribute).and_then(|cuda| Ok((cuda, syn::parse2::<Function>(item.clone())?)));
-    let expanded = parsed.and_then(|(cuda, function)| match cuda {
-        Some(cuda) => of_text(&cuda, &function, root),
-        None => of_body(&function, root),
-    });
+    let expanded = parsed.and_then(|(cuda, function)| expand(cuda.as_ref(), &function));
     // After a mistake its signature stays, so that its callers are not mistakes too.
     expanded.unwrap_or_else(|error| {
         let error = error.to_compile_error();
@@ -62,45 +81,60 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream, root: &TokenStre
     })
 }
 
-/// A function of whose Rust body the text is made.
-fn of_body(function: &Function, root: &TokenStream) -> Result<TokenStream> {
-    let Some(body) = &function.body else {
-        let advice = "write the body, or its text for the device: `#[scalar_fn(cuda = \"..\")]`";
-        return Err(Error::new_spanned(&function.signature, advice));
-    };
-    let shape = Shape::new(&function.signature, false)?;
-    let context = Context {
-        root: root.clone(),
-        generic: shape.generic.clone(),
-        float: shape.float(),
-        name: function.signature.ident.clone(),
-    };
-    let mut translator = Translator::new(&context, &shape);
-    let (host, text) = translator.function(body)?;
-    let (items, callees) = (&translator.items, &translator.callees);
-    let constants = translator.constants.iter().map(|(name, at)| quote!((#name, #at as &'static dyn #root::Constant)));
-    let name = function.signature.ident.to_string();
-    let text = quote! {
-        // The body's constants stand here again, for the text; it may name fewer of them than the body does.
-        #(#[allow(dead_code)] #items)*
-        &#root::Text {
-            name: #name,
-            source: #root::Source::Written(#text),
-            callees: &[#(#callees),*],
-            constants: &[#(#constants),*],
-        }
-    };
-    let Function { attributes, visibility, signature, .. } = function;
-    let attributes = attributes.iter().filter(|a| !a.path().is_ident("inline"));
-    let twin = twin(function, &shape, &text, true, root);
-    Ok(quote! {
-        #(#attributes)*
-        #[allow(unused_parens, unused_braces, clippy::all, reason = "`scalar_fn` wrote the body anew")]
-        #[inline(always)]
-        #visibility #signature #host
+/// A function of whose Rust body both forms are made.
+struct Forms {
+    shape: Shape,
+    host: TokenStream,
+    text: TokenStream,
+}
 
-        #twin
-    })
+impl Forms {
+    fn of_body(function: &Function, root: &TokenStream) -> Result<Forms> {
+        let Some(body) = &function.body else {
+            let advice = "write the body, or its text for the device: `#[scalar_fn(cuda = \"..\")]`";
+            return Err(Error::new_spanned(&function.signature, advice));
+        };
+        let shape = Shape::new(&function.signature, false)?;
+        let context = Context {
+            root: root.clone(),
+            generic: shape.generic.clone(),
+            float: shape.float(),
+            name: function.signature.ident.clone(),
+        };
+        let mut translator = Translator::new(&context, &shape);
+        let (host, text) = translator.function(body)?;
+        let (items, callees) = (&translator.items, &translator.callees);
+        let constants =
+            translator.constants.iter().map(|(name, at)| quote!((#name, #at as &'static dyn #root::Constant)));
+        let name = function.signature.ident.to_string();
+        let text = quote! {
+            // The body's constants stand here again, for the text; it may name fewer of them than the body does.
+            #(#[allow(dead_code)] #items)*
+            &#root::Text {
+                name: #name,
+                source: #root::Source::Written(#text),
+                callees: &[#(#callees),*],
+                constants: &[#(#constants),*],
+            }
+        };
+        Ok(Forms { shape, host, text })
+    }
+
+    fn rust(&self, function: &Function) -> TokenStream {
+        let (Function { attributes, visibility, signature, .. }, host) = (function, &self.host);
+        let attributes = attributes.iter().filter(|a| !a.path().is_ident("inline"));
+        quote! {
+            #(#attributes)*
+            #[allow(unused_parens, unused_braces, clippy::all, reason = "`scalar_fn` wrote the body anew")]
+            #[inline(always)]
+            #visibility #signature #host
+        }
+    }
+
+    fn both(&self, function: &Function, root: &TokenStream) -> TokenStream {
+        let (rust, twin) = (self.rust(function), twin(function, &self.shape, &self.text, true, root));
+        quote!(#rust #twin)
+    }
 }
 
 /// A function with a text by hand.
@@ -129,9 +163,11 @@ fn twin(function: &Function, shape: &Shape, text: &TokenStream, on_host: bool, r
     let operands: Vec<Ident> = (0..arguments.len()).map(|i| format_ident!("Operand{i}")).collect();
     let output = &shape.output;
     let (declared, used, structure) = match &shape.generic {
-        Some(t) => {
-            (quote!(<#t: #root::Float>), quote!(<#t>), quote!(<#t = f64> { types: ::core::marker::PhantomData<#t> }))
-        }
+        Some(t) => (
+            quote!(<#t: #root::Float + #root::Lane>),
+            quote!(<#t>),
+            quote!(<#t = f64> { types: ::core::marker::PhantomData<#t> }),
+        ),
         None => (quote!(), quote!(), quote!({})),
     };
     let host = if on_host { quote!(#name(#(#arguments),*)) } else { quote!(::core::default::Default::default()) };

@@ -28,3 +28,10 @@ pub fn scalar_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
 pub fn scalar_fn_of_expr(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(attribute.into(), item.into(), &quote::quote!(::tilewright_expr::extend)).into()
 }
+
+/// The Rust form alone, for those who depend on `tilewright-scalar` alone: kernels written in Rust. The same body gives the same
+/// bits; there is no text, and the function is no part of expressions.
+#[proc_macro_attribute]
+pub fn scalar_fn_of_scalar(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    expand::expand_rust(attribute.into(), item.into(), &quote::quote!(::tilewright_scalar)).into()
+}

@@ -31,7 +31,9 @@ use crate::program::Goal;
 use bands::{BandWorker, Bands};
 pub(crate) use calls::each;
 pub use kernel::HostKernel;
-pub(crate) use lanes::{Arg, Lane, fill};
+#[doc(hidden)]
+pub use lanes::Lane;
+pub(crate) use lanes::{Arg, fill};
 use raw::Target;
 pub(crate) use raw::{Work, wide};
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Elementary functions inside of scalar functions: the compositions of the graph, as straight-line code.
 //!
 //! What `exp` is stands once, in the graph (`functions/`). Here it is printed: as CUDA C++ when a kernel calls it, and as Rust
-//! into `scalar/generated`, which a test compares.
+//! into `tilewright-scalar`, in `generated/`, which a test compares.
 
 use super::text::{Source, Text};
 use crate::dtype::{DType, Scalar};
@@ -147,12 +147,8 @@ impl Elementary {
         let (graph, statements, result) = self.statements();
         let arguments: Vec<String> =
             ARGUMENTS[..self.arguments].iter().map(|a| format!("{a}: {}", self.dtype)).collect();
-        let mut text = format!(
-            "#[inline(always)]\npub(in super::super) fn {}({}) -> {} {{\n",
-            self.dtype,
-            arguments.join(", "),
-            self.dtype
-        );
+        let mut text =
+            format!("#[inline(always)]\npub(crate) fn {}({}) -> {} {{\n", self.dtype, arguments.join(", "), self.dtype);
         let of = |n: &NodeId| name(&graph, *n, rust_literal);
         for Statement { node, dtype, op } in &statements {
             let from = |a: &NodeId| graph.node(*a).dtype;
@@ -250,7 +246,7 @@ fn rust_bits(a: &str, from: DType, to: DType) -> String {
 
 /// The host's forms of all elementary functions: a file for each, with its name.
 pub fn host_forms() -> Vec<(String, String)> {
-    let head = "//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.\n\nuse super::{Arith, CastTo};\n";
+    let head = "//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.\n\nuse super::*;\n";
     ELEMENTARY
         .iter()
         .map(|texts| {

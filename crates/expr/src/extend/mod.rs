@@ -157,14 +157,17 @@ pub mod elementary;
 mod function;
 mod parts;
 mod results;
-pub mod scalar;
 mod text;
 
+#[doc(hidden)]
+pub use crate::eval::Lane;
 pub use arguments::{Arguments, Operands};
 pub use function::{Function, ScalarFunction, call};
 pub use parts::{Apply, Expressions, Pattern, Read, Write};
 pub use results::Results;
-pub use scalar::Float;
 pub(crate) use text::definitions;
 pub use text::{Constant, Source, Text};
 pub use tilewright_macros::scalar_fn_of_expr as scalar_fn;
+#[doc(inline)]
+pub use tilewright_scalar as scalar;
+pub use tilewright_scalar::Float;

@@ -10,7 +10,7 @@ use tilewright_expr::{In, trace};
 /// What stands in `extend/scalar/generated` is what the graph says. `TILEWRIGHT_OVERWRITE` writes it.
 #[test]
 fn forms() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/extend/scalar/generated");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scalar/src/generated");
     if !folder.is_dir() {
         return crate::skip("scalar_fn::elementary::forms", "the sources are not at hand");
     }
