@@ -4,7 +4,7 @@ use std::any::TypeId;
 
 use bytemuck::{NoUninit, Pod};
 
-use crate::{DeviceBuffer, Stream};
+use crate::{DeviceBuffer, Error, Stream};
 
 /// What a kernel is given for one parameter.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,31 @@ impl<'a> Argument<'a> {
             Given::Memory(memory) => memory.stream,
             Given::Value(_) => None,
         }
+    }
+}
+
+impl Stream {
+    /// Runs `launch`, which queues work on this stream that uses `given`. Memory of other streams: this one waits for what is queued
+    /// there, and they for the work, also with giving the memory back.
+    ///
+    /// # Errors
+    /// Those of `launch`, and of the driver.
+    pub fn in_order<E: From<Error>>(
+        &self,
+        given: &[Argument<'_>],
+        launch: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let homes = || given.iter().filter_map(Argument::stream).filter(|home| home.handle() != self.handle());
+        for home in homes() {
+            self.wait(&home.record()?)?;
+        }
+        launch()?;
+        if homes().next().is_none() {
+            return Ok(());
+        }
+        let ordered = self.record().and_then(|done| homes().try_for_each(|home| home.wait(&done)));
+        // Without the order nothing may go on before the work has ended.
+        ordered.or_else(|_| self.synchronize()).map_err(E::from)
     }
 }
 

@@ -131,6 +131,34 @@ pub enum Error {
         /// Parameters given.
         got: usize,
     },
+    /// Memory that does not fit a parameter of a kernel in Rust.
+    #[error("kernel `{kernel}`, parameter `{parameter}`: {misfit}")]
+    Operand {
+        /// The kernel.
+        kernel: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// Why.
+        misfit: Box<crate::kernels::Misfit>,
+    },
+    /// A size of a kernel in Rust that it cannot have.
+    #[error("kernel `{kernel}`: {what} is {got}, it must lie in 0..={limit}; split the work into several launches")]
+    KernelSize {
+        /// The kernel.
+        kernel: &'static str,
+        /// The dimension, or the number of blocks that the sizes ask for.
+        what: String,
+        /// The size given.
+        got: i64,
+        /// The largest.
+        limit: i64,
+    },
+    /// The kernels in Rust are built for newer devices.
+    #[error("the kernels in Rust need compute capability 8.0 or newer, this is {arch}; use kernels in CUDA C++ there")]
+    NoRustKernels {
+        /// The device.
+        arch: Arch,
+    },
     /// A tensor map that CUDA does not take.
     #[error("no tensor map: {0}")]
     TensorMap(#[from] tilewright_headers::tensor_map::TensorMapError),

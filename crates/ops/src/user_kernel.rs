@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tilewright_driver::{
-    self as driver, Arch, Argument, Arguments, Compiled, Function, LaunchConfig, Origin, Source, Stream, TargetKind,
+    self as driver, Arch, Arguments, Compiled, Function, LaunchConfig, Origin, Source, Stream, TargetKind,
 };
 
 /// CUDA's limits of a grid; those of a block are the kernel's.
@@ -233,7 +233,7 @@ impl Kernel {
         let device = self.function.device().ordinal();
         arguments.describe(|given| {
             self.interface.check(device, self.function.parameters(), given)?;
-            self.in_order(given, || raw::launch_checked(&self.function, &self.stream, &config, given))
+            self.stream.in_order(given, || raw::launch_checked(&self.function, &self.stream, &config, given))
         })?;
         launches::launched(LaunchKind::Own, self.interface.kernel(), Known::Call, [grid, block]);
         Ok(())
@@ -255,21 +255,6 @@ impl Kernel {
             check(NAMES[1][side], block[side].into(), if side == 2 { 64 } else { 1024 })?;
         }
         check("threads of a block", block.iter().map(|side| u64::from(*side)).product(), most)
-    }
-
-    /// Memory that belongs to other streams: the kernel waits for them, and they for the kernel, also with giving it back.
-    fn in_order(&self, given: &[Argument<'_>], launch: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-        let homes = || given.iter().filter_map(Argument::stream).filter(|home| home.handle() != self.stream.handle());
-        for home in homes() {
-            self.stream.wait(&home.record()?)?;
-        }
-        launch()?;
-        if homes().next().is_none() {
-            return Ok(());
-        }
-        let ordered = self.stream.record().and_then(|done| homes().try_for_each(|home| home.wait(&done)));
-        // Without the order nothing may go on before the kernel has ended.
-        ordered.or_else(|_| self.stream.synchronize()).map_err(Error::from)
     }
 }
 

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 const ORDER: [(&str, &[&str]); 9] = [
     ("dims", &[]),
     ("headers", &["dims"]),
-    ("driver", &["dims", "headers"]),
+    ("driver", &["dims", "gpu-kernels", "headers"]),
     ("macros", &[]),
     ("scalar", &[]),
     ("expr", &["dims", "headers", "macros", "scalar"]),

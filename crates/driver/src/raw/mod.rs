@@ -46,6 +46,7 @@ macro_rules! cu {
 // Below the macros, which the modules use.
 mod compiler;
 mod context;
+mod declared;
 mod kernel;
 mod map;
 mod memory;
@@ -55,6 +56,7 @@ mod tensor_map;
 
 pub(crate) use compiler::{Compiler, preload};
 pub(crate) use context::Context;
+pub(crate) use declared::launch_declared;
 pub(crate) use kernel::{Function, MOST_PARAMETER_BYTES, Module};
 pub(crate) use map::Map;
 pub(crate) use memory::{Memory, Pinned};

@@ -200,7 +200,11 @@ fn rust_unary(op: Unary, a: &str, dtype: DType) -> String {
         Unary::Neg if dtype.is_float() => format!("-{a}"),
         Unary::Neg => format!("{a}.wrapping_neg()"),
         Unary::Not => format!("!{a}"),
-        Unary::Round if dtype.is_float() => format!("{a}.round_ties_even()"),
+        Unary::Round if dtype.is_float() => format!("Arith::round({a})"),
+        // What rounds is a method of several traits, and inherent where there is a standard library.
+        Unary::Sqrt | Unary::Floor | Unary::Ceil | Unary::Trunc => {
+            format!("Arith::{}({a})", format!("{op:?}").to_lowercase())
+        }
         Unary::CountOnes | Unary::LeadingZeros => {
             format!("Arith::{}({a})", if op == Unary::CountOnes { "count_ones" } else { "leading_zeros" })
         }

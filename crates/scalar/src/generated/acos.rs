@@ -16,7 +16,7 @@ pub(crate) fn f32(x: f32) -> f32 {
     let v12 = v7 + v11;
     let v13 = v12 - v7;
     let v14 = v11 - v13;
-    let v15 = v12.sqrt();
+    let v15 = Arith::sqrt(v12);
     let v16 = -v15;
     let v17 = v16.mul_add(v15, v12);
     let v18 = v17 + v14;
@@ -110,7 +110,7 @@ pub(crate) fn f64(x: f64) -> f64 {
     let v12 = v7 + v11;
     let v13 = v12 - v7;
     let v14 = v11 - v13;
-    let v15 = v12.sqrt();
+    let v15 = Arith::sqrt(v12);
     let v16 = -v15;
     let v17 = v16.mul_add(v15, v12);
     let v18 = v17 + v14;

@@ -20,7 +20,7 @@ pub(crate) fn f32(x: f32) -> f32 {
     let v18 = v13 + v17;
     let v19 = v18 - v13;
     let v20 = v17 - v19;
-    let v21 = v18.sqrt();
+    let v21 = Arith::sqrt(v18);
     let v22 = -v21;
     let v23 = v22.mul_add(v21, v18);
     let v24 = v23 + v20;
@@ -136,7 +136,7 @@ pub(crate) fn f64(x: f64) -> f64 {
     let v18 = v13 + v17;
     let v19 = v18 - v13;
     let v20 = v17 - v19;
-    let v21 = v18.sqrt();
+    let v21 = Arith::sqrt(v18);
     let v22 = -v21;
     let v23 = v22.mul_add(v21, v18);
     let v24 = v23 + v20;

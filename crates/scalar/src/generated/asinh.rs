@@ -19,7 +19,7 @@ pub(crate) fn f32(x: f32) -> f32 {
     let v15 = v8 + v14;
     let v16 = v15 - v8;
     let v17 = v14 - v16;
-    let v18 = v15.sqrt();
+    let v18 = Arith::sqrt(v15);
     let v19 = -v18;
     let v20 = v19.mul_add(v18, v15);
     let v21 = v20 + v17;
@@ -152,7 +152,7 @@ pub(crate) fn f64(x: f64) -> f64 {
     let v15 = v8 + v14;
     let v16 = v15 - v8;
     let v17 = v14 - v16;
-    let v18 = v15.sqrt();
+    let v18 = Arith::sqrt(v15);
     let v19 = -v18;
     let v20 = v19.mul_add(v18, v15);
     let v21 = v20 + v17;

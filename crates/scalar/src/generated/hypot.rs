@@ -30,7 +30,7 @@ pub(crate) fn f32(x: f32, y: f32) -> f32 {
     let v30 = v25 + v29;
     let v31 = v30 - v25;
     let v32 = v29 - v31;
-    let v33 = v30.sqrt();
+    let v33 = Arith::sqrt(v30);
     let v34 = -v33;
     let v35 = v34.mul_add(v33, v30);
     let v36 = v35 + v32;
@@ -75,7 +75,7 @@ pub(crate) fn f64(x: f64, y: f64) -> f64 {
     let v30 = v25 + v29;
     let v31 = v30 - v25;
     let v32 = v29 - v31;
-    let v33 = v30.sqrt();
+    let v33 = Arith::sqrt(v30);
     let v34 = -v33;
     let v35 = v34.mul_add(v33, v30);
     let v36 = v35 + v32;

@@ -128,10 +128,10 @@ pub(crate) fn f32(x: f32, y: f32) -> f32 {
     let v153 = y == 0.0_f32;
     let v154 = v152 & v151;
     let v155 = if v154 { 1.0_f32 } else { v149 };
-    let v156 = y.trunc();
+    let v156 = Arith::trunc(y);
     let v157 = v156 == y;
     let v158 = y * 0.5_f32;
-    let v159 = v158.trunc();
+    let v159 = Arith::trunc(v158);
     let v160 = v159 != v158;
     let v161 = v157 & v160;
     let v162 = x.to_bits() as i32;
@@ -288,10 +288,10 @@ pub(crate) fn f64(x: f64, y: f64) -> f64 {
     let v171 = y == 0.0_f64;
     let v172 = v170 & v169;
     let v173 = if v172 { 1.0_f64 } else { v167 };
-    let v174 = y.trunc();
+    let v174 = Arith::trunc(y);
     let v175 = v174 == y;
     let v176 = y * 0.5_f64;
-    let v177 = v176.trunc();
+    let v177 = Arith::trunc(v176);
     let v178 = v177 != v176;
     let v179 = v175 & v178;
     let v180 = x.to_bits() as i64;
