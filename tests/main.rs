@@ -3,6 +3,7 @@
 mod cases;
 mod copies;
 mod fragments;
+mod gpu_kernels;
 mod halves;
 mod lessons;
 mod matrix;
