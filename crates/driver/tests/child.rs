@@ -45,6 +45,7 @@ fn scenario() {
         "no device" => crate::driver::child_no_device(),
         "fake device" => crate::driver::child_fake_device(),
         "memory" => crate::memory::child_memory(),
+        "kernels" => crate::kernels::child_kernels(),
         "unwritable" => crate::cache::child_unwritable(),
         "open umask" => crate::cache::child_open_umask(),
         "two at once" => crate::cache::child_two_at_once(),

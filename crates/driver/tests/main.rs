@@ -7,6 +7,7 @@ mod compile;
 mod driver;
 mod gpu;
 mod include;
+mod kernels;
 mod listener;
 mod memory;
 mod stub;

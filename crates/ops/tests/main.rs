@@ -11,6 +11,7 @@ mod explain;
 mod faces;
 mod frame;
 mod gpu;
+mod gpu_kernels;
 mod large;
 mod launches;
 mod npp;

@@ -13,7 +13,7 @@ const ORDER: [(&str, &[&str]); 9] = [
     ("scalar", &[]),
     ("expr", &["dims", "headers", "macros", "scalar"]),
     ("special", &["dims", "expr"]),
-    ("ops", &["dims", "headers", "driver", "expr", "special"]),
+    ("ops", &["dims", "gpu-kernels", "headers", "driver", "expr", "special"]),
     ("tilewright", &["dims", "headers", "driver", "macros", "expr", "special", "ops"]),
     ("build-ptx", &["dims", "driver", "expr", "special", "ops"]),
 ];

@@ -80,6 +80,9 @@ macro_rules! launchers {
         }
 
         impl Kernels {
+            /// What each of them takes.
+            pub const SIGNATURES: &'static [Signature] = &[$( $name::SIGNATURE ),*];
+
             /// Loads them. The driver compiles their PTX for its device, once per machine: it keeps what it made.
             ///
             /// # Errors
