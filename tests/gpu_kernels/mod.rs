@@ -1,6 +1,7 @@
 //! Kernels in Rust and their twins in CUDA C++: one truth for the simulated block, for the twin on the host model and, where there is a GPU,
 //! for both there.
 
+mod by_hand;
 mod checks;
 mod products;
 mod rows;

@@ -8,8 +8,7 @@ use tilewright_gpu_kernels::body::{product, product_bf16};
 use tilewright_gpu_kernels::simulated;
 
 /// Rows, columns, terms: one, whole tiles, one more and one less, a sum over nothing.
-const SIZES: [(usize, usize, usize); 6] =
-    [(1, 1, 1), (64, 64, 32), (65, 63, 17), (3, 130, 40), (70, 5, 31), (5, 7, 0)];
+const SIZES: [(usize, usize, usize); 6] = [(1, 1, 1), (64, 64, 32), (65, 63, 17), (3, 130, 40), (70, 5, 31), (5, 7, 0)];
 
 /// Each sum from the first term to the last, with fused multiply-adds: the same bits.
 #[test]

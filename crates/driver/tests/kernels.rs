@@ -61,7 +61,9 @@ fn refused(kernels: &Kernels, stream: &Stream) {
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     };
     let error = kernels.saxpy.launch(stream, 1.0, &of(7), &mut of(8)).unwrap_err();
-    assert!(matches!(&error, Error::Operand { parameter: "x", misfit, .. } if matches!(**misfit, Misfit::Length { expected: 8, got: 7, .. })));
+    assert!(
+        matches!(&error, Error::Operand { parameter: "x", misfit, .. } if matches!(**misfit, Misfit::Length { expected: 8, got: 7, .. }))
+    );
     says(error, &["`saxpy`, parameter `x`: over [I: 8] it has 8 elements, got 7", "other sizes"]);
 
     let error = kernels.product.launch(stream, I(2) + J(1) + K(3), &of(6), &of(4), &mut of(2)).unwrap_err();

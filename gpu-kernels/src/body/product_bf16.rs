@@ -84,7 +84,8 @@ pub fn product_bf16<B: Block>(
             });
             for m in 0..2 {
                 let at = a_lane + k + Fold::<I, 16>::new(m as i32);
-                let rows = [I(0) + K(0), I(8) + K(0), I(0) + K(8), I(8) + K(8)].map(|part| pair(a_pairs.get(at + part)));
+                let rows =
+                    [I(0) + K(0), I(8) + K(0), I(0) + K(8), I(8) + K(8)].map(|part| pair(a_pairs.get(at + part)));
                 for n in 0..4 {
                     sums[m][n] = block.multiply_add(sums[m][n], rows, columns[n]);
                 }

@@ -13,9 +13,15 @@ macro_rules! parameter {
 
 /// What the body gets for a parameter.
 macro_rules! operand {
-    ($given:ident value $t:ty) => { $given };
-    ($given:ident read $t:ty [$d:ident]) => { Row::<$t, crate::dims::$d>::new($given, $d) };
-    ($given:ident write $t:ty [$d:ident]) => { RowMut::<$t, crate::dims::$d>::new($given, $d) };
+    ($given:ident value $t:ty) => {
+        $given
+    };
+    ($given:ident read $t:ty [$d:ident]) => {
+        Row::<$t, crate::dims::$d>::new($given, $d)
+    };
+    ($given:ident write $t:ty [$d:ident]) => {
+        RowMut::<$t, crate::dims::$d>::new($given, $d)
+    };
     ($given:ident read $t:ty [$r:ident, $c:ident]) => {
         Matrix::<$t, crate::dims::$r, crate::dims::$c>::new($given, $r as i32, $c as i32)
     };

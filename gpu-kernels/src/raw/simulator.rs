@@ -5,8 +5,8 @@
 
 use super::memory::{Matrix, MatrixMut, Row, RowMut};
 use crate::block::Block;
-use crate::raw::word::Word;
 use crate::body;
+use crate::raw::word::Word;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -189,14 +189,22 @@ fn element_of_b(registers: &[Registers; LANES], k: usize, column: usize) -> f64 
 
 /// The type of a parameter in a simulation's signature.
 macro_rules! parameter {
-    (value $t:ty) => { $t };
-    (read $t:ty [$($over:ident),*]) => { &[$t] };
-    (write $t:ty [$($over:ident),*]) => { &mut [$t] };
+    (value $t:ty) => {
+        $t
+    };
+    (read $t:ty [$($over:ident),*]) => {
+        &[$t]
+    };
+    (write $t:ty [$($over:ident),*]) => {
+        &mut [$t]
+    };
 }
 
 /// What the body gets for a parameter.
 macro_rules! operand {
-    ($given:ident value $t:ty) => { $given };
+    ($given:ident value $t:ty) => {
+        $given
+    };
     ($given:ident read $t:ty [$d:ident]) => {{
         assert_eq!($given.len() as i64, $d, "elements of {}", stringify!($given));
         // SAFETY: so many elements are borrowed, and all access them atomically.

@@ -187,7 +187,7 @@ macro_rules! accesses {
         }
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe fn read(from: *const Self) -> Self {
-            use core::sync::atomic::{$atomic, Ordering};
+            use core::sync::atomic::{Ordering, $atomic};
             let parts: [$part; $parts] = core::array::from_fn(|i| {
                 // SAFETY: part `i` of an element that the caller promises, in memory that all access atomically.
                 unsafe { (*from.cast::<$atomic>().add(i)).load(Ordering::Relaxed) }
@@ -197,7 +197,7 @@ macro_rules! accesses {
         }
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe fn write(to: *mut Self, value: Self) {
-            use core::sync::atomic::{$atomic, Ordering};
+            use core::sync::atomic::{Ordering, $atomic};
             // SAFETY: an element is its bytes, without gaps.
             let parts = unsafe { core::mem::transmute::<Self, [$part; $parts]>(value) };
             for (i, part) in parts.into_iter().enumerate() {
