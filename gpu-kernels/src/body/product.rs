@@ -27,7 +27,7 @@ type BTensor<B> = Tile<B, f32, <BHeld as TensorType>::Layout>;
 
 /// Bytes of shared memory.
 pub const SHARED_BYTES: u32 = {
-    assert!(AHeld::BYTES % 16 == 0, "the second tile begins where vectors may");
+    assert!(AHeld::BYTES.is_multiple_of(16), "the second tile begins where vectors may");
     (AHeld::BYTES + BHeld::BYTES) as u32
 };
 
@@ -42,6 +42,7 @@ type Staged = ([f32; 4], [f32; 4]);
 /// `c[i, j]` is the sum over k of `a[i, k] * b[k, j]`, from the first k to the last, each step a fused multiply-add. A block computes
 /// 64 x 64 elements.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "the compiler unrolls these, and keeps what they index in registers")]
 pub fn product<B: Block>(block: B, a: Matrix<'_, f32, I, K>, b: Matrix<'_, f32, K, J>, c: MatrixMut<'_, f32, I, J>) {
     let (a_tile, b_tile) = (ATensor::new(block, 0), BTensor::new(block, ATensor::<B>::BYTES));
     let across = (tiles(i64::from(c.columns().0), 64) as i32).max(1);

@@ -31,7 +31,7 @@ type BTensor<B> = Tile<B, u16, <BHeld as TensorType>::Layout>;
 
 /// Bytes of shared memory.
 pub const SHARED_BYTES: u32 = {
-    assert!(AHeld::BYTES % 16 == 0, "the second tile begins where vectors may");
+    assert!(AHeld::BYTES.is_multiple_of(16), "the second tile begins where vectors may");
     (AHeld::BYTES + BHeld::BYTES) as u32
 };
 
@@ -46,6 +46,7 @@ type Staged = ([[u16; 8]; 2], [[u16; 8]; 2]);
 /// `c[i, j]` is the sum over k of `a[i, k] * b[j, k]`. Products are exact, sums are the tensor cores' own: the result is within
 /// (K + 17) * 2^-23 of the sum of all sizes. A block computes 64 x 64 elements.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "the compiler unrolls these, and keeps what they index in registers")]
 pub fn product_bf16<B: Block>(
     block: B,
     a: Matrix<'_, u16, I, K>,

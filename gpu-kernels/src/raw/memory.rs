@@ -8,6 +8,9 @@ use crate::raw::word::{Element, Vector};
 use core::marker::PhantomData;
 use tilewright_dims::{Dim, Fold, Meets, Merge, Point, SameDim, Term, Union};
 
+/// Borrowed elements along dimensions that are names alone.
+type Along<'a, T, D> = PhantomData<(&'a T, fn() -> D)>;
+
 /// Elements that do not fit `i32` are not there for coordinates that do.
 #[inline(always)]
 fn reach(len: i64) -> i32 {
@@ -39,7 +42,7 @@ macro_rules! copies {
 pub struct Row<'a, T, D> {
     first: *const T,
     len: i64,
-    of: PhantomData<(&'a T, fn() -> D)>,
+    of: Along<'a, T, D>,
 }
 
 /// A row of elements along `D`, to read and write.
@@ -48,7 +51,7 @@ pub struct Row<'a, T, D> {
 pub struct RowMut<'a, T, D> {
     first: *mut T,
     len: i64,
-    of: PhantomData<(&'a T, fn() -> D)>,
+    of: Along<'a, T, D>,
 }
 
 copies!(['a, T: Element, D: Dim] Row<'a, T, D>);
@@ -146,7 +149,7 @@ impl<'a, T: Element, D: Dim> RowMut<'a, T, D> {
 /// `LEN` aligned vectors of `V` elements along `D`.
 pub struct Vectors<'a, T, D, const V: usize, const LEN: i32> {
     first: *mut Vector<T, V>,
-    of: PhantomData<(&'a T, fn() -> D)>,
+    of: Along<'a, T, D>,
 }
 
 /// The same, to write.
@@ -200,7 +203,7 @@ pub struct Matrix<'a, T, R, C> {
     rows: i32,
     columns: i32,
     stride: i32,
-    of: PhantomData<(&'a T, fn() -> (R, C))>,
+    of: Along<'a, T, (R, C)>,
 }
 
 /// A matrix without gaps, to write. See [`RowMut`].

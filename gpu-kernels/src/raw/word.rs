@@ -185,6 +185,11 @@ macro_rules! accesses {
             // SAFETY: as the caller promises.
             unsafe { *to = value }
         }
+        #[allow(
+            unnecessary_transmutes,
+            clippy::useless_transmute,
+            reason = "of an integer it is, of a vector it is not"
+        )]
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe fn read(from: *const Self) -> Self {
             use core::sync::atomic::{Ordering, $atomic};
@@ -195,6 +200,11 @@ macro_rules! accesses {
             // SAFETY: the parts are the element's bytes, and any bytes are an element.
             unsafe { core::mem::transmute::<[$part; $parts], Self>(parts) }
         }
+        #[allow(
+            unnecessary_transmutes,
+            clippy::useless_transmute,
+            reason = "of an integer it is, of a vector it is not"
+        )]
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe fn write(to: *mut Self, value: Self) {
             use core::sync::atomic::{Ordering, $atomic};
@@ -210,7 +220,7 @@ macro_rules! accesses {
 
 macro_rules! elements {
     ($($t:ty, $word:ty, $part:ty, $atomic:ident, $parts:literal;)*) => { $(
-        #[allow(unnecessary_transmutes, reason = "of a float it is one, of a vector it is not")]
+        #[allow(unnecessary_transmutes, clippy::useless_transmute, reason = "of an integer it is, of a vector it is not")]
         impl Element for $t {
             type Word = $word;
             #[inline(always)]
