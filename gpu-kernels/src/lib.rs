@@ -10,6 +10,7 @@ pub mod dims;
 #[cfg(not(target_arch = "nvptx64"))]
 mod image;
 pub mod raw;
+mod registers;
 mod tile;
 
 pub use block::Block;

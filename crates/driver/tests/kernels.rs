@@ -117,7 +117,8 @@ fn ptx_takes_what_launchers_give() {
             assert_eq!(entry(image.ptx, signature.kernel), types, "{signature}, sm_{major}{minor}");
         }
         assert_eq!(image.ptx.matches(".visible .entry").count(), Kernels::SIGNATURES.len());
-        for word in ["trap", "call", ".func", ".local", "/root", "/home"] {
+        // Ways to a panic, memory for what should be in registers, paths; what rounds more than once.
+        for word in ["trap", "call", ".func", ".local", ".file", ".approx", ".ftz", "div.full"] {
             assert!(!image.ptx.contains(word), "`{word}` stands in the PTX for sm_{major}{minor}");
         }
     }

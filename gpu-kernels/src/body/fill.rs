@@ -30,7 +30,11 @@ where
     let out = out.from(i64::from(block.number()) * span(V));
     let thread = block.thread::<THREADS>();
     match out.vectors::<V, { THREADS * STEPS }>() {
-        Some(out) => (0..STEPS).for_each(|step| out.set(Fold::<I, F>::new(thread + step * THREADS), [value; V])),
+        Some(out) => {
+            for step in 0..STEPS {
+                out.set(Fold::<I, F>::new(thread + step * THREADS), [value; V]);
+            }
+        }
         None => {
             for step in 0..STEPS * V as i32 {
                 out.set(I(thread + step * THREADS), value);

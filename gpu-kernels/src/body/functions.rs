@@ -15,7 +15,7 @@ pub fn gelu(x: f32) -> f32 {
 /// recurrence, then the asymptotic series serves (Abramowitz and Stegun, 6.3.5 and 6.3.18).
 #[scalar_fn]
 pub fn digamma(x: f32) -> f32 {
-    const TERMS: [f32; 4] = [-0.083_333_336, 0.008_333_334, -0.003_968_254, 0.004_166_666_7];
+    const TERMS: [f32; 4] = [-0.083_333_336, 0.008_333_334, -0.003_968_254, 0.004_166_667];
     if !(x > 0.0) {
         return f32::NAN;
     }

@@ -6,6 +6,7 @@ use crate::declaration::tiles;
 use crate::dims::{I, J, K};
 use crate::raw::memory::{Matrix, MatrixMut};
 use crate::raw::word::Vector;
+use crate::registers::each;
 use crate::tile::Tile;
 use tilewright_dims::{Fold, TensorType, tensor};
 use tilewright_scalar::Float;
@@ -54,8 +55,8 @@ pub fn product<B: Block>(block: B, a: Matrix<'_, f32, I, K>, b: Matrix<'_, f32, 
 
     let stage = |step: K| -> Staged {
         let (a, b) = (a.corner(step), b.corner(step));
-        let a = core::array::from_fn(|n| a.get(a_own + Fold::<I, 16>::new(n as i32)).unwrap_or(0.0));
-        (a, core::array::from_fn(|n| b.get(b_own + Fold::<K, 4>::new(n as i32)).unwrap_or(0.0)))
+        let a = each(|n| a.get(a_own + Fold::<I, 16>::new(n as i32)).unwrap_or(0.0));
+        (a, each(|n| b.get(b_own + Fold::<K, 4>::new(n as i32)).unwrap_or(0.0)))
     };
     let mut sums = [[0.0_f32; 4]; 4];
     let (mut step, mut staged) = (K(0), stage(K(0)));

@@ -7,6 +7,7 @@ use crate::declaration::tiles;
 use crate::dims::{I, J, K};
 use crate::raw::memory::{Matrix, MatrixMut};
 use crate::raw::word::Vector;
+use crate::registers::each;
 use crate::tile::Tile;
 use tilewright_dims::{Fold, TensorType, tensor};
 
@@ -63,8 +64,8 @@ pub fn product_bf16<B: Block>(
     let (a_lane, b_lane) = (ALanes::coords_of(lane) + warp, BLanes::coords_of(lane) + warp);
 
     let stage = |step: K| -> Staged {
-        let a = core::array::from_fn(|n| a.vector::<8>(a_own + step + Fold::<I, 32>::new(n as i32)));
-        (a, core::array::from_fn(|n| b.vector::<8>(b_own + step + Fold::<J, 32>::new(n as i32))))
+        let a = each(|n| a.vector::<8>(a_own + step + Fold::<I, 32>::new(n as i32)));
+        (a, each(|n| b.vector::<8>(b_own + step + Fold::<J, 32>::new(n as i32))))
     };
     let mut sums = [[[0.0_f32; 4]; 4]; 2];
     let (mut step, mut staged) = (K(0), stage(K(0)));
@@ -79,14 +80,13 @@ pub fn product_bf16<B: Block>(
         let (a_pairs, b_pairs) = (a_tile.vectors::<[u16; 2], 2>(), b_tile.vectors::<[u16; 2], 2>());
         for k in 0..2 {
             let k = Fold::<K, 16>::new(k);
-            let columns: [[u32; 2]; 4] = core::array::from_fn(|n| {
+            let columns: [[u32; 2]; 4] = each(|n| {
                 let at = b_lane + k + Fold::<J, 8>::new(n as i32);
-                [K(0), K(8)].map(|half| pair(b_pairs.get(at + half)))
+                each(|half| pair(b_pairs.get(at + K(8 * half as i32))))
             });
             for m in 0..2 {
                 let at = a_lane + k + Fold::<I, 16>::new(m as i32);
-                let rows =
-                    [I(0) + K(0), I(8) + K(0), I(0) + K(8), I(8) + K(8)].map(|part| pair(a_pairs.get(at + part)));
+                let rows = each(|part| pair(a_pairs.get(at + I(part as i32 % 2 * 8) + K(part as i32 / 2 * 8))));
                 for n in 0..4 {
                     sums[m][n] = block.multiply_add(sums[m][n], rows, columns[n]);
                 }

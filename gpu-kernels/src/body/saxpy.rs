@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::dims::I;
 use crate::raw::memory::{Row, RowMut};
+use crate::registers::each;
 use tilewright_dims::Fold;
 use tilewright_scalar::Float;
 
@@ -29,9 +30,10 @@ pub fn saxpy<B: Block>(block: B, a: f32, x: Row<'_, f32, I>, y: RowMut<'_, f32, 
     const VECTORS: i32 = THREADS * STEPS;
     if let (Some(x), Some(y)) = (x.vectors::<V, VECTORS>(), y.vectors::<V, VECTORS>()) {
         let at = |step: usize| Fold::<I, 4>::new(thread + step as i32 * THREADS);
-        let read: [_; STEPS as usize] = core::array::from_fn(|step| (x.get(at(step)), y.get(at(step))));
-        for (step, (x, old)) in read.into_iter().enumerate() {
-            y.set(at(step), core::array::from_fn(|i| Float::mul_add(a, x[i], old[i])));
+        let read: [_; STEPS as usize] = each(|step| (x.get(at(step)), y.get(at(step))));
+        for step in 0..STEPS as usize {
+            let (x, old) = read[step];
+            y.set(at(step), each(|i| Float::mul_add(a, x[i], old[i])));
         }
         return;
     }

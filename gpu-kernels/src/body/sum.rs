@@ -4,6 +4,7 @@ use crate::block::Block;
 use crate::dims::{I, J};
 use crate::raw::memory::{Row, RowMut};
 use crate::raw::word::{Element, Vector};
+use crate::registers::each;
 use crate::tile::Tile;
 use core::ops::Add;
 use tilewright_dims::{Fold, TensorType, tensor};
@@ -50,15 +51,17 @@ pub fn sum<B: Block, T: Element + Add<Output = T>, const V: usize, const F: i32>
         let x = x.from(start);
         let values = match x.vectors::<V, THREADS>() {
             Some(x) => x.get(Fold::<I, F>::new(thread)),
-            None => core::array::from_fn(|i| x.get(I(thread * V as i32 + i as i32)).unwrap_or_default()),
+            None => each(|i| x.get(I(thread * V as i32 + i as i32)).unwrap_or_default()),
         };
-        own = core::array::from_fn(|i| own[i] + values[i]);
+        own = each(|i| own[i] + values[i]);
         start += i64::from(block.blocks()) * chunk;
     }
 
     let mut half = V / 2;
     while half > 0 {
-        (0..half).for_each(|i| own[i] = own[i] + own[i + half]);
+        for i in 0..half {
+            own[i] = own[i] + own[i + half];
+        }
         half /= 2;
     }
     let tile = Tile::<B, T, Held>::new(block, 0);

@@ -5,6 +5,7 @@ use crate::declaration::tiles;
 use crate::dims::{X, X8, Y, Y8};
 use crate::raw::memory::{Matrix, MatrixMut};
 use crate::raw::word::Element;
+use crate::registers::each;
 use crate::tile::Tile;
 use tilewright_dims::{TensorType, tensor};
 
@@ -39,9 +40,9 @@ pub fn transpose<B: Block, T: Element>(block: B, from: Matrix<'_, T, Y, X>, to: 
     let (from, to) = (from.corner(corner), to.corner(corner));
 
     let own = Reading::coords_of(block.thread::<THREADS>());
-    let read: [Option<T>; 4] = core::array::from_fn(|step| from.get(own + Y8(step as i32)));
-    for (step, value) in read.into_iter().enumerate() {
-        tile.set(own + Y8(step as i32), value.unwrap_or_default());
+    let read: [T; 4] = each(|step| from.get(own + Y8(step as i32)).unwrap_or_default());
+    for step in 0..4 {
+        tile.set(own + Y8(step), read[step as usize]);
     }
     block.barrier();
 

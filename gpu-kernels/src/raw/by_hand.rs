@@ -45,7 +45,7 @@ unsafe extern "ptx-kernel" fn saxpy_by_hand(n: i64, a: f32, x: *const f32, y: *m
 unsafe extern "ptx-kernel" fn transpose_f32_by_hand(rows: i64, columns: i64, from: *const f32, to: *mut f32) {
     const { assert!(transpose::THREADS == 256) };
     let (rows, columns, thread) = (rows as i32, columns as i32, Device.thread::<256>());
-    let across = (columns + 31) / 32;
+    let across = ((columns + 31) / 32).max(1);
     let (down, along) = (Device.number() / across * 32, Device.number() % across * 32);
     let (slow, fast) = (thread / 32, thread % 32);
     // SAFETY: as the caller promises; each place is inside, and shared memory has 33 x 32 elements.
@@ -80,7 +80,7 @@ unsafe extern "ptx-kernel" fn transpose_f32_by_hand(rows: i64, columns: i64, fro
 unsafe extern "ptx-kernel" fn product_by_hand(i: i64, j: i64, k: i64, a: *const f32, b: *const f32, c: *mut f32) {
     const B_TILE: i32 = product::SHARED_BYTES as i32 - 4096;
     let (rows, columns, end, thread) = (i as i32, j as i32, k as i32, Device.thread::<256>());
-    let across = (columns + 63) / 64;
+    let across = ((columns + 63) / 64).max(1);
     let (down, along) = (Device.number() / across * 64, Device.number() % across * 64);
     let (a_row, a_column, b_row, b_column) = (thread / 16, thread % 16, thread / 64, thread % 64);
     let (row, column) = (thread / 16 * 4, thread % 16 * 4);

@@ -5,6 +5,7 @@
 //! machine code.
 
 use crate::raw::word::{Element, Vector};
+use crate::registers::each;
 use core::marker::PhantomData;
 use tilewright_dims::{Dim, Fold, Meets, Merge, Point, SameDim, Term, Union};
 
@@ -263,7 +264,7 @@ where
         let (row, column) = place::<R, C>(at);
         let whole = (self.columns | self.stride | column) & (V as i32 - 1) == 0;
         if !whole || !is_aligned::<T, Vector<T, V>>(self.first) {
-            return core::array::from_fn(|i| self.element(row, column + i as i32).unwrap_or_default());
+            return each(|i| self.element(row, column + i as i32).unwrap_or_default());
         }
         if !self.contains(row, column) {
             return [T::default(); V];

@@ -18,6 +18,23 @@
 //! assert_eq!(c.to_vec()?[0], 75.0);
 //! # Ok::<(), tilewright_driver::Error>(())
 //! ```
+//!
+//! A size along a dimension that the kernel lacks, or a missing one, does not compile, and neither does memory that is read and written at
+//! once:
+//!
+//! ```compile_fail
+//! # use tilewright_driver::{DeviceBuffer, Error, Kernels, Stream, kernels::dims::{I, J}};
+//! # fn run(kernels: Kernels, stream: Stream, a: DeviceBuffer<f32>, b: DeviceBuffer<f32>, mut c: DeviceBuffer<f32>) -> Result<(), Error> {
+//! kernels.product.launch(&stream, I(50) + J(70), &a, &b, &mut c)
+//! # }
+//! ```
+//!
+//! ```compile_fail
+//! # use tilewright_driver::{DeviceBuffer, Error, Kernels, Stream};
+//! # fn run(kernels: Kernels, stream: Stream, mut y: DeviceBuffer<f32>) -> Result<(), Error> {
+//! kernels.saxpy.launch(&stream, 0.5, &y, &mut y)
+//! # }
+//! ```
 
 mod launchers;
 mod misfit;
