@@ -54,7 +54,8 @@ pub fn product<B: Block>(block: B, a: Matrix<'_, f32, I, K>, b: Matrix<'_, f32, 
     let own = Threads::coords_of(thread);
 
     let stage = |step: K| -> Staged {
-        let (a, b) = (a.corner(step), b.corner(step));
+        // Along a row of A places stay near; a step down B is one of the address.
+        let (a_own, b) = (a_own + step, b.corner(step));
         let a = each(|n| a.get(a_own + Fold::<I, 16>::new(n as i32)).unwrap_or(0.0));
         (a, each(|n| b.get(b_own + Fold::<K, 4>::new(n as i32)).unwrap_or(0.0)))
     };

@@ -18,6 +18,12 @@ fn reach(len: i64) -> i32 {
     if len > i64::from(i32::MAX) { i32::MAX } else { len as i32 }
 }
 
+/// Whether a coordinate lies in `0..extent`, by one comparison: what is below 0 is large without its sign.
+#[inline(always)]
+fn below(at: i32, extent: i32) -> bool {
+    (at as u32) < extent as u32
+}
+
 #[inline(always)]
 fn is_aligned<T, V>(address: *const T) -> bool {
     (address as usize).is_multiple_of(align_of::<V>())
@@ -91,7 +97,7 @@ impl<'a, T: Element, D: Dim> Row<'a, T, D> {
     pub fn get(self, at: impl SameDim<D>) -> Option<T> {
         let at = at.along().get();
         // SAFETY: inside of the row.
-        (at >= 0 && at < reach(self.len)).then(|| unsafe { T::read(self.first.offset(at as isize)) })
+        below(at, reach(self.len)).then(|| unsafe { T::read(self.first.offset(at as isize)) })
     }
 
     /// The first `LEN` vectors of `V` elements, if there are so many and they are aligned.
@@ -131,7 +137,7 @@ impl<'a, T: Element, D: Dim> RowMut<'a, T, D> {
     #[inline(always)]
     pub fn set(self, at: impl SameDim<D>, value: T) {
         let at = at.along().get();
-        if at >= 0 && at < reach(self.len) {
+        if below(at, reach(self.len)) {
             // SAFETY: inside of the row.
             unsafe { T::write(self.first.offset(at as isize), value) }
         }
@@ -169,7 +175,7 @@ where
         const { assert!(F as usize == V, "vectors of V elements are counted in folds of V") };
         let at = at.get();
         // SAFETY: inside of the vectors, which are aligned.
-        if at >= 0 && at < LEN { unsafe { Vector::read(self.first.offset(at as isize)) }.0 } else { [T::default(); V] }
+        if below(at, LEN) { unsafe { Vector::read(self.first.offset(at as isize)) }.0 } else { [T::default(); V] }
     }
 }
 
@@ -188,7 +194,7 @@ where
     pub fn set<const F: i32>(self, at: Fold<D, F>, values: [T; V]) {
         const { assert!(F as usize == V, "vectors of V elements are counted in folds of V") };
         let at = at.get();
-        if at >= 0 && at < LEN {
+        if below(at, LEN) {
             // SAFETY: inside of the vectors, which are aligned.
             unsafe { Vector::write(self.0.first.offset(at as isize), Vector(values)) }
         }
@@ -281,7 +287,7 @@ where
 
     #[inline(always)]
     fn contains(self, row: i32, column: i32) -> bool {
-        (row >= 0) & (row < self.rows) & (column >= 0) & (column < self.columns)
+        below(row, self.rows) & below(column, self.columns)
     }
 
     #[inline(always)]
