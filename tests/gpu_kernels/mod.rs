@@ -5,6 +5,7 @@ mod by_hand;
 mod checks;
 mod products;
 mod rows;
+mod speed;
 mod transposes;
 
 use crate::runner::Kernel;

@@ -5,7 +5,7 @@ use super::tree::{File, Tree};
 use toml::{Table, Value};
 
 /// The crates, each with those that it may depend on. A crate that is not here may not exist.
-const ORDER: [(&str, &[&str]); 9] = [
+const ORDER: [(&str, &[&str]); 10] = [
     ("dims", &[]),
     ("headers", &["dims"]),
     ("driver", &["dims", "gpu-kernels", "headers"]),
