@@ -65,7 +65,8 @@ fn compare(stream: &Stream, twin: &Twin<'_>, parameters: &[u8], rust: &mut dyn F
     // SAFETY: the block holds the addresses of buffers that live until the measurement has ended, as long as the sizes say.
     let mut launch = || unsafe { function.launch(stream, &config, parameters) };
     // Once each before, so that neither pays for what happens once.
-    (launch().unwrap(), rust().unwrap());
+    launch().unwrap();
+    rust().unwrap();
     let (twin_us, rust_us) = (time(stream, &mut launch), time(stream, rust));
     eprintln!("{}: {rust_us:.2} us in Rust, {twin_us:.2} us in CUDA C++, {:.3}", twin.entry, rust_us / twin_us);
     if std::env::var_os("TILEWRIGHT_SPEED").is_some() {
