@@ -23,6 +23,7 @@ pub fn blocks(i: i64) -> i64 {
 
 /// `y[i] = a * x[i] + y[i]`, rounded once. In vectors where both rows are aligned; the last block goes element by element.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "the compiler unrolls this, and keeps what it indexes in registers")]
 pub fn saxpy<B: Block>(block: B, a: f32, x: Row<'_, f32, I>, y: RowMut<'_, f32, I>) {
     let start = i64::from(block.number()) * SPAN;
     let (x, y) = (x.from(start), y.from(start));
