@@ -378,6 +378,18 @@ pub enum Error {
         /// The element of its memory.
         place: usize,
     },
+    /// A manifest that is not in order.
+    #[error("{file}:{line}:{column}: {message}")]
+    Manifest {
+        /// What the manifest is called.
+        file: String,
+        /// The line, from 1 on.
+        line: usize,
+        /// The character in it, from 1 on.
+        column: usize,
+        /// What was found there, and what would be legal.
+        message: String,
+    },
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

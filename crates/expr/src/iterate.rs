@@ -35,7 +35,7 @@ impl Graph {
     }
 
     /// Whether `node` reads `carry` through a read at other coordinates, a reduction or a scan.
-    fn elsewhere(&self, node: NodeId, carry: NodeId) -> bool {
+    pub(crate) fn elsewhere(&self, node: NodeId, carry: NodeId) -> bool {
         let mut seen: HashSet<(NodeId, bool)> = HashSet::new();
         let mut stack = vec![(node, false)];
         while let Some((at, moved)) = stack.pop() {

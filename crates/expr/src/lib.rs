@@ -18,6 +18,7 @@ mod inst;
 mod iterate;
 pub mod join;
 pub mod lower;
+pub mod manifest;
 mod map;
 mod matrix;
 mod nest;

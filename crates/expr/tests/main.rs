@@ -10,6 +10,7 @@ mod extend;
 mod functions;
 mod halves;
 mod laws;
+mod manifest;
 mod operations;
 mod promote;
 mod reference;

@@ -4,13 +4,14 @@ use crate::error::Error;
 use crate::feed::Operand;
 use crate::fused::Core;
 use crate::kernel::Unbuilt;
+use crate::manifest::Manifest;
 use crate::prefetch::{new_on_device, new_results};
 use tilewright_driver::Source;
-use tilewright_expr::Rect;
-use tilewright_expr::bind::{Axis, Binding, Place, View};
+use tilewright_expr::bind::{Binding, Place, View};
 use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room};
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
+use tilewright_expr::manifest::OwnedView;
 use tilewright_expr::sections::Sections;
 
 /// Host operands of more elements are taken for tensors of a GPU: so many values do not travel with a launch.
@@ -35,45 +36,32 @@ const PARAMETER_BYTES: [usize; 2] = [4096, MOST_PARAMETER_BYTES];
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
-    name: String,
-    graph: Graph,
-    operands: Vec<OwnView>,
-    results: Vec<OwnView>,
+    pub(crate) name: String,
+    pub(crate) graph: Graph,
+    pub(crate) operands: Vec<OwnedView>,
+    pub(crate) results: Vec<OwnedView>,
 }
 
-/// A [`View`] that owns what it shows.
-#[derive(Clone, Debug, PartialEq)]
-struct OwnView {
-    axes: Vec<Axis>,
-    place: Place,
-    alignment: u32,
-    boxes: Option<Vec<Rect>>,
-}
-
-impl OwnView {
-    fn of(view: View<'_>) -> OwnView {
-        let View { axes, place, alignment, boxes } = view;
-        OwnView { axes: axes.to_vec(), place, alignment, boxes: boxes.map(<[Rect]>::to_vec) }
-    }
-
-    fn view(&self) -> View<'_> {
-        View { axes: &self.axes, place: self.place, alignment: self.alignment, boxes: self.boxes.as_deref() }
+/// Plans are equal that do the same with operands and results that stand alike in memory.
+impl PartialEq for Plan {
+    fn eq(&self, other: &Plan) -> bool {
+        self.name == other.name
+            && self.operands == other.operands
+            && self.results == other.results
+            && self.graph.same(&other.graph)
     }
 }
 
 impl Core {
     /// A call into new tensors.
     pub(crate) fn plan_ahead(&self, operands: &[Operand<'_>]) -> Result<Plan, Error> {
-        let graph = self.graph_of(true).clone();
-        let as_on_a_gpu = |o: &Operand<'_>| match o.place() == Place::Host && o.len() > MOST_HOST_ELEMENTS {
-            true => OwnView::of(new_on_device(o.axes)),
-            false => OwnView::of(o.view()),
-        };
-        let operands: Vec<OwnView> = operands.iter().map(as_on_a_gpu).collect();
-        let views: Vec<View<'_>> = operands.iter().map(OwnView::view).collect();
-        let results = new_results(&Binding::new(&graph, &views)?)?;
-        let results = results.iter().map(|axes| OwnView::of(new_on_device(axes))).collect();
-        Ok(Plan { name: self.name().to_string(), graph, operands, results })
+        let graph = self.graph_of(true);
+        let as_on_a_gpu = |o: &'_ Operand<'_>| o.place() == Place::Host && o.len() > MOST_HOST_ELEMENTS;
+        let view = |o| if as_on_a_gpu(o) { new_on_device(o.axes) } else { o.view() };
+        let views: Vec<View<'_>> = operands.iter().map(view).collect();
+        let results = new_results(&Binding::new(graph, &views)?)?;
+        let results: Vec<View<'_>> = results.iter().map(|axes| new_on_device(axes)).collect();
+        Ok(Plan::of(self.name(), graph, [&views, &results]))
     }
 }
 
@@ -84,6 +72,22 @@ impl Plan {
         let (graph, used) = self.graph.of_used_operands();
         let operands = used.iter().map(|i| self.operands[*i].clone()).collect();
         Plan { name: self.name.clone(), graph, operands, results: self.results.clone() }
+    }
+
+    /// The plan of a call with these operands and results.
+    pub(crate) fn of(name: &str, graph: &Graph, [operands, results]: [&[View<'_>]; 2]) -> Plan {
+        let [operands, results] = [operands, results].map(|views| views.iter().copied().map(OwnedView::of).collect());
+        Plan { name: name.to_string(), graph: graph.clone(), operands, results }
+    }
+
+    /// The expression's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The plan as text, of which a tool that does not know the expression builds the same kernels. `merge` puts several together.
+    pub fn manifest(&self) -> Manifest {
+        Manifest::from(self.clone())
     }
 
     /// The sources of all kernels that the call may want: one that fills results where places keep their first value, one that
@@ -118,6 +122,6 @@ impl Plan {
     }
 }
 
-fn views(own: &[OwnView]) -> Vec<View<'_>> {
-    own.iter().map(OwnView::view).collect()
+fn views(own: &[OwnedView]) -> Vec<View<'_>> {
+    own.iter().map(OwnedView::view).collect()
 }

@@ -12,6 +12,14 @@ pub enum Error {
     /// The GPU, its driver or its compiler.
     #[error(transparent)]
     Driver(#[from] tilewright_driver::Error),
+    /// A manifest that cannot be read.
+    #[error("the manifest {} cannot be read: {cause}", path.display())]
+    ManifestFile {
+        /// Its file.
+        path: std::path::PathBuf,
+        /// Why not.
+        cause: std::io::Error,
+    },
     /// A tensor's elements do not fit its extents.
     #[error("a tensor over ({dims}) of extents {extents:?} has {expected} elements, got {got}")]
     Length {

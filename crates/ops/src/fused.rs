@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
 use crate::kernel::{Built, Launch, Unbuilt};
 use crate::launches::{Known, LaunchKind};
+use crate::manifest::recorder;
 use crate::signature::Signature;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
@@ -226,6 +227,9 @@ impl Core {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
             None => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
             Some(gpu) => {
+                if let Some(recorder) = recorder() {
+                    recorder.plan(&self.name, graph, [&views, &outs]);
+                }
                 let fills = Sections::fills(graph, &views, &outs)?;
                 let main = Some(Sections::new(graph, &views, &outs)?);
                 let [of_fills, of_main] = &mut known;

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results};
 use crate::fused::{Core, Fused, Part};
 use crate::kernel::{Built, Unbuilt};
+use crate::manifest::recorder;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use tilewright_expr::Expr;
@@ -79,6 +80,9 @@ impl Core {
         let binding = Binding::new(graph, &views)?;
         let axes = new_results(&binding)?;
         let outs: Vec<View<'_>> = axes.iter().map(|axes| new_on_device(axes)).collect();
+        if let Some(recorder) = recorder() {
+            recorder.plan(self.name(), graph, [&views, &outs]);
+        }
         let fills = Sections::fills(graph, &views, &outs)?;
         let main = Some(Sections::new(graph, &views, &outs)?);
         let mut wanted = Vec::new();

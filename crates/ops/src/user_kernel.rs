@@ -4,6 +4,7 @@ use crate::device::{Gpu, kernels};
 use crate::error::Error;
 use crate::interface::Interface;
 use crate::launches::{self, Known, LaunchKind};
+use crate::manifest::{OwnKernel, recorder};
 use crate::raw;
 use std::borrow::Cow;
 use std::path::Path;
@@ -75,6 +76,33 @@ impl<'a> KernelSource<'a> {
     pub fn compile(&self, arch: Arch) -> Result<Arc<Compiled>, Error> {
         let source = self.source(&self.interface()?);
         Ok(kernels().get(&source, arch).map_err(compile_error)?.0)
+    }
+
+    /// What a manifest says of it.
+    fn owned(&self) -> OwnKernel {
+        OwnKernel {
+            name: self.name.map(str::to_owned),
+            entry: self.entry.map(str::to_owned),
+            text: self.text.to_owned(),
+            options: self.options.clone(),
+            target: self.target,
+        }
+    }
+
+    /// The source that a manifest says.
+    pub(crate) fn of(kernel: &'a OwnKernel) -> Self {
+        KernelSource {
+            text: &kernel.text,
+            entry: kernel.entry.as_deref(),
+            name: kernel.name.as_deref(),
+            options: kernel.options.clone(),
+            target: kernel.target,
+        }
+    }
+
+    /// What the compiler is given.
+    pub(crate) fn to_source(&self) -> Result<Source, Error> {
+        Ok(self.source(&self.interface()?))
     }
 
     fn source(&self, interface: &Interface) -> Source {
@@ -162,6 +190,9 @@ impl Gpu {
         let (start, source) = (Instant::now(), source.into());
         let interface = source.interface()?;
         let text = source.source(&interface);
+        if let Some(recorder) = recorder() {
+            recorder.kernel(&source.owned());
+        }
         let (module, origin) = kernels().load(self.device(), &text).map_err(compile_error)?;
         let function = module.function(interface.kernel())?;
         launches::built(&text, self.device().arch(), origin, function.registers(), start);

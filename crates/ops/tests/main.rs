@@ -14,6 +14,7 @@ mod gpu;
 mod gpu_kernels;
 mod large;
 mod launches;
+mod manifest;
 mod npp;
 mod opencv;
 mod operations;

@@ -38,6 +38,11 @@ pub(super) fn functions(name: &'static str, text: &str) -> Result<Functions, Err
     }
 }
 
+/// Refuses a text without a function.
+pub(crate) fn check(text: &str) -> Result<(), Error> {
+    functions("text", text).map(|_| ())
+}
+
 /// Bytes of the first item: up to the `;` or the `}` that ends it, or a line of the preprocessor.
 fn item(text: &str) -> usize {
     let code = blanked(text);

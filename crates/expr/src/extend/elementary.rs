@@ -88,6 +88,11 @@ struct Statement {
 }
 
 impl Elementary {
+    /// The type of its arguments and of its result.
+    pub(crate) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
     /// The statements that make the result, in order, and the result.
     fn statements(&self) -> (Graph, Vec<Statement>, NodeId) {
         let mut graph = Graph::default();

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::eval::{Arg, Work, fill, wide};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
 
 /// A function of scalars that runs on both devices. [`scalar_fn`](super::scalar_fn) makes one of a Rust function.
 #[diagnostic::on_unimplemented(
@@ -131,8 +132,28 @@ impl Function {
         (self.of.results.len() > 1).then_some(self.number)
     }
 
+    /// The types of its results.
+    pub(crate) fn results(self) -> &'static [DType] {
+        self.of.results
+    }
+
+    /// A function that is known by its text alone; it has no twin. Each is kept once, as long as the program runs.
+    pub(crate) fn foreign(text: &'static Text, arguments: &[DType], results: &[DType]) -> Function {
+        static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let is =
+            |d: &&'static Definition| std::ptr::eq(d.text, text) && d.arguments == arguments && d.results == results;
+        if let Some(of) = known.iter().find(|d| is(d)) {
+            return Function { of, number: 0 };
+        }
+        let [arguments, results] = [arguments, results].map(|types| &*types.to_vec().leak());
+        let of: &'static Definition = Box::leak(Box::new(Definition { text, arguments, results, run: None }));
+        known.push(of);
+        Function { of, number: 0 }
+    }
+
     /// The same function, of which result `number` is meant.
-    pub(super) fn giving(self, number: u8) -> Function {
+    pub(crate) fn giving(self, number: u8) -> Function {
         Function { number, ..self }
     }
 

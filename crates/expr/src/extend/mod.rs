@@ -162,6 +162,7 @@ mod text;
 #[doc(hidden)]
 pub use crate::eval::Lane;
 pub use arguments::{Arguments, Operands};
+pub(crate) use cuda::check as check_cuda;
 pub use function::{Function, ScalarFunction, call};
 pub use parts::{Apply, Expressions, Pattern, Read, Write};
 pub use results::Results;

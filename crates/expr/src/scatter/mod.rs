@@ -222,7 +222,7 @@ impl Graph {
         self.store_partial(value, partial);
     }
 
-    fn store_partial(&mut self, value: NodeId, mut partial: Partial) {
+    pub(crate) fn store_partial(&mut self, value: NodeId, mut partial: Partial) {
         let dim = |d: &DimId| if partial.places.iter().any(|p| p.dim == inner(*d)) { inner(*d) } else { *d };
         let dims: Box<[DimId]> = partial.shown.iter().map(dim).collect();
         let roots: Vec<NodeId> = partial.roots(value).collect();
