@@ -11,7 +11,7 @@ use tilewright_expr::bind::{Binding, Place, View};
 use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room};
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
-use tilewright_expr::manifest::OwnedView;
+use tilewright_expr::manifest::{self, OwnedView, PlanText};
 use tilewright_expr::sections::Sections;
 
 /// Host operands of more elements are taken for tensors of a GPU: so many values do not travel with a launch.
@@ -42,13 +42,10 @@ pub struct Plan {
     pub(crate) results: Vec<OwnedView>,
 }
 
-/// Plans are equal that do the same with operands and results that stand alike in memory.
+/// Plans are equal that have one text: they do the same with operands and results that stand alike in memory.
 impl PartialEq for Plan {
     fn eq(&self, other: &Plan) -> bool {
-        self.name == other.name
-            && self.operands == other.operands
-            && self.results == other.results
-            && self.graph.same(&other.graph)
+        self.name == other.name && self.text() == other.text()
     }
 }
 
@@ -83,6 +80,11 @@ impl Plan {
     /// The expression's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What a source depends on.
+    pub(crate) fn text(&self) -> PlanText {
+        manifest::print(&self.graph, &self.operands, &self.results)
     }
 
     /// The plan as text, of which a tool that does not know the expression builds the same kernels. `merge` puts several together.

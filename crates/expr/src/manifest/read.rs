@@ -12,9 +12,9 @@ use std::collections::HashMap;
 /// Most operands and most results.
 const OPERANDS: usize = 256;
 /// Operations other than those on one or two values.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     "const", "input", "index", "extent", "fma", "select", "cast", "bits", "guard", "at", "call", "carry", "iterate",
-    "reduce",
+    "reduce", "scan",
 ];
 
 /// A plan that was read.
@@ -160,63 +160,80 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn op(&mut self, line: &mut Line<'_>, word: &str) -> Parsed<Op> {
+    fn op(&self, line: &mut Line<'_>, word: &str) -> Parsed<Op> {
         if let Some((_, op)) = UNARY.iter().find(|(name, _)| *name == word) {
             return Ok(Op::Unary(*op, self.node(line)?));
         }
         if let Some((_, op)) = BINARY.iter().find(|(name, _)| *name == word) {
             return Ok(Op::Binary(*op, self.node(line)?, self.node(line)?));
         }
-        Ok(match word {
-            "input" => {
+        match word {
+            "input" | "index" | "extent" => self.leaf(line, word),
+            "carry" | "iterate" | "reduce" | "scan" => self.looped(line, word),
+            "at" => self.at(line),
+            "guard" => self.guard(line),
+            "fma" => Ok(Op::Fma(self.node(line)?, self.node(line)?, self.node(line)?)),
+            "select" => Ok(Op::Select(self.node(line)?, self.node(line)?, self.node(line)?)),
+            "cast" => Ok(Op::Cast(self.node(line)?)),
+            "bits" => Ok(Op::Bits(self.node(line)?)),
+            "call" => {
+                let function = self.functions.read(line)?;
+                Ok(Op::Call(function, line.list(|line| self.node(line))?.into()))
+            }
+            _ => {
+                let unary = UNARY.iter().map(|(name, _)| *name);
+                let all = unary.chain(BINARY.iter().map(|(name, _)| *name)).chain(OTHERS);
+                line.refuse(format!("`{word}` is no operation; {}", nearest(word, all)))
+            }
+        }
+    }
+
+    /// An operation on no node.
+    fn leaf(&self, line: &mut Line<'_>, word: &str) -> Parsed<Op> {
+        match word {
+            "index" => Ok(Op::Index(self.dims.read(line)?)),
+            "extent" => Ok(Op::Extent(self.size(line)?)),
+            _ => {
                 let operand = self.operand(line)?;
                 let several = matches!(line.peek()?, Token::Number(_));
                 let component = if several { line.integer("a component", (0, 255))? as u8 } else { 0 };
-                Op::Input { operand, component }
+                Ok(Op::Input { operand, component })
             }
-            "index" => Op::Index(self.dims.read(line)?),
-            "extent" => Op::Extent(self.size(line)?),
-            "fma" => Op::Fma(self.node(line)?, self.node(line)?, self.node(line)?),
-            "select" => Op::Select(self.node(line)?, self.node(line)?, self.node(line)?),
-            "cast" => Op::Cast(self.node(line)?),
-            "bits" => Op::Bits(self.node(line)?),
-            "guard" => {
-                let (value, low, high) = (self.node(line)?, self.node(line)?, self.node(line)?);
-                let operand = if line.word_if("boxes")? { Some(self.operand(line)?) } else { None };
-                Op::Guard { value, low, high, operand }
-            }
-            "at" => {
-                let source = self.node(line)?;
-                let coords = self.coords(line)?.into();
-                let sizes = line.list(|line| Ok((self.dims.read(line)?, self.size(line)?)))?.into();
-                Op::At { source, coords, sizes }
-            }
-            "call" => {
-                let function = self.functions.read(line)?;
-                Op::Call(function, line.list(|line| self.node(line))?.into())
-            }
+        }
+    }
+
+    /// A loop, or an end of one.
+    fn looped(&self, line: &mut Line<'_>, word: &str) -> Parsed<Op> {
+        match word {
             "carry" => {
                 let start = self.node(line)?;
                 let number = line.integer("the number of an iteration", (0, NUMBERS))? as u32;
                 let times = line.integer("a number of steps", (0, u32::MAX.into()))? as u32;
-                Op::Carry { start, number, times }
+                Ok(Op::Carry { start, number, times })
             }
-            "iterate" => Op::Iterate { carry: self.node(line)?, next: self.node(line)? },
-            "reduce" => {
+            "iterate" => Ok(Op::Iterate { carry: self.node(line)?, next: self.node(line)? }),
+            _ => {
                 let reduction = one_of(line, "reduction", &REDUCTIONS)?;
                 let (source, dim) = (self.node(line)?, self.dims.read(line)?);
-                Op::Reduce { reduction, source, dim, size: self.size(line)? }
+                match word {
+                    "scan" => Ok(Op::Scan { reduction, source, dim }),
+                    _ => Ok(Op::Reduce { reduction, source, dim, size: self.size(line)? }),
+                }
             }
-            "scan" => {
-                let reduction = one_of(line, "reduction", &REDUCTIONS)?;
-                Op::Scan { reduction, source: self.node(line)?, dim: self.dims.read(line)? }
-            }
-            _ => {
-                let unary = UNARY.iter().map(|(name, _)| *name);
-                let all = unary.chain(BINARY.iter().map(|(name, _)| *name)).chain(OTHERS).chain(["scan"]);
-                return line.refuse(format!("`{word}` is no operation; {}", nearest(word, all)));
-            }
-        })
+        }
+    }
+
+    fn at(&self, line: &mut Line<'_>) -> Parsed<Op> {
+        let source = self.node(line)?;
+        let coords = self.coords(line)?.into();
+        let sizes = line.list(|line| Ok((self.dims.read(line)?, self.size(line)?)))?.into();
+        Ok(Op::At { source, coords, sizes })
+    }
+
+    fn guard(&self, line: &mut Line<'_>) -> Parsed<Op> {
+        let (value, low, high) = (self.node(line)?, self.node(line)?, self.node(line)?);
+        let operand = if line.word_if("boxes")? { Some(self.operand(line)?) } else { None };
+        Ok(Op::Guard { value, low, high, operand })
     }
 
     /// Reads a node that stands above.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tilewright_expr::manifest::{FunctionText, PlanText};
 
 /// Mutated texts; `EXPR_FUZZ` says how many instead. `EXPR_SEED=n` runs one alone.
-const CASES: u64 = 3000;
+const CASES: u64 = 2000;
 /// More than any text of a test takes, in a build that is not optimised, on a machine that is busy.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -214,6 +214,6 @@ fn mutated_texts() {
     let sum = |a: [u64; 3], b: [u64; 3]| std::array::from_fn(|i| a[i] + b[i]);
     let [refused, unplanned, emitted] = seeds.into_par_iter().map(outcome).reduce(|| [0; 3], sum);
     eprintln!("{refused} refused, {unplanned} not planned, {emitted} emitted");
-    // Each of the three does happen.
-    assert!(total < 1000 || [refused, unplanned, emitted].iter().all(|n| *n > total / 200));
+    // What the mutations are there for does happen.
+    assert!(total < 1000 || refused > total / 2 && unplanned > 0 && emitted > total / 50);
 }

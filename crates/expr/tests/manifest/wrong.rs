@@ -64,7 +64,7 @@ fn lines_of_the_graph() {
             "%4 = f32 carry %0 0 3\n%5 = f32 iterate %4 %0\n%6 = f32 iterate %4 %4",
             &["the steps of %4 end in %5 already"],
         ),
-        ("%4 = f32 carry %2 0 3\n%5 = f32 iterate %4 %0", &["varies along `Y`", "repeat"]),
+        ("%4 = f32 carry %2 0 3\n%5 = f32 iterate %4 %0", &["varies along `X`", "repeat"]),
         ("%4 = f32 carry %0 0 3\n%5 = f32 at %4 (X = %3) ()\n%6 = f32 iterate %4 %5", &["at other coordinates"]),
         ("%4 = f32 carry %0 0 3\nstore %4 (Y, X)", &["%4 is a value of a step of %4, which no `iterate` ends"]),
         ("%4 = f32 reduce sum %2 X 5", &["goes along `X`, which %2 lacks"]),
@@ -188,7 +188,7 @@ fn what_never_ends() {
     let mut doubled = String::from("%4 = i32 const 1\n");
     (5..90).for_each(|n| doubled.push_str(&format!("%{n} = i32 mul %{} %{}\n", n - 1, n - 1)));
     refused(&plan(&format!("{doubled}%90 = f32 at %0 () (X %89)\n{STORE}")), &["at most 65536 operations"]);
-    let mut nested = String::from("%4 = i32 const 1\n");
+    let mut nested = String::from("%4 = i32 index X\n");
     for n in (5..600).step_by(2) {
         nested.push_str(&format!("%{n} = i32 at %3 (X = %{}) ()\n%{} = i32 scan sum %{n} X\n", n - 1, n + 1));
     }

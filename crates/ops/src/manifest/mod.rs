@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 use tilewright_driver::Source;
-use tilewright_expr::manifest::{FunctionText, functions, print, print_function};
+use tilewright_expr::manifest::{FunctionText, functions, print_function};
 
 /// Plans and users' kernels, each once, in the order in which they came.
 ///
@@ -136,5 +136,5 @@ fn functions_of(plan: &Plan) -> impl Iterator<Item = FunctionText> + '_ {
 }
 
 fn plan_text(plan: &Plan) -> String {
-    write::plan(plan.name(), &print(&plan.graph, &plan.operands, &plan.results))
+    write::plan(plan.name(), &plan.text())
 }

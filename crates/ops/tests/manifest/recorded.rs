@@ -21,7 +21,9 @@ fn processes_record_what_they_run() {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "manifest::recorded::child", "--nocapture"]).env(CHILD, "1");
         child.env("TILEWRIGHT_CACHE", folder.path().join("cache")).env("TILEWRIGHT_LIBCUDA", &driver);
-        child.env("TILEWRIGHT_CUDA", &compiler).env("TILEWRIGHT_RECORD", if record { path.as_os_str() } else { "".as_ref() });
+        child
+            .env("TILEWRIGHT_CUDA", &compiler)
+            .env("TILEWRIGHT_RECORD", if record { path.as_os_str() } else { "".as_ref() });
         child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         child.spawn().unwrap()
     };
@@ -37,7 +39,9 @@ fn processes_record_what_they_run() {
 
     let manifest = Manifest::read(&path).unwrap();
     let recorded: Vec<Source> = manifest.sources().unwrap();
-    let has = |source: &Source| recorded.iter().any(|r| (&r.text, &r.options, r.target) == (&source.text, &source.options, source.target));
+    let has = |source: &Source| {
+        recorded.iter().any(|r| (&r.text, &r.options, r.target) == (&source.text, &source.options, source.target))
+    };
     for plan in expected() {
         assert!(plan.sources().unwrap().iter().all(has), "{}", plan.manifest());
     }
@@ -48,7 +52,7 @@ fn processes_record_what_they_run() {
 
 /// Plans of some calls that the child makes.
 fn expected() -> Vec<Plan> {
-    let x = zeros::<f32, (Y, X)>([300, 301]);
+    let x = zeros::<f32, (Y, X), _>([300, 301]);
     let own = fuse(|x: In<f32, (Y, X)>| half_root::of(x).store::<(X, Y)>());
     let held = fuse(|x: In<f32, (Y, X)>| x.store_where::<(Y, X), _>(x.gt(0.5), 7.0));
     vec![own.plan(&x).unwrap(), held.plan(&x).unwrap()]
@@ -60,7 +64,7 @@ fn child() {
         return;
     }
     let device = Device::gpu(0).unwrap();
-    let x = zeros::<f32, (Y, X)>([300, 301]).to(&device).unwrap();
+    let x = zeros::<f32, (Y, X), _>([300, 301]).to(&device).unwrap();
     let own = fuse(|x: In<f32, (Y, X)>| half_root::of(x).store::<(X, Y)>());
     let held = fuse(|x: In<f32, (Y, X)>| x.store_where::<(Y, X), _>(x.gt(0.5), 7.0));
     let ahead = fuse(|x: In<f32, (Y, X)>| (x + 3.0).store::<(Y, X)>());

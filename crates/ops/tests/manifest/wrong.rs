@@ -24,7 +24,11 @@ store %2 (X)
 #[track_caller]
 fn refused(text: &str, place: (usize, usize), says: &str) {
     let error = Manifest::parse(text, "kernels.toml").err().unwrap_or_else(|| panic!("this was read: {text}"));
-    assert_eq!(error.to_string().split(": ").next(), Some(&format!("kernels.toml:{}:{}", place.0, place.1)[..]), "{error}");
+    assert_eq!(
+        error.to_string().split(": ").next(),
+        Some(&format!("kernels.toml:{}:{}", place.0, place.1)[..]),
+        "{error}"
+    );
     assert!(error.to_string().contains(says), "{error}");
     let Error::Expr(tilewright_expr::Error::Manifest { file, line, column, .. }) = error else { panic!("{error}") };
     assert_eq!((&file[..], line, column), ("kernels.toml", place.0, place.1));
@@ -38,7 +42,7 @@ fn places() {
         ("mul", "mull", (11, 10), "`mull` is no operation"),
         ("%0 %1", "%0 %7", (11, 17), "no node %7"),
         ("f32 mul", "g32 mul", (11, 6), "`g32` is no type of a value; did you mean"),
-        ("'f32 (X 100)", "'f32 (X 100, é)", (6, 27), "'é' has no meaning here"),
+        ("'f32 (X 100)", "'f32 (X 100, é)", (6, 26), "'é' has no meaning here"),
         ("store %2 (X)", "store %2 ()", (12, 7), "lacks dimension `X`"),
         ("store %2 (X)\n", "", (12, 1), "the plan stores nothing"),
         ("f32 (X 100)", "f32 (Y 100)", (6, 19), "no dimension `Y`; there is X"),
@@ -82,7 +86,8 @@ fn files() {
 #[test]
 fn mutated_files() {
     let cases = std::env::var("OPS_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
-    let all: Vec<String> = plans().iter().map(|plan| plan.manifest().to_string()).filter(|t| t.len() < 30_000).collect();
+    let all: Vec<String> =
+        plans().iter().map(|plan| plan.manifest().to_string()).filter(|t| t.len() < 30_000).collect();
     let mut refused = 0u64;
     for seed in 0..cases {
         let mut random = Random(seed);
