@@ -12,7 +12,7 @@ const DIMS: usize = 32;
 /// Most loops one inside the other.
 const DEPTH: u32 = 256;
 /// Most operations of a size that is computed: the host goes through them, each as often as it is read.
-const WEIGHT: u64 = 1 << 16;
+const WEIGHT: u64 = 1 << 22;
 /// Most steps of an iteration that tells iterations apart.
 pub(super) const NUMBERS: i64 = 1 << 30;
 

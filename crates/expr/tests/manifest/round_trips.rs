@@ -27,12 +27,13 @@ fn every_cell_of_the_table() {
 
 #[test]
 fn random_graphs() {
-    let done = (0..SEEDS).into_par_iter().filter(|seed| {
+    let one = std::env::var("EXPR_SEED").ok().and_then(|s| s.parse::<u64>().ok());
+    let done = one.map_or(0..SEEDS, |seed| seed..seed + 1).into_par_iter().filter(|seed| {
         let pipelines = [(*seed, case(*seed)), (*seed, sections(*seed))];
         let pipelines = pipelines.iter().filter_map(|(seed, case)| Some((seed, Pipeline::of(case)?)));
         pipelines.map(|(seed, pipeline)| round_trip(&format!("seed {seed}"), &pipeline)).count() == 2
     });
-    assert!(done.count() as u64 > SEEDS / 2);
+    assert!(done.count() as u64 > SEEDS / 2 || one.is_some());
 }
 
 fn on_device(extents: &[i64], dims: &[u64]) -> OwnedView {

@@ -47,6 +47,11 @@ impl Text {
     pub(super) fn at(&self, byte: usize) -> usize {
         if self.escaped { self.start } else { self.start + byte }
     }
+
+    /// The text of other files. Where it stands as it is, line ends are this file's, whatever they were.
+    pub(super) fn source(&self) -> String {
+        if self.escaped { self.text.clone() } else { self.text.replace("\r\n", "\n") }
+    }
 }
 
 /// A table of a manifest: `[[plan]]`.

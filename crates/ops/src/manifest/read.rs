@@ -109,7 +109,7 @@ fn add_function<'f>(file: File<'f>, value: &Spanned<DeValue<'f>>, functions: &mu
         name: name.text.clone(),
         signature: signature.as_ref().map(|s| s.text.clone()),
         form: form.text.clone(),
-        text: text.text.clone(),
+        text: text.source(),
         callees: contents(&callees),
         constants: contents(&constants),
     };
@@ -164,7 +164,7 @@ fn read_kernel<'f>(file: File<'f>, value: &Spanned<DeValue<'f>>) -> Result<OwnKe
     Ok(OwnKernel {
         name: table.optional("name")?.map(|text| text.text),
         entry: table.optional("entry")?.map(|text| text.text),
-        text: table.text("text")?.text,
+        text: table.text("text")?.source(),
         options: contents(&table.texts("options")?),
         target: target.as_ref().map(found).transpose()?.unwrap_or_default(),
     })

@@ -63,10 +63,10 @@ fn places() {
         refused(&GOOD.replacen(from, to, 1), place, says);
     }
     refused("schema = 1\n[[plan]\n", (2, 8), "");
-    refused(&GOOD[..GOOD.len() - 20], (13, 1), "");
+    refused(&GOOD[..GOOD.len() - 20], (11, 17), "multi-line literal string");
     refused("schema = 1\n[[kernel]]\ntext = ''\ntarget = 'sm_90'\n", (4, 11), "plain, arch_specific, portable");
     let function = "schema = 1\n[[function]]\nid = 'f'\nname = 'f'\nform = 'written'\ncallees = ['g']\ntext = ''\n";
-    refused(function, (6, 12), "no function `g` stands above");
+    refused(function, (6, 13), "no function `g` stands above");
 }
 
 #[test]
