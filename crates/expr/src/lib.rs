@@ -7,6 +7,7 @@ mod composed;
 pub mod dtype;
 pub mod emit;
 pub mod error;
+mod error_word;
 pub mod eval;
 pub mod explain;
 pub mod extend;

@@ -110,7 +110,8 @@ pub(super) fn guard(value: i32, low: i32, high: i32, index: Option<i32>, failed:
         let word = match index {
             Some(index) => index as u32 + 1,
             None => {
-                crate::error::COORDINATE | value.clamp(-(1 << 30), (1 << 30) - 1) as u32 & !crate::error::COORDINATE
+                crate::error_word::COORDINATE
+                    | value.clamp(-(1 << 30), (1 << 30) - 1) as u32 & !crate::error_word::COORDINATE
             }
         };
         let _ = failed.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);

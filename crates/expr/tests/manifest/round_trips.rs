@@ -98,7 +98,7 @@ fn functions_of_a_program() {
     let [views, outs] =
         [&again.operands, &again.results].map(|list| list.iter().map(OwnedView::view).collect::<Vec<_>>());
     let host = tilewright_expr::eval::HostKernel::new(&again.graph, &views, &outs);
-    let error = host.err().expect("there is no twin");
+    let error = host.expect_err("there is no twin");
     assert!(matches!(error, Error::NoTwin { .. }), "{error}");
 }
 
