@@ -3,9 +3,8 @@
 //! A program prints the plans of its calls, or records them while it runs; a tool that knows none of its types reads the file and
 //! emits the same sources. docs/build-ptx.md has the syntax.
 //!
-//! The file is TOML, read by the `toml` crate, whose parser alone is compiled: that takes three seconds of one core, of more than a
-//! minute for everything that this crate stands on. So there is no feature to switch it off, and no second form of this crate to
-//! test.
+//! The file is TOML, read by the `toml` crate, of which the parser alone is compiled: three seconds of one core. So there is no feature
+//! to switch it off, and no second form of this crate to test.
 
 mod kernel;
 mod place;
