@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tilewright_driver::Bundle;
+use tilewright_ops::Manifest;
 
 /// The committed budgets of the catalogue.
 const BUDGETS: &str = include_str!("../budgets.tsv");
@@ -93,7 +94,13 @@ fn entries(options: &Options) -> Result<Entries> {
         ([], true) => Suite::ALL.to_vec(),
         (suites, _) => suites.to_vec(),
     };
-    let entries = Entries::standard(&suites)?;
+    let mut entries = Entries::standard(&suites)?;
+    for path in &options.manifest {
+        for source in Manifest::read(path)?.sources()? {
+            let operation = source.name.clone();
+            entries.add(Entry { suite: None, operation, variant: String::new(), source });
+        }
+    }
     if entries.list().is_empty() {
         bail!("there is nothing to build: the manifests name no pipeline; add `--suite functions` or another");
     }

@@ -192,11 +192,6 @@ impl Graph {
         need.size
     }
 
-    /// Whether operands are read at the coordinates of the loops alone.
-    pub fn reads_in_place(&self) -> bool {
-        !self.nodes.iter().any(|n| matches!(n.op, Op::At { .. } | Op::Reduce { .. } | Op::Scan { .. }))
-    }
-
     fn add(&mut self, op: Op, dtype: DType) -> NodeId {
         if let Some(id) = self.index.get(&(op.clone(), dtype)) {
             return *id;

@@ -83,7 +83,7 @@ pub struct Entry {
 impl Entry {
     /// What it is called in tables.
     pub fn name(&self) -> String {
-        format!("{} {}", self.operation, self.variant)
+        format!("{} {}", self.operation, self.variant).trim_end().to_owned()
     }
 }
 

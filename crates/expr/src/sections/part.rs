@@ -42,6 +42,11 @@ pub(super) fn part(graph: &Graph, outputs: &[usize]) -> (Graph, Vec<usize>) {
 }
 
 impl Graph {
+    /// Whether operands are read at the coordinates of the loops alone.
+    pub fn reads_in_place(&self) -> bool {
+        !self.nodes().any(|n| matches!(n.op, Op::At { .. } | Op::Reduce { .. } | Op::Scan { .. }))
+    }
+
     /// The same results without operands that none of them reads, and which of the operands are left. For expressions that
     /// [read in place](Graph::reads_in_place): what is checked of other reads when operands are bound is not kept.
     pub fn of_used_operands(&self) -> (Graph, Vec<usize>) {
