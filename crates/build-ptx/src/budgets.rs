@@ -63,12 +63,13 @@ impl Budgets {
     }
 
     /// The kernels of the catalogue that use more than they may, a line each. What has no budget may use any number of registers, and
-    /// spill nothing; with `complete` that is an excess, too.
+    /// spill nothing; with `complete` that is an excess, too. For a target without any budgets nothing is compared.
     pub fn excesses(&self, rows: &[Row], complete: bool) -> Vec<String> {
         let excess = |(key, used, name): ((String, String), Budget, String)| {
             let target = &key.1;
             let budget = match self.0.get(&key) {
                 Some(budget) => *budget,
+                None if !self.0.keys().any(|(_, known)| known == target) => return None,
                 None if complete => return Some(format!("{name} for {target} has no budget")),
                 None => Budget { registers: u32::MAX, spill_bytes: 0 },
             };

@@ -62,6 +62,8 @@ fn what_uses_more_than_it_may() {
     assert_eq!(budgets.excesses(&[row("ln", 200, 0)], false), <[String; 0]>::default());
     assert_eq!(budgets.excesses(&[row("ln", 20, 4)], false), ["ln f32 for sm_90: 4 bytes spilled, 0 allowed"]);
     assert_eq!(budgets.excesses(&[row("ln", 20, 0)], true), ["ln f32 for sm_90 has no budget"]);
+    // Nothing is known of other targets.
+    assert_eq!(Budgets::default().excesses(&[row("ln", 20, 4)], true), <[String; 0]>::default());
     // What a manifest names answers to nobody.
     let own = Row { entry: Entry { suite: None, ..row("ln", 20, 4).entry }, ..row("ln", 20, 4) };
     assert_eq!(budgets.excesses(&[own], true), <[String; 0]>::default());
