@@ -5,6 +5,8 @@ use crate::targets::Targets;
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 use tilewright_driver::{Arch, Bundle, Compiled, Error, Key, Source, Target, TargetKind, compile, compile_with_ptx};
@@ -60,7 +62,7 @@ pub struct Built {
     pub rows: Vec<Row>,
     /// Kernels that do not compile. The bundle is not written then.
     pub failures: Vec<Failure>,
-    /// Kernels that no target asked for is one of, and what they are for.
+    /// Kernels that are for none of the targets asked for.
     pub left_out: Vec<String>,
     /// Kernels of the old bundle that are not in the new one.
     pub dropped: usize,
@@ -76,7 +78,7 @@ struct Wanted<'a> {
 }
 
 /// Builds the kernels for these targets into one file. What an older bundle at that place has of them is taken from it. `progress`
-/// hears of every kernel, with how many there are in all; it may come from any thread.
+/// hears of every kernel, with how many there are in all; it may come from any thread. A file there that is no bundle is an error.
 ///
 /// A kernel that does not compile leaves the file as it was; so does a build that is killed.
 pub fn build(
@@ -85,6 +87,7 @@ pub fn build(
     out: &Path,
     progress: &(dyn Fn(&str, usize) + Sync),
 ) -> Result<Built> {
+    check_place(out)?;
     check_targets(targets)?;
     let (wanted, left_out) = wanted(entries, targets);
     let old = Bundle::open(out).ok();
@@ -173,6 +176,20 @@ impl Wanted<'_> {
             return Ok(compile_with_ptx(&source(TargetKind::Plain), self.arch)?.into());
         }
         missing.iter().map(|kind| compile(&source(*kind), self.arch)).collect()
+    }
+}
+
+/// Refuses to write over a file that never was a bundle. A damaged one, or one of another format, is replaced.
+fn check_place(out: &Path) -> Result<()> {
+    let mut first = [0; Bundle::MAGIC.len()];
+    match File::open(out) {
+        Ok(mut file) => match file.read_exact(&mut first) {
+            Ok(()) if first == Bundle::MAGIC => Ok(()),
+            _ if file.metadata().is_ok_and(|about| about.len() == 0) => Ok(()),
+            _ => bail!("{} is there, and no bundle; remove it, or name another file with `--out`", out.display()),
+        },
+        // What cannot be read is told when it is written.
+        Err(_) => Ok(()),
     }
 }
 

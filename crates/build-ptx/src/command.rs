@@ -83,7 +83,10 @@ pub fn run(options: &Options, to: &mut dyn Write) -> Result<()> {
         rows.display()
     )?;
     for name in &built.left_out {
-        writeln!(to, "left out: {name} is built for one architecture alone; add it with an `a`, as in `--arch 90a`")?;
+        writeln!(
+            to,
+            "left out: {name} is for none of these; kernels for exactly one architecture want it with an `a`, as in `--arch 90a`"
+        )?;
     }
     compare(options, budgets, &built)
 }

@@ -36,9 +36,15 @@ fn only_what_changed_is_compiled() {
     // What an older one has of another target is not carried along.
     let less = build(&[entry(2)], &targets(&["90"], Some(Kind::Cubin)), &out, &|_, _| {}).unwrap();
     assert_eq!((compiled(&less), less.dropped, Bundle::open(&out).unwrap().len()), (vec![false], 3, 1));
-    // A file that is no bundle is replaced.
-    std::fs::write(&out, "not a bundle").unwrap();
+    // A damaged bundle is replaced, another file is not.
+    std::fs::write(&out, &written[..written.len() / 2]).unwrap();
     assert_eq!(compiled(&build(&[entry(2)], &both, &out, &|_, _| {}).unwrap()), [true; 2]);
+    for text in ["schema = 1", "a"] {
+        std::fs::write(&out, text).unwrap();
+        let error = build(&[entry(2)], &both, &out, &|_, _| {}).unwrap_err().to_string();
+        assert!(error.contains("kernels.twb is there, and no bundle"), "{error}");
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), text);
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod budgets;
 mod bundles;
 mod catalogue;
+mod command;
 mod targets;
 
 use std::io::Write as _;

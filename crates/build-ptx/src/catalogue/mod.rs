@@ -16,7 +16,7 @@ mod table;
 
 use rayon::prelude::*;
 use std::collections::HashSet;
-use tilewright_driver::{Keys, Source};
+use tilewright_driver::{Keys, Source, TargetKind};
 use tilewright_expr::DType;
 use tilewright_ops::{Error, Item, Plan, Tensor};
 
@@ -91,7 +91,7 @@ impl Entry {
 #[derive(Debug, Default)]
 pub struct Entries {
     list: Vec<Entry>,
-    keys: HashSet<Keys>,
+    keys: HashSet<(Keys, TargetKind)>,
 }
 
 impl Entries {
@@ -125,7 +125,7 @@ impl Entries {
 
     /// Adds a kernel, unless it is there under another name.
     pub fn add(&mut self, entry: Entry) {
-        if self.keys.insert(entry.source.keys()) {
+        if self.keys.insert((entry.source.keys(), entry.source.target)) {
             self.list.push(entry);
         }
     }

@@ -63,6 +63,9 @@ pub struct BundleEntry {
 }
 
 impl Bundle {
+    /// The first bytes of every bundle, of whatever format.
+    pub const MAGIC: [u8; 8] = index::MAGIC;
+
     /// Opens a file: it is mapped, and its index checked. [`Error::Bundle`] says what is wrong with one that is no bundle, is cut
     /// off, damaged in its index, of a newer format, or writable by everybody.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
