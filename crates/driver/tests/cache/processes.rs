@@ -67,7 +67,8 @@ fn killed_at_random() {
     let mut children: Vec<Child> = (0..16).map(spawn).collect();
     let (mut state, mut killed) = (0x9e37_79b9_7f4a_7c15, 0);
     let until = Instant::now() + Duration::from_secs(3);
-    while Instant::now() < until {
+    // At least some, however busy the machine is.
+    while Instant::now() < until || killed < 12 {
         std::thread::sleep(Duration::from_millis(5 + random(&mut state, 40) as u64));
         let victim = random(&mut state, children.len());
         let mut victim = std::mem::replace(&mut children[victim], spawn(16 + killed));
@@ -80,7 +81,6 @@ fn killed_at_random() {
     }
     fs::write(&stop, "").unwrap();
     children.into_iter().for_each(|child| child::check(&child.wait_with_output().unwrap()));
-    assert!(killed > 5, "{killed} processes were killed");
     after_the_killing(&folder);
 }
 
