@@ -108,8 +108,7 @@ impl Forms {
             translator.constants.iter().map(|(name, at)| quote!((#name, #at as &'static dyn #root::Constant)));
         let name = function.signature.ident.to_string();
         let text = quote! {
-            // The body's constants stand here again, for the text; it may name fewer of them than the body does.
-            #(#[allow(dead_code)] #items)*
+            #(#[allow(dead_code, reason = "the body's constants stand here again, and its text may name fewer")] #items)*
             &#root::Text {
                 name: #name,
                 source: #root::Source::Written(#text),

@@ -82,7 +82,8 @@ fn kernel(crops: usize) -> Result<String, Error> {
         view(&boxes[..], Place::Host, Some(&rectangles[..])),
     ];
     let plan = Plan::new(&graph, &operands, &[view(&result[..], Place::Device, None)])?;
-    Ok(emit(&graph, &plan)?.source)
+    let kernel = emit(&graph, &plan)?;
+    Ok(kernel.head + &kernel.source)
 }
 
 fn main() -> Result<(), Error> {
