@@ -231,13 +231,25 @@ impl Folder {
 
     /// The lock on a file, which is made if it is missing and never removed; `None` while another holds it. Where the file system
     /// has no locks this is as if nobody did.
-    pub(crate) fn lock(&self, name: &str) -> io::Result<Option<File>> {
+    pub(crate) fn lock(&self, name: &str) -> io::Result<Option<Locked>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         self.step(Step::Lock)?;
         let file = File::from(rustix::fs::openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)?);
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Ok(None),
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(file)),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(Locked(file))),
         }
+    }
+}
+
+/// A file whose lock is held until this is dropped.
+///
+/// A child of this process that was forked meanwhile has the file open too until it runs its program, and would hold the lock for as
+/// long: so it is given back, and not left to the closing of the file.
+pub(crate) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
     }
 }

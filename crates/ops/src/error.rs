@@ -20,6 +20,14 @@ pub enum Error {
         /// Why not.
         cause: std::io::Error,
     },
+    /// A plan of a manifest from which no kernel can be made.
+    #[error("plan `{name}`: {cause}")]
+    Plan {
+        /// The plan's name.
+        name: String,
+        /// Why not.
+        cause: Box<Error>,
+    },
     /// A tensor's elements do not fit its extents.
     #[error("a tensor over ({dims}) of extents {extents:?} has {expected} elements, got {got}")]
     Length {

@@ -227,11 +227,11 @@ impl Core {
             _ if outputs.iter().all(|e| e.contains(&0)) => Run::Nothing,
             None => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
             Some(gpu) => {
+                let fills = Sections::fills(graph, &views, &outs)?;
+                let main = Some(Sections::new(graph, &views, &outs)?);
                 if let Some(recorder) = recorder() {
                     recorder.plan(&self.name, graph, [&views, &outs]);
                 }
-                let fills = Sections::fills(graph, &views, &outs)?;
-                let main = Some(Sections::new(graph, &views, &outs)?);
                 let [of_fills, of_main] = &mut known;
                 let fill = self.launch(fills, gpu, (Part::Fill, new), (of_fills, &mut settled))?;
                 let main = self.launch(main, gpu, (Part::Main, new), (of_main, &mut settled))?;

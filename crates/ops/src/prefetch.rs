@@ -80,11 +80,11 @@ impl Core {
         let binding = Binding::new(graph, &views)?;
         let axes = new_results(&binding)?;
         let outs: Vec<View<'_>> = axes.iter().map(|axes| new_on_device(axes)).collect();
+        let fills = Sections::fills(graph, &views, &outs)?;
+        let main = Some(Sections::new(graph, &views, &outs)?);
         if let Some(recorder) = recorder() {
             recorder.plan(self.name(), graph, [&views, &outs]);
         }
-        let fills = Sections::fills(graph, &views, &outs)?;
-        let main = Some(Sections::new(graph, &views, &outs)?);
         let mut wanted = Vec::new();
         for (sections, part) in [(fills, Part::Fill), (main, Part::Main)] {
             let Some(sections) = sections.filter(|s| s.blocks() > 0) else { continue };

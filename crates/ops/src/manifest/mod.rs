@@ -91,11 +91,12 @@ impl Manifest {
     /// The sources of all plans, then those of all kernels, each once: of equal ones the first, whatever they are called.
     ///
     /// # Errors
-    /// What cannot be planned, emitted, or read as a kernel.
+    /// [`Error::Plan`] for what cannot be planned or emitted; what cannot be read as a kernel.
     pub fn sources(&self) -> Result<Vec<Source>, Error> {
         let mut sources = Vec::new();
         for plan in &self.plans {
-            sources.extend(plan.sources()?);
+            let named = |cause| Error::Plan { name: plan.name().into(), cause: Box::new(cause) };
+            sources.extend(plan.sources().map_err(named)?);
         }
         for kernel in &self.kernels {
             sources.push(kernel.source()?);
