@@ -3,8 +3,8 @@
 use crate::Result;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
-use tilewright_driver::{DeviceBuffer, Function, KernelCache, LaunchConfig, Source};
-use tilewright_ops::Gpu;
+use tilewright_driver::{DeviceBuffer, Function, LaunchConfig, Source};
+use tilewright_ops::{Gpu, KernelSource};
 
 /// A kernel that does nothing, with a parameter block that nobody reads: what a launch costs by itself.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl Empty {
     /// The kernel with `bytes` of parameters, a multiple of 4.
     pub fn new(gpu: &Gpu, bytes: usize) -> Result<Self> {
         let block = (0..bytes).map(|at| at as u8).collect();
-        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source(bytes))?, block })
+        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source(bytes), "empty")?, block })
     }
 
     /// Its source.
@@ -51,7 +51,7 @@ impl Spin {
 
     /// The kernel.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source())? })
+        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source(), "spin")? })
     }
 
     /// Its source.
@@ -101,8 +101,8 @@ impl Stepwise {
 
     /// The kernels.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let (module, _) = KernelCache::shared().load(gpu.device(), &Self::source())?;
-        let function = |name| module.function(name);
+        let source = Self::source();
+        let function = |name| load(gpu, &source, name);
         let (convert, multiply, add) = (function("convert")?, function("multiply")?, function("add")?);
         Ok(Self { gpu: gpu.clone(), convert, multiply, add })
     }
@@ -167,7 +167,8 @@ impl Stepwise {
     }
 }
 
-fn load(gpu: &Gpu, source: &Source) -> Result<Function> {
-    let (module, _) = KernelCache::shared().load(gpu.device(), source)?;
-    Ok(module.function(&source.name)?)
+/// A kernel of a source, as users load theirs: from what was built ahead too, and recorded where kernels are.
+fn load(gpu: &Gpu, source: &Source, entry: &str) -> Result<Function> {
+    let kernel = gpu.kernel(KernelSource::new(&source.text).name(&source.name).entry(entry))?;
+    Ok(kernel.function().clone())
 }

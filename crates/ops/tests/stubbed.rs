@@ -43,7 +43,11 @@ fn with_a_bundle() {
 
 fn run<const N: usize>(what: &str, variables: [(&str, &PathBuf); N]) {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "stubbed::child", "--nocapture"]).env(CHILD, what).env("TILEWRIGHT_CUDA", "/nowhere");
+    child
+        .args(["--exact", "stubbed::child", "--nocapture"])
+        .env(CHILD, what)
+        .env("TILEWRIGHT_CUDA", "/nowhere")
+        .env_remove("TILEWRIGHT_BUNDLES");
     let output = child.envs(variables).output().unwrap();
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);

@@ -44,8 +44,9 @@ fn open(test: &str) -> Option<Device> {
     use tilewright::driver::toolkit::nvrtc;
     match (Device::gpu(0), nvrtc()) {
         (Err(_), _) => skip(test, "no GPU"),
-        (_, Err(_)) => skip(test, "no NVRTC"),
-        (Ok(device), Ok(_)) => return Some(device),
+        // What a test needs may have been built ahead.
+        (_, Err(_)) if std::env::var_os("TILEWRIGHT_BUNDLES").is_none() => skip(test, "no NVRTC"),
+        (Ok(device), _) => return Some(device),
     }
     None
 }
