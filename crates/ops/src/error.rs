@@ -12,6 +12,9 @@ pub enum Error {
     /// The GPU, its driver or its compiler.
     #[error(transparent)]
     Driver(#[from] tilewright_driver::Error),
+    /// A convolution that does not fit its operands, or that is not computed.
+    #[error(transparent)]
+    Conv(#[from] crate::conv::ConvError),
     /// A manifest that cannot be read.
     #[error("the manifest {} cannot be read: {cause}", path.display())]
     ManifestFile {

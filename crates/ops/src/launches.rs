@@ -9,7 +9,7 @@ use tilewright_driver::{Arch, Origin, Source, bytes_allocated};
 /// What ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchKind {
-    /// The evaluator, on the host.
+    /// The evaluator, or a convolution, on the host.
     Host,
     /// A fused kernel, on a GPU.
     Fused,

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod ahead;
+pub mod conv;
 mod device;
 mod eager;
 mod entry;

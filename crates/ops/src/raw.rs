@@ -1,4 +1,8 @@
-//! The crate's unsafe code: launches, of an emitted kernel and of a user's.
+//! The crate's unsafe code: launches, of an emitted kernel and of a user's, and work compiled for the processor that is there.
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(unused_unsafe, reason = "without AVX2 the work is compiled once, as a safe function")
+)]
 
 use crate::device::Gpu;
 use crate::error::Error;
@@ -43,4 +47,31 @@ pub(crate) fn launch_checked(
     // kernel, as large as the kernel's own declarations ask for; number and sizes of the parameters are checked. That the kernel
     // stays inside what it declares is the promise of whoever wrote it, as it is for C code that a program links (see `Kernel`).
     unsafe { function.launch_with(stream, config, parameters) }.map_err(Error::from)
+}
+
+/// Work whose `run` is inlined, with everything inside that has to be compiled for the same processor.
+pub(crate) trait Work {
+    fn run(self);
+}
+
+/// Runs `work`, compiled for AVX2 and FMA where the processor has them: the same bits either way, a fused multiply-add being exact.
+pub(crate) fn wide<W: Work>(work: W) {
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+    fn wider<W: Work>(work: W) {
+        work.run();
+    }
+    match has_avx2() {
+        // SAFETY: `has_avx2` holds, so the processor has the features that `wider` was compiled for.
+        true => unsafe { wider(work) },
+        false => work.run(),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
+}
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
 }

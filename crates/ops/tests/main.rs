@@ -4,6 +4,7 @@ mod ahead;
 mod allocations;
 mod broadcasting;
 mod calls;
+mod conv;
 mod eager;
 mod empty;
 mod errors;

@@ -112,6 +112,13 @@ impl<T: Item, L: Dims> Tensor<T, L> {
         Tensor { memory: self.memory.clone(), axes, start: self.start, _layout: PhantomData }
     }
 
+    /// The same tensor with the dimensions of `M` in place of its own, position by position; `M` has as many.
+    pub(crate) fn renamed<M: Dims>(self) -> Tensor<T, M> {
+        let own = self.axes;
+        let axes = Axes::of::<M>(|i| own.as_slice().get(i).map_or((1, 0), |a| (a.extent, a.stride)));
+        Tensor { memory: self.memory, axes, start: self.start, _layout: PhantomData }
+    }
+
     /// The same memory from element `start` on, under other dimensions: extent and stride of each. `None` if they reach
     /// beyond it.
     pub(crate) fn viewed<M: Dims>(&self, start: i64, axes: impl Fn(u64) -> (i64, i64)) -> Option<Tensor<T, M>> {

@@ -1,0 +1,101 @@
+//! The forward pass over named dimensions.
+
+use super::compute::{Call, copy_bytes};
+use super::dense::{one_place, packed, sizes, write_packed};
+use super::element::Convolved;
+use super::error::{ConvError, Names};
+use super::params::{Bias, Conv2d};
+use super::problem::{Pass, Problem};
+use crate::error::Error;
+use crate::tensor::Tensor;
+use tilewright_dims::{Dim, Dims};
+
+/// The convolution of `x` with `w`: pixels of the result are sums over the pixels of `x` around them, each group of channels by itself.
+///
+/// `y[n, h, w, k] = bias[k] + sum over r, s, c of x[n, h * stride + r * dilation - top, w * stride + s * dilation - left, g + c] * w[k, r, s, c]`,
+/// where `g` is the first channel of `k`'s group, and nothing is added where padding stands. Sums are f32, and rounded once.
+///
+/// `x` is over (images, rows, columns, channels), `w` over (channels, rows of taps, columns of taps, channels of a group): 1 for a
+/// depthwise convolution, 4, 8 or 16. Elements are `f16`, `bf16` or `f32`, on the CPU or on one GPU. Refused are sizes that do not fit
+/// each other, kernels and paddings over 7, strides and dilations over 2, and results without a place: [`ConvError`].
+pub fn conv2d<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
+    x: &Tensor<T, (N, H, W, C)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+) -> Result<Tensor<T, (N, H, W, K)>, Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    (K,): Dims,
+{
+    let problem = problem(x, w, params)?;
+    let mut y = Tensor::result(&problem.output_extents().map(|e| e as i64), x.device().as_gpu())?;
+    conv2d_into(&mut y, x, w, params)?;
+    Ok(y)
+}
+
+/// [`conv2d`] into `y`, which has the result's sizes and any layout, and shares its memory with nothing.
+pub fn conv2d_into<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
+    y: &mut Tensor<T, (N, H, W, K)>,
+    x: &Tensor<T, (N, H, W, C)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+) -> Result<(), Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    (K,): Dims,
+{
+    let problem = problem(x, w, params)?;
+    problem.check_result("the result", sizes(y), &names::<N, H, W, C, K, R, S>())?;
+    let bias = params.bias.tensor();
+    let mut devices = vec![x.device(), w.device(), y.device()];
+    devices.extend(bias.map(Tensor::device));
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let (x, w, bias) = (packed(x)?, packed(w)?, bias.map(packed).transpose()?);
+    write_packed(y, |y| call.forward([&x, &w], bias.as_ref(), y))
+}
+
+/// Bytes that [`conv2d`] needs where its operands are, besides them and the result: copies of what is not dense, and the kernel's own.
+pub fn conv2d_workspace<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
+    x: &Tensor<T, (N, H, W, C)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+) -> Result<usize, Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (K,): Dims,
+{
+    let problem = problem(x, w, params)?;
+    let devices = [x.device(), w.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let copies = copy_bytes(x) + copy_bytes(w) + params.bias.tensor().map_or(0, copy_bytes);
+    Ok(copies + call.workspace(Pass::Forward)?)
+}
+
+/// The problem of these tensors, with a bias that fits.
+fn problem<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
+    x: &Tensor<T, (N, H, W, C)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+) -> Result<Problem, Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (K,): Dims,
+{
+    let problem = Problem::named(sizes(x), sizes(w), T::PRECISION, params, &names::<N, H, W, C, K, R, S>())?;
+    let (expected, got) = (problem.channels(), params.bias.tensor().map(Tensor::len));
+    match got.filter(|got| *got != expected) {
+        Some(got) => Err(ConvError::Extent { what: "the bias", dim: K::NAME, got, expected }.into()),
+        None => Ok(problem),
+    }
+}
+
+/// The names of dimensions, by what they are for.
+pub(super) fn names<N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim>() -> Names {
+    Names { n: N::NAME, h: H::NAME, w: W::NAME, c: C::NAME, k: K::NAME, r: R::NAME, s: S::NAME }
+}

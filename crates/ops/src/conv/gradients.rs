@@ -1,0 +1,206 @@
+//! Gradients over named dimensions.
+
+use super::compute::{Call, copy_bytes};
+use super::dense::{D3, Quad, one_place, packed, sizes, write_packed};
+use super::element::Convolved;
+use super::error::ConvError;
+use super::forward::names;
+use super::params::Conv2d;
+use super::problem::{Pass, Problem};
+use crate::error::Error;
+use crate::tensor::Tensor;
+use tilewright_dims::{Dim, Dims};
+
+/// The gradient of [`conv2d`](super::conv2d)'s input, of rows and columns `input`, from the result's, `dy`, and the weights.
+///
+/// `dx[n, h, w, c]` is the sum of `dy[n, p, q, k] * w[k, r, s, c]` over all places of the result, channels of the group and taps that
+/// have met `x[n, h, w, c]`. Sums are f32, and rounded once. Refused is what `conv2d` refuses, and a `dy` of other sizes than its result.
+pub fn conv2d_grad_input<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    input: [usize; 2],
+    params: &Conv2d<B>,
+) -> Result<Tensor<T, (N, H, W, C)>, Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let problem = of_grad_input(dy, w, input, params)?;
+    let mut dx = Tensor::result(&problem.input_extents().map(|e| e as i64), dy.device().as_gpu())?;
+    conv2d_grad_input_into(&mut dx, dy, w, params)?;
+    Ok(dx)
+}
+
+/// [`conv2d_grad_input`] into `dx`, which has the input's sizes and any layout, and shares its memory with nothing.
+pub fn conv2d_grad_input_into<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    dx: &mut Tensor<T, (N, H, W, C)>,
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+) -> Result<(), Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let [_, height, width, _] = sizes(dx);
+    let problem = of_grad_input(dy, w, [height, width], params)?;
+    let dims = [N::NAME, H::NAME, W::NAME, C::NAME];
+    check("the input's gradient", dims, sizes(dx), problem.input_extents())?;
+    let devices = [dy.device(), w.device(), dx.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let (dy, w) = (packed(dy)?, packed(w)?);
+    write_packed(dx, |dx| call.grad_input([&dy, &w], dx))
+}
+
+/// Bytes that [`conv2d_grad_input`] needs where its operands are, besides them and the result.
+pub fn conv2d_grad_input_workspace<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    input: [usize; 2],
+    params: &Conv2d<B>,
+) -> Result<usize, Error>
+where
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let problem = of_grad_input(dy, w, input, params)?;
+    let devices = [dy.device(), w.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    Ok(copy_bytes(dy) + copy_bytes(w) + call.workspace(Pass::GradInput)?)
+}
+
+/// The gradient of [`conv2d`](super::conv2d)'s weights, f32, from its input and the result's gradient. `kernel` is what the weights
+/// have along their last three dimensions: rows and columns of taps, channels of a group.
+///
+/// `dw[k, r, s, c]` is the sum of `x * dy` over all pixels that have met there, in f32 and in an order that follows from sizes alone:
+/// the same bits on every run. Refused is what `conv2d` refuses, and a `dy` of other sizes than its result.
+pub fn conv2d_grad_weight<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    x: &Tensor<T, (N, H, W, C)>,
+    dy: &Tensor<T, (N, H, W, K)>,
+    kernel: [usize; 3],
+    params: &Conv2d<B>,
+) -> Result<Tensor<f32, (K, R, S, C)>, Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let problem = of_grad_weight::<_, _, _, _, _, _, R, S, _>(x, dy, kernel, params)?;
+    let mut dw = Tensor::result(&problem.weight_extents().map(|e| e as i64), x.device().as_gpu())?;
+    conv2d_grad_weight_into(&mut dw, x, dy, params)?;
+    Ok(dw)
+}
+
+/// [`conv2d_grad_weight`] into `dw`, which has the weights' sizes and any layout, and shares its memory with nothing.
+pub fn conv2d_grad_weight_into<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    dw: &mut Tensor<f32, (K, R, S, C)>,
+    x: &Tensor<T, (N, H, W, C)>,
+    dy: &Tensor<T, (N, H, W, K)>,
+    params: &Conv2d<B>,
+) -> Result<(), Error>
+where
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let [_, kernel @ ..] = sizes(dw);
+    let problem = of_grad_weight::<_, _, _, _, _, _, R, S, _>(x, dy, kernel, params)?;
+    let dims = [K::NAME, R::NAME, S::NAME, C::NAME];
+    check("the weights' gradient", dims, sizes(dw), problem.weight_extents())?;
+    let devices = [x.device(), dy.device(), dw.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let (x, dy) = (packed(x)?, packed(dy)?);
+    write_packed(dw, |dw| call.grad_weight([&x, &dy], dw))
+}
+
+/// Bytes that [`conv2d_grad_weight`] needs where its operands are, besides them and the result.
+pub fn conv2d_grad_weight_workspace<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, B>(
+    x: &Tensor<T, (N, H, W, C)>,
+    dy: &Tensor<T, (N, H, W, K)>,
+    kernel: [usize; 3],
+    params: &Conv2d<B>,
+) -> Result<usize, Error>
+where
+    (N, H, W, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let problem = Problem::of_grad_weight(sizes(x), sizes(dy), kernel, T::PRECISION, params)?;
+    let devices = [x.device(), dy.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    Ok(copy_bytes(x) + copy_bytes(dy) + call.workspace(Pass::GradWeight)?)
+}
+
+/// The gradient of [`conv2d`](super::conv2d)'s bias, f32: the sum of the result's gradient over all pixels of all images. An ordinary
+/// reduction, with the same bits on every device.
+pub fn conv2d_grad_bias<T: Convolved, N: Dim, H: Dim, W: Dim, K: Dim>(
+    dy: &Tensor<T, (N, H, W, K)>,
+) -> Result<Tensor<f32, (K,)>, Error>
+where
+    (N, H, W, K): Dims,
+    (K,): Dims,
+{
+    Ok(T::sums().call(&dy.clone().renamed::<Quad>())?.renamed())
+}
+
+/// [`conv2d_grad_bias`] into `db`, which is as long as `dy` has channels, and shares its memory with nothing.
+pub fn conv2d_grad_bias_into<T: Convolved, N: Dim, H: Dim, W: Dim, K: Dim>(
+    db: &mut Tensor<f32, (K,)>,
+    dy: &Tensor<T, (N, H, W, K)>,
+) -> Result<(), Error>
+where
+    (N, H, W, K): Dims,
+    (K,): Dims,
+{
+    let ([.., expected], got) = (sizes(dy), db.len());
+    if got != expected {
+        return Err(ConvError::Extent { what: "the bias's gradient", dim: K::NAME, got, expected }.into());
+    }
+    let nothing = Tensor::result(&[0], None)?;
+    let mut by_position = std::mem::replace(db, nothing).renamed::<(D3,)>();
+    let summed = T::sums().call_into(&mut by_position, &dy.clone().renamed::<Quad>());
+    *db = by_position.renamed();
+    summed
+}
+
+fn of_grad_input<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    [height, width]: [usize; 2],
+    params: &Conv2d<B>,
+) -> Result<Problem, Error>
+where
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let (names, [images, .., channels]) = (names::<N, H, W, C, K, R, S>(), sizes(dy));
+    let problem = Problem::named([images, height, width, channels], sizes(w), T::PRECISION, params, &names)?;
+    problem.check_result("the result's gradient", sizes(dy), &names)?;
+    Ok(problem)
+}
+
+fn of_grad_weight<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+    x: &Tensor<T, (N, H, W, C)>,
+    dy: &Tensor<T, (N, H, W, K)>,
+    [rows, columns, group_width]: [usize; 3],
+    params: &Conv2d<B>,
+) -> Result<Problem, Error>
+where
+    (N, H, W, C): Dims,
+    (N, H, W, K): Dims,
+{
+    let (names, [.., channels]) = (names::<N, H, W, C, K, R, S>(), sizes(dy));
+    let w = [channels, rows, columns, group_width];
+    let problem = Problem::named(sizes(x), w, T::PRECISION, params, &names)?;
+    problem.check_result("the result's gradient", sizes(dy), &names)?;
+    Ok(problem)
+}
+
+/// Refuses a result of other sizes than these.
+fn check(what: &'static str, dims: [&'static str; 4], got: [usize; 4], expected: [usize; 4]) -> Result<(), ConvError> {
+    match (0..4).find(|i| got[*i] != expected[*i]) {
+        Some(i) => Err(ConvError::Extent { what, dim: dims[i], got: got[i], expected: expected[i] }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,207 @@
+//! Convolutions: the CPU against the reference, the reference against the calculus, and the face.
+
+mod compare;
+mod face;
+mod order;
+mod problems;
+mod reference;
+mod refused;
+
+use crate::support::Random;
+use compare::{Accuracy, Operands, check, compare, rounded};
+use ndarray::Array4;
+use problems::{chosen, problems};
+use tilewright_dims::dims;
+use tilewright_expr::{bf16, f16};
+use tilewright_ops::Tensor;
+use tilewright_ops::conv::{
+    Conv2d, Convolved, Pass, Precision, Problem, conv2d_grad_bias, conv2d_grad_input_into, conv2d_grad_weight_into,
+    conv2d_into,
+};
+
+dims! { N, H, W, C, K, R, S }
+
+/// Elements of tests: f32 that are exact.
+pub(crate) trait Exactly: Convolved {
+    fn of(value: f32) -> Self;
+    fn value(self) -> f32;
+}
+macro_rules! exactly { ($($T:ty: $of:expr, $value:expr;)*) => { $(impl Exactly for $T {
+    fn of(value: f32) -> Self { $of(value) }
+    fn value(self) -> f32 { $value(self) }
+})* } }
+exactly! { f16: f16::from_f32, f16::to_f32; bf16: bf16::from_f32, bf16::to_f32; f32: |v| v, |v| v; }
+
+/// The parameters of a problem.
+pub(crate) fn params(problem: &Problem) -> Conv2d {
+    Conv2d::new().padding(problem.padding).stride(problem.stride).dilation(problem.dilation)
+}
+
+/// A dense tensor of these values on the host.
+pub(crate) fn tensor<T: Exactly, L: tilewright_dims::Dims>(extents: [usize; 4], values: &[f32]) -> Tensor<T, L> {
+    Tensor::from_vec(extents, values.iter().map(|v| T::of(*v)).collect()).expect("as many values")
+}
+
+/// A pass by the functions that users call, on the CPU.
+pub(crate) fn on_cpu(pass: Pass, operands: &Operands, out: &mut [f32]) {
+    match operands.problem.precision {
+        Precision::F16 => on_cpu_as::<f16>(pass, operands, out),
+        Precision::Bf16 => on_cpu_as::<bf16>(pass, operands, out),
+        Precision::F32 => on_cpu_as::<f32>(pass, operands, out),
+    }
+}
+
+fn on_cpu_as<T: Exactly>(pass: Pass, operands: &Operands, out: &mut [f32]) {
+    let (p, params) = (&operands.problem, params(&operands.problem));
+    let [(a, a_extents), (b, b_extents)] = operands.of(pass);
+    let values = match pass {
+        Pass::Forward => {
+            let (x, w) = (tensor::<T, (N, H, W, C)>(a_extents, a), tensor::<T, (K, R, S, C)>(b_extents, b));
+            let mut y = tensor::<T, (N, H, W, K)>(p.output_extents(), out);
+            match &operands.bias {
+                Some(bias) => {
+                    let bias = Tensor::<f32, (K,)>::from_vec([bias.len()], bias.clone()).unwrap();
+                    conv2d_into(&mut y, &x, &w, &params.bias(&bias)).unwrap();
+                }
+                None => conv2d_into(&mut y, &x, &w, &params).unwrap(),
+            }
+            y.to_vec().unwrap()
+        }
+        Pass::GradInput => {
+            let (dy, w) = (tensor::<T, (N, H, W, K)>(a_extents, a), tensor::<T, (K, R, S, C)>(b_extents, b));
+            let mut dx = tensor::<T, (N, H, W, C)>(p.input_extents(), out);
+            conv2d_grad_input_into(&mut dx, &dy, &w, &params).unwrap();
+            dx.to_vec().unwrap()
+        }
+        Pass::GradWeight => {
+            let (x, dy) = (tensor::<T, (N, H, W, C)>(a_extents, a), tensor::<T, (N, H, W, K)>(b_extents, b));
+            let mut dw = tensor::<f32, (K, R, S, C)>(p.weight_extents(), out);
+            conv2d_grad_weight_into(&mut dw, &x, &dy, &params).unwrap();
+            return out.copy_from_slice(&dw.to_vec().unwrap());
+        }
+    };
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = value.value());
+}
+
+#[test]
+fn the_cpu_is_right() {
+    for (i, problem) in chosen().iter().chain(&problems(71, 72)).enumerate() {
+        let operands = Operands::random(problem, 1000 + i as u64);
+        for pass in Pass::ALL {
+            check("CPU", (pass, &operands), Accuracy::FMA, on_cpu);
+        }
+    }
+}
+
+#[test]
+fn problems_cover_what_is_promised() {
+    let all = problems(71, 72);
+    for taps in 1..=7 {
+        assert!(all.iter().any(|p| p.kernel[0] == taps) && all.iter().any(|p| p.kernel[1] == taps), "{taps} taps");
+    }
+    for padding in 0..=7 {
+        assert!(all.iter().any(|p| p.padding.as_flattened().contains(&padding)), "padding {padding}");
+    }
+    for step in 1..=2 {
+        assert!(all.iter().any(|p| p.stride[0] == step && p.dilation[1] == step), "steps {step}");
+    }
+    assert!([1, 6].iter().all(|n| all.iter().any(|p| p.images == *n)), "images");
+    assert!(all.iter().any(|p| p.groups >= 12) && all.iter().any(|p| p.groups == 1), "groups");
+    assert!(
+        [[49, 33], [20, 19], [6, 5], [1, 1]].iter().all(|s| all.iter().any(|p| [p.height, p.width] == *s)),
+        "sizes"
+    );
+}
+
+#[test]
+fn the_bias_gradient_is_right() {
+    for (i, problem) in problems(72, 12).iter().enumerate() {
+        let operands = Operands::random(problem, i as u64);
+        let got = match problem.precision {
+            Precision::F16 => grad_bias::<f16>(&operands),
+            Precision::Bf16 => grad_bias::<bf16>(&operands),
+            Precision::F32 => grad_bias::<f32>(&operands),
+        };
+        let exact = reference::grad_bias(problem, &compare::array(problem.output_extents(), &operands.dy));
+        compare(&format!("bias of {problem:?}"), Precision::F32, Accuracy::FMA, &got, &exact);
+    }
+}
+
+fn grad_bias<T: Exactly>(operands: &Operands) -> Vec<f32> {
+    let dy = tensor::<T, (N, H, W, K)>(operands.problem.output_extents(), &operands.dy);
+    conv2d_grad_bias(&dy).unwrap().to_vec().unwrap()
+}
+
+/// The reference's gradients are those of its forward pass: of a bilinear function central differences are exact, but for rounding.
+#[test]
+fn gradients_by_finite_differences() {
+    let mut r = Random(73);
+    let small = problems(73, 40).into_iter().filter(|p| p.flops() < 4e4);
+    for (i, problem) in small.enumerate().take(10) {
+        let operands = Operands::random(&problem, i as u64);
+        let of = |values: &[f32], extents| compare::array(extents, values);
+        let (x, w) = (of(&operands.x, problem.input_extents()), of(&operands.w, problem.weight_extents()));
+        let dy = of(&operands.dy, problem.output_extents());
+        let loss = |x: &Array4<f64>, w: &Array4<f64>| (reference::forward(&problem, x, w, None).values * &dy).sum();
+        let (dx, dw) = (operands.exact(Pass::GradInput).values, operands.exact(Pass::GradWeight).values);
+        for _ in 0..4 {
+            let mut slope = |of: &Array4<f64>, loss: &dyn Fn(&Array4<f64>) -> f64| {
+                let at = r.below(of.len() as u64) as usize;
+                let moved = |by: f64| {
+                    let mut moved = of.clone();
+                    moved.as_slice_mut().expect("dense")[at] += by;
+                    loss(&moved)
+                };
+                (at, (moved(0.5) - moved(-0.5)))
+            };
+            let (at, slope_x) = slope(&x, &|x| loss(x, &w));
+            assert!((slope_x - dx.as_slice().unwrap()[at]).abs() < 1e-9, "{problem:?}: input at {at}");
+            let (at, slope_w) = slope(&w, &|w| loss(&x, w));
+            assert!((slope_w - dw.as_slice().unwrap()[at]).abs() < 1e-9, "{problem:?}: weight at {at}");
+        }
+    }
+}
+
+/// `<conv(x), dy> = <x, grad_input(dy)> = <w, grad_weight(x, dy)>`: of the reference, and of the CPU in f32 as far as its sums go.
+#[test]
+fn passes_are_adjoint() {
+    for (i, problem) in problems(74, 36).iter().filter(|p| p.precision == Precision::F32).enumerate() {
+        let operands = Operands { bias: None, ..Operands::random(problem, i as u64) };
+        let dot = |values: &[f32], with: &[f32]| -> f64 {
+            values.iter().zip(with).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        };
+        let against = [&operands.dy, &operands.x, &operands.w];
+        let of_reference = [0, 1, 2].map(|i| {
+            let values = operands.exact(Pass::ALL[i]).values;
+            values.iter().zip(against[i]).map(|(a, b)| a * f64::from(*b)).sum::<f64>()
+        });
+        let of_cpu = [0, 1, 2].map(|i| {
+            let mut out = vec![compare::POISON; against[i].len()];
+            on_cpu(Pass::ALL[i], &operands, &mut out);
+            dot(&out, against[i])
+        });
+        let magnitude: f64 = operands.exact(Pass::Forward).magnitudes.sum();
+        for i in 1..3 {
+            assert!((of_reference[0] - of_reference[i]).abs() <= 1e-12 * magnitude, "{problem:?}: {of_reference:?}");
+            assert!((of_cpu[0] - of_cpu[i]).abs() <= 1e-4 * magnitude, "{problem:?}: {of_cpu:?}");
+        }
+    }
+}
+
+/// Infinities and NaN go where the definition takes them, and no further: padding is no 0 that is multiplied.
+#[test]
+fn values_that_are_not_finite() {
+    let mut r = Random(75);
+    for (i, problem) in chosen().iter().chain(&problems(75, 24)).enumerate() {
+        let mut operands = Operands::random(problem, i as u64);
+        for values in [&mut operands.x, &mut operands.w, &mut operands.dy] {
+            for value in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+                let at = r.below(values.len() as u64) as usize;
+                values[at] = rounded(problem.precision, value);
+            }
+        }
+        for pass in Pass::ALL {
+            check("CPU, not finite", (pass, &operands), Accuracy::FMA, on_cpu);
+        }
+    }
+}
