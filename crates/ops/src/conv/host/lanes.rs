@@ -104,10 +104,11 @@ impl Row<'_> {
                 }
             }
         }
-        for (b, sums) in sums.iter().enumerate() {
-            for (t, sums) in sums.iter().enumerate() {
+        // Loops of known length, which become none: so the sums stay in registers.
+        for b in 0..B {
+            for t in 0..T {
                 let pixel = run.first + (at + t) * run.step;
-                self.sums[pixel * self.pitch + (bundle + b) * L..][..L].copy_from_slice(sums);
+                self.sums[pixel * self.pitch + (bundle + b) * L..].as_chunks_mut::<L>().0[0] = sums[b][t];
             }
         }
     }

@@ -40,25 +40,26 @@ impl Work for Products<'_> {
     #[inline(always)]
     fn run(mut self) {
         match self.group {
-            1 => self.bundles::<DEPTHWISE, 1, 1>(),
-            4 => self.bundles::<4, 4, 4>(),
-            8 => self.bundles::<8, 8, 8>(),
-            _ => self.bundles::<16, 16, 4>(),
+            1 => self.bundles::<DEPTHWISE, 1, 1, DEPTHWISE>(),
+            4 => self.bundles::<4, 4, 4, 4>(),
+            8 => self.bundles::<8, 8, 8, 8>(),
+            _ => self.bundles::<16, 16, 4, 4>(),
         }
     }
 }
 
 impl Products<'_> {
-    /// Bundles of `L` lanes with `C` channels of the input each, `T` of which are computed at a time.
+    /// Bundles of `L` lanes with `C` channels of the input each, `T` of which are computed at a time, from `P` values of a pixel: of
+    /// depthwise channels each lane has its own.
     #[inline(always)]
-    fn bundles<const L: usize, const C: usize, const T: usize>(&mut self) {
+    fn bundles<const L: usize, const C: usize, const T: usize, const P: usize>(&mut self) {
         let (rows, meetings) = (self.rows, self.meetings);
         for bundle in 0..self.pitch / L {
             for (r, row) in rows {
                 for meeting in meetings {
                     let tap = (bundle * self.kernel[0] + r) * self.kernel[1] + meeting.tap;
                     for c in (0..C).step_by(T) {
-                        self.tile::<L, C, T>(row, meeting, [tap, bundle, c]);
+                        self.tile::<L, C, T, P>(row, meeting, [tap, bundle, c]);
                     }
                 }
             }
@@ -66,7 +67,7 @@ impl Products<'_> {
     }
 
     #[inline(always)]
-    fn tile<const L: usize, const C: usize, const T: usize>(
+    fn tile<const L: usize, const C: usize, const T: usize, const P: usize>(
         &mut self,
         row: &[f32],
         meeting: &Meeting,
@@ -75,17 +76,21 @@ impl Products<'_> {
         let mut part = [[0.0f32; L]; T];
         for at in 0..meeting.count {
             let (place, source) = (meeting.place + at, meeting.source + at * self.stride);
-            let gradient = &self.gradient[place * self.pitch + bundle * L..].as_chunks::<L>().0[0];
-            // Of depthwise channels each lane has its own pixel.
-            let pixel = &row[source * self.pitch + bundle * L + c..][..if C == 1 { L } else { T }];
+            let gradient: &[f32; L] = &self.gradient[place * self.pitch + bundle * L..].as_chunks().0[0];
+            let pixel: &[f32; P] = &row[source * self.pitch + bundle * L + c..].as_chunks().0[0];
             for t in 0..T {
                 for l in 0..L {
-                    let x = if C == 1 { pixel[l] } else { pixel[t] };
+                    let x = if P == L && T == 1 { pixel[l] } else { pixel[t] };
                     part[t][l] = x.mul_add(gradient[l], part[t][l]);
                 }
             }
         }
-        let sums = self.sums[(tap * C + c) * L..][..T * L].iter_mut();
-        sums.zip(part.as_flattened()).for_each(|(sum, part)| *sum += part);
+        // Loops of known length, which become none: so the part stays in registers.
+        let sums = &mut self.sums[(tap * C + c) * L..].as_chunks_mut::<L>().0[..T];
+        for t in 0..T {
+            for l in 0..L {
+                sums[t][l] += part[t][l];
+            }
+        }
     }
 }
