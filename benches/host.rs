@@ -6,9 +6,13 @@ use std::hint::black_box;
 use std::time::Duration;
 use tilewright_benches::Result;
 use tilewright_benches::cases::{Batch, CROP, FRAME, Line, Random, chain, colours, crops};
+use tilewright_benches::convolutions::{Convolution, convolutions};
+use tilewright_dims::dims;
 use tilewright_driver::{Arch, Bundle, CacheFolder, Compiled, KernelCache, Key, Source, TargetKind};
+use tilewright_expr::f16;
 use tilewright_headers::headers_for;
-use tilewright_ops::Evaluate;
+use tilewright_ops::conv::{Conv2d, conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into};
+use tilewright_ops::{Device, Evaluate, Tensor};
 
 /// The host evaluator: twenty operations, and the main job.
 fn evaluate(criterion: &mut Criterion) -> Result<()> {
@@ -116,6 +120,38 @@ fn cache(criterion: &mut Criterion) -> Result<()> {
     Ok(())
 }
 
+/// Passes of a convolution on all cores, in f16: layers of the list, cut to a few images. Elements are operations.
+fn convolve(criterion: &mut Criterion) -> Result<()> {
+    dims! { N, H, W, C, K, R, S }
+    let mut group = criterion.benchmark_group("conv2d");
+    let listed = convolutions()?.into_iter().filter(|c| c.sets.iter().any(|set| set == "table"));
+    for Convolution { case, problem, padding, .. } in listed {
+        let [_, height, width, channels] = problem.input_extents();
+        let pixels = [4, height, width, channels];
+        let values = |seed, extents: [usize; 4]| {
+            Random::new(seed).floats(extents.iter().product()).into_iter().map(f16::from_f32).collect::<Vec<_>>()
+        };
+        let x = Tensor::<f16, (N, H, W, C)>::from_vec(pixels, values(1, pixels))?;
+        let w = Tensor::<f16, (K, R, S, C)>::from_vec(problem.weight_extents(), values(2, problem.weight_extents()))?;
+        let mut y = Tensor::from_vec(pixels, values(3, pixels))?;
+        let mut dx = Tensor::from_vec(pixels, values(4, pixels))?;
+        let mut dw = Tensor::<f32, (K, R, S, C)>::zeros(problem.weight_extents(), &Device::Cpu)?;
+        let params = Conv2d::new().padding(padding);
+        group.throughput(Throughput::Elements((problem.flops() * 4.0 / problem.images as f64) as u64));
+        group.bench_function(BenchmarkId::new("forward", &case), |bench| {
+            bench.iter(|| conv2d_into(&mut y, black_box(&x), &w, &params).expect("sizes fit"));
+        });
+        group.bench_function(BenchmarkId::new("grad_input", &case), |bench| {
+            bench.iter(|| conv2d_grad_input_into(&mut dx, black_box(&y), &w, &params).expect("sizes fit"));
+        });
+        group.bench_function(BenchmarkId::new("grad_weight", &case), |bench| {
+            bench.iter(|| conv2d_grad_weight_into(&mut dw, black_box(&x), &y, &params).expect("sizes fit"));
+        });
+    }
+    group.finish();
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
@@ -126,6 +162,7 @@ fn main() -> Result<()> {
     build(&mut criterion)?;
     call(&mut criterion)?;
     cache(&mut criterion)?;
+    convolve(&mut criterion)?;
     criterion.final_summary();
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 pub mod cases;
 pub mod clock;
+pub mod convolutions;
 pub mod kernels;
 pub mod machine;
 pub mod pipelines;

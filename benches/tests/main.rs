@@ -1,5 +1,6 @@
 //! The benchmark's own parts that need no GPU.
 
+mod convolutions;
 mod data;
 mod fuse;
 mod kernels;

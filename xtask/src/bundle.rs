@@ -50,7 +50,7 @@ pub fn run(options: &Options) -> Result<()> {
     for folder in ["benches/peers", "crates/tilewright/assets", "crates/tilewright/examples/assets"] {
         let place = if folder.ends_with("assets") { "assets" } else { "peers" };
         bundle.copy_folder(&workspace::root().join(folder), place, |name| {
-            place == "assets" || name.ends_with(".py") || name == BUILT_THERE
+            place == "assets" || name.ends_with(".py") || name.ends_with(".csv") || name == BUILT_THERE
         })?;
     }
     bundle.copy_folder(&peers::folder(), "peers", |_| true)?;

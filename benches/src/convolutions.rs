@@ -1,0 +1,41 @@
+//! The convolutions that are timed, here and by other libraries: `peers/conv2d.csv` lists them, and says how they were chosen.
+
+use crate::Result;
+use tilewright_ops::conv::{Conv2d, Precision, Problem};
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct Convolution {
+    /// Its name in results.
+    pub case: String,
+    /// Its sizes, of f16.
+    pub problem: Problem,
+    /// Zeros on every side.
+    pub padding: usize,
+    /// Whether the forward pass adds a bias.
+    pub bias: bool,
+    /// Which sets it belongs to: `table`, `batch`, `layers`.
+    pub sets: Vec<String>,
+}
+
+/// All of them, in the order of the list.
+pub fn convolutions() -> Result<Vec<Convolution>> {
+    let lines = include_str!("../peers/conv2d.csv").lines().filter(|line| !line.starts_with('#'));
+    // The first one names the columns.
+    lines.skip(1).map(convolution).collect()
+}
+
+fn convolution(line: &str) -> Result<Convolution> {
+    let [case, numbers @ .., sets] = &line.split(',').collect::<Vec<_>>()[..] else {
+        return Err(format!("no convolution: `{line}`").into());
+    };
+    let numbers: Vec<usize> = numbers.iter().map(|n| n.parse()).collect::<std::result::Result<_, _>>()?;
+    let [images, height, width, channels, group, rows, columns, padding, bias] = numbers[..] else {
+        return Err(format!("{} numbers instead of 9: `{line}`", numbers.len()).into());
+    };
+    let (x, w) = ([images, height, width, channels], [channels, rows, columns, group]);
+    let problem = Problem::of_forward(x, w, Precision::F16, &Conv2d::new().padding(padding))
+        .map_err(|error| format!("{case}: {error}"))?;
+    let sets = sets.split(' ').map(str::to_owned).collect();
+    Ok(Convolution { case: (*case).to_owned(), problem, padding, bias: bias == 1, sets })
+}
