@@ -1,4 +1,5 @@
 //! The forward pass over named dimensions.
+#![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
 use super::compute::{Call, copy_bytes};
 use super::dense::{one_place, packed, sizes, write_packed};

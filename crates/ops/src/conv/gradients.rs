@@ -1,4 +1,5 @@
 //! Gradients over named dimensions.
+#![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
 use super::compute::{Call, copy_bytes};
 use super::dense::{D3, Quad, one_place, packed, sizes, write_packed};

@@ -42,7 +42,7 @@ impl Operands {
             r.vec(extents.iter().product(), |r| rounded(problem.precision, (r.unit() * 2.0 - 1.0) as f32))
         };
         let [x, w, dy] = [problem.input_extents(), problem.weight_extents(), problem.output_extents()].map(&mut values);
-        let bias = (seed % 2 == 0).then(|| r.vec(problem.channels(), |r| (r.unit() * 4.0 - 2.0) as f32));
+        let bias = seed.is_multiple_of(2).then(|| r.vec(problem.channels(), |r| (r.unit() * 4.0 - 2.0) as f32));
         Operands { problem: *problem, x, w, dy, bias }
     }
 

@@ -38,6 +38,30 @@ fn forward(operands: &Operands) -> Vec<f32> {
     y
 }
 
+/// The input's gradient: one sum, from 0 on, over rows of taps, columns of taps, channels of the result; then one rounding.
+fn grad_input(operands: &Operands) -> Vec<f32> {
+    let p = &operands.problem;
+    let ([images, height, width, channels], [rows, columns]) = (p.input_extents(), p.output());
+    let mut dx = Vec::new();
+    for place in 0..images * height * width * channels {
+        let (channel, w) = (place % channels, place / channels % width);
+        let (h, n) = (place / channels / width % height, place / channels / width / height);
+        let (group, c) = (channel / p.group_width * p.group_width, channel % p.group_width);
+        let mut sum = 0.0f32;
+        for (r, s) in (0..p.kernel[0]).flat_map(|r| (0..p.kernel[1]).map(move |s| (r, s))) {
+            let row = (0..rows).find(|row| met(p, 0, *row, r) == Some(h));
+            let column = (0..columns).find(|q| met(p, 1, *q, s) == Some(w));
+            let (Some(row), Some(q)) = (row, column) else { continue };
+            for k in group..group + p.group_width {
+                let dy = operands.dy[index(p.output_extents(), [n, row, q, k])];
+                sum = dy.mul_add(operands.w[index(p.weight_extents(), [k, r, s, c])], sum);
+            }
+        }
+        dx.push(rounded(p.precision, sum));
+    }
+    dx
+}
+
 /// The weights' gradient: a sum along each row, rows added in up to 16 parts, parts added.
 fn grad_weight(operands: &Operands) -> Vec<f32> {
     let p = &operands.problem;
@@ -81,6 +105,7 @@ fn sums_are_made_in_the_stated_order() {
     for (i, problem) in chosen().iter().chain(&problems(76, 24)).enumerate() {
         let operands = Operands::random(problem, i as u64);
         assert_same(&format!("{problem:?}"), &computed(Pass::Forward, &operands), &forward(&operands));
+        assert_same(&format!("{problem:?}"), &computed(Pass::GradInput, &operands), &grad_input(&operands));
         assert_same(&format!("{problem:?}"), &computed(Pass::GradWeight, &operands), &grad_weight(&operands));
     }
 }

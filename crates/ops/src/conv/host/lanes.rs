@@ -1,4 +1,8 @@
 //! A row of a result: sums of a bundle of channels in registers, several pixels at once.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops of known length over arrays become straight code, with sums in registers"
+)]
 
 use super::taps::Run;
 use crate::conv::problem::Problem;
@@ -82,15 +86,16 @@ impl Row<'_> {
         for (r, row) in self.taps {
             for (s, first) in &run.taps {
                 let tap = r * self.kernel[1] + s;
-                let weights: [&[[f32; L]]; B] = std::array::from_fn(|b| {
-                    &self.weights[((bundle + b) * taps + tap) * C * L..][..C * L].as_chunks::<L>().0[..C]
-                });
-                let pixels: [[&[f32; L]; T]; B] = std::array::from_fn(|b| {
-                    std::array::from_fn(|t| {
+                let mut weights: [&[[f32; L]]; B] = [&[]; B];
+                let mut pixels = [[&[0.0; L]; T]; B];
+                for b in 0..B {
+                    let of_tap = &self.weights[((bundle + b) * taps + tap) * C * L..][..C * L];
+                    weights[b] = &of_tap.as_chunks::<L>().0[..C];
+                    for t in 0..T {
                         let pixel = first + (at + t) * run.source_step;
-                        &row[pixel * self.pitch + (bundle + b) * L..].as_chunks::<L>().0[0]
-                    })
-                });
+                        pixels[b][t] = &row[pixel * self.pitch + (bundle + b) * L..].as_chunks::<L>().0[0];
+                    }
+                }
                 for c in 0..C {
                     for b in 0..B {
                         let weights = weights[b][c];
