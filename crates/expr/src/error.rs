@@ -390,6 +390,9 @@ pub enum Error {
         /// What was found there, and what would be legal.
         message: String,
     },
+    /// What cannot stand inside of a kernel that is written by hand.
+    #[error(transparent)]
+    Inline(#[from] crate::emit::Refusal),
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

@@ -9,6 +9,7 @@ mod explain;
 mod extend;
 mod functions;
 mod halves;
+mod inline;
 mod laws;
 mod manifest;
 mod operations;

@@ -6,6 +6,7 @@ use super::params::{STREAMING_BYTES, result_bytes};
 use super::run::Role;
 use super::{ENTRY, Field, Kernel, Params, Piece, Room, Written, emit_with, include};
 use crate::error::Error;
+use crate::plan::Plan;
 use crate::sections::{Section, Sections};
 use std::fmt::Write as _;
 
@@ -201,16 +202,21 @@ impl Combined {
     pub fn sending(&self, sections: &Sections<'_>) -> Sending {
         let mut all = Sending::default();
         for ((at, params, _), section) in self.parts.iter().zip(&sections.list) {
-            let (pieces, start) = (params.sent.pieces(&section.plan), at + params.sent_offset());
-            let moved = |by: usize| {
-                move |p: &Piece| Piece { operand: section.operands[p.operand], at: p.at + by, bytes: p.bytes }
-            };
-            let from = |p: &Piece| start + pieces.offset(p.operand).unwrap_or(0);
-            all.reciprocals.extend(pieces.reciprocals.iter().map(|p| (from(p), moved(start)(p))));
-            all.block.extend(pieces.block.iter().map(moved(start)));
-            all.buffer.extend(pieces.buffer.iter().map(moved(all.buffer_bytes)));
-            all.buffer_bytes += pieces.buffer_bytes;
+            all.add((params, &section.plan), *at, |i| section.operands[i]);
         }
         all
+    }
+}
+
+impl Sending {
+    /// What goes to the parameters that begin `at` a byte of the block; `operand` says which of the launch's one is.
+    pub(super) fn add(&mut self, (params, plan): (&Params, &Plan), at: usize, operand: impl Fn(usize) -> usize) {
+        let (pieces, start) = (params.sent.pieces(plan), at + params.sent_offset());
+        let moved = |p: &Piece, by: usize| Piece { operand: operand(p.operand), at: p.at + by, bytes: p.bytes };
+        let from = |p: &Piece| start + pieces.offset(p.operand).unwrap_or(0);
+        self.reciprocals.extend(pieces.reciprocals.iter().map(|p| (from(p), moved(p, start))));
+        self.block.extend(pieces.block.iter().map(|p| moved(p, start)));
+        self.buffer.extend(pieces.buffer.iter().map(|p| moved(p, self.buffer_bytes)));
+        self.buffer_bytes += pieces.buffer_bytes;
     }
 }

@@ -10,6 +10,7 @@ mod body;
 mod calls;
 mod combined;
 mod group;
+mod inline;
 mod params;
 mod reuse;
 mod room;
@@ -23,6 +24,7 @@ mod text;
 mod totals;
 
 pub use combined::{Address, Combined, Sending, combine};
+pub use inline::{Caller, Inline, Inlined, Refusal};
 pub use params::{COUNTER_BYTES, Field, Params};
 pub use room::{MOST_PARAMETER_BYTES, Room};
 pub use sent::{Piece, Pieces, Sent, reciprocals};

@@ -83,6 +83,17 @@ impl Params {
         guards: bool,
         (names, role): (&Names, Role),
     ) -> Params {
+        Params::of(plan, programs, guards, (names, role), |_| true)
+    }
+
+    /// Those fields alone that are `wanted`.
+    pub(super) fn of(
+        plan: &Plan,
+        programs: &[Option<&Program>],
+        guards: bool,
+        (names, role): (&Names, Role),
+        wanted: impl Fn(Field) -> bool,
+    ) -> Params {
         let sent = Sent::new(plan, programs, role);
         let mut wide: Vec<(Field, String)> = Vec::new();
         let mut narrow: Vec<(Field, String)> = Vec::new();
@@ -147,7 +158,7 @@ impl Params {
         let mut declarations = Vec::new();
         let mut at = 0u32;
         for (size, list) in [(8, wide), (4, narrow)] {
-            for (field, text) in list {
+            for (field, text) in list.into_iter().filter(|(field, _)| wanted(*field)) {
                 fields.push((field, at));
                 declarations.push(text);
                 at += size;
@@ -214,7 +225,12 @@ impl Params {
     }
 
     pub(super) fn declare(&self, source: &mut String) {
-        source.push_str("struct Params {\n");
+        self.declare_as(source, "Params");
+    }
+
+    /// Declares the block as a struct of that name.
+    pub(super) fn declare_as(&self, source: &mut String, name: &str) {
+        let _ = writeln!(source, "struct {name} {{");
         for text in &self.declarations {
             let _ = writeln!(source, "  {text};");
         }

@@ -16,9 +16,14 @@ const SINGLE: u32 = 2;
 
 impl Plan {
     pub(super) fn classify(&mut self, graph: &Graph) {
+        self.know(graph);
+        self.level(graph);
+    }
+
+    /// As [`Plan::classify`], with the alignments that there are.
+    pub(super) fn know(&mut self, graph: &Graph) {
         self.know_sizes(graph);
         self.know_strides(graph);
-        self.level(graph);
     }
 
     fn know_sizes(&mut self, graph: &Graph) {

@@ -5,6 +5,7 @@
 
 mod check;
 mod classify;
+mod inline;
 mod scattered;
 mod schedule;
 mod slot;

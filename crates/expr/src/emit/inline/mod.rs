@@ -1,0 +1,72 @@
+//! Expressions inside of kernels that are written by hand: a function of a point instead of a kernel.
+//!
+//! A kernel that computes something else, a convolution say, has a value in a register and hands it to an expression before it
+//! stores it; or it reads its input not from a tensor but from an expression. What is *given* is an operand that the kernel passes;
+//! every other operand is read as in a kernel of ours, by the same statements, so the bits are the same.
+
+mod packing;
+mod refused;
+mod text;
+
+pub use refused::Refusal;
+pub use text::Inlined;
+
+use crate::bind::{Axis, Binding, Place, View, dense};
+use crate::collective::Shared;
+use crate::error::Error;
+use crate::graph::{DimId, Graph};
+use crate::plan::Plan;
+
+/// Numbers of neighbouring points that a function may have at once.
+const LANES: [u32; 4] = [1, 2, 4, 8];
+
+/// What a kernel says of the places at which it calls a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller<'a> {
+    /// The dimensions of its points with their sizes, outermost first: the order of the function's coordinates.
+    pub points: &'a [(DimId, i64)],
+    /// The operand whose value it passes.
+    pub given: Option<u16>,
+    /// Neighbouring points along the innermost dimension that it has at once where a row is long enough: 1, 2, 4 or 8.
+    pub lanes: u32,
+    /// Bytes of its parameters for operands in host memory of any size; what finds no room goes through a device buffer.
+    pub room: usize,
+}
+
+/// The plan of a function: what it knows of operands when it is compiled.
+#[derive(Clone, Debug)]
+pub struct Inline {
+    plan: Plan,
+    given: Option<u16>,
+    room: usize,
+}
+
+impl Inline {
+    /// Plans the function of a graph with one result. `views` has every operand but the given one, in their order.
+    ///
+    /// # Errors
+    /// A [`Refusal`] of what no point can compute by itself, and what [`Binding::new`] finds.
+    pub fn new(graph: &Graph, views: &[View<'_>], caller: &Caller<'_>) -> Result<Inline, Error> {
+        graph.check()?;
+        refused::check(graph, caller)?;
+        let (dims, extents): (Vec<DimId>, Vec<i64>) = caller.points.iter().copied().unzip();
+        let axes: Vec<Axis> = dense(&dims, &extents);
+        let points = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
+        let mut views = views.to_vec();
+        if let Some(given) = caller.given {
+            views.insert(usize::from(given).min(views.len()), points);
+        }
+        if let Some(shared) = Shared::find(graph, &Binding::new(graph, &views)?)? {
+            return Err(refused::shared(graph, &shared).into());
+        }
+        let plan = Plan::inline(graph, &views, &points, (caller.given, caller.lanes))?;
+        Ok(Inline { plan, given: caller.given, room: caller.room })
+    }
+
+    /// Everything that the text depends on beside the graph and the function's name.
+    pub fn key(&self) -> Vec<u64> {
+        let mut key = vec![self.given.map_or(0, |i| u64::from(i) + 1), self.room as u64];
+        key.extend(self.plan.key());
+        key
+    }
+}
