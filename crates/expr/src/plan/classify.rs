@@ -26,6 +26,14 @@ impl Plan {
         self.know_strides(graph);
     }
 
+    /// Leaves of alignments what accesses can use, whatever others have.
+    pub(super) fn align(&mut self) {
+        let most: Vec<u32> = self.inputs.iter().map(|s| self.vector(s)).collect();
+        for (slot, most) in self.inputs.iter_mut().zip(most).filter(|(s, _)| s.place == Place::Device) {
+            slot.alignment = slot.alignment.min(most);
+        }
+    }
+
     fn know_sizes(&mut self, graph: &Graph) {
         let (most, lane_loop) = (self.lanes, self.lane_loop);
         for (i, w) in self.world.iter_mut().enumerate() {

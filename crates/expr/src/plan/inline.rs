@@ -17,6 +17,7 @@ impl Plan {
         plan.pack_host_operands();
         (plan.lanes, plan.lane_loop) = (lanes, plan.world.len().saturating_sub(1));
         plan.know(graph);
+        plan.align();
         // Where a row ends is the kernel's business.
         for w in plan.world.iter_mut().filter(|w| !matches!(w.class, Extent::Exact(_))) {
             w.class = Extent::MultipleOf(1);

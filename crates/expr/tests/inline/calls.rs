@@ -42,19 +42,20 @@ pub(super) struct Call {
     how: How,
 }
 
-/// Tensors of random values for the operands of a graph: dimensions as long as `size` says, layouts as `layout` does.
+/// Tensors of random values for the operands of a graph: their dimensions in the order of `sizes`, layouts and places as `layout`
+/// says for a number and a rank.
 pub(super) fn random_case(
     graph: Graph,
     seed: u64,
-    size: impl Fn(u64) -> i64,
+    sizes: &[(u64, i64)],
     mut layout: impl FnMut(&mut Rng, usize, usize) -> (Layout, Place),
 ) -> Case {
     let mut rng = Rng::new(seed);
     let mut operands = Vec::new();
     for (i, spec) in graph.operands.clone().iter().enumerate() {
-        let shape: Vec<i64> = spec.dims.iter().map(|d| size(*d)).collect();
+        let (dims, shape): (Vec<u64>, Vec<i64>) = sizes.iter().copied().filter(|(d, _)| spec.dims.contains(d)).unzip();
         let (layout, place) = layout(&mut rng, i, shape.len());
-        operands.push(Operand { tensor: rng.tensor(spec.dtype, &spec.dims, &shape), layout, place });
+        operands.push(Operand { tensor: rng.tensor(spec.dtype, &dims, &shape), layout, place });
     }
     let outputs = graph.outputs.iter().map(|o| Layout::dense(o.dims.len())).collect();
     Case { graph, operands, outputs, known: true }
@@ -63,24 +64,38 @@ pub(super) fn random_case(
 impl Call {
     /// Plans and writes the function of that name, and computes what is expected.
     pub(super) fn new(name: String, case: &Case, how: How, function: &str) -> Result<Call, Error> {
-        let mut inputs: Vec<Stored> = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
-        let (mut expected, failed) = evaluate(&case.graph, &inputs, &case.outputs, case.known, how.lanes as usize)?;
+        let inputs = case.operands.iter().map(|o| Stored::new(&o.tensor, &o.layout)).collect();
+        let places: Vec<Place> = case.operands.iter().map(|o| o.place).collect();
+        Call::of(name, (&case.graph, inputs, &places, case.known), how, function)
+    }
+
+    /// As [`Call::new`], of operands that stand somewhere already.
+    pub(super) fn of(
+        name: String,
+        (graph, mut inputs, places, known): (&Graph, Vec<Stored>, &[Place], bool),
+        how: How,
+        function: &str,
+    ) -> Result<Call, Error> {
+        let layouts: Vec<Layout> = graph.results().iter().map(|r| Layout::dense(r.dims.len())).collect();
+        let (mut expected, failed) = evaluate(graph, &inputs, &layouts, known, how.lanes as usize)?;
         let expected = expected.remove(0);
         let length = |d: &u64| expected.shape[expected.dims.iter().position(|e| e == d).expect("a stored dimension")];
         let order = how.order.clone().unwrap_or(expected.dims.clone());
         let points: Vec<(u64, i64)> = order.iter().map(|d| (*d, length(d))).collect();
         // What is given stands in the order of the points, for the kernel here to find.
-        if let Some(given) = how.given {
-            let tensor = &case.operands[usize::from(given)].tensor;
-            inputs[usize::from(given)] = Stored::new(tensor, &in_order(&tensor.dims, &order));
+        let given = how.given.map(usize::from);
+        if let Some(given) = given {
+            let tensor = inputs[given].read();
+            inputs[given] = Stored::new(&tensor, &in_order(&tensor.dims, &order));
         }
-        let read = inputs.iter().zip(&case.operands).enumerate().filter(|(i, _)| Some(*i as u16) != how.given);
-        let views: Vec<View<'_>> = read.map(|(_, (s, o))| s.view(o.place, case.known)).collect();
-        let caller = Caller { points: &points, given: how.given, lanes: how.lanes, room: how.room };
-        let inline = Inline::new(&case.graph, &views, &caller)?;
-        let text = inline.emit(&case.graph, function)?;
+        let read = inputs.iter().zip(places).enumerate().filter(|(i, _)| Some(*i) != given);
+        let views: Vec<View<'_>> = read.map(|(_, (s, place))| s.view(*place, known)).collect();
+        let named: Vec<_> = points.iter().map(|(d, n)| (*d, graph.dim_name(*d), *n)).collect();
+        let caller = Caller { points: &named, given: how.given, lanes: how.lanes, room: how.room };
+        let inline = Inline::new(graph, &views, &caller)?;
+        let text = inline.emit(graph, function)?;
         assert_eq!(text.dtype, expected.dtype);
-        let given = how.given.map(|i| case.operands[usize::from(i)].tensor.dtype);
+        let given = given.map(|i| graph.operands[i].dtype);
         Ok(Call { name, inline, text, inputs, points, expected, given, guarded: failed.is_some(), how })
     }
 
@@ -209,6 +224,11 @@ extern \"C\" __global__ void kernel(const __grid_constant__ Params p) {{
         let found = *std::hint::black_box(&error);
         assert_eq!(found != 0, self.guarded, "{}: the error word is {found}", self.name);
     }
+}
+
+/// Dimensions with their sizes.
+pub(super) fn sized(dims: &[u64], sizes: &[i64]) -> Vec<(u64, i64)> {
+    dims.iter().copied().zip(sizes.iter().copied()).collect()
 }
 
 /// The headers that a function stands behind.

@@ -23,8 +23,8 @@ const LANES: [u32; 4] = [1, 2, 4, 8];
 /// What a kernel says of the places at which it calls a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller<'a> {
-    /// The dimensions of its points with their sizes, outermost first: the order of the function's coordinates.
-    pub points: &'a [(DimId, i64)],
+    /// The dimensions of its points with their names and sizes, outermost first: the order of the function's coordinates.
+    pub points: &'a [(DimId, &'static str, i64)],
     /// The operand whose value it passes.
     pub given: Option<u16>,
     /// Neighbouring points along the innermost dimension that it has at once where a row is long enough: 1, 2, 4 or 8.
@@ -49,7 +49,7 @@ impl Inline {
     pub fn new(graph: &Graph, views: &[View<'_>], caller: &Caller<'_>) -> Result<Inline, Error> {
         graph.check()?;
         refused::check(graph, caller)?;
-        let (dims, extents): (Vec<DimId>, Vec<i64>) = caller.points.iter().copied().unzip();
+        let (dims, extents): (Vec<DimId>, Vec<i64>) = caller.points.iter().map(|(d, _, n)| (*d, *n)).unzip();
         let axes: Vec<Axis> = dense(&dims, &extents);
         let points = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
         let mut views = views.to_vec();

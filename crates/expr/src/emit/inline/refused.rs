@@ -167,18 +167,17 @@ fn results(graph: &Graph) -> Result<(), Refusal> {
 }
 
 fn dimensions(graph: &Graph, caller: &Caller<'_>) -> Result<(), Refusal> {
-    let (stored, points) = (&graph.outputs[0].dims, names(graph, caller));
-    let mut dims = caller.points.iter().map(|(d, _)| *d);
-    if let Some(dim) = stored.iter().find(|d| dims.clone().all(|p| p != **d)) {
+    let (stored, points) = (&graph.outputs[0].dims, names(caller));
+    if let Some(dim) = stored.iter().find(|d| caller.points.iter().all(|(p, ..)| p != *d)) {
         return Err(Refusal::Beyond { dim: graph.dim_name(*dim), points });
     }
-    if let Some(dim) = dims.clone().find(|d| !stored.contains(d)) {
+    if let Some((_, dim, _)) = caller.points.iter().find(|(p, ..)| !stored.contains(p)) {
         let stored: Vec<&str> = stored.iter().map(|d| graph.dim_name(*d)).collect();
-        return Err(Refusal::Lacks { dim: graph.dim_name(dim), points, stored: stored.join(", ") });
+        return Err(Refusal::Lacks { dim, points, stored: stored.join(", ") });
     }
-    let count = |dim: DimId| caller.points.iter().filter(|(d, _)| *d == dim).count();
-    match dims.find(|d| count(*d) > 1) {
-        Some(dim) => Err(Refusal::Twice { dim: graph.dim_name(dim), points }),
+    let count = |dim: DimId| caller.points.iter().filter(|(d, ..)| *d == dim).count();
+    match caller.points.iter().find(|(p, ..)| count(*p) > 1) {
+        Some((_, dim, _)) => Err(Refusal::Twice { dim, points }),
         None => Ok(()),
     }
 }
@@ -205,16 +204,16 @@ fn given(graph: &Graph, caller: &Caller<'_>, operand: u16) -> Result<(), Refusal
     if spec.components != 1 {
         return Err(Refusal::Element { operand, components: spec.components });
     }
-    let points = || caller.points.iter().map(|(d, _)| *d);
-    let more = spec.dims.iter().copied().find(|d| points().all(|p| p != *d));
-    match more.or_else(|| points().find(|p| !spec.dims.contains(p))) {
-        Some(dim) => Err(Refusal::Given { operand, dim: graph.dim_name(dim), points: names(graph, caller) }),
+    let more = spec.dims.iter().find(|d| caller.points.iter().all(|(p, ..)| p != *d)).map(|d| graph.dim_name(*d));
+    let fewer = || caller.points.iter().find(|(p, ..)| !spec.dims.contains(p)).map(|(_, name, _)| *name);
+    match more.or_else(fewer) {
+        Some(dim) => Err(Refusal::Given { operand, dim, points: names(caller) }),
         None => Ok(()),
     }
 }
 
-fn names(graph: &Graph, caller: &Caller<'_>) -> String {
-    let names: Vec<&str> = caller.points.iter().map(|(d, _)| graph.dim_name(*d)).collect();
+fn names(caller: &Caller<'_>) -> String {
+    let names: Vec<&str> = caller.points.iter().map(|(_, name, _)| *name).collect();
     names.join(", ")
 }
 
