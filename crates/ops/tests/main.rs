@@ -13,6 +13,7 @@ mod faces;
 mod frame;
 mod gpu;
 mod gpu_kernels;
+mod inline;
 mod large;
 mod launches;
 mod manifest;

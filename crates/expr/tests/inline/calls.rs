@@ -116,7 +116,7 @@ impl Call {
         for (_, p) in &sending.reciprocals {
             reciprocals(&self.inputs[p.operand].packed(), &mut block[p.at..p.at + p.bytes]);
         }
-        for (address, at) in self.text.addresses(&self.inline) {
+        for (address, at) in self.text.addresses(&self.inline, 0) {
             let address = match address {
                 Address::Operand(i) => self.inputs[i].pointer() as u64,
                 Address::Error => error as u64,

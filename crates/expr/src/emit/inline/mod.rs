@@ -34,6 +34,31 @@ pub struct Caller<'a> {
 }
 
 /// The plan of a function: what it knows of operands when it is compiled.
+///
+/// ```
+/// use tilewright_dims::{Dims, dims};
+/// use tilewright_expr::bind::{Place, View, dense};
+/// use tilewright_expr::emit::{Caller, Inline};
+/// use tilewright_expr::{In, f16, trace};
+///
+/// dims! { H, W, K }
+///
+/// // What becomes of the sums of a convolution, which has them in registers.
+/// let t = trace(|sum: In<f32, (H, W, K)>, bias: In<f32, (K,)>| (sum + bias).max(0.0).to::<f16>().store::<(H, W, K)>());
+/// let points: Vec<_> = (0..3).map(|i| (<(H, W, K)>::IDS[i], <(H, W, K)>::NAMES[i], [56, 56, 128][i])).collect();
+/// let axes = dense(<(K,)>::IDS, &[128]);
+/// let bias = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
+/// let caller = Caller { points: &points, given: Some(0), lanes: 4, room: 0 };
+/// let inline = Inline::new(&t.graph, &[bias], &caller)?;
+/// let text = inline.emit(&t.graph, "epilogue")?;
+/// assert!(text.source.contains("struct TW_ALIGN(16) epilogue_Params {\n  const float* in1;\n};"));
+/// // One point, and four of them, whose biases are one load.
+/// let head = "epilogue(const epilogue_Params& p, const int i_Z, const int i_Y, const int i_X";
+/// assert!(text.source.contains(&format!("tw::f16 {head}, const float given)")));
+/// assert!(text.source.contains(&format!("void {head}, const float (&given)[4], tw::f16 (&made)[4])")));
+/// assert_eq!(text.source.matches("*(const uint4*)").count(), 1);
+/// # Ok::<(), tilewright_expr::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Inline {
     plan: Plan,

@@ -17,8 +17,9 @@ impl Inlined {
         self.params.pack(&inline.plan, block);
     }
 
-    /// Where addresses stand, from the start of the function's parameters on. An operand's is that of its element at coordinates 0.
-    pub fn addresses(&self, inline: &Inline) -> Vec<(Address, usize)> {
+    /// Where addresses stand in the kernel's block, in which the function's parameters begin `at` a byte. An operand's is that of its
+    /// element at coordinates 0; [`Address::Far`] is within a buffer of the function's own.
+    pub fn addresses(&self, inline: &Inline, at: usize) -> Vec<(Address, usize)> {
         let buffered = self.params.sent.pieces(&inline.plan).buffer_bytes > 0;
         let address = |field: Field| match field {
             Field::Input(i) => Some(Address::Operand(usize::from(i))),
@@ -27,10 +28,12 @@ impl Inlined {
             Field::Far if buffered => Some(Address::Far(0)),
             _ => None,
         };
-        self.params.fields.iter().filter_map(|(field, at)| Some((address(*field)?, *at as usize))).collect()
+        let fields = self.params.fields.iter();
+        fields.filter_map(|(field, offset)| Some((address(*field)?, at + *offset as usize))).collect()
     }
 
-    /// What a call sends, where the function's parameters begin `at` a byte of the kernel's block.
+    /// What a call sends: into the kernel's block, in which the function's parameters begin `at` a byte, and into a buffer of the
+    /// function's own.
     pub fn sending(&self, inline: &Inline, at: usize) -> Sending {
         let mut sending = Sending::default();
         sending.add((&self.params, &inline.plan), at, |i| i);

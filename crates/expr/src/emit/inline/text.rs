@@ -79,11 +79,13 @@ impl Inline {
         }
         let mut head = String::new();
         describe(&mut head, graph, &self.plan, &names);
+        if let Some(given) = self.given {
+            let _ = writeln!(head, "//   in{given} is given by the kernel.");
+        }
         Ok(Inlined { head, source, headers, dtype, guards, params })
     }
 
-    /// Marks the values of the given operand that the program needs as given: each with its type and its number among the
-    /// points.
+    /// Marks the values of the given operand that the program needs as given: each with its number among the points.
     fn pass(&self, graph: &Graph, program: &mut Program) -> Result<Vec<(Val, i64)>, Error> {
         let Some(given) = self.given else { return Ok(Vec::new()) };
         let uses = Uses::new(program);
