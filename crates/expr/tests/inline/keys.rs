@@ -25,8 +25,13 @@ fn renamed() -> Graph {
     .graph
 }
 
-/// The key and the text for these sizes; elements left free behind each row of `x`.
-fn text(graph: &Graph, extents: [i64; 4], (pad, alignment): (i64, u32), caller: &Caller<'_>) -> (Vec<u64>, String) {
+/// The key and the text for these sizes; elements left free behind each row of `x`, and where the bias is.
+fn text_of(
+    graph: &Graph,
+    extents: [i64; 4],
+    (pad, alignment, place): (i64, u32, Place),
+    caller: &Caller<'_>,
+) -> (Vec<u64>, String) {
     let dims = &graph.outputs[0].dims;
     let mut x = dense(dims, &extents);
     for (i, axis) in x.iter_mut().enumerate().take(3) {
@@ -34,12 +39,22 @@ fn text(graph: &Graph, extents: [i64; 4], (pad, alignment): (i64, u32), caller: 
     }
     let bias = dense(&dims[3..], &extents[3..]);
     let view = |axes, place| View { axes, place, alignment, boxes: None };
-    let views = [view(&x[..], Place::Device), view(&bias[..], Place::Device), view(&[], Place::Host)];
+    let acc = dense(dims, &extents);
+    let mut views = vec![view(&acc[..], Place::Device), view(&x[..], Place::Device)];
+    views.extend([view(&bias[..], place), view(&[], Place::Host)]);
+    if let Some(given) = caller.given {
+        views.remove(usize::from(given));
+    }
     let points: Vec<_> = dims.iter().zip(extents).map(|(d, n)| (*d, graph.dim_name(*d), n)).collect();
     let caller = Caller { points: &points, ..*caller };
     let inline = Inline::new(graph, &views, &caller).unwrap_or_else(|e| panic!("{e}"));
     let source = inline.emit(graph, "f").unwrap_or_else(|e| panic!("{e}")).source;
     (inline.key(), source)
+}
+
+/// As [`text_of`], the bias being on the device.
+fn text(graph: &Graph, extents: [i64; 4], (pad, alignment): (i64, u32), caller: &Caller<'_>) -> (Vec<u64>, String) {
+    text_of(graph, extents, (pad, alignment, Place::Device), caller)
 }
 
 const CALLER: Caller<'static> = Caller { points: &[], given: Some(0), lanes: 4, room: 0 };
@@ -50,12 +65,17 @@ fn equal_keys_mean_equal_texts() {
     let mut known: HashMap<Vec<u64>, String> = HashMap::new();
     for _ in 0..400 {
         let extents = [rng.range(1, 300), rng.range(1, 99), rng.range(1, 99), rng.range(1, 600)];
-        let memory = (rng.pick(&[0, 0, 1, 2, 4, 8]), rng.pick(&[4, 8, 16]));
-        let caller = Caller { lanes: rng.pick(&[1, 2, 4, 8]), room: rng.pick(&[0, 64]), ..CALLER };
-        let (key, source) = text(&graph, extents, memory, &caller);
+        let memory = (
+            rng.pick(&[0, 0, 1, 2, 4, 8]),
+            rng.pick(&[4, 8, 16]),
+            rng.pick(&[Place::Host, Place::Device, Place::Device]),
+        );
+        let given = rng.pick(&[Some(0), Some(0), Some(1), None]);
+        let caller = Caller { given, lanes: rng.pick(&[1, 2, 4, 8]), room: rng.pick(&[0, 64]), ..CALLER };
+        let (key, source) = text_of(&graph, extents, memory, &caller);
         assert_eq!(known.entry(key).or_insert_with(|| source.clone()), &source);
     }
-    assert!((8..64).contains(&known.len()), "{} functions for 400 sizes", known.len());
+    assert!((8..250).contains(&known.len()), "{} functions for 400 sizes", known.len());
 }
 
 /// Sizes are parameters: another batch, another picture is the same function.
