@@ -57,7 +57,8 @@ fn graphs() -> Vec<(&'static str, Graph)> {
     });
     let neighbours = trace(|acc: Image<f32>, other: Image<u8>, order: In<i32, (K,)>| {
         let beside = other.at_border::<W, _>(coordinate::<W>() - 1, Border::Reflect101).to::<f32>();
-        let moved = other.reverse::<K>().at::<H, _>(1).to::<f32>() + other.at::<K, _>(order & 0).to::<f32>();
+        let moved =
+            other.reverse::<K>().at::<H, _>(1).to::<f32>() + other.at_border::<K, _>(order, Border::Wrap).to::<f32>();
         (acc + beside * moved).to::<u8>().store::<(N, H, W, K)>()
     });
     let own = trace(|acc: Image<f32>, slope: In<f32, (K,)>| {
@@ -90,7 +91,11 @@ fn any_operands_in_any_memory() {
             for (k, channels) in [16, 13, 1].into_iter().enumerate() {
                 let seed = (i * 16 + j * 4 + k) as u64;
                 let case = random_case(graph.clone(), seed, &sizes(channels), |rng, operand, rank| {
-                    if seed % 3 == 0 { plain(rng, operand, rank) } else { (Layout::random(rng, rank), Place::Device) }
+                    if seed.is_multiple_of(3) {
+                        plain(rng, operand, rank)
+                    } else {
+                        (Layout::random(rng, rank), Place::Device)
+                    }
                 });
                 calls.push(call(&format!("{name}, {channels} channels, seed {seed}"), &case, How::given(0, lanes)));
             }
