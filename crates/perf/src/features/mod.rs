@@ -1,0 +1,213 @@
+//! Numbers from which times are learned: the same for every operation, and its own dimensions and flags behind them.
+//!
+//! The names of all features, in their order, are [`Features::names`]; what each is stands beside its name in [`GENERAL`].
+//! Sizes are logarithms to base 2. What is learned is ln(time / roofline), with the roofline of [`Features::fill`].
+
+mod log2;
+mod occupancy;
+
+use crate::Error;
+use crate::device::DeviceFacts;
+use crate::work::{MOST_DIMENSIONS, MOST_FLAGS, Work};
+use log2::log2;
+use occupancy::Occupancy;
+use serde::{Deserialize, Serialize};
+
+/// The features that every operation has: name and meaning.
+pub const GENERAL: [(&str, &str); 41] = [
+    ("log_bytes_read", "bytes that have to be read"),
+    ("log_bytes_written", "bytes that have to be written"),
+    ("log_bytes", "both"),
+    ("log_bytes_moved", "bytes between L2 and blocks"),
+    ("log_reuse", "bytes moved per byte that has to be"),
+    ("log_flops", "operations that the problem needs"),
+    ("log_padding", "operations done per operation needed"),
+    ("log_intensity", "operations per byte"),
+    ("log_memory_us", "time of the memory for all bytes"),
+    ("log_l2_us", "time of L2 for the bytes moved"),
+    ("log_compute_us", "time of the arithmetic, padding included"),
+    ("log_roofline_us", "the largest of memory, arithmetic and launch"),
+    ("memory_share", "memory's time per roofline"),
+    ("l2_share", "L2's time per roofline"),
+    ("compute_share", "arithmetic's time, padding included, per roofline"),
+    ("launch_share", "the empty kernel's time per roofline"),
+    ("log_l2_fit", "bytes per byte of L2"),
+    ("log_blocks", "blocks"),
+    ("log_threads", "threads of a block"),
+    ("registers", "registers of a thread"),
+    ("log_shared", "shared memory of a block and one byte"),
+    ("log_steps", "steps of a block"),
+    ("log_block_bytes", "bytes that a block moves"),
+    ("log_block_flops", "operations of a block"),
+    ("log_thread_bytes", "bytes that a thread moves"),
+    ("log_thread_flops", "operations of a thread"),
+    ("log_step_bytes", "bytes of a step"),
+    ("fit_threads", "blocks that threads leave room for"),
+    ("fit_registers", "blocks that registers leave room for"),
+    ("fit_shared", "blocks that shared memory leaves room for"),
+    ("fit_blocks", "blocks of a multiprocessor: the least of these"),
+    ("occupancy", "threads of a full multiprocessor per thread that it could have"),
+    ("log_waves", "blocks per block that the device holds"),
+    ("waves", "the same, rounded up"),
+    ("wave_use", "blocks per block of these waves"),
+    ("last_wave", "how full the last wave is"),
+    ("multiprocessor_use", "multiprocessors with a block, of all, in the fullest wave"),
+    ("balance", "mean number of blocks of a multiprocessor per largest"),
+    ("log_in_flight", "bytes in flight of a multiprocessor"),
+    ("log_in_flight_need", "bytes in flight that full bandwidth needs, per those"),
+    ("log_serial_us", "memory latency of all steps of all waves"),
+];
+
+/// The features of an operation: the general ones, then two for each of its dimensions, then its flags.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Features {
+    dimensions: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl Features {
+    /// Those of an operation whose works name these dimensions and flags. Refuses more than [`MOST_DIMENSIONS`] and [`MOST_FLAGS`].
+    pub fn new(dimensions: &[&str], flags: &[&str]) -> Result<Self, Error> {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let features = Self { dimensions: own(dimensions), flags: own(flags) };
+        features.check()?;
+        Ok(features)
+    }
+
+    /// Refuses more names than a work has room for.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.dimensions.len() > MOST_DIMENSIONS {
+            let found = self.dimensions.len();
+            return Err(Error::Shape { what: "dimensions of a work", found, expected: MOST_DIMENSIONS });
+        }
+        if self.flags.len() > MOST_FLAGS {
+            return Err(Error::Shape { what: "flags of a work", found: self.flags.len(), expected: MOST_FLAGS });
+        }
+        Ok(())
+    }
+
+    /// How many features there are.
+    pub fn count(&self) -> usize {
+        GENERAL.len() + 2 * self.dimensions.len() + self.flags.len()
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> Vec<String> {
+        let general = GENERAL.iter().map(|(name, _)| (*name).to_owned());
+        let dimension = |name: &String| [format!("log_{name}"), format!("use_{name}")];
+        general.chain(self.dimensions.iter().flat_map(dimension)).chain(self.flags.iter().cloned()).collect()
+    }
+
+    /// Writes the features of a work on a device into `row`; gives the roofline, in microseconds: the largest of the memory's time, the
+    /// arithmetic's and an empty kernel's. All are finite. Refuses works that no kernel can have, that the device cannot hold, that
+    /// have other numbers of dimensions and flags, and rows of another length; `device` is not checked again.
+    pub fn fill(&self, work: &Work, device: &DeviceFacts, row: &mut [f32]) -> Result<f32, Error> {
+        self.matches(work, row.len())?;
+        work.check(device)?;
+        let times = Times::of(work, device);
+        let general = general(work, device, &times);
+        let (first, rest) = row.split_at_mut(GENERAL.len());
+        first.copy_from_slice(&general);
+        let (extents, flags) = rest.split_at_mut(2 * self.dimensions.len());
+        for (places, dimension) in extents.chunks_mut(2).zip(work.dimensions.iter()) {
+            places.copy_from_slice(&[log2(dimension.useful), dimension.useful / dimension.padded]);
+        }
+        flags.iter_mut().zip(work.flags.iter()).for_each(|(place, flag)| *place = flag);
+        Ok(times.roofline)
+    }
+
+    fn matches(&self, work: &Work, row: usize) -> Result<(), Error> {
+        let counts = [
+            ("dimensions of a work", work.dimensions.added(), self.dimensions.len()),
+            ("flags of a work", work.flags.added(), self.flags.len()),
+            ("places for features", row, self.count()),
+        ];
+        match counts.into_iter().find(|(_, found, expected)| found != expected) {
+            Some((what, found, expected)) => Err(Error::Shape { what, found, expected }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The terms of the roofline, in microseconds.
+struct Times {
+    memory: f32,
+    l2: f32,
+    compute: f32,
+    launch: f32,
+    roofline: f32,
+}
+
+impl Times {
+    fn of(work: &Work, device: &DeviceFacts) -> Self {
+        let time = |amount: f32, rate: f64| amount * (1e6 / rate) as f32;
+        let memory = time(work.bytes_read + work.bytes_written, device.memory_bandwidth);
+        let flops = device.flops(work.unit);
+        let launch = device.launch_floor_us as f32;
+        let roofline = memory.max(time(work.flops, flops)).max(launch);
+        let l2 = time(work.bytes_moved, device.l2_bandwidth);
+        Self { memory, l2, compute: time(work.flops_done, flops), launch, roofline }
+    }
+}
+
+/// The values of [`GENERAL`].
+fn general(work: &Work, device: &DeviceFacts, times: &Times) -> [f32; GENERAL.len()] {
+    let occupancy = Occupancy::of(work, device);
+    let log = |value: f32| log2(value + 1e-3);
+    let bytes = work.bytes_read + work.bytes_written;
+    let (log_bytes, log_moved, log_flops) = (log(bytes), log(work.bytes_moved), log(work.flops));
+    let (log_done, log_blocks, log_threads) = (log(work.flops_done), log2(work.blocks), log2(work.threads as f32));
+    let slots = occupancy.blocks * device.multiprocessors as f32;
+    let (log_slots, waves) = (log2(slots), (work.blocks / slots).ceil());
+    let last = work.blocks - (waves - 1.0) * slots;
+    let each = work.blocks / device.multiprocessors as f32;
+    let resident = occupancy.blocks.min(each.ceil());
+    let in_flight = log(work.bytes_in_flight as f32 * resident);
+    let need = device.memory_bandwidth / device.multiprocessors * device.memory_latency_ns * 1e-9;
+    let log_waves = log_blocks - log_slots;
+    let log_latency = log2(device.memory_latency_ns as f32 * 1e-3);
+    let (log_block_bytes, log_block_flops, log_steps) = (log_moved - log_blocks, log_done - log_blocks, log2(work.steps));
+    [
+        log(work.bytes_read),
+        log(work.bytes_written),
+        log_bytes,
+        log_moved,
+        log_moved - log_bytes,
+        log_flops,
+        log_done - log_flops,
+        log_flops - log_bytes,
+        log(times.memory),
+        log(times.l2),
+        log(times.compute),
+        log(times.roofline),
+        times.memory / times.roofline,
+        times.l2 / times.roofline,
+        times.compute / times.roofline,
+        times.launch / times.roofline,
+        log_bytes - log2(device.l2_bytes as f32),
+        log_blocks,
+        log_threads,
+        work.registers as f32,
+        log2(work.shared_bytes as f32 + 1.0),
+        log_steps,
+        log_block_bytes,
+        log_block_flops,
+        log_block_bytes - log_threads,
+        log_block_flops - log_threads,
+        log_block_bytes - log_steps,
+        occupancy.by_threads,
+        occupancy.by_registers,
+        occupancy.by_shared,
+        occupancy.blocks,
+        occupancy.blocks * work.threads as f32 / device.threads as f32,
+        log_waves,
+        waves,
+        work.blocks / (waves * slots),
+        last / slots,
+        each.min(1.0),
+        each / each.ceil(),
+        in_flight,
+        log2(need as f32) - in_flight,
+        log_latency + log_steps + log2(waves),
+    ]
+}

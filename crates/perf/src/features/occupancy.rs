@@ -1,0 +1,54 @@
+//! How many blocks a multiprocessor holds at a time, and what limits them.
+
+use crate::device::DeviceFacts;
+use crate::work::Work;
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+/// Registers are given to a warp in units of so many.
+const REGISTER_UNIT: u32 = 256;
+/// Shared memory is given to a block in units of so many bytes.
+const SHARED_UNIT: u32 = 128;
+
+/// Blocks of a multiprocessor, by what there is room for; each is at least 1, since the work fits.
+pub(super) struct Occupancy {
+    pub(super) by_threads: f32,
+    pub(super) by_registers: f32,
+    pub(super) by_shared: f32,
+    /// The least of these, and of the blocks that the device allows.
+    pub(super) blocks: f32,
+}
+
+impl Occupancy {
+    pub(super) fn of(work: &Work, device: &DeviceFacts) -> Self {
+        let warps = work.threads.div_ceil(WARP);
+        let room = |all: f64, each: f32| (all as f32 / each).floor().clamp(1.0, device.blocks as f32);
+        let registers = (work.registers * WARP).next_multiple_of(REGISTER_UNIT) * warps;
+        let shared = work.shared_bytes.next_multiple_of(SHARED_UNIT) as f32 + device.shared_bytes_reserved as f32;
+        let by_threads = room(device.threads, (warps * WARP) as f32);
+        let by_registers = room(device.registers, registers as f32);
+        let by_shared = room(device.shared_bytes, shared.max(1.0));
+        Self { by_threads, by_registers, by_shared, blocks: by_threads.min(by_registers).min(by_shared) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Occupancy;
+    use crate::{DeviceFacts, Work};
+
+    #[test]
+    fn the_scarcest_resource_limits() {
+        let of = |threads, registers, shared_bytes| {
+            let work = Work { threads, registers, shared_bytes, ..Work::default() };
+            let it = Occupancy::of(&work, &DeviceFacts::h200());
+            (it.by_threads, it.by_registers, it.by_shared, it.blocks)
+        };
+        assert_eq!(of(256, 32, 0), (8.0, 8.0, 32.0, 8.0));
+        assert_eq!(of(256, 128, 0), (8.0, 2.0, 32.0, 2.0));
+        assert_eq!(of(128, 64, 100_000), (16.0, 8.0, 2.0, 2.0));
+        assert_eq!(of(33, 32, 0).0, 32.0);
+        // 168 registers of 384 threads: one block, with 1,024 registers to spare.
+        assert_eq!(of(384, 168, 200_000), (5.0, 1.0, 1.0, 1.0));
+    }
+}

@@ -1,0 +1,108 @@
+//! Several fits that differ in their seed: their mean is the prediction, their spread how sure it is.
+
+use super::boost::Prepared;
+use super::cuts::Cuts;
+use super::forest::{Block, Forest, LANES};
+use super::{GbtParams, GbtValidParams, Table};
+use crate::Error;
+use linfa::ParamGuard;
+use serde::{Deserialize, Serialize};
+
+/// Fits of the same table with different seeds. They share the columns' bins, so a row is cut into bins once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ensemble {
+    cuts: Cuts,
+    forests: Vec<Forest>,
+}
+
+impl Ensemble {
+    /// Fits `seeds` (1 to 16) times, on a thread each. Refuses what [`GbtParams`] and [`Table`] refuse.
+    pub fn fit(params: &GbtParams, seeds: u64, table: Table<'_>) -> Result<Self, Error> {
+        let params = params.check_ref()?;
+        if !(1..=16).contains(&seeds) {
+            return Err(Error::Parameter { name: "seeds", found: seeds.to_string(), expected: "1..=16" });
+        }
+        table.check()?;
+        let cuts = Cuts::of(&table, params.bins);
+        let prepared = Prepared::new(table, &cuts);
+        let seeded = |seed: u64| GbtValidParams { seed: params.seed.wrapping_add(seed), ..params.clone() };
+        let forests = std::thread::scope(|scope| {
+            let prepared = &prepared;
+            let fits: Vec<_> = (0..seeds).map(|seed| scope.spawn(move || prepared.fit(&seeded(seed)))).collect();
+            let joined = fits.into_iter().map(|fit| fit.join());
+            joined.map(|fit| fit.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        Ok(Self { cuts, forests })
+    }
+
+    /// How many features a row has.
+    pub fn columns(&self) -> usize {
+        self.cuts.columns()
+    }
+
+    /// How many trees each fit has.
+    pub fn trees(&self) -> Vec<usize> {
+        self.forests.iter().map(Forest::trees).collect()
+    }
+
+    /// Mean and standard deviation over the seeds, of each row of `features`, which stand row after row. Refuses a part of a row.
+    pub fn predict(&self, features: &[f32]) -> Result<Vec<(f32, f32)>, Error> {
+        let columns = self.columns();
+        if !features.len().is_multiple_of(columns) {
+            let expected = features.len().next_multiple_of(columns);
+            return Err(Error::Shape { what: "features of rows", found: features.len(), expected });
+        }
+        let mut asker = Asker::new(self);
+        let mut predicted = Vec::with_capacity(features.len() / columns);
+        for rows in features.chunks(columns * LANES) {
+            for (lane, row) in rows.chunks(columns).enumerate() {
+                asker.fill(lane, row);
+            }
+            predicted.extend(asker.ask().take(rows.len() / columns));
+        }
+        Ok(predicted)
+    }
+
+    /// What is wrong with an ensemble that was read from a file.
+    pub(crate) fn fault(&self) -> Option<String> {
+        if self.forests.is_empty() || self.forests.len() > 16 {
+            return Some(format!("{} seeds", self.forests.len()));
+        }
+        self.cuts.fault().or_else(|| self.forests.iter().find_map(|forest| forest.fault(self.columns())))
+    }
+}
+
+/// Asks an ensemble about [`LANES`] rows at a time, in memory of its own: nothing is allocated.
+pub(crate) struct Asker<'a> {
+    ensemble: &'a Ensemble,
+    block: Block,
+    before: [f32; 255],
+}
+
+impl<'a> Asker<'a> {
+    pub(crate) fn new(ensemble: &'a Ensemble) -> Self {
+        Self { ensemble, block: [[0; LANES]; 256], before: [0.0; 255] }
+    }
+
+    /// Puts a row into a lane; lanes are filled in order.
+    pub(crate) fn fill(&mut self, lane: usize, row: &[f32]) {
+        self.ensemble.cuts.fill(lane, row, &mut self.before, &mut self.block);
+    }
+
+    /// Mean and standard deviation of each lane; those that were not filled mean nothing.
+    pub(crate) fn ask(&self) -> impl Iterator<Item = (f32, f32)> + use<> {
+        let (mut mean, mut square) = ([0.0f32; LANES], [0.0f32; LANES]);
+        let mut said = [0.0; LANES];
+        for (seen, forest) in self.ensemble.forests.iter().enumerate() {
+            forest.ask(&self.block, &mut said);
+            // Welford's update: no difference of large sums.
+            for ((said, mean), square) in said.iter().zip(&mut mean).zip(&mut square) {
+                let away = said - *mean;
+                *mean += away / (seen + 1) as f32;
+                *square += away * (said - *mean);
+            }
+        }
+        let others = self.ensemble.forests.len().saturating_sub(1).max(1) as f32;
+        mean.into_iter().zip(square.map(move |square| (square / others).max(0.0).sqrt()))
+    }
+}

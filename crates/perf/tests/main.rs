@@ -1,0 +1,3 @@
+//! Tests of the learned model, a module per topic.
+
+mod xgboost;
