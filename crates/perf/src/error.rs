@@ -84,6 +84,14 @@ pub enum Error {
         /// The system's words.
         source: std::io::Error,
     },
+    /// Rows of a device whose facts were not given.
+    #[error("rows were measured on `{name}`, which is none of the {known} devices given; give its facts too")]
+    UnknownDevice {
+        /// The device's name.
+        name: String,
+        /// How many devices were given.
+        known: usize,
+    },
     /// There is no model to ask.
     #[error("no model for `{op}`: {known} models are there; give an explicit configuration, or train one")]
     NoModel {

@@ -1,3 +1,4 @@
 //! Tests of the learned model, a module per topic.
 
+mod evaluation;
 mod xgboost;

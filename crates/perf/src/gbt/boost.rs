@@ -66,7 +66,7 @@ impl<'a> Prepared<'a> {
 }
 
 /// Which rows are held out: those of about this part of the groups, one group at least if the part is above 0, and never all.
-pub(crate) fn groups_at_random(groups: &[u32], part: f64, random: &mut Random) -> Vec<bool> {
+fn groups_at_random(groups: &[u32], part: f64, random: &mut Random) -> Vec<bool> {
     let mut distinct = groups.to_vec();
     distinct.sort_unstable();
     distinct.dedup();

@@ -9,8 +9,12 @@ use linfa::ParamGuard;
 use serde::{Deserialize, Serialize};
 
 /// Fits of the same table with different seeds. They share the columns' bins, so a row is cut into bins once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ensemble(Trees);
+
+/// What an ensemble is made of; one that was read has to be checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ensemble {
+pub(crate) struct Trees {
     cuts: Cuts,
     forests: Vec<Forest>,
 }
@@ -32,17 +36,21 @@ impl Ensemble {
             let joined = fits.into_iter().map(|fit| fit.join());
             joined.map(|fit| fit.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
         });
-        Ok(Self { cuts, forests })
+        Ok(Self(Trees { cuts, forests }))
     }
 
     /// How many features a row has.
     pub fn columns(&self) -> usize {
-        self.cuts.columns()
+        self.0.columns()
     }
 
     /// How many trees each fit has.
     pub fn trees(&self) -> Vec<usize> {
-        self.forests.iter().map(Forest::trees).collect()
+        self.0.counts()
+    }
+
+    pub(crate) fn into_trees(self) -> Trees {
+        self.0
     }
 
     /// Mean and standard deviation over the seeds, of each row of `features`, which stand row after row. Refuses a part of a row.
@@ -52,7 +60,7 @@ impl Ensemble {
             let expected = features.len().next_multiple_of(columns);
             return Err(Error::Shape { what: "features of rows", found: features.len(), expected });
         }
-        let mut asker = Asker::new(self);
+        let mut asker = Asker::new(&self.0);
         let mut predicted = Vec::with_capacity(features.len() / columns);
         for rows in features.chunks(columns * LANES) {
             for (lane, row) in rows.chunks(columns).enumerate() {
@@ -62,8 +70,18 @@ impl Ensemble {
         }
         Ok(predicted)
     }
+}
 
-    /// What is wrong with an ensemble that was read from a file.
+impl Trees {
+    pub(crate) fn columns(&self) -> usize {
+        self.cuts.columns()
+    }
+
+    pub(crate) fn counts(&self) -> Vec<usize> {
+        self.forests.iter().map(Forest::trees).collect()
+    }
+
+    /// What is wrong with trees that were read from a file.
     pub(crate) fn fault(&self) -> Option<String> {
         if self.forests.is_empty() || self.forests.len() > 16 {
             return Some(format!("{} seeds", self.forests.len()));
@@ -74,26 +92,26 @@ impl Ensemble {
 
 /// Asks an ensemble about [`LANES`] rows at a time, in memory of its own: nothing is allocated.
 pub(crate) struct Asker<'a> {
-    ensemble: &'a Ensemble,
+    trees: &'a Trees,
     block: Block,
     before: [f32; 255],
 }
 
 impl<'a> Asker<'a> {
-    pub(crate) fn new(ensemble: &'a Ensemble) -> Self {
-        Self { ensemble, block: [[0; LANES]; 256], before: [0.0; 255] }
+    pub(crate) fn new(trees: &'a Trees) -> Self {
+        Self { trees, block: [[0; LANES]; 256], before: [0.0; 255] }
     }
 
     /// Puts a row into a lane; lanes are filled in order.
     pub(crate) fn fill(&mut self, lane: usize, row: &[f32]) {
-        self.ensemble.cuts.fill(lane, row, &mut self.before, &mut self.block);
+        self.trees.cuts.fill(lane, row, &mut self.before, &mut self.block);
     }
 
     /// Mean and standard deviation of each lane; those that were not filled mean nothing.
     pub(crate) fn ask(&self) -> impl Iterator<Item = (f32, f32)> + use<> {
         let (mut mean, mut square) = ([0.0f32; LANES], [0.0f32; LANES]);
         let mut said = [0.0; LANES];
-        for (seen, forest) in self.ensemble.forests.iter().enumerate() {
+        for (seen, forest) in self.trees.forests.iter().enumerate() {
             forest.ask(&self.block, &mut said);
             // Welford's update: no difference of large sums.
             for ((said, mean), square) in said.iter().zip(&mut mean).zip(&mut square) {
@@ -102,7 +120,7 @@ impl<'a> Asker<'a> {
                 *square += away * (said - *mean);
             }
         }
-        let others = self.ensemble.forests.len().saturating_sub(1).max(1) as f32;
+        let others = self.trees.forests.len().saturating_sub(1).max(1) as f32;
         mean.into_iter().zip(square.map(move |square| (square / others).max(0.0).sqrt()))
     }
 }

@@ -12,9 +12,28 @@ use serde::{Deserialize, Serialize};
 
 /// Fitted gradient-boosted trees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Gbt {
     cuts: Cuts,
     forest: Forest,
+}
+
+/// The form in which trees are read, before anybody asks them.
+#[derive(Deserialize)]
+struct Unchecked {
+    cuts: Cuts,
+    forest: Forest,
+}
+
+impl TryFrom<Unchecked> for Gbt {
+    type Error = String;
+
+    fn try_from(Unchecked { cuts, forest }: Unchecked) -> Result<Self, String> {
+        match cuts.fault().or_else(|| forest.fault(cuts.columns())) {
+            Some(fault) => Err(format!("no trees as a fit writes them: {fault}")),
+            None => Ok(Self { cuts, forest }),
+        }
+    }
 }
 
 impl Gbt {

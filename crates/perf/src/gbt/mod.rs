@@ -26,11 +26,11 @@ mod grow;
 mod histogram;
 mod params;
 
+pub(crate) use ensemble::{Asker, Trees};
 pub use ensemble::Ensemble;
 pub use estimator::Gbt;
 pub use params::{GbtParams, GbtValidParams};
 
-pub(crate) use boost::groups_at_random;
 pub(crate) use forest::LANES;
 
 use crate::Error;

@@ -1,0 +1,30 @@
+//! Models of several operations and architectures.
+
+use super::Model;
+use crate::Error;
+
+/// Models to choose from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Models {
+    models: Vec<Model>,
+}
+
+impl Models {
+    /// Those of files' bytes. Refuses what [`Model::load`] refuses.
+    pub fn load(files: &[&[u8]]) -> Result<Self, Error> {
+        Ok(Self { models: files.iter().map(|bytes| Model::load(bytes)).collect::<Result<_, _>>()? })
+    }
+
+    /// Adds a model; of those that suit equally the last added is taken.
+    pub fn add(&mut self, model: Model) {
+        self.models.push(model);
+    }
+
+    /// The model of an operation that was trained on this architecture, or on the nearest; its rankings say which. Refuses operations
+    /// that no model knows.
+    pub fn nearest(&self, op: &str, architecture: u32) -> Result<&Model, Error> {
+        let of_op = self.models.iter().rev().filter(|model| model.op() == op);
+        let distance = |model: &&Model| model.nearest(architecture).abs_diff(architecture);
+        of_op.min_by_key(distance).ok_or_else(|| Error::NoModel { op: op.to_owned(), known: self.models.len() })
+    }
+}

@@ -1,0 +1,185 @@
+//! From rows that were measured to a model, and how good it is on problems that it has not seen.
+
+use crate::dataset::{Named, Row};
+use crate::device::DeviceFacts;
+use crate::features::Features;
+use crate::gbt::{Ensemble, GbtParams, Table};
+use crate::model::{Body, Model};
+use crate::work::Work;
+use crate::{Error, evaluation};
+use std::collections::BTreeMap;
+
+/// What an operation says of itself, so that its rows can be learned from.
+pub trait Operation {
+    /// Its name, that of rows and models.
+    fn name(&self) -> &str;
+
+    /// The features of its works.
+    fn features(&self) -> Result<Features, Error>;
+
+    /// What a configuration does for a problem on a device. Errors for names that are missing and for configurations that are illegal.
+    fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error>;
+}
+
+/// How to fit.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The trees.
+    pub params: GbtParams,
+    /// How many fits with different seeds.
+    pub seeds: u64,
+    /// How many folds cross-validation has.
+    pub folds: usize,
+}
+
+impl Default for Plan {
+    /// Three seeds of few trees that take large steps, so that 400 candidates are ranked in 150 us; five folds.
+    fn default() -> Self {
+        let params = GbtParams::default().trees(90).depth(5).rate(0.2).early_stopping(0.1, 20);
+        Self { params, seeds: 3, folds: 5 }
+    }
+}
+
+/// Rows as a learner sees them.
+#[derive(Clone, Debug)]
+pub struct Examples {
+    features: Vec<f32>,
+    columns: usize,
+    targets: Vec<f32>,
+    rooflines: Vec<f32>,
+    measured: Vec<f32>,
+    groups: Vec<u32>,
+    cases: Vec<u32>,
+    problems: Vec<Named>,
+    devices: Vec<DeviceFacts>,
+}
+
+impl Examples {
+    /// The examples that rows of an operation make. Refuses rows of other operations, of devices that are not among `devices`, and
+    /// those that [`Operation::work`] or [`Features::fill`] refuses.
+    pub fn of(operation: &dyn Operation, rows: &[Row], devices: &[DeviceFacts]) -> Result<Self, Error> {
+        let features = operation.features()?;
+        let columns = features.count();
+        let mut examples = Self {
+            features: Vec::with_capacity(rows.len() * columns),
+            columns,
+            targets: Vec::with_capacity(rows.len()),
+            rooflines: Vec::with_capacity(rows.len()),
+            measured: Vec::with_capacity(rows.len()),
+            groups: Vec::with_capacity(rows.len()),
+            cases: Vec::with_capacity(rows.len()),
+            problems: Vec::new(),
+            devices: Vec::new(),
+        };
+        let (mut groups, mut cases) = (BTreeMap::new(), BTreeMap::new());
+        let mut values = vec![0.0; columns];
+        for row in rows.iter().filter(|row| row.op == operation.name()) {
+            let device = devices.iter().find(|device| device.name == row.device);
+            let device = device.ok_or_else(|| Error::UnknownDevice { name: row.device.clone(), known: devices.len() })?;
+            device.check()?;
+            let work = operation.work(&row.problem, &row.configuration, device)?;
+            let roofline = features.fill(&work, device, &mut values)?;
+            examples.features.extend(&values);
+            examples.targets.push((row.median_us / roofline).ln());
+            examples.rooflines.push(roofline);
+            examples.measured.push(row.median_us);
+            let next = groups.len() as u32;
+            let group = *groups.entry(&row.problem).or_insert(next);
+            if group == next {
+                examples.problems.push(row.problem.clone());
+            }
+            examples.groups.push(group);
+            let next = cases.len() as u32;
+            examples.cases.push(*cases.entry((group, &row.device)).or_insert(next));
+            if !examples.devices.contains(device) {
+                examples.devices.push(device.clone());
+            }
+        }
+        Ok(examples)
+    }
+
+    /// How many there are.
+    pub fn rows(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The problems; [`Examples::groups`] counts them.
+    pub fn problems(&self) -> &[Named] {
+        &self.problems
+    }
+
+    /// The problem of each row.
+    pub fn groups(&self) -> &[u32] {
+        &self.groups
+    }
+
+    /// The problem and device of each row, counted: among the rows of one a configuration is chosen.
+    pub fn cases(&self) -> &[u32] {
+        &self.cases
+    }
+
+    /// What was measured, in microseconds.
+    pub fn measured(&self) -> &[f32] {
+        &self.measured
+    }
+
+    /// The roofline of each row, in microseconds.
+    pub fn rooflines(&self) -> &[f32] {
+        &self.rooflines
+    }
+
+    fn table(&self) -> Table<'_> {
+        let Self { features, columns, targets, groups, .. } = self;
+        Table { features, columns: *columns, targets, groups }
+    }
+
+    fn only(&self, pick: impl Fn(usize) -> bool) -> Self {
+        let rows: Vec<usize> = (0..self.rows()).filter(|row| pick(*row)).collect();
+        let of = |values: &[f32]| rows.iter().map(|row| values[*row]).collect();
+        let numbers = |values: &[u32]| rows.iter().map(|row| values[*row]).collect();
+        let row = |row: &usize| &self.features[row * self.columns..][..self.columns];
+        Self {
+            features: rows.iter().flat_map(row).copied().collect(),
+            columns: self.columns,
+            targets: of(&self.targets),
+            rooflines: of(&self.rooflines),
+            measured: of(&self.measured),
+            groups: numbers(&self.groups),
+            cases: numbers(&self.cases),
+            problems: self.problems.clone(),
+            devices: self.devices.clone(),
+        }
+    }
+}
+
+/// The time of each example, in microseconds, as a fit predicts it that has seen no row of the example's problem.
+pub fn cross_validate(examples: &Examples, plan: &Plan) -> Result<Vec<f32>, Error> {
+    let fold = evaluation::folds(&examples.groups, plan.folds, 1)?;
+    let mut predicted = vec![0.0; examples.rows()];
+    for held in 0..plan.folds {
+        let known = examples.only(|row| fold[row] != held);
+        let tested = examples.only(|row| fold[row] == held);
+        let said = Ensemble::fit(&plan.params, plan.seeds, known.table())?.predict(&tested.features)?;
+        let places = predicted.iter_mut().enumerate().filter(|(row, _)| fold[*row] == held);
+        for ((_, place), ((mean, _), roofline)) in places.zip(said.iter().zip(&tested.rooflines)) {
+            *place = roofline * mean.exp();
+        }
+    }
+    Ok(predicted)
+}
+
+/// A model of all examples. `trained` is the day, year-month-day.
+pub fn train(operation: &dyn Operation, examples: &Examples, plan: &Plan, trained: &str) -> Result<Model, Error> {
+    let ensemble = Ensemble::fit(&plan.params, plan.seeds, examples.table())?;
+    let features = operation.features()?;
+    Ok(Model::new(Body {
+        op: operation.name().to_owned(),
+        names: features.names(),
+        features,
+        devices: examples.devices.clone(),
+        trained: trained.to_owned(),
+        rows: examples.rows() as u64,
+        problems: examples.problems.len() as u64,
+        trees: ensemble.into_trees(),
+    }))
+}
