@@ -42,7 +42,8 @@ impl Regret {
         }
         let regret = |rows: &mut Vec<usize>| {
             rows.sort_by(|a, b| predicted[*a].total_cmp(&predicted[*b]));
-            let fastest = |rows: &[usize]| rows.iter().map(|row| f64::from(measured[*row])).fold(f64::INFINITY, f64::min);
+            let fastest =
+                |rows: &[usize]| rows.iter().map(|row| f64::from(measured[*row])).fold(f64::INFINITY, f64::min);
             fastest(&rows[..k.min(rows.len())]) / fastest(rows) - 1.0
         };
         let by_problem = by_problem.into_iter().map(|(problem, mut rows)| (problem, regret(&mut rows))).collect();

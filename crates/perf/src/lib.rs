@@ -1,6 +1,6 @@
 //! wip
-pub mod device;
 pub mod dataset;
+pub mod device;
 mod error;
 pub mod evaluation;
 pub mod features;

@@ -1,13 +1,13 @@
 //! An operation that does not exist: a product of matrices in tiles, whose times a formula makes up. Tests, benchmarks and the pages
 //! about the model use it; nothing here was measured.
 
+use crate::Error;
 use crate::dataset::{Named, Row, named};
 use crate::device::{DeviceFacts, Unit};
 use crate::features::Features;
 use crate::random::Random;
 use crate::training::Operation;
 use crate::work::Work;
-use crate::Error;
 
 /// The operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,8 @@ impl Operation for Synthetic {
     fn work(&self, problem: &Named, configuration: &Named, _: &DeviceFacts) -> Result<Work, Error> {
         let of = |named: &Named, name| named.get(name).map_or(f64::NAN, |value| *value as f64);
         let [m, n, k] = ["m", "n", "k"].map(|name| of(problem, name));
-        let [tile_m, tile_n, stages, split] = ["tile_m", "tile_n", "stages", "split"].map(|name| of(configuration, name));
+        let [tile_m, tile_n, stages, split] =
+            ["tile_m", "tile_n", "stages", "split"].map(|name| of(configuration, name));
         let (down, right) = ((m / tile_m).ceil(), (n / tile_n).ceil());
         let steps = (k / split / STEP as f64).ceil();
         let blocks = down * right * split;
@@ -119,7 +120,16 @@ impl Synthetic {
                 let median_us = (self.time(&work, &configuration, &device) * noise) as f32;
                 let (op, device) = (self.name().to_owned(), device.name.clone());
                 let problem = problem.clone();
-                let row = Row { op, problem, configuration, device, clock_mhz: 1830.0, power_w: 500.0, median_us, spread: 0.02 };
+                let row = Row {
+                    op,
+                    problem,
+                    configuration,
+                    device,
+                    clock_mhz: 1830.0,
+                    power_w: 500.0,
+                    median_us,
+                    spread: 0.02,
+                };
                 rows.push(row);
             }
         }

@@ -35,7 +35,7 @@ pub struct Plan {
 impl Default for Plan {
     /// Three seeds of few trees that take large steps, so that 400 candidates are ranked in 150 us; five folds.
     fn default() -> Self {
-        let params = GbtParams::default().trees(90).depth(5).rate(0.2).early_stopping(0.1, 20);
+        let params = GbtParams::default().trees(64).depth(5).rate(0.2).early_stopping(0.1, 20);
         Self { params, seeds: 3, folds: 5 }
     }
 }
@@ -75,7 +75,8 @@ impl Examples {
         let mut values = vec![0.0; columns];
         for row in rows.iter().filter(|row| row.op == operation.name()) {
             let device = devices.iter().find(|device| device.name == row.device);
-            let device = device.ok_or_else(|| Error::UnknownDevice { name: row.device.clone(), known: devices.len() })?;
+            let device =
+                device.ok_or_else(|| Error::UnknownDevice { name: row.device.clone(), known: devices.len() })?;
             device.check()?;
             let work = operation.work(&row.problem, &row.configuration, device)?;
             let roofline = features.fill(&work, device, &mut values)?;

@@ -118,6 +118,7 @@ impl Work {
     }
 
     /// Refuses what no kernel can be, and what a multiprocessor of the device cannot hold.
+    #[inline(always)]
     pub(crate) fn check(&self, device: &DeviceFacts) -> Result<(), Error> {
         const MOST: f32 = 1e18;
         let amounts = [
@@ -140,7 +141,8 @@ impl Work {
         if let Some(value) = self.flags.iter().find(|value| !(-MOST..=MOST).contains(value)) {
             return refused("value of a flag", value.into(), MOST.into());
         }
-        let short = |dimension: &Quantised| outside(1.0, dimension.useful) || outside(dimension.useful, dimension.padded);
+        let short =
+            |dimension: &Quantised| outside(1.0, dimension.useful) || outside(dimension.useful, dimension.padded);
         if let Some(dimension) = self.dimensions.iter().find(short) {
             return refused("padded extent", dimension.padded.into(), dimension.useful.max(1.0).into());
         }

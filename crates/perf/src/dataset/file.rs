@@ -26,13 +26,14 @@ pub fn append(path: &Path, rows: &[Row]) -> Result<(), Error> {
     let (columns, known) = text.rows(path)?;
     let starts = columns.is_empty();
     let columns = if starts { table::columns(rows) } else { columns };
-    let refused = |what| Error::Data { path: path.to_owned(), line: known.len() as u64 + 2, what };
+    let line = known.len() as u64 + 2;
+    let refused = |what| Error::Data { path: path.to_owned(), line, what };
+    let new = lines(&columns, rows, starts).map_err(refused)?;
     if !text.whole {
-        let lines = lines(&columns, &known, true).map_err(refused)?;
-        replace(path, &packed(&lines)).map_err(|source| in_file(path, source))?;
+        let old = if starts { Vec::new() } else { lines(&columns, &known, true).map_err(refused)? };
+        replace(path, &packed(&old)).map_err(|source| in_file(path, source))?;
     }
-    let lines = lines(&columns, rows, starts).map_err(refused)?;
-    let write = || OpenOptions::new().create(true).append(true).open(path)?.write_all(&packed(&lines));
+    let write = || OpenOptions::new().create(true).append(true).open(path)?.write_all(&packed(&new));
     write().map_err(|source| in_file(path, source))
 }
 

@@ -24,7 +24,8 @@ pub(super) fn cells(row: &Row, columns: &[String]) -> Result<Vec<String>, String
         return Err(format!("a row has {count} columns, the file has {}", columns.len()));
     }
     let sound = |value: f32| value.is_finite() && value >= 0.0;
-    if !(sound(row.clock_mhz) && sound(row.power_w) && sound(row.spread) && sound(row.median_us) && row.median_us > 0.0) {
+    if !(sound(row.clock_mhz) && sound(row.power_w) && sound(row.spread) && sound(row.median_us) && row.median_us > 0.0)
+    {
         return Err(format!("a row's figures are no measurement: {} us, spread {}", row.median_us, row.spread));
     }
     columns.iter().map(|column| cell(row, column).ok_or_else(|| format!("a row lacks column `{column}`"))).collect()

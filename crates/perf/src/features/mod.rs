@@ -5,12 +5,14 @@
 
 mod log2;
 mod occupancy;
+mod scales;
 
 use crate::Error;
 use crate::device::DeviceFacts;
 use crate::work::{MOST_DIMENSIONS, MOST_FLAGS, Work};
 use log2::log2;
 use occupancy::Occupancy;
+pub(crate) use scales::Scales;
 use serde::{Deserialize, Serialize};
 
 /// The features that every operation has: name and meaning.
@@ -102,10 +104,16 @@ impl Features {
     /// arithmetic's and an empty kernel's. All are finite. Refuses works that no kernel can have, that the device cannot hold, that
     /// have other numbers of dimensions and flags, and rows of another length; `device` is not checked again.
     pub fn fill(&self, work: &Work, device: &DeviceFacts, row: &mut [f32]) -> Result<f32, Error> {
-        self.matches(work, row.len())?;
         work.check(device)?;
-        let times = Times::of(work, device);
-        let general = general(work, device, &times);
+        self.fill_scaled(work, &Scales::of(device), row)
+    }
+
+    /// The same for a work that was checked, with the device's part worked out once for many works.
+    #[inline(always)]
+    pub(crate) fn fill_scaled(&self, work: &Work, scales: &Scales, row: &mut [f32]) -> Result<f32, Error> {
+        self.matches(work, row.len())?;
+        let times = Times::of(work, scales);
+        let general = general(work, scales, &times);
         let (first, rest) = row.split_at_mut(GENERAL.len());
         first.copy_from_slice(&general);
         let (extents, flags) = rest.split_at_mut(2 * self.dimensions.len());
@@ -139,34 +147,41 @@ struct Times {
 }
 
 impl Times {
-    fn of(work: &Work, device: &DeviceFacts) -> Self {
-        let time = |amount: f32, rate: f64| amount * (1e6 / rate) as f32;
-        let memory = time(work.bytes_read + work.bytes_written, device.memory_bandwidth);
-        let flops = device.flops(work.unit);
-        let launch = device.launch_floor_us as f32;
-        let roofline = memory.max(time(work.flops, flops)).max(launch);
-        let l2 = time(work.bytes_moved, device.l2_bandwidth);
-        Self { memory, l2, compute: time(work.flops_done, flops), launch, roofline }
+    #[inline(always)]
+    fn of(work: &Work, scales: &Scales) -> Self {
+        let memory = (work.bytes_read + work.bytes_written) * scales.memory;
+        let flop = scales.flop(work.unit);
+        let roofline = memory.max(work.flops * flop).max(scales.launch);
+        let (l2, compute) = (work.bytes_moved * scales.l2, work.flops_done * flop);
+        Self { memory, l2, compute, launch: scales.launch, roofline }
     }
 }
 
+/// The least integer not below a number that is not negative; in place, where the library's function is a call.
+#[inline(always)]
+fn ceil(value: f32) -> f32 {
+    let whole = value as i32 as f32;
+    // From 2^23 on every number is whole.
+    if value < 8e6 { whole + f32::from(u8::from(whole < value)) } else { value }
+}
+
 /// The values of [`GENERAL`].
-fn general(work: &Work, device: &DeviceFacts, times: &Times) -> [f32; GENERAL.len()] {
-    let occupancy = Occupancy::of(work, device);
+#[inline(always)]
+fn general(work: &Work, scales: &Scales, times: &Times) -> [f32; GENERAL.len()] {
+    let occupancy = Occupancy::of(work, scales);
     let log = |value: f32| log2(value + 1e-3);
     let bytes = work.bytes_read + work.bytes_written;
     let (log_bytes, log_moved, log_flops) = (log(bytes), log(work.bytes_moved), log(work.flops));
     let (log_done, log_blocks, log_threads) = (log(work.flops_done), log2(work.blocks), log2(work.threads as f32));
-    let slots = occupancy.blocks * device.multiprocessors as f32;
-    let (log_slots, waves) = (log2(slots), (work.blocks / slots).ceil());
+    let slots = occupancy.blocks * scales.multiprocessors;
+    let (log_slots, waves) = (log2(slots), ceil(work.blocks / slots));
     let last = work.blocks - (waves - 1.0) * slots;
-    let each = work.blocks / device.multiprocessors as f32;
-    let resident = occupancy.blocks.min(each.ceil());
+    let each = work.blocks / scales.multiprocessors;
+    let resident = occupancy.blocks.min(ceil(each));
     let in_flight = log(work.bytes_in_flight as f32 * resident);
-    let need = device.memory_bandwidth / device.multiprocessors * device.memory_latency_ns * 1e-9;
     let log_waves = log_blocks - log_slots;
-    let log_latency = log2(device.memory_latency_ns as f32 * 1e-3);
-    let (log_block_bytes, log_block_flops, log_steps) = (log_moved - log_blocks, log_done - log_blocks, log2(work.steps));
+    let (log_block_bytes, log_block_flops, log_steps) =
+        (log_moved - log_blocks, log_done - log_blocks, log2(work.steps));
     [
         log(work.bytes_read),
         log(work.bytes_written),
@@ -184,7 +199,7 @@ fn general(work: &Work, device: &DeviceFacts, times: &Times) -> [f32; GENERAL.le
         times.l2 / times.roofline,
         times.compute / times.roofline,
         times.launch / times.roofline,
-        log_bytes - log2(device.l2_bytes as f32),
+        log_bytes - scales.log_l2,
         log_blocks,
         log_threads,
         work.registers as f32,
@@ -199,15 +214,15 @@ fn general(work: &Work, device: &DeviceFacts, times: &Times) -> [f32; GENERAL.le
         occupancy.by_registers,
         occupancy.by_shared,
         occupancy.blocks,
-        occupancy.blocks * work.threads as f32 / device.threads as f32,
+        occupancy.blocks * work.threads as f32 / scales.threads,
         log_waves,
         waves,
         work.blocks / (waves * slots),
         last / slots,
         each.min(1.0),
-        each / each.ceil(),
+        each / ceil(each),
         in_flight,
-        log2(need as f32) - in_flight,
-        log_latency + log_steps + log2(waves),
+        scales.log_need - in_flight,
+        scales.log_latency + log_steps + log2(waves),
     ]
 }

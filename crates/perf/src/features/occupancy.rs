@@ -1,6 +1,6 @@
 //! How many blocks a multiprocessor holds at a time, and what limits them.
 
-use crate::device::DeviceFacts;
+use super::Scales;
 use crate::work::Work;
 
 /// Threads of a warp.
@@ -20,28 +20,29 @@ pub(super) struct Occupancy {
 }
 
 impl Occupancy {
-    pub(super) fn of(work: &Work, device: &DeviceFacts) -> Self {
+    #[inline(always)]
+    pub(super) fn of(work: &Work, scales: &Scales) -> Self {
         let warps = work.threads.div_ceil(WARP);
-        let room = |all: f64, each: f32| (all as f32 / each).floor().clamp(1.0, device.blocks as f32);
+        let room = |all: f32, each: f32| ((all / each) as i32 as f32).max(1.0).min(scales.blocks.max(1.0));
         let registers = (work.registers * WARP).next_multiple_of(REGISTER_UNIT) * warps;
-        let shared = work.shared_bytes.next_multiple_of(SHARED_UNIT) as f32 + device.shared_bytes_reserved as f32;
-        let by_threads = room(device.threads, (warps * WARP) as f32);
-        let by_registers = room(device.registers, registers as f32);
-        let by_shared = room(device.shared_bytes, shared.max(1.0));
+        let shared = work.shared_bytes.next_multiple_of(SHARED_UNIT) as f32 + scales.shared_reserved;
+        let by_threads = room(scales.threads, (warps * WARP) as f32);
+        let by_registers = room(scales.registers, registers as f32);
+        let by_shared = room(scales.shared, shared.max(1.0));
         Self { by_threads, by_registers, by_shared, blocks: by_threads.min(by_registers).min(by_shared) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Occupancy;
+    use super::{Occupancy, Scales};
     use crate::{DeviceFacts, Work};
 
     #[test]
     fn the_scarcest_resource_limits() {
         let of = |threads, registers, shared_bytes| {
             let work = Work { threads, registers, shared_bytes, ..Work::default() };
-            let it = Occupancy::of(&work, &DeviceFacts::h200());
+            let it = Occupancy::of(&work, &Scales::of(&DeviceFacts::h200()));
             (it.by_threads, it.by_registers, it.by_shared, it.blocks)
         };
         assert_eq!(of(256, 32, 0), (8.0, 8.0, 32.0, 8.0));

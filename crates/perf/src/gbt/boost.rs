@@ -25,7 +25,8 @@ impl<'a> Prepared<'a> {
         let held_out = groups_at_random(self.table.groups, params.held_out, &mut random);
         let (tested, known): (Vec<u32>, Vec<u32>) =
             (0..self.table.rows() as u32).partition(|row| held_out[*row as usize]);
-        let mean = known.iter().map(|row| f64::from(self.table.targets[*row as usize])).sum::<f64>() / known.len() as f64;
+        let mean =
+            known.iter().map(|row| f64::from(self.table.targets[*row as usize])).sum::<f64>() / known.len() as f64;
         let mut forest = Forest::new(mean as f32, params.depth);
         let mut predicted = vec![mean as f32; self.table.rows()];
         let mut residuals = vec![0.0; self.table.rows()];
@@ -56,11 +57,8 @@ impl<'a> Prepared<'a> {
 
     fn add(&self, forest: &Forest, tree: usize, predicted: &mut [f32]) {
         let mut numbers = [[0; LANES]; 128];
-        let mut sums = [0.0; LANES];
         for (block, predicted) in self.blocks.iter().zip(predicted.chunks_mut(LANES)) {
-            sums.fill(0.0);
-            forest.ask_tree(tree, block, &mut numbers, &mut sums);
-            predicted.iter_mut().zip(&sums).for_each(|(value, sum)| *value += sum);
+            forest.add_tree(tree, block, &mut numbers, predicted);
         }
     }
 }

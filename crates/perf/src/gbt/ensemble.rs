@@ -2,8 +2,8 @@
 
 use super::boost::Prepared;
 use super::cuts::Cuts;
-use super::forest::{Block, Forest, LANES};
-use super::{GbtParams, GbtValidParams, Table};
+use super::forest::{Block, Forest, LANES, Numbers};
+use super::{GbtParams, GbtValidParams, Table, raw};
 use crate::Error;
 use linfa::ParamGuard;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl Ensemble {
             for (lane, row) in rows.chunks(columns).enumerate() {
                 asker.fill(lane, row);
             }
-            predicted.extend(asker.ask().take(rows.len() / columns));
+            predicted.extend(asker.ask());
         }
         Ok(predicted)
     }
@@ -94,25 +94,29 @@ impl Trees {
 pub(crate) struct Asker<'a> {
     trees: &'a Trees,
     block: Block,
+    numbers: Numbers,
+    lanes: usize,
     before: [f32; 255],
 }
 
 impl<'a> Asker<'a> {
     pub(crate) fn new(trees: &'a Trees) -> Self {
-        Self { trees, block: [[0; LANES]; 256], before: [0.0; 255] }
+        Self { trees, block: [[0; LANES]; 256], numbers: [[0; LANES]; 128], lanes: 0, before: [0.0; 255] }
     }
 
     /// Puts a row into a lane; lanes are filled in order.
+    #[inline(always)]
     pub(crate) fn fill(&mut self, lane: usize, row: &[f32]) {
+        self.lanes = lane + 1;
         self.trees.cuts.fill(lane, row, &mut self.before, &mut self.block);
     }
 
-    /// Mean and standard deviation of each lane; those that were not filled mean nothing.
-    pub(crate) fn ask(&self) -> impl Iterator<Item = (f32, f32)> + use<> {
+    /// Mean and standard deviation of each lane that was filled.
+    pub(crate) fn ask(&mut self) -> impl Iterator<Item = (f32, f32)> + use<> {
         let (mut mean, mut square) = ([0.0f32; LANES], [0.0f32; LANES]);
         let mut said = [0.0; LANES];
         for (seen, forest) in self.trees.forests.iter().enumerate() {
-            forest.ask(&self.block, &mut said);
+            raw::ask(forest, &self.block, &mut self.numbers, self.lanes, &mut said);
             // Welford's update: no difference of large sums.
             for ((said, mean), square) in said.iter().zip(&mut mean).zip(&mut square) {
                 let away = said - *mean;
@@ -121,6 +125,6 @@ impl<'a> Asker<'a> {
             }
         }
         let others = self.trees.forests.len().saturating_sub(1).max(1) as f32;
-        mean.into_iter().zip(square.map(move |square| (square / others).max(0.0).sqrt()))
+        mean.into_iter().zip(square.map(move |square| (square / others).max(0.0).sqrt())).take(self.lanes)
     }
 }

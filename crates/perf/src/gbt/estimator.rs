@@ -3,7 +3,7 @@
 use super::boost::Prepared;
 use super::cuts::Cuts;
 use super::forest::{Forest, LANES};
-use super::{GbtValidParams, Table};
+use super::{GbtValidParams, Table, raw};
 use crate::Error;
 use linfa::dataset::{AsSingleTargets, DatasetBase};
 use linfa::traits::{Fit, PredictInplace};
@@ -54,9 +54,9 @@ impl Gbt {
         }
         let table = Table { features, columns, targets: &[], groups: &[] };
         let mut predicted = vec![0.0; features.len() / columns];
-        let mut sums = [0.0; LANES];
+        let (mut sums, mut numbers) = ([0.0; LANES], [[0; LANES]; 128]);
         for (block, predicted) in self.cuts.blocks(&table).iter().zip(predicted.chunks_mut(LANES)) {
-            self.forest.ask(block, &mut sums);
+            raw::ask(&self.forest, block, &mut numbers, predicted.len(), &mut sums);
             predicted.copy_from_slice(&sums[..predicted.len()]);
         }
         Ok(predicted)

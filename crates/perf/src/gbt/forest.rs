@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 /// Rows that are asked together.
-pub(crate) const LANES: usize = 64;
+pub(crate) const LANES: usize = 256;
+
+/// Rows of one step of a loop: a few registers of any processor.
+const STEP: usize = 64;
+/// Trees whose leaves are added together.
+const TOGETHER: usize = 4;
 
 /// Bins of so many rows, column after column.
 pub(crate) type Block = [[u8; LANES]; 256];
@@ -60,44 +65,69 @@ impl Forest {
         self.leaves.truncate(trees << self.depth);
     }
 
-    /// What the trees say about each row of a block.
+    /// What the trees say about the first `lanes` rows of a block; `raw` compiles it.
     #[inline(always)]
-    pub(super) fn ask(&self, block: &Block, sums: &mut [f32; LANES]) {
+    pub(super) fn ask(&self, block: &Block, numbers: &mut Numbers, lanes: usize, sums: &mut [f32; LANES]) {
         sums.fill(self.base);
-        let mut numbers = [[0; LANES]; 128];
-        for tree in 0..self.trees() {
-            self.ask_tree(tree, block, &mut numbers, sums);
+        let mut picked = [[0; LANES]; TOGETHER];
+        for first in (0..self.trees()).step_by(TOGETHER) {
+            let end = self.trees().min(first + TOGETHER);
+            for (tree, picked) in (first..end).zip(&mut picked) {
+                self.number(tree, block, numbers, lanes);
+                *picked = numbers[0];
+            }
+            self.add(first, end, &picked, &mut sums[..lanes]);
         }
     }
 
-    /// Adds one tree's leaves. Every question is asked of every row, and the answers select, from the lowest questions up, which leaf's
-    /// number goes on: bytes of many rows at once, and no branch.
+    /// Adds one tree's leaves to the sums of as many rows of a block.
+    pub(super) fn add_tree(&self, tree: usize, block: &Block, numbers: &mut Numbers, sums: &mut [f32]) {
+        self.number(tree, block, numbers, sums.len());
+        self.add(tree, tree + 1, &[numbers[0]; TOGETHER], sums);
+    }
+
+    /// Adds the leaves of some trees, in their order, whose numbers were picked.
     #[inline(always)]
-    pub(super) fn ask_tree(&self, tree: usize, block: &Block, numbers: &mut Numbers, sums: &mut [f32; LANES]) {
+    fn add(&self, first: usize, end: usize, picked: &[[u8; LANES]; TOGETHER], sums: &mut [f32]) {
+        let size = 1usize << self.depth;
+        let leaves = &self.leaves[first * size..end * size];
+        let of = |tree: usize, lane: usize| leaves[tree * size..][..size][usize::from(picked[tree][lane]) & (size - 1)];
+        if end - first == TOGETHER {
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                *sum = *sum + of(0, lane) + of(1, lane) + of(2, lane) + of(3, lane);
+            }
+            return;
+        }
+        for tree in 0..end - first {
+            sums.iter_mut().enumerate().for_each(|(lane, sum)| *sum += of(tree, lane));
+        }
+    }
+
+    /// The number of each row's leaf in a tree, into the first of `numbers`. Every question is asked of every row, and the answers
+    /// select, from the lowest questions up, which leaf's number goes on: bytes of many rows at once, and no branch.
+    #[inline(always)]
+    fn number(&self, tree: usize, block: &Block, numbers: &mut Numbers, lanes: usize) {
         let depth = usize::from(self.depth);
         let questions = (1usize << depth) - 1;
         let columns = &self.columns[tree * questions..][..questions];
         let thresholds = &self.thresholds[tree * questions..][..questions];
-        let leaves = &self.leaves[tree << depth..][..1 << depth];
-        let lowest = questions / 2;
+        let (lowest, steps) = (questions / 2, lanes.div_ceil(STEP));
         for (k, numbers) in numbers[..=lowest].iter_mut().enumerate() {
+            let (left, right) = ([(2 * k) as u8; STEP], [(2 * k + 1) as u8; STEP]);
             let (bins, threshold) = (&block[usize::from(columns[lowest + k])], thresholds[lowest + k]);
-            for (number, bin) in numbers.iter_mut().zip(bins) {
-                *number = (2 * k) as u8 + u8::from(*bin > threshold);
-            }
+            let steps = numbers.as_chunks_mut::<STEP>().0.iter_mut().zip(bins.as_chunks().0).take(steps);
+            steps.for_each(|(numbers, bins)| *numbers = select(bins, threshold, &left, &right));
         }
         for level in (0..depth - 1).rev() {
             let first = (1 << level) - 1;
             for k in 0..=first {
                 let (bins, threshold) = (&block[usize::from(columns[first + k])], thresholds[first + k]);
-                let (left, right) = (numbers[2 * k], numbers[2 * k + 1]);
-                for (lane, number) in numbers[k].iter_mut().enumerate() {
-                    *number = if bins[lane] > threshold { right[lane] } else { left[lane] };
+                for (step, bins) in bins.as_chunks().0.iter().take(steps).enumerate() {
+                    let side = |child: usize| numbers[2 * k + child].as_chunks::<STEP>().0[step];
+                    let chosen = select(bins, threshold, &side(0), &side(1));
+                    numbers[k].as_chunks_mut().0[step] = chosen;
                 }
             }
-        }
-        for (sum, number) in sums.iter_mut().zip(&numbers[0]) {
-            *sum += leaves[usize::from(*number) & ((1 << depth) - 1)];
         }
     }
 
@@ -119,4 +149,15 @@ impl Forest {
         let finite = self.base.is_finite() && self.leaves.iter().all(|leaf| leaf.is_finite());
         (!finite).then(|| "a leaf that is no finite number".to_owned())
     }
+}
+
+/// Of each lane, `right` where the bin is above the threshold, else `left`; written so that it becomes a few instructions for many lanes.
+#[inline(always)]
+fn select(bins: &[u8; STEP], threshold: u8, left: &[u8; STEP], right: &[u8; STEP]) -> [u8; STEP] {
+    let mut selected = [0; STEP];
+    for lane in 0..STEP {
+        let mask = u8::from(bins[lane] > threshold).wrapping_neg();
+        selected[lane] = left[lane] ^ ((left[lane] ^ right[lane]) & mask);
+    }
+    selected
 }

@@ -32,9 +32,8 @@ impl Growth<'_> {
 
     fn grow(&self, tree: &mut Tree, node: Node, rows: &mut [u32], histogram: Option<Histogram>) {
         let min_leaf = self.params.min_leaf as f64;
-        let split = histogram
-            .as_ref()
-            .and_then(|all| all.best(self.binned, self.columns, node.sum, self.params.l2, min_leaf));
+        let split =
+            histogram.as_ref().and_then(|all| all.best(self.binned, self.columns, node.sum, self.params.l2, min_leaf));
         let (Some(split), Some(histogram)) = (split, histogram) else {
             return self.leaf(tree, &node);
         };

@@ -25,9 +25,10 @@ mod forest;
 mod grow;
 mod histogram;
 mod params;
+mod raw;
 
-pub(crate) use ensemble::{Asker, Trees};
 pub use ensemble::Ensemble;
+pub(crate) use ensemble::{Asker, Trees};
 pub use estimator::Gbt;
 pub use params::{GbtParams, GbtValidParams};
 

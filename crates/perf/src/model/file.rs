@@ -74,10 +74,10 @@ impl Body {
         let names = self.features.names();
         if self.names != names {
             let found = self.names.iter().zip(&names).find(|(found, name)| found != name);
-            let (found, expected) = found.map_or(
-                (self.names.len().to_string(), names.len().to_string()),
-                |(found, name)| (found.clone(), name.clone()),
-            );
+            let (found, expected) = found
+                .map_or((self.names.len().to_string(), names.len().to_string()), |(found, name)| {
+                    (found.clone(), name.clone())
+                });
             return Err(odd("list of features", found, expected));
         }
         if self.trees.columns() != names.len() {

@@ -3,6 +3,7 @@
 use super::Model;
 use crate::Error;
 use crate::device::DeviceFacts;
+use crate::features::Scales;
 use crate::gbt::{Asker, LANES};
 use crate::work::Work;
 
@@ -87,15 +88,30 @@ impl Model {
             return Err(Error::TooFew { what: "candidates to rank", found: count, least: 1 });
         }
         device.check()?;
+        let mut candidates = self.predict(device, count, work)?;
+        // Times are positive: their bits are in their order.
+        let key = |it: &Candidate| u64::from(it.microseconds.to_bits()) << 32 | u64::from(it.index);
+        candidates.sort_unstable_by_key(key);
+        Ok(Ranking { candidates, source: self.source(device) })
+    }
+
+    fn predict(
+        &self,
+        device: &DeviceFacts,
+        count: usize,
+        work: impl Fn(usize) -> Work,
+    ) -> Result<Vec<Candidate>, Error> {
         let mut candidates = Vec::with_capacity(count);
-        let mut asker = Asker::new(&self.0.trees);
+        let (mut asker, scales) = (Asker::new(&self.0.trees), Scales::of(device));
         let mut row = [0.0; MOST_FEATURES];
         let row = &mut row[..self.0.features.count()];
         let mut rooflines = [0.0; LANES];
         for start in (0..count).step_by(LANES) {
             let lanes = LANES.min(count - start);
             for (lane, roofline) in rooflines[..lanes].iter_mut().enumerate() {
-                *roofline = self.0.features.fill(&work(start + lane), device, row)?;
+                let work = work(start + lane);
+                work.check(device)?;
+                *roofline = self.0.features.fill_scaled(&work, &scales, row)?;
                 asker.fill(lane, row);
             }
             let said = asker.ask().zip(&rooflines[..lanes]).enumerate();
@@ -105,8 +121,7 @@ impl Model {
                 spread,
             }));
         }
-        candidates.sort_unstable_by(|a, b| a.microseconds.total_cmp(&b.microseconds).then(a.index.cmp(&b.index)));
-        Ok(Ranking { candidates, source: self.source(device) })
+        Ok(candidates)
     }
 
     fn source(&self, device: &DeviceFacts) -> Source {
