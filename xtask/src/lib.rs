@@ -20,4 +20,5 @@ pub mod progress;
 pub mod test;
 pub mod tidy;
 pub mod toolkit;
+pub mod train;
 pub mod workspace;

@@ -18,7 +18,7 @@ fn rank(criterion: &mut Criterion) {
     let legal = Synthetic.configurations(&problem, &device);
     let work = |configuration| Synthetic.work(&problem, configuration, &device).expect("legal");
     let works: Vec<Work> = legal.iter().cycle().take(CANDIDATES).map(work).collect();
-    println!("{:?} trees, {} features", model.trees(), model.features().count());
+    eprintln!("{:?} trees, {} features", model.trees(), model.features().count());
     criterion.bench_function("rank 400 candidates", |bencher| {
         bencher.iter(|| model.rank(black_box(&device), works.len(), |index| works[index]).expect("legal"));
     });

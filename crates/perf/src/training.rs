@@ -160,7 +160,7 @@ pub fn cross_validate(examples: &Examples, plan: &Plan) -> Result<Vec<f32>, Erro
     for held in 0..plan.folds {
         let known = examples.only(|row| fold[row] != held);
         let tested = examples.only(|row| fold[row] == held);
-        let said = Ensemble::fit(&plan.params, plan.seeds, known.table())?.predict(&tested.features)?;
+        let said = Ensemble::fit(&plan.params, plan.seeds, known.table())?.predict_rows(&tested.features)?;
         let places = predicted.iter_mut().enumerate().filter(|(row, _)| fold[*row] == held);
         for ((_, place), ((mean, _), roofline)) in places.zip(said.iter().zip(&tested.rooflines)) {
             *place = roofline * mean.exp();

@@ -84,8 +84,8 @@ fn constant_columns_and_targets_are_learned() {
     let params = GbtParams::default().trees(3).rows(1.0);
     let table = Table { features: &[4.0; 6], columns: 2, targets: &[2.5; 3], groups: &[0, 1, 2] };
     let ensemble = Ensemble::fit(&params, 3, table).unwrap();
-    assert_eq!(ensemble.predict(&[9.0, -9.0]).unwrap(), [(2.5, 0.0)]);
-    assert!(matches!(ensemble.predict(&[1.0]), Err(Error::Shape { found: 1, expected: 2, .. })));
+    assert_eq!(ensemble.predict_rows(&[9.0, -9.0]).unwrap(), [(2.5, 0.0)]);
+    assert!(matches!(ensemble.predict_rows(&[1.0]), Err(Error::Shape { found: 1, expected: 2, .. })));
     assert!(matches!(Ensemble::fit(&params, 0, table), Err(Error::Parameter { name: "seeds", .. })));
 }
 

@@ -52,7 +52,7 @@ fn a_problem_that_was_never_seen_gets_a_good_configuration() {
     let regret = Regret::of_top(1, examples.cases(), examples.measured(), &predicted).unwrap();
     let of_roofline = Regret::of_top(1, examples.cases(), examples.measured(), examples.rooflines()).unwrap();
     let three = Regret::of_top(3, examples.cases(), examples.measured(), &predicted).unwrap();
-    println!(
+    eprintln!(
         "{metrics:?} top-1 {:.4} {:.4} {:.4}, top-3 {:.4}, roofline alone {:.4}",
         regret.geometric_mean, regret.ninetieth, regret.worst, three.geometric_mean, of_roofline.geometric_mean
     );

@@ -5,7 +5,7 @@ use super::tree::{File, Tree};
 use toml::{Table, Value};
 
 /// The crates, each with those that it may depend on. A crate that is not here may not exist.
-const ORDER: [(&str, &[&str]); 10] = [
+const ORDER: [(&str, &[&str]); 11] = [
     ("dims", &[]),
     ("headers", &["dims"]),
     ("driver", &["dims", "gpu-kernels", "headers"]),
@@ -13,7 +13,8 @@ const ORDER: [(&str, &[&str]); 10] = [
     ("scalar", &[]),
     ("expr", &["dims", "headers", "macros", "scalar"]),
     ("special", &["dims", "expr"]),
-    ("ops", &["dims", "gpu-kernels", "headers", "driver", "expr", "special"]),
+    ("perf", &[]),
+    ("ops", &["dims", "gpu-kernels", "headers", "driver", "expr", "special", "perf"]),
     ("tilewright", &["dims", "headers", "driver", "macros", "expr", "special", "ops"]),
     ("build-ptx", &["dims", "driver", "expr", "special", "ops"]),
 ];

@@ -76,23 +76,29 @@ pub(super) fn row(columns: &[String], cells: &csv::StringRecord) -> Result<Row, 
         spread: 0.0,
     };
     for (column, cell) in columns.iter().zip(cells) {
-        let number = || cell.parse::<f32>().ok().filter(|value| value.is_finite() && *value >= 0.0).ok_or(());
-        let integer = || cell.parse::<i64>().map_err(|_| ());
-        let read = match column.as_str() {
-            "op" => Ok(row.op.push_str(cell)),
-            "device" => Ok(row.device.push_str(cell)),
-            "clock_mhz" => number().map(|value| row.clock_mhz = value),
-            "power_w" => number().map(|value| row.power_w = value),
-            "median_us" => number().and_then(|us| if us > 0.0 { Ok(row.median_us = us) } else { Err(()) }),
-            "spread" => number().map(|value| row.spread = value),
-            own => integer().map(|value| {
-                let problem = own.strip_prefix(PROBLEM);
-                let name = problem.or(own.strip_prefix(CONFIGURATION)).unwrap_or(own).to_owned();
-                let named = if problem.is_some() { &mut row.problem } else { &mut row.configuration };
-                named.insert(name, value);
-            }),
-        };
-        read.map_err(|()| format!("`{cell}` is no value of `{column}`"))?;
+        put(&mut row, column, cell).ok_or_else(|| format!("`{cell}` is no value of `{column}`"))?;
     }
     Ok(row)
+}
+
+/// Puts a cell in its place; none if it has no such value.
+fn put(row: &mut Row, column: &str, cell: &str) -> Option<()> {
+    let number = || cell.parse::<f32>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+    match column {
+        "op" => cell.clone_into(&mut row.op),
+        "device" => cell.clone_into(&mut row.device),
+        "clock_mhz" => row.clock_mhz = number()?,
+        "power_w" => row.power_w = number()?,
+        "median_us" => row.median_us = number().filter(|us| *us > 0.0)?,
+        "spread" => row.spread = number()?,
+        own => {
+            let value = cell.parse().ok()?;
+            if let Some(name) = own.strip_prefix(PROBLEM) {
+                row.problem.insert(name.to_owned(), value);
+            } else {
+                row.configuration.insert(own.strip_prefix(CONFIGURATION)?.to_owned(), value);
+            }
+        }
+    }
+    Some(())
 }

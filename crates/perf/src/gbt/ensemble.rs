@@ -54,7 +54,7 @@ impl Ensemble {
     }
 
     /// Mean and standard deviation over the seeds, of each row of `features`, which stand row after row. Refuses a part of a row.
-    pub fn predict(&self, features: &[f32]) -> Result<Vec<(f32, f32)>, Error> {
+    pub fn predict_rows(&self, features: &[f32]) -> Result<Vec<(f32, f32)>, Error> {
         let columns = self.columns();
         if !features.len().is_multiple_of(columns) {
             let expected = features.len().next_multiple_of(columns);

@@ -46,7 +46,7 @@ impl Gbt {
     }
 
     /// The target of each row of `features`, which stand row after row. Refuses a part of a row.
-    pub fn predict(&self, features: &[f32]) -> Result<Vec<f32>, Error> {
+    pub fn predict_rows(&self, features: &[f32]) -> Result<Vec<f32>, Error> {
         let columns = self.cuts.columns();
         if !features.len().is_multiple_of(columns) {
             let expected = features.len().next_multiple_of(columns);
@@ -90,7 +90,7 @@ impl<F: linfa::Float, D: Data<Elem = F>> PredictInplace<ArrayBase<D, Ix2>, Array
     fn predict_inplace<'a>(&'a self, records: &'a ArrayBase<D, Ix2>, targets: &mut Array1<F>) {
         assert_eq!(records.ncols(), self.cuts.columns(), "the records have other columns than those of the fit");
         let features: Vec<f32> = records.iter().map(single).collect();
-        let predicted = self.predict(&features).unwrap_or_default();
+        let predicted = self.predict_rows(&features).unwrap_or_default();
         targets.iter_mut().zip(predicted).for_each(|(target, value)| *target = F::cast(value));
     }
 
