@@ -35,7 +35,7 @@ pub struct Plan {
 impl Default for Plan {
     /// Three seeds of few trees that take large steps, so that 400 candidates are ranked in 150 us; five folds.
     fn default() -> Self {
-        let params = GbtParams::default().trees(64).depth(5).rate(0.2).early_stopping(0.1, 20);
+        let params = GbtParams::default().trees(48).depth(5).rate(0.25).early_stopping(0.1, 20);
         Self { params, seeds: 3, folds: 5 }
     }
 }

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::device::{DeviceFacts, Unit};
 
 /// How much of a dimension's tiles is used.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantised {
     /// The extent that was asked for.
     pub useful: f32,
@@ -53,13 +53,13 @@ pub struct Work {
 /// A few items in the order in which they were added, with room for `N`, in place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Listed<T, const N: usize> {
-    items: [Option<T>; N],
+    items: [T; N],
     added: usize,
 }
 
-impl<T: Copy, const N: usize> Default for Listed<T, N> {
+impl<T: Copy + Default, const N: usize> Default for Listed<T, N> {
     fn default() -> Self {
-        Self { items: [None; N], added: 0 }
+        Self { items: [T::default(); N], added: 0 }
     }
 }
 
@@ -67,7 +67,7 @@ impl<T: Copy, const N: usize> Listed<T, N> {
     /// Adds an item; without room for it, it is only counted.
     pub fn push(&mut self, item: T) {
         if let Some(place) = self.items.get_mut(self.added) {
-            *place = Some(item);
+            *place = item;
         }
         self.added += 1;
     }
@@ -79,7 +79,7 @@ impl<T: Copy, const N: usize> Listed<T, N> {
 
     /// Those that found room.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
-        self.items.iter().take(self.added).flatten().copied()
+        self.items.iter().take(self.added).copied()
     }
 }
 

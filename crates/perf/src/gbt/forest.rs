@@ -89,17 +89,14 @@ impl Forest {
     /// Adds the leaves of some trees, in their order, whose numbers were picked.
     #[inline(always)]
     fn add(&self, first: usize, end: usize, picked: &[[u8; LANES]; TOGETHER], sums: &mut [f32]) {
-        let size = 1usize << self.depth;
-        let leaves = &self.leaves[first * size..end * size];
-        let of = |tree: usize, lane: usize| leaves[tree * size..][..size][usize::from(picked[tree][lane]) & (size - 1)];
-        if end - first == TOGETHER {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum = *sum + of(0, lane) + of(1, lane) + of(2, lane) + of(3, lane);
-            }
-            return;
-        }
-        for tree in 0..end - first {
-            sums.iter_mut().enumerate().for_each(|(lane, sum)| *sum += of(tree, lane));
+        let leaves = &self.leaves[first << self.depth..end << self.depth];
+        match self.depth {
+            ..=3 => add_leaves::<8>(self.depth, leaves, picked, sums),
+            4 => add_leaves::<16>(4, leaves, picked, sums),
+            5 => add_leaves::<32>(5, leaves, picked, sums),
+            6 => add_leaves::<64>(6, leaves, picked, sums),
+            7 => add_leaves::<128>(7, leaves, picked, sums),
+            _ => add_leaves::<256>(8, leaves, picked, sums),
         }
     }
 
@@ -148,6 +145,28 @@ impl Forest {
         }
         let finite = self.base.is_finite() && self.leaves.iter().all(|leaf| leaf.is_finite());
         (!finite).then(|| "a leaf that is no finite number".to_owned())
+    }
+}
+
+/// Adds the leaves of up to [`TOGETHER`] trees of at most `N` leaves, a power of two: known when compiled, it bounds the numbers.
+#[inline(always)]
+fn add_leaves<const N: usize>(depth: u8, leaves: &[f32], picked: &[[u8; LANES]; TOGETHER], sums: &mut [f32]) {
+    let mut trees = [[0.0; N]; TOGETHER];
+    let count = leaves.len() >> depth;
+    for (tree, leaves) in trees.iter_mut().zip(leaves.chunks(1 << depth)) {
+        tree[..leaves.len()].copy_from_slice(leaves);
+    }
+    let [a, b, c, d] = &trees;
+    let of = |tree: &[f32; N], picked: u8| tree[usize::from(picked) & (N - 1)];
+    let [in_a, in_b, in_c, in_d] = picked;
+    if count == TOGETHER {
+        for ((((sum, a_leaf), b_leaf), c_leaf), d_leaf) in sums.iter_mut().zip(in_a).zip(in_b).zip(in_c).zip(in_d) {
+            *sum = *sum + of(a, *a_leaf) + of(b, *b_leaf) + of(c, *c_leaf) + of(d, *d_leaf);
+        }
+        return;
+    }
+    for (tree, picked) in trees.iter().zip(picked).take(count) {
+        sums.iter_mut().zip(picked).for_each(|(sum, leaf)| *sum += of(tree, *leaf));
     }
 }
 
