@@ -169,32 +169,52 @@ fn ceil(value: f32) -> f32 {
 #[inline(always)]
 fn general(work: &Work, scales: &Scales, times: &Times) -> [f32; GENERAL.len()] {
     let occupancy = Occupancy::of(work, scales);
-    let log = |value: f32| log2(value + 1e-3);
     let bytes = work.bytes_read + work.bytes_written;
-    let (log_bytes, log_moved, log_flops) = (log(bytes), log(work.bytes_moved), log(work.flops));
-    let (log_done, log_blocks, log_threads) = (log(work.flops_done), log2(work.blocks), log2(work.threads as f32));
     let slots = occupancy.blocks * scales.multiprocessors;
-    let (log_slots, waves) = (log2(slots), ceil(work.blocks / slots));
+    let waves = ceil(work.blocks / slots);
     let last = work.blocks - (waves - 1.0) * slots;
     let each = work.blocks / scales.multiprocessors;
     let resident = occupancy.blocks.min(ceil(each));
-    let in_flight = log(work.bytes_in_flight as f32 * resident);
+    // All logarithms in one loop, which becomes instructions for several; those of amounts that may be 0 first.
+    const AMOUNTS: usize = 11;
+    let mut logs = [
+        work.bytes_read,
+        work.bytes_written,
+        bytes,
+        work.bytes_moved,
+        work.flops,
+        work.flops_done,
+        times.memory,
+        times.l2,
+        times.compute,
+        times.roofline,
+        work.bytes_in_flight as f32 * resident,
+        work.shared_bytes as f32 + 1.0,
+        work.blocks,
+        work.threads as f32,
+        slots,
+        work.steps,
+    ];
+    logs[..AMOUNTS].iter_mut().for_each(|amount| *amount += 1e-3);
+    logs.iter_mut().for_each(|value| *value = log2(*value));
+    let [log_read, log_written, log_bytes, log_moved, log_flops, log_done, rest @ ..] = logs;
+    let [log_memory, log_l2, log_compute, log_roofline, in_flight, log_shared, rest @ ..] = rest;
+    let [log_blocks, log_threads, log_slots, log_steps] = rest;
     let log_waves = log_blocks - log_slots;
-    let (log_block_bytes, log_block_flops, log_steps) =
-        (log_moved - log_blocks, log_done - log_blocks, log2(work.steps));
+    let (log_block_bytes, log_block_flops) = (log_moved - log_blocks, log_done - log_blocks);
     [
-        log(work.bytes_read),
-        log(work.bytes_written),
+        log_read,
+        log_written,
         log_bytes,
         log_moved,
         log_moved - log_bytes,
         log_flops,
         log_done - log_flops,
         log_flops - log_bytes,
-        log(times.memory),
-        log(times.l2),
-        log(times.compute),
-        log(times.roofline),
+        log_memory,
+        log_l2,
+        log_compute,
+        log_roofline,
         times.memory / times.roofline,
         times.l2 / times.roofline,
         times.compute / times.roofline,
@@ -203,7 +223,7 @@ fn general(work: &Work, scales: &Scales, times: &Times) -> [f32; GENERAL.len()] 
         log_blocks,
         log_threads,
         work.registers as f32,
-        log2(work.shared_bytes as f32 + 1.0),
+        log_shared,
         log_steps,
         log_block_bytes,
         log_block_flops,

@@ -100,6 +100,7 @@ pub(crate) struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
+    #[inline(always)]
     pub(crate) fn new(trees: &'a Trees) -> Self {
         Self { trees, block: [[0; LANES]; 256], numbers: [[0; LANES]; 128], lanes: 0, before: [0.0; 255] }
     }
