@@ -82,7 +82,8 @@ impl Metrics {
         let log = |times: &[f64]| times.iter().map(|time| time.ln()).collect::<Vec<f64>>();
         let (log_measured, log_predicted) = (log(&measured), log(&predicted));
         let [truth, guess] = [&log_measured, &log_predicted].map(ArrayView1::from);
-        let mape = ArrayView1::from(&predicted).mean_absolute_percentage_error(&ArrayView1::from(&measured))?;
+        // linfa divides by the side that is asked: for this metric that has to be the truth.
+        let mape = ArrayView1::from(&measured).mean_absolute_percentage_error(&ArrayView1::from(&predicted))?;
         Ok(Self { r2: guess.r2(&truth)?, mape, max_error: guess.max_error(&truth)? })
     }
 }

@@ -19,6 +19,19 @@ fn regret_is_chosen_per_best_less_one() {
 }
 
 #[test]
+fn metrics_by_hand() {
+    let (measured, predicted) = ([100.0, 200.0, 400.0], [110.0, 200.0, 300.0]);
+    let Metrics { r2, mape, max_error } = Metrics::of(&measured, &predicted).unwrap();
+    assert!((mape - (0.1 + 0.25) / 3.0).abs() < 1e-6, "{mape}");
+    assert!((max_error - (4.0f64 / 3.0).ln()).abs() < 1e-6, "{max_error}");
+    let variance = 2.0 * 2f64.ln().powi(2);
+    let expected = 1.0 - (1.1f64.ln().powi(2) + 0.75f64.ln().powi(2)) / variance;
+    assert!((r2 - expected).abs() < 1e-6, "{r2}, {expected}");
+    assert!(matches!(Metrics::of(&measured, &predicted[1..]), Err(Error::Shape { found: 2, expected: 3, .. })));
+    assert!(Metrics::of(&[], &[]).is_err());
+}
+
+#[test]
 fn what_cannot_be_evaluated_is_refused() {
     let refused = |problems: &[u32], measured: &[f32], k| Regret::of_top(k, problems, measured, &[1.0]).unwrap_err();
     assert!(matches!(refused(&[1], &[1.0, 2.0], 1), Error::Shape { found: 2, expected: 1, .. }));
