@@ -18,11 +18,21 @@ impl TensorMap {
     /// [`Error::TensorMapReach`] for a tensor that is larger than the buffer, [`Error::TensorMap`] for an address that no map
     /// takes, [`Error::NoTensorMaps`] before compute capability 9.0, [`Error::Driver`] for what the driver refuses beyond that.
     pub fn encode<T: Pod>(description: &Description, buffer: &DeviceBuffer<T>) -> Result<TensorMap, Error> {
-        let (expected, got) = (reach(description), (buffer.len() * size_of::<T>()) as u64);
+        TensorMap::encode_from(description, buffer, 0)
+    }
+
+    /// As [`encode`](Self::encode), of the tensor that begins at element `start` of the buffer.
+    pub fn encode_from<T: Pod>(
+        description: &Description,
+        buffer: &DeviceBuffer<T>,
+        start: usize,
+    ) -> Result<TensorMap, Error> {
+        let left = buffer.len().saturating_sub(start);
+        let (expected, got) = (reach(description), (left * size_of::<T>()) as u64);
         if expected > got {
             return Err(Error::TensorMapReach { expected, got });
         }
-        let address = buffer.device_ptr();
+        let address = buffer.device_ptr() + (start * size_of::<T>()) as u64;
         description.check_base(address)?;
         let (device, arch) = (buffer.device(), buffer.device().arch());
         if arch < FIRST_WITH_MAPS {

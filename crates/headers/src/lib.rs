@@ -40,6 +40,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/scalar.cuh",
         "tilewright/scan.cuh",
         "tilewright/scatter.cuh",
+        "tilewright/swizzle.cuh",
         "tilewright/tensor.cuh",
         "tilewright/tile.cuh",
         "tilewright/wgmma.cuh",

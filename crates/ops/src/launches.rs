@@ -17,6 +17,8 @@ pub enum LaunchKind {
     Fill,
     /// A kernel of the user's.
     Own,
+    /// A convolution's kernel, on a GPU.
+    Convolution,
 }
 
 /// What was there already when a call came.

@@ -75,6 +75,25 @@ template <class A, class... As> struct Layout<A, As...> {
   template <class D> static constexpr int unit = A::template cut<D> ? A::fold : Rest::template unit<D>;
 };
 
+// ---- layouts without gaps ----------------------------------------------------------------------------------------------------
+
+// SIZE steps of FOLD along D, for `Packed`.
+template <class D, int SIZE, int FOLD = 1> struct Run {};
+
+namespace detail {
+
+template <class Axes, class... Runs> struct Pack { using Type = Axes; };
+template <class... As, class D, int SIZE, int FOLD, class... Runs> struct Pack<Layout<As...>, Run<D, SIZE, FOLD>, Runs...> {
+  // A finer axis of a dimension that has been there wraps.
+  using Type = typename Pack<Layout<As..., Axis<D, FOLD, SIZE, Pack<Layout<>, Runs...>::Type::len, (same<D, typename As::Base> || ...)>>,
+                             Runs...>::Type;
+};
+
+}  // namespace detail
+
+// The runs as axes, outermost first, each as long in memory as what follows it.
+template <class... Runs> using Packed = typename detail::Pack<Layout<>, Runs...>::Type;
+
 // ---- derived dimensions: maps of coordinates that a layout goes through before its axes ------------------------------------
 
 // The layout L behind the map M. A map has From (the dimensions that it reads, as Coords), hides<D>, extent<D>(), apply(coords), which

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::tensor::{Item, Memory, Tensor};
 use std::sync::Arc;
 use tilewright_dims::{Dims, dims};
+use tilewright_driver::DeviceBuffer;
 
 dims! {
     /// A tensor's first dimension, whatever it is called.
@@ -38,6 +39,26 @@ impl<'a, T: Item> Dense<'a, T> {
             Memory::Host(values) if self.len > 0 => values.get(self.start..self.start + self.len),
             Memory::Host(_) => Some(&[]),
             Memory::Gpu(_) => None,
+        }
+    }
+}
+
+impl<T: Item> Dense<'_, T> {
+    /// The memory of a GPU that holds the elements, and the byte of it at which they begin.
+    pub(super) fn on_gpu(&self) -> Option<(&DeviceBuffer<u8>, usize)> {
+        match self.memory {
+            Memory::Host(_) => None,
+            Memory::Gpu(memory) => Some((&memory.bytes, self.start * size_of::<T>())),
+        }
+    }
+}
+
+impl<T: Item> DenseMut<'_, T> {
+    /// The address of the first element, on a GPU.
+    pub(super) fn address(&self) -> Option<u64> {
+        match &*self.memory {
+            Memory::Host(_) => None,
+            Memory::Gpu(memory) => Some(memory.bytes.device_ptr() + (self.start * size_of::<T>()) as u64),
         }
     }
 }

@@ -127,6 +127,9 @@ pub enum ConvError {
         /// The limit.
         limit: usize,
     },
+    /// A configuration that does not fit.
+    #[error(transparent)]
+    Config(#[from] super::row_plan::ConfigError),
     /// There is no kernel for this on a GPU.
     #[error("`{}` has no kernel for {device}; compute it on the CPU: `.to(&Device::Cpu)`", .pass.name())]
     NoKernel {

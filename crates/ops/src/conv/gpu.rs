@@ -1,34 +1,45 @@
-//! Convolutions on a GPU.
+//! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
+use super::choice::chosen;
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::error::ConvError;
 use super::problem::{Pass, Problem};
-use crate::device::{Device, Gpu};
+use super::row_kernel::{KernelText, row_kernel};
+use super::row_plan::{Multiprocessor, RowConfig};
+use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
+use crate::launches::{Known, LaunchKind, built, launched};
+use crate::raw;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::time::Instant;
+use tilewright_driver::{Arch, Function, LaunchConfig, Source, TensorMap};
+use tilewright_headers::headers_for;
 
 /// The result from input, weights and bias.
 pub(super) fn forward<T: Convolved>(
     gpu: &Gpu,
-    _problem: &Problem,
-    _config: Config,
-    (_x, _w): (Dense<'_, T>, Dense<'_, T>),
-    _bias: Option<Dense<'_, f32>>,
-    _y: DenseMut<'_, T>,
+    problem: &Problem,
+    config: Config,
+    operands: (Dense<'_, T>, Dense<'_, T>),
+    bias: Option<Dense<'_, f32>>,
+    y: DenseMut<'_, T>,
 ) -> Result<(), Error> {
-    no_kernel(Pass::Forward, gpu)
+    by_rows((gpu, Pass::Forward, problem, config), operands, bias, y)
 }
 
 /// The input's gradient from the result's and the weights.
 pub(super) fn grad_input<T: Convolved>(
     gpu: &Gpu,
-    _problem: &Problem,
-    _config: Config,
-    (_dy, _w): (Dense<'_, T>, Dense<'_, T>),
-    _dx: DenseMut<'_, T>,
+    problem: &Problem,
+    config: Config,
+    operands: (Dense<'_, T>, Dense<'_, T>),
+    dx: DenseMut<'_, T>,
 ) -> Result<(), Error> {
-    no_kernel(Pass::GradInput, gpu)
+    by_rows((gpu, Pass::GradInput, problem, config), operands, None, dx)
 }
 
 /// The weights' gradient from the input and the result's gradient.
@@ -44,9 +55,105 @@ pub(super) fn grad_weight<T: Convolved>(
 
 /// Bytes of device memory that a pass needs besides its operands.
 pub(super) fn workspace(gpu: &Gpu, pass: Pass, _problem: &Problem, _config: Config) -> Result<usize, Error> {
-    no_kernel(pass, gpu).map(|()| 0)
+    match pass {
+        Pass::Forward | Pass::GradInput => Ok(0),
+        Pass::GradWeight => no_kernel(pass, gpu).map(|()| 0),
+    }
 }
 
 fn no_kernel(pass: Pass, gpu: &Gpu) -> Result<(), Error> {
     Err(ConvError::NoKernel { pass, device: Device::Gpu(gpu.clone()).to_string() }.into())
+}
+
+impl Multiprocessor {
+    /// That of a GPU.
+    pub fn of(gpu: &Gpu) -> Multiprocessor {
+        let device = gpu.device();
+        Multiprocessor {
+            shared_bytes: device.shared_bytes_per_block() as usize,
+            bulk_copies: device.arch() >= Arch::new(9, 0),
+        }
+    }
+}
+
+/// What a kernel is found by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    device: usize,
+    problem: Problem,
+    pass: Pass,
+    config: Option<RowConfig>,
+    bias: bool,
+}
+
+/// A kernel on a GPU, but for addresses.
+struct Ready {
+    kernel: KernelText,
+    function: Function,
+}
+
+static READY: LazyLock<RwLock<HashMap<Key, Arc<Ready>>>> = LazyLock::new(RwLock::default);
+
+/// The kernel of a call, and what of it was there already.
+fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
+    if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+        return Ok((ready.clone(), Known::Call));
+    }
+    let start = Instant::now();
+    let sm = Multiprocessor::of(gpu);
+    let config = match key.config {
+        Some(config) => config,
+        None => chosen(&key.problem, key.pass, sm, gpu.device().multiprocessors() as usize)?,
+    };
+    let kernel = row_kernel(&key.problem, key.pass, config, sm, key.bias).map_err(ConvError::from)?;
+    let source = Source {
+        name: kernel.entry.to_owned(),
+        text: kernel.text.clone(),
+        headers: headers_for(&kernel.text).into_iter().map(|(n, t)| (n.to_owned(), Cow::Borrowed(t))).collect(),
+        ..Source::default()
+    };
+    let (module, origin) = kernels().load(gpu.device(), &source)?;
+    let function = module.function(kernel.entry)?;
+    built(&source, gpu.device().arch(), origin, function.registers(), start);
+    function.set_max_shared_bytes(kernel.shared_bytes)?;
+    let ready = Arc::new(Ready { kernel, function });
+    READY.write().unwrap_or_else(PoisonError::into_inner).insert(*key, ready.clone());
+    Ok((ready, Known::Nothing(origin)))
+}
+
+/// The parameter block of the row kernel: the map of what is read, and addresses.
+const BLOCK_BYTES: usize = 192;
+
+fn by_rows<T: Convolved>(
+    (gpu, pass, problem, config): (&Gpu, Pass, &Problem, Config),
+    (x, w): (Dense<'_, T>, Dense<'_, T>),
+    bias: Option<Dense<'_, f32>>,
+    y: DenseMut<'_, T>,
+) -> Result<(), Error> {
+    let key = Key { device: gpu.ordinal(), problem: *problem, pass, config: config.0, bias: bias.is_some() };
+    let (ready, known) = ready(gpu, &key)?;
+    let (Some((x, x_start)), Some((w, w_start)), Some(y)) = (x.on_gpu(), w.on_gpu(), y.address()) else {
+        return Ok(());
+    };
+    let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
+    let mut block = [0; BLOCK_BYTES];
+    if let Some(map) = &ready.kernel.map {
+        block[..128].copy_from_slice(TensorMap::encode_from(map, x, x_start)?.as_bytes());
+    }
+    let addresses = [x.device_ptr() + x_start as u64, w.device_ptr() + w_start as u64, bias, y];
+    for (place, address) in block[128..].chunks_exact_mut(8).zip(addresses) {
+        place.copy_from_slice(&address.to_ne_bytes());
+    }
+    let (grid, threads) = ([ready.kernel.grid, 1, 1], [ready.kernel.threads, 1, 1]);
+    let config = LaunchConfig {
+        grid,
+        block: threads,
+        shared_bytes: ready.kernel.shared_bytes,
+        cluster: None,
+        programmatic: false,
+        cooperative: false,
+    };
+    raw::launch(gpu, &ready.function, &config, &block)?;
+    launched(LaunchKind::Convolution, pass.name(), known, [grid, threads]);
+    Ok(())
 }

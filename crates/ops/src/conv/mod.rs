@@ -31,6 +31,7 @@
 //!
 //! docs/conv.md says what exactly is computed.
 
+mod choice;
 mod compute;
 mod config;
 mod dense;
@@ -40,9 +41,13 @@ mod forward;
 mod gpu;
 mod gradients;
 mod host;
+mod meeting;
 mod params;
 mod problem;
+mod row_kernel;
+mod row_plan;
 
+pub use choice::row_candidates;
 pub use config::Config;
 pub use element::Convolved;
 pub use error::ConvError;
@@ -52,3 +57,5 @@ pub use gradients::{conv2d_grad_input, conv2d_grad_input_into, conv2d_grad_input
 pub use gradients::{conv2d_grad_weight, conv2d_grad_weight_into, conv2d_grad_weight_workspace};
 pub use params::{Bias, Conv2d, Padding, Pair};
 pub use problem::{GROUP_WIDTHS, KERNEL, LARGEST, PADDING, Pass, Precision, Problem, STEPS};
+pub use row_kernel::{KernelText, row_kernel};
+pub use row_plan::{ConfigError, Multiprocessor, RowConfig};

@@ -2,10 +2,12 @@
 
 mod compare;
 mod face;
+mod gpu;
 mod order;
 mod problems;
 mod reference;
 mod refused;
+mod rows;
 
 use crate::support::Random;
 use compare::{Accuracy, Operands, check, compare, rounded};

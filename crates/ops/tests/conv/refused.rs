@@ -72,14 +72,15 @@ fn tensors_that_do_not_fit() {
     assert_eq!(y.to_vec().unwrap(), clone.to_vec().unwrap());
 }
 
-/// Until there are kernels: an error that says so, and no wrong result.
+/// Until there is a kernel: an error that says so, and no wrong result.
 #[test]
 fn on_a_gpu() {
     let Some((device, _lock)) = gpu("conv::refused::on_a_gpu") else { return };
     let x = Tensor::<f16, (N, H, W, C)>::zeros([1, 5, 5, 8], &device).unwrap();
     let w = Tensor::<f16, (K, R, S, C)>::zeros([8, 3, 3, 8], &device).unwrap();
-    let error = conv2d(&x, &w, &Conv2d::new()).unwrap_err().to_string();
-    says(&error, &["`conv2d` has no kernel for", ".to(&Device::Cpu)"]);
+    let y = conv2d(&x, &w, &Conv2d::new()).unwrap();
+    let gradient = conv2d_grad_weight::<_, N, H, W, C, K, R, S, _>(&x, &y, [3, 3, 8], &Conv2d::new());
+    says(&gradient.unwrap_err().to_string(), &["`conv2d_grad_weight` has no kernel for", ".to(&Device::Cpu)"]);
     let on_host = x.to(&tilewright_ops::Device::Cpu).unwrap();
     says(&conv2d(&on_host, &w, &Conv2d::new()).unwrap_err().to_string(), &["operand 1", "move it"]);
 }

@@ -1,4 +1,4 @@
-// Barriers in shared memory that count arrivals and bytes (mbarriers, sm_90), and barriers of some warps of a block.
+// Barriers in shared memory that count arrivals (mbarriers, sm_80 and up) and bytes (sm_90), and barriers of some warps of a block.
 #pragma once
 
 #include "tilewright/arch/copy.cuh"
@@ -81,6 +81,12 @@ __device__ __forceinline__ bool mbarrier_test(Mbarrier* barrier, unsigned parity
       : "memory");
   return ended != 0;
 }
+#if __CUDA_ARCH__ < 900
+// Nothing there sleeps, and there are no clusters.
+__device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity) { return mbarrier_test(barrier, parity); }
+__device__ __forceinline__ void fence_barrier_init() { __threadfence_block(); }
+#else
+__device__ __forceinline__ void fence_barrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity) {
   unsigned ended;
   asm volatile(
@@ -92,6 +98,7 @@ __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier* barrier, unsigned pa
       : "memory");
   return ended != 0;
 }
+#endif
 __device__ __forceinline__ void mbarrier_wait(Mbarrier* barrier, unsigned parity) {
   while (!mbarrier_try_wait(barrier, parity)) {
   }
@@ -99,7 +106,6 @@ __device__ __forceinline__ void mbarrier_wait(Mbarrier* barrier, unsigned parity
 __device__ __forceinline__ void copy_async_arrive(Mbarrier* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-__device__ __forceinline__ void fence_barrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ __forceinline__ void named_barrier_sync(unsigned id, unsigned count) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
 }

@@ -16,9 +16,10 @@ template <class T, int N> struct alignas(sizeof(T) * N) Vector {
 
 namespace arch {
 
-// How a vector travels: plainly, from any memory; from or to global memory, not to be read again soon; from global memory
-// that nobody writes during the kernel, which may then be cached closer.
-enum class Access { Plain, Streaming, Constant };
+// How a vector travels: plainly, from or to any memory; from or to global memory, not to be read again soon; from global memory
+// that nobody writes during the kernel, which may then be cached closer; to global memory, by one instruction in any case (the
+// compiler takes plain stores apart where it sees no reason not to).
+enum class Access { Plain, Streaming, Constant, Global };
 
 #ifdef TILEWRIGHT_HOST
 inline void check_vector(const void* address, int bytes, Place place) {
@@ -65,6 +66,8 @@ template <class T, int N, Access access> struct Move {
   static __device__ __forceinline__ void store(T* to, Vector<T, N> v, Place) {
     if constexpr (access == Access::Streaming) {
       __stcs((Bits*)to, *(const Bits*)&v);
+    } else if constexpr (access == Access::Global) {
+      __stwb((Bits*)to, *(const Bits*)&v);
     } else {
       *(Bits*)to = *(const Bits*)&v;
     }
@@ -88,6 +91,10 @@ template <int N, class T> TW_DEVICE Vector<T, N> load_streaming(const T* from, P
 }
 template <class T, int N> TW_DEVICE void store(T* to, Vector<T, N> v, Place place = Place::here()) {
   arch::Move<T, N, arch::Access::Plain>::store(to, v, place);
+}
+// To global memory.
+template <class T, int N> TW_DEVICE void store_global(T* to, Vector<T, N> v, Place place = Place::here()) {
+  arch::Move<T, N, arch::Access::Global>::store(to, v, place);
 }
 // To global memory that is not read again soon.
 template <class T, int N> TW_DEVICE void store_streaming(T* to, Vector<T, N> v, Place place = Place::here()) {

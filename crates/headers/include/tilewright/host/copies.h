@@ -113,6 +113,7 @@ class Copies {
       if (take) chosen = i;
     }
     if (chosen == 0) return false;
+    if (all_[chosen].kind == Kind::Arrival) chosen = first_arrival(all_[chosen].thread);
     const Copy copy = all_[chosen];
     release(all_[chosen]);
     if (copy.kind == Kind::Load) {
@@ -230,6 +231,15 @@ class Copies {
       groups.first = copy.next;
       release(copy);
     }
+  }
+  // The oldest arrival of a thread: one behind copies is behind those of the thread's earlier arrivals too.
+  unsigned first_arrival(unsigned thread) const {
+    unsigned first = 0;
+    for (unsigned i = 1; i < used_; ++i) {
+      const bool arrives = all_[i].kind == Kind::Arrival && all_[i].thread == thread;
+      if (arrives && (first == 0 || all_[i].age < all_[first].age)) first = i;
+    }
+    return first;
   }
   void move_in(const Copy& copy) {
     if (!copy.boxed) {

@@ -1,0 +1,140 @@
+//! Which configuration the row kernel gets: all that make sense, and an estimate of their time.
+
+use super::error::ConvError;
+use super::meeting::Meeting;
+use super::problem::{Pass, Problem};
+use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
+
+const STRIPS: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16];
+const ROWS: [usize; 8] = [4, 7, 8, 14, 16, 28, 32, 64];
+const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
+const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
+const TILES: [usize; 5] = [1, 2, 3, 4, 7];
+const SLOTS: [usize; 4] = [3, 4, 6, 8];
+
+/// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
+pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
+    plans(problem, pass, sm).iter().map(|plan| plan.config).collect()
+}
+
+fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
+    let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
+    let channels = problem.channels();
+    let mut heights: Vec<usize> = ROWS.into_iter().filter(|r| *r < rows.phase_len()).collect();
+    heights.push(rows.phase_len());
+    let mut sides: Vec<[usize; 2]> = IMAGES.map(|images| [images, columns.written]).to_vec();
+    sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
+    let mut plans = Vec::new();
+    for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
+        for warp_strips in [1, 2, 4] {
+            for [images, columns] in &sides {
+                for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
+                    for (step, slots) in [1, 2].into_iter().flat_map(|step| SLOTS.map(|slots| (step, slots))) {
+                        let of = |rows| RowConfig {
+                            strips,
+                            warp_strips,
+                            images: *images,
+                            columns: *columns,
+                            rows,
+                            tiles,
+                            step,
+                            slots,
+                        };
+                        let legal = heights.iter().filter_map(|rows| RowPlan::new(*problem, pass, of(*rows), sm).ok());
+                        plans.extend(legal);
+                    }
+                }
+            }
+        }
+    }
+    plans
+}
+
+/// Whether rounding up to whole parts adds no more than a third, or there is less than one part.
+fn little_waste(size: usize, part: usize) -> bool {
+    3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
+}
+
+/// The best one by the estimate.
+pub(super) fn chosen(problem: &Problem, pass: Pass, sm: Multiprocessor, count: usize) -> Result<RowConfig, ConvError> {
+    let timed = plans(problem, pass, sm).into_iter().map(|plan| (estimate(&plan, count), plan.config));
+    match timed.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((_, config)) => Ok(config),
+        None => Ok(smallest(problem, pass)),
+    }
+}
+
+/// One strip of one tile: legal wherever a kernel is.
+fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
+    let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass).phase_len().min(2));
+    let columns = columns.min(Meeting::of(problem, 1, pass).written);
+    let strips = problem.group_width.div_ceil(STRIP);
+    RowConfig { strips, warp_strips: 1, images: 1, columns, rows, tiles: 1, step: 1, slots: 2 }
+}
+
+/// What the estimate was fitted to: 224 random configurations of seven layers, f16, timed on an H200; in cycles of a multiprocessor and
+/// bytes. docs/notes/conv.md has the fit.
+mod fitted {
+    /// Bytes of DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
+    pub(super) const BYTES: f64 = 17.8;
+    pub(super) const UNDER_WAY: f64 = 9600.0;
+    pub(super) const READ: f64 = 0.93;
+    /// What is lost of pixels that do not fill sectors of 32 bytes: bytes more for reads, a share of the speed for a warp's writes.
+    pub(super) const ODD_READ: f64 = 35.0;
+    pub(super) const HALF_WRITE: f64 = 0.42;
+    /// A product of two cells, of one, beside one of two; loads of operands, rows that are stored, steps.
+    pub(super) const PRODUCT: f64 = 7.7;
+    pub(super) const HALF_PRODUCT: f64 = 0.6;
+    pub(super) const LOAD: f64 = 7.3;
+    pub(super) const STORE: f64 = 11.0;
+    pub(super) const STEP: f64 = 11.0;
+    /// A block's begin, a step's latency, a product's.
+    pub(super) const BEGIN: f64 = 4900.0;
+    pub(super) const STEP_LATENCY: f64 = 320.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 12.4;
+    /// How much of the shorter one of memory and computation does not hide behind the longer one.
+    pub(super) const OVERLAPPING: f64 = 0.7;
+    pub(super) const CYCLES_OF_US: f64 = 1750.0;
+    pub(super) const LAUNCH_US: f64 = 2.0;
+}
+
+/// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
+fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
+    use fitted::*;
+    let RowConfig { strips, images, rows, tiles, step, slots, warp_strips, columns } = plan.config;
+    let (taps, bytes) = (plan.rows.taps as f64, plan.problem.precision.bytes());
+    let resident = resident(plan);
+    let lines = (plan.rows.down * rows + plan.rows.taps - 1).div_ceil(plan.rows.up).next_multiple_of(step);
+
+    let (cell, row) = (strips * STRIP * bytes, images * plan.reach * strips * STRIP * bytes);
+    let reading = if cell.is_multiple_of(32) { 1.0 } else { 1.0 + ODD_READ / cell as f64 };
+    let writing = if (warp_strips * STRIP * bytes).is_multiple_of(32) { 1.0 } else { 1.0 / HALF_WRITE };
+    let read = (lines * row) as f64 * reading * READ;
+    let written = (images * columns * rows * cell) as f64 * writing;
+    let under_way = (resident * (slots - 1) * step * row) as f64;
+    let memory = (read + written) / (BYTES * (under_way / UNDER_WAY).min(1.0));
+
+    let cells = plan.columns.taps * plan.problem.group_width.max(STRIP) * bytes / 16;
+    let products_of_line = taps / plan.rows.down as f64 * ((cells / 2) as f64 + (cells % 2) as f64 * HALF_PRODUCT);
+    let products = lines as f64 * products_of_line;
+    let parts = (tiles * warp_strips) as f64;
+    let work = plan.warps as f64 * parts;
+    let tensor = work * products * PRODUCT / 4.0;
+    let instructions = products * 1.1 + lines as f64 * cells as f64 / 2.0 * LOAD + rows as f64 * STORE;
+    let issue = (work * instructions + (plan.warps * lines) as f64 * STEP) / 4.0;
+    let steps = (lines / step) as f64;
+    let serial = BEGIN + steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;
+
+    let computing = tensor.max(issue);
+    let block = memory.max(computing).max(serial / resident as f64) + OVERLAPPING * memory.min(computing);
+    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
+    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
+    waves * block * resident as f64 / CYCLES_OF_US + LAUNCH_US
+}
+
+/// Blocks of a multiprocessor at once.
+fn resident(plan: &RowPlan) -> usize {
+    let threads = 32 * (plan.warps + 1);
+    let registers = plan.registers.next_multiple_of(8) * threads;
+    (228_000 / (plan.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
+}

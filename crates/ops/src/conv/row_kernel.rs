@@ -1,0 +1,138 @@
+//! The row kernel's text for a problem and a configuration, and how it is launched.
+
+use super::problem::{Pass, Precision, Problem};
+use super::row_plan::{ConfigError, Multiprocessor, RowConfig, RowPlan, STRIP};
+use std::fmt::Write as _;
+use tilewright_headers::tensor_map::{self, Swizzle, TensorMap, TensorMapError};
+
+/// The kernel, behind the sizes that [`RowPlan::text`] writes.
+const TEXT: &str = concat!(include_str!("kernels/layouts.cuh"), "\n", include_str!("kernels/rows.cu"));
+
+/// A kernel as it is compiled and launched, but for addresses.
+#[derive(Clone, Debug)]
+pub struct KernelText {
+    /// The kernel's name.
+    pub entry: &'static str,
+    /// Its source.
+    pub text: String,
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+    /// What the copy engine has to know of the tensor that is read; nothing where it is not used.
+    pub map: Option<TensorMap>,
+}
+
+/// The kernel of a forward pass, or of an input's gradient, under a configuration.
+pub fn row_kernel(
+    problem: &Problem,
+    pass: Pass,
+    config: RowConfig,
+    sm: Multiprocessor,
+    bias: bool,
+) -> Result<KernelText, ConfigError> {
+    RowPlan::new(*problem, pass, config, sm)?.kernel(bias)
+}
+
+impl RowPlan {
+    pub(crate) fn kernel(&self, bias: bool) -> Result<KernelText, ConfigError> {
+        Ok(KernelText {
+            entry: "conv2d",
+            text: self.text(bias),
+            grid: self.blocks.iter().product::<usize>() as u32,
+            threads: (32 * (self.warps + 1)) as u32,
+            shared_bytes: self.shared_bytes as u32,
+            map: if self.bulk { Some(self.map()?) } else { None },
+        })
+    }
+
+    /// Images, rows, columns, channels, in boxes of one row.
+    fn map(&self) -> Result<TensorMap, TensorMapError> {
+        let (problem, config) = (&self.problem, &self.config);
+        let (element, bytes) = match problem.precision {
+            Precision::F16 => (tensor_map::Element::F16, 2),
+            Precision::Bf16 => (tensor_map::Element::Bf16, 2),
+            Precision::F32 => (tensor_map::Element::F32, 4),
+        };
+        let channels = problem.channels() as u64;
+        let [height, width] = [self.rows.read as u64, self.columns.read as u64];
+        let sizes = [channels, width, height, problem.images as u64];
+        let strides = [channels * bytes, channels * width * bytes, channels * width * height * bytes];
+        let boxes = [config.strips * STRIP, self.reach, 1, config.images].map(|side| side as u32);
+        let swizzle = match self.span {
+            2 => Swizzle::Bytes32,
+            4 => Swizzle::Bytes64,
+            8 => Swizzle::Bytes128,
+            _ => Swizzle::None,
+        };
+        TensorMap::new(element, &sizes, &strides, &boxes, swizzle)
+    }
+
+    fn text(&self, bias: bool) -> String {
+        let (problem, config, rows) = (&self.problem, &self.config, &self.rows);
+        let across = self.columns.across();
+        let (element, held) = match problem.precision {
+            Precision::F16 => ("tw::f16", "tw::f16"),
+            Precision::Bf16 => ("tw::bf16", "tw::bf16"),
+            Precision::F32 => ("tw::tf32", "float"),
+        };
+        let live = rows.live_phase.map_or(-1, |phase| phase as isize);
+        let shape = [
+            ("group", problem.group_width as isize),
+            ("channels", problem.channels() as isize),
+            ("vector", self.vector as isize),
+            ("images", problem.images as isize),
+            ("height", rows.read as isize),
+            ("width", self.columns.read as isize),
+            ("out_height", rows.written as isize),
+            ("out_width", self.columns.written as isize),
+            ("taps_y", rows.taps as isize),
+            ("taps_x", self.columns.taps as isize),
+            ("up_y", rows.up as isize),
+            ("down_y", rows.down as isize),
+            ("shift_y", rows.shift as isize),
+            ("origin_y", rows.origin),
+            ("phases", rows.phases as isize),
+            ("pitch", rows.pitch as isize),
+            ("phase_pitch", rows.phase_pitch as isize),
+            ("live_phase", live),
+            ("up_x", across.up as isize),
+            ("down_x", across.down as isize),
+            ("spread_x", across.spread as isize),
+            ("shift_x", across.shift as isize),
+            ("origin_x", across.origin),
+        ];
+        let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks.map(|blocks| blocks as isize);
+        let plan = [
+            ("strips", config.strips as isize),
+            ("warp_strips", config.warp_strips as isize),
+            ("images", config.images as isize),
+            ("columns", config.columns as isize),
+            ("rows", config.rows as isize),
+            ("tiles", config.tiles as isize),
+            ("step", config.step as isize),
+            ("slots", config.slots as isize),
+            ("span", self.span as isize),
+            ("blocks_n", blocks_n),
+            ("blocks_y", blocks_y),
+            ("blocks_x", blocks_x),
+            ("blocks_k", blocks_k),
+        ];
+        let mut text = String::from("#include \"tilewright/half.cuh\"\n");
+        let constants = |text: &mut String, of: &[(&str, isize)]| {
+            of.iter().for_each(|(name, value)| writeln!(text, "constexpr int {name} = {value};").expect("text grows"));
+        };
+        let _ = write!(text, "namespace shape {{\nusing Element = {element};\nusing Held = {held};\n");
+        let transposed = self.pass == Pass::GradInput;
+        let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias};");
+        constants(&mut text, &shape);
+        text.push_str("}\nnamespace plan {\n");
+        let _ = writeln!(text, "constexpr bool bulk = {};", self.bulk);
+        constants(&mut text, &plan);
+        text.push_str("}\n");
+        text.push_str(TEXT);
+        text
+    }
+}

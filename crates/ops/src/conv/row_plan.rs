@@ -1,0 +1,223 @@
+//! How the row kernel divides its work: what may be chosen, and what is legal.
+
+use super::meeting::Meeting;
+use super::problem::{Pass, Problem};
+use thiserror::Error;
+
+/// Channels of a strip.
+pub(crate) const STRIP: usize = 8;
+/// Pixels of a tile: the rows of a tensor core's left operand.
+pub(crate) const TILE: usize = 16;
+/// The longest side of a box that the copy engine takes.
+const LONGEST_SIDE: usize = 256;
+const MOST_THREADS: usize = 1024;
+/// 32-bit registers of a multiprocessor, and the most of a thread.
+const REGISTERS: usize = 65_536;
+const MOST_REGISTERS: usize = 255;
+/// Registers of a thread beside sums, weights and the operands under way.
+const OTHER_REGISTERS: usize = 48;
+const MOST_BLOCKS: usize = (1 << 31) - 1;
+
+/// How a convolution by rows is divided into blocks, and a block into warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RowConfig {
+    /// Strips of 8 channels of a block.
+    pub strips: usize,
+    /// Strips of a warp; divides `strips`.
+    pub warp_strips: usize,
+    /// Images of a block; more than one only where `columns` is the whole width.
+    pub images: usize,
+    /// Written columns of a block.
+    pub columns: usize,
+    /// Written rows of a block.
+    pub rows: usize,
+    /// Tiles of 16 pixels of a warp.
+    pub tiles: usize,
+    /// Read rows between two barriers: 1 or 2.
+    pub step: usize,
+    /// Steps that the ring in shared memory holds: 2 to 16.
+    pub slots: usize,
+}
+
+/// What a GPU's multiprocessor has, as far as a configuration depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Multiprocessor {
+    /// Bytes of shared memory that one block can have.
+    pub shared_bytes: usize,
+    /// Whether it copies boxes of tensors by itself (compute capability 9.0 and up).
+    pub bulk_copies: bool,
+}
+
+/// Why a configuration does not fit a problem.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A number outside its range, or one that does not divide what it has to.
+    #[error("conv2d configuration: `{field}` is {got}, {rule}")]
+    Field {
+        /// Which number.
+        field: &'static str,
+        /// What it is.
+        got: usize,
+        /// What it may be.
+        rule: String,
+    },
+    /// What the copy engine cannot read so.
+    #[error("conv2d configuration: {0}")]
+    Map(tilewright_headers::tensor_map::TensorMapError),
+    /// More of something than a block can have.
+    #[error("conv2d configuration: a block needs {got} {what}, at most {limit} are there; choose fewer {remedy}")]
+    TooMuch {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        got: usize,
+        /// The most.
+        limit: usize,
+        /// What to choose fewer of.
+        remedy: &'static str,
+    },
+}
+
+fn field(field: &'static str, got: usize, fits: bool, rule: impl FnOnce() -> String) -> Result<(), ConfigError> {
+    if fits { Ok(()) } else { Err(ConfigError::Field { field, got, rule: rule() }) }
+}
+
+fn at_most(what: &'static str, got: usize, limit: usize, remedy: &'static str) -> Result<(), ConfigError> {
+    if got <= limit { Ok(()) } else { Err(ConfigError::TooMuch { what, got, limit, remedy }) }
+}
+
+impl From<tilewright_headers::tensor_map::TensorMapError> for ConfigError {
+    fn from(cause: tilewright_headers::tensor_map::TensorMapError) -> ConfigError {
+        ConfigError::Map(cause)
+    }
+}
+
+/// A configuration of a problem, and what follows from both.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowPlan {
+    pub(crate) problem: Problem,
+    pub(crate) pass: Pass,
+    pub(crate) config: RowConfig,
+    pub(crate) rows: Meeting,
+    pub(crate) columns: Meeting,
+    /// Read columns of a block.
+    pub(crate) reach: usize,
+    pub(crate) warps: usize,
+    pub(crate) shared_bytes: usize,
+    pub(crate) registers: usize,
+    /// Blocks along images, rows, columns and channels.
+    pub(crate) blocks: [usize; 4],
+    /// Cells of 16 bytes in which copies are swizzled; 1 for none.
+    pub(crate) span: usize,
+    pub(crate) bulk: bool,
+    /// Elements of one access to global memory.
+    pub(crate) vector: usize,
+}
+
+impl RowPlan {
+    pub(crate) fn new(
+        problem: Problem,
+        pass: Pass,
+        config: RowConfig,
+        sm: Multiprocessor,
+    ) -> Result<RowPlan, ConfigError> {
+        let (rows, columns) = (Meeting::of(&problem, 0, pass), Meeting::of(&problem, 1, pass));
+        check_ranges(&problem, &config, &rows, &columns)?;
+        let reach = columns.across().reach(config.columns, columns.taps);
+        let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
+        let inner = config.strips * STRIP * problem.precision.bytes();
+        // Elements that lie at multiples of their size in every pixel.
+        let vector = 1 << problem.channels().trailing_zeros().min((16 / problem.precision.bytes()).trailing_zeros());
+        let bulk = sm.bulk_copies && vector * problem.precision.bytes() == 16;
+        field("columns", config.columns, reach <= LONGEST_SIDE, || {
+            format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
+        })?;
+        at_most(
+            "threads",
+            32 * (warps + 1),
+            MOST_THREADS,
+            "columns, images or strips, or more tiles or strips a warp",
+        )?;
+        let plan = RowPlan {
+            problem,
+            pass,
+            config,
+            rows,
+            columns,
+            reach,
+            warps,
+            shared_bytes: shared_bytes(&problem, &config, reach, warps),
+            registers: registers(&problem, &config, &rows),
+            blocks: [
+                problem.images.div_ceil(config.images),
+                rows.phase_len().div_ceil(config.rows) * rows.phases,
+                columns.written.div_ceil(config.columns),
+                problem.channels().div_ceil(config.strips * STRIP),
+            ],
+            span: if matches!(inner, 32 | 64 | 128) { inner / 16 } else { 1 },
+            bulk,
+            vector,
+        };
+        at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
+        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + 1)).next_multiple_of(128) / 8 * 8);
+        at_most("registers a thread", plan.registers, limit, "tiles or strips a warp, or warps")?;
+        at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
+        Ok(plan)
+    }
+}
+
+fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: &Meeting) -> Result<(), ConfigError> {
+    let RowConfig { strips, warp_strips, images, step, slots, .. } = *config;
+    let shared = problem.group_width.div_ceil(STRIP);
+    let all = problem.channels().div_ceil(STRIP).next_multiple_of(shared);
+    field("strips", strips, (1..=32).contains(&strips) && strips.is_multiple_of(shared) && strips <= all, || {
+        format!("allowed are multiples of {shared} from {shared} to {}", all.min(32))
+    })?;
+    field("warp_strips", warp_strips, warp_strips > 0 && strips.is_multiple_of(warp_strips), || {
+        format!("which does not divide the {strips} strips of a block")
+    })?;
+    let written = columns.written;
+    let whole = columns.across().up == 1 || config.columns == written || config.columns.is_multiple_of(2);
+    field("columns", config.columns, (1..=written).contains(&config.columns) && whole, || {
+        format!("allowed are 1 to {written}, even ones or all where a stride is undone")
+    })?;
+    field(
+        "images",
+        images,
+        (1..=problem.images).contains(&images) && (images == 1 || config.columns == written),
+        || format!("allowed are 1, or up to {} where a block has all {written} columns", problem.images),
+    )?;
+    let (len, even) = (rows.phase_len(), rows.up == 1);
+    field(
+        "rows",
+        config.rows,
+        (1..=len).contains(&config.rows) && (even || config.rows.is_multiple_of(2) || config.rows == len),
+        || format!("allowed are 1 to {len}, even ones or all where a stride is undone"),
+    )?;
+    field("tiles", config.tiles, (1..=8).contains(&config.tiles), || "allowed are 1 to 8".into())?;
+    field("step", step, step == 1 || step == 2, || "allowed are 1 and 2".into())?;
+    field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
+}
+
+/// What the kernel takes of shared memory, in the order in which it does.
+fn shared_bytes(problem: &Problem, config: &RowConfig, reach: usize, warps: usize) -> usize {
+    let bytes = problem.precision.bytes();
+    let channels = config.strips * STRIP;
+    let row = (config.images * reach * channels).next_multiple_of(8 * channels) * bytes;
+    let last_row = config.images * reach * channels * bytes;
+    let ring = (config.slots * config.step - 1) * row + last_row;
+    let staged = ((config.warp_strips - 1) * (TILE * config.tiles + 2) * STRIP + TILE * config.tiles * STRIP) * bytes;
+    ring.next_multiple_of(128) + (warps * staged).next_multiple_of(128) + 128 + 16 * config.slots
+}
+
+/// About as many registers as a thread needs: sums, weights, operands under way.
+fn registers(problem: &Problem, config: &RowConfig, rows: &Meeting) -> usize {
+    let cells = problem.group_width.max(STRIP) * problem.precision.bytes() / 16;
+    let [r, s] = problem.kernel;
+    let kept = (rows.taps - 1 + rows.up * (config.step - 1)) / rows.down + 1;
+    let weights = config.warp_strips * r * s * cells;
+    let sums = 4 * kept * config.tiles * config.warp_strips;
+    let stores = 4 * (config.tiles * config.warp_strips).div_ceil(2);
+    weights + sums + stores + OTHER_REGISTERS
+}

@@ -1,0 +1,94 @@
+//! The kernels on a GPU, under the chosen configuration and under random ones.
+
+use super::compare::{Operands, check};
+use super::problems::{chosen, problems};
+use super::rows::{accuracy, random};
+use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
+use crate::support::{Random, gpu};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewright_expr::{bf16, f16};
+use tilewright_ops::conv::{Config, Multiprocessor, Pass, Precision, conv2d_grad_input_into, conv2d_into};
+use tilewright_ops::{Device, Tensor};
+
+fn on_gpu(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
+    match operands.problem.precision {
+        Precision::F16 => on_gpu_as::<f16>(device, config, pass, operands, out),
+        Precision::Bf16 => on_gpu_as::<bf16>(device, config, pass, operands, out),
+        Precision::F32 => on_gpu_as::<f32>(device, config, pass, operands, out),
+    }
+}
+
+fn on_gpu_as<T: Exactly>(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
+    let (p, params) = (&operands.problem, params(&operands.problem).config(config));
+    let [(a, a_extents), (b, b_extents)] = operands.of(pass);
+    let values = if pass == Pass::Forward {
+        let x = tensor::<T, (N, H, W, C)>(a_extents, a).to(device).unwrap();
+        let w = tensor::<T, (K, R, S, C)>(b_extents, b).to(device).unwrap();
+        let mut y = tensor::<T, (N, H, W, K)>(p.output_extents(), out).to(device).unwrap();
+        match &operands.bias {
+            Some(bias) => {
+                let bias = Tensor::<f32, (K,)>::from_vec([bias.len()], bias.clone()).unwrap().to(device).unwrap();
+                conv2d_into(&mut y, &x, &w, &params.bias(&bias)).unwrap();
+            }
+            None => conv2d_into(&mut y, &x, &w, &params).unwrap(),
+        }
+        y.to_vec().unwrap()
+    } else {
+        let dy = tensor::<T, (N, H, W, K)>(a_extents, a).to(device).unwrap();
+        let w = tensor::<T, (K, R, S, C)>(b_extents, b).to(device).unwrap();
+        let mut dx = tensor::<T, (N, H, W, C)>(p.input_extents(), out).to(device).unwrap();
+        conv2d_grad_input_into(&mut dx, &dy, &w, &params).unwrap();
+        dx.to_vec().unwrap()
+    };
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = value.value());
+}
+
+/// Each of so many cases, several at a time: most of their time is the compiler's.
+fn at_once(cases: usize, case: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|i| *i < cases) {
+                    case(i);
+                }
+            });
+        }
+    });
+}
+
+const PASSES: [Pass; 2] = [Pass::Forward, Pass::GradInput];
+
+#[test]
+fn by_the_chosen_configuration() {
+    let Some((device, _lock)) = gpu("conv::gpu::by_the_chosen_configuration") else { return };
+    let problems = [chosen(), problems(81, 48)].concat();
+    at_once(problems.len(), |i| {
+        let operands = Operands::random(&problems[i], i as u64);
+        for pass in PASSES {
+            check("GPU", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
+                on_gpu(&device, Config::auto(), pass, operands, out);
+            });
+        }
+    });
+}
+
+#[test]
+fn by_any_configuration() {
+    let Some((device, _lock)) = gpu("conv::gpu::by_any_configuration") else { return };
+    let Some(gpu) = device.as_gpu() else { return };
+    let sm = Multiprocessor::of(gpu);
+    let problems = [chosen(), problems(83, 24)].concat();
+    at_once(problems.len(), |i| {
+        let (mut r, operands) = (Random(i as u64), Operands::random(&problems[i], i as u64));
+        for pass in PASSES {
+            for _ in 0..2 {
+                let (config, _) = random(&mut r, &problems[i], pass, sm);
+                let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problems[i].precision));
+                check(&what, (pass, &operands), accuracy, |pass, operands, out| {
+                    on_gpu(&device, Config::rows(config), pass, operands, out);
+                });
+            }
+        }
+    });
+}

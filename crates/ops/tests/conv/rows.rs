@@ -1,0 +1,144 @@
+//! The row kernel on the host model: random problems under random configurations, copies by the engine and by threads.
+
+use super::Exactly;
+use super::compare::{Accuracy, Operands, check};
+use super::problems::{chosen, problems};
+use crate::support::Random;
+use tilewright_expr::{bf16, f16};
+use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
+use tilewright_ops::conv::{KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel};
+
+const HOPPER: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+const AMPERE: Multiprocessor = Multiprocessor { shared_bytes: 166_912, bulk_copies: false };
+
+/// Products of tensor cores: those of halves are exact, tf32 has 11 bits; sums lose at most two more bits than f32 ones do.
+pub(crate) fn accuracy(precision: Precision) -> Accuracy {
+    let product = if precision == Precision::F32 { 2.1 / 2048.0 } else { 0.0 };
+    Accuracy { product, sum: 4.0 / (1u64 << 24) as f64 }
+}
+
+/// A legal configuration by chance, small enough for the host model.
+pub(crate) fn random(r: &mut Random, problem: &Problem, pass: Pass, sm: Multiprocessor) -> (RowConfig, KernelText) {
+    let written = if pass == Pass::Forward { problem.output() } else { [problem.height, problem.width] };
+    loop {
+        let mut of = |limit: usize| 1 + r.below(limit as u64) as usize;
+        let strips = of(6);
+        let all = of(2) == 1;
+        let config = RowConfig {
+            strips,
+            warp_strips: [1, 2, 3, 4][of(4) - 1],
+            images: if all { of(problem.images.clamp(1, 4)) } else { 1 },
+            columns: if all { written[1] } else { of(written[1]) },
+            rows: of(written[0]),
+            tiles: of(4),
+            step: of(2),
+            slots: 1 + of(4),
+        };
+        if let Ok(kernel) = row_kernel(problem, pass, config, sm, true)
+            && kernel.threads <= 416
+        {
+            return (config, kernel);
+        }
+    }
+}
+
+fn bytes<T: Exactly + bytemuck::NoUninit>(values: &[f32]) -> Vec<u8> {
+    let values: Vec<T> = values.iter().map(|v| T::of(*v)).collect();
+    bytemuck::cast_slice(&values).to_vec()
+}
+
+fn values<T: Exactly + bytemuck::Pod>(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(size_of::<T>()).map(|v| bytemuck::pod_read_unaligned::<T>(v).value()).collect()
+}
+
+/// Memory at a multiple of 128 bytes, as buffers of a GPU have it.
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+struct Line([u8; 128]);
+
+fn lines(bytes: &[u8]) -> Vec<Line> {
+    let mut lines = vec![Line([0; 128]); bytes.len().div_ceil(128).max(1)];
+    lines.iter_mut().zip(bytes.chunks(128)).for_each(|(line, part)| line.0[..part.len()].copy_from_slice(part));
+    lines
+}
+
+/// Runs a compiled kernel on the model.
+fn run(
+    model: &HostModel,
+    number: usize,
+    kernel: &KernelText,
+    schedule: Schedule,
+    operands: &Operands,
+    pass: Pass,
+    out: &mut [f32],
+) {
+    let to_bytes = |values: &[f32]| match operands.problem.precision {
+        Precision::F16 => bytes::<f16>(values),
+        Precision::Bf16 => bytes::<bf16>(values),
+        Precision::F32 => bytes::<f32>(values),
+    };
+    let [(a, _), (b, _)] = operands.of(pass);
+    let channels = operands.problem.channels();
+    let bias = operands.bias.clone().filter(|_| pass == Pass::Forward).unwrap_or_else(|| vec![0.0; channels]);
+    let (a, b, bias) = (lines(&to_bytes(a)), lines(&to_bytes(b)), lines(bytemuck::cast_slice(&bias)));
+    let poisoned = to_bytes(out);
+    let mut y = lines(&poisoned);
+    let mut block = kernel.map.as_ref().map_or([0; 128], |map| map.host_bytes(a.as_ptr() as u64)).to_vec();
+    for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
+        block.extend(address.to_ne_bytes());
+    }
+    block.resize(block.len().next_multiple_of(64), 0);
+    let launch = Launch {
+        grid: [kernel.grid, 1, 1],
+        block: [kernel.threads, 1, 1],
+        shared_bytes: kernel.shared_bytes,
+        schedule,
+    };
+    // SAFETY: the buffers have the problem's sizes and live until the launch has ended.
+    unsafe { model.run(number, kernel.entry, launch, &block) }
+        .unwrap_or_else(|error| panic!("{pass:?} of {:?}: {error}", operands.problem));
+    let written: Vec<u8> = y.iter().flat_map(|line| line.0).take(poisoned.len()).collect();
+    out.copy_from_slice(&match operands.problem.precision {
+        Precision::F16 => values::<f16>(&written),
+        Precision::Bf16 => values::<bf16>(&written),
+        Precision::F32 => values::<f32>(&written),
+    });
+}
+
+fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
+    if HostModel::compiler().is_none() {
+        return skip(name, "no C++ compiler");
+    }
+    let mut r = Random(91);
+    let cases: Vec<_> = problems
+        .iter()
+        .flat_map(|problem| [Pass::Forward, Pass::GradInput].map(|pass| (problem, pass)))
+        .map(|(problem, pass)| (problem, pass, random(&mut r, problem, pass, sm)))
+        .collect();
+    let sources: Vec<KernelSource<'_>> =
+        cases.iter().map(|(.., (_, kernel))| KernelSource { name: "conv2d", text: &kernel.text }).collect();
+    let model = HostModel::compile(&sources).unwrap_or_else(|error| panic!("{error}"));
+    for (number, (problem, pass, (config, kernel))) in cases.iter().enumerate() {
+        let operands = Operands::random(problem, number as u64 / 2);
+        for schedule in [Schedule::Forward, Schedule::Shuffled(number as u64)] {
+            check(
+                &format!("{config:?}, {schedule:?}"),
+                (*pass, &operands),
+                accuracy(problem.precision),
+                |pass, operands, out| {
+                    run(&model, number, kernel, schedule, operands, pass, out);
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn by_the_copy_engine() {
+    right("by_the_copy_engine", &[chosen(), problems(91, 24)].concat(), HOPPER);
+}
+
+#[test]
+fn by_threads() {
+    right("by_threads", &problems(92, 24), AMPERE);
+}
