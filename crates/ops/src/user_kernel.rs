@@ -79,7 +79,7 @@ impl<'a> KernelSource<'a> {
     }
 
     /// What a manifest says of it.
-    fn owned(&self) -> OwnKernel {
+    pub(crate) fn owned(&self) -> OwnKernel {
         OwnKernel {
             name: self.name.map(str::to_owned),
             entry: self.entry.map(str::to_owned),

@@ -3,7 +3,7 @@
 #[path = "../../../gpu-kernels/src/body/functions.rs"]
 mod functions;
 
-use crate::support::{Random, assert_same, gpu};
+use crate::support::{Random, assert_same, gpu, gpu_alone, skip};
 use tilewright_dims::dims;
 use tilewright_driver::Kernels;
 use tilewright_driver::kernels::dims as kernel;
@@ -69,7 +69,7 @@ macro_rules! three_ways {
             let kernels = match Kernels::load(stream.device()) {
                 Ok(kernels) => kernels,
                 Err(error) => {
-                    crate::support::skip(concat!("gpu_kernels::", $name), &error.to_string());
+                    skip(concat!("gpu_kernels::", $name), &error.to_string());
                     continue;
                 }
             };
@@ -120,4 +120,55 @@ fn functions_are_near_the_truth() {
         assert!((got - exact).abs() < 2e-6 * exact.abs().max(1.0), "digamma({x}): {got}, expected {exact}");
     }
     assert!(functions::digamma(0.0).is_nan() && functions::digamma(-2.5).is_nan());
+}
+
+/// How long the maps take beside the fused kernels of the same functions. With `TILEWRIGHT_SPEED` set, 5 % more is a failure; without it
+/// the figures are printed.
+#[test]
+fn speed() {
+    let Some((device, _lock)) = gpu_alone("gpu_kernels::speed") else { return };
+    let stream = device.as_gpu().unwrap().stream().clone();
+    let kernels = match Kernels::load(stream.device()) {
+        Ok(kernels) => kernels,
+        Err(error) => return skip("gpu_kernels::speed", &error.to_string()),
+    };
+    macro_rules! beside {
+        ($function:ident, $launcher:ident) => {{
+            const SIDES: (usize, usize) = (1 << 16, 1 << 10);
+            let (n, c) = SIDES;
+            let Operands { x, scale, shift } = Operands::new(n, c, 0.5, 9.5);
+            let fused = fuse(|x: In<f32, (N, C)>, scale: In<f32, (C,)>, shift: In<f32, (C,)>| {
+                functions::$function::of(x * scale + shift).store::<(N, C)>()
+            });
+            let tensor =
+                |values: &Vec<f32>| Tensor::<f32, (C,)>::from_vec([c], values.clone()).unwrap().to(&device).unwrap();
+            let (scales, shifts) = (tensor(&scale), tensor(&shift));
+            let xs = Tensor::<f32, (N, C)>::from_vec([n, c], x.clone()).unwrap().to(&device).unwrap();
+            let mut ys = Tensor::<f32, (N, C)>::zeros([n, c], &device).unwrap();
+            let [x, scale, shift] = [x, scale, shift].map(|values| stream.upload(&values).unwrap());
+            let mut y = stream.alloc_zeroed::<f32>(n * c).unwrap();
+            let sizes = kernel::N(n as i32) + kernel::C(c as i32);
+            let time = |launch: &mut dyn FnMut()| {
+                launch();
+                let round = |_| {
+                    let start = stream.record().unwrap();
+                    (0..20).for_each(|_| launch());
+                    let end = stream.record().unwrap();
+                    end.synchronize().unwrap();
+                    end.elapsed_ms_since(&start).unwrap() * 1000.0 / 20.0
+                };
+                (0..10).map(round).fold(f32::INFINITY, f32::min)
+            };
+            let twin = time(&mut || fused.call_into(&mut ys, &xs, &scales, &shifts).unwrap());
+            let rust = time(&mut || kernels.$launcher.launch(&stream, sizes, &x, &scale, &shift, &mut y).unwrap());
+            let name = stringify!($launcher);
+            eprintln!("{name}: {rust:.2} us in Rust, {twin:.2} us in CUDA C++, {:.3}", rust / twin);
+            assert!(
+                std::env::var_os("TILEWRIGHT_SPEED").is_none() || rust <= 1.05 * twin,
+                "{name}: {rust} us, {twin} us"
+            );
+        }};
+    }
+    beside!(gelu, map_gelu);
+    beside!(digamma, map_digamma);
 }

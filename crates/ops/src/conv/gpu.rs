@@ -11,13 +11,13 @@ use super::row_plan::{Multiprocessor, RowConfig};
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
 use crate::launches::{Known, LaunchKind, built, launched};
+use crate::manifest::recorder;
 use crate::raw;
-use std::borrow::Cow;
+use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
-use tilewright_driver::{Arch, Function, LaunchConfig, Source, TensorMap};
-use tilewright_headers::headers_for;
+use tilewright_driver::{Arch, Function, LaunchConfig, TensorMap};
 
 /// The result from input, weights and bias.
 pub(super) fn forward<T: Convolved>(
@@ -106,12 +106,12 @@ fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
         None => chosen(&key.problem, key.pass, sm, gpu.device().multiprocessors() as usize)?,
     };
     let kernel = row_kernel(&key.problem, key.pass, config, sm, key.bias).map_err(ConvError::from)?;
-    let source = Source {
-        name: kernel.entry.to_owned(),
-        text: kernel.text.clone(),
-        headers: headers_for(&kernel.text).into_iter().map(|(n, t)| (n.to_owned(), Cow::Borrowed(t))).collect(),
-        ..Source::default()
-    };
+    // As a kernel of a user's: it is recorded and built ahead like one.
+    let text = KernelSource::new(&kernel.text).name(pass_file(key.pass));
+    let source = text.to_source()?;
+    if let Some(recorder) = recorder() {
+        recorder.kernel(&text.owned());
+    }
     let (module, origin) = kernels().load(gpu.device(), &source)?;
     let function = module.function(kernel.entry)?;
     built(&source, gpu.device().arch(), origin, function.registers(), start);
@@ -119,6 +119,15 @@ fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
     let ready = Arc::new(Ready { kernel, function });
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(*key, ready.clone());
     Ok((ready, Known::Nothing(origin)))
+}
+
+/// What a pass's source is called in messages.
+fn pass_file(pass: Pass) -> &'static str {
+    match pass {
+        Pass::Forward => "conv2d.cu",
+        Pass::GradInput => "conv2d_grad_input.cu",
+        Pass::GradWeight => "conv2d_grad_weight.cu",
+    }
 }
 
 /// The parameter block of the row kernel: the map of what is read, and addresses.

@@ -133,6 +133,16 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
     }
 }
 
+/// What reads a manifest reads it as a kernel of a user's.
+#[test]
+fn its_text_is_a_kernel() {
+    for problem in chosen() {
+        let (_, kernel) = random(&mut Random(93), &problem, Pass::Forward, HOPPER);
+        let interface = tilewright_ops::KernelSource::new(&kernel.text).interface().unwrap();
+        assert_eq!((interface.kernel(), interface.text()), (kernel.entry, kernel.text.as_str()));
+    }
+}
+
 #[test]
 fn by_the_copy_engine() {
     right("by_the_copy_engine", &[chosen(), problems(91, 24)].concat(), HOPPER);
