@@ -92,3 +92,17 @@ fn by_any_configuration() {
         }
     });
 }
+
+/// Few enough for a sanitizer: copies by the engine and by threads, whole channels and odd ones, a stride, tf32.
+#[test]
+fn a_few_for_the_sanitizer() {
+    let Some((device, _lock)) = gpu("conv::gpu::a_few_for_the_sanitizer") else { return };
+    for (i, problem) in chosen().iter().enumerate() {
+        let operands = Operands::random(problem, i as u64);
+        for pass in PASSES {
+            check("GPU", (pass, &operands), accuracy(problem.precision), |pass, operands, out| {
+                on_gpu(&device, Config::auto(), pass, operands, out);
+            });
+        }
+    }
+}
