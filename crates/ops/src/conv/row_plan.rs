@@ -1,7 +1,7 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
 use super::meeting::Meeting;
-use super::problem::{Pass, Problem};
+use super::problem::{LARGEST, Pass, Problem};
 use thiserror::Error;
 
 /// Channels of a strip.
@@ -188,6 +188,9 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
         (1..=problem.images).contains(&images) && (images == 1 || config.columns == written),
         || format!("allowed are 1, or up to {} where a block has all {written} columns", problem.images),
     )?;
+    let image = |rows: usize, columns: usize| images.saturating_mul(rows * columns * problem.channels());
+    let elements = image(rows.read, columns.read).max(image(rows.written, columns.written));
+    at_most("elements of a block's images", elements, LARGEST, "images")?;
     let (len, even) = (rows.phase_len(), rows.up == 1);
     field(
         "rows",

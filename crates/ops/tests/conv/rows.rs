@@ -6,7 +6,7 @@ use super::problems::{chosen, problems};
 use crate::support::Random;
 use tilewright_expr::{bf16, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
-use tilewright_ops::conv::{KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel};
+use tilewright_ops::conv::{Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel};
 
 const HOPPER: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
 const AMPERE: Multiprocessor = Multiprocessor { shared_bytes: 166_912, bulk_copies: false };
@@ -140,6 +140,47 @@ fn its_text_is_a_kernel() {
         let (_, kernel) = random(&mut Random(93), &problem, Pass::Forward, HOPPER);
         let interface = tilewright_ops::KernelSource::new(&kernel.text).interface().unwrap();
         assert_eq!((interface.kernel(), interface.text()), (kernel.entry, kernel.text.as_str()));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let fits = RowConfig { strips: 2, warp_strips: 1, images: 1, columns: 16, rows: 8, tiles: 1, step: 1, slots: 4 };
+    let problem = |images, side, channels: usize| {
+        Problem::of_forward(
+            [images, side, side, channels],
+            [channels, 3, 3, 8],
+            Precision::F16,
+            &Conv2d::new().padding(1),
+        )
+    };
+    let (small, large) = (problem(4, 32, 64).unwrap(), problem(4, 8192, 16).unwrap());
+    assert!(row_kernel(&small, Pass::Forward, fits, HOPPER, false).is_ok());
+    let cases = [
+        (small, RowConfig { strips: 9, ..fits }, "`strips` is 9, allowed are multiples of 1 from 1 to 8"),
+        (small, RowConfig { warp_strips: 3, ..fits }, "does not divide the 2 strips"),
+        (small, RowConfig { columns: 33, ..fits }, "`columns` is 33, allowed are 1 to 32"),
+        (
+            small,
+            RowConfig { images: 2, ..fits },
+            "`images` is 2, allowed are 1, or up to 4 where a block has all 32 columns",
+        ),
+        (small, RowConfig { rows: 0, ..fits }, "`rows` is 0, allowed are 1 to 32"),
+        (small, RowConfig { tiles: 9, ..fits }, "`tiles` is 9, allowed are 1 to 8"),
+        (small, RowConfig { step: 3, ..fits }, "`step` is 3"),
+        (small, RowConfig { slots: 1, ..fits }, "`slots` is 1, allowed are 2 to 16"),
+        (
+            small,
+            RowConfig { strips: 8, warp_strips: 2, columns: 32, images: 4, tiles: 4, slots: 16, ..fits },
+            "bytes of shared memory, at most 232448",
+        ),
+        (small, RowConfig { columns: 32, warp_strips: 2, tiles: 8, ..fits }, "registers a thread"),
+        (large, RowConfig { images: 4, columns: 8192, ..fits }, "elements of a block's images, at most 2147483647"),
+        (large, RowConfig { columns: 512, tiles: 8, ..fits }, "`columns` is 512, which reads 514 columns"),
+    ];
+    for (problem, config, part) in cases {
+        let error = row_kernel(&problem, Pass::Forward, config, HOPPER, false).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}\nlacks {part}");
     }
 }
 
