@@ -136,10 +136,11 @@ struct Shared {
   TW_DEVICE static constexpr int rounded(int bytes) { return (bytes + 127) / 128 * 128; }
   // What the launch has to ask for.
   template <class... Ts> static constexpr int bytes = (rounded(Ts::bytes) + ... + 0);
-  // Aligned to 128 bytes.
-  template <class A> TW_DEVICE A take() {
-    const int from = taken;
-    taken += rounded(A::bytes);
+  // Aligned to 128 bytes, or a multiple of them.
+  template <class A, int ALIGNED = 128> TW_DEVICE A take() {
+    static_assert(ALIGNED % 128 == 0 && ALIGNED <= 1024, "shared memory is aligned to a multiple of 128 bytes, up to 1024");
+    const int from = (taken + ALIGNED - 1) / ALIGNED * ALIGNED;
+    taken = from + rounded(A::bytes);
     return A::over(shared_memory() + from);
   }
 };

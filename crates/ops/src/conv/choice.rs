@@ -30,7 +30,7 @@ fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
             for [images, columns] in &sides {
                 for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
                     for (step, slots) in [1, 2].into_iter().flat_map(|step| SLOTS.map(|slots| (step, slots))) {
-                        let of = |rows| RowConfig {
+                        let of = |(rows, whole_rows)| RowConfig {
                             strips,
                             warp_strips,
                             images: *images,
@@ -39,8 +39,10 @@ fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
                             tiles,
                             step,
                             slots,
+                            whole_rows,
                         };
-                        let legal = heights.iter().filter_map(|rows| RowPlan::new(*problem, pass, of(*rows), sm).ok());
+                        let both = heights.iter().flat_map(|rows| [(*rows, false), (*rows, true)]);
+                        let legal = both.filter_map(|division| RowPlan::new(*problem, pass, of(division), sm).ok());
                         plans.extend(legal);
                     }
                 }
@@ -69,31 +71,30 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
     let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass).phase_len().min(2));
     let columns = columns.min(Meeting::of(problem, 1, pass).written);
     let strips = problem.group_width.div_ceil(STRIP);
-    RowConfig { strips, warp_strips: 1, images: 1, columns, rows, tiles: 1, step: 1, slots: 2 }
+    RowConfig { strips, warp_strips: 1, images: 1, columns, rows, tiles: 1, step: 1, slots: 2, whole_rows: false }
 }
 
-/// What the estimate was fitted to: 224 random configurations of seven layers, f16, timed on an H200; in cycles of a multiprocessor and
+/// What the estimate was fitted to: 430 random configurations of seven layers, f16, timed on an H200; in cycles of a multiprocessor and
 /// bytes. docs/notes/conv.md has the fit.
 mod fitted {
     /// Bytes of DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
-    pub(super) const BYTES: f64 = 17.8;
-    pub(super) const UNDER_WAY: f64 = 9600.0;
-    pub(super) const READ: f64 = 0.93;
+    pub(super) const BYTES: f64 = 18.9;
+    pub(super) const UNDER_WAY: f64 = 11_000.0;
+    pub(super) const READ: f64 = 0.83;
     /// What is lost of pixels that do not fill sectors of 32 bytes: bytes more for reads, a share of the speed for a warp's writes.
-    pub(super) const ODD_READ: f64 = 35.0;
-    pub(super) const HALF_WRITE: f64 = 0.42;
-    /// A product of two cells, of one, beside one of two; loads of operands, rows that are stored, steps.
-    pub(super) const PRODUCT: f64 = 7.7;
-    pub(super) const HALF_PRODUCT: f64 = 0.6;
-    pub(super) const LOAD: f64 = 7.3;
-    pub(super) const STORE: f64 = 11.0;
-    pub(super) const STEP: f64 = 11.0;
+    pub(super) const ODD_READ: f64 = 37.0;
+    pub(super) const HALF_WRITE: f64 = 0.39;
+    /// A product of two cells, and of one beside one of two; loads of operands, steps.
+    pub(super) const PRODUCT: f64 = 6.1;
+    pub(super) const HALF_PRODUCT: f64 = 0.63;
+    pub(super) const LOAD: f64 = 0.9;
+    pub(super) const STEP: f64 = 19.0;
     /// A block's begin, a step's latency, a product's.
-    pub(super) const BEGIN: f64 = 4900.0;
-    pub(super) const STEP_LATENCY: f64 = 320.0;
-    pub(super) const PRODUCT_LATENCY: f64 = 12.4;
+    pub(super) const BEGIN: f64 = 4400.0;
+    pub(super) const STEP_LATENCY: f64 = 270.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 12.3;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
-    pub(super) const OVERLAPPING: f64 = 0.7;
+    pub(super) const OVERLAPPING: f64 = 1.0;
     pub(super) const CYCLES_OF_US: f64 = 1750.0;
     pub(super) const LAUNCH_US: f64 = 2.0;
 }
@@ -101,14 +102,15 @@ mod fitted {
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     use fitted::*;
-    let RowConfig { strips, images, rows, tiles, step, slots, warp_strips, columns } = plan.config;
+    let RowConfig { strips, images, rows, tiles, step, slots, warp_strips, columns, whole_rows } = plan.config;
     let (taps, bytes) = (plan.rows.taps as f64, plan.problem.precision.bytes());
     let resident = resident(plan);
     let lines = (plan.rows.down * rows + plan.rows.taps - 1).div_ceil(plan.rows.up).next_multiple_of(step);
 
     let (cell, row) = (strips * STRIP * bytes, images * plan.reach * strips * STRIP * bytes);
     let reading = if cell.is_multiple_of(32) { 1.0 } else { 1.0 + ODD_READ / cell as f64 };
-    let writing = if (warp_strips * STRIP * bytes).is_multiple_of(32) { 1.0 } else { 1.0 / HALF_WRITE };
+    let pixel_of_store = if whole_rows { cell } else { warp_strips * STRIP * bytes };
+    let writing = if pixel_of_store.is_multiple_of(32) { 1.0 } else { 1.0 / HALF_WRITE };
     let read = (lines * row) as f64 * reading * READ;
     let written = (images * columns * rows * cell) as f64 * writing;
     let under_way = (resident * (slots - 1) * step * row) as f64;
@@ -120,7 +122,7 @@ fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     let parts = (tiles * warp_strips) as f64;
     let work = plan.warps as f64 * parts;
     let tensor = work * products * PRODUCT / 4.0;
-    let instructions = products * 1.1 + lines as f64 * cells as f64 / 2.0 * LOAD + rows as f64 * STORE;
+    let instructions = products * 1.1 + lines as f64 * cells as f64 / 2.0 * LOAD;
     let issue = (work * instructions + (plan.warps * lines) as f64 * STEP) / 4.0;
     let steps = (lines / step) as f64;
     let serial = BEGIN + steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;

@@ -54,11 +54,11 @@ impl<T: Item> Dense<'_, T> {
 }
 
 impl<T: Item> DenseMut<'_, T> {
-    /// The address of the first element, on a GPU.
-    pub(super) fn address(&self) -> Option<u64> {
+    /// The memory of a GPU that is to hold the elements, and the byte of it at which they begin.
+    pub(super) fn on_gpu(&self) -> Option<(&DeviceBuffer<u8>, usize)> {
         match &*self.memory {
             Memory::Host(_) => None,
-            Memory::Gpu(memory) => Some(memory.bytes.device_ptr() + (self.start * size_of::<T>()) as u64),
+            Memory::Gpu(memory) => Some((&memory.bytes, self.start * size_of::<T>())),
         }
     }
 }

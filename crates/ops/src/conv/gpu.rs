@@ -130,8 +130,8 @@ fn pass_file(pass: Pass) -> &'static str {
     }
 }
 
-/// The parameter block of the row kernel: the map of what is read, and addresses.
-const BLOCK_BYTES: usize = 192;
+/// The parameter block of the row kernel: the maps of what is read and of what is written, and addresses.
+const BLOCK_BYTES: usize = 320;
 
 fn by_rows<T: Convolved>(
     (gpu, pass, problem, config): (&Gpu, Pass, &Problem, Config),
@@ -141,16 +141,18 @@ fn by_rows<T: Convolved>(
 ) -> Result<(), Error> {
     let key = Key { device: gpu.ordinal(), problem: *problem, pass, config: config.0, bias: bias.is_some() };
     let (ready, known) = ready(gpu, &key)?;
-    let (Some((x, x_start)), Some((w, w_start)), Some(y)) = (x.on_gpu(), w.on_gpu(), y.address()) else {
+    let (Some((x, x_start)), Some((w, w_start)), Some((y, y_start))) = (x.on_gpu(), w.on_gpu(), y.on_gpu()) else {
         return Ok(());
     };
     let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
     let mut block = [0; BLOCK_BYTES];
-    if let Some(map) = &ready.kernel.map {
-        block[..128].copy_from_slice(TensorMap::encode_from(map, x, x_start)?.as_bytes());
+    if let Some([read, written]) = &ready.kernel.maps {
+        block[..128].copy_from_slice(TensorMap::encode_from(read, x, x_start)?.as_bytes());
+        block[128..256].copy_from_slice(TensorMap::encode_from(written, y, y_start)?.as_bytes());
     }
-    let addresses = [x.device_ptr() + x_start as u64, w.device_ptr() + w_start as u64, bias, y];
-    for (place, address) in block[128..].chunks_exact_mut(8).zip(addresses) {
+    let addresses =
+        [x.device_ptr() + x_start as u64, w.device_ptr() + w_start as u64, bias, y.device_ptr() + y_start as u64];
+    for (place, address) in block[256..].chunks_exact_mut(8).zip(addresses) {
         place.copy_from_slice(&address.to_ne_bytes());
     }
     let (grid, threads) = ([ready.kernel.grid, 1, 1], [ready.kernel.threads, 1, 1]);

@@ -21,8 +21,8 @@ pub struct KernelText {
     pub threads: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
-    /// What the copy engine has to know of the tensor that is read; nothing where it is not used.
-    pub map: Option<TensorMap>,
+    /// What the copy engine has to know of the tensor that is read and of the one that is written; nothing where it is not used.
+    pub maps: Option<[TensorMap; 2]>,
 }
 
 /// The kernel of a forward pass, or of an input's gradient, under a configuration.
@@ -44,30 +44,34 @@ impl RowPlan {
             grid: self.blocks.iter().product::<usize>() as u32,
             threads: (32 * (self.warps + 1)) as u32,
             shared_bytes: self.shared_bytes as u32,
-            map: if self.bulk { Some(self.map()?) } else { None },
+            maps: if self.bulk { Some(self.maps()?) } else { None },
         })
     }
 
     /// Images, rows, columns, channels, in boxes of one row.
-    fn map(&self) -> Result<TensorMap, TensorMapError> {
+    fn maps(&self) -> Result<[TensorMap; 2], TensorMapError> {
+        let (rows, columns) = (&self.rows, &self.columns);
+        let read = self.map([rows.read, columns.read], self.reach)?;
+        Ok([read, self.map([rows.written, columns.written], self.config.columns)?])
+    }
+
+    fn map(&self, [height, width]: [usize; 2], box_columns: usize) -> Result<TensorMap, TensorMapError> {
         let (problem, config) = (&self.problem, &self.config);
         let (element, bytes) = match problem.precision {
             Precision::F16 => (tensor_map::Element::F16, 2),
             Precision::Bf16 => (tensor_map::Element::Bf16, 2),
             Precision::F32 => (tensor_map::Element::F32, 4),
         };
-        let channels = problem.channels() as u64;
-        let [height, width] = [self.rows.read as u64, self.columns.read as u64];
-        let sizes = [channels, width, height, problem.images as u64];
+        let [images, height, width, channels] = [problem.images, height, width, problem.channels()].map(|n| n as u64);
         let strides = [channels * bytes, channels * width * bytes, channels * width * height * bytes];
-        let boxes = [config.strips * STRIP, self.reach, 1, config.images].map(|side| side as u32);
+        let boxes = [config.strips * STRIP, box_columns, 1, config.images].map(|side| side as u32);
         let swizzle = match self.span {
             2 => Swizzle::Bytes32,
             4 => Swizzle::Bytes64,
             8 => Swizzle::Bytes128,
             _ => Swizzle::None,
         };
-        TensorMap::new(element, &sizes, &strides, &boxes, swizzle)
+        TensorMap::new(element, &[channels, width, height, images], &strides, &boxes, swizzle)
     }
 
     fn text(&self, bias: bool) -> String {
@@ -129,7 +133,7 @@ impl RowPlan {
         let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias};");
         constants(&mut text, &shape);
         text.push_str("}\nnamespace plan {\n");
-        let _ = writeln!(text, "constexpr bool bulk = {};", self.bulk);
+        let _ = writeln!(text, "constexpr bool bulk = {}, whole = {};", self.bulk, config.whole_rows);
         constants(&mut text, &plan);
         text.push_str("}\n");
         text.push_str(TEXT);

@@ -37,6 +37,9 @@ pub struct RowConfig {
     pub step: usize,
     /// Steps that the ring in shared memory holds: 2 to 16.
     pub slots: usize,
+    /// Whether a block's rows are stored whole, by the copy engine, and not by each warp: where there is one, and channels are a multiple
+    /// of 16 bytes.
+    pub whole_rows: bool,
 }
 
 /// What a GPU's multiprocessor has, as far as a configuration depends on it.
@@ -147,7 +150,7 @@ impl RowPlan {
             columns,
             reach,
             warps,
-            shared_bytes: shared_bytes(&problem, &config, reach, warps),
+            shared_bytes: 0,
             registers: registers(&problem, &config, &rows),
             blocks: [
                 problem.images.div_ceil(config.images),
@@ -159,11 +162,32 @@ impl RowPlan {
             bulk,
             vector,
         };
+        let plan = RowPlan { shared_bytes: plan.shared_bytes(), ..plan };
+        field("whole_rows", config.whole_rows.into(), bulk || !config.whole_rows, || {
+            "which needs compute capability 9.0, and channels that are a multiple of 16 bytes".into()
+        })?;
         at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
         let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + 1)).next_multiple_of(128) / 8 * 8);
         at_most("registers a thread", plan.registers, limit, "tiles or strips a warp, or warps")?;
         at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
         Ok(plan)
+    }
+
+    /// What the kernel takes of shared memory, in the order in which it does.
+    fn shared_bytes(&self) -> usize {
+        let RowConfig { strips, warp_strips, images, columns, tiles, step, slots, whole_rows, .. } = self.config;
+        let (bytes, channels) = (self.problem.precision.bytes(), strips * STRIP);
+        let row = (images * self.reach * channels).next_multiple_of(8 * channels) * bytes;
+        let ring = (slots * step - 1) * row + images * self.reach * channels * bytes;
+        let handed = if whole_rows {
+            let pixels = (images * columns).next_multiple_of(TILE * tiles);
+            let sent = (2 * pixels.next_multiple_of(8) + pixels) * channels * bytes;
+            ring.next_multiple_of(128 * self.span) + sent.next_multiple_of(128)
+        } else {
+            let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * bytes;
+            ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
+        };
+        handed + 128 + 16 * slots
     }
 }
 
@@ -201,17 +225,6 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
     field("tiles", config.tiles, (1..=8).contains(&config.tiles), || "allowed are 1 to 8".into())?;
     field("step", step, step == 1 || step == 2, || "allowed are 1 and 2".into())?;
     field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
-}
-
-/// What the kernel takes of shared memory, in the order in which it does.
-fn shared_bytes(problem: &Problem, config: &RowConfig, reach: usize, warps: usize) -> usize {
-    let bytes = problem.precision.bytes();
-    let channels = config.strips * STRIP;
-    let row = (config.images * reach * channels).next_multiple_of(8 * channels) * bytes;
-    let last_row = config.images * reach * channels * bytes;
-    let ring = (config.slots * config.step - 1) * row + last_row;
-    let staged = ((config.warp_strips - 1) * (TILE * config.tiles + 2) * STRIP + TILE * config.tiles * STRIP) * bytes;
-    ring.next_multiple_of(128) + (warps * staged).next_multiple_of(128) + 128 + 16 * config.slots
 }
 
 /// About as many registers as a thread needs: sums, weights, operands under way.

@@ -33,6 +33,7 @@ pub(crate) fn random(r: &mut Random, problem: &Problem, pass: Pass, sm: Multipro
             tiles: of(4),
             step: of(2),
             slots: 1 + of(4),
+            whole_rows: of(2) == 1,
         };
         if let Ok(kernel) = row_kernel(problem, pass, config, sm, true)
             && kernel.threads <= 416
@@ -83,7 +84,12 @@ fn run(
     let (a, b, bias) = (lines(&to_bytes(a)), lines(&to_bytes(b)), lines(bytemuck::cast_slice(&bias)));
     let poisoned = to_bytes(out);
     let mut y = lines(&poisoned);
-    let mut block = kernel.map.as_ref().map_or([0; 128], |map| map.host_bytes(a.as_ptr() as u64)).to_vec();
+    let mut block = match &kernel.maps {
+        Some([read, written]) => {
+            [read.host_bytes(a.as_ptr() as u64), written.host_bytes(y.as_mut_ptr() as u64)].concat()
+        }
+        None => vec![0; 256],
+    };
     for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }
@@ -145,7 +151,17 @@ fn its_text_is_a_kernel() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let fits = RowConfig { strips: 2, warp_strips: 1, images: 1, columns: 16, rows: 8, tiles: 1, step: 1, slots: 4 };
+    let fits = RowConfig {
+        strips: 2,
+        warp_strips: 1,
+        images: 1,
+        columns: 16,
+        rows: 8,
+        tiles: 1,
+        step: 1,
+        slots: 4,
+        whole_rows: false,
+    };
     let problem = |images, side, channels: usize| {
         Problem::of_forward(
             [images, side, side, channels],

@@ -79,10 +79,17 @@ using Ring = tw::Tensor<Held,
                             tw::Axis<C, 1, channels, 1, false>>,
                  run, plan::span>>;
 constexpr unsigned row_bytes = (unsigned)(plan::images * reach * channels * (int)sizeof(Held));
-// What the lanes of a warp hand to one another before they store: cells of strips that lie apart, so that banks differ.
+// What the lanes of a warp hand to one another before they store it: cells of strips lie apart, so that banks differ.
 using Staged = tw::Tensor<Held, tw::Layout<tw::Axis<K, 8, strips, (16 * tiles + 2) * 8, false>,
                                               tw::Axis<Pixel, 1, 16 * tiles, 8, false>, tw::Axis<K, 1, 8, 1, true>>>;
-// What a warp stores: lanes go along cells first.
+// What all warps hand to the copy engine where that stores whole rows: three of them, so that one is written while it reads another. Pixels
+// follow one another as in the box that it sends, and those that fill up the last tile lie behind it.
+constexpr int sent_pixels = 16 * tiles * warps_along, sent_row = (sent_pixels + 7) / 8 * 8 * channels, sent_rows = 3;
+using Sent = tw::Tensor<Held, tw::Swizzled<tw::Layout<tw::Axis<Slot, 1, sent_rows, sent_row, false>,
+                                                      tw::Axis<Pixel, 1, sent_pixels, channels, false>,
+                                                      tw::Axis<K, 1, channels, 1, false>>,
+                                           run, plan::span>>;
+// What a warp stores by itself: lanes go along cells first.
 using Stored = tw::Tensor<Held, tw::Packed<tw::Run<Pixel, 16 * tiles>, tw::Run<K, strips * 8 / shape::vector, shape::vector>>>;
 using Output = tw::Tensor<Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::out_height>, tw::Run<X, shape::out_width>,
                                               tw::Run<K, shape::channels>>>;

@@ -4,7 +4,7 @@
 // layouts.cuh stands before this text.
 
 struct Params {
-  tw::TensorMap map;
+  tw::TensorMap in, out;
   const Held* x;
   const Held* weights;
   const float* bias;
@@ -83,7 +83,7 @@ constexpr bool asynchronous = shape::vector * sizeof(Held) >= 4;
 // Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp.
 TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X x, C c, tw::arch::Mbarrier* full) {
   if constexpr (plan::bulk) {
-    tw::arch::box_load(ring.at(slot + line).address(), p.map, full, c.value, x.value, y.value, n.value);
+    tw::arch::box_load(ring.at(slot + line).address(), p.in, full, c.value, x.value, y.value, n.value);
     return;
   }
   constexpr int part = shape::vector;
@@ -113,7 +113,8 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
   tw::Shared shared;
   const Ring ring = shared.take<Ring>();
   using AllStaged = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
-  const AllStaged all_staged = shared.take<AllStaged>();
+  const Sent sent = plan::whole ? shared.take<Sent, 128 * plan::span>() : Sent{nullptr};
+  const AllStaged all_staged = plan::whole ? AllStaged{nullptr} : shared.take<AllStaged>();
   using Zeros = tw::Tensor<Held, tw::Packed<tw::Run<K, run>>>;
   const Zeros zeros = shared.take<Zeros>();
   tw::arch::Mbarrier* const full = (tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken);
@@ -123,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
   if (threadIdx.x == 0) {
     for (int i = 0; i < plan::slots; ++i) {
       tw::arch::mbarrier_init(full + i, plan::bulk ? 1 : 32);
-      tw::arch::mbarrier_init(empty + i, warps);
+      tw::arch::mbarrier_init(empty + i, plan::bulk ? warps : 32 * warps);
     }
     tw::arch::fence_barrier_init();
   }
@@ -196,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
   const Output out{p.y + (long long)first_n.value * (Output::len / plan::images)};
   Goal goals[stores];
   TW_UNROLL
-  for (int i = 0; i < stores; ++i) {
+  for (int i = 0; i < stores && !plan::whole; ++i) {
     const auto at = Stored::coords_of(32 * i + lane);
     const Pixel pixel(first_pixel.value + at.template get<Pixel>());
     const auto to = Places::coords_of(pixel.value) + X(block.get<X>()) + Y(first * shape::phases + phase) + first_k + first_strip +
@@ -204,9 +205,28 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
     const bool there = pixel.value < pixels && first_n.value + to.template get<N>() < shape::images && out.contains(to);
     goals[i] = {staged.at(at).address(), out.at(to).address(), there && 32 * i + lane < Stored::len};
   }
+  int turn = 0;
   // Output row `o` of the block is complete.
   const auto finish = [&](int o, Sum (&row)[tiles][strips]) {
-    if (o >= 0 && o < rows) {
+    if (plan::whole && o >= 0 && o < rows) {
+      TW_UNROLL
+      for (int tile = 0; tile < tiles; ++tile) {
+        TW_UNROLL
+        for (int strip = 0; strip < strips; ++strip) {
+          stage(row[tile][strip], sent.at(Slot(turn) + first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
+        }
+      }
+      // The engine reads what all warps have written. Behind the barrier it has read all rows but the last one.
+      tw::arch::fence_proxy_async();
+      tw::arch::named_barrier_sync(1, 32 * warps);
+      if (threadIdx.x == 0) {
+        const Y y((first + o) * shape::phases + phase);
+        tw::arch::box_store(p.out, sent.at(Slot(turn)).address(), first_k.value, block.template get<X>(), y.value, first_n.value);
+        tw::arch::bulk_commit();
+        tw::arch::bulk_wait_read<1>();
+      }
+      if (++turn == sent_rows) turn = 0;
+    } else if (!plan::whole && o >= 0 && o < rows) {
       TW_UNROLL
       for (int tile = 0; tile < tiles; ++tile) {
         TW_UNROLL
@@ -231,6 +251,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
       for (int strip = 0; strip < strips; ++strip) sums[0][tile][strip] = start[strip];
     }
     for (int o = 0; o < rows; ++o) finish(o, sums[0]);
+    if (plan::whole && threadIdx.x == 0) tw::arch::bulk_wait_read<0>();
     return;
   }
 
@@ -294,8 +315,9 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
             }
           }
         }
+        // A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
         __syncwarp();
-        if (lane == 0) tw::arch::mbarrier_arrive(empty + slot);
+        if (!plan::bulk || lane == 0) tw::arch::mbarrier_arrive(empty + slot);
         if (++slot == plan::slots) slot = 0, parity ^= 1;
         TW_UNROLL
         for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
@@ -304,4 +326,5 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
       }
     }
   }
+  if (plan::whole && threadIdx.x == 0) tw::arch::bulk_wait_read<0>();
 }
