@@ -10,7 +10,9 @@ const ROWS: [usize; 8] = [4, 7, 8, 14, 16, 28, 32, 64];
 const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
 const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
 const TILES: [usize; 5] = [1, 2, 3, 4, 7];
-const SLOTS: [usize; 4] = [3, 4, 6, 8];
+const ITEMS: [usize; 5] = [1, 2, 4, 8, 16];
+/// Rows between barriers, and how many of these steps the ring holds.
+const RINGS: [[usize; 2]; 5] = [[1, 4], [1, 6], [1, 8], [2, 3], [2, 4]];
 
 /// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
 pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
@@ -25,25 +27,27 @@ fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
     let mut sides: Vec<[usize; 2]> = IMAGES.map(|images| [images, columns.written]).to_vec();
     sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
     let mut plans = Vec::new();
+    let streams: Vec<[usize; 3]> =
+        ITEMS.into_iter().flat_map(|items| RINGS.map(|[step, slots]| [items, step, slots])).collect();
+    let stored: Vec<(usize, bool)> = heights.iter().flat_map(|rows| [(*rows, false), (*rows, true)]).collect();
     for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
-        for warp_strips in [1, 2, 4] {
-            for [images, columns] in &sides {
-                for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
-                    for (step, slots) in [1, 2].into_iter().flat_map(|step| SLOTS.map(|slots| (step, slots))) {
+        for [images, columns] in sides.iter().copied() {
+            for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
+                for warp_strips in [1, 2, 4] {
+                    for [items, step, slots] in streams.iter().copied() {
                         let of = |(rows, whole_rows)| RowConfig {
                             strips,
                             warp_strips,
-                            images: *images,
-                            columns: *columns,
+                            images,
+                            items,
+                            columns,
                             rows,
                             tiles,
                             step,
                             slots,
                             whole_rows,
                         };
-                        let both = heights.iter().flat_map(|rows| [(*rows, false), (*rows, true)]);
-                        let legal = both.filter_map(|division| RowPlan::new(*problem, pass, of(division), sm).ok());
-                        plans.extend(legal);
+                        plans.extend(stored.iter().filter_map(|s| RowPlan::new(*problem, pass, of(*s), sm).ok()));
                     }
                 }
             }
@@ -71,7 +75,18 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
     let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass).phase_len().min(2));
     let columns = columns.min(Meeting::of(problem, 1, pass).written);
     let strips = problem.group_width.div_ceil(STRIP);
-    RowConfig { strips, warp_strips: 1, images: 1, columns, rows, tiles: 1, step: 1, slots: 2, whole_rows: false }
+    RowConfig {
+        strips,
+        warp_strips: 1,
+        images: 1,
+        items: 1,
+        columns,
+        rows,
+        tiles: 1,
+        step: 1,
+        slots: 2,
+        whole_rows: false,
+    }
 }
 
 /// What the estimate was fitted to: 430 random configurations of seven layers, f16, timed on an H200; in cycles of a multiprocessor and
@@ -102,7 +117,7 @@ mod fitted {
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     use fitted::*;
-    let RowConfig { strips, images, rows, tiles, step, slots, warp_strips, columns, whole_rows } = plan.config;
+    let RowConfig { strips, images, items, rows, tiles, step, slots, warp_strips, columns, whole_rows } = plan.config;
     let (taps, bytes) = (plan.rows.taps as f64, plan.problem.precision.bytes());
     let resident = resident(plan);
     let lines = (plan.rows.down * rows + plan.rows.taps - 1).div_ceil(plan.rows.up).next_multiple_of(step);
@@ -125,18 +140,18 @@ fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     let instructions = products * 1.1 + lines as f64 * cells as f64 / 2.0 * LOAD;
     let issue = (work * instructions + (plan.warps * lines) as f64 * STEP) / 4.0;
     let steps = (lines / step) as f64;
-    let serial = BEGIN + steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;
+    let serial = BEGIN / items as f64 + steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;
 
     let computing = tensor.max(issue);
     let block = memory.max(computing).max(serial / resident as f64) + OVERLAPPING * memory.min(computing);
     let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    waves * block * resident as f64 / CYCLES_OF_US + LAUNCH_US
+    waves * items as f64 * block * resident as f64 / CYCLES_OF_US + LAUNCH_US
 }
 
 /// Blocks of a multiprocessor at once.
 fn resident(plan: &RowPlan) -> usize {
-    let threads = 32 * (plan.warps + 1);
+    let threads = 32 * plan.block_warps;
     let registers = plan.registers.next_multiple_of(8) * threads;
     (228_000 / (plan.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
 }

@@ -42,7 +42,7 @@ impl RowPlan {
             entry: "conv2d",
             text: self.text(bias),
             grid: self.blocks.iter().product::<usize>() as u32,
-            threads: (32 * (self.warps + 1)) as u32,
+            threads: (32 * self.block_warps) as u32,
             shared_bytes: self.shared_bytes as u32,
             maps: if self.bulk { Some(self.maps()?) } else { None },
         })
@@ -113,6 +113,7 @@ impl RowPlan {
             ("strips", config.strips as isize),
             ("warp_strips", config.warp_strips as isize),
             ("images", config.images as isize),
+            ("items", config.items as isize),
             ("columns", config.columns as isize),
             ("rows", config.rows as isize),
             ("tiles", config.tiles as isize),

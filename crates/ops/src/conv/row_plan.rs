@@ -10,6 +10,8 @@ pub(crate) const STRIP: usize = 8;
 pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 const LONGEST_SIDE: usize = 256;
+/// Rows that wait to be stored whole.
+const SENT_ROWS: usize = 3;
 const MOST_THREADS: usize = 1024;
 /// 32-bit registers of a multiprocessor, and the most of a thread.
 const REGISTERS: usize = 65_536;
@@ -35,6 +37,8 @@ pub struct RowConfig {
     pub tiles: usize,
     /// Read rows between two barriers: 1 or 2.
     pub step: usize,
+    /// How many times a block takes so many images, one time after another.
+    pub items: usize,
     /// Steps that the ring in shared memory holds: 2 to 16.
     pub slots: usize,
     /// Whether a block's rows are stored whole, by the copy engine, and not by each warp: where there is one, and channels are a multiple
@@ -106,7 +110,9 @@ pub(crate) struct RowPlan {
     pub(crate) columns: Meeting,
     /// Read columns of a block.
     pub(crate) reach: usize,
+    /// Warps that multiply, and all warps of a block: one brings rows, and one sends them where rows are stored whole.
     pub(crate) warps: usize,
+    pub(crate) block_warps: usize,
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
     /// Blocks along images, rows, columns and channels.
@@ -129,6 +135,7 @@ impl RowPlan {
         check_ranges(&problem, &config, &rows, &columns)?;
         let reach = columns.across().reach(config.columns, columns.taps);
         let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
+        let block_warps = warps + 1 + usize::from(config.whole_rows);
         let inner = config.strips * STRIP * problem.precision.bytes();
         // Elements that lie at multiples of their size in every pixel.
         let vector = 1 << problem.channels().trailing_zeros().min((16 / problem.precision.bytes()).trailing_zeros());
@@ -138,7 +145,7 @@ impl RowPlan {
         })?;
         at_most(
             "threads",
-            32 * (warps + 1),
+            32 * block_warps,
             MOST_THREADS,
             "columns, images or strips, or more tiles or strips a warp",
         )?;
@@ -150,10 +157,11 @@ impl RowPlan {
             columns,
             reach,
             warps,
+            block_warps,
             shared_bytes: 0,
             registers: registers(&problem, &config, &rows),
             blocks: [
-                problem.images.div_ceil(config.images),
+                problem.images.div_ceil(config.images * config.items),
                 rows.phase_len().div_ceil(config.rows) * rows.phases,
                 columns.written.div_ceil(config.columns),
                 problem.channels().div_ceil(config.strips * STRIP),
@@ -167,7 +175,7 @@ impl RowPlan {
             "which needs compute capability 9.0, and channels that are a multiple of 16 bytes".into()
         })?;
         at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
-        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + 1)).next_multiple_of(128) / 8 * 8);
+        let limit = MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8);
         at_most("registers a thread", plan.registers, limit, "tiles or strips a warp, or warps")?;
         at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
         Ok(plan)
@@ -181,18 +189,18 @@ impl RowPlan {
         let ring = (slots * step - 1) * row + images * self.reach * channels * bytes;
         let handed = if whole_rows {
             let pixels = (images * columns).next_multiple_of(TILE * tiles);
-            let sent = (2 * pixels.next_multiple_of(8) + pixels) * channels * bytes;
+            let sent = ((SENT_ROWS - 1) * pixels.next_multiple_of(8) + pixels) * channels * bytes;
             ring.next_multiple_of(128 * self.span) + sent.next_multiple_of(128)
         } else {
             let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * bytes;
             ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
         };
-        handed + 128 + 16 * slots
+        handed + 128 + 16 * (slots + if whole_rows { SENT_ROWS } else { 0 })
     }
 }
 
 fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: &Meeting) -> Result<(), ConfigError> {
-    let RowConfig { strips, warp_strips, images, step, slots, .. } = *config;
+    let RowConfig { strips, warp_strips, images, items, step, slots, .. } = *config;
     let shared = problem.group_width.div_ceil(STRIP);
     let all = problem.channels().div_ceil(STRIP).next_multiple_of(shared);
     field("strips", strips, (1..=32).contains(&strips) && strips.is_multiple_of(shared) && strips <= all, || {
@@ -212,6 +220,9 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
         (1..=problem.images).contains(&images) && (images == 1 || config.columns == written),
         || format!("allowed are 1, or up to {} where a block has all {written} columns", problem.images),
     )?;
+    field("items", items, (1..=problem.images.div_ceil(images)).contains(&items), || {
+        format!("allowed are 1 to {}, all images", problem.images.div_ceil(images))
+    })?;
     let image = |rows: usize, columns: usize| images.saturating_mul(rows * columns * problem.channels());
     let elements = image(rows.read, columns.read).max(image(rows.written, columns.written));
     at_most("elements of a block's images", elements, LARGEST, "images")?;

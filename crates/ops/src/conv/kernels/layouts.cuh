@@ -68,6 +68,7 @@ constexpr int reach = ((plan::columns - 1) * shape::down_x + (shape::taps_x - 1)
 constexpr int tiles = plan::tiles, strips = plan::warp_strips;
 constexpr int pixels = plan::images * plan::columns;
 constexpr int warps_along = (pixels + 16 * tiles - 1) / (16 * tiles), warps = plan::strips / strips * warps_along;
+constexpr int warps_of_block = warps + 1 + plan::whole;   // and one that brings rows, one that sends them
 
 // Memory that swizzled copies leave, a row of the ring beginning where the pattern does.
 constexpr int row_elements = (plan::images * reach * channels + 8 * channels - 1) / (8 * channels) * (8 * channels);
@@ -98,7 +99,7 @@ using Input = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Ru
 using Weights = tw::Tensor<const Held, tw::Packed<tw::Run<K, shape::channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
                                                      tw::Run<C, shape::group>>>;
 // Blocks: channels run fastest, so that neighbours read the same lines of memory.
-using Blocks = tw::Tensor<char, tw::Packed<tw::Run<N, plan::blocks_n, plan::images>, tw::Run<Y, plan::blocks_y, 1>,
+using Blocks = tw::Tensor<char, tw::Packed<tw::Run<N, plan::blocks_n, plan::items * plan::images>, tw::Run<Y, plan::blocks_y, 1>,
                                            tw::Run<X, plan::blocks_x, plan::columns>, tw::Run<K, plan::blocks_k, channels>>>;
 using Warps = tw::Tensor<char, tw::Packed<tw::Run<Pixel, warps_along, 16 * tiles>, tw::Run<K, plan::strips / strips, 8 * strips>>>;
 // A pixel's image and column.

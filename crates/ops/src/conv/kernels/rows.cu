@@ -1,7 +1,10 @@
 // 2-D convolution with groups, by rows: a block takes some rows of the output, some columns of some images, and some strips of 8
 // channels. Rows of the input stream through a ring in shared memory, each is read once, and adds to all output rows that it is part
-// of, which wait in registers until their last input row has come. With `shape::transposed` it is the gradient of the input.
-// layouts.cuh stands before this text.
+// of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
+// the gradient of the input. layouts.cuh stands before this text.
+//
+// Warps have roles: one brings rows into the ring, one sends whole rows to memory where a configuration says so, the others multiply.
+// They meet at barriers in shared memory only, each place of a ring for itself.
 
 struct Params {
   tw::TensorMap in, out;
@@ -17,39 +20,128 @@ using Right = tw::FragmentB<Element, Depth, K, 2 * run, 8>;
 using LeftHalf = tw::FragmentA<Element, Pixel, Depth, 16, run>;
 using RightHalf = tw::FragmentB<Element, Depth, K, run, 8>;
 
-// What is multiplied of what stands in memory, and the other way.
-TW_DEVICE Element element(Held value) { return (Element)value; }
+// ---- a block's part --------------------------------------------------------------------------------------------------------------
 
-// A strip's sums of 16 pixels, as they are stored.
-template <class At> TW_DEVICE void stage(Sum& sum, At at) {
-  if constexpr (sizeof(Held) == 2 && plan::bulk) {
-    sum.as<Element>().store(at);
-  } else {
-    sum.scatter(at);
-  }
+// What a block computes, for its first images; those that follow take the same.
+struct Part {
+  N n;              // first image
+  int phase, first; // output rows: those of one phase, every `phases`-th, from the phase's row `first` on
+  int rows;
+  X column;         // first output column
+  K k;              // first channel
+  Y y;              // first input row and column
+  X x;
+  int steps;        // of input rows; those from `begin` to `end` have rows inside the image
+  int begin, end;
+  bool live;        // whether any input row meets these output rows
+};
+
+TW_DEVICE Part part_of(int number) {
+  const auto block = Blocks::coords_of(number);
+  Part part;
+  part.n = N(block.template get<N>());
+  part.phase = block.template get<Y>() % shape::phases;
+  part.first = block.template get<Y>() / shape::phases * plan::rows;
+  const int all_rows = (shape::out_height - part.phase + shape::phases - 1) / shape::phases;
+  part.rows = tw::minimum(plan::rows, all_rows - part.first);
+  part.live = shape::live_phase < 0 || part.phase == shape::live_phase;
+  part.column = X(block.template get<X>());
+  part.k = K(block.template get<K>());
+  part.y = Y(shape::pitch * down * part.first / up + part.phase * shape::phase_pitch + shape::origin_y);
+  part.x = X(block.template get<X>() * shape::down_x / shape::up_x + shape::origin_x);
+  const int lines = part.live && part.rows > 0 ? floor_of(down * (part.rows - 1) + window - 1 - shift, up) + 1 : 0;
+  part.steps = (lines + plan::step - 1) / plan::step;
+  const int above = tw::maximum(ceil_of(-part.y.value, shape::pitch), 0);
+  const int below = tw::minimum(floor_of(shape::height - 1 - part.y.value, shape::pitch) + 1, lines);
+  part.begin = above / plan::step;
+  part.end = (below + plan::step - 1) / plan::step;
+  return part;
 }
+
+// The first of a block's images in its turn `item`, and whether there are any.
+TW_DEVICE N images_of(const Part& part, int item) { return part.n + N(item * plan::images); }
+TW_DEVICE bool there(N n) { return n.value < shape::images; }
+
+// Places of a ring in shared memory: one side fills them in turn, the other one empties them.
+struct Turn {
+  int place, parity;
+  TW_DEVICE void next(int places) {
+    if (++place == places) place = 0, parity ^= 1;
+  }
+};
+TW_DEVICE Turn to_fill() { return {0, 1}; }
+TW_DEVICE Turn to_empty() { return {0, 0}; }
+struct Gates {
+  tw::arch::Mbarrier *full, *empty;
+};
 
 // ---- weights ---------------------------------------------------------------------------------------------------------------------
 
-// The weight between channel `c` of those that the strip reads, and the strip's channel `k`, at a tap. Zero between groups.
-TW_DEVICE Element weight(Weights w, R r, S s, C c, K k) {
-  Element none(0.0f);
-  if (c.value >= shape::channels || k.value >= shape::channels || c.value / shape::group != k.value / shape::group) return none;
-  if (shape::transposed) {
-    return element(w.at(K(c.value) + R(shape::taps_y - 1 - r.value) + S(shape::taps_x - 1 - s.value) + C(k.value % shape::group)).load());
-  }
-  return element(w.at(k + r + s + C(c.value % shape::group)).load());
-}
+constexpr bool whole_strips = shape::channels % channels == 0;
+TW_DEVICE int within(int channel) { return whole_strips ? channel : tw::minimum(channel, shape::channels - 1); }
+// Weights that follow one another along what is summed up stand side by side.
+constexpr bool side_by_side = !shape::transposed && shape::group % 2 == 0 && sizeof(Held) == 2;
 
-// The part of a row's weights that begins at its cell number `cell`.
+// Of a row's weights for a strip, the part that begins at the row's cell number `cell`; zero between groups and where there are no
+// channels. Every load takes place, so that none waits for another.
 template <class Fragment> TW_DEVICE void take(Fragment& to, Weights w, R r, int cell, K strip) {
-  to.generate([&](tw::Coords<Depth, K> at) {
-    const int depth = at.template get<Depth>() + cell * run, own = strip.value / strip_depth * strip_depth;
-    return weight(w, r, S(depth / strip_depth), C(own + depth % strip_depth), strip + K(at.template get<K>()));
-  });
+  constexpr int together = side_by_side ? 2 : 1;
+  const int own = strip.value / strip_depth * strip_depth;   // the first channel that the strip reads
+  TW_UNROLL
+  for (int i = 0; i < Fragment::elements; i += together) {
+    const auto at = Fragment::coords(tw::arch::lane(), i);
+    const int depth = at.template get<Depth>() + cell * run, c = depth % strip_depth, k = at.template get<K>();
+    const S s(depth / strip_depth);
+    const Held* from;
+    if constexpr (shape::transposed) {
+      from = w.at(K(within(own + c)) + R(shape::taps_y - 1 - r.value) + S(shape::taps_x - 1 - s.value) +
+                  C(within(strip.value + k) % shape::group)).address();
+    } else {
+      from = w.at(K(within(strip.value + k)) + r + s + C(c % shape::group)).address();
+    }
+    const auto values = tw::load<together>(from);
+    const bool same_group = shape::group >= 8 || c / shape::group == k / shape::group;
+    const bool inside = whole_strips || (own + c < shape::channels && strip.value + k < shape::channels);
+    TW_UNROLL
+    for (int e = 0; e < together; ++e) to.set(i + e, same_group && inside ? (Element)values[e] : Element(0.0f));
+  }
 }
 
-// ---- the input -------------------------------------------------------------------------------------------------------------------
+// A warp's operands that stay: weights of its strips, and what sums begin with.
+struct Weighing {
+  Right of[strips][taps][pairs > 0 ? pairs : 1];
+  RightHalf last[strips][taps];
+  Right both[strips][taps];
+  Sum start[strips];
+
+  TW_DEVICE void take_all(const Params& p, K first) {
+    const Weights w{p.weights};
+    TW_UNROLL
+    for (int strip = 0; strip < strips; ++strip) {
+      const K k = first + K(8 * strip);
+      TW_UNROLL
+      for (int r = 0; r < taps; ++r) {
+        TW_UNROLL
+        for (int pair = 0; pair < pairs; ++pair) take(of[strip][r][pair], w, R(r), 2 * pair, k);
+        if constexpr (odd) take(last[strip][r], w, R(r), cells_of_row - 1, k);
+      }
+      if constexpr (tall) {
+        TW_UNROLL
+        for (int r = 0; r + 1 < taps; ++r) {
+          both[strip][r].bits[0] = last[strip][r].bits[0];
+          both[strip][r].bits[1] = last[strip][r + 1].bits[0];
+        }
+      }
+      TW_UNROLL
+      for (int i = 0; i < Sum::elements; ++i) {
+        const int channel = k.value + Sum::Map::column(tw::arch::lane(), i);
+        start[strip].values[i] = shape::bias && channel < shape::channels ? p.bias[channel] : 0.0f;
+      }
+    }
+  }
+};
+
+// ---- input rows ------------------------------------------------------------------------------------------------------------------
 
 // A left operand whose rows, of which this lane names one, begin there.
 template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
@@ -101,6 +193,37 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   }
 }
 
+// The warp that brings rows: as far ahead as the ring has room, over the ends of images.
+TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) {
+  if (plan::bulk && tw::arch::lane() != 0) return;
+  Turn turn = to_fill();
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+    for (int step = part.begin; step < part.end; ++step) {
+      tw::arch::Mbarrier* const full = gates.full + turn.place;
+      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
+      for (int line = 0; line < plan::step; ++line) {
+        const Y y(part.y.value + (step * plan::step + line) * shape::pitch);
+        fetch(p, ring, Slot(turn.place), Y(line), images_of(part, item), y, part.x, C(part.k.value), full);
+      }
+      if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
+      if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);
+      turn.next(plan::slots);
+    }
+  }
+}
+
+// ---- output rows -----------------------------------------------------------------------------------------------------------------
+
+// A strip's sums of 16 pixels, as they are stored.
+template <class At> TW_DEVICE void stage(Sum& sum, At at) {
+  if constexpr (sizeof(Held) == 2 && plan::bulk) {
+    sum.as<Element>().store(at);
+  } else {
+    sum.scatter(at);
+  }
+}
+
 // What a lane stores of each row: from where, and to where in the block's first row, if there is such a place.
 struct Goal {
   const Held* from;
@@ -109,7 +232,206 @@ struct Goal {
 };
 constexpr int stores = (Stored::len + 31) / 32;
 
-extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __grid_constant__ Params p) {
+// A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends.
+struct Outlet {
+  const Params& p;
+  const Part& part;
+  Pixel first_pixel;
+  K first_strip;
+  Sent sent;
+  Staged staged;
+  Gates gates;
+  Turn turn;
+  Goal goals[stores];
+
+  TW_DEVICE void begin(N first_n) {
+    if constexpr (plan::whole) return;
+    const Output out{p.y + (long long)first_n.value * (Output::len / plan::images)};
+    TW_UNROLL
+    for (int i = 0; i < stores; ++i) {
+      const int number = 32 * i + tw::arch::lane();
+      const auto at = Stored::coords_of(number);
+      const Pixel pixel(first_pixel.value + at.template get<Pixel>());
+      const auto to = Places::coords_of(pixel.value) + part.column + Y(part.first * shape::phases + part.phase) + part.k +
+                      first_strip + K(at.template get<K>());
+      const bool in_image = there(first_n + N(to.template get<N>())) && out.contains(to);
+      goals[i] = {staged.at(at).address(), out.at(to).address(), pixel.value < pixels && in_image && number < Stored::len};
+    }
+  }
+
+  // Output row `o` of the block is complete.
+  TW_DEVICE void finish(int o, Sum (&row)[tiles][strips]) {
+    if (o < 0 || o >= part.rows) return;
+    if constexpr (plan::whole) {
+      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      TW_UNROLL
+      for (int tile = 0; tile < tiles; ++tile) {
+        TW_UNROLL
+        for (int strip = 0; strip < strips; ++strip) {
+          stage(row[tile][strip], sent.at(Slot(turn.place) + first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
+        }
+      }
+      tw::arch::fence_proxy_async();
+      __syncwarp();
+      if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + turn.place);
+      turn.next(sent_rows);
+    } else {
+      TW_UNROLL
+      for (int tile = 0; tile < tiles; ++tile) {
+        TW_UNROLL
+        for (int strip = 0; strip < strips; ++strip) stage(row[tile][strip], staged.at(Pixel(16 * tile) + K(8 * strip)));
+      }
+      __syncwarp();
+      TW_UNROLL
+      for (int i = 0; i < stores; ++i) {
+        const auto part_of_row = tw::load<shape::vector>(goals[i].from);
+        if (goals[i].inside) tw::store_global(goals[i].to + Output::offset(Y(o * shape::phases)), part_of_row);
+      }
+      __syncwarp();
+    }
+  }
+};
+
+// The warp that sends whole rows.
+TW_DEVICE void send(const Params& p, Sent sent, const Part& part, Gates gates) {
+  if (tw::arch::lane() != 0) return;
+  Turn turn = to_empty();
+  int before = -1;   // the place whose row is under way
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+    for (int o = 0; o < part.rows; ++o) {
+      tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
+      const Y y((part.first + o) * shape::phases + part.phase);
+      tw::arch::box_store(p.out, sent.at(Slot(turn.place)).address(), part.k.value, part.column.value, y.value,
+                          images_of(part, item).value);
+      tw::arch::bulk_commit();
+      tw::arch::bulk_wait_read<1>();
+      if (before >= 0) tw::arch::mbarrier_arrive(gates.empty + before);
+      before = turn.place;
+      turn.next(sent_rows);
+    }
+  }
+  tw::arch::bulk_wait_read<0>();
+}
+
+// ---- products --------------------------------------------------------------------------------------------------------------------
+
+// The products of one step's rows, for one tile: `s` is the step's first row, in its turn of `cycle`.
+struct Multiplier {
+  Reader reader;
+  Weighing weights;
+
+  // Adds a product to a sum, or to what sums begin with.
+  template <class Operand, class Weight>
+  TW_DEVICE void add(Sum& sum, const Operand& left, const Weight& right, const Sum& start, bool first) const {
+    tw::mma(sum, left, right, first ? start : sum);
+  }
+
+  TW_DEVICE void row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line, Pixel pixel, K k) const {
+    // An output row that meets no tap here, its only input row.
+    TW_UNROLL
+    for (int o = first_output(j); o <= last_output(j); ++o) {
+      if (up * j + shift - down * o >= taps) sums[place_of(o)][tile][strip] = weights.start[strip];
+    }
+    TW_UNROLL
+    for (int pair = 0; pair < pairs; ++pair) {
+      const auto left = read<Left>(reader.row(slot, line, pixel, 2 * pair + tw::arch::lane() / 16, k));
+      TW_UNROLL
+      for (int o = first_output(j); o <= last_output(j); ++o) {
+        const int r = up * j + shift - down * o;
+        if (r < taps) {
+          add(sums[place_of(o)][tile][strip], left, weights.of[strip][r][pair], weights.start[strip], j == first_input(o) && pair == 0);
+        }
+      }
+    }
+    if constexpr (odd && !tall) {
+      const auto left = read<LeftHalf>(reader.row(slot, line, pixel, cells_of_row - 1, k));
+      TW_UNROLL
+      for (int o = first_output(j); o <= last_output(j); ++o) {
+        const int r = up * j + shift - down * o;
+        if (r < taps) {
+          add(sums[place_of(o)][tile][strip], left, weights.last[strip][r], weights.start[strip], j == first_input(o) && pairs == 0);
+        }
+      }
+    }
+  }
+
+  // The cells that are left over of both rows, for output rows that meet both in one product.
+  TW_DEVICE void both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot, Pixel pixel, K k) const {
+    const auto left = read<Left>(reader.row(slot, Y(tw::arch::lane() / 16), pixel, cells_of_row - 1, k));
+    TW_UNROLL
+    for (int o = first_output(s); o <= last_output(s + 1); ++o) {
+      Sum& sum = sums[place_of(o)][tile][strip];
+      const int r = s - o;
+      const bool first = s + 1 == first_input(o) + (r >= 0) && pairs == 0;
+      if (r >= 0 && r + 1 < taps) {
+        add(sum, left, weights.both[strip][r], weights.start[strip], first);
+      } else {
+        LeftHalf half;
+        half.bits[0] = left.bits[r < 0 ? 2 : 0];
+        half.bits[1] = left.bits[r < 0 ? 3 : 1];
+        add(sum, half, weights.last[strip][r < 0 ? 0 : r], weights.start[strip], first);
+      }
+    }
+  }
+};
+
+// The warps that multiply.
+TW_DEVICE void multiply(const Part& part, const Multiplier& multiplier, Gates gates, Outlet& outlet) {
+  Sum sums[kept][tiles][strips];
+  const auto begin_with = [&](Sum (&row)[tiles][strips]) {
+    TW_UNROLL
+    for (int tile = 0; tile < tiles; ++tile) {
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) row[tile][strip] = multiplier.weights.start[strip];
+    }
+  };
+  Turn turn = to_empty();
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+    outlet.begin(images_of(part, item));
+    for (int o = 0; !part.live && o < part.rows; ++o) {
+      begin_with(sums[0]);
+      outlet.finish(o, sums[0]);
+    }
+    for (int base = 0; base < part.steps * plan::step; base += cycle) {
+      TW_UNROLL
+      for (int s = 0; s < cycle; s += plan::step) {
+        const int step = (base + s) / plan::step;
+        if (step >= part.steps) break;
+        if (step >= part.begin && step < part.end) {
+          tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
+          TW_UNROLL
+          for (int tile = 0; tile < tiles; ++tile) {
+            const Pixel pixel(outlet.first_pixel.value + 16 * tile + tw::arch::lane() % 16);
+            TW_UNROLL
+            for (int strip = 0; strip < strips; ++strip) {
+              const K k = outlet.first_strip + K(8 * strip);
+              TW_UNROLL
+              for (int line = 0; line < plan::step; ++line) {
+                multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line), pixel, k);
+              }
+              if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place), pixel, k);
+            }
+          }
+          // A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
+          __syncwarp();
+          if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
+          turn.next(plan::slots);
+        } else {
+          TW_UNROLL
+          for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
+            if (first_input(o) >= s) begin_with(sums[place_of(o)]);
+          }
+        }
+        TW_UNROLL
+        for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
+          if (last_input(o) < s + plan::step) outlet.finish(base * up / down + o, sums[place_of(o)]);
+        }
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Ring ring = shared.take<Ring>();
   using AllStaged = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
@@ -117,214 +439,33 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d(const __gr
   const AllStaged all_staged = plan::whole ? AllStaged{nullptr} : shared.take<AllStaged>();
   using Zeros = tw::Tensor<Held, tw::Packed<tw::Run<K, run>>>;
   const Zeros zeros = shared.take<Zeros>();
-  tw::arch::Mbarrier* const full = (tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken);
-  tw::arch::Mbarrier* const empty = full + plan::slots;
+  tw::arch::Mbarrier* const barriers = (tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken);
+  const Gates in{barriers, barriers + plan::slots}, out{in.empty + plan::slots, in.empty + plan::slots + sent_rows};
 
-  const int warp = threadIdx.x / 32, lane = tw::arch::lane();
+  const int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) {
     for (int i = 0; i < plan::slots; ++i) {
-      tw::arch::mbarrier_init(full + i, plan::bulk ? 1 : 32);
-      tw::arch::mbarrier_init(empty + i, plan::bulk ? warps : 32 * warps);
+      tw::arch::mbarrier_init(in.full + i, plan::bulk ? 1 : 32);
+      tw::arch::mbarrier_init(in.empty + i, plan::bulk ? warps : 32 * warps);
+    }
+    for (int i = 0; plan::whole && i < sent_rows; ++i) {
+      tw::arch::mbarrier_init(out.full + i, warps);
+      tw::arch::mbarrier_init(out.empty + i, 1);
     }
     tw::arch::fence_barrier_init();
   }
   if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
   __syncthreads();
 
-  // Which rows: those of one phase, every `phases`-th.
-  const auto block = Blocks::coords_of(blockIdx.x);
-  const N first_n(block.get<N>());
-  const int phase = block.get<Y>() % shape::phases, first = block.get<Y>() / shape::phases * plan::rows;
-  const int all_rows = (shape::out_height - phase + shape::phases - 1) / shape::phases;
-  const int rows = tw::minimum(plan::rows, all_rows - first);
-  const bool live = shape::live_phase < 0 || phase == shape::live_phase;
-  const int lines = live && rows > 0 ? (floor_of(down * (rows - 1) + window - 1 - shift, up) + 1 + plan::step - 1) / plan::step : 0;
-  const Y first_y(shape::pitch * down * first / up + phase * shape::phase_pitch + shape::origin_y);
-  const X first_x(block.get<X>() * shape::down_x / shape::up_x + shape::origin_x);
-  const K first_k(block.get<K>());
-
-  if (warp == warps) {
-    if (plan::bulk && lane != 0) return;
-    int slot = 0, parity = 1;
-    for (int line = 0; line < lines; ++line) {
-      tw::arch::mbarrier_wait(empty + slot, parity);
-      if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full + slot, plan::step * row_bytes);
-      for (int i = 0; i < plan::step; ++i) {
-        const Y y(first_y.value + (line * plan::step + i) * shape::pitch);
-        fetch(p, ring, Slot(slot), Y(i), first_n, y, first_x, C(first_k.value), full + slot);
-      }
-      if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full + slot);
-      if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full + slot);
-      if (++slot == plan::slots) slot = 0, parity ^= 1;
-    }
-    return;
-  }
+  const Part part = part_of(blockIdx.x);
+  if (warp == warps) return bring(p, ring, part, in);
+  if (plan::whole && warp > warps) return send(p, sent, part, out);
 
   const auto own = Warps::coords_of(warp);
   const Pixel first_pixel(own.get<Pixel>());
   const K first_strip(own.get<K>());
-  const Weights w{p.weights};
-  Right weights[strips][taps][pairs > 0 ? pairs : 1];
-  RightHalf last[strips][taps];
-  Right both[strips][taps];
-  Sum start[strips];   // what sums begin with
-  TW_UNROLL
-  for (int strip = 0; strip < strips; ++strip) {
-    const K k = first_k + first_strip + K(8 * strip);
-    TW_UNROLL
-    for (int r = 0; r < taps; ++r) {
-      TW_UNROLL
-      for (int pair = 0; pair < pairs; ++pair) take(weights[strip][r][pair], w, R(r), 2 * pair, k);
-      if constexpr (odd) take(last[strip][r], w, R(r), cells_of_row - 1, k);
-    }
-    if constexpr (tall) {
-      TW_UNROLL
-      for (int r = 0; r + 1 < taps; ++r) {
-        both[strip][r].bits[0] = last[strip][r].bits[0];
-        both[strip][r].bits[1] = last[strip][r + 1].bits[0];
-      }
-    }
-    TW_UNROLL
-    for (int i = 0; i < Sum::elements; ++i) {
-      const int channel = k.value + Sum::Map::column(lane, i);
-      start[strip].values[i] = shape::bias && channel < shape::channels ? p.bias[channel] : 0.0f;
-    }
-  }
-
-  Sum sums[kept][tiles][strips];
-  const Reader reader{ring, zeros.data};
-  const Staged staged{all_staged.at(Slot(warp)).address()};
-  const Output out{p.y + (long long)first_n.value * (Output::len / plan::images)};
-  Goal goals[stores];
-  TW_UNROLL
-  for (int i = 0; i < stores && !plan::whole; ++i) {
-    const auto at = Stored::coords_of(32 * i + lane);
-    const Pixel pixel(first_pixel.value + at.template get<Pixel>());
-    const auto to = Places::coords_of(pixel.value) + X(block.get<X>()) + Y(first * shape::phases + phase) + first_k + first_strip +
-                    K(at.template get<K>());
-    const bool there = pixel.value < pixels && first_n.value + to.template get<N>() < shape::images && out.contains(to);
-    goals[i] = {staged.at(at).address(), out.at(to).address(), there && 32 * i + lane < Stored::len};
-  }
-  int turn = 0;
-  // Output row `o` of the block is complete.
-  const auto finish = [&](int o, Sum (&row)[tiles][strips]) {
-    if (plan::whole && o >= 0 && o < rows) {
-      TW_UNROLL
-      for (int tile = 0; tile < tiles; ++tile) {
-        TW_UNROLL
-        for (int strip = 0; strip < strips; ++strip) {
-          stage(row[tile][strip], sent.at(Slot(turn) + first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
-        }
-      }
-      // The engine reads what all warps have written. Behind the barrier it has read all rows but the last one.
-      tw::arch::fence_proxy_async();
-      tw::arch::named_barrier_sync(1, 32 * warps);
-      if (threadIdx.x == 0) {
-        const Y y((first + o) * shape::phases + phase);
-        tw::arch::box_store(p.out, sent.at(Slot(turn)).address(), first_k.value, block.template get<X>(), y.value, first_n.value);
-        tw::arch::bulk_commit();
-        tw::arch::bulk_wait_read<1>();
-      }
-      if (++turn == sent_rows) turn = 0;
-    } else if (!plan::whole && o >= 0 && o < rows) {
-      TW_UNROLL
-      for (int tile = 0; tile < tiles; ++tile) {
-        TW_UNROLL
-        for (int strip = 0; strip < strips; ++strip) {
-          stage(row[tile][strip], staged.at(Pixel(16 * tile) + K(8 * strip)));
-        }
-      }
-      __syncwarp();
-      TW_UNROLL
-      for (int i = 0; i < stores; ++i) {
-        const auto part = tw::load<shape::vector>(goals[i].from);
-        if (goals[i].inside) tw::store_global(goals[i].to + Output::offset(Y(o * shape::phases)), part);
-      }
-      __syncwarp();
-    }
-  };
-
-  if (!live) {
-    TW_UNROLL
-    for (int tile = 0; tile < tiles; ++tile) {
-      TW_UNROLL
-      for (int strip = 0; strip < strips; ++strip) sums[0][tile][strip] = start[strip];
-    }
-    for (int o = 0; o < rows; ++o) finish(o, sums[0]);
-    if (plan::whole && threadIdx.x == 0) tw::arch::bulk_wait_read<0>();
-    return;
-  }
-
-  int slot = 0, parity = 0;
-  for (int base = 0; base < lines * plan::step; base += cycle) {
-    const int output = base * up / down;
-    TW_UNROLL
-    for (int s = 0; s < cycle; s += plan::step) {
-      if (base + s < lines * plan::step) {
-        tw::arch::mbarrier_wait(full + slot, parity);
-        TW_UNROLL
-        for (int tile = 0; tile < tiles; ++tile) {
-          const Pixel pixel(first_pixel.value + 16 * tile + lane % 16);
-          TW_UNROLL
-          for (int strip = 0; strip < strips; ++strip) {
-            const K k = first_strip + K(8 * strip);
-            TW_UNROLL
-            for (int line = 0; line < plan::step; ++line) {
-              const int j = s + line;
-              // An output row that meets no tap here, its only input row.
-              TW_UNROLL
-              for (int o = first_output(j); o <= last_output(j); ++o) {
-                if (up * j + shift - down * o >= taps) sums[place_of(o)][tile][strip] = start[strip];
-              }
-              TW_UNROLL
-              for (int pair = 0; pair < pairs; ++pair) {
-                const auto left = read<Left>(reader.row(Slot(slot), Y(line), pixel, 2 * pair + lane / 16, k));
-                TW_UNROLL
-                for (int o = first_output(j); o <= last_output(j); ++o) {
-                  Sum& sum = sums[place_of(o)][tile][strip];
-                  const int r = up * j + shift - down * o;
-                  if (r < taps) tw::mma(sum, left, weights[strip][r][pair], j == first_input(o) && pair == 0 ? start[strip] : sum);
-                }
-              }
-              if constexpr (odd && !tall) {
-                const auto left = read<LeftHalf>(reader.row(Slot(slot), Y(line), pixel, cells_of_row - 1, k));
-                TW_UNROLL
-                for (int o = first_output(j); o <= last_output(j); ++o) {
-                  Sum& sum = sums[place_of(o)][tile][strip];
-                  const int r = up * j + shift - down * o;
-                  if (r < taps) tw::mma(sum, left, last[strip][r], j == first_input(o) && pairs == 0 ? start[strip] : sum);
-                }
-              }
-            }
-            if constexpr (tall) {
-              const auto left = read<Left>(reader.row(Slot(slot), Y(lane / 16), pixel, cells_of_row - 1, k));
-              TW_UNROLL
-              for (int o = first_output(s); o <= last_output(s + 1); ++o) {
-                Sum& sum = sums[place_of(o)][tile][strip];
-                const int r = s - o;
-                const bool fresh = s + 1 == first_input(o) + (r >= 0) && pairs == 0;
-                if (r >= 0 && r + 1 < taps) {
-                  tw::mma(sum, left, both[strip][r], fresh ? start[strip] : sum);
-                } else {
-                  LeftHalf half;
-                  half.bits[0] = left.bits[r < 0 ? 2 : 0];
-                  half.bits[1] = left.bits[r < 0 ? 3 : 1];
-                  tw::mma(sum, half, last[strip][r < 0 ? 0 : r], fresh ? start[strip] : sum);
-                }
-              }
-            }
-          }
-        }
-        // A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
-        __syncwarp();
-        if (!plan::bulk || lane == 0) tw::arch::mbarrier_arrive(empty + slot);
-        if (++slot == plan::slots) slot = 0, parity ^= 1;
-        TW_UNROLL
-        for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
-          if (last_input(o) < s + plan::step) finish(output + o, sums[place_of(o)]);
-        }
-      }
-    }
-  }
-  if (plan::whole && threadIdx.x == 0) tw::arch::bulk_wait_read<0>();
+  Multiplier multiplier{{ring, zeros.data}, {}};
+  multiplier.weights.take_all(p, part.k + first_strip);
+  Outlet outlet{p, part, first_pixel, first_strip, sent, {plan::whole ? nullptr : all_staged.at(Slot(warp)).address()}, out, to_fill(), {}};
+  multiply(part, multiplier, in, outlet);
 }
