@@ -186,10 +186,10 @@ impl RowPlan {
         let RowConfig { strips, warp_strips, images, columns, tiles, step, slots, whole_rows, .. } = self.config;
         let (bytes, channels) = (self.problem.precision.bytes(), strips * STRIP);
         let row = (images * self.reach * channels).next_multiple_of(8 * channels) * bytes;
-        let ring = (slots * step - 1) * row + images * self.reach * channels * bytes;
+        let ring = slots * step * row;
         let handed = if whole_rows {
             let pixels = (images * columns).next_multiple_of(TILE * tiles);
-            let sent = ((SENT_ROWS - 1) * pixels.next_multiple_of(8) + pixels) * channels * bytes;
+            let sent = SENT_ROWS * pixels.next_multiple_of(8) * channels * bytes;
             ring.next_multiple_of(128 * self.span) + sent.next_multiple_of(128)
         } else {
             let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * bytes;

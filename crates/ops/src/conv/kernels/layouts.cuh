@@ -72,10 +72,11 @@ constexpr int warps_of_block = warps + 1 + plan::whole;   // and one that brings
 
 // Memory that swizzled copies leave, a row of the ring beginning where the pattern does.
 constexpr int row_elements = (plan::images * reach * channels + 8 * channels - 1) / (8 * channels) * (8 * channels);
-using Ring = tw::Tensor<Held,
-    tw::Swizzled<tw::Layout<tw::Axis<Slot, 1, plan::slots, plan::step * row_elements, false>,
-                            tw::Axis<Y, 1, plan::step, row_elements, false>,
-                            tw::Axis<N, 1, plan::images, reach * channels, false>,
+using Ring = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, plan::slots, plan::step * row_elements, false>,
+                                        tw::Axis<Y, 1, plan::step, row_elements, false>,
+                                        tw::Axis<C, 1, row_elements, 1, false>>>;
+using Row = tw::Tensor<Held,
+    tw::Swizzled<tw::Layout<tw::Axis<N, 1, plan::images, reach * channels, false>,
                             tw::Axis<X, 1, reach, channels, false>,
                             tw::Axis<C, 1, channels, 1, false>>,
                  run, plan::span>>;
@@ -86,10 +87,10 @@ using Staged = tw::Tensor<Held, tw::Layout<tw::Axis<K, 8, strips, (16 * tiles + 
 // What all warps hand to the copy engine where that stores whole rows: three of them, so that one is written while it reads another. Pixels
 // follow one another as in the box that it sends, and those that fill up the last tile lie behind it.
 constexpr int sent_pixels = 16 * tiles * warps_along, sent_row = (sent_pixels + 7) / 8 * 8 * channels, sent_rows = 3;
-using Sent = tw::Tensor<Held, tw::Swizzled<tw::Layout<tw::Axis<Slot, 1, sent_rows, sent_row, false>,
-                                                      tw::Axis<Pixel, 1, sent_pixels, channels, false>,
-                                                      tw::Axis<K, 1, channels, 1, false>>,
-                                           run, plan::span>>;
+using Sent = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, sent_rows, sent_row, false>, tw::Axis<K, 1, sent_row, 1, false>>>;
+using SentRow = tw::Tensor<Held, tw::Swizzled<tw::Layout<tw::Axis<Pixel, 1, sent_pixels, channels, false>,
+                                                         tw::Axis<K, 1, channels, 1, false>>,
+                                              run, plan::span>>;
 // What a warp stores by itself: lanes go along cells first.
 using Stored = tw::Tensor<Held, tw::Packed<tw::Run<Pixel, 16 * tiles>, tw::Run<K, strips * 8 / shape::vector, shape::vector>>>;
 using Output = tw::Tensor<Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::out_height>, tw::Run<X, shape::out_width>,

@@ -154,18 +154,39 @@ template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
   return left;
 }
 
-// Where a lane's row of 16 bytes begins: a pixel, a cell of the window's row.
+// Where this lane's rows of 16 bytes begin in a row of the ring: for two cells of a window's row side by side, and for the one that is
+// left over (the next row's too, where rows are paired). They are the same for every row.
 struct Reader {
   Ring ring;
   const Held* zeros;
+  int two[tiles][strips][pairs > 0 ? pairs : 1], one[tiles][strips];
 
-  TW_DEVICE const Held* row(Slot slot, Y y, Pixel pixel, int cell, K strip) const {
+  TW_DEVICE void prepare(Pixel first_pixel, K first_strip) {
+    const int lane = tw::arch::lane();
+    TW_UNROLL
+    for (int tile = 0; tile < tiles; ++tile) {
+      const auto at = Places::coords_of(first_pixel.value + 16 * tile + lane % 16);
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) {
+        const K k = first_strip + K(8 * strip);
+        TW_UNROLL
+        for (int pair = 0; pair < pairs; ++pair) two[tile][strip][pair] = offset(at, Y(0), 2 * pair + lane / 16, k);
+        one[tile][strip] = offset(at, Y(tall ? lane / 16 : 0), cells_of_row - 1, k);
+      }
+    }
+  }
+  TW_DEVICE const Held* row(Slot slot, Y y, int offset) const {
+    return shape::up_x > 1 && offset < 0 ? zeros : ring.at(slot + y).address() + offset;
+  }
+
+ private:
+  // Of a pixel, a cell of the window's row; less than nothing where a stride is undone and no column is read.
+  template <class At> TW_DEVICE static int offset(At at, Y y, int cell, K strip) {
     const int tap = cell / cells;
-    const auto at = Places::coords_of(pixel.value);
     const int column = at.template get<X>() * shape::down_x + tap * shape::spread_x - shape::shift_x;
-    if (shape::up_x > 1 && column % shape::up_x != 0) return zeros;
+    if (shape::up_x > 1 && column % shape::up_x != 0) return -1;
     const C channel(strip.value / strip_depth * strip_depth + cell % cells * run);
-    return ring.at(slot + y + N(at.template get<N>()) + X(column / shape::up_x) + channel).address();
+    return Ring::offset(y) + Row::offset(N(at.template get<N>()) + X(column / shape::up_x) + channel);
   }
 };
 
@@ -181,14 +202,15 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   constexpr int part = shape::vector;
   using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
   const Input from{p.x + (long long)n.value * Input::len / plan::images};
+  const Row row{ring.at(slot + line).address()};
   for (auto at : Parts::partition(tw::arch::lane(), 32)) {
     const auto source = at + x + c + y;
     const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;
     if constexpr (asynchronous) {
       constexpr int bytes = part * (int)sizeof(Held);
-      tw::arch::copy_async<bytes>(ring.at(slot + line + at).address(), inside ? from.at(source).address() : p.x, inside ? bytes : 0);
+      tw::arch::copy_async<bytes>(row.at(at).address(), inside ? from.at(source).address() : p.x, inside ? bytes : 0);
     } else {
-      *ring.at(slot + line + at) = inside ? from.at(source).load() : Held(0.0f);
+      *row.at(at) = inside ? from.at(source).load() : Held(0.0f);
     }
   }
 }
@@ -215,14 +237,8 @@ TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) 
 
 // ---- output rows -----------------------------------------------------------------------------------------------------------------
 
-// A strip's sums of 16 pixels, as they are stored.
-template <class At> TW_DEVICE void stage(Sum& sum, At at) {
-  if constexpr (sizeof(Held) == 2 && plan::bulk) {
-    sum.as<Element>().store(at);
-  } else {
-    sum.scatter(at);
-  }
-}
+// Whether matrices go to shared memory by one instruction.
+constexpr bool by_matrices = sizeof(Held) == 2 && plan::bulk;
 
 // What a lane stores of each row: from where, and to where in the block's first row, if there is such a place.
 struct Goal {
@@ -243,6 +259,27 @@ struct Outlet {
   Gates gates;
   Turn turn;
   Goal goals[stores];
+  int rows[tiles][strips];   // where this lane's row of a tile, or of it and the next, begins in a whole row
+
+  TW_DEVICE void prepare() {
+    const int lane = tw::arch::lane();
+    TW_UNROLL
+    for (int tile = 0; tile < tiles && plan::whole; ++tile) {
+      const Pixel pixel = first_pixel + Pixel(16 * tile + (tile + 1 < tiles ? lane : lane % 16));
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) rows[tile][strip] = SentRow::offset(pixel + first_strip + K(8 * strip));
+    }
+  }
+
+  // A strip's sums of 32 pixels, or of 16, by matrices: this lane's row of them begins at `row`.
+  template <class S> TW_DEVICE void stage(const S& sum, Held* row) {
+    tw::arch::stmatrix<2, false>(row, sum.template as<Element>().bits);
+  }
+  template <class S> TW_DEVICE void stage(const S& sum, const S& next, Held* row) {
+    const auto first = sum.template as<Element>(), second = next.template as<Element>();
+    const unsigned bits[] = {first.bits[0], first.bits[1], second.bits[0], second.bits[1]};
+    tw::arch::stmatrix<4, false>(row, bits);
+  }
 
   TW_DEVICE void begin(N first_n) {
     if constexpr (plan::whole) return;
@@ -260,15 +297,22 @@ struct Outlet {
   }
 
   // Output row `o` of the block is complete.
-  TW_DEVICE void finish(int o, Sum (&row)[tiles][strips]) {
+  template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      Held* const to = sent.at(Slot(turn.place)).address();
       TW_UNROLL
-      for (int tile = 0; tile < tiles; ++tile) {
+      for (int strip = 0; strip < strips; ++strip) {
         TW_UNROLL
-        for (int strip = 0; strip < strips; ++strip) {
-          stage(row[tile][strip], sent.at(Slot(turn.place) + first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
+        for (int tile = 0; tile < tiles; tile += by_matrices ? 2 : 1) {
+          if constexpr (!by_matrices) {
+            row[tile][strip].scatter(SentRow{to}.at(first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
+          } else if (tile + 1 < tiles) {
+            stage(row[tile][strip], row[tile + 1][strip], to + rows[tile][strip]);
+          } else {
+            stage(row[tile][strip], to + rows[tile][strip]);
+          }
         }
       }
       tw::arch::fence_proxy_async();
@@ -279,7 +323,14 @@ struct Outlet {
       TW_UNROLL
       for (int tile = 0; tile < tiles; ++tile) {
         TW_UNROLL
-        for (int strip = 0; strip < strips; ++strip) stage(row[tile][strip], staged.at(Pixel(16 * tile) + K(8 * strip)));
+        for (int strip = 0; strip < strips; ++strip) {
+          const auto to = staged.at(Pixel(16 * tile) + K(8 * strip));
+          if constexpr (by_matrices) {
+            row[tile][strip].template as<Element>().store(to);
+          } else {
+            row[tile][strip].scatter(to);
+          }
+        }
       }
       __syncwarp();
       TW_UNROLL
@@ -326,7 +377,7 @@ struct Multiplier {
     tw::mma(sum, left, right, first ? start : sum);
   }
 
-  TW_DEVICE void row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line, Pixel pixel, K k) const {
+  TW_DEVICE void row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line) const {
     // An output row that meets no tap here, its only input row.
     TW_UNROLL
     for (int o = first_output(j); o <= last_output(j); ++o) {
@@ -334,7 +385,7 @@ struct Multiplier {
     }
     TW_UNROLL
     for (int pair = 0; pair < pairs; ++pair) {
-      const auto left = read<Left>(reader.row(slot, line, pixel, 2 * pair + tw::arch::lane() / 16, k));
+      const auto left = read<Left>(reader.row(slot, line, reader.two[tile][strip][pair]));
       TW_UNROLL
       for (int o = first_output(j); o <= last_output(j); ++o) {
         const int r = up * j + shift - down * o;
@@ -344,7 +395,7 @@ struct Multiplier {
       }
     }
     if constexpr (odd && !tall) {
-      const auto left = read<LeftHalf>(reader.row(slot, line, pixel, cells_of_row - 1, k));
+      const auto left = read<LeftHalf>(reader.row(slot, line, reader.one[tile][strip]));
       TW_UNROLL
       for (int o = first_output(j); o <= last_output(j); ++o) {
         const int r = up * j + shift - down * o;
@@ -356,8 +407,8 @@ struct Multiplier {
   }
 
   // The cells that are left over of both rows, for output rows that meet both in one product.
-  TW_DEVICE void both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot, Pixel pixel, K k) const {
-    const auto left = read<Left>(reader.row(slot, Y(tw::arch::lane() / 16), pixel, cells_of_row - 1, k));
+  TW_DEVICE void both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot) const {
+    const auto left = read<Left>(reader.row(slot, Y(0), reader.one[tile][strip]));
     TW_UNROLL
     for (int o = first_output(s); o <= last_output(s + 1); ++o) {
       Sum& sum = sums[place_of(o)][tile][strip];
@@ -401,15 +452,13 @@ TW_DEVICE void multiply(const Part& part, const Multiplier& multiplier, Gates ga
           tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
           TW_UNROLL
           for (int tile = 0; tile < tiles; ++tile) {
-            const Pixel pixel(outlet.first_pixel.value + 16 * tile + tw::arch::lane() % 16);
             TW_UNROLL
             for (int strip = 0; strip < strips; ++strip) {
-              const K k = outlet.first_strip + K(8 * strip);
               TW_UNROLL
               for (int line = 0; line < plan::step; ++line) {
-                multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line), pixel, k);
+                multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
               }
-              if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place), pixel, k);
+              if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place));
             }
           }
           // A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
@@ -433,7 +482,7 @@ TW_DEVICE void multiply(const Part& part, const Multiplier& multiplier, Gates ga
 
 extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
-  const Ring ring = shared.take<Ring>();
+  const Ring ring = shared.take<Ring, 128 * plan::span>();
   using AllStaged = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
   const Sent sent = plan::whole ? shared.take<Sent, 128 * plan::span>() : Sent{nullptr};
   const AllStaged all_staged = plan::whole ? AllStaged{nullptr} : shared.take<AllStaged>();
@@ -465,7 +514,9 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   const Pixel first_pixel(own.get<Pixel>());
   const K first_strip(own.get<K>());
   Multiplier multiplier{{ring, zeros.data}, {}};
+  multiplier.reader.prepare(first_pixel, first_strip);
   multiplier.weights.take_all(p, part.k + first_strip);
-  Outlet outlet{p, part, first_pixel, first_strip, sent, {plan::whole ? nullptr : all_staged.at(Slot(warp)).address()}, out, to_fill(), {}};
+  Outlet outlet{p, part, first_pixel, first_strip, sent, {plan::whole ? nullptr : all_staged.at(Slot(warp)).address()}, out, to_fill(), {}, {}};
+  outlet.prepare();
   multiply(part, multiplier, in, outlet);
 }
