@@ -10,8 +10,6 @@ pub(crate) const STRIP: usize = 8;
 pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 const LONGEST_SIDE: usize = 256;
-/// Rows that wait to be stored whole.
-const SENT_ROWS: usize = 3;
 const MOST_THREADS: usize = 1024;
 /// 32-bit registers of a multiprocessor, and the most of a thread.
 const REGISTERS: usize = 65_536;
@@ -181,6 +179,11 @@ impl RowPlan {
         Ok(plan)
     }
 
+    /// Rows that wait to be stored whole: those of a step, and two more.
+    fn sent_rows(&self) -> usize {
+        (self.config.step * self.rows.up).div_ceil(self.rows.down) + 2
+    }
+
     /// What the kernel takes of shared memory, in the order in which it does.
     fn shared_bytes(&self) -> usize {
         let RowConfig { strips, warp_strips, images, columns, tiles, step, slots, whole_rows, .. } = self.config;
@@ -189,13 +192,13 @@ impl RowPlan {
         let ring = slots * step * row;
         let handed = if whole_rows {
             let pixels = (images * columns).next_multiple_of(TILE * tiles);
-            let sent = SENT_ROWS * pixels.next_multiple_of(8) * channels * bytes;
+            let sent = self.sent_rows() * pixels.next_multiple_of(8) * channels * bytes;
             ring.next_multiple_of(128 * self.span) + sent.next_multiple_of(128)
         } else {
             let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * bytes;
             ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
         };
-        handed + 128 + 16 * (slots + if whole_rows { SENT_ROWS } else { 0 })
+        handed + 128 + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 })
     }
 }
 

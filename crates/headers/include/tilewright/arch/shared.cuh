@@ -15,6 +15,17 @@ __device__ __forceinline__ unsigned char* shared_memory() {
 
 namespace arch {
 
+// The same pointer, which the compiler keeps in a register from here on: where it knows what it points to, it would rather work the
+// address out again at every use.
+#ifdef TILEWRIGHT_HOST
+template <class T> T* kept(T* p) { return p; }
+#else
+template <class T> __device__ __forceinline__ T* kept(T* p) {
+  asm("" : "+l"(p));
+  return p;
+}
+#endif
+
 // The address within the block's shared memory, as PTX wants it.
 #ifdef TILEWRIGHT_HOST
 inline unsigned shared_address(const void* p) { return (unsigned)((const unsigned char*)p - host::shared_memory()); }

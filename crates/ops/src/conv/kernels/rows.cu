@@ -58,6 +58,11 @@ TW_DEVICE Part part_of(int number) {
   return part;
 }
 
+// Whether there are output rows whose input rows all lie under the image.
+constexpr int last_row = (shape::out_height - 1) / shape::phases;
+constexpr bool rows_under_image =
+    shape::origin_y + shape::pitch * first_input(last_row) + (shape::phases - 1) * shape::phase_pitch >= shape::height;
+
 // The first of a block's images in its turn `item`, and whether there are any.
 TW_DEVICE N images_of(const Part& part, int item) { return part.n + N(item * plan::images); }
 TW_DEVICE bool there(N n) { return n.value < shape::images; }
@@ -154,7 +159,7 @@ template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
   return left;
 }
 
-// Where this lane's rows of 16 bytes begin in a row of the ring: for two cells of a window's row side by side, and for the one that is
+// Where this lane's rows of 16 bytes begin in a row of the ring, in bytes: for two cells of a window's row side by side, and for the one that is
 // left over (the next row's too, where rows are paired). They are the same for every row.
 struct Reader {
   Ring ring;
@@ -176,7 +181,7 @@ struct Reader {
     }
   }
   TW_DEVICE const Held* row(Slot slot, Y y, int offset) const {
-    return shape::up_x > 1 && offset < 0 ? zeros : ring.at(slot + y).address() + offset;
+    return shape::up_x > 1 && offset < 0 ? zeros : (const Held*)((const char*)ring.at(slot + y).address() + offset);
   }
 
  private:
@@ -186,7 +191,7 @@ struct Reader {
     const int column = at.template get<X>() * shape::down_x + tap * shape::spread_x - shape::shift_x;
     if (shape::up_x > 1 && column % shape::up_x != 0) return -1;
     const C channel(strip.value / strip_depth * strip_depth + cell % cells * run);
-    return Ring::offset(y) + Row::offset(N(at.template get<N>()) + X(column / shape::up_x) + channel);
+    return (int)sizeof(Held) * (Ring::offset(y) + Row::offset(N(at.template get<N>()) + X(column / shape::up_x) + channel));
   }
 };
 
@@ -248,7 +253,8 @@ struct Goal {
 };
 constexpr int stores = (Stored::len + 31) / 32;
 
-// A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends.
+// A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends, which hears of them when
+// `announce` is called, behind a fence.
 struct Outlet {
   const Params& p;
   const Part& part;
@@ -258,6 +264,7 @@ struct Outlet {
   Staged staged;
   Gates gates;
   Turn turn;
+  int announced;   // the place of the first row that the warp that sends has not heard of
   Goal goals[stores];
   int rows[tiles][strips];   // where this lane's row of a tile, or of it and the next, begins in a whole row
 
@@ -296,6 +303,14 @@ struct Outlet {
     }
   }
 
+  // One lane does, behind the warp's barrier.
+  TW_DEVICE void announce() {
+    while (plan::whole && announced != turn.place) {
+      if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + announced);
+      if (++announced == sent_rows) announced = 0;
+    }
+  }
+
   // Output row `o` of the block is complete.
   template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
@@ -315,9 +330,6 @@ struct Outlet {
           }
         }
       }
-      tw::arch::fence_proxy_async();
-      __syncwarp();
-      if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + turn.place);
       turn.next(sent_rows);
     } else {
       TW_UNROLL
@@ -427,58 +439,78 @@ struct Multiplier {
 };
 
 // The warps that multiply.
-TW_DEVICE void multiply(const Part& part, const Multiplier& multiplier, Gates gates, Outlet& outlet) {
+struct Worker {
+  const Part& part;
+  const Multiplier& multiplier;
+  Gates gates;
+  Outlet& outlet;
+  Turn turn;
   Sum sums[kept][tiles][strips];
-  const auto begin_with = [&](Sum (&row)[tiles][strips]) {
+
+  TW_DEVICE void begin_with(Sum (&row)[tiles][strips]) {
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) row[tile][strip] = multiplier.weights.start[strip];
     }
-  };
-  Turn turn = to_empty();
-  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
-    outlet.begin(images_of(part, item));
+  }
+
+  // All products of the step's rows, the first of which is row `s` of a cycle.
+  TW_DEVICE void products(int s) {
+    TW_UNROLL
+    for (int tile = 0; tile < tiles; ++tile) {
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) {
+        TW_UNROLL
+        for (int line = 0; line < plan::step; ++line) multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
+        if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place));
+      }
+    }
+  }
+
+  // What was read may be overwritten, and what was written may be sent: the copy engine does both, hence the fence. A lane speaks for its
+  // warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
+  TW_DEVICE void hand_over(bool read) {
+    if constexpr (plan::bulk) tw::arch::fence_proxy_async();
+    __syncwarp();
+    if (read && (!plan::bulk || tw::arch::lane() == 0)) tw::arch::mbarrier_arrive(gates.empty + turn.place);
+    if (read) turn.next(plan::slots);
+    outlet.announce();
+  }
+
+  // Step `step`, whose first row is row `s` of the cycle that begins with input row `base`.
+  TW_DEVICE void take(int step, int base, int s) {
+    const bool inside = step >= part.begin && step < part.end;
+    if (inside) {
+      tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
+      products(s);
+    }
+    TW_UNROLL
+    for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
+      if (rows_under_image && step >= part.end && first_input(o) >= s) begin_with(sums[place_of(o)]);
+      if (last_input(o) < s + plan::step) outlet.finish(base * up / down + o, sums[place_of(o)]);
+    }
+    hand_over(inside);
+  }
+
+  TW_DEVICE void images(N n) {
+    outlet.begin(n);
+    // What rows above the image leave of sums.
+    TW_UNROLL
+    for (int place = 0; place < kept; ++place) begin_with(sums[place]);
     for (int o = 0; !part.live && o < part.rows; ++o) {
-      begin_with(sums[0]);
       outlet.finish(o, sums[0]);
+      hand_over(false);
     }
     for (int base = 0; base < part.steps * plan::step; base += cycle) {
       TW_UNROLL
       for (int s = 0; s < cycle; s += plan::step) {
         const int step = (base + s) / plan::step;
-        if (step >= part.steps) break;
-        if (step >= part.begin && step < part.end) {
-          tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
-          TW_UNROLL
-          for (int tile = 0; tile < tiles; ++tile) {
-            TW_UNROLL
-            for (int strip = 0; strip < strips; ++strip) {
-              TW_UNROLL
-              for (int line = 0; line < plan::step; ++line) {
-                multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
-              }
-              if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place));
-            }
-          }
-          // A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
-          __syncwarp();
-          if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
-          turn.next(plan::slots);
-        } else {
-          TW_UNROLL
-          for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
-            if (first_input(o) >= s) begin_with(sums[place_of(o)]);
-          }
-        }
-        TW_UNROLL
-        for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
-          if (last_input(o) < s + plan::step) outlet.finish(base * up / down + o, sums[place_of(o)]);
-        }
+        if (step < part.steps) take(step, base, s);
       }
     }
   }
-}
+};
 
 extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
@@ -488,7 +520,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   const AllStaged all_staged = plan::whole ? AllStaged{nullptr} : shared.take<AllStaged>();
   using Zeros = tw::Tensor<Held, tw::Packed<tw::Run<K, run>>>;
   const Zeros zeros = shared.take<Zeros>();
-  tw::arch::Mbarrier* const barriers = (tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken);
+  tw::arch::Mbarrier* const barriers = tw::arch::kept((tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken));
   const Gates in{barriers, barriers + plan::slots}, out{in.empty + plan::slots, in.empty + plan::slots + sent_rows};
 
   const int warp = threadIdx.x / 32;
@@ -513,10 +545,11 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   const auto own = Warps::coords_of(warp);
   const Pixel first_pixel(own.get<Pixel>());
   const K first_strip(own.get<K>());
-  Multiplier multiplier{{ring, zeros.data}, {}};
+  Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {}};
   multiplier.reader.prepare(first_pixel, first_strip);
   multiplier.weights.take_all(p, part.k + first_strip);
-  Outlet outlet{p, part, first_pixel, first_strip, sent, {plan::whole ? nullptr : all_staged.at(Slot(warp)).address()}, out, to_fill(), {}, {}};
+  Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, {plan::whole ? nullptr : all_staged.at(Slot(warp)).address()}, out, to_fill(), 0, {}, {}};
   outlet.prepare();
-  multiply(part, multiplier, in, outlet);
+  Worker worker{part, multiplier, in, outlet, to_empty(), {}};
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images(images_of(part, item));
 }
