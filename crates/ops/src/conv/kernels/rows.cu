@@ -253,8 +253,8 @@ struct Goal {
 };
 constexpr int stores = (Stored::len + 31) / 32;
 
-// A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends, which hears of them when
-// `announce` is called, behind a fence.
+// A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends, which hears of them by
+// `announce`.
 struct Outlet {
   const Params& p;
   const Part& part;
@@ -303,12 +303,14 @@ struct Outlet {
     }
   }
 
-  // One lane does, behind the warp's barrier.
   TW_DEVICE void announce() {
-    while (plan::whole && announced != turn.place) {
+    if (!plan::whole || announced == turn.place) return;
+    tw::arch::fence_proxy_async();
+    __syncwarp();
+    do {
       if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + announced);
       if (++announced == sent_rows) announced = 0;
-    }
+    } while (plan::step * up > down && announced != turn.place);
   }
 
   // Output row `o` of the block is complete.
@@ -389,7 +391,9 @@ struct Multiplier {
     tw::mma(sum, left, right, first ? start : sum);
   }
 
-  TW_DEVICE void row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line) const {
+  // Both say what they loaded last.
+  TW_DEVICE unsigned row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line) const {
+    unsigned loaded = 0;
     // An output row that meets no tap here, its only input row.
     TW_UNROLL
     for (int o = first_output(j); o <= last_output(j); ++o) {
@@ -398,6 +402,7 @@ struct Multiplier {
     TW_UNROLL
     for (int pair = 0; pair < pairs; ++pair) {
       const auto left = read<Left>(reader.row(slot, line, reader.two[tile][strip][pair]));
+      loaded = left.bits[0];
       TW_UNROLL
       for (int o = first_output(j); o <= last_output(j); ++o) {
         const int r = up * j + shift - down * o;
@@ -408,6 +413,7 @@ struct Multiplier {
     }
     if constexpr (odd && !tall) {
       const auto left = read<LeftHalf>(reader.row(slot, line, reader.one[tile][strip]));
+      loaded = left.bits[0];
       TW_UNROLL
       for (int o = first_output(j); o <= last_output(j); ++o) {
         const int r = up * j + shift - down * o;
@@ -416,10 +422,11 @@ struct Multiplier {
         }
       }
     }
+    return loaded;
   }
 
   // The cells that are left over of both rows, for output rows that meet both in one product.
-  TW_DEVICE void both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot) const {
+  TW_DEVICE unsigned both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot) const {
     const auto left = read<Left>(reader.row(slot, Y(0), reader.one[tile][strip]));
     TW_UNROLL
     for (int o = first_output(s); o <= last_output(s + 1); ++o) {
@@ -435,6 +442,7 @@ struct Multiplier {
         add(sum, half, weights.last[strip][r < 0 ? 0 : r], weights.start[strip], first);
       }
     }
+    return left.bits[0];
   }
 };
 
@@ -455,42 +463,41 @@ struct Worker {
     }
   }
 
-  // All products of the step's rows, the first of which is row `s` of a cycle.
-  TW_DEVICE void products(int s) {
+  // All products of the step's rows, the first of which is row `s` of a cycle. What was loaded last.
+  TW_DEVICE unsigned products(int s) {
+    unsigned loaded = 0;
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         TW_UNROLL
-        for (int line = 0; line < plan::step; ++line) multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
-        if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place));
+        for (int line = 0; line < plan::step; ++line) loaded = multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
+        if constexpr (tall) loaded = multiplier.both(sums, tile, strip, s, Slot(turn.place));
       }
     }
+    return loaded;
   }
 
-  // What was read may be overwritten, and what was written may be sent: the copy engine does both, hence the fence. A lane speaks for its
-  // warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
-  TW_DEVICE void hand_over(bool read) {
-    if constexpr (plan::bulk) tw::arch::fence_proxy_async();
+  // The step's rows may be overwritten. A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look
+  // for races know that way alone.
+  TW_DEVICE void release(unsigned loaded) {
     __syncwarp();
-    if (read && (!plan::bulk || tw::arch::lane() == 0)) tw::arch::mbarrier_arrive(gates.empty + turn.place);
-    if (read) turn.next(plan::slots);
-    outlet.announce();
+    if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(tw::arch::behind(gates.empty + turn.place, loaded));
+    turn.next(plan::slots);
   }
 
   // Step `step`, whose first row is row `s` of the cycle that begins with input row `base`.
   TW_DEVICE void take(int step, int base, int s) {
-    const bool inside = step >= part.begin && step < part.end;
-    if (inside) {
+    if (step >= part.begin && step < part.end) {
       tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
-      products(s);
+      release(products(s));
     }
     TW_UNROLL
     for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
       if (rows_under_image && step >= part.end && first_input(o) >= s) begin_with(sums[place_of(o)]);
       if (last_input(o) < s + plan::step) outlet.finish(base * up / down + o, sums[place_of(o)]);
     }
-    hand_over(inside);
+    outlet.announce();
   }
 
   TW_DEVICE void images(N n) {
@@ -500,7 +507,7 @@ struct Worker {
     for (int place = 0; place < kept; ++place) begin_with(sums[place]);
     for (int o = 0; !part.live && o < part.rows; ++o) {
       outlet.finish(o, sums[0]);
-      hand_over(false);
+      outlet.announce();
     }
     for (int base = 0; base < part.steps * plan::step; base += cycle) {
       TW_UNROLL
