@@ -161,7 +161,8 @@ fn by_rows<T: Convolved>(
         block: threads,
         shared_bytes: ready.kernel.shared_bytes,
         cluster: None,
-        programmatic: false,
+        // The kernel waits for the one before it (`take_turn`), if it is compiled for devices that can.
+        programmatic: ready.function.target().arch.major >= 9,
         cooperative: false,
     };
     raw::launch(gpu, &ready.function, &config, &block)?;

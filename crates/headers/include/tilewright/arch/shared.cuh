@@ -26,17 +26,6 @@ template <class T> __device__ __forceinline__ T* kept(T* p) {
 }
 #endif
 
-// The same pointer, but not before `value` is there: what comes next at the pointer follows the load that brings the value. An arrival
-// at a barrier is otherwise seen to overtake matrices that the thread still loads, since the compiler waits for neither; who overwrites
-// them then comes too early. In grids with one block along z.
-#ifdef TILEWRIGHT_HOST
-template <class T> T* behind(T* p, unsigned) { return p; }
-#else
-template <class T> __device__ __forceinline__ T* behind(T* p, unsigned value) {
-  return (T*)((char*)p + (value & (gridDim.z - 1)));
-}
-#endif
-
 // The address within the block's shared memory, as PTX wants it.
 #ifdef TILEWRIGHT_HOST
 inline unsigned shared_address(const void* p) { return (unsigned)((const unsigned char*)p - host::shared_memory()); }

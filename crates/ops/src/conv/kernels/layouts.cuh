@@ -1,5 +1,6 @@
 // What the row kernel (rows.cu) goes by: dimensions, which rows meet which, and how everything lies in memory. The namespaces `shape` and
 // `plan`, sizes and how the work is divided, stand before this text.
+#include "tilewright/arch/grid.cuh"
 #include "tilewright/arch/tensor_map.cuh"
 #include "tilewright/arch/vector.cuh"
 #include "tilewright/fragment.cuh"

@@ -254,7 +254,7 @@ struct Goal {
 constexpr int stores = (Stored::len + 31) / 32;
 
 // A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends, which hears of them by
-// `announce`.
+// `announce`, behind a fence.
 struct Outlet {
   const Params& p;
   const Part& part;
@@ -304,13 +304,10 @@ struct Outlet {
   }
 
   TW_DEVICE void announce() {
-    if (!plan::whole || announced == turn.place) return;
-    tw::arch::fence_proxy_async();
-    __syncwarp();
-    do {
+    while (plan::whole && announced != turn.place) {
       if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + announced);
       if (++announced == sent_rows) announced = 0;
-    } while (plan::step * up > down && announced != turn.place);
+    }
   }
 
   // Output row `o` of the block is complete.
@@ -391,9 +388,7 @@ struct Multiplier {
     tw::mma(sum, left, right, first ? start : sum);
   }
 
-  // Both say what they loaded last.
-  TW_DEVICE unsigned row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line) const {
-    unsigned loaded = 0;
+  TW_DEVICE void row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line) const {
     // An output row that meets no tap here, its only input row.
     TW_UNROLL
     for (int o = first_output(j); o <= last_output(j); ++o) {
@@ -402,7 +397,6 @@ struct Multiplier {
     TW_UNROLL
     for (int pair = 0; pair < pairs; ++pair) {
       const auto left = read<Left>(reader.row(slot, line, reader.two[tile][strip][pair]));
-      loaded = left.bits[0];
       TW_UNROLL
       for (int o = first_output(j); o <= last_output(j); ++o) {
         const int r = up * j + shift - down * o;
@@ -413,7 +407,6 @@ struct Multiplier {
     }
     if constexpr (odd && !tall) {
       const auto left = read<LeftHalf>(reader.row(slot, line, reader.one[tile][strip]));
-      loaded = left.bits[0];
       TW_UNROLL
       for (int o = first_output(j); o <= last_output(j); ++o) {
         const int r = up * j + shift - down * o;
@@ -422,11 +415,10 @@ struct Multiplier {
         }
       }
     }
-    return loaded;
   }
 
   // The cells that are left over of both rows, for output rows that meet both in one product.
-  TW_DEVICE unsigned both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot) const {
+  TW_DEVICE void both(Sum (&sums)[kept][tiles][strips], int tile, int strip, int s, Slot slot) const {
     const auto left = read<Left>(reader.row(slot, Y(0), reader.one[tile][strip]));
     TW_UNROLL
     for (int o = first_output(s); o <= last_output(s + 1); ++o) {
@@ -442,7 +434,6 @@ struct Multiplier {
         add(sum, half, weights.last[strip][r < 0 ? 0 : r], weights.start[strip], first);
       }
     }
-    return left.bits[0];
   }
 };
 
@@ -463,41 +454,49 @@ struct Worker {
     }
   }
 
-  // All products of the step's rows, the first of which is row `s` of a cycle. What was loaded last.
-  TW_DEVICE unsigned products(int s) {
-    unsigned loaded = 0;
+  // All products of the step's rows, the first of which is row `s` of a cycle.
+  TW_DEVICE void products(int s) {
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         TW_UNROLL
-        for (int line = 0; line < plan::step; ++line) loaded = multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
-        if constexpr (tall) loaded = multiplier.both(sums, tile, strip, s, Slot(turn.place));
+        for (int line = 0; line < plan::step; ++line) multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
+        if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place));
       }
     }
-    return loaded;
   }
 
-  // The step's rows may be overwritten. A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look
-  // for races know that way alone.
-  TW_DEVICE void release(unsigned loaded) {
+  // What the step read may be overwritten, and what it wrote may be sent: both by the copy engine, hence the fence. It waits for matrices
+  // that are still on their way, too, which an arrival at a barrier overtakes. A lane speaks for its warp, or, where threads write to the
+  // ring, each for itself: tools that look for races know that way alone.
+  TW_DEVICE void hand_over(bool read) {
+    if constexpr (plan::bulk) {
+      tw::arch::fence_proxy_async();
+    } else {
+      __threadfence_block();
+    }
     __syncwarp();
-    if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(tw::arch::behind(gates.empty + turn.place, loaded));
-    turn.next(plan::slots);
+    if (read) {
+      if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
+      turn.next(plan::slots);
+    }
+    outlet.announce();
   }
 
   // Step `step`, whose first row is row `s` of the cycle that begins with input row `base`.
   TW_DEVICE void take(int step, int base, int s) {
-    if (step >= part.begin && step < part.end) {
+    const bool inside = step >= part.begin && step < part.end;
+    if (inside) {
       tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
-      release(products(s));
+      products(s);
     }
     TW_UNROLL
     for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
       if (rows_under_image && step >= part.end && first_input(o) >= s) begin_with(sums[place_of(o)]);
       if (last_input(o) < s + plan::step) outlet.finish(base * up / down + o, sums[place_of(o)]);
     }
-    outlet.announce();
+    hand_over(inside);
   }
 
   TW_DEVICE void images(N n) {
@@ -507,7 +506,7 @@ struct Worker {
     for (int place = 0; place < kept; ++place) begin_with(sums[place]);
     for (int o = 0; !part.live && o < part.rows; ++o) {
       outlet.finish(o, sums[0]);
-      outlet.announce();
+      hand_over(false);
     }
     for (int base = 0; base < part.steps * plan::step; base += cycle) {
       TW_UNROLL
@@ -544,6 +543,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   }
   if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
   __syncthreads();
+  tw::arch::take_turn();
 
   const Part part = part_of(blockIdx.x);
   if (warp == warps) return bring(p, ring, part, in);
