@@ -16,7 +16,8 @@ mod tile;
 pub use block::Block;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use image::{Image, image_for};
-pub use raw::memory::{Matrix, MatrixMut, Row, RowMut};
+pub use raw::matrix::{Matrix, MatrixMut};
+pub use raw::memory::{Row, RowMut};
 #[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
 pub use raw::simulator::{simulate, simulated};
 pub use raw::word::{Element, Vector};

@@ -3,7 +3,9 @@
 use crate::block::Block;
 use crate::declaration::tiles;
 use crate::dims::{C, C32, N, N8};
-use crate::raw::memory::{Matrix, MatrixMut, Row};
+use crate::raw::matrix::{Matrix, MatrixMut};
+use crate::raw::memory::Row;
+use crate::registers::each;
 use tilewright_dims::tensor;
 use tilewright_macros::scalar_fn_of_scalar as scalar_fn;
 use tilewright_scalar::Float;
@@ -14,8 +16,15 @@ pub mod functions;
 /// Threads of a block.
 pub const THREADS: i32 = 256;
 
+/// Elements of a vector.
+const V: usize = 4;
+const ROWS: i32 = 32;
+const COLUMNS: i32 = 128;
+
 tensor!(Threads: u8, [N: 8, C: 32]);
 tensor!(Covered: u8, [N: 32, C: 128]);
+// The same block in vectors.
+tensor!(VectorThreads: u8, [N: 8, C/4: 32]);
 
 /// Blocks for `N` samples of `C` channels.
 pub fn blocks(n: i64, c: i64) -> i64 {
@@ -24,8 +33,9 @@ pub fn blocks(n: i64, c: i64) -> i64 {
 }
 
 /// `y[n, c] = f(x[n, c] * scale[c] + shift[c])`: operands that lack a dimension do not vary along it. A block computes 32 samples of
-/// 128 channels.
+/// 128 channels: in vectors where all of them are there and aligned, else element by element.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "the compiler unrolls this, and keeps what it indexes in registers")]
 pub fn map<B: Block>(
     block: B,
     f: impl Fn(f32) -> f32,
@@ -41,6 +51,22 @@ pub fn map<B: Block>(
     let (x, y) = (x.corner(corner), y.corner(corner));
     let (scale, shift) = (scale.from(corner.get::<C>().0.into()), shift.from(corner.get::<C>().0.into()));
 
+    const VECTORS: i32 = COLUMNS / V as i32;
+    if let (Some(x), Some(y), Some(scale), Some(shift)) = (
+        x.panel::<V, ROWS, COLUMNS>(),
+        y.panel::<V, ROWS, COLUMNS>(),
+        scale.vectors::<V, VECTORS>(),
+        shift.vectors::<V, VECTORS>(),
+    ) {
+        let own = VectorThreads::coords_of(block.thread::<THREADS>());
+        let channels = own.get::<C>().fold::<4>();
+        let read: [[f32; V]; 4] = each(|step| x.get(own + N8(step as i32)));
+        let (scale, shift) = (scale.get(channels), shift.get(channels));
+        for step in 0..4 {
+            y.set(own + N8(step as i32), each(|i| f(Float::mul_add(read[step][i], scale[i], shift[i]))));
+        }
+        return;
+    }
     let own = Threads::coords_of(block.thread::<THREADS>());
     for c in C32(0).until(C32(4)) {
         let at = own + c;

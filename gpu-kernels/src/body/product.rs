@@ -4,7 +4,7 @@
 use crate::block::Block;
 use crate::declaration::tiles;
 use crate::dims::{I, J, K};
-use crate::raw::memory::{Matrix, MatrixMut};
+use crate::raw::matrix::{Matrix, MatrixMut};
 use crate::raw::word::Vector;
 use crate::registers::each;
 use crate::tile::Tile;

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::declaration::tiles;
 use crate::dims::{X, X8, Y, Y8};
-use crate::raw::memory::{Matrix, MatrixMut};
+use crate::raw::matrix::{Matrix, MatrixMut};
 use crate::raw::word::Element;
 use crate::registers::each;
 use crate::tile::Tile;

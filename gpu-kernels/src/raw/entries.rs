@@ -1,7 +1,8 @@
 //! The entries of the kernels: sizes of the dimensions first, in 64 bits, then the parameters.
 
 use super::device::Device;
-use super::memory::{Matrix, MatrixMut, Row, RowMut};
+use super::matrix::{Matrix, MatrixMut};
+use super::memory::{Row, RowMut};
 use crate::body;
 
 /// The type of a parameter in the entry's signature.

@@ -6,6 +6,7 @@ mod by_hand;
 mod device;
 #[cfg(target_arch = "nvptx64")]
 mod entries;
+pub mod matrix;
 pub mod memory;
 #[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
 pub mod simulator;

@@ -3,7 +3,8 @@
 //! Shared memory begins as all ones, what lies outside is refused, and a barrier that a thread never reaches is an error and no hang.
 //! The bodies are the very functions that a GPU runs; what stands in for the GPU is [`Simulated`] alone.
 
-use super::memory::{Matrix, MatrixMut, Row, RowMut};
+use super::matrix::{Matrix, MatrixMut};
+use super::memory::{Row, RowMut};
 use crate::block::Block;
 use crate::body;
 use crate::raw::word::Word;
