@@ -154,7 +154,7 @@ impl Clock {
     }
 
     /// Microseconds between an event before and one after what `queue` queues, behind a busy device.
-    fn between_events(&self, busy_us: f64, queue: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+    pub fn between_events(&self, busy_us: f64, queue: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
         let stream = self.gpu.stream();
         self.spin.launch(busy_us)?;
         let begin = stream.record()?;

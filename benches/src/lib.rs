@@ -8,8 +8,10 @@ pub mod machine;
 pub mod pipelines;
 pub mod report;
 pub mod session;
+pub mod shapes;
 pub mod suites;
 pub mod table;
+pub mod tuning;
 
 /// A result whose error is shown and never matched on.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -5,3 +5,4 @@ mod data;
 mod fuse;
 mod kernels;
 mod results;
+mod tuning;

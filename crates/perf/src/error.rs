@@ -100,6 +100,14 @@ pub enum Error {
         /// How many models there are, of other operations.
         known: usize,
     },
+    /// A row that its operation cannot read, or a configuration that is illegal.
+    #[error("{op}: {why}; leave this row out")]
+    Refused {
+        /// The operation.
+        op: &'static str,
+        /// What is wrong.
+        why: String,
+    },
     /// Nothing to choose from, or nothing to learn from.
     #[error("{what}: {found} given, at least {least} needed")]
     TooFew {

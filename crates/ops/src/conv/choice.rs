@@ -19,7 +19,7 @@ pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<
     plans(problem, pass, sm).iter().map(|plan| plan.config).collect()
 }
 
-fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
+pub(super) fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
     let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
     let channels = problem.channels();
     let mut heights: Vec<usize> = ROWS.into_iter().filter(|r| *r < rows.phase_len()).collect();
@@ -115,12 +115,12 @@ mod fitted {
 }
 
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
-fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
+pub(super) fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     use fitted::*;
     let RowConfig { strips, images, items, rows, tiles, step, slots, warp_strips, columns, whole_rows } = plan.config;
     let (taps, bytes) = (plan.rows.taps as f64, plan.problem.precision.bytes());
     let resident = resident(plan);
-    let lines = (plan.rows.down * rows + plan.rows.taps - 1).div_ceil(plan.rows.up).next_multiple_of(step);
+    let lines = plan.lines();
 
     let (cell, row) = (strips * STRIP * bytes, images * plan.reach * strips * STRIP * bytes);
     let reading = if cell.is_multiple_of(32) { 1.0 } else { 1.0 + ODD_READ / cell as f64 };
@@ -131,7 +131,7 @@ fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     let under_way = (resident * (slots - 1) * step * row) as f64;
     let memory = (read + written) / (BYTES * (under_way / UNDER_WAY).min(1.0));
 
-    let cells = plan.columns.taps * plan.problem.group_width.max(STRIP) * bytes / 16;
+    let cells = plan.cells();
     let products_of_line = taps / plan.rows.down as f64 * ((cells / 2) as f64 + (cells % 2) as f64 * HALF_PRODUCT);
     let products = lines as f64 * products_of_line;
     let parts = (tiles * warp_strips) as f64;
@@ -154,4 +154,23 @@ fn resident(plan: &RowPlan) -> usize {
     let threads = 32 * plan.block_warps;
     let registers = plan.registers.next_multiple_of(8) * threads;
     (228_000 / (plan.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
+}
+
+impl RowPlan {
+    /// Read rows of a block, up to whole steps.
+    pub(super) fn lines(&self) -> usize {
+        let lines = (self.rows.down * self.config.rows + self.rows.taps - 1).div_ceil(self.rows.up);
+        lines.next_multiple_of(self.config.step)
+    }
+
+    /// Cells of 16 bytes that the taps of a row have.
+    fn cells(&self) -> usize {
+        self.columns.taps * self.problem.group_width.max(STRIP) * self.problem.precision.bytes() / 16
+    }
+
+    /// Products of two cells of a tile and a strip, in one block's read rows.
+    pub(super) fn products(&self) -> f32 {
+        let of_line = self.rows.taps as f32 / self.rows.down as f32 * self.cells().div_ceil(2) as f32;
+        self.lines() as f32 * of_line
+    }
 }

@@ -121,6 +121,19 @@ fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
     Ok((ready, Known::Nothing(origin)))
 }
 
+/// Compiles the kernel of a forward pass without bias, or of an input's gradient, under a configuration, or finds it in the cache: a
+/// later call has it. Needs no GPU; any thread may. Refuses configurations that do not fit the problem.
+pub fn compile_rows(
+    problem: &Problem,
+    pass: Pass,
+    config: RowConfig,
+    sm: Multiprocessor,
+    arch: Arch,
+) -> Result<(), Error> {
+    let kernel = row_kernel(problem, pass, config, sm, false).map_err(ConvError::from)?;
+    KernelSource::new(&kernel.text).name(pass_file(pass)).compile(arch).map(drop)
+}
+
 /// What a pass's source is called in messages.
 fn pass_file(pass: Pass) -> &'static str {
     match pass {

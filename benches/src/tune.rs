@@ -1,0 +1,150 @@
+//! Measures configurations of convolutions on this machine's GPU and appends them to data sets, for `cargo xtask train`.
+//!
+//! Runs without cargo. Rows that the data sets have are not measured again, so that many short runs add up.
+#![allow(clippy::print_stdout, reason = "the table is this program's output")]
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tilewright_benches::Result;
+use tilewright_benches::session::Session;
+use tilewright_benches::tuning::compiling::Compiling;
+use tilewright_benches::tuning::gauge::Gauge;
+use tilewright_benches::tuning::plan::{Group, List, Sampling, planned};
+use tilewright_benches::tuning::timing::{Timed, time};
+use tilewright_ops::Gpu;
+use tilewright_ops::conv::{Multiprocessor, RowOperation};
+use tilewright_perf::dataset::{self, Row};
+use tilewright_perf::training::Operation;
+
+/// Measures a planned sample of configurations.
+#[derive(Parser)]
+struct Options {
+    /// The operation.
+    #[arg(long, default_value = "conv2d", value_parser = ["conv2d"])]
+    op: String,
+    /// For how long: seconds, or `10m`.
+    #[arg(long, default_value = "10m", value_parser = seconds)]
+    budget: u64,
+    /// Which shapes.
+    #[arg(long, value_enum, default_value = "training")]
+    list: List,
+    /// Where the data sets are.
+    #[arg(long, default_value = "crates/perf/data")]
+    data: PathBuf,
+    /// How many of each shape and pass: those that the estimate expects to be fastest.
+    #[arg(long, default_value_t = 8)]
+    best: usize,
+    /// How many more, at random among the 400 that it expects to be fastest.
+    #[arg(long, default_value_t = 12)]
+    near: usize,
+    /// How many more, at random among all.
+    #[arg(long, default_value_t = 4)]
+    random: usize,
+    /// Only so many shapes and passes.
+    #[arg(long)]
+    groups: Option<usize>,
+    /// Threads that compile; all cores but one if it is not given.
+    #[arg(long)]
+    threads: Option<usize>,
+}
+
+fn seconds(text: &str) -> std::result::Result<u64, String> {
+    let (number, unit) = match text.strip_suffix('m') {
+        Some(minutes) => (minutes, 60),
+        None => (text.strip_suffix('s').unwrap_or(text), 1),
+    };
+    number.parse::<u64>().map(|number| number * unit).map_err(|error| format!("{error}; write 300, 300s or 5m"))
+}
+
+fn main() -> ExitCode {
+    match measure(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(options: &Options) -> Result<()> {
+    let begin = Instant::now();
+    let session = Session::open(true)?;
+    let file = options.data.join(options.list.file(RowOperation.name()));
+    let known = dataset::read(&file)?;
+    let sampling = Sampling { best: options.best, near: options.near, random: options.random };
+    let (sm, multiprocessors) = (Multiprocessor::of(&session.gpu), session.gpu.device().multiprocessors() as usize);
+    let mut groups = planned(options.list, sampling, sm, multiprocessors, &known)?;
+    groups.truncate(options.groups.unwrap_or(usize::MAX));
+    let total: usize = groups.iter().map(|group| group.configs.len()).sum();
+    println!(
+        "{}: {} rows there, {total} to measure, of {} shapes and passes",
+        file.display(),
+        known.len(),
+        groups.len()
+    );
+    println!("planned in {:.1} s", begin.elapsed().as_secs_f64());
+
+    let deadline = begin + Duration::from_secs(options.budget);
+    let threads = options.threads.unwrap_or_else(|| tilewright_benches::machine::cores().saturating_sub(1).max(1));
+    let gauge = Gauge::start();
+    let mut compiling = Compiling::start(&groups, &session.gpu, threads, deadline);
+    let bar = ProgressBar::new(total as u64);
+    bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} {msg}")?);
+    let (mut lines, mut rows) = (Vec::new(), 0);
+    for (index, group) in groups.iter().enumerate() {
+        bar.set_message(group.name());
+        // Of a group that was not compiled to its end what there is.
+        let compiled = compiling.wait(index);
+        if compiled.is_empty() {
+            break;
+        }
+        match time(&session, group, &compiled) {
+            Ok(timed) => {
+                rows += timed.len();
+                dataset::append(&file, &rows_of(group, &timed, &session.gpu, &gauge))?;
+                lines.push(line(group, &timed));
+            }
+            Err(error) => eprintln!("{}: {error}", group.name()),
+        }
+        bar.inc(group.configs.len() as u64);
+        if Instant::now() > deadline {
+            break;
+        }
+    }
+    compiling.stop();
+    bar.finish_and_clear();
+    println!("shape and pass | measured | best us | estimate's us | regret | best configuration");
+    lines.iter().for_each(|line| println!("{line}"));
+    println!("{rows} rows in {:.1} s; operands rotate, so that L2 holds none", begin.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn rows_of(group: &Group, timed: &[Timed], gpu: &Gpu, gauge: &Gauge) -> Vec<Row> {
+    let (clock_mhz, power_w) = gauge.read();
+    let problem = RowOperation::problem(&group.problem, group.pass);
+    let row = |timed: &Timed| Row {
+        op: RowOperation.name().to_owned(),
+        problem: problem.clone(),
+        configuration: RowOperation::configuration(&timed.config),
+        device: gpu.device().name().to_owned(),
+        clock_mhz,
+        power_w,
+        median_us: timed.median_us,
+        spread: timed.spread,
+    };
+    timed.iter().map(row).collect()
+}
+
+/// A line of the table: the best of those measured, and what the estimate would have taken.
+fn line(group: &Group, timed: &[Timed]) -> String {
+    let Some(best) = timed.iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us)) else {
+        return format!("{} | 0", group.name());
+    };
+    let taken = timed.iter().find(|timed| timed.config == group.estimated).map(|timed| timed.median_us);
+    let regret = taken.map_or("-".into(), |us| format!("{:.1} %", 100.0 * (us / best.median_us - 1.0)));
+    let taken = taken.map_or("-".into(), |us| format!("{us:.1}"));
+    format!("{} | {} | {:.1} | {taken} | {regret} | {:?}", group.name(), timed.len(), best.median_us, best.config)
+}

@@ -1,0 +1,131 @@
+//! Device times of the configurations of a group.
+
+use super::plan::Group;
+use crate::clock::median;
+use crate::session::Session;
+use crate::{Result, shapes};
+use tilewright_dims::{Dims, dims};
+use tilewright_expr::{bf16, f16};
+use tilewright_ops::conv::{Config, Convolved, Pass, Precision, RowConfig, conv2d_grad_input_into, conv2d_into};
+use tilewright_ops::{Device, Tensor};
+
+dims! {
+    /// Images.
+    N,
+    /// Rows.
+    H,
+    /// Columns.
+    W,
+    /// Channels.
+    C,
+    /// Channels of the result.
+    K,
+    /// Rows of taps.
+    R,
+    /// Columns of taps.
+    S,
+}
+
+/// A configuration with its time.
+#[derive(Clone, Copy, Debug)]
+pub struct Timed {
+    /// The configuration.
+    pub config: RowConfig,
+    /// The median of its times, in microseconds.
+    pub median_us: f32,
+    /// From the shortest time to the longest, per median.
+    pub spread: f32,
+}
+
+/// How long the calls between two events take together, in microseconds, and how often each configuration has its turn.
+const SPAN_US: f64 = 1000.0;
+const ROUNDS: usize = 5;
+/// Host time of a call, at most, in microseconds; the device is kept busy for as long.
+const QUEUED_US: f64 = 8.0;
+
+/// Times configurations in turns, so that what changes meanwhile changes all. Those that cannot be launched are told and left out.
+pub fn time(session: &Session, group: &Group, configs: &[RowConfig]) -> Result<Vec<Timed>> {
+    match group.problem.precision {
+        Precision::F16 => Operands::new(session, group, f16::from_f32)?.time(session, group, configs),
+        Precision::Bf16 => Operands::new(session, group, bf16::from_f32)?.time(session, group, configs),
+        Precision::F32 => Operands::new(session, group, |value| value)?.time(session, group, configs),
+    }
+}
+
+/// Sets of operands that are together more than L2 holds.
+struct Operands<T> {
+    x: Vec<Tensor<T, (N, H, W, C)>>,
+    y: Vec<Tensor<T, (N, H, W, K)>>,
+    w: Tensor<T, (K, R, S, C)>,
+}
+
+impl<T: Convolved> Operands<T> {
+    fn new(session: &Session, group: &Group, of: fn(f32) -> T) -> Result<Self> {
+        let problem = &group.problem;
+        let sets = session.sets(problem.bytes(group.pass) as usize);
+        let device = &session.device;
+        let x = copies(problem.input_extents(), of, sets, device)?;
+        let y = copies(problem.output_extents(), of, sets, device)?;
+        let w = copies(problem.weight_extents(), of, 1, device)?.remove(0);
+        Ok(Self { x, y, w })
+    }
+
+    fn call(&mut self, group: &Group, config: RowConfig, turn: usize) -> Result<()> {
+        let (params, turn) = (shapes::params(&group.problem).config(Config::rows(config)), turn % self.x.len());
+        match group.pass {
+            Pass::Forward => conv2d_into(&mut self.y[turn], &self.x[turn], &self.w, &params)?,
+            Pass::GradInput => conv2d_grad_input_into(&mut self.x[turn], &self.y[turn], &self.w, &params)?,
+            Pass::GradWeight => return Err("the weights' gradient has configurations of its own".into()),
+        }
+        Ok(())
+    }
+
+    fn time(&mut self, session: &Session, group: &Group, configs: &[RowConfig]) -> Result<Vec<Timed>> {
+        let mut turn = 0;
+        let mut span = |config: RowConfig, count: usize| -> Result<f64> {
+            let mut queue = || {
+                (0..count).try_for_each(|_| {
+                    turn += 1;
+                    self.call(group, config, turn)
+                })
+            };
+            let us = session.clock.between_events(QUEUED_US * count as f64 + 50.0, &mut queue)?;
+            Ok(us / count as f64)
+        };
+        let mut runs: Vec<(RowConfig, usize, Vec<f64>)> = Vec::new();
+        for config in configs {
+            // The first one loads the kernel.
+            match span(*config, 1).and_then(|_| span(*config, 3)) {
+                Ok(us) => runs.push((*config, ((SPAN_US / us) as usize).clamp(2, 64), Vec::new())),
+                Err(error) => eprintln!("{} {config:?}: {error}", group.name()),
+            }
+        }
+        for _ in 0..ROUNDS {
+            for (config, count, times) in &mut runs {
+                times.push(span(*config, *count)?);
+            }
+        }
+        Ok(runs.into_iter().map(|(config, _, times)| timed(config, times)).collect())
+    }
+}
+
+fn timed(config: RowConfig, times: Vec<f64>) -> Timed {
+    let (low, high) = times.iter().fold((f64::INFINITY, 0.0f64), |(low, high), us| (low.min(*us), high.max(*us)));
+    let median_us = median(times);
+    Timed { config, median_us: median_us as f32, spread: ((high - low) / median_us) as f32 }
+}
+
+/// Tensors on the device with the same pseudo-random values in -0.5..0.5; they repeat, since times do not depend on them.
+fn copies<T: Convolved, L: Dims>(
+    extents: [usize; 4],
+    of: fn(f32) -> T,
+    count: usize,
+    device: &Device,
+) -> Result<Vec<Tensor<T, L>>> {
+    const PERIOD: u32 = 65_521;
+    let value = |at: u32| of((at.wrapping_mul(0x9e37_79b1) >> 8) as f32 / (1 << 24) as f32 - 0.5);
+    let period: Vec<T> = (0..PERIOD).map(value).collect();
+    let values = period.iter().copied().cycle().take(extents.iter().product()).collect();
+    let host = Tensor::from_vec(extents, values)?;
+    (0..count).map(|_| Ok(host.to(device)?)).collect()
+}

@@ -1,0 +1,87 @@
+//! What is tuned: two lists of shapes that have nothing to do with each other, and a sample that stays the same.
+
+use std::collections::HashSet;
+use tilewright_benches::shapes::{held_out, training};
+use tilewright_benches::tuning::plan::{List, Sampling, planned};
+use tilewright_ops::conv::{Multiprocessor, Problem, RowOperation};
+use tilewright_perf::dataset::Row;
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Features};
+
+const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+const SAMPLING: Sampling = Sampling { best: 2, near: 2, random: 1 };
+
+fn are_close(a: usize, b: usize) -> bool {
+    10 * a.abs_diff(b) <= a.max(b)
+}
+
+fn are_twins(a: &Problem, b: &Problem) -> bool {
+    (a.group_width, a.kernel) == (b.group_width, b.kernel)
+        && are_close(a.height, b.height)
+        && are_close(a.width, b.width)
+        && are_close(a.channels(), b.channels())
+}
+
+#[test]
+fn no_shape_that_is_held_out_is_trained_on_nor_a_near_twin_of_one() {
+    let (trained, held) = (training().unwrap(), held_out().unwrap());
+    assert!(trained.len() >= 60 && held.len() >= 25, "{} and {}", trained.len(), held.len());
+    assert_eq!(trained.iter().chain(&held).collect::<HashSet<_>>().len(), trained.len() + held.len());
+    for held in &held {
+        let twin = trained.iter().find(|trained| are_twins(trained, held));
+        assert_eq!(twin, None, "{held:?}");
+        let alike = trained.iter().find(|it| (it.height, it.channels()) == (held.height, held.channels()));
+        assert_eq!(alike, None, "{held:?}");
+    }
+    // What training has to cover.
+    for width in [1, 4, 8, 16] {
+        assert!(trained.iter().any(|it| it.group_width == width) && held.iter().any(|it| it.group_width == width));
+    }
+}
+
+#[test]
+fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
+    let plan = |known: &[Row]| planned(List::HeldOut, SAMPLING, SM, 132, known).unwrap();
+    let groups = plan(&[]);
+    assert_eq!(groups.len(), 2 * held_out().unwrap().len());
+    assert!(groups == plan(&[]));
+    let group = &groups[7];
+    assert_eq!((group.configs.len(), group.configs[0]), (5, group.estimated));
+    let row = Row {
+        op: RowOperation.name().into(),
+        problem: RowOperation::problem(&group.problem, group.pass),
+        configuration: RowOperation::configuration(&group.configs[0]),
+        device: "a GPU".into(),
+        clock_mhz: 0.0,
+        power_w: 0.0,
+        median_us: 1.0,
+        spread: 0.0,
+    };
+    let rest = plan(&[row]);
+    let again = rest.iter().find(|it| (it.problem, it.pass) == (group.problem, group.pass)).unwrap();
+    assert_eq!(again.configs, group.configs[1..]);
+}
+
+#[test]
+fn names_give_problems_and_configurations_back_and_every_work_has_features() {
+    let device = DeviceFacts::h200();
+    let features: Features = RowOperation.features().unwrap();
+    for group in planned(List::HeldOut, SAMPLING, SM, 132, &[]).unwrap() {
+        let problem = RowOperation::problem(&group.problem, group.pass);
+        assert_eq!(RowOperation::of_problem(&problem).unwrap(), (group.problem, group.pass));
+        for config in &group.configs {
+            let configuration = RowOperation::configuration(config);
+            assert_eq!(RowOperation::of_configuration(&configuration).unwrap(), *config);
+            let work = RowOperation.work(&problem, &configuration, &device).unwrap();
+            let mut row = vec![0.0; features.count()];
+            assert!(features.fill(&work, &device, &mut row).unwrap() > 0.0);
+            assert!(row.iter().all(|value| value.is_finite()), "{config:?}");
+            // Padding adds work, and takes none away; taps that meet no row of a stride are left out.
+            let strided = group.problem.stride != [1, 1];
+            assert!(strided || work.flops_done > 0.9 * work.flops, "{} of {}", work.flops_done, work.flops);
+        }
+    }
+    let mut lacking = RowOperation::problem(&held_out().unwrap()[0], tilewright_ops::conv::Pass::Forward);
+    lacking.remove("left");
+    assert!(RowOperation::of_problem(&lacking).unwrap_err().to_string().contains("`left`"));
+}

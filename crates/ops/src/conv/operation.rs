@@ -1,0 +1,264 @@
+//! [`RowOperation`]: the row kernel as the learned model sees it. All that names a configuration's fields for it stands here.
+
+use super::choice::{estimate, plans};
+use super::params::Conv2d;
+use super::problem::{Pass, Precision, Problem};
+use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
+use tilewright_perf::dataset::{Named, named};
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Error, Features, Unit, Work};
+
+/// A convolution's result and its input's gradient, by rows: operation `conv2d_rows` of models and data sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowOperation;
+
+/// The name of models and rows.
+const NAME: &str = "conv2d_rows";
+
+/// A field of a configuration: its name, and where it stands; a flag is 0 or 1.
+type Field = (&'static str, fn(&RowConfig) -> usize, fn(&mut RowConfig, usize));
+
+const FIELDS: [Field; 10] = [
+    ("strips", |it| it.strips, |it, value| it.strips = value),
+    ("warp_strips", |it| it.warp_strips, |it, value| it.warp_strips = value),
+    ("images", |it| it.images, |it, value| it.images = value),
+    ("items", |it| it.items, |it, value| it.items = value),
+    ("columns", |it| it.columns, |it, value| it.columns = value),
+    ("rows", |it| it.rows, |it, value| it.rows = value),
+    ("tiles", |it| it.tiles, |it, value| it.tiles = value),
+    ("step", |it| it.step, |it, value| it.step = value),
+    ("slots", |it| it.slots, |it, value| it.slots = value),
+    ("whole_rows", |it| it.whole_rows.into(), |it, value| it.whole_rows = value != 0),
+];
+
+/// What the model is told besides the general features.
+const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
+const FLAGS: [&str; 26] = [
+    "log_strips",
+    "log_warp_strips",
+    "log_block_images",
+    "log_items",
+    "log_block_columns",
+    "log_block_rows",
+    "tiles",
+    "step",
+    "slots",
+    "whole_rows",
+    "group_width",
+    "taps_y",
+    "taps_x",
+    "up",
+    "down",
+    "phases",
+    "element_bytes",
+    "grad_input",
+    "copy_engine",
+    "cell_bytes",
+    "odd_cell",
+    "odd_store",
+    "lines_per_row",
+    "reach_per_column",
+    "warps",
+    "log_estimate",
+];
+
+impl RowOperation {
+    /// A problem and a pass as rows of data sets have them.
+    pub fn problem(problem: &Problem, pass: Pass) -> Named {
+        let [[top, bottom], [left, right]] = problem.padding;
+        let sizes = [
+            ("images", problem.images),
+            ("height", problem.height),
+            ("width", problem.width),
+            ("channels", problem.channels()),
+            ("group_width", problem.group_width),
+            ("kernel_rows", problem.kernel[0]),
+            ("kernel_columns", problem.kernel[1]),
+            ("top", top),
+            ("bottom", bottom),
+            ("left", left),
+            ("right", right),
+            ("stride_rows", problem.stride[0]),
+            ("stride_columns", problem.stride[1]),
+            ("dilation_rows", problem.dilation[0]),
+            ("dilation_columns", problem.dilation[1]),
+            ("precision", problem.precision as usize),
+            ("pass", pass as usize),
+        ];
+        named(sizes.map(|(name, size)| (name, size as i64)))
+    }
+
+    /// The inverse of [`RowOperation::problem`]. Refuses names that are missing, and what no convolution is.
+    pub fn of_problem(problem: &Named) -> Result<(Problem, Pass), Error> {
+        let of = |name| number(problem, name);
+        let precision = [Precision::F16, Precision::Bf16, Precision::F32].into_iter().nth(of("precision")?);
+        let pass = Pass::ALL.into_iter().nth(of("pass")?);
+        let (Some(precision), Some(pass)) = (precision, pass) else {
+            return Err(refused(format!("precision {} of pass {}", of("precision")?, of("pass")?)));
+        };
+        let params = Conv2d::new()
+            .padding([[of("top")?, of("bottom")?], [of("left")?, of("right")?]])
+            .stride([of("stride_rows")?, of("stride_columns")?])
+            .dilation([of("dilation_rows")?, of("dilation_columns")?]);
+        let x = [of("images")?, of("height")?, of("width")?, of("channels")?];
+        let w = [of("channels")?, of("kernel_rows")?, of("kernel_columns")?, of("group_width")?];
+        let problem = Problem::of_forward(x, w, precision, &params).map_err(|error| refused(error.to_string()))?;
+        Ok((problem, pass))
+    }
+
+    /// A configuration as rows of data sets have it.
+    pub fn configuration(config: &RowConfig) -> Named {
+        named(FIELDS.map(|(name, get, _)| (name, get(config) as i64)))
+    }
+
+    /// The inverse of [`RowOperation::configuration`]. Refuses names that are missing; whether it is legal a problem decides.
+    pub fn of_configuration(configuration: &Named) -> Result<RowConfig, Error> {
+        let mut config = RowConfig {
+            strips: 1,
+            warp_strips: 1,
+            images: 1,
+            items: 1,
+            columns: 1,
+            rows: 1,
+            tiles: 1,
+            step: 1,
+            slots: 2,
+            whole_rows: false,
+        };
+        FIELDS
+            .iter()
+            .try_for_each(|(name, _, set)| number(configuration, name).map(|value| set(&mut config, value)))?;
+        Ok(config)
+    }
+
+    /// All candidates of a pass with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest
+    /// first.
+    pub fn estimates(
+        problem: &Problem,
+        pass: Pass,
+        sm: Multiprocessor,
+        multiprocessors: usize,
+    ) -> Vec<(f64, RowConfig)> {
+        let plans = plans(problem, pass, sm);
+        let mut estimates: Vec<_> = plans.iter().map(|plan| (estimate(plan, multiprocessors), plan.config)).collect();
+        estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        estimates
+    }
+}
+
+impl Operation for RowOperation {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn features(&self) -> Result<Features, Error> {
+        Features::new(&DIMENSIONS, &FLAGS)
+    }
+
+    fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error> {
+        let ((problem, pass), config) =
+            (RowOperation::of_problem(problem)?, RowOperation::of_configuration(configuration)?);
+        let sm = Multiprocessor {
+            shared_bytes: device.shared_bytes_per_block as usize,
+            bulk_copies: device.architecture >= 90,
+        };
+        let plan = RowPlan::new(problem, pass, config, sm).map_err(|error| refused(error.to_string()))?;
+        Ok(work(&plan, device.multiprocessors as usize))
+    }
+}
+
+fn number(named: &Named, name: &str) -> Result<usize, Error> {
+    let value = named.get(name).copied().and_then(|value| usize::try_from(value).ok());
+    value.ok_or_else(|| refused(format!("there is no number `{name}`")))
+}
+
+fn refused(why: String) -> Error {
+    Error::Refused { op: NAME, why }
+}
+
+/// What the blocks of a plan do.
+pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
+    let (problem, config) = (&plan.problem, &plan.config);
+    let bytes = problem.precision.bytes();
+    let lines = plan.lines();
+    let cell = config.strips * STRIP * bytes;
+    let row = config.images * plan.reach * cell;
+    let written = config.images * config.columns * config.rows * cell;
+    let blocks: usize = plan.blocks.iter().product();
+    let items = (blocks * config.items) as f32;
+    let product = 2.0 * (TILE * STRIP) as f32 * (32 / bytes) as f32;
+    let parts = (plan.warps * config.tiles * config.warp_strips) as f32;
+    let of = |extents: [usize; 4]| extents.iter().map(|n| *n as f32).product::<f32>() * bytes as f32;
+    let (x, w, y) = (of(problem.input_extents()), of(problem.weight_extents()), of(problem.output_extents()));
+    let (read, result) = if plan.pass == Pass::GradInput { (y, x) } else { (x, y) };
+    let work = Work {
+        bytes_read: read + w,
+        bytes_written: result,
+        bytes_moved: items * (lines * row + written) as f32,
+        flops: problem.flops() as f32,
+        flops_done: items * parts * plan.products() * product,
+        unit: if problem.precision == Precision::F32 { Unit::TensorTf32 } else { Unit::TensorF16 },
+        blocks: blocks as f32,
+        threads: (32 * plan.block_warps) as u32,
+        registers: plan.registers as u32,
+        shared_bytes: plan.shared_bytes as u32,
+        bytes_in_flight: ((config.slots - 1) * config.step * row) as u32,
+        steps: (config.items * lines / config.step) as f32,
+        ..Work::default()
+    };
+    flagged(dimensioned(work, plan), plan, multiprocessors)
+}
+
+/// [`DIMENSIONS`].
+fn dimensioned(work: Work, plan: &RowPlan) -> Work {
+    let (problem, config) = (&plan.problem, &plan.config);
+    let [images, rows, columns, channels] = plan.blocks;
+    let pixels = config.images * config.columns;
+    let extents = [
+        (problem.images, images * config.images * config.items),
+        (plan.rows.written, rows * config.rows),
+        (plan.columns.written, columns * config.columns),
+        (problem.channels(), channels * config.strips * STRIP),
+        (pixels, pixels.next_multiple_of(TILE * config.tiles)),
+    ];
+    extents.into_iter().fold(work, |work, (useful, padded)| work.dimension(useful as f32, padded.max(useful) as f32))
+}
+
+/// [`FLAGS`].
+fn flagged(work: Work, plan: &RowPlan, multiprocessors: usize) -> Work {
+    let (problem, config) = (&plan.problem, &plan.config);
+    let bytes = problem.precision.bytes();
+    let cell = config.strips * STRIP * bytes;
+    let store = if config.whole_rows { cell } else { config.warp_strips * STRIP * bytes };
+    let log = |value: usize| (value as f32).log2();
+    let flag = |is: bool| f32::from(u8::from(is));
+    let flags: [f32; FLAGS.len()] = [
+        log(config.strips),
+        log(config.warp_strips),
+        log(config.images),
+        log(config.items),
+        log(config.columns),
+        log(config.rows),
+        config.tiles as f32,
+        config.step as f32,
+        config.slots as f32,
+        flag(config.whole_rows),
+        problem.group_width as f32,
+        plan.rows.taps as f32,
+        plan.columns.taps as f32,
+        plan.rows.up as f32,
+        plan.rows.down as f32,
+        plan.rows.phases as f32,
+        bytes as f32,
+        flag(plan.pass == Pass::GradInput),
+        flag(plan.bulk),
+        cell as f32,
+        flag(!cell.is_multiple_of(32)),
+        flag(!store.is_multiple_of(32)),
+        plan.lines() as f32 / config.rows as f32,
+        plan.reach as f32 / config.columns as f32,
+        plan.warps as f32,
+        (estimate(plan, multiprocessors) as f32).log2(),
+    ];
+    flags.into_iter().fold(work, |work, value| work.flag(value))
+}
