@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use tilewright_benches::shapes::{held_out, training};
 use tilewright_benches::tuning::plan::{List, Sampling, planned};
-use tilewright_ops::conv::{Multiprocessor, Problem, RowOperation};
+use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowConfig, RowOperation};
 use tilewright_perf::dataset::Row;
-use tilewright_perf::training::Operation;
-use tilewright_perf::{DeviceFacts, Features};
+use tilewright_perf::training::{Examples, Operation, Plan, train};
+use tilewright_perf::{DeviceFacts, Features, Models};
 
 const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
 const SAMPLING: Sampling = Sampling { best: 2, near: 2, random: 1 };
@@ -81,7 +81,38 @@ fn names_give_problems_and_configurations_back_and_every_work_has_features() {
             assert!(strided || work.flops_done > 0.9 * work.flops, "{} of {}", work.flops_done, work.flops);
         }
     }
-    let mut lacking = RowOperation::problem(&held_out().unwrap()[0], tilewright_ops::conv::Pass::Forward);
+    let mut lacking = RowOperation::problem(&held_out().unwrap()[0], Pass::Forward);
     lacking.remove("left");
     assert!(RowOperation::of_problem(&lacking).unwrap_err().to_string().contains("`left`"));
+}
+
+/// Rows as if a configuration took the longer the more tiles a warp has.
+fn made_up() -> Vec<Row> {
+    let sampling = Sampling { best: 6, near: 10, random: 0 };
+    let row = |problem: &Problem, pass: Pass, config: &RowConfig| Row {
+        op: RowOperation.name().into(),
+        problem: RowOperation::problem(problem, pass),
+        configuration: RowOperation::configuration(config),
+        device: DeviceFacts::h200().name,
+        clock_mhz: 0.0,
+        power_w: 0.0,
+        median_us: 100.0 * config.tiles as f32,
+        spread: 0.0,
+    };
+    let groups = planned(List::HeldOut, sampling, SM, 132, &[]).unwrap();
+    groups.iter().flat_map(|group| group.configs.iter().map(|it| row(&group.problem, group.pass, it))).collect()
+}
+
+#[test]
+fn a_model_chooses_and_without_one_the_estimate_does() {
+    let (device, problem) = (DeviceFacts::h200(), training().unwrap()[0]);
+    let estimates = RowOperation::estimates(&problem, Pass::Forward, SM, 132);
+    let chosen = |models: &Models| RowOperation::chosen(models, &problem, Pass::Forward, SM, &device);
+    assert_eq!(chosen(&Models::default()), estimates[0].1);
+    let examples = Examples::of(&RowOperation, &made_up(), &[device.clone()]).unwrap();
+    let mut models = Models::default();
+    models.add(train(&RowOperation, &examples, &Plan { seeds: 1, ..Plan::default() }, "2026-11-23").unwrap());
+    let fewest = estimates[..400].iter().map(|(_, config)| config.tiles).min().unwrap();
+    assert_eq!(chosen(&models).tiles, fewest);
+    assert!(estimates[..400].iter().any(|(_, config)| config.tiles > fewest));
 }

@@ -21,4 +21,5 @@ pub mod test;
 pub mod tidy;
 pub mod toolkit;
 pub mod train;
+pub mod tune;
 pub mod workspace;

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use xtask::{
     accuracy, bench, bindgen, build_ptx, bundle, cache, check_aarch64, check_nvptx64, gpu_kernels, instructions, peers,
-    plots, test, tidy, toolkit, train,
+    plots, test, tidy, toolkit, train, tune,
 };
 
 #[derive(Parser)]
@@ -42,6 +42,8 @@ enum Command {
     Plots,
     /// Fits the model that chooses an operation's configurations, and reports how good it is on shapes that it has not seen.
     Train(train::Options),
+    /// Measures configurations on the GPU, for `train`.
+    Tune(tune::Options),
     /// Looks at the compiled kernels that programs keep on disk: counts, checks, removes, packs them.
     Cache(cache::Options),
     /// Type-checks the library crates for aarch64 Linux.
@@ -76,6 +78,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Peers(options) => peers::run(&options),
         Command::Plots => plots::run(),
         Command::Train(options) => train::run(&options),
+        Command::Tune(options) => tune::run(&options),
         Command::Cache(options) => cache::run(&options),
         Command::CheckAarch64 => check_aarch64::run(),
         Command::CheckNvptx64 => check_nvptx64::run(),

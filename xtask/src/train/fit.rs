@@ -5,9 +5,10 @@ use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tilewright_ops::conv::RowOperation;
 use tilewright_perf::dataset::{self, Row};
 use tilewright_perf::synthetic::Synthetic;
-use tilewright_perf::training::{Examples, Operation, Plan, cross_validate, train};
+use tilewright_perf::training::{Examples, Operation, Plan, cross_validate, predict, train};
 use tilewright_perf::{DeviceFacts, Model};
 
 /// What a training gives.
@@ -18,18 +19,21 @@ pub(super) struct Training {
     /// In microseconds, each by a fit that has not seen the shape.
     pub(super) predicted: Vec<f32>,
     pub(super) plan: Plan,
+    /// Examples of shapes that are never trained on, with predicted times; none where none were measured.
+    pub(super) held_out: Option<(Examples, Vec<f32>)>,
     /// The rows are no measurements.
     pub(super) made_up: bool,
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let operations: [Box<dyn Operation>; 1] = [Box::new(Synthetic)];
+    let operations: [Box<dyn Operation>; 2] = [Box::new(Synthetic), Box::new(RowOperation)];
     let Some(operation) = operations.iter().find(|operation| operation.name() == options.op) else {
         let names: Vec<&str> = operations.iter().map(|operation| operation.name()).collect();
         bail!("no operation `{}`; there are: {}", options.op, names.join(", "));
     };
     let made_up = operation.name() == Synthetic.name();
     let rows = if made_up { Synthetic.rows(200, 50, 1) } else { measured(operation.name())? };
+    ensure!(!rows.is_empty(), "crates/perf/data has no rows of {}; `cargo xtask tune` measures some", options.op);
     let examples = Examples::of(operation.as_ref(), &rows, &[DeviceFacts::h200()])?;
     let plan = Plan { folds: options.folds, ..Plan::default() };
     println!("{}: {} rows of {} shapes", options.op, examples.rows(), examples.problems().len());
@@ -41,15 +45,27 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let file = folder(&options.models, models)?.join(format!("{}.model", options.op));
     fs::write(&file, &bytes).with_context(|| format!("cannot write {}", file.display()))?;
     println!("{}: {} bytes", file.display(), bytes.len());
-    let training = Training { model, bytes: bytes.len(), examples, predicted, plan, made_up };
+    let held_out = held_out(operation.as_ref(), &examples, &plan)?;
+    let training = Training { model, bytes: bytes.len(), examples, predicted, plan, held_out, made_up };
     report::write(&training, &folder(&options.report, "docs/performance-model")?)
 }
 
-fn measured(op: &str) -> Result<Vec<Row>> {
-    let file = workspace::root().join(format!("crates/perf/data/{op}.csv.gz"));
-    let rows = dataset::read(&file)?;
-    ensure!(!rows.is_empty(), "{} has no rows; measure some first", file.display());
-    Ok(rows)
+/// The rows of a data set, which may not be there.
+fn measured(name: &str) -> Result<Vec<Row>> {
+    Ok(dataset::read(&workspace::root().join(format!("crates/perf/data/{name}.csv.gz")))?)
+}
+
+/// What is held out, with times by a fit that has seen none of it.
+fn held_out(operation: &dyn Operation, known: &Examples, plan: &Plan) -> Result<Option<(Examples, Vec<f32>)>> {
+    let rows = measured(&format!("{}-held-out", operation.name()))?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let asked = Examples::of(operation, &rows, &[DeviceFacts::h200()])?;
+    let trained = asked.problems().iter().find(|problem| known.problems().contains(problem));
+    ensure!(trained.is_none(), "a shape that is held out is trained on: {trained:?}");
+    let predicted = predict(known, &asked, plan)?;
+    Ok(Some((asked, predicted)))
 }
 
 fn folder(given: &Option<PathBuf>, otherwise: &str) -> Result<PathBuf> {

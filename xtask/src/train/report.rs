@@ -22,16 +22,31 @@ pub(super) fn write(training: &Training, folder: &Path) -> Result<()> {
         ("roofline alone", regret(1, training.examples.rooflines())?),
     ];
     let metrics = Metrics::of(measured, &training.predicted)?;
-    let text = page(training, &metrics, &regrets)?;
-    println!("{}", table(&regrets)?);
     let save = |name: String, text: &str| {
         let file = folder.join(name);
         std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
     };
+    let mut text = page(training, &metrics, &regrets)?;
+    println!("{}", table(&regrets)?);
+    if let Some(regrets) = held_out(training)? {
+        let table = table(&regrets)?;
+        println!("shapes that are held out:\n{table}");
+        let shapes = regrets[0].1.by_problem.len();
+        writeln!(text, "\nRegret on {shapes} shapes and passes that are never trained on:\n\n{table}")?;
+        save(format!("{op}-held-out-regret.svg"), &regret_by_shape(op, &regrets[..2]).svg()?)?;
+        writeln!(text, "![Regret by shape that is held out]({op}-held-out-regret.svg)")?;
+    }
     save(format!("{op}.md"), &text)?;
     let title = format!("{op}: times of shapes that the fit has not seen");
     save(format!("{op}-predicted.svg"), &scatter::svg(&title, measured, &training.predicted)?)?;
     save(format!("{op}-regret.svg"), &regret_by_shape(op, &regrets[..2]).svg()?)
+}
+
+/// Of shapes that no fit has seen at all.
+fn held_out(training: &Training) -> Result<Option<Vec<(&'static str, Regret)>>> {
+    let Some((examples, predicted)) = &training.held_out else { return Ok(None) };
+    let of = |k| Regret::of_top(k, examples.cases(), examples.measured(), predicted);
+    Ok(Some(vec![("first choice", of(1)?), ("best of the first 3", of(3)?)]))
 }
 
 fn page(training: &Training, metrics: &Metrics, regrets: &[(&str, Regret)]) -> Result<String> {

@@ -1,9 +1,12 @@
-//! Which configuration the row kernel gets: all that make sense, and an estimate of their time.
+//! Which configuration the row kernel gets: all that make sense, an estimate of their time, and the learned model's choice among the
+//! best of them.
 
-use super::error::ConvError;
 use super::meeting::Meeting;
+use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16];
 const ROWS: [usize; 8] = [4, 7, 8, 14, 16, 28, 32, 64];
@@ -61,13 +64,36 @@ fn little_waste(size: usize, part: usize) -> bool {
     3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
 }
 
-/// The best one by the estimate.
-pub(super) fn chosen(problem: &Problem, pass: Pass, sm: Multiprocessor, count: usize) -> Result<RowConfig, ConvError> {
-    let timed = plans(problem, pass, sm).into_iter().map(|plan| (estimate(&plan, count), plan.config));
-    match timed.min_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((_, config)) => Ok(config),
-        None => Ok(smallest(problem, pass)),
+/// The best of the candidates by a model, or by the estimate where no model can say.
+pub(super) fn chosen(
+    models: &Models,
+    problem: &Problem,
+    pass: Pass,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> RowConfig {
+    let count = device.multiprocessors as usize;
+    let plans = plans(problem, pass, sm);
+    let mut timed: Vec<(f64, usize)> = plans.iter().enumerate().map(|(at, it)| (estimate(it, count), at)).collect();
+    let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if timed.len() > RANKED {
+        timed.select_nth_unstable_by(RANKED - 1, order);
+        timed.truncate(RANKED);
     }
+    timed.sort_unstable_by(order);
+    let best = learned(models, &timed, &plans, device).or(timed.first().map(|(_, at)| *at));
+    best.map_or_else(|| smallest(problem, pass), |at| plans[at].config)
+}
+
+/// How many candidates a model is asked about: those that the estimate expects to be fastest.
+const RANKED: usize = 400;
+
+/// What a model takes; nothing where there is none, or where it refuses what it is asked about.
+fn learned(models: &Models, timed: &[(f64, usize)], plans: &[RowPlan], device: &DeviceFacts) -> Option<usize> {
+    let model = models.nearest(RowOperation.name(), device.architecture).ok()?;
+    let work = |index: usize| work(&plans[timed[index].1], device.multiprocessors as usize);
+    let ranking = model.rank(device, timed.len(), work).ok()?;
+    Some(timed[ranking.best().index as usize].1)
 }
 
 /// One strip of one tile: legal wherever a kernel is.

@@ -1,10 +1,10 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
-use super::choice::chosen;
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::error::ConvError;
+use super::operation::RowOperation;
 use super::problem::{Pass, Problem};
 use super::row_kernel::{KernelText, row_kernel};
 use super::row_plan::{Multiprocessor, RowConfig};
@@ -18,6 +18,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 use tilewright_driver::{Arch, Function, LaunchConfig, TensorMap};
+use tilewright_perf::device::Rates;
+use tilewright_perf::{DeviceFacts, Models};
 
 /// The result from input, weights and bias.
 pub(super) fn forward<T: Convolved>(
@@ -76,6 +78,28 @@ impl Multiprocessor {
     }
 }
 
+/// The models that are part of the library; none where they cannot be read, which a test excludes.
+static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().unwrap_or_default());
+
+/// What the model has to know of a GPU. Speeds were measured on an H200 alone: of others they are its own, by multiprocessors.
+fn facts(gpu: &Gpu) -> DeviceFacts {
+    let (device, known) = (gpu.device(), DeviceFacts::h200());
+    let architecture = 10 * device.arch().major + device.arch().minor;
+    let multiprocessors = f64::from(device.multiprocessors());
+    let scale = multiprocessors / known.multiprocessors;
+    DeviceFacts {
+        name: device.name().to_owned(),
+        architecture,
+        multiprocessors,
+        memory_bandwidth: known.memory_bandwidth * scale,
+        l2_bandwidth: known.l2_bandwidth * scale,
+        l2_bytes: device.l2_bytes() as f64,
+        rates: Rates::of_architecture(architecture),
+        shared_bytes_per_block: f64::from(device.shared_bytes_per_block()),
+        ..known
+    }
+}
+
 /// What a kernel is found by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -103,7 +127,7 @@ fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
     let sm = Multiprocessor::of(gpu);
     let config = match key.config {
         Some(config) => config,
-        None => chosen(&key.problem, key.pass, sm, gpu.device().multiprocessors() as usize)?,
+        None => RowOperation::chosen(&MODELS, &key.problem, key.pass, sm, &facts(gpu)),
     };
     let kernel = row_kernel(&key.problem, key.pass, config, sm, key.bias).map_err(ConvError::from)?;
     // As a kernel of a user's: it is recorded and built ahead like one.

@@ -1,12 +1,12 @@
 //! [`RowOperation`]: the row kernel as the learned model sees it. All that names a configuration's fields for it stands here.
 
-use super::choice::{estimate, plans};
+use super::choice::{self, estimate, plans};
 use super::params::Conv2d;
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
 use tilewright_perf::dataset::{Named, named};
 use tilewright_perf::training::Operation;
-use tilewright_perf::{DeviceFacts, Error, Features, Unit, Work};
+use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
 
 /// A convolution's result and its input's gradient, by rows: operation `conv2d_rows` of models and data sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +129,18 @@ impl RowOperation {
             .iter()
             .try_for_each(|(name, _, set)| number(configuration, name).map(|value| set(&mut config, value)))?;
         Ok(config)
+    }
+
+    /// The configuration that a pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 400
+    /// candidates that the estimate expects to be fastest; where there is no model for this operation, the first of those.
+    pub fn chosen(
+        models: &Models,
+        problem: &Problem,
+        pass: Pass,
+        sm: Multiprocessor,
+        device: &DeviceFacts,
+    ) -> RowConfig {
+        choice::chosen(models, problem, pass, sm, device)
     }
 
     /// All candidates of a pass with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest
