@@ -14,9 +14,11 @@
 #ifdef TILEWRIGHT_HOST
 #define TW_UNROLL
 #define TW_UNROLL_BY_8
+#define TW_NO_UNROLL
 #else
 #define TW_UNROLL _Pragma("unroll")
 #define TW_UNROLL_BY_8 _Pragma("unroll 8")
+#define TW_NO_UNROLL _Pragma("unroll 1")
 #endif
 
 #include "tilewright/arch/grid.cuh"

@@ -6,7 +6,13 @@ use std::fmt::Write as _;
 use tilewright_headers::tensor_map::{self, Swizzle, TensorMap, TensorMapError};
 
 /// The kernel, behind the sizes that [`RowPlan::text`] writes.
-const TEXT: &str = concat!(include_str!("kernels/layouts.cuh"), "\n", include_str!("kernels/rows.cu"));
+const TEXT: &str = concat!(
+    include_str!("kernels/layouts.cuh"),
+    "\n",
+    include_str!("kernels/exact.cuh"),
+    "\n",
+    include_str!("kernels/rows.cu")
+);
 
 /// A kernel as it is compiled and launched, but for addresses.
 #[derive(Clone, Debug)]
@@ -74,6 +80,12 @@ impl RowPlan {
         TensorMap::new(element, &[channels, width, height, images], &strides, &boxes, swizzle)
     }
 
+    /// Whether tensor cores multiply zeros that the definition knows nothing of, so that sums can be NaN for their sake.
+    fn multiplies_zeros(&self) -> bool {
+        let problem = &self.problem;
+        problem.group_width < STRIP || self.pass == Pass::GradInput || problem.padding != [[0; 2]; 2]
+    }
+
     fn text(&self, bias: bool) -> String {
         let (problem, config, rows) = (&self.problem, &self.config, &self.rows);
         let across = self.columns.across();
@@ -107,6 +119,12 @@ impl RowPlan {
             ("spread_x", across.spread as isize),
             ("shift_x", across.shift as isize),
             ("origin_x", across.origin),
+            ("stride_y", problem.stride[0] as isize),
+            ("stride_x", problem.stride[1] as isize),
+            ("dilation_y", problem.dilation[0] as isize),
+            ("dilation_x", problem.dilation[1] as isize),
+            ("padding_y", problem.padding[0][0] as isize),
+            ("padding_x", problem.padding[1][0] as isize),
         ];
         let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks.map(|blocks| blocks as isize);
         let plan = [
@@ -131,7 +149,8 @@ impl RowPlan {
         };
         let _ = write!(text, "namespace shape {{\nusing Element = {element};\nusing Held = {held};\n");
         let transposed = self.pass == Pass::GradInput;
-        let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias};");
+        let zeros = self.multiplies_zeros();
+        let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias}, zeros = {zeros};");
         constants(&mut text, &shape);
         text.push_str("}\nnamespace plan {\n");
         let _ = writeln!(text, "constexpr bool bulk = {}, whole = {};", self.bulk, config.whole_rows);

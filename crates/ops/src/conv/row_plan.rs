@@ -198,7 +198,7 @@ impl RowPlan {
             let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * bytes;
             ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
         };
-        handed + 128 + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 })
+        handed + 128 + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 }) + 16
     }
 }
 

@@ -46,6 +46,20 @@ impl Operands {
         Operands { problem: *problem, x, w, dy, bias }
     }
 
+    /// As [`Operands::random`], with infinities and a NaN in each, and in the corners, which stand beside padding.
+    pub(crate) fn not_finite(problem: &Problem, seed: u64) -> Operands {
+        let (mut r, mut operands) = (Random(seed + 1), Operands::random(problem, seed));
+        for values in [&mut operands.x, &mut operands.w, &mut operands.dy] {
+            for value in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+                let at = r.below(values.len() as u64) as usize;
+                values[at] = value;
+            }
+            let corner = if r.below(2) == 0 { 0 } else { values.len() - 1 };
+            values[corner] = f32::INFINITY;
+        }
+        operands
+    }
+
     /// The two operands of a pass, in its order, with their extents.
     pub(crate) fn of(&self, pass: Pass) -> [(&[f32], [usize; 4]); 2] {
         let p = &self.problem;

@@ -93,6 +93,21 @@ fn by_any_configuration() {
     });
 }
 
+/// Infinities and NaN go where the definition takes them, though tensor cores multiply zeros that it knows nothing of.
+#[test]
+fn values_that_are_not_finite() {
+    let Some((device, _lock)) = gpu("conv::gpu::values_that_are_not_finite") else { return };
+    let problems = [chosen(), problems(81, 48)].concat();
+    at_once(problems.len(), |i| {
+        let operands = Operands::not_finite(&problems[i], i as u64);
+        for pass in PASSES {
+            check("GPU, not finite", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
+                on_gpu(&device, Config::auto(), pass, operands, out);
+            });
+        }
+    });
+}
+
 /// Few enough for a sanitizer: copies by the engine and by threads, whole channels and odd ones, a stride, tf32.
 #[test]
 fn a_few_for_the_sanitizer() {

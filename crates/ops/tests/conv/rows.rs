@@ -126,15 +126,17 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
         cases.iter().map(|(.., (_, kernel))| KernelSource { name: "conv2d", text: &kernel.text }).collect();
     let model = HostModel::compile(&sources).unwrap_or_else(|error| panic!("{error}"));
     for (number, (problem, pass, (config, kernel))) in cases.iter().enumerate() {
-        let operands = Operands::random(problem, number as u64 / 2);
-        for schedule in [Schedule::Forward, Schedule::Shuffled(number as u64)] {
+        let seed = number as u64 / 2;
+        for (schedule, operands) in [
+            (Schedule::Forward, Operands::random(problem, seed)),
+            (Schedule::Shuffled(number as u64), Operands::random(problem, seed)),
+            (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),
+        ] {
             check(
                 &format!("{config:?}, {schedule:?}"),
                 (*pass, &operands),
                 accuracy(problem.precision),
-                |pass, operands, out| {
-                    run(&model, number, kernel, schedule, operands, pass, out);
-                },
+                |pass, operands, out| run(&model, number, kernel, schedule, operands, pass, out),
             );
         }
     }

@@ -1,7 +1,7 @@
 // 2-D convolution with groups, by rows: a block takes some rows of the output, some columns of some images, and some strips of 8
 // channels. Rows of the input stream through a ring in shared memory, each is read once, and adds to all output rows that it is part
 // of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
-// the gradient of the input. layouts.cuh stands before this text.
+// the gradient of the input. layouts.cuh and exact.cuh stand before this text.
 //
 // Warps have roles: one brings rows into the ring, one sends whole rows to memory where a configuration says so, the others multiply.
 // They meet at barriers in shared memory only, each place of a ring for itself.
@@ -263,6 +263,7 @@ struct Outlet {
   Sent sent;
   Staged staged;
   Gates gates;
+  int* not_finite;
   Turn turn;
   int announced;   // the place of the first row that the warp that sends has not heard of
   Goal goals[stores];
@@ -313,6 +314,7 @@ struct Outlet {
   // Output row `o` of the block is complete.
   template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
+    if (shape::zeros && !finite(row, first_pixel)) *not_finite = 1;
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
       Held* const to = sent.at(Slot(turn.place)).address();
@@ -355,7 +357,7 @@ struct Outlet {
 };
 
 // The warp that sends whole rows.
-TW_DEVICE void send(const Params& p, Sent sent, const Part& part, Gates gates) {
+TW_DEVICE void send(const Params& p, Sent sent, const Part& part, Gates gates, const int* not_finite) {
   if (tw::arch::lane() != 0) return;
   Turn turn = to_empty();
   int before = -1;   // the place whose row is under way
@@ -373,6 +375,8 @@ TW_DEVICE void send(const Params& p, Sent sent, const Part& part, Gates gates) {
     }
   }
   tw::arch::bulk_wait_read<0>();
+  // What is mended then has to be there.
+  if (shape::zeros && *not_finite != 0) tw::arch::bulk_wait<0>();
 }
 
 // ---- products --------------------------------------------------------------------------------------------------------------------
@@ -528,9 +532,11 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   const Zeros zeros = shared.take<Zeros>();
   tw::arch::Mbarrier* const barriers = tw::arch::kept((tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken));
   const Gates in{barriers, barriers + plan::slots}, out{in.empty + plan::slots, in.empty + plan::slots + sent_rows};
+  int* const not_finite = (int*)(out.full + 2 * plan::whole * sent_rows);   // whether any sum is
 
   const int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) {
+    *not_finite = 0;
     for (int i = 0; i < plan::slots; ++i) {
       tw::arch::mbarrier_init(in.full + i, plan::bulk ? 1 : 32);
       tw::arch::mbarrier_init(in.empty + i, plan::bulk ? warps : 32 * warps);
@@ -546,17 +552,25 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   tw::arch::take_turn();
 
   const Part part = part_of(blockIdx.x);
-  if (warp == warps) return bring(p, ring, part, in);
-  if (plan::whole && warp > warps) return send(p, sent, part, out);
-
-  const auto own = Warps::coords_of(warp);
-  const Pixel first_pixel(own.get<Pixel>());
-  const K first_strip(own.get<K>());
-  Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {}};
-  multiplier.reader.prepare(first_pixel, first_strip);
-  multiplier.weights.take_all(p, part.k + first_strip);
-  Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, {plan::whole ? nullptr : all_staged.at(Slot(warp)).address()}, out, to_fill(), 0, {}, {}};
-  outlet.prepare();
-  Worker worker{part, multiplier, in, outlet, to_empty(), {}};
-  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images(images_of(part, item));
+  if (warp == warps) {
+    bring(p, ring, part, in);
+  } else if (plan::whole && warp > warps) {
+    send(p, sent, part, out, not_finite);
+  } else {
+    const auto own = Warps::coords_of(warp);
+    const Pixel first_pixel(own.get<Pixel>());
+    const K first_strip(own.get<K>());
+    Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {}};
+    multiplier.reader.prepare(first_pixel, first_strip);
+    multiplier.weights.take_all(p, part.k + first_strip);
+    const Staged staged{plan::whole ? nullptr : all_staged.at(Slot(warp)).address()};
+    Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, staged, out, not_finite, to_fill(), 0, {}, {}};
+    outlet.prepare();
+    Worker worker{part, multiplier, in, outlet, to_empty(), {}};
+    for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images(images_of(part, item));
+  }
+  if constexpr (shape::zeros) {
+    __syncthreads();
+    if (*not_finite != 0) mend(p, part_of(blockIdx.x));
+  }
 }

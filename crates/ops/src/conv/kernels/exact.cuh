@@ -1,0 +1,74 @@
+// Sums that are not finite. Tensor cores multiply zeros too: those of padding, of a stride that is undone, and between groups narrower
+// than 8. A zero times an infinity is NaN where the definition adds nothing. No sum is finite that should not be, so those that are not
+// are watched for, and a block that saw one computes all of its own anew in the end, from nothing but what the definition adds, in the
+// order of the CPU.
+
+// Whether every lane's sums are finite, those of places that are no pixels left out: 0 times an infinity or NaN is NaN.
+template <class Sum> TW_DEVICE bool finite(const Sum (&row)[tiles][strips], Pixel first_pixel) {
+  float traces[Sum::elements] = {};
+  TW_UNROLL
+  for (int tile = 0; tile < tiles; ++tile) {
+    TW_UNROLL
+    for (int i = 0; i < Sum::elements; ++i) {
+      const int pixel = first_pixel.value + 16 * tile + Sum::Map::row(tw::arch::lane(), i);
+      if (pixels < sent_pixels && pixel >= pixels) continue;
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) traces[i] = fmaf(row[tile][strip].values[i], 0.0f, traces[i]);
+    }
+  }
+  float all = 0.0f;
+  TW_UNROLL
+  for (int i = 0; i < Sum::elements; ++i) all += traces[i];
+  return all == 0.0f;
+}
+
+// Where a place that is written reads under a tap, along one axis; less than nothing where it reads nothing.
+TW_DEVICE int met(int written, int tap, int stride, int dilation, int padding, int extent) {
+  const int from = shape::transposed ? written + padding - tap * dilation : written * stride + tap * dilation - padding;
+  if (from < 0 || (shape::transposed && from % stride != 0)) return -1;
+  const int read = shape::transposed ? from / stride : from;
+  return read < extent ? read : -1;
+}
+
+// A sum by the definition.
+template <class Params> TW_DEVICE float sum_of(const Params& p, N n, Y y, X x, K k) {
+  const Input from{p.x + (long long)n.value * (Input::len / plan::images)};
+  const Weights w{p.weights};
+  const int own = k.value / shape::group * shape::group;
+  float sum = 0.0f;
+  TW_NO_UNROLL
+  for (int r = 0; r < shape::taps_y; ++r) {
+    const int row = met(y.value, r, shape::stride_y, shape::dilation_y, shape::padding_y, shape::height);
+    TW_NO_UNROLL
+    for (int s = 0; row >= 0 && s < shape::taps_x; ++s) {
+      const int column = met(x.value, s, shape::stride_x, shape::dilation_x, shape::padding_x, shape::width);
+      TW_NO_UNROLL
+      for (int c = 0; column >= 0 && c < shape::group; ++c) {
+        const Held value = from.at(Y(row) + X(column) + C(own + c)).load();
+        const auto tap = R(r) + S(s);
+        const Held weight = shape::transposed ? w.at(K(own + c) + tap + C(k.value - own)).load() : w.at(k + tap + C(c)).load();
+        sum = fmaf((float)value, (float)weight, sum);
+      }
+    }
+  }
+  return shape::bias ? sum + p.bias[k.value] : sum;
+}
+
+// Computes a block's results that are not finite anew. All of them are stored, and all threads are here.
+template <class Params, class Part> TW_DEVICE void mend(const Params& p, const Part& part) {
+  using Results = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, plan::rows>, tw::Run<X, plan::columns>,
+                                              tw::Run<K, channels>>>;
+  TW_NO_UNROLL
+  for (int item = 0; item < plan::items; ++item) {
+    TW_NO_UNROLL
+    for (auto at : Results::partition(threadIdx.x, 32 * warps_of_block)) {
+      const N n = part.n + N(item * plan::images + at.template get<N>());
+      const Y y((part.first + at.template get<Y>()) * shape::phases + part.phase);
+      const X x = part.column + X(at.template get<X>());
+      const K k = part.k + K(at.template get<K>());
+      if (n.value >= shape::images || at.template get<Y>() >= part.rows || !Output::contains(y + x + k)) continue;
+      const auto to = Output{p.y + (long long)n.value * (Output::len / plan::images)}.at(y + x + k);
+      if (!((float)to.load() * 0.0f == 0.0f)) *to = Held(sum_of(p, n, y, x, k));
+    }
+  }
+}
