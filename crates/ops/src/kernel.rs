@@ -209,7 +209,7 @@ impl Launch {
 }
 
 /// Copies host operands to their places, packed.
-fn gather(pieces: &[Piece], operands: &[Operand<'_>], to: &mut [u8]) {
+pub(crate) fn gather(pieces: &[Piece], operands: &[Operand<'_>], to: &mut [u8]) {
     for piece in pieces {
         let operand = &operands[piece.operand];
         let Source::Host { bytes, dense, element, .. } = operand.memory else { continue };

@@ -3,7 +3,7 @@
 
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
-use super::problem::{Pass, Problem};
+use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models};
@@ -19,10 +19,10 @@ const RINGS: [[usize; 2]; 5] = [[1, 4], [1, 6], [1, 8], [2, 3], [2, 4]];
 
 /// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
 pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
-    plans(problem, pass, sm).iter().map(|plan| plan.config).collect()
+    plans(problem, pass, sm, problem.precision).iter().map(|plan| plan.config).collect()
 }
 
-pub(super) fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowPlan> {
+pub(super) fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor, written: Precision) -> Vec<RowPlan> {
     let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
     let channels = problem.channels();
     let mut heights: Vec<usize> = ROWS.into_iter().filter(|r| *r < rows.phase_len()).collect();
@@ -50,7 +50,8 @@ pub(super) fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<Ro
                             slots,
                             whole_rows,
                         };
-                        plans.extend(stored.iter().filter_map(|s| RowPlan::new(*problem, pass, of(*s), sm).ok()));
+                        let plan = |s: &(usize, bool)| RowPlan::writing(*problem, pass, of(*s), sm, written).ok();
+                        plans.extend(stored.iter().filter_map(plan));
                     }
                 }
             }
@@ -64,16 +65,17 @@ fn little_waste(size: usize, part: usize) -> bool {
     3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
 }
 
-/// The best of the candidates by a model, or by the estimate where no model can say.
+/// The best of the candidates for results of type `written`, by a model, or by the estimate where no model can say.
 pub(super) fn chosen(
     models: &Models,
     problem: &Problem,
     pass: Pass,
+    written: Precision,
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> RowConfig {
     let count = device.multiprocessors as usize;
-    let plans = plans(problem, pass, sm);
+    let plans = plans(problem, pass, sm, written);
     let mut timed: Vec<(f64, usize)> = plans.iter().enumerate().map(|(at, it)| (estimate(it, count), at)).collect();
     let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
     if timed.len() > RANKED {

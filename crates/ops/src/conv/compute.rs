@@ -3,7 +3,8 @@
 use super::config::Config;
 use super::dense::{Quad, dense, dense_mut, lies_dense};
 use super::element::Convolved;
-use super::problem::{Pass, Problem};
+use super::epilogue::Epilogue;
+use super::problem::{Pass, Precision, Problem};
 use super::{gpu, host};
 use crate::device::Gpu;
 use crate::error::Error;
@@ -37,6 +38,37 @@ impl Call<'_> {
             on_host(Pass::Forward);
         }
         Ok(())
+    }
+
+    /// As [`Call::forward`], the sums unrounded.
+    pub(super) fn sums<T: Convolved, L: Dims>(
+        self,
+        [x, w]: [&Tensor<T, Quad>; 2],
+        bias: Option<&Tensor<f32, Quad>>,
+        y: &mut Tensor<f32, L>,
+    ) -> Result<(), Error> {
+        if self.gpu.is_some() && self.problem.images > 0 {
+            return self.finished([x, w], bias, y, (Precision::F32, None));
+        }
+        let (x, w, bias, y) = (dense(x), dense(w), bias.map(dense), dense_mut(y)?);
+        if let (Some(x), Some(w), Some(y)) = (x.host(), w.host(), y.host()) {
+            T::sums_of(self.problem, [x, w], bias.and_then(|b| b.host()), y);
+            on_host(Pass::Forward);
+        }
+        Ok(())
+    }
+
+    /// As [`Call::forward`] on a GPU: what an expression makes of the sums, or the sums, as elements of the named type.
+    pub(super) fn finished<T: Convolved, U: Item, L: Dims>(
+        self,
+        [x, w]: [&Tensor<T, Quad>; 2],
+        bias: Option<&Tensor<f32, Quad>>,
+        y: &mut Tensor<U, L>,
+        finish: (Precision, Option<&Epilogue<'_>>),
+    ) -> Result<(), Error> {
+        let (x, w, bias, y) = (dense(x), dense(w), bias.map(dense), dense_mut(y)?);
+        let Some(gpu) = self.gpu else { return Ok(()) };
+        gpu::finished((gpu, self.problem, self.config), (x, w), bias, y, finish)
     }
 
     /// The input's gradient from the result's and the weights.

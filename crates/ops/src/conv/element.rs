@@ -37,6 +37,8 @@ pub(crate) mod sealed {
         fn narrow(from: &[f32], to: &mut [Self]);
         /// [`host::forward`](crate::conv::host::forward), compiled where this crate is and not where it is called.
         fn forward(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [Self]);
+        /// [`host::sums`](crate::conv::host::sums), likewise.
+        fn sums_of(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [f32]);
         /// [`host::grad_input`](crate::conv::host::grad_input), likewise.
         fn grad_input(problem: &Problem, operands: [&[Self]; 2], dx: &mut [Self]);
         /// [`host::grad_weight`](crate::conv::host::grad_weight), likewise.
@@ -66,6 +68,10 @@ macro_rules! element {
 
             fn forward(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [Self]) {
                 host::forward(problem, operands, bias, y);
+            }
+
+            fn sums_of(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [f32]) {
+                host::sums(problem, operands, bias, y);
             }
 
             fn grad_input(problem: &Problem, operands: [&[Self]; 2], dx: &mut [Self]) {

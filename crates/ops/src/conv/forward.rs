@@ -78,7 +78,7 @@ where
 }
 
 /// The problem of these tensors, with a bias that fits.
-fn problem<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
+pub(super) fn problem<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
     x: &Tensor<T, (N, H, W, C)>,
     w: &Tensor<T, (K, R, S, C)>,
     params: &Conv2d<B>,

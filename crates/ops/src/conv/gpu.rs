@@ -1,18 +1,20 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
+use super::choice::chosen;
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
+use super::epilogue::{BLOCK_BYTES, EXPRESSION_AT, Epilogue, ExpressionKey};
 use super::error::ConvError;
-use super::operation::RowOperation;
-use super::problem::{Pass, Problem};
-use super::row_kernel::{KernelText, row_kernel};
+use super::problem::{Pass, Precision, Problem};
+use super::row_kernel::{KernelText, row_kernel, row_kernel_with};
 use super::row_plan::{Multiprocessor, RowConfig};
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
 use crate::launches::{Known, LaunchKind, built, launched};
 use crate::manifest::recorder;
 use crate::raw;
+use crate::tensor::Item;
 use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
@@ -30,7 +32,18 @@ pub(super) fn forward<T: Convolved>(
     bias: Option<Dense<'_, f32>>,
     y: DenseMut<'_, T>,
 ) -> Result<(), Error> {
-    by_rows((gpu, Pass::Forward, problem, config), operands, bias, y)
+    by_rows((gpu, Pass::Forward, problem, config), operands, bias, y, (T::PRECISION, None))
+}
+
+/// As [`forward`]: what an expression makes of the sums, or the sums, as elements of the named type, which is that of `U`.
+pub(super) fn finished<T: Convolved, U: Item>(
+    (gpu, problem, config): (&Gpu, &Problem, Config),
+    operands: (Dense<'_, T>, Dense<'_, T>),
+    bias: Option<Dense<'_, f32>>,
+    y: DenseMut<'_, U>,
+    finish: (Precision, Option<&Epilogue<'_>>),
+) -> Result<(), Error> {
+    by_rows((gpu, Pass::Forward, problem, config), operands, bias, y, finish)
 }
 
 /// The input's gradient from the result's and the weights.
@@ -41,7 +54,7 @@ pub(super) fn grad_input<T: Convolved>(
     operands: (Dense<'_, T>, Dense<'_, T>),
     dx: DenseMut<'_, T>,
 ) -> Result<(), Error> {
-    by_rows((gpu, Pass::GradInput, problem, config), operands, None, dx)
+    by_rows((gpu, Pass::GradInput, problem, config), operands, None, dx, (T::PRECISION, None))
 }
 
 /// The weights' gradient from the input and the result's gradient.
@@ -101,13 +114,15 @@ fn facts(gpu: &Gpu) -> DeviceFacts {
 }
 
 /// What a kernel is found by.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     device: usize,
     problem: Problem,
     pass: Pass,
     config: Option<RowConfig>,
     bias: bool,
+    written: Precision,
+    expression: Option<ExpressionKey>,
 }
 
 /// A kernel on a GPU, but for addresses.
@@ -119,7 +134,7 @@ struct Ready {
 static READY: LazyLock<RwLock<HashMap<Key, Arc<Ready>>>> = LazyLock::new(RwLock::default);
 
 /// The kernel of a call, and what of it was there already.
-fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
+fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<Ready>, Known), Error> {
     if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(key) {
         return Ok((ready.clone(), Known::Call));
     }
@@ -127,9 +142,10 @@ fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
     let sm = Multiprocessor::of(gpu);
     let config = match key.config {
         Some(config) => config,
-        None => RowOperation::chosen(&MODELS, &key.problem, key.pass, sm, &facts(gpu)),
+        None => chosen(&MODELS, &key.problem, key.pass, key.written, sm, &facts(gpu)),
     };
-    let kernel = row_kernel(&key.problem, key.pass, config, sm, key.bias).map_err(ConvError::from)?;
+    let finish = (key.written, epilogue.map(|e| &*e.inlined));
+    let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, finish).map_err(ConvError::from)?;
     // As a kernel of a user's: it is recorded and built ahead like one.
     let text = KernelSource::new(&kernel.text).name(pass_file(key.pass));
     let source = text.to_source()?;
@@ -141,7 +157,7 @@ fn ready(gpu: &Gpu, key: &Key) -> Result<(Arc<Ready>, Known), Error> {
     built(&source, gpu.device().arch(), origin, function.registers(), start);
     function.set_max_shared_bytes(kernel.shared_bytes)?;
     let ready = Arc::new(Ready { kernel, function });
-    READY.write().unwrap_or_else(PoisonError::into_inner).insert(*key, ready.clone());
+    READY.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), ready.clone());
     Ok((ready, Known::Nothing(origin)))
 }
 
@@ -167,19 +183,31 @@ fn pass_file(pass: Pass) -> &'static str {
     }
 }
 
-/// The parameter block of the row kernel: the maps of what is read and of what is written, and addresses.
-const BLOCK_BYTES: usize = 320;
+/// The parameter block of the row kernel: the maps of what is read and of what is written, addresses, and what an expression needs. It is a
+/// multiple of what maps are aligned to.
+const BLOCK_ALIGNMENT: usize = 64;
 
-fn by_rows<T: Convolved>(
+fn by_rows<T: Convolved, U: Item>(
     (gpu, pass, problem, config): (&Gpu, Pass, &Problem, Config),
     (x, w): (Dense<'_, T>, Dense<'_, T>),
     bias: Option<Dense<'_, f32>>,
-    y: DenseMut<'_, T>,
+    y: DenseMut<'_, U>,
+    (written, epilogue): (Precision, Option<&Epilogue<'_>>),
 ) -> Result<(), Error> {
-    let key = Key { device: gpu.ordinal(), problem: *problem, pass, config: config.0, bias: bias.is_some() };
-    let (ready, known) = ready(gpu, &key)?;
+    let expression = epilogue.map(|e| e.key.clone());
+    let key = Key {
+        device: gpu.ordinal(),
+        problem: *problem,
+        pass,
+        config: config.0,
+        bias: bias.is_some(),
+        written,
+        expression,
+    };
+    let (ready, known) = ready(gpu, &key, epilogue)?;
     let (Some((x, x_start)), Some((w, w_start)), Some((y, y_start))) = (x.on_gpu(), w.on_gpu(), y.on_gpu()) else {
-        return Ok(());
+        let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
+        return Err(Error::Devices { operand: 0, got, expected });
     };
     let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
     let mut block = [0; BLOCK_BYTES];
@@ -189,8 +217,13 @@ fn by_rows<T: Convolved>(
     }
     let addresses =
         [x.device_ptr() + x_start as u64, w.device_ptr() + w_start as u64, bias, y.device_ptr() + y_start as u64];
-    for (place, address) in block[256..].chunks_exact_mut(8).zip(addresses) {
+    for (place, address) in block[256..EXPRESSION_AT].chunks_exact_mut(8).zip(addresses) {
         place.copy_from_slice(&address.to_ne_bytes());
+    }
+    let mut bytes = EXPRESSION_AT;
+    if let Some(epilogue) = epilogue {
+        bytes += epilogue.bytes();
+        epilogue.write(&mut block[..bytes]);
     }
     let (grid, threads) = ([ready.kernel.grid, 1, 1], [ready.kernel.threads, 1, 1]);
     let config = LaunchConfig {
@@ -202,7 +235,7 @@ fn by_rows<T: Convolved>(
         programmatic: ready.function.target().arch.major >= 9,
         cooperative: false,
     };
-    raw::launch(gpu, &ready.function, &config, &block)?;
+    raw::launch(gpu, &ready.function, &config, &block[..bytes.next_multiple_of(BLOCK_ALIGNMENT)])?;
     launched(LaunchKind::Convolution, pass.name(), known, [grid, threads]);
     Ok(())
 }

@@ -140,7 +140,7 @@ impl RowOperation {
         sm: Multiprocessor,
         device: &DeviceFacts,
     ) -> RowConfig {
-        choice::chosen(models, problem, pass, sm, device)
+        choice::chosen(models, problem, pass, problem.precision, sm, device)
     }
 
     /// All candidates of a pass with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest
@@ -151,7 +151,7 @@ impl RowOperation {
         sm: Multiprocessor,
         multiprocessors: usize,
     ) -> Vec<(f64, RowConfig)> {
-        let plans = plans(problem, pass, sm);
+        let plans = plans(problem, pass, sm, problem.precision);
         let mut estimates: Vec<_> = plans.iter().map(|plan| (estimate(plan, multiprocessors), plan.config)).collect();
         estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
         estimates

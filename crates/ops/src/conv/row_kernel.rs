@@ -3,11 +3,14 @@
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{ConfigError, Multiprocessor, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
+use tilewright_expr::emit::Inlined;
 use tilewright_headers::tensor_map::{self, Swizzle, TensorMap, TensorMapError};
 
 /// The kernel, behind the sizes that [`RowPlan::text`] writes.
 const TEXT: &str = concat!(
     include_str!("kernels/layouts.cuh"),
+    "\n",
+    include_str!("kernels/fused.cuh"),
     "\n",
     include_str!("kernels/exact.cuh"),
     "\n",
@@ -39,14 +42,34 @@ pub fn row_kernel(
     sm: Multiprocessor,
     bias: bool,
 ) -> Result<KernelText, ConfigError> {
-    RowPlan::new(*problem, pass, config, sm)?.kernel(bias)
+    RowPlan::new(*problem, pass, config, sm)?.kernel(bias, None)
+}
+
+/// As [`row_kernel`], for results of type `written`: sums, or what `expression`, a function of the name `epilogue`, makes of them.
+pub fn row_kernel_with(
+    problem: &Problem,
+    pass: Pass,
+    config: RowConfig,
+    sm: Multiprocessor,
+    bias: bool,
+    (written, expression): (Precision, Option<&Inlined>),
+) -> Result<KernelText, ConfigError> {
+    RowPlan::writing(*problem, pass, config, sm, written)?.kernel(bias, expression)
+}
+
+fn cuda(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F16 => "tw::f16",
+        Precision::Bf16 => "tw::bf16",
+        Precision::F32 => "float",
+    }
 }
 
 impl RowPlan {
-    pub(crate) fn kernel(&self, bias: bool) -> Result<KernelText, ConfigError> {
+    pub(crate) fn kernel(&self, bias: bool, expression: Option<&Inlined>) -> Result<KernelText, ConfigError> {
         Ok(KernelText {
             entry: "conv2d",
-            text: self.text(bias),
+            text: self.text(bias, expression),
             grid: self.blocks.iter().product::<usize>() as u32,
             threads: (32 * self.block_warps) as u32,
             shared_bytes: self.shared_bytes as u32,
@@ -86,14 +109,11 @@ impl RowPlan {
         problem.group_width < STRIP || self.pass == Pass::GradInput || problem.padding != [[0; 2]; 2]
     }
 
-    fn text(&self, bias: bool) -> String {
+    fn text(&self, bias: bool, expression: Option<&Inlined>) -> String {
         let (problem, config, rows) = (&self.problem, &self.config, &self.rows);
         let across = self.columns.across();
-        let (element, held) = match problem.precision {
-            Precision::F16 => ("tw::f16", "tw::f16"),
-            Precision::Bf16 => ("tw::bf16", "tw::bf16"),
-            Precision::F32 => ("tw::tf32", "float"),
-        };
+        let (held, written) = (cuda(problem.precision), cuda(self.written));
+        let element = if problem.precision == Precision::F32 { "tw::tf32" } else { held };
         let live = rows.live_phase.map_or(-1, |phase| phase as isize);
         let shape = [
             ("group", problem.group_width as isize),
@@ -147,15 +167,28 @@ impl RowPlan {
         let constants = |text: &mut String, of: &[(&str, isize)]| {
             of.iter().for_each(|(name, value)| writeln!(text, "constexpr int {name} = {value};").expect("text grows"));
         };
-        let _ = write!(text, "namespace shape {{\nusing Element = {element};\nusing Held = {held};\n");
+        let _ = write!(
+            text,
+            "namespace shape {{\nusing Element = {element};\nusing Held = {held};\nusing Written = {written};\n"
+        );
         let transposed = self.pass == Pass::GradInput;
         let zeros = self.multiplies_zeros();
         let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias}, zeros = {zeros};");
+        let _ = writeln!(text, "constexpr bool expression = {};", expression.is_some());
         constants(&mut text, &shape);
         text.push_str("}\nnamespace plan {\n");
         let _ = writeln!(text, "constexpr bool bulk = {}, whole = {};", self.bulk, config.whole_rows);
         constants(&mut text, &plan);
         text.push_str("}\n");
+        match expression {
+            Some(function) => {
+                for header in &function.headers {
+                    let _ = writeln!(text, "#include \"tilewright/{header}.cuh\"");
+                }
+                text.push_str(&function.source);
+            }
+            None => text.push_str("struct epilogue_Params {};\n"),
+        }
         text.push_str(TEXT);
         text
     }

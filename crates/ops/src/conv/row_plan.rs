@@ -1,7 +1,7 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
 use super::meeting::Meeting;
-use super::problem::{LARGEST, Pass, Problem};
+use super::problem::{LARGEST, Pass, Precision, Problem};
 use thiserror::Error;
 
 /// Channels of a strip.
@@ -120,6 +120,8 @@ pub(crate) struct RowPlan {
     pub(crate) bulk: bool,
     /// Elements of one access to global memory.
     pub(crate) vector: usize,
+    /// What results stand in memory as.
+    pub(crate) written: Precision,
 }
 
 impl RowPlan {
@@ -128,6 +130,17 @@ impl RowPlan {
         pass: Pass,
         config: RowConfig,
         sm: Multiprocessor,
+    ) -> Result<RowPlan, ConfigError> {
+        RowPlan::writing(problem, pass, config, sm, problem.precision)
+    }
+
+    /// As [`RowPlan::new`], with results of another type than the operands'.
+    pub(crate) fn writing(
+        problem: Problem,
+        pass: Pass,
+        config: RowConfig,
+        sm: Multiprocessor,
+        written: Precision,
     ) -> Result<RowPlan, ConfigError> {
         let (rows, columns) = (Meeting::of(&problem, 0, pass), Meeting::of(&problem, 1, pass));
         check_ranges(&problem, &config, &rows, &columns)?;
@@ -167,10 +180,19 @@ impl RowPlan {
             span: if matches!(inner, 32 | 64 | 128) { inner / 16 } else { 1 },
             bulk,
             vector,
+            written,
         };
         let plan = RowPlan { shared_bytes: plan.shared_bytes(), ..plan };
         field("whole_rows", config.whole_rows.into(), bulk || !config.whole_rows, || {
             "which needs compute capability 9.0, and channels that are a multiple of 16 bytes".into()
+        })?;
+        let same = written.bytes() == problem.precision.bytes();
+        field("whole_rows", config.whole_rows.into(), same || !config.whole_rows, || {
+            format!(
+                "which needs results of {} bytes, as the operands have; these have {}",
+                problem.precision.bytes(),
+                written.bytes()
+            )
         })?;
         at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
         let limit = MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8);
@@ -195,7 +217,7 @@ impl RowPlan {
             let sent = self.sent_rows() * pixels.next_multiple_of(8) * channels * bytes;
             ring.next_multiple_of(128 * self.span) + sent.next_multiple_of(128)
         } else {
-            let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * bytes;
+            let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * self.written.bytes();
             ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
         };
         handed + 128 + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 }) + 16

@@ -2,6 +2,7 @@
 
 mod compare;
 mod face;
+mod fused;
 mod gpu;
 mod order;
 mod problems;

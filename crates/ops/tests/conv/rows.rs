@@ -4,12 +4,15 @@ use super::Exactly;
 use super::compare::{Accuracy, Operands, check};
 use super::problems::{chosen, problems};
 use crate::support::Random;
+use tilewright_expr::emit::Inlined;
 use tilewright_expr::{bf16, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
-use tilewright_ops::conv::{Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel};
+use tilewright_ops::conv::{
+    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel, row_kernel_with,
+};
 
-const HOPPER: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
-const AMPERE: Multiprocessor = Multiprocessor { shared_bytes: 166_912, bulk_copies: false };
+pub(crate) const HOPPER: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+pub(crate) const AMPERE: Multiprocessor = Multiprocessor { shared_bytes: 166_912, bulk_copies: false };
 
 /// Products of tensor cores: those of halves are exact, tf32 has 11 bits; sums lose at most two more bits than f32 ones do.
 pub(crate) fn accuracy(precision: Precision) -> Accuracy {
@@ -19,6 +22,16 @@ pub(crate) fn accuracy(precision: Precision) -> Accuracy {
 
 /// A legal configuration by chance, small enough for the host model.
 pub(crate) fn random(r: &mut Random, problem: &Problem, pass: Pass, sm: Multiprocessor) -> (RowConfig, KernelText) {
+    random_with(r, (problem, pass), sm, (problem.precision, None))
+}
+
+/// As [`random`], with what becomes of sums.
+pub(crate) fn random_with(
+    r: &mut Random,
+    (problem, pass): (&Problem, Pass),
+    sm: Multiprocessor,
+    finish: (Precision, Option<&Inlined>),
+) -> (RowConfig, KernelText) {
     let written = if pass == Pass::Forward { problem.output() } else { [problem.height, problem.width] };
     loop {
         let mut of = |limit: usize| 1 + r.below(limit as u64) as usize;
@@ -36,7 +49,7 @@ pub(crate) fn random(r: &mut Random, problem: &Problem, pass: Pass, sm: Multipro
             slots: 1 + of(4),
             whole_rows: of(2) == 1,
         };
-        if let Ok(kernel) = row_kernel(problem, pass, config, sm, true)
+        if let Ok(kernel) = row_kernel_with(problem, pass, config, sm, true, finish)
             && kernel.threads <= 416
         {
             return (config, kernel);
@@ -53,37 +66,51 @@ fn values<T: Exactly + bytemuck::Pod>(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(size_of::<T>()).map(|v| bytemuck::pod_read_unaligned::<T>(v).value()).collect()
 }
 
+/// Values as elements of a type.
+pub(crate) fn to_bytes(precision: Precision, values: &[f32]) -> Vec<u8> {
+    match precision {
+        Precision::F16 => bytes::<f16>(values),
+        Precision::Bf16 => bytes::<bf16>(values),
+        Precision::F32 => bytes::<f32>(values),
+    }
+}
+
+fn from_bytes(precision: Precision, bytes: &[u8]) -> Vec<f32> {
+    match precision {
+        Precision::F16 => values::<f16>(bytes),
+        Precision::Bf16 => values::<bf16>(bytes),
+        Precision::F32 => values::<f32>(bytes),
+    }
+}
+
 /// Memory at a multiple of 128 bytes, as buffers of a GPU have it.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
-struct Line([u8; 128]);
+pub(crate) struct Line([u8; 128]);
 
-fn lines(bytes: &[u8]) -> Vec<Line> {
+pub(crate) fn lines(bytes: &[u8]) -> Vec<Line> {
     let mut lines = vec![Line([0; 128]); bytes.len().div_ceil(128).max(1)];
     lines.iter_mut().zip(bytes.chunks(128)).for_each(|(line, part)| line.0[..part.len()].copy_from_slice(part));
     lines
 }
 
-/// Runs a compiled kernel on the model.
-fn run(
-    model: &HostModel,
-    number: usize,
+/// Runs a compiled kernel on the model: results are of type `written`, an expression's parameters are `more`.
+pub(crate) fn run(
+    (model, number): (&HostModel, usize),
     kernel: &KernelText,
     schedule: Schedule,
     operands: &Operands,
     pass: Pass,
+    (written, more): (Precision, &[u8]),
     out: &mut [f32],
 ) {
-    let to_bytes = |values: &[f32]| match operands.problem.precision {
-        Precision::F16 => bytes::<f16>(values),
-        Precision::Bf16 => bytes::<bf16>(values),
-        Precision::F32 => bytes::<f32>(values),
-    };
+    let precision = operands.problem.precision;
     let [(a, _), (b, _)] = operands.of(pass);
     let channels = operands.problem.channels();
     let bias = operands.bias.clone().filter(|_| pass == Pass::Forward).unwrap_or_else(|| vec![0.0; channels]);
-    let (a, b, bias) = (lines(&to_bytes(a)), lines(&to_bytes(b)), lines(bytemuck::cast_slice(&bias)));
-    let poisoned = to_bytes(out);
+    let (a, b, bias) =
+        (lines(&to_bytes(precision, a)), lines(&to_bytes(precision, b)), lines(bytemuck::cast_slice(&bias)));
+    let poisoned = to_bytes(written, out);
     let mut y = lines(&poisoned);
     let mut block = match &kernel.maps {
         Some([read, written]) => {
@@ -94,6 +121,7 @@ fn run(
     for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }
+    block.extend(more);
     block.resize(block.len().next_multiple_of(64), 0);
     let launch = Launch {
         grid: [kernel.grid, 1, 1],
@@ -104,12 +132,8 @@ fn run(
     // SAFETY: the buffers have the problem's sizes and live until the launch has ended.
     unsafe { model.run(number, kernel.entry, launch, &block) }
         .unwrap_or_else(|error| panic!("{pass:?} of {:?}: {error}", operands.problem));
-    let written: Vec<u8> = y.iter().flat_map(|line| line.0).take(poisoned.len()).collect();
-    out.copy_from_slice(&match operands.problem.precision {
-        Precision::F16 => values::<f16>(&written),
-        Precision::Bf16 => values::<bf16>(&written),
-        Precision::F32 => values::<f32>(&written),
-    });
+    let result: Vec<u8> = y.iter().flat_map(|line| line.0).take(poisoned.len()).collect();
+    out.copy_from_slice(&from_bytes(written, &result));
 }
 
 fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
@@ -136,7 +160,9 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
                 &format!("{config:?}, {schedule:?}"),
                 (*pass, &operands),
                 accuracy(problem.precision),
-                |pass, operands, out| run(&model, number, kernel, schedule, operands, pass, out),
+                |pass, operands, out| {
+                    run((&model, number), kernel, schedule, operands, pass, (problem.precision, &[]), out)
+                },
             );
         }
     }

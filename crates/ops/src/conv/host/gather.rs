@@ -40,12 +40,12 @@ impl<'a, T: Convolved> Gather<'a, T> {
     }
 
     /// Writes all rows of `result`. No value depends on how many threads there are, nor on the cut into tasks.
-    pub(super) fn run(&self, result: &mut [T]) {
+    pub(super) fn run<U: Convolved>(&self, result: &mut [U]) {
         let row = self.columns.places() * self.problem.channels();
         let all = self.problem.images * self.rows.places();
         let together = (all / (TASKS * rayon::current_num_threads())).clamp(1, ROWS);
         result.par_chunks_mut((together * row).max(1)).enumerate().for_each(|(task, rows)| {
-            let mut parts: Vec<Vec<&mut [T]>> = self.blocks.iter().map(|_| Vec::new()).collect();
+            let mut parts: Vec<Vec<&mut [U]>> = self.blocks.iter().map(|_| Vec::new()).collect();
             for mut pixel in rows.chunks_mut(self.problem.channels()) {
                 for (part, (block, _)) in parts.iter_mut().zip(&self.blocks) {
                     let (own, others) = std::mem::take(&mut pixel).split_at_mut(block.width);
@@ -59,7 +59,7 @@ impl<'a, T: Convolved> Gather<'a, T> {
     }
 
     /// Rows from number `first` on, of one block: `pixels` are all of them.
-    fn task(&self, first: usize, block: Block, weights: &[f32], mut pixels: Vec<&mut [T]>) {
+    fn task<U: Convolved>(&self, first: usize, block: Block, weights: &[f32], mut pixels: Vec<&mut [U]>) {
         let columns = self.columns.places();
         let mut rows =
             Rows::new(self.source, [self.columns.sources(), self.problem.channels()], block, self.rows.window());
@@ -77,7 +77,7 @@ impl<'a, T: Convolved> Gather<'a, T> {
                 if let Some(bias) = self.bias {
                     sums.iter_mut().zip(&bias[block.first..]).for_each(|(sum, bias)| *sum += bias);
                 }
-                T::narrow(&sums[..block.width], pixel);
+                U::narrow(&sums[..block.width], pixel);
             }
         }
     }

@@ -22,6 +22,11 @@ pub(super) fn forward<T: Convolved>(problem: &Problem, x_and_w: [&[T]; 2], bias:
     Gather::new(problem, Sums::Result, x_and_w, bias).run(y);
 }
 
+/// As [`forward`], the sums unrounded.
+pub(super) fn sums<T: Convolved>(problem: &Problem, x_and_w: [&[T]; 2], bias: Option<&[f32]>, y: &mut [f32]) {
+    Gather::new(problem, Sums::Result, x_and_w, bias).run(y);
+}
+
 /// The input's gradient from the result's and the weights.
 pub(super) fn grad_input<T: Convolved>(problem: &Problem, dy_and_w: [&[T]; 2], dx: &mut [T]) {
     Gather::new(problem, Sums::Input, dy_and_w, None).run(dx);

@@ -54,7 +54,7 @@ template <class Params> TW_DEVICE float sum_of(const Params& p, N n, Y y, X x, K
   return shape::bias ? sum + p.bias[k.value] : sum;
 }
 
-// Computes a block's results that are not finite anew. All of them are stored, and all threads are here.
+// Computes a block's results that are not finite anew, or all that an expression made. All of them are stored, and all threads are here.
 template <class Params, class Part> TW_DEVICE void mend(const Params& p, const Part& part) {
   using Results = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, plan::rows>, tw::Run<X, plan::columns>,
                                               tw::Run<K, channels>>>;
@@ -68,7 +68,9 @@ template <class Params, class Part> TW_DEVICE void mend(const Params& p, const P
       const K k = part.k + K(at.template get<K>());
       if (n.value >= shape::images || at.template get<Y>() >= part.rows || !Output::contains(y + x + k)) continue;
       const auto to = Output{p.y + (long long)n.value * (Output::len / plan::images)}.at(y + x + k);
-      if (!((float)to.load() * 0.0f == 0.0f)) *to = Held(sum_of(p, n, y, x, k));
+      // An expression may have made anything of a sum.
+      const bool anew = shape::expression || !((float)to.load() * 0.0f == 0.0f);
+      if (anew) *to = made_of(p, n, y, x, k, sum_of(p, n, y, x, k));
     }
   }
 }

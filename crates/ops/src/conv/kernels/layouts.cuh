@@ -9,6 +9,7 @@
 
 using Element = shape::Element;   // as it is multiplied
 using Held = shape::Held;         // as it stands in memory
+using Written = shape::Written;   // as results stand there
 constexpr int run = 16 / (int)sizeof(Held);   // elements of a cell, the 16 bytes that a matrix has in a row
 
 // Images, rows, columns, and channels that are read; channels that are written.
@@ -83,19 +84,20 @@ using Row = tw::Tensor<Held,
                  run, plan::span>>;
 constexpr unsigned row_bytes = (unsigned)(plan::images * reach * channels * (int)sizeof(Held));
 // What the lanes of a warp hand to one another before they store it: cells of strips lie apart, so that banks differ.
-using Staged = tw::Tensor<Held, tw::Layout<tw::Axis<K, 8, strips, (16 * tiles + 2) * 8, false>,
+using Staged = tw::Tensor<Written, tw::Layout<tw::Axis<K, 8, strips, (16 * tiles + 2) * 8, false>,
                                               tw::Axis<Pixel, 1, 16 * tiles, 8, false>, tw::Axis<K, 1, 8, 1, true>>>;
 // What all warps hand to the copy engine where that stores whole rows: those of a step and two more, so that some are written while it
 // reads others. Pixels
 // follow one another as in the box that it sends, and those that fill up the last tile lie behind it.
 constexpr int sent_pixels = 16 * tiles * warps_along, sent_row = (sent_pixels + 7) / 8 * 8 * channels, sent_rows = (plan::step * up + down - 1) / down + 2;
-using Sent = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, sent_rows, sent_row, false>, tw::Axis<K, 1, sent_row, 1, false>>>;
-using SentRow = tw::Tensor<Held, tw::Swizzled<tw::Layout<tw::Axis<Pixel, 1, sent_pixels, channels, false>,
+using Sent = tw::Tensor<Written, tw::Layout<tw::Axis<Slot, 1, sent_rows, sent_row, false>, tw::Axis<K, 1, sent_row, 1, false>>>;
+using SentRow = tw::Tensor<Written, tw::Swizzled<tw::Layout<tw::Axis<Pixel, 1, sent_pixels, channels, false>,
                                                          tw::Axis<K, 1, channels, 1, false>>,
                                               run, plan::span>>;
-// What a warp stores by itself: lanes go along cells first.
-using Stored = tw::Tensor<Held, tw::Packed<tw::Run<Pixel, 16 * tiles>, tw::Run<K, strips * 8 / shape::vector, shape::vector>>>;
-using Output = tw::Tensor<Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::out_height>, tw::Run<X, shape::out_width>,
+// What a warp stores by itself, so many elements at once: lanes go along cells first.
+constexpr int together = shape::vector < 16 / (int)sizeof(Written) ? shape::vector : 16 / (int)sizeof(Written);
+using Stored = tw::Tensor<Written, tw::Packed<tw::Run<Pixel, 16 * tiles>, tw::Run<K, strips * 8 / together, together>>>;
+using Output = tw::Tensor<Written, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::out_height>, tw::Run<X, shape::out_width>,
                                               tw::Run<K, shape::channels>>>;
 using Input = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::height>, tw::Run<X, shape::width>,
                                                    tw::Run<C, shape::channels>>>;

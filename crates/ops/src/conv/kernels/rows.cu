@@ -1,7 +1,7 @@
 // 2-D convolution with groups, by rows: a block takes some rows of the output, some columns of some images, and some strips of 8
 // channels. Rows of the input stream through a ring in shared memory, each is read once, and adds to all output rows that it is part
 // of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
-// the gradient of the input. layouts.cuh and exact.cuh stand before this text.
+// the gradient of the input. layouts.cuh, fused.cuh and exact.cuh stand before this text.
 //
 // Warps have roles: one brings rows into the ring, one sends whole rows to memory where a configuration says so, the others multiply.
 // They meet at barriers in shared memory only, each place of a ring for itself.
@@ -11,7 +11,8 @@ struct Params {
   const Held* x;
   const Held* weights;
   const float* bias;
-  Held* y;
+  Written* y;
+  epilogue_Params epilogue;
 };
 
 using Sum = tw::FragmentC<Pixel, K, 16, 8>;
@@ -243,12 +244,12 @@ TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) 
 // ---- output rows -----------------------------------------------------------------------------------------------------------------
 
 // Whether matrices go to shared memory by one instruction.
-constexpr bool by_matrices = sizeof(Held) == 2 && plan::bulk;
+constexpr bool by_matrices = sizeof(Written) == 2 && plan::bulk;
 
 // What a lane stores of each row: from where, and to where in the block's first row, if there is such a place.
 struct Goal {
-  const Held* from;
-  Held* to;
+  const Written* from;
+  Written* to;
   bool inside;
 };
 constexpr int stores = (Stored::len + 31) / 32;
@@ -266,6 +267,7 @@ struct Outlet {
   int* not_finite;
   Turn turn;
   int announced;   // the place of the first row that the warp that sends has not heard of
+  N n;                       // the first image
   Goal goals[stores];
   int rows[tiles][strips];   // where this lane's row of a tile, or of it and the next, begins in a whole row
 
@@ -280,16 +282,17 @@ struct Outlet {
   }
 
   // A strip's sums of 32 pixels, or of 16, by matrices: this lane's row of them begins at `row`.
-  template <class S> TW_DEVICE void stage(const S& sum, Held* row) {
-    tw::arch::stmatrix<2, false>(row, sum.template as<Element>().bits);
+  template <class S> TW_DEVICE void stage(const S& sum, Written* row) {
+    tw::arch::stmatrix<2, false>(row, sum.template as<Written>().bits);
   }
-  template <class S> TW_DEVICE void stage(const S& sum, const S& next, Held* row) {
-    const auto first = sum.template as<Element>(), second = next.template as<Element>();
+  template <class S> TW_DEVICE void stage(const S& sum, const S& next, Written* row) {
+    const auto first = sum.template as<Written>(), second = next.template as<Written>();
     const unsigned bits[] = {first.bits[0], first.bits[1], second.bits[0], second.bits[1]};
     tw::arch::stmatrix<4, false>(row, bits);
   }
 
   TW_DEVICE void begin(N first_n) {
+    n = first_n;
     if constexpr (plan::whole) return;
     const Output out{p.y + (long long)first_n.value * (Output::len / plan::images)};
     TW_UNROLL
@@ -315,9 +318,13 @@ struct Outlet {
   template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
     if (shape::zeros && !finite(row, first_pixel)) *not_finite = 1;
+    if constexpr (shape::expression) {
+      const Y y((part.first + o) * shape::phases + part.phase);
+      apply(p, n, y, part.column, part.k + first_strip, first_pixel, row);
+    }
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
-      Held* const to = sent.at(Slot(turn.place)).address();
+      Written* const to = sent.at(Slot(turn.place)).address();
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         TW_UNROLL
@@ -339,7 +346,7 @@ struct Outlet {
         for (int strip = 0; strip < strips; ++strip) {
           const auto to = staged.at(Pixel(16 * tile) + K(8 * strip));
           if constexpr (by_matrices) {
-            row[tile][strip].template as<Element>().store(to);
+            row[tile][strip].template as<Written>().store(to);
           } else {
             row[tile][strip].scatter(to);
           }
@@ -348,7 +355,7 @@ struct Outlet {
       __syncwarp();
       TW_UNROLL
       for (int i = 0; i < stores; ++i) {
-        const auto part_of_row = tw::load<shape::vector>(goals[i].from);
+        const auto part_of_row = tw::load<together>(goals[i].from);
         if (goals[i].inside) tw::store_global(goals[i].to + Output::offset(Y(o * shape::phases)), part_of_row);
       }
       __syncwarp();
@@ -498,7 +505,11 @@ struct Worker {
     TW_UNROLL
     for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
       if (rows_under_image && step >= part.end && first_input(o) >= s) begin_with(sums[place_of(o)]);
-      if (last_input(o) < s + plan::step) outlet.finish(base * up / down + o, sums[place_of(o)]);
+      if (last_input(o) < s + plan::step) {
+        outlet.finish(base * up / down + o, sums[place_of(o)]);
+        // An expression has replaced sums that those behind begin with.
+        if (shape::expression && step < part.begin) begin_with(sums[place_of(o)]);
+      }
     }
     hand_over(inside);
   }
@@ -509,6 +520,7 @@ struct Worker {
     TW_UNROLL
     for (int place = 0; place < kept; ++place) begin_with(sums[place]);
     for (int o = 0; !part.live && o < part.rows; ++o) {
+      if (shape::expression) begin_with(sums[0]);
       outlet.finish(o, sums[0]);
       hand_over(false);
     }
@@ -525,7 +537,7 @@ struct Worker {
 extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Ring ring = shared.take<Ring, 128 * plan::span>();
-  using AllStaged = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
+  using AllStaged = tw::Tensor<Written, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
   const Sent sent = plan::whole ? shared.take<Sent, 128 * plan::span>() : Sent{nullptr};
   const AllStaged all_staged = plan::whole ? AllStaged{nullptr} : shared.take<AllStaged>();
   using Zeros = tw::Tensor<Held, tw::Packed<tw::Run<K, run>>>;
@@ -564,7 +576,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
     multiplier.reader.prepare(first_pixel, first_strip);
     multiplier.weights.take_all(p, part.k + first_strip);
     const Staged staged{plan::whole ? nullptr : all_staged.at(Slot(warp)).address()};
-    Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, staged, out, not_finite, to_fill(), 0, {}, {}};
+    Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, staged, out, not_finite, to_fill(), 0, part.n, {}, {}};
     outlet.prepare();
     Worker worker{part, multiplier, in, outlet, to_empty(), {}};
     for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images(images_of(part, item));
