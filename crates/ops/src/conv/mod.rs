@@ -38,6 +38,7 @@ mod dense;
 mod element;
 mod epilogue;
 mod error;
+mod estimate;
 mod forward;
 mod fused;
 mod gpu;

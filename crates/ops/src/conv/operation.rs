@@ -1,6 +1,7 @@
 //! [`RowOperation`]: the row kernel as the learned model sees it. All that names a configuration's fields for it stands here.
 
-use super::choice::{self, estimate, plans};
+use super::choice::{self, plans};
+use super::estimate::estimate;
 use super::params::Conv2d;
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};

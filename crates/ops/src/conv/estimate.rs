@@ -1,0 +1,147 @@
+//! What the row kernel's time is expected to be, by a few sums.
+
+use super::problem::Problem;
+use super::row_plan::{RowConfig, RowPlan, STRIP};
+
+/// What the estimate was fitted to: 827 random configurations of ten layers, f16, timed on an H200; in cycles of a multiprocessor and
+/// bytes. docs/notes/conv.md has the fit.
+mod fitted {
+    /// Bytes of DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
+    pub(super) const BYTES: f64 = 23.0;
+    pub(super) const UNDER_WAY: f64 = 23_700.0;
+    pub(super) const READ: f64 = 0.74;
+    /// Bytes that a pixel of a block costs besides its own: to read, to write, and where it does not fill sectors of 32 bytes.
+    pub(super) const PIXEL_READ: f64 = 16.0;
+    pub(super) const PIXEL_WRITTEN: f64 = 7.7;
+    pub(super) const ODD_PIXEL: f64 = 32.0;
+    /// A product of two cells; one of one cell beside it, and where those of two rows are paired.
+    pub(super) const PRODUCT: f64 = 7.6;
+    pub(super) const ONE_CELL: f64 = 0.47;
+    pub(super) const PAIRED: f64 = 0.33;
+    /// A warp's load of two cells, a step, a row that is complete.
+    pub(super) const LOAD: f64 = 2.3;
+    pub(super) const STEP: f64 = 33.0;
+    pub(super) const ROW: f64 = 20.0;
+    /// Latencies: a block's begin, a step's, a product's.
+    pub(super) const BEGIN: f64 = 3250.0;
+    pub(super) const STEP_LATENCY: f64 = 220.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 10.5;
+    /// How much of the shorter one of memory and computation does not hide behind the longer one.
+    pub(super) const OVERLAPPING: f64 = 0.24;
+    pub(super) const CYCLES_OF_US: f64 = 1750.0;
+    pub(super) const LAUNCH_US: f64 = 4.0;
+}
+
+/// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
+pub(super) fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
+    use fitted::*;
+    let RowConfig { images, items, columns, rows, step, slots, .. } = plan.config;
+    let (resident, lines) = (plan.resident(), plan.lines() as f64);
+    let steps = (lines / step as f64).ceil();
+
+    let under_way = (resident * (slots - 1) * step * plan.row_bytes()) as f64;
+    let read = lines * (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan);
+    let written = (images * columns * rows) as f64 * written_pixel(plan);
+    let memory = (read * READ + written) / (BYTES * (under_way / UNDER_WAY).min(1.0));
+
+    let products = lines * plan.products_of_line();
+    let parts = plan.parts() as f64;
+    let loads = lines * (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64;
+    let (warps, rows) = (plan.warps as f64, rows as f64);
+    let computing = warps * (parts * (products * PRODUCT + loads * LOAD) + steps * STEP + rows * ROW) / 4.0;
+    let serial = steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;
+
+    let working = computing.max(serial / resident as f64);
+    let block = memory.max(working) + OVERLAPPING * memory.min(working);
+    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
+    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
+    waves * ((items * resident) as f64 * block + BEGIN) / CYCLES_OF_US + LAUNCH_US
+}
+
+/// What a pixel of a block's input costs, in bytes.
+fn read_pixel(plan: &RowPlan) -> f64 {
+    pixel(plan.cell_bytes(), fitted::PIXEL_READ)
+}
+
+/// What a pixel that is stored costs.
+fn written_pixel(plan: &RowPlan) -> f64 {
+    let RowConfig { strips, warp_strips, whole_rows, .. } = plan.config;
+    let times = if whole_rows { 1 } else { strips / warp_strips };
+    times as f64 * pixel(plan.cell_bytes() / times, fitted::PIXEL_WRITTEN)
+}
+
+fn pixel(bytes: usize, more: f64) -> f64 {
+    bytes as f64 + more + if bytes.is_multiple_of(32) { 0.0 } else { fitted::ODD_PIXEL }
+}
+
+impl RowPlan {
+    /// Rows that a block reads, in the mean, up to whole steps: those outside the image are left out.
+    pub(super) fn lines(&self) -> usize {
+        let of = |rows: usize| (self.rows.down * rows + self.rows.taps - 1).div_ceil(self.rows.up);
+        let (all, inside) = (of(self.rows.phase_len()), self.rows.read.div_ceil(self.rows.pitch));
+        let blocks = self.rows.phase_len().div_ceil(self.config.rows);
+        let lines = blocks * of(self.config.rows) - all.saturating_sub(inside);
+        lines.div_ceil(blocks).next_multiple_of(self.config.step)
+    }
+
+    /// Bytes of a pixel of a block, and of its row in the ring.
+    fn cell_bytes(&self) -> usize {
+        self.config.strips * STRIP * self.problem.precision.bytes()
+    }
+
+    pub(super) fn row_bytes(&self) -> usize {
+        self.config.images * self.reach * self.cell_bytes()
+    }
+
+    /// Tiles of strips of a warp.
+    fn parts(&self) -> usize {
+        self.config.tiles * self.config.warp_strips
+    }
+
+    /// Lanes that meet in a bank when a warp loads cells of neighbouring pixels, where copies are not swizzled.
+    fn conflicts(&self) -> usize {
+        let cells = self.cell_bytes() / 16;
+        if self.span > 1 { 1 } else { 1 << cells.trailing_zeros().min(3) }
+    }
+
+    /// Cells of 16 bytes that a tap has, and that those of a row have.
+    fn cells(&self) -> usize {
+        self.columns.taps * cells_of_tap(&self.problem)
+    }
+
+    /// Products of a read row for a tile and a strip, in those of two cells.
+    fn products_of_line(&self) -> f64 {
+        let paired = self.config.step == 2 && self.rows.up == 1 && self.rows.down == 1;
+        let one = if paired { fitted::PAIRED } else { fitted::ONE_CELL };
+        let cells = self.cells();
+        self.rows.taps as f64 / self.rows.down as f64 * ((cells / 2) as f64 + (cells % 2) as f64 * one)
+    }
+
+    /// Registers of a thread, as a fit to what the compiler made of 827 kernels says.
+    fn likely_registers(&self) -> usize {
+        let RowConfig { warp_strips, step, .. } = self.config;
+        let [r, s] = self.problem.kernel;
+        let kept = (self.rows.taps - 1 + self.rows.up * (step - 1)) / self.rows.down + 1;
+        let weights = warp_strips * r * s * cells_of_tap(&self.problem);
+        let addresses = self.parts() * (self.cells() / 2 + 1);
+        let of = 15.0 + 1.26 * weights as f64 + 3.12 * (kept * self.parts()) as f64 + 3.35 * addresses as f64;
+        (of as usize + if step == 2 { 7 } else { 0 }).min(255)
+    }
+
+    /// Blocks of a multiprocessor at once.
+    fn resident(&self) -> usize {
+        let threads = 32 * self.block_warps;
+        let registers = self.likely_registers().next_multiple_of(8) * threads;
+        (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
+    }
+
+    /// Products of two cells of a tile and a strip, in one block's read rows.
+    pub(super) fn products(&self) -> f32 {
+        let of_line = self.rows.taps as f32 / self.rows.down as f32 * self.cells().div_ceil(2) as f32;
+        self.lines() as f32 * of_line
+    }
+}
+
+fn cells_of_tap(problem: &Problem) -> usize {
+    problem.group_width.max(STRIP) * problem.precision.bytes() / 16
+}
