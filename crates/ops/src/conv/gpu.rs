@@ -211,8 +211,10 @@ fn by_rows<T: Convolved, U: Item>(
     };
     let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
     let mut block = [0; BLOCK_BYTES];
-    if let Some([read, written]) = &ready.kernel.maps {
+    if let Some(read) = &ready.kernel.read {
         block[..128].copy_from_slice(TensorMap::encode_from(read, x, x_start)?.as_bytes());
+    }
+    if let Some(written) = &ready.kernel.written {
         block[128..256].copy_from_slice(TensorMap::encode_from(written, y, y_start)?.as_bytes());
     }
     let addresses =

@@ -30,8 +30,10 @@ pub struct KernelText {
     pub threads: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
-    /// What the copy engine has to know of the tensor that is read and of the one that is written; nothing where it is not used.
-    pub maps: Option<[TensorMap; 2]>,
+    /// What the copy engine has to know of the tensor that is read; nothing where it reads none.
+    pub read: Option<TensorMap>,
+    /// What it has to know of the tensor that is written; nothing where warps store it themselves.
+    pub written: Option<TensorMap>,
 }
 
 /// The kernel of a forward pass, or of an input's gradient, under a configuration.
@@ -73,15 +75,18 @@ impl RowPlan {
             grid: self.blocks.iter().product::<usize>() as u32,
             threads: (32 * self.block_warps) as u32,
             shared_bytes: self.shared_bytes as u32,
-            maps: if self.bulk { Some(self.maps()?) } else { None },
+            read: self.bulk.then(|| self.map_read()).transpose()?,
+            written: self.config.whole_rows.then(|| self.map_written()).transpose()?,
         })
     }
 
     /// Images, rows, columns, channels, in boxes of one row.
-    fn maps(&self) -> Result<[TensorMap; 2], TensorMapError> {
-        let (rows, columns) = (&self.rows, &self.columns);
-        let read = self.map([rows.read, columns.read], self.reach)?;
-        Ok([read, self.map([rows.written, columns.written], self.config.columns)?])
+    fn map_read(&self) -> Result<TensorMap, TensorMapError> {
+        self.map([self.rows.read, self.columns.read], self.reach)
+    }
+
+    fn map_written(&self) -> Result<TensorMap, TensorMapError> {
+        self.map([self.rows.written, self.columns.written], self.config.columns)
     }
 
     fn map(&self, [height, width]: [usize; 2], box_columns: usize) -> Result<TensorMap, TensorMapError> {

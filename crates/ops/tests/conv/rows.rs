@@ -7,6 +7,7 @@ use crate::support::Random;
 use tilewright_expr::emit::Inlined;
 use tilewright_expr::{bf16, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
+use tilewright_headers::tensor_map::TensorMap;
 use tilewright_ops::conv::{
     Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel, row_kernel_with,
 };
@@ -112,12 +113,8 @@ pub(crate) fn run(
         (lines(&to_bytes(precision, a)), lines(&to_bytes(precision, b)), lines(bytemuck::cast_slice(&bias)));
     let poisoned = to_bytes(written, out);
     let mut y = lines(&poisoned);
-    let mut block = match &kernel.maps {
-        Some([read, written]) => {
-            [read.host_bytes(a.as_ptr() as u64), written.host_bytes(y.as_mut_ptr() as u64)].concat()
-        }
-        None => vec![0; 256],
-    };
+    let map = |map: &Option<TensorMap>, at: u64| map.as_ref().map_or(vec![0; 128], |map| map.host_bytes(at).to_vec());
+    let mut block = [map(&kernel.read, a.as_ptr() as u64), map(&kernel.written, y.as_mut_ptr() as u64)].concat();
     for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }
