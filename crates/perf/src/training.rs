@@ -33,9 +33,9 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// Three seeds of few trees that take large steps, so that 400 candidates are ranked in 150 us; five folds.
+    /// Three seeds of trees that take small steps, few enough that 128 candidates are ranked in 150 us; five folds.
     fn default() -> Self {
-        let params = GbtParams::default().trees(48).depth(5).rate(0.25).early_stopping(0.1, 20);
+        let params = GbtParams::default().trees(120).depth(5).rate(0.1).early_stopping(0.1, 30);
         Self { params, seeds: 3, folds: 5 }
     }
 }
@@ -46,7 +46,7 @@ pub struct Examples {
     features: Vec<f32>,
     columns: usize,
     targets: Vec<f32>,
-    rooflines: Vec<f32>,
+    expected: Vec<f32>,
     measured: Vec<f32>,
     groups: Vec<u32>,
     cases: Vec<u32>,
@@ -64,7 +64,7 @@ impl Examples {
             features: Vec::with_capacity(rows.len() * columns),
             columns,
             targets: Vec::with_capacity(rows.len()),
-            rooflines: Vec::with_capacity(rows.len()),
+            expected: Vec::with_capacity(rows.len()),
             measured: Vec::with_capacity(rows.len()),
             groups: Vec::with_capacity(rows.len()),
             cases: Vec::with_capacity(rows.len()),
@@ -79,10 +79,10 @@ impl Examples {
                 device.ok_or_else(|| Error::UnknownDevice { name: row.device.clone(), known: devices.len() })?;
             device.check()?;
             let work = operation.work(&row.problem, &row.configuration, device)?;
-            let roofline = features.fill(&work, device, &mut values)?;
+            let expected = features.fill(&work, device, &mut values)?;
             examples.features.extend(&values);
-            examples.targets.push((row.median_us / roofline).ln());
-            examples.rooflines.push(roofline);
+            examples.targets.push((row.median_us / expected).ln());
+            examples.expected.push(expected);
             examples.measured.push(row.median_us);
             let next = groups.len() as u32;
             let group = *groups.entry(&row.problem).or_insert(next);
@@ -124,9 +124,9 @@ impl Examples {
         &self.measured
     }
 
-    /// The roofline of each row, in microseconds.
-    pub fn rooflines(&self) -> &[f32] {
-        &self.rooflines
+    /// What each row's time is learned in relation to, in microseconds.
+    pub fn expected(&self) -> &[f32] {
+        &self.expected
     }
 
     fn table(&self) -> Table<'_> {
@@ -143,7 +143,7 @@ impl Examples {
             features: rows.iter().flat_map(row).copied().collect(),
             columns: self.columns,
             targets: of(&self.targets),
-            rooflines: of(&self.rooflines),
+            expected: of(&self.expected),
             measured: of(&self.measured),
             groups: numbers(&self.groups),
             cases: numbers(&self.cases),
@@ -170,7 +170,7 @@ pub fn cross_validate(examples: &Examples, plan: &Plan) -> Result<Vec<f32>, Erro
 /// The times of examples, in microseconds, as a fit of others predicts them.
 pub fn predict(known: &Examples, asked: &Examples, plan: &Plan) -> Result<Vec<f32>, Error> {
     let said = Ensemble::fit(&plan.params, plan.seeds, known.table())?.predict_rows(&asked.features)?;
-    Ok(said.iter().zip(&asked.rooflines).map(|((mean, _), roofline)| roofline * mean.exp()).collect())
+    Ok(said.iter().zip(&asked.expected).map(|((mean, _), expected)| expected * mean.exp()).collect())
 }
 
 /// A model of all examples. `trained` is the day, year-month-day.

@@ -44,6 +44,8 @@ pub struct Work {
     pub bytes_in_flight: u32,
     /// Steps that a block takes one after the other.
     pub steps: f32,
+    /// Microseconds that the operation itself expects, by whatever it knows; 0 where it expects nothing.
+    pub expected_us: f32,
     /// What [`Work::dimension`] adds.
     pub dimensions: Listed<Quantised, MOST_DIMENSIONS>,
     /// What [`Work::flag`] adds.
@@ -98,6 +100,7 @@ impl Default for Work {
             shared_bytes: 0,
             bytes_in_flight: 0,
             steps: 1.0,
+            expected_us: 0.0,
             dimensions: Listed::default(),
             flags: Listed::default(),
         }
@@ -137,6 +140,9 @@ impl Work {
         }
         if outside(1.0, self.steps) {
             return refused("number of steps", self.steps.into(), 1.0);
+        }
+        if outside(0.0, self.expected_us) {
+            return refused("number of microseconds expected", self.expected_us.into(), MOST.into());
         }
         if let Some(value) = self.flags.iter().find(|value| !(-MOST..=MOST).contains(value)) {
             return refused("value of a flag", value.into(), MOST.into());

@@ -63,7 +63,7 @@ fn a_problem_that_was_never_seen_gets_a_good_configuration() {
     let predicted = cross_validate(&examples, &plan).unwrap();
     let metrics = Metrics::of(examples.measured(), &predicted).unwrap();
     let regret = Regret::of_top(1, examples.cases(), examples.measured(), &predicted).unwrap();
-    let of_roofline = Regret::of_top(1, examples.cases(), examples.measured(), examples.rooflines()).unwrap();
+    let of_roofline = Regret::of_top(1, examples.cases(), examples.measured(), examples.expected()).unwrap();
     let three = Regret::of_top(3, examples.cases(), examples.measured(), &predicted).unwrap();
     eprintln!(
         "{metrics:?} top-1 {:.4} {:.4} {:.4}, top-3 {:.4}, roofline alone {:.4}",

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::path::Path;
 use tilewright_perf::evaluation::{Metrics, Regret};
+use tilewright_perf::training::Examples;
 
 /// The shapes that the page lists: those with the largest regret.
 const LISTED: usize = 10;
@@ -19,7 +20,7 @@ pub(super) fn write(training: &Training, folder: &Path) -> Result<()> {
         ("first choice", regret(1, &training.predicted)?),
         ("best of the first 3", regret(3, &training.predicted)?),
         ("best of the first 8", regret(8, &training.predicted)?),
-        ("roofline alone", regret(1, training.examples.rooflines())?),
+        ("expectation alone", regret(1, training.examples.expected())?),
     ];
     let metrics = Metrics::of(measured, &training.predicted)?;
     let save = |name: String, text: &str| {
@@ -34,7 +35,10 @@ pub(super) fn write(training: &Training, folder: &Path) -> Result<()> {
         let shapes = regrets[0].1.by_problem.len();
         writeln!(text, "\nRegret on {shapes} shapes and passes that are never trained on:\n\n{table}")?;
         save(format!("{op}-held-out-regret.svg"), &regret_by_shape(op, &regrets[..2]).svg()?)?;
-        writeln!(text, "![Regret by shape that is held out]({op}-held-out-regret.svg)")?;
+        writeln!(text, "![Regret by shape that is held out]({op}-held-out-regret.svg)\n")?;
+        if let Some((examples, _)) = &training.held_out {
+            list(&mut text, &regrets[0].1, examples)?;
+        }
     }
     save(format!("{op}.md"), &text)?;
     let title = format!("{op}: times of shapes that the fit has not seen");
@@ -46,7 +50,8 @@ pub(super) fn write(training: &Training, folder: &Path) -> Result<()> {
 fn held_out(training: &Training) -> Result<Option<Vec<(&'static str, Regret)>>> {
     let Some((examples, predicted)) = &training.held_out else { return Ok(None) };
     let of = |k| Regret::of_top(k, examples.cases(), examples.measured(), predicted);
-    Ok(Some(vec![("first choice", of(1)?), ("best of the first 3", of(3)?)]))
+    let expected = Regret::of_top(1, examples.cases(), examples.measured(), examples.expected())?;
+    Ok(Some(vec![("first choice", of(1)?), ("best of the first 3", of(3)?), ("expectation alone", expected)]))
 }
 
 fn page(training: &Training, metrics: &Metrics, regrets: &[(&str, Regret)]) -> Result<String> {
@@ -71,8 +76,14 @@ fn page(training: &Training, metrics: &Metrics, regrets: &[(&str, Regret)]) -> R
     writeln!(text, "- ln(time): R2 {r2:.4}; mean error {}, largest {}.\n", percent(mape), percent(largest))?;
     writeln!(text, "Regret, by shape: chosen / best of all measured, less 1.\n\n{}", table(regrets)?)?;
     writeln!(text, "![Predicted against measured]({op}-predicted.svg)\n\n![Regret by shape]({op}-regret.svg)\n")?;
+    list(&mut text, &regrets[0].1, examples)?;
+    Ok(text)
+}
+
+/// The shapes with the largest regret.
+fn list(text: &mut String, regret: &Regret, examples: &Examples) -> Result<()> {
     writeln!(text, "The shapes with the largest regret:\n\n| shape | regret |\n|---|---|")?;
-    let mut worst: Vec<(u32, f64)> = regrets[0].1.by_problem.iter().map(|(case, regret)| (*case, *regret)).collect();
+    let mut worst: Vec<(u32, f64)> = regret.by_problem.iter().map(|(case, regret)| (*case, *regret)).collect();
     worst.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (case, regret) in worst.into_iter().take(LISTED) {
         let row = examples.cases().iter().position(|of| *of == case).context("a case without rows")?;
@@ -80,7 +91,7 @@ fn page(training: &Training, metrics: &Metrics, regrets: &[(&str, Regret)]) -> R
         let sizes: Vec<String> = problem.iter().map(|(name, size)| format!("{name} {size}")).collect();
         writeln!(text, "| {} | {} |", sizes.join(", "), percent(regret))?;
     }
-    Ok(text)
+    Ok(())
 }
 
 fn table(regrets: &[(&str, Regret)]) -> Result<String> {

@@ -89,10 +89,14 @@ pub(super) fn chosen(
 }
 
 /// How many candidates a model is asked about: those that the estimate expects to be fastest.
-const RANKED: usize = 400;
+const RANKED: usize = 128;
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(models: &Models, timed: &[(f64, usize)], plans: &[RowPlan], device: &DeviceFacts) -> Option<usize> {
+    // No kernel whose rows are brought by threads is among those that were measured.
+    if plans.iter().any(|plan| !plan.bulk) {
+        return None;
+    }
     let model = models.nearest(RowOperation.name(), device.architecture).ok()?;
     let work = |index: usize| work(&plans[timed[index].1], device.multiprocessors as usize);
     let ranking = model.rank(device, timed.len(), work).ok()?;

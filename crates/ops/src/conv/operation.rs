@@ -132,7 +132,7 @@ impl RowOperation {
         Ok(config)
     }
 
-    /// The configuration that a pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 400
+    /// The configuration that a pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 128
     /// candidates that the estimate expects to be fastest; where there is no model for this operation, the first of those.
     pub fn chosen(
         models: &Models,
@@ -217,6 +217,7 @@ pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.step * row) as u32,
         steps: (config.items * lines / config.step) as f32,
+        expected_us: estimate(plan, multiprocessors) as f32,
         ..Work::default()
     };
     flagged(dimensioned(work, plan), plan, multiprocessors)

@@ -1,7 +1,7 @@
 //! Numbers from which times are learned: the same for every operation, and its own dimensions and flags behind them.
 //!
 //! The names of all features, in their order, are [`Features::names`]; what each is stands beside its name in [`GENERAL`].
-//! Sizes are logarithms to base 2. What is learned is ln(time / roofline), with the roofline of [`Features::fill`].
+//! Sizes are logarithms to base 2. What is learned is ln(time / expected), with the expectation of [`Features::fill`].
 
 mod log2;
 mod occupancy;
@@ -100,8 +100,8 @@ impl Features {
         general.chain(self.dimensions.iter().flat_map(dimension)).chain(self.flags.iter().cloned()).collect()
     }
 
-    /// Writes the features of a work on a device into `row`; gives the roofline, in microseconds: the largest of the memory's time, the
-    /// arithmetic's and an empty kernel's. All are finite. Refuses works that no kernel can have, that the device cannot hold, that
+    /// Writes the features of a work on a device into `row`; gives what the time is learned in relation to, in microseconds: what the
+    /// operation expects, else the roofline, the largest of the memory's time, the arithmetic's and an empty kernel's. All are finite. Refuses works that no kernel can have, that the device cannot hold, that
     /// have other numbers of dimensions and flags, and rows of another length; `device` is not checked again.
     pub fn fill(&self, work: &Work, device: &DeviceFacts, row: &mut [f32]) -> Result<f32, Error> {
         work.check(device)?;
@@ -121,7 +121,7 @@ impl Features {
             places.copy_from_slice(&[log2(dimension.useful), dimension.useful / dimension.padded]);
         }
         flags.iter_mut().zip(work.flags.iter()).for_each(|(place, flag)| *place = flag);
-        Ok(times.roofline)
+        Ok(if work.expected_us > 0.0 { work.expected_us } else { times.roofline })
     }
 
     fn matches(&self, work: &Work, row: usize) -> Result<(), Error> {
