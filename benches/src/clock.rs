@@ -87,6 +87,27 @@ impl Clock {
         Ok(median((0..self.repeats).map(once).collect::<Result<_>>()?))
     }
 
+    /// The median of single calls in microseconds, each between two events; `before` is queued ahead of each, outside of what is timed.
+    pub fn single_us(
+        &self,
+        before: &mut dyn FnMut() -> Result<()>,
+        call: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<f64> {
+        const BUSY_US: f64 = 150.0;
+        let stream = self.gpu.stream();
+        let mut once = || -> Result<f64> {
+            self.spin.launch(BUSY_US)?;
+            before()?;
+            let begin = stream.record()?;
+            call()?;
+            let end = stream.record()?;
+            self.gpu.synchronize()?;
+            Ok(f64::from(end.elapsed_ms_since(&begin)?) * 1e3)
+        };
+        once()?;
+        Ok(median((0..self.repeats).map(|_| once()).collect::<Result<_>>()?))
+    }
+
     /// Microseconds of a call that queues so much that the host's pace is part of it: between two events around one call. A call
     /// beyond a second is timed once.
     pub fn long_us(&self, call: &mut Call<'_>) -> Result<f64> {

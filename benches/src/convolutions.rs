@@ -20,9 +20,23 @@ pub struct Convolution {
 
 /// All of them, in the order of the list.
 pub fn convolutions() -> Result<Vec<Convolution>> {
-    let lines = include_str!("../peers/conv2d.csv").lines().filter(|line| !line.starts_with('#'));
+    lines().map(convolution).collect()
+}
+
+/// Their names, in the order of the list.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    lines().filter_map(|line| line.split(',').next())
+}
+
+/// That of a name.
+pub fn named(case: &str) -> Result<Convolution> {
+    let line = lines().find(|line| line.split(',').next() == Some(case));
+    convolution(line.ok_or_else(|| format!("no convolution `{case}`"))?)
+}
+
+fn lines() -> impl Iterator<Item = &'static str> {
     // The first one names the columns.
-    lines.skip(1).map(convolution).collect()
+    include_str!("../peers/conv2d.csv").lines().filter(|line| !line.starts_with('#')).skip(1)
 }
 
 fn convolution(line: &str) -> Result<Convolution> {

@@ -65,6 +65,11 @@ fn measure(options: &Options) -> Result<bool> {
     let (mut skipped, mut lacking, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let bar = ProgressBar::new(wanted.len() as u64);
     bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:20}")?);
+    if let Ok(session) = &session {
+        bar.set_message("compiling");
+        bar.tick();
+        suites::compile_ahead(session, &wanted);
+    }
     for (suite, case) in wanted {
         let name = format!("{suite}/{case}");
         bar.set_message(name.clone());

@@ -9,7 +9,7 @@ enum Reach {
 }
 
 /// The figures to reach on an H200; those of `dims` on two cores of anything.
-const TARGETS: [(&str, &str, &str, Reach); 32] = [
+const TARGETS: [(&str, &str, &str, Reach); 52] = [
     ("crops", "50", "device_us", Reach::AtMost(5.0)),
     ("crops", "150", "device_us", Reach::AtMost(7.0)),
     ("crops", "50", "host_over_empty_us", Reach::AtMost(0.5)),
@@ -40,6 +40,26 @@ const TARGETS: [(&str, &str, &str, Reach); 32] = [
     ("eager", "axpy", "eager_over_empty_us", Reach::AtMost(0.4)),
     ("eager", "axpy", "call_into_over_empty_us", Reach::AtMost(0.15)),
     ("reduce", "gauss5/4k", "device_us", Reach::AtMost(20.0)),
+    ("conv2d", "128x64x64x64-3x3", "forward_device_us", Reach::AtMost(38.0)),
+    ("conv2d", "128x64x64x64-3x3", "grad_input_device_us", Reach::AtMost(38.0)),
+    ("conv2d", "128x112x112x64-3x3", "forward_device_us", Reach::AtMost(112.0)),
+    ("conv2d", "128x112x112x64-3x3", "grad_input_device_us", Reach::AtMost(112.0)),
+    ("conv2d", "128x56x56x128-3x3-bias", "forward_device_us", Reach::AtMost(57.0)),
+    ("conv2d", "128x56x56x128-3x3-bias", "grad_input_device_us", Reach::AtMost(57.0)),
+    ("conv2d", "64x16x16x1024-3x3", "forward_device_us", Reach::AtMost(20.0)),
+    ("conv2d", "64x16x16x1024-3x3", "grad_input_device_us", Reach::AtMost(20.0)),
+    ("conv2d", "256x14x14x672-5x5", "forward_device_us", Reach::AtMost(48.0)),
+    ("conv2d", "256x14x14x672-5x5", "grad_input_device_us", Reach::AtMost(48.0)),
+    ("conv2d", "256x7x7x1152-5x5", "forward_device_us", Reach::AtMost(26.0)),
+    ("conv2d", "256x7x7x1152-5x5", "grad_input_device_us", Reach::AtMost(26.0)),
+    ("conv2d", "128x56x56x96-7x7", "forward_device_us", Reach::AtMost(85.0)),
+    ("conv2d", "128x56x56x96-7x7", "grad_input_device_us", Reach::AtMost(85.0)),
+    ("conv2d", "128x56x56x144-depthwise-3x3", "forward_device_us", Reach::AtMost(62.0)),
+    ("conv2d", "128x56x56x144-depthwise-3x3", "grad_input_device_us", Reach::AtMost(62.0)),
+    ("conv2d", "128x56x56x96-depthwise-7x7", "forward_device_us", Reach::AtMost(85.0)),
+    ("conv2d", "128x56x56x96-depthwise-7x7", "grad_input_device_us", Reach::AtMost(85.0)),
+    ("conv2d", "320x56x56x80-5x5", "forward_device_us", Reach::AtMost(105.0)),
+    ("conv2d", "320x56x56x80-5x5", "grad_input_device_us", Reach::AtMost(105.0)),
     ("dims", "header", "cpu_ms", Reach::AtMost(10.0)),
     ("dims", "check", "s", Reach::AtMost(4.0)),
 ];

@@ -1,7 +1,8 @@
 //! The list of convolutions that are timed.
 
 use std::collections::HashSet;
-use tilewright_benches::convolutions::{Convolution, convolutions};
+use tilewright_benches::convolutions::{Convolution, convolutions, named};
+use tilewright_benches::suites::{cases, needs_gpu};
 
 #[test]
 fn the_list_is_what_it_says() {
@@ -17,4 +18,16 @@ fn the_list_is_what_it_says() {
         assert_eq!((*case == name, problem.output()), (true, [h, w]), "{case}: {problem:?}");
         assert_eq!(*padding, r / 2);
     }
+}
+
+#[test]
+fn every_convolution_is_a_case_and_is_found_by_its_name() {
+    let all = convolutions().unwrap();
+    let timed: Vec<&str> = cases().into_iter().filter(|(suite, _)| *suite == "conv2d").map(|(_, case)| case).collect();
+    assert_eq!(timed, all.iter().map(|it| it.case.as_str()).collect::<Vec<_>>());
+    for it in all {
+        assert_eq!(named(&it.case).unwrap().problem, it.problem);
+        assert!(needs_gpu("conv2d", &it.case));
+    }
+    assert!(named("1x1").unwrap_err().to_string().contains("`1x1`"));
 }

@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod bundle;
 pub mod chain;
+pub mod conv2d;
 pub mod copy;
 pub mod cpu;
 pub mod cpu_crops;
@@ -18,6 +19,7 @@ pub mod special;
 pub mod stencil;
 
 use crate::Result;
+use crate::convolutions;
 use crate::report::Report;
 use crate::session::Session;
 
@@ -27,7 +29,9 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     let of_reduce = reduce::CASES.into_iter().map(|case| ("reduce", case));
     let of_special = special::CASES.into_iter().map(|case| ("special", case));
     let of_binary = binary::CASES.into_iter().map(|case| ("special", case));
-    CASES.into_iter().chain(of_fuse).chain(of_reduce).chain(of_special).chain(of_binary).collect()
+    let of_conv2d = convolutions::names().map(|case| ("conv2d", case));
+    let others = of_fuse.chain(of_reduce).chain(of_special).chain(of_binary).chain(of_conv2d);
+    CASES.into_iter().chain(others).collect()
 }
 
 const CASES: [(&str, &str); 28] = [
@@ -69,6 +73,12 @@ pub fn needs_gpu(suite: &str, case: &str) -> bool {
     !matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file"))
 }
 
+/// Compiles, on all cores, what the cases of a run need; what cannot be compiled its case will tell.
+pub fn compile_ahead(session: &Session, cases: &[(&str, &str)]) {
+    let of_conv2d: Vec<&str> = cases.iter().filter(|(suite, _)| *suite == "conv2d").map(|(_, case)| *case).collect();
+    conv2d::compile_ahead(session, &of_conv2d);
+}
+
 /// What a process does that a suite starts; the line that it prints when it is done.
 pub fn child(name: &str) -> Result<String> {
     match name {
@@ -95,6 +105,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "empty" => empty::run(session, case, report),
         "copy" => copy::run(session, case, report),
         "crops" => crops::run(session, case, report),
+        "conv2d" => conv2d::run(session, case, report),
         "reduce" if case == "gauss5/4k" => stencil::run(session, report),
         "reduce" => reduce::run(session, case, report),
         "chain" => chain::run(session, report),

@@ -115,17 +115,22 @@ fn timed(config: RowConfig, times: Vec<f64>) -> Timed {
     Timed { config, median_us: median_us as f32, spread: ((high - low) / median_us) as f32 }
 }
 
-/// Tensors on the device with the same pseudo-random values in -0.5..0.5; they repeat, since times do not depend on them.
+/// Tensors on the device with the same values, those of [`repeated`].
 fn copies<T: Convolved, L: Dims>(
     extents: [usize; 4],
     of: fn(f32) -> T,
     count: usize,
     device: &Device,
 ) -> Result<Vec<Tensor<T, L>>> {
+    let host = repeated(extents, of)?;
+    (0..count).map(|_| Ok(host.to(device)?)).collect()
+}
+
+/// A tensor of pseudo-random values in -0.5..0.5; they repeat, since times do not depend on them.
+pub fn repeated<T: Convolved, L: Dims>(extents: [usize; 4], of: fn(f32) -> T) -> Result<Tensor<T, L>> {
     const PERIOD: u32 = 65_521;
     let value = |at: u32| of((at.wrapping_mul(0x9e37_79b1) >> 8) as f32 / (1 << 24) as f32 - 0.5);
     let period: Vec<T> = (0..PERIOD).map(value).collect();
     let values = period.iter().copied().cycle().take(extents.iter().product()).collect();
-    let host = Tensor::from_vec(extents, values)?;
-    (0..count).map(|_| Ok(host.to(device)?)).collect()
+    Ok(Tensor::from_vec(extents, values)?)
 }

@@ -142,7 +142,7 @@ fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<R
     let sm = Multiprocessor::of(gpu);
     let config = match key.config {
         Some(config) => config,
-        None => chosen(&MODELS, &key.problem, key.pass, key.written, sm, &facts(gpu)),
+        None => chosen_to_write(gpu, &key.problem, key.pass, key.written),
     };
     let finish = (key.written, epilogue.map(|e| &*e.inlined));
     let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, finish).map_err(ConvError::from)?;
@@ -172,6 +172,15 @@ pub fn compile_rows(
 ) -> Result<(), Error> {
     let kernel = row_kernel(problem, pass, config, sm, false).map_err(ConvError::from)?;
     KernelSource::new(&kernel.text).name(pass_file(pass)).compile(arch).map(drop)
+}
+
+/// The configuration that [`Config::auto`] takes on a GPU for results like the operands, in the forward pass or for the input's gradient.
+pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
+    chosen_to_write(gpu, problem, pass, problem.precision)
+}
+
+fn chosen_to_write(gpu: &Gpu, problem: &Problem, pass: Pass, written: Precision) -> RowConfig {
+    chosen(&MODELS, problem, pass, written, Multiprocessor::of(gpu), &facts(gpu))
 }
 
 /// What a pass's source is called in messages.

@@ -57,7 +57,7 @@ pub use element::Convolved;
 pub use error::ConvError;
 pub use forward::{conv2d, conv2d_into, conv2d_workspace};
 pub use fused::{Beside, conv2d_with};
-pub use gpu::compile_rows;
+pub use gpu::{chosen_rows, compile_rows};
 pub use gradients::{conv2d_grad_bias, conv2d_grad_bias_into};
 pub use gradients::{conv2d_grad_input, conv2d_grad_input_into, conv2d_grad_input_workspace};
 pub use gradients::{conv2d_grad_weight, conv2d_grad_weight_into, conv2d_grad_weight_workspace};
