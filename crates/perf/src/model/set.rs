@@ -3,7 +3,7 @@
 use super::Model;
 use crate::Error;
 
-/// Files of the models that are part of this crate, from `models/`; none was trained on measurements yet.
+/// Files of the models that are part of this crate, from `models/`.
 const SHIPPED: [&[u8]; 1] = [include_bytes!("../../models/conv2d_rows.model")];
 
 /// Models to choose from.
