@@ -20,45 +20,62 @@ const RINGS: [[usize; 2]; 6] = [[1, 4], [1, 6], [1, 8], [2, 3], [2, 4], [2, 6]];
 
 /// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
 pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
-    plans(problem, pass, sm, problem.precision).iter().map(|plan| plan.config).collect()
+    let mut candidates = Vec::new();
+    each_plan(problem, pass, sm, problem.precision, |plan| candidates.push(plan.config));
+    candidates
 }
 
-pub(super) fn plans(problem: &Problem, pass: Pass, sm: Multiprocessor, written: Precision) -> Vec<RowPlan> {
+/// Goes through the plans of the candidates. Tens of thousands are looked at: what does not depend on items and rows is decided once for all
+/// of them.
+pub(super) fn each_plan(
+    problem: &Problem,
+    pass: Pass,
+    sm: Multiprocessor,
+    written: Precision,
+    mut visit: impl FnMut(&RowPlan),
+) {
     let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
-    let channels = problem.channels();
     let mut heights: Vec<usize> = ROWS.into_iter().filter(|r| *r < rows.phase_len()).collect();
     heights.push(rows.phase_len());
-    let mut sides: Vec<[usize; 2]> = IMAGES.map(|images| [images, columns.written]).to_vec();
-    sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
-    let mut plans = Vec::new();
-    let streams: Vec<[usize; 3]> =
-        ITEMS.into_iter().flat_map(|items| RINGS.map(|[step, slots]| [items, step, slots])).collect();
-    let stored: Vec<(usize, bool)> = heights.iter().flat_map(|rows| [(*rows, false), (*rows, true)]).collect();
-    for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
-        for [images, columns] in sides.iter().copied() {
-            for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
-                for warp_strips in [1, 2, 4] {
-                    for [items, step, slots] in streams.iter().copied() {
-                        let of = |(rows, whole_rows)| RowConfig {
-                            strips,
-                            warp_strips,
-                            images,
-                            items,
-                            columns,
-                            rows,
-                            tiles,
-                            step,
-                            slots,
-                            whole_rows,
-                        };
-                        let plan = |s: &(usize, bool)| RowPlan::writing(*problem, pass, of(*s), sm, written).ok();
-                        plans.extend(stored.iter().filter_map(plan));
-                    }
+    for [strips, warp_strips, images, columns, tiles] in tilings(problem, &columns) {
+        let of = |[step, slots]: [usize; 2], whole_rows| {
+            let rows = rows.phase_len();
+            let items = 1;
+            let config =
+                RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
+            RowPlan::writing(*problem, pass, config, sm, written).ok()
+        };
+        let mut rings = RINGS.map(|ring| [false, true].map(|whole_rows| of(ring, whole_rows)));
+        for items in ITEMS.into_iter().filter(|items| *items <= problem.images.div_ceil(images)) {
+            for ring in &mut rings {
+                for rows in heights.iter().copied() {
+                    ring.iter_mut()
+                        .flatten()
+                        .filter_map(|plan| plan.retake(items, rows).then_some(&*plan))
+                        .for_each(&mut visit);
                 }
             }
         }
     }
-    plans
+}
+
+/// Strips of a block and of a warp, images, columns and tiles, without those that are refused at a glance.
+fn tilings(problem: &Problem, columns: &Meeting) -> Vec<[usize; 5]> {
+    let channels = problem.channels();
+    let mut sides: Vec<[usize; 2]> =
+        IMAGES.into_iter().filter(|it| *it <= problem.images).map(|images| [images, columns.written]).collect();
+    sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
+    let mut tilings = Vec::new();
+    for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
+        for [images, columns] in sides.iter().copied() {
+            for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
+                let divides = |warp_strips: &usize| strips.is_multiple_of(*warp_strips);
+                let of = |warp_strips| [strips, warp_strips, images, columns, tiles];
+                tilings.extend([1, 2, 4].into_iter().filter(divides).map(of));
+            }
+        }
+    }
+    tilings
 }
 
 /// Whether rounding up to whole parts adds no more than a third, or there is less than one part.
@@ -75,32 +92,61 @@ pub(super) fn chosen(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> RowConfig {
-    let count = device.multiprocessors as usize;
-    let plans = plans(problem, pass, sm, written);
-    let mut timed: Vec<(f64, usize)> = plans.iter().enumerate().map(|(at, it)| (estimate(it, count), at)).collect();
-    let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-    if timed.len() > RANKED {
-        timed.select_nth_unstable_by(RANKED - 1, order);
-        timed.truncate(RANKED);
-    }
+    let mut timed = estimated(problem, pass, written, sm, device.multiprocessors as usize);
     timed.sort_unstable_by(order);
-    let best = learned(models, &timed, &plans, device).or(timed.first().map(|(_, at)| *at));
-    best.map_or_else(|| smallest(problem, pass), |at| plans[at].config)
+    let plan = |(_, _, config): &Estimated| RowPlan::writing(*problem, pass, *config, sm, written).ok();
+    let plans: Vec<RowPlan> = timed.iter().filter_map(plan).collect();
+    let best = learned(models, &plans, device).or(plans.first());
+    best.map_or_else(|| smallest(problem, pass), |plan| plan.config)
 }
 
 /// How many candidates a model is asked about: those that the estimate expects to be fastest.
 const RANKED: usize = 128;
 
+/// An estimate in microseconds, a candidate's place among all, and the candidate.
+type Estimated = (f64, usize, RowConfig);
+
+/// The fastest first; of equals the one that comes first.
+fn order(a: &Estimated, b: &Estimated) -> std::cmp::Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
+
+/// The candidates that the estimate expects to be fastest, in no order.
+fn estimated(
+    problem: &Problem,
+    pass: Pass,
+    written: Precision,
+    sm: Multiprocessor,
+    multiprocessors: usize,
+) -> Vec<Estimated> {
+    let (mut fastest, mut count): (Vec<Estimated>, usize) = (Vec::with_capacity(2 * RANKED), 0);
+    let shorten = |fastest: &mut Vec<Estimated>| {
+        if fastest.len() > RANKED {
+            fastest.select_nth_unstable_by(RANKED - 1, order);
+            fastest.truncate(RANKED);
+        }
+    };
+    each_plan(problem, pass, sm, written, |plan| {
+        fastest.push((estimate(plan, multiprocessors), count, plan.config));
+        count += 1;
+        if fastest.len() == 2 * RANKED {
+            shorten(&mut fastest);
+        }
+    });
+    shorten(&mut fastest);
+    fastest
+}
+
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
-fn learned(models: &Models, timed: &[(f64, usize)], plans: &[RowPlan], device: &DeviceFacts) -> Option<usize> {
+fn learned<'a>(models: &Models, plans: &'a [RowPlan], device: &DeviceFacts) -> Option<&'a RowPlan> {
     // No kernel whose rows are brought by threads is among those that were measured.
     if plans.iter().any(|plan| !plan.bulk) {
         return None;
     }
     let model = models.nearest(RowOperation.name(), device.architecture).ok()?;
-    let work = |index: usize| work(&plans[timed[index].1], device.multiprocessors as usize);
-    let ranking = model.rank(device, timed.len(), work).ok()?;
-    Some(timed[ranking.best().index as usize].1)
+    let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
+    let ranking = model.rank(device, plans.len(), work).ok()?;
+    Some(&plans[ranking.best().index as usize])
 }
 
 /// One strip of one tile: legal wherever a kernel is.
@@ -119,5 +165,67 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
         step: 1,
         slots: 2,
         whole_rows: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::params::Conv2d;
+    use super::*;
+
+    const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+
+    /// Every combination, each with a plan of its own.
+    fn plainly(problem: &Problem, pass: Pass, written: Precision) -> Vec<RowPlan> {
+        let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
+        let heights = ROWS.into_iter().filter(|r| *r < rows.phase_len()).chain([rows.phase_len()]);
+        let mut sides = IMAGES.map(|images| [images, columns.written]).to_vec();
+        sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
+        let mut all = STRIPS.map(|strips| vec![strips]).to_vec();
+        let mut each = |choices: Vec<Vec<usize>>| {
+            let with = |it: &Vec<usize>| choices.iter().map(|more| [&it[..], more].concat()).collect::<Vec<_>>();
+            all = all.iter().flat_map(with).collect();
+        };
+        each(sides.iter().map(|it| it.to_vec()).collect());
+        for choices in [&TILES[..], &[1, 2, 4], &ITEMS] {
+            each(choices.iter().map(|it| vec![*it]).collect());
+        }
+        each(RINGS.map(|it| it.to_vec()).to_vec());
+        each(heights.map(|it| vec![it]).collect());
+        each(vec![vec![0], vec![1]]);
+        let plan = |it: &Vec<usize>| {
+            let [strips, images, columns, tiles, warp_strips, items, step, slots, rows, whole] = it[..] else {
+                return None;
+            };
+            if !little_waste(problem.channels(), strips * STRIP) || !little_waste(images * columns, tiles * TILE) {
+                return None;
+            }
+            let whole_rows = whole == 1;
+            let config =
+                RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
+            RowPlan::writing(*problem, pass, config, SM, written).ok()
+        };
+        all.iter().filter_map(plan).collect()
+    }
+
+    #[test]
+    fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
+        let device = DeviceFacts::h200();
+        let params = [Conv2d::new().padding(1), Conv2d::new().padding(1).stride(2), Conv2d::new().dilation(2)];
+        for (params, written) in params.into_iter().zip([Precision::F16, Precision::F32, Precision::F16]) {
+            let problem = Problem::of_forward([5, 21, 20, 48], [48, 3, 3, 8], Precision::F16, &params).unwrap();
+            for pass in [Pass::Forward, Pass::GradInput] {
+                let plain = plainly(&problem, pass, written);
+                let mut found = Vec::new();
+                each_plan(&problem, pass, SM, written, |plan| found.push((plan.config, plan.blocks)));
+                assert!(found.len() > 100, "{}", found.len());
+                assert!(
+                    found == plain.iter().map(|plan| (plan.config, plan.blocks)).collect::<Vec<_>>(),
+                    "{problem:?}"
+                );
+                let first = plain.iter().min_by(|a, b| estimate(a, 132).total_cmp(&estimate(b, 132))).unwrap();
+                assert_eq!(chosen(&Models::default(), &problem, pass, written, SM, &device), first.config);
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! [`RowOperation`]: the row kernel as the learned model sees it. All that names a configuration's fields for it stands here.
 
-use super::choice::{self, plans};
+use super::choice::{self, each_plan};
 use super::estimate::estimate;
 use super::params::Conv2d;
 use super::problem::{Pass, Precision, Problem};
@@ -152,8 +152,10 @@ impl RowOperation {
         sm: Multiprocessor,
         multiprocessors: usize,
     ) -> Vec<(f64, RowConfig)> {
-        let plans = plans(problem, pass, sm, problem.precision);
-        let mut estimates: Vec<_> = plans.iter().map(|plan| (estimate(plan, multiprocessors), plan.config)).collect();
+        let mut estimates = Vec::new();
+        each_plan(problem, pass, sm, problem.precision, |plan| {
+            estimates.push((estimate(plan, multiprocessors), plan.config));
+        });
         estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
         estimates
     }

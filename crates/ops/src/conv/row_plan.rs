@@ -171,12 +171,7 @@ impl RowPlan {
             block_warps,
             shared_bytes: 0,
             registers: registers(&problem, &config, &rows),
-            blocks: [
-                problem.images.div_ceil(config.images * config.items),
-                rows.phase_len().div_ceil(config.rows) * rows.phases,
-                columns.written.div_ceil(config.columns),
-                problem.channels().div_ceil(config.strips * STRIP),
-            ],
+            blocks: blocks(&problem, &config, [&rows, &columns]),
             span: if matches!(inner, 32 | 64 | 128) { inner / 16 } else { 1 },
             bulk,
             vector,
@@ -199,6 +194,17 @@ impl RowPlan {
         at_most("registers a thread", plan.registers, limit, "tiles or strips a warp, or warps")?;
         at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
         Ok(plan)
+    }
+
+    /// Takes other items and rows, on which no limit depends but those of their own and the number of blocks. Whether that is legal; a plan
+    /// for which it is not is good for other items and rows only.
+    pub(crate) fn retake(&mut self, items: usize, rows: usize) -> bool {
+        (self.config.items, self.config.rows) = (items, rows);
+        if !fits_images(&self.problem, &self.config) || !fits_rows(rows, &self.rows) {
+            return false;
+        }
+        self.blocks = blocks(&self.problem, &self.config, [&self.rows, &self.columns]);
+        self.blocks.iter().product::<usize>() <= MOST_BLOCKS
     }
 
     /// Rows that wait to be stored whole: those of a step, and two more.
@@ -224,6 +230,26 @@ impl RowPlan {
     }
 }
 
+fn blocks(problem: &Problem, config: &RowConfig, [rows, columns]: [&Meeting; 2]) -> [usize; 4] {
+    [
+        problem.images.div_ceil(config.images * config.items),
+        rows.phase_len().div_ceil(config.rows) * rows.phases,
+        columns.written.div_ceil(config.columns),
+        problem.channels().div_ceil(config.strips * STRIP),
+    ]
+}
+
+/// Whether the items are there.
+fn fits_images(problem: &Problem, config: &RowConfig) -> bool {
+    (1..=problem.images.div_ceil(config.images)).contains(&config.items)
+}
+
+/// Whether a block can have so many rows.
+fn fits_rows(count: usize, rows: &Meeting) -> bool {
+    let len = rows.phase_len();
+    (1..=len).contains(&count) && (rows.up == 1 || count.is_multiple_of(2) || count == len)
+}
+
 fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: &Meeting) -> Result<(), ConfigError> {
     let RowConfig { strips, warp_strips, images, items, step, slots, .. } = *config;
     let shared = problem.group_width.div_ceil(STRIP);
@@ -245,19 +271,15 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
         (1..=problem.images).contains(&images) && (images == 1 || config.columns == written),
         || format!("allowed are 1, or up to {} where a block has all {written} columns", problem.images),
     )?;
-    field("items", items, (1..=problem.images.div_ceil(images)).contains(&items), || {
+    field("items", items, fits_images(problem, config), || {
         format!("allowed are 1 to {}, all images", problem.images.div_ceil(images))
     })?;
     let image = |rows: usize, columns: usize| images.saturating_mul(rows * columns * problem.channels());
     let elements = image(rows.read, columns.read).max(image(rows.written, columns.written));
     at_most("elements of a block's images", elements, LARGEST, "images")?;
-    let (len, even) = (rows.phase_len(), rows.up == 1);
-    field(
-        "rows",
-        config.rows,
-        (1..=len).contains(&config.rows) && (even || config.rows.is_multiple_of(2) || config.rows == len),
-        || format!("allowed are 1 to {len}, even ones or all where a stride is undone"),
-    )?;
+    field("rows", config.rows, fits_rows(config.rows, rows), || {
+        format!("allowed are 1 to {}, even ones or all where a stride is undone", rows.phase_len())
+    })?;
     field("tiles", config.tiles, (1..=8).contains(&config.tiles), || "allowed are 1 to 8".into())?;
     field("step", step, step == 1 || step == 2, || "allowed are 1 and 2".into())?;
     field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
