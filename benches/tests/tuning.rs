@@ -109,7 +109,7 @@ fn a_model_chooses_and_without_one_the_estimate_does() {
     let estimates = RowOperation::estimates(&problem, Pass::Forward, SM, 132);
     let chosen = |models: &Models| RowOperation::chosen(models, &problem, Pass::Forward, SM, &device);
     assert_eq!(chosen(&Models::default()), estimates[0].1);
-    let examples = Examples::of(&RowOperation, &made_up(), &[device.clone()]).unwrap();
+    let examples = Examples::of(&RowOperation, &made_up(), std::slice::from_ref(&device)).unwrap();
     let mut models = Models::default();
     models.add(train(&RowOperation, &examples, &Plan { seeds: 1, ..Plan::default() }, "2026-11-23").unwrap());
     let fewest = estimates[..128].iter().map(|(_, config)| config.tiles).min().unwrap();

@@ -148,8 +148,8 @@ fn are_close(got: &[f16], expected: &[f16]) -> Result<()> {
     }
     let is_far = |(got, expected): (&f16, &f16)| {
         let (got, expected) = (got.to_f32(), expected.to_f32());
-        // A comparison with NaN is false.
-        !((got - expected).abs() <= TOLERANCE * expected.abs().max(1.0))
+        let far = (got - expected).abs();
+        far.is_nan() || far > TOLERANCE * expected.abs().max(1.0)
     };
     match got.iter().zip(expected).position(is_far) {
         None => Ok(()),
