@@ -5,7 +5,6 @@ use crate::declaration::tiles;
 use crate::dims::{C, C32, N, N8};
 use crate::raw::matrix::{Matrix, MatrixMut};
 use crate::raw::memory::Row;
-use crate::registers::each;
 use tilewright_dims::tensor;
 use tilewright_macros::scalar_fn_of_scalar as scalar_fn;
 use tilewright_scalar::Float;
@@ -35,7 +34,6 @@ pub fn blocks(n: i64, c: i64) -> i64 {
 /// `y[n, c] = f(x[n, c] * scale[c] + shift[c])`: operands that lack a dimension do not vary along it. A block computes 32 samples of
 /// 128 channels: in vectors where all of them are there and aligned, else element by element.
 #[inline(always)]
-#[allow(clippy::needless_range_loop, reason = "the compiler unrolls this, and keeps what it indexes in registers")]
 pub fn map<B: Block>(
     block: B,
     f: impl Fn(f32) -> f32,
@@ -60,10 +58,20 @@ pub fn map<B: Block>(
     ) {
         let own = VectorThreads::coords_of(block.thread::<THREADS>());
         let channels = own.get::<C>().fold::<4>();
-        let read: [[f32; V]; 4] = each(|step| x.get(own + N8(step as i32)));
-        let (scale, shift) = (scale.get(channels), shift.get(channels));
-        for step in 0..4 {
-            y.set(own + N8(step as i32), each(|i| f(Float::mul_add(read[step][i], scale[i], shift[i]))));
+        let ([a, b, c, d], [p, q, r, s]) = (scale.get(channels), shift.get(channels));
+        for n in N8(0).until(N8(4)) {
+            let at = own + n;
+            let [x0, x1, x2, x3] = x.get(at);
+            // One by one: an array that a loop goes through is memory where the loop stays one.
+            y.set(
+                at,
+                [
+                    f(Float::mul_add(x0, a, p)),
+                    f(Float::mul_add(x1, b, q)),
+                    f(Float::mul_add(x2, c, r)),
+                    f(Float::mul_add(x3, d, s)),
+                ],
+            );
         }
         return;
     }
