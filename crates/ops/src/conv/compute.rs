@@ -5,7 +5,7 @@ use super::dense::{Quad, dense, dense_mut, lies_dense};
 use super::element::Convolved;
 use super::epilogue::Epilogue;
 use super::problem::{Pass, Precision, Problem};
-use super::{gpu, host};
+use super::{gpu, host, weight_gpu};
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::launches::{Known, LaunchKind, launched};
@@ -99,7 +99,7 @@ impl Call<'_> {
         }
         let (x, dy, dw) = (dense(x), dense(dy), dense_mut(dw)?);
         if let Some(gpu) = self.gpu {
-            return gpu::grad_weight(gpu, self.problem, self.config, (x, dy), dw);
+            return weight_gpu::grad_weight(gpu, self.problem, self.config, (x, dy), dw);
         }
         if let (Some(x), Some(dy), Some(dw)) = (x.host(), dy.host(), dw.host()) {
             T::grad_weight(self.problem, [x, dy], dw);

@@ -9,6 +9,7 @@ use super::error::ConvError;
 use super::problem::{Pass, Precision, Problem};
 use super::row_kernel::{KernelText, row_kernel, row_kernel_with};
 use super::row_plan::{Multiprocessor, RowConfig};
+use super::weight_gpu;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
 use crate::launches::{Known, LaunchKind, built, launched};
@@ -57,27 +58,12 @@ pub(super) fn grad_input<T: Convolved>(
     by_rows((gpu, Pass::GradInput, problem, config), operands, None, dx, (T::PRECISION, None))
 }
 
-/// The weights' gradient from the input and the result's gradient.
-pub(super) fn grad_weight<T: Convolved>(
-    gpu: &Gpu,
-    _problem: &Problem,
-    _config: Config,
-    (_x, _dy): (Dense<'_, T>, Dense<'_, T>),
-    _dw: DenseMut<'_, f32>,
-) -> Result<(), Error> {
-    no_kernel(Pass::GradWeight, gpu)
-}
-
 /// Bytes of device memory that a pass needs besides its operands.
-pub(super) fn workspace(gpu: &Gpu, pass: Pass, _problem: &Problem, _config: Config) -> Result<usize, Error> {
+pub(super) fn workspace(gpu: &Gpu, pass: Pass, problem: &Problem, config: Config) -> Result<usize, Error> {
     match pass {
         Pass::Forward | Pass::GradInput => Ok(0),
-        Pass::GradWeight => no_kernel(pass, gpu).map(|()| 0),
+        Pass::GradWeight => weight_gpu::workspace(gpu, problem, config),
     }
-}
-
-fn no_kernel(pass: Pass, gpu: &Gpu) -> Result<(), Error> {
-    Err(ConvError::NoKernel { pass, device: Device::Gpu(gpu.clone()).to_string() }.into())
 }
 
 impl Multiprocessor {
@@ -95,7 +81,7 @@ impl Multiprocessor {
 static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().unwrap_or_default());
 
 /// What the model has to know of a GPU. Speeds were measured on an H200 alone: of others they are its own, by multiprocessors.
-fn facts(gpu: &Gpu) -> DeviceFacts {
+pub(super) fn facts(gpu: &Gpu) -> DeviceFacts {
     let (device, known) = (gpu.device(), DeviceFacts::h200());
     let architecture = 10 * device.arch().major + device.arch().minor;
     let multiprocessors = f64::from(device.multiprocessors());
@@ -208,7 +194,7 @@ fn by_rows<T: Convolved, U: Item>(
         device: gpu.ordinal(),
         problem: *problem,
         pass,
-        config: config.0,
+        config: config.rows,
         bias: bias.is_some(),
         written,
         expression,

@@ -50,6 +50,9 @@ mod params;
 mod problem;
 mod row_kernel;
 mod row_plan;
+mod weight_choice;
+mod weight_gpu;
+mod weight_plan;
 
 pub use choice::row_candidates;
 pub use config::Config;
@@ -66,3 +69,6 @@ pub use params::{Bias, Conv2d, Padding, Pair};
 pub use problem::{GROUP_WIDTHS, KERNEL, LARGEST, PADDING, Pass, Precision, Problem, STEPS};
 pub use row_kernel::{KernelText, row_kernel, row_kernel_with};
 pub use row_plan::{ConfigError, Multiprocessor, RowConfig};
+pub use weight_choice::weight_candidates;
+pub use weight_gpu::chosen_grad_weight;
+pub use weight_plan::{WeightConfig, weight_kernels};

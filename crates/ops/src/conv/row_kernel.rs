@@ -59,7 +59,7 @@ pub fn row_kernel_with(
     RowPlan::writing(*problem, pass, config, sm, written)?.kernel(bias, expression)
 }
 
-fn cuda(precision: Precision) -> &'static str {
+pub(crate) fn cuda(precision: Precision) -> &'static str {
     match precision {
         Precision::F16 => "tw::f16",
         Precision::Bf16 => "tw::bf16",

@@ -10,13 +10,13 @@ pub(crate) const STRIP: usize = 8;
 pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 const LONGEST_SIDE: usize = 256;
-const MOST_THREADS: usize = 1024;
+pub(crate) const MOST_THREADS: usize = 1024;
 /// 32-bit registers of a multiprocessor, and the most of a thread.
-const REGISTERS: usize = 65_536;
-const MOST_REGISTERS: usize = 255;
+pub(crate) const REGISTERS: usize = 65_536;
+pub(crate) const MOST_REGISTERS: usize = 255;
 /// Registers of a thread beside sums, weights and the operands under way.
 const OTHER_REGISTERS: usize = 48;
-const MOST_BLOCKS: usize = (1 << 31) - 1;
+pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
 
 /// How a convolution by rows is divided into blocks, and a block into warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,11 +84,16 @@ pub enum ConfigError {
     },
 }
 
-fn field(field: &'static str, got: usize, fits: bool, rule: impl FnOnce() -> String) -> Result<(), ConfigError> {
+pub(crate) fn field(
+    field: &'static str,
+    got: usize,
+    fits: bool,
+    rule: impl FnOnce() -> String,
+) -> Result<(), ConfigError> {
     if fits { Ok(()) } else { Err(ConfigError::Field { field, got, rule: rule() }) }
 }
 
-fn at_most(what: &'static str, got: usize, limit: usize, remedy: &'static str) -> Result<(), ConfigError> {
+pub(crate) fn at_most(what: &'static str, got: usize, limit: usize, remedy: &'static str) -> Result<(), ConfigError> {
     if got <= limit { Ok(()) } else { Err(ConfigError::TooMuch { what, got, limit, remedy }) }
 }
 

@@ -9,6 +9,7 @@ mod problems;
 mod reference;
 mod refused;
 mod rows;
+mod weights;
 
 use crate::support::Random;
 use compare::{Accuracy, Operands, check, compare};

@@ -76,7 +76,7 @@ pub(crate) fn to_bytes(precision: Precision, values: &[f32]) -> Vec<u8> {
     }
 }
 
-fn from_bytes(precision: Precision, bytes: &[u8]) -> Vec<f32> {
+pub(crate) fn from_bytes(precision: Precision, bytes: &[u8]) -> Vec<f32> {
     match precision {
         Precision::F16 => values::<f16>(bytes),
         Precision::Bf16 => values::<bf16>(bytes),

@@ -1,0 +1,129 @@
+//! The weights' gradient on a GPU: its kernels are found by problem and configuration, and launched.
+
+use super::config::Config;
+use super::dense::{Dense, DenseMut};
+use super::element::Convolved;
+use super::error::ConvError;
+use super::gpu::facts;
+use super::problem::{Pass, Problem};
+use super::row_kernel::KernelText;
+use super::row_plan::Multiprocessor;
+use super::weight_choice::chosen_weights;
+use super::weight_plan::{WeightConfig, WeightPlan};
+use crate::device::{Device, Gpu, kernels};
+use crate::error::Error;
+use crate::launches::{Known, LaunchKind, built, launched};
+use crate::manifest::recorder;
+use crate::raw;
+use crate::user_kernel::KernelSource;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::time::Instant;
+use tilewright_driver::{Function, LaunchConfig};
+
+/// What kernels are found by.
+type Key = (usize, Problem, Option<WeightConfig>);
+
+/// The kernels of a call, but for addresses, and the bytes of its parts.
+struct Ready {
+    multiplying: (KernelText, Function),
+    adding: Option<(KernelText, Function)>,
+    workspace: usize,
+}
+
+static READY: LazyLock<RwLock<HashMap<Key, Arc<Ready>>>> = LazyLock::new(RwLock::default);
+
+/// The kernels of a call, and what of them was there already.
+fn ready(gpu: &Gpu, key: Key) -> Result<(Arc<Ready>, Known), Error> {
+    if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Ok((ready.clone(), Known::Call));
+    }
+    let plan = plan(gpu, &key.1, key.2)?;
+    let (multiplying, known) = load(gpu, plan.kernel(), "conv2d_grad_weight.cu")?;
+    let adding = plan.adding().map(|kernel| load(gpu, kernel, "conv2d_add_parts.cu")).transpose()?;
+    let ready = Arc::new(Ready { multiplying, adding: adding.map(|(kernel, _)| kernel), workspace: plan.workspace() });
+    READY.write().unwrap_or_else(PoisonError::into_inner).insert(key, ready.clone());
+    Ok((ready, known))
+}
+
+fn load(gpu: &Gpu, kernel: KernelText, name: &str) -> Result<((KernelText, Function), Known), Error> {
+    let start = Instant::now();
+    // As a kernel of a user's: it is recorded and built ahead like one.
+    let text = KernelSource::new(&kernel.text).name(name);
+    let source = text.to_source()?;
+    if let Some(recorder) = recorder() {
+        recorder.kernel(&text.owned());
+    }
+    let (module, origin) = kernels().load(gpu.device(), &source)?;
+    let function = module.function(kernel.entry)?;
+    built(&source, gpu.device().arch(), origin, function.registers(), start);
+    function.set_max_shared_bytes(kernel.shared_bytes)?;
+    Ok(((kernel, function), Known::Nothing(origin)))
+}
+
+fn plan(gpu: &Gpu, problem: &Problem, config: Option<WeightConfig>) -> Result<WeightPlan, Error> {
+    let config = config.unwrap_or_else(|| chosen_grad_weight(gpu, problem));
+    Ok(WeightPlan::new(*problem, config, Multiprocessor::of(gpu)).map_err(ConvError::from)?)
+}
+
+/// The configuration that [`Config::auto`] takes on a GPU for the weights' gradient.
+pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
+    chosen_weights(problem, Multiprocessor::of(gpu), &facts(gpu))
+}
+
+/// Bytes of device memory that the weights' gradient needs besides its operands: the parts of its sum.
+pub(super) fn workspace(gpu: &Gpu, problem: &Problem, config: Config) -> Result<usize, Error> {
+    let key = (gpu.ordinal(), *problem, config.weights);
+    let known = READY.read().unwrap_or_else(PoisonError::into_inner).get(&key).map(|ready| ready.workspace);
+    known.map_or_else(|| Ok(plan(gpu, problem, config.weights)?.workspace()), Ok)
+}
+
+/// The weights' gradient from the input and the result's gradient.
+pub(super) fn grad_weight<T: Convolved>(
+    gpu: &Gpu,
+    problem: &Problem,
+    config: Config,
+    (x, dy): (Dense<'_, T>, Dense<'_, T>),
+    dw: DenseMut<'_, f32>,
+) -> Result<(), Error> {
+    let (ready, known) = ready(gpu, (gpu.ordinal(), *problem, config.weights))?;
+    let (Some((x, x_start)), Some((dy, dy_start)), Some((dw, dw_start))) = (x.on_gpu(), dy.on_gpu(), dw.on_gpu())
+    else {
+        let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
+        return Err(Error::Devices { operand: 0, got, expected });
+    };
+    let result = dw.device_ptr() + dw_start as u64;
+    let operands = [x.device_ptr() + x_start as u64, dy.device_ptr() + dy_start as u64];
+    let Some(adding) = &ready.adding else {
+        return launch(gpu, &ready.multiplying, &[operands[0], operands[1], result], known);
+    };
+    let parts = gpu.stream().alloc::<u8>(ready.workspace)?;
+    let address = parts.device_ptr();
+    launch(gpu, &ready.multiplying, &[operands[0], operands[1], address], known)?;
+    launch(gpu, adding, &[address, result], known)
+}
+
+fn launch(
+    gpu: &Gpu,
+    (kernel, function): &(KernelText, Function),
+    addresses: &[u64],
+    known: Known,
+) -> Result<(), Error> {
+    let mut block = [0; 24];
+    for (place, address) in block.chunks_exact_mut(8).zip(addresses) {
+        place.copy_from_slice(&address.to_ne_bytes());
+    }
+    let (grid, threads) = ([kernel.grid, 1, 1], [kernel.threads, 1, 1]);
+    let config = LaunchConfig {
+        grid,
+        block: threads,
+        shared_bytes: kernel.shared_bytes,
+        cluster: None,
+        // The kernel waits for the one before it (`take_turn`), if it is compiled for devices that can.
+        programmatic: function.target().arch.major >= 9,
+        cooperative: false,
+    };
+    raw::launch(gpu, function, &config, &block[..8 * addresses.len()])?;
+    launched(LaunchKind::Convolution, Pass::GradWeight.name(), known, [grid, threads]);
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The kernels of the weights' gradient on the host model: random problems under random configurations; and what is refused.
+
+use super::compare::{Operands, POISON, check};
+use super::problems::{chosen, problems};
+use super::rows::{AMPERE, HOPPER, accuracy, lines, to_bytes};
+use crate::support::Random;
+use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
+use tilewright_ops::conv::{
+    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, weight_candidates, weight_kernels,
+};
+
+type Kernels = (KernelText, Option<KernelText>);
+
+/// A legal configuration by chance, small enough for the host model.
+pub(crate) fn random(r: &mut Random, problem: &Problem, sm: Multiprocessor) -> (WeightConfig, Kernels) {
+    loop {
+        let mut of = |limit: usize| 1 + r.below(limit as u64) as usize;
+        let config = WeightConfig {
+            strips: of(5),
+            along: of(3),
+            images: of(problem.images.clamp(1, 4)),
+            rows: of(problem.output()[0]),
+            items: of(5),
+            slots: 1 + of(3),
+        };
+        if let Ok(kernels) = weight_kernels(problem, config, sm)
+            && kernels.0.threads <= 416
+        {
+            return (config, kernels);
+        }
+    }
+}
+
+fn run(model: &HostModel, number: usize, kernel: &KernelText, schedule: Schedule, addresses: &[u64]) {
+    let block: Vec<u8> = addresses.iter().flat_map(|address| address.to_ne_bytes()).collect();
+    let (grid, threads) = ([kernel.grid, 1, 1], [kernel.threads, 1, 1]);
+    let launch = Launch { grid, block: threads, shared_bytes: kernel.shared_bytes, schedule };
+    // SAFETY: the buffers have the problem's sizes and live until the launch has ended.
+    unsafe { model.run(number, kernel.entry, launch, &block) }.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Both kernels, the second of which stands behind the first: parts of the sum are poisoned, as the result is.
+fn gradient(model: &HostModel, number: usize, kernels: &Kernels, schedule: Schedule, operands: &Operands) -> Vec<f32> {
+    let (problem, (multiplying, adding)) = (&operands.problem, kernels);
+    let elements: usize = problem.weight_extents().iter().product();
+    let x = lines(&to_bytes(problem.precision, &operands.x));
+    let dy = lines(&to_bytes(problem.precision, &operands.dy));
+    let parts = if adding.is_some() { multiplying.grid as usize } else { 1 };
+    let mut sums = vec![POISON; parts * elements];
+    let addresses = [x.as_ptr() as u64, dy.as_ptr() as u64, sums.as_mut_ptr() as u64];
+    run(model, number, multiplying, schedule, &addresses);
+    let Some(adding) = adding else { return sums };
+    let mut dw = vec![POISON; elements];
+    run(model, number + 1, adding, schedule, &[sums.as_ptr() as u64, dw.as_mut_ptr() as u64]);
+    dw
+}
+
+fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
+    if HostModel::compiler().is_none() {
+        return skip(name, "no C++ compiler");
+    }
+    let mut r = Random(95);
+    let cases: Vec<_> = problems.iter().map(|problem| (problem, random(&mut r, problem, sm))).collect();
+    let texts = cases.iter().flat_map(|(_, (_, (multiplying, adding)))| [Some(multiplying), adding.as_ref()]).flatten();
+    let sources: Vec<_> = texts.map(|kernel| KernelSource { name: kernel.entry, text: &kernel.text }).collect();
+    let model = HostModel::compile(&sources).unwrap_or_else(|error| panic!("{error}"));
+    let mut number = 0;
+    for (seed, (problem, (config, kernels))) in cases.iter().enumerate() {
+        let seed = seed as u64;
+        for (schedule, operands) in [
+            (Schedule::Forward, Operands::random(problem, seed)),
+            (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),
+        ] {
+            let what = format!("{config:?}, {schedule:?}");
+            check(&what, (Pass::GradWeight, &operands), accuracy(problem.precision), |_, operands, out| {
+                let first = gradient(&model, number, kernels, schedule, operands);
+                let again = gradient(&model, number, kernels, Schedule::Shuffled(seed + 1), operands);
+                assert!(first.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()), "{what}: other bits");
+                out.copy_from_slice(&first);
+            });
+        }
+        number += 1 + usize::from(kernels.1.is_some());
+    }
+}
+
+#[test]
+fn of_any_problem() {
+    right("of_any_problem", &[chosen(), problems(97, 24)].concat(), HOPPER);
+}
+
+#[test]
+fn with_less_shared_memory() {
+    right("with_less_shared_memory", &problems(98, 12), AMPERE);
+}
+
+fn layer(x: [usize; 4], taps: usize, group: usize) -> Problem {
+    let params = Conv2d::new().padding(taps / 2);
+    Problem::of_forward(x, [x[3], taps, taps, group], Precision::F16, &params).unwrap()
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let fits = WeightConfig { strips: 2, along: 1, images: 1, rows: 4, items: 1, slots: 2 };
+    let small = layer([4, 32, 32, 64], 3, 8);
+    assert!(weight_kernels(&small, fits, HOPPER).is_ok());
+    let cases = [
+        (small, WeightConfig { strips: 9, ..fits }, "`strips` is 9, allowed are multiples of 1 from 1 to 8"),
+        (
+            layer([4, 32, 32, 64], 3, 16),
+            WeightConfig { strips: 3, ..fits },
+            "`strips` is 3, allowed are multiples of 2",
+        ),
+        (small, WeightConfig { along: 17, ..fits }, "`along` is 17, allowed are 1 to 16"),
+        (small, WeightConfig { images: 5, ..fits }, "`images` is 5, allowed are 1 to 4"),
+        (small, WeightConfig { rows: 33, ..fits }, "`rows` is 33, allowed are 1 to 32"),
+        (small, WeightConfig { items: 33, ..fits }, "`items` is 33, allowed are 1 to 32, all stages"),
+        (small, WeightConfig { slots: 1, ..fits }, "`slots` is 1, allowed are 2 to 4"),
+        (small, WeightConfig { strips: 8, along: 8, ..fits }, "needs 2048 threads, at most 1024"),
+        (small, WeightConfig { strips: 8, rows: 32, ..fits }, "bytes of shared memory, at most 232448"),
+    ];
+    for (problem, config, part) in cases {
+        let error = weight_kernels(&problem, config, HOPPER).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}\nlacks {part}");
+    }
+}
+
+#[test]
+fn there_is_something_to_choose_from() {
+    let layers = [
+        layer([128, 64, 64, 64], 3, 8),
+        layer([128, 112, 112, 64], 3, 8),
+        layer([64, 16, 16, 1024], 3, 8),
+        layer([256, 14, 14, 672], 5, 8),
+        layer([256, 7, 7, 1152], 5, 8),
+        layer([128, 56, 56, 96], 7, 8),
+        layer([128, 56, 56, 144], 3, 1),
+    ];
+    let mut counts = layers.map(|problem| weight_candidates(&problem, HOPPER, 132).len());
+    counts.sort_unstable();
+    assert!(counts[0] > 0 && counts[counts.len() / 2] >= 100, "{counts:?}");
+}
