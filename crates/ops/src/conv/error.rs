@@ -1,6 +1,6 @@
 //! What a convolution refuses.
 
-use super::problem::{GROUP_WIDTHS, Pass};
+use super::problem::GROUP_WIDTHS;
 
 /// The names of a convolution's dimensions, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -130,12 +130,4 @@ pub enum ConvError {
     /// A configuration that does not fit.
     #[error(transparent)]
     Config(#[from] super::row_plan::ConfigError),
-    /// There is no kernel for this on a GPU.
-    #[error("`{}` has no kernel for {device}; compute it on the CPU: `.to(&Device::Cpu)`", .pass.name())]
-    NoKernel {
-        /// What was to be computed.
-        pass: Pass,
-        /// Where.
-        device: String,
-    },
 }

@@ -72,7 +72,7 @@ fn tensors_that_do_not_fit() {
     assert_eq!(y.to_vec().unwrap(), clone.to_vec().unwrap());
 }
 
-/// Until there is a kernel: an error that says so, and no wrong result.
+/// Operands in different places are an error that says so.
 #[test]
 fn on_a_gpu() {
     let Some((device, _lock)) = gpu("conv::refused::on_a_gpu") else { return };
@@ -80,7 +80,7 @@ fn on_a_gpu() {
     let w = Tensor::<f16, (K, R, S, C)>::zeros([8, 3, 3, 8], &device).unwrap();
     let y = conv2d(&x, &w, &Conv2d::new()).unwrap();
     let gradient = conv2d_grad_weight::<_, N, H, W, C, K, R, S, _>(&x, &y, [3, 3, 8], &Conv2d::new());
-    says(&gradient.unwrap_err().to_string(), &["`conv2d_grad_weight` has no kernel for", ".to(&Device::Cpu)"]);
+    assert!(gradient.unwrap().to_vec().unwrap().iter().all(|sum| *sum == 0.0));
     let on_host = x.to(&tilewright_ops::Device::Cpu).unwrap();
     says(&conv2d(&on_host, &w, &Conv2d::new()).unwrap_err().to_string(), &["operand 1", "move it"]);
 }
