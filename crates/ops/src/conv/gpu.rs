@@ -132,8 +132,21 @@ fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<R
     };
     let finish = (key.written, epilogue.map(|e| &*e.inlined));
     let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, finish).map_err(ConvError::from)?;
+    let ((kernel, function), known) = load(gpu, kernel, pass_file(key.pass), start)?;
+    let ready = Arc::new(Ready { kernel, function });
+    READY.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), ready.clone());
+    Ok((ready, known))
+}
+
+/// A kernel on a GPU, and what of it was there already; its work began at `start`.
+pub(super) fn load(
+    gpu: &Gpu,
+    kernel: KernelText,
+    name: &str,
+    start: Instant,
+) -> Result<((KernelText, Function), Known), Error> {
     // As a kernel of a user's: it is recorded and built ahead like one.
-    let text = KernelSource::new(&kernel.text).name(pass_file(key.pass));
+    let text = KernelSource::new(&kernel.text).name(name);
     let source = text.to_source()?;
     if let Some(recorder) = recorder() {
         recorder.kernel(&text.owned());
@@ -142,9 +155,7 @@ fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<R
     let function = module.function(kernel.entry)?;
     built(&source, gpu.device().arch(), origin, function.registers(), start);
     function.set_max_shared_bytes(kernel.shared_bytes)?;
-    let ready = Arc::new(Ready { kernel, function });
-    READY.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), ready.clone());
-    Ok((ready, Known::Nothing(origin)))
+    Ok(((kernel, function), Known::Nothing(origin)))
 }
 
 /// Compiles the kernel of a forward pass without bias, or of an input's gradient, under a configuration, or finds it in the cache: a

@@ -14,6 +14,12 @@ const TEXT: &str = concat!(
     "\n",
     include_str!("kernels/exact.cuh"),
     "\n",
+    include_str!("kernels/part.cuh"),
+    "\n",
+    include_str!("kernels/operands.cuh"),
+    "\n",
+    include_str!("kernels/output.cuh"),
+    "\n",
     include_str!("kernels/rows.cu")
 );
 

@@ -4,18 +4,16 @@ use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::error::ConvError;
-use super::gpu::facts;
+use super::gpu::{facts, load};
 use super::problem::{Pass, Problem};
 use super::row_kernel::KernelText;
 use super::row_plan::Multiprocessor;
 use super::weight_choice::chosen_weights;
 use super::weight_plan::{WeightConfig, WeightPlan};
-use crate::device::{Device, Gpu, kernels};
+use crate::device::{Device, Gpu};
 use crate::error::Error;
-use crate::launches::{Known, LaunchKind, built, launched};
-use crate::manifest::recorder;
+use crate::launches::{Known, LaunchKind, launched};
 use crate::raw;
-use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
@@ -38,27 +36,13 @@ fn ready(gpu: &Gpu, key: Key) -> Result<(Arc<Ready>, Known), Error> {
     if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Ok((ready.clone(), Known::Call));
     }
+    let start = Instant::now();
     let plan = plan(gpu, &key.1, key.2)?;
-    let (multiplying, known) = load(gpu, plan.kernel(), "conv2d_grad_weight.cu")?;
-    let adding = plan.adding().map(|kernel| load(gpu, kernel, "conv2d_add_parts.cu")).transpose()?;
+    let (multiplying, known) = load(gpu, plan.kernel(), "conv2d_grad_weight.cu", start)?;
+    let adding = plan.adding().map(|kernel| load(gpu, kernel, "conv2d_add_parts.cu", Instant::now())).transpose()?;
     let ready = Arc::new(Ready { multiplying, adding: adding.map(|(kernel, _)| kernel), workspace: plan.workspace() });
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(key, ready.clone());
     Ok((ready, known))
-}
-
-fn load(gpu: &Gpu, kernel: KernelText, name: &str) -> Result<((KernelText, Function), Known), Error> {
-    let start = Instant::now();
-    // As a kernel of a user's: it is recorded and built ahead like one.
-    let text = KernelSource::new(&kernel.text).name(name);
-    let source = text.to_source()?;
-    if let Some(recorder) = recorder() {
-        recorder.kernel(&text.owned());
-    }
-    let (module, origin) = kernels().load(gpu.device(), &source)?;
-    let function = module.function(kernel.entry)?;
-    built(&source, gpu.device().arch(), origin, function.registers(), start);
-    function.set_max_shared_bytes(kernel.shared_bytes)?;
-    Ok(((kernel, function), Known::Nothing(origin)))
 }
 
 fn plan(gpu: &Gpu, problem: &Problem, config: Option<WeightConfig>) -> Result<WeightPlan, Error> {

@@ -1,0 +1,161 @@
+// What the row kernel multiplies: weights, which stay, and input rows, which come through the ring. part.cuh stands before this text.
+
+// ---- weights ---------------------------------------------------------------------------------------------------------------------
+
+constexpr bool whole_strips = shape::channels % channels == 0;
+TW_DEVICE int within(int channel) { return whole_strips ? channel : tw::minimum(channel, shape::channels - 1); }
+// Weights that follow one another along what is summed up stand side by side.
+constexpr bool side_by_side = !shape::transposed && shape::group % 2 == 0 && sizeof(Held) == 2;
+
+// Of a row's weights for a strip, the part that begins at the row's cell number `cell`; zero between groups and where there are no
+// channels. Every load takes place, so that none waits for another.
+template <class Fragment> TW_DEVICE void take(Fragment& to, Weights w, R r, int cell, K strip) {
+  constexpr int together = side_by_side ? 2 : 1;
+  const int own = strip.value / strip_depth * strip_depth;   // the first channel that the strip reads
+  TW_UNROLL
+  for (int i = 0; i < Fragment::elements; i += together) {
+    const auto at = Fragment::coords(tw::arch::lane(), i);
+    const int depth = at.template get<Depth>() + cell * run, c = depth % strip_depth, k = at.template get<K>();
+    const S s(depth / strip_depth);
+    const Held* from;
+    if constexpr (shape::transposed) {
+      from = w.at(K(within(own + c)) + R(shape::taps_y - 1 - r.value) + S(shape::taps_x - 1 - s.value) +
+                  C(within(strip.value + k) % shape::group)).address();
+    } else {
+      from = w.at(K(within(strip.value + k)) + r + s + C(c % shape::group)).address();
+    }
+    const auto values = tw::load<together>(from);
+    const bool same_group = shape::group >= 8 || c / shape::group == k / shape::group;
+    const bool inside = whole_strips || (own + c < shape::channels && strip.value + k < shape::channels);
+    TW_UNROLL
+    for (int e = 0; e < together; ++e) to.set(i + e, same_group && inside ? (Element)values[e] : Element(0.0f));
+  }
+}
+
+// A warp's operands that stay: weights of its strips, and what sums begin with.
+struct Weighing {
+  Right of[strips][taps][pairs > 0 ? pairs : 1];
+  RightHalf last[strips][taps];
+  Right both[strips][taps];
+  Sum start[strips];
+
+  TW_DEVICE void take_all(const Params& p, K first) {
+    const Weights w{p.weights};
+    TW_UNROLL
+    for (int strip = 0; strip < strips; ++strip) {
+      const K k = first + K(8 * strip);
+      TW_UNROLL
+      for (int r = 0; r < taps; ++r) {
+        TW_UNROLL
+        for (int pair = 0; pair < pairs; ++pair) take(of[strip][r][pair], w, R(r), 2 * pair, k);
+        if constexpr (odd) take(last[strip][r], w, R(r), cells_of_row - 1, k);
+      }
+      if constexpr (tall) {
+        TW_UNROLL
+        for (int r = 0; r + 1 < taps; ++r) {
+          both[strip][r].bits[0] = last[strip][r].bits[0];
+          both[strip][r].bits[1] = last[strip][r + 1].bits[0];
+        }
+      }
+      TW_UNROLL
+      for (int i = 0; i < Sum::elements; ++i) {
+        const int channel = k.value + Sum::Map::column(tw::arch::lane(), i);
+        start[strip].values[i] = shape::bias && channel < shape::channels ? p.bias[channel] : 0.0f;
+      }
+    }
+  }
+};
+
+// ---- input rows ------------------------------------------------------------------------------------------------------------------
+
+// A left operand whose rows, of which this lane names one, begin there.
+template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
+  Fragment left;
+  tw::arch::ldmatrix<Fragment::registers, false>(left.bits, row);
+  if constexpr (sizeof(Held) == 4) {
+    TW_UNROLL
+    for (int i = 0; i < Fragment::registers; ++i) left.bits[i] = Element(__uint_as_float(left.bits[i])).bits;
+  }
+  return left;
+}
+
+// Where this lane's rows of 16 bytes begin in a row of the ring, in bytes: for two cells of a window's row side by side, and for the one that is
+// left over (the next row's too, where rows are paired). They are the same for every row.
+struct Reader {
+  Ring ring;
+  const Held* zeros;
+  int two[tiles][strips][pairs > 0 ? pairs : 1], one[tiles][strips];
+
+  TW_DEVICE void prepare(Pixel first_pixel, K first_strip) {
+    const int lane = tw::arch::lane();
+    TW_UNROLL
+    for (int tile = 0; tile < tiles; ++tile) {
+      const auto at = Places::coords_of(first_pixel.value + 16 * tile + lane % 16);
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) {
+        const K k = first_strip + K(8 * strip);
+        TW_UNROLL
+        for (int pair = 0; pair < pairs; ++pair) two[tile][strip][pair] = offset(at, Y(0), 2 * pair + lane / 16, k);
+        one[tile][strip] = offset(at, Y(tall ? lane / 16 : 0), cells_of_row - 1, k);
+      }
+    }
+  }
+  TW_DEVICE const Held* row(Slot slot, Y y, int offset) const {
+    return shape::up_x > 1 && offset < 0 ? zeros : (const Held*)((const char*)ring.at(slot + y).address() + offset);
+  }
+
+ private:
+  // Of a pixel, a cell of the window's row; less than nothing where a stride is undone and no column is read.
+  template <class At> TW_DEVICE static int offset(At at, Y y, int cell, K strip) {
+    const int tap = cell / cells;
+    const int column = at.template get<X>() * shape::down_x + tap * shape::spread_x - shape::shift_x;
+    if (shape::up_x > 1 && column % shape::up_x != 0) return -1;
+    const C channel(strip.value / strip_depth * strip_depth + cell % cells * run);
+    return (int)sizeof(Held) * (Ring::offset(y) + Row::offset(N(at.template get<N>()) + X(column / shape::up_x) + channel));
+  }
+};
+
+// Threads copy asynchronously from 4 bytes on.
+constexpr bool asynchronous = shape::vector * sizeof(Held) >= 4;
+
+// Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp.
+TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X x, C c, tw::arch::Mbarrier* full) {
+  if constexpr (plan::bulk) {
+    tw::arch::box_load(ring.at(slot + line).address(), p.in, full, c.value, x.value, y.value, n.value);
+    return;
+  }
+  constexpr int part = shape::vector;
+  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
+  const Input from{p.x + (long long)n.value * Input::len / plan::images};
+  const Row row{ring.at(slot + line).address()};
+  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+    const auto source = at + x + c + y;
+    const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;
+    if constexpr (asynchronous) {
+      constexpr int bytes = part * (int)sizeof(Held);
+      tw::arch::copy_async<bytes>(row.at(at).address(), inside ? from.at(source).address() : p.x, inside ? bytes : 0);
+    } else {
+      *row.at(at) = inside ? from.at(source).load() : Held(0.0f);
+    }
+  }
+}
+
+// The warp that brings rows: as far ahead as the ring has room, over the ends of images.
+TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) {
+  if (plan::bulk && tw::arch::lane() != 0) return;
+  Turn turn = to_fill();
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+    for (int step = part.begin; step < part.end; ++step) {
+      tw::arch::Mbarrier* const full = gates.full + turn.place;
+      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
+      for (int line = 0; line < plan::step; ++line) {
+        const Y y(part.y.value + (step * plan::step + line) * shape::pitch);
+        fetch(p, ring, Slot(turn.place), Y(line), images_of(part, item), y, part.x, C(part.k.value), full);
+      }
+      if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
+      if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);
+      turn.next(plan::slots);
+    }
+  }
+}

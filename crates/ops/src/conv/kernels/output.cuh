@@ -1,0 +1,146 @@
+// Where the row kernel's sums go. operands.cuh stands before this text.
+
+// ---- output rows -----------------------------------------------------------------------------------------------------------------
+
+// Whether matrices go to shared memory by one instruction.
+constexpr bool by_matrices = sizeof(Written) == 2 && plan::bulk;
+
+// What a lane stores of each row: from where, and to where in the block's first row, if there is such a place.
+struct Goal {
+  const Written* from;
+  Written* to;
+  bool inside;
+};
+constexpr int stores = (Stored::len + 31) / 32;
+
+// A warp that multiplies hands over the rows that it has completed: to memory, or to the warp that sends, which hears of them by
+// `announce`, behind a fence.
+struct Outlet {
+  const Params& p;
+  const Part& part;
+  Pixel first_pixel;
+  K first_strip;
+  Sent sent;
+  Staged staged;
+  Gates gates;
+  int* not_finite;
+  Turn turn;
+  int announced;   // the place of the first row that the warp that sends has not heard of
+  N n;                       // the first image
+  Goal goals[stores];
+  int rows[tiles][strips];   // where this lane's row of a tile, or of it and the next, begins in a whole row
+
+  TW_DEVICE void prepare() {
+    const int lane = tw::arch::lane();
+    TW_UNROLL
+    for (int tile = 0; tile < tiles && plan::whole; ++tile) {
+      const Pixel pixel = first_pixel + Pixel(16 * tile + (tile + 1 < tiles ? lane : lane % 16));
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) rows[tile][strip] = SentRow::offset(pixel + first_strip + K(8 * strip));
+    }
+  }
+
+  // A strip's sums of 32 pixels, or of 16, by matrices: this lane's row of them begins at `row`.
+  template <class S> TW_DEVICE void stage(const S& sum, Written* row) {
+    tw::arch::stmatrix<2, false>(row, sum.template as<Written>().bits);
+  }
+  template <class S> TW_DEVICE void stage(const S& sum, const S& next, Written* row) {
+    const auto first = sum.template as<Written>(), second = next.template as<Written>();
+    const unsigned bits[] = {first.bits[0], first.bits[1], second.bits[0], second.bits[1]};
+    tw::arch::stmatrix<4, false>(row, bits);
+  }
+
+  TW_DEVICE void begin(N first_n) {
+    n = first_n;
+    if constexpr (plan::whole) return;
+    const Output out{p.y + (long long)first_n.value * (Output::len / plan::images)};
+    TW_UNROLL
+    for (int i = 0; i < stores; ++i) {
+      const int number = 32 * i + tw::arch::lane();
+      const auto at = Stored::coords_of(number);
+      const Pixel pixel(first_pixel.value + at.template get<Pixel>());
+      const auto to = Places::coords_of(pixel.value) + part.column + Y(part.first * shape::phases + part.phase) + part.k +
+                      first_strip + K(at.template get<K>());
+      const bool in_image = there(first_n + N(to.template get<N>())) && out.contains(to);
+      goals[i] = {staged.at(at).address(), out.at(to).address(), pixel.value < pixels && in_image && number < Stored::len};
+    }
+  }
+
+  TW_DEVICE void announce() {
+    while (plan::whole && announced != turn.place) {
+      if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + announced);
+      if (++announced == sent_rows) announced = 0;
+    }
+  }
+
+  // Output row `o` of the block is complete.
+  template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
+    if (o < 0 || o >= part.rows) return;
+    if (shape::zeros && !finite(row, first_pixel)) *not_finite = 1;
+    if constexpr (shape::expression) {
+      const Y y((part.first + o) * shape::phases + part.phase);
+      apply(p, n, y, part.column, part.k + first_strip, first_pixel, row);
+    }
+    if constexpr (plan::whole) {
+      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      Written* const to = sent.at(Slot(turn.place)).address();
+      TW_UNROLL
+      for (int strip = 0; strip < strips; ++strip) {
+        TW_UNROLL
+        for (int tile = 0; tile < tiles; tile += by_matrices ? 2 : 1) {
+          if constexpr (!by_matrices) {
+            row[tile][strip].scatter(SentRow{to}.at(first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
+          } else if (tile + 1 < tiles) {
+            stage(row[tile][strip], row[tile + 1][strip], to + rows[tile][strip]);
+          } else {
+            stage(row[tile][strip], to + rows[tile][strip]);
+          }
+        }
+      }
+      turn.next(sent_rows);
+    } else {
+      TW_UNROLL
+      for (int tile = 0; tile < tiles; ++tile) {
+        TW_UNROLL
+        for (int strip = 0; strip < strips; ++strip) {
+          const auto to = staged.at(Pixel(16 * tile) + K(8 * strip));
+          if constexpr (by_matrices) {
+            row[tile][strip].template as<Written>().store(to);
+          } else {
+            row[tile][strip].scatter(to);
+          }
+        }
+      }
+      __syncwarp();
+      TW_UNROLL
+      for (int i = 0; i < stores; ++i) {
+        const auto part_of_row = tw::load<together>(goals[i].from);
+        if (goals[i].inside) tw::store_global(goals[i].to + Output::offset(Y(o * shape::phases)), part_of_row);
+      }
+      __syncwarp();
+    }
+  }
+};
+
+// The warp that sends whole rows.
+TW_DEVICE void send(const Params& p, Sent sent, const Part& part, Gates gates, const int* not_finite) {
+  if (tw::arch::lane() != 0) return;
+  Turn turn = to_empty();
+  int before = -1;   // the place whose row is under way
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+    for (int o = 0; o < part.rows; ++o) {
+      tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
+      const Y y((part.first + o) * shape::phases + part.phase);
+      tw::arch::box_store(p.out, sent.at(Slot(turn.place)).address(), part.k.value, part.column.value, y.value,
+                          images_of(part, item).value);
+      tw::arch::bulk_commit();
+      tw::arch::bulk_wait_read<1>();
+      if (before >= 0) tw::arch::mbarrier_arrive(gates.empty + before);
+      before = turn.place;
+      turn.next(sent_rows);
+    }
+  }
+  tw::arch::bulk_wait_read<0>();
+  // What is mended then has to be there.
+  if (shape::zeros && *not_finite != 0) tw::arch::bulk_wait<0>();
+}
