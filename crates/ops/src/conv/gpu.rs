@@ -7,7 +7,8 @@ use super::element::Convolved;
 use super::epilogue::{BLOCK_BYTES, EXPRESSION_AT, Epilogue, ExpressionKey};
 use super::error::ConvError;
 use super::problem::{Pass, Precision, Problem};
-use super::row_kernel::{KernelText, row_kernel, row_kernel_with};
+use super::kernel_text::KernelText;
+use super::row_kernel::{row_kernel, row_kernel_with};
 use super::row_plan::{Multiprocessor, RowConfig};
 use super::weight_gpu;
 use crate::device::{Device, Gpu, kernels};
@@ -220,7 +221,7 @@ fn by_rows<T: Convolved, U: Item>(
     if let Some(read) = &ready.kernel.read {
         block[..128].copy_from_slice(TensorMap::encode_from(read, x, x_start)?.as_bytes());
     }
-    if let Some(written) = &ready.kernel.written {
+    if let Some(written) = &ready.kernel.other {
         block[128..256].copy_from_slice(TensorMap::encode_from(written, y, y_start)?.as_bytes());
     }
     let addresses =

@@ -44,6 +44,7 @@ mod fused;
 mod gpu;
 mod gradients;
 mod host;
+mod kernel_text;
 mod meeting;
 mod operation;
 mod params;
@@ -51,6 +52,7 @@ mod problem;
 mod row_kernel;
 mod row_plan;
 mod weight_choice;
+mod weight_estimate;
 mod weight_gpu;
 mod weight_plan;
 
@@ -67,8 +69,9 @@ pub use gradients::{conv2d_grad_weight, conv2d_grad_weight_into, conv2d_grad_wei
 pub use operation::RowOperation;
 pub use params::{Bias, Conv2d, Padding, Pair};
 pub use problem::{GROUP_WIDTHS, KERNEL, LARGEST, PADDING, Pass, Precision, Problem, STEPS};
-pub use row_kernel::{KernelText, row_kernel, row_kernel_with};
+pub use kernel_text::KernelText;
+pub use row_kernel::{row_kernel, row_kernel_with};
 pub use row_plan::{ConfigError, Multiprocessor, RowConfig};
-pub use weight_choice::weight_candidates;
+pub use weight_choice::weight_estimates;
 pub use weight_gpu::chosen_grad_weight;
 pub use weight_plan::{WeightConfig, weight_kernels};

@@ -1,5 +1,6 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
+use super::kernel_text::{span, vector};
 use super::meeting::Meeting;
 use super::problem::{LARGEST, Pass, Precision, Problem};
 use thiserror::Error;
@@ -9,7 +10,7 @@ pub(crate) const STRIP: usize = 8;
 /// Pixels of a tile: the rows of a tensor core's left operand.
 pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
-const LONGEST_SIDE: usize = 256;
+pub(crate) const LONGEST_SIDE: usize = 256;
 pub(crate) const MOST_THREADS: usize = 1024;
 /// 32-bit registers of a multiprocessor, and the most of a thread.
 pub(crate) const REGISTERS: usize = 65_536;
@@ -123,8 +124,6 @@ pub(crate) struct RowPlan {
     /// Cells of 16 bytes in which copies are swizzled; 1 for none.
     pub(crate) span: usize,
     pub(crate) bulk: bool,
-    /// Elements of one access to global memory.
-    pub(crate) vector: usize,
     /// What results stand in memory as.
     pub(crate) written: Precision,
 }
@@ -153,9 +152,7 @@ impl RowPlan {
         let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
         let block_warps = warps + 1 + usize::from(config.whole_rows);
         let inner = config.strips * STRIP * problem.precision.bytes();
-        // Elements that lie at multiples of their size in every pixel.
-        let vector = 1 << problem.channels().trailing_zeros().min((16 / problem.precision.bytes()).trailing_zeros());
-        let bulk = sm.bulk_copies && vector * problem.precision.bytes() == 16;
+        let bulk = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16;
         field("columns", config.columns, reach <= LONGEST_SIDE, || {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
@@ -177,9 +174,8 @@ impl RowPlan {
             shared_bytes: 0,
             registers: registers(&problem, &config, &rows),
             blocks: blocks(&problem, &config, [&rows, &columns]),
-            span: if matches!(inner, 32 | 64 | 128) { inner / 16 } else { 1 },
+            span: span(inner),
             bulk,
-            vector,
             written,
         };
         let plan = RowPlan { shared_bytes: plan.shared_bytes(), ..plan };

@@ -4,9 +4,9 @@ use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::error::ConvError;
-use super::gpu::{facts, load};
+use super::gpu::load;
+use super::kernel_text::KernelText;
 use super::problem::{Pass, Problem};
-use super::row_kernel::KernelText;
 use super::row_plan::Multiprocessor;
 use super::weight_choice::chosen_weights;
 use super::weight_plan::{WeightConfig, WeightPlan};
@@ -17,7 +17,10 @@ use crate::raw;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
-use tilewright_driver::{Function, LaunchConfig};
+use tilewright_driver::{Function, LaunchConfig, TensorMap};
+
+/// The parameter block of the kernel that multiplies: two maps, the operands, the sums; a multiple of what maps are aligned to.
+const BLOCK_BYTES: usize = 320;
 
 /// What kernels are found by.
 type Key = (usize, Problem, Option<WeightConfig>);
@@ -38,7 +41,7 @@ fn ready(gpu: &Gpu, key: Key) -> Result<(Arc<Ready>, Known), Error> {
     }
     let start = Instant::now();
     let plan = plan(gpu, &key.1, key.2)?;
-    let (multiplying, known) = load(gpu, plan.kernel(), "conv2d_grad_weight.cu", start)?;
+    let (multiplying, known) = load(gpu, plan.kernel().map_err(ConvError::from)?, "conv2d_grad_weight.cu", start)?;
     let adding = plan.adding().map(|kernel| load(gpu, kernel, "conv2d_add_parts.cu", Instant::now())).transpose()?;
     let ready = Arc::new(Ready { multiplying, adding: adding.map(|(kernel, _)| kernel), workspace: plan.workspace() });
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(key, ready.clone());
@@ -52,7 +55,7 @@ fn plan(gpu: &Gpu, problem: &Problem, config: Option<WeightConfig>) -> Result<We
 
 /// The configuration that [`Config::auto`] takes on a GPU for the weights' gradient.
 pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
-    chosen_weights(problem, Multiprocessor::of(gpu), &facts(gpu))
+    chosen_weights(problem, Multiprocessor::of(gpu), gpu.device().multiprocessors() as usize)
 }
 
 /// Bytes of device memory that the weights' gradient needs besides its operands: the parts of its sum.
@@ -76,27 +79,34 @@ pub(super) fn grad_weight<T: Convolved>(
         let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
         return Err(Error::Devices { operand: 0, got, expected });
     };
-    let result = dw.device_ptr() + dw_start as u64;
+    let kernel = &ready.multiplying.0;
+    let mut block = [0; BLOCK_BYTES];
+    if let (Some(read), Some(given)) = (&kernel.read, &kernel.other) {
+        block[..128].copy_from_slice(TensorMap::encode_from(read, x, x_start)?.as_bytes());
+        block[128..256].copy_from_slice(TensorMap::encode_from(given, dy, dy_start)?.as_bytes());
+    }
     let operands = [x.device_ptr() + x_start as u64, dy.device_ptr() + dy_start as u64];
+    write_addresses(&mut block[256..], &operands);
+    let result = dw.device_ptr() + dw_start as u64;
     let Some(adding) = &ready.adding else {
-        return launch(gpu, &ready.multiplying, &[operands[0], operands[1], result], known);
+        write_addresses(&mut block[272..], &[result]);
+        return launch(gpu, &ready.multiplying, &block, known);
     };
     let parts = gpu.stream().alloc::<u8>(ready.workspace)?;
-    let address = parts.device_ptr();
-    launch(gpu, &ready.multiplying, &[operands[0], operands[1], address], known)?;
-    launch(gpu, adding, &[address, result], known)
+    write_addresses(&mut block[272..], &[parts.device_ptr()]);
+    launch(gpu, &ready.multiplying, &block, known)?;
+    let mut addresses = [0; 16];
+    write_addresses(&mut addresses, &[parts.device_ptr(), result]);
+    launch(gpu, adding, &addresses, known)
 }
 
-fn launch(
-    gpu: &Gpu,
-    (kernel, function): &(KernelText, Function),
-    addresses: &[u64],
-    known: Known,
-) -> Result<(), Error> {
-    let mut block = [0; 24];
+fn write_addresses(block: &mut [u8], addresses: &[u64]) {
     for (place, address) in block.chunks_exact_mut(8).zip(addresses) {
         place.copy_from_slice(&address.to_ne_bytes());
     }
+}
+
+fn launch(gpu: &Gpu, (kernel, function): &(KernelText, Function), block: &[u8], known: Known) -> Result<(), Error> {
     let (grid, threads) = ([kernel.grid, 1, 1], [kernel.threads, 1, 1]);
     let config = LaunchConfig {
         grid,
@@ -107,7 +117,7 @@ fn launch(
         programmatic: function.target().arch.major >= 9,
         cooperative: false,
     };
-    raw::launch(gpu, function, &config, &block[..8 * addresses.len()])?;
+    raw::launch(gpu, function, &config, block)?;
     launched(LaunchKind::Convolution, Pass::GradWeight.name(), known, [grid, threads]);
     Ok(())
 }

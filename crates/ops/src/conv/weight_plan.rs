@@ -1,107 +1,104 @@
 //! How the kernel of the weights' gradient divides its work: what may be chosen, what is legal, and its text.
 
-use super::problem::{LARGEST, Precision, Problem};
-use super::row_kernel::{KernelText, cuda};
-use super::row_plan::{ConfigError, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, Multiprocessor, REGISTERS, STRIP};
+use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape, span, vector};
+use super::meeting::Meeting;
+use super::problem::{LARGEST, Pass, Problem};
+use super::row_plan::{
+    ConfigError, LONGEST_SIDE, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, Multiprocessor, REGISTERS, STRIP,
+};
 use super::row_plan::{at_most, field};
 use std::fmt::Write as _;
+
+/// The kernel, behind the sizes that [`WeightPlan::text`] writes.
+const TEXT: &str = concat!(
+    include_str!("kernels/meeting.cuh"),
+    "\n",
+    include_str!("kernels/part.cuh"),
+    "\n",
+    include_str!("kernels/weight_operands.cuh"),
+    "\n",
+    include_str!("kernels/grad_weight.cu")
+);
 
 /// How the gradient of a convolution's weights is divided into blocks, and a block into warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WeightConfig {
-    /// Strips of 8 channels of a block: 1 to 8, even ones for groups of 16 channels.
+    /// Strips of 8 channels of a block: 1 to 16, even ones for groups of 16 channels.
     pub strips: usize,
-    /// Warps of a strip, which share its pixels: 1 to 16.
-    pub along: usize,
-    /// Images of a stage: 1 to 16.
+    /// Images of a block; more than one only where `columns` is the whole width.
     pub images: usize,
-    /// Rows of the result of a stage.
-    pub rows: usize,
-    /// Stages of a block, one after another: the more, the fewer parts of the sum.
+    /// How many times a block takes so many images, one time after another: the more, the fewer parts of the sum.
     pub items: usize,
-    /// Stages that shared memory holds: 2 to 4.
+    /// Columns of the result's gradient of a block.
+    pub columns: usize,
+    /// Rows of the result's gradient of a block.
+    pub rows: usize,
+    /// Products of 16 pixels (8 of f32) that a warp has of each row: 1 to 8.
+    pub tiles: usize,
+    /// Rows that the ring in shared memory holds: 2 to 16.
     pub slots: usize,
 }
 
-/// Registers of a thread beside sums.
-const OTHER_REGISTERS: usize = 40;
+/// Registers of a thread beside sums, rows, and addresses.
+const OTHER_REGISTERS: usize = 44;
 
 /// A configuration of a problem, and what follows from both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WeightPlan {
-    problem: Problem,
-    config: WeightConfig,
-    /// Stages along images and along rows, parts of the sum, blocks along channels.
-    stages: [usize; 2],
-    pub(crate) parts: usize,
-    pub(crate) blocks_k: usize,
+    pub(crate) problem: Problem,
+    pub(crate) config: WeightConfig,
+    /// Blocks along images, rows, columns and channels.
+    pub(crate) blocks: [usize; 4],
+    /// Read columns of a block.
+    pub(crate) reach: usize,
+    /// Warps that multiply; one more brings rows.
     pub(crate) warps: usize,
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
-    /// Pixels that a stage multiplies, in products, and pixels that it reads.
-    pub(crate) products: usize,
-    pub(crate) read: usize,
-    /// Elements of one access to global memory.
-    vector: usize,
+    pub(crate) span: usize,
+    bulk: bool,
 }
 
 impl WeightPlan {
     pub(crate) fn new(problem: Problem, config: WeightConfig, sm: Multiprocessor) -> Result<WeightPlan, ConfigError> {
-        let ([out_rows, out_columns], [r, s]) = (problem.output(), problem.kernel);
-        let images = problem.images.clamp(1, 16);
-        let halves = problem.group_width.div_ceil(STRIP);
-        field("strips", config.strips, in_range(config.strips, 8) && config.strips.is_multiple_of(halves), || {
-            format!("allowed are multiples of {halves} from {halves} to 8")
+        let [rows, columns] = [0, 1].map(|axis| Meeting::of(&problem, axis, Pass::GradWeight));
+        check_ranges(&problem, &config, [&rows, &columns])?;
+        let bytes = problem.precision.bytes();
+        let reach = columns.across().reach(config.columns, columns.taps);
+        field("columns", config.columns, reach <= LONGEST_SIDE, || {
+            format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
-        field("along", config.along, in_range(config.along, 16), || "allowed are 1 to 16".into())?;
-        field("images", config.images, in_range(config.images, images), || format!("allowed are 1 to {images}"))?;
-        field("rows", config.rows, in_range(config.rows, out_rows), || format!("allowed are 1 to {out_rows}"))?;
-        let stages = [problem.images.max(1).div_ceil(config.images), out_rows.div_ceil(config.rows)];
-        let all = stages[0] * stages[1];
-        at_most("stages", all, LARGEST / 2, "stages: more images or rows each")?;
-        field("items", config.items, in_range(config.items, all), || format!("allowed are 1 to {all}, all stages"))?;
-        field("slots", config.slots, (2..=4).contains(&config.slots), || "allowed are 2 to 4".into())?;
-        let warps = config.strips * halves * config.along;
-        at_most("threads", 32 * warps, MOST_THREADS, "strips, or warps along pixels")?;
-        let element = problem.precision.bytes();
-        let depth = 32 / element;
-        let lines = (config.rows - 1) * problem.stride[0] + (r - 1) * problem.dilation[0] + 1;
-        let reach = (out_columns - 1) * problem.stride[1] + (s - 1) * problem.dilation[1] + 1;
-        let products = (config.images * config.rows * out_columns).div_ceil(depth);
-        let read = config.images * lines * reach;
-        // An odd number of cells of 16 bytes.
-        let pixel = (config.strips * STRIP * element / 16 / 2 * 2 + 1) * 16;
-        let pairs = (r * s).div_ceil(2);
-        let ring = [read, products * depth].map(|pixels| (config.slots * pixels * pixel).next_multiple_of(128));
-        let handed = if config.along > 1 { config.strips * halves * pairs * 512 } else { 0 };
+        let halves = problem.group_width.div_ceil(STRIP);
+        let along = (config.images * config.columns).div_ceil(depth(&problem) * config.tiles);
+        let warps = config.strips * halves * along;
+        at_most("threads", 32 * (warps + 1), MOST_THREADS, "columns, images or strips, or more tiles a warp")?;
         let plan = WeightPlan {
             problem,
             config,
-            stages,
-            parts: all.div_ceil(config.items),
-            blocks_k: problem.channels().div_ceil(config.strips * STRIP),
+            blocks: [
+                problem.images.max(1).div_ceil(config.images * config.items),
+                rows.phase_len().div_ceil(config.rows) * rows.phases,
+                columns.written.div_ceil(config.columns),
+                problem.channels().div_ceil(config.strips * STRIP),
+            ],
+            reach,
             warps,
-            shared_bytes: ring.iter().sum::<usize>().max(handed),
-            registers: 4 * pairs + OTHER_REGISTERS,
-            products,
-            read,
-            vector: 1 << problem.channels().trailing_zeros().min((16 / element).trailing_zeros()),
+            shared_bytes: 0,
+            registers: registers(&problem, &config, &rows),
+            span: span(config.strips * STRIP * bytes),
+            bulk: sm.bulk_copies && vector(&problem) * bytes == 16 && problem.images > 0,
         };
-        let remedy = "slots, strips, rows or images";
-        at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, remedy)?;
-        let limit = MOST_REGISTERS.min(REGISTERS / (32 * warps).next_multiple_of(128) / 8 * 8);
-        at_most("registers a thread", plan.registers, limit, "strips, or warps along pixels")?;
-        at_most("blocks in the grid", plan.blocks(), MOST_BLOCKS, "blocks: more stages each")?;
+        let plan = WeightPlan { shared_bytes: plan.shared_bytes(), ..plan };
+        at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
+        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + 1)).next_multiple_of(128) / 8 * 8);
+        at_most("registers a thread", plan.registers, limit, "tiles, or warps")?;
+        at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more images or rows each")?;
         Ok(plan)
     }
 
-    pub(crate) fn blocks(&self) -> usize {
-        self.parts * self.blocks_k
-    }
-
-    /// Stages of a block.
-    pub(crate) fn items(&self) -> usize {
-        self.config.items
+    /// Parts of the sum: the blocks of each channel.
+    pub(crate) fn parts(&self) -> usize {
+        self.blocks[..3].iter().product()
     }
 
     /// Elements of the result.
@@ -111,24 +108,37 @@ impl WeightPlan {
 
     /// Bytes of the parts of the sum; none where there is one, which is the result.
     pub(crate) fn workspace(&self) -> usize {
-        if self.parts > 1 { self.parts * self.elements() * size_of::<f32>() } else { 0 }
+        if self.parts() > 1 { self.parts() * self.elements() * size_of::<f32>() } else { 0 }
     }
 
-    pub(crate) fn kernel(&self) -> KernelText {
-        KernelText {
+    /// What the kernel takes of shared memory, in the order in which it does.
+    fn shared_bytes(&self) -> usize {
+        let WeightConfig { strips, images, columns, slots, .. } = self.config;
+        let (bytes, channels) = (self.problem.precision.bytes(), strips * STRIP);
+        let row = |columns: usize| (images * columns * channels).next_multiple_of(8 * channels) * bytes;
+        let barriers = (16 * slots).next_multiple_of(128);
+        let collected = channels * self.problem.kernel[0] * self.problem.kernel[1] * self.problem.group_width * 4;
+        (128 + barriers).next_multiple_of(128 * self.span) + (slots * (row(self.reach) + row(columns))).max(collected)
+    }
+
+    pub(crate) fn kernel(&self) -> Result<KernelText, ConfigError> {
+        let WeightConfig { strips, images, columns, .. } = self.config;
+        let problem = &self.problem;
+        let map = |of, columns| row_map(problem, of, [images, columns, strips * STRIP], self.span);
+        Ok(KernelText {
             entry: "conv2d_grad_weight",
             text: self.text(),
-            grid: self.blocks() as u32,
-            threads: (32 * self.warps) as u32,
+            grid: self.blocks.iter().product::<usize>() as u32,
+            threads: (32 * (self.warps + 1)) as u32,
             shared_bytes: self.shared_bytes as u32,
-            read: None,
-            written: None,
-        }
+            read: self.bulk.then(|| map([problem.height, problem.width], self.reach)).transpose()?,
+            other: self.bulk.then(|| map(problem.output(), columns)).transpose()?,
+        })
     }
 
     /// The kernel that adds up the parts, where there are several.
     pub(crate) fn adding(&self) -> Option<KernelText> {
-        let (parts, elements) = (self.parts, self.elements());
+        let (parts, elements) = (self.parts(), self.elements());
         let sizes = format!("namespace plan {{\nconstexpr int parts = {parts}, elements = {elements};\n}}\n");
         (parts > 1).then(|| KernelText {
             entry: "conv2d_add_parts",
@@ -137,61 +147,74 @@ impl WeightPlan {
             threads: 256,
             shared_bytes: 1024,
             read: None,
-            written: None,
+            other: None,
         })
     }
 
     fn text(&self) -> String {
         let (problem, config) = (&self.problem, &self.config);
-        let held = cuda(problem.precision);
-        let element = if problem.precision == Precision::F32 { "tw::tf32" } else { held };
-        let [out_height, out_width] = problem.output();
-        let shape = [
-            ("group", problem.group_width),
-            ("channels", problem.channels()),
-            ("vector", self.vector),
-            ("images", problem.images),
-            ("height", problem.height),
-            ("width", problem.width),
-            ("out_height", out_height),
-            ("out_width", out_width),
-            ("taps_y", problem.kernel[0]),
-            ("taps_x", problem.kernel[1]),
-            ("stride_y", problem.stride[0]),
-            ("stride_x", problem.stride[1]),
-            ("dilation_y", problem.dilation[0]),
-            ("dilation_x", problem.dilation[1]),
-            ("padding_y", problem.padding[0][0]),
-            ("padding_x", problem.padding[1][0]),
-        ];
-        let plan = [
-            ("strips", config.strips),
-            ("along", config.along),
-            ("images", config.images),
-            ("rows", config.rows),
-            ("items", config.items),
-            ("slots", config.slots),
-            ("stages_n", self.stages[0]),
-            ("stages_y", self.stages[1]),
-            ("parts", self.parts),
-            ("blocks_k", self.blocks_k),
-        ];
+        let (element, held) = (multiplied(problem.precision), cuda(problem.precision));
         let mut text = String::from("#include \"tilewright/half.cuh\"\n");
         let _ = writeln!(text, "namespace shape {{\nusing Element = {element};\nusing Held = {held};");
-        let constants = |text: &mut String, of: &[(&str, usize)]| {
-            of.iter().for_each(|(name, value)| writeln!(text, "constexpr int {name} = {value};").expect("text grows"));
-        };
-        constants(&mut text, &shape);
-        text.push_str("}\nnamespace plan {\n");
-        constants(&mut text, &plan);
+        shape(&mut text, problem, Pass::GradWeight);
+        let _ = writeln!(text, "}}\nnamespace plan {{\nconstexpr bool bulk = {};", self.bulk);
+        let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks;
+        let plan = [
+            ("strips", config.strips),
+            ("images", config.images),
+            ("items", config.items),
+            ("columns", config.columns),
+            ("rows", config.rows),
+            ("tiles", config.tiles),
+            ("step", 1),
+            ("slots", config.slots),
+            ("span", self.span),
+            ("blocks_n", blocks_n),
+            ("blocks_y", blocks_y),
+            ("blocks_x", blocks_x),
+            ("blocks_k", blocks_k),
+        ];
+        constants(&mut text, &plan.map(|(name, size)| (name, size as isize)));
         text.push_str("}\n");
-        text.push_str(include_str!("kernels/grad_weight.cu"));
+        text.push_str(TEXT);
         text
     }
 }
 
-fn in_range(value: usize, most: usize) -> bool {
-    (1..=most).contains(&value)
+/// Pixels of a product.
+pub(crate) fn depth(problem: &Problem) -> usize {
+    32 / problem.precision.bytes()
+}
+
+fn check_ranges(problem: &Problem, config: &WeightConfig, [rows, columns]: [&Meeting; 2]) -> Result<(), ConfigError> {
+    let WeightConfig { strips, images, items, slots, tiles, .. } = *config;
+    let halves = problem.group_width.div_ceil(STRIP);
+    field("strips", strips, (1..=16).contains(&strips) && strips.is_multiple_of(halves), || {
+        format!("allowed are multiples of {halves} from {halves} to 16")
+    })?;
+    let written = columns.written;
+    field("columns", config.columns, (1..=written).contains(&config.columns), || format!("allowed are 1 to {written}"))?;
+    let all = problem.images.max(1);
+    field("images", images, (1..=all).contains(&images) && (images == 1 || config.columns == written), || {
+        format!("allowed are 1, or up to {all} where a block has all {written} columns")
+    })?;
+    let turns = all.div_ceil(images);
+    field("items", items, (1..=turns).contains(&items), || format!("allowed are 1 to {turns}, all images"))?;
+    let of_image = (problem.height * problem.width).max(rows.written * written) * problem.channels();
+    at_most("elements of a block's images", images.saturating_mul(of_image), LARGEST, "images")?;
+    let height = rows.phase_len();
+    field("rows", config.rows, (1..=height).contains(&config.rows), || format!("allowed are 1 to {height}"))?;
+    field("tiles", tiles, (1..=8).contains(&tiles), || "allowed are 1 to 8".into())?;
+    field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
+}
+
+/// About as many registers as a thread needs: sums, rows of the result's gradient, addresses.
+fn registers(problem: &Problem, config: &WeightConfig, rows: &Meeting) -> usize {
+    let reads = if problem.precision.bytes() == 2 { [1, 1] } else { [4, 2] };
+    let pairs = problem.kernel[1].div_ceil(2);
+    let kept = rows.taps.div_ceil(rows.down);
+    let addresses = config.tiles * (pairs * reads[0] + reads[1]);
+    4 * rows.taps * pairs + 2 * kept * config.tiles + addresses + OTHER_REGISTERS
 }
 
 /// The kernels of the weights' gradient under a configuration: the one that multiplies, which writes the parts of the sum one after
@@ -202,5 +225,5 @@ pub fn weight_kernels(
     sm: Multiprocessor,
 ) -> Result<(KernelText, Option<KernelText>), ConfigError> {
     let plan = WeightPlan::new(*problem, config, sm)?;
-    Ok((plan.kernel(), plan.adding()))
+    Ok((plan.kernel()?, plan.adding()))
 }

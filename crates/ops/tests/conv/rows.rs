@@ -95,6 +95,11 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Line> {
     lines
 }
 
+/// What a kernel's parameters have of a map.
+pub(crate) fn host_map(map: &Option<TensorMap>, address: u64) -> Vec<u8> {
+    map.as_ref().map_or(vec![0; 128], |map| map.host_bytes(address).to_vec())
+}
+
 /// Runs a compiled kernel on the model: results are of type `written`, an expression's parameters are `more`.
 pub(crate) fn run(
     (model, number): (&HostModel, usize),
@@ -113,8 +118,7 @@ pub(crate) fn run(
         (lines(&to_bytes(precision, a)), lines(&to_bytes(precision, b)), lines(bytemuck::cast_slice(&bias)));
     let poisoned = to_bytes(written, out);
     let mut y = lines(&poisoned);
-    let map = |map: &Option<TensorMap>, at: u64| map.as_ref().map_or(vec![0; 128], |map| map.host_bytes(at).to_vec());
-    let mut block = [map(&kernel.read, a.as_ptr() as u64), map(&kernel.written, y.as_mut_ptr() as u64)].concat();
+    let mut block = [host_map(&kernel.read, a.as_ptr() as u64), host_map(&kernel.other, y.as_mut_ptr() as u64)].concat();
     for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }

@@ -2,11 +2,11 @@
 
 use super::compare::{Operands, POISON, check};
 use super::problems::{chosen, problems};
-use super::rows::{AMPERE, HOPPER, accuracy, lines, to_bytes};
+use super::rows::{AMPERE, HOPPER, accuracy, host_map, lines, to_bytes};
 use crate::support::Random;
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_ops::conv::{
-    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, weight_candidates, weight_kernels,
+    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, weight_estimates, weight_kernels,
 };
 
 type Kernels = (KernelText, Option<KernelText>);
@@ -15,13 +15,16 @@ type Kernels = (KernelText, Option<KernelText>);
 pub(crate) fn random(r: &mut Random, problem: &Problem, sm: Multiprocessor) -> (WeightConfig, Kernels) {
     loop {
         let mut of = |limit: usize| 1 + r.below(limit as u64) as usize;
+        let [rows, columns] = problem.output();
+        let all = of(2) == 1;
         let config = WeightConfig {
-            strips: of(5),
-            along: of(3),
-            images: of(problem.images.clamp(1, 4)),
-            rows: of(problem.output()[0]),
-            items: of(5),
-            slots: 1 + of(3),
+            strips: of(6),
+            images: if all { of(problem.images.clamp(1, 4)) } else { 1 },
+            items: of(3),
+            columns: if all { columns } else { of(columns) },
+            rows: of(rows),
+            tiles: of(4),
+            slots: 1 + of(4),
         };
         if let Ok(kernels) = weight_kernels(problem, config, sm)
             && kernels.0.threads <= 416
@@ -31,12 +34,15 @@ pub(crate) fn random(r: &mut Random, problem: &Problem, sm: Multiprocessor) -> (
     }
 }
 
-fn run(model: &HostModel, number: usize, kernel: &KernelText, schedule: Schedule, addresses: &[u64]) {
-    let block: Vec<u8> = addresses.iter().flat_map(|address| address.to_ne_bytes()).collect();
+fn run(model: &HostModel, number: usize, kernel: &KernelText, schedule: Schedule, block: &[u8]) {
     let (grid, threads) = ([kernel.grid, 1, 1], [kernel.threads, 1, 1]);
     let launch = Launch { grid, block: threads, shared_bytes: kernel.shared_bytes, schedule };
     // SAFETY: the buffers have the problem's sizes and live until the launch has ended.
-    unsafe { model.run(number, kernel.entry, launch, &block) }.unwrap_or_else(|error| panic!("{error}"));
+    unsafe { model.run(number, kernel.entry, launch, block) }.unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn addresses(of: &[u64]) -> Vec<u8> {
+    of.iter().flat_map(|address| address.to_ne_bytes()).collect()
 }
 
 /// Both kernels, the second of which stands behind the first: parts of the sum are poisoned, as the result is.
@@ -47,11 +53,14 @@ fn gradient(model: &HostModel, number: usize, kernels: &Kernels, schedule: Sched
     let dy = lines(&to_bytes(problem.precision, &operands.dy));
     let parts = if adding.is_some() { multiplying.grid as usize } else { 1 };
     let mut sums = vec![POISON; parts * elements];
-    let addresses = [x.as_ptr() as u64, dy.as_ptr() as u64, sums.as_mut_ptr() as u64];
-    run(model, number, multiplying, schedule, &addresses);
+    let operands = [x.as_ptr() as u64, dy.as_ptr() as u64, sums.as_mut_ptr() as u64];
+    let mut block = [host_map(&multiplying.read, operands[0]), host_map(&multiplying.other, operands[1])].concat();
+    block.extend(addresses(&operands));
+    block.resize(block.len().next_multiple_of(64), 0);
+    run(model, number, multiplying, schedule, &block);
     let Some(adding) = adding else { return sums };
     let mut dw = vec![POISON; elements];
-    run(model, number + 1, adding, schedule, &[sums.as_ptr() as u64, dw.as_mut_ptr() as u64]);
+    run(model, number + 1, adding, schedule, &addresses(&[sums.as_ptr() as u64, dw.as_mut_ptr() as u64]));
     dw
 }
 
@@ -100,23 +109,27 @@ fn layer(x: [usize; 4], taps: usize, group: usize) -> Problem {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let fits = WeightConfig { strips: 2, along: 1, images: 1, rows: 4, items: 1, slots: 2 };
+    let fits = WeightConfig { strips: 2, images: 1, items: 1, columns: 32, rows: 4, tiles: 1, slots: 2 };
     let small = layer([4, 32, 32, 64], 3, 8);
     assert!(weight_kernels(&small, fits, HOPPER).is_ok());
     let cases = [
-        (small, WeightConfig { strips: 9, ..fits }, "`strips` is 9, allowed are multiples of 1 from 1 to 8"),
+        (small, WeightConfig { strips: 17, ..fits }, "`strips` is 17, allowed are multiples of 1 from 1 to 16"),
         (
             layer([4, 32, 32, 64], 3, 16),
             WeightConfig { strips: 3, ..fits },
             "`strips` is 3, allowed are multiples of 2",
         ),
-        (small, WeightConfig { along: 17, ..fits }, "`along` is 17, allowed are 1 to 16"),
-        (small, WeightConfig { images: 5, ..fits }, "`images` is 5, allowed are 1 to 4"),
+        (small, WeightConfig { columns: 33, ..fits }, "`columns` is 33, allowed are 1 to 32"),
+        (small, WeightConfig { images: 5, ..fits }, "`images` is 5, allowed are 1, or up to 4"),
+        (small, WeightConfig { columns: 16, images: 2, ..fits }, "`images` is 2, allowed are 1, or up to 4"),
         (small, WeightConfig { rows: 33, ..fits }, "`rows` is 33, allowed are 1 to 32"),
-        (small, WeightConfig { items: 33, ..fits }, "`items` is 33, allowed are 1 to 32, all stages"),
-        (small, WeightConfig { slots: 1, ..fits }, "`slots` is 1, allowed are 2 to 4"),
-        (small, WeightConfig { strips: 8, along: 8, ..fits }, "needs 2048 threads, at most 1024"),
-        (small, WeightConfig { strips: 8, rows: 32, ..fits }, "bytes of shared memory, at most 232448"),
+        (small, WeightConfig { items: 5, ..fits }, "`items` is 5, allowed are 1 to 4, all images"),
+        (small, WeightConfig { tiles: 9, ..fits }, "`tiles` is 9, allowed are 1 to 8"),
+        (small, WeightConfig { slots: 1, ..fits }, "`slots` is 1, allowed are 2 to 16"),
+        (small, WeightConfig { strips: 16, ..fits }, "needs 1056 threads, at most 1024"),
+        (small, WeightConfig { strips: 8, images: 4, tiles: 8, slots: 16, ..fits }, "bytes of shared memory, at most 232448"),
+        (layer([1, 8, 400, 64], 3, 8), WeightConfig { columns: 300, tiles: 8, ..fits }, "a copy takes at most 256"),
+        (layer([16, 56, 56, 96], 7, 8), WeightConfig { tiles: 8, columns: 56, ..fits }, "registers a thread, at most"),
     ];
     for (problem, config, part) in cases {
         let error = weight_kernels(&problem, config, HOPPER).unwrap_err().to_string();
@@ -135,7 +148,7 @@ fn there_is_something_to_choose_from() {
         layer([128, 56, 56, 96], 7, 8),
         layer([128, 56, 56, 144], 3, 1),
     ];
-    let mut counts = layers.map(|problem| weight_candidates(&problem, HOPPER, 132).len());
+    let mut counts = layers.map(|problem| weight_estimates(&problem, HOPPER, 132).len());
     counts.sort_unstable();
     assert!(counts[0] > 0 && counts[counts.len() / 2] >= 100, "{counts:?}");
 }

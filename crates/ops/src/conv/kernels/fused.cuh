@@ -1,4 +1,4 @@
-// An expression that becomes part of the kernel: `epilogue`, a function of a place and of its sum, stands before layouts.cuh.
+// An expression that becomes part of the kernel: `epilogue`, a function of a place and of its sum, stands before meeting.cuh.
 
 // What the expression makes of a sum. It is the kernel's type that is stored.
 template <class Params> TW_DEVICE Written made_of(const Params& p, N n, Y y, X x, K k, float sum) {

@@ -1,4 +1,10 @@
-// What the row kernel multiplies: weights, which stay, and input rows, which come through the ring. part.cuh stands before this text.
+// What the row kernel multiplies: weights, which stay, and input rows, which come through the ring. exact.cuh stands before this text.
+
+using Sum = tw::FragmentC<Pixel, K, 16, 8>;
+using Left = tw::FragmentA<Element, Pixel, Depth, 16, 2 * run>;
+using Right = tw::FragmentB<Element, Depth, K, 2 * run, 8>;
+using LeftHalf = tw::FragmentA<Element, Pixel, Depth, 16, run>;
+using RightHalf = tw::FragmentB<Element, Depth, K, run, 8>;
 
 // ---- weights ---------------------------------------------------------------------------------------------------------------------
 

@@ -1,27 +1,27 @@
-// 2-D convolution with groups, by rows: a block takes some rows of the output, some columns of some images, and some strips of 8
-// channels. Rows of the input stream through a ring in shared memory, each is read once, and adds to all output rows that it is part
-// of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
-// the gradient of the input. layouts.cuh, fused.cuh and exact.cuh stand before this text.
-//
-// Warps have roles: one brings rows into the ring, one sends whole rows to memory where a configuration says so, the others multiply.
-// They meet at barriers in shared memory only, each place of a ring for itself.
+// A block's part of the work, and the ring through which its rows come. meeting.cuh stands before this text.
 
-struct Params {
-  tw::TensorMap in, out;
-  const Held* x;
-  const Held* weights;
-  const float* bias;
-  Written* y;
-  epilogue_Params epilogue;
-};
+constexpr int channels = 8 * plan::strips; // of a block, read and written
+constexpr int strip_depth = shape::group > 8 ? 16 : 8; // channels that a strip of 8 reads
+// Columns of the input that a block's columns of the output need.
+constexpr int reach = ((plan::columns - 1) * shape::down_x + (shape::taps_x - 1) * shape::spread_x - shape::shift_x) / shape::up_x + 1;
+constexpr int pixels = plan::images * plan::columns;   // of a row of a block's images
 
-using Sum = tw::FragmentC<Pixel, K, 16, 8>;
-using Left = tw::FragmentA<Element, Pixel, Depth, 16, 2 * run>;
-using Right = tw::FragmentB<Element, Depth, K, 2 * run, 8>;
-using LeftHalf = tw::FragmentA<Element, Pixel, Depth, 16, run>;
-using RightHalf = tw::FragmentB<Element, Depth, K, run, 8>;
+// Memory that swizzled copies leave, a row of the ring beginning where the pattern does.
+constexpr int row_elements = (plan::images * reach * channels + 8 * channels - 1) / (8 * channels) * (8 * channels);
+using Row = tw::Tensor<Held,
+    tw::Swizzled<tw::Layout<tw::Axis<N, 1, plan::images, reach * channels, false>,
+                            tw::Axis<X, 1, reach, channels, false>,
+                            tw::Axis<C, 1, channels, 1, false>>,
+                 run, plan::span>>;
+constexpr unsigned row_bytes = (unsigned)(plan::images * reach * channels * (int)sizeof(Held));
+// A pixel's image and column.
+using Places = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, plan::columns>>>;
+using Input = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::height>, tw::Run<X, shape::width>,
+                                                   tw::Run<C, shape::channels>>>;
 
-// ---- a block's part --------------------------------------------------------------------------------------------------------------
+// Blocks: channels run fastest, so that neighbours read the same lines of memory.
+using Blocks = tw::Tensor<char, tw::Packed<tw::Run<N, plan::blocks_n, plan::items * plan::images>, tw::Run<Y, plan::blocks_y, 1>,
+                                           tw::Run<X, plan::blocks_x, plan::columns>, tw::Run<K, plan::blocks_k, channels>>>;
 
 // What a block computes, for its first images; those that follow take the same.
 struct Part {

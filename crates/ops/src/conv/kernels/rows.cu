@@ -1,4 +1,10 @@
-// The row kernel: products, and the roles of its warps. output.cuh stands before this text; part.cuh says what it computes.
+// 2-D convolution with groups, by rows: a block takes some rows of the output, some columns of some images, and some strips of 8
+// channels. Rows of the input stream through a ring in shared memory, each is read once, and adds to all output rows that it is part
+// of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
+// the gradient of the input. output.cuh stands before this text.
+//
+// Warps have roles: one brings rows into the ring, one sends whole rows to memory where a configuration says so, the others multiply.
+// They meet at barriers in shared memory only, each place of a ring for itself.
 
 // ---- products --------------------------------------------------------------------------------------------------------------------
 

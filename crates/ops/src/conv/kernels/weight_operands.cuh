@@ -1,0 +1,173 @@
+// What the gradient of the weights multiplies: rows of the input, and rows of the result's gradient, which stay in registers until the
+// last input row that meets them has come. part.cuh stands before this text.
+#include "tilewright/arch/copy.cuh"
+
+// Two taps' channels, one after the other.
+struct Both : tw::Dim<Both> { using Dim::Dim; };
+
+struct Params {
+  tw::TensorMap in, given;
+  const Held* x;
+  const Held* dy;
+  float* sums;   // of every part, or the result where there is one part
+};
+
+constexpr int halves = strip_depth / 8;   // strips that a strip of the result has met
+constexpr int depth = 2 * run;            // pixels of a product
+constexpr int tiles = plan::tiles;
+constexpr int warps_along = (pixels + depth * tiles - 1) / (depth * tiles), warps = plan::strips * halves * warps_along;
+constexpr bool filled = pixels % (depth * tiles) == 0;   // no place of a tile is left without a pixel
+constexpr int pairs = (shape::taps_x + 1) / 2;           // of taps of a row of the window
+
+using Warps = tw::Tensor<char, tw::Packed<tw::Run<Pixel, warps_along, depth * tiles>, tw::Run<K, plan::strips, 8>, tw::Run<C, halves, 8>>>;
+using Output = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::out_height>, tw::Run<X, shape::out_width>,
+                                                tw::Run<K, shape::channels>>>;
+// A place of the ring: a row of the input, and behind it one of the result's gradient.
+using GivenRow = tw::Tensor<Held,
+    tw::Swizzled<tw::Layout<tw::Axis<N, 1, plan::images, plan::columns * channels, false>,
+                            tw::Axis<X, 1, plan::columns, channels, false>,
+                            tw::Axis<K, 1, channels, 1, false>>,
+                 run, plan::span>>;
+constexpr int given_elements = (pixels * channels + 8 * channels - 1) / (8 * channels) * (8 * channels);
+constexpr unsigned given_bytes = (unsigned)(pixels * channels * (int)sizeof(Held));
+using Ring = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, plan::slots, row_elements + given_elements, false>,
+                                        tw::Axis<C, 1, row_elements + given_elements, 1, false>>>;
+using Zeros = tw::Tensor<Held, tw::Packed<tw::Run<K, run>>>;
+using Barriers = tw::Tensor<tw::arch::Mbarrier, tw::Packed<tw::Run<Slot, 2 * plan::slots>>>;
+
+// Whether a step, which is an input row, brings that row, which some tap has to meet, and whether it brings a row of the result's gradient.
+TW_DEVICE bool brings_input(const Part& part, int step) { return step >= part.begin && step % down < taps; }
+TW_DEVICE bool brings_given(const Part& part, int step) { return step % down == 0 && step / down < part.rows; }
+
+// ---- bringing rows ---------------------------------------------------------------------------------------------------------------
+
+// Threads copy asynchronously from 4 bytes on.
+constexpr bool asynchronous = shape::vector * sizeof(Held) >= 4;
+
+// A row of so many columns of a block's images, by a warp: zeros where there is none. `first` is where it begins.
+template <class Channel, int columns, class To, class From, class First>
+TW_DEVICE void copy_row(To to, From from, First first, N n, const Held* any) {
+  constexpr int part = shape::vector;
+  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
+  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+    const auto source = at + first;
+    const bool inside = From::contains(source) && n.value + at.template get<N>() < shape::images;
+    if constexpr (asynchronous) {
+      constexpr int bytes = part * (int)sizeof(Held);
+      tw::arch::copy_async<bytes>(to.at(at).address(), inside ? from.at(source).address() : any, inside ? bytes : 0);
+    } else {
+      *to.at(at) = inside ? from.at(source).load() : Held(0.0f);
+    }
+  }
+}
+
+TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
+  const Y y(part.y.value + step * shape::pitch);
+  if constexpr (plan::bulk) {
+    tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
+  } else {
+    const Input from{p.x + (long long)n.value * (Input::len / plan::images)};
+    copy_row<C, reach>(Row{to}, from, y + part.x + C(part.k.value), n, p.x);
+  }
+}
+
+TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
+  const Y y(part.phase + (part.first + step / down) * shape::phases);
+  if constexpr (plan::bulk) {
+    tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
+  } else {
+    const Output from{p.dy + (long long)n.value * (Output::len / plan::images)};
+    copy_row<K, plan::columns>(GivenRow{to}, from, y + part.column + part.k, n, p.dy);
+  }
+}
+
+// The warp that brings rows: as far ahead as the ring has room, over the ends of images.
+TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) {
+  if (plan::bulk && tw::arch::lane() != 0) return;
+  Turn turn = to_fill();
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+    const N n = images_of(part, item);
+    for (int step = 0; step < part.end; ++step) {
+      const bool input = brings_input(part, step), given = brings_given(part, step);
+      if (!input && !given) continue;
+      tw::arch::Mbarrier* const full = gates.full + turn.place;
+      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, (input ? row_bytes : 0u) + (given ? given_bytes : 0u));
+      Held* const to = ring.at(Slot(turn.place)).address();
+      if (input) bring_input(p, to, part, step, n, full);
+      if (given) bring_given(p, to + row_elements, part, step, n, full);
+      if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
+      if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);
+      turn.next(plan::slots);
+    }
+  }
+}
+
+// ---- reading them ----------------------------------------------------------------------------------------------------------------
+
+using Left = tw::FragmentA<Element, Both, Pixel, 16, depth>;
+using Right = tw::FragmentB<Element, Pixel, K, depth, 8>;
+
+// What a lane reads of a matrix: a row of 16 bytes, or, of elements that are not turned over on the way, each of its own.
+template <class Matrix> constexpr int reads = sizeof(Held) == 2 ? 1 : Matrix::elements;
+template <class Matrix> TW_DEVICE auto read_by(int lane, int i) {
+  if constexpr (sizeof(Held) == 2) {
+    (void)i;
+    return Matrix::row_coords_trans(lane);
+  } else {
+    return Matrix::coords(lane, i);
+  }
+}
+
+// Where a lane reads in a place of the ring, in bytes; less than nothing where there is no pixel or no tap, which is zero. It is the
+// same for every row.
+struct Reader {
+  const Held* zeros;
+  int input[tiles][pairs][reads<Left>], given[tiles][reads<Right>];
+
+  // `read` and `written` are a warp's channels.
+  TW_DEVICE void prepare(Pixel first, C read, K written) {
+    TW_UNROLL
+    for (int tile = 0; tile < tiles; ++tile) {
+      const int begin = first.value + depth * tile;
+      TW_UNROLL
+      for (int i = 0; i < reads<Right>; ++i) {
+        const auto at = read_by<Right>(tw::arch::lane(), i);
+        const int pixel = begin + at.template get<Pixel>();
+        given[tile][i] = pixel < pixels ? in_bytes(row_elements + GivenRow::offset(Places::coords_of(pixel) + written + K(at.template get<K>()))) : -1;
+      }
+      TW_UNROLL
+      for (int pair = 0; pair < pairs; ++pair) {
+        TW_UNROLL
+        for (int i = 0; i < reads<Left>; ++i) {
+          const auto at = read_by<Left>(tw::arch::lane(), i);
+          const int pixel = begin + at.template get<Pixel>(), tap = 2 * pair + at.template get<Both>() / 8;
+          const auto place = Places::coords_of(pixel);
+          const X x(place.template get<X>() * shape::down_x + tap * shape::spread_x);
+          const C c(read.value + at.template get<Both>() % 8);
+          input[tile][pair][i] = pixel < pixels && tap < shape::taps_x ? in_bytes(Row::offset(N(place.template get<N>()) + x + c)) : -1;
+        }
+      }
+    }
+  }
+
+  TW_DEVICE Left left(const Held* from, int tile, int pair) const {
+    return matrix<Left, filled && shape::taps_x % 2 == 0>(from, input[tile][pair]);
+  }
+  TW_DEVICE Right right(const Held* from, int tile) const { return matrix<Right, filled>(from, given[tile]); }
+
+ private:
+  TW_DEVICE static int in_bytes(int offset) { return offset * (int)sizeof(Held); }
+
+  template <class Matrix, bool all> TW_DEVICE Matrix matrix(const Held* from, const int (&offsets)[reads<Matrix>]) const {
+    const auto at = [&](int i) { return all || offsets[i] >= 0 ? (const Held*)((const char*)from + offsets[i]) : zeros; };
+    Matrix matrix;
+    if constexpr (sizeof(Held) == 2) {
+      tw::arch::ldmatrix<Matrix::registers, true>(matrix.bits, at(0));
+    } else {
+      TW_UNROLL
+      for (int i = 0; i < Matrix::elements; ++i) matrix.set(i, Element((float)*at(i)));
+    }
+    return matrix;
+  }
+};
