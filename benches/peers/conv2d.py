@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times cuDNN, through PyTorch, on the convolutions of the suite `conv2d`, which conv2d.csv beside it lists.
 
-Writes peers-conv2d.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own. f16, channels last,
-cudnn.benchmark on: the first call of a pass looks for the fastest kernel. A time is the median of runs between two events around one
+Writes peers-conv2d.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own. Channels last, f32
+through tf32, cudnn.benchmark on: the first call of a pass looks for the fastest kernel. A time is the median of runs between two events around one
 pass; before each run, outside of them, 128 MB are written, so that nothing is left in the level-2 cache. Cases of the set `batch` are
 timed once more with the input written right before, as the layer before leaves it.
 """
@@ -19,6 +19,7 @@ import torch
 
 PASSES = ("forward", "grad_input", "grad_weight")
 PEER = "PyTorch, cuDNN"
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32}
 FLUSH_BYTES = 128 << 20
 # Long enough for the host to queue a run: about 0.15 ms at 1.98 GHz.
 SPIN_CYCLES = 300_000
@@ -35,23 +36,24 @@ class Convolution:
         width = int(row["group_width"])
         kernel = (int(row["kernel_rows"]), int(row["kernel_columns"]))
         self.padding, self.groups = [int(row["padding"])] * 2, c // width
-        self.x = uniform(n, c, h, w)
-        self.w = uniform(c, width, *kernel)
-        self.bias = torch.rand(c, device="cuda", dtype=torch.float16) if row["bias"] == "1" else None
-        # With such padding the result is as large as the input.
-        self.dy = uniform(n, c, h, w)
+        self.stride, self.dilation = [int(row["stride"])] * 2, [int(row["dilation"])] * 2
+        dtype = DTYPES[row["precision"]]
+        self.x = uniform(dtype, n, c, h, w)
+        self.w = uniform(dtype, c, width, *kernel)
+        self.bias = torch.rand(c, device="cuda", dtype=dtype) if row["bias"] == "1" else None
+        # A first run says how large the result is.
+        self.dy = None
+        self.dy = uniform(dtype, *self.run("forward").shape)
 
     def run(self, name, x=None, w=None, dy=None):
         """A pass, of other operands where they are given."""
         x, w, dy = (self.x if x is None else x, self.w if w is None else w, self.dy if dy is None else dy)
-        one = [1, 1]
+        place = (self.stride, self.padding, self.dilation, False, [0, 0], self.groups)
         if name == "forward":
             bias = None if self.bias is None else self.bias.to(x.dtype)
-            return torch.ops.aten.convolution(x, w, bias, one, self.padding, one, False, [0, 0], self.groups)
+            return torch.ops.aten.convolution(x, w, bias, *place)
         mask = [name == "grad_input", name == "grad_weight", False]
-        grads = torch.ops.aten.convolution_backward(
-            dy, x, w, None, one, self.padding, one, False, [0, 0], self.groups, mask
-        )
+        grads = torch.ops.aten.convolution_backward(dy, x, w, None, *place, mask)
         return grads[mask.index(True)]
 
     def check(self, name):
@@ -60,11 +62,11 @@ class Convolution:
         with torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False):
             got = self.run(name, x=x, dy=dy)
             expected = self.run(name, x=x.float(), w=self.w.float(), dy=dy.float())
-        check(name, got, expected, 1e-2)
+        check(name, got, expected, 3e-2 if x.dtype == torch.bfloat16 else 1e-2)
 
 
-def uniform(*sizes):
-    values = torch.rand(*sizes, device="cuda", dtype=torch.float16) - 0.5
+def uniform(dtype, *sizes):
+    values = torch.rand(*sizes, device="cuda", dtype=dtype) - 0.5
     return values.contiguous(memory_format=torch.channels_last)
 
 
@@ -115,6 +117,7 @@ def main():
         return 0
     torch.manual_seed(11)
     torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = True
     pytorch.BUDGET_S = 110.0
     print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {torch.cuda.get_device_name()}")
     lines = Path(__file__).with_name("conv2d.csv").read_text().splitlines()

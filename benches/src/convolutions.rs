@@ -8,13 +8,13 @@ use tilewright_ops::conv::{Conv2d, Precision, Problem};
 pub struct Convolution {
     /// Its name in results.
     pub case: String,
-    /// Its sizes, of f16.
+    /// Its sizes.
     pub problem: Problem,
     /// Zeros on every side.
     pub padding: usize,
     /// Whether the forward pass adds a bias.
     pub bias: bool,
-    /// Which sets it belongs to: `table`, `batch`, `layers`.
+    /// Which sets it belongs to: `table`, `batch`, `layers`, `combinations`.
     pub sets: Vec<String>,
 }
 
@@ -40,16 +40,22 @@ fn lines() -> impl Iterator<Item = &'static str> {
 }
 
 fn convolution(line: &str) -> Result<Convolution> {
-    let [case, numbers @ .., sets] = &line.split(',').collect::<Vec<_>>()[..] else {
+    let [case, numbers @ .., precision, sets] = &line.split(',').collect::<Vec<_>>()[..] else {
         return Err(format!("no convolution: `{line}`").into());
     };
     let numbers: Vec<usize> = numbers.iter().map(|n| n.parse()).collect::<std::result::Result<_, _>>()?;
-    let [images, height, width, channels, group, rows, columns, padding, bias] = numbers[..] else {
-        return Err(format!("{} numbers instead of 9: `{line}`", numbers.len()).into());
+    let [images, height, width, channels, group, rows, columns, padding, bias, stride, dilation] = numbers[..] else {
+        return Err(format!("{} numbers instead of 11: `{line}`", numbers.len()).into());
     };
     let (x, w) = ([images, height, width, channels], [channels, rows, columns, group]);
-    let problem = Problem::of_forward(x, w, Precision::F16, &Conv2d::new().padding(padding))
-        .map_err(|error| format!("{case}: {error}"))?;
+    let precision = match *precision {
+        "f16" => Precision::F16,
+        "bf16" => Precision::Bf16,
+        "tf32" => Precision::F32,
+        other => return Err(format!("no precision `{other}`: `{line}`").into()),
+    };
+    let params = Conv2d::new().padding(padding).stride(stride).dilation(dilation);
+    let problem = Problem::of_forward(x, w, precision, &params).map_err(|error| format!("{case}: {error}"))?;
     let sets = sets.split(' ').map(str::to_owned).collect();
     Ok(Convolution { case: (*case).to_owned(), problem, padding, bias: bias == 1, sets })
 }

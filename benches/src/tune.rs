@@ -12,19 +12,18 @@ use tilewright_benches::Result;
 use tilewright_benches::session::Session;
 use tilewright_benches::tuning::compiling::Compiling;
 use tilewright_benches::tuning::gauge::Gauge;
-use tilewright_benches::tuning::plan::{Group, List, Sampling, planned};
+use tilewright_benches::tuning::plan::{Group, List, Op, Sampling, planned};
 use tilewright_benches::tuning::timing::{Timed, time};
 use tilewright_ops::Gpu;
 use tilewright_ops::conv::{Multiprocessor, RowOperation};
 use tilewright_perf::dataset::{self, Row};
-use tilewright_perf::training::Operation;
 
 /// Measures a planned sample of configurations.
 #[derive(Parser)]
 struct Options {
     /// The operation.
-    #[arg(long, default_value = "conv2d", value_parser = ["conv2d"])]
-    op: String,
+    #[arg(long, value_enum, default_value = "conv2d")]
+    op: Op,
     /// For how long: seconds, or `10m`.
     #[arg(long, default_value = "10m", value_parser = seconds)]
     budget: u64,
@@ -72,11 +71,11 @@ fn main() -> ExitCode {
 fn measure(options: &Options) -> Result<()> {
     let begin = Instant::now();
     let session = Session::open(true)?;
-    let file = options.data.join(options.list.file(RowOperation.name()));
+    let file = options.data.join(options.list.file(&options.op.name()));
     let known = dataset::read(&file)?;
     let sampling = Sampling { best: options.best, near: options.near, random: options.random };
     let (sm, multiprocessors) = (Multiprocessor::of(&session.gpu), session.gpu.device().multiprocessors() as usize);
-    let mut groups = planned(options.list, sampling, sm, multiprocessors, &known)?;
+    let mut groups = planned((options.op, options.list), sampling, sm, multiprocessors, &known)?;
     groups.truncate(options.groups.unwrap_or(usize::MAX));
     let total: usize = groups.iter().map(|group| group.configs.len()).sum();
     println!(
@@ -104,7 +103,7 @@ fn measure(options: &Options) -> Result<()> {
         match time(&session, group, &compiled) {
             Ok(timed) => {
                 rows += timed.len();
-                dataset::append(&file, &rows_of(group, &timed, &session.gpu, &gauge))?;
+                dataset::append(&file, &rows_of(options.op, group, &timed, &session.gpu, &gauge))?;
                 lines.push(line(group, &timed));
             }
             Err(error) => eprintln!("{}: {error}", group.name()),
@@ -122,13 +121,13 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn rows_of(group: &Group, timed: &[Timed], gpu: &Gpu, gauge: &Gauge) -> Vec<Row> {
+fn rows_of(op: Op, group: &Group, timed: &[Timed], gpu: &Gpu, gauge: &Gauge) -> Vec<Row> {
     let (clock_mhz, power_w) = gauge.read();
     let problem = RowOperation::problem(&group.problem, group.pass);
     let row = |timed: &Timed| Row {
-        op: RowOperation.name().to_owned(),
+        op: op.name(),
         problem: problem.clone(),
-        configuration: RowOperation::configuration(&timed.config),
+        configuration: timed.config.named(),
         device: gpu.device().name().to_owned(),
         clock_mhz,
         power_w,

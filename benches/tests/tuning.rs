@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use tilewright_benches::shapes::{held_out, training};
-use tilewright_benches::tuning::plan::{List, Sampling, planned};
-use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowConfig, RowOperation};
-use tilewright_perf::dataset::Row;
+use tilewright_benches::tuning::plan::{Choice, List, Op, Sampling, planned};
+use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
+use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::{Examples, Operation, Plan, train};
 use tilewright_perf::{DeviceFacts, Features, Models};
 
@@ -41,7 +41,7 @@ fn no_shape_that_is_held_out_is_trained_on_nor_a_near_twin_of_one() {
 
 #[test]
 fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
-    let plan = |known: &[Row]| planned(List::HeldOut, SAMPLING, SM, 132, known).unwrap();
+    let plan = |known: &[Row]| planned((Op::Conv2d, List::HeldOut), SAMPLING, SM, 132, known).unwrap();
     let groups = plan(&[]);
     assert_eq!(groups.len(), 2 * held_out().unwrap().len());
     assert!(groups == plan(&[]));
@@ -50,7 +50,7 @@ fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
     let row = Row {
         op: RowOperation.name().into(),
         problem: RowOperation::problem(&group.problem, group.pass),
-        configuration: RowOperation::configuration(&group.configs[0]),
+        configuration: group.configs[0].named(),
         device: "a GPU".into(),
         clock_mhz: 0.0,
         power_w: 0.0,
@@ -62,17 +62,24 @@ fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
     assert_eq!(again.configs, group.configs[1..]);
 }
 
-#[test]
-fn names_give_problems_and_configurations_back_and_every_work_has_features() {
+/// What the names of a configuration give back.
+fn of_names(config: &Choice, names: &Named) -> Choice {
+    match config {
+        Choice::Rows(_) => Choice::Rows(RowOperation::of_configuration(names).unwrap()),
+        Choice::Weights(_) => Choice::Weights(WeightOperation::of_configuration(names).unwrap()),
+    }
+}
+
+fn names_give_all_back(op: Op, operation: &dyn Operation) {
     let device = DeviceFacts::h200();
-    let features: Features = RowOperation.features().unwrap();
-    for group in planned(List::HeldOut, SAMPLING, SM, 132, &[]).unwrap() {
+    let features: Features = operation.features().unwrap();
+    for group in planned((op, List::HeldOut), SAMPLING, SM, 132, &[]).unwrap() {
         let problem = RowOperation::problem(&group.problem, group.pass);
         assert_eq!(RowOperation::of_problem(&problem).unwrap(), (group.problem, group.pass));
         for config in &group.configs {
-            let configuration = RowOperation::configuration(config);
-            assert_eq!(RowOperation::of_configuration(&configuration).unwrap(), *config);
-            let work = RowOperation.work(&problem, &configuration, &device).unwrap();
+            let configuration = config.named();
+            assert_eq!(of_names(config, &configuration), *config);
+            let work = operation.work(&problem, &configuration, &device).unwrap();
             let mut row = vec![0.0; features.count()];
             assert!(features.fill(&work, &device, &mut row).unwrap() > 0.0);
             assert!(row.iter().all(|value| value.is_finite()), "{config:?}");
@@ -81,25 +88,38 @@ fn names_give_problems_and_configurations_back_and_every_work_has_features() {
             assert!(strided || work.flops_done > 0.9 * work.flops, "{} of {}", work.flops_done, work.flops);
         }
     }
+}
+
+#[test]
+fn names_give_problems_and_configurations_back_and_every_work_has_features() {
+    names_give_all_back(Op::Conv2d, &RowOperation);
+    names_give_all_back(Op::Conv2dGradWeight, &WeightOperation);
     let mut lacking = RowOperation::problem(&held_out().unwrap()[0], Pass::Forward);
     lacking.remove("left");
     assert!(RowOperation::of_problem(&lacking).unwrap_err().to_string().contains("`left`"));
 }
 
+fn tiles(config: &Choice) -> usize {
+    match config {
+        Choice::Rows(config) => config.tiles,
+        Choice::Weights(config) => config.tiles,
+    }
+}
+
 /// Rows as if a configuration took the longer the more tiles a warp has.
 fn made_up() -> Vec<Row> {
     let sampling = Sampling { best: 6, near: 10, random: 0 };
-    let row = |problem: &Problem, pass: Pass, config: &RowConfig| Row {
+    let row = |problem: &Problem, pass: Pass, config: &Choice| Row {
         op: RowOperation.name().into(),
         problem: RowOperation::problem(problem, pass),
-        configuration: RowOperation::configuration(config),
+        configuration: config.named(),
         device: DeviceFacts::h200().name,
         clock_mhz: 0.0,
         power_w: 0.0,
-        median_us: 100.0 * config.tiles as f32,
+        median_us: 100.0 * tiles(config) as f32,
         spread: 0.0,
     };
-    let groups = planned(List::HeldOut, sampling, SM, 132, &[]).unwrap();
+    let groups = planned((Op::Conv2d, List::HeldOut), sampling, SM, 132, &[]).unwrap();
     groups.iter().flat_map(|group| group.configs.iter().map(|it| row(&group.problem, group.pass, it))).collect()
 }
 

@@ -7,22 +7,26 @@ use crate::session::Session;
 use crate::shapes::params;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated};
 use rayon::prelude::*;
+use std::fmt::Display;
 use tilewright_driver::DeviceBuffer;
-use tilewright_expr::{In, Out, f16};
-use tilewright_ops::conv::{Conv2d, Multiprocessor, Pass, chosen_rows, compile_rows};
+use tilewright_expr::{In, Out, bf16, f16};
+use tilewright_ops::conv::{Conv2d, Convolved, Multiprocessor, Pass, Precision, chosen_grad_weight, chosen_rows};
+use tilewright_ops::conv::{compile_grad_weight, compile_rows};
 use tilewright_ops::conv::{conv2d, conv2d_grad_input, conv2d_grad_input_into, conv2d_into};
+use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
 use tilewright_ops::{Device, Fused, Tensor, fuse};
 
 /// What is written before each run, so that nothing is left in the level-2 cache: more than twice what it holds.
 const FLUSH_BYTES: usize = 128 << 20;
 /// How far a result may be from the CPU's, which adds in another order, relative to 1 or to the value.
 const TOLERANCE: f32 = 1e-2;
-/// The passes that have a kernel.
-const PASSES: [Pass; 2] = [Pass::Forward, Pass::GradInput];
+/// Channels of which a weights' gradient is compared with the CPU's: whole groups of any width.
+const CHECKED_CHANNELS: usize = 16;
 
-type Input = Tensor<f16, (N, H, W, C)>;
-type Output = Tensor<f16, (N, H, W, K)>;
-type Weights = Tensor<f16, (K, R, S, C)>;
+type Input<T> = Tensor<T, (N, H, W, C)>;
+type Output<T> = Tensor<T, (N, H, W, K)>;
+type Weights<T> = Tensor<T, (K, R, S, C)>;
+type Gradient = Tensor<f32, (K, R, S, C)>;
 type Numbers = Tensor<f32, (K,)>;
 type Copy = Fused<(In<f16, (N, H, W, C)>,), Out<f16, (N, H, W, C)>>;
 
@@ -30,17 +34,32 @@ type Copy = Fused<(In<f16, (N, H, W, C)>,), Out<f16, (N, H, W, C)>>;
 pub fn compile_ahead(session: &Session, cases: &[&str]) {
     let (gpu, sm) = (&session.gpu, Multiprocessor::of(&session.gpu));
     let (arch, wanted) = (gpu.device().arch(), cases.iter().filter_map(|case| named(case).ok()));
-    let jobs: Vec<_> = wanted.flat_map(|it| PASSES.map(|pass| (it.problem, pass))).collect();
-    jobs.into_par_iter().for_each(|(problem, pass)| {
-        // What fails here fails again where it is called, and is told there.
-        drop(compile_rows(&problem, pass, chosen_rows(gpu, &problem, pass), sm, arch));
+    let jobs: Vec<_> = wanted.flat_map(|it| Pass::ALL.map(|pass| (it.problem, pass))).collect();
+    // What fails here fails again where it is called, and is told there.
+    jobs.into_par_iter().for_each(|(problem, pass)| match pass {
+        Pass::GradWeight => drop(compile_grad_weight(&problem, chosen_grad_weight(gpu, &problem), sm, arch)),
+        _ => drop(compile_rows(&problem, pass, chosen_rows(gpu, &problem, pass), sm, arch)),
     });
 }
 
-/// Measures the passes of one case that have a kernel.
+/// Measures all passes of one case.
 pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
-    let mut operands = Operands::new(session, named(case)?)?;
-    for pass in PASSES {
+    let of = named(case)?;
+    match of.problem.precision {
+        Precision::F16 if of.sets.iter().any(|set| set == "batch") => {
+            let mut operands = Operands::new(session, of, f16::from_f32)?;
+            passes(session, &mut operands, report)?;
+            report.add("conv2d", case, "forward_left_device_us", operands.left_us(session)?, "us");
+            Ok(())
+        }
+        Precision::F16 => passes(session, &mut Operands::new(session, of, f16::from_f32)?, report),
+        Precision::Bf16 => passes(session, &mut Operands::new(session, of, bf16::from_f32)?, report),
+        Precision::F32 => passes(session, &mut Operands::new(session, of, |value| value)?, report),
+    }
+}
+
+fn passes<T: Number>(session: &Session, operands: &mut Operands<T>, report: &mut Report) -> Result<()> {
+    for pass in Pass::ALL {
         operands.check(pass)?;
         let metric = match pass {
             Pass::Forward => "forward_device_us",
@@ -49,55 +68,61 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
         };
         let limit = session.limit_us(operands.of.problem.bytes(pass) as usize)?;
         let us = operands.cold_us(session, pass)?;
-        report.add("conv2d", case, metric, us, "us").limited(limit);
-    }
-    if operands.of.sets.iter().any(|set| set == "batch") {
-        report.add("conv2d", case, "forward_left_device_us", operands.left_us(session)?, "us");
+        report.add("conv2d", &operands.of.case, metric, us, "us").limited(limit);
     }
     Ok(())
 }
 
+/// What operands are of.
+trait Number: Convolved + Display + Into<f32> {}
+impl<T: Convolved + Display + Into<f32>> Number for T {}
+
 /// Operands of a case on the GPU and a result of each pass.
-struct Operands {
+struct Operands<T> {
     of: Convolution,
     params: Conv2d,
-    x: Input,
-    w: Weights,
-    dy: Output,
+    x: Input<T>,
+    w: Weights<T>,
+    dy: Output<T>,
     bias: Numbers,
-    y: Output,
-    dx: Input,
+    y: Output<T>,
+    dx: Input<T>,
+    dw: Gradient,
 }
 
-impl Operands {
-    fn new(session: &Session, of: Convolution) -> Result<Self> {
+impl<T: Number> Operands<T> {
+    fn new(session: &Session, of: Convolution, number: fn(f32) -> T) -> Result<Self> {
         let (problem, device) = (&of.problem, &session.device);
-        let x = repeated(problem.input_extents(), f16::from_f32)?.to(device)?;
-        let dy = repeated(problem.output_extents(), f16::from_f32)?.to(device)?;
-        let w = repeated(problem.weight_extents(), f16::from_f32)?.to(device)?;
+        let x = repeated(problem.input_extents(), number)?.to(device)?;
+        let dy = repeated(problem.output_extents(), number)?.to(device)?;
+        let w = repeated(problem.weight_extents(), number)?.to(device)?;
         let numbers = (0..problem.channels()).map(|channel| (channel % 7) as f32 / 8.0).collect();
         let bias = Tensor::from_vec([problem.channels()], numbers)?.to(device)?;
         let (y, dx) =
             (Tensor::zeros(problem.output_extents(), device)?, Tensor::zeros(problem.input_extents(), device)?);
-        Ok(Self { params: params(problem), of, x, w, dy, bias, y, dx })
+        let dw = Tensor::zeros(problem.weight_extents(), device)?;
+        Ok(Self { params: params(problem), of, x, w, dy, bias, y, dx, dw })
     }
 
     /// A pass into its result.
     fn call(&mut self, pass: Pass) -> Result<()> {
-        let Self { of, params, x, w, dy, bias, y, dx } = self;
+        let Self { of, params, x, w, dy, bias, y, dx, dw } = self;
         match pass {
             Pass::Forward if of.bias => conv2d_into(y, x, w, &params.bias(bias))?,
             Pass::Forward => conv2d_into(y, x, w, params)?,
             Pass::GradInput => conv2d_grad_input_into(dx, dy, w, params)?,
-            Pass::GradWeight => return Err("the weights' gradient has no kernel".into()),
+            Pass::GradWeight => conv2d_grad_weight_into(dw, x, dy, params)?,
         }
         Ok(())
     }
 
-    /// The first image of a pass against the CPU's.
+    /// The first image of a pass against the CPU's; of the weights' gradient, which adds up all images, the first channels.
     fn check(&mut self, pass: Pass) -> Result<()> {
+        if pass == Pass::GradWeight {
+            return self.check_grad_weight();
+        }
         self.call(pass)?;
-        let Self { of, params, x, w, dy, bias, y, dx } = self;
+        let Self { of, params, x, w, dy, bias, y, dx, .. } = self;
         let (w, size) = (w.to(&Device::Cpu)?, [of.problem.height, of.problem.width]);
         let (got, expected) = match pass {
             Pass::GradInput => {
@@ -106,7 +131,7 @@ impl Operands {
             }
             _ => {
                 let (x, got) = (x.narrow::<N>(0, 1)?.to(&Device::Cpu)?, y.narrow::<N>(0, 1)?.to_vec()?);
-                let expected: Output = match of.bias {
+                let expected: Output<T> = match of.bias {
                     true => conv2d(&x, &w, &params.bias(&bias.to(&Device::Cpu)?))?,
                     false => conv2d(&x, &w, params)?,
                 };
@@ -116,12 +141,26 @@ impl Operands {
         are_close(&got, &expected)
     }
 
+    fn check_grad_weight(&mut self) -> Result<()> {
+        self.call(Pass::GradWeight)?;
+        let problem = &self.of.problem;
+        let channels = CHECKED_CHANNELS.min(problem.channels());
+        let x = self.x.narrow::<C>(0, channels)?.to(&Device::Cpu)?;
+        let dy = self.dy.narrow::<K>(0, channels)?.to(&Device::Cpu)?;
+        let kernel = [problem.kernel[0], problem.kernel[1], problem.group_width];
+        let expected: Gradient = conv2d_grad_weight(&x, &dy, kernel, &self.params)?;
+        let got = self.dw.narrow::<K>(0, channels)?.to(&Device::Cpu)?;
+        are_close(&got.to_vec()?, &expected.to_vec()?)
+    }
+
     /// A pass that finds nothing of its operands in the level-2 cache.
     fn cold_us(&mut self, session: &Session, pass: Pass) -> Result<f64> {
         let flushed: DeviceBuffer<u8> = session.gpu.stream().alloc(FLUSH_BYTES)?;
         session.clock.single_us(&mut || Ok(flushed.fill_bytes(0)?), &mut || self.call(pass))
     }
+}
 
+impl Operands<f16> {
     /// The forward pass right after its input was written, as the layer before leaves it.
     fn left_us(&mut self, session: &Session) -> Result<f64> {
         let copy: Copy = fuse(|x: In<f16, (N, H, W, C)>| x.store::<(N, H, W, C)>());
@@ -142,12 +181,12 @@ impl Operands {
 }
 
 /// Refuses results that are too far from what they should be, and says where the first of them is.
-fn are_close(got: &[f16], expected: &[f16]) -> Result<()> {
+fn are_close<T: Number>(got: &[T], expected: &[T]) -> Result<()> {
     if got.len() != expected.len() {
         return Err(format!("{} results, expected {}", got.len(), expected.len()).into());
     }
-    let is_far = |(got, expected): (&f16, &f16)| {
-        let (got, expected) = (got.to_f32(), expected.to_f32());
+    let is_far = |(got, expected): (&T, &T)| {
+        let (got, expected): (f32, f32) = ((*got).into(), (*expected).into());
         let far = (got - expected).abs();
         far.is_nan() || far > TOLERANCE * expected.abs().max(1.0)
     };

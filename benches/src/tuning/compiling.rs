@@ -1,22 +1,22 @@
 //! Kernels are compiled on all cores, in the order in which they are timed, while others are.
 
-use super::plan::Group;
+use super::plan::{Choice, Group};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tilewright_ops::Gpu;
-use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowConfig, compile_rows};
+use tilewright_ops::conv::{Multiprocessor, Pass, Problem};
 
 /// What is compiled: group, problem, pass, configuration.
-type Job = (usize, Problem, Pass, RowConfig);
+type Job = (usize, Problem, Pass, Choice);
 
 /// The threads, and what came of their work.
 #[derive(Debug)]
 pub struct Compiling {
-    done: Receiver<(usize, RowConfig, bool)>,
-    compiled: Vec<Vec<RowConfig>>,
+    done: Receiver<(usize, Choice, bool)>,
+    compiled: Vec<Vec<Choice>>,
     missing: Vec<usize>,
     next: Arc<AtomicUsize>,
     threads: Vec<JoinHandle<()>>,
@@ -42,7 +42,7 @@ impl Compiling {
                     if Instant::now() > deadline {
                         return;
                     }
-                    let compiled = compile_rows(problem, *pass, *config, sm, arch);
+                    let compiled = config.compile(problem, *pass, sm, arch);
                     if let Err(error) = &compiled {
                         eprintln!("{problem:?} {config:?}: {error}");
                     }
@@ -58,7 +58,7 @@ impl Compiling {
     }
 
     /// The configurations of a group that compiled: all, unless the time is over before.
-    pub fn wait(&mut self, group: usize) -> Vec<RowConfig> {
+    pub fn wait(&mut self, group: usize) -> Vec<Choice> {
         while self.missing[group] > 0 {
             // The threads' ends of the channel are gone when the last of them stops.
             let Ok((of, config, sound)) = self.done.recv() else { break };

@@ -1,10 +1,85 @@
 //! What is measured: of each shape and pass a sample of configurations, the same in every run.
 
-use crate::{Result, shapes};
+use crate::shapes;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowConfig, RowOperation};
-use tilewright_perf::dataset::Row;
+use tilewright_driver::Arch;
+use tilewright_ops::Error;
+use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowConfig, RowOperation, WeightConfig};
+use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows, weight_estimates};
+use tilewright_perf::dataset::{Named, Row};
+use tilewright_perf::training::Operation;
+
+/// What is tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Op {
+    /// A convolution's result, and its input's gradient.
+    Conv2d,
+    /// Its weights' gradient.
+    Conv2dGradWeight,
+}
+
+impl Op {
+    /// The operation's name in models and data sets.
+    pub fn name(self) -> String {
+        match self {
+            Op::Conv2d => RowOperation.name().into(),
+            Op::Conv2dGradWeight => WeightOperation.name().into(),
+        }
+    }
+
+    fn passes(self) -> &'static [Pass] {
+        match self {
+            Op::Conv2d => &[Pass::Forward, Pass::GradInput],
+            Op::Conv2dGradWeight => &[Pass::GradWeight],
+        }
+    }
+}
+
+/// A configuration of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Of the result, or of the input's gradient.
+    Rows(RowConfig),
+    /// Of the weights' gradient.
+    Weights(WeightConfig),
+}
+
+impl Choice {
+    /// All that are worth a look, in the order of their estimated times.
+    fn all(problem: &Problem, pass: Pass, sm: Multiprocessor, multiprocessors: usize) -> Vec<Choice> {
+        if pass == Pass::GradWeight {
+            let estimates = weight_estimates(problem, sm, multiprocessors);
+            return estimates.into_iter().map(|(_, config)| Choice::Weights(config)).collect();
+        }
+        let estimates = RowOperation::estimates(problem, pass, sm, multiprocessors);
+        estimates.into_iter().map(|(_, config)| Choice::Rows(config)).collect()
+    }
+
+    /// As a call takes it.
+    pub fn config(self) -> Config {
+        match self {
+            Choice::Rows(config) => Config::rows(config),
+            Choice::Weights(config) => Config::weights(config),
+        }
+    }
+
+    /// As rows of data sets have it.
+    pub fn named(&self) -> Named {
+        match self {
+            Choice::Rows(config) => RowOperation::configuration(config),
+            Choice::Weights(config) => WeightOperation::configuration(config),
+        }
+    }
+
+    /// Compiles its kernels, so that a call finds them.
+    pub fn compile(self, problem: &Problem, pass: Pass, sm: Multiprocessor, arch: Arch) -> Result<(), Error> {
+        match self {
+            Choice::Rows(config) => compile_rows(problem, pass, config, sm, arch),
+            Choice::Weights(config) => compile_grad_weight(problem, config, sm, arch),
+        }
+    }
+}
 
 /// The shapes of a run. Those that are held out have a data set of their own, which no training reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -24,7 +99,7 @@ impl List {
         }
     }
 
-    fn shapes(self) -> Result<Vec<Problem>> {
+    fn shapes(self) -> crate::Result<Vec<Problem>> {
         match self {
             List::Training => shapes::training(),
             List::HeldOut => shapes::held_out(),
@@ -54,9 +129,9 @@ pub struct Group {
     /// The pass.
     pub pass: Pass,
     /// What the estimate takes.
-    pub estimated: RowConfig,
+    pub estimated: Choice,
     /// What is measured.
-    pub configs: Vec<RowConfig>,
+    pub configs: Vec<Choice>,
 }
 
 impl Group {
@@ -73,27 +148,23 @@ impl Group {
 
 /// The groups of a GPU of so many multiprocessors, without what is known, in an order in which the first of them are a sample of all.
 pub fn planned(
-    list: List,
+    (op, list): (Op, List),
     sampling: Sampling,
     sm: Multiprocessor,
     multiprocessors: usize,
     known: &[Row],
-) -> Result<Vec<Group>> {
-    let passes = [Pass::Forward, Pass::GradInput];
+) -> crate::Result<Vec<Group>> {
     let mut wanted: Vec<(Problem, Pass)> =
-        list.shapes()?.into_iter().flat_map(|problem| passes.map(|pass| (problem, pass))).collect();
+        list.shapes()?.into_iter().flat_map(|problem| op.passes().iter().map(move |pass| (problem, *pass))).collect();
     let mut random = Random(list as u64 + 1);
     random.shuffle(&mut wanted);
     let known: HashSet<_> = known.iter().map(|row| (&row.problem, &row.configuration)).collect();
     let group = |(at, (problem, pass)): (usize, (Problem, Pass))| {
-        let all: Vec<RowConfig> = RowOperation::estimates(&problem, pass, sm, multiprocessors)
-            .into_iter()
-            .map(|(_, config)| config)
-            .collect();
+        let all = Choice::all(&problem, pass, sm, multiprocessors);
         let estimated = *all.first()?;
         let named = RowOperation::problem(&problem, pass);
         let mut configs = sampled(&all, sampling, &mut Random(at as u64 + 1000));
-        configs.retain(|config| !known.contains(&(&named, &RowOperation::configuration(config))));
+        configs.retain(|config| !known.contains(&(&named, &config.named())));
         Some(Group { problem, pass, estimated, configs })
     };
     let groups: Vec<Group> = wanted.into_par_iter().enumerate().filter_map(group).collect();
@@ -101,10 +172,10 @@ pub fn planned(
 }
 
 /// Of configurations in the order of their estimated times, each once.
-fn sampled(all: &[RowConfig], Sampling { best, near, random }: Sampling, numbers: &mut Random) -> Vec<RowConfig> {
-    let mut taken: Vec<RowConfig> = all.iter().take(best).copied().collect();
+fn sampled(all: &[Choice], Sampling { best, near, random }: Sampling, numbers: &mut Random) -> Vec<Choice> {
+    let mut taken: Vec<Choice> = all.iter().take(best).copied().collect();
     for (count, end) in [(near, NEAR), (random, usize::MAX)] {
-        let mut rest: Vec<RowConfig> = all.iter().take(end).copied().filter(|it| !taken.contains(it)).collect();
+        let mut rest: Vec<Choice> = all.iter().take(end).copied().filter(|it| !taken.contains(it)).collect();
         numbers.shuffle(&mut rest);
         taken.extend(rest.into_iter().take(count));
     }

@@ -1,12 +1,13 @@
 //! Device times of the configurations of a group.
 
-use super::plan::Group;
+use super::plan::{Choice, Group};
 use crate::clock::median;
 use crate::session::Session;
 use crate::{Result, shapes};
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::conv::{Config, Convolved, Pass, Precision, RowConfig, conv2d_grad_input_into, conv2d_into};
+use tilewright_ops::conv::{Convolved, Pass, Precision};
+use tilewright_ops::conv::{conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into};
 use tilewright_ops::{Device, Tensor};
 
 dims! {
@@ -30,7 +31,7 @@ dims! {
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
     /// The configuration.
-    pub config: RowConfig,
+    pub config: Choice,
     /// The median of its times, in microseconds.
     pub median_us: f32,
     /// From the shortest time to the longest, per median.
@@ -44,7 +45,7 @@ const ROUNDS: usize = 5;
 const QUEUED_US: f64 = 8.0;
 
 /// Times configurations in turns, so that what changes meanwhile changes all. Those that cannot be launched are told and left out.
-pub fn time(session: &Session, group: &Group, configs: &[RowConfig]) -> Result<Vec<Timed>> {
+pub fn time(session: &Session, group: &Group, configs: &[Choice]) -> Result<Vec<Timed>> {
     match group.problem.precision {
         Precision::F16 => Operands::new(session, group, f16::from_f32)?.time(session, group, configs),
         Precision::Bf16 => Operands::new(session, group, bf16::from_f32)?.time(session, group, configs),
@@ -57,6 +58,7 @@ struct Operands<T> {
     x: Vec<Tensor<T, (N, H, W, C)>>,
     y: Vec<Tensor<T, (N, H, W, K)>>,
     w: Tensor<T, (K, R, S, C)>,
+    dw: Tensor<f32, (K, R, S, C)>,
 }
 
 impl<T: Convolved> Operands<T> {
@@ -67,22 +69,23 @@ impl<T: Convolved> Operands<T> {
         let x = copies(problem.input_extents(), of, sets, device)?;
         let y = copies(problem.output_extents(), of, sets, device)?;
         let w = copies(problem.weight_extents(), of, 1, device)?.remove(0);
-        Ok(Self { x, y, w })
+        let dw = Tensor::zeros(problem.weight_extents(), device)?;
+        Ok(Self { x, y, w, dw })
     }
 
-    fn call(&mut self, group: &Group, config: RowConfig, turn: usize) -> Result<()> {
-        let (params, turn) = (shapes::params(&group.problem).config(Config::rows(config)), turn % self.x.len());
+    fn call(&mut self, group: &Group, config: Choice, turn: usize) -> Result<()> {
+        let (params, turn) = (shapes::params(&group.problem).config(config.config()), turn % self.x.len());
         match group.pass {
             Pass::Forward => conv2d_into(&mut self.y[turn], &self.x[turn], &self.w, &params)?,
             Pass::GradInput => conv2d_grad_input_into(&mut self.x[turn], &self.y[turn], &self.w, &params)?,
-            Pass::GradWeight => return Err("the weights' gradient has configurations of its own".into()),
+            Pass::GradWeight => conv2d_grad_weight_into(&mut self.dw, &self.x[turn], &self.y[turn], &params)?,
         }
         Ok(())
     }
 
-    fn time(&mut self, session: &Session, group: &Group, configs: &[RowConfig]) -> Result<Vec<Timed>> {
+    fn time(&mut self, session: &Session, group: &Group, configs: &[Choice]) -> Result<Vec<Timed>> {
         let mut turn = 0;
-        let mut span = |config: RowConfig, count: usize| -> Result<f64> {
+        let mut span = |config: Choice, count: usize| -> Result<f64> {
             let mut queue = || {
                 (0..count).try_for_each(|_| {
                     turn += 1;
@@ -92,7 +95,7 @@ impl<T: Convolved> Operands<T> {
             let us = session.clock.between_events(QUEUED_US * count as f64 + 50.0, &mut queue)?;
             Ok(us / count as f64)
         };
-        let mut runs: Vec<(RowConfig, usize, Vec<f64>)> = Vec::new();
+        let mut runs: Vec<(Choice, usize, Vec<f64>)> = Vec::new();
         for config in configs {
             // The first one loads the kernel.
             match span(*config, 1).and_then(|_| span(*config, 3)) {
@@ -109,7 +112,7 @@ impl<T: Convolved> Operands<T> {
     }
 }
 
-fn timed(config: RowConfig, times: Vec<f64>) -> Timed {
+fn timed(config: Choice, times: Vec<f64>) -> Timed {
     let (low, high) = times.iter().fold((f64::INFINITY, 0.0f64), |(low, high), us| (low.min(*us), high.max(*us)));
     let median_us = median(times);
     Timed { config, median_us: median_us as f32, spread: ((high - low) / median_us) as f32 }

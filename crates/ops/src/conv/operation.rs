@@ -2,10 +2,10 @@
 
 use super::choice::{self, each_plan};
 use super::estimate::estimate;
-use super::params::Conv2d;
+use super::named::{self, Field, problem_names, problem_of_names, refused, set_all};
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
-use tilewright_perf::dataset::{Named, named};
+use tilewright_perf::dataset::Named;
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
 
@@ -16,10 +16,7 @@ pub struct RowOperation;
 /// The name of models and rows.
 const NAME: &str = "conv2d_rows";
 
-/// A field of a configuration: its name, and where it stands; a flag is 0 or 1.
-type Field = (&'static str, fn(&RowConfig) -> usize, fn(&mut RowConfig, usize));
-
-const FIELDS: [Field; 10] = [
+const FIELDS: [Field<RowConfig>; 10] = [
     ("strips", |it| it.strips, |it, value| it.strips = value),
     ("warp_strips", |it| it.warp_strips, |it, value| it.warp_strips = value),
     ("images", |it| it.images, |it, value| it.images = value),
@@ -66,50 +63,17 @@ const FLAGS: [&str; 26] = [
 impl RowOperation {
     /// A problem and a pass as rows of data sets have them.
     pub fn problem(problem: &Problem, pass: Pass) -> Named {
-        let [[top, bottom], [left, right]] = problem.padding;
-        let sizes = [
-            ("images", problem.images),
-            ("height", problem.height),
-            ("width", problem.width),
-            ("channels", problem.channels()),
-            ("group_width", problem.group_width),
-            ("kernel_rows", problem.kernel[0]),
-            ("kernel_columns", problem.kernel[1]),
-            ("top", top),
-            ("bottom", bottom),
-            ("left", left),
-            ("right", right),
-            ("stride_rows", problem.stride[0]),
-            ("stride_columns", problem.stride[1]),
-            ("dilation_rows", problem.dilation[0]),
-            ("dilation_columns", problem.dilation[1]),
-            ("precision", problem.precision as usize),
-            ("pass", pass as usize),
-        ];
-        named(sizes.map(|(name, size)| (name, size as i64)))
+        problem_names(problem, pass)
     }
 
     /// The inverse of [`RowOperation::problem`]. Refuses names that are missing, and what no convolution is.
     pub fn of_problem(problem: &Named) -> Result<(Problem, Pass), Error> {
-        let of = |name| number(problem, name);
-        let precision = [Precision::F16, Precision::Bf16, Precision::F32].into_iter().nth(of("precision")?);
-        let pass = Pass::ALL.into_iter().nth(of("pass")?);
-        let (Some(precision), Some(pass)) = (precision, pass) else {
-            return Err(refused(format!("precision {} of pass {}", of("precision")?, of("pass")?)));
-        };
-        let params = Conv2d::new()
-            .padding([[of("top")?, of("bottom")?], [of("left")?, of("right")?]])
-            .stride([of("stride_rows")?, of("stride_columns")?])
-            .dilation([of("dilation_rows")?, of("dilation_columns")?]);
-        let x = [of("images")?, of("height")?, of("width")?, of("channels")?];
-        let w = [of("channels")?, of("kernel_rows")?, of("kernel_columns")?, of("group_width")?];
-        let problem = Problem::of_forward(x, w, precision, &params).map_err(|error| refused(error.to_string()))?;
-        Ok((problem, pass))
+        problem_of_names(problem)
     }
 
     /// A configuration as rows of data sets have it.
     pub fn configuration(config: &RowConfig) -> Named {
-        named(FIELDS.map(|(name, get, _)| (name, get(config) as i64)))
+        named::configuration(FIELDS, config)
     }
 
     /// The inverse of [`RowOperation::configuration`]. Refuses names that are missing; whether it is legal a problem decides.
@@ -126,9 +90,7 @@ impl RowOperation {
             slots: 2,
             whole_rows: false,
         };
-        FIELDS
-            .iter()
-            .try_for_each(|(name, _, set)| number(configuration, name).map(|value| set(&mut config, value)))?;
+        set_all(&FIELDS, configuration, &mut config)?;
         Ok(config)
     }
 
@@ -171,8 +133,7 @@ impl Operation for RowOperation {
     }
 
     fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error> {
-        let ((problem, pass), config) =
-            (RowOperation::of_problem(problem)?, RowOperation::of_configuration(configuration)?);
+        let ((problem, pass), config) = (problem_of_names(problem)?, RowOperation::of_configuration(configuration)?);
         let sm = Multiprocessor {
             shared_bytes: device.shared_bytes_per_block as usize,
             bulk_copies: device.architecture >= 90,
@@ -180,15 +141,6 @@ impl Operation for RowOperation {
         let plan = RowPlan::new(problem, pass, config, sm).map_err(|error| refused(error.to_string()))?;
         Ok(work(&plan, device.multiprocessors as usize))
     }
-}
-
-fn number(named: &Named, name: &str) -> Result<usize, Error> {
-    let value = named.get(name).copied().and_then(|value| usize::try_from(value).ok());
-    value.ok_or_else(|| refused(format!("there is no number `{name}`")))
-}
-
-fn refused(why: String) -> Error {
-    Error::Refused { op: NAME, why }
 }
 
 /// What the blocks of a plan do.

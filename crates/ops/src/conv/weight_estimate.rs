@@ -3,7 +3,7 @@
 use super::meeting::Meeting;
 use super::problem::Pass;
 use super::row_plan::STRIP;
-use super::weight_plan::{WeightConfig, WeightPlan, depth};
+use super::weight_plan::{WeightConfig, WeightPlan};
 
 /// What the estimate was fitted to; in cycles of a multiprocessor and bytes. docs/notes/conv.md has the fit.
 mod fitted {
@@ -56,16 +56,17 @@ pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
 
     let working = computing.max(serial / resident as f64);
     let image = memory.max(working) + OVERLAPPING * memory.min(working);
-    let along = (images * columns).div_ceil(depth(&plan.problem) * plan.config.tiles) as f64;
     let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
     let parts = plan.workspace() as f64 / PARTS;
-    waves * ((items * resident) as f64 * image + BLOCK + along * TURN) / CYCLES_OF_US + parts + LAUNCH_US
+    waves * ((items * resident) as f64 * image + BLOCK + plan.warps_along() as f64 * TURN) / CYCLES_OF_US
+        + parts
+        + LAUNCH_US
 }
 
 impl WeightPlan {
     /// Rows that a block reads, in the mean: those outside the image are left out.
-    fn lines(&self, rows: &Meeting) -> usize {
+    pub(super) fn lines(&self, rows: &Meeting) -> usize {
         let of = |count: usize| rows.down * (count - 1) + rows.taps;
         let (all, inside) = (of(rows.phase_len()), rows.read.div_ceil(rows.pitch));
         let blocks = rows.phase_len().div_ceil(self.config.rows);

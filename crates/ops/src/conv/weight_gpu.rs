@@ -14,13 +14,18 @@ use crate::device::{Device, Gpu};
 use crate::error::Error;
 use crate::launches::{Known, LaunchKind, launched};
 use crate::raw;
+use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
-use tilewright_driver::{Function, LaunchConfig, TensorMap};
+use tilewright_driver::{Arch, Function, LaunchConfig, TensorMap};
 
 /// The parameter block of the kernel that multiplies: two maps, the operands, the sums; a multiple of what maps are aligned to.
 const BLOCK_BYTES: usize = 320;
+
+/// What the sources are called in messages.
+const MULTIPLYING: &str = "conv2d_grad_weight.cu";
+const ADDING: &str = "conv2d_add_parts.cu";
 
 /// What kernels are found by.
 type Key = (usize, Problem, Option<WeightConfig>);
@@ -41,8 +46,8 @@ fn ready(gpu: &Gpu, key: Key) -> Result<(Arc<Ready>, Known), Error> {
     }
     let start = Instant::now();
     let plan = plan(gpu, &key.1, key.2)?;
-    let (multiplying, known) = load(gpu, plan.kernel().map_err(ConvError::from)?, "conv2d_grad_weight.cu", start)?;
-    let adding = plan.adding().map(|kernel| load(gpu, kernel, "conv2d_add_parts.cu", Instant::now())).transpose()?;
+    let (multiplying, known) = load(gpu, plan.kernel().map_err(ConvError::from)?, MULTIPLYING, start)?;
+    let adding = plan.adding().map(|kernel| load(gpu, kernel, ADDING, Instant::now())).transpose()?;
     let ready = Arc::new(Ready { multiplying, adding: adding.map(|(kernel, _)| kernel), workspace: plan.workspace() });
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(key, ready.clone());
     Ok((ready, known))
@@ -56,6 +61,20 @@ fn plan(gpu: &Gpu, problem: &Problem, config: Option<WeightConfig>) -> Result<We
 /// The configuration that [`Config::auto`] takes on a GPU for the weights' gradient.
 pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
     chosen_weights(problem, Multiprocessor::of(gpu), gpu.device().multiprocessors() as usize)
+}
+
+/// Compiles the kernels of the weights' gradient under a configuration, or finds them in the cache: a later call has them. Needs no GPU;
+/// any thread may. Refuses configurations that do not fit the problem.
+pub fn compile_grad_weight(
+    problem: &Problem,
+    config: WeightConfig,
+    sm: Multiprocessor,
+    arch: Arch,
+) -> Result<(), Error> {
+    let plan = WeightPlan::new(*problem, config, sm).map_err(ConvError::from)?;
+    let kernel = plan.kernel().map_err(ConvError::from)?;
+    KernelSource::new(&kernel.text).name(MULTIPLYING).compile(arch)?;
+    plan.adding().map_or(Ok(()), |adding| KernelSource::new(&adding.text).name(ADDING).compile(arch).map(drop))
 }
 
 /// Bytes of device memory that the weights' gradient needs besides its operands: the parts of its sum.

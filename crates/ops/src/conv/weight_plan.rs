@@ -68,9 +68,7 @@ impl WeightPlan {
         field("columns", config.columns, reach <= LONGEST_SIDE, || {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
-        let halves = problem.group_width.div_ceil(STRIP);
-        let along = (config.images * config.columns).div_ceil(depth(&problem) * config.tiles);
-        let warps = config.strips * halves * along;
+        let warps = config.strips * problem.group_width.div_ceil(STRIP) * warps_along(&problem, &config);
         at_most("threads", 32 * (warps + 1), MOST_THREADS, "columns, images or strips, or more tiles a warp")?;
         let plan = WeightPlan {
             problem,
@@ -99,6 +97,11 @@ impl WeightPlan {
     /// Parts of the sum: the blocks of each channel.
     pub(crate) fn parts(&self) -> usize {
         self.blocks[..3].iter().product()
+    }
+
+    /// Warps that share a strip's pixels.
+    pub(crate) fn warps_along(&self) -> usize {
+        warps_along(&self.problem, &self.config)
     }
 
     /// Elements of the result.
@@ -186,6 +189,10 @@ pub(crate) fn depth(problem: &Problem) -> usize {
     32 / problem.precision.bytes()
 }
 
+fn warps_along(problem: &Problem, config: &WeightConfig) -> usize {
+    (config.images * config.columns).div_ceil(depth(problem) * config.tiles)
+}
+
 fn check_ranges(problem: &Problem, config: &WeightConfig, [rows, columns]: [&Meeting; 2]) -> Result<(), ConfigError> {
     let WeightConfig { strips, images, items, slots, tiles, .. } = *config;
     let halves = problem.group_width.div_ceil(STRIP);
@@ -193,7 +200,9 @@ fn check_ranges(problem: &Problem, config: &WeightConfig, [rows, columns]: [&Mee
         format!("allowed are multiples of {halves} from {halves} to 16")
     })?;
     let written = columns.written;
-    field("columns", config.columns, (1..=written).contains(&config.columns), || format!("allowed are 1 to {written}"))?;
+    field("columns", config.columns, (1..=written).contains(&config.columns), || {
+        format!("allowed are 1 to {written}")
+    })?;
     let all = problem.images.max(1);
     field("images", images, (1..=all).contains(&images) && (images == 1 || config.columns == written), || {
         format!("allowed are 1, or up to {all} where a block has all {written} columns")

@@ -3,11 +3,13 @@
 use super::compare::{Operands, check};
 use super::problems::{chosen, problems};
 use super::rows::{accuracy, random};
+use super::weights;
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::conv::{Config, Multiprocessor, Pass, Precision, conv2d_grad_input_into, conv2d_into};
+use tilewright_ops::conv::{Config, Multiprocessor, Pass, Precision};
+use tilewright_ops::conv::{conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into};
 use tilewright_ops::{Device, Tensor};
 
 fn on_gpu(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
@@ -33,6 +35,13 @@ fn on_gpu_as<T: Exactly>(device: &Device, config: Config, pass: Pass, operands: 
             None => conv2d_into(&mut y, &x, &w, &params).unwrap(),
         }
         y.to_vec().unwrap()
+    } else if pass == Pass::GradWeight {
+        let x = tensor::<T, (N, H, W, C)>(a_extents, a).to(device).unwrap();
+        let dy = tensor::<T, (N, H, W, K)>(b_extents, b).to(device).unwrap();
+        let poisoned = Tensor::<f32, (K, R, S, C)>::from_vec(p.weight_extents(), out.to_vec()).unwrap();
+        let mut dw = poisoned.to(device).unwrap();
+        conv2d_grad_weight_into(&mut dw, &x, &dy, &params).unwrap();
+        return out.copy_from_slice(&dw.to_vec().unwrap());
     } else {
         let dy = tensor::<T, (N, H, W, K)>(a_extents, a).to(device).unwrap();
         let w = tensor::<T, (K, R, S, C)>(b_extents, b).to(device).unwrap();
@@ -57,15 +66,13 @@ fn at_once(cases: usize, case: impl Fn(usize) + Sync) {
     });
 }
 
-const PASSES: [Pass; 2] = [Pass::Forward, Pass::GradInput];
-
 #[test]
 fn by_the_chosen_configuration() {
     let Some((device, _lock)) = gpu("conv::gpu::by_the_chosen_configuration") else { return };
     let problems = [chosen(), problems(81, 48)].concat();
     at_once(problems.len(), |i| {
         let operands = Operands::random(&problems[i], i as u64);
-        for pass in PASSES {
+        for pass in Pass::ALL {
             check("GPU", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
                 on_gpu(&device, Config::auto(), pass, operands, out);
             });
@@ -81,14 +88,15 @@ fn by_any_configuration() {
     let problems = [chosen(), problems(83, 24)].concat();
     at_once(problems.len(), |i| {
         let (mut r, operands) = (Random(i as u64), Operands::random(&problems[i], i as u64));
-        for pass in PASSES {
-            for _ in 0..2 {
-                let (config, _) = random(&mut r, &problems[i], pass, sm);
-                let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problems[i].precision));
-                check(&what, (pass, &operands), accuracy, |pass, operands, out| {
-                    on_gpu(&device, Config::rows(config), pass, operands, out);
-                });
-            }
+        for pass in [Pass::ALL, Pass::ALL].concat() {
+            let config = match pass {
+                Pass::GradWeight => Config::weights(weights::random(&mut r, &problems[i], sm).0),
+                _ => Config::rows(random(&mut r, &problems[i], pass, sm).0),
+            };
+            let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problems[i].precision));
+            check(&what, (pass, &operands), accuracy, |pass, operands, out| {
+                on_gpu(&device, config, pass, operands, out);
+            });
         }
     });
 }
@@ -100,7 +108,7 @@ fn values_that_are_not_finite() {
     let problems = [chosen(), problems(81, 48)].concat();
     at_once(problems.len(), |i| {
         let operands = Operands::not_finite(&problems[i], i as u64);
-        for pass in PASSES {
+        for pass in Pass::ALL {
             check("GPU, not finite", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
                 on_gpu(&device, Config::auto(), pass, operands, out);
             });
@@ -114,7 +122,7 @@ fn a_few_for_the_sanitizer() {
     let Some((device, _lock)) = gpu("conv::gpu::a_few_for_the_sanitizer") else { return };
     for (i, problem) in chosen().iter().enumerate() {
         let operands = Operands::random(problem, i as u64);
-        for pass in PASSES {
+        for pass in Pass::ALL {
             check("GPU", (pass, &operands), accuracy(problem.precision), |pass, operands, out| {
                 on_gpu(&device, Config::auto(), pass, operands, out);
             });

@@ -118,7 +118,8 @@ pub(crate) fn run(
         (lines(&to_bytes(precision, a)), lines(&to_bytes(precision, b)), lines(bytemuck::cast_slice(&bias)));
     let poisoned = to_bytes(written, out);
     let mut y = lines(&poisoned);
-    let mut block = [host_map(&kernel.read, a.as_ptr() as u64), host_map(&kernel.other, y.as_mut_ptr() as u64)].concat();
+    let mut block =
+        [host_map(&kernel.read, a.as_ptr() as u64), host_map(&kernel.other, y.as_mut_ptr() as u64)].concat();
     for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }

@@ -127,7 +127,11 @@ fn what_does_not_fit_is_refused() {
         (small, WeightConfig { tiles: 9, ..fits }, "`tiles` is 9, allowed are 1 to 8"),
         (small, WeightConfig { slots: 1, ..fits }, "`slots` is 1, allowed are 2 to 16"),
         (small, WeightConfig { strips: 16, ..fits }, "needs 1056 threads, at most 1024"),
-        (small, WeightConfig { strips: 8, images: 4, tiles: 8, slots: 16, ..fits }, "bytes of shared memory, at most 232448"),
+        (
+            small,
+            WeightConfig { strips: 8, images: 4, tiles: 8, slots: 16, ..fits },
+            "bytes of shared memory, at most 232448",
+        ),
         (layer([1, 8, 400, 64], 3, 8), WeightConfig { columns: 300, tiles: 8, ..fits }, "a copy takes at most 256"),
         (layer([16, 56, 56, 96], 7, 8), WeightConfig { tiles: 8, columns: 56, ..fits }, "registers a thread, at most"),
     ];

@@ -164,6 +164,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
   const int warp = threadIdx.x / 32;
   if (warp == warps) {
     bring(p, ring, part, gates);
+    __syncwarp();
   } else {
     const auto own = Warps::coords_of(warp);
     const Pixel first(own.get<Pixel>());

@@ -59,11 +59,6 @@ TW_DEVICE Part part_of(int number) {
   return part;
 }
 
-// Whether there are output rows whose input rows all lie under the image.
-constexpr int last_row = (shape::out_height - 1) / shape::phases;
-constexpr bool rows_under_image =
-    shape::origin_y + shape::pitch * first_input(last_row) + (shape::phases - 1) * shape::phase_pitch >= shape::height;
-
 // The first of a block's images in its turn `item`, and whether there are any.
 TW_DEVICE N images_of(const Part& part, int item) { return part.n + N(item * plan::images); }
 TW_DEVICE bool there(N n) { return n.value < shape::images; }

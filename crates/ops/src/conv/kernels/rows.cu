@@ -68,6 +68,11 @@ struct Multiplier {
   }
 };
 
+// Whether there are output rows whose input rows all lie under the image.
+constexpr int last_row = (shape::out_height - 1) / shape::phases;
+constexpr bool rows_under_image =
+    shape::origin_y + shape::pitch * first_input(last_row) + (shape::phases - 1) * shape::phase_pitch >= shape::height;
+
 // The warps that multiply.
 struct Worker {
   const Part& part;

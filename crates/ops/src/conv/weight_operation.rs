@@ -1,0 +1,169 @@
+//! [`WeightOperation`]: the kernel of the weights' gradient as the learned model sees it. All that names a configuration's fields for it
+//! stands here.
+
+use super::meeting::Meeting;
+use super::named::{self, Field, problem_of_names, refused, set_all};
+use super::problem::{Pass, Precision};
+use super::row_plan::{Multiprocessor, STRIP};
+use super::weight_estimate::estimate;
+use super::weight_plan::{WeightConfig, WeightPlan, depth};
+use tilewright_perf::dataset::Named;
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Error, Features, Unit, Work};
+
+/// The gradient of a convolution's weights: operation `conv2d_grad_weight` of models and data sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WeightOperation;
+
+/// The name of models and rows.
+pub(super) const NAME: &str = "conv2d_grad_weight";
+
+const FIELDS: [Field<WeightConfig>; 7] = [
+    ("strips", |it| it.strips, |it, value| it.strips = value),
+    ("images", |it| it.images, |it, value| it.images = value),
+    ("items", |it| it.items, |it, value| it.items = value),
+    ("columns", |it| it.columns, |it, value| it.columns = value),
+    ("rows", |it| it.rows, |it, value| it.rows = value),
+    ("tiles", |it| it.tiles, |it, value| it.tiles = value),
+    ("slots", |it| it.slots, |it, value| it.slots = value),
+];
+
+/// What the model is told besides the general features.
+const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
+const FLAGS: [&str; 21] = [
+    "log_strips",
+    "log_block_images",
+    "log_items",
+    "log_block_columns",
+    "log_block_rows",
+    "tiles",
+    "slots",
+    "group_width",
+    "taps_y",
+    "taps_x",
+    "down",
+    "phases",
+    "element_bytes",
+    "cell_bytes",
+    "odd_cell",
+    "lines_per_row",
+    "reach_per_column",
+    "warps",
+    "warps_along",
+    "log_parts",
+    "log_estimate",
+];
+
+impl WeightOperation {
+    /// A configuration as rows of data sets have it.
+    pub fn configuration(config: &WeightConfig) -> Named {
+        named::configuration(FIELDS, config)
+    }
+
+    /// The inverse of [`WeightOperation::configuration`]. Refuses names that are missing; whether it is legal a problem decides.
+    pub fn of_configuration(configuration: &Named) -> Result<WeightConfig, Error> {
+        let mut config = WeightConfig { strips: 1, images: 1, items: 1, columns: 1, rows: 1, tiles: 1, slots: 2 };
+        set_all(&FIELDS, configuration, &mut config)?;
+        Ok(config)
+    }
+}
+
+impl Operation for WeightOperation {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn features(&self) -> Result<Features, Error> {
+        Features::new(&DIMENSIONS, &FLAGS)
+    }
+
+    fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error> {
+        let (problem, _) = problem_of_names(problem)?;
+        let config = WeightOperation::of_configuration(configuration)?;
+        let sm = Multiprocessor {
+            shared_bytes: device.shared_bytes_per_block as usize,
+            bulk_copies: device.architecture >= 90,
+        };
+        let plan = WeightPlan::new(problem, config, sm).map_err(|error| refused(error.to_string()))?;
+        Ok(work(&plan, device.multiprocessors as usize))
+    }
+}
+
+/// What the blocks of a plan do.
+pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
+    let (problem, config) = (&plan.problem, &plan.config);
+    let rows = Meeting::of(problem, 0, Pass::GradWeight);
+    let bytes = problem.precision.bytes();
+    let lines = plan.lines(&rows);
+    let cell = config.strips * STRIP * bytes;
+    let items = (plan.blocks.iter().product::<usize>() * config.items) as f32;
+    let given = config.images * config.columns * config.rows * cell;
+    let of = |extents: [usize; 4]| extents.iter().map(|n| *n as f32).product::<f32>();
+    let pairs = problem.kernel[1].div_ceil(2) as f32;
+    let product = 2.0 * (2 * STRIP * STRIP * depth(problem)) as f32;
+    let meetings = lines as f32 * rows.taps as f32 / rows.down as f32;
+    let work = Work {
+        bytes_read: (of(problem.input_extents()) + of(problem.output_extents())) * bytes as f32,
+        bytes_written: of(problem.weight_extents()) * 4.0,
+        bytes_moved: items * (config.images * plan.reach * lines * cell + given) as f32 + 2.0 * plan.workspace() as f32,
+        flops: problem.flops() as f32,
+        flops_done: items * (plan.warps * config.tiles) as f32 * meetings * pairs * product,
+        unit: if problem.precision == Precision::F32 { Unit::TensorTf32 } else { Unit::TensorF16 },
+        blocks: plan.blocks.iter().product::<usize>() as f32,
+        threads: (32 * (plan.warps + 1)) as u32,
+        registers: plan.registers as u32,
+        shared_bytes: plan.shared_bytes as u32,
+        bytes_in_flight: ((config.slots - 1) * config.images * (plan.reach + config.columns) * cell) as u32,
+        steps: (config.items * lines) as f32,
+        expected_us: estimate(plan, multiprocessors) as f32,
+        ..Work::default()
+    };
+    flagged(dimensioned(work, plan, &rows), plan, &rows, multiprocessors)
+}
+
+/// [`DIMENSIONS`].
+fn dimensioned(work: Work, plan: &WeightPlan, rows: &Meeting) -> Work {
+    let (problem, config) = (&plan.problem, &plan.config);
+    let [images, vertical, horizontal, channels] = plan.blocks;
+    let pixels = config.images * config.columns;
+    let extents = [
+        (problem.images, images * config.images * config.items),
+        (rows.written, vertical * config.rows),
+        (problem.output()[1], horizontal * config.columns),
+        (problem.channels(), channels * config.strips * STRIP),
+        (pixels, pixels.next_multiple_of(depth(problem) * config.tiles)),
+    ];
+    extents.into_iter().fold(work, |work, (useful, padded)| work.dimension(useful as f32, padded.max(useful) as f32))
+}
+
+/// [`FLAGS`].
+fn flagged(work: Work, plan: &WeightPlan, rows: &Meeting, multiprocessors: usize) -> Work {
+    let (problem, config) = (&plan.problem, &plan.config);
+    let bytes = problem.precision.bytes();
+    let cell = config.strips * STRIP * bytes;
+    let log = |value: usize| (value as f32).log2();
+    let flags: [f32; FLAGS.len()] = [
+        log(config.strips),
+        log(config.images),
+        log(config.items),
+        log(config.columns),
+        log(config.rows),
+        config.tiles as f32,
+        config.slots as f32,
+        problem.group_width as f32,
+        problem.kernel[0] as f32,
+        problem.kernel[1] as f32,
+        rows.down as f32,
+        rows.phases as f32,
+        bytes as f32,
+        cell as f32,
+        f32::from(u8::from(!cell.is_multiple_of(32))),
+        plan.lines(rows) as f32 / config.rows as f32,
+        plan.reach as f32 / config.columns as f32,
+        plan.warps as f32,
+        plan.warps_along() as f32,
+        log(plan.parts()),
+        (estimate(plan, multiprocessors) as f32).log2(),
+    ];
+    flags.into_iter().fold(work, |work, value| work.flag(value))
+}
