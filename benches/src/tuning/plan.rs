@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tilewright_driver::Arch;
 use tilewright_ops::Error;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowConfig, RowOperation, WeightConfig};
-use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows, weight_estimates};
+use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows};
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::Operation;
 
@@ -49,7 +49,7 @@ impl Choice {
     /// All that are worth a look, in the order of their estimated times.
     fn all(problem: &Problem, pass: Pass, sm: Multiprocessor, multiprocessors: usize) -> Vec<Choice> {
         if pass == Pass::GradWeight {
-            let estimates = weight_estimates(problem, sm, multiprocessors);
+            let estimates = WeightOperation::estimates(problem, sm, multiprocessors);
             return estimates.into_iter().map(|(_, config)| Choice::Weights(config)).collect();
         }
         let estimates = RowOperation::estimates(problem, pass, sm, multiprocessors);

@@ -5,7 +5,7 @@ use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tilewright_ops::conv::RowOperation;
+use tilewright_ops::conv::{RowOperation, WeightOperation};
 use tilewright_perf::dataset::{self, Row};
 use tilewright_perf::synthetic::Synthetic;
 use tilewright_perf::training::{Examples, Operation, Plan, cross_validate, predict, train};
@@ -26,7 +26,7 @@ pub(super) struct Training {
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let operations: [Box<dyn Operation>; 2] = [Box::new(Synthetic), Box::new(RowOperation)];
+    let operations: [Box<dyn Operation>; 3] = [Box::new(Synthetic), Box::new(RowOperation), Box::new(WeightOperation)];
     let Some(operation) = operations.iter().find(|operation| operation.name() == options.op) else {
         let names: Vec<&str> = operations.iter().map(|operation| operation.name()).collect();
         bail!("no operation `{}`; there are: {}", options.op, names.join(", "));

@@ -79,7 +79,7 @@ impl Multiprocessor {
 }
 
 /// The models that are part of the library; none where they cannot be read, which a test excludes.
-static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().unwrap_or_default());
+pub(super) static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().unwrap_or_default());
 
 /// What the model has to know of a GPU. Speeds were measured on an H200 alone: of others they are its own, by multiprocessors.
 pub(super) fn facts(gpu: &Gpu) -> DeviceFacts {

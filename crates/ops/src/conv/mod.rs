@@ -74,7 +74,6 @@ pub use params::{Bias, Conv2d, Padding, Pair};
 pub use problem::{GROUP_WIDTHS, KERNEL, LARGEST, PADDING, Pass, Precision, Problem, STEPS};
 pub use row_kernel::{row_kernel, row_kernel_with};
 pub use row_plan::{ConfigError, Multiprocessor, RowConfig};
-pub use weight_choice::weight_estimates;
 pub use weight_gpu::{chosen_grad_weight, compile_grad_weight};
 pub use weight_operation::WeightOperation;
 pub use weight_plan::{WeightConfig, weight_kernels};

@@ -4,35 +4,52 @@ use super::meeting::Meeting;
 use super::problem::{Pass, Problem};
 use super::row_plan::{Multiprocessor, STRIP};
 use super::weight_estimate::estimate;
+use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12];
 const ROWS: [usize; 6] = [7, 8, 14, 16, 28, 32];
 const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
 const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
 const TILES: [usize; 5] = [1, 2, 3, 4, 7];
-const ITEMS: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 const SLOTS: [usize; 4] = [3, 4, 6, 8];
+/// How many times the blocks are to fill all multiprocessors.
+const WAVES: [usize; 4] = [1, 2, 3, 4];
 
-/// The legal configurations of the weights' gradient that are worth a look, with what the estimate expects of each, in microseconds on a
-/// GPU of so many multiprocessors; the fastest first. None has more than a third of its pixels or channels for nothing.
-pub fn weight_estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
+/// The legal configurations that are worth a look, with what the estimate expects of each, in microseconds on a GPU of so many
+/// multiprocessors; the fastest first. None has more than a third of its pixels or channels for nothing.
+pub(super) fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
     let mut estimates = Vec::new();
     let rows = Meeting::of(problem, 0, Pass::GradWeight).phase_len();
     let heights: Vec<usize> = ROWS.into_iter().filter(|height| *height < rows).chain([rows]).collect();
     for [strips, images, columns, tiles] in tilings(problem) {
         for slots in SLOTS {
+            let config = WeightConfig { strips, images, items: 1, columns, rows, tiles, slots };
+            let Ok(mut plan) = WeightPlan::new(*problem, config, sm) else { continue };
             for rows in heights.iter().copied() {
-                for items in ITEMS.into_iter().filter(|items| *items <= problem.images.div_ceil(images)) {
-                    let config = WeightConfig { strips, images, items, columns, rows, tiles, slots };
-                    let plan = WeightPlan::new(*problem, config, sm).ok().filter(|plan| worth_it(plan));
-                    estimates.extend(plan.map(|plan| (estimate(&plan, multiprocessors), config)));
+                for items in lengths(&plan, rows, multiprocessors) {
+                    if plan.retake(items, rows) && worth_it(&plan) {
+                        estimates.push((estimate(&plan, multiprocessors), plan.config));
+                    }
                 }
             }
         }
     }
     estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
     estimates
+}
+
+/// Items of a block of so many rows, so that the blocks fill the multiprocessors once or several times.
+fn lengths(plan: &WeightPlan, rows: usize, multiprocessors: usize) -> impl Iterator<Item = usize> + use<> {
+    let beside = plan.rows.phase_len().div_ceil(rows) * plan.rows.phases * plan.blocks[2] * plan.blocks[3];
+    let turns = plan.problem.images.max(1).div_ceil(plan.config.images);
+    let at_once = multiprocessors * plan.resident();
+    let mut lengths = WAVES.map(|waves| turns.div_ceil((waves * at_once / beside).clamp(1, turns)));
+    lengths.sort_unstable();
+    let mut last = 0;
+    lengths.into_iter().filter(move |items| std::mem::replace(&mut last, *items) != *items)
 }
 
 /// Strips of a block, images, columns and tiles, without those that are refused at a glance.
@@ -62,16 +79,31 @@ fn worth_it(plan: &WeightPlan) -> bool {
         || plan.workspace() as f64 <= plan.problem.bytes(Pass::GradWeight)
 }
 
-/// The configuration of the shortest estimate; where none of the grid is legal, the smallest there is.
-pub(super) fn chosen_weights(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> WeightConfig {
-    let best = weight_estimates(problem, sm, multiprocessors).first().map(|(_, config)| *config);
-    best.unwrap_or(WeightConfig {
-        strips: problem.group_width.div_ceil(STRIP),
-        images: 1,
-        items: 1,
-        columns: problem.output()[1].min(8),
-        rows: 1,
-        tiles: 1,
-        slots: 2,
-    })
+/// The best of the candidates, by a model, or by the estimate where no model can say; where there is none, the smallest there is.
+pub(super) fn chosen(models: &Models, problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
+    let estimates = estimates(problem, sm, device.multiprocessors as usize);
+    let plan = |(_, config): &(f64, WeightConfig)| WeightPlan::new(*problem, *config, sm).ok();
+    let plans: Vec<WeightPlan> = estimates.iter().take(RANKED).filter_map(plan).collect();
+    learned(models, &plans, device).or(plans.first()).map_or_else(|| smallest(problem), |plan| plan.config)
+}
+
+/// How many candidates a model is asked about: those that the estimate expects to be fastest.
+const RANKED: usize = 128;
+
+/// What a model takes; nothing where there is none, or where it refuses what it is asked about.
+fn learned<'a>(models: &Models, plans: &'a [WeightPlan], device: &DeviceFacts) -> Option<&'a WeightPlan> {
+    // No kernel whose rows are brought by threads is among those that were measured.
+    if plans.iter().any(|plan| !plan.bulk) {
+        return None;
+    }
+    let model = models.nearest(WeightOperation.name(), device.architecture).ok()?;
+    let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
+    let ranking = model.rank(device, plans.len(), work).ok()?;
+    Some(&plans[ranking.best().index as usize])
+}
+
+/// One strip of one product: legal wherever a kernel is.
+fn smallest(problem: &Problem) -> WeightConfig {
+    let (strips, columns) = (problem.group_width.div_ceil(STRIP), problem.output()[1].min(8));
+    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots: 2 }
 }

@@ -1,64 +1,62 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
-use super::meeting::Meeting;
-use super::problem::Pass;
 use super::row_plan::STRIP;
 use super::weight_plan::{WeightConfig, WeightPlan};
 
-/// What the estimate was fitted to; in cycles of a multiprocessor and bytes. docs/notes/conv.md has the fit.
+/// What the estimate was fitted to: 1,344 configurations of 56 shapes, timed on an H200; in cycles of a multiprocessor and bytes.
+/// docs/notes/conv.md has the fit.
 mod fitted {
     /// Bytes of DRAM in a cycle, where so many are under way.
-    pub(super) const BYTES: f64 = 19.0;
-    pub(super) const UNDER_WAY: f64 = 28_000.0;
-    /// Bytes that a pixel of a block costs besides its own, and where it does not fill sectors of 32 bytes.
-    pub(super) const PIXEL: f64 = 8.0;
-    pub(super) const ODD_PIXEL: f64 = 32.0;
-    /// A product, a warp's load of a matrix, a row.
-    pub(super) const PRODUCT: f64 = 8.0;
-    pub(super) const LOAD: f64 = 4.0;
-    pub(super) const ROW: f64 = 40.0;
+    pub(super) const BYTES: f64 = 32.8;
+    pub(super) const UNDER_WAY: f64 = 41_000.0;
+    /// Bytes that a pixel of a block costs besides its own.
+    pub(super) const PIXEL: f64 = 4.1;
+    /// A product, a warp's load of a matrix, one of elements that are not turned over on the way, a row.
+    pub(super) const PRODUCT: f64 = 9.57;
+    pub(super) const LOAD: f64 = 2.83;
+    pub(super) const ELEMENTS: f64 = 51.0;
+    pub(super) const ROW: f64 = 6.7;
     /// Latencies: a block's begin and end, a warp's turn in adding up, a row's, a product's.
-    pub(super) const BLOCK: f64 = 4000.0;
-    pub(super) const TURN: f64 = 300.0;
-    pub(super) const ROW_LATENCY: f64 = 220.0;
-    pub(super) const PRODUCT_LATENCY: f64 = 10.0;
+    pub(super) const BLOCK: f64 = 7655.0;
+    pub(super) const TURN: f64 = 980.0;
+    pub(super) const ROW_LATENCY: f64 = 64.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 15.8;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
-    pub(super) const OVERLAPPING: f64 = 0.24;
+    pub(super) const OVERLAPPING: f64 = 0.43;
     /// Bytes of parts in a microsecond, written and read again.
-    pub(super) const PARTS: f64 = 2.5e6;
+    pub(super) const PARTS: f64 = 1.7e6;
     pub(super) const CYCLES_OF_US: f64 = 1750.0;
-    pub(super) const LAUNCH_US: f64 = 5.5;
+    pub(super) const LAUNCH_US: f64 = 2.0;
+    pub(super) const ADDING_US: f64 = 1.6;
 }
 
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
     use fitted::*;
     let WeightConfig { strips, images, items, columns, rows, tiles, slots } = plan.config;
-    let of = |axis| Meeting::of(&plan.problem, axis, Pass::GradWeight);
-    let (resident, lines) = (plan.resident(), plan.lines(&of(0)) as f64);
+    let (resident, lines) = (plan.resident(), plan.lines() as f64);
 
     let bytes = strips * STRIP * plan.problem.precision.bytes();
-    let pixel = bytes as f64 + PIXEL + if bytes.is_multiple_of(32) { 0.0 } else { ODD_PIXEL };
+    let pixel = bytes as f64 + PIXEL;
     let row = images * (plan.reach + columns) * bytes;
     let under_way = (resident * (slots - 1) * row) as f64;
-    let read = images as f64 * (lines * plan.reach.min(of(1).read) as f64 + (rows * columns) as f64) * pixel;
+    let read = images as f64 * (lines * plan.reach.min(plan.columns.read) as f64 + (rows * columns) as f64) * pixel;
     let memory = read / (BYTES * (under_way / UNDER_WAY).min(1.0));
 
     let [taps, pairs] = [plan.problem.kernel[0], plan.problem.kernel[1].div_ceil(2)];
-    let meetings = lines * taps as f64 / of(0).down as f64;
+    let meetings = lines * taps as f64 / plan.rows.down as f64;
     let (warps, tiles) = (plan.warps as f64, tiles as f64);
-    // What is not turned over on the way is read element by element.
-    let reads = if plan.problem.precision.bytes() == 2 { plan.conflicts() as f64 } else { 8.0 };
+    let load = if plan.problem.precision.bytes() == 2 { plan.conflicts() as f64 * LOAD } else { ELEMENTS };
     let products = meetings * tiles * pairs as f64;
-    let loads = tiles * (lines * pairs as f64 + rows as f64 / 2.0) * reads;
-    let computing = warps * (products * PRODUCT + loads * LOAD + lines * ROW) / 4.0;
+    let loads = tiles * (lines * pairs as f64 + rows as f64 / 2.0);
+    let computing = warps * (products * PRODUCT + loads * load + lines * ROW) / 4.0;
     let serial = lines * ROW_LATENCY + products * PRODUCT_LATENCY;
 
     let working = computing.max(serial / resident as f64);
     let image = memory.max(working) + OVERLAPPING * memory.min(working);
     let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    let parts = plan.workspace() as f64 / PARTS;
+    let parts = if plan.parts() > 1 { plan.workspace() as f64 / PARTS + ADDING_US } else { 0.0 };
     waves * ((items * resident) as f64 * image + BLOCK + plan.warps_along() as f64 * TURN) / CYCLES_OF_US
         + parts
         + LAUNCH_US
@@ -66,7 +64,8 @@ pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
 
 impl WeightPlan {
     /// Rows that a block reads, in the mean: those outside the image are left out.
-    pub(super) fn lines(&self, rows: &Meeting) -> usize {
+    pub(super) fn lines(&self) -> usize {
+        let rows = &self.rows;
         let of = |count: usize| rows.down * (count - 1) + rows.taps;
         let (all, inside) = (of(rows.phase_len()), rows.read.div_ceil(rows.pitch));
         let blocks = rows.phase_len().div_ceil(self.config.rows);
@@ -79,10 +78,20 @@ impl WeightPlan {
         if self.span > 1 { 1 } else { 1 << cells.trailing_zeros().min(3) }
     }
 
+    /// Registers of a thread, as a fit to what the compiler made of 158 kernels says.
+    fn likely_registers(&self) -> usize {
+        let rows = &self.rows;
+        let (pairs, tiles) = (self.problem.kernel[1].div_ceil(2), self.config.tiles);
+        let of = [rows.taps * pairs, rows.taps.div_ceil(rows.down) * tiles, tiles * pairs, tiles].map(|it| it as f64);
+        let each = if self.problem.precision.bytes() == 2 { [4.48, 2.52, 1.05, 1.49] } else { [5.84, 4.3, 2.6, 4.0] };
+        let registers: f64 = of.iter().zip(each).map(|(count, each)| count * each).sum();
+        (registers as usize + 17).min(255)
+    }
+
     /// Blocks of a multiprocessor at once.
-    fn resident(&self) -> usize {
+    pub(super) fn resident(&self) -> usize {
         let threads = 32 * (self.warps + 1);
-        let registers = self.registers.min(255).next_multiple_of(8) * threads;
+        let registers = self.likely_registers().next_multiple_of(8) * threads;
         (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
     }
 }

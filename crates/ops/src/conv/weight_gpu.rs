@@ -4,11 +4,11 @@ use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::error::ConvError;
-use super::gpu::load;
+use super::gpu::{MODELS, facts, load};
 use super::kernel_text::KernelText;
 use super::problem::{Pass, Problem};
 use super::row_plan::Multiprocessor;
-use super::weight_choice::chosen_weights;
+use super::weight_operation::WeightOperation;
 use super::weight_plan::{WeightConfig, WeightPlan};
 use crate::device::{Device, Gpu};
 use crate::error::Error;
@@ -60,7 +60,7 @@ fn plan(gpu: &Gpu, problem: &Problem, config: Option<WeightConfig>) -> Result<We
 
 /// The configuration that [`Config::auto`] takes on a GPU for the weights' gradient.
 pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
-    chosen_weights(problem, Multiprocessor::of(gpu), gpu.device().multiprocessors() as usize)
+    WeightOperation::chosen(&MODELS, problem, Multiprocessor::of(gpu), &facts(gpu))
 }
 
 /// Compiles the kernels of the weights' gradient under a configuration, or finds them in the cache: a later call has them. Needs no GPU;

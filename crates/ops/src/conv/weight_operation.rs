@@ -1,22 +1,22 @@
 //! [`WeightOperation`]: the kernel of the weights' gradient as the learned model sees it. All that names a configuration's fields for it
 //! stands here.
 
-use super::meeting::Meeting;
 use super::named::{self, Field, problem_of_names, refused, set_all};
-use super::problem::{Pass, Precision};
+use super::problem::{Precision, Problem};
 use super::row_plan::{Multiprocessor, STRIP};
+use super::weight_choice;
 use super::weight_estimate::estimate;
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
 use tilewright_perf::dataset::Named;
 use tilewright_perf::training::Operation;
-use tilewright_perf::{DeviceFacts, Error, Features, Unit, Work};
+use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
 
 /// The gradient of a convolution's weights: operation `conv2d_grad_weight` of models and data sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WeightOperation;
 
 /// The name of models and rows.
-pub(super) const NAME: &str = "conv2d_grad_weight";
+const NAME: &str = "conv2d_grad_weight";
 
 const FIELDS: [Field<WeightConfig>; 7] = [
     ("strips", |it| it.strips, |it, value| it.strips = value),
@@ -66,6 +66,17 @@ impl WeightOperation {
         set_all(&FIELDS, configuration, &mut config)?;
         Ok(config)
     }
+
+    /// The configuration that the pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 128
+    /// candidates that the estimate expects to be fastest; where there is no model for this operation, the first of those.
+    pub fn chosen(models: &Models, problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
+        weight_choice::chosen(models, problem, sm, device)
+    }
+
+    /// All candidates with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest first.
+    pub fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
+        weight_choice::estimates(problem, sm, multiprocessors)
+    }
 }
 
 impl Operation for WeightOperation {
@@ -92,9 +103,9 @@ impl Operation for WeightOperation {
 /// What the blocks of a plan do.
 pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
-    let rows = Meeting::of(problem, 0, Pass::GradWeight);
+    let rows = &plan.rows;
     let bytes = problem.precision.bytes();
-    let lines = plan.lines(&rows);
+    let lines = plan.lines();
     let cell = config.strips * STRIP * bytes;
     let items = (plan.blocks.iter().product::<usize>() * config.items) as f32;
     let given = config.images * config.columns * config.rows * cell;
@@ -118,17 +129,17 @@ pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
         expected_us: estimate(plan, multiprocessors) as f32,
         ..Work::default()
     };
-    flagged(dimensioned(work, plan, &rows), plan, &rows, multiprocessors)
+    flagged(dimensioned(work, plan), plan, multiprocessors)
 }
 
 /// [`DIMENSIONS`].
-fn dimensioned(work: Work, plan: &WeightPlan, rows: &Meeting) -> Work {
+fn dimensioned(work: Work, plan: &WeightPlan) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let [images, vertical, horizontal, channels] = plan.blocks;
     let pixels = config.images * config.columns;
     let extents = [
         (problem.images, images * config.images * config.items),
-        (rows.written, vertical * config.rows),
+        (plan.rows.written, vertical * config.rows),
         (problem.output()[1], horizontal * config.columns),
         (problem.channels(), channels * config.strips * STRIP),
         (pixels, pixels.next_multiple_of(depth(problem) * config.tiles)),
@@ -137,7 +148,7 @@ fn dimensioned(work: Work, plan: &WeightPlan, rows: &Meeting) -> Work {
 }
 
 /// [`FLAGS`].
-fn flagged(work: Work, plan: &WeightPlan, rows: &Meeting, multiprocessors: usize) -> Work {
+fn flagged(work: Work, plan: &WeightPlan, multiprocessors: usize) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let bytes = problem.precision.bytes();
     let cell = config.strips * STRIP * bytes;
@@ -153,12 +164,12 @@ fn flagged(work: Work, plan: &WeightPlan, rows: &Meeting, multiprocessors: usize
         problem.group_width as f32,
         problem.kernel[0] as f32,
         problem.kernel[1] as f32,
-        rows.down as f32,
-        rows.phases as f32,
+        plan.rows.down as f32,
+        plan.rows.phases as f32,
         bytes as f32,
         cell as f32,
         f32::from(u8::from(!cell.is_multiple_of(32))),
-        plan.lines(rows) as f32 / config.rows as f32,
+        plan.lines() as f32 / config.rows as f32,
         plan.reach as f32 / config.columns as f32,
         plan.warps as f32,
         plan.warps_along() as f32,

@@ -47,6 +47,8 @@ const OTHER_REGISTERS: usize = 44;
 pub(crate) struct WeightPlan {
     pub(crate) problem: Problem,
     pub(crate) config: WeightConfig,
+    pub(crate) rows: Meeting,
+    pub(crate) columns: Meeting,
     /// Blocks along images, rows, columns and channels.
     pub(crate) blocks: [usize; 4],
     /// Read columns of a block.
@@ -56,7 +58,7 @@ pub(crate) struct WeightPlan {
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
     pub(crate) span: usize,
-    bulk: bool,
+    pub(crate) bulk: bool,
 }
 
 impl WeightPlan {
@@ -73,12 +75,9 @@ impl WeightPlan {
         let plan = WeightPlan {
             problem,
             config,
-            blocks: [
-                problem.images.max(1).div_ceil(config.images * config.items),
-                rows.phase_len().div_ceil(config.rows) * rows.phases,
-                columns.written.div_ceil(config.columns),
-                problem.channels().div_ceil(config.strips * STRIP),
-            ],
+            rows,
+            columns,
+            blocks: blocks(&problem, &config, [&rows, &columns]),
             reach,
             warps,
             shared_bytes: 0,
@@ -92,6 +91,15 @@ impl WeightPlan {
         at_most("registers a thread", plan.registers, limit, "tiles, or warps")?;
         at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more images or rows each")?;
         Ok(plan)
+    }
+
+    /// Takes other items and rows, on which no limit depends but those of their own and the number of blocks. Whether that is legal.
+    pub(crate) fn retake(&mut self, items: usize, rows: usize) -> bool {
+        (self.config.items, self.config.rows) = (items, rows);
+        self.blocks = blocks(&self.problem, &self.config, [&self.rows, &self.columns]);
+        let turns = self.problem.images.max(1).div_ceil(self.config.images);
+        let legal = (1..=turns).contains(&items) && (1..=self.rows.phase_len()).contains(&rows);
+        legal && self.blocks.iter().product::<usize>() <= MOST_BLOCKS
     }
 
     /// Parts of the sum: the blocks of each channel.
@@ -187,6 +195,15 @@ impl WeightPlan {
 /// Pixels of a product.
 pub(crate) fn depth(problem: &Problem) -> usize {
     32 / problem.precision.bytes()
+}
+
+fn blocks(problem: &Problem, config: &WeightConfig, [rows, columns]: [&Meeting; 2]) -> [usize; 4] {
+    [
+        problem.images.max(1).div_ceil(config.images * config.items),
+        rows.phase_len().div_ceil(config.rows) * rows.phases,
+        columns.written.div_ceil(config.columns),
+        problem.channels().div_ceil(config.strips * STRIP),
+    ]
 }
 
 fn warps_along(problem: &Problem, config: &WeightConfig) -> usize {

@@ -6,7 +6,7 @@ use super::rows::{AMPERE, HOPPER, accuracy, host_map, lines, to_bytes};
 use crate::support::Random;
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_ops::conv::{
-    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, weight_estimates, weight_kernels,
+    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, WeightOperation, weight_kernels,
 };
 
 type Kernels = (KernelText, Option<KernelText>);
@@ -152,7 +152,7 @@ fn there_is_something_to_choose_from() {
         layer([128, 56, 56, 96], 7, 8),
         layer([128, 56, 56, 144], 3, 1),
     ];
-    let mut counts = layers.map(|problem| weight_estimates(&problem, HOPPER, 132).len());
+    let mut counts = layers.map(|problem| WeightOperation::estimates(&problem, HOPPER, 132).len());
     counts.sort_unstable();
     assert!(counts[0] > 0 && counts[counts.len() / 2] >= 100, "{counts:?}");
 }

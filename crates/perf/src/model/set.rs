@@ -4,7 +4,8 @@ use super::Model;
 use crate::Error;
 
 /// Files of the models that are part of this crate, from `models/`.
-const SHIPPED: [&[u8]; 1] = [include_bytes!("../../models/conv2d_rows.model")];
+const SHIPPED: [&[u8]; 2] =
+    [include_bytes!("../../models/conv2d_rows.model"), include_bytes!("../../models/conv2d_grad_weight.model")];
 
 /// Models to choose from.
 #[derive(Clone, Debug, Default, PartialEq)]
