@@ -39,6 +39,8 @@ pub struct WeightConfig {
     pub slots: usize,
 }
 
+/// Parts that a thread adds up, unless there are too many for a block.
+const PARTS_OF_THREAD: usize = 4;
 /// Registers of a thread beside sums, rows, and addresses.
 const OTHER_REGISTERS: usize = 44;
 
@@ -150,13 +152,20 @@ impl WeightPlan {
     /// The kernel that adds up the parts, where there are several.
     pub(crate) fn adding(&self) -> Option<KernelText> {
         let (parts, elements) = (self.parts(), self.elements());
-        let sizes = format!("namespace plan {{\nconstexpr int parts = {parts}, elements = {elements};\n}}\n");
-        (parts > 1).then(|| KernelText {
+        let vector = if elements.is_multiple_of(4) { 4 } else { 1 };
+        let (blocks, shares) = (elements.div_ceil(32 * vector), parts.div_ceil(PARTS_OF_THREAD).min(32));
+        let mut text = String::from("namespace plan {\n");
+        let plan =
+            [("parts", parts), ("elements", elements), ("blocks", blocks), ("shares", shares), ("vector", vector)];
+        constants(&mut text, &plan.map(|(name, size)| (name, size as isize)));
+        text.push_str("}\n");
+        text.push_str(include_str!("kernels/parts.cu"));
+        (parts > 1).then_some(KernelText {
             entry: "conv2d_add_parts",
-            text: sizes + include_str!("kernels/parts.cu"),
-            grid: elements.div_ceil(32) as u32,
-            threads: 256,
-            shared_bytes: 1024,
+            text,
+            grid: blocks as u32,
+            threads: (32 * shares) as u32,
+            shared_bytes: if shares > 1 { (shares * 32 * vector * size_of::<f32>()) as u32 } else { 0 },
             read: None,
             other: None,
         })

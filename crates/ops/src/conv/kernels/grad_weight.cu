@@ -130,15 +130,19 @@ template <class At> TW_DEVICE float sum_of(const Params& p, const Part& part, At
   return sum;
 }
 
-// A block's part of the result.
+// A block's part of the result, some elements at once.
 TW_DEVICE void store(const Params& p, Collected sums, const Part& part) {
   constexpr int tap = Collected::len / channels;   // elements of a written channel
+  constexpr int together = shape::channels * tap % 4 == 0 ? 4 : 1;
   float* const to = p.sums + ((long long)(blockIdx.x / plan::blocks_k) * shape::channels + part.k.value) * tap;
   const int len = tw::minimum(channels, shape::channels - part.k.value) * tap;
-  for (int i = threadIdx.x; i < len; i += 32 * (warps + 1)) {
-    const auto at = Collected::coords_of(i);
-    const float sum = sums.at(at).load();
-    to[i] = sum * 0.0f == 0.0f ? sum : sum_of(p, part, at);
+  for (int i = threadIdx.x * together; i < len; i += 32 * warps * together) {
+    auto values = tw::load<together>(sums.data + i);
+    TW_UNROLL
+    for (int e = 0; e < together; ++e) {
+      if (!(values[e] * 0.0f == 0.0f)) values[e] = sum_of(p, part, Collected::coords_of(i + e));
+    }
+    tw::store_global(to + i, values);
   }
 }
 
@@ -156,6 +160,10 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
     }
     tw::arch::fence_barrier_init();
   }
+  if (plan::bulk && threadIdx.x == 32 * warps) {
+    tw::arch::prefetch_map(p.in);
+    tw::arch::prefetch_map(p.given);
+  }
   if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
   __syncthreads();
   tw::arch::take_turn();
@@ -164,25 +172,25 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
   const int warp = threadIdx.x / 32;
   if (warp == warps) {
     bring(p, ring, part, gates);
-    __syncwarp();
-  } else {
-    const auto own = Warps::coords_of(warp);
-    const Pixel first(own.get<Pixel>());
-    const K strip(own.get<K>());
-    const C half(own.get<C>());
-    Worker worker{part, {tw::arch::kept(ring.data)}, gates, to_empty(), {zeros.data, {}, {}}, {}, {}};
-    worker.reader.prepare(first, C(strip.value / strip_depth * strip_depth + half.value), strip);
-    TW_UNROLL
-    for (int r = 0; r < taps; ++r) {
-      TW_UNROLL
-      for (int pair = 0; pair < pairs; ++pair) worker.sums[r][pair].fill(0.0f);
-    }
-    for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images();
-    for (int turn = 0; turn < warps_along; ++turn) {
-      tw::arch::named_barrier_sync(1, 32 * warps);
-      if (first.value == turn * depth * tiles) worker.collect(collected, strip, half, turn == 0);
-    }
+    return;
   }
-  __syncthreads();
+  const auto own = Warps::coords_of(warp);
+  const Pixel first(own.get<Pixel>());
+  const K strip(own.get<K>());
+  const C half(own.get<C>());
+  Worker worker{part, {tw::arch::kept(ring.data)}, gates, to_empty(), {zeros.data, {}, {}}, {}, {}};
+  worker.reader.prepare(first, C(strip.value / strip_depth * strip_depth + half.value), strip);
+  TW_UNROLL
+  for (int r = 0; r < taps; ++r) {
+    TW_UNROLL
+    for (int pair = 0; pair < pairs; ++pair) worker.sums[r][pair].fill(0.0f);
+  }
+  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images();
+  // The warp that brings rows is gone by now.
+  for (int turn = 0; turn < warps_along; ++turn) {
+    tw::arch::named_barrier_sync(1, 32 * warps);
+    if (first.value == turn * depth * tiles) worker.collect(collected, strip, half, turn == 0);
+  }
+  tw::arch::named_barrier_sync(1, 32 * warps);
   store(p, collected, part);
 }

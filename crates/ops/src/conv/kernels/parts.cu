@@ -1,6 +1,7 @@
-// Adds up the parts of a sum, in an order that follows from their number: each share of a block's threads takes every so many-th part, and the shares
-// are added one after another. The namespace `plan` stands before this text.
+// Adds up the parts of a sum, in an order that follows from their number: each share of a block's threads takes every so many-th part, and
+// the shares are added one after another. The namespace `plan` stands before this text.
 #include "tilewright/arch/grid.cuh"
+#include "tilewright/arch/vector.cuh"
 #include "tilewright/layout.cuh"
 
 struct Part : tw::Dim<Part> { using Dim::Dim; };
@@ -11,24 +12,37 @@ struct Params {
   float* sum;
 };
 
-constexpr int shares = 8;
-using Shares = tw::Tensor<float, tw::Packed<tw::Run<Part, shares>, tw::Run<At, 32>>>;
+// A block's elements, of which a lane has some that follow one another.
+using Lanes = tw::Tensor<char, tw::Packed<tw::Run<Part, plan::shares>, tw::Run<At, 32, plan::vector>>>;
+using Blocks = tw::Tensor<char, tw::Packed<tw::Run<At, plan::blocks, 32 * plan::vector>>>;
+using Shares = tw::Tensor<float, tw::Packed<tw::Run<Part, plan::shares>, tw::Run<At, 32 * plan::vector>>>;
+using Values = tw::Vector<float, plan::vector>;
 
-extern "C" __global__ void __launch_bounds__(32 * shares) conv2d_add_parts(const __grid_constant__ Params p) {
+TW_DEVICE void add(Values& sum, const Values& more) {
+  TW_UNROLL
+  for (int i = 0; i < plan::vector; ++i) sum[i] += more[i];
+}
+
+extern "C" __global__ void __launch_bounds__(32 * plan::shares) conv2d_add_parts(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Shares sums = shared.take<Shares>();
-  const int share = threadIdx.x / 32, at = blockIdx.x * 32 + threadIdx.x % 32;
+  const auto own = Lanes::coords_of(threadIdx.x);
+  const Part share(own.get<Part>());
+  const At lane(own.get<At>()), at = lane + At(Blocks::coords_of(blockIdx.x).get<At>());
+  const bool inside = at.value < plan::elements;
   tw::arch::take_turn();
-  float sum = 0.0f;
+  Values sum{};
+  const float* const from = p.parts + at.value;
   TW_UNROLL_BY_8
-  for (int part = share; part < plan::parts; part += shares) {
-    if (at < plan::elements) sum += p.parts[(long long)part * plan::elements + at];
+  for (int part = share.value; part < plan::parts; part += plan::shares) {
+    if (inside) add(sum, tw::load<plan::vector>(from + (long long)part * plan::elements));
   }
-  *sums.at(Part(share) + At(threadIdx.x % 32)) = sum;
-  __syncthreads();
-  if (share != 0 || at >= plan::elements) return;
-  float all = 0.0f;
-  TW_UNROLL
-  for (int other = 0; other < shares; ++other) all += sums.at(Part(other) + At(threadIdx.x % 32)).load();
-  p.sum[at] = all;
+  if constexpr (plan::shares > 1) {
+    tw::store(sums.at(share + lane).address(), sum);
+    __syncthreads();
+    if (share.value != 0) return;
+    TW_UNROLL
+    for (int other = 1; other < plan::shares; ++other) add(sum, tw::load<plan::vector>(sums.at(Part(other) + lane).address()));
+  }
+  if (inside) tw::store_global(p.sum + at.value, sum);
 }
