@@ -13,11 +13,21 @@ use tilewright_driver::{Argument, Function, LaunchConfig, Stream};
 ///
 /// The caller has written `block` from the plan that the kernel was emitted from: every address in it is that of a tensor whose
 /// extents the plan has checked against the kernel's accesses, of the GPU's error word, or of a staging buffer of the planned
-/// size, and results share memory with nothing else (`Error::Shared`).
+/// size, and results share memory with nothing else (`Error::Shared`). All of it belongs to the GPU's stream.
 pub(crate) fn launch(gpu: &Gpu, function: &Function, config: &LaunchConfig, block: &[u8]) -> Result<(), Error> {
-    // SAFETY: the addresses are those of live memory of this GPU (above). All of a GPU's tensors are allocated, used and given
-    // back on its one stream, in order, so that the memory outlives the kernel and no other work overlaps it.
-    unsafe { function.launch(gpu.stream(), config, block) }.map_err(Error::from)
+    launch_on(gpu.stream(), function, config, block)
+}
+
+/// As [`launch`], on a stream that all of the memory belongs to.
+pub(crate) fn launch_on(
+    stream: &Stream,
+    function: &Function,
+    config: &LaunchConfig,
+    block: &[u8],
+) -> Result<(), Error> {
+    // SAFETY: the addresses are those of live memory of the stream's device (above). All of it is allocated, used and given back on
+    // that one stream, in order, so that the memory outlives the kernel and no other work overlaps it.
+    unsafe { function.launch(stream, config, block) }.map_err(Error::from)
 }
 
 /// Most arguments of a user's kernel.

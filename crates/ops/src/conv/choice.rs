@@ -92,12 +92,26 @@ pub(super) fn chosen(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> RowConfig {
+    let first = first(1, models, problem, pass, written, sm, device);
+    first.first().copied().unwrap_or_else(|| smallest(problem, pass))
+}
+
+/// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
+pub(super) fn first(
+    count: usize,
+    models: &Models,
+    problem: &Problem,
+    pass: Pass,
+    written: Precision,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Vec<RowConfig> {
     let mut timed = estimated(problem, pass, written, sm, device.multiprocessors as usize);
     timed.sort_unstable_by(order);
     let plan = |(_, _, config): &Estimated| RowPlan::writing(*problem, pass, *config, sm, written).ok();
     let plans: Vec<RowPlan> = timed.iter().filter_map(plan).collect();
-    let best = learned(models, &plans, device).or(plans.first());
-    best.map_or_else(|| smallest(problem, pass), |plan| plan.config)
+    let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
+    learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
 
 /// How many candidates a model is asked about: those that the estimate expects to be fastest.
@@ -138,7 +152,7 @@ fn estimated(
 }
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
-fn learned<'a>(models: &Models, plans: &'a [RowPlan], device: &DeviceFacts) -> Option<&'a RowPlan> {
+fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFacts) -> Option<Vec<RowConfig>> {
     // No kernel whose rows are brought by threads is among those that were measured.
     if plans.iter().any(|plan| !plan.bulk) {
         return None;
@@ -146,7 +160,7 @@ fn learned<'a>(models: &Models, plans: &'a [RowPlan], device: &DeviceFacts) -> O
     let model = models.nearest(RowOperation.name(), device.architecture).ok()?;
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
     let ranking = model.rank(device, plans.len(), work).ok()?;
-    Some(&plans[ranking.best().index as usize])
+    Some(ranking.top(count).iter().map(|it| plans[it.index as usize].config).collect())
 }
 
 /// One strip of one tile: legal wherever a kernel is.
@@ -223,8 +237,13 @@ mod tests {
                     found == plain.iter().map(|plan| (plan.config, plan.blocks)).collect::<Vec<_>>(),
                     "{problem:?}"
                 );
-                let first = plain.iter().min_by(|a, b| estimate(a, 132).total_cmp(&estimate(b, 132))).unwrap();
-                assert_eq!(chosen(&Models::default(), &problem, pass, written, SM, &device), first.config);
+                let fastest = plain.iter().min_by(|a, b| estimate(a, 132).total_cmp(&estimate(b, 132))).unwrap();
+                let models = Models::default();
+                assert_eq!(chosen(&models, &problem, pass, written, SM, &device), fastest.config);
+                let [one, two, three] = super::first(3, &models, &problem, pass, written, SM, &device)[..] else {
+                    panic!("three of {}", plain.len());
+                };
+                assert!(one == fastest.config && one != two && two != three && one != three);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
-use super::choice::chosen;
+use super::choice::{chosen, first};
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
@@ -10,6 +10,7 @@ use super::kernel_text::KernelText;
 use super::problem::{Pass, Precision, Problem};
 use super::row_kernel::{row_kernel, row_kernel_with};
 use super::row_plan::{Multiprocessor, RowConfig};
+use super::row_timing::refined_to_write;
 use super::weight_gpu;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
@@ -21,7 +22,7 @@ use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
-use tilewright_driver::{Arch, Function, LaunchConfig, TensorMap};
+use tilewright_driver::{Arch, DeviceBuffer, Function, LaunchConfig, Stream, TensorMap};
 use tilewright_perf::device::Rates;
 use tilewright_perf::{DeviceFacts, Models};
 
@@ -107,13 +108,14 @@ struct Key {
     problem: Problem,
     pass: Pass,
     config: Option<RowConfig>,
+    refined: bool,
     bias: bool,
     written: Precision,
     expression: Option<ExpressionKey>,
 }
 
 /// A kernel on a GPU, but for addresses.
-struct Ready {
+pub(super) struct Ready {
     kernel: KernelText,
     function: Function,
 }
@@ -129,12 +131,13 @@ fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<R
     let sm = Multiprocessor::of(gpu);
     let config = match key.config {
         Some(config) => config,
+        None if key.refined => refined_to_write(gpu, &key.problem, key.pass, (key.written, key.bias)),
         None => chosen_to_write(gpu, &key.problem, key.pass, key.written),
     };
     let finish = (key.written, epilogue.map(|e| &*e.inlined));
     let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, finish).map_err(ConvError::from)?;
-    let ((kernel, function), known) = load(gpu, kernel, pass_file(key.pass), start)?;
-    let ready = Arc::new(Ready { kernel, function });
+    let (loaded, known) = load(gpu, kernel, pass_file(key.pass), start)?;
+    let ready = Arc::new(Ready::new(loaded));
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), ready.clone());
     Ok((ready, known))
 }
@@ -147,11 +150,20 @@ pub(super) fn load(
     start: Instant,
 ) -> Result<((KernelText, Function), Known), Error> {
     // As a kernel of a user's: it is recorded and built ahead like one.
-    let text = KernelSource::new(&kernel.text).name(name);
-    let source = text.to_source()?;
     if let Some(recorder) = recorder() {
-        recorder.kernel(&text.owned());
+        recorder.kernel(&KernelSource::new(&kernel.text).name(name).owned());
     }
+    load_unrecorded(gpu, kernel, name, start)
+}
+
+/// As [`load`], for a kernel that may never be called again: no manifest hears of it.
+pub(super) fn load_unrecorded(
+    gpu: &Gpu,
+    kernel: KernelText,
+    name: &str,
+    start: Instant,
+) -> Result<((KernelText, Function), Known), Error> {
+    let source = KernelSource::new(&kernel.text).name(name).to_source()?;
     let (module, origin) = kernels().load(gpu.device(), &source)?;
     let function = module.function(kernel.entry)?;
     built(&source, gpu.device().arch(), origin, function.registers(), start);
@@ -177,12 +189,23 @@ pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
     chosen_to_write(gpu, problem, pass, problem.precision)
 }
 
-fn chosen_to_write(gpu: &Gpu, problem: &Problem, pass: Pass, written: Precision) -> RowConfig {
+pub(super) fn chosen_to_write(gpu: &Gpu, problem: &Problem, pass: Pass, written: Precision) -> RowConfig {
     chosen(&MODELS, problem, pass, written, Multiprocessor::of(gpu), &facts(gpu))
 }
 
+/// The first few of the choice.
+pub(super) fn first_to_write(
+    gpu: &Gpu,
+    count: usize,
+    problem: &Problem,
+    pass: Pass,
+    written: Precision,
+) -> Vec<RowConfig> {
+    first(count, &MODELS, problem, pass, written, Multiprocessor::of(gpu), &facts(gpu))
+}
+
 /// What a pass's source is called in messages.
-fn pass_file(pass: Pass) -> &'static str {
+pub(super) fn pass_file(pass: Pass) -> &'static str {
     match pass {
         Pass::Forward => "conv2d.cu",
         Pass::GradInput => "conv2d_grad_input.cu",
@@ -207,6 +230,7 @@ fn by_rows<T: Convolved, U: Item>(
         problem: *problem,
         pass,
         config: config.rows,
+        refined: config.refined,
         bias: bias.is_some(),
         written,
         expression,
@@ -217,34 +241,56 @@ fn by_rows<T: Convolved, U: Item>(
         return Err(Error::Devices { operand: 0, got, expected });
     };
     let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
-    let mut block = [0; BLOCK_BYTES];
-    if let Some(read) = &ready.kernel.read {
-        block[..128].copy_from_slice(TensorMap::encode_from(read, x, x_start)?.as_bytes());
-    }
-    if let Some(written) = &ready.kernel.other {
-        block[128..256].copy_from_slice(TensorMap::encode_from(written, y, y_start)?.as_bytes());
-    }
-    let addresses =
-        [x.device_ptr() + x_start as u64, w.device_ptr() + w_start as u64, bias, y.device_ptr() + y_start as u64];
-    for (place, address) in block[256..EXPRESSION_AT].chunks_exact_mut(8).zip(addresses) {
-        place.copy_from_slice(&address.to_ne_bytes());
-    }
-    let mut bytes = EXPRESSION_AT;
-    if let Some(epilogue) = epilogue {
-        bytes += epilogue.bytes();
-        epilogue.write(&mut block[..bytes]);
-    }
-    let (grid, threads) = ([ready.kernel.grid, 1, 1], [ready.kernel.threads, 1, 1]);
-    let config = LaunchConfig {
-        grid,
-        block: threads,
-        shared_bytes: ready.kernel.shared_bytes,
-        cluster: None,
-        // The kernel waits for the one before it (`take_turn`), if it is compiled for devices that can.
-        programmatic: ready.function.target().arch.major >= 9,
-        cooperative: false,
-    };
-    raw::launch(gpu, &ready.function, &config, &block[..bytes.next_multiple_of(BLOCK_ALIGNMENT)])?;
-    launched(LaunchKind::Convolution, pass.name(), known, [grid, threads]);
+    let shape = ready.launch(gpu.stream(), [(x, x_start), (w, w_start), (y, y_start)], bias, epilogue)?;
+    launched(LaunchKind::Convolution, pass.name(), known, shape);
     Ok(())
+}
+
+/// Where something lies: memory of a GPU, and the byte of it at which it begins.
+pub(super) type Place<'a> = (&'a DeviceBuffer<u8>, usize);
+
+impl Ready {
+    /// The kernel, of [`load`].
+    pub(super) fn new((kernel, function): (KernelText, Function)) -> Ready {
+        Ready { kernel, function }
+    }
+
+    /// Launches the kernel on the stream that all operands belong to. Says grid and block.
+    pub(super) fn launch(
+        &self,
+        stream: &Stream,
+        [x, w, y]: [Place<'_>; 3],
+        bias: u64,
+        epilogue: Option<&Epilogue<'_>>,
+    ) -> Result<[[u32; 3]; 2], Error> {
+        let mut block = [0; BLOCK_BYTES];
+        if let Some(read) = &self.kernel.read {
+            block[..128].copy_from_slice(TensorMap::encode_from(read, x.0, x.1)?.as_bytes());
+        }
+        if let Some(written) = &self.kernel.other {
+            block[128..256].copy_from_slice(TensorMap::encode_from(written, y.0, y.1)?.as_bytes());
+        }
+        let address = |(memory, start): Place<'_>| memory.device_ptr() + start as u64;
+        let addresses = [address(x), address(w), bias, address(y)];
+        for (place, address) in block[256..EXPRESSION_AT].chunks_exact_mut(8).zip(addresses) {
+            place.copy_from_slice(&address.to_ne_bytes());
+        }
+        let mut bytes = EXPRESSION_AT;
+        if let Some(epilogue) = epilogue {
+            bytes += epilogue.bytes();
+            epilogue.write(&mut block[..bytes]);
+        }
+        let (grid, threads) = ([self.kernel.grid, 1, 1], [self.kernel.threads, 1, 1]);
+        let config = LaunchConfig {
+            grid,
+            block: threads,
+            shared_bytes: self.kernel.shared_bytes,
+            cluster: None,
+            // The kernel waits for the one before it (`take_turn`), if it is compiled for devices that can.
+            programmatic: self.function.target().arch.major >= 9,
+            cooperative: false,
+        };
+        raw::launch_on(stream, &self.function, &config, &block[..bytes.next_multiple_of(BLOCK_ALIGNMENT)])?;
+        Ok([grid, threads])
+    }
 }

@@ -81,17 +81,29 @@ fn worth_it(plan: &WeightPlan) -> bool {
 
 /// The best of the candidates, by a model, or by the estimate where no model can say; where there is none, the smallest there is.
 pub(super) fn chosen(models: &Models, problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
+    first(1, models, problem, sm, device).first().copied().unwrap_or_else(|| smallest(problem))
+}
+
+/// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
+pub(super) fn first(
+    count: usize,
+    models: &Models,
+    problem: &Problem,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Vec<WeightConfig> {
     let estimates = estimates(problem, sm, device.multiprocessors as usize);
     let plan = |(_, config): &(f64, WeightConfig)| WeightPlan::new(*problem, *config, sm).ok();
     let plans: Vec<WeightPlan> = estimates.iter().take(RANKED).filter_map(plan).collect();
-    learned(models, &plans, device).or(plans.first()).map_or_else(|| smallest(problem), |plan| plan.config)
+    let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
+    learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
 
 /// How many candidates a model is asked about: those that the estimate expects to be fastest.
 const RANKED: usize = 128;
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
-fn learned<'a>(models: &Models, plans: &'a [WeightPlan], device: &DeviceFacts) -> Option<&'a WeightPlan> {
+fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
     // No kernel whose rows are brought by threads is among those that were measured.
     if plans.iter().any(|plan| !plan.bulk) {
         return None;
@@ -99,7 +111,7 @@ fn learned<'a>(models: &Models, plans: &'a [WeightPlan], device: &DeviceFacts) -
     let model = models.nearest(WeightOperation.name(), device.architecture).ok()?;
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
     let ranking = model.rank(device, plans.len(), work).ok()?;
-    Some(&plans[ranking.best().index as usize])
+    Some(ranking.top(count).iter().map(|it| plans[it.index as usize].config).collect())
 }
 
 /// One strip of one product: legal wherever a kernel is.

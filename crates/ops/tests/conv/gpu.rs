@@ -9,8 +9,10 @@ use crate::support::{Random, gpu};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_expr::{bf16, f16};
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, Precision};
-use tilewright_ops::conv::{conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into};
-use tilewright_ops::{Device, Tensor};
+use tilewright_ops::conv::{
+    conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into, refined_grad_weight, refined_rows,
+};
+use tilewright_ops::{Device, LaunchKind, Tensor, record};
 
 fn on_gpu(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
     match operands.problem.precision {
@@ -76,6 +78,36 @@ fn by_the_chosen_configuration() {
             check("GPU", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
                 on_gpu(&device, Config::auto(), pass, operands, out);
             });
+        }
+    });
+}
+
+#[test]
+fn by_the_refined_configuration() {
+    let Some((device, _lock)) = gpu("conv::gpu::by_the_refined_configuration") else { return };
+    let Some(gpu) = device.as_gpu() else { return };
+    let problems = [chosen(), problems(85, 6)].concat();
+    at_once(problems.len(), |i| {
+        let operands = Operands::random(&problems[i], i as u64);
+        for pass in Pass::ALL {
+            check("GPU", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
+                // What is timed is no launch of the call, and it is timed once.
+                for _ in 0..2 {
+                    let launches = record(|| on_gpu(&device, Config::refined(), pass, operands, out));
+                    let own = launches.iter().filter(|launch| launch.kind == LaunchKind::Convolution);
+                    assert!((1..=2).contains(&own.count()), "{launches:?}");
+                }
+            });
+            match pass {
+                Pass::GradWeight => {
+                    let [first, again] = [(); 2].map(|()| refined_grad_weight(gpu, &problems[i]));
+                    assert_eq!(first, again);
+                }
+                _ => {
+                    let [first, again] = [(); 2].map(|()| refined_rows(gpu, &problems[i], pass));
+                    assert_eq!(first, again);
+                }
+            }
         }
     });
 }

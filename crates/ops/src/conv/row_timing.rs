@@ -1,0 +1,80 @@
+//! Configurations of the row kernel, timed on a GPU.
+
+use super::error::ConvError;
+use super::gpu::{Ready, chosen_to_write, first_to_write, load_unrecorded, pass_file};
+use super::problem::{Pass, Precision, Problem};
+use super::refined::{Remembered, TIMED};
+use super::row_kernel::row_kernel_with;
+use super::row_plan::{Multiprocessor, RowConfig};
+use super::scratch::Scratch;
+use crate::device::Gpu;
+use crate::error::Error;
+use crate::user_kernel::KernelSource;
+use std::thread::Builder;
+use std::time::Instant;
+
+/// What a configuration is timed for: the device, the problem, the pass, the type of results, whether there is a bias.
+type Key = (usize, Problem, Pass, Precision, bool);
+
+static REMEMBERED: Remembered<Key, RowConfig> = Remembered::new();
+
+/// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for results like the operands and no bias, in the
+/// forward pass or for the input's gradient: it is timed unless it is remembered.
+pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
+    refined_to_write(gpu, problem, pass, (problem.precision, false))
+}
+
+/// As [`refined_rows`], for results of the named type, with or without a bias.
+pub(super) fn refined_to_write(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Precision, bool)) -> RowConfig {
+    let (written, bias) = of;
+    let key = (gpu.ordinal(), *problem, pass, written, bias);
+    let first = || first_to_write(gpu, TIMED, problem, pass, written);
+    let timed = REMEMBERED.get(key, first, |configs| times(gpu, problem, pass, of, configs));
+    timed.unwrap_or_else(|| chosen_to_write(gpu, problem, pass, written))
+}
+
+/// Microseconds of configurations, from a cold level-2 cache.
+fn times(
+    gpu: &Gpu,
+    problem: &Problem,
+    pass: Pass,
+    (written, bias): (Precision, bool),
+    configs: &[RowConfig],
+) -> Result<Vec<f64>, Error> {
+    // What is not there is known before anything is compiled for it.
+    let scratch = Scratch::new(gpu)?;
+    let bytes = |extents: [usize; 4], of: Precision| extents.iter().product::<usize>() * of.bytes();
+    let (input, output) = (problem.input_extents(), problem.output_extents());
+    let (read, result) = if pass == Pass::GradInput { (output, input) } else { (input, output) };
+    let x = scratch.operand(bytes(read, problem.precision))?;
+    let w = scratch.operand(bytes(problem.weight_extents(), problem.precision))?;
+    let y = scratch.operand(bytes(result, written))?;
+    let numbers = scratch.operand(problem.channels() * 4)?;
+
+    let sm = Multiprocessor::of(gpu);
+    let text = |config: &RowConfig| row_kernel_with(problem, pass, *config, sm, bias, (written, None));
+    let texts = configs.iter().map(|it| text(it).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
+    let name = pass_file(pass);
+    let sources: Vec<_> = texts.iter().map(|kernel| KernelSource::new(&kernel.text).name(name)).collect();
+    compile_at_once(gpu, &sources);
+    let load = |kernel| load_unrecorded(gpu, kernel, name, Instant::now()).map(|(loaded, _)| Ready::new(loaded));
+    let kernels = texts.into_iter().map(load).collect::<Result<Vec<_>, _>>()?;
+
+    let bias = if bias { numbers.device_ptr() } else { 0 };
+    let places = [(&x, 0), (&w, 0), (&y, 0)];
+    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, bias, None).map(drop))
+}
+
+/// Has kernels in the cache, compiled at the same time. What fails here fails again where it is loaded, and is told there.
+///
+/// On threads of its own: one of a pool that waits could take up another call, which would wait for this one.
+pub(super) fn compile_at_once(gpu: &Gpu, sources: &[KernelSource<'_>]) {
+    let arch = gpu.device().arch();
+    std::thread::scope(|scope| {
+        for source in sources {
+            let compile = || drop(source.compile(arch));
+            // Without a thread it is compiled where it is loaded.
+            drop(Builder::new().name("tilewright-refine".into()).spawn_scoped(scope, compile));
+        }
+    });
+}

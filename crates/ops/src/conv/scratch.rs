@@ -1,0 +1,48 @@
+//! [`Scratch`]: memory and a stream on which kernels are timed, nobody else's.
+
+use super::refined::in_turns;
+use crate::device::Gpu;
+use crate::error::Error;
+use tilewright_driver::{DeviceBuffer, Stream};
+
+/// What operands are filled with: small normal numbers in every type, whose products and sums are normal too.
+const FILLING: u8 = 0x2c;
+
+/// A stream with what is written between kernels, so that they find nothing of their operands in the level-2 cache.
+pub(super) struct Scratch {
+    stream: Stream,
+    flushed: DeviceBuffer<u8>,
+}
+
+impl Scratch {
+    /// Fails where memory is short.
+    pub(super) fn new(gpu: &Gpu) -> Result<Scratch, Error> {
+        let stream = gpu.device().stream()?;
+        let flushed = stream.alloc(2 * gpu.device().l2_bytes())?;
+        Ok(Scratch { stream, flushed })
+    }
+
+    pub(super) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// An operand of so many bytes.
+    pub(super) fn operand(&self, bytes: usize) -> Result<DeviceBuffer<u8>, Error> {
+        let operand = self.stream.alloc(bytes)?;
+        operand.fill_bytes(FILLING)?;
+        Ok(operand)
+    }
+
+    /// Microseconds of each kernel, the median of several turns. `launch` launches one on the stream, on operands of it.
+    pub(super) fn times<K>(&self, kernels: &[K], launch: impl Fn(&K) -> Result<(), Error>) -> Result<Vec<f64>, Error> {
+        in_turns(kernels, |kernel| {
+            // Writing so much keeps the device busy until the rest is queued, so that the host's pace is not measured.
+            self.flushed.fill_bytes(0)?;
+            let begin = self.stream.record()?;
+            launch(kernel)?;
+            let end = self.stream.record()?;
+            end.synchronize()?;
+            Ok(f64::from(end.elapsed_ms_since(&begin)?) * 1e3)
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! Configurations of the weights' gradient, timed on a GPU.
+
+use super::error::ConvError;
+use super::problem::Problem;
+use super::refined::{Remembered, TIMED};
+use super::row_plan::Multiprocessor;
+use super::row_timing::compile_at_once;
+use super::scratch::Scratch;
+use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_grad_weight, first_grad_weight};
+use super::weight_plan::{WeightConfig, WeightPlan};
+use crate::device::Gpu;
+use crate::error::Error;
+use crate::user_kernel::KernelSource;
+
+static REMEMBERED: Remembered<(usize, Problem), WeightConfig> = Remembered::new();
+
+/// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for the weights' gradient: it is timed unless it is
+/// remembered.
+pub fn refined_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
+    let first = || first_grad_weight(gpu, TIMED, problem);
+    let timed = REMEMBERED.get((gpu.ordinal(), *problem), first, |configs| times(gpu, problem, configs));
+    timed.unwrap_or_else(|| chosen_grad_weight(gpu, problem))
+}
+
+/// Microseconds of configurations, from a cold level-2 cache, with what adds the parts of the sum.
+fn times(gpu: &Gpu, problem: &Problem, configs: &[WeightConfig]) -> Result<Vec<f64>, Error> {
+    let sm = Multiprocessor::of(gpu);
+    let plan = |config: &WeightConfig| WeightPlan::new(*problem, *config, sm).map_err(ConvError::from);
+    let plans = configs.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+
+    // What is not there is known before anything is compiled for it.
+    let scratch = Scratch::new(gpu)?;
+    let bytes = |extents: [usize; 4], element: usize| extents.iter().product::<usize>() * element;
+    let x = scratch.operand(bytes(problem.input_extents(), problem.precision.bytes()))?;
+    let dy = scratch.operand(bytes(problem.output_extents(), problem.precision.bytes()))?;
+    let dw = scratch.operand(bytes(problem.weight_extents(), size_of::<f32>()))?;
+    let parts = scratch.operand(plans.iter().map(WeightPlan::workspace).max().unwrap_or(0))?;
+
+    let multiplying = plans.iter().map(|plan| plan.kernel().map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
+    let adding: Vec<_> = plans.iter().filter_map(WeightPlan::adding).collect();
+    let named = multiplying.iter().map(|it| (it, MULTIPLYING)).chain(adding.iter().map(|it| (it, ADDING)));
+    let sources: Vec<_> = named.map(|(kernel, name)| KernelSource::new(&kernel.text).name(name)).collect();
+    compile_at_once(gpu, &sources);
+    let kernels = plans.iter().map(|plan| Ready::unrecorded(gpu, plan)).collect::<Result<Vec<_>, _>>()?;
+
+    let places = [(&x, 0), (&dy, 0), (&dw, 0)];
+    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, parts.device_ptr()).map(drop))
+}
