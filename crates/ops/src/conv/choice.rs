@@ -1,7 +1,7 @@
 //! Which configuration the row kernel gets: all that make sense, and the learned model's choice among those that the estimate
 //! expects most of.
 
-use super::estimate::estimate;
+use super::estimate::{least, of_blocks, turn};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Precision, Problem};
@@ -35,8 +35,7 @@ pub(super) fn each_plan(
     mut visit: impl FnMut(&RowPlan),
 ) {
     let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
-    let mut heights: Vec<usize> = ROWS.into_iter().filter(|r| *r < rows.phase_len()).collect();
-    heights.push(rows.phase_len());
+    let heights = heights(&rows);
     for [strips, warp_strips, images, columns, tiles] in tilings(problem, &columns) {
         let of = |[step, slots]: [usize; 2], whole_rows| {
             let rows = rows.phase_len();
@@ -57,6 +56,11 @@ pub(super) fn each_plan(
             }
         }
     }
+}
+
+/// Rows of a block.
+fn heights(rows: &Meeting) -> Vec<usize> {
+    ROWS.into_iter().filter(|r| *r < rows.phase_len()).chain([rows.phase_len()]).collect()
 }
 
 /// Strips of a block and of a warp, images, columns and tiles, without those that are refused at a glance.
@@ -117,8 +121,9 @@ pub(super) fn first(
 /// How many candidates a model is asked about: those that the estimate expects to be fastest.
 const RANKED: usize = 128;
 
-/// An estimate in microseconds, a candidate's place among all, and the candidate.
-type Estimated = (f64, usize, RowConfig);
+/// An estimate in microseconds, a candidate's place among all (those of tiling, items, ring, rows, and how rows are stored), and the
+/// candidate.
+type Estimated = (f64, [usize; 5], RowConfig);
 
 /// The fastest first; of equals the one that comes first.
 fn order(a: &Estimated, b: &Estimated) -> std::cmp::Ordering {
@@ -126,6 +131,9 @@ fn order(a: &Estimated, b: &Estimated) -> std::cmp::Ordering {
 }
 
 /// The candidates that the estimate expects to be fastest, in no order.
+///
+/// Not one in a hundred is looked at: tilings come in the order of a time that no ring, items and rows of them fall below, until that of
+/// the next one is beyond the last of those that are kept.
 fn estimated(
     problem: &Problem,
     pass: Pass,
@@ -133,22 +141,82 @@ fn estimated(
     sm: Multiprocessor,
     multiprocessors: usize,
 ) -> Vec<Estimated> {
-    let (mut fastest, mut count): (Vec<Estimated>, usize) = (Vec::with_capacity(2 * RANKED), 0);
-    let shorten = |fastest: &mut Vec<Estimated>| {
-        if fastest.len() > RANKED {
-            fastest.select_nth_unstable_by(RANKED - 1, order);
-            fastest.truncate(RANKED);
-        }
+    let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
+    let heights = heights(&rows);
+    let plan = |[strips, warp_strips, images, columns, tiles]: [usize; 5], [step, slots]: [usize; 2], whole_rows| {
+        let (rows, items) = (rows.phase_len(), 1);
+        let config = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
+        RowPlan::unchecked(*problem, pass, config, sm, written, meetings)
     };
-    each_plan(problem, pass, sm, written, |plan| {
-        fastest.push((estimate(plan, multiprocessors), count, plan.config));
-        count += 1;
-        if fastest.len() == 2 * RANKED {
-            shorten(&mut fastest);
+    // A ring that no other excels, and more blocks than there can be.
+    let bound = |tiling| least(&plan(tiling, [2, 16], true), multiprocessors, 1 << 20);
+    let mut tilings: Vec<_> = tilings(problem, &columns).into_iter().enumerate().map(|it| (bound(it.1), it)).collect();
+    tilings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+
+    let mut kept = Kept { fastest: Vec::with_capacity(2 * RANKED), last: f64::INFINITY };
+    for (bound, (place, tiling)) in tilings {
+        if bound > kept.last {
+            break;
         }
-    });
-    shorten(&mut fastest);
-    fastest
+        for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
+            let plan = plan(tiling, RINGS[ring], whole_rows);
+            if least(&plan, multiprocessors, plan.resident()) > kept.last || plan.check(sm, &meetings).is_err() {
+                continue;
+            }
+            let place = |item, row| [place, item, ring, row, whole_rows.into()];
+            each_time(plan, multiprocessors, &heights, |us, plan, item, row| {
+                kept.add((us, place(item, row), plan.config));
+            });
+        }
+    }
+    kept.shorten();
+    kept.fastest
+}
+
+/// The times of a plan with all items and rows, and the places of both.
+fn each_time(
+    mut plan: RowPlan,
+    multiprocessors: usize,
+    heights: &[usize],
+    mut visit: impl FnMut(f64, &RowPlan, usize, usize),
+) {
+    let (resident, most) = (plan.resident(), plan.problem.images.div_ceil(plan.config.images));
+    for (row, rows) in heights.iter().copied().enumerate() {
+        // The turn depends on the rows alone; what is legal is asked with the items.
+        let _ = plan.retake(1, rows);
+        let turn = turn(&plan, resident);
+        for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
+            if plan.retake(items, rows) {
+                visit(of_blocks(&plan, multiprocessors, resident, turn), &plan, item, row);
+            }
+        }
+    }
+}
+
+/// The fastest so far, and a few more.
+struct Kept {
+    fastest: Vec<Estimated>,
+    /// A time beyond which nothing has to be kept.
+    last: f64,
+}
+
+impl Kept {
+    fn add(&mut self, candidate: Estimated) {
+        if candidate.0 <= self.last {
+            self.fastest.push(candidate);
+        }
+        if self.fastest.len() == RANKED + RANKED / 4 {
+            self.shorten();
+        }
+    }
+
+    fn shorten(&mut self) {
+        if self.fastest.len() > RANKED {
+            let (_, last, _) = self.fastest.select_nth_unstable_by(RANKED - 1, order);
+            self.last = last.0;
+            self.fastest.truncate(RANKED);
+        }
+    }
 }
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
@@ -184,6 +252,7 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
 
 #[cfg(test)]
 mod tests {
+    use super::super::estimate::estimate;
     use super::super::params::Conv2d;
     use super::*;
 
@@ -244,6 +313,37 @@ mod tests {
                     panic!("three of {}", plain.len());
                 };
                 assert!(one == fastest.config && one != two && two != three && one != three);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_the_fastest_of_all() {
+        let padded = |padding: usize| Conv2d::new().padding(padding);
+        let cases = [
+            ([128, 56, 56, 128], [128, 3, 3, 8], Precision::F16, padded(1)),
+            ([64, 28, 28, 240], [240, 5, 5, 8], Precision::Bf16, padded(2)),
+            ([3, 49, 33, 40], [40, 3, 7, 4], Precision::F16, Conv2d::new().padding([1, 3]).stride(2)),
+            ([32, 19, 21, 96], [96, 5, 3, 16], Precision::F32, Conv2d::new().padding([2, 1]).dilation(2)),
+            ([16, 15, 15, 72], [72, 7, 7, 1], Precision::F16, padded(3)),
+            ([1, 1, 1, 8], [8, 1, 1, 8], Precision::F16, padded(0)),
+            // No copy engine takes these channels.
+            ([7, 20, 19, 12], [12, 3, 3, 4], Precision::F16, padded(1)),
+        ];
+        for (x, w, precision, params) in cases {
+            let problem = Problem::of_forward(x, w, precision, &params).unwrap();
+            for (pass, written) in
+                [(Pass::Forward, Precision::F32), (Pass::Forward, precision), (Pass::GradInput, precision)]
+            {
+                let mut all = Vec::new();
+                each_plan(&problem, pass, SM, written, |plan| all.push((estimate(plan, 132), plan.config)));
+                // Sorting keeps the order of equals.
+                all.sort_by(|a, b| a.0.total_cmp(&b.0));
+                all.truncate(RANKED);
+                let mut kept = estimated(&problem, pass, written, SM, 132);
+                kept.sort_unstable_by(order);
+                let kept: Vec<_> = kept.into_iter().map(|(us, _, config)| (us, config)).collect();
+                assert!(kept == all, "{problem:?} {pass:?}: {} of {}", kept.len(), all.len());
             }
         }
     }

@@ -34,28 +34,55 @@ mod fitted {
 
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 pub(super) fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
-    use fitted::*;
-    let RowConfig { images, items, columns, rows, step, slots, .. } = plan.config;
-    let (resident, lines) = (plan.resident(), plan.lines() as f64);
-    let steps = (lines / step as f64).ceil();
+    let resident = plan.resident();
+    of_blocks(plan, multiprocessors, resident, turn(plan, resident))
+}
 
+/// As [`estimate`], with what [`RowPlan::resident`] and [`turn`] say, neither of which depends on items.
+pub(super) fn of_blocks(plan: &RowPlan, multiprocessors: usize, resident: usize, turn: f64) -> f64 {
+    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
+    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
+    waves * ((plan.config.items * resident) as f64 * turn + fitted::BEGIN) / fitted::CYCLES_OF_US + fitted::LAUNCH_US
+}
+
+/// Cycles of a block's turn, one item, where so many blocks share a multiprocessor, for each of them.
+pub(super) fn turn(plan: &RowPlan, resident: usize) -> f64 {
+    let lines = plan.lines() as f64;
+    cycles(plan, resident, lines, (lines / plan.config.step as f64).ceil(), plan.config.rows as f64)
+}
+
+/// A time that no items and rows of the plan fall below. It grows with neither a deeper ring nor more resident blocks.
+///
+/// Blocks together read and write at least what one would that had all rows, and cycles are a sum of rows and lines, or the larger
+/// one of two; multiprocessors are at best all busy.
+pub(super) fn least(plan: &RowPlan, multiprocessors: usize, resident: usize) -> f64 {
+    let (lines, rows) = (plan.least_lines() as f64, plan.rows.phase_len() as f64);
+    let turn = cycles(plan, resident, lines, lines / plan.config.step as f64, rows);
+    let [_, _, columns, channels] = plan.blocks;
+    let turns = plan.problem.images as f64 / plan.config.images as f64 * (plan.rows.phases * columns * channels) as f64;
+    // A little less, for what rounding makes of the same sums in another order.
+    let cycles = (turns * turn / multiprocessors as f64 + fitted::BEGIN) * (1.0 - 1e-9);
+    cycles / fitted::CYCLES_OF_US + fitted::LAUNCH_US
+}
+
+/// Cycles of a block that reads so many lines, in so many steps, and writes so many rows.
+fn cycles(plan: &RowPlan, resident: usize, lines: f64, steps: f64, rows: f64) -> f64 {
+    use fitted::*;
+    let RowConfig { images, columns, step, slots, .. } = plan.config;
     let under_way = (resident * (slots - 1) * step * plan.row_bytes()) as f64;
     let read = lines * (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan);
-    let written = (images * columns * rows) as f64 * written_pixel(plan);
+    let written = (images * columns) as f64 * rows * written_pixel(plan);
     let memory = (read * READ + written) / (BYTES * (under_way / UNDER_WAY).min(1.0));
 
     let products = lines * plan.products_of_line();
     let parts = plan.parts() as f64;
     let loads = lines * (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64;
-    let (warps, rows) = (plan.warps as f64, rows as f64);
+    let warps = plan.warps as f64;
     let computing = warps * (parts * (products * PRODUCT + loads * LOAD) + steps * STEP + rows * ROW) / 4.0;
     let serial = steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;
 
     let working = computing.max(serial / resident as f64);
-    let block = memory.max(working) + OVERLAPPING * memory.min(working);
-    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
-    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    waves * ((items * resident) as f64 * block + BEGIN) / CYCLES_OF_US + LAUNCH_US
+    memory.max(working) + OVERLAPPING * memory.min(working)
 }
 
 /// What a pixel of a block's input costs, in bytes.
@@ -77,11 +104,20 @@ fn pixel(bytes: usize, more: f64) -> f64 {
 impl RowPlan {
     /// Rows that a block reads, in the mean, up to whole steps: those outside the image are left out.
     pub(super) fn lines(&self) -> usize {
-        let of = |rows: usize| (self.rows.down * rows + self.rows.taps - 1).div_ceil(self.rows.up);
-        let (all, inside) = (of(self.rows.phase_len()), self.rows.read.div_ceil(self.rows.pitch));
         let blocks = self.rows.phase_len().div_ceil(self.config.rows);
-        let lines = blocks * of(self.config.rows) - all.saturating_sub(inside);
+        let all = self.lines_of(self.rows.phase_len());
+        let lines = blocks * self.lines_of(self.config.rows) - (all - self.least_lines());
         lines.div_ceil(blocks).next_multiple_of(self.config.step)
+    }
+
+    /// Rows that a block of all written ones reads.
+    fn least_lines(&self) -> usize {
+        self.lines_of(self.rows.phase_len()).min(self.rows.read.div_ceil(self.rows.pitch))
+    }
+
+    /// Rows that so many written ones meet, outside the image too.
+    fn lines_of(&self, rows: usize) -> usize {
+        (self.rows.down * rows + self.rows.taps - 1).div_ceil(self.rows.up)
     }
 
     /// Bytes of a pixel of a block, and of its row in the ring.
@@ -129,7 +165,7 @@ impl RowPlan {
     }
 
     /// Blocks of a multiprocessor at once.
-    fn resident(&self) -> usize {
+    pub(super) fn resident(&self) -> usize {
         let threads = 32 * self.block_warps;
         let registers = self.likely_registers().next_multiple_of(8) * threads;
         (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)

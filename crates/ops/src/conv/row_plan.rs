@@ -148,11 +148,19 @@ impl RowPlan {
     ) -> Result<RowPlan, ConfigError> {
         let (rows, columns) = (Meeting::of(&problem, 0, pass), Meeting::of(&problem, 1, pass));
         check_ranges(&problem, &config, &rows, &columns)?;
-        let reach = columns.across().reach(config.columns, columns.taps);
-        let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
-        let block_warps = warps + 1 + usize::from(config.whole_rows);
-        let inner = config.strips * STRIP * problem.precision.bytes();
-        let bulk = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16;
+        let plan = RowPlan::unchecked(problem, pass, config, sm, written, [rows, columns]);
+        plan.check_limits(sm)?;
+        Ok(plan)
+    }
+
+    /// Refuses what does not fit the problem, or a block.
+    pub(crate) fn check(&self, sm: Multiprocessor, [rows, columns]: &[Meeting; 2]) -> Result<(), ConfigError> {
+        check_ranges(&self.problem, &self.config, rows, columns)?;
+        self.check_limits(sm)
+    }
+
+    fn check_limits(&self, sm: Multiprocessor) -> Result<(), ConfigError> {
+        let RowPlan { ref problem, ref config, reach, block_warps, bulk, written, .. } = *self;
         field("columns", config.columns, reach <= LONGEST_SIDE, || {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
@@ -162,23 +170,6 @@ impl RowPlan {
             MOST_THREADS,
             "columns, images or strips, or more tiles or strips a warp",
         )?;
-        let plan = RowPlan {
-            problem,
-            pass,
-            config,
-            rows,
-            columns,
-            reach,
-            warps,
-            block_warps,
-            shared_bytes: 0,
-            registers: registers(&problem, &config, &rows),
-            blocks: blocks(&problem, &config, [&rows, &columns]),
-            span: span(inner),
-            bulk,
-            written,
-        };
-        let plan = RowPlan { shared_bytes: plan.shared_bytes(), ..plan };
         field("whole_rows", config.whole_rows.into(), bulk || !config.whole_rows, || {
             "which needs compute capability 9.0, and channels that are a multiple of 16 bytes".into()
         })?;
@@ -190,11 +181,41 @@ impl RowPlan {
                 written.bytes()
             )
         })?;
-        at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
+        at_most("bytes of shared memory", self.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
         let limit = MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8);
-        at_most("registers a thread", plan.registers, limit, "tiles or strips a warp, or warps")?;
-        at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
-        Ok(plan)
+        at_most("registers a thread", self.registers, limit, "tiles or strips a warp, or warps")?;
+        at_most("blocks in the grid", self.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
+        Ok(())
+    }
+
+    /// What follows from a configuration whose numbers are not 0, be it legal or not.
+    pub(crate) fn unchecked(
+        problem: Problem,
+        pass: Pass,
+        config: RowConfig,
+        sm: Multiprocessor,
+        written: Precision,
+        [rows, columns]: [Meeting; 2],
+    ) -> RowPlan {
+        let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
+        let inner = config.strips * STRIP * problem.precision.bytes();
+        let plan = RowPlan {
+            problem,
+            pass,
+            config,
+            rows,
+            columns,
+            reach: columns.across().reach(config.columns, columns.taps),
+            warps,
+            block_warps: warps + 1 + usize::from(config.whole_rows),
+            shared_bytes: 0,
+            registers: registers(&problem, &config, &rows),
+            blocks: blocks(&problem, &config, [&rows, &columns]),
+            span: span(inner),
+            bulk: sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16,
+            written,
+        };
+        RowPlan { shared_bytes: plan.shared_bytes(), ..plan }
     }
 
     /// Takes other items and rows, on which no limit depends but those of their own and the number of blocks. Whether that is legal; a plan
