@@ -1,7 +1,7 @@
 //! Which configuration the row kernel gets: all that make sense, and the learned model's choice among those that the estimate
 //! expects most of.
 
-use super::estimate::{least, of_blocks, turn};
+use super::estimate::{least, least_of_turns, of_blocks, turn};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Precision, Problem};
@@ -164,33 +164,11 @@ fn estimated(
                 continue;
             }
             let place = |item, row| [place, item, ring, row, whole_rows.into()];
-            each_time(plan, multiprocessors, &heights, |us, plan, item, row| {
-                kept.add((us, place(item, row), plan.config));
-            });
+            kept.add_all(plan, multiprocessors, &heights, place);
         }
     }
     kept.shorten();
     kept.fastest
-}
-
-/// The times of a plan with all items and rows, and the places of both.
-fn each_time(
-    mut plan: RowPlan,
-    multiprocessors: usize,
-    heights: &[usize],
-    mut visit: impl FnMut(f64, &RowPlan, usize, usize),
-) {
-    let (resident, most) = (plan.resident(), plan.problem.images.div_ceil(plan.config.images));
-    for (row, rows) in heights.iter().copied().enumerate() {
-        // The turn depends on the rows alone; what is legal is asked with the items.
-        let _ = plan.retake(1, rows);
-        let turn = turn(&plan, resident);
-        for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
-            if plan.retake(items, rows) {
-                visit(of_blocks(&plan, multiprocessors, resident, turn), &plan, item, row);
-            }
-        }
-    }
 }
 
 /// The fastest so far, and a few more.
@@ -201,6 +179,30 @@ struct Kept {
 }
 
 impl Kept {
+    /// Adds a plan with all items and rows, at the places of both.
+    fn add_all(
+        &mut self,
+        mut plan: RowPlan,
+        multiprocessors: usize,
+        heights: &[usize],
+        place: impl Fn(usize, usize) -> [usize; 5],
+    ) {
+        let (resident, most) = (plan.resident(), plan.problem.images.div_ceil(plan.config.images));
+        for (row, rows) in heights.iter().copied().enumerate() {
+            // The turn depends on the rows alone; whether items and rows are legal is asked below.
+            let _ = plan.retake(1, rows);
+            let turn = turn(&plan, resident);
+            if least_of_turns(&plan, multiprocessors, turn) > self.last {
+                continue;
+            }
+            for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
+                if plan.retake(items, rows) {
+                    self.add((of_blocks(&plan, multiprocessors, resident, turn), place(item, row), plan.config));
+                }
+            }
+        }
+    }
+
     fn add(&mut self, candidate: Estimated) {
         if candidate.0 <= self.last {
             self.fastest.push(candidate);

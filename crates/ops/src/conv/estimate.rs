@@ -58,10 +58,21 @@ pub(super) fn turn(plan: &RowPlan, resident: usize) -> f64 {
 pub(super) fn least(plan: &RowPlan, multiprocessors: usize, resident: usize) -> f64 {
     let (lines, rows) = (plan.least_lines() as f64, plan.rows.phase_len() as f64);
     let turn = cycles(plan, resident, lines, lines / plan.config.step as f64, rows);
+    bound(plan, multiprocessors, turn * plan.rows.phases as f64)
+}
+
+/// A time that no items of the plan fall below, given what [`turn`] says.
+pub(super) fn least_of_turns(plan: &RowPlan, multiprocessors: usize, turn: f64) -> f64 {
+    let blocks = plan.rows.phase_len().div_ceil(plan.config.rows) * plan.rows.phases;
+    bound(plan, multiprocessors, turn * blocks as f64)
+}
+
+/// The time of so many cycles for each of a block's images, columns and channels, if all multiprocessors are busy.
+fn bound(plan: &RowPlan, multiprocessors: usize, cycles: f64) -> f64 {
     let [_, _, columns, channels] = plan.blocks;
-    let turns = plan.problem.images as f64 / plan.config.images as f64 * (plan.rows.phases * columns * channels) as f64;
+    let turns = plan.problem.images as f64 / plan.config.images as f64 * (columns * channels) as f64;
     // A little less, for what rounding makes of the same sums in another order.
-    let cycles = (turns * turn / multiprocessors as f64 + fitted::BEGIN) * (1.0 - 1e-9);
+    let cycles = (turns * cycles / multiprocessors as f64 + fitted::BEGIN) * (1.0 - 1e-9);
     cycles / fitted::CYCLES_OF_US + fitted::LAUNCH_US
 }
 
