@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod bundle;
 pub mod chain;
+pub mod config;
 pub mod conv2d;
 pub mod copy;
 pub mod cpu;
@@ -34,7 +35,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     CASES.into_iter().chain(others).collect()
 }
 
-const CASES: [(&str, &str); 28] = [
+const CASES: [(&str, &str); 32] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -63,6 +64,10 @@ const CASES: [(&str, &str); 28] = [
     ("dims", "header"),
     ("dims", "offsets"),
     ("dims", "check"),
+    ("config", "ranking"),
+    ("config", "regret"),
+    ("config", "cached"),
+    ("config", "refined"),
 ];
 
 /// What a machine lacks for a case, in a few words.
@@ -70,7 +75,7 @@ pub type Lacks = &'static str;
 
 /// Whether a case measures a GPU.
 pub fn needs_gpu(suite: &str, case: &str) -> bool {
-    !matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file"))
+    !matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file") | ("config", "ranking" | "regret"))
 }
 
 /// Compiles, on all cores, what the cases of a run need; what cannot be compiled its case will tell.
@@ -94,6 +99,7 @@ pub fn on_host(suite: &str, case: &str, quick: bool, report: &mut Report) -> Res
         "cpu" if case == "digamma" => cpu_digamma::run(quick, report).map(|()| None),
         "cpu" => cpu::run(quick, report).map(|()| None),
         "dims" => dims::run(case, report),
+        "config" => config::on_host(case, quick, report),
         "bundle" => bundle::file(quick, report).map(|()| None),
         other => Err(format!("no suite `{other}`").into()),
     }
@@ -106,6 +112,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "copy" => copy::run(session, case, report),
         "crops" => crops::run(session, case, report),
         "conv2d" => conv2d::run(session, case, report),
+        "config" => config::on_gpu(session, case, report),
         "reduce" if case == "gauss5/4k" => stencil::run(session, report),
         "reduce" => reduce::run(session, case, report),
         "chain" => chain::run(session, report),

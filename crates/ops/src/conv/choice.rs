@@ -148,9 +148,13 @@ fn estimated(
         let config = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
         RowPlan::unchecked(*problem, pass, config, sm, written, meetings)
     };
-    // A ring that no other excels, and more blocks than there can be.
-    let bound = |tiling| least(&plan(tiling, [2, 16], true), multiprocessors, 1 << 20);
-    let mut tilings: Vec<_> = tilings(problem, &columns).into_iter().enumerate().map(|it| (bound(it.1), it)).collect();
+    // The smallest ring: no other is legal where it is not, nor are more blocks resident with one. The best: none has fewer steps.
+    let bounded = |tiling: (usize, [usize; 5])| {
+        let (smallest, best) = (plan(tiling.1, [1, 4], false), plan(tiling.1, [2, 16], true));
+        smallest.check(sm, &meetings).ok()?;
+        Some((least(&best, multiprocessors, smallest.resident()), tiling))
+    };
+    let mut tilings: Vec<_> = tilings(problem, &columns).into_iter().enumerate().filter_map(bounded).collect();
     tilings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
 
     let mut kept = Kept { fastest: Vec::with_capacity(2 * RANKED), last: f64::INFINITY };

@@ -1,0 +1,192 @@
+//! How a convolution's configuration is chosen: how long that takes, how good it is, and what timing the three best adds.
+
+use crate::Result;
+use crate::clock::median;
+use crate::convolutions::{Convolution, convolutions};
+use crate::machine;
+use crate::report::{Report, Row};
+use crate::session::Session;
+use crate::shapes::params;
+use crate::suites::Lacks;
+use crate::tuning::plan::{Choice, Group, List};
+use crate::tuning::timing::{C, H, K, N, R, S, W, repeated, time};
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+use tilewright_expr::f16;
+use tilewright_ops::Tensor;
+use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
+use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, conv2d_into, refined_grad_weight, refined_rows};
+use tilewright_perf::dataset::{self, Named};
+use tilewright_perf::evaluation::Regret;
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models, Work};
+
+/// Layers that are chosen for: the table, and the first two of the others.
+const LAYERS: usize = 12;
+/// Layers of which the refined choice is timed.
+const REFINED: usize = 4;
+/// What an H200's multiprocessor has, for which choices are made where there is no GPU.
+const H200: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+
+fn layers() -> Result<Vec<Convolution>> {
+    let mut all = convolutions()?;
+    // The table comes first; the order of the rest stays.
+    all.sort_by_key(|it| !it.sets.iter().any(|set| set == "table"));
+    all.truncate(LAYERS);
+    Ok(all)
+}
+
+/// Measures a case that needs no GPU: `ranking`, `regret`.
+pub fn on_host(case: &str, quick: bool, report: &mut Report) -> Result<Option<Lacks>> {
+    match case {
+        "ranking" => ranking(quick, report).map(|()| None),
+        "regret" => regret(report),
+        other => Err(format!("no case `{other}`").into()),
+    }
+}
+
+/// Measures a case that needs a GPU: `cached`, `refined`.
+pub fn on_gpu(session: &Session, case: &str, report: &mut Report) -> Result<()> {
+    match case {
+        "cached" => cached(session, report),
+        "refined" => refined(session, report),
+        other => Err(format!("no case `{other}`").into()),
+    }
+}
+
+/// On a machine with a GPU the report is that of the GPU.
+fn here(row: &mut Row) {
+    (row.device, row.driver) = (machine::cpu(), None);
+}
+
+/// Microseconds of a first choice, on one core.
+fn ranking(quick: bool, report: &mut Report) -> Result<()> {
+    let (models, device) = (Models::shipped()?, DeviceFacts::h200());
+    for layer in layers()? {
+        for pass in Pass::ALL {
+            let choose = || match pass {
+                Pass::GradWeight => drop(black_box(WeightOperation::chosen(&models, &layer.problem, H200, &device))),
+                _ => drop(black_box(RowOperation::chosen(&models, &layer.problem, pass, H200, &device))),
+            };
+            choose();
+            let once = |_| {
+                let begin = Instant::now();
+                choose();
+                begin.elapsed().as_secs_f64() * 1e6
+            };
+            let us = median((0..if quick { 3 } else { 31 }).map(once).collect());
+            here(report.add("config", "ranking", &format!("{}/{}_host_us", layer.case, name(pass)), us, "us"));
+        }
+    }
+    Ok(())
+}
+
+fn name(pass: Pass) -> &'static str {
+    match pass {
+        Pass::Forward => "forward",
+        Pass::GradInput => "grad_input",
+        Pass::GradWeight => "grad_weight",
+    }
+}
+
+/// By how much what is chosen among the configurations that were measured is slower than the best of them, of shapes that the model
+/// has never seen. Needs the data sets, beside the source.
+fn regret(report: &mut Report) -> Result<Option<Lacks>> {
+    let operations: [&dyn Operation; 2] = [&RowOperation, &WeightOperation];
+    let mut found = false;
+    for operation in operations {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/perf/data");
+        let rows = dataset::read(&data.join(List::HeldOut.file(operation.name())))?;
+        if rows.is_empty() {
+            continue;
+        }
+        found = true;
+        let (problems, measured, predicted) = predicted(operation, &rows)?;
+        for (top, choice) in [(1, "first"), (3, "best_of_3")] {
+            let regret = Regret::of_top(top, &problems, &measured, &predicted)?;
+            for (what, part) in
+                [("geometric_mean", regret.geometric_mean), ("90th", regret.ninetieth), ("worst", regret.worst)]
+            {
+                let metric = format!("{}/{choice}_{what}", operation.name());
+                let row = report.add("config", "regret", &metric, 100.0 * part, "%");
+                (row.device, row.driver) = (rows[0].device.clone(), None);
+            }
+        }
+    }
+    Ok((!found).then_some("the data sets of held-out shapes"))
+}
+
+/// The number of each row's problem, its time, and the time that the choice goes by.
+fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<(Vec<u32>, Vec<f32>, Vec<f32>)> {
+    let (models, device) = (Models::shipped()?, DeviceFacts::h200());
+    let model = models.nearest(operation.name(), device.architecture)?;
+    let mut known: Vec<&Named> = Vec::new();
+    let (mut problems, mut predicted) = (Vec::new(), Vec::new());
+    for row in rows {
+        let number = known.iter().position(|problem| **problem == row.problem).unwrap_or_else(|| {
+            known.push(&row.problem);
+            known.len() - 1
+        });
+        problems.push(number as u32);
+        let work: Work = operation.work(&row.problem, &row.configuration, &device)?;
+        let (problem, _) = RowOperation::of_problem(&row.problem)?;
+        predicted.push(match by_copy_engine(&problem) {
+            true => model.rank(&device, 1, |_| work)?.best().microseconds,
+            false => work.expected_us,
+        });
+    }
+    Ok((problems, rows.iter().map(|row| row.median_us).collect(), predicted))
+}
+
+/// Whether pixels are whole units of the copy engine; where they are not, no model is asked.
+fn by_copy_engine(problem: &Problem) -> bool {
+    (problem.channels() * problem.precision.bytes()).is_multiple_of(16)
+}
+
+/// Host time of a call whose choice is known.
+fn cached(session: &Session, report: &mut Report) -> Result<()> {
+    let layer = layers()?.swap_remove(0);
+    let device = &session.device;
+    let x: Tensor<f16, (N, H, W, C)> = repeated(layer.problem.input_extents(), f16::from_f32)?.to(device)?;
+    let w: Tensor<f16, (K, R, S, C)> = repeated(layer.problem.weight_extents(), f16::from_f32)?.to(device)?;
+    let mut y = Tensor::<f16, (N, H, W, K)>::zeros(layer.problem.output_extents(), device)?;
+    for (config, metric) in [(Config::auto(), "call_host_us"), (Config::refined(), "refined_call_host_us")] {
+        let params = params(&layer.problem).config(config);
+        let us = session.clock.host_us(&mut |_| Ok(conv2d_into(&mut y, &x, &w, &params)?))?;
+        report.add("config", "cached", metric, us, "us");
+    }
+    Ok(())
+}
+
+/// Device time of the chosen configuration and of the refined one, in turns, from operands that L2 does not hold.
+fn refined(session: &Session, report: &mut Report) -> Result<()> {
+    let gpu = &session.gpu;
+    for layer in layers()?.into_iter().take(REFINED) {
+        for pass in Pass::ALL {
+            let problem = layer.problem;
+            let begin = Instant::now();
+            let (chosen, refined) = match pass {
+                Pass::GradWeight => (
+                    Choice::Weights(chosen_grad_weight(gpu, &problem)),
+                    Choice::Weights(refined_grad_weight(gpu, &problem)),
+                ),
+                _ => (Choice::Rows(chosen_rows(gpu, &problem, pass)), Choice::Rows(refined_rows(gpu, &problem, pass))),
+            };
+            let once_ms = begin.elapsed().as_secs_f64() * 1e3;
+            let mut configs = vec![chosen];
+            configs.extend((refined != chosen).then_some(refined));
+            let group = Group { problem, pass, estimated: chosen, configs };
+            let timed = time(session, &group, &group.configs)?;
+            let us = |config: Choice| timed.iter().find(|it| it.config == config).map(|it| f64::from(it.median_us));
+            let (Some(chosen), Some(refined)) = (us(chosen), us(refined)) else {
+                return Err(format!("{}: a configuration does not run", group.name()).into());
+            };
+            let metric = |what: &str| format!("{}/{}_{what}", layer.case, name(pass));
+            report.add("config", "refined", &metric("chosen_device_us"), chosen, "us");
+            report.add("config", "refined", &metric("device_us"), refined, "us");
+            report.add("config", "refined", &metric("once_ms"), once_ms, "ms");
+        }
+    }
+    Ok(())
+}
