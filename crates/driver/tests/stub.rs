@@ -38,7 +38,7 @@ const BODIES: [(&str, &str); 16] = [
     ("cuFuncGetAttribute", "(int* v, int a, void* f) { *v = 24; return RESULT; }"),
 ];
 
-/// What newer drivers have. A tensor map here holds what it was made from.
+/// What newer drivers have, with [`TENSOR_MAPS`].
 const OPTIONAL: &str = "
 int cuFuncGetParamInfo(void* f, unsigned long i, unsigned long* at, unsigned long* n) {
     int two = f == (void*)96;
@@ -46,6 +46,10 @@ int cuFuncGetParamInfo(void* f, unsigned long i, unsigned long* at, unsigned lon
     *n = two ? 4 + 4 * i : 16;
     return i > two ? 1 : 0;
 }
+";
+
+/// A tensor map here holds what it was made from.
+const TENSOR_MAPS: &str = "
 int cuTensorMapEncodeTiled(unsigned long long* map, unsigned type, unsigned rank, void* base, const unsigned long long* sizes,
                            const unsigned long long* strides, const unsigned* box, const unsigned* steps, unsigned interleave,
                            unsigned swizzle, unsigned l2, unsigned fill) {
@@ -60,7 +64,7 @@ int cuTensorMapEncodeTiled(unsigned long long* map, unsigned type, unsigned rank
 #[allow(dead_code, reason = "other packages use the working one alone")]
 pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str]) -> Option<PathBuf> {
     let text = answers(version, result, |symbol| !missing.contains(&symbol));
-    library(folder, "libcuda.so.1", &(text + OPTIONAL))
+    library(folder, "libcuda.so.1", &(text + OPTIONAL + TENSOR_MAPS))
 }
 
 /// A driver with memory, and a compiler that takes any text: what `TILEWRIGHT_LIBCUDA` and `TILEWRIGHT_CUDA` are to name. With
@@ -68,7 +72,7 @@ pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str])
 pub(crate) fn working(folder: &Path) -> Option<[PathBuf; 2]> {
     let own = include_str!("stub/working.c");
     let text = answers(12_040, 0, |symbol| !own.contains(&format!("int {symbol}(")));
-    let driver = library(folder, "libcuda.so.1", &(text + own))?;
+    let driver = library(folder, "libcuda.so.1", &(text + TENSOR_MAPS + own))?;
     Some([driver, library(folder, "libnvrtc.so.12", include_str!("stub/compiler.c"))?])
 }
 

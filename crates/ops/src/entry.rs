@@ -13,40 +13,46 @@ use tilewright_expr::dtype::{HostSlice, HostSliceMut};
 use tilewright_expr::eval::HostKernel;
 
 /// What is known about calls, by their signature.
-#[derive(Default)]
-pub(crate) struct Entries {
-    known: RwLock<Known>,
+pub(crate) struct Entries<E = Entry> {
+    known: RwLock<Known<E>>,
     /// The number of the entry that was found last: mostly that of the next call too.
     last: AtomicUsize,
 }
 
-#[derive(Default)]
-struct Known {
-    entries: Vec<Arc<Entry>>,
+struct Known<E> {
+    /// Each with its key.
+    entries: Vec<(Box<[u64]>, Arc<E>)>,
     /// Numbers of entries, by the signature's hash.
     numbers: HashMap<u64, Vec<usize>>,
 }
 
-impl Entries {
+impl<E> Default for Entries<E> {
+    fn default() -> Self {
+        let known = RwLock::new(Known { entries: Vec::new(), numbers: HashMap::new() });
+        Entries { known, last: AtomicUsize::new(0) }
+    }
+}
+
+impl<E> Entries<E> {
     /// The entry of this signature.
-    pub(crate) fn find(&self, signature: &Signature<'_>) -> Option<Arc<Entry>> {
+    pub(crate) fn find(&self, signature: &Signature<'_>) -> Option<Arc<E>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let last = known.entries.get(self.last.load(Ordering::Relaxed));
-        if let Some(entry) = last.filter(|e| signature.is(&e.key)) {
+        if let Some((_, entry)) = last.filter(|(key, _)| signature.is(key)) {
             return Some(entry.clone());
         }
         let numbers = known.numbers.get(&signature.hash())?;
-        let number = *numbers.iter().find(|n| signature.is(&known.entries[**n].key))?;
+        let number = *numbers.iter().find(|n| signature.is(&known.entries[**n].0))?;
         self.last.store(number, Ordering::Relaxed);
-        Some(known.entries[number].clone())
+        Some(known.entries[number].1.clone())
     }
 
     /// Keeps a new entry.
-    pub(crate) fn keep(&self, signature: &Signature<'_>, entry: Entry) -> Arc<Entry> {
+    pub(crate) fn keep(&self, signature: &Signature<'_>, entry: E) -> Arc<E> {
         let entry = Arc::new(entry);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let number = known.entries.len();
-        known.entries.push(entry.clone());
+        known.entries.push((signature.key(), entry.clone()));
         known.numbers.entry(signature.hash()).or_default().push(number);
         entry
     }
@@ -54,7 +60,6 @@ impl Entries {
 
 /// What is known about calls of one signature.
 pub(crate) struct Entry {
-    pub(crate) key: Box<[u64]>,
     pub(crate) outputs: Vec<Vec<i64>>,
     /// Host operands with boxes, and the size of what they crop.
     pub(crate) limits: Vec<(u16, Bounds)>,

@@ -5,6 +5,7 @@ use crate::device::{Device, Gpu};
 use crate::entry::{Entries, Entry, Run};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
+use crate::inlined::Functions;
 use crate::kernel::{Built, Launch, Unbuilt};
 use crate::launches::{Known, LaunchKind};
 use crate::manifest::recorder;
@@ -95,6 +96,7 @@ pub(crate) struct Core {
     fresh: Option<Graph>,
     name: String,
     entries: Entries,
+    functions: Functions,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
     /// The keys of kernels that are built in the background.
     under_way: Mutex<HashSet<Vec<u64>>>,
@@ -115,6 +117,7 @@ impl Core {
             graph,
             name: name.to_string(),
             entries: Entries::default(),
+            functions: Functions::default(),
             built: Mutex::default(),
             under_way: Mutex::default(),
             last: Mutex::default(),
@@ -123,6 +126,11 @@ impl Core {
 
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// What is kept of the expression inside of kernels that are written by hand.
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -238,7 +246,7 @@ impl Core {
                 Run::Gpu(Box::new([fill, main]))
             }
         };
-        let entry = Entry { key: signature.key(), outputs, limits: binding.limits()?, run };
+        let entry = Entry { outputs, limits: binding.limits()?, run };
         // Results whose size is that of the boxes are planned anew on every call: the boxes' values are not in the key. So are calls
         // whose best kernel is still being built.
         let keep = settled && !binding.sized_by_boxes();

@@ -9,6 +9,7 @@ mod error;
 mod feed;
 mod frame;
 mod fused;
+mod inlined;
 mod interface;
 mod kernel;
 mod launches;

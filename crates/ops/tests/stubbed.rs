@@ -5,13 +5,17 @@ use crate::allocations;
 use crate::support::{Random, skip};
 use std::path::PathBuf;
 use std::process::Command;
-use tilewright_dims::dims;
+use tilewright_dims::{Dims, dims};
 use tilewright_driver::argument::Given;
 use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
-use tilewright_expr::In;
+use tilewright_expr::{In, f16};
+use tilewright_ops::conv::{
+    Conv2d, conv2d, conv2d_grad_input_into, conv2d_grad_input_with, conv2d_grad_input_with_into,
+    conv2d_grad_input_with_workspace, conv2d_into, conv2d_with, conv2d_with_into, conv2d_with_workspace,
+};
 use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
 
-dims! { Y, X }
+dims! { Y, X, N, H, W, C, K, R, S }
 
 const CHILD: &str = "TILEWRIGHT_STUBBED";
 
@@ -64,6 +68,7 @@ fn child() {
         return assert_eq!(toolkit::attempted(), what == "compiles");
     }
     host_allocations(&device);
+    convolutions(&device);
     expressions_in_turns(&device);
     device_memory(&device);
     out_of_memory(&device);
@@ -98,6 +103,54 @@ fn host_allocations(device: &Device) {
         let launches = record(&mut **way);
         assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Call], "{name}");
     }
+}
+
+type Sums = (N, H, W, K);
+
+fn ones<L: Dims>(device: &Device) -> Tensor<f16, L> {
+    Tensor::from_vec([2, 9, 16, 16], vec![f16::ONE; 4608]).unwrap().to(device).unwrap()
+}
+
+/// As [`host_allocations`], of convolutions with and without an expression behind them.
+fn convolutions(device: &Device) {
+    let on = |len: usize| Tensor::<f32, (K,)>::from_vec([len], vec![1.0; len]).unwrap().to(device).unwrap();
+    let [x, mut dx, mut dx_with, before] = [0; 4].map(|_| ones::<(N, H, W, C)>(device));
+    let [dy, mut y, mut y_with, others] = [0; 4].map(|_| ones::<Sums>(device));
+    let w = Tensor::<f16, (K, R, S, C)>::from_vec([16, 3, 3, 8], vec![f16::ONE; 1152]).unwrap().to(device).unwrap();
+    let (bias, scale) = (on(16), on(16));
+    let params = Conv2d::new().padding(1).bias(&bias);
+    let scaled = fuse(|sum: In<f32, Sums>, other: In<f16, Sums>, scale: In<f32, (K,)>, by: In<f32, ()>| {
+        ((sum + other.to::<f32>()) * scale * by).to::<f16>().store::<Sums>()
+    });
+    let relu = fuse(|dx: In<f32, (N, H, W, C)>, before: In<f16, (N, H, W, C)>| {
+        before.to::<f32>().gt(0.0).select(dx, 0.0).to::<f16>().store::<(N, H, W, C)>()
+    });
+    let beside = |by: f32| (&others, &scale, by);
+    let mut ways: [(&str, usize, &mut dyn FnMut()); 7] = [
+        ("conv2d", 1, &mut || drop(conv2d(&x, &w, &params).unwrap())),
+        ("conv2d_into", 0, &mut || conv2d_into(&mut y, &x, &w, &params).unwrap()),
+        ("conv2d_with", 1, &mut || drop(conv2d_with(&x, &w, &params, &scaled, beside(2.0)).unwrap())),
+        ("conv2d_with_into", 0, &mut || {
+            conv2d_with_into(&mut y_with, &x, &w, &params, &scaled, beside(3.0)).unwrap();
+        }),
+        ("conv2d_grad_input_into", 0, &mut || conv2d_grad_input_into(&mut dx, &dy, &w, &params).unwrap()),
+        ("conv2d_grad_input_with", 1, &mut || {
+            drop(conv2d_grad_input_with(&dy, &w, [9, 16], &params, &relu, (&before,)).unwrap());
+        }),
+        ("conv2d_grad_input_with_into", 0, &mut || {
+            conv2d_grad_input_with_into(&mut dx_with, &dy, &w, [9, 16], &params, &relu, (&before,)).unwrap();
+        }),
+    ];
+    for (name, expected, way) in &mut ways {
+        (0..3).for_each(|_| way());
+        assert_eq!(allocations::during(|| (0..100).for_each(|_| way())), 100 * *expected, "{name}");
+        let launches = record(&mut **way);
+        assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Call], "{name}");
+    }
+    // What is read as it lies, and what goes through the kernel.
+    assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, beside(1.0)).unwrap(), 0);
+    assert_eq!(conv2d_with_workspace(&x.reverse::<H>(), &w, &params, &scaled, beside(1.0)).unwrap(), 2 * x.len());
+    assert_eq!(conv2d_grad_input_with_workspace(&dy, &w, [9, 16], &params, &relu, (&before,)).unwrap(), 0);
 }
 
 /// Expressions that begin alike, one after the other in any order, find their kernels without building a graph.

@@ -8,6 +8,9 @@ use tilewright_headers::tensor_map::{Element, Swizzle, TensorMap as Description}
 use super::{Context, Driver};
 use crate::Error;
 
+/// The most dimensions of a map.
+const MOST_DIMENSIONS: usize = 5;
+
 /// `cuTensorMapEncodeTiled`, its enums as the integers that they are.
 pub(crate) type EncodeTiled = unsafe extern "C" fn(
     *mut CUtensorMap,
@@ -81,8 +84,9 @@ pub(crate) fn encode_tiled(context: &Context, map: &Description, address: u64) -
     let driver = context.bind()?;
     let (Some(encode), Some(element)) = (driver.encodes_tiled(), data_type(map.element())) else { return Ok(None) };
     let mut encoded = CUtensorMap { opaque: [0; 16] };
-    // One entry at least, so that a list without strides is not a null pointer.
-    let strides: Vec<u64> = map.strides().iter().copied().chain([0]).collect();
+    // As many entries as there can be, so that a list without strides is not a null pointer.
+    let mut strides = [0u64; MOST_DIMENSIONS];
+    strides.iter_mut().zip(map.strides()).for_each(|(to, stride)| *to = *stride);
     // SAFETY: each list has as many entries as the rank asks for (`Description::new`), and lives until the call returns; the map is
     // aligned as its type is.
     let code = unsafe {

@@ -1,16 +1,19 @@
 //! A pass, where its tensors are: on the CPU or on a GPU.
 
 use super::config::Config;
-use super::dense::{Quad, dense, dense_mut, lies_dense};
+use super::dense::{DenseMut, Quad, dense, lies_dense};
 use super::element::Convolved;
-use super::epilogue::Epilogue;
 use super::problem::{Pass, Precision, Problem};
 use super::{gpu, host, weight_gpu};
 use crate::device::Gpu;
 use crate::error::Error;
+use crate::inlined::Filled;
 use crate::launches::{Known, LaunchKind, launched};
 use crate::tensor::{Item, Tensor};
 use tilewright_dims::Dims;
+
+/// What a forward pass, or an input's gradient, reads: tensors without gaps, and a bias, which a gradient has none of.
+pub(super) type Operands<'a, T> = ([&'a Tensor<T, Quad>; 2], Option<&'a Tensor<f32, Quad>>);
 
 /// A pass to compute.
 #[derive(Clone, Copy)]
@@ -27,9 +30,9 @@ impl Call<'_> {
         self,
         [x, w]: [&Tensor<T, Quad>; 2],
         bias: Option<&Tensor<f32, Quad>>,
-        y: &mut Tensor<T, Quad>,
+        y: DenseMut<'_, T>,
     ) -> Result<(), Error> {
-        let (x, w, bias, y) = (dense(x), dense(w), bias.map(dense), dense_mut(y)?);
+        let (x, w, bias) = (dense(x), dense(w), bias.map(dense));
         if let Some(gpu) = self.gpu.filter(|_| self.problem.images > 0) {
             return gpu::forward(gpu, self.problem, self.config, (x, w), bias, y);
         }
@@ -40,44 +43,44 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// As [`Call::forward`], the sums unrounded.
-    pub(super) fn sums<T: Convolved, L: Dims>(
+    /// The sums of a forward pass, with their bias, or of an input's gradient, unrounded.
+    pub(super) fn sums<T: Convolved>(
         self,
-        [x, w]: [&Tensor<T, Quad>; 2],
-        bias: Option<&Tensor<f32, Quad>>,
-        y: &mut Tensor<f32, L>,
+        pass: Pass,
+        (operands, bias): Operands<'_, T>,
+        y: DenseMut<'_, f32>,
     ) -> Result<(), Error> {
         if self.gpu.is_some() && self.problem.images > 0 {
-            return self.finished([x, w], bias, y, (Precision::F32, None));
+            return self.finished(pass, (operands, bias), y, (Precision::F32, None));
         }
-        let (x, w, bias, y) = (dense(x), dense(w), bias.map(dense), dense_mut(y)?);
-        if let (Some(x), Some(w), Some(y)) = (x.host(), w.host(), y.host()) {
-            T::sums_of(self.problem, [x, w], bias.and_then(|b| b.host()), y);
-            on_host(Pass::Forward);
+        let ([a, w], bias) = (operands.map(dense), bias.map(dense));
+        if let (Some(a), Some(w), Some(y)) = (a.host(), w.host(), y.host()) {
+            T::sums_of((pass, self.problem), [a, w], bias.and_then(|b| b.host()), y);
+            on_host(pass);
         }
         Ok(())
     }
 
-    /// As [`Call::forward`] on a GPU: what an expression makes of the sums, or the sums, as elements of the named type.
-    pub(super) fn finished<T: Convolved, U: Item, L: Dims>(
+    /// As [`Call::sums`] on a GPU: what an expression makes of the sums, or the sums, as elements of the named type.
+    pub(super) fn finished<T: Convolved, U: Item>(
         self,
-        [x, w]: [&Tensor<T, Quad>; 2],
-        bias: Option<&Tensor<f32, Quad>>,
-        y: &mut Tensor<U, L>,
-        finish: (Precision, Option<&Epilogue<'_>>),
+        pass: Pass,
+        ([a, w], bias): Operands<'_, T>,
+        y: DenseMut<'_, U>,
+        finish: (Precision, Option<Filled<'_>>),
     ) -> Result<(), Error> {
-        let (x, w, bias, y) = (dense(x), dense(w), bias.map(dense), dense_mut(y)?);
         let Some(gpu) = self.gpu else { return Ok(()) };
-        gpu::finished((gpu, self.problem, self.config), (x, w), bias, y, finish)
+        let operands = (dense(a), dense(w));
+        gpu::finished((gpu, pass, self.problem, self.config), operands, bias.map(dense), y, finish)
     }
 
     /// The input's gradient from the result's and the weights.
     pub(super) fn grad_input<T: Convolved>(
         self,
         [dy, w]: [&Tensor<T, Quad>; 2],
-        dx: &mut Tensor<T, Quad>,
+        dx: DenseMut<'_, T>,
     ) -> Result<(), Error> {
-        let (dy, w, dx) = (dense(dy), dense(w), dense_mut(dx)?);
+        let (dy, w) = (dense(dy), dense(w));
         if let Some(gpu) = self.gpu.filter(|_| self.problem.images > 0) {
             return gpu::grad_input(gpu, self.problem, self.config, (dy, w), dx);
         }
@@ -88,16 +91,13 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The weights' gradient from the input and the result's gradient.
+    /// The weights' gradient from the input and the result's gradient, of at least one image.
     pub(super) fn grad_weight<T: Convolved>(
         self,
         [x, dy]: [&Tensor<T, Quad>; 2],
-        dw: &mut Tensor<f32, Quad>,
+        dw: DenseMut<'_, f32>,
     ) -> Result<(), Error> {
-        if self.problem.images == 0 {
-            return dw.write(&vec![0.0; dw.len()]);
-        }
-        let (x, dy, dw) = (dense(x), dense(dy), dense_mut(dw)?);
+        let (x, dy) = (dense(x), dense(dy));
         if let Some(gpu) = self.gpu {
             return weight_gpu::grad_weight(gpu, self.problem, self.config, (x, dy), dw);
         }

@@ -103,8 +103,8 @@ pub(super) fn dense_mut<T: Item, L: Dims>(tensor: &mut Tensor<T, L>) -> Result<D
 
 /// The sizes of a tensor with four dimensions.
 pub(super) fn sizes<T: Item, L: Dims>(tensor: &Tensor<T, L>) -> [usize; 4] {
-    let extents = tensor.extents();
-    std::array::from_fn(|i| extents.get(i).copied().unwrap_or(1))
+    let (_, axes, _) = tensor.parts();
+    std::array::from_fn(|i| axes.as_slice().get(i).map_or(1, |axis| axis.extent as usize))
 }
 
 /// Whether kernels can take the tensor as it lies.
@@ -142,27 +142,26 @@ pub(super) fn one_place(devices: &[Device]) -> Result<Option<&Gpu>, Error> {
     Ok(first.as_gpu())
 }
 
-/// Runs `write` on the tensor by position. A tensor with gaps gets a copy of what `write` has written into one without.
+/// Runs `write` on the tensor's memory. A tensor with gaps gets a copy of what `write` has written into one without.
 pub(super) fn write_packed<T: Convolved, L: Dims>(
     tensor: &mut Tensor<T, L>,
-    write: impl FnOnce(&mut Tensor<T, Quad>) -> Result<(), Error>,
+    write: impl FnOnce(DenseMut<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    if lies_dense(tensor) {
+        return write(dense_mut(tensor)?);
+    }
     let nothing = Tensor::result(&[0; 4], None)?;
     let mut by_position = std::mem::replace(tensor, nothing).renamed::<Quad>();
-    let written = write_any(&mut by_position, write);
+    let written = write_with_gaps(&mut by_position, write);
     *tensor = by_position.renamed();
     written
 }
 
-fn write_any<T: Convolved>(
+fn write_with_gaps<T: Convolved>(
     tensor: &mut Tensor<T, Quad>,
-    write: impl FnOnce(&mut Tensor<T, Quad>) -> Result<(), Error>,
+    write: impl FnOnce(DenseMut<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    if lies_dense(tensor) {
-        return write(tensor);
-    }
-    let extents: Vec<i64> = tensor.extents().iter().map(|e| *e as i64).collect();
-    let mut without_gaps = Tensor::result(&extents, tensor.device().as_gpu())?;
-    write(&mut without_gaps)?;
+    let mut without_gaps = Tensor::<T, Quad>::result(&sizes(tensor).map(|e| e as i64), tensor.device().as_gpu())?;
+    write(dense_mut(&mut without_gaps)?)?;
     T::copies().call_into(tensor, &without_gaps)
 }

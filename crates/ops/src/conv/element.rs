@@ -2,7 +2,7 @@
 
 use super::dense::Quad;
 use super::host;
-use super::problem::{Precision, Problem};
+use super::problem::{Pass, Precision, Problem};
 use crate::fused::{Fused, fuse};
 use crate::tensor::Item;
 use half::slice::HalfFloatSliceExt;
@@ -27,7 +27,7 @@ pub trait Convolved: Item + sealed::Host {
 
 pub(crate) mod sealed {
     use super::{Copies, Sums};
-    use crate::conv::problem::Problem;
+    use crate::conv::problem::{Pass, Problem};
 
     /// What the CPU asks of elements.
     pub trait Host: Sized + 'static {
@@ -38,7 +38,7 @@ pub(crate) mod sealed {
         /// [`host::forward`](crate::conv::host::forward), compiled where this crate is and not where it is called.
         fn forward(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [Self]);
         /// [`host::sums`](crate::conv::host::sums), likewise.
-        fn sums_of(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [f32]);
+        fn sums_of(of: (Pass, &Problem), operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [f32]);
         /// [`host::grad_input`](crate::conv::host::grad_input), likewise.
         fn grad_input(problem: &Problem, operands: [&[Self]; 2], dx: &mut [Self]);
         /// [`host::grad_weight`](crate::conv::host::grad_weight), likewise.
@@ -70,8 +70,8 @@ macro_rules! element {
                 host::forward(problem, operands, bias, y);
             }
 
-            fn sums_of(problem: &Problem, operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [f32]) {
-                host::sums(problem, operands, bias, y);
+            fn sums_of(of: (Pass, &Problem), operands: [&[Self]; 2], bias: Option<&[f32]>, y: &mut [f32]) {
+                host::sums(of, operands, bias, y);
             }
 
             fn grad_input(problem: &Problem, operands: [&[Self]; 2], dx: &mut [Self]) {

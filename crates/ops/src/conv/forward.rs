@@ -52,8 +52,7 @@ where
     let problem = problem(x, w, params)?;
     problem.check_result("the result", sizes(y), &names::<N, H, W, C, K, R, S>())?;
     let bias = params.bias.tensor();
-    let mut devices = vec![x.device(), w.device(), y.device()];
-    devices.extend(bias.map(Tensor::device));
+    let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
     let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
     let (x, w, bias) = (packed(x)?, packed(w)?, bias.map(packed).transpose()?);
     write_packed(y, |y| call.forward([&x, &w], bias.as_ref(), y))

@@ -1,40 +1,35 @@
-//! The forward pass with an expression behind it.
+//! Passes with an expression behind them.
 #![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
-use super::compute::Call;
+use super::behind::Behind;
+use super::compute::{Call, copy_bytes};
 use super::dense::{one_place, packed};
 use super::element::Convolved;
-use super::epilogue::Epilogue;
 use super::forward::problem;
+use super::gradients::of_grad_input;
 use super::params::{Bias, Conv2d};
-use super::problem::Precision;
-use crate::device::{Device, Gpu};
+use super::problem::Pass;
 use crate::error::Error;
-use crate::feed::{Feeds, Operand, of_tensor};
-use crate::fused::{Core, Fused};
+use crate::feed::{Feeds, Operand};
+use crate::fused::Fused;
 use crate::tensor::{Item, Tensor};
-use std::sync::Arc;
+use std::marker::PhantomData;
 use tilewright_dims::{Dim, Dims};
-use tilewright_expr::bind::View;
-use tilewright_expr::emit::{Caller, Inline};
-use tilewright_expr::{DType, Expr, Out};
-
-/// Bytes of a kernel's parameters for an expression's operands in host memory.
-const ROOM: usize = 256;
+use tilewright_expr::{Expr, Out};
 
 /// What an expression takes beside the sums: a tuple of what [`Fused::call`] takes, `()` if that is all.
 ///
 /// `A` are the operands of the expression, of which sums over `S` are the first.
 pub trait Beside<S, A> {
-    /// The operands, in their order.
-    fn operands(&self) -> Vec<Operand<'_>>;
+    /// Does `work` with all operands in their order, of which `sums` are the first.
+    fn behind<R>(&self, sums: Operand<'_>, work: impl FnOnce(&[Operand<'_>]) -> R) -> R;
 }
 
 macro_rules! beside {
     ($($T:ident $S:ident $F:ident $i:tt),*) => {
         impl<SUM, $($T, $S, $F: Feeds<Expr<$T, $S>>),*> Beside<SUM, (Expr<f32, SUM>, $(Expr<$T, $S>,)*)> for ($($F,)*) {
-            fn operands(&self) -> Vec<Operand<'_>> {
-                vec![$(self.$i.operand()),*]
+            fn behind<R>(&self, sums: Operand<'_>, work: impl FnOnce(&[Operand<'_>]) -> R) -> R {
+                work(&[sums, $(self.$i.operand()),*])
             }
         }
     };
@@ -98,66 +93,202 @@ where
     B: Bias<K>,
     P: Beside<<(N, H, W, K) as Dims>::Set, A>,
 {
-    let problem = problem(x, w, params)?;
-    let bias = params.bias.tensor();
-    let mut devices = vec![x.device(), w.device()];
-    devices.extend(bias.map(Tensor::device));
-    let gpu = one_place(&devices)?;
-    let call = Call { problem: &problem, config: params.config, gpu };
+    let (problem, bias) = (problem(x, w, params)?, params.bias.tensor());
+    let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
     let (x, w, bias) = (packed(x)?, packed(w)?, bias.map(packed).transpose()?);
-    let others = beside.operands();
-    let extents = problem.output_extents().map(|e| e as i64);
-    together(gpu, epilogue.core(), &others)?;
-    let in_order = L::IDS == <(N, H, W, K)>::IDS;
-    if let (Some(gpu), Some(written)) = (gpu.filter(|_| problem.images > 0 && in_order), written::<U>()) {
-        let points: [_; 4] = std::array::from_fn(|i| (L::IDS[i], L::NAMES[i], extents[i]));
-        if let Some(function) = inlined(epilogue.core(), beside.operands(), &points)? {
-            let mut y = Tensor::<U, L>::result(&extents, Some(gpu))?;
-            call.finished([&x, &w], bias.as_ref(), &mut y, (written, Some(&function)))?;
-            return Ok(y);
-        }
-    }
-    let mut sums = Tensor::<f32, (N, H, W, K)>::result(&extents, gpu)?;
-    call.sums([&x, &w], bias.as_ref(), &mut sums)?;
-    let operands: Vec<Operand<'_>> = std::iter::once(of_tensor(&sums)).chain(others).collect();
-    epilogue.core().call::<Out<U, L>>(&operands, None)
+    behind.made(([&x, &w], bias.as_ref()), &beside)
 }
 
-/// What the kernel can write as elements of `U`.
-fn written<U: Item>() -> Option<Precision> {
-    match (U::DTYPE, U::COMPONENTS) {
-        (DType::F16, 1) => Some(Precision::F16),
-        (DType::BF16, 1) => Some(Precision::Bf16),
-        (DType::F32, 1) => Some(Precision::F32),
-        _ => None,
-    }
+/// [`conv2d_with`] into `y`, which has the sizes and any layout of what `epilogue` stores, and shares its memory with nothing. Where
+/// `y` has gaps, sums go through memory.
+pub fn conv2d_with_into<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+    y: &mut Tensor<U, L>,
+    x: &Tensor<T, (N, H, W, C)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+    epilogue: &Fused<A, Out<U, L>>,
+    beside: P,
+) -> Result<(), Error>
+where
+    T: Convolved,
+    U: Item,
+    L: Dims,
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    (K,): Dims,
+    N: Dim,
+    H: Dim,
+    W: Dim,
+    C: Dim,
+    K: Dim,
+    R: Dim,
+    S: Dim,
+    B: Bias<K>,
+    P: Beside<<(N, H, W, K) as Dims>::Set, A>,
+{
+    let (problem, bias) = (problem(x, w, params)?, params.bias.tensor());
+    let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
+    let (x, w, bias) = (packed(x)?, packed(w)?, bias.map(packed).transpose()?);
+    behind.made_into(y, ([&x, &w], bias.as_ref()), &beside)
 }
 
-/// Refuses operands of an expression that are tensors elsewhere than the convolution's.
-fn together(gpu: Option<&Gpu>, core: &Core, others: &[Operand<'_>]) -> Result<(), Error> {
-    let place = |gpu: Option<&Gpu>| gpu.map_or(Device::Cpu, |gpu| Device::Gpu(gpu.clone())).to_string();
-    match (core.device(others, gpu)?, gpu) {
-        (Some(found), Some(gpu)) if found.same(gpu) => Ok(()),
-        (None, None) => Ok(()),
-        (found, _) => {
-            let operand = others.iter().position(|o| o.address().is_some()).map_or(0, |i| i + 1);
-            Err(Error::Devices { operand, got: place(found), expected: place(gpu) })
-        }
-    }
+/// Bytes that [`conv2d_with`] needs where its operands are, besides them and the result: copies of what is not dense, and the sums where
+/// they go through memory, as they always do on the CPU.
+pub fn conv2d_with_workspace<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+    x: &Tensor<T, (N, H, W, C)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    params: &Conv2d<B>,
+    epilogue: &Fused<A, Out<U, L>>,
+    beside: P,
+) -> Result<usize, Error>
+where
+    T: Convolved,
+    U: Item,
+    L: Dims,
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    (K,): Dims,
+    N: Dim,
+    H: Dim,
+    W: Dim,
+    C: Dim,
+    K: Dim,
+    R: Dim,
+    S: Dim,
+    B: Bias<K>,
+    P: Beside<<(N, H, W, K) as Dims>::Set, A>,
+{
+    let (problem, bias) = (problem(x, w, params)?, params.bias.tensor());
+    let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
+    let copies = copy_bytes(x) + copy_bytes(w) + bias.map_or(0, copy_bytes);
+    Ok(copies + behind.workspace::<U, L, _>(&beside)?)
 }
 
-/// The expression as a function of a place, if it is one, and what it takes has room.
-fn inlined<'a>(
-    core: &Arc<Core>,
-    others: Vec<Operand<'a>>,
-    points: &[(u64, &'static str, i64); 4],
-) -> Result<Option<Epilogue<'a>>, Error> {
-    let views: Vec<View<'_>> = others.iter().map(Operand::view).collect();
-    let lanes = if points[3].2 % 2 == 0 { 2 } else { 1 };
-    let caller = Caller { points, given: Some(0), lanes, room: ROOM };
-    match Inline::new(core.graph(), &views, &caller) {
-        Ok(inline) => Epilogue::new(core, inline, others),
-        Err(tilewright_expr::Error::Inline(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+/// What `epilogue` makes of the sums of [`conv2d_grad_input`](super::conv2d_grad_input), the derivative of the activation before, say.
+///
+/// The first operand of `epilogue` are the sums, `In<f32, (N, H, W, C)>`, unrounded; `beside` has the others. All else is as with
+/// [`conv2d_with`], over `(N, H, W, C)`.
+///
+/// ```
+/// use tilewright_dims::dims;
+/// use tilewright_expr::In;
+/// use tilewright_ops::conv::{Conv2d, conv2d_grad_input_with};
+/// use tilewright_ops::{Tensor, fuse};
+/// dims! { N, H, W, C, K, R, S }
+/// let dy = Tensor::<f32, (N, H, W, K)>::from_vec([1, 1, 2, 4], vec![1.0; 8])?;
+/// let w = Tensor::<f32, (K, R, S, C)>::from_vec([4, 1, 1, 4], vec![0.5; 16])?;
+/// // What the activation before, a ReLU, was given.
+/// let before = Tensor::<f32, (N, H, W, C)>::from_vec([1, 1, 2, 4], vec![-1.0, 2.0, -3.0, 4.0, 5.0, 6.0, -7.0, 8.0])?;
+/// let relu = fuse(|dx: In<f32, (N, H, W, C)>, before: In<f32, (N, H, W, C)>| {
+///     before.gt(0.0).select(dx, 0.0).store::<(N, H, W, C)>()
+/// });
+/// let dx = conv2d_grad_input_with(&dy, &w, [1, 2], &Conv2d::new(), &relu, (&before,))?;
+/// assert_eq!(dx.to_vec()?, [0.0, 2.0, 0.0, 2.0, 2.0, 2.0, 0.0, 2.0]);
+/// # Ok::<(), tilewright_ops::Error>(())
+/// ```
+pub fn conv2d_grad_input_with<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    input: [usize; 2],
+    params: &Conv2d<B>,
+    epilogue: &Fused<A, Out<U, L>>,
+    beside: P,
+) -> Result<Tensor<U, L>, Error>
+where
+    T: Convolved,
+    U: Item,
+    L: Dims,
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    N: Dim,
+    H: Dim,
+    W: Dim,
+    C: Dim,
+    K: Dim,
+    R: Dim,
+    S: Dim,
+    P: Beside<<(N, H, W, C) as Dims>::Set, A>,
+{
+    let problem = of_grad_input(dy, w, input, params)?;
+    let devices = [dy.device(), w.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
+    let (dy, w) = (packed(dy)?, packed(w)?);
+    behind.made(([&dy, &w], None), &beside)
+}
+
+/// [`conv2d_grad_input_with`] into `dx`, which has the sizes and any layout of what `epilogue` stores, and shares its memory with nothing.
+/// Where `dx` has gaps, sums go through memory.
+pub fn conv2d_grad_input_with_into<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+    dx: &mut Tensor<U, L>,
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    input: [usize; 2],
+    params: &Conv2d<B>,
+    epilogue: &Fused<A, Out<U, L>>,
+    beside: P,
+) -> Result<(), Error>
+where
+    T: Convolved,
+    U: Item,
+    L: Dims,
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    N: Dim,
+    H: Dim,
+    W: Dim,
+    C: Dim,
+    K: Dim,
+    R: Dim,
+    S: Dim,
+    P: Beside<<(N, H, W, C) as Dims>::Set, A>,
+{
+    let problem = of_grad_input(dy, w, input, params)?;
+    let devices = [dy.device(), w.device(), dx.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
+    let (dy, w) = (packed(dy)?, packed(w)?);
+    behind.made_into(dx, ([&dy, &w], None), &beside)
+}
+
+/// Bytes that [`conv2d_grad_input_with`] needs where its operands are, besides them and the result, as [`conv2d_with_workspace`] has them.
+pub fn conv2d_grad_input_with_workspace<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+    dy: &Tensor<T, (N, H, W, K)>,
+    w: &Tensor<T, (K, R, S, C)>,
+    input: [usize; 2],
+    params: &Conv2d<B>,
+    epilogue: &Fused<A, Out<U, L>>,
+    beside: P,
+) -> Result<usize, Error>
+where
+    T: Convolved,
+    U: Item,
+    L: Dims,
+    (N, H, W, C): Dims,
+    (K, R, S, C): Dims,
+    (N, H, W, K): Dims,
+    N: Dim,
+    H: Dim,
+    W: Dim,
+    C: Dim,
+    K: Dim,
+    R: Dim,
+    S: Dim,
+    P: Beside<<(N, H, W, C) as Dims>::Set, A>,
+{
+    let problem = of_grad_input(dy, w, input, params)?;
+    let devices = [dy.device(), w.device()];
+    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+    let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
+    Ok(copy_bytes(dy) + copy_bytes(w) + behind.workspace::<U, L, _>(&beside)?)
 }

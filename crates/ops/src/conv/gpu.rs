@@ -4,7 +4,6 @@ use super::choice::{chosen, first};
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
-use super::epilogue::{BLOCK_BYTES, EXPRESSION_AT, Epilogue, ExpressionKey};
 use super::error::ConvError;
 use super::kernel_text::KernelText;
 use super::problem::{Pass, Precision, Problem};
@@ -14,15 +13,18 @@ use super::row_timing::refined_to_write;
 use super::weight_gpu;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
+use crate::inlined::Filled;
 use crate::launches::{Known, LaunchKind, built, launched};
 use crate::manifest::recorder;
 use crate::raw;
 use crate::tensor::Item;
 use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 use tilewright_driver::{Arch, DeviceBuffer, Function, LaunchConfig, Stream, TensorMap};
+use tilewright_expr::emit::Inlined;
 use tilewright_perf::device::Rates;
 use tilewright_perf::{DeviceFacts, Models};
 
@@ -38,15 +40,15 @@ pub(super) fn forward<T: Convolved>(
     by_rows((gpu, Pass::Forward, problem, config), operands, bias, y, (T::PRECISION, None))
 }
 
-/// As [`forward`]: what an expression makes of the sums, or the sums, as elements of the named type, which is that of `U`.
+/// A forward pass, or an input's gradient: what an expression makes of the sums, or the sums, as elements of the named type, which is that of `U`.
 pub(super) fn finished<T: Convolved, U: Item>(
-    (gpu, problem, config): (&Gpu, &Problem, Config),
+    call: (&Gpu, Pass, &Problem, Config),
     operands: (Dense<'_, T>, Dense<'_, T>),
     bias: Option<Dense<'_, f32>>,
     y: DenseMut<'_, U>,
-    finish: (Precision, Option<&Epilogue<'_>>),
+    finish: (Precision, Option<Filled<'_>>),
 ) -> Result<(), Error> {
-    by_rows((gpu, Pass::Forward, problem, config), operands, bias, y, finish)
+    by_rows(call, operands, bias, y, finish)
 }
 
 /// The input's gradient from the result's and the weights.
@@ -102,7 +104,7 @@ pub(super) fn facts(gpu: &Gpu) -> DeviceFacts {
 }
 
 /// What a kernel is found by.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     device: usize,
     problem: Problem,
@@ -111,7 +113,8 @@ struct Key {
     refined: bool,
     bias: bool,
     written: Precision,
-    expression: Option<ExpressionKey>,
+    /// The number of an expression's text.
+    expression: Option<u64>,
 }
 
 /// A kernel on a GPU, but for addresses.
@@ -123,7 +126,7 @@ pub(super) struct Ready {
 static READY: LazyLock<RwLock<HashMap<Key, Arc<Ready>>>> = LazyLock::new(RwLock::default);
 
 /// The kernel of a call, and what of it was there already.
-fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<Ready>, Known), Error> {
+fn ready(gpu: &Gpu, key: &Key, function: Option<&Inlined>) -> Result<(Arc<Ready>, Known), Error> {
     if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(key) {
         return Ok((ready.clone(), Known::Call));
     }
@@ -134,11 +137,11 @@ fn ready(gpu: &Gpu, key: &Key, epilogue: Option<&Epilogue<'_>>) -> Result<(Arc<R
         None if key.refined => refined_to_write(gpu, &key.problem, key.pass, (key.written, key.bias)),
         None => chosen_to_write(gpu, &key.problem, key.pass, key.written),
     };
-    let finish = (key.written, epilogue.map(|e| &*e.inlined));
+    let finish = (key.written, function);
     let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, finish).map_err(ConvError::from)?;
     let (loaded, known) = load(gpu, kernel, pass_file(key.pass), start)?;
     let ready = Arc::new(Ready::new(loaded));
-    READY.write().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), ready.clone());
+    READY.write().unwrap_or_else(PoisonError::into_inner).insert(*key, ready.clone());
     Ok((ready, known))
 }
 
@@ -216,15 +219,20 @@ pub(super) fn pass_file(pass: Pass) -> &'static str {
 /// The parameter block of the row kernel: the maps of what is read and of what is written, addresses, and what an expression needs. It is a
 /// multiple of what maps are aligned to.
 const BLOCK_ALIGNMENT: usize = 64;
+/// Where in it what an expression needs begins: behind two maps and four addresses.
+const EXPRESSION_AT: usize = 288;
+/// Its most bytes.
+const BLOCK_BYTES: usize = 1024;
+/// Where an expression's parameters go, and how many bytes they may have.
+pub(super) const EXPRESSION: Range<usize> = EXPRESSION_AT..BLOCK_BYTES;
 
 fn by_rows<T: Convolved, U: Item>(
     (gpu, pass, problem, config): (&Gpu, Pass, &Problem, Config),
     (x, w): (Dense<'_, T>, Dense<'_, T>),
     bias: Option<Dense<'_, f32>>,
     y: DenseMut<'_, U>,
-    (written, epilogue): (Precision, Option<&Epilogue<'_>>),
+    (written, filled): (Precision, Option<Filled<'_>>),
 ) -> Result<(), Error> {
-    let expression = epilogue.map(|e| e.key.clone());
     let key = Key {
         device: gpu.ordinal(),
         problem: *problem,
@@ -233,15 +241,15 @@ fn by_rows<T: Convolved, U: Item>(
         refined: config.refined,
         bias: bias.is_some(),
         written,
-        expression,
+        expression: filled.map(|f| f.function.text.number),
     };
-    let (ready, known) = ready(gpu, &key, epilogue)?;
+    let (ready, known) = ready(gpu, &key, filled.map(|f| &f.function.text.inlined))?;
     let (Some((x, x_start)), Some((w, w_start)), Some((y, y_start))) = (x.on_gpu(), w.on_gpu(), y.on_gpu()) else {
         let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
         return Err(Error::Devices { operand: 0, got, expected });
     };
     let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
-    let shape = ready.launch(gpu.stream(), [(x, x_start), (w, w_start), (y, y_start)], bias, epilogue)?;
+    let shape = ready.launch(gpu.stream(), [(x, x_start), (w, w_start), (y, y_start)], bias, filled)?;
     launched(LaunchKind::Convolution, pass.name(), known, shape);
     Ok(())
 }
@@ -261,7 +269,7 @@ impl Ready {
         stream: &Stream,
         [x, w, y]: [Place<'_>; 3],
         bias: u64,
-        epilogue: Option<&Epilogue<'_>>,
+        filled: Option<Filled<'_>>,
     ) -> Result<[[u32; 3]; 2], Error> {
         let mut block = [0; BLOCK_BYTES];
         if let Some(read) = &self.kernel.read {
@@ -276,9 +284,9 @@ impl Ready {
             place.copy_from_slice(&address.to_ne_bytes());
         }
         let mut bytes = EXPRESSION_AT;
-        if let Some(epilogue) = epilogue {
-            bytes += epilogue.bytes();
-            epilogue.write(&mut block[..bytes]);
+        if let Some(filled) = filled {
+            bytes += filled.function.bytes();
+            filled.write(&mut block[..bytes]);
         }
         let (grid, threads) = ([self.kernel.grid, 1, 1], [self.kernel.threads, 1, 1]);
         let config = LaunchConfig {

@@ -113,6 +113,9 @@ where
     let devices = [x.device(), dy.device(), dw.device()];
     let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
     let (x, dy) = (packed(x)?, packed(dy)?);
+    if problem.images == 0 {
+        return dw.write(&vec![0.0; dw.len()]);
+    }
     write_packed(dw, |dw| call.grad_weight([&x, &dy], dw))
 }
 
@@ -165,7 +168,7 @@ where
     summed
 }
 
-fn of_grad_input<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
+pub(super) fn of_grad_input<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
     dy: &Tensor<T, (N, H, W, K)>,
     w: &Tensor<T, (K, R, S, C)>,
     [height, width]: [usize; 2],
@@ -199,7 +202,7 @@ where
 }
 
 /// Refuses a result of other sizes than these.
-fn check(what: &'static str, dims: [&'static str; 4], got: [usize; 4], expected: [usize; 4]) -> Result<(), ConvError> {
+pub(super) fn check(what: &'static str, dims: [&'static str; 4], got: [usize; 4], expected: [usize; 4]) -> Result<(), ConvError> {
     match (0..4).find(|i| got[*i] != expected[*i]) {
         Some(i) => Err(ConvError::Extent { what, dim: dims[i], got: got[i], expected: expected[i] }),
         None => Ok(()),

@@ -31,12 +31,12 @@
 //!
 //! docs/conv.md says what exactly is computed.
 
+mod behind;
 mod choice;
 mod compute;
 mod config;
 mod dense;
 mod element;
-mod epilogue;
 mod error;
 mod estimate;
 mod forward;
@@ -67,7 +67,8 @@ pub use config::Config;
 pub use element::Convolved;
 pub use error::ConvError;
 pub use forward::{conv2d, conv2d_into, conv2d_workspace};
-pub use fused::{Beside, conv2d_with};
+pub use fused::{Beside, conv2d_with, conv2d_with_into, conv2d_with_workspace};
+pub use fused::{conv2d_grad_input_with, conv2d_grad_input_with_into, conv2d_grad_input_with_workspace};
 pub use gpu::{chosen_rows, compile_rows};
 pub use gradients::{conv2d_grad_bias, conv2d_grad_bias_into};
 pub use gradients::{conv2d_grad_input, conv2d_grad_input_into, conv2d_grad_input_workspace};

@@ -22,9 +22,15 @@ pub(super) fn forward<T: Convolved>(problem: &Problem, x_and_w: [&[T]; 2], bias:
     Gather::new(problem, Sums::Result, x_and_w, bias).run(y);
 }
 
-/// As [`forward`], the sums unrounded.
-pub(super) fn sums<T: Convolved>(problem: &Problem, x_and_w: [&[T]; 2], bias: Option<&[f32]>, y: &mut [f32]) {
-    Gather::new(problem, Sums::Result, x_and_w, bias).run(y);
+/// The sums of a forward pass, with their bias, or of an input's gradient, unrounded.
+pub(super) fn sums<T: Convolved>(
+    (pass, problem): (Pass, &Problem),
+    operands: [&[T]; 2],
+    bias: Option<&[f32]>,
+    y: &mut [f32],
+) {
+    let of = if pass == Pass::GradInput { Sums::Input } else { Sums::Result };
+    Gather::new(problem, of, operands, bias).run(y);
 }
 
 /// The input's gradient from the result's and the weights.

@@ -1,0 +1,154 @@
+//! [`Behind`]: an expression that takes the sums of a pass, in the pass's kernel or by a call of its own.
+
+use super::compute::{Call, Operands};
+use super::dense::{dense_mut, lies_dense, sizes};
+use super::element::Convolved;
+use super::fused::Beside;
+use super::gpu::EXPRESSION;
+use super::gradients::check;
+use super::problem::{Pass, Precision};
+use crate::device::{Device, Gpu};
+use crate::error::Error;
+use crate::feed::{Operand, of_tensor};
+use crate::fused::Core;
+use crate::inlined::{Filled, Function, given};
+use crate::signature::Signature;
+use crate::tensor::{Axes, Item, Tensor};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use tilewright_dims::Dims;
+use tilewright_expr::bind::View;
+use tilewright_expr::emit::{Caller, Inline};
+use tilewright_expr::{DType, Out};
+
+/// Bytes of a kernel's parameters for an expression's operands in host memory.
+const ROOM: usize = 256;
+
+/// A pass with sums over `D`, and the expression that takes them.
+pub(super) struct Behind<'a, D> {
+    pub(super) call: Call<'a>,
+    pub(super) pass: Pass,
+    pub(super) core: &'a Arc<Core>,
+    pub(super) _sums: PhantomData<D>,
+}
+
+impl<D: Dims> Behind<'_, D> {
+    /// What the expression makes of the sums.
+    pub(super) fn made<T: Convolved, U: Item, L: Dims, A>(
+        &self,
+        reads: Operands<'_, T>,
+        beside: &impl Beside<D::Set, A>,
+    ) -> Result<Tensor<U, L>, Error> {
+        let in_kernel = self.in_kernel::<U, L, A, _>(beside, |filled| {
+            let mut y = Tensor::result(&self.extents().map(|e| e as i64), self.call.gpu)?;
+            self.call.finished(self.pass, reads, dense_mut(&mut y)?, filled)?;
+            Ok(y)
+        })?;
+        if let Some(y) = in_kernel {
+            return Ok(y);
+        }
+        let sums = self.sums(reads)?;
+        beside.behind(of_tensor(&sums), |operands| self.core.call::<Out<U, L>>(operands, None))
+    }
+
+    /// As [`Behind::made`], into a tensor that is there.
+    pub(super) fn made_into<T: Convolved, U: Item, L: Dims, A>(
+        &self,
+        y: &mut Tensor<U, L>,
+        reads: Operands<'_, T>,
+        beside: &impl Beside<D::Set, A>,
+    ) -> Result<(), Error> {
+        let in_kernel = self.in_kernel::<U, L, A, _>(beside, |filled| {
+            let names = std::array::from_fn(|i| L::NAMES[i]);
+            check("the result", names, sizes(y), self.extents())?;
+            if !lies_dense(y) {
+                return Ok(false);
+            }
+            self.call.finished(self.pass, reads, dense_mut(y)?, filled)?;
+            Ok(true)
+        })?;
+        if in_kernel == Some(true) {
+            return Ok(());
+        }
+        let sums = self.sums(reads)?;
+        beside.behind(of_tensor(&sums), |operands| self.core.call_into::<Out<U, L>>(operands, y, None))
+    }
+
+    /// Bytes of the sums, where they go through memory.
+    pub(super) fn workspace<U: Item, L: Dims, A>(&self, beside: &impl Beside<D::Set, A>) -> Result<usize, Error> {
+        let in_kernel = self.in_kernel::<U, L, A, _>(beside, |_| Ok(()))?;
+        let sums = self.extents().iter().product::<usize>() * size_of::<f32>();
+        Ok(self.call.workspace(self.pass)? + if in_kernel.is_some() { 0 } else { sums })
+    }
+
+    /// Does `work` with the expression as part of the pass's kernel, if it can be that and there is one.
+    fn in_kernel<U: Item, L: Dims, A, V>(
+        &self,
+        beside: &impl Beside<D::Set, A>,
+        work: impl FnOnce((Precision, Option<Filled<'_>>)) -> Result<V, Error>,
+    ) -> Result<Option<V>, Error> {
+        let axes = Axes::of::<D>(|i| (self.extents()[i] as i64, 1)).packed();
+        beside.behind(given(axes.as_slice()), |operands| {
+            together(self.call.gpu, self.core, operands)?;
+            let (Some(gpu), Some(written)) = (self.call.gpu.filter(|_| self.call.problem.images > 0), written::<U>())
+            else {
+                return Ok(None);
+            };
+            if L::IDS != D::IDS {
+                return Ok(None);
+            }
+            let function = self.function(gpu, operands)?;
+            let filled = |function| (written, Some(Filled { function, operands }));
+            function.as_ref().as_ref().map(|function| work(filled(function))).transpose()
+        })
+    }
+
+    /// The expression as a function of a place, if it is one, and what it takes has room.
+    fn function(&self, gpu: &Gpu, operands: &[Operand<'_>]) -> Result<Arc<Option<Function>>, Error> {
+        let signature = Signature { gpu: Some(gpu), operands, targets: None };
+        let plan = || {
+            let extents = self.extents().map(|e| e as i64);
+            let points: [_; 4] = std::array::from_fn(|i| (D::IDS[i], D::NAMES[i], extents[i]));
+            let views: Vec<View<'_>> = operands.iter().skip(1).map(Operand::view).collect();
+            let lanes = if extents[3] % 2 == 0 { 2 } else { 1 };
+            Inline::new(self.core.graph(), &views, &Caller { points: &points, given: Some(0), lanes, room: ROOM })
+        };
+        self.core.functions().find(self.core, &signature, plan, EXPRESSION)
+    }
+
+    fn sums<T: Convolved>(&self, reads: Operands<'_, T>) -> Result<Tensor<f32, D>, Error> {
+        let mut sums = Tensor::result(&self.extents().map(|e| e as i64), self.call.gpu)?;
+        self.call.sums(self.pass, reads, dense_mut(&mut sums)?)?;
+        Ok(sums)
+    }
+
+    fn extents(&self) -> [usize; 4] {
+        match self.pass {
+            Pass::GradInput => self.call.problem.input_extents(),
+            _ => self.call.problem.output_extents(),
+        }
+    }
+}
+
+/// What the kernel can write as elements of `U`.
+fn written<U: Item>() -> Option<Precision> {
+    match (U::DTYPE, U::COMPONENTS) {
+        (DType::F16, 1) => Some(Precision::F16),
+        (DType::BF16, 1) => Some(Precision::Bf16),
+        (DType::F32, 1) => Some(Precision::F32),
+        _ => None,
+    }
+}
+
+/// Refuses operands of an expression that are tensors elsewhere than the convolution's.
+fn together(gpu: Option<&Gpu>, core: &Core, operands: &[Operand<'_>]) -> Result<(), Error> {
+    let place = |gpu: Option<&Gpu>| gpu.map_or(Device::Cpu, |gpu| Device::Gpu(gpu.clone())).to_string();
+    match (core.device(operands, gpu)?, gpu) {
+        (Some(found), Some(gpu)) if found.same(gpu) => Ok(()),
+        (None, None) => Ok(()),
+        (found, _) => {
+            let operand = operands.iter().position(|o| o.address().is_some()).unwrap_or(0);
+            Err(Error::Devices { operand, got: place(found), expected: place(gpu) })
+        }
+    }
+}
