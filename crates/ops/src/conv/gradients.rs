@@ -202,7 +202,12 @@ where
 }
 
 /// Refuses a result of other sizes than these.
-pub(super) fn check(what: &'static str, dims: [&'static str; 4], got: [usize; 4], expected: [usize; 4]) -> Result<(), ConvError> {
+pub(super) fn check(
+    what: &'static str,
+    dims: [&'static str; 4],
+    got: [usize; 4],
+    expected: [usize; 4],
+) -> Result<(), ConvError> {
     match (0..4).find(|i| got[*i] != expected[*i]) {
         Some(i) => Err(ConvError::Extent { what, dim: dims[i], got: got[i], expected: expected[i] }),
         None => Ok(()),

@@ -1,34 +1,49 @@
 //! Expressions behind convolutions: on the CPU against one call after the other, on the host model against the reference, on a GPU
 //! against the CPU.
 
-use super::compare::{Operands, POISON, array, compare};
+use super::compare::{Accuracy, Operands, POISON, array, compare};
 use super::problems::{chosen, problems};
 use super::reference::Exact;
 use super::rows::{AMPERE, HOPPER, Line, accuracy, lines, random_with, run, to_bytes};
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use ndarray::Array4;
-use tilewright_dims::Dims;
+use tilewright_dims::{Dim, Dims, Present, Without};
 use tilewright_driver::{Arch, Source, TargetKind, compile, toolkit};
 use tilewright_expr::bind::{Axis, Place, View, dense};
 use tilewright_expr::emit::{Address, Caller, Inline, Inlined};
 use tilewright_expr::{In, Out, bf16, f16, trace};
 use tilewright_headers::headers_for;
 use tilewright_headers::host_model::{HostModel, KernelSource, Schedule, skip};
-use tilewright_ops::conv::{Conv2d, Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_with};
+use tilewright_ops::conv::{
+    Conv2d, Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_grad_input, conv2d_grad_input_with,
+    conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_with, conv2d_with_into,
+    conv2d_with_workspace,
+};
 use tilewright_ops::{Device, Error, Fused, Tensor, fuse};
 
 type Places = (N, H, W, K);
 type Sum = In<f32, Places>;
 /// An epilogue of the tests: a residual, whose rows may lie anywhere, and a scale for each channel.
 type Epilogue<T> = Fused<(Sum, In<f16, Places>, In<f32, (K,)>), Out<T, Places>>;
+/// The same behind an input's gradient.
+type Pixels = (N, H, W, C);
+type GradEpilogue<T> = Fused<(In<f32, Pixels>, In<f16, Pixels>, In<f32, (C,)>), Out<T, Pixels>>;
 
 macro_rules! epilogue {
     ($T:ty) => {
-        |sum: Sum, residual: In<f16, Places>, scale: In<f32, (K,)>| {
-            ((sum * 2.0 + residual.to::<f32>()) * scale).to::<$T>().store::<Places>()
+        epilogue!($T, Places, K)
+    };
+    ($T:ty, $places:ty, $channels:ty) => {
+        |sum: In<f32, $places>, residual: In<f16, $places>, scale: In<f32, ($channels,)>| {
+            ((sum * 2.0 + residual.to::<f32>()) * scale).to::<$T>().store::<$places>()
         }
     };
+}
+
+/// The sizes of what a pass writes.
+fn written_extents(problem: &Problem, pass: Pass) -> [usize; 4] {
+    if pass == Pass::GradInput { problem.input_extents() } else { problem.output_extents() }
 }
 
 /// What the epilogue takes for a problem.
@@ -38,15 +53,15 @@ struct Beside {
 }
 
 impl Beside {
-    fn random(problem: &Problem, seed: u64) -> Beside {
+    fn random(problem: &Problem, pass: Pass, seed: u64) -> Beside {
         let mut r = Random(seed);
         let mut values = |len: usize| r.vec(len, |r| f16::from_f64(r.unit() * 2.0 - 1.0).to_f32());
-        Beside { residual: values(problem.output_extents().iter().product()), scale: values(problem.channels()) }
+        Beside { residual: values(written_extents(problem, pass).iter().product()), scale: values(problem.channels()) }
     }
 
     /// What is to come out, with what its error is judged by.
-    fn of(&self, problem: &Problem, sums: Exact) -> Exact {
-        let residual = array(problem.output_extents(), &self.residual);
+    fn of(&self, (problem, pass): (&Problem, Pass), sums: Exact) -> Exact {
+        let residual = array(written_extents(problem, pass), &self.residual);
         let scale = |k: usize| f64::from(self.scale[k]);
         let values = |sums: &Array4<f64>, of: fn(f64, f64, f64) -> f64| {
             Array4::from_shape_fn(sums.raw_dim(), |at| of(sums[at], residual[at], scale(at.3)))
@@ -68,8 +83,25 @@ fn residual(problem: &Problem, values: &[f32]) -> Tensor<f16, Places> {
     planes.permute::<Places>()
 }
 
-fn scale(values: &[f32]) -> Tensor<f32, (K,)> {
+fn scale<D: Dim>(values: &[f32]) -> Tensor<f32, (D,)>
+where
+    (D,): Dims,
+{
     Tensor::from_vec([values.len()], values.to_vec()).unwrap()
+}
+
+fn wide<U: Exactly, L: Dims>(made: &Tensor<U, L>) -> Vec<f32> {
+    made.to_vec().unwrap().into_iter().map(Exactly::value).collect()
+}
+
+/// A poisoned tensor, and one that runs backwards in memory.
+fn poisoned<U: Exactly, L: Dims>(extents: [usize; 4], device: &Device) -> [Tensor<U, L>; 2]
+where
+    L::Set: Without<W, Was: Present<W>>,
+{
+    let values = vec![POISON; extents.iter().product()];
+    let [one, other] = [0; 2].map(|_| tensor::<U, L>(extents, &values).to(device).unwrap());
+    [one, other.reverse::<W>()]
 }
 
 /// One call after the other: sums of elements that f32 holds are the same in f32.
@@ -81,63 +113,110 @@ fn one_after_the_other<U: Exactly>(epilogue: &Epilogue<U>, operands: &Operands, 
         Some(bias) => conv2d(&x, &w, &params(p).bias(&scale(bias))),
         None => conv2d(&x, &w, &params(p)),
     };
-    let made = epilogue.call(&sums.unwrap(), &residual(p, &beside.residual), &scale(&beside.scale)).unwrap();
-    made.to_vec().unwrap().into_iter().map(Exactly::value).collect()
+    wide(&epilogue.call(&sums.unwrap(), &residual(p, &beside.residual), &scale(&beside.scale)).unwrap())
 }
 
+/// A new result, one in a tensor that is there, and one with gaps.
 fn together<T: Exactly, U: Exactly>(
     device: &Device,
     epilogue: &Epilogue<U>,
     operands: &Operands,
     beside: &Beside,
-) -> Vec<f32> {
+) -> [Vec<f32>; 3] {
     let p = &operands.problem;
     let x = tensor::<T, (N, H, W, C)>(p.input_extents(), &operands.x).to(device).unwrap();
     let w = tensor::<T, (K, R, S, C)>(p.weight_extents(), &operands.w).to(device).unwrap();
     let residual = residual(p, &beside.residual).to(device).unwrap();
     let scale_of = |values: &[f32]| scale(values).to(device).unwrap();
     let beside = (&residual, &scale_of(&beside.scale));
+    let [mut there, mut gaps] = poisoned::<U, Places>(p.output_extents(), device);
     let made = match &operands.bias {
-        Some(bias) => conv2d_with(&x, &w, &params(p).bias(&scale_of(bias)), epilogue, beside),
-        None => conv2d_with(&x, &w, &params(p), epilogue, beside),
+        Some(bias) => {
+            let bias = scale_of(bias);
+            let params = params(p).bias(&bias);
+            conv2d_with_into(&mut there, &x, &w, &params, epilogue, beside).unwrap();
+            conv2d_with_into(&mut gaps, &x, &w, &params, epilogue, beside).unwrap();
+            conv2d_with(&x, &w, &params, epilogue, beside)
+        }
+        None => {
+            conv2d_with_into(&mut there, &x, &w, &params(p), epilogue, beside).unwrap();
+            conv2d_with_into(&mut gaps, &x, &w, &params(p), epilogue, beside).unwrap();
+            conv2d_with(&x, &w, &params(p), epilogue, beside)
+        }
     };
-    made.unwrap().to_vec().unwrap().into_iter().map(Exactly::value).collect()
+    [wide(&made.unwrap()), wide(&there), wide(&gaps)]
+}
+
+/// As [`together`], of the input's gradient.
+fn gradient<T: Exactly, U: Exactly>(
+    device: &Device,
+    epilogue: &GradEpilogue<U>,
+    operands: &Operands,
+    beside: &Beside,
+) -> [Vec<f32>; 3] {
+    let p = &operands.problem;
+    let dy = tensor::<T, Places>(p.output_extents(), &operands.dy).to(device).unwrap();
+    let w = tensor::<T, (K, R, S, C)>(p.weight_extents(), &operands.w).to(device).unwrap();
+    let residual = tensor::<f16, Pixels>(p.input_extents(), &beside.residual).to(device).unwrap();
+    let beside = (&residual, &scale(&beside.scale).to(device).unwrap());
+    let (input, params) = ([p.height, p.width], params(p));
+    let [mut there, mut gaps] = poisoned::<U, Pixels>(p.input_extents(), device);
+    conv2d_grad_input_with_into(&mut there, &dy, &w, input, &params, epilogue, beside).unwrap();
+    conv2d_grad_input_with_into(&mut gaps, &dy, &w, input, &params, epilogue, beside).unwrap();
+    let made = conv2d_grad_input_with(&dy, &w, input, &params, epilogue, beside).unwrap();
+    [wide(&made), wide(&there), wide(&gaps)]
+}
+
+/// Calls a function of the element type with that of a problem.
+macro_rules! of_its_type {
+    ($problem:expr, $function:ident($($argument:expr),*)) => {
+        match $problem.precision {
+            Precision::F16 => $function::<f16, _>($($argument),*),
+            Precision::Bf16 => $function::<bf16, _>($($argument),*),
+            Precision::F32 => $function::<f32, _>($($argument),*),
+        }
+    };
 }
 
 #[test]
 fn on_the_cpu_it_is_one_call_after_the_other() {
-    let (halves, wide) = (fuse(epilogue!(f16)), fuse(epilogue!(f32)));
+    let (halves, floats, cpu) = (fuse(epilogue!(f16)), fuse(epilogue!(f32)), &Device::Cpu);
     for (i, problem) in chosen().iter().chain(&problems(61, 12)).enumerate() {
-        let (operands, beside) = (Operands::random(problem, i as u64), Beside::random(problem, i as u64));
-        let expected =
-            [one_after_the_other(&halves, &operands, &beside), one_after_the_other(&wide, &operands, &beside)];
-        let cpu = &Device::Cpu;
-        let got = match problem.precision {
-            Precision::F16 => [
-                together::<f16, _>(cpu, &halves, &operands, &beside),
-                together::<f16, _>(cpu, &wide, &operands, &beside),
-            ],
-            Precision::Bf16 => [
-                together::<bf16, _>(cpu, &halves, &operands, &beside),
-                together::<bf16, _>(cpu, &wide, &operands, &beside),
-            ],
-            Precision::F32 => [
-                together::<f32, _>(cpu, &halves, &operands, &beside),
-                together::<f32, _>(cpu, &wide, &operands, &beside),
-            ],
-        };
-        assert_eq!(got, expected, "{problem:?}");
+        let operands = Operands::random(problem, i as u64);
+        let beside = Beside::random(problem, Pass::Forward, i as u64);
+        let expected = [0; 3].map(|_| one_after_the_other(&halves, &operands, &beside));
+        assert_eq!(of_its_type!(problem, together(cpu, &halves, &operands, &beside)), expected, "{problem:?}");
+        let expected = [0; 3].map(|_| one_after_the_other(&floats, &operands, &beside));
+        assert_eq!(of_its_type!(problem, together(cpu, &floats, &operands, &beside)), expected, "{problem:?}");
+    }
+}
+
+#[test]
+fn gradients_on_the_cpu() {
+    let epilogue = fuse(epilogue!(f16, Pixels, C));
+    for (i, problem) in chosen().iter().chain(&problems(66, 12)).enumerate() {
+        let operands = Operands::random(problem, i as u64);
+        let beside = Beside::random(problem, Pass::GradInput, i as u64);
+        let dy = tensor::<f32, Places>(problem.output_extents(), &operands.dy);
+        let w = tensor::<f32, (K, R, S, C)>(problem.weight_extents(), &operands.w);
+        let sums = conv2d_grad_input(&dy, &w, [problem.height, problem.width], &params(problem)).unwrap();
+        let residual = tensor::<f16, Pixels>(problem.input_extents(), &beside.residual);
+        let expected = wide(&epilogue.call(&sums, &residual, &scale(&beside.scale)).unwrap());
+        let got = of_its_type!(problem, gradient(&Device::Cpu, &epilogue, &operands, &beside));
+        assert_eq!(got, [0; 3].map(|_| expected.clone()), "{problem:?}");
+        let exact = beside.of((problem, Pass::GradInput), operands.exact(Pass::GradInput));
+        compare(&format!("CPU, {problem:?}"), Precision::F16, Accuracy::FMA, &got[0], &exact);
     }
 }
 
 /// The epilogue as a function for a problem's kernel.
-fn function(problem: &Problem, written: Precision) -> (Inline, Inlined) {
+fn function(problem: &Problem, pass: Pass, written: Precision) -> (Inline, Inlined) {
     let graph = match written {
         Precision::F16 => trace(epilogue!(f16)).graph,
         Precision::Bf16 => trace(epilogue!(bf16)).graph,
         Precision::F32 => trace(epilogue!(f32)).graph,
     };
-    let extents = problem.output_extents().map(|e| e as i64);
+    let extents = written_extents(problem, pass).map(|e| e as i64);
     let [n, h, w, k] = extents;
     let planes: Vec<Axis> = dense(<(N, K, H, W)>::IDS, &[n, k, h, w]);
     let channels = dense(<(K,)>::IDS, &[k]);
@@ -151,8 +230,12 @@ fn function(problem: &Problem, written: Precision) -> (Inline, Inlined) {
 }
 
 /// The epilogue's parameters, and the memory that they name.
-fn parameters(problem: &Problem, (inline, inlined): &(Inline, Inlined), beside: &Beside) -> (Vec<u8>, [Vec<Line>; 2]) {
-    let [n, h, w, k] = problem.output_extents();
+fn parameters(
+    extents: [usize; 4],
+    (inline, inlined): &(Inline, Inlined),
+    beside: &Beside,
+) -> (Vec<u8>, [Vec<Line>; 2]) {
+    let [n, h, w, k] = extents;
     let mut planes = vec![0.0; beside.residual.len()];
     for (i, value) in beside.residual.iter().enumerate() {
         let (pixel, channel) = (i / k, i % k);
@@ -179,26 +262,28 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
         .enumerate()
         .map(|(i, problem)| {
             let written = [Precision::F16, Precision::F32, problem.precision, Precision::Bf16][i % 4];
-            let function = function(problem, written);
-            let made = random_with(&mut r, (problem, Pass::Forward), sm, (written, Some(&function.1)));
-            (problem, written, function, made)
+            let pass = [Pass::Forward, Pass::GradInput][i / 4 % 2];
+            let function = function(problem, pass, written);
+            let made = random_with(&mut r, (problem, pass), sm, (written, Some(&function.1)));
+            ((problem, pass), written, function, made)
         })
         .collect();
     let sources: Vec<KernelSource<'_>> =
         cases.iter().map(|(.., (_, kernel))| KernelSource { name: "conv2d", text: &kernel.text }).collect();
     let model = HostModel::compile(&sources).unwrap_or_else(|error| panic!("{error}"));
-    for (number, (problem, written, function, (config, kernel))) in cases.iter().enumerate() {
+    for (number, ((problem, pass), written, function, (config, kernel))) in cases.iter().enumerate() {
         let seed = number as u64;
-        let beside = Beside::random(problem, seed);
-        let (block, memory) = parameters(problem, function, &beside);
+        let (pass, extents) = (*pass, written_extents(problem, *pass));
+        let beside = Beside::random(problem, pass, seed);
+        let (block, memory) = parameters(extents, function, &beside);
         for (schedule, operands) in [
             (Schedule::Forward, Operands::random(problem, seed)),
             (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),
         ] {
-            let mut out = vec![POISON; problem.output_extents().iter().product()];
-            run((&model, number), kernel, schedule, &operands, Pass::Forward, (*written, &block), &mut out);
-            let exact = beside.of(problem, operands.exact(Pass::Forward));
-            let what = format!("{config:?}, {schedule:?}, {problem:?} as {written:?}");
+            let mut out = vec![POISON; extents.iter().product()];
+            run((&model, number), kernel, schedule, &operands, pass, (*written, &block), &mut out);
+            let exact = beside.of((problem, pass), operands.exact(pass));
+            let what = format!("{pass:?}, {config:?}, {schedule:?}, {problem:?} as {written:?}");
             compare(&what, *written, accuracy(problem.precision), &out, &exact);
         }
         drop(memory);
@@ -214,9 +299,10 @@ fn kernels_compile() {
     let mut r = Random(99);
     for (i, problem) in chosen().iter().enumerate().take(6) {
         let written = [Precision::F16, Precision::F32, Precision::Bf16][i / 2];
-        let (_, inlined) = function(problem, written);
+        let pass = [Pass::Forward, Pass::GradInput][i % 2];
+        let (_, inlined) = function(problem, pass, written);
         for (sm, arch) in [(HOPPER, Arch::new(9, 0)), (AMPERE, Arch::new(8, 0))] {
-            let (config, kernel) = random_with(&mut r, (problem, Pass::Forward), sm, (written, Some(&inlined)));
+            let (config, kernel) = random_with(&mut r, (problem, pass), sm, (written, Some(&inlined)));
             let headers = headers_for(&kernel.text);
             let source = Source {
                 name: "fused".into(),
@@ -243,27 +329,27 @@ fn by_threads() {
 #[test]
 fn on_a_gpu() {
     let Some((device, _lock)) = gpu("conv::fused::on_a_gpu") else { return };
-    let (halves, wide) = (fuse(epilogue!(f16)), fuse(epilogue!(f32)));
+    let (halves, floats) = (fuse(epilogue!(f16)), fuse(epilogue!(f32)));
+    let (grad_halves, grad_floats) = (fuse(epilogue!(f16, Pixels, C)), fuse(epilogue!(f32, Pixels, C)));
     for (i, problem) in chosen().iter().chain(&problems(65, 12)).enumerate() {
-        let (operands, beside) = (Operands::random(problem, i as u64), Beside::random(problem, i as u64));
-        let exact = || beside.of(problem, operands.exact(Pass::Forward));
-        let (to_halves, to_floats) = match problem.precision {
-            Precision::F16 => (
-                together::<f16, _>(&device, &halves, &operands, &beside),
-                together::<f16, _>(&device, &wide, &operands, &beside),
-            ),
-            Precision::Bf16 => (
-                together::<bf16, _>(&device, &halves, &operands, &beside),
-                together::<bf16, _>(&device, &wide, &operands, &beside),
-            ),
-            Precision::F32 => (
-                together::<f32, _>(&device, &halves, &operands, &beside),
-                together::<f32, _>(&device, &wide, &operands, &beside),
-            ),
-        };
+        let operands = Operands::random(problem, i as u64);
         let accuracy = accuracy(problem.precision);
-        compare(&format!("GPU, f16, {problem:?}"), Precision::F16, accuracy, &to_halves, &exact());
-        compare(&format!("GPU, f32, {problem:?}"), Precision::F32, accuracy, &to_floats, &exact());
+        let right = |pass: Pass, beside: &Beside, written, made: [Vec<f32>; 3]| {
+            for made in made {
+                let exact = beside.of((problem, pass), operands.exact(pass));
+                compare(&format!("GPU, {pass:?}, {problem:?} as {written:?}"), written, accuracy, &made, &exact);
+            }
+        };
+        let beside = Beside::random(problem, Pass::Forward, i as u64);
+        let made = of_its_type!(problem, together(&device, &halves, &operands, &beside));
+        right(Pass::Forward, &beside, Precision::F16, made);
+        let made = of_its_type!(problem, together(&device, &floats, &operands, &beside));
+        right(Pass::Forward, &beside, Precision::F32, made);
+        let beside = Beside::random(problem, Pass::GradInput, i as u64);
+        let made = of_its_type!(problem, gradient(&device, &grad_halves, &operands, &beside));
+        right(Pass::GradInput, &beside, Precision::F16, made);
+        let made = of_its_type!(problem, gradient(&device, &grad_floats, &operands, &beside));
+        right(Pass::GradInput, &beside, Precision::F32, made);
     }
 }
 
@@ -300,6 +386,19 @@ fn any_expression_on_a_gpu() {
     any_expression(&device);
 }
 
+/// Sums between two calls, and copies of what does not lie in order.
+#[test]
+fn workspaces() {
+    let x = tensor::<f32, Pixels>([1, 2, 2, 8], &[1.0; 32]);
+    let w = Tensor::<f32, (K, R, S, C)>::from_vec([8, 1, 2, 8], vec![1.0; 128]).unwrap();
+    let (scaled, params) = (fuse(|sum: Sum, by: In<f32, ()>| (sum * by).to::<f16>().store::<Places>()), Conv2d::new());
+    assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, (2.0f32,)).unwrap(), 4 * 16);
+    assert_eq!(conv2d_with_workspace(&x.reverse::<H>(), &w, &params, &scaled, (2.0f32,)).unwrap(), 4 * (16 + 32));
+    let doubled = fuse(|dx: In<f32, Pixels>| (dx * 2.0).store::<Pixels>());
+    let dy = tensor::<f32, Places>([1, 2, 1, 8], &[1.0; 16]);
+    assert_eq!(conv2d_grad_input_with_workspace(&dy, &w, [2, 2], &params, &doubled, ()).unwrap(), 4 * 32);
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let x = Tensor::<f32, (N, H, W, C)>::from_vec([1, 2, 2, 8], vec![1.0; 32]).unwrap();
@@ -309,4 +408,13 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(error, Error::Expr(_)), "{error}");
     let text = error.to_string();
     assert!(text.contains('8') && text.contains('7') && text.contains('K'), "{text}");
+
+    let right = scale(&[1.0; 8]);
+    let mut narrow = tensor::<f32, Places>([1, 2, 1, 8], &[POISON; 16]);
+    assert!(conv2d_with_into(&mut narrow, &x, &w, &Conv2d::new(), &scaled, (&right,)).is_err());
+    let mut shared = tensor::<f32, Places>([1, 2, 2, 8], &[POISON; 32]);
+    let clone = shared.clone();
+    let error = conv2d_with_into(&mut shared, &x, &w, &Conv2d::new(), &scaled, (&right,)).unwrap_err();
+    assert!(matches!(error, Error::Shared { .. }), "{error}");
+    drop(clone);
 }
