@@ -118,6 +118,17 @@ impl Plan {
         Ok(Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.shown())
     }
 
+    /// Bytes of memory that the blocks of the kernel that computes the results share on a GPU.
+    pub(crate) fn workspace_bytes(&self) -> Result<usize, Error> {
+        let (views, outs) = (views(&self.operands), views(&self.results));
+        let sections = Sections::new(&self.graph, &views, &outs)?;
+        if sections.blocks() == 0 {
+            return Ok(0);
+        }
+        let room = Room::of(&sections, MOST_PARAMETER_BYTES);
+        Ok(Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.workspace_bytes(&sections))
+    }
+
     /// What that kernel is.
     pub fn explain(&self) -> Result<Explanation, Error> {
         Ok(Explanation::new(&self.graph, &self.name, &views(&self.operands), &views(&self.results))?)

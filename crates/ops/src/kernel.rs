@@ -66,6 +66,12 @@ impl Unbuilt {
         format!("{}{}", self.kernel.head, self.kernel.source)
     }
 
+    /// Bytes of memory that the blocks of a launch share.
+    pub(crate) fn workspace_bytes(&self, sections: &Sections<'_>) -> usize {
+        let bytes = |(address, _): (Address, usize)| if let Address::Workspace(_, bytes) = address { bytes } else { 0 };
+        self.kernel.addresses(sections).into_iter().map(bytes).sum()
+    }
+
     /// What the compiler is given.
     pub(crate) fn into_text(self) -> Text {
         self.text

@@ -10,8 +10,9 @@ use tilewright_driver::argument::Given;
 use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
 use tilewright_expr::{In, f16};
 use tilewright_ops::conv::{
-    Conv2d, conv2d, conv2d_grad_input_into, conv2d_grad_input_with, conv2d_grad_input_with_into,
-    conv2d_grad_input_with_workspace, conv2d_into, conv2d_with, conv2d_with_into, conv2d_with_workspace,
+    Conv2d, conv2d, conv2d_grad_bias_workspace, conv2d_grad_input_into, conv2d_grad_input_with,
+    conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_into, conv2d_with, conv2d_with_into,
+    conv2d_with_workspace,
 };
 use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
 
@@ -147,6 +148,11 @@ fn convolutions(device: &Device) {
         let launches = record(&mut **way);
         assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Call], "{name}");
     }
+    // A small sum has no parts; few long ones do, 8 bytes each behind the counters.
+    assert_eq!(conv2d_grad_bias_workspace(&dy).unwrap(), 0);
+    let long = Tensor::<f16, Sums>::from_vec([64, 64, 64, 4], vec![f16::ONE; 1 << 20]).unwrap().to(device).unwrap();
+    let parts = conv2d_grad_bias_workspace(&long).unwrap();
+    assert!(parts > 4096 && parts % 8 == 0, "{parts}");
     // What is read as it lies, and what goes through the kernel.
     assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, beside(1.0)).unwrap(), 0);
     assert_eq!(conv2d_with_workspace(&x.reverse::<H>(), &w, &params, &scaled, beside(1.0)).unwrap(), 2 * x.len());

@@ -168,6 +168,20 @@ where
     summed
 }
 
+/// Bytes that [`conv2d_grad_bias`] needs where `dy` is, besides it and the result: on a GPU those in which blocks leave their parts of
+/// few long sums; it takes any layout as it is.
+pub fn conv2d_grad_bias_workspace<T: Convolved, N: Dim, H: Dim, W: Dim, K: Dim>(
+    dy: &Tensor<T, (N, H, W, K)>,
+) -> Result<usize, Error>
+where
+    (N, H, W, K): Dims,
+{
+    match dy.device().as_gpu() {
+        Some(_) => T::sums().plan(&dy.clone().renamed::<Quad>())?.workspace_bytes(),
+        None => Ok(0),
+    }
+}
+
 pub(super) fn of_grad_input<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
     dy: &Tensor<T, (N, H, W, K)>,
     w: &Tensor<T, (K, R, S, C)>,

@@ -70,7 +70,7 @@ pub use forward::{conv2d, conv2d_into, conv2d_workspace};
 pub use fused::{Beside, conv2d_with, conv2d_with_into, conv2d_with_workspace};
 pub use fused::{conv2d_grad_input_with, conv2d_grad_input_with_into, conv2d_grad_input_with_workspace};
 pub use gpu::{chosen_rows, compile_rows};
-pub use gradients::{conv2d_grad_bias, conv2d_grad_bias_into};
+pub use gradients::{conv2d_grad_bias, conv2d_grad_bias_into, conv2d_grad_bias_workspace};
 pub use gradients::{conv2d_grad_input, conv2d_grad_input_into, conv2d_grad_input_workspace};
 pub use gradients::{conv2d_grad_weight, conv2d_grad_weight_into, conv2d_grad_weight_workspace};
 pub use kernel_text::KernelText;
