@@ -16,18 +16,17 @@ use tilewright_expr::{In, Out, bf16, f16, trace};
 use tilewright_headers::headers_for;
 use tilewright_headers::host_model::{HostModel, KernelSource, Schedule, skip};
 use tilewright_ops::conv::{
-    Conv2d, Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_grad_input, conv2d_grad_input_with,
-    conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_with, conv2d_with_into,
-    conv2d_with_workspace,
+    Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_grad_input, conv2d_grad_input_with,
+    conv2d_grad_input_with_into, conv2d_with, conv2d_with_into,
 };
-use tilewright_ops::{Device, Error, Fused, Tensor, fuse};
+use tilewright_ops::{Device, Fused, Tensor, fuse};
 
-type Places = (N, H, W, K);
-type Sum = In<f32, Places>;
+pub(super) type Places = (N, H, W, K);
+pub(super) type Sum = In<f32, Places>;
 /// An epilogue of the tests: a residual, whose rows may lie anywhere, and a scale for each channel.
 type Epilogue<T> = Fused<(Sum, In<f16, Places>, In<f32, (K,)>), Out<T, Places>>;
 /// The same behind an input's gradient.
-type Pixels = (N, H, W, C);
+pub(super) type Pixels = (N, H, W, C);
 type GradEpilogue<T> = Fused<(In<f32, Pixels>, In<f16, Pixels>, In<f32, (C,)>), Out<T, Pixels>>;
 
 macro_rules! epilogue {
@@ -83,7 +82,7 @@ fn residual(problem: &Problem, values: &[f32]) -> Tensor<f16, Places> {
     planes.permute::<Places>()
 }
 
-fn scale<D: Dim>(values: &[f32]) -> Tensor<f32, (D,)>
+pub(super) fn scale<D: Dim>(values: &[f32]) -> Tensor<f32, (D,)>
 where
     (D,): Dims,
 {
@@ -351,70 +350,4 @@ fn on_a_gpu() {
         let made = of_its_type!(problem, gradient(&device, &grad_floats, &operands, &beside));
         right(Pass::GradInput, &beside, Precision::F32, made);
     }
-}
-
-/// What no kernel makes at once: results of bytes, planes, and sums over channels.
-fn any_expression(device: &Device) {
-    let problem = chosen()[0];
-    let operands = Operands::random(&problem, 1);
-    let x = tensor::<f16, (N, H, W, C)>(problem.input_extents(), &operands.x).to(device).unwrap();
-    let w = tensor::<f16, (K, R, S, C)>(problem.weight_extents(), &operands.w).to(device).unwrap();
-    let sums = fuse(|sum: Sum| sum.store::<Places>());
-    let sums = conv2d_with(&x, &w, &params(&problem), &sums, ()).unwrap();
-
-    let bytes = fuse(|sum: Sum, by: In<f32, ()>| (sum * by + 128.0).to::<u8>().store::<Places>());
-    let made = conv2d_with(&x, &w, &params(&problem), &bytes, (9.0f32,)).unwrap();
-    assert_eq!(made.to_vec().unwrap(), bytes.call(&sums, 9.0f32).unwrap().to_vec().unwrap());
-
-    let planes = fuse(|sum: Sum, by: In<f32, ()>| (sum * by).to::<f16>().store::<(N, K, H, W)>());
-    let made = conv2d_with(&x, &w, &params(&problem), &planes, (0.5f32,)).unwrap();
-    assert_eq!(made.to_vec().unwrap(), planes.call(&sums, 0.5f32).unwrap().to_vec().unwrap());
-
-    let shares = fuse(|sum: Sum| sum.sum::<K>().store::<(N, H, W)>());
-    let made = conv2d_with(&x, &w, &params(&problem), &shares, ()).unwrap();
-    assert_eq!(made.to_vec().unwrap(), shares.call(&sums).unwrap().to_vec().unwrap());
-}
-
-#[test]
-fn any_expression_on_the_cpu() {
-    any_expression(&Device::Cpu);
-}
-
-#[test]
-fn any_expression_on_a_gpu() {
-    let Some((device, _lock)) = gpu("conv::fused::any_expression_on_a_gpu") else { return };
-    any_expression(&device);
-}
-
-/// Sums between two calls, and copies of what does not lie in order.
-#[test]
-fn workspaces() {
-    let x = tensor::<f32, Pixels>([1, 2, 2, 8], &[1.0; 32]);
-    let w = Tensor::<f32, (K, R, S, C)>::from_vec([8, 1, 2, 8], vec![1.0; 128]).unwrap();
-    let (scaled, params) = (fuse(|sum: Sum, by: In<f32, ()>| (sum * by).to::<f16>().store::<Places>()), Conv2d::new());
-    assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, (2.0f32,)).unwrap(), 4 * 16);
-    assert_eq!(conv2d_with_workspace(&x.reverse::<H>(), &w, &params, &scaled, (2.0f32,)).unwrap(), 4 * (16 + 32));
-    let doubled = fuse(|dx: In<f32, Pixels>| (dx * 2.0).store::<Pixels>());
-    let dy = tensor::<f32, Places>([1, 2, 1, 8], &[1.0; 16]);
-    assert_eq!(conv2d_grad_input_with_workspace(&dy, &w, [2, 2], &params, &doubled, ()).unwrap(), 4 * 32);
-}
-
-#[test]
-fn what_does_not_fit_is_refused() {
-    let x = Tensor::<f32, (N, H, W, C)>::from_vec([1, 2, 2, 8], vec![1.0; 32]).unwrap();
-    let w = Tensor::<f32, (K, R, S, C)>::from_vec([8, 1, 1, 8], vec![1.0; 64]).unwrap();
-    let scaled = fuse(|sum: Sum, scale: In<f32, (K,)>| (sum * scale).store::<Places>());
-    let error = conv2d_with(&x, &w, &Conv2d::new(), &scaled, (&scale(&[1.0; 7]),)).unwrap_err();
-    assert!(matches!(error, Error::Expr(_)), "{error}");
-    let text = error.to_string();
-    assert!(text.contains('8') && text.contains('7') && text.contains('K'), "{text}");
-
-    let right = scale(&[1.0; 8]);
-    let mut narrow = tensor::<f32, Places>([1, 2, 1, 8], &[POISON; 16]);
-    assert!(conv2d_with_into(&mut narrow, &x, &w, &Conv2d::new(), &scaled, (&right,)).is_err());
-    let mut shared = tensor::<f32, Places>([1, 2, 2, 8], &[POISON; 32]);
-    let clone = shared.clone();
-    let error = conv2d_with_into(&mut shared, &x, &w, &Conv2d::new(), &scaled, (&right,)).unwrap_err();
-    assert!(matches!(error, Error::Shared { .. }), "{error}");
-    drop(clone);
 }
