@@ -8,6 +8,11 @@ pub fn training() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_training.csv"))
 }
 
+/// More that are trained on, of odd sizes.
+pub fn training_odd() -> Result<Vec<Problem>> {
+    shapes(include_str!("../../crates/perf/data/conv2d_training_odd.csv"))
+}
+
 /// Those that are never trained on.
 pub fn held_out() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_held_out.csv"))

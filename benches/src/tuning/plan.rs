@@ -86,6 +86,8 @@ impl Choice {
 pub enum List {
     /// Those that are trained on.
     Training,
+    /// More of them, of odd sizes: rows for the same data set.
+    TrainingOdd,
     /// Those that are not.
     HeldOut,
 }
@@ -94,14 +96,23 @@ impl List {
     /// The data set of an operation.
     pub fn file(self, op: &str) -> String {
         match self {
-            List::Training => format!("{op}.csv.gz"),
+            List::Training | List::TrainingOdd => format!("{op}.csv.gz"),
             List::HeldOut => format!("{op}-held-out.csv.gz"),
+        }
+    }
+
+    fn seed(self) -> u64 {
+        match self {
+            List::Training => 1,
+            List::HeldOut => 2,
+            List::TrainingOdd => 3,
         }
     }
 
     fn shapes(self) -> crate::Result<Vec<Problem>> {
         match self {
             List::Training => shapes::training(),
+            List::TrainingOdd => shapes::training_odd(),
             List::HeldOut => shapes::held_out(),
         }
     }
@@ -156,7 +167,7 @@ pub fn planned(
 ) -> crate::Result<Vec<Group>> {
     let mut wanted: Vec<(Problem, Pass)> =
         list.shapes()?.into_iter().flat_map(|problem| op.passes().iter().map(move |pass| (problem, *pass))).collect();
-    let mut random = Random(list as u64 + 1);
+    let mut random = Random(list.seed());
     random.shuffle(&mut wanted);
     let known: HashSet<_> = known.iter().map(|row| (&row.problem, &row.configuration)).collect();
     let group = |(at, (problem, pass)): (usize, (Problem, Pass))| {

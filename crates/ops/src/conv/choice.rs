@@ -1,19 +1,16 @@
 //! Which configuration the row kernel gets: all that make sense, and the learned model's choice among those that the estimate
 //! expects most of.
 
+use super::candidates::{self, RANKED, TILES, little_waste, sides};
 use super::estimate::{least, least_of_turns, of_blocks, turn};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
-use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const ROWS: [usize; 8] = [4, 7, 8, 14, 16, 28, 32, 64];
-const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
-const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
-const TILES: [usize; 5] = [1, 2, 3, 4, 7];
 const ITEMS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 /// Rows between barriers, and how many of these steps the ring holds.
 const RINGS: [[usize; 2]; 6] = [[1, 4], [1, 6], [1, 8], [2, 3], [2, 4], [2, 6]];
@@ -66,9 +63,7 @@ fn heights(rows: &Meeting) -> Vec<usize> {
 /// Strips of a block and of a warp, images, columns and tiles, without those that are refused at a glance.
 fn tilings(problem: &Problem, columns: &Meeting) -> Vec<[usize; 5]> {
     let channels = problem.channels();
-    let mut sides: Vec<[usize; 2]> =
-        IMAGES.into_iter().filter(|it| *it <= problem.images).map(|images| [images, columns.written]).collect();
-    sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
+    let sides = sides(problem.images, columns.written);
     let mut tilings = Vec::new();
     for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
         for [images, columns] in sides.iter().copied() {
@@ -80,11 +75,6 @@ fn tilings(problem: &Problem, columns: &Meeting) -> Vec<[usize; 5]> {
         }
     }
     tilings
-}
-
-/// Whether rounding up to whole parts adds no more than a third, or there is less than one part.
-fn little_waste(size: usize, part: usize) -> bool {
-    3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
 }
 
 /// The best of the candidates for results of type `written`, by a model, or by the estimate where no model can say.
@@ -117,9 +107,6 @@ pub(super) fn first(
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
-
-/// How many candidates a model is asked about: those that the estimate expects to be fastest.
-const RANKED: usize = 128;
 
 /// An estimate in microseconds, a candidate's place among all (those of tiling, items, ring, rows, and how rows are stored), and the
 /// candidate.
@@ -231,10 +218,9 @@ fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFact
     if plans.iter().any(|plan| !plan.bulk) {
         return None;
     }
-    let model = models.nearest(RowOperation.name(), device.architecture).ok()?;
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
-    let ranking = model.rank(device, plans.len(), work).ok()?;
-    Some(ranking.top(count).iter().map(|it| plans[it.index as usize].config).collect())
+    let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work)?;
+    Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 
 /// One strip of one tile: legal wherever a kernel is.
@@ -258,6 +244,7 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
 
 #[cfg(test)]
 mod tests {
+    use super::super::candidates::{COLUMNS, IMAGES};
     use super::super::estimate::estimate;
     use super::super::params::Conv2d;
     use super::*;

@@ -32,6 +32,7 @@
 //! docs/conv.md says what exactly is computed.
 
 mod behind;
+mod candidates;
 mod choice;
 mod compute;
 mod config;

@@ -1,19 +1,16 @@
 //! Which configuration the weights' gradient takes: all legal ones of a grid, and an estimate of their time.
 
+use super::candidates::{self, RANKED, TILES, little_waste, sides};
 use super::meeting::Meeting;
 use super::problem::{Pass, Problem};
 use super::row_plan::{Multiprocessor, STRIP};
 use super::weight_estimate::estimate;
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
-use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12];
 const ROWS: [usize; 6] = [7, 8, 14, 16, 28, 32];
-const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
-const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
-const TILES: [usize; 5] = [1, 2, 3, 4, 7];
 const SLOTS: [usize; 4] = [3, 4, 6, 8];
 /// How many times the blocks are to fill all multiprocessors.
 const WAVES: [usize; 4] = [1, 2, 3, 4];
@@ -54,10 +51,7 @@ fn lengths(plan: &WeightPlan, rows: usize, multiprocessors: usize) -> impl Itera
 
 /// Strips of a block, images, columns and tiles, without those that are refused at a glance.
 fn tilings(problem: &Problem) -> Vec<[usize; 4]> {
-    let (channels, written) = (problem.channels(), problem.output()[1]);
-    let mut sides: Vec<[usize; 2]> =
-        IMAGES.into_iter().filter(|it| *it <= problem.images).map(|images| [images, written]).collect();
-    sides.extend(COLUMNS.into_iter().filter(|side| *side < written).map(|side| [1, side]));
+    let (channels, sides) = (problem.channels(), sides(problem.images, problem.output()[1]));
     let mut tilings = Vec::new();
     for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
         for [images, columns] in sides.iter().copied() {
@@ -66,11 +60,6 @@ fn tilings(problem: &Problem) -> Vec<[usize; 4]> {
         }
     }
     tilings
-}
-
-/// Whether rounding up to whole parts adds no more than a third, or there is less than one part.
-fn little_waste(size: usize, part: usize) -> bool {
-    3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
 }
 
 /// Whether parts are not larger than the operands, unless there are no fewer.
@@ -99,19 +88,15 @@ pub(super) fn first(
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
 
-/// How many candidates a model is asked about: those that the estimate expects to be fastest.
-const RANKED: usize = 128;
-
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
     // No kernel whose rows are brought by threads is among those that were measured.
     if plans.iter().any(|plan| !plan.bulk) {
         return None;
     }
-    let model = models.nearest(WeightOperation.name(), device.architecture).ok()?;
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
-    let ranking = model.rank(device, plans.len(), work).ok()?;
-    Some(ranking.top(count).iter().map(|it| plans[it.index as usize].config).collect())
+    let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
+    Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 
 /// One strip of one product: legal wherever a kernel is.

@@ -1,0 +1,36 @@
+//! What choices of a configuration have in common: sides of blocks, and the model's word on those that an estimate expects most of.
+
+use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models, Work};
+
+pub(super) const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
+pub(super) const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
+/// Tiles of a warp.
+pub(super) const TILES: [usize; 5] = [1, 2, 3, 4, 7];
+/// How many candidates a model is asked about: those that the estimate expects to be fastest.
+pub(super) const RANKED: usize = 128;
+
+/// Images and columns of a block, where there are so many: several images of whole rows, or a part of one image's.
+pub(super) fn sides(images: usize, columns: usize) -> Vec<[usize; 2]> {
+    let mut sides: Vec<[usize; 2]> = IMAGES.into_iter().filter(|it| *it <= images).map(|it| [it, columns]).collect();
+    sides.extend(COLUMNS.into_iter().filter(|side| *side < columns).map(|side| [1, side]));
+    sides
+}
+
+/// Whether rounding up to whole parts adds no more than a third, or there is less than one part.
+pub(super) fn little_waste(size: usize, part: usize) -> bool {
+    3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
+}
+
+/// Which of so many candidates a model takes, the best first; nothing where there is no model, or where it refuses what it is asked about.
+pub(super) fn learned(
+    operation: &dyn Operation,
+    models: &Models,
+    device: &DeviceFacts,
+    (count, candidates): (usize, usize),
+    work: impl Fn(usize) -> Work,
+) -> Option<Vec<usize>> {
+    let model = models.nearest(operation.name(), device.architecture).ok()?;
+    let ranking = model.rank(device, candidates, work).ok()?;
+    Some(ranking.top(count).iter().map(|it| it.index as usize).collect())
+}
