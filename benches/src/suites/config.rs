@@ -130,8 +130,8 @@ fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<(Vec<u3
         });
         problems.push(number as u32);
         let work: Work = operation.work(&row.problem, &row.configuration, &device)?;
-        let (problem, _) = RowOperation::of_problem(&row.problem)?;
-        predicted.push(match by_copy_engine(&problem) {
+        let (problem, pass) = RowOperation::of_problem(&row.problem)?;
+        predicted.push(match pass != Pass::GradWeight || by_copy_engine(&problem) {
             true => model.rank(&device, 1, |_| work)?.best().microseconds,
             false => work.expected_us,
         });
@@ -139,7 +139,7 @@ fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<(Vec<u3
     Ok((problems, rows.iter().map(|row| row.median_us).collect(), predicted))
 }
 
-/// Whether pixels are whole units of the copy engine; where they are not, no model is asked.
+/// Whether pixels are whole units of the copy engine; where they are not, no model is asked about the weights' gradient.
 fn by_copy_engine(problem: &Problem) -> bool {
     (problem.channels() * problem.precision.bytes()).is_multiple_of(16)
 }

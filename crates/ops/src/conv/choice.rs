@@ -105,7 +105,7 @@ pub(super) fn first(
     let plan = |(_, _, config): &Estimated| RowPlan::writing(*problem, pass, *config, sm, written).ok();
     let plans: Vec<RowPlan> = timed.iter().filter_map(plan).collect();
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
-    learned(count, models, &plans, device).unwrap_or_else(by_estimate)
+    learned(count, models, &plans, sm, device).unwrap_or_else(by_estimate)
 }
 
 /// An estimate in microseconds, a candidate's place among all (those of tiling, items, ring, rows, and how rows are stored), and the
@@ -213,9 +213,15 @@ impl Kept {
 }
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
-fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFacts) -> Option<Vec<RowConfig>> {
-    // No kernel whose rows are brought by threads is among those that were measured.
-    if plans.iter().any(|plan| !plan.bulk) {
+fn learned(
+    count: usize,
+    models: &Models,
+    plans: &[RowPlan],
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Option<Vec<RowConfig>> {
+    // Nothing was measured where no rows are brought by the copy engine.
+    if !sm.bulk_copies {
         return None;
     }
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
