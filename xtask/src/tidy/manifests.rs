@@ -5,7 +5,7 @@ use super::tree::{File, Tree};
 use toml::{Table, Value};
 
 /// The crates, each with those that it may depend on. A crate that is not here may not exist.
-const ORDER: [(&str, &[&str]); 11] = [
+const ORDER: [(&str, &[&str]); 12] = [
     ("dims", &[]),
     ("headers", &["dims"]),
     ("driver", &["dims", "gpu-kernels", "headers"]),
@@ -15,7 +15,8 @@ const ORDER: [(&str, &[&str]); 11] = [
     ("special", &["dims", "expr"]),
     ("perf", &[]),
     ("ops", &["dims", "gpu-kernels", "headers", "driver", "expr", "special", "perf"]),
-    ("tilewright", &["dims", "headers", "driver", "macros", "expr", "special", "ops"]),
+    ("hybrid", &["dims", "headers", "driver", "expr", "ops"]),
+    ("tilewright", &["dims", "headers", "driver", "macros", "expr", "special", "ops", "hybrid"]),
     ("build-ptx", &["dims", "driver", "expr", "special", "ops"]),
 ];
 

@@ -1,0 +1,220 @@
+use std::{io, path::PathBuf, sync::Arc};
+
+/// What can go wrong, with the numbers and the next step. [`Error::class`] says what follows from it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two extents that must agree do not.
+    #[error("{operation}: {what} is {got}, expected {expected}")]
+    Shape {
+        /// The operation.
+        operation: &'static str,
+        /// Which extent of which operand.
+        what: &'static str,
+        /// The extent that would be right.
+        expected: usize,
+        /// The extent given.
+        got: usize,
+    },
+    /// An operation for square matrices was given another.
+    #[error("{operation} wants a square matrix, got {rows} x {columns}")]
+    NotSquare {
+        /// The operation.
+        operation: &'static str,
+        /// Rows given.
+        rows: usize,
+        /// Columns given.
+        columns: usize,
+    },
+    /// More elements than an address or a kernel can count.
+    #[error("{rows} x {columns} elements of {element_bits} bits are more than the address space holds")]
+    TooLarge {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// Bits of an element.
+        element_bits: usize,
+    },
+    /// What an operation would write lies where it reads.
+    #[error("{operation}: the result overlaps operand {operand}; give it memory of its own")]
+    Aliased {
+        /// The operation.
+        operation: &'static str,
+        /// The operand's name.
+        operand: &'static str,
+    },
+    /// The processor that was asked for cannot do the operation.
+    #[error("{operation} of {element} is not there on the {place}: {why}")]
+    Unsupported {
+        /// The operation.
+        operation: &'static str,
+        /// The element type.
+        element: &'static str,
+        /// `CPU` or `GPU`.
+        place: &'static str,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// A matrix without an inverse.
+    #[error("the matrix of size {size} is singular: pivot {pivot} is zero")]
+    Singular {
+        /// The first pivot that is zero, counted from 0.
+        pivot: usize,
+        /// Rows of the matrix.
+        size: usize,
+    },
+    /// A matrix that Cholesky's factorisation does not exist for.
+    #[error("the matrix of size {size} is not positive definite: its leading minor of order {order} is not positive")]
+    NotPositiveDefinite {
+        /// Order of the first leading minor that is not positive, counted from 1.
+        order: usize,
+        /// Rows of the matrix.
+        size: usize,
+    },
+    /// An iteration that did not end.
+    #[error("{operation} did not converge in {iterations} iterations")]
+    NotConverged {
+        /// The operation.
+        operation: &'static str,
+        /// Iterations made.
+        iterations: usize,
+    },
+    /// An integer result that its type does not hold, where the policy says that this is an error.
+    #[error("{operation}: the exact value at row {row}, column {column} does not fit {element}")]
+    Overflow {
+        /// The operation.
+        operation: &'static str,
+        /// The result's element type.
+        element: &'static str,
+        /// Row of the first such value.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// A budget lacks what a step needs at least.
+    #[error("{what}: {requested} bytes asked for, {available} of the budget of {limit} are free; raise the budget")]
+    Budget {
+        /// Which budget, and for what.
+        what: &'static str,
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes free in it.
+        available: u64,
+        /// Bytes of the budget.
+        limit: u64,
+    },
+    /// A file that is not what it says.
+    #[error("{path}{}: {why}", chunk.as_ref().map(|chunk| format!(", chunk {chunk}")).unwrap_or_default())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The part of it, where it has parts.
+        chunk: Option<String>,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file system without room; nothing was changed.
+    #[error("{path}: no room for {requested} bytes; free some, or choose another folder")]
+    StorageFull {
+        /// The file to be.
+        path: PathBuf,
+        /// Bytes asked for.
+        requested: u64,
+    },
+    /// Any other failure of a file call.
+    #[error("{path}: {call}: {error}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The call.
+        call: &'static str,
+        /// The system's answer.
+        error: Arc<io::Error>,
+    },
+    /// The call was cancelled; its result is not there.
+    #[error("cancelled after {done} of {steps} steps")]
+    Cancelled {
+        /// Steps done.
+        done: u64,
+        /// Steps of the whole.
+        steps: u64,
+    },
+    /// The device does not answer as it should since an earlier failure, and nothing can run on it.
+    #[error("GPU {ordinal} is not used: {why}")]
+    DevicePoisoned {
+        /// The device.
+        ordinal: usize,
+        /// The failure, and what helps.
+        why: String,
+    },
+    /// A failure of the driver, or of a library of NVIDIA's.
+    #[error(transparent)]
+    Driver(#[from] tilewright_driver::Error),
+}
+
+/// What an error says about its cause. Only `Resource` and `Device` are held against a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The call was wrong: sizes, types, overlapping operands. It is as wrong on every processor.
+    User,
+    /// The numbers have no answer: a singular matrix, an iteration without end. They have none on any processor.
+    Numeric,
+    /// Memory or a budget is short: a smaller try may do.
+    Resource,
+    /// The device failed, and later calls on it may fail for the same cause.
+    Device,
+    /// A file or a disk.
+    Io,
+    /// Somebody asked for it.
+    Cancelled,
+}
+
+impl Error {
+    /// What kind of failure this is.
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Shape { .. }
+            | Self::NotSquare { .. }
+            | Self::TooLarge { .. }
+            | Self::Aliased { .. }
+            | Self::Unsupported { .. } => Class::User,
+            Self::Singular { .. }
+            | Self::NotPositiveDefinite { .. }
+            | Self::NotConverged { .. }
+            | Self::Overflow { .. } => Class::Numeric,
+            Self::Budget { .. } => Class::Resource,
+            Self::Corrupt { .. } | Self::StorageFull { .. } | Self::Io { .. } => Class::Io,
+            Self::Cancelled { .. } => Class::Cancelled,
+            Self::DevicePoisoned { .. } => Class::Device,
+            Self::Driver(error) => class_of_driver(error),
+        }
+    }
+}
+
+fn class_of_driver(error: &tilewright_driver::Error) -> Class {
+    use tilewright_driver::Error as Driver;
+    const INVALID_VALUE: u32 = 1;
+    const OUT_OF_MEMORY: u32 = 2;
+    match error {
+        Driver::OutOfMemory { .. } | Driver::OutOfPinnedMemory { .. } => Class::Resource,
+        Driver::Driver { code: OUT_OF_MEMORY, .. } => Class::Resource,
+        Driver::Driver { code: INVALID_VALUE, .. } => Class::User,
+        Driver::Launch { cause, .. } => class_of_driver(cause),
+        Driver::File { .. } | Driver::Download { .. } | Driver::Hash { .. } => Class::Io,
+        Driver::TooLarge { .. }
+        | Driver::Length { .. }
+        | Driver::OtherDevice { .. }
+        | Driver::Capturing { .. }
+        | Driver::NoKernel { .. }
+        | Driver::ParameterBytes { .. }
+        | Driver::ParameterCount { .. }
+        | Driver::Operand { .. }
+        | Driver::KernelSize { .. }
+        | Driver::TensorMap(_)
+        | Driver::TensorMapReach { .. }
+        | Driver::Compile { .. }
+        | Driver::NulByte { .. } => Class::User,
+        _ => Class::Device,
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests by topic.
+
+mod errors;
