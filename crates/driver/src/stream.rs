@@ -27,7 +27,7 @@ impl Stream {
     /// Gives memory that the stream keeps for its next allocations to the device, and what the device then has to spare to the
     /// system. Waits for everything queued so far.
     ///
-    /// A stream keeps what its buffers give back, up to 32 MiB in blocks of at most 1 MiB, because the driver's own allocation costs
+    /// A stream keeps what its buffers give back, up to 64 MiB in blocks of at most 16 MiB, because the driver's own allocation costs
     /// more than a launch's other work. It does so by itself where an allocation finds no memory.
     pub fn trim(&self) -> Result<(), Error> {
         self.raw.empty_pool();

@@ -101,8 +101,9 @@ fn account(line: &str, found: Option<&str>) -> Result<Account> {
 /// Milliseconds of the middle call, of the slowest, and of the process's first one, all found in `origin`.
 pub(in crate::suites) fn calls_ms(line: &str, origin: &str) -> Result<[f64; 3]> {
     let account = account(line, Some(origin))?;
-    let worst = account.worst()?.ms;
-    Ok([median(account.calls.iter().map(|call| call.ms).collect()), worst, account.first_ms])
+    let worst = account.worst()?;
+    eprintln!("first calls from {origin}: the slowest is {}, {:.2} ms", worst.name, worst.ms);
+    Ok([median(account.calls.iter().map(|call| call.ms).collect()), worst.ms, account.first_ms])
 }
 
 /// Measures `jit/functions`: a process with an empty cache, then one that finds all that the first compiled.

@@ -6,9 +6,9 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Larger blocks go back to the driver: what works on them takes longer than an allocation.
-const LARGEST: usize = 1 << 20;
+const LARGEST: usize = 16 << 20;
 /// Most bytes that a stream keeps.
-const MOST_BYTES: usize = 32 << 20;
+const MOST_BYTES: usize = 64 << 20;
 /// Bytes of the smallest block.
 const SMALLEST: usize = 512;
 /// Blocks come in so many sizes between two powers of two.

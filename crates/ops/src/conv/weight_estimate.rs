@@ -57,9 +57,7 @@ pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
     let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
     let parts = if plan.parts() > 1 { plan.workspace() as f64 / PARTS + ADDING_US } else { 0.0 };
-    waves * ((items * resident) as f64 * image + BLOCK + plan.warps_along() as f64 * TURN) / CYCLES_OF_US
-        + parts
-        + LAUNCH_US
+    waves * ((items * resident) as f64 * image + BLOCK + plan.turns() as f64 * TURN) / CYCLES_OF_US + parts + LAUNCH_US
 }
 
 impl WeightPlan {

@@ -124,14 +124,28 @@ impl WeightPlan {
         if self.parts() > 1 { self.parts() * self.elements() * size_of::<f32>() } else { 0 }
     }
 
+    /// How many turns the warps take that share a strip, until the sums of all lie where the ring was.
+    pub(crate) fn turns(&self) -> usize {
+        self.warps_along().div_ceil((self.ring_bytes() / self.collected_bytes()).max(1))
+    }
+
     /// What the kernel takes of shared memory, in the order in which it does.
     fn shared_bytes(&self) -> usize {
+        let barriers = (16 * self.config.slots).next_multiple_of(128);
+        (128 + barriers).next_multiple_of(128 * self.span) + self.ring_bytes().max(self.collected_bytes())
+    }
+
+    fn ring_bytes(&self) -> usize {
         let WeightConfig { strips, images, columns, slots, .. } = self.config;
         let (bytes, channels) = (self.problem.precision.bytes(), strips * STRIP);
         let row = |columns: usize| (images * columns * channels).next_multiple_of(8 * channels) * bytes;
-        let barriers = (16 * slots).next_multiple_of(128);
-        let collected = channels * self.problem.kernel[0] * self.problem.kernel[1] * self.problem.group_width * 4;
-        (128 + barriers).next_multiple_of(128 * self.span) + (slots * (row(self.reach) + row(columns))).max(collected)
+        slots * (row(self.reach) + row(columns))
+    }
+
+    /// Bytes of what a block adds up.
+    fn collected_bytes(&self) -> usize {
+        let [taps_y, taps_x] = self.problem.kernel;
+        self.config.strips * STRIP * taps_y * taps_x * self.problem.group_width * size_of::<f32>()
     }
 
     pub(crate) fn kernel(&self) -> Result<KernelText, ConfigError> {

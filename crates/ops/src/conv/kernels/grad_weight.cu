@@ -3,13 +3,20 @@
 // channels each, 8 written channels, and so many pixels, turned over as they are read from shared memory. weight_operands.cuh stands
 // before this text.
 //
-// One warp brings rows into the ring, the others multiply; those that share a strip add up in the end, one after another.
+// One warp brings rows into the ring, the others multiply. In the end the warps that share a strip lay their sums down side by side where
+// the ring was, as many as find room there, the others upon them one turn after another.
 
 using Sum = tw::FragmentC<Both, K, 16, 8>;
 
 // What a block has added up, in the order of the result.
 using Collected = tw::Tensor<float, tw::Packed<tw::Run<K, channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
                                               tw::Run<C, shape::group>>>;
+
+// Side by side, in memory that is free once all rows have been read.
+struct Copy : tw::Dim<Copy> { using Dim::Dim; };
+constexpr int room = Ring::len * (int)sizeof(Held) / (Collected::len * (int)sizeof(float));
+constexpr int copies = room < 1 ? 1 : room < warps_along ? room : warps_along;
+using Copies = tw::Tensor<float, tw::Packed<tw::Run<Copy, copies>, tw::Run<K, Collected::len>>>;
 
 // The warps that multiply.
 struct Worker {
@@ -83,7 +90,7 @@ struct Worker {
     }
   }
 
-  // Adds the warp's sums to what those before it have added up.
+  // Adds the warp's sums to what those before it have laid down there.
   TW_DEVICE void collect(Collected to, K strip, C half, bool first) const {
     TW_UNROLL
     for (int r = 0; r < taps; ++r) {
@@ -130,14 +137,26 @@ template <class At> TW_DEVICE float sum_of(const Params& p, const Part& part, At
   return sum;
 }
 
+// What the copies add up to, in their order.
+template <int together> TW_DEVICE tw::Vector<float, together> total(Copies sums, int i) {
+  auto total = tw::load<together>(sums.data + i);
+  TW_UNROLL
+  for (int copy = 1; copy < copies; ++copy) {
+    const auto more = tw::load<together>(sums.at(Copy(copy)).address() + i);
+    TW_UNROLL
+    for (int e = 0; e < together; ++e) total[e] += more[e];
+  }
+  return total;
+}
+
 // A block's part of the result, some elements at once.
-TW_DEVICE void store(const Params& p, Collected sums, const Part& part) {
+TW_DEVICE void store(const Params& p, Copies sums, const Part& part) {
   constexpr int tap = Collected::len / channels;   // elements of a written channel
   constexpr int together = shape::channels * tap % 4 == 0 ? 4 : 1;
   float* const to = p.sums + ((long long)(blockIdx.x / plan::blocks_k) * shape::channels + part.k.value) * tap;
   const int len = tw::minimum(channels, shape::channels - part.k.value) * tap;
   for (int i = threadIdx.x * together; i < len; i += 32 * warps * together) {
-    auto values = tw::load<together>(sums.data + i);
+    auto values = total<together>(sums, i);
     TW_UNROLL
     for (int e = 0; e < together; ++e) {
       if (!(values[e] * 0.0f == 0.0f)) values[e] = sum_of(p, part, Collected::coords_of(i + e));
@@ -151,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
   const Zeros zeros = shared.take<Zeros>();
   tw::arch::Mbarrier* const barriers = tw::arch::kept(shared.take<Barriers>().data);
   const Ring ring = shared.take<Ring, 128 * plan::span>();
-  const Collected collected{(float*)ring.data};   // once all rows have been read
+  const Copies collected{(float*)ring.data};   // once all rows have been read
   const Gates gates{barriers, barriers + plan::slots};
   if (threadIdx.x == 0) {
     for (int i = 0; i < plan::slots; ++i) {
@@ -187,9 +206,11 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
   }
   for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images();
   // The warp that brings rows is gone by now.
-  for (int turn = 0; turn < warps_along; ++turn) {
+  const int along = first.value / (depth * tiles);
+  for (int turn = 0; turn < (warps_along + copies - 1) / copies; ++turn) {
     tw::arch::named_barrier_sync(1, 32 * warps);
-    if (first.value == turn * depth * tiles) worker.collect(collected, strip, half, turn == 0);
+    if (along / copies != turn) continue;
+    worker.collect(Collected{collected.at(Copy(along % copies)).address()}, strip, half, turn == 0);
   }
   tw::arch::named_barrier_sync(1, 32 * warps);
   store(p, collected, part);
