@@ -1,7 +1,7 @@
 //! Which configuration the row kernel gets: all that make sense, and the learned model's choice among those that the estimate
 //! expects most of.
 
-use super::candidates::{self, RANKED, TILES, little_waste, sides};
+use super::candidates::{self, Kept, TILES, little_waste, sides};
 use super::estimate::{least, least_of_turns, of_blocks, turn};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
@@ -14,6 +14,8 @@ const ROWS: [usize; 8] = [4, 7, 8, 14, 16, 28, 32, 64];
 const ITEMS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 /// Rows between barriers, and how many of these steps the ring holds.
 const RINGS: [[usize; 2]; 6] = [[1, 4], [1, 6], [1, 8], [2, 3], [2, 4], [2, 6]];
+/// That which takes the least memory and warps, and whether rows are stored whole with it.
+const SMALLEST_RING: ([usize; 2], bool) = (RINGS[0], false);
 
 /// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
 pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
@@ -100,24 +102,15 @@ pub(super) fn first(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<RowConfig> {
-    let mut timed = estimated(problem, pass, written, sm, device.multiprocessors as usize);
-    timed.sort_unstable_by(order);
-    let plan = |(_, _, config): &Estimated| RowPlan::writing(*problem, pass, *config, sm, written).ok();
+    let timed = estimated(problem, pass, written, sm, device.multiprocessors as usize);
+    let plan = |(_, config): &(f64, RowConfig)| RowPlan::writing(*problem, pass, *config, sm, written).ok();
     let plans: Vec<RowPlan> = timed.iter().filter_map(plan).collect();
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, sm, device).unwrap_or_else(by_estimate)
 }
 
-/// An estimate in microseconds, a candidate's place among all (those of tiling, items, ring, rows, and how rows are stored), and the
-/// candidate.
-type Estimated = (f64, [usize; 5], RowConfig);
-
-/// The fastest first; of equals the one that comes first.
-fn order(a: &Estimated, b: &Estimated) -> std::cmp::Ordering {
-    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-}
-
-/// The candidates that the estimate expects to be fastest, in no order.
+/// The candidates that the estimate expects to be fastest, with what it expects in microseconds; the fastest first, and of equals the one
+/// that comes first among all (by tiling, items, ring, rows, and how rows are stored).
 ///
 /// Not one in a hundred is looked at: tilings come in the order of a time that no ring, items and rows of them fall below, until that of
 /// the next one is beyond the last of those that are kept.
@@ -127,87 +120,64 @@ fn estimated(
     written: Precision,
     sm: Multiprocessor,
     multiprocessors: usize,
-) -> Vec<Estimated> {
+) -> Vec<(f64, RowConfig)> {
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
     let heights = heights(&rows);
-    let plan = |[strips, warp_strips, images, columns, tiles]: [usize; 5], [step, slots]: [usize; 2], whole_rows| {
+    let smallest = |[strips, warp_strips, images, columns, tiles]: [usize; 5]| {
+        let ([step, slots], whole_rows) = SMALLEST_RING;
         let (rows, items) = (rows.phase_len(), 1);
         let config = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
         RowPlan::unchecked(*problem, pass, config, sm, written, meetings)
     };
     // The smallest ring: no other is legal where it is not, nor are more blocks resident with one. The best: none has fewer steps.
     let bounded = |tiling: (usize, [usize; 5])| {
-        let (smallest, best) = (plan(tiling.1, [1, 4], false), plan(tiling.1, [2, 16], true));
-        smallest.check(sm, &meetings).ok()?;
-        Some((least(&best, multiprocessors, smallest.resident()), tiling))
+        let mut plan = smallest(tiling.1);
+        plan.check_ranges().and_then(|()| plan.check_limits(sm)).ok()?;
+        let resident = plan.resident();
+        plan.retake_ring([2, 16], true);
+        Some((least(&plan, multiprocessors, resident), tiling))
     };
     let mut tilings: Vec<_> = tilings(problem, &columns).into_iter().enumerate().filter_map(bounded).collect();
     tilings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
 
-    let mut kept = Kept { fastest: Vec::with_capacity(2 * RANKED), last: f64::INFINITY };
+    let mut kept = Kept::new();
     for (bound, (place, tiling)) in tilings {
-        if bound > kept.last {
+        if kept.has_better_than(bound) {
             break;
         }
+        let mut plan = smallest(tiling);
         for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
-            let plan = plan(tiling, RINGS[ring], whole_rows);
-            if least(&plan, multiprocessors, plan.resident()) > kept.last || plan.check(sm, &meetings).is_err() {
+            plan.retake_ring(RINGS[ring], whole_rows);
+            if kept.has_better_than(least(&plan, multiprocessors, plan.resident())) || plan.check_limits(sm).is_err() {
                 continue;
             }
             let place = |item, row| [place, item, ring, row, whole_rows.into()];
-            kept.add_all(plan, multiprocessors, &heights, place);
+            add_all(&mut kept, plan, multiprocessors, &heights, place);
         }
     }
-    kept.shorten();
-    kept.fastest
+    kept.sorted()
 }
 
-/// The fastest so far, and a few more.
-struct Kept {
-    fastest: Vec<Estimated>,
-    /// A time beyond which nothing has to be kept.
-    last: f64,
-}
-
-impl Kept {
-    /// Adds a plan with all items and rows, at the places of both.
-    fn add_all(
-        &mut self,
-        mut plan: RowPlan,
-        multiprocessors: usize,
-        heights: &[usize],
-        place: impl Fn(usize, usize) -> [usize; 5],
-    ) {
-        let (resident, most) = (plan.resident(), plan.problem.images.div_ceil(plan.config.images));
-        for (row, rows) in heights.iter().copied().enumerate() {
-            // The turn depends on the rows alone; whether items and rows are legal is asked below.
-            let _ = plan.retake(1, rows);
-            let turn = turn(&plan, resident);
-            if least_of_turns(&plan, multiprocessors, turn) > self.last {
-                continue;
+/// Adds a plan with all items and rows, at the places of both.
+fn add_all(
+    kept: &mut Kept<[usize; 5], RowConfig>,
+    mut plan: RowPlan,
+    multiprocessors: usize,
+    heights: &[usize],
+    place: impl Fn(usize, usize) -> [usize; 5],
+) {
+    let (resident, most) = (plan.resident(), plan.problem.images.div_ceil(plan.config.images));
+    for (row, rows) in heights.iter().copied().enumerate() {
+        // The turn depends on the rows alone; whether items and rows are legal is asked below.
+        let _ = plan.retake(1, rows);
+        let turn = turn(&plan, resident);
+        if kept.has_better_than(least_of_turns(&plan, multiprocessors, turn)) {
+            continue;
+        }
+        for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
+            if plan.retake(items, rows) {
+                kept.add(of_blocks(&plan, multiprocessors, resident, turn), place(item, row), plan.config);
             }
-            for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
-                if plan.retake(items, rows) {
-                    self.add((of_blocks(&plan, multiprocessors, resident, turn), place(item, row), plan.config));
-                }
-            }
-        }
-    }
-
-    fn add(&mut self, candidate: Estimated) {
-        if candidate.0 <= self.last {
-            self.fastest.push(candidate);
-        }
-        if self.fastest.len() == RANKED + RANKED / 4 {
-            self.shorten();
-        }
-    }
-
-    fn shorten(&mut self) {
-        if self.fastest.len() > RANKED {
-            let (_, last, _) = self.fastest.select_nth_unstable_by(RANKED - 1, order);
-            self.last = last.0;
-            self.fastest.truncate(RANKED);
         }
     }
 }
@@ -250,7 +220,7 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::super::candidates::{COLUMNS, IMAGES};
+    use super::super::candidates::{COLUMNS, IMAGES, RANKED};
     use super::super::estimate::estimate;
     use super::super::params::Conv2d;
     use super::*;
@@ -339,9 +309,7 @@ mod tests {
                 // Sorting keeps the order of equals.
                 all.sort_by(|a, b| a.0.total_cmp(&b.0));
                 all.truncate(RANKED);
-                let mut kept = estimated(&problem, pass, written, SM, 132);
-                kept.sort_unstable_by(order);
-                let kept: Vec<_> = kept.into_iter().map(|(us, _, config)| (us, config)).collect();
+                let kept = estimated(&problem, pass, written, SM, 132);
                 assert!(kept == all, "{problem:?} {pass:?}: {} of {}", kept.len(), all.len());
             }
         }

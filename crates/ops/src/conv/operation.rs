@@ -94,7 +94,7 @@ impl RowOperation {
         Ok(config)
     }
 
-    /// The configuration that a pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 128
+    /// The configuration that a pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 32
     /// candidates that the estimate expects to be fastest; where there is no model for this operation, the first of those.
     pub fn chosen(
         models: &Models,

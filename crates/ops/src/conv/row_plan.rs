@@ -153,13 +153,13 @@ impl RowPlan {
         Ok(plan)
     }
 
-    /// Refuses what does not fit the problem, or a block.
-    pub(crate) fn check(&self, sm: Multiprocessor, [rows, columns]: &[Meeting; 2]) -> Result<(), ConfigError> {
-        check_ranges(&self.problem, &self.config, rows, columns)?;
-        self.check_limits(sm)
+    /// Refuses what does not fit the problem.
+    pub(crate) fn check_ranges(&self) -> Result<(), ConfigError> {
+        check_ranges(&self.problem, &self.config, &self.rows, &self.columns)
     }
 
-    fn check_limits(&self, sm: Multiprocessor) -> Result<(), ConfigError> {
+    /// Refuses what does not fit a block.
+    pub(crate) fn check_limits(&self, sm: Multiprocessor) -> Result<(), ConfigError> {
         let RowPlan { ref problem, ref config, reach, block_warps, bulk, written, .. } = *self;
         field("columns", config.columns, reach <= LONGEST_SIDE, || {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
@@ -199,7 +199,7 @@ impl RowPlan {
     ) -> RowPlan {
         let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
         let inner = config.strips * STRIP * problem.precision.bytes();
-        let plan = RowPlan {
+        let mut plan = RowPlan {
             problem,
             pass,
             config,
@@ -207,15 +207,24 @@ impl RowPlan {
             columns,
             reach: columns.across().reach(config.columns, columns.taps),
             warps,
-            block_warps: warps + 1 + usize::from(config.whole_rows),
+            block_warps: 0,
             shared_bytes: 0,
-            registers: registers(&problem, &config, &rows),
+            registers: 0,
             blocks: blocks(&problem, &config, [&rows, &columns]),
             span: span(inner),
             bulk: sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16,
             written,
         };
-        RowPlan { shared_bytes: plan.shared_bytes(), ..plan }
+        plan.retake_ring([config.step, config.slots], config.whole_rows);
+        plan
+    }
+
+    /// Takes another ring, and other ways of storing rows.
+    pub(crate) fn retake_ring(&mut self, [step, slots]: [usize; 2], whole_rows: bool) {
+        (self.config.step, self.config.slots, self.config.whole_rows) = (step, slots, whole_rows);
+        self.block_warps = self.warps + 1 + usize::from(whole_rows);
+        self.registers = registers(&self.problem, &self.config, &self.rows);
+        self.shared_bytes = self.shared_bytes();
     }
 
     /// Takes other items and rows, on which no limit depends but those of their own and the number of blocks. Whether that is legal; a plan
@@ -225,7 +234,8 @@ impl RowPlan {
         if !fits_images(&self.problem, &self.config) || !fits_rows(rows, &self.rows) {
             return false;
         }
-        self.blocks = blocks(&self.problem, &self.config, [&self.rows, &self.columns]);
+        self.blocks[0] = self.problem.images.div_ceil(self.config.images * items);
+        self.blocks[1] = self.rows.phase_len().div_ceil(rows) * self.rows.phases;
         self.blocks.iter().product::<usize>() <= MOST_BLOCKS
     }
 

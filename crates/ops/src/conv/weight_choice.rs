@@ -1,10 +1,10 @@
 //! Which configuration the weights' gradient takes: all legal ones of a grid, and an estimate of their time.
 
-use super::candidates::{self, RANKED, TILES, little_waste, sides};
+use super::candidates::{self, Kept, TILES, little_waste, sides};
 use super::meeting::Meeting;
 use super::problem::{Pass, Problem};
 use super::row_plan::{Multiprocessor, STRIP};
-use super::weight_estimate::estimate;
+use super::weight_estimate::{image, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
 use tilewright_perf::{DeviceFacts, Models};
@@ -19,31 +19,75 @@ const WAVES: [usize; 4] = [1, 2, 3, 4];
 /// multiprocessors; the fastest first. None has more than a third of its pixels or channels for nothing.
 pub(super) fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
     let mut estimates = Vec::new();
-    let rows = Meeting::of(problem, 0, Pass::GradWeight).phase_len();
-    let heights: Vec<usize> = ROWS.into_iter().filter(|height| *height < rows).chain([rows]).collect();
-    for [strips, images, columns, tiles] in tilings(problem) {
-        for slots in SLOTS {
-            let config = WeightConfig { strips, images, items: 1, columns, rows, tiles, slots };
-            let Ok(mut plan) = WeightPlan::new(*problem, config, sm) else { continue };
-            for rows in heights.iter().copied() {
-                for items in lengths(&plan, rows, multiprocessors) {
-                    if plan.retake(items, rows) && worth_it(&plan) {
-                        estimates.push((estimate(&plan, multiprocessors), plan.config));
-                    }
-                }
-            }
-        }
-    }
+    each_height(problem, sm, |_, plan, resident| {
+        let image = image(plan, resident);
+        each_length(*plan, multiprocessors, resident, |_, plan| {
+            estimates.push((of_blocks(plan, multiprocessors, resident, image), plan.config));
+        });
+    });
     estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
     estimates
 }
 
-/// Items of a block of so many rows, so that the blocks fill the multiprocessors once or several times.
-fn lengths(plan: &WeightPlan, rows: usize, multiprocessors: usize) -> impl Iterator<Item = usize> + use<> {
-    let beside = plan.rows.phase_len().div_ceil(rows) * plan.rows.phases * plan.blocks[2] * plan.blocks[3];
+/// The first [`RANKED`] of [`estimates`]: of all others it is enough to know that no number of items makes them fast enough.
+///
+/// [`RANKED`]: super::candidates::RANKED
+fn estimated(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
+    let mut kept = Kept::new();
+    each_height(problem, sm, |place, plan, resident| {
+        let image = image(plan, resident);
+        if kept.has_better_than(least_of_images(plan, multiprocessors, image)) {
+            return;
+        }
+        each_length(*plan, multiprocessors, resident, |item, plan| {
+            kept.add(of_blocks(plan, multiprocessors, resident, image), [place, item], plan.config);
+        });
+    });
+    kept.sorted()
+}
+
+/// Goes through the plans that differ in more than items, each with one item, with its place among them and how many of its blocks a
+/// multiprocessor has.
+fn each_height(problem: &Problem, sm: Multiprocessor, mut visit: impl FnMut(usize, &WeightPlan, usize)) {
+    let rows = Meeting::of(problem, 0, Pass::GradWeight).phase_len();
+    let heights: Vec<usize> = ROWS.into_iter().filter(|height| *height < rows).chain([rows]).collect();
+    let mut place = 0;
+    for [strips, images, columns, tiles] in tilings(problem) {
+        for slots in SLOTS {
+            let config = WeightConfig { strips, images, items: 1, columns, rows, tiles, slots };
+            let Ok(mut plan) = WeightPlan::new(*problem, config, sm) else { continue };
+            let resident = plan.resident();
+            for rows in heights.iter().copied() {
+                // Whether the number of blocks is legal depends on the items, and is asked with them.
+                let _ = plan.retake(1, rows);
+                visit(place, &plan, resident);
+                place += 1;
+            }
+        }
+    }
+}
+
+/// Goes through the legal ones of a plan's numbers of items that are worth it.
+fn each_length(
+    mut plan: WeightPlan,
+    multiprocessors: usize,
+    resident: usize,
+    mut visit: impl FnMut(usize, &WeightPlan),
+) {
+    let rows = plan.config.rows;
+    for (item, items) in lengths(&plan, multiprocessors * resident).enumerate() {
+        if plan.retake(items, rows) && worth_it(&plan) {
+            visit(item, &plan);
+        }
+    }
+}
+
+/// Items of a block, so that the blocks, of which so many run at once, fill the multiprocessors once or several times.
+fn lengths(plan: &WeightPlan, at_once: usize) -> impl Iterator<Item = usize> + use<> {
+    let [_, rows, columns, channels] = plan.blocks;
     let turns = plan.problem.images.max(1).div_ceil(plan.config.images);
-    let at_once = multiprocessors * plan.resident();
-    let mut lengths = WAVES.map(|waves| turns.div_ceil((waves * at_once / beside).clamp(1, turns)));
+    let mut lengths =
+        WAVES.map(|waves| turns.div_ceil((waves * at_once / (rows * columns * channels)).clamp(1, turns)));
     lengths.sort_unstable();
     let mut last = 0;
     lengths.into_iter().filter(move |items| std::mem::replace(&mut last, *items) != *items)
@@ -81,9 +125,9 @@ pub(super) fn first(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<WeightConfig> {
-    let estimates = estimates(problem, sm, device.multiprocessors as usize);
+    let estimated = estimated(problem, sm, device.multiprocessors as usize);
     let plan = |(_, config): &(f64, WeightConfig)| WeightPlan::new(*problem, *config, sm).ok();
-    let plans: Vec<WeightPlan> = estimates.iter().take(RANKED).filter_map(plan).collect();
+    let plans: Vec<WeightPlan> = estimated.iter().filter_map(plan).collect();
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
@@ -103,4 +147,33 @@ fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceF
 fn smallest(problem: &Problem) -> WeightConfig {
     let (strips, columns) = (problem.group_width.div_ceil(STRIP), problem.output()[1].min(8));
     WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots: 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidates::RANKED;
+    use super::super::params::Conv2d;
+    use super::super::problem::Precision;
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_the_fastest_of_all() {
+        let sm = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+        let padded = |padding: usize| Conv2d::new().padding(padding);
+        let cases = [
+            ([128, 64, 64, 64], [64, 3, 3, 8], Precision::F16, padded(1)),
+            ([256, 7, 7, 1152], [1152, 5, 5, 8], Precision::Bf16, padded(2)),
+            ([3, 49, 33, 40], [40, 3, 7, 4], Precision::F16, Conv2d::new().padding([1, 3]).stride(2)),
+            ([32, 19, 21, 96], [96, 5, 3, 16], Precision::F32, Conv2d::new().padding([2, 1]).dilation(2)),
+            ([1, 1, 1, 8], [8, 1, 1, 8], Precision::F16, padded(0)),
+            ([0, 5, 5, 8], [8, 3, 3, 8], Precision::F16, padded(0)),
+        ];
+        for (x, w, precision, params) in cases {
+            let problem = Problem::of_forward(x, w, precision, &params).unwrap();
+            let mut all = estimates(&problem, sm, 132);
+            assert!(!all.is_empty(), "{problem:?}");
+            all.truncate(RANKED);
+            assert!(estimated(&problem, sm, 132) == all, "{problem:?}");
+        }
+    }
 }

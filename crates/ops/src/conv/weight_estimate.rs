@@ -32,9 +32,39 @@ mod fitted {
 
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
+    let resident = plan.resident();
+    of_blocks(plan, multiprocessors, resident, image(plan, resident))
+}
+
+/// As [`estimate`], with what [`WeightPlan::resident`] and [`image`] say, neither of which depends on items.
+pub(super) fn of_blocks(plan: &WeightPlan, multiprocessors: usize, resident: usize, image: f64) -> f64 {
     use fitted::*;
-    let WeightConfig { strips, images, items, columns, rows, tiles, slots } = plan.config;
-    let (resident, lines) = (plan.resident(), plan.lines() as f64);
+    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
+    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
+    let parts = if plan.parts() > 1 { plan.workspace() as f64 / PARTS + ADDING_US } else { 0.0 };
+    waves * ((plan.config.items * resident) as f64 * image + ends(plan)) / CYCLES_OF_US + parts + LAUNCH_US
+}
+
+/// A time that no items of the plan fall below, given what [`image`] says: multiprocessors are at best all busy.
+pub(super) fn least_of_images(plan: &WeightPlan, multiprocessors: usize, image: f64) -> f64 {
+    use fitted::*;
+    let [_, rows, columns, channels] = plan.blocks;
+    let images = plan.problem.images.max(1).div_ceil(plan.config.images) * rows * columns * channels;
+    // A little less, for what rounding makes of the same sums in another order.
+    let cycles = (images as f64 * image / multiprocessors as f64 + ends(plan)) * (1.0 - 1e-9);
+    cycles / CYCLES_OF_US + LAUNCH_US
+}
+
+/// Cycles of a block's begin, and of its end.
+fn ends(plan: &WeightPlan) -> f64 {
+    fitted::BLOCK + plan.turns() as f64 * fitted::TURN
+}
+
+/// Cycles of a block's images, taken once, where so many blocks share a multiprocessor, for each of them.
+pub(super) fn image(plan: &WeightPlan, resident: usize) -> f64 {
+    use fitted::*;
+    let WeightConfig { strips, images, columns, rows, tiles, slots, .. } = plan.config;
+    let lines = plan.lines() as f64;
 
     let bytes = strips * STRIP * plan.problem.precision.bytes();
     let pixel = bytes as f64 + PIXEL;
@@ -53,11 +83,7 @@ pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
     let serial = lines * ROW_LATENCY + products * PRODUCT_LATENCY;
 
     let working = computing.max(serial / resident as f64);
-    let image = memory.max(working) + OVERLAPPING * memory.min(working);
-    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
-    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    let parts = if plan.parts() > 1 { plan.workspace() as f64 / PARTS + ADDING_US } else { 0.0 };
-    waves * ((items * resident) as f64 * image + BLOCK + plan.turns() as f64 * TURN) / CYCLES_OF_US + parts + LAUNCH_US
+    memory.max(working) + OVERLAPPING * memory.min(working)
 }
 
 impl WeightPlan {

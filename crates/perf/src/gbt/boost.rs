@@ -56,9 +56,8 @@ impl<'a> Prepared<'a> {
     }
 
     fn add(&self, forest: &Forest, tree: usize, predicted: &mut [f32]) {
-        let mut numbers = [[0; LANES]; 128];
         for (block, predicted) in self.blocks.iter().zip(predicted.chunks_mut(LANES)) {
-            forest.add_tree(tree, block, &mut numbers, predicted);
+            forest.add_tree(tree, block, predicted);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::boost::Prepared;
 use super::cuts::Cuts;
-use super::forest::{Block, Forest, LANES, Numbers};
+use super::forest::{Block, Forest, LANES};
 use super::{GbtParams, GbtValidParams, Table, raw};
 use crate::Error;
 use linfa::ParamGuard;
@@ -94,7 +94,6 @@ impl Trees {
 pub(crate) struct Asker<'a> {
     trees: &'a Trees,
     block: Block,
-    numbers: Numbers,
     lanes: usize,
     before: [f32; 255],
 }
@@ -102,7 +101,7 @@ pub(crate) struct Asker<'a> {
 impl<'a> Asker<'a> {
     #[inline(always)]
     pub(crate) fn new(trees: &'a Trees) -> Self {
-        Self { trees, block: [[0; LANES]; 256], numbers: [[0; LANES]; 128], lanes: 0, before: [0.0; 255] }
+        Self { trees, block: [[0; LANES]; 256], lanes: 0, before: [0.0; 255] }
     }
 
     /// Puts a row into a lane; lanes are filled in order.
@@ -117,7 +116,7 @@ impl<'a> Asker<'a> {
         let (mut mean, mut square) = ([0.0f32; LANES], [0.0f32; LANES]);
         let mut said = [0.0; LANES];
         for (seen, forest) in self.trees.forests.iter().enumerate() {
-            raw::ask(forest, &self.block, &mut self.numbers, self.lanes, &mut said);
+            raw::ask(forest, &self.block, self.lanes, &mut said);
             // Welford's update: no difference of large sums.
             for ((said, mean), square) in said.iter().zip(&mut mean).zip(&mut square) {
                 let away = said - *mean;

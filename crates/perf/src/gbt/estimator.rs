@@ -54,9 +54,9 @@ impl Gbt {
         }
         let table = Table { features, columns, targets: &[], groups: &[] };
         let mut predicted = vec![0.0; features.len() / columns];
-        let (mut sums, mut numbers) = ([0.0; LANES], [[0; LANES]; 128]);
+        let mut sums = [0.0; LANES];
         for (block, predicted) in self.cuts.blocks(&table).iter().zip(predicted.chunks_mut(LANES)) {
-            raw::ask(&self.forest, block, &mut numbers, predicted.len(), &mut sums);
+            raw::ask(&self.forest, block, predicted.len(), &mut sums);
             predicted.copy_from_slice(&sums[..predicted.len()]);
         }
         Ok(predicted)

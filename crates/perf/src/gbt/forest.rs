@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 /// Rows that are asked together.
 pub(crate) const LANES: usize = 256;
 
-/// Rows of one step of a loop: a few registers of any processor.
-const STEP: usize = 64;
+/// Rows of one step of a loop: a register or two of any processor.
+const STEP: usize = 32;
 /// Trees whose leaves are added together.
 const TOGETHER: usize = 4;
 
 /// Bins of so many rows, column after column.
 pub(crate) type Block = [[u8; LANES]; 256];
 
-/// Numbers of leaves, a row of them for each of the lowest questions.
-pub(super) type Numbers = [[u8; LANES]; 128];
+/// Numbers of leaves of a step's rows, for each of the lowest questions of the deepest tree.
+type Numbers = [[u8; STEP]; 128];
 
 /// The threshold that no bin is above: such a question always leads left.
 const NEVER: u8 = u8::MAX;
@@ -67,23 +67,23 @@ impl Forest {
 
     /// What the trees say about the first `lanes` rows of a block; `raw` compiles it.
     #[inline(always)]
-    pub(super) fn ask(&self, block: &Block, numbers: &mut Numbers, lanes: usize, sums: &mut [f32; LANES]) {
+    pub(super) fn ask(&self, block: &Block, lanes: usize, sums: &mut [f32; LANES]) {
         sums.fill(self.base);
-        let mut picked = [[0; LANES]; TOGETHER];
+        let (mut numbers, mut picked) = ([[0; STEP]; 128], [[0; LANES]; TOGETHER]);
         for first in (0..self.trees()).step_by(TOGETHER) {
             let end = self.trees().min(first + TOGETHER);
             for (tree, picked) in (first..end).zip(&mut picked) {
-                self.number(tree, block, numbers, lanes);
-                *picked = numbers[0];
+                self.number(tree, block, &mut numbers, &mut picked[..lanes]);
             }
             self.add(first, end, &picked, &mut sums[..lanes]);
         }
     }
 
     /// Adds one tree's leaves to the sums of as many rows of a block.
-    pub(super) fn add_tree(&self, tree: usize, block: &Block, numbers: &mut Numbers, sums: &mut [f32]) {
-        self.number(tree, block, numbers, sums.len());
-        self.add(tree, tree + 1, &[numbers[0]; TOGETHER], sums);
+    pub(super) fn add_tree(&self, tree: usize, block: &Block, sums: &mut [f32]) {
+        let mut picked = [0; LANES];
+        self.number(tree, block, &mut [[0; STEP]; 128], &mut picked[..sums.len()]);
+        self.add(tree, tree + 1, &[picked; TOGETHER], sums);
     }
 
     /// Adds the leaves of some trees, in their order, whose numbers were picked.
@@ -100,31 +100,43 @@ impl Forest {
         }
     }
 
-    /// The number of each row's leaf in a tree, into the first of `numbers`. Every question is asked of every row, and the answers
-    /// select, from the lowest questions up, which leaf's number goes on: bytes of many rows at once, and no branch.
+    /// The number of each row's leaf in a tree.
     #[inline(always)]
-    fn number(&self, tree: usize, block: &Block, numbers: &mut Numbers, lanes: usize) {
-        let depth = usize::from(self.depth);
-        let questions = (1usize << depth) - 1;
+    fn number(&self, tree: usize, block: &Block, numbers: &mut Numbers, picked: &mut [u8]) {
+        match self.depth {
+            1 => self.number_of::<1>(tree, block, numbers, picked),
+            2 => self.number_of::<2>(tree, block, numbers, picked),
+            3 => self.number_of::<3>(tree, block, numbers, picked),
+            4 => self.number_of::<4>(tree, block, numbers, picked),
+            5 => self.number_of::<5>(tree, block, numbers, picked),
+            6 => self.number_of::<6>(tree, block, numbers, picked),
+            7 => self.number_of::<7>(tree, block, numbers, picked),
+            _ => self.number_of::<8>(tree, block, numbers, picked),
+        }
+    }
+
+    /// Of a tree of this depth: when it is known, so are all bounds. Every question is asked of every row, and the answers select, from the
+    /// lowest questions up, which leaf's number goes on: bytes of many rows at once, and no branch.
+    #[inline(always)]
+    fn number_of<const DEPTH: usize>(&self, tree: usize, block: &Block, numbers: &mut Numbers, picked: &mut [u8]) {
+        let questions = (1 << DEPTH) - 1;
         let columns = &self.columns[tree * questions..][..questions];
         let thresholds = &self.thresholds[tree * questions..][..questions];
-        let (lowest, steps) = (questions / 2, lanes.div_ceil(STEP));
-        for (k, numbers) in numbers[..=lowest].iter_mut().enumerate() {
-            let (left, right) = ([(2 * k) as u8; STEP], [(2 * k + 1) as u8; STEP]);
-            let (bins, threshold) = (&block[usize::from(columns[lowest + k])], thresholds[lowest + k]);
-            let steps = numbers.as_chunks_mut::<STEP>().0.iter_mut().zip(bins.as_chunks().0).take(steps);
-            steps.for_each(|(numbers, bins)| *numbers = select(bins, threshold, &left, &right));
-        }
-        for level in (0..depth - 1).rev() {
-            let first = (1 << level) - 1;
-            for k in 0..=first {
-                let (bins, threshold) = (&block[usize::from(columns[first + k])], thresholds[first + k]);
-                for (step, bins) in bins.as_chunks().0.iter().take(steps).enumerate() {
-                    let side = |child: usize| numbers[2 * k + child].as_chunks::<STEP>().0[step];
-                    let chosen = select(bins, threshold, &side(0), &side(1));
-                    numbers[k].as_chunks_mut().0[step] = chosen;
+        for (step, picked) in picked.chunks_mut(STEP).enumerate() {
+            let bins = |question: usize| &block[usize::from(columns[question])].as_chunks::<STEP>().0[step];
+            let lowest = questions / 2;
+            for k in 0..=lowest {
+                let (left, right) = ([(2 * k) as u8; STEP], [(2 * k + 1) as u8; STEP]);
+                numbers[k] = select(bins(lowest + k), thresholds[lowest + k], &left, &right);
+            }
+            for level in (0..DEPTH - 1).rev() {
+                let first = (1 << level) - 1;
+                for k in 0..=first {
+                    let [left, right] = [numbers[2 * k], numbers[2 * k + 1]];
+                    numbers[k] = select(bins(first + k), thresholds[first + k], &left, &right);
                 }
             }
+            picked.copy_from_slice(&numbers[0][..picked.len()]);
         }
     }
 
