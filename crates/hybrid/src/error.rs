@@ -140,6 +140,12 @@ pub enum Error {
         /// Steps of the whole.
         steps: u64,
     },
+    /// A GPU was asked for and is not there.
+    #[error("no GPU: {why}; ask for the CPU, or leave the choice to the cost model")]
+    NoGpu {
+        /// Why.
+        why: String,
+    },
     /// The device does not answer as it should since an earlier failure, and nothing can run on it.
     #[error("GPU {ordinal} is not used: {why}")]
     DevicePoisoned {
@@ -178,7 +184,8 @@ impl Error {
             | Self::NotSquare { .. }
             | Self::TooLarge { .. }
             | Self::Aliased { .. }
-            | Self::Unsupported { .. } => Class::User,
+            | Self::Unsupported { .. }
+            | Self::NoGpu { .. } => Class::User,
             Self::Singular { .. }
             | Self::NotPositiveDefinite { .. }
             | Self::NotConverged { .. }

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+pub mod dispatch;
 mod error;
+pub mod stream;
 
 pub use error::{Class, Error};

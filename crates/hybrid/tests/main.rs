@@ -1,3 +1,5 @@
 //! Tests by topic.
 
+mod dispatch;
 mod errors;
+mod matmul_plan;

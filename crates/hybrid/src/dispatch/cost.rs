@@ -1,0 +1,117 @@
+//! How long an operation is expected to take on either processor.
+
+use super::{At, Job, Operand, Rates};
+use crate::Error;
+use crate::stream::{MatmulPlan, STAGES};
+
+/// What a time is spent with.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Seconds of computation.
+    pub compute: f64,
+    /// Seconds of copies to the processor.
+    pub bring: f64,
+    /// Seconds of copies back.
+    pub back: f64,
+    /// Seconds that calls cost besides.
+    pub call: f64,
+    /// Seconds from begin to end.
+    pub wall: f64,
+}
+
+/// What the longest part of a time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// Computation, or the processor's own memory.
+    Compute,
+    /// Copies of operands to it.
+    Bring,
+    /// Copies of results back.
+    Back,
+    /// What every call costs.
+    Call,
+}
+
+impl Cost {
+    /// What the longest part is.
+    pub fn bound(&self) -> Bound {
+        let parts = [(self.bring, Bound::Bring), (self.back, Bound::Back), (self.call, Bound::Call)];
+        let longer = |longest: (f64, Bound), part: (f64, Bound)| if part.0 > longest.0 { part } else { longest };
+        parts.into_iter().fold((self.compute, Bound::Compute), longer).1
+    }
+
+    fn in_turn(compute: f64, bring: f64, back: f64, call: f64) -> Cost {
+        Cost { compute, bring, back, call, wall: compute + bring + back + call }
+    }
+}
+
+/// On the CPU: what lies on the GPU is copied from there first.
+pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
+    let cpu = &rates.cpu;
+    let compute = (job.flops / cpu.flops.of(job.unit)).max(job.bytes() as f64 / cpu.memory);
+    let link = rates.gpu.map_or(f64::INFINITY, |gpu| gpu.link.pageable);
+    let of = |operand: &Operand| match operand.at {
+        At::Gpu => operand.bytes as f64 / link,
+        At::Disk => operand.bytes as f64 / rates.disk,
+        At::Pinned | At::Pageable => 0.0,
+    };
+    Cost::in_turn(compute, job.read.iter().flatten().map(of).sum(), of(&job.written), cpu.call)
+}
+
+/// How it would run on the GPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnGpu {
+    /// What it is expected to take.
+    pub cost: Cost,
+    /// The tiles in which it is streamed, where the operands do not fit into its memory at once.
+    pub tiles: Option<MatmulPlan>,
+    /// Bytes of its memory.
+    pub device_bytes: u64,
+}
+
+/// On the GPU, of whose memory so much may be used; nothing where there is no GPU. Refuses what neither fits nor can be streamed.
+pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnGpu, Error>> {
+    let gpu = rates.gpu.as_ref()?;
+    let operands = || job.read.iter().flatten().chain([&job.written]);
+    let new: u64 = operands().filter(|it| it.at != At::Gpu).map(|it| it.bytes).sum();
+    let is_there = |at: At| operands().any(|it| it.at == at);
+    if new > budget {
+        let refused = || {
+            let what = "device memory for the operands of one call";
+            Error::Budget { what, requested: new, available: budget, limit: budget }
+        };
+        // What is there already is not streamed.
+        let product = job.product.filter(|_| !is_there(At::Gpu));
+        return Some(product.ok_or_else(refused).and_then(|product| streamed(job, rates, budget, product)));
+    }
+    let of = |operand: &Operand, pinned: f64| match operand.at {
+        At::Gpu => 0.0,
+        At::Pinned => operand.bytes as f64 / pinned,
+        At::Pageable => operand.bytes as f64 / gpu.link.pageable,
+        At::Disk => operand.bytes as f64 / rates.disk.min(pinned),
+    };
+    let compute = (job.flops / gpu.processor.flops.of(job.unit)).max(job.bytes() as f64 / gpu.processor.memory);
+    let bring = job.read.iter().flatten().map(|it| of(it, gpu.link.to_gpu)).sum();
+    let cost = Cost::in_turn(compute, bring, of(&job.written, gpu.link.to_host), gpu.processor.call);
+    Some(Ok(OnGpu { cost, tiles: None, device_bytes: new }))
+}
+
+fn streamed(
+    job: &Job,
+    rates: &Rates,
+    budget: u64,
+    (extents, element_bytes): (super::Extents, usize),
+) -> Result<OnGpu, Error> {
+    let plan = MatmulPlan::new(extents, element_bytes, budget, STAGES)?;
+    let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
+    let from_disk = job.read.iter().flatten().any(|it| it.at == At::Disk);
+    let reads_c = job.read[2].is_some();
+    let time = plan.time(gpu, job.unit, job.flops, reads_c);
+    // A disk gives each panel as often as the GPU asks for it.
+    let disk = if from_disk { plan.bytes_to_gpu(reads_c) as f64 / rates.disk } else { 0.0 };
+    let bring = time.to_gpu.max(disk);
+    let wall = time.wall.max(bring);
+    let device_bytes = u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX);
+    let cost = Cost { compute: time.compute, bring, back: time.to_host, call: 0.0, wall };
+    Ok(OnGpu { cost, tiles: Some(plan), device_bytes })
+}

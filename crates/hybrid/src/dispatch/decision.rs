@@ -1,0 +1,169 @@
+//! Where an operation runs, and why.
+
+use super::cost::{on_cpu, on_gpu};
+use super::{Bound, Cost, Job, OnGpu, Rates};
+use crate::Error;
+use std::fmt;
+
+/// Which processor is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// The one that is expected to be faster.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU: what it cannot do is an error.
+    Gpu,
+}
+
+/// Which processor it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The CPU.
+    Cpu,
+    /// The GPU.
+    Gpu,
+}
+
+/// Why that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was asked for.
+    Asked,
+    /// It is expected to be faster.
+    Cost,
+    /// There is no GPU, or it is not to be used.
+    NoGpu,
+    /// The GPU cannot do it.
+    Unsupported(&'static str),
+    /// It neither fits into the memory of the GPU that may be used nor can it be streamed.
+    TooLarge,
+}
+
+/// Where an operation runs, why, and what that is expected to take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The operation's name.
+    pub operation: &'static str,
+    /// The element type's name.
+    pub element: &'static str,
+    /// The processor.
+    pub side: Side,
+    /// Why.
+    pub reason: Reason,
+    /// What is expected of the CPU.
+    pub cpu: Cost,
+    /// What is expected of the GPU, where it can do it; with the tiles, if it is streamed.
+    pub gpu: Option<OnGpu>,
+    /// Bytes of all operands.
+    pub bytes: u64,
+}
+
+impl Decision {
+    /// Decides about an operation, by these rates, with so many bytes of the GPU's memory. Asks no device.
+    ///
+    /// [`Choice::Gpu`] is [`Error::NoGpu`], [`Error::Unsupported`] or [`Error::Budget`] where the GPU is not there, cannot do it, or lacks the memory.
+    pub fn of(job: &Job, choice: Choice, rates: &Rates, budget: u64) -> Result<Decision, Error> {
+        let cpu = on_cpu(job, rates);
+        let gpu = match job.not_on_gpu {
+            Some(_) => None,
+            None => on_gpu(job, rates, budget),
+        };
+        let decided = |side, reason, gpu| Decision {
+            operation: job.operation,
+            element: job.element,
+            side,
+            reason,
+            cpu,
+            gpu,
+            bytes: job.bytes(),
+        };
+        match (choice, job.not_on_gpu, gpu) {
+            (Choice::Cpu, _, gpu) => Ok(decided(Side::Cpu, Reason::Asked, gpu.and_then(Result::ok))),
+            (Choice::Gpu, Some(why), _) => Err(Error::Unsupported {
+                operation: job.operation,
+                element: job.element,
+                place: "GPU",
+                why: why.into(),
+            }),
+            (Choice::Gpu, None, None) => Err(Error::NoGpu { why: "none was found, or none is to be used".into() }),
+            (Choice::Gpu, None, Some(gpu)) => Ok(decided(Side::Gpu, Reason::Asked, Some(gpu?))),
+            (Choice::Auto, Some(why), _) => Ok(decided(Side::Cpu, Reason::Unsupported(why), None)),
+            (Choice::Auto, None, None) => Ok(decided(Side::Cpu, Reason::NoGpu, None)),
+            (Choice::Auto, None, Some(Err(_))) => Ok(decided(Side::Cpu, Reason::TooLarge, None)),
+            (Choice::Auto, None, Some(Ok(gpu))) => {
+                let side = if gpu.cost.wall < cpu.wall { Side::Gpu } else { Side::Cpu };
+                Ok(decided(side, Reason::Cost, Some(gpu)))
+            }
+        }
+    }
+
+    /// What is expected of the processor that was chosen.
+    pub fn cost(&self) -> Cost {
+        match (self.side, &self.gpu) {
+            (Side::Gpu, Some(gpu)) => gpu.cost,
+            _ => self.cpu,
+        }
+    }
+
+    /// What the longest part of that is.
+    pub fn bound(&self) -> Bound {
+        self.cost().bound()
+    }
+}
+
+impl fmt::Display for Decision {
+    /// As `gpu.matmul.f64 reason=cost(cpu=690 ms, gpu=31.2 ms) bound=bring 1.61 GB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = match self.side {
+            Side::Cpu => "cpu",
+            Side::Gpu => "gpu",
+        };
+        write!(f, "{side}.{}.{} reason=", self.operation, self.element)?;
+        match self.reason {
+            Reason::Asked => f.write_str("asked")?,
+            Reason::Cost => f.write_str("cost")?,
+            Reason::NoGpu => f.write_str("no GPU")?,
+            Reason::Unsupported(why) => write!(f, "unsupported: {why}")?,
+            Reason::TooLarge => f.write_str("too large for the GPU")?,
+        }
+        write!(f, "(cpu={}", Seconds(self.cpu.wall))?;
+        if let Some(gpu) = &self.gpu {
+            write!(f, ", gpu={}", Seconds(gpu.cost.wall))?;
+        }
+        let bound = match self.bound() {
+            Bound::Compute => "compute",
+            Bound::Bring => "bring",
+            Bound::Back => "back",
+            Bound::Call => "call",
+        };
+        write!(f, ") bound={bound} {:.3} GB", self.bytes as f64 / 1e9)?;
+        match self.gpu.as_ref().and_then(|gpu| gpu.tiles) {
+            Some(plan) if self.side == Side::Gpu => {
+                let [down, across, panels] = plan.counts();
+                let [rows, columns] = plan.tile;
+                write!(
+                    f,
+                    " streamed in {down} x {across} tiles of {rows} x {columns}, {panels} panels of {}",
+                    plan.panel
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A time in a unit that leaves a few digits before the point.
+struct Seconds(f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            s if s >= 1.0 => write!(f, "{s:.2} s"),
+            s if s >= 1e-3 => write!(f, "{:.2} ms", s * 1e3),
+            s => write!(f, "{:.2} us", s * 1e6),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Where an operation runs: on the CPU or on the GPU, by what either is expected to take.
+//!
+//! A [`Job`] says what is read from where, what is written, and how much is computed; [`Rates`] what the machine can do; a [`Decision`] has
+//! the processor, the reason, and both expected times. It is made of a few divisions and asks no device, so a plan costs nothing:
+//!
+//! ```
+//! use tilewright_hybrid::dispatch::{At, Choice, Decision, Extents, Job, Rates, Side, Unit};
+//!
+//! let extents = Extents { rows: 8192, columns: 8192, depth: 8192 };
+//! let job = Job::matmul(("f64", 8, Unit::F64), extents, [At::Pinned; 3], false)?;
+//! let plan = Decision::of(&job, Choice::Auto, &Rates::h200(), 8 << 30)?;
+//! assert_eq!(plan.side, Side::Gpu);
+//! println!("{plan}");   // gpu.matmul.f64 reason=cost(cpu=1.15 s, gpu=47.64 ms) bound=bring 1.611 GB
+//! # Ok::<(), tilewright_hybrid::Error>(())
+//! ```
+//!
+//! What the longest of computation and copies is, the *bound*, says what would have to be faster. Bytes and operations are counted as they
+//! are, never as the square of the longest side.
+
+mod cost;
+mod decision;
+mod identity;
+mod job;
+mod profile;
+mod rates;
+mod record;
+
+pub use cost::{Bound, Cost, OnGpu};
+pub use decision::{Choice, Decision, Reason, Side};
+pub use identity::{GpuIdentity, Identity};
+pub use job::{At, Extents, Job, Operand};
+pub use profile::Profile;
+pub use rates::{Accelerator, Flops, Link, Processor, Rates, Unit};
+pub use record::{decide, last_decision};

@@ -1,0 +1,80 @@
+//! Rates that were measured once, kept on disk.
+
+use super::{Identity, Rates};
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The form of the file; another form has another number.
+const SCHEMA: u32 = 1;
+/// No profile is longer.
+const LONGEST: u64 = 1 << 16;
+
+/// Rates with whose they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    schema: u32,
+    /// Whose.
+    pub identity: Identity,
+    /// What was measured.
+    pub rates: Rates,
+}
+
+impl Profile {
+    /// Of this machine.
+    pub fn new(identity: Identity, rates: Rates) -> Profile {
+        Profile { schema: SCHEMA, identity, rates }
+    }
+
+    /// That of a file, or, where there is none, or one that is damaged, of another form or another machine, what `measure` gives, which
+    /// is then kept there. That it cannot be kept is no error: the next process measures again.
+    pub fn kept_or_measured(path: &Path, identity: &Identity, measure: impl FnOnce() -> Rates) -> Profile {
+        match Profile::read(path, identity) {
+            Ok(profile) => return profile,
+            Err(error) => tracing::debug!(target: "tilewright::dispatch", %error, "rates are measured anew"),
+        }
+        let profile = Profile::new(identity.clone(), measure());
+        if let Err(error) = profile.write(path) {
+            tracing::debug!(target: "tilewright::dispatch", %error, "rates are not kept");
+        }
+        profile
+    }
+
+    /// That of a file. Refuses what is damaged, of another form, or another machine's.
+    pub fn read(path: &Path, identity: &Identity) -> Result<Profile, Error> {
+        let odd = |why: String| Error::Corrupt { path: path.into(), chunk: None, why };
+        let bytes = std::fs::metadata(path).map_err(|error| failed(path, "stat", error))?.len();
+        if bytes > LONGEST {
+            return Err(odd(format!("{bytes} bytes are no profile, at most {LONGEST}")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| failed(path, "read", error))?;
+        let profile: Profile = serde_json::from_str(&text).map_err(|error| odd(error.to_string()))?;
+        if profile.schema != SCHEMA {
+            return Err(odd(format!("a profile of form {}, this is {SCHEMA}", profile.schema)));
+        }
+        if let Some(fault) = profile.rates.fault() {
+            return Err(odd(fault));
+        }
+        if profile.identity != *identity {
+            return Err(odd(format!("of another machine: {:?}", profile.identity)));
+        }
+        Ok(profile)
+    }
+
+    /// Replaces a file, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, "mkdir", error))?;
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(folder, "open", error))?;
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        file.write_all(text.as_bytes()).map_err(|error| failed(path, "write", error))?;
+        file.persist(path).map_err(|error| failed(path, "rename", error.error))?;
+        Ok(())
+    }
+}
+
+fn failed(path: &Path, call: &'static str, error: std::io::Error) -> Error {
+    Error::Io { path: path.into(), call, error: Arc::new(error) }
+}

@@ -1,0 +1,112 @@
+//! What a machine can do: rates of its CPU, its GPU and the link between them.
+
+use serde::{Deserialize, Serialize};
+
+/// What a sum of products is computed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Double precision.
+    F64,
+    /// Single precision.
+    F32,
+    /// Factors of 10 bits of mantissa, sums in f32; a CPU computes in f32.
+    Tf32,
+    /// Factors of 16 bits, sums in f32.
+    Half,
+}
+
+/// Operations in a second, by what they are computed in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flops {
+    /// [`Unit::F64`].
+    pub f64: f64,
+    /// [`Unit::F32`].
+    pub f32: f64,
+    /// [`Unit::Tf32`].
+    pub tf32: f64,
+    /// [`Unit::Half`].
+    pub half: f64,
+}
+
+impl Flops {
+    /// Those of a unit.
+    pub fn of(&self, unit: Unit) -> f64 {
+        match unit {
+            Unit::F64 => self.f64,
+            Unit::F32 => self.f32,
+            Unit::Tf32 => self.tf32,
+            Unit::Half => self.half,
+        }
+    }
+}
+
+/// A processor with its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Processor {
+    /// Products of matrices: operations in a second, a multiplication and an addition being two.
+    pub flops: Flops,
+    /// Bytes in a second that are read or written, in long passes.
+    pub memory: f64,
+    /// Seconds that a call costs besides.
+    pub call: f64,
+}
+
+/// Copies between the two: bytes in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// To the GPU from pinned memory, nothing else going on.
+    pub to_gpu: f64,
+    /// Back to pinned memory.
+    pub to_host: f64,
+    /// Each way while both are busy: the worse of the two.
+    pub both: f64,
+    /// Either way from or to pageable memory, by an ordinary copy.
+    pub pageable: f64,
+}
+
+/// A GPU and the link to it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Accelerator {
+    /// The GPU.
+    pub processor: Processor,
+    /// The link.
+    pub link: Link,
+}
+
+/// What a machine can do.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// All its cores together.
+    pub cpu: Processor,
+    /// The GPU, if there is one.
+    pub gpu: Option<Accelerator>,
+    /// Bytes in a second from a disk.
+    pub disk: f64,
+}
+
+impl Rates {
+    /// Of an H200 (PCIe 5.0, 16 lanes), as measured on 2026-11-20, beside 16 cores at 100 GF each; for plans without the machine.
+    pub fn h200() -> Self {
+        let flops = Flops { f64: 60e12, f32: 50e12, tf32: 400e12, half: 700e12 };
+        let processor = Processor { flops, memory: 4.25e12, call: 20e-6 };
+        let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9 };
+        Rates { gpu: Some(Accelerator { processor, link }), ..Rates::of_cores(16) }
+    }
+
+    /// Of so many cores without a GPU, roughly: 60 GF in f64 and 20 GB/s each, 200 GB/s together.
+    pub fn of_cores(cores: usize) -> Self {
+        let cores = cores.max(1) as f64;
+        let flops = Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
+        Rates { cpu: Processor { flops, memory: (20e9 * cores).min(200e9), call: 1e-6 }, gpu: None, disk: 1e9 }
+    }
+
+    /// What is wrong with them: a rate that is no positive number.
+    pub(super) fn fault(&self) -> Option<String> {
+        let of = |it: &Processor| [it.flops.f64, it.flops.f32, it.flops.tf32, it.flops.half, it.memory, it.call];
+        let link = |it: &Link| [it.to_gpu, it.to_host, it.both, it.pageable];
+        let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).into_iter().chain(link(&it.link)));
+        let mut all = of(&self.cpu).into_iter().chain([self.disk]).chain(gpu);
+        all.find(|rate| !(rate.is_finite() && *rate > 0.0)).map(|rate| format!("a rate of {rate}"))
+    }
+}

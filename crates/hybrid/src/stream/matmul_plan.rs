@@ -1,0 +1,158 @@
+//! How a product of matrices is cut into tiles that a GPU has room for.
+
+use crate::Error;
+use crate::dispatch::{Accelerator, Extents, Unit};
+
+/// Panels under way: one is read, one is copied, one is multiplied.
+pub const STAGES: usize = 3;
+/// Tiles of the result: one is computed while the other one is copied back.
+pub const RESULTS: usize = 2;
+/// What tiles are multiples of, where they are not a whole side.
+const GRANULE: usize = 64;
+/// The depth of a panel, where there is so much.
+const PANEL: usize = 1024;
+/// The least depth of a panel where there is so much: below it copies are short.
+const LEAST_PANEL: usize = 64;
+
+/// A product `c = a b` in tiles of `c`, each the sum of panels of `a` and `b` that follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatmulPlan {
+    /// The whole.
+    pub extents: Extents,
+    /// Bytes of an element.
+    pub element_bytes: usize,
+    /// Rows and columns of a tile of the result.
+    pub tile: [usize; 2],
+    /// Depth of a panel.
+    pub panel: usize,
+    /// Panels in the memory of the GPU at once, 1 to [`STAGES`].
+    pub stages: usize,
+}
+
+/// What a plan is expected to take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatmulTime {
+    /// Seconds of multiplication.
+    pub compute: f64,
+    /// Seconds of copies to the GPU.
+    pub to_gpu: f64,
+    /// Seconds of copies back.
+    pub to_host: f64,
+    /// Seconds from begin to end: the longest of the three, the first panel and the last tile.
+    pub wall: f64,
+}
+
+impl MatmulPlan {
+    /// The largest tiles that so many bytes of the GPU's memory hold: the larger, the fewer bytes are copied. One stage copies and
+    /// multiplies in turns. Refuses budgets without room for the smallest tiles.
+    pub fn new(extents: Extents, element_bytes: usize, budget: u64, stages: usize) -> Result<MatmulPlan, Error> {
+        let stages = stages.clamp(1, STAGES);
+        let of = |tile: [usize; 2], panel| MatmulPlan { extents, element_bytes, tile, panel, stages };
+        let mut panel = extents.depth.clamp(1, PANEL);
+        loop {
+            let fits = |side: usize| of(tile(extents, side), panel).device_bytes() <= u128::from(budget);
+            if let Some(side) = largest(extents.rows.max(extents.columns).max(1), fits) {
+                let plan = of(tile(extents, side), panel);
+                // Small tiles for the sake of deep panels are no good.
+                if side >= panel || panel <= LEAST_PANEL {
+                    return Ok(plan.evened());
+                }
+            } else if panel <= LEAST_PANEL.min(extents.depth) {
+                let least = of(tile(extents, 1), panel).device_bytes();
+                let requested = u64::try_from(least).unwrap_or(u64::MAX);
+                let what = "device memory for a product's tiles";
+                return Err(Error::Budget { what, requested, available: budget, limit: budget });
+            }
+            panel = (panel / 2).max(1);
+        }
+    }
+
+    /// The same number of tiles, as even as may be: the last ones are not much smaller than the others.
+    fn evened(self) -> MatmulPlan {
+        let Extents { rows, columns, depth } = self.extents;
+        let even = |extent: usize, part: usize, granule: usize| {
+            let parts = extent.div_ceil(part).max(1);
+            extent.div_ceil(parts).next_multiple_of(granule).min(part).max(1)
+        };
+        let granule = |part: usize| if part.is_multiple_of(GRANULE) { GRANULE } else { 1 };
+        let tile = [(rows, self.tile[0]), (columns, self.tile[1])].map(|(all, part)| even(all, part, granule(part)));
+        MatmulPlan { tile, panel: even(depth, self.panel, granule(self.panel)), ..self }
+    }
+
+    /// Tiles along rows and columns, and panels of each.
+    pub fn counts(&self) -> [usize; 3] {
+        let Extents { rows, columns, depth } = self.extents;
+        [rows.div_ceil(self.tile[0]), columns.div_ceil(self.tile[1]), depth.div_ceil(self.panel)]
+    }
+
+    /// Bytes of the GPU's memory: panels of both factors in all stages, and tiles of the result.
+    pub fn device_bytes(&self) -> u128 {
+        let [rows, columns] = self.tile.map(|side| side as u128);
+        let panels = self.stages as u128 * (rows + columns) * self.panel as u128;
+        (panels + self.results() as u128 * rows * columns) * self.element_bytes as u128
+    }
+
+    /// Tiles of the result in the GPU's memory: two, where there is more than one at all.
+    pub fn results(&self) -> usize {
+        let [down, across, _] = self.counts();
+        if self.stages == 1 || down * across <= 1 { 1 } else { RESULTS }
+    }
+
+    /// Bytes that are copied to the GPU: each row of `a` once for every tile beside it, each column of `b` for every one below. `c` too,
+    /// where it is read.
+    pub fn bytes_to_gpu(&self, reads_c: bool) -> u128 {
+        let Extents { rows, columns, depth } = self.extents;
+        let [down, across, _] = self.counts();
+        let [rows, columns, depth, down, across] = [rows, columns, depth, down, across].map(|it| it as u128);
+        let c = if reads_c { rows * columns } else { 0 };
+        ((rows * across + columns * down) * depth + c) * self.element_bytes as u128
+    }
+
+    /// Bytes that are copied back.
+    pub fn bytes_to_host(&self) -> u128 {
+        self.extents.rows as u128 * self.extents.columns as u128 * self.element_bytes as u128
+    }
+
+    /// What it is expected to take, of so many operations, from pinned memory.
+    pub fn time(&self, gpu: &Accelerator, unit: Unit, flops: f64, reads_c: bool) -> MatmulTime {
+        let [down, across, panels] = self.counts();
+        let tiles = (down * across).max(1) as f64;
+        let compute = flops / gpu.processor.flops.of(unit) + tiles * panels as f64 * gpu.processor.call;
+        let (to_gpu, to_host) = (self.bytes_to_gpu(reads_c) as f64, self.bytes_to_host() as f64);
+        if self.stages == 1 {
+            let (to_gpu, to_host) = (to_gpu / gpu.link.to_gpu, to_host / gpu.link.to_host);
+            return MatmulTime { compute, to_gpu, to_host, wall: compute + to_gpu + to_host };
+        }
+        // While results go back, operands come at the rate of both ways.
+        let both = to_host / gpu.link.both;
+        let to_gpu = both.min(to_gpu / gpu.link.both) + (to_gpu - both * gpu.link.both).max(0.0) / gpu.link.to_gpu;
+        let first = ((self.tile[0] + self.tile[1]) * self.panel * self.element_bytes) as f64 / gpu.link.to_gpu;
+        let last = to_host / tiles / gpu.link.to_host;
+        MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + first + last }
+    }
+}
+
+/// A tile of this side: no larger than the whole, and of whole granules where it is less.
+fn tile(extents: Extents, side: usize) -> [usize; 2] {
+    [extents.rows, extents.columns].map(|extent| {
+        let side = if side >= GRANULE { side / GRANULE * GRANULE } else { side };
+        if side >= extent { extent.max(1) } else { side }
+    })
+}
+
+/// The largest number up to `most` that fits; fitting ends at some number and does not begin again.
+fn largest(most: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    if fits(most) {
+        return Some(most);
+    }
+    let (mut low, mut high) = (0, most);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low > 0).then_some(low)
+}

@@ -1,0 +1,174 @@
+//! Where operations run, by rates that are given. Numbers are those of the acceptance cases for dispatch.
+
+use std::fs;
+use tilewright_hybrid::dispatch::{At, Bound, Choice, Decision, Extents, Identity, Job, Operand, Profile, Rates};
+use tilewright_hybrid::dispatch::{Reason, Side, Unit, decide, last_decision};
+use tilewright_hybrid::{Class, Error};
+
+const GIB: u64 = 1 << 30;
+
+fn matmul([rows, columns, depth]: [usize; 3], at: At) -> Job {
+    Job::matmul(("f64", 8, Unit::F64), Extents { rows, columns, depth }, [at; 3], false).unwrap()
+}
+
+fn decided(job: &Job) -> Decision {
+    Decision::of(job, Choice::Auto, &Rates::h200(), 8 * GIB).unwrap()
+}
+
+#[test]
+fn d1_small_products_stay_on_the_cpu() {
+    let decision = decided(&matmul([64; 3], At::Pageable));
+    assert_eq!((decision.side, decision.reason), (Side::Cpu, Reason::Cost));
+    let text = decision.to_string();
+    assert!(text.starts_with("cpu.matmul.f64 reason=cost(cpu=1.5"), "{text}");
+    assert!(text.contains("gpu="), "{text}");
+}
+
+#[test]
+fn d2_large_products_go_to_the_gpu_and_say_what_binds_them() {
+    let pinned = decided(&matmul([8192; 3], At::Pinned));
+    assert_eq!((pinned.side, pinned.bound()), (Side::Gpu, Bound::Bring));
+    // Two factors at 55 GB/s, 1.1e12 operations at 60e12, one result back.
+    let expected =
+        2.0 * 8192.0f64.powi(2) * 8.0 / 55e9 + 2.0 * 8192.0f64.powi(3) / 60e12 + 8192.0f64.powi(2) * 8.0 / 55e9;
+    let wall = pinned.cost().wall;
+    assert!((wall / (expected + 20e-6) - 1.0).abs() < 1e-9, "{wall} {expected}");
+    // From pageable memory the same is bound by copies far longer.
+    let pageable = decided(&matmul([8192; 3], At::Pageable));
+    assert!(pageable.gpu.unwrap().cost.bring > 10.0 * pinned.gpu.unwrap().cost.bring);
+}
+
+#[test]
+fn d3_a_sum_of_what_lies_in_host_memory_is_not_worth_a_copy() {
+    let operand = |at| Operand { bytes: 8 << 28, at };
+    let job = |at| {
+        Job::elementwise(
+            "add",
+            ("f64", Unit::F64),
+            (1 << 28, 1.0),
+            [Some(operand(at)), Some(operand(at)), None],
+            operand(at),
+        )
+    };
+    assert_eq!(decided(&job(At::Pinned)).side, Side::Cpu);
+    let there = decided(&job(At::Gpu));
+    assert_eq!((there.side, there.bound()), (Side::Gpu, Bound::Compute));
+    assert_eq!(there.gpu.unwrap().device_bytes, 0);
+}
+
+#[test]
+fn d4_a_vector_is_multiplied_where_the_matrix_is() {
+    let of = |columns, at| decided(&matmul([16_384, columns, 16_384], at)).side;
+    assert_eq!((of(1, At::Pinned), of(1, At::Gpu)), (Side::Cpu, Side::Gpu));
+    // With enough right-hand sides copies pay: as many as bytes of an element times the CPU's rate over twice the link's.
+    let enough = (8.0 * 960e9 / (2.0 * 55e9)) as usize;
+    assert_eq!((of(enough * 4 / 5, At::Pinned), of(enough * 5 / 4, At::Pinned)), (Side::Cpu, Side::Gpu));
+}
+
+#[test]
+fn d5_extents_count_and_not_the_square_of_the_longest() {
+    let skinny = matmul([65_536, 16, 16], At::Pinned);
+    assert_eq!(skinny.flops, 2.0 * 65_536.0 * 256.0);
+    assert_eq!(decided(&skinny).side, Side::Cpu);
+    let complex = Job::matmul(("c64", 8, Unit::F32), Extents { rows: 3, columns: 5, depth: 7 }, [At::Gpu; 3], true);
+    let complex = complex.unwrap();
+    assert_eq!((complex.flops, complex.bytes()), (8.0 * 105.0, 8 * (21 + 35 + 15 + 15)));
+}
+
+#[test]
+fn d7_a_profile_is_kept_for_its_own_machine_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/profile.json");
+    let identity = Identity::of_cpu();
+    let mut measured = 0;
+    let mut kept = |identity: &Identity, rates: Rates| {
+        Profile::kept_or_measured(&path, identity, || {
+            measured += 1;
+            rates
+        })
+        .rates
+    };
+    let (own, other) = (Rates::of_cores(3), Rates::h200());
+    assert_eq!((kept(&identity, own), kept(&identity, other)), (own, own), "measured once");
+    let foreign = Identity { cores: identity.cores + 1, ..identity.clone() };
+    assert_eq!(kept(&foreign, other), other, "another machine's");
+    assert_eq!(kept(&identity, own), own);
+    let whole = fs::read(&path).unwrap();
+    // Cut short, changed, with a rate that cannot be, of a later form, no text at all, far too long.
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let negative = text.replace("\"disk\": 1000000000.0", "\"disk\": -1.0");
+    let later = text.replace("\"schema\": 1", "\"schema\": 2");
+    assert!(negative != text && later != text);
+    let odd: [Vec<u8>; 5] =
+        [whole[..whole.len() / 2].to_vec(), negative.into(), later.into(), vec![0xff; 99], vec![b' '; 1 << 20]];
+    for bytes in odd {
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(Profile::read(&path, &identity).unwrap_err().class(), Class::Io);
+        assert_eq!(kept(&identity, own), own);
+        assert_eq!(fs::read(&path).unwrap(), whole, "written anew");
+    }
+    assert_eq!(measured, 8);
+}
+
+#[test]
+fn d7_a_profile_that_cannot_be_kept_is_no_error() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().join("profile.json");
+    let rates = Rates::of_cores(2);
+    assert_eq!(Profile::kept_or_measured(&path, &Identity::of_cpu(), || rates).rates, rates);
+}
+
+#[test]
+fn d8_what_is_forced_and_cannot_be_is_an_error_with_the_reason() {
+    let mut job = matmul([4096; 3], At::Pinned);
+    let no_gpu = Decision::of(&job, Choice::Gpu, &Rates::of_cores(4), GIB).unwrap_err();
+    assert!(matches!(no_gpu, Error::NoGpu { .. }) && no_gpu.class() == Class::User, "{no_gpu}");
+    job.not_on_gpu = Some("integers of 64 bits");
+    let refused = Decision::of(&job, Choice::Gpu, &Rates::h200(), GIB).unwrap_err();
+    assert_eq!(refused.to_string(), "matmul of f64 is not there on the GPU: integers of 64 bits");
+    let auto = Decision::of(&job, Choice::Auto, &Rates::h200(), GIB).unwrap();
+    assert_eq!((auto.side, auto.reason, auto.gpu), (Side::Cpu, Reason::Unsupported("integers of 64 bits"), None));
+    let asked = Decision::of(&matmul([4096; 3], At::Pinned), Choice::Cpu, &Rates::h200(), GIB).unwrap();
+    assert_eq!((asked.side, asked.reason), (Side::Cpu, Reason::Asked));
+}
+
+#[test]
+fn d9_sizes_never_wrap() {
+    let of = |rows, columns, depth| {
+        Job::matmul(("f64", 8, Unit::F64), Extents { rows, columns, depth }, [At::Disk; 3], false)
+    };
+    assert_eq!(of(46_341, 46_341, 1).unwrap().written.bytes, 46_341 * 46_341 * 8);
+    assert_eq!(of(3_000_000, 1, 800).unwrap().read[0].unwrap().bytes, 19_200_000_000);
+    let error = of(1 << 31, 1 << 31, 1).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { rows, .. } if rows == 1 << 31), "{error}");
+    assert!(of(usize::MAX, 2, 2).is_err());
+}
+
+#[test]
+fn what_does_not_fit_is_streamed_or_stays() {
+    let large = decided(&matmul([32_768; 3], At::Pinned));
+    let gpu = large.gpu.unwrap();
+    let plan = gpu.tiles.expect("26 GB do not fit into 8 GiB");
+    assert_eq!((large.side, plan.counts()[..2].to_vec()), (Side::Gpu, vec![2, 2]));
+    assert!(large.to_string().contains("streamed in 2 x 2 tiles of 16384 x 16384"), "{large}");
+    assert!(gpu.device_bytes <= 8 * GIB);
+    // Element by element nothing can be streamed here: too large for the GPU is for the CPU.
+    let operand = Operand { bytes: 9 * GIB, at: At::Pinned };
+    let map = Job::elementwise("exp", ("f64", Unit::F64), (9 * GIB / 8, 1e6), [Some(operand), None, None], operand);
+    assert_eq!((decided(&map).side, decided(&map).reason), (Side::Cpu, Reason::TooLarge));
+    let forced = Decision::of(&map, Choice::Gpu, &Rates::h200(), 8 * GIB).unwrap_err();
+    assert_eq!(forced.class(), Class::Resource, "{forced}");
+}
+
+#[test]
+fn decisions_can_be_read_back_on_their_thread() {
+    assert_eq!(last_decision(), None);
+    let job = matmul([8192; 3], At::Pinned);
+    let planned = decided(&job);
+    assert_eq!(last_decision(), None, "a plan is no decision");
+    let decision = decide(&job, Choice::Auto, &Rates::h200(), 8 * GIB).unwrap();
+    assert_eq!((last_decision(), &planned), (Some(decision.clone()), &decision));
+    assert_eq!(std::thread::spawn(last_decision).join().unwrap(), None);
+    decide(&job, Choice::Gpu, &Rates::of_cores(1), GIB).unwrap_err();
+    assert_eq!(last_decision(), Some(decision));
+}

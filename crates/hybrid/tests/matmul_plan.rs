@@ -1,0 +1,86 @@
+//! How products are cut into tiles.
+
+use proptest::prelude::*;
+use tilewright_hybrid::dispatch::{Extents, Rates, Unit};
+use tilewright_hybrid::stream::{MatmulPlan, STAGES};
+use tilewright_hybrid::{Class, Error};
+
+const GIB: u64 = 1 << 30;
+
+fn cube(n: usize) -> Extents {
+    Extents { rows: n, columns: n, depth: n }
+}
+
+/// The table of targets: side, bytes of an element, GiB, tiles a side.
+#[test]
+fn tiles_are_as_large_as_memory_allows() {
+    let table = [
+        (32_768, 8, 8, 2),
+        (32_768, 4, 8, 2),
+        (49_152, 8, 8, 3),
+        (65_536, 8, 8, 4),
+        (65_536, 4, 8, 3),
+        (131_072, 8, 8, 7),
+    ];
+    for (side, bytes, gib, tiles) in table {
+        let plan = MatmulPlan::new(cube(side), bytes, gib * GIB, STAGES).unwrap();
+        let [down, across, _] = plan.counts();
+        assert!(down <= tiles && across <= tiles, "{side} of {bytes} bytes: {plan:?}");
+        assert!(plan.device_bytes() <= u128::from(gib * GIB), "{plan:?}");
+    }
+}
+
+/// Expected times of the same table, in seconds: within 3 % of the model that set the targets, which knows no calls and no both ways.
+#[test]
+fn times_are_those_of_the_model() {
+    let gpu = Rates::h200().gpu.unwrap();
+    for (side, bytes, unit, wall) in
+        [(32_768, 8, Unit::F64, 1.22), (49_152, 8, Unit::F64, 4.03), (65_536, 4, Unit::F32, 11.3)]
+    {
+        let plan = MatmulPlan::new(cube(side), bytes, 8 * GIB, STAGES).unwrap();
+        let time = plan.time(&gpu, unit, 2.0 * (side as f64).powi(3), false);
+        assert!((time.wall / wall - 1.0).abs() < 0.03, "{side}: {time:?}, {wall} s");
+        let serial = MatmulPlan { stages: 1, ..plan }.time(&gpu, unit, 2.0 * (side as f64).powi(3), false);
+        assert!(serial.wall > 1.15 * time.wall, "without overlap: {serial:?}, with it {time:?}");
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_least_that_does() {
+    let error = MatmulPlan::new(cube(4096), 8, 1000, STAGES).unwrap_err();
+    assert_eq!(error.class(), Class::Resource);
+    let Error::Budget { requested, .. } = error else { panic!("{error}") };
+    assert!(MatmulPlan::new(cube(4096), 8, requested, STAGES).is_ok());
+    assert!(MatmulPlan::new(cube(4096), 8, requested - 1, STAGES).is_err());
+}
+
+#[test]
+fn nothing_is_one_tile_of_nothing() {
+    for extents in [cube(0), Extents { rows: 0, columns: 5, depth: 5 }, Extents { rows: 5, columns: 5, depth: 0 }] {
+        let plan = MatmulPlan::new(extents, 8, 1 << 20, STAGES).unwrap();
+        let counts = plan.counts();
+        assert!(counts.contains(&0), "{plan:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn plans_fit_and_cover(
+        rows in 1usize..70_000, columns in 1usize..70_000, depth in 1usize..70_000,
+        bytes in prop::sample::select(vec![2usize, 4, 8, 16]), budget in 1u64 << 20..1 << 34, stages in 1usize..=3,
+    ) {
+        let extents = Extents { rows, columns, depth };
+        let Ok(plan) = MatmulPlan::new(extents, bytes, budget, stages) else { return Ok(()) };
+        prop_assert!(plan.device_bytes() <= u128::from(budget));
+        prop_assert!(plan.tile[0] <= rows && plan.tile[1] <= columns && plan.panel <= depth);
+        let [down, across, panels] = plan.counts();
+        prop_assert!(down * plan.tile[0] >= rows && across * plan.tile[1] >= columns && panels * plan.panel >= depth);
+        // Each factor at least once, and all of it as often as there are tiles beside it.
+        let least = (rows as u128 * depth as u128 + depth as u128 * columns as u128) * bytes as u128;
+        prop_assert!(plan.bytes_to_gpu(false) >= least);
+        prop_assert_eq!(plan.bytes_to_gpu(true) - plan.bytes_to_gpu(false), plan.bytes_to_host());
+        // Twice the memory is never worse.
+        let more = MatmulPlan::new(extents, bytes, 2 * budget, stages).unwrap();
+        prop_assert!(more.bytes_to_gpu(false) <= plan.bytes_to_gpu(false));
+    }
+}
