@@ -1,4 +1,4 @@
-use std::{io, path::PathBuf, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 /// What can go wrong, with the numbers and the next step. [`Error::class`] says what follows from it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -92,6 +92,28 @@ pub enum Error {
         /// Its column.
         column: usize,
     },
+    /// Elements of another type than the array's.
+    #[error("{operation}: the array's elements are {expected}, not {got}")]
+    ElementType {
+        /// The operation.
+        operation: &'static str,
+        /// The array's element type.
+        expected: &'static str,
+        /// The type given.
+        got: &'static str,
+    },
+    /// A result that was to be committed before all of it was written.
+    #[error(
+        "{what} is not whole: nothing was written at row {row}, column {column}; write every tile before the commit"
+    )]
+    Incomplete {
+        /// What was written to.
+        what: String,
+        /// Row of a place without a value.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
     /// A budget lacks what a step needs at least.
     #[error("{what}: {requested} bytes asked for, {available} of the budget of {limit} are free; raise the budget")]
     Budget {
@@ -154,6 +176,40 @@ pub enum Error {
         /// The failure, and what helps.
         why: String,
     },
+    /// The device failed several times of late and is left alone for a while.
+    #[error(
+        "GPU {ordinal} rests after failures for another {retry_in:?}; use the CPU meanwhile, and see the breaker's events"
+    )]
+    DeviceResting {
+        /// The device.
+        ordinal: usize,
+        /// When it may be tried again; zero while another operation tries it.
+        retry_in: Duration,
+    },
+    /// An operation that failed on the device needs more host memory than its budget has.
+    #[error(
+        "{operation} cannot go on, on the CPU: it needs {requested} bytes of host memory, {available} of the budget of {limit} are \
+         free; raise it, or work on smaller parts{}",
+        cause.as_ref().map(|cause| format!(" (on the GPU: {cause})")).unwrap_or_default()
+    )]
+    FallbackWouldExceedBudget {
+        /// The operation.
+        operation: &'static str,
+        /// Bytes that it needs on the CPU.
+        requested: u64,
+        /// Bytes free in the budget.
+        available: u64,
+        /// Bytes of the budget.
+        limit: u64,
+        /// How it failed on the device, if it came so far.
+        cause: Option<Box<Error>>,
+    },
+    /// An operation was attempted within an attempt of itself.
+    #[error("{operation} was attempted within {operation}; call its implementation there, not the attempt")]
+    Nested {
+        /// The operation.
+        operation: &'static str,
+    },
     /// A failure of the driver, or of a library of NVIDIA's.
     #[error(transparent)]
     Driver(#[from] tilewright_driver::Error),
@@ -184,16 +240,19 @@ impl Error {
             | Self::NotSquare { .. }
             | Self::TooLarge { .. }
             | Self::Aliased { .. }
+            | Self::ElementType { .. }
+            | Self::Incomplete { .. }
+            | Self::Nested { .. }
             | Self::Unsupported { .. }
             | Self::NoGpu { .. } => Class::User,
             Self::Singular { .. }
             | Self::NotPositiveDefinite { .. }
             | Self::NotConverged { .. }
             | Self::Overflow { .. } => Class::Numeric,
-            Self::Budget { .. } => Class::Resource,
+            Self::Budget { .. } | Self::FallbackWouldExceedBudget { .. } => Class::Resource,
             Self::Corrupt { .. } | Self::StorageFull { .. } | Self::Io { .. } => Class::Io,
             Self::Cancelled { .. } => Class::Cancelled,
-            Self::DevicePoisoned { .. } => Class::Device,
+            Self::DevicePoisoned { .. } | Self::DeviceResting { .. } => Class::Device,
             Self::Driver(error) => class_of_driver(error),
         }
     }

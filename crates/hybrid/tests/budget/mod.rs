@@ -1,0 +1,7 @@
+//! Budgets: permits, rings, and what the system says.
+
+mod permits;
+mod rings;
+mod system;
+
+pub(crate) use system::child_in_group;

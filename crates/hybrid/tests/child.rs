@@ -1,0 +1,39 @@
+//! Tests that need a process of their own: this executable runs itself, with a scenario in an environment variable.
+
+use std::process::{Command, Output};
+
+const VARIABLE: &str = "TILEWRIGHT_CHILD";
+
+/// A command that runs one scenario.
+pub(crate) fn command(scenario: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this executable"));
+    configure(&mut command, scenario);
+    command
+}
+
+/// The same behind a shell line that ends in `exec "$@"`.
+pub(crate) fn shell(line: &str, scenario: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", line, "sh"]).arg(std::env::current_exe().expect("this executable"));
+    configure(&mut command, scenario);
+    command
+}
+
+fn configure(command: &mut Command, scenario: &str) {
+    command.args(["--exact", "child::scenario", "--nocapture"]).env(VARIABLE, scenario);
+}
+
+/// Asserts that a child ran its scenario and ended well.
+pub(crate) fn check(output: &Output) {
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);
+}
+
+#[test]
+fn scenario() {
+    let Ok(scenario) = std::env::var(VARIABLE) else { return };
+    match scenario.as_str() {
+        "in group" => crate::budget::child_in_group(),
+        other => panic!("unknown scenario {other}"),
+    }
+}
