@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod dispatch;
 mod error;
+pub mod faults;
 pub mod stream;
 
 pub use error::{Class, Error};

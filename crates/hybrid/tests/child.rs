@@ -34,6 +34,7 @@ fn scenario() {
     let Ok(scenario) = std::env::var(VARIABLE) else { return };
     match scenario.as_str() {
         "in group" => crate::budget::child_in_group(),
+        "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }
 }

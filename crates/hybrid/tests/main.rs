@@ -4,6 +4,7 @@ mod budget;
 mod child;
 mod dispatch;
 mod errors;
+mod faults;
 mod matmul_plan;
 
 use std::{fs::OpenOptions, io::Write};
