@@ -34,6 +34,9 @@ fn scenario() {
     let Ok(scenario) = std::env::var(VARIABLE) else { return };
     match scenario.as_str() {
         "in group" => crate::budget::child_in_group(),
+        "npy writer" => crate::store::child_npy_writer(),
+        "full disk" => crate::store::child_full_disk(),
+        "two hundred files" => crate::store::child_two_hundred_files(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }

@@ -6,6 +6,7 @@ mod dispatch;
 mod errors;
 mod faults;
 mod matmul_plan;
+mod store;
 
 use std::{fs::OpenOptions, io::Write};
 

@@ -1,0 +1,81 @@
+use super::{Element, Extents, Stored, Tile};
+use crate::Error;
+
+/// A matrix whose tiles can be read, by several threads at once.
+pub trait Source: Send + Sync {
+    /// Rows and columns.
+    fn extents(&self) -> Extents;
+
+    /// The type of its elements.
+    fn element(&self) -> Element;
+
+    /// The smallest tile that is read without reading more than it: a row of a file in C order, a chunk of a Zarr array.
+    fn grain(&self) -> Extents {
+        Extents::new(1, 1)
+    }
+
+    /// Reads a tile, row by row and without gaps, in the machine's order of bytes. [`Error::Shape`] for a tile outside or a buffer of
+    /// another size; [`Error::Io`] and [`Error::Corrupt`] name the file. After an error the buffer's content is unspecified.
+    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error>;
+
+    /// Says that a tile will be read soon; where that means nothing it does nothing.
+    fn prefetch(&self, _tile: &Tile) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Says that a tile will not be read again soon, so that nobody needs to keep it.
+    fn release(&self, _tile: &Tile) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A matrix whose tiles are written once each, in any order and by several threads at once.
+pub trait Sink: Send + Sync {
+    /// Rows and columns.
+    fn extents(&self) -> Extents;
+
+    /// The type of its elements.
+    fn element(&self) -> Element;
+
+    /// Tiles that are multiples of this, at multiples of it, are written without reading.
+    fn grain(&self) -> Extents {
+        Extents::new(1, 1)
+    }
+
+    /// Writes a tile, which lies row by row and without gaps, in the machine's order of bytes. The same errors as
+    /// [`Source::read_tile`], and [`Error::StorageFull`]. A tile that was written can be written again.
+    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error>;
+
+    /// Makes what was written the result, if all of it was: [`Error::Incomplete`] otherwise. A sink that is dropped instead leaves
+    /// what was there before.
+    fn commit(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// Reads typed tiles.
+pub trait ReadTyped: Source {
+    /// Reads a tile; [`Error::ElementType`] when the elements are of another type.
+    fn read<T: Stored>(&self, tile: &Tile, out: &mut [T]) -> Result<(), Error> {
+        expect::<T>("read", self.element())?;
+        T::fill(out, &mut |bytes| self.read_tile(tile, bytes))
+    }
+}
+
+impl<S: Source + ?Sized> ReadTyped for S {}
+
+/// Writes typed tiles.
+pub trait WriteTyped: Sink {
+    /// Writes a tile; [`Error::ElementType`] when the elements are of another type.
+    fn write<T: Stored>(&self, tile: &Tile, data: &[T]) -> Result<(), Error> {
+        expect::<T>("write", self.element())?;
+        self.write_tile(tile, T::bytes(data))
+    }
+}
+
+impl<S: Sink + ?Sized> WriteTyped for S {}
+
+fn expect<T: Stored>(operation: &'static str, element: Element) -> Result<(), Error> {
+    match element == T::ELEMENT {
+        true => Ok(()),
+        false => Err(Error::ElementType { operation, expected: element.name(), got: T::ELEMENT.name() }),
+    }
+}
