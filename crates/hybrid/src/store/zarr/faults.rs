@@ -1,0 +1,164 @@
+//! Every call on files fails, at each place; and the process ends at each place.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::Path,
+    process::{Command, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use rustix::io::Errno;
+
+use super::{
+    super::{
+        Element, Extents, ReadTyped, Sink, Source, WriteTyped,
+        files::{Files, Step},
+    },
+    Shards, ZarrSink, ZarrSource,
+};
+use crate::{Class, Error};
+
+const EXTENTS: Extents = Extents::new(20, 30);
+const SHARDS: Shards = Shards { shard: Extents::new(16, 16), chunk: Extents::new(8, 8) };
+const ERRORS: [Errno; 4] = [Errno::IO, Errno::NOSPC, Errno::ACCESS, Errno::STALE];
+
+fn files(fault: impl Fn(Step) -> io::Result<()> + Send + Sync + 'static) -> Files {
+    Files { fault: Some(Arc::new(fault)) }
+}
+
+fn nth_fails(nth: usize, error: Errno) -> Files {
+    let count = AtomicUsize::new(0);
+    files(move |_| if count.fetch_add(1, Ordering::Relaxed) == nth { Err(error.into()) } else { Ok(()) })
+}
+
+fn write(files: Files, path: &Path, value: i32) -> Result<(), Error> {
+    let sink = ZarrSink::create_with(files, path, EXTENTS, Element::I32, SHARDS)?;
+    for tile in EXTENTS.tiles(SHARDS.shard) {
+        sink.write(&tile, &vec![value; tile.rows.len() * tile.columns.len()])?;
+    }
+    Box::new(sink).commit()
+}
+
+fn read(files: Files, path: &Path) -> Result<i32, Error> {
+    let source = ZarrSource::open_with(files, path)?;
+    let mut values = vec![0; EXTENTS.rows * EXTENTS.columns];
+    source.read(&source.extents().whole(), &mut values)?;
+    assert!(values.iter().all(|value| *value == values[0]), "no array is a mixture");
+    Ok(values[0])
+}
+
+fn steps(work: impl FnOnce(Files)) -> Vec<Step> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noting = seen.clone();
+    work(files(move |step| {
+        noting.lock().unwrap().push(step);
+        Ok(())
+    }));
+    seen.lock().unwrap().clone()
+}
+
+fn left(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn each_error_at_each_step_of_writing() {
+    use Step::*;
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.zarr");
+    let seen = steps(|files| write(files, &path, 0).unwrap());
+    let kinds: HashSet<Step> = [Open, List, MakeFolder, Lock, Create, Allocate, Write, Sync, Rename].into();
+    assert_eq!(seen.iter().copied().collect::<HashSet<_>>(), kinds);
+    for (nth, step) in seen.iter().copied().enumerate() {
+        fs::remove_dir_all(&path).unwrap();
+        let error = ERRORS[nth % ERRORS.len()];
+        let result = write(nth_fails(nth, error), &path, 1);
+        let about = format!("{:?} at step {nth}: {result:?}", (step, error));
+        let harmless = matches!(step, List | Lock);
+        assert_eq!(result.is_ok(), harmless, "{about}");
+        if let Err(failed) = result {
+            assert_eq!(failed.class(), Class::Io, "{about}");
+            assert!(!matches!(failed, Error::Corrupt { .. }), "{about}");
+            let full = error == Errno::NOSPC && matches!(step, Create | Allocate | Write);
+            assert!(!full || matches!(failed, Error::StorageFull { .. }), "{about}");
+        }
+        let there = harmless || nth == seen.len() - 1;
+        assert_eq!(left(root.path()), usize::from(there), "{about}");
+        if !there {
+            write(Files::default(), &path, 1).unwrap();
+        }
+        assert_eq!(read(Files::default(), &path).unwrap(), 1, "{about}");
+    }
+}
+
+#[test]
+fn each_error_at_each_step_of_reading() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.zarr");
+    write(Files::default(), &path, 7).unwrap();
+    let seen = steps(|files| assert_eq!(read(files, &path).unwrap(), 7));
+    assert_eq!(seen.iter().copied().collect::<HashSet<_>>(), [Step::Open, Step::Stat, Step::Read].into());
+    for (nth, step) in seen.iter().enumerate() {
+        let failed = read(nth_fails(nth, Errno::IO), &path).unwrap_err();
+        let named = matches!(&failed, Error::Io { path: file, .. } if file.starts_with(&path));
+        assert!(named, "{step:?} at step {nth}: {failed}");
+    }
+    let broken = files(|step| if step == Step::Read { Err(Errno::IO.into()) } else { Ok(()) });
+    assert!(matches!(read(broken, &path), Err(Error::Io { call: "pread", .. })));
+}
+
+const CHILD: &str = "TILEWRIGHT_ZARR_KILLED_AT";
+
+#[test]
+fn m4_the_process_is_killed_at_each_step() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.zarr");
+    let steps = steps(|files| write(files, &path, 0).unwrap());
+    let renamed = steps.iter().position(|step| *step == Step::Rename).unwrap();
+    let old = SystemTime::now() - Duration::from_secs(3600);
+    for (nth, step) in steps.iter().enumerate() {
+        let _ = fs::remove_dir_all(&path);
+        // Sweeps, so that each child takes the same steps.
+        write(Files::default(), &path, 0).unwrap();
+        fs::remove_dir_all(&path).unwrap();
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "store::zarr::faults::child_writer", "--nocapture"])
+            .env(CHILD, format!("{nth} {}", path.display()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(!status.success(), "step {nth}");
+        assert_eq!(path.exists(), nth > renamed, "{:?}, step {nth}", step);
+        if path.exists() {
+            assert_eq!(read(Files::default(), &path).unwrap(), 1);
+        }
+        assert!(left(root.path()) <= 1, "{:?}, step {nth}", step);
+        for entry in fs::read_dir(root.path()).unwrap() {
+            fs::File::open(entry.unwrap().path()).unwrap().set_modified(old).unwrap();
+        }
+    }
+    let _ = fs::remove_dir_all(&path);
+    write(Files::default(), &path, 2).unwrap();
+    assert_eq!((read(Files::default(), &path).unwrap(), left(root.path())), (2, 1), "what was left is swept");
+}
+
+#[test]
+fn child_writer() {
+    let Ok(task) = std::env::var(CHILD) else { return };
+    let (nth, path) = task.split_once(' ').unwrap();
+    let (nth, count) = (nth.parse::<usize>().unwrap(), AtomicUsize::new(0));
+    let killed = move |_| {
+        if count.fetch_add(1, Ordering::Relaxed) == nth {
+            let itself = rustix::process::getpid();
+            rustix::process::kill_process(itself, rustix::process::Signal::KILL).unwrap();
+        }
+        Ok(())
+    };
+    let _ = write(files(killed), Path::new(path), 1);
+}
