@@ -56,6 +56,18 @@ pub enum Error {
         /// Why, and what to do.
         why: String,
     },
+    /// A relation with a cycle, where an order is needed.
+    #[error(
+        "{operation} wants a relation without cycles: {left} elements lie on cycles or behind them, the first is {vertex}"
+    )]
+    Cyclic {
+        /// The operation.
+        operation: &'static str,
+        /// The first element that has no place in an order.
+        vertex: usize,
+        /// How many have none.
+        left: usize,
+    },
     /// A matrix without an inverse.
     #[error("the matrix of size {size} is singular: pivot {pivot} is zero")]
     Singular {
@@ -244,7 +256,8 @@ impl Error {
             | Self::Incomplete { .. }
             | Self::Nested { .. }
             | Self::Unsupported { .. }
-            | Self::NoGpu { .. } => Class::User,
+            | Self::NoGpu { .. }
+            | Self::Cyclic { .. } => Class::User,
             Self::Singular { .. }
             | Self::NotPositiveDefinite { .. }
             | Self::NotConverged { .. }

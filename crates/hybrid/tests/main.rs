@@ -3,6 +3,7 @@
 mod budget;
 mod child;
 mod dispatch;
+mod bits;
 mod errors;
 mod faults;
 mod matmul_plan;

@@ -1,0 +1,60 @@
+use std::arch::x86_64::*;
+
+use super::{Step, Sums, TILE, Vector};
+
+// Closures are kept out of these functions: what they would be passed to is not compiled for these instructions.
+
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+pub(super) fn count(a: &[Step], b: &[Step], sums: &mut [Sums]) {
+    for (a, sums) in a.chunks_exact(b.len()).zip(sums) {
+        tile(a, b, sums);
+    }
+}
+
+/// 16 sums in registers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn tile(a: &[Step], b: &[Step], totals: &mut Sums) {
+    let mut sums = [[_mm512_setzero_si512(); TILE]; TILE];
+    for (a, b) in a.iter().zip(b) {
+        let a = [load(&a[0]), load(&a[1]), load(&a[2]), load(&a[3])];
+        let b = [load(&b[0]), load(&b[1]), load(&b[2]), load(&b[3])];
+        for i in 0..TILE {
+            for j in 0..TILE {
+                sums[i][j] = _mm512_add_epi64(sums[i][j], _mm512_popcnt_epi64(_mm512_and_si512(a[i], b[j])));
+            }
+        }
+    }
+    let upper = quarters(pairs(sums[0]), pairs(sums[1]));
+    let lower = quarters(pairs(sums[2]), pairs(sums[3]));
+    let totals = (&raw mut totals.0).cast::<__m512i>();
+    // SAFETY: sums are 16 words at a multiple of 64 bytes: two vectors, which nobody else has.
+    unsafe {
+        _mm512_store_si512(totals, _mm512_add_epi64(_mm512_load_si512(totals), upper));
+        _mm512_store_si512(totals.add(1), _mm512_add_epi64(_mm512_load_si512(totals.add(1)), lower));
+    }
+}
+
+/// Of four registers with 8 parts of a sum each, one with 2 parts of each.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn pairs(sums: [__m512i; TILE]) -> __m512i {
+    let [a, b, c, d] = sums;
+    let ab = _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    let cd = _mm512_add_epi64(_mm512_unpacklo_epi64(c, d), _mm512_unpackhi_epi64(c, d));
+    quarters(ab, cd)
+}
+
+/// Adds the even quarters of two registers to the odd ones.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn quarters(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_add_epi64(_mm512_shuffle_i64x2::<0b10_00_10_00>(a, b), _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(vector: &Vector) -> __m512i {
+    // SAFETY: a vector has 64 bytes at a multiple of 64.
+    unsafe { _mm512_load_si512((&raw const vector.0).cast()) }
+}

@@ -1,0 +1,54 @@
+//! Instructions that a processor may lack: a call goes to what the path says, after the processor has been asked.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod join;
+mod scalar;
+
+pub(crate) use self::join::{TABLES, join_entries};
+use crate::bits::Path;
+
+/// Rows of either operand that are counted together, in registers.
+pub(crate) const TILE: usize = 4;
+/// Words of a vector.
+pub(crate) const VECTOR: usize = 8;
+
+/// 512 bits, at a multiple of 64 bytes.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Vector(pub(crate) [u64; VECTOR]);
+
+impl Vector {
+    pub(crate) const ZERO: Self = Self([0; VECTOR]);
+}
+
+/// A vector of each of four rows.
+pub(crate) type Step = [Vector; TILE];
+
+/// Sums of a tile: row by row of the left operand, and in it column by column.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Sums(pub(crate) [[u64; TILE]; TILE]);
+
+impl Sums {
+    pub(crate) const ZERO: Self = Self([[0; TILE]; TILE]);
+}
+
+/// Adds to each of `sums` the counts of common bits of the tile `b` and one of the tiles of `a`, which are as long and stand one behind the
+/// other.
+pub(crate) fn count(path: Path, a: &[Step], b: &[Step], sums: &mut [Sums]) {
+    if b.is_empty() {
+        return;
+    }
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has what the function is compiled for, which has just been asked.
+        Path::Avx512 if path.is_supported() => unsafe { avx512::count(a, b, sums) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Path::Avx2 if path.is_supported() => unsafe { avx2::count(a, b, sums) },
+        _ => scalar::count(a, b, sums),
+    }
+}

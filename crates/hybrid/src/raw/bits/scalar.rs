@@ -1,0 +1,15 @@
+use super::{Step, Sums, Vector};
+
+pub(super) fn count(a: &[Step], b: &[Step], sums: &mut [Sums]) {
+    for (a, sums) in a.chunks_exact(b.len()).zip(sums) {
+        for (a, b) in a.iter().zip(b) {
+            for (sums, a) in sums.0.iter_mut().zip(a) {
+                sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += common(a, b));
+            }
+        }
+    }
+}
+
+fn common(a: &Vector, b: &Vector) -> u64 {
+    a.0.iter().zip(b.0).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+}

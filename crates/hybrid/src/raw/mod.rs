@@ -1,0 +1,3 @@
+//! The only unsafe code of the crate.
+
+pub(crate) mod bits;

@@ -1,0 +1,6 @@
+//! Bit matrices against elements that are looked at one by one.
+
+mod matrix;
+mod products;
+mod relations;
+mod truth;
