@@ -1,5 +1,6 @@
 //! Device code, tested twice with one truth: on the host model under several schedules, and on a GPU where there is one.
 
+mod bit_products;
 mod cases;
 mod copies;
 mod fragments;

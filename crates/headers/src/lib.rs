@@ -30,6 +30,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
     headers![
         "tilewright/prelude.cuh",
         "tilewright/axes.cuh",
+        "tilewright/bit_word.cuh",
         "tilewright/collective.cuh",
         "tilewright/coords.cuh",
         "tilewright/fragment.cuh",

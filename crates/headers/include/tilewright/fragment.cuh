@@ -15,9 +15,10 @@ template <class T> struct Plain { using Type = T; };
 template <class T> struct Plain<const T> { using Type = T; };
 template <class T> struct Plain<T&> { using Type = typename Plain<T>::Type; };
 
-// May memory of E be read as a matrix of T? The tensor cores read an f32 as a tf32 by leaving bits out.
+// May memory of E be read as a matrix of T? The tensor cores read an f32 as a tf32 by leaving bits out, and words as bits.
 template <class T, class E> inline constexpr bool holds = same<T, E>;
 template <> inline constexpr bool holds<tf32, float> = true;
+template <> inline constexpr bool holds<BitWord, unsigned> = true;
 
 template <class Row, class Column> TW_DEVICE constexpr Coords<Row, Column> place_of(int row, int column) {
   return {row, {column, {}}};
@@ -155,7 +156,7 @@ using RightRegisters = Registers<T, K, J, columns / 8 * deep, MapB<T, K, J, colu
 
 }  // namespace detail
 
-// The left operand: `rows` = 16 along I, `columns` along K: 8 or 16 (f16, bf16), 4 or 8 (tf32).
+// The left operand: `rows` = 16 along I, `columns` along K: 8 or 16 (f16, bf16), 4 or 8 (tf32), 8 (BitWord).
 template <class T, class I, class K, int rows_, int columns_> struct FragmentA : detail::LeftRegisters<T, I, K, columns_> {
   static constexpr int rows = rows_, columns = columns_, count = detail::left_registers<T, columns>;
   static_assert(rows == 16, "operand A has 16 rows");
@@ -191,14 +192,14 @@ struct FragmentB : detail::RightRegisters<T, K, J, columns_, detail::right_depth
   using Map = detail::MapB<T, K, J, columns / 8 * deep, deep>;
 };
 
-// The accumulator: f32, `rows` = 16 along I, `columns` = 8 or 16 along J.
-template <class I, class J, int rows_, int columns_> struct FragmentC {
+// The accumulator: f32, or int where operands are bits; `rows` = 16 along I, `columns` = 8 or 16 along J.
+template <class I, class J, int rows_, int columns_, class V = float> struct FragmentC {
   using Row = I;
   using Column = J;
   static constexpr int rows = rows_, columns = columns_, elements = columns / 2;
   static_assert(rows == 16, "an accumulator has 16 rows");
   static_assert(columns == 8 || columns == 16, "an accumulator has 8 or 16 columns");
-  float values[elements];
+  V values[elements];
 
   struct Map {
     static TW_DEVICE constexpr int row(int lane, int element) { return lane / 4 + 8 * (element / 2 % 2); }
@@ -208,7 +209,7 @@ template <class I, class J, int rows_, int columns_> struct FragmentC {
   static TW_DEVICE constexpr Coords<I, J> coords(int lane, int element) {
     return detail::place_of<I, J>(Map::row(lane, element), Map::column(lane, element));
   }
-  TW_DEVICE void fill(float value) {
+  TW_DEVICE void fill(V value) {
     TW_UNROLL
     for (int i = 0; i < elements; ++i) values[i] = value;
   }
@@ -223,11 +224,11 @@ template <class I, class J, int rows_, int columns_> struct FragmentC {
   }
   // Element by element, from and to any memory and any layout.
   template <class At> TW_DEVICE void gather(At at, Place place = Place::here()) {
-    for_each([&](float& value, Coords<I, J> element) { value = (float)at.at(element, place).load(); });
+    for_each([&](V& value, Coords<I, J> element) { value = (V)at.at(element, place).load(); });
   }
   template <class At> TW_DEVICE void scatter(At at, Place place = Place::here()) {
     using Stored = typename detail::Plain<decltype(*at.data)>::Type;
-    for_each([&](float& value, Coords<I, J> element) { *at.at(element, place) = (Stored)value; });
+    for_each([&](V& value, Coords<I, J> element) { *at.at(element, place) = (Stored)value; });
   }
   // The same matrix as a left operand of the next product, its elements rounded to T.
   template <class T> TW_DEVICE FragmentA<T, I, J, rows, columns> as() const {

@@ -22,7 +22,10 @@ template <class T, class R, class K, int rows_, arch::Swizzle swizzle_> struct W
   static_assert(swizzle != arch::Swizzle::None, "an operand is swizzled; for others form the descriptor by hand");
   static constexpr int rows = rows_, row_bytes = swizzle_bytes(swizzle), depth = row_bytes / (int)sizeof(T);
   static constexpr int bytes = rows * row_bytes;
-  static_assert(sizeof(T) == 2 && rows % 8 == 0, "an operand has elements of 16 bits, and a multiple of 8 rows");
+  static_assert(sizeof(T) == 2 || same<T, BitWord>, "an operand has elements of 16 bits, or words of bits (BitWord)");
+  static_assert(rows % 8 == 0, "an operand has a multiple of 8 rows");
+  // Elements of the depth that one product takes.
+  static constexpr int step = 32 / (int)sizeof(T);
   T* memory;
 
   // Where element (row, k) stands, in elements.
@@ -41,23 +44,23 @@ template <class T, class R, class K, int rows_, arch::Swizzle swizzle_> struct W
 #endif
     *to = value;
   }
-  // From row `row` and element `k` of the depth on: multiples of 8 and 16.
+  // From row `row` and element `k` of the depth on: multiples of 8 and of `step`.
   TW_DEVICE unsigned long long descriptor(R row, K k, Place place = Place::here()) const {
 #ifdef TILEWRIGHT_HOST
-    const bool aligned = (unsigned long long)memory % (8 * row_bytes) == 0 && row.value % 8 == 0 && k.value % 16 == 0;
-    if (!aligned) host::misuse("wgmma: an operand's memory, row or k is not at a multiple of 8 rows' bytes, of 8, of 16", place);
+    const bool aligned = (unsigned long long)memory % (8 * row_bytes) == 0 && row.value % 8 == 0 && k.value % step == 0;
+    if (!aligned) host::misuse("wgmma: an operand's memory, row or k is not at a multiple of 8 rows' bytes, of 8, of a step", place);
 #endif
     const unsigned long long first = arch::wgmma_descriptor(memory, swizzle, 16, 8 * row_bytes, place);
     return arch::wgmma_advance(first, row.value * row_bytes + k.value * (int)sizeof(T));
   }
 };
 
-// The accumulator: 64 along I, `columns` along J, f32, over the 128 threads of a warpgroup.
-template <class I, class J, int columns_> struct WgmmaAccumulator {
+// The accumulator: 64 along I, `columns` along J, f32, or int where operands are bits, over the 128 threads of a warpgroup.
+template <class I, class J, int columns_, class V = float> struct WgmmaAccumulator {
   using Row = I;
   using Column = J;
   static constexpr int rows = 64, columns = columns_, elements = columns / 2;
-  float values[elements];
+  V values[elements];
 
   // Where element `element` of thread `thread` (0 to 127 in its warpgroup) stands.
   static TW_DEVICE constexpr int row(int thread, int element) {
@@ -67,7 +70,7 @@ template <class I, class J, int columns_> struct WgmmaAccumulator {
   static TW_DEVICE constexpr Coords<I, J> coords(int thread, int element) {
     return {row(thread, element), {column(thread, element), {}}};
   }
-  TW_DEVICE void fill(float value) {
+  TW_DEVICE void fill(V value) {
     TW_UNROLL
     for (int i = 0; i < elements; ++i) values[i] = value;
   }
@@ -78,9 +81,9 @@ template <class I, class J, int columns_> struct WgmmaAccumulator {
   }
   // Element by element, to any memory and any layout.
   template <class At> TW_DEVICE void scatter(At at, Place place = Place::here()) {
-    for_each([&](float& value, Coords<I, J> element) { *at.at(element, place) = value; });
+    for_each([&](V& value, Coords<I, J> element) { *at.at(element, place) = value; });
   }
-  // d = a b, plus d if `accumulate`, over 16 elements of the depth from `k` on and rows from `i` and `j` on. Between
+  // d = a b, plus d if `accumulate`, over 32 bytes of the depth from `k` on and rows from `i` and `j` on. Between
   // wgmma_fence and wgmma_commit; the values are there once the group has been waited for.
   template <class A, class B, class K>
   TW_DEVICE void multiply(const A& a, I i, const B& b, J j, K k, bool accumulate, Place place = Place::here()) {
@@ -91,8 +94,12 @@ template <class I, class J, int columns_> struct WgmmaAccumulator {
     static_assert(same<typename B::Row, J>, "multiply: the dimension of b's rows is not that of the accumulator's columns");
     static_assert(A::rows >= rows, "multiply: a has fewer than 64 rows");
     static_assert(B::rows >= columns, "multiply: b has fewer rows than the accumulator has columns");
-    arch::Wgmma<typename A::Element, columns>::template run<false, false>(
-        values, a.descriptor(i, k, place), b.descriptor(j, k, place), accumulate, place);
+    const unsigned long long left = a.descriptor(i, k, place), right = b.descriptor(j, k, place);
+    if constexpr (same<typename A::Element, BitWord>) {
+      arch::Wgmma<BitWord, columns>::run(values, left, right, accumulate, place);
+    } else {
+      arch::Wgmma<typename A::Element, columns>::template run<false, false>(values, left, right, accumulate, place);
+    }
   }
   // Until at most `left` groups are on their way.
   template <int left> TW_DEVICE void wait(Place place = Place::here()) {

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "tilewright/arch/caller.cuh"
+#include "tilewright/bit_word.cuh"
 #include "tilewright/half.cuh"
 
 namespace tw {
 namespace arch {
 
-// d = a b + c with elements of T; `run(d, a, b, c, place)` is called by all 32 lanes. d may be c.
+// d = a b + c with elements of T (BitWord: words of 32 bits, whose common ones are counted, and c and d are int); `run(d, a, b, c, place)` is called by all 32 lanes. d may be c.
 template <class T, int K> struct Mma {
-  static_assert(sizeof(T) == 0, "mma: f16 and bf16 have K = 8 and 16, tf32 has K = 4 and 8");
+  static_assert(sizeof(T) == 0, "mma: f16 and bf16 have K = 8 and 16, tf32 has K = 4 and 8, BitWord has K = 8");
 };
 
 #ifdef TILEWRIGHT_HOST
@@ -50,6 +51,34 @@ template <class T, int K> void resolve_mma(host::Thread* lanes, unsigned members
     }
   }
 }
+struct BitMmaOperands {
+  int* d;
+  const unsigned *a, *b;
+  const int* c;
+};
+inline void resolve_bit_mma(host::Thread* lanes, unsigned members) {
+  host::need_whole_warp(lanes, members);
+  unsigned a[16][8], b[8][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    const BitMmaOperands& mine = host::deposited<BitMmaOperands>(lanes, lane);
+    for (int i = 0; i < 4; ++i) a[lane / 4 + 8 * (i % 2)][lane % 4 + 4 * (i / 2)] = mine.a[i];
+    for (int i = 0; i < 2; ++i) b[lane % 4 + 4 * i][lane / 4] = mine.b[i];
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    const BitMmaOperands& mine = host::deposited<BitMmaOperands>(lanes, lane);
+    for (int i = 0; i < 4; ++i) {
+      int count = mine.c[i];
+      for (int k = 0; k < 8; ++k) count += __builtin_popcount(a[lane / 4 + 8 * (i / 2)][k] & b[k][lane % 4 * 2 + i % 2]);
+      mine.d[i] = count;
+    }
+  }
+}
+template <> struct Mma<BitWord, 8> {
+  static void run(int* d, const unsigned* a, const unsigned* b, const int* c, Place place) {
+    BitMmaOperands mine = {d, a, b, c};
+    host::whole_warp(mine, resolve_bit_mma, "mma.sync", place);
+  }
+};
 #define TW_MMA(T, K, TYPES, NAME)                                                                                \
   template <> struct Mma<T, K> {                                                                                 \
     static void run(float* d, const unsigned* a, const unsigned* b, const float* c, Place place) {               \
@@ -68,6 +97,14 @@ template <class T, int K> void resolve_mma(host::Thread* lanes, unsigned members
   asm volatile("mma.sync.aligned." SHAPE ".row.col." TYPES " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"        \
       : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                                           \
       : "r"(a[0]), "r"(a[1]), "r"(b[0]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+template <> struct Mma<BitWord, 8> {
+  static __device__ __forceinline__ void run(int* d, const unsigned* a, const unsigned* b, const int* c, Place) {
+    asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc"
+                 " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+  }
+};
 #define TW_MMA(T, K, TYPES, NAME)                                                                                \
   template <> struct Mma<T, K> {                                                                                 \
     static __device__ __forceinline__ void run(float* d, const unsigned* a, const unsigned* b, const float* c,   \

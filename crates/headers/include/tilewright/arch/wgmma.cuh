@@ -1,10 +1,11 @@
-// wgmma: a warpgroup's product of a 64 x 16 and a 16 x N matrix of f16 or bf16, added to a 64 x N matrix of f32, while the
-// threads go on (sm_90a alone: TargetKind::ArchSpecific). In order: wgmma_fence, products, wgmma_commit, wgmma_wait.
+// wgmma: a warpgroup's product of a 64 x 16 and a 16 x N matrix of f16 or bf16, added to a 64 x N matrix of f32, or of a 64 x 256
+// and a 256 x N matrix of bits, whose common ones are counted in a 64 x N matrix of int, while the threads go on (sm_90a alone: TargetKind::ArchSpecific). In order: wgmma_fence, products, wgmma_commit, wgmma_wait.
 // A function that is not inlined between them makes ptxas wait after each (warning C7510).
 #pragma once
 
 #include "tilewright/arch/proxy.cuh"
 #include "tilewright/arch/warp.cuh"
+#include "tilewright/bit_word.cuh"
 #include "tilewright/half.cuh"
 
 namespace tw {
@@ -43,9 +44,10 @@ TW_DEVICE unsigned long long wgmma_advance(unsigned long long descriptor, int by
 
 // `Wgmma<T, N>::run<a_transposed, b_transposed>(d, a, b, accumulate, place)`: d = a b, plus d if `accumulate`, with descriptors
 // of a and b; `run_registers<b_transposed>` has a in 4 registers, laid out per warp as operand A of mma.sync. d has N / 2
-// elements a thread; it stays in one place, unread, until the product has been waited for.
+// elements a thread; it stays in one place, unread, until the product has been waited for. Of bits (BitWord) there is
+// `run(d, a, b, accumulate, place)` alone, with both operands in shared memory and K contiguous.
 template <class T, int N> struct Wgmma {
-  static_assert(sizeof(T) == 0, "wgmma: f16 or bf16, and N is 8, 16, 32, 64, 128 or 256");
+  static_assert(sizeof(T) == 0, "wgmma: f16 or bf16, and N is 8, 16, 32, 64, 128 or 256; or BitWord, and N is 64, 128, 192 or 256");
 };
 
 #ifdef TILEWRIGHT_HOST
@@ -68,11 +70,18 @@ template <class T> float value_of(unsigned short bits) {
     }                                                                                                                     \
   };
 #define TW_WGMMAS(N, H, P, Q, R, S, T, U, V) TW_WGMMA(f16, N) TW_WGMMA(bf16, N)
+#define TW_WGMMA_BITS(N, H, P, Q, R)                                                                                      \
+  template <> struct Wgmma<BitWord, N> {                                                                                  \
+    static void run(int (&d)[N / 2], unsigned long long a, unsigned long long b, bool accumulate, Place place) {          \
+      host::WgmmaOperands mine = {d, nullptr, {a}, {b}, N, accumulate, false, false, nullptr};                            \
+      host::wgmma(mine, place);                                                                                           \
+    }                                                                                                                     \
+  };
 
 inline void wgmma_fence(Place place = Place::here()) { host::wgmma_fence(place); }
 inline void wgmma_commit(Place place = Place::here()) { host::wgmma_commit(place); }
 template <int left> void wgmma_wait(Place place = Place::here()) { host::wgmma_wait(left, place); }
-template <int count> void hold(float (&)[count]) {}
+template <class T, int count> void hold(T (&)[count]) {}
 template <int registers> void more_registers(Place place = Place::here()) {
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0, "a multiple of 8 from 24 to 256");
   host::wait_for_warp(~0u, host::resolve_whole_warp, "setmaxnreg", place);
@@ -109,6 +118,24 @@ template <int registers> void fewer_registers(Place place = Place::here()) { mor
   TW_WGMMA_REGISTERS(f16, N, H, P, Q, R, S, T, U, V)                                                                      \
   TW_WGMMA(bf16, N, H, P, Q, R, S, T)                                                                                     \
   TW_WGMMA_REGISTERS(bf16, N, H, P, Q, R, S, T, U, V)
+#define TW_WGMMA_BITS(N, H, P, Q, R)                                                                                      \
+  template <> struct Wgmma<BitWord, N> {                                                                                  \
+    static __device__ __forceinline__ void run(int (&d)[N / 2], unsigned long long a, unsigned long long b,               \
+                                               bool accumulate, Place) {                                                  \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #R ", 0;\n"                                                       \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k256.s32.b1.b1.and.popc"                                       \
+                   " {" TW_LIST_##H "}, %" #P ", %" #Q ", p;\n}\n"                                                        \
+                   : TW_COUNTS_##H(0)                                                                                     \
+                   : "l"(a), "l"(b), "r"((int)accumulate)                                                                 \
+                   : "memory");                                                                                           \
+    }                                                                                                                     \
+  };
+#define TW_COUNTS_4(i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
+#define TW_COUNTS_16(i) TW_COUNTS_4(i), TW_COUNTS_4(i + 4), TW_COUNTS_4(i + 8), TW_COUNTS_4(i + 12)
+#define TW_COUNTS_32(i) TW_COUNTS_16(i), TW_COUNTS_16(i + 16)
+#define TW_COUNTS_64(i) TW_COUNTS_32(i), TW_COUNTS_32(i + 32)
+#define TW_COUNTS_96(i) TW_COUNTS_64(i), TW_COUNTS_32(i + 64)
+#define TW_COUNTS_128(i) TW_COUNTS_64(i), TW_COUNTS_64(i + 64)
 #define TW_OUTPUTS_4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define TW_OUTPUTS_8(i) TW_OUTPUTS_4(i), TW_OUTPUTS_4(i + 4)
 #define TW_OUTPUTS_16(i) TW_OUTPUTS_8(i), TW_OUTPUTS_8(i + 8)
@@ -121,8 +148,9 @@ template <int registers> void fewer_registers(Place place = Place::here()) { mor
 #define TW_LIST_32 TW_LIST_16 ", " "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define TW_LIST_64 TW_LIST_32 ", " "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"       \
   ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define TW_LIST_128 TW_LIST_64 ", " "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"      \
-  ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"                                      \
+#define TW_LIST_96 TW_LIST_64 ", " "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"       \
+  ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define TW_LIST_128 TW_LIST_96                                                                                            \
   ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"                          \
   ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
@@ -138,6 +166,10 @@ template <int left> __device__ __forceinline__ void wgmma_wait(Place = {}) {
 template <int count> __device__ __forceinline__ void hold(float (&d)[count]) {
   TW_UNROLL
   for (int i = 0; i < count; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+template <int count> __device__ __forceinline__ void hold(int (&d)[count]) {
+  TW_UNROLL
+  for (int i = 0; i < count; ++i) asm volatile("" : "+r"(d[i])::"memory");
 }
 // Changes how many registers each thread of the warpgroup has; all of its warps call it. The kernel has
 // __launch_bounds__(threads, 1), which says how many there are at its start, or ptxas ignores this (C7508). One that asks for
@@ -157,7 +189,12 @@ TW_WGMMAS(32, 16, 16, 17, 18, 19, 20, 21, 22)
 TW_WGMMAS(64, 32, 32, 33, 34, 35, 36, 37, 38)
 TW_WGMMAS(128, 64, 64, 65, 66, 67, 68, 69, 70)
 TW_WGMMAS(256, 128, 128, 129, 130, 131, 132, 133, 134)
+TW_WGMMA_BITS(64, 32, 32, 33, 34)
+TW_WGMMA_BITS(128, 64, 64, 65, 66)
+TW_WGMMA_BITS(192, 96, 96, 97, 98)
+TW_WGMMA_BITS(256, 128, 128, 129, 130)
 #undef TW_WGMMAS
+#undef TW_WGMMA_BITS
 #undef TW_WGMMA
 #ifndef TILEWRIGHT_HOST
 #undef TW_WGMMA_REGISTERS
@@ -172,7 +209,14 @@ TW_WGMMAS(256, 128, 128, 129, 130, 131, 132, 133, 134)
 #undef TW_OUTPUTS_64
 #undef TW_LIST_64
 #undef TW_OUTPUTS_128
+#undef TW_LIST_96
 #undef TW_LIST_128
+#undef TW_COUNTS_4
+#undef TW_COUNTS_16
+#undef TW_COUNTS_32
+#undef TW_COUNTS_64
+#undef TW_COUNTS_96
+#undef TW_COUNTS_128
 #endif
 
 }  // namespace arch

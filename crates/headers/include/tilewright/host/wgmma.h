@@ -8,7 +8,7 @@
 namespace tw {
 namespace host {
 
-// A matrix of 16-bit elements, `extent` x 16: bits 0-13 the start address, 16-29 the leading byte offset, 32-45 the stride
+// A matrix of 16-bit elements, `extent` x 16, or of bits, `extent` x 256: bits 0-13 the start address, 16-29 the leading byte offset, 32-45 the stride
 // byte offset, each in units of 16 bytes, and 62-63 the swizzle (1: 128 bytes, 2: 64, 3: 32).
 struct Descriptor {
   unsigned long long bits;
@@ -68,12 +68,12 @@ inline void read_operand(Descriptor from, unsigned extent, bool transposed, unsi
 }
 
 struct WgmmaOperands {
-  float* d;           // columns / 2 accumulators
+  void* d;            // columns / 2 accumulators: float, or int where the elements are bits
   const unsigned* a;  // 4 registers, or null: then A is in shared memory
   Descriptor a_memory, b_memory;
   unsigned columns;
   bool accumulate, a_transposed, b_transposed;
-  float (*value)(unsigned short);
+  float (*value)(unsigned short);  // of an element; null where the elements are bits
 };
 
 // One product, as one thread waits for it. `seen` belongs to the warpgroup's first thread: what was read, A before B.
@@ -83,7 +83,7 @@ struct Product {
   unsigned group;  // the number of the group that committed it, from 1; 0 before
   Place place;
   unsigned short* seen;
-  float result[128];
+  unsigned result[128];  // the accumulators' bits
 };
 
 constexpr unsigned wgmma_rows = 64, wgmma_depth = 16;
@@ -108,12 +108,31 @@ inline void need_no_products(const Thread& thread) {
 }
 
 // What the accumulators hold: the pending result, if one is on its way to them.
-inline const float* accumulators(const Thread& thread, const float* d) {
-  const float* found = d;
+inline const void* accumulators(const Thread& thread, const void* d) {
+  const void* found = d;
   for (const Product* p = thread.products; p != nullptr; p = p->next) {
     if (p->operands.d == d) found = p->result;
   }
   return found;
+}
+
+// The bits of a NaN, and of an unlikely count.
+constexpr unsigned unknown = 0x7fc00000u;
+
+// Of floats and of bits, one row and one column: the bits of the sum, and how many are set in both.
+inline unsigned sum_of_products(unsigned before, const float* a, const float* b) {
+  float start;
+  __builtin_memcpy(&start, &before, 4);
+  double sum = start;
+  for (unsigned k = 0; k < wgmma_depth; ++k) sum += (double)a[k] * b[k];
+  const float rounded = (float)sum;
+  __builtin_memcpy(&before, &rounded, 4);
+  return before;
+}
+inline unsigned common_bits(const unsigned short* a, const unsigned short* b) {
+  unsigned count = 0;
+  for (unsigned k = 0; k < wgmma_depth; ++k) count += (unsigned)__builtin_popcount(a[k] & b[k]);
+  return count;
 }
 
 inline void resolve_wgmma(Thread* threads, unsigned) {
@@ -137,20 +156,20 @@ inline void resolve_wgmma(Thread* threads, unsigned) {
   if (all.a == nullptr) watch_operand(all.a_memory, wgmma_rows, all.a_transposed, place);
   watch_operand(all.b_memory, all.columns, all.b_transposed, place);
   float *a_values = new float[(wgmma_rows + 256) * wgmma_depth], *b_values = a_values + wgmma_rows * wgmma_depth;
-  for (unsigned i = 0; i < (wgmma_rows + all.columns) * wgmma_depth; ++i) a_values[i] = all.value(seen[i]);
+  for (unsigned i = 0; all.value && i < (wgmma_rows + all.columns) * wgmma_depth; ++i) a_values[i] = all.value(seen[i]);
   for (unsigned i = 0; i < 128; ++i) {
     const WgmmaOperands& mine = deposited<WgmmaOperands>(threads, i);
     Product* product = new Product{nullptr, mine, 0, threads[i].place, i == 0 ? seen : nullptr, {}};
-    const float* c = accumulators(threads[i], mine.d);
+    const unsigned char* c = (const unsigned char*)accumulators(threads[i], mine.d);
     for (unsigned e = 0; e < mine.columns / 2; ++e) {
       const unsigned row = i / 32 * 16 + i % 32 / 4 + e / 2 % 2 * 8, column = e / 4 * 8 + i % 4 * 2 + e % 2;
-      double sum = mine.accumulate ? c[e] : 0.0f;
-      for (unsigned k = 0; k < wgmma_depth; ++k) {
-        sum += (double)a_values[row * wgmma_depth + k] * b_values[column * wgmma_depth + k];
-      }
-      product->result[e] = (float)sum;
+      unsigned before = 0;
+      if (mine.accumulate) __builtin_memcpy(&before, c + 4 * e, 4);
+      const unsigned at = row * wgmma_depth, across = column * wgmma_depth;
+      product->result[e] = all.value ? sum_of_products(before, a_values + at, b_values + across)
+                                     : before + common_bits(a + at, b + across);
     }
-    for (unsigned e = 0; e < mine.columns / 2; ++e) mine.d[e] = __builtin_nanf("");
+    for (unsigned e = 0; e < mine.columns / 2; ++e) __builtin_memcpy((unsigned char*)mine.d + 4 * e, &unknown, 4);
     Product** end = &threads[i].products;
     while (*end != nullptr) end = &(*end)->next;
     *end = product;
