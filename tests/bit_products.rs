@@ -87,7 +87,8 @@ fn of_a_warp() {
 
 #[test]
 fn of_a_warpgroup() {
-    for (width, accumulate, before) in [(64, "true", 77), (128, "w > W(0)", 0), (192, "true", 77), (256, "w > W(0)", 0)] {
+    for (width, accumulate, before) in [(64, "true", 77), (128, "w > W(0)", 0), (192, "true", 77), (256, "w > W(0)", 0)]
+    {
         let text = WARPGROUP.replace("WIDTH", &width.to_string()).replace("ACCUMULATE", accumulate);
         let kernel = Kernel { target: TargetKind::ArchSpecific, ..block("bit_wgmma", &text, 128, 64 << 10) };
         let (a, b) = (words(64 * 32, 3), words(width * 32, 4));

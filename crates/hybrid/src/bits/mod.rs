@@ -17,6 +17,7 @@ pub mod causal;
 pub mod closure;
 mod count;
 mod elementwise;
+pub mod gpu;
 mod matrix;
 mod npy;
 mod pack;

@@ -1,3 +1,4 @@
 //! The only unsafe code of the crate.
 
 pub(crate) mod bits;
+pub(crate) mod gpu;

@@ -1,0 +1,88 @@
+//! Kernels that have been loaded, and their launches.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, LazyLock, PoisonError, RwLock},
+};
+
+use tilewright_driver::{DeviceBuffer, Function, KernelCache, LaunchConfig, Stream};
+
+use super::{Finish, GpuPath, KernelText};
+use crate::{Error, raw};
+
+/// What a kernel is found by, with its device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Name {
+    Product(GpuPath, Finish),
+    Transpose,
+    RowOnes,
+}
+
+/// A kernel on a device.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    function: Function,
+    threads: u32,
+    shared_bytes: u32,
+    tile: [u32; 2],
+}
+
+type Loaded = HashMap<(usize, Name), Arc<Kernel>>;
+static LOADED: LazyLock<RwLock<Loaded>> = LazyLock::new(RwLock::default);
+
+impl Kernel {
+    /// The kernel of this name on the stream's device: it is made from `text` the first time.
+    pub(super) fn get(stream: &Stream, name: Name, text: impl FnOnce() -> KernelText) -> Result<Arc<Self>, Error> {
+        let device = stream.device();
+        let key = (device.ordinal(), name);
+        if let Some(kernel) = LOADED.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(kernel.clone());
+        }
+        let text = text();
+        let (module, _) = KernelCache::shared().load(&device, &text.source())?;
+        let function = module.function(text.entry)?;
+        function.set_max_shared_bytes(text.shared_bytes)?;
+        let KernelText { threads, shared_bytes, tile, .. } = text;
+        let kernel = Arc::new(Self { function, threads, shared_bytes, tile });
+        LOADED.write().unwrap_or_else(PoisonError::into_inner).insert(key, kernel.clone());
+        Ok(kernel)
+    }
+
+    /// How many tiles cover so many rows and columns.
+    pub(super) fn tiles(&self, rows: usize, columns: usize) -> Result<u32, Error> {
+        let tiles = rows.div_ceil(self.tile[0] as usize).checked_mul(columns.div_ceil(self.tile[1] as usize));
+        let tiles = tiles.and_then(|tiles| i32::try_from(tiles).ok());
+        tiles.map(|tiles| tiles as u32).ok_or(Error::TooLarge { rows, columns, element_bits: 1 })
+    }
+
+    /// Launches `blocks` blocks on `stream`. Addresses in `parameters` are those of `memory`, all of which belongs to the stream.
+    pub(super) fn launch(&self, stream: &Stream, blocks: u32, parameters: &[u8]) -> Result<(), Error> {
+        let config = LaunchConfig {
+            grid: [blocks, 1, 1],
+            block: [self.threads, 1, 1],
+            shared_bytes: self.shared_bytes,
+            cluster: None,
+            programmatic: false,
+            cooperative: false,
+        };
+        raw::gpu::launch(&self.function, stream, &config, parameters)
+    }
+}
+
+/// Runs `work` on `stream`, which waits before for what is queued on the stream of `other`, and the other way round behind it.
+pub(super) fn in_order<T: bytemuck::Pod>(
+    stream: &Stream,
+    other: &DeviceBuffer<T>,
+    work: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let home = other.stream();
+    if home.handle() == stream.handle() {
+        return work();
+    }
+    stream.wait(&home.record()?)?;
+    work()?;
+    // Without the order nothing may go on before the work has ended.
+    let ordered = stream.record().and_then(|done| home.wait(&done));
+    ordered.or_else(|_| stream.synchronize()).map_err(Error::from)
+}

@@ -1,0 +1,97 @@
+use tilewright_driver::{DeviceBuffer, Stream};
+
+use super::{
+    launch::{Kernel, Name},
+    text::transpose_kernel,
+};
+use crate::{Error, bits::BitMatrix};
+
+/// A [`BitMatrix`] in the memory of a GPU, with the same words in the same places.
+#[derive(Debug)]
+pub struct DeviceBitMatrix {
+    rows: usize,
+    columns: usize,
+    words: DeviceBuffer<u64>,
+}
+
+impl DeviceBitMatrix {
+    /// A matrix of zeros on the stream's device.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for more than 2^31 - 1 rows or columns; [`Error::Driver`], a lack of memory among them.
+    pub fn zeros(stream: &Stream, rows: usize, columns: usize) -> Result<Self, Error> {
+        let words = stream.alloc_zeroed(words(rows, columns)?)?;
+        Ok(Self { rows, columns, words })
+    }
+
+    /// A copy of `matrix` on the stream's device. Returns when it has been read.
+    ///
+    /// # Errors
+    /// As [`DeviceBitMatrix::zeros`].
+    pub fn upload(stream: &Stream, matrix: &BitMatrix) -> Result<Self, Error> {
+        words(matrix.rows(), matrix.columns())?;
+        let words = stream.upload(matrix.words())?;
+        Ok(Self { rows: matrix.rows(), columns: matrix.columns(), words })
+    }
+
+    /// A copy in the host's memory. Waits for what was queued on the matrix's stream.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn download(&self) -> Result<BitMatrix, Error> {
+        BitMatrix::from_words(self.rows, self.columns, self.words.to_vec()?)
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The stream that its memory belongs to.
+    pub fn stream(&self) -> &Stream {
+        self.words.stream()
+    }
+
+    /// The transposed matrix, on the same stream.
+    ///
+    /// # Errors
+    /// As [`DeviceBitMatrix::zeros`].
+    pub fn transposed(&self) -> Result<Self, Error> {
+        let result = Self::zeros(self.stream(), self.columns, self.rows)?;
+        if self.words.is_empty() || result.words.is_empty() {
+            return Ok(result);
+        }
+        let parameters = [self.address(), result.address(), self.words_per_row() as u64, result.words_per_row() as u64];
+        let sizes = [self.rows, self.columns].map(|extent| extent as i32);
+        let block =
+            [parameters.map(u64::to_ne_bytes).as_flattened(), sizes.map(i32::to_ne_bytes).as_flattened()].concat();
+        let kernel = Kernel::get(self.stream(), Name::Transpose, transpose_kernel)?;
+        kernel.launch(self.stream(), kernel.tiles(self.rows, self.columns)?, &block)?;
+        Ok(result)
+    }
+
+    /// Words of 32 bits of a row.
+    pub(super) fn words_per_row(&self) -> usize {
+        self.columns.div_ceil(128) * 4
+    }
+
+    pub(super) fn buffer(&self) -> &DeviceBuffer<u64> {
+        &self.words
+    }
+
+    fn address(&self) -> u64 {
+        self.words.device_ptr()
+    }
+}
+
+/// Words of 64 bits; a kernel counts rows and columns in 31 bits.
+fn words(rows: usize, columns: usize) -> Result<usize, Error> {
+    let limit = i32::MAX as usize - 1024;
+    let words = (columns.div_ceil(128) * 2).checked_mul(rows).filter(|_| rows <= limit && columns <= limit);
+    words.ok_or(Error::TooLarge { rows, columns, element_bits: 1 })
+}

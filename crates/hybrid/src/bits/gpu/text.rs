@@ -1,0 +1,104 @@
+use std::borrow::Cow;
+
+use tilewright_driver::{Source, TargetKind};
+use tilewright_headers::headers_for;
+
+use super::{GpuPath, WgmmaShape};
+
+/// What becomes of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// They are stored as i32.
+    Counts,
+    /// The two rows' own counts less twice the common one, as i32.
+    Distances,
+    /// They are stored as u16; those beyond are 65535.
+    Saturated,
+    /// A bit: whether they are more than a threshold.
+    MoreThan,
+    /// A bit: whether they are odd.
+    Parity,
+    /// Each row's sum is added to a u64.
+    RowSums,
+}
+
+/// A kernel's source and what a launch needs to know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelText {
+    /// The kernel's name.
+    pub entry: &'static str,
+    /// The source.
+    pub text: String,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// What it is compiled for.
+    pub target: TargetKind,
+    /// Rows and columns of the result that a block computes at a time.
+    pub tile: [u32; 2],
+}
+
+impl KernelText {
+    /// The source as the driver takes it.
+    pub fn source(&self) -> Source {
+        Source {
+            name: format!("bits {}", self.entry),
+            text: self.text.clone(),
+            headers: headers_for(&self.text)
+                .into_iter()
+                .map(|(name, text)| (name.into(), Cow::Borrowed(text)))
+                .collect(),
+            options: Vec::new(),
+            target: self.target,
+        }
+    }
+}
+
+const INCLUDES: &str = "#include \"tilewright/arch/tensor_map.cuh\"\n#include \"tilewright/arch/vector.cuh\"\n\
+                        #include \"tilewright/arch/warp.cuh\"\n#include \"tilewright/layout.cuh\"\n";
+const OPERANDS: &str = include_str!("../kernels/operands.cuh");
+const ORDER: &str = include_str!("../kernels/order.cuh");
+const FINISH: &str = include_str!("../kernels/finish.cuh");
+
+/// The kernel of a product.
+pub fn product_kernel(path: GpuPath, finish: Finish) -> KernelText {
+    let (include, shape, body, threads, shared_bytes, tile) = match path {
+        GpuPath::Popcount => ("", String::new(), include_str!("../kernels/popcount.cu"), 256, 2 * 8448, [64, 64]),
+        GpuPath::Mma => {
+            let include = "#include \"tilewright/fragment.cuh\"\n#include \"tilewright/swizzle.cuh\"\n";
+            (include, String::new(), include_str!("../kernels/mma.cu"), 256, 3 * 2 * 128 * 128, [128, 128])
+        }
+        GpuPath::Wgmma(shape) => (
+            "#include \"tilewright/wgmma.cuh\"\n",
+            numbers(shape),
+            include_str!("../kernels/wgmma.cu"),
+            128 * (shape.groups + 1),
+            shape.shared_bytes(),
+            [shape.rows(), shape.columns],
+        ),
+    };
+    let numbers = format!("namespace shape {{\nconstexpr int finish = {};\n{shape}}}\n", finish as u32);
+    let text = [INCLUDES, include, &numbers, OPERANDS, ORDER, FINISH, body].concat();
+    KernelText { entry: "products", text, threads, shared_bytes, target: path.target(), tile }
+}
+
+fn numbers(shape: WgmmaShape) -> String {
+    let WgmmaShape { groups, strips, columns, slots, raster } = shape;
+    [("groups", groups), ("strips", strips), ("columns", columns), ("slots", slots), ("raster", raster)]
+        .map(|(name, number)| format!("constexpr int {name} = {number};\n"))
+        .concat()
+}
+
+/// The kernel of a transposition; a block has a tile of the operand.
+pub fn transpose_kernel() -> KernelText {
+    let text = [INCLUDES, include_str!("../kernels/transpose.cu")].concat();
+    let target = TargetKind::Plain;
+    KernelText { entry: "transpose", text, threads: 256, shared_bytes: 33_920, target, tile: [256, 1024] }
+}
+
+/// The kernel that counts the bits of each row; a block has eight rows.
+pub fn row_ones_kernel() -> KernelText {
+    let text = [INCLUDES, include_str!("../kernels/row_ones.cu")].concat();
+    KernelText { entry: "row_ones", text, threads: 256, shared_bytes: 0, target: TargetKind::Plain, tile: [8, 1] }
+}
