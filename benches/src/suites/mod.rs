@@ -14,6 +14,7 @@ pub mod dims;
 pub mod eager;
 pub mod empty;
 pub mod fuse;
+pub mod hybrid;
 pub mod jit;
 pub mod reduce;
 pub mod special;
@@ -31,7 +32,8 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     let of_special = special::CASES.into_iter().map(|case| ("special", case));
     let of_binary = binary::CASES.into_iter().map(|case| ("special", case));
     let of_conv2d = convolutions::names().map(|case| ("conv2d", case));
-    let others = of_fuse.chain(of_reduce).chain(of_special).chain(of_binary).chain(of_conv2d);
+    let of_hybrid = hybrid::CASES.into_iter().map(|case| ("hybrid", case));
+    let others = of_fuse.chain(of_reduce).chain(of_special).chain(of_binary).chain(of_conv2d).chain(of_hybrid);
     CASES.into_iter().chain(others).collect()
 }
 
@@ -119,6 +121,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
         "bundle" => bundle::run(case, quick, report),
+        "hybrid" => hybrid::run(session, case, report),
         "fuse" => fuse::run(session, case, report),
         "special" if case.starts_with("add/") => binary::run(session, case, report),
         "special" => special::run(session, case, report),
