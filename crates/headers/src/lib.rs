@@ -47,6 +47,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/wgmma.cuh",
         "tilewright/arch/barrier.cuh",
         "tilewright/arch/caller.cuh",
+        "tilewright/arch/cluster.cuh",
         "tilewright/arch/copy.cuh",
         "tilewright/arch/grid.cuh",
         "tilewright/arch/half.cuh",

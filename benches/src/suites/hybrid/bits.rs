@@ -27,7 +27,7 @@ pub fn run(session: &Session, case: &str, size: usize, report: &mut Report) -> R
     pops("pops_transposed", &mut |_| Ok(drop(DeviceProduct::of(&left, &right)?.paths()?)))?;
     let mut paths = vec![("pops_mma", GpuPath::Mma)];
     paths.extend(
-        [("pops_128x256", WgmmaShape::WIDE), ("pops_256x128", WgmmaShape::TALL)]
+        [("pops_paired", WgmmaShape::PAIRED), ("pops_128x256", WgmmaShape::WIDE), ("pops_256x128", WgmmaShape::TALL)]
             .map(|(metric, shape)| (metric, GpuPath::Wgmma(shape))),
     );
     if size <= LARGEST_POPCOUNT {

@@ -13,7 +13,7 @@ use tilewright_hybrid::{
 
 use super::truth::{array, hostile};
 
-const SHAPES: [WgmmaShape; 3] = [WgmmaShape::LARGE, WgmmaShape::WIDE, WgmmaShape::TALL];
+const SHAPES: [WgmmaShape; 4] = [WgmmaShape::LARGE, WgmmaShape::PAIRED, WgmmaShape::WIDE, WgmmaShape::TALL];
 
 fn stream(test: &str) -> Option<Stream> {
     match Device::new(0) {

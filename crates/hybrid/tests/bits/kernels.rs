@@ -13,7 +13,7 @@ use super::truth::{array, hostile};
 
 const FINISHES: [Finish; 6] =
     [Finish::Counts, Finish::Distances, Finish::Saturated, Finish::MoreThan, Finish::Parity, Finish::RowSums];
-const SMALL: WgmmaShape = WgmmaShape { groups: 1, strips: 1, columns: 64, slots: 2, raster: 2 };
+const SMALL: WgmmaShape = WgmmaShape { groups: 1, strips: 1, columns: 64, slots: 2, cluster: 1, raster: 2 };
 const SHAPES: [WgmmaShape; 3] = [WgmmaShape::LARGE, WgmmaShape::WIDE, WgmmaShape::TALL];
 
 #[test]
@@ -22,7 +22,9 @@ fn kernels_compile_without_spills() {
         return skip("bits::kernels_compile_without_spills", "no NVRTC");
     }
     let products = FINISHES.into_iter().flat_map(|finish| {
-        let paths = [GpuPath::Popcount, GpuPath::Mma].into_iter().chain(SHAPES.map(GpuPath::Wgmma));
+        let paths = [GpuPath::Popcount, GpuPath::Mma]
+            .into_iter()
+            .chain(SHAPES.into_iter().chain([WgmmaShape::PAIRED]).map(GpuPath::Wgmma));
         paths.map(move |path| product_kernel(path, finish))
     });
     for kernel in products.chain([transpose_kernel(), row_ones_kernel()]) {

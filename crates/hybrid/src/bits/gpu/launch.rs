@@ -26,6 +26,7 @@ pub(super) struct Kernel {
     threads: u32,
     shared_bytes: u32,
     tile: [u32; 2],
+    cluster: u32,
 }
 
 type Loaded = HashMap<(usize, Name), Arc<Kernel>>;
@@ -43,15 +44,17 @@ impl Kernel {
         let (module, _) = KernelCache::shared().load(&device, &text.source())?;
         let function = module.function(text.entry)?;
         function.set_max_shared_bytes(text.shared_bytes)?;
-        let KernelText { threads, shared_bytes, tile, .. } = text;
-        let kernel = Arc::new(Self { function, threads, shared_bytes, tile });
+        let KernelText { threads, shared_bytes, tile, cluster, .. } = text;
+        let kernel = Arc::new(Self { function, threads, shared_bytes, tile, cluster });
         LOADED.write().unwrap_or_else(PoisonError::into_inner).insert(key, kernel.clone());
         Ok(kernel)
     }
 
     /// How many tiles cover so many rows and columns.
     pub(super) fn tiles(&self, rows: usize, columns: usize) -> Result<u32, Error> {
-        let tiles = rows.div_ceil(self.tile[0] as usize).checked_mul(columns.div_ceil(self.tile[1] as usize));
+        let tiles = rows
+            .div_ceil(self.tile[0] as usize)
+            .checked_mul(columns.div_ceil(self.tile[1] as usize).next_multiple_of(self.cluster as usize));
         let tiles = tiles.and_then(|tiles| i32::try_from(tiles).ok());
         tiles.map(|tiles| tiles as u32).ok_or(Error::TooLarge { rows, columns, element_bits: 1 })
     }
@@ -62,7 +65,7 @@ impl Kernel {
             grid: [blocks, 1, 1],
             block: [self.threads, 1, 1],
             shared_bytes: self.shared_bytes,
-            cluster: None,
+            cluster: (self.cluster > 1).then_some([self.cluster, 1, 1]),
             programmatic: false,
             cooperative: false,
         };

@@ -25,6 +25,8 @@ pub struct WgmmaShape {
     pub columns: u32,
     /// Slots of the ring, each with 1024 bits of every row of both operands: 128 bytes of shared memory a row.
     pub slots: u32,
+    /// Blocks of a cluster, 1 or 2: those have neighbouring tiles of the same rows, which are brought once for all of them.
+    pub cluster: u32,
     /// Rows of tiles that blocks take before they go on to the next column of tiles.
     pub raster: u32,
 }
@@ -34,11 +36,13 @@ const SHARED_BYTES: u32 = 232_448;
 
 impl WgmmaShape {
     /// 256 x 192: the most products for each byte that is brought to a multiprocessor.
-    pub const LARGE: Self = Self { groups: 2, strips: 2, columns: 192, slots: 4, raster: 8 };
+    pub const LARGE: Self = Self { groups: 2, strips: 2, columns: 192, slots: 4, cluster: 1, raster: 8 };
+    /// The same, two blocks a cluster: 29 % fewer bytes from the L2 cache.
+    pub const PAIRED: Self = Self { cluster: 2, ..Self::LARGE };
     /// 128 x 256.
-    pub const WIDE: Self = Self { groups: 2, strips: 1, columns: 256, slots: 4, raster: 16 };
+    pub const WIDE: Self = Self { groups: 2, strips: 1, columns: 256, slots: 4, cluster: 1, raster: 16 };
     /// 256 x 128.
-    pub const TALL: Self = Self { groups: 2, strips: 2, columns: 128, slots: 4, raster: 8 };
+    pub const TALL: Self = Self { groups: 2, strips: 2, columns: 128, slots: 4, cluster: 1, raster: 8 };
 
     /// Rows of the tile.
     pub fn rows(&self) -> u32 {
@@ -52,12 +56,13 @@ impl WgmmaShape {
 
     /// Whether the kernel can be built like this.
     pub fn is_legal(&self) -> bool {
-        let Self { groups, strips, columns, slots, raster } = *self;
+        let Self { groups, strips, columns, slots, cluster, raster } = *self;
         matches!(groups, 1 | 2)
             && matches!(strips, 1 | 2)
             && matches!(columns, 64 | 128 | 192 | 256)
             && strips * columns <= 384
             && (2..=16).contains(&slots)
+            && matches!(cluster, 1 | 2)
             && (1..=1024).contains(&raster)
             && self.shared_bytes() <= SHARED_BYTES
     }

@@ -160,7 +160,10 @@ impl<R: Borrow<DeviceBitMatrix>> DeviceProduct<'_, R> {
     fn blocks(&self, kernel: &Kernel) -> Result<u32, Error> {
         let tiles = kernel.tiles(self.left.rows(), self.right().rows())?;
         Ok(match self.path {
-            GpuPath::Wgmma(_) => tiles.min(self.stream().device().multiprocessors()),
+            GpuPath::Wgmma(shape) => {
+                let multiprocessors = self.stream().device().multiprocessors();
+                tiles.min(multiprocessors / shape.cluster * shape.cluster)
+            }
             GpuPath::Popcount | GpuPath::Mma => tiles,
         })
     }
@@ -173,7 +176,7 @@ impl<R: Borrow<DeviceBitMatrix>> DeviceProduct<'_, R> {
                 operand_map(matrix.rows(), matrix.words_per_row(), rows).map_err(tilewright_driver::Error::from)?;
             Ok(*TensorMap::encode(&description, matrix.buffer())?.as_bytes())
         };
-        Ok([map(self.left, shape.rows())?, map(self.right(), shape.columns)?])
+        Ok([map(self.left, shape.rows() / shape.cluster)?, map(self.right(), shape.columns)?])
     }
 
     /// How many bits of each row are set.

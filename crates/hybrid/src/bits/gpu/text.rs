@@ -37,6 +37,8 @@ pub struct KernelText {
     pub target: TargetKind,
     /// Rows and columns of the result that a block computes at a time.
     pub tile: [u32; 2],
+    /// Blocks of a cluster, which have neighbouring columns; a grid has a multiple of them.
+    pub cluster: u32,
 }
 
 impl KernelText {
@@ -70,7 +72,7 @@ pub fn product_kernel(path: GpuPath, finish: Finish) -> KernelText {
             (include, String::new(), include_str!("../kernels/mma.cu"), 256, 3 * 2 * 128 * 128, [128, 128])
         }
         GpuPath::Wgmma(shape) => (
-            "#include \"tilewright/wgmma.cuh\"\n",
+            "#include \"tilewright/arch/cluster.cuh\"\n#include \"tilewright/wgmma.cuh\"\n",
             numbers(shape),
             include_str!("../kernels/wgmma.cu"),
             128 * (shape.groups + 1),
@@ -78,27 +80,43 @@ pub fn product_kernel(path: GpuPath, finish: Finish) -> KernelText {
             [shape.rows(), shape.columns],
         ),
     };
+    let cluster = if let GpuPath::Wgmma(shape) = path { shape.cluster } else { 1 };
     let numbers = format!("namespace shape {{\nconstexpr int finish = {};\n{shape}}}\n", finish as u32);
     let text = [INCLUDES, include, &numbers, OPERANDS, ORDER, FINISH, body].concat();
-    KernelText { entry: "products", text, threads, shared_bytes, target: path.target(), tile }
+    KernelText { entry: "products", text, threads, shared_bytes, target: path.target(), tile, cluster }
 }
 
 fn numbers(shape: WgmmaShape) -> String {
-    let WgmmaShape { groups, strips, columns, slots, raster } = shape;
-    [("groups", groups), ("strips", strips), ("columns", columns), ("slots", slots), ("raster", raster)]
-        .map(|(name, number)| format!("constexpr int {name} = {number};\n"))
-        .concat()
+    let WgmmaShape { groups, strips, columns, slots, cluster, raster } = shape;
+    [
+        ("groups", groups),
+        ("strips", strips),
+        ("columns", columns),
+        ("slots", slots),
+        ("cluster", cluster),
+        ("raster", raster),
+    ]
+    .map(|(name, number)| format!("constexpr int {name} = {number};\n"))
+    .concat()
 }
 
 /// The kernel of a transposition; a block has a tile of the operand.
 pub fn transpose_kernel() -> KernelText {
     let text = [INCLUDES, include_str!("../kernels/transpose.cu")].concat();
     let target = TargetKind::Plain;
-    KernelText { entry: "transpose", text, threads: 256, shared_bytes: 33_920, target, tile: [256, 1024] }
+    KernelText { entry: "transpose", text, threads: 256, shared_bytes: 33_920, target, tile: [256, 1024], cluster: 1 }
 }
 
 /// The kernel that counts the bits of each row; a block has eight rows.
 pub fn row_ones_kernel() -> KernelText {
     let text = [INCLUDES, include_str!("../kernels/row_ones.cu")].concat();
-    KernelText { entry: "row_ones", text, threads: 256, shared_bytes: 0, target: TargetKind::Plain, tile: [8, 1] }
+    KernelText {
+        entry: "row_ones",
+        text,
+        threads: 256,
+        shared_bytes: 0,
+        target: TargetKind::Plain,
+        tile: [8, 1],
+        cluster: 1,
+    }
 }
