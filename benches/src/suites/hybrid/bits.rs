@@ -11,7 +11,7 @@ use tilewright_hybrid::bits::gpu::{DeviceBitMatrix, DeviceProduct, GpuPath, Wgmm
 const LARGEST_POPCOUNT: usize = 16_384;
 
 /// Measures square products of `size` rows; AND and addition count as two operations.
-pub fn run(session: &Session, case: &str, size: usize, report: &mut Report) -> Result<()> {
+pub(super) fn run(session: &Session, case: &str, size: usize, report: &mut Report) -> Result<()> {
     let stream = session.gpu.stream();
     let upload = |seed| -> Result<DeviceBitMatrix> {
         Ok(DeviceBitMatrix::upload(stream, &BitMatrix::random(size, size, 0.5, seed)?)?)

