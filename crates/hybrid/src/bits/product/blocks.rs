@@ -11,7 +11,7 @@ pub(super) const BLOCK: usize = 64;
 /// Tiles of a block's rows, and of its columns.
 const TILES: usize = BLOCK / TILE;
 /// Tiles of rows that a tile of columns meets before the next one: their depth stays in the first cache.
-const NEAR: usize = 8;
+const NEAR: usize = 4;
 
 /// Counts of a block, tile by tile: a tile's place is (column, row).
 pub(super) struct Counts([[Sums; TILES]; TILES]);

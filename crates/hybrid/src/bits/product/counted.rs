@@ -8,6 +8,7 @@ use super::{
 use crate::{
     Error,
     bits::{BitMatrix, Path},
+    raw::bits::above,
 };
 
 /// `value(count, row, column)` for each pair of rows, row behind row.
@@ -36,13 +37,8 @@ pub(super) fn counted<T: Copy + Default + Send>(
     Ok(result)
 }
 
-/// `bit(count)` for each pair of rows.
-pub(super) fn bits(
-    left: &BitMatrix,
-    right: &BitMatrix,
-    path: Path,
-    bit: impl Fn(u64) -> bool + Sync,
-) -> Result<BitMatrix, Error> {
+/// Whether the count is more than `threshold`, for each pair of rows.
+pub(super) fn more_than(left: &BitMatrix, right: &BitMatrix, path: Path, threshold: u64) -> Result<BitMatrix, Error> {
     let mut result = BitMatrix::zeros(left.rows(), right.rows())?;
     let per_row = result.words_per_row();
     let (columns, panels) = (right.rows(), Panels::of(right, 0, right.rows()));
@@ -50,17 +46,11 @@ pub(super) fn bits(
     strips.for_each(|(strip, words)| {
         each_block(&Panels::of(left, BLOCK * strip, BLOCK), &panels, columns, path, |column, counts| {
             for (index, row) in words.chunks_mut(per_row).enumerate() {
-                row[column / 64] = packed(counts.row(index).map(&bit));
+                row[column / 64] = above(path, &counts.row(index), threshold);
             }
         });
     });
-    result.clear_padding();
     Ok(result)
-}
-
-/// Each for itself: a chain of shifts would take longer than counting.
-fn packed(bits: [bool; BLOCK]) -> u64 {
-    bits.iter().enumerate().map(|(at, &bit)| u64::from(bit) << at).fold(0, |word, bit| word | bit)
 }
 
 pub(crate) fn as_array<T>(rows: usize, columns: usize, values: Vec<T>) -> Result<Array2<T>, Error> {

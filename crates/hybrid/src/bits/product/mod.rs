@@ -106,7 +106,7 @@ impl<'a> Product<'a> {
     /// As [`BitMatrix::zeros`].
     pub fn more_than(&self, threshold: u64) -> Result<BitMatrix, Error> {
         let right = self.right_transposed()?;
-        counted::bits(self.left, &right, self.path, |count| count > threshold)
+        counted::more_than(self.left, &right, self.path, threshold)
     }
 
     /// Whether any of the k pairs is both set: the product over (OR, AND), which is reachability in two steps.

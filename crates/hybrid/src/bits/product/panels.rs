@@ -5,8 +5,8 @@ use crate::{
     raw::bits::{Step, TILE, VECTOR, Vector},
 };
 
-/// Vectors of each row that lie together: of four rows 4 KiB, of 32 rows 32 KiB, which the first cache holds.
-pub(super) const DEPTH: usize = 16;
+/// Vectors of each row that lie together: of four rows 8 KiB, of 16 rows 32 KiB, which the first cache holds.
+pub(super) const DEPTH: usize = 32;
 
 /// Rows of a matrix in the order in which counting goes through them: depths of [`DEPTH`] vectors, in each all tiles, in each tile a vector of
 /// each of four rows after the other. Rows and vectors that are not there are zeros.

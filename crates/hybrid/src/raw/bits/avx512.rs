@@ -58,3 +58,15 @@ fn load(vector: &Vector) -> __m512i {
     // SAFETY: a vector has 64 bytes at a multiple of 64.
     unsafe { _mm512_load_si512((&raw const vector.0).cast()) }
 }
+
+#[target_feature(enable = "avx512f")]
+pub(super) fn above(counts: &[u64; 64], threshold: u64) -> u64 {
+    let threshold = _mm512_set1_epi64(threshold as i64);
+    let mut bytes = [0; 8];
+    for (byte, counts) in bytes.iter_mut().zip(counts.as_chunks::<8>().0) {
+        // SAFETY: eight counts are 64 bytes, and the load asks for no alignment.
+        let counts = unsafe { _mm512_loadu_si512(counts.as_ptr().cast()) };
+        *byte = _mm512_cmpgt_epu64_mask(counts, threshold);
+    }
+    u64::from_le_bytes(bytes)
+}

@@ -52,3 +52,13 @@ pub(crate) fn count(path: Path, a: &[Step], b: &[Step], sums: &mut [Sums]) {
         _ => scalar::count(a, b, sums),
     }
 }
+
+/// A word whose bit i says whether count i is more than `threshold`.
+pub(crate) fn above(path: Path, counts: &[u64; 64], threshold: u64) -> u64 {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has what the function is compiled for, which has just been asked.
+        Path::Avx512 if path.is_supported() => unsafe { avx512::above(counts, threshold) },
+        _ => scalar::above(counts, threshold),
+    }
+}

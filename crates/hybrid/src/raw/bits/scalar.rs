@@ -13,3 +13,9 @@ pub(super) fn count(a: &[Step], b: &[Step], sums: &mut [Sums]) {
 fn common(a: &Vector, b: &Vector) -> u64 {
     a.0.iter().zip(b.0).map(|(a, b)| u64::from((a & b).count_ones())).sum()
 }
+
+/// Each for itself: a chain of shifts would take longer than counting.
+pub(super) fn above(counts: &[u64; 64], threshold: u64) -> u64 {
+    let bits = counts.iter().enumerate().map(|(at, &count)| u64::from(count > threshold) << at);
+    bits.fold(0, |word, bit| word | bit)
+}
