@@ -4,6 +4,7 @@ mod budget;
 mod child;
 mod dispatch;
 mod bits;
+mod dispatch;
 mod errors;
 mod faults;
 mod matmul_plan;
