@@ -1,9 +1,8 @@
 //! The crate's tests, one executable. What a machine lacks is skipped by name.
 
+mod bits;
 mod budget;
 mod child;
-mod dispatch;
-mod bits;
 mod dispatch;
 mod errors;
 mod faults;
