@@ -79,12 +79,7 @@ pub(crate) enum Run {
 impl Entry {
     /// Checks what a signature does not tell: boxes on the host.
     pub(crate) fn check(&self, operands: &[Operand<'_>]) -> Result<(), Error> {
-        for (operand, bounds) in &self.limits {
-            if let Some(boxes) = operands[usize::from(*operand)].boxes() {
-                check_boxes(boxes, *bounds)?;
-            }
-        }
-        Ok(())
+        check_all_boxes(&self.limits, operands)
     }
 
     /// Computes the results.
@@ -124,4 +119,14 @@ impl Entry {
             }
         }
     }
+}
+
+/// Checks the boxes of these operands, where they are on the host.
+pub(crate) fn check_all_boxes(limits: &[(u16, Bounds)], operands: &[Operand<'_>]) -> Result<(), Error> {
+    for (operand, bounds) in limits {
+        if let Some(boxes) = operands[usize::from(*operand)].boxes() {
+            check_boxes(boxes, *bounds)?;
+        }
+    }
+    Ok(())
 }

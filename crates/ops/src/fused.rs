@@ -5,7 +5,7 @@ use crate::device::{Device, Gpu};
 use crate::entry::{Entries, Entry, Run};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
-use crate::inlined::Functions;
+use crate::inlined::{Computed, Function, Functions};
 use crate::kernel::{Built, Launch, Unbuilt};
 use crate::launches::{Known, LaunchKind};
 use crate::manifest::recorder;
@@ -96,7 +96,8 @@ pub(crate) struct Core {
     fresh: Option<Graph>,
     name: String,
     entries: Entries,
-    functions: Functions,
+    epilogues: Functions<Option<Function>>,
+    images: Functions<Computed>,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
     /// The keys of kernels that are built in the background.
     under_way: Mutex<HashSet<Vec<u64>>>,
@@ -117,7 +118,8 @@ impl Core {
             graph,
             name: name.to_string(),
             entries: Entries::default(),
-            functions: Functions::default(),
+            epilogues: Functions::new("epilogue"),
+            images: Functions::new("image"),
             built: Mutex::default(),
             under_way: Mutex::default(),
             last: Mutex::default(),
@@ -128,9 +130,14 @@ impl Core {
         &self.graph
     }
 
-    /// What is kept of the expression inside of kernels that are written by hand.
-    pub(crate) fn functions(&self) -> &Functions {
-        &self.functions
+    /// What is kept of the expression inside of kernels that are written by hand, which give it values.
+    pub(crate) fn epilogues(&self) -> &Functions<Option<Function>> {
+        &self.epilogues
+    }
+
+    /// And of kernels that read it.
+    pub(crate) fn images(&self) -> &Functions<Computed> {
+        &self.images
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -1,17 +1,17 @@
 //! [`Function`]: an expression inside of a kernel that is written by hand, and what is kept of it for the next call like this one.
 
-use crate::entry::Entries;
+use crate::entry::{Entries, check_all_boxes};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand};
 use crate::fused::Core;
 use crate::kernel::gather;
 use crate::signature::Signature;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tilewright_expr::bind::Axis;
+use tilewright_expr::bind::{Axis, Binding, Bounds, View};
 use tilewright_expr::emit::{Address, Inline, Inlined, Sending, reciprocals};
+use tilewright_expr::graph::Graph;
 
 /// What stands for a value that the kernel passes among operands, since it is nowhere in memory.
 static GIVEN: f32 = 0.0;
@@ -29,10 +29,9 @@ pub(crate) struct Text {
     pub(crate) inlined: Inlined,
 }
 
-/// A function, and where its kernel's parameters have what of its operands.
+/// A function, and where its parameters have what of its operands.
 pub(crate) struct Function {
     pub(crate) text: Arc<Text>,
-    at: usize,
     packed: Vec<u8>,
     addresses: Vec<(usize, usize)>,
     sending: Sending,
@@ -45,7 +44,7 @@ impl Function {
     }
 }
 
-/// A function with the operands of a call, the given one among them.
+/// A function with the operands of a call, the given one among them if one is.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled<'a> {
     pub(crate) function: &'a Function,
@@ -53,81 +52,117 @@ pub(crate) struct Filled<'a> {
 }
 
 impl Filled<'_> {
-    /// Writes what the function takes into the kernel's parameter block.
-    pub(crate) fn write(&self, block: &mut [u8]) {
-        let Function { at, packed, addresses, sending, .. } = self.function;
-        block[*at..*at + packed.len()].copy_from_slice(packed);
+    /// Writes what the function takes over as many bytes, [`Function::bytes`], of the kernel's parameters.
+    pub(crate) fn write(&self, params: &mut [u8]) {
+        let Function { packed, addresses, sending, .. } = self.function;
+        params.copy_from_slice(packed);
         for (operand, at) in addresses {
             if let Some(address) = self.operands[*operand].address() {
-                block[*at..*at + 8].copy_from_slice(&address.to_ne_bytes());
+                params[*at..*at + 8].copy_from_slice(&address.to_ne_bytes());
             }
         }
-        gather(&sending.block, self.operands, block);
+        gather(&sending.block, self.operands, params);
         for (from, place) in &sending.reciprocals {
-            let (elements, places) = block.split_at_mut(place.at);
+            let (elements, places) = params.split_at_mut(place.at);
             reciprocals(&elements[*from..from + place.bytes], &mut places[..place.bytes]);
         }
     }
 }
 
-/// The functions that were made of an expression, by signatures of calls; `None` where a call has none.
-#[derive(Default)]
-pub(crate) struct Functions {
-    known: Entries<Option<Function>>,
+/// What is known of an expression inside of kernels, by signatures of calls, and the texts of its functions.
+pub(crate) struct Functions<E> {
+    /// The functions' name.
+    name: &'static str,
+    known: Entries<E>,
     texts: Mutex<HashMap<Vec<u64>, Arc<Text>>>,
 }
 
-impl Functions {
-    /// The expression as a function `epilogue`, if it is one of a point and its parameters have room in these bytes of the kernel's.
-    /// The first of the operands is [`given`], along the kernel's points, so that the signature says all that `plan` goes by. A call like
-    /// one before allocates nothing.
-    pub(crate) fn find(
-        &self,
-        core: &Core,
-        signature: &Signature<'_>,
-        plan: impl FnOnce() -> Result<Inline, tilewright_expr::Error>,
-        room: Range<usize>,
-    ) -> Result<Arc<Option<Function>>, Error> {
-        if let Some(known) = self.known.find(signature) {
-            return Ok(known);
-        }
-        let function = match plan() {
-            Ok(inline) => self.function(core, &inline, room)?,
-            Err(tilewright_expr::Error::Inline(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
-        // The values of boxes on the host are no part of the signature.
-        let keep = signature.operands.iter().all(|o| o.boxes().is_none());
-        Ok(if keep { self.known.keep(signature, function) } else { Arc::new(function) })
+impl<E> Functions<E> {
+    pub(crate) fn new(name: &'static str) -> Functions<E> {
+        Functions { name, known: Entries::default(), texts: Mutex::default() }
     }
 
-    /// Nothing if an operand finds no room in a kernel's parameters, or the expression has to tell of coordinates that are wrong.
-    fn function(&self, core: &Core, inline: &Inline, room: Range<usize>) -> Result<Option<Function>, Error> {
-        let text = self.text(core, inline)?;
-        let (inlined, at) = (&text.inlined, room.start);
-        let sending = inlined.sending(inline, at);
-        if inlined.guards || sending.buffer_bytes > 0 || inlined.bytes() > room.len() {
+    /// What is known of calls with this signature. A call like one before allocates nothing.
+    pub(crate) fn known(&self, signature: &Signature<'_>) -> Option<Arc<E>> {
+        self.known.find(signature)
+    }
+
+    pub(crate) fn keep(&self, signature: &Signature<'_>, entry: E) -> Arc<E> {
+        self.known.keep(signature, entry)
+    }
+
+    /// The function of a plan. Nothing if no point can compute it by itself, if it takes more than so many bytes of parameters or an
+    /// operand finds no room there, or if it has to tell of coordinates that are wrong.
+    pub(crate) fn function(
+        &self,
+        graph: &Graph,
+        plan: Result<Inline, tilewright_expr::Error>,
+        room: usize,
+    ) -> Result<Option<Function>, Error> {
+        let inline = match plan {
+            Ok(inline) => inline,
+            Err(tilewright_expr::Error::Inline(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let text = self.text(graph, &inline)?;
+        let inlined = &text.inlined;
+        let sending = inlined.sending(&inline, 0);
+        if inlined.guards || sending.buffer_bytes > 0 || inlined.bytes() > room {
             return Ok(None);
         }
         let mut packed = vec![0; inlined.bytes()];
-        inlined.pack(inline, &mut packed);
+        inlined.pack(&inline, &mut packed);
         let operand = |(address, at)| match address {
             Address::Operand(i) => Some((i, at)),
             _ => None,
         };
-        let addresses = inlined.addresses(inline, at).into_iter().filter_map(operand).collect();
-        Ok(Some(Function { text, at, packed, addresses, sending }))
+        let addresses = inlined.addresses(&inline, 0).into_iter().filter_map(operand).collect();
+        Ok(Some(Function { text, packed, addresses, sending }))
     }
 
-    fn text(&self, core: &Core, inline: &Inline) -> Result<Arc<Text>, Error> {
+    fn text(&self, graph: &Graph, inline: &Inline) -> Result<Arc<Text>, Error> {
         let key = inline.key();
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = texts.get(&key) {
             return Ok(text.clone());
         }
-        let inlined = inline.emit(core.graph(), "epilogue")?;
+        let inlined = inline.emit(graph, self.name)?;
         let text = Arc::new(Text { number: NUMBER.fetch_add(1, Ordering::Relaxed), inlined });
         texts.insert(key, text.clone());
         Ok(text)
+    }
+}
+
+/// An expression that a kernel reads: its sizes, and the function, where it is one of a point.
+pub(crate) struct Computed {
+    pub(crate) extents: Vec<i64>,
+    limits: Vec<(u16, Bounds)>,
+    pub(crate) function: Option<Function>,
+}
+
+impl Computed {
+    /// What is known of an expression with these operands. `plan` is asked for the function of points of the sizes that it is given, by
+    /// calls on a GPU.
+    pub(crate) fn of(
+        core: &Core,
+        signature: &Signature<'_>,
+        plan: impl FnOnce(&[View<'_>], &[i64]) -> Result<Inline, tilewright_expr::Error>,
+        room: usize,
+    ) -> Result<Arc<Computed>, Error> {
+        let (functions, operands) = (core.images(), signature.operands);
+        if let Some(known) = functions.known(signature) {
+            check_all_boxes(&known.limits, operands)?;
+            return Ok(known);
+        }
+        let views: Vec<View<'_>> = operands.iter().map(Operand::view).collect();
+        let binding = Binding::new(core.graph(), &views)?;
+        let extents = binding.results()?.swap_remove(0);
+        let function = match signature.gpu {
+            Some(_) if !extents.contains(&0) => functions.function(core.graph(), plan(&views, &extents), room)?,
+            _ => None,
+        };
+        let computed = Computed { extents, limits: binding.limits()?, function };
+        // Where a size is that of boxes, their values decide, which are no part of the signature.
+        Ok(if binding.sized_by_boxes() { Arc::new(computed) } else { functions.keep(signature, computed) })
     }
 }

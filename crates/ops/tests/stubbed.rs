@@ -11,8 +11,8 @@ use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
 use tilewright_expr::{In, f16};
 use tilewright_ops::conv::{
     Conv2d, conv2d, conv2d_grad_bias_workspace, conv2d_grad_input_into, conv2d_grad_input_with,
-    conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_into, conv2d_with, conv2d_with_into,
-    conv2d_with_workspace,
+    conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_grad_weight_into, conv2d_into, conv2d_with,
+    conv2d_with_into, conv2d_with_workspace, conv2d_workspace, read,
 };
 use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
 
@@ -70,6 +70,7 @@ fn child() {
     }
     host_allocations(&device);
     convolutions(&device);
+    images(&device);
     expressions_in_turns(&device);
     device_memory(&device);
     out_of_memory(&device);
@@ -157,6 +158,50 @@ fn convolutions(device: &Device) {
     assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, beside(1.0)).unwrap(), 0);
     assert_eq!(conv2d_with_workspace(&x.reverse::<H>(), &w, &params, &scaled, beside(1.0)).unwrap(), 2 * x.len());
     assert_eq!(conv2d_grad_input_with_workspace(&dy, &w, [9, 16], &params, &relu, (&before,)).unwrap(), 0);
+}
+
+/// As [`convolutions`], of images that are expressions, with and without one behind.
+fn images(device: &Device) {
+    let ([x, mut dx], [dy, mut y, mut y_with]) = ([0; 2].map(|_| ones(device)), [0; 3].map(|_| ones::<Sums>(device)));
+    let x: Tensor<f16, (N, H, W, C)> = x;
+    let planes = x.permute::<(N, C, H, W)>();
+    let mean = Tensor::<f32, (C,)>::from_vec([16], vec![1.0; 16]).unwrap().to(device).unwrap();
+    let w = Tensor::<f16, (K, R, S, C)>::from_vec([16, 3, 3, 8], vec![f16::ONE; 1152]).unwrap().to(device).unwrap();
+    let mut dw = Tensor::<f32, (K, R, S, C)>::from_vec([16, 3, 3, 8], vec![1.0; 1152]).unwrap().to(device).unwrap();
+    let params = Conv2d::new().padding(1);
+    let normalise = fuse(|x: In<f16, (N, C, H, W)>, mean: In<f32, (C,)>, by: In<f32, ()>| {
+        ((x.to::<f32>() - mean) * by).max(0.0).to::<f16>().store::<(N, H, W, C)>()
+    });
+    let relu = fuse(|dy: In<f16, Sums>, y: In<f16, Sums>| y.to::<f32>().gt(0.0).select(dy, f16::ZERO).store::<Sums>());
+    let doubled = fuse(|sum: In<f32, Sums>| (sum * 2.0).to::<f16>().store::<Sums>());
+    let image = |by: f32| read(&normalise, (&planes, &mean, by));
+    let behind = dy.clone();
+    let gradient = || read(&relu, (&dy, &behind));
+    let mut ways: [(&str, usize, &mut dyn FnMut()); 5] = [
+        ("conv2d", 1, &mut || drop(conv2d(&image(2.0), &w, &params).unwrap())),
+        ("conv2d_into", 0, &mut || conv2d_into(&mut y, &image(3.0), &w, &params).unwrap()),
+        ("conv2d_with_into", 0, &mut || {
+            conv2d_with_into(&mut y_with, &image(3.0), &w, &params, &doubled, ()).unwrap();
+        }),
+        ("conv2d_grad_input_into", 0, &mut || conv2d_grad_input_into(&mut dx, &gradient(), &w, &params).unwrap()),
+        ("conv2d_grad_weight_into", 0, &mut || {
+            conv2d_grad_weight_into(&mut dw, &image(2.0), &gradient(), &params).unwrap();
+        }),
+    ];
+    for (name, expected, way) in &mut ways {
+        (0..3).for_each(|_| way());
+        assert_eq!(allocations::during(|| (0..100).for_each(|_| way())), 100 * *expected, "{name}");
+        let launches = record(&mut **way);
+        assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Call], "{name}");
+    }
+    assert_eq!(conv2d_workspace(&image(1.0), &w, &params).unwrap(), 0);
+    // What no point computes by itself is a launch of its own, and a tensor.
+    let shares = fuse(|x: In<f16, (N, H, W, C)>| {
+        let x = x.to::<f32>();
+        (x / x.sum::<(H, W)>()).to::<f16>().store::<(N, H, W, C)>()
+    });
+    assert_eq!(conv2d_workspace(&read(&shares, (&x,)), &w, &params).unwrap(), 2 * x.len());
+    assert_eq!(record(|| conv2d_into(&mut y, &read(&shares, (&x,)), &w, &params).unwrap()).len(), 2);
 }
 
 /// Expressions that begin alike, one after the other in any order, find their kernels without building a graph.

@@ -1,11 +1,11 @@
 //! [`Behind`]: an expression that takes the sums of a pass, in the pass's kernel or by a call of its own.
 
-use super::compute::{Call, Operands};
+use super::compute::{Call, Reads};
 use super::dense::{dense_mut, lies_dense, sizes};
 use super::element::Convolved;
 use super::fused::Beside;
-use super::gpu::EXPRESSION;
 use super::gradients::check;
+use super::image::{EXPRESSION_BYTES, ROOM};
 use super::problem::{Pass, Precision};
 use crate::device::{Device, Gpu};
 use crate::error::Error;
@@ -21,9 +21,6 @@ use tilewright_expr::bind::View;
 use tilewright_expr::emit::{Caller, Inline};
 use tilewright_expr::{DType, Out};
 
-/// Bytes of a kernel's parameters for an expression's operands in host memory.
-const ROOM: usize = 256;
-
 /// A pass with sums over `D`, and the expression that takes them.
 pub(super) struct Behind<'a, D> {
     pub(super) call: Call<'a>,
@@ -36,7 +33,7 @@ impl<D: Dims> Behind<'_, D> {
     /// What the expression makes of the sums.
     pub(super) fn made<T: Convolved, U: Item, L: Dims, A>(
         &self,
-        reads: Operands<'_, T>,
+        reads: Reads<'_, T>,
         beside: &impl Beside<D::Set, A>,
     ) -> Result<Tensor<U, L>, Error> {
         let in_kernel = self.in_kernel::<U, L, A, _>(beside, |filled| {
@@ -55,7 +52,7 @@ impl<D: Dims> Behind<'_, D> {
     pub(super) fn made_into<T: Convolved, U: Item, L: Dims, A>(
         &self,
         y: &mut Tensor<U, L>,
-        reads: Operands<'_, T>,
+        reads: Reads<'_, T>,
         beside: &impl Beside<D::Set, A>,
     ) -> Result<(), Error> {
         let in_kernel = self.in_kernel::<U, L, A, _>(beside, |filled| {
@@ -78,7 +75,7 @@ impl<D: Dims> Behind<'_, D> {
     pub(super) fn workspace<U: Item, L: Dims, A>(&self, beside: &impl Beside<D::Set, A>) -> Result<usize, Error> {
         let in_kernel = self.in_kernel::<U, L, A, _>(beside, |_| Ok(()))?;
         let sums = self.extents().iter().product::<usize>() * size_of::<f32>();
-        Ok(self.call.workspace(self.pass)? + if in_kernel.is_some() { 0 } else { sums })
+        Ok(if in_kernel.is_some() { 0 } else { sums })
     }
 
     /// Does `work` with the expression as part of the pass's kernel, if it can be that and there is one.
@@ -113,10 +110,17 @@ impl<D: Dims> Behind<'_, D> {
             let lanes = if extents[3] % 2 == 0 { 2 } else { 1 };
             Inline::new(self.core.graph(), &views, &Caller { points: &points, given: Some(0), lanes, room: ROOM })
         };
-        self.core.functions().find(self.core, &signature, plan, EXPRESSION)
+        let epilogues = self.core.epilogues();
+        if let Some(known) = epilogues.known(&signature) {
+            return Ok(known);
+        }
+        let function = epilogues.function(self.core.graph(), plan(), EXPRESSION_BYTES)?;
+        // The values of boxes on the host are no part of the signature.
+        let keep = operands.iter().all(|o| o.boxes().is_none());
+        Ok(if keep { epilogues.keep(&signature, function) } else { Arc::new(function) })
     }
 
-    fn sums<T: Convolved>(&self, reads: Operands<'_, T>) -> Result<Tensor<f32, D>, Error> {
+    fn sums<T: Convolved>(&self, reads: Reads<'_, T>) -> Result<Tensor<f32, D>, Error> {
         let mut sums = Tensor::result(&self.extents().map(|e| e as i64), self.call.gpu)?;
         self.call.sums(self.pass, reads, dense_mut(&mut sums)?)?;
         Ok(sums)

@@ -2,11 +2,12 @@
 //! expects most of.
 
 use super::candidates::{self, Kept, TILES, little_waste, sides};
+use super::ends::Ends;
 use super::estimate::{least, least_of_turns, of_blocks, turn};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
-use super::problem::{Pass, Precision, Problem};
-use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
+use super::problem::{Pass, Problem};
+use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE, bringing};
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -20,7 +21,7 @@ const SMALLEST_RING: ([usize; 2], bool) = (RINGS[0], false);
 /// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
 pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
     let mut candidates = Vec::new();
-    each_plan(problem, pass, sm, problem.precision, |plan| candidates.push(plan.config));
+    each_plan(problem, pass, sm, Ends::stored(problem.precision), |plan| candidates.push(plan.config));
     candidates
 }
 
@@ -30,7 +31,7 @@ pub(super) fn each_plan(
     problem: &Problem,
     pass: Pass,
     sm: Multiprocessor,
-    written: Precision,
+    ends: Ends,
     mut visit: impl FnMut(&RowPlan),
 ) {
     let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
@@ -41,7 +42,7 @@ pub(super) fn each_plan(
             let items = 1;
             let config =
                 RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
-            RowPlan::writing(*problem, pass, config, sm, written).ok()
+            RowPlan::between(*problem, pass, config, sm, ends).ok()
         };
         let mut rings = RINGS.map(|ring| [false, true].map(|whole_rows| of(ring, whole_rows)));
         for items in ITEMS.into_iter().filter(|items| *items <= problem.images.div_ceil(images)) {
@@ -79,17 +80,17 @@ fn tilings(problem: &Problem, columns: &Meeting) -> Vec<[usize; 5]> {
     tilings
 }
 
-/// The best of the candidates for results of type `written`, by a model, or by the estimate where no model can say.
+/// The best of the candidates between such ends, by a model, or by the estimate where no model can say.
 pub(super) fn chosen(
     models: &Models,
     problem: &Problem,
     pass: Pass,
-    written: Precision,
+    ends: Ends,
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> RowConfig {
-    let first = first(1, models, problem, pass, written, sm, device);
-    first.first().copied().unwrap_or_else(|| smallest(problem, pass))
+    let first = first(1, models, problem, pass, ends, sm, device);
+    first.first().copied().unwrap_or_else(|| smallest(problem, pass, ends))
 }
 
 /// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
@@ -98,12 +99,12 @@ pub(super) fn first(
     models: &Models,
     problem: &Problem,
     pass: Pass,
-    written: Precision,
+    ends: Ends,
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<RowConfig> {
-    let timed = estimated(problem, pass, written, sm, device.multiprocessors as usize);
-    let plan = |(_, config): &(f64, RowConfig)| RowPlan::writing(*problem, pass, *config, sm, written).ok();
+    let timed = estimated(problem, pass, ends, sm, device.multiprocessors as usize);
+    let plan = |(_, config): &(f64, RowConfig)| RowPlan::between(*problem, pass, *config, sm, ends).ok();
     let plans: Vec<RowPlan> = timed.iter().filter_map(plan).collect();
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, sm, device).unwrap_or_else(by_estimate)
@@ -117,7 +118,7 @@ pub(super) fn first(
 fn estimated(
     problem: &Problem,
     pass: Pass,
-    written: Precision,
+    ends: Ends,
     sm: Multiprocessor,
     multiprocessors: usize,
 ) -> Vec<(f64, RowConfig)> {
@@ -127,7 +128,7 @@ fn estimated(
         let ([step, slots], whole_rows) = SMALLEST_RING;
         let (rows, items) = (rows.phase_len(), 1);
         let config = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
-        RowPlan::unchecked(*problem, pass, config, sm, written, meetings)
+        RowPlan::unchecked(*problem, pass, config, sm, ends, meetings)
     };
     // The smallest ring: no other is legal where it is not, nor are more blocks resident with one. The best: none has fewer steps.
     let bounded = |tiling: (usize, [usize; 5])| {
@@ -200,7 +201,7 @@ fn learned(
 }
 
 /// One strip of one tile: legal wherever a kernel is.
-fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
+fn smallest(problem: &Problem, pass: Pass, ends: Ends) -> RowConfig {
     let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass).phase_len().min(2));
     let columns = columns.min(Meeting::of(problem, 1, pass).written);
     let strips = problem.group_width.div_ceil(STRIP);
@@ -213,7 +214,7 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
         rows,
         tiles: 1,
         step: 1,
-        slots: 2,
+        slots: bringing(ends.reading).max(2),
         whole_rows: false,
     }
 }
@@ -221,14 +222,17 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
 #[cfg(test)]
 mod tests {
     use super::super::candidates::{COLUMNS, IMAGES, RANKED};
+    use super::super::ends::Reading;
     use super::super::estimate::estimate;
     use super::super::params::Conv2d;
+    use super::super::problem::Precision;
     use super::*;
 
     const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+    const COMPUTED: Ends = Ends { reading: Reading::Computed, written: Precision::F16 };
 
     /// Every combination, each with a plan of its own.
-    fn plainly(problem: &Problem, pass: Pass, written: Precision) -> Vec<RowPlan> {
+    fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {
         let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
         let heights = ROWS.into_iter().filter(|r| *r < rows.phase_len()).chain([rows.phase_len()]);
         let mut sides = IMAGES.map(|images| [images, columns.written]).to_vec();
@@ -255,7 +259,7 @@ mod tests {
             let whole_rows = whole == 1;
             let config =
                 RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
-            RowPlan::writing(*problem, pass, config, SM, written).ok()
+            RowPlan::between(*problem, pass, config, SM, ends).ok()
         };
         all.iter().filter_map(plan).collect()
     }
@@ -264,12 +268,13 @@ mod tests {
     fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
         let device = DeviceFacts::h200();
         let params = [Conv2d::new().padding(1), Conv2d::new().padding(1).stride(2), Conv2d::new().dilation(2)];
-        for (params, written) in params.into_iter().zip([Precision::F16, Precision::F32, Precision::F16]) {
+        let ends = [Ends::stored(Precision::F16), Ends::stored(Precision::F32), COMPUTED];
+        for (params, ends) in params.into_iter().zip(ends) {
             let problem = Problem::of_forward([5, 21, 20, 48], [48, 3, 3, 8], Precision::F16, &params).unwrap();
             for pass in [Pass::Forward, Pass::GradInput] {
-                let plain = plainly(&problem, pass, written);
+                let plain = plainly(&problem, pass, ends);
                 let mut found = Vec::new();
-                each_plan(&problem, pass, SM, written, |plan| found.push((plan.config, plan.blocks)));
+                each_plan(&problem, pass, SM, ends, |plan| found.push((plan.config, plan.blocks)));
                 assert!(found.len() > 100, "{}", found.len());
                 assert!(
                     found == plain.iter().map(|plan| (plan.config, plan.blocks)).collect::<Vec<_>>(),
@@ -277,8 +282,8 @@ mod tests {
                 );
                 let fastest = plain.iter().min_by(|a, b| estimate(a, 132).total_cmp(&estimate(b, 132))).unwrap();
                 let models = Models::default();
-                assert_eq!(chosen(&models, &problem, pass, written, SM, &device), fastest.config);
-                let [one, two, three] = super::first(3, &models, &problem, pass, written, SM, &device)[..] else {
+                assert_eq!(chosen(&models, &problem, pass, ends, SM, &device), fastest.config);
+                let [one, two, three] = super::first(3, &models, &problem, pass, ends, SM, &device)[..] else {
                     panic!("three of {}", plain.len());
                 };
                 assert!(one == fastest.config && one != two && two != three && one != three);
@@ -301,15 +306,19 @@ mod tests {
         ];
         for (x, w, precision, params) in cases {
             let problem = Problem::of_forward(x, w, precision, &params).unwrap();
-            for (pass, written) in
-                [(Pass::Forward, Precision::F32), (Pass::Forward, precision), (Pass::GradInput, precision)]
-            {
+            let stored = Ends::stored;
+            for (pass, ends) in [
+                (Pass::Forward, stored(Precision::F32)),
+                (Pass::Forward, stored(precision)),
+                (Pass::GradInput, stored(precision)),
+                (Pass::Forward, COMPUTED),
+            ] {
                 let mut all = Vec::new();
-                each_plan(&problem, pass, SM, written, |plan| all.push((estimate(plan, 132), plan.config)));
+                each_plan(&problem, pass, SM, ends, |plan| all.push((estimate(plan, 132), plan.config)));
                 // Sorting keeps the order of equals.
                 all.sort_by(|a, b| a.0.total_cmp(&b.0));
                 all.truncate(RANKED);
-                let kept = estimated(&problem, pass, written, SM, 132);
+                let kept = estimated(&problem, pass, ends, SM, 132);
                 assert!(kept == all, "{problem:?} {pass:?}: {} of {}", kept.len(), all.len());
             }
         }

@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::dense::{DenseMut, Quad, dense, lies_dense};
 use super::element::Convolved;
+use super::image::Ready;
 use super::problem::{Pass, Precision, Problem};
 use super::{gpu, host, weight_gpu};
 use crate::device::Gpu;
@@ -12,8 +13,29 @@ use crate::launches::{Known, LaunchKind, launched};
 use crate::tensor::{Item, Tensor};
 use tilewright_dims::Dims;
 
-/// What a forward pass, or an input's gradient, reads: tensors without gaps, and a bias, which a gradient has none of.
-pub(super) type Operands<'a, T> = ([&'a Tensor<T, Quad>; 2], Option<&'a Tensor<f32, Quad>>);
+/// What a forward pass, or an input's gradient, reads: an image, tensors without gaps, and a bias, which a gradient has none of.
+pub(super) struct Reads<'a, T> {
+    pub(super) image: &'a Ready<'a, T>,
+    pub(super) w: &'a Tensor<T, Quad>,
+    pub(super) bias: Option<&'a Tensor<f32, Quad>>,
+}
+
+impl<T> Clone for Reads<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Reads<'_, T> {}
+
+impl<'a, T: Convolved> Reads<'a, T> {
+    /// All of it, where it is on the host.
+    #[allow(clippy::type_complexity, reason = "image and weights, and the bias if there is one")]
+    fn on_host(&self) -> Option<([&'a [T]; 2], Option<&'a [f32]>)> {
+        let Ready::Memory(image) = self.image else { return None };
+        Some(([dense(image).host()?, dense(self.w).host()?], self.bias.and_then(|bias| dense(bias).host())))
+    }
+}
 
 /// A pass to compute.
 #[derive(Clone, Copy)]
@@ -25,37 +47,25 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The result from input, weights and bias, all without gaps.
-    pub(super) fn forward<T: Convolved>(
-        self,
-        [x, w]: [&Tensor<T, Quad>; 2],
-        bias: Option<&Tensor<f32, Quad>>,
-        y: DenseMut<'_, T>,
-    ) -> Result<(), Error> {
-        let (x, w, bias) = (dense(x), dense(w), bias.map(dense));
-        if let Some(gpu) = self.gpu.filter(|_| self.problem.images > 0) {
-            return gpu::forward(gpu, self.problem, self.config, (x, w), bias, y);
+    /// The result from input, weights and bias.
+    pub(super) fn forward<T: Convolved>(self, reads: Reads<'_, T>, y: DenseMut<'_, T>) -> Result<(), Error> {
+        if self.gpu.is_some() && self.problem.images > 0 {
+            return self.finished(Pass::Forward, reads, y, (T::PRECISION, None));
         }
-        if let (Some(x), Some(w), Some(y)) = (x.host(), w.host(), y.host()) {
-            T::forward(self.problem, [x, w], bias.and_then(|b| b.host()), y);
+        if let (Some((operands, bias)), Some(y)) = (reads.on_host(), y.host()) {
+            T::forward(self.problem, operands, bias, y);
             on_host(Pass::Forward);
         }
         Ok(())
     }
 
     /// The sums of a forward pass, with their bias, or of an input's gradient, unrounded.
-    pub(super) fn sums<T: Convolved>(
-        self,
-        pass: Pass,
-        (operands, bias): Operands<'_, T>,
-        y: DenseMut<'_, f32>,
-    ) -> Result<(), Error> {
+    pub(super) fn sums<T: Convolved>(self, pass: Pass, reads: Reads<'_, T>, y: DenseMut<'_, f32>) -> Result<(), Error> {
         if self.gpu.is_some() && self.problem.images > 0 {
-            return self.finished(pass, (operands, bias), y, (Precision::F32, None));
+            return self.finished(pass, reads, y, (Precision::F32, None));
         }
-        let ([a, w], bias) = (operands.map(dense), bias.map(dense));
-        if let (Some(a), Some(w), Some(y)) = (a.host(), w.host(), y.host()) {
-            T::sums_of((pass, self.problem), [a, w], bias.and_then(|b| b.host()), y);
+        if let (Some((operands, bias)), Some(y)) = (reads.on_host(), y.host()) {
+            T::sums_of((pass, self.problem), operands, bias, y);
             on_host(pass);
         }
         Ok(())
@@ -65,27 +75,21 @@ impl Call<'_> {
     pub(super) fn finished<T: Convolved, U: Item>(
         self,
         pass: Pass,
-        ([a, w], bias): Operands<'_, T>,
+        reads: Reads<'_, T>,
         y: DenseMut<'_, U>,
         finish: (Precision, Option<Filled<'_>>),
     ) -> Result<(), Error> {
         let Some(gpu) = self.gpu else { return Ok(()) };
-        let operands = (dense(a), dense(w));
-        gpu::finished((gpu, pass, self.problem, self.config), operands, bias.map(dense), y, finish)
+        gpu::by_rows((gpu, pass, self.problem, self.config), reads, y, finish)
     }
 
     /// The input's gradient from the result's and the weights.
-    pub(super) fn grad_input<T: Convolved>(
-        self,
-        [dy, w]: [&Tensor<T, Quad>; 2],
-        dx: DenseMut<'_, T>,
-    ) -> Result<(), Error> {
-        let (dy, w) = (dense(dy), dense(w));
-        if let Some(gpu) = self.gpu.filter(|_| self.problem.images > 0) {
-            return gpu::grad_input(gpu, self.problem, self.config, (dy, w), dx);
+    pub(super) fn grad_input<T: Convolved>(self, reads: Reads<'_, T>, dx: DenseMut<'_, T>) -> Result<(), Error> {
+        if self.gpu.is_some() && self.problem.images > 0 {
+            return self.finished(Pass::GradInput, reads, dx, (T::PRECISION, None));
         }
-        if let (Some(dy), Some(w), Some(dx)) = (dy.host(), w.host(), dx.host()) {
-            T::grad_input(self.problem, [dy, w], dx);
+        if let (Some((operands, _)), Some(dx)) = (reads.on_host(), dx.host()) {
+            T::grad_input(self.problem, operands, dx);
             on_host(Pass::GradInput);
         }
         Ok(())
@@ -94,25 +98,25 @@ impl Call<'_> {
     /// The weights' gradient from the input and the result's gradient, of at least one image.
     pub(super) fn grad_weight<T: Convolved>(
         self,
-        [x, dy]: [&Tensor<T, Quad>; 2],
+        images: [&Ready<'_, T>; 2],
         dw: DenseMut<'_, f32>,
     ) -> Result<(), Error> {
-        let (x, dy) = (dense(x), dense(dy));
         if let Some(gpu) = self.gpu {
-            return weight_gpu::grad_weight(gpu, self.problem, self.config, (x, dy), dw);
+            return weight_gpu::grad_weight(gpu, self.problem, self.config, images, dw);
         }
-        if let (Some(x), Some(dy), Some(dw)) = (x.host(), dy.host(), dw.host()) {
+        let [Ready::Memory(x), Ready::Memory(dy)] = images else { return Ok(()) };
+        if let (Some(x), Some(dy), Some(dw)) = (dense(x).host(), dense(dy).host(), dw.host()) {
             T::grad_weight(self.problem, [x, dy], dw);
             on_host(Pass::GradWeight);
         }
         Ok(())
     }
 
-    /// Bytes that a pass needs besides its operands and copies of them.
-    pub(super) fn workspace(self, pass: Pass) -> Result<usize, Error> {
+    /// Bytes that the weights' gradient needs besides its operands and copies of them, of expressions of these numbers.
+    pub(super) fn grad_weight_workspace(self, numbers: weight_gpu::Numbers) -> Result<usize, Error> {
         match self.gpu {
-            Some(gpu) => gpu::workspace(gpu, pass, self.problem, self.config),
-            None => Ok(host::workspace(pass, self.problem)),
+            Some(gpu) => weight_gpu::workspace(gpu, self.problem, self.config, numbers),
+            None => Ok(host::workspace(self.problem)),
         }
     }
 }

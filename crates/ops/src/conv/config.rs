@@ -22,8 +22,8 @@ impl Config {
     ///
     /// The first call of its device, sizes, pass, element types and bias compiles three kernels at once and times them for some
     /// milliseconds; the process remembers the fastest. It works on a stream of its own and in memory of its own, as much as operands and
-    /// result have and twice the level-2 cache, which is given back at once: never on the stream or the data of the call. An expression
-    /// ([`conv2d_with`](super::conv2d_with)) is left out of what is timed. Where there is too little memory, the first choice is taken, as
+    /// result have and twice the level-2 cache, which is given back at once: never on the stream or the data of the call. Expressions
+    /// ([`conv2d_with`](super::conv2d_with), [`read`](super::read)) are left out of what is timed: images are then copied by as many threads. Where there is too little memory, the first choice is taken, as
     /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered.
     ///
     /// ```

@@ -1,7 +1,9 @@
 //! What the row kernel's time is expected to be, by a few sums.
 
+use super::ends::Reading;
+use super::kernel_text::vector;
 use super::problem::Problem;
-use super::row_plan::{RowConfig, RowPlan, STRIP};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 
 /// What the estimate was fitted to: 827 random configurations of ten layers, f16, timed on an H200; in cycles of a multiprocessor and
 /// bytes. docs/notes/conv.md has the fit.
@@ -79,8 +81,8 @@ fn bound(plan: &RowPlan, multiprocessors: usize, cycles: f64) -> f64 {
 /// Cycles of a block that reads so many lines, in so many steps, and writes so many rows.
 fn cycles(plan: &RowPlan, resident: usize, lines: f64, steps: f64, rows: f64) -> f64 {
     use fitted::*;
-    let RowConfig { images, columns, step, slots, .. } = plan.config;
-    let under_way = (resident * (slots - 1) * step * plan.row_bytes()) as f64;
+    let RowConfig { images, columns, .. } = plan.config;
+    let under_way = (resident * plan.bytes_under_way()) as f64;
     let read = lines * (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan);
     let written = (images * columns) as f64 * rows * written_pixel(plan);
     let memory = (read * READ + written) / (BYTES * (under_way / UNDER_WAY).min(1.0));
@@ -138,6 +140,19 @@ impl RowPlan {
 
     pub(super) fn row_bytes(&self) -> usize {
         self.config.images * self.reach * self.cell_bytes()
+    }
+
+    /// Bytes that a block waits for at most: rows of the ring, or what threads that evaluate an expression have begun with.
+    fn bytes_under_way(&self) -> usize {
+        let RowConfig { step, slots, .. } = self.config;
+        let ring = (slots - 1) * step * self.row_bytes();
+        match self.ends.reading {
+            Reading::Stored => ring,
+            Reading::Computed => {
+                let vectors = 32 * AT_ONCE * vector(&self.problem) * self.problem.precision.bytes();
+                ring.min(self.bringing * vectors.min(step * self.row_bytes()))
+            }
+        }
     }
 
     /// Tiles of strips of a warp.

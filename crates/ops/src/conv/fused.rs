@@ -2,11 +2,11 @@
 #![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
 use super::behind::Behind;
-use super::compute::{Call, copy_bytes};
+use super::compute::{Call, Reads, copy_bytes};
 use super::dense::{one_place, packed};
-use super::element::Convolved;
 use super::forward::problem;
 use super::gradients::of_grad_input;
+use super::image::Image;
 use super::params::{Bias, Conv2d};
 use super::problem::Pass;
 use crate::error::Error;
@@ -68,15 +68,15 @@ beside!(A SA FA 0, B SB FB 1, C SC FC 2, D SD FD 3, E SE FE 4, G SG FG 5, H SH F
 /// assert_eq!(y.to_vec()?, [2.0; 32]);
 /// # Ok::<(), tilewright_ops::Error>(())
 /// ```
-pub fn conv2d_with<T, U, L, N, H, W, C, K, R, S, B, A, P>(
-    x: &Tensor<T, (N, H, W, C)>,
-    w: &Tensor<T, (K, R, S, C)>,
+pub fn conv2d_with<X, U, L, N, H, W, C, K, R, S, B, A, P>(
+    x: &X,
+    w: &Tensor<X::Item, (K, R, S, C)>,
     params: &Conv2d<B>,
     epilogue: &Fused<A, Out<U, L>>,
     beside: P,
 ) -> Result<Tensor<U, L>, Error>
 where
-    T: Convolved,
+    X: Image<Over = (N, H, W, C)>,
     U: Item,
     L: Dims,
     (N, H, W, C): Dims,
@@ -93,26 +93,28 @@ where
     B: Bias<K>,
     P: Beside<<(N, H, W, K) as Dims>::Set, A>,
 {
-    let (problem, bias) = (problem(x, w, params)?, params.bias.tensor());
-    let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
-    let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
-    let (x, w, bias) = (packed(x)?, packed(w)?, bias.map(packed).transpose()?);
-    behind.made(([&x, &w], bias.as_ref()), &beside)
+    x.see(|x| {
+        let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
+        let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
+        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
+        let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
+        behind.made(Reads { image: &image, w: &w, bias: bias.as_ref() }, &beside)
+    })
 }
 
 /// [`conv2d_with`] into `y`, which has the sizes and any layout of what `epilogue` stores, and shares its memory with nothing. Where
 /// `y` has gaps, sums go through memory.
-pub fn conv2d_with_into<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+pub fn conv2d_with_into<X, U, L, N, H, W, C, K, R, S, B, A, P>(
     y: &mut Tensor<U, L>,
-    x: &Tensor<T, (N, H, W, C)>,
-    w: &Tensor<T, (K, R, S, C)>,
+    x: &X,
+    w: &Tensor<X::Item, (K, R, S, C)>,
     params: &Conv2d<B>,
     epilogue: &Fused<A, Out<U, L>>,
     beside: P,
 ) -> Result<(), Error>
 where
-    T: Convolved,
+    X: Image<Over = (N, H, W, C)>,
     U: Item,
     L: Dims,
     (N, H, W, C): Dims,
@@ -129,25 +131,27 @@ where
     B: Bias<K>,
     P: Beside<<(N, H, W, K) as Dims>::Set, A>,
 {
-    let (problem, bias) = (problem(x, w, params)?, params.bias.tensor());
-    let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
-    let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
-    let (x, w, bias) = (packed(x)?, packed(w)?, bias.map(packed).transpose()?);
-    behind.made_into(y, ([&x, &w], bias.as_ref()), &beside)
+    x.see(|x| {
+        let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
+        let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
+        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
+        let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
+        behind.made_into(y, Reads { image: &image, w: &w, bias: bias.as_ref() }, &beside)
+    })
 }
 
 /// Bytes that [`conv2d_with`] needs where its operands are, besides them and the result: copies of what is not dense, and the sums where
 /// they go through memory, as they always do on the CPU.
-pub fn conv2d_with_workspace<T, U, L, N, H, W, C, K, R, S, B, A, P>(
-    x: &Tensor<T, (N, H, W, C)>,
-    w: &Tensor<T, (K, R, S, C)>,
+pub fn conv2d_with_workspace<X, U, L, N, H, W, C, K, R, S, B, A, P>(
+    x: &X,
+    w: &Tensor<X::Item, (K, R, S, C)>,
     params: &Conv2d<B>,
     epilogue: &Fused<A, Out<U, L>>,
     beside: P,
 ) -> Result<usize, Error>
 where
-    T: Convolved,
+    X: Image<Over = (N, H, W, C)>,
     U: Item,
     L: Dims,
     (N, H, W, C): Dims,
@@ -164,12 +168,14 @@ where
     B: Bias<K>,
     P: Beside<<(N, H, W, K) as Dims>::Set, A>,
 {
-    let (problem, bias) = (problem(x, w, params)?, params.bias.tensor());
-    let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
-    let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
-    let copies = copy_bytes(x) + copy_bytes(w) + bias.map_or(0, copy_bytes);
-    Ok(copies + behind.workspace::<U, L, _>(&beside)?)
+    x.see(|x| {
+        let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
+        let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
+        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
+        let copies = x.made_bytes() + copy_bytes(w) + bias.map_or(0, copy_bytes);
+        Ok(copies + behind.workspace::<U, L, _>(&beside)?)
+    })
 }
 
 /// What `epilogue` makes of the sums of [`conv2d_grad_input`](super::conv2d_grad_input), the derivative of the activation before, say.
@@ -194,16 +200,16 @@ where
 /// assert_eq!(dx.to_vec()?, [0.0, 2.0, 0.0, 2.0, 2.0, 2.0, 0.0, 2.0]);
 /// # Ok::<(), tilewright_ops::Error>(())
 /// ```
-pub fn conv2d_grad_input_with<T, U, L, N, H, W, C, K, R, S, B, A, P>(
-    dy: &Tensor<T, (N, H, W, K)>,
-    w: &Tensor<T, (K, R, S, C)>,
+pub fn conv2d_grad_input_with<Y, U, L, N, H, W, C, K, R, S, B, A, P>(
+    dy: &Y,
+    w: &Tensor<Y::Item, (K, R, S, C)>,
     input: [usize; 2],
     params: &Conv2d<B>,
     epilogue: &Fused<A, Out<U, L>>,
     beside: P,
 ) -> Result<Tensor<U, L>, Error>
 where
-    T: Convolved,
+    Y: Image<Over = (N, H, W, K)>,
     U: Item,
     L: Dims,
     (N, H, W, C): Dims,
@@ -218,27 +224,29 @@ where
     S: Dim,
     P: Beside<<(N, H, W, C) as Dims>::Set, A>,
 {
-    let problem = of_grad_input(dy, w, input, params)?;
-    let devices = [dy.device(), w.device()];
-    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
-    let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
-    let (dy, w) = (packed(dy)?, packed(w)?);
-    behind.made(([&dy, &w], None), &beside)
+    dy.see(|dy| {
+        let problem = of_grad_input(&dy, w, input, params)?;
+        let devices = [dy.device(), w.device()];
+        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
+        let (image, w) = (dy.ready()?, packed(w)?);
+        behind.made(Reads { image: &image, w: &w, bias: None }, &beside)
+    })
 }
 
 /// [`conv2d_grad_input_with`] into `dx`, which has the sizes and any layout of what `epilogue` stores, and shares its memory with nothing.
 /// Where `dx` has gaps, sums go through memory.
-pub fn conv2d_grad_input_with_into<T, U, L, N, H, W, C, K, R, S, B, A, P>(
+pub fn conv2d_grad_input_with_into<Y, U, L, N, H, W, C, K, R, S, B, A, P>(
     dx: &mut Tensor<U, L>,
-    dy: &Tensor<T, (N, H, W, K)>,
-    w: &Tensor<T, (K, R, S, C)>,
+    dy: &Y,
+    w: &Tensor<Y::Item, (K, R, S, C)>,
     input: [usize; 2],
     params: &Conv2d<B>,
     epilogue: &Fused<A, Out<U, L>>,
     beside: P,
 ) -> Result<(), Error>
 where
-    T: Convolved,
+    Y: Image<Over = (N, H, W, K)>,
     U: Item,
     L: Dims,
     (N, H, W, C): Dims,
@@ -253,25 +261,27 @@ where
     S: Dim,
     P: Beside<<(N, H, W, C) as Dims>::Set, A>,
 {
-    let problem = of_grad_input(dy, w, input, params)?;
-    let devices = [dy.device(), w.device(), dx.device()];
-    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
-    let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
-    let (dy, w) = (packed(dy)?, packed(w)?);
-    behind.made_into(dx, ([&dy, &w], None), &beside)
+    dy.see(|dy| {
+        let problem = of_grad_input(&dy, w, input, params)?;
+        let devices = [dy.device(), w.device(), dx.device()];
+        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
+        let (image, w) = (dy.ready()?, packed(w)?);
+        behind.made_into(dx, Reads { image: &image, w: &w, bias: None }, &beside)
+    })
 }
 
 /// Bytes that [`conv2d_grad_input_with`] needs where its operands are, besides them and the result, as [`conv2d_with_workspace`] has them.
-pub fn conv2d_grad_input_with_workspace<T, U, L, N, H, W, C, K, R, S, B, A, P>(
-    dy: &Tensor<T, (N, H, W, K)>,
-    w: &Tensor<T, (K, R, S, C)>,
+pub fn conv2d_grad_input_with_workspace<Y, U, L, N, H, W, C, K, R, S, B, A, P>(
+    dy: &Y,
+    w: &Tensor<Y::Item, (K, R, S, C)>,
     input: [usize; 2],
     params: &Conv2d<B>,
     epilogue: &Fused<A, Out<U, L>>,
     beside: P,
 ) -> Result<usize, Error>
 where
-    T: Convolved,
+    Y: Image<Over = (N, H, W, K)>,
     U: Item,
     L: Dims,
     (N, H, W, C): Dims,
@@ -286,9 +296,11 @@ where
     S: Dim,
     P: Beside<<(N, H, W, C) as Dims>::Set, A>,
 {
-    let problem = of_grad_input(dy, w, input, params)?;
-    let devices = [dy.device(), w.device()];
-    let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
-    let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
-    Ok(copy_bytes(dy) + copy_bytes(w) + behind.workspace::<U, L, _>(&beside)?)
+    dy.see(|dy| {
+        let problem = of_grad_input(&dy, w, input, params)?;
+        let devices = [dy.device(), w.device()];
+        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
+        Ok(dy.made_bytes() + copy_bytes(w) + behind.workspace::<U, L, _>(&beside)?)
+    })
 }

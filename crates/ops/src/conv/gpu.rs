@@ -1,16 +1,18 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
 use super::choice::{chosen, first};
+use super::compute::Reads;
 use super::config::Config;
-use super::dense::{Dense, DenseMut};
+use super::dense::{Dense, DenseMut, dense};
 use super::element::Convolved;
+use super::ends::{Ends, Fusing};
 use super::error::ConvError;
+use super::image::EXPRESSION_BYTES;
 use super::kernel_text::KernelText;
 use super::problem::{Pass, Precision, Problem};
 use super::row_kernel::{row_kernel, row_kernel_with};
 use super::row_plan::{Multiprocessor, RowConfig};
-use super::row_timing::refined_to_write;
-use super::weight_gpu;
+use super::row_timing::refined_between;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
 use crate::inlined::Filled;
@@ -20,55 +22,11 @@ use crate::raw;
 use crate::tensor::Item;
 use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 use tilewright_driver::{Arch, DeviceBuffer, Function, LaunchConfig, Stream, TensorMap};
-use tilewright_expr::emit::Inlined;
 use tilewright_perf::device::Rates;
 use tilewright_perf::{DeviceFacts, Models};
-
-/// The result from input, weights and bias.
-pub(super) fn forward<T: Convolved>(
-    gpu: &Gpu,
-    problem: &Problem,
-    config: Config,
-    operands: (Dense<'_, T>, Dense<'_, T>),
-    bias: Option<Dense<'_, f32>>,
-    y: DenseMut<'_, T>,
-) -> Result<(), Error> {
-    by_rows((gpu, Pass::Forward, problem, config), operands, bias, y, (T::PRECISION, None))
-}
-
-/// A forward pass, or an input's gradient: what an expression makes of the sums, or the sums, as elements of the named type, which is that of `U`.
-pub(super) fn finished<T: Convolved, U: Item>(
-    call: (&Gpu, Pass, &Problem, Config),
-    operands: (Dense<'_, T>, Dense<'_, T>),
-    bias: Option<Dense<'_, f32>>,
-    y: DenseMut<'_, U>,
-    finish: (Precision, Option<Filled<'_>>),
-) -> Result<(), Error> {
-    by_rows(call, operands, bias, y, finish)
-}
-
-/// The input's gradient from the result's and the weights.
-pub(super) fn grad_input<T: Convolved>(
-    gpu: &Gpu,
-    problem: &Problem,
-    config: Config,
-    operands: (Dense<'_, T>, Dense<'_, T>),
-    dx: DenseMut<'_, T>,
-) -> Result<(), Error> {
-    by_rows((gpu, Pass::GradInput, problem, config), operands, None, dx, (T::PRECISION, None))
-}
-
-/// Bytes of device memory that a pass needs besides its operands.
-pub(super) fn workspace(gpu: &Gpu, pass: Pass, problem: &Problem, config: Config) -> Result<usize, Error> {
-    match pass {
-        Pass::Forward | Pass::GradInput => Ok(0),
-        Pass::GradWeight => weight_gpu::workspace(gpu, problem, config),
-    }
-}
 
 impl Multiprocessor {
     /// That of a GPU.
@@ -113,8 +71,8 @@ struct Key {
     refined: bool,
     bias: bool,
     written: Precision,
-    /// The number of an expression's text.
-    expression: Option<u64>,
+    /// Numbers of the texts of expressions: the image's, and the epilogue's.
+    expressions: [Option<u64>; 2],
 }
 
 /// A kernel on a GPU, but for addresses.
@@ -126,7 +84,7 @@ pub(super) struct Ready {
 static READY: LazyLock<RwLock<HashMap<Key, Arc<Ready>>>> = LazyLock::new(RwLock::default);
 
 /// The kernel of a call, and what of it was there already.
-fn ready(gpu: &Gpu, key: &Key, function: Option<&Inlined>) -> Result<(Arc<Ready>, Known), Error> {
+fn ready(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<(Arc<Ready>, Known), Error> {
     if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(key) {
         return Ok((ready.clone(), Known::Call));
     }
@@ -134,11 +92,10 @@ fn ready(gpu: &Gpu, key: &Key, function: Option<&Inlined>) -> Result<(Arc<Ready>
     let sm = Multiprocessor::of(gpu);
     let config = match key.config {
         Some(config) => config,
-        None if key.refined => refined_to_write(gpu, &key.problem, key.pass, (key.written, key.bias)),
-        None => chosen_to_write(gpu, &key.problem, key.pass, key.written),
+        None if key.refined => refined_between(gpu, &key.problem, key.pass, (fusing.ends(), key.bias)),
+        None => chosen_between(gpu, &key.problem, key.pass, fusing.ends()),
     };
-    let finish = (key.written, function);
-    let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, finish).map_err(ConvError::from)?;
+    let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, fusing).map_err(ConvError::from)?;
     let (loaded, known) = load(gpu, kernel, pass_file(key.pass), start)?;
     let ready = Arc::new(Ready::new(loaded));
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(*key, ready.clone());
@@ -189,22 +146,16 @@ pub fn compile_rows(
 
 /// The configuration that [`Config::auto`] takes on a GPU for results like the operands, in the forward pass or for the input's gradient.
 pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
-    chosen_to_write(gpu, problem, pass, problem.precision)
+    chosen_between(gpu, problem, pass, Ends::stored(problem.precision))
 }
 
-pub(super) fn chosen_to_write(gpu: &Gpu, problem: &Problem, pass: Pass, written: Precision) -> RowConfig {
-    chosen(&MODELS, problem, pass, written, Multiprocessor::of(gpu), &facts(gpu))
+pub(super) fn chosen_between(gpu: &Gpu, problem: &Problem, pass: Pass, ends: Ends) -> RowConfig {
+    chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &facts(gpu))
 }
 
 /// The first few of the choice.
-pub(super) fn first_to_write(
-    gpu: &Gpu,
-    count: usize,
-    problem: &Problem,
-    pass: Pass,
-    written: Precision,
-) -> Vec<RowConfig> {
-    first(count, &MODELS, problem, pass, written, Multiprocessor::of(gpu), &facts(gpu))
+pub(super) fn first_between(gpu: &Gpu, count: usize, problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowConfig> {
+    first(count, &MODELS, problem, pass, ends, Multiprocessor::of(gpu), &facts(gpu))
 }
 
 /// What a pass's source is called in messages.
@@ -216,42 +167,65 @@ pub(super) fn pass_file(pass: Pass) -> &'static str {
     }
 }
 
-/// The parameter block of the row kernel: the maps of what is read and of what is written, addresses, and what an expression needs. It is a
+/// The parameter block of the row kernel: the maps of what is read and of what is written, addresses, and what expressions need. It is a
 /// multiple of what maps are aligned to.
-const BLOCK_ALIGNMENT: usize = 64;
-/// Where in it what an expression needs begins: behind two maps and four addresses.
-const EXPRESSION_AT: usize = 288;
+pub(super) const BLOCK_ALIGNMENT: usize = 64;
+/// Where in it what expressions need begins: behind two maps and four addresses. First comes the epilogue's.
+const EXPRESSIONS_AT: usize = 288;
 /// Its most bytes.
-const BLOCK_BYTES: usize = 1024;
-/// Where an expression's parameters go, and how many bytes they may have.
-pub(super) const EXPRESSION: Range<usize> = EXPRESSION_AT..BLOCK_BYTES;
+const BLOCK_BYTES: usize = (EXPRESSIONS_AT + 2 * EXPRESSION_BYTES).next_multiple_of(BLOCK_ALIGNMENT);
+/// What an expression takes that is not there.
+const NO_EXPRESSION_BYTES: usize = 16;
 
-fn by_rows<T: Convolved, U: Item>(
+/// A forward pass, or an input's gradient: what an expression makes of the sums, or the sums, as elements of the named type, which is that of `U`.
+pub(super) fn by_rows<T: Convolved, U: Item>(
     (gpu, pass, problem, config): (&Gpu, Pass, &Problem, Config),
-    (x, w): (Dense<'_, T>, Dense<'_, T>),
-    bias: Option<Dense<'_, f32>>,
+    reads: Reads<'_, T>,
     y: DenseMut<'_, U>,
-    (written, filled): (Precision, Option<Filled<'_>>),
+    (written, epilogue): (Precision, Option<Filled<'_>>),
 ) -> Result<(), Error> {
+    let (memory, image) = (reads.image.memory(), reads.image.expression());
     let key = Key {
         device: gpu.ordinal(),
         problem: *problem,
         pass,
         config: config.rows,
         refined: config.refined,
-        bias: bias.is_some(),
+        bias: reads.bias.is_some(),
         written,
-        expression: filled.map(|f| f.function.text.number),
+        expressions: [image, epilogue].map(|it| it.map(|it| it.function.text.number)),
     };
-    let (ready, known) = ready(gpu, &key, filled.map(|f| &f.function.text.inlined))?;
-    let (Some((x, x_start)), Some((w, w_start)), Some((y, y_start))) = (x.on_gpu(), w.on_gpu(), y.on_gpu()) else {
-        let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
-        return Err(Error::Devices { operand: 0, got, expected });
+    let [of_image, of_epilogue] = [&image, &epilogue].map(|it| it.map(|it| &it.function.text.inlined));
+    let (ready, known) = ready(gpu, &key, Fusing { image: of_image, epilogue: of_epilogue, written })?;
+    let (x, w, bias) = (memory.as_ref().map(Dense::on_gpu), dense(reads.w), reads.bias.map(dense));
+    let (Some(w), Some(y)) = (w.on_gpu(), y.on_gpu()) else { return Err(elsewhere(gpu)) };
+    let x = match x {
+        Some(place) => Some(place.ok_or_else(|| elsewhere(gpu))?),
+        None => None,
     };
     let bias = bias.as_ref().and_then(Dense::on_gpu).map_or(0, |(bias, start)| bias.device_ptr() + start as u64);
-    let shape = ready.launch(gpu.stream(), [(x, x_start), (w, w_start), (y, y_start)], bias, filled)?;
+    let shape = ready.launch(gpu.stream(), (x, w, y, bias), [epilogue, image])?;
     launched(LaunchKind::Convolution, pass.name(), known, shape);
     Ok(())
+}
+
+/// An operand that is on the host.
+pub(super) fn elsewhere(gpu: &Gpu) -> Error {
+    let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
+    Error::Devices { operand: 0, got, expected }
+}
+
+/// Writes what two expressions need into a parameter block, from byte `at` on. Where the block ends.
+pub(super) fn write_expressions(block: &mut [u8], at: usize, expressions: [Option<Filled<'_>>; 2]) -> usize {
+    let mut end = at;
+    for expression in expressions {
+        let begin = end;
+        end += expression.map_or(NO_EXPRESSION_BYTES, |it| it.function.bytes());
+        if let Some(expression) = expression {
+            expression.write(&mut block[begin..end]);
+        }
+    }
+    end.next_multiple_of(BLOCK_ALIGNMENT)
 }
 
 /// Where something lies: memory of a GPU, and the byte of it at which it begins.
@@ -263,31 +237,27 @@ impl Ready {
         Ready { kernel, function }
     }
 
-    /// Launches the kernel on the stream that all operands belong to. Says grid and block.
+    /// Launches the kernel on the stream that all operands belong to: the image, unless it is an expression, weights, result and bias.
+    /// Expressions are the epilogue's and the image's. Says grid and block.
     pub(super) fn launch(
         &self,
         stream: &Stream,
-        [x, w, y]: [Place<'_>; 3],
-        bias: u64,
-        filled: Option<Filled<'_>>,
+        (x, w, y, bias): (Option<Place<'_>>, Place<'_>, Place<'_>, u64),
+        expressions: [Option<Filled<'_>>; 2],
     ) -> Result<[[u32; 3]; 2], Error> {
         let mut block = [0; BLOCK_BYTES];
-        if let Some(read) = &self.kernel.read {
+        if let (Some(read), Some(x)) = (&self.kernel.read, x) {
             block[..128].copy_from_slice(TensorMap::encode_from(read, x.0, x.1)?.as_bytes());
         }
         if let Some(written) = &self.kernel.other {
             block[128..256].copy_from_slice(TensorMap::encode_from(written, y.0, y.1)?.as_bytes());
         }
         let address = |(memory, start): Place<'_>| memory.device_ptr() + start as u64;
-        let addresses = [address(x), address(w), bias, address(y)];
-        for (place, address) in block[256..EXPRESSION_AT].chunks_exact_mut(8).zip(addresses) {
+        let addresses = [x.map_or(0, address), address(w), bias, address(y)];
+        for (place, address) in block[256..EXPRESSIONS_AT].chunks_exact_mut(8).zip(addresses) {
             place.copy_from_slice(&address.to_ne_bytes());
         }
-        let mut bytes = EXPRESSION_AT;
-        if let Some(filled) = filled {
-            bytes += filled.function.bytes();
-            filled.write(&mut block[..bytes]);
-        }
+        let end = write_expressions(&mut block, EXPRESSIONS_AT, expressions);
         let (grid, threads) = ([self.kernel.grid, 1, 1], [self.kernel.threads, 1, 1]);
         let config = LaunchConfig {
             grid,
@@ -298,7 +268,7 @@ impl Ready {
             programmatic: self.function.target().arch.major >= 9,
             cooperative: false,
         };
-        raw::launch_on(stream, &self.function, &config, &block[..bytes.next_multiple_of(BLOCK_ALIGNMENT)])?;
+        raw::launch_on(stream, &self.function, &config, &block[..end])?;
         Ok([grid, threads])
     }
 }

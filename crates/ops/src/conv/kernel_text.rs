@@ -41,7 +41,12 @@ pub(crate) fn multiplied(precision: Precision) -> &'static str {
 
 /// Elements of one access to global memory, at most 16 bytes: those that lie at multiples of their size in every pixel.
 pub(crate) fn vector(problem: &Problem) -> usize {
-    1 << problem.channels().trailing_zeros().min((16 / problem.precision.bytes()).trailing_zeros())
+    neighbours(problem.channels(), problem.precision)
+}
+
+/// As [`vector`], of so many channels.
+pub(crate) fn neighbours(channels: usize, precision: Precision) -> usize {
+    1 << channels.trailing_zeros().min((16 / precision.bytes()).trailing_zeros())
 }
 
 /// Cells of 16 bytes in which the copy engine exchanges the cells of pixels of so many bytes; 1 for none.

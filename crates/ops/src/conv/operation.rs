@@ -1,6 +1,7 @@
 //! [`RowOperation`]: the row kernel as the learned model sees it. All that names a configuration's fields for it stands here.
 
 use super::choice::{self, each_plan};
+use super::ends::Ends;
 use super::estimate::estimate;
 use super::named::{self, Field, problem_names, problem_of_names, refused, set_all};
 use super::problem::{Pass, Precision, Problem};
@@ -103,7 +104,7 @@ impl RowOperation {
         sm: Multiprocessor,
         device: &DeviceFacts,
     ) -> RowConfig {
-        choice::chosen(models, problem, pass, problem.precision, sm, device)
+        choice::chosen(models, problem, pass, Ends::stored(problem.precision), sm, device)
     }
 
     /// All candidates of a pass with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest
@@ -115,7 +116,7 @@ impl RowOperation {
         multiprocessors: usize,
     ) -> Vec<(f64, RowConfig)> {
         let mut estimates = Vec::new();
-        each_plan(problem, pass, sm, problem.precision, |plan| {
+        each_plan(problem, pass, sm, Ends::stored(problem.precision), |plan| {
             estimates.push((estimate(plan, multiprocessors), plan.config));
         });
         estimates.sort_by(|a, b| a.0.total_cmp(&b.0));

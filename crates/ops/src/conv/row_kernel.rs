@@ -1,10 +1,10 @@
 //! The row kernel's text for a problem and a configuration, and how it is launched.
 
+use super::ends::{Fusing, function};
 use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape};
-use super::problem::{Pass, Precision, Problem};
-use super::row_plan::{ConfigError, Multiprocessor, RowConfig, RowPlan, STRIP};
+use super::problem::{Pass, Problem};
+use super::row_plan::{AT_ONCE, ConfigError, Multiprocessor, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
-use tilewright_expr::emit::Inlined;
 use tilewright_headers::tensor_map::{TensorMap, TensorMapError};
 
 /// The kernel, behind the sizes that [`RowPlan::text`] writes.
@@ -16,6 +16,8 @@ const TEXT: &str = concat!(
     include_str!("kernels/layouts.cuh"),
     "\n",
     include_str!("kernels/fused.cuh"),
+    "\n",
+    include_str!("kernels/read.cuh"),
     "\n",
     include_str!("kernels/exact.cuh"),
     "\n",
@@ -34,26 +36,26 @@ pub fn row_kernel(
     sm: Multiprocessor,
     bias: bool,
 ) -> Result<KernelText, ConfigError> {
-    RowPlan::new(*problem, pass, config, sm)?.kernel(bias, None)
+    row_kernel_with(problem, pass, config, sm, bias, Fusing::nothing(problem.precision))
 }
 
-/// As [`row_kernel`], for results of type `written`: sums, or what `expression`, a function of the name `epilogue`, makes of them.
+/// As [`row_kernel`], with expressions: of an image that no memory holds, and of what becomes of sums.
 pub fn row_kernel_with(
     problem: &Problem,
     pass: Pass,
     config: RowConfig,
     sm: Multiprocessor,
     bias: bool,
-    (written, expression): (Precision, Option<&Inlined>),
+    fusing: Fusing<'_>,
 ) -> Result<KernelText, ConfigError> {
-    RowPlan::writing(*problem, pass, config, sm, written)?.kernel(bias, expression)
+    RowPlan::between(*problem, pass, config, sm, fusing.ends())?.kernel(bias, fusing)
 }
 
 impl RowPlan {
-    pub(crate) fn kernel(&self, bias: bool, expression: Option<&Inlined>) -> Result<KernelText, ConfigError> {
+    pub(crate) fn kernel(&self, bias: bool, fusing: Fusing<'_>) -> Result<KernelText, ConfigError> {
         Ok(KernelText {
             entry: "conv2d",
-            text: self.text(bias, expression),
+            text: self.text(bias, fusing),
             grid: self.blocks.iter().product::<usize>() as u32,
             threads: (32 * self.block_warps) as u32,
             shared_bytes: self.shared_bytes as u32,
@@ -81,9 +83,9 @@ impl RowPlan {
         problem.group_width < STRIP || self.pass == Pass::GradInput || problem.padding != [[0; 2]; 2]
     }
 
-    fn text(&self, bias: bool, expression: Option<&Inlined>) -> String {
+    fn text(&self, bias: bool, fusing: Fusing<'_>) -> String {
         let (problem, config) = (&self.problem, &self.config);
-        let (held, written) = (cuda(problem.precision), cuda(self.written));
+        let (held, written) = (cuda(problem.precision), cuda(self.ends.written));
         let element = multiplied(problem.precision);
         let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks.map(|blocks| blocks as isize);
         let plan = [
@@ -97,6 +99,8 @@ impl RowPlan {
             ("step", config.step as isize),
             ("slots", config.slots as isize),
             ("span", self.span as isize),
+            ("bringing", self.bringing as isize),
+            ("at_once", AT_ONCE as isize),
             ("blocks_n", blocks_n),
             ("blocks_y", blocks_y),
             ("blocks_x", blocks_x),
@@ -110,21 +114,16 @@ impl RowPlan {
         let transposed = self.pass == Pass::GradInput;
         let zeros = self.multiplies_zeros();
         let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias}, zeros = {zeros};");
-        let _ = writeln!(text, "constexpr bool expression = {};", expression.is_some());
+        let (computed, expression) = (fusing.image.is_some(), fusing.epilogue.is_some());
+        let _ = writeln!(text, "constexpr bool computed = {computed}, expression = {expression};");
         shape(&mut text, problem, self.pass);
         text.push_str("}\nnamespace plan {\n");
-        let _ = writeln!(text, "constexpr bool bulk = {}, whole = {};", self.bulk, config.whole_rows);
+        let (bulk, engine, whole) = (self.bulk, self.engine, config.whole_rows);
+        let _ = writeln!(text, "constexpr bool bulk = {bulk}, engine = {engine}, whole = {whole};");
         constants(&mut text, &plan);
         text.push_str("}\n");
-        match expression {
-            Some(function) => {
-                for header in &function.headers {
-                    let _ = writeln!(text, "#include \"tilewright/{header}.cuh\"");
-                }
-                text.push_str(&function.source);
-            }
-            None => text.push_str("struct epilogue_Params {};\n"),
-        }
+        function(&mut text, "epilogue", fusing.epilogue);
+        function(&mut text, "image", fusing.image);
         text.push_str(TEXT);
         text
     }

@@ -1,8 +1,9 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
+use super::ends::{Ends, Reading};
 use super::kernel_text::{span, vector};
 use super::meeting::Meeting;
-use super::problem::{LARGEST, Pass, Precision, Problem};
+use super::problem::{LARGEST, Pass, Problem};
 use thiserror::Error;
 
 /// Channels of a strip.
@@ -17,6 +18,11 @@ pub(crate) const REGISTERS: usize = 65_536;
 pub(crate) const MOST_REGISTERS: usize = 255;
 /// Registers of a thread beside sums, weights and the operands under way.
 const OTHER_REGISTERS: usize = 48;
+/// Registers that an expression is given at least.
+const EXPRESSION_REGISTERS: usize = 64;
+/// Warps that bring rows by evaluating them, and vectors that each of their threads has under way.
+const EVALUATING: usize = 4;
+pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
 
 /// How a convolution by rows is divided into blocks, and a block into warps.
@@ -38,7 +44,7 @@ pub struct RowConfig {
     pub step: usize,
     /// How many times a block takes so many images, one time after another.
     pub items: usize,
-    /// Steps that the ring in shared memory holds: 2 to 16.
+    /// Steps that the ring in shared memory holds: 2 to 16, from 4 on where an expression is read.
     pub slots: usize,
     /// Whether a block's rows are stored whole, by the copy engine, and not by each warp: where there is one, and channels are a multiple
     /// of 16 bytes.
@@ -114,8 +120,9 @@ pub(crate) struct RowPlan {
     pub(crate) columns: Meeting,
     /// Read columns of a block.
     pub(crate) reach: usize,
-    /// Warps that multiply, and all warps of a block: one brings rows, and one sends them where rows are stored whole.
+    /// Warps that multiply, those that bring rows, and all warps of a block: one sends rows where they are stored whole.
     pub(crate) warps: usize,
+    pub(crate) bringing: usize,
     pub(crate) block_warps: usize,
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
@@ -123,9 +130,10 @@ pub(crate) struct RowPlan {
     pub(crate) blocks: [usize; 4],
     /// Cells of 16 bytes in which copies are swizzled; 1 for none.
     pub(crate) span: usize,
+    /// Whether rows are brought by the copy engine, and whether results may leave by it.
     pub(crate) bulk: bool,
-    /// What results stand in memory as.
-    pub(crate) written: Precision,
+    pub(crate) engine: bool,
+    pub(crate) ends: Ends,
 }
 
 impl RowPlan {
@@ -135,20 +143,20 @@ impl RowPlan {
         config: RowConfig,
         sm: Multiprocessor,
     ) -> Result<RowPlan, ConfigError> {
-        RowPlan::writing(problem, pass, config, sm, problem.precision)
+        RowPlan::between(problem, pass, config, sm, Ends::stored(problem.precision))
     }
 
-    /// As [`RowPlan::new`], with results of another type than the operands'.
-    pub(crate) fn writing(
+    /// As [`RowPlan::new`], between other ends: a computed image, or results of another type than the operands'.
+    pub(crate) fn between(
         problem: Problem,
         pass: Pass,
         config: RowConfig,
         sm: Multiprocessor,
-        written: Precision,
+        ends: Ends,
     ) -> Result<RowPlan, ConfigError> {
         let (rows, columns) = (Meeting::of(&problem, 0, pass), Meeting::of(&problem, 1, pass));
         check_ranges(&problem, &config, &rows, &columns)?;
-        let plan = RowPlan::unchecked(problem, pass, config, sm, written, [rows, columns]);
+        let plan = RowPlan::unchecked(problem, pass, config, sm, ends, [rows, columns]);
         plan.check_limits(sm)?;
         Ok(plan)
     }
@@ -160,7 +168,8 @@ impl RowPlan {
 
     /// Refuses what does not fit a block.
     pub(crate) fn check_limits(&self, sm: Multiprocessor) -> Result<(), ConfigError> {
-        let RowPlan { ref problem, ref config, reach, block_warps, bulk, written, .. } = *self;
+        let RowPlan { ref problem, ref config, reach, block_warps, engine, ends: Ends { written, .. }, .. } = *self;
+        check_turns(config.slots, self.bringing)?;
         field("columns", config.columns, reach <= LONGEST_SIDE, || {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
@@ -170,7 +179,7 @@ impl RowPlan {
             MOST_THREADS,
             "columns, images or strips, or more tiles or strips a warp",
         )?;
-        field("whole_rows", config.whole_rows.into(), bulk || !config.whole_rows, || {
+        field("whole_rows", config.whole_rows.into(), engine || !config.whole_rows, || {
             "which needs compute capability 9.0, and channels that are a multiple of 16 bytes".into()
         })?;
         let same = written.bytes() == problem.precision.bytes();
@@ -194,11 +203,12 @@ impl RowPlan {
         pass: Pass,
         config: RowConfig,
         sm: Multiprocessor,
-        written: Precision,
+        ends: Ends,
         [rows, columns]: [Meeting; 2],
     ) -> RowPlan {
         let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
         let inner = config.strips * STRIP * problem.precision.bytes();
+        let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16;
         let mut plan = RowPlan {
             problem,
             pass,
@@ -207,13 +217,15 @@ impl RowPlan {
             columns,
             reach: columns.across().reach(config.columns, columns.taps),
             warps,
+            bringing: bringing(ends.reading),
             block_warps: 0,
             shared_bytes: 0,
             registers: 0,
             blocks: blocks(&problem, &config, [&rows, &columns]),
             span: span(inner),
-            bulk: sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16,
-            written,
+            bulk: engine && ends.reading == Reading::Stored,
+            engine,
+            ends,
         };
         plan.retake_ring([config.step, config.slots], config.whole_rows);
         plan
@@ -222,8 +234,8 @@ impl RowPlan {
     /// Takes another ring, and other ways of storing rows.
     pub(crate) fn retake_ring(&mut self, [step, slots]: [usize; 2], whole_rows: bool) {
         (self.config.step, self.config.slots, self.config.whole_rows) = (step, slots, whole_rows);
-        self.block_warps = self.warps + 1 + usize::from(whole_rows);
-        self.registers = registers(&self.problem, &self.config, &self.rows);
+        self.block_warps = self.warps + self.bringing + usize::from(whole_rows);
+        self.registers = registers(&self.problem, &self.config, &self.rows).max(least_registers(self.ends.reading));
         self.shared_bytes = self.shared_bytes();
     }
 
@@ -255,7 +267,7 @@ impl RowPlan {
             let sent = self.sent_rows() * pixels.next_multiple_of(8) * channels * bytes;
             ring.next_multiple_of(128 * self.span) + sent.next_multiple_of(128)
         } else {
-            let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * self.written.bytes();
+            let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * self.ends.written.bytes();
             ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
         };
         handed + 128 + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 }) + 16
@@ -315,6 +327,29 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
     field("tiles", config.tiles, (1..=8).contains(&config.tiles), || "allowed are 1 to 8".into())?;
     field("step", step, step == 1 || step == 2, || "allowed are 1 and 2".into())?;
     field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
+}
+
+/// Warps that bring rows: one that copies, or some that evaluate, each its own steps, so that many loads are under way.
+pub(crate) fn bringing(reading: Reading) -> usize {
+    match reading {
+        Reading::Stored => 1,
+        Reading::Computed => EVALUATING,
+    }
+}
+
+/// Refuses a ring with fewer places than warps bring rows: one that came a round too early would take a place's last phase for its next.
+pub(crate) fn check_turns(slots: usize, bringing: usize) -> Result<(), ConfigError> {
+    field("slots", slots, bringing == 1 || slots >= bringing, || {
+        format!("allowed are {bringing} to 16 where {bringing} warps evaluate an expression")
+    })
+}
+
+/// Registers of the threads that bring rows.
+pub(crate) fn least_registers(reading: Reading) -> usize {
+    match reading {
+        Reading::Stored => 0,
+        Reading::Computed => EXPRESSION_REGISTERS,
+    }
 }
 
 /// About as many registers as a thread needs: sums, weights, operands under way.

@@ -1,11 +1,11 @@
 //! Configurations of the row kernel, timed on a GPU.
 
+use super::ends::{Ends, Fusing};
 use super::error::ConvError;
-use super::gpu::{Ready, chosen_to_write, first_to_write, load_unrecorded, pass_file};
+use super::gpu::{Ready, chosen_between, first_between, load_unrecorded, pass_file};
 use super::problem::{Pass, Precision, Problem};
 use super::refined::{Remembered, TIMED};
-use super::row_kernel::row_kernel_with;
-use super::row_plan::{Multiprocessor, RowConfig};
+use super::row_plan::{Multiprocessor, RowConfig, RowPlan};
 use super::scratch::Scratch;
 use crate::device::Gpu;
 use crate::error::Error;
@@ -13,24 +13,24 @@ use crate::user_kernel::KernelSource;
 use std::thread::Builder;
 use std::time::Instant;
 
-/// What a configuration is timed for: the device, the problem, the pass, the type of results, whether there is a bias.
-type Key = (usize, Problem, Pass, Precision, bool);
+/// What a configuration is timed for: the device, the problem, the pass, what is read and written, whether there is a bias.
+type Key = (usize, Problem, Pass, Ends, bool);
 
 static REMEMBERED: Remembered<Key, RowConfig> = Remembered::new();
 
 /// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for results like the operands and no bias, in the
 /// forward pass or for the input's gradient: it is timed unless it is remembered.
 pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
-    refined_to_write(gpu, problem, pass, (problem.precision, false))
+    refined_between(gpu, problem, pass, (Ends::stored(problem.precision), false))
 }
 
-/// As [`refined_rows`], for results of the named type, with or without a bias.
-pub(super) fn refined_to_write(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Precision, bool)) -> RowConfig {
-    let (written, bias) = of;
-    let key = (gpu.ordinal(), *problem, pass, written, bias);
-    let first = || first_to_write(gpu, TIMED, problem, pass, written);
+/// As [`refined_rows`], between other ends, with or without a bias. A computed image is brought by as many threads, from memory.
+pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Ends, bool)) -> RowConfig {
+    let (ends, bias) = of;
+    let key = (gpu.ordinal(), *problem, pass, ends, bias);
+    let first = || first_between(gpu, TIMED, problem, pass, ends);
     let timed = REMEMBERED.get(key, first, |configs| times(gpu, problem, pass, of, configs));
-    timed.unwrap_or_else(|| chosen_to_write(gpu, problem, pass, written))
+    timed.unwrap_or_else(|| chosen_between(gpu, problem, pass, ends))
 }
 
 /// Microseconds of configurations, from a cold level-2 cache.
@@ -38,7 +38,7 @@ fn times(
     gpu: &Gpu,
     problem: &Problem,
     pass: Pass,
-    (written, bias): (Precision, bool),
+    (ends, bias): (Ends, bool),
     configs: &[RowConfig],
 ) -> Result<Vec<f64>, Error> {
     // What is not there is known before anything is compiled for it.
@@ -48,11 +48,13 @@ fn times(
     let (read, result) = if pass == Pass::GradInput { (output, input) } else { (input, output) };
     let x = scratch.operand(bytes(read, problem.precision))?;
     let w = scratch.operand(bytes(problem.weight_extents(), problem.precision))?;
-    let y = scratch.operand(bytes(result, written))?;
+    let y = scratch.operand(bytes(result, ends.written))?;
     let numbers = scratch.operand(problem.channels() * 4)?;
 
     let sm = Multiprocessor::of(gpu);
-    let text = |config: &RowConfig| row_kernel_with(problem, pass, *config, sm, bias, (written, None));
+    let text = |config: &RowConfig| {
+        RowPlan::between(*problem, pass, *config, sm, ends)?.kernel(bias, Fusing::nothing(ends.written))
+    };
     let texts = configs.iter().map(|it| text(it).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
     let name = pass_file(pass);
     let sources: Vec<_> = texts.iter().map(|kernel| KernelSource::new(&kernel.text).name(name)).collect();
@@ -61,8 +63,8 @@ fn times(
     let kernels = texts.into_iter().map(load).collect::<Result<Vec<_>, _>>()?;
 
     let bias = if bias { numbers.device_ptr() } else { 0 };
-    let places = [(&x, 0), (&w, 0), (&y, 0)];
-    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, bias, None).map(drop))
+    let places = (Some((&x, 0)), (&w, 0), (&y, 0), bias);
+    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, [None; 2]).map(drop))
 }
 
 /// Has kernels in the cache, compiled at the same time. What fails here fails again where it is loaded, and is told there.

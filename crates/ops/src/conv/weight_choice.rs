@@ -1,9 +1,10 @@
 //! Which configuration the weights' gradient takes: all legal ones of a grid, and an estimate of their time.
 
 use super::candidates::{self, Kept, TILES, little_waste, sides};
+use super::ends::Reading;
 use super::meeting::Meeting;
 use super::problem::{Pass, Problem};
-use super::row_plan::{Multiprocessor, STRIP};
+use super::row_plan::{Multiprocessor, STRIP, bringing};
 use super::weight_estimate::{image, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
@@ -15,11 +16,14 @@ const SLOTS: [usize; 4] = [3, 4, 6, 8];
 /// How many times the blocks are to fill all multiprocessors.
 const WAVES: [usize; 4] = [1, 2, 3, 4];
 
+/// A problem, and from where its input and its result's gradient come.
+type Of<'a> = (&'a Problem, [Reading; 2]);
+
 /// The legal configurations that are worth a look, with what the estimate expects of each, in microseconds on a GPU of so many
 /// multiprocessors; the fastest first. None has more than a third of its pixels or channels for nothing.
-pub(super) fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
+pub(super) fn estimates(of: Of<'_>, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
     let mut estimates = Vec::new();
-    each_height(problem, sm, |_, plan, resident| {
+    each_height(of, sm, |_, plan, resident| {
         let image = image(plan, resident);
         each_length(*plan, multiprocessors, resident, |_, plan| {
             estimates.push((of_blocks(plan, multiprocessors, resident, image), plan.config));
@@ -32,9 +36,9 @@ pub(super) fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: 
 /// The first [`RANKED`] of [`estimates`]: of all others it is enough to know that no number of items makes them fast enough.
 ///
 /// [`RANKED`]: super::candidates::RANKED
-fn estimated(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
+fn estimated(of: Of<'_>, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
     let mut kept = Kept::new();
-    each_height(problem, sm, |place, plan, resident| {
+    each_height(of, sm, |place, plan, resident| {
         let image = image(plan, resident);
         if kept.has_better_than(least_of_images(plan, multiprocessors, image)) {
             return;
@@ -48,14 +52,14 @@ fn estimated(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> V
 
 /// Goes through the plans that differ in more than items, each with one item, with its place among them and how many of its blocks a
 /// multiprocessor has.
-fn each_height(problem: &Problem, sm: Multiprocessor, mut visit: impl FnMut(usize, &WeightPlan, usize)) {
+fn each_height((problem, readings): Of<'_>, sm: Multiprocessor, mut visit: impl FnMut(usize, &WeightPlan, usize)) {
     let rows = Meeting::of(problem, 0, Pass::GradWeight).phase_len();
     let heights: Vec<usize> = ROWS.into_iter().filter(|height| *height < rows).chain([rows]).collect();
     let mut place = 0;
     for [strips, images, columns, tiles] in tilings(problem) {
         for slots in SLOTS {
             let config = WeightConfig { strips, images, items: 1, columns, rows, tiles, slots };
-            let Ok(mut plan) = WeightPlan::new(*problem, config, sm) else { continue };
+            let Ok(mut plan) = WeightPlan::new(*problem, config, sm, readings) else { continue };
             let resident = plan.resident();
             for rows in heights.iter().copied() {
                 // Whether the number of blocks is legal depends on the items, and is asked with them.
@@ -113,20 +117,20 @@ fn worth_it(plan: &WeightPlan) -> bool {
 }
 
 /// The best of the candidates, by a model, or by the estimate where no model can say; where there is none, the smallest there is.
-pub(super) fn chosen(models: &Models, problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
-    first(1, models, problem, sm, device).first().copied().unwrap_or_else(|| smallest(problem))
+pub(super) fn chosen(models: &Models, of: Of<'_>, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
+    first(1, models, of, sm, device).first().copied().unwrap_or_else(|| smallest(of))
 }
 
 /// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
 pub(super) fn first(
     count: usize,
     models: &Models,
-    problem: &Problem,
+    (problem, readings): Of<'_>,
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<WeightConfig> {
-    let estimated = estimated(problem, sm, device.multiprocessors as usize);
-    let plan = |(_, config): &(f64, WeightConfig)| WeightPlan::new(*problem, *config, sm).ok();
+    let estimated = estimated((problem, readings), sm, device.multiprocessors as usize);
+    let plan = |(_, config): &(f64, WeightConfig)| WeightPlan::new(*problem, *config, sm, readings).ok();
     let plans: Vec<WeightPlan> = estimated.iter().filter_map(plan).collect();
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
@@ -135,7 +139,7 @@ pub(super) fn first(
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
     // No kernel whose rows are brought by threads is among those that were measured.
-    if plans.iter().any(|plan| !plan.bulk) {
+    if plans.iter().any(|plan| plan.bulk != [true; 2]) {
         return None;
     }
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
@@ -144,9 +148,10 @@ fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceF
 }
 
 /// One strip of one product: legal wherever a kernel is.
-fn smallest(problem: &Problem) -> WeightConfig {
+fn smallest((problem, readings): Of<'_>) -> WeightConfig {
     let (strips, columns) = (problem.group_width.div_ceil(STRIP), problem.output()[1].min(8));
-    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots: 2 }
+    let slots = readings.map(bringing).into_iter().fold(2, usize::max);
+    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots }
 }
 
 #[cfg(test)]
@@ -171,11 +176,14 @@ mod tests {
         let mut full = 0;
         for (x, w, precision, params) in cases {
             let problem = Problem::of_forward(x, w, precision, &params).unwrap();
-            let mut all = estimates(&problem, sm, 132);
-            full += usize::from(all.len() > RANKED);
-            all.truncate(RANKED);
-            assert!(estimated(&problem, sm, 132) == all, "{problem:?}");
+            for readings in [[Reading::Stored; 2], [Reading::Computed, Reading::Stored]] {
+                let of = (&problem, readings);
+                let mut all = estimates(of, sm, 132);
+                full += usize::from(all.len() > RANKED);
+                all.truncate(RANKED);
+                assert!(estimated(of, sm, 132) == all, "{problem:?}, {readings:?}");
+            }
         }
-        assert_eq!(full, 4, "problems with more candidates than are kept");
+        assert_eq!(full, 8, "problems with more candidates than are kept");
     }
 }

@@ -114,7 +114,7 @@ impl WeightPlan {
 
     /// Blocks of a multiprocessor at once.
     pub(super) fn resident(&self) -> usize {
-        let threads = 32 * (self.warps + 1);
+        let threads = 32 * (self.warps + self.bringing);
         let registers = self.likely_registers().next_multiple_of(8) * threads;
         (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
     }

@@ -3,17 +3,19 @@
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
+use super::ends::{Reading, reading};
 use super::error::ConvError;
-use super::gpu::{MODELS, Place, facts, load, load_unrecorded};
+use super::gpu::{BLOCK_ALIGNMENT, MODELS, Place, elsewhere, facts, load, load_unrecorded, write_expressions};
+use super::image::{EXPRESSION_BYTES, Ready as Read};
 use super::kernel_text::KernelText;
 use super::problem::{Pass, Problem};
 use super::row_plan::Multiprocessor;
-use super::weight_choice::first;
-use super::weight_operation::WeightOperation;
+use super::weight_choice::{chosen, first};
 use super::weight_plan::{WeightConfig, WeightPlan};
-use super::weight_timing::refined_grad_weight;
-use crate::device::{Device, Gpu};
+use super::weight_timing::refined_to_read;
+use crate::device::Gpu;
 use crate::error::Error;
+use crate::inlined::{Filled, Text};
 use crate::launches::{Known, LaunchKind, launched};
 use crate::raw;
 use crate::user_kernel::KernelSource;
@@ -22,15 +24,20 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 use tilewright_driver::{Arch, Function, LaunchConfig, Stream, TensorMap};
 
-/// The parameter block of the kernel that multiplies: two maps, the operands, the sums; a multiple of what maps are aligned to.
-const BLOCK_BYTES: usize = 320;
+/// The parameter block of the kernel that multiplies: two maps, the operands, the sums, and what expressions need, from a multiple of 16 on;
+/// a multiple of what maps are aligned to.
+const BLOCK_BYTES: usize = (EXPRESSIONS_AT + 2 * EXPRESSION_BYTES).next_multiple_of(BLOCK_ALIGNMENT);
+const EXPRESSIONS_AT: usize = 288;
 
 /// What the sources are called in messages.
 pub(super) const MULTIPLYING: &str = "conv2d_grad_weight.cu";
 pub(super) const ADDING: &str = "conv2d_add_parts.cu";
 
-/// What kernels are found by: the device, the problem, a given configuration, whether the choice is refined.
-type Key = (usize, Problem, Option<WeightConfig>, bool);
+/// What kernels are found by: the device, the problem, a given configuration, whether the choice is refined, the expressions' texts.
+type Key = (usize, Problem, Option<WeightConfig>, bool, Numbers);
+
+/// Numbers of the texts of input and gradient, where they are expressions.
+pub(super) type Numbers = [Option<u64>; 2];
 
 /// The kernels of a call, but for addresses, and the bytes of its parts.
 pub(super) struct Ready {
@@ -42,41 +49,53 @@ pub(super) struct Ready {
 static READY: LazyLock<RwLock<HashMap<Key, Arc<Ready>>>> = LazyLock::new(RwLock::default);
 
 /// The kernels of a call, and what of them was there already.
-fn ready(gpu: &Gpu, problem: &Problem, config: Config) -> Result<(Arc<Ready>, Known), Error> {
-    let key = key(gpu, problem, config);
+fn ready(
+    gpu: &Gpu,
+    problem: &Problem,
+    config: Config,
+    expressions: [Option<&Text>; 2],
+) -> Result<(Arc<Ready>, Known), Error> {
+    let numbers = expressions.map(|it| it.map(|text| text.number));
+    let key = key(gpu, problem, config, numbers);
     if let Some(ready) = READY.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Ok((ready.clone(), Known::Call));
     }
     let start = Instant::now();
-    let plan = plan(gpu, problem, config)?;
-    let (multiplying, known) = load(gpu, plan.kernel().map_err(ConvError::from)?, MULTIPLYING, start)?;
+    let plan = plan(gpu, problem, config, numbers)?;
+    let kernel = plan.kernel(expressions.map(|it| it.map(|text| &text.inlined))).map_err(ConvError::from)?;
+    let (multiplying, known) = load(gpu, kernel, MULTIPLYING, start)?;
     let adding = plan.adding().map(|kernel| load(gpu, kernel, ADDING, Instant::now())).transpose()?;
     let ready = Arc::new(Ready { multiplying, adding: adding.map(|(kernel, _)| kernel), workspace: plan.workspace() });
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(key, ready.clone());
     Ok((ready, known))
 }
 
-fn key(gpu: &Gpu, problem: &Problem, config: Config) -> Key {
-    (gpu.ordinal(), *problem, config.weights, config.refined)
+fn key(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Key {
+    (gpu.ordinal(), *problem, config.weights, config.refined, numbers)
 }
 
-fn plan(gpu: &Gpu, problem: &Problem, config: Config) -> Result<WeightPlan, Error> {
+fn plan(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Result<WeightPlan, Error> {
+    let readings = numbers.map(reading);
     let config = match config.weights {
         Some(config) => config,
-        None if config.refined => refined_grad_weight(gpu, problem),
-        None => chosen_grad_weight(gpu, problem),
+        None if config.refined => refined_to_read(gpu, problem, readings),
+        None => chosen_to_read(gpu, problem, readings),
     };
-    Ok(WeightPlan::new(*problem, config, Multiprocessor::of(gpu)).map_err(ConvError::from)?)
+    Ok(WeightPlan::new(*problem, config, Multiprocessor::of(gpu), readings).map_err(ConvError::from)?)
 }
 
 /// The configuration that [`Config::auto`] takes on a GPU for the weights' gradient.
 pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
-    WeightOperation::chosen(&MODELS, problem, Multiprocessor::of(gpu), &facts(gpu))
+    chosen_to_read(gpu, problem, [Reading::Stored; 2])
+}
+
+pub(super) fn chosen_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> WeightConfig {
+    chosen(&MODELS, (problem, readings), Multiprocessor::of(gpu), &facts(gpu))
 }
 
 /// The first few of the choice.
-pub(super) fn first_grad_weight(gpu: &Gpu, count: usize, problem: &Problem) -> Vec<WeightConfig> {
-    first(count, &MODELS, problem, Multiprocessor::of(gpu), &facts(gpu))
+pub(super) fn first_to_read(gpu: &Gpu, count: usize, problem: &Problem, readings: [Reading; 2]) -> Vec<WeightConfig> {
+    first(count, &MODELS, (problem, readings), Multiprocessor::of(gpu), &facts(gpu))
 }
 
 /// Compiles the kernels of the weights' gradient under a configuration, or finds them in the cache: a later call has them. Needs no GPU;
@@ -87,17 +106,17 @@ pub fn compile_grad_weight(
     sm: Multiprocessor,
     arch: Arch,
 ) -> Result<(), Error> {
-    let plan = WeightPlan::new(*problem, config, sm).map_err(ConvError::from)?;
-    let kernel = plan.kernel().map_err(ConvError::from)?;
+    let plan = WeightPlan::new(*problem, config, sm, [Reading::Stored; 2]).map_err(ConvError::from)?;
+    let kernel = plan.kernel([None; 2]).map_err(ConvError::from)?;
     KernelSource::new(&kernel.text).name(MULTIPLYING).compile(arch)?;
     plan.adding().map_or(Ok(()), |adding| KernelSource::new(&adding.text).name(ADDING).compile(arch).map(drop))
 }
 
 /// Bytes of device memory that the weights' gradient needs besides its operands: the parts of its sum.
-pub(super) fn workspace(gpu: &Gpu, problem: &Problem, config: Config) -> Result<usize, Error> {
-    let key = key(gpu, problem, config);
+pub(super) fn workspace(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Result<usize, Error> {
+    let key = key(gpu, problem, config, numbers);
     let known = READY.read().unwrap_or_else(PoisonError::into_inner).get(&key).map(|ready| ready.workspace);
-    known.map_or_else(|| Ok(plan(gpu, problem, config)?.workspace()), Ok)
+    known.map_or_else(|| Ok(plan(gpu, problem, config, numbers)?.workspace()), Ok)
 }
 
 /// The weights' gradient from the input and the result's gradient.
@@ -105,20 +124,21 @@ pub(super) fn grad_weight<T: Convolved>(
     gpu: &Gpu,
     problem: &Problem,
     config: Config,
-    (x, dy): (Dense<'_, T>, Dense<'_, T>),
+    images: [&Read<'_, T>; 2],
     dw: DenseMut<'_, f32>,
 ) -> Result<(), Error> {
-    let (ready, known) = ready(gpu, problem, config)?;
-    let (Some((x, x_start)), Some((dy, dy_start)), Some((dw, dw_start))) = (x.on_gpu(), dy.on_gpu(), dw.on_gpu())
-    else {
-        let (got, expected) = (Device::Cpu.to_string(), Device::Gpu(gpu.clone()).to_string());
-        return Err(Error::Devices { operand: 0, got, expected });
-    };
+    let expressions = images.map(Read::expression);
+    let texts = [&expressions[0], &expressions[1]].map(|it| it.map(|it| &*it.function.text));
+    let (ready, known) = ready(gpu, problem, config, texts)?;
+    let memories: [Option<Dense<'_, T>>; 2] = images.map(Read::memory);
+    let mut places = [None; 2];
+    for (place, memory) in places.iter_mut().zip(&memories) {
+        *place = memory.as_ref().map(|memory| memory.on_gpu().ok_or_else(|| elsewhere(gpu))).transpose()?;
+    }
+    let dw = dw.on_gpu().ok_or_else(|| elsewhere(gpu))?;
     let parts = ready.adding.as_ref().map(|_| gpu.stream().alloc::<u8>(ready.workspace)).transpose()?;
     let parts = parts.as_ref().map_or(0, |parts| parts.device_ptr());
-    for shape in
-        ready.launch(gpu.stream(), [(x, x_start), (dy, dy_start), (dw, dw_start)], parts)?.into_iter().flatten()
-    {
+    for shape in ready.launch(gpu.stream(), (places, dw, parts), expressions)?.into_iter().flatten() {
         launched(LaunchKind::Convolution, Pass::GradWeight.name(), known, shape);
     }
     Ok(())
@@ -128,29 +148,33 @@ impl Ready {
     /// The kernels of a plan that may never be called again.
     pub(super) fn unrecorded(gpu: &Gpu, plan: &WeightPlan) -> Result<Ready, Error> {
         let of = |kernel, name| load_unrecorded(gpu, kernel, name, Instant::now()).map(|(kernel, _)| kernel);
-        let multiplying = of(plan.kernel().map_err(ConvError::from)?, MULTIPLYING)?;
+        let multiplying = of(plan.kernel([None; 2]).map_err(ConvError::from)?, MULTIPLYING)?;
         let adding = plan.adding().map(|kernel| of(kernel, ADDING)).transpose()?;
         Ok(Ready { multiplying, adding, workspace: plan.workspace() })
     }
 
-    /// Launches the kernels on the stream that all operands belong to, and the parts of the sum. Says grid and block of each.
+    /// Launches the kernels on the stream that all operands belong to, and the parts of the sum: input and gradient, unless they are
+    /// expressions, the result, the parts. Says grid and block of each.
     pub(super) fn launch(
         &self,
         stream: &Stream,
-        [x, dy, dw]: [Place<'_>; 3],
-        parts: u64,
+        (images, dw, parts): ([Option<Place<'_>>; 2], Place<'_>, u64),
+        expressions: [Option<Filled<'_>>; 2],
     ) -> Result<[Option<[[u32; 3]; 2]>; 2], Error> {
         let kernel = &self.multiplying.0;
         let mut block = [0; BLOCK_BYTES];
-        if let (Some(read), Some(given)) = (&kernel.read, &kernel.other) {
-            block[..128].copy_from_slice(TensorMap::encode_from(read, x.0, x.1)?.as_bytes());
-            block[128..256].copy_from_slice(TensorMap::encode_from(given, dy.0, dy.1)?.as_bytes());
+        for (number, (map, image)) in [&kernel.read, &kernel.other].into_iter().zip(images).enumerate() {
+            if let (Some(map), Some((memory, start))) = (map, image) {
+                block[128 * number..][..128].copy_from_slice(TensorMap::encode_from(map, memory, start)?.as_bytes());
+            }
         }
         let address = |(memory, start): Place<'_>| memory.device_ptr() + start as u64;
         let result = address(dw);
         let sums = if self.adding.is_some() { parts } else { result };
-        write_addresses(&mut block[256..], &[address(x), address(dy), sums]);
-        let multiplying = launch(stream, &self.multiplying, &block)?;
+        let [x, dy] = images.map(|image| image.map_or(0, address));
+        write_addresses(&mut block[256..], &[x, dy, sums]);
+        let end = write_expressions(&mut block, EXPRESSIONS_AT, expressions);
+        let multiplying = launch(stream, &self.multiplying, &block[..end])?;
         let Some(adding) = &self.adding else { return Ok([Some(multiplying), None]) };
         let mut addresses = [0; 16];
         write_addresses(&mut addresses, &[parts, result]);

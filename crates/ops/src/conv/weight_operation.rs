@@ -1,6 +1,7 @@
 //! [`WeightOperation`]: the kernel of the weights' gradient as the learned model sees it. All that names a configuration's fields for it
 //! stands here.
 
+use super::ends::Reading;
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
 use super::row_plan::{Multiprocessor, STRIP};
@@ -70,12 +71,12 @@ impl WeightOperation {
     /// The configuration that the pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 128
     /// candidates that the estimate expects to be fastest; where there is no model for this operation, the first of those.
     pub fn chosen(models: &Models, problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
-        weight_choice::chosen(models, problem, sm, device)
+        weight_choice::chosen(models, (problem, [Reading::Stored; 2]), sm, device)
     }
 
     /// All candidates with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest first.
     pub fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
-        weight_choice::estimates(problem, sm, multiprocessors)
+        weight_choice::estimates((problem, [Reading::Stored; 2]), sm, multiprocessors)
     }
 }
 
@@ -95,7 +96,8 @@ impl Operation for WeightOperation {
             shared_bytes: device.shared_bytes_per_block as usize,
             bulk_copies: device.architecture >= 90,
         };
-        let plan = WeightPlan::new(problem, config, sm).map_err(|error| refused(error.to_string()))?;
+        let plan =
+            WeightPlan::new(problem, config, sm, [Reading::Stored; 2]).map_err(|error| refused(error.to_string()))?;
         Ok(work(&plan, device.multiprocessors as usize))
     }
 }
@@ -121,7 +123,7 @@ pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
         flops_done: items * (plan.warps * config.tiles) as f32 * meetings * pairs * product,
         unit: if problem.precision == Precision::F32 { Unit::TensorTf32 } else { Unit::TensorF16 },
         blocks: plan.blocks.iter().product::<usize>() as f32,
-        threads: (32 * (plan.warps + 1)) as u32,
+        threads: (32 * (plan.warps + plan.bringing)) as u32,
         registers: plan.registers as u32,
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.images * (plan.reach + config.columns) * cell) as u32,

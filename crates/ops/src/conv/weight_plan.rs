@@ -1,19 +1,23 @@
 //! How the kernel of the weights' gradient divides its work: what may be chosen, what is legal, and its text.
 
+use super::ends::{Reading, image_within, reading};
 use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape, span, vector};
 use super::meeting::Meeting;
 use super::problem::{LARGEST, Pass, Problem};
 use super::row_plan::{
-    ConfigError, LONGEST_SIDE, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, Multiprocessor, REGISTERS, STRIP,
+    AT_ONCE, ConfigError, LONGEST_SIDE, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, Multiprocessor, REGISTERS, STRIP,
 };
-use super::row_plan::{at_most, field};
+use super::row_plan::{at_most, bringing, check_turns, field, least_registers};
 use std::fmt::Write as _;
+use tilewright_expr::emit::Inlined;
 
 /// The kernel, behind the sizes that [`WeightPlan::text`] writes.
 const TEXT: &str = concat!(
     include_str!("kernels/meeting.cuh"),
     "\n",
     include_str!("kernels/part.cuh"),
+    "\n",
+    include_str!("kernels/read.cuh"),
     "\n",
     include_str!("kernels/weight_operands.cuh"),
     "\n",
@@ -35,7 +39,7 @@ pub struct WeightConfig {
     pub rows: usize,
     /// Products of 16 pixels (8 of f32) that a warp has of each row: 1 to 8.
     pub tiles: usize,
-    /// Rows that the ring in shared memory holds: 2 to 16.
+    /// Rows that the ring in shared memory holds: 2 to 16, from 4 on where an expression is read.
     pub slots: usize,
 }
 
@@ -55,16 +59,23 @@ pub(crate) struct WeightPlan {
     pub(crate) blocks: [usize; 4],
     /// Read columns of a block.
     pub(crate) reach: usize,
-    /// Warps that multiply; one more brings rows.
+    /// Warps that multiply, and those that bring rows.
     pub(crate) warps: usize,
+    pub(crate) bringing: usize,
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
     pub(crate) span: usize,
-    pub(crate) bulk: bool,
+    /// Whether the copy engine brings rows of the input, and of the result's gradient.
+    pub(crate) bulk: [bool; 2],
 }
 
 impl WeightPlan {
-    pub(crate) fn new(problem: Problem, config: WeightConfig, sm: Multiprocessor) -> Result<WeightPlan, ConfigError> {
+    pub(crate) fn new(
+        problem: Problem,
+        config: WeightConfig,
+        sm: Multiprocessor,
+        readings: [Reading; 2],
+    ) -> Result<WeightPlan, ConfigError> {
         let [rows, columns] = [0, 1].map(|axis| Meeting::of(&problem, axis, Pass::GradWeight));
         check_ranges(&problem, &config, [&rows, &columns])?;
         let bytes = problem.precision.bytes();
@@ -73,7 +84,10 @@ impl WeightPlan {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
         let warps = config.strips * problem.group_width.div_ceil(STRIP) * warps_along(&problem, &config);
-        at_most("threads", 32 * (warps + 1), MOST_THREADS, "columns, images or strips, or more tiles a warp")?;
+        let bringing = readings.map(bringing).into_iter().fold(1, usize::max);
+        check_turns(config.slots, bringing)?;
+        at_most("threads", 32 * (warps + bringing), MOST_THREADS, "columns, images or strips, or more tiles a warp")?;
+        let engine = sm.bulk_copies && vector(&problem) * bytes == 16 && problem.images > 0;
         let plan = WeightPlan {
             problem,
             config,
@@ -83,13 +97,14 @@ impl WeightPlan {
             reach,
             warps,
             shared_bytes: 0,
-            registers: registers(&problem, &config, &rows),
+            bringing,
+            registers: readings.map(least_registers).into_iter().fold(registers(&problem, &config, &rows), usize::max),
             span: span(config.strips * STRIP * bytes),
-            bulk: sm.bulk_copies && vector(&problem) * bytes == 16 && problem.images > 0,
+            bulk: readings.map(|it| it == Reading::Stored && engine),
         };
         let plan = WeightPlan { shared_bytes: plan.shared_bytes(), ..plan };
         at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
-        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + 1)).next_multiple_of(128) / 8 * 8);
+        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + bringing)).next_multiple_of(128) / 8 * 8);
         at_most("registers a thread", plan.registers, limit, "tiles, or warps")?;
         at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more images or rows each")?;
         Ok(plan)
@@ -148,18 +163,19 @@ impl WeightPlan {
         self.config.strips * STRIP * taps_y * taps_x * self.problem.group_width * size_of::<f32>()
     }
 
-    pub(crate) fn kernel(&self) -> Result<KernelText, ConfigError> {
+    /// The kernel that multiplies. Input and gradient may be expressions, functions of the name `image`.
+    pub(crate) fn kernel(&self, expressions: [Option<&Inlined>; 2]) -> Result<KernelText, ConfigError> {
         let WeightConfig { strips, images, columns, .. } = self.config;
         let problem = &self.problem;
         let map = |of, columns| row_map(problem, of, [images, columns, strips * STRIP], self.span);
         Ok(KernelText {
             entry: "conv2d_grad_weight",
-            text: self.text(),
+            text: self.text(expressions),
             grid: self.blocks.iter().product::<usize>() as u32,
-            threads: (32 * (self.warps + 1)) as u32,
+            threads: (32 * (self.warps + self.bringing)) as u32,
             shared_bytes: self.shared_bytes as u32,
-            read: self.bulk.then(|| map([problem.height, problem.width], self.reach)).transpose()?,
-            other: self.bulk.then(|| map(problem.output(), columns)).transpose()?,
+            read: self.bulk[0].then(|| map([problem.height, problem.width], self.reach)).transpose()?,
+            other: self.bulk[1].then(|| map(problem.output(), columns)).transpose()?,
         })
     }
 
@@ -185,13 +201,16 @@ impl WeightPlan {
         })
     }
 
-    fn text(&self) -> String {
+    fn text(&self, expressions: [Option<&Inlined>; 2]) -> String {
         let (problem, config) = (&self.problem, &self.config);
         let (element, held) = (multiplied(problem.precision), cuda(problem.precision));
         let mut text = String::from("#include \"tilewright/half.cuh\"\n");
         let _ = writeln!(text, "namespace shape {{\nusing Element = {element};\nusing Held = {held};");
+        let [input, given] = expressions.map(|it| it.is_some());
+        let _ = writeln!(text, "constexpr bool computed_input = {input}, computed_given = {given};");
         shape(&mut text, problem, Pass::GradWeight);
-        let _ = writeln!(text, "}}\nnamespace plan {{\nconstexpr bool bulk = {};", self.bulk);
+        let [input, given] = self.bulk;
+        let _ = writeln!(text, "}}\nnamespace plan {{\nconstexpr bool bulk_input = {input}, bulk_given = {given};");
         let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks;
         let plan = [
             ("strips", config.strips),
@@ -203,6 +222,8 @@ impl WeightPlan {
             ("step", 1),
             ("slots", config.slots),
             ("span", self.span),
+            ("bringing", self.bringing),
+            ("at_once", AT_ONCE),
             ("blocks_n", blocks_n),
             ("blocks_y", blocks_y),
             ("blocks_x", blocks_x),
@@ -210,6 +231,8 @@ impl WeightPlan {
         ];
         constants(&mut text, &plan.map(|(name, size)| (name, size as isize)));
         text.push_str("}\n");
+        image_within(&mut text, "of_x", expressions[0]);
+        image_within(&mut text, "of_dy", expressions[1]);
         text.push_str(TEXT);
         text
     }
@@ -273,6 +296,17 @@ pub fn weight_kernels(
     config: WeightConfig,
     sm: Multiprocessor,
 ) -> Result<(KernelText, Option<KernelText>), ConfigError> {
-    let plan = WeightPlan::new(*problem, config, sm)?;
-    Ok((plan.kernel()?, plan.adding()))
+    weight_kernels_with(problem, config, sm, [None; 2])
+}
+
+/// As [`weight_kernels`], of an input or a result's gradient that are expressions: functions `image` of a place and of as many channels at
+/// once as 16 bytes hold and divide all of them.
+pub fn weight_kernels_with(
+    problem: &Problem,
+    config: WeightConfig,
+    sm: Multiprocessor,
+    expressions: [Option<&Inlined>; 2],
+) -> Result<(KernelText, Option<KernelText>), ConfigError> {
+    let plan = WeightPlan::new(*problem, config, sm, expressions.map(reading))?;
+    Ok((plan.kernel(expressions)?, plan.adding()))
 }

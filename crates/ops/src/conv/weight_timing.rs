@@ -1,31 +1,42 @@
 //! Configurations of the weights' gradient, timed on a GPU.
 
+use super::ends::Reading;
 use super::error::ConvError;
 use super::problem::Problem;
 use super::refined::{Remembered, TIMED};
 use super::row_plan::Multiprocessor;
 use super::row_timing::compile_at_once;
 use super::scratch::Scratch;
-use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_grad_weight, first_grad_weight};
+use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_to_read, first_to_read};
 use super::weight_plan::{WeightConfig, WeightPlan};
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::user_kernel::KernelSource;
 
-static REMEMBERED: Remembered<(usize, Problem), WeightConfig> = Remembered::new();
+static REMEMBERED: Remembered<(usize, Problem, [Reading; 2]), WeightConfig> = Remembered::new();
 
 /// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for the weights' gradient: it is timed unless it is
 /// remembered.
 pub fn refined_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
-    let first = || first_grad_weight(gpu, TIMED, problem);
-    let timed = REMEMBERED.get((gpu.ordinal(), *problem), first, |configs| times(gpu, problem, configs));
-    timed.unwrap_or_else(|| chosen_grad_weight(gpu, problem))
+    refined_to_read(gpu, problem, [Reading::Stored; 2])
+}
+
+/// As [`refined_grad_weight`], of input and gradient from there. What is computed is brought by as many threads, from memory.
+pub(super) fn refined_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> WeightConfig {
+    let first = || first_to_read(gpu, TIMED, problem, readings);
+    let key = (gpu.ordinal(), *problem, readings);
+    let timed = REMEMBERED.get(key, first, |configs| times(gpu, (problem, readings), configs));
+    timed.unwrap_or_else(|| chosen_to_read(gpu, problem, readings))
 }
 
 /// Microseconds of configurations, from a cold level-2 cache, with what adds the parts of the sum.
-fn times(gpu: &Gpu, problem: &Problem, configs: &[WeightConfig]) -> Result<Vec<f64>, Error> {
+fn times(
+    gpu: &Gpu,
+    (problem, readings): (&Problem, [Reading; 2]),
+    configs: &[WeightConfig],
+) -> Result<Vec<f64>, Error> {
     let sm = Multiprocessor::of(gpu);
-    let plan = |config: &WeightConfig| WeightPlan::new(*problem, *config, sm).map_err(ConvError::from);
+    let plan = |config: &WeightConfig| WeightPlan::new(*problem, *config, sm, readings).map_err(ConvError::from);
     let plans = configs.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
 
     // What is not there is known before anything is compiled for it.
@@ -36,13 +47,14 @@ fn times(gpu: &Gpu, problem: &Problem, configs: &[WeightConfig]) -> Result<Vec<f
     let dw = scratch.operand(bytes(problem.weight_extents(), size_of::<f32>()))?;
     let parts = scratch.operand(plans.iter().map(WeightPlan::workspace).max().unwrap_or(0))?;
 
-    let multiplying = plans.iter().map(|plan| plan.kernel().map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
+    let multiplying =
+        plans.iter().map(|plan| plan.kernel([None; 2]).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
     let adding: Vec<_> = plans.iter().filter_map(WeightPlan::adding).collect();
     let named = multiplying.iter().map(|it| (it, MULTIPLYING)).chain(adding.iter().map(|it| (it, ADDING)));
     let sources: Vec<_> = named.map(|(kernel, name)| KernelSource::new(&kernel.text).name(name)).collect();
     compile_at_once(gpu, &sources);
     let kernels = plans.iter().map(|plan| Ready::unrecorded(gpu, plan)).collect::<Result<Vec<_>, _>>()?;
 
-    let places = [(&x, 0), (&dy, 0), (&dw, 0)];
-    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, parts.device_ptr()).map(drop))
+    let places = ([Some((&x, 0)), Some((&dy, 0))], (&dw, 0), parts.device_ptr());
+    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, [None; 2]).map(drop))
 }

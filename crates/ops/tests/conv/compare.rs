@@ -26,6 +26,7 @@ impl Accuracy {
 }
 
 /// Operands of all passes, values of the problem's precision.
+#[derive(Clone)]
 pub(crate) struct Operands {
     pub(crate) problem: Problem,
     pub(crate) x: Vec<f32>,

@@ -4,7 +4,7 @@
 use super::compare::{Accuracy, Operands, POISON, array, compare};
 use super::problems::{chosen, problems};
 use super::reference::Exact;
-use super::rows::{AMPERE, HOPPER, Line, accuracy, lines, random_with, run, to_bytes};
+use super::rows::{AMPERE, HOPPER, Line, NONE, accuracy, lines, random_with, run, to_bytes};
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use ndarray::Array4;
@@ -16,7 +16,7 @@ use tilewright_expr::{In, Out, bf16, f16, trace};
 use tilewright_headers::headers_for;
 use tilewright_headers::host_model::{HostModel, KernelSource, Schedule, skip};
 use tilewright_ops::conv::{
-    Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_grad_input, conv2d_grad_input_with,
+    Fusing, Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_grad_input, conv2d_grad_input_with,
     conv2d_grad_input_with_into, conv2d_with, conv2d_with_into,
 };
 use tilewright_ops::{Device, Fused, Tensor, fuse};
@@ -41,25 +41,25 @@ macro_rules! epilogue {
 }
 
 /// The sizes of what a pass writes.
-fn written_extents(problem: &Problem, pass: Pass) -> [usize; 4] {
+pub(super) fn written_extents(problem: &Problem, pass: Pass) -> [usize; 4] {
     if pass == Pass::GradInput { problem.input_extents() } else { problem.output_extents() }
 }
 
 /// What the epilogue takes for a problem.
-struct Beside {
+pub(super) struct Beside {
     residual: Vec<f32>,
     scale: Vec<f32>,
 }
 
 impl Beside {
-    fn random(problem: &Problem, pass: Pass, seed: u64) -> Beside {
+    pub(super) fn random(problem: &Problem, pass: Pass, seed: u64) -> Beside {
         let mut r = Random(seed);
         let mut values = |len: usize| r.vec(len, |r| f16::from_f64(r.unit() * 2.0 - 1.0).to_f32());
         Beside { residual: values(written_extents(problem, pass).iter().product()), scale: values(problem.channels()) }
     }
 
     /// What is to come out, with what its error is judged by.
-    fn of(&self, (problem, pass): (&Problem, Pass), sums: Exact) -> Exact {
+    pub(super) fn of(&self, (problem, pass): (&Problem, Pass), sums: Exact) -> Exact {
         let residual = array(written_extents(problem, pass), &self.residual);
         let scale = |k: usize| f64::from(self.scale[k]);
         let values = |sums: &Array4<f64>, of: fn(f64, f64, f64) -> f64| {
@@ -94,7 +94,7 @@ fn wide<U: Exactly, L: Dims>(made: &Tensor<U, L>) -> Vec<f32> {
 }
 
 /// A poisoned tensor, and one that runs backwards in memory.
-fn poisoned<U: Exactly, L: Dims>(extents: [usize; 4], device: &Device) -> [Tensor<U, L>; 2]
+pub(super) fn poisoned<U: Exactly, L: Dims>(extents: [usize; 4], device: &Device) -> [Tensor<U, L>; 2]
 where
     L::Set: Without<W, Was: Present<W>>,
 {
@@ -209,7 +209,7 @@ fn gradients_on_the_cpu() {
 }
 
 /// The epilogue as a function for a problem's kernel.
-fn function(problem: &Problem, pass: Pass, written: Precision) -> (Inline, Inlined) {
+pub(super) fn function(problem: &Problem, pass: Pass, written: Precision) -> (Inline, Inlined) {
     let graph = match written {
         Precision::F16 => trace(epilogue!(f16)).graph,
         Precision::Bf16 => trace(epilogue!(bf16)).graph,
@@ -229,7 +229,7 @@ fn function(problem: &Problem, pass: Pass, written: Precision) -> (Inline, Inlin
 }
 
 /// The epilogue's parameters, and the memory that they name.
-fn parameters(
+pub(super) fn parameters(
     extents: [usize; 4],
     (inline, inlined): &(Inline, Inlined),
     beside: &Beside,
@@ -251,6 +251,10 @@ fn parameters(
     (block, memory)
 }
 
+fn behind(written: Precision, epilogue: &Inlined) -> Fusing<'_> {
+    Fusing { epilogue: Some(epilogue), ..Fusing::nothing(written) }
+}
+
 fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
     if HostModel::compiler().is_none() {
         return skip(name, "no C++ compiler");
@@ -263,7 +267,7 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
             let written = [Precision::F16, Precision::F32, problem.precision, Precision::Bf16][i % 4];
             let pass = [Pass::Forward, Pass::GradInput][i / 4 % 2];
             let function = function(problem, pass, written);
-            let made = random_with(&mut r, (problem, pass), sm, (written, Some(&function.1)));
+            let made = random_with(&mut r, (problem, pass), sm, behind(written, &function.1));
             ((problem, pass), written, function, made)
         })
         .collect();
@@ -280,7 +284,7 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
             (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),
         ] {
             let mut out = vec![POISON; extents.iter().product()];
-            run((&model, number), kernel, schedule, &operands, pass, (*written, &block), &mut out);
+            run((&model, number), kernel, schedule, &operands, pass, (*written, [&block, NONE[1]]), &mut out);
             let exact = beside.of((problem, pass), operands.exact(pass));
             let what = format!("{pass:?}, {config:?}, {schedule:?}, {problem:?} as {written:?}");
             compare(&what, *written, accuracy(problem.precision), &out, &exact);
@@ -301,7 +305,7 @@ fn kernels_compile() {
         let pass = [Pass::Forward, Pass::GradInput][i % 2];
         let (_, inlined) = function(problem, pass, written);
         for (sm, arch) in [(HOPPER, Arch::new(9, 0)), (AMPERE, Arch::new(8, 0))] {
-            let (config, kernel) = random_with(&mut r, (problem, pass), sm, (written, Some(&inlined)));
+            let (config, kernel) = random_with(&mut r, (problem, pass), sm, behind(written, &inlined));
             let headers = headers_for(&kernel.text);
             let source = Source {
                 name: "fused".into(),

@@ -1,12 +1,16 @@
 //! Convolutions: the CPU against the reference, the reference against the calculus, and the face.
 
 mod compare;
+mod computed;
 mod expressions;
 mod face;
 mod fused;
 mod gpu;
 mod order;
 mod problems;
+mod read;
+mod read_face;
+mod read_weights;
 mod reference;
 mod refused;
 mod rows;

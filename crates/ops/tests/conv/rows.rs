@@ -4,12 +4,11 @@ use super::Exactly;
 use super::compare::{Accuracy, Operands, check};
 use super::problems::{chosen, problems};
 use crate::support::Random;
-use tilewright_expr::emit::Inlined;
 use tilewright_expr::{bf16, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_headers::tensor_map::TensorMap;
 use tilewright_ops::conv::{
-    Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel, row_kernel_with,
+    Conv2d, Fusing, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel, row_kernel_with,
 };
 
 pub(crate) const HOPPER: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
@@ -23,15 +22,15 @@ pub(crate) fn accuracy(precision: Precision) -> Accuracy {
 
 /// A legal configuration by chance, small enough for the host model.
 pub(crate) fn random(r: &mut Random, problem: &Problem, pass: Pass, sm: Multiprocessor) -> (RowConfig, KernelText) {
-    random_with(r, (problem, pass), sm, (problem.precision, None))
+    random_with(r, (problem, pass), sm, Fusing::nothing(problem.precision))
 }
 
-/// As [`random`], with what becomes of sums.
+/// As [`random`], with expressions.
 pub(crate) fn random_with(
     r: &mut Random,
     (problem, pass): (&Problem, Pass),
     sm: Multiprocessor,
-    finish: (Precision, Option<&Inlined>),
+    fusing: Fusing<'_>,
 ) -> (RowConfig, KernelText) {
     let written = if pass == Pass::Forward { problem.output() } else { [problem.height, problem.width] };
     loop {
@@ -50,7 +49,7 @@ pub(crate) fn random_with(
             slots: 1 + of(4),
             whole_rows: of(2) == 1,
         };
-        if let Ok(kernel) = row_kernel_with(problem, pass, config, sm, true, finish)
+        if let Ok(kernel) = row_kernel_with(problem, pass, config, sm, true, fusing)
             && kernel.threads <= 416
         {
             return (config, kernel);
@@ -100,14 +99,17 @@ pub(crate) fn host_map(map: &Option<TensorMap>, address: u64) -> Vec<u8> {
     map.as_ref().map_or(vec![0; 128], |map| map.host_bytes(address).to_vec())
 }
 
-/// Runs a compiled kernel on the model: results are of type `written`, an expression's parameters are `more`.
+/// Parameters of expressions, each a multiple of 16 bytes: 16 of one that is not there.
+pub(crate) const NONE: [&[u8]; 2] = [&[0; 16]; 2];
+
+/// Runs a compiled kernel on the model: results are of type `written`, `expressions` are parameters of what is behind and of what is read.
 pub(crate) fn run(
     (model, number): (&HostModel, usize),
     kernel: &KernelText,
     schedule: Schedule,
     operands: &Operands,
     pass: Pass,
-    (written, more): (Precision, &[u8]),
+    (written, expressions): (Precision, [&[u8]; 2]),
     out: &mut [f32],
 ) {
     let precision = operands.problem.precision;
@@ -123,7 +125,7 @@ pub(crate) fn run(
     for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }
-    block.extend(more);
+    block.extend(expressions.concat());
     block.resize(block.len().next_multiple_of(64), 0);
     let launch = Launch {
         grid: [kernel.grid, 1, 1],
@@ -163,7 +165,7 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
                 (*pass, &operands),
                 accuracy(problem.precision),
                 |pass, operands, out| {
-                    run((&model, number), kernel, schedule, operands, pass, (problem.precision, &[]), out)
+                    run((&model, number), kernel, schedule, operands, pass, (problem.precision, NONE), out)
                 },
             );
         }

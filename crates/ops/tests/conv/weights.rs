@@ -2,17 +2,29 @@
 
 use super::compare::{Operands, POISON, check};
 use super::problems::{chosen, problems};
-use super::rows::{AMPERE, HOPPER, accuracy, host_map, lines, to_bytes};
+use super::rows::{AMPERE, HOPPER, NONE, accuracy, host_map, lines, to_bytes};
 use crate::support::Random;
+use tilewright_expr::emit::Inlined;
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_ops::conv::{
     Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, WeightOperation, weight_kernels,
+    weight_kernels_with,
 };
 
-type Kernels = (KernelText, Option<KernelText>);
+pub(crate) type Kernels = (KernelText, Option<KernelText>);
 
 /// A legal configuration by chance, small enough for the host model.
 pub(crate) fn random(r: &mut Random, problem: &Problem, sm: Multiprocessor) -> (WeightConfig, Kernels) {
+    random_with(r, problem, sm, [None; 2])
+}
+
+/// As [`random`], of expressions.
+pub(crate) fn random_with(
+    r: &mut Random,
+    problem: &Problem,
+    sm: Multiprocessor,
+    expressions: [Option<&Inlined>; 2],
+) -> (WeightConfig, Kernels) {
     loop {
         let mut of = |limit: usize| 1 + r.below(limit as u64) as usize;
         let [rows, columns] = problem.output();
@@ -26,7 +38,7 @@ pub(crate) fn random(r: &mut Random, problem: &Problem, sm: Multiprocessor) -> (
             tiles: of(4),
             slots: 1 + of(4),
         };
-        if let Ok(kernels) = weight_kernels(problem, config, sm)
+        if let Ok(kernels) = weight_kernels_with(problem, config, sm, expressions)
             && kernels.0.threads <= 416
         {
             return (config, kernels);
@@ -46,7 +58,14 @@ fn addresses(of: &[u64]) -> Vec<u8> {
 }
 
 /// Both kernels, the second of which stands behind the first: parts of the sum are poisoned, as the result is.
-fn gradient(model: &HostModel, number: usize, kernels: &Kernels, schedule: Schedule, operands: &Operands) -> Vec<f32> {
+/// `expressions` are their parameters.
+pub(crate) fn gradient(
+    (model, number): (&HostModel, usize),
+    kernels: &Kernels,
+    schedule: Schedule,
+    operands: &Operands,
+    expressions: [&[u8]; 2],
+) -> Vec<f32> {
     let (problem, (multiplying, adding)) = (&operands.problem, kernels);
     let elements: usize = problem.weight_extents().iter().product();
     let x = lines(&to_bytes(problem.precision, &operands.x));
@@ -56,6 +75,8 @@ fn gradient(model: &HostModel, number: usize, kernels: &Kernels, schedule: Sched
     let operands = [x.as_ptr() as u64, dy.as_ptr() as u64, sums.as_mut_ptr() as u64];
     let mut block = [host_map(&multiplying.read, operands[0]), host_map(&multiplying.other, operands[1])].concat();
     block.extend(addresses(&operands));
+    block.resize(block.len().next_multiple_of(16), 0);
+    block.extend(expressions.concat());
     block.resize(block.len().next_multiple_of(64), 0);
     run(model, number, multiplying, schedule, &block);
     let Some(adding) = adding else { return sums };
@@ -82,8 +103,8 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
         ] {
             let what = format!("{config:?}, {schedule:?}");
             check(&what, (Pass::GradWeight, &operands), accuracy(problem.precision), |_, operands, out| {
-                let first = gradient(&model, number, kernels, schedule, operands);
-                let again = gradient(&model, number, kernels, Schedule::Shuffled(seed + 1), operands);
+                let first = gradient((&model, number), kernels, schedule, operands, NONE);
+                let again = gradient((&model, number), kernels, Schedule::Shuffled(seed + 1), operands, NONE);
                 assert!(first.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()), "{what}: other bits");
                 out.copy_from_slice(&first);
             });

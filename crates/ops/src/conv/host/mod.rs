@@ -43,7 +43,7 @@ pub(super) fn grad_weight<T: Convolved>(problem: &Problem, x_and_dy: [&[T]; 2], 
     weights::grad_weight(problem, x_and_dy, dw);
 }
 
-/// Bytes that a pass needs for sums that are added in the end. Rows as f32, which each thread has, are not counted.
-pub(super) fn workspace(pass: Pass, problem: &Problem) -> usize {
-    if pass == Pass::GradWeight { weights::workspace(problem) } else { 0 }
+/// Bytes that the weights' gradient needs for sums that are added in the end. Rows as f32, which each thread has, are not counted.
+pub(super) fn workspace(problem: &Problem) -> usize {
+    weights::workspace(problem)
 }

@@ -32,7 +32,6 @@ TW_DEVICE int met(int written, int tap, int stride, int dilation, int padding, i
 
 // A sum by the definition.
 template <class Params> TW_DEVICE float sum_of(const Params& p, N n, Y y, X x, K k) {
-  const Input from{p.x + (long long)n.value * (Input::len / plan::images)};
   const Weights w{p.weights};
   const int own = k.value / shape::group * shape::group;
   float sum = 0.0f;
@@ -44,7 +43,7 @@ template <class Params> TW_DEVICE float sum_of(const Params& p, N n, Y y, X x, K
       const int column = met(x.value, s, shape::stride_x, shape::dilation_x, shape::padding_x, shape::width);
       TW_NO_UNROLL
       for (int c = 0; column >= 0 && c < shape::group; ++c) {
-        const Held value = from.at(Y(row) + X(column) + C(own + c)).load();
+        const Held value = element_of<shape::computed, Input>(p.x, p.image, n, Y(row), X(column), C(own + c));
         const auto tap = R(r) + S(s);
         const Held weight = shape::transposed ? w.at(K(own + c) + tap + C(k.value - own)).load() : w.at(k + tap + C(c)).load();
         sum = fmaf((float)value, (float)weight, sum);

@@ -3,7 +3,7 @@
 // channels each, 8 written channels, and so many pixels, turned over as they are read from shared memory. weight_operands.cuh stands
 // before this text.
 //
-// One warp brings rows into the ring, the others multiply. In the end the warps that share a strip lay their sums down side by side where
+// One warp brings rows into the ring, or some where rows are computed; the others multiply. In the end the warps that share a strip lay their sums down side by side where
 // the ring was, as many as find room there, the others upon them one turn after another.
 
 using Sum = tw::FragmentC<Both, K, 16, 8>;
@@ -66,13 +66,10 @@ struct Worker {
   // What the step read may be overwritten. The fence waits for matrices that are still on their way, which an arrival at a barrier
   // overtakes. A lane speaks for its warp, or, where threads write to the ring, each for itself.
   TW_DEVICE void hand_over() {
-    if constexpr (plan::bulk) {
-      tw::arch::fence_proxy_async();
-    } else {
-      __threadfence_block();
-    }
+    if constexpr (plan::bulk_input || plan::bulk_given) tw::arch::fence_proxy_async();
+    if constexpr (by_threads) __threadfence_block();
     __syncwarp();
-    if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
+    if (by_threads || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
     turn.next(plan::slots);
   }
 
@@ -113,7 +110,7 @@ struct Worker {
 
 // What a tap has met in a block, by the definition: sums that are not finite are computed anew, since tensor cores multiply the zeros of
 // padding and between narrow groups too, and a zero times an infinity is NaN.
-template <class At> TW_DEVICE float sum_of(const Params& p, const Part& part, At at) {
+template <class Params, class At> TW_DEVICE float sum_of(const Params& p, const Part& part, At at) {
   using Given = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, plan::rows>, tw::Run<X, plan::columns>>>;
   const K k = part.k + K(at.template get<K>());
   const C c(k.value / shape::group * shape::group + at.template get<C>());
@@ -129,8 +126,10 @@ template <class At> TW_DEVICE float sum_of(const Params& p, const Part& part, At
                           X(x.value * shape::stride_x + at.template get<S>() * shape::dilation_x - shape::padding_x) + c;
       const N n = images_of(part, item) + own;
       if (!there(n) || place.template get<Y>() >= part.rows || !Output::contains(y + x) || !Input::contains(source)) continue;
-      const Held read = Input{p.x + (long long)n.value * (Input::len / plan::images)}.at(source).load();
-      const Held given = Output{p.dy + (long long)n.value * (Output::len / plan::images)}.at(y + x + k).load();
+      const Y read_y(source.template get<Y>());
+      const X read_x(source.template get<X>());
+      const Held read = element_of<shape::computed_input, Input>(p.x, p.input, n, read_y, read_x, c);
+      const Held given = element_of<shape::computed_given, Output>(p.dy, p.gradient, n, y, x, k);
       sum = fmaf((float)read, (float)given, sum);
     }
   }
@@ -165,7 +164,7 @@ TW_DEVICE void store(const Params& p, Copies sums, const Part& part) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weight(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(32 * (warps + plan::bringing)) conv2d_grad_weight(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Zeros zeros = shared.take<Zeros>();
   tw::arch::Mbarrier* const barriers = tw::arch::kept(shared.take<Barriers>().data);
@@ -174,14 +173,14 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
   const Gates gates{barriers, barriers + plan::slots};
   if (threadIdx.x == 0) {
     for (int i = 0; i < plan::slots; ++i) {
-      tw::arch::mbarrier_init(gates.full + i, plan::bulk ? 1 : 32);
-      tw::arch::mbarrier_init(gates.empty + i, plan::bulk ? warps : 32 * warps);
+      tw::arch::mbarrier_init(gates.full + i, by_threads ? 32 : 1);
+      tw::arch::mbarrier_init(gates.empty + i, by_threads ? 32 * warps : warps);
     }
     tw::arch::fence_barrier_init();
   }
-  if (plan::bulk && threadIdx.x == 32 * warps) {
-    tw::arch::prefetch_map(p.in);
-    tw::arch::prefetch_map(p.given);
+  if (threadIdx.x == 32 * warps) {
+    if (plan::bulk_input) tw::arch::prefetch_map(p.in);
+    if (plan::bulk_given) tw::arch::prefetch_map(p.given);
   }
   if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
   __syncthreads();
@@ -189,8 +188,8 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
 
   const Part part = part_of(blockIdx.x);
   const int warp = threadIdx.x / 32;
-  if (warp == warps) {
-    bring(p, ring, part, gates);
+  if (warp >= warps) {
+    bring(p, ring, part, gates, warp - warps);
     return;
   }
   const auto own = Warps::coords_of(warp);
@@ -205,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + 1)) conv2d_grad_weigh
     for (int pair = 0; pair < pairs; ++pair) worker.sums[r][pair].fill(0.0f);
   }
   for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images();
-  // The warp that brings rows is gone by now.
+  // The warps that bring rows are gone by now.
   const int along = first.value / (depth * tiles);
   for (int turn = 0; turn < (warps_along + copies - 1) / copies; ++turn) {
     tw::arch::named_barrier_sync(1, 32 * warps);

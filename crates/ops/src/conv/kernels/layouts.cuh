@@ -8,7 +8,7 @@ constexpr bool odd = cells_of_row % 2 != 0;                    // one cell is le
 constexpr bool tall = odd && plan::step == 2 && up == 1 && down == 1;  // it is paired with that of the next row
 constexpr int tiles = plan::tiles, strips = plan::warp_strips;
 constexpr int warps_along = (pixels + 16 * tiles - 1) / (16 * tiles), warps = plan::strips / strips * warps_along;
-constexpr int warps_of_block = warps + 1 + plan::whole;   // and one that brings rows, one that sends them
+constexpr int warps_of_block = warps + plan::bringing + plan::whole;   // and those that bring rows, one that sends them
 
 // Rows in shared memory.
 using Ring = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, plan::slots, plan::step * row_elements, false>,
@@ -40,4 +40,5 @@ struct Params {
   const float* bias;
   Written* y;
   epilogue_Params epilogue;
+  image_Params image;
 };

@@ -122,18 +122,23 @@ struct Reader {
 };
 
 // Threads copy asynchronously from 4 bytes on.
-constexpr bool asynchronous = shape::vector * sizeof(Held) >= 4;
+constexpr bool asynchronous = !shape::computed && shape::vector * sizeof(Held) >= 4;
 
 // Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp.
+template <class Params>
 TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X x, C c, tw::arch::Mbarrier* full) {
   if constexpr (plan::bulk) {
     tw::arch::box_load(ring.at(slot + line).address(), p.in, full, c.value, x.value, y.value, n.value);
     return;
   }
+  const Row row{ring.at(slot + line).address()};
+  if constexpr (shape::computed) {
+    evaluate<Input, C, reach>(p.image, row, n, y, x, c);
+    return;
+  }
   constexpr int part = shape::vector;
   using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
   const Input from{p.x + (long long)n.value * Input::len / plan::images};
-  const Row row{ring.at(slot + line).address()};
   for (auto at : Parts::partition(tw::arch::lane(), 32)) {
     const auto source = at + x + c + y;
     const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;
@@ -146,12 +151,14 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   }
 }
 
-// The warp that brings rows: as far ahead as the ring has room, over the ends of images.
-TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) {
+// Of the warps that bring rows number `own`, which take steps in turn: as far ahead as the ring has room, over the ends of images.
+TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates, int own) {
   if (plan::bulk && tw::arch::lane() != 0) return;
   Turn turn = to_fill();
+  Shares mine{0};
   for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
-    for (int step = part.begin; step < part.end; ++step) {
+    for (int step = part.begin; step < part.end; ++step, turn.next(plan::slots)) {
+      if (!mine.next(own)) continue;
       tw::arch::Mbarrier* const full = gates.full + turn.place;
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
       if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
@@ -161,7 +168,6 @@ TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) 
       }
       if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
       if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);
-      turn.next(plan::slots);
     }
   }
 }

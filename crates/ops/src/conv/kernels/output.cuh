@@ -3,7 +3,7 @@
 // ---- output rows -----------------------------------------------------------------------------------------------------------------
 
 // Whether matrices go to shared memory by one instruction.
-constexpr bool by_matrices = sizeof(Written) == 2 && plan::bulk;
+constexpr bool by_matrices = sizeof(Written) == 2 && plan::engine;
 
 // What a lane stores of each row: from where, and to where in the block's first row, if there is such a place.
 struct Goal {

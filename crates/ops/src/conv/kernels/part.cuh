@@ -72,6 +72,15 @@ struct Turn {
 };
 TW_DEVICE Turn to_fill() { return {0, 1}; }
 TW_DEVICE Turn to_empty() { return {0, 0}; }
+// Steps that several warps take in turn, no more than the ring has places: whether the next one is that of warp number `own`.
+struct Shares {
+  int next_warp;
+  TW_DEVICE bool next(int own) {
+    const bool mine = plan::bringing == 1 || next_warp == own;
+    if (++next_warp == plan::bringing) next_warp = 0;
+    return mine;
+  }
+};
 struct Gates {
   tw::arch::Mbarrier *full, *empty;
 };

@@ -3,7 +3,7 @@
 // of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
 // the gradient of the input. output.cuh stands before this text.
 //
-// Warps have roles: one brings rows into the ring, one sends whole rows to memory where a configuration says so, the others multiply.
+// Warps have roles: one brings rows into the ring, or some where rows are computed, one sends whole rows to memory where a configuration says so, the others multiply.
 // They meet at barriers in shared memory only, each place of a ring for itself.
 
 // ---- products --------------------------------------------------------------------------------------------------------------------
@@ -107,11 +107,8 @@ struct Worker {
   // that are still on their way, too, which an arrival at a barrier overtakes. A lane speaks for its warp, or, where threads write to the
   // ring, each for itself: tools that look for races know that way alone.
   TW_DEVICE void hand_over(bool read) {
-    if constexpr (plan::bulk) {
-      tw::arch::fence_proxy_async();
-    } else {
-      __threadfence_block();
-    }
+    if constexpr (plan::bulk || plan::whole) tw::arch::fence_proxy_async();
+    if constexpr (!plan::bulk) __threadfence_block();
     __syncwarp();
     if (read) {
       if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
@@ -189,9 +186,9 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   tw::arch::take_turn();
 
   const Part part = part_of(blockIdx.x);
-  if (warp == warps) {
-    bring(p, ring, part, in);
-  } else if (plan::whole && warp > warps) {
+  if (warp >= warps && warp < warps + plan::bringing) {
+    bring(p, ring, part, in, warp - warps);
+  } else if (plan::whole && warp >= warps) {
     send(p, sent, part, out, not_finite);
   } else {
     const auto own = Warps::coords_of(warp);

@@ -10,6 +10,8 @@ struct Params {
   const Held* x;
   const Held* dy;
   float* sums;   // of every part, or the result where there is one part
+  of_x::image_Params input;
+  of_dy::image_Params gradient;
 };
 
 constexpr int halves = strip_depth / 8;   // strips that a strip of the result has met
@@ -41,8 +43,10 @@ TW_DEVICE bool brings_given(const Part& part, int step) { return step % down == 
 
 // ---- bringing rows ---------------------------------------------------------------------------------------------------------------
 
-// Threads copy asynchronously from 4 bytes on.
-constexpr bool asynchronous = shape::vector * sizeof(Held) >= 4;
+// Whether threads write to the ring, and not the copy engine alone.
+constexpr bool by_threads = !plan::bulk_input || !plan::bulk_given;
+// Threads copy asynchronously from 4 bytes on, unless they also write what they have evaluated: arrivals behind copies are no order of that.
+constexpr bool asynchronous = !shape::computed_input && !shape::computed_given && shape::vector * sizeof(Held) >= 4;
 
 // A row of so many columns of a block's images, by a warp: zeros where there is none. `first` is where it begins.
 template <class Channel, int columns, class To, class From, class First>
@@ -56,49 +60,63 @@ TW_DEVICE void copy_row(To to, From from, First first, N n, const Held* any) {
       constexpr int bytes = part * (int)sizeof(Held);
       tw::arch::copy_async<bytes>(to.at(at).address(), inside ? from.at(source).address() : any, inside ? bytes : 0);
     } else {
-      *to.at(at) = inside ? from.at(source).load() : Held(0.0f);
+      auto copied = tw::load<part>(inside ? from.at(source).address() : any);
+      TW_UNROLL
+      for (int e = 0; e < part; ++e) copied[e] = inside ? copied[e] : Held(0.0f);
+      tw::store(to.at(at).address(), copied);
     }
   }
 }
 
+template <class Params>
 TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
   const Y y(part.y.value + step * shape::pitch);
-  if constexpr (plan::bulk) {
-    tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
+  if constexpr (plan::bulk_input) {
+    if (tw::arch::lane() == 0) tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
+  } else if constexpr (shape::computed_input) {
+    evaluate<Input, C, reach>(p.input, Row{to}, n, y, part.x, C(part.k.value));
   } else {
     const Input from{p.x + (long long)n.value * (Input::len / plan::images)};
     copy_row<C, reach>(Row{to}, from, y + part.x + C(part.k.value), n, p.x);
   }
 }
 
+template <class Params>
 TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
   const Y y(part.phase + (part.first + step / down) * shape::phases);
-  if constexpr (plan::bulk) {
-    tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
+  if constexpr (plan::bulk_given) {
+    if (tw::arch::lane() == 0) tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
+  } else if constexpr (shape::computed_given) {
+    evaluate<Output, K, plan::columns>(p.gradient, GivenRow{to}, n, y, part.column, part.k);
   } else {
     const Output from{p.dy + (long long)n.value * (Output::len / plan::images)};
     copy_row<K, plan::columns>(GivenRow{to}, from, y + part.column + part.k, n, p.dy);
   }
 }
 
-// The warp that brings rows: as far ahead as the ring has room, over the ends of images.
-TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates) {
-  if (plan::bulk && tw::arch::lane() != 0) return;
+// Of the warps that bring rows number `own`, which take steps in turn: as far ahead as the ring has room, over the ends of images.
+TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates, int own) {
+  if (!by_threads && tw::arch::lane() != 0) return;
   Turn turn = to_fill();
+  Shares mine{0};
   for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
     const N n = images_of(part, item);
     for (int step = 0; step < part.end; ++step) {
       const bool input = brings_input(part, step), given = brings_given(part, step);
       if (!input && !given) continue;
-      tw::arch::Mbarrier* const full = gates.full + turn.place;
-      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
-      if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, (input ? row_bytes : 0u) + (given ? given_bytes : 0u));
-      Held* const to = ring.at(Slot(turn.place)).address();
-      if (input) bring_input(p, to, part, step, n, full);
-      if (given) bring_given(p, to + row_elements, part, step, n, full);
-      if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
-      if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);
+      const Turn now = turn;
       turn.next(plan::slots);
+      if (!mine.next(own)) continue;
+      tw::arch::Mbarrier* const full = gates.full + now.place;
+      tw::arch::mbarrier_wait(gates.empty + now.place, now.parity);
+      const unsigned bytes = (plan::bulk_input && input ? row_bytes : 0u) + (plan::bulk_given && given ? given_bytes : 0u);
+      if (!by_threads) tw::arch::mbarrier_arrive_expect_tx(full, bytes);
+      if (by_threads && tw::arch::lane() == 0 && bytes > 0) tw::arch::mbarrier_expect_tx(full, bytes);
+      Held* const to = ring.at(Slot(now.place)).address();
+      if (given) bring_given(p, to + row_elements, part, step, n, full);
+      if (input) bring_input(p, to, part, step, n, full);
+      if (by_threads && asynchronous) tw::arch::copy_async_arrive(full);
+      if (by_threads && !asynchronous) tw::arch::mbarrier_arrive(full);
     }
   }
 }
