@@ -5,6 +5,7 @@ use crate::convolutions::{Convolution, named};
 use crate::report::Report;
 use crate::session::Session;
 use crate::shapes::params;
+use crate::suites::conv2d_read;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated};
 use rayon::prelude::*;
 use std::fmt::Display;
@@ -17,15 +18,15 @@ use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
 use tilewright_ops::{Device, Fused, Tensor, fuse};
 
 /// What is written before each run, so that nothing is left in the level-2 cache: more than twice what it holds.
-const FLUSH_BYTES: usize = 128 << 20;
+pub(super) const FLUSH_BYTES: usize = 128 << 20;
 /// How far a result may be from the CPU's, which adds in another order, relative to 1 or to the value.
 const TOLERANCE: f32 = 1e-2;
 /// Channels of which a weights' gradient is compared with the CPU's: whole groups of any width.
 const CHECKED_CHANNELS: usize = 16;
 
-type Input<T> = Tensor<T, (N, H, W, C)>;
-type Output<T> = Tensor<T, (N, H, W, K)>;
-type Weights<T> = Tensor<T, (K, R, S, C)>;
+pub(super) type Input<T> = Tensor<T, (N, H, W, C)>;
+pub(super) type Output<T> = Tensor<T, (N, H, W, K)>;
+pub(super) type Weights<T> = Tensor<T, (K, R, S, C)>;
 type Gradient = Tensor<f32, (K, R, S, C)>;
 type Numbers = Tensor<f32, (K,)>;
 type Copy = Fused<(In<f16, (N, H, W, C)>,), Out<f16, (N, H, W, C)>>;
@@ -52,7 +53,10 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
             report.add("conv2d", case, "forward_left_device_us", operands.left_us(session)?, "us");
             Ok(())
         }
-        Precision::F16 => passes(session, &mut Operands::new(session, of, f16::from_f32)?, report),
+        Precision::F16 => {
+            passes(session, &mut Operands::new(session, of.clone(), f16::from_f32)?, report)?;
+            if case == conv2d_read::CASE { conv2d_read::run(session, of, report) } else { Ok(()) }
+        }
         Precision::Bf16 => passes(session, &mut Operands::new(session, of, bf16::from_f32)?, report),
         Precision::F32 => passes(session, &mut Operands::new(session, of, |value| value)?, report),
     }
@@ -74,7 +78,7 @@ fn passes<T: Number>(session: &Session, operands: &mut Operands<T>, report: &mut
 }
 
 /// What operands are of.
-trait Number: Convolved + Display + Into<f32> {}
+pub(super) trait Number: Convolved + Display + Into<f32> {}
 impl<T: Convolved + Display + Into<f32>> Number for T {}
 
 /// Operands of a case on the GPU and a result of each pass.
@@ -173,15 +177,15 @@ impl Operands<f16> {
             Ok(copy.call_into(&mut x.borrow_mut(), &*dx)?)
         };
         let mut forward = || match of.bias {
-            true => Ok(conv2d_into(y, &x.borrow(), w, &params.bias(bias))?),
-            false => Ok(conv2d_into(y, &x.borrow(), w, params)?),
+            true => Ok(conv2d_into(y, &**x.borrow(), w, &params.bias(bias))?),
+            false => Ok(conv2d_into(y, &**x.borrow(), w, params)?),
         };
         session.clock.single_us(&mut written_before, &mut forward)
     }
 }
 
 /// Refuses results that are too far from what they should be, and says where the first of them is.
-fn are_close<T: Number>(got: &[T], expected: &[T]) -> Result<()> {
+pub(super) fn are_close<T: Number>(got: &[T], expected: &[T]) -> Result<()> {
     if got.len() != expected.len() {
         return Err(format!("{} results, expected {}", got.len(), expected.len()).into());
     }

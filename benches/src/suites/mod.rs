@@ -5,6 +5,7 @@ pub mod bundle;
 pub mod chain;
 pub mod config;
 pub mod conv2d;
+mod conv2d_read;
 pub mod copy;
 pub mod cpu;
 pub mod cpu_crops;
