@@ -215,6 +215,53 @@ pub enum Error {
         /// Each place, with what was wrong there.
         tried: Vec<String>,
     },
+    /// A library for linear algebra was found nowhere.
+    #[error(
+        "no {library} on this machine; install the CUDA toolkit or `pip install {package}`, or set TILEWRIGHT_CUDA. Tried: {}",
+        list(tried)
+    )]
+    NoLibrary {
+        /// `cuBLAS` or `cuSOLVER`.
+        library: &'static str,
+        /// The package of PyPI that has it.
+        package: &'static str,
+        /// Each place, with what was wrong there.
+        tried: Vec<String>,
+    },
+    /// A call of cuBLAS or cuSOLVER failed.
+    #[error("{library}: {call} failed with {name} ({code}){}", library_hint(name))]
+    Library {
+        /// `cuBLAS` or `cuSOLVER`.
+        library: &'static str,
+        /// The function called.
+        call: &'static str,
+        /// The library's result code, or its `info` where that names an argument.
+        code: i64,
+        /// The code's name.
+        name: &'static str,
+    },
+    /// The library that was found is older than a function that is needed.
+    #[error("{library} lacks `{symbol}`; it is there since CUDA {since}")]
+    OldLibrary {
+        /// `cuBLAS` or `cuSOLVER`.
+        library: &'static str,
+        /// The function.
+        symbol: &'static str,
+        /// The version of CUDA that first has it.
+        since: &'static str,
+    },
+    /// A matrix on the device that is not what a call needs.
+    #[error("{call}: {what} is {got}, expected {expected}")]
+    Matrix {
+        /// The call.
+        call: &'static str,
+        /// Which extent of which matrix.
+        what: &'static str,
+        /// The extent that would be right, or the least that would be.
+        expected: usize,
+        /// The extent given.
+        got: usize,
+    },
     /// A call of NVRTC failed, other than a compilation with errors.
     #[error("{call} failed with NVRTC result {code}{}", nvrtc_hint(*code))]
     Nvrtc {
@@ -369,6 +416,15 @@ fn driver_hint(code: u32) -> &'static str {
             "; a kernel launched earlier is at fault and this process has lost the device: run it under compute-sanitizer"
         }
         3 | 4 | 999 | 802 | 803 => "; check `nvidia-smi`, the driver may need a restart",
+        _ => "",
+    }
+}
+
+fn library_hint(name: &str) -> &'static str {
+    match name {
+        "ALLOC_FAILED" => ", out of device memory: free buffers or use smaller matrices",
+        "NOT_INITIALIZED" => ", check `nvidia-smi`; the library may be newer than the driver",
+        "ARCH_MISMATCH" => ", the device lacks what the operation needs",
         _ => "",
     }
 }

@@ -2,6 +2,7 @@
 
 mod arch;
 pub mod argument;
+pub mod blas;
 mod buffer;
 mod cache;
 mod compile;
@@ -14,10 +15,12 @@ mod graph;
 mod include;
 pub mod kernels;
 mod libcuda;
+mod libraries;
 mod log;
 mod module;
 mod pinned;
 mod raw;
+pub mod solver;
 mod source;
 mod stream;
 mod temporary;

@@ -44,6 +44,7 @@ macro_rules! cu {
 }
 
 // Below the macros, which the modules use.
+mod blas;
 mod compiler;
 mod context;
 mod declared;
@@ -51,15 +52,18 @@ mod kernel;
 mod map;
 mod memory;
 mod pool;
+mod solver;
 mod stream;
 mod tensor_map;
 
+pub(crate) use blas::{Blas, BlasLibrary, Gemm};
 pub(crate) use compiler::{Compiler, preload};
 pub(crate) use context::Context;
 pub(crate) use declared::launch_declared;
 pub(crate) use kernel::{Function, MOST_PARAMETER_BYTES, Module};
 pub(crate) use map::Map;
 pub(crate) use memory::{Memory, Pinned};
+pub(crate) use solver::{Solver, SolverLibrary};
 pub(crate) use stream::{Event, Graph, Stream};
 pub(crate) use tensor_map::{EncodeTiled, encode_tiled};
 

@@ -1,7 +1,7 @@
 //! NVRTC, the run-time compiler: found on the machine, or fetched.
 
 mod install;
-mod places;
+pub(crate) mod places;
 mod wheel;
 
 use std::{
@@ -99,7 +99,7 @@ fn newest_served() -> i32 {
 fn search() -> Result<Nvrtc, Error> {
     let newest = newest_served();
     let mut tried = Vec::new();
-    for place in places::all() {
+    for place in places::all(&places::NVRTC) {
         let found = match &place {
             places::Place::Folder { source, path } => {
                 in_folder(path, newest).map_err(|e| format!("{source} {}: {e}", path.display()))

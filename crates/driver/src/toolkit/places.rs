@@ -6,8 +6,8 @@ use std::{
 
 use crate::folder::{Folder, cache_home};
 
-/// Somewhere that NVRTC could be.
-pub(super) enum Place {
+/// Somewhere that a library could be.
+pub(crate) enum Place {
     Folder { source: &'static str, path: PathBuf },
     File { source: &'static str, path: PathBuf },
     Absent { source: &'static str, reason: String },
@@ -15,20 +15,37 @@ pub(super) enum Place {
 
 const LIBRARY_FOLDERS: [&str; 4] = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"];
 
-/// Where wheels put the library below site-packages: CUDA 13, CUDA 12.
-const WHEEL_FOLDERS: [&str; 2] = ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"];
+/// A library of CUDA's, as machines and wheels name it.
+pub(crate) struct Wanted {
+    /// `nvrtc` in `libnvrtc.so.13`.
+    pub(crate) stem: &'static str,
+    /// Its names for the system's loader, newest first.
+    pub(crate) names: &'static [&'static str],
+    /// The package of PyPI that has it.
+    pub(crate) package: &'static str,
+    /// Where wheels put it below site-packages: CUDA 13, CUDA 12.
+    pub(crate) wheel_folders: [&'static str; 2],
+}
+
+/// The run-time compiler.
+pub(super) const NVRTC: Wanted = Wanted {
+    stem: "nvrtc",
+    names: &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"],
+    package: "nvidia-cuda-nvrtc",
+    wheel_folders: ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"],
+};
 
 /// All places in the order of search. Later ones are looked up only when asked for.
-pub(super) fn all() -> impl Iterator<Item = Place> {
-    let named = || toolkit("TILEWRIGHT_CUDA");
+pub(crate) fn all(wanted: &'static Wanted) -> impl Iterator<Item = Place> {
+    let named = move || toolkit("TILEWRIGHT_CUDA", wanted);
     let installed = || installed();
-    let system_toolkit = || toolkit("CUDA_HOME").into_iter().chain(toolkit("CUDA_PATH")).collect();
-    let python = || wheels("Python", site_packages());
-    let loader = || {
-        let names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
-        names.map(|name| Place::File { source: "the system's loader", path: name.into() }).into()
+    let system_toolkit = move || toolkit("CUDA_HOME", wanted).into_iter().chain(toolkit("CUDA_PATH", wanted)).collect();
+    let python = move || wheels("Python", site_packages(), wanted);
+    let loader = move || {
+        let place = |name: &&str| Place::File { source: "the system's loader", path: name.into() };
+        wanted.names.iter().map(place).collect()
     };
-    let asked = || wheels("python3 -m site", ask_python());
+    let asked = move || wheels("python3 -m site", ask_python(), wanted);
     let steps: [Box<dyn Fn() -> Vec<Place>>; 6] = [
         Box::new(named),
         Box::new(installed),
@@ -45,15 +62,25 @@ fn install_folder() -> Option<PathBuf> {
     Some(cache_home()?.join(super::install::FOLDER))
 }
 
-fn toolkit(variable: &'static str) -> Vec<Place> {
+fn toolkit(variable: &'static str, wanted: &Wanted) -> Vec<Place> {
     let Some(root) = env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from) else {
         return vec![Place::Absent { source: variable, reason: "not set".into() }];
     };
     if root.is_file() {
-        return vec![Place::File { source: variable, path: root }];
+        return vec![named_file(variable, root, wanted)];
     }
     let below = LIBRARY_FOLDERS.map(|folder| root.join(folder)).into_iter().filter(|path| path.is_dir());
     below.chain([root.clone()]).map(|path| Place::Folder { source: variable, path }).collect()
+}
+
+/// A variable that names a file names one library, and the folder where the others are.
+fn named_file(variable: &'static str, file: PathBuf, wanted: &Wanted) -> Place {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if name.starts_with(&format!("lib{}.so", wanted.stem)) || wanted.stem == NVRTC.stem {
+        return Place::File { source: variable, path: file };
+    }
+    let folder = file.parent().map(Path::to_path_buf);
+    folder.map_or(Place::File { source: variable, path: file }, |path| Place::Folder { source: variable, path })
 }
 
 fn installed() -> Vec<Place> {
@@ -80,11 +107,11 @@ fn version_key(path: &Path) -> Vec<u32> {
     name.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
-fn wheels(source: &'static str, site_packages: Vec<PathBuf>) -> Vec<Place> {
-    let folders = site_packages.iter().flat_map(|site| WHEEL_FOLDERS.map(|folder| site.join(folder)));
+fn wheels(source: &'static str, site_packages: Vec<PathBuf>, wanted: &Wanted) -> Vec<Place> {
+    let folders = site_packages.iter().flat_map(|site| wanted.wheel_folders.map(|folder| site.join(folder)));
     let found: Vec<_> = folders.filter(|path| path.is_dir()).map(|path| Place::Folder { source, path }).collect();
     if found.is_empty() {
-        let reason = format!("no nvidia-cuda-nvrtc in {} site-packages folders", site_packages.len());
+        let reason = format!("no {} in {} site-packages folders", wanted.package, site_packages.len());
         return vec![Place::Absent { source, reason }];
     }
     found

@@ -1,0 +1,304 @@
+//! Factorisations, and solutions with factors. Extents are checked here, because on them depends which memory is read and written.
+
+use std::ffi::{c_int, c_void};
+
+use cudarc::cusolver::sys::*;
+
+use super::{Solver, check, data_type, operation, size};
+use crate::blas::{Kind, Layout, Matrix, MatrixMut, Operation, Scalar, expect};
+use crate::{DeviceBuffer, Error};
+
+/// The routine of each scalar type, with the same arguments: pointers are cast to what it declares.
+macro_rules! by_kind {
+    ($solver:expr, $kind:expr, [$s:ident, $d:ident, $c:ident, $z:ident], ($($argument:expr),* $(,)?)) => {{
+        let (table, handle) = (&$solver.library.table, $solver.handle.0);
+        match $kind {
+            Kind::F32 => (table.$s)(handle, $($argument),*),
+            Kind::F64 => (table.$d)(handle, $($argument),*),
+            Kind::C64 => (table.$c)(handle, $($argument),*),
+            Kind::C128 => (table.$z)(handle, $($argument),*),
+            Kind::F16 | Kind::Bf16 | Kind::I8 | Kind::I32 => NOT_SUPPORTED,
+        }
+    }};
+}
+
+const NOT_SUPPORTED: u32 = 9;
+const LOWER: cublasFillMode_t = cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
+
+/// An extent for routines of 32 bits.
+fn small(call: &'static str, what: &'static str, extent: usize) -> Result<c_int, Error> {
+    let limit = c_int::MAX as usize;
+    c_int::try_from(extent).map_err(|_| Error::Matrix { call, what, expected: limit, got: extent })
+}
+
+fn smallest(layout: Layout) -> usize {
+    layout.rows.min(layout.columns)
+}
+
+impl Solver {
+    /// LU in place; the pivots' rows, counted from 1, into `pivots`. The number is 0, or that of the first pivot that is 0.
+    pub(crate) fn getrf<T: Scalar>(
+        &self,
+        a: &mut MatrixMut<'_, T>,
+        pivots: &mut DeviceBuffer<i64>,
+    ) -> Result<usize, Error> {
+        let (layout, kind, address) = (a.layout(), data_type(T::KIND), a.address() as *mut c_void);
+        expect("getrf", "the length of the pivots", smallest(layout), pivots.len())?;
+        let (m, n, lda) = (size(layout.rows), size(layout.columns), size(layout.leading));
+        let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
+        let (mut device, mut host) = (0, 0);
+        self.context.bind()?;
+        // SAFETY: handles are alive, out pointers valid.
+        let code = unsafe {
+            (table.cusolverDnXgetrf_bufferSize)(
+                handle,
+                parameters,
+                m,
+                n,
+                kind,
+                address,
+                lda,
+                kind,
+                &mut device,
+                &mut host,
+            )
+        };
+        check("cusolverDnXgetrf_bufferSize", code)?;
+        let mut room = self.workspace(device, host)?;
+        let (work, on_host, info) = (room.device(), room.host(), room.info());
+        let rows = pivots.device_ptr() as *mut i64;
+        // SAFETY: the matrix lies in its buffer, the pivots and the workspace have the sizes that the routine wants, and all are borrowed until
+        // it has ended (`finish` waits).
+        let code = unsafe {
+            (table.cusolverDnXgetrf)(
+                handle, parameters, m, n, kind, address, lda, rows, kind, work, device, on_host, host, info,
+            )
+        };
+        self.finish("cusolverDnXgetrf", code, room)
+    }
+
+    /// x with `op(a) x = b`, in place of `b`, by what `getrf` left.
+    pub(crate) fn getrs<T: Scalar>(
+        &self,
+        (op, a): (Operation, &Matrix<'_, T>),
+        pivots: &DeviceBuffer<i64>,
+        b: &mut MatrixMut<'_, T>,
+    ) -> Result<usize, Error> {
+        let (matrix, right, kind) = (a.layout(), b.layout(), data_type(T::KIND));
+        expect("getrs", "columns of a", matrix.rows, matrix.columns)?;
+        expect("getrs", "the length of the pivots", matrix.rows, pivots.len())?;
+        expect("getrs", "rows of b", matrix.rows, right.rows)?;
+        self.context.bind()?;
+        let room = self.workspace(0, 0)?;
+        // SAFETY: as in `getrf`.
+        let code = unsafe {
+            (self.library.table.cusolverDnXgetrs)(
+                self.handle.0,
+                self.parameters.0,
+                operation(op),
+                size(matrix.rows),
+                size(right.columns),
+                kind,
+                a.address() as *const c_void,
+                size(matrix.leading),
+                pivots.device_ptr() as *const i64,
+                kind,
+                b.address() as *mut c_void,
+                size(right.leading),
+                room.info(),
+            )
+        };
+        self.finish("cusolverDnXgetrs", code, room)
+    }
+
+    /// Cholesky of the lower triangle in place. The number is 0, or the order of the first leading minor that is not positive.
+    pub(crate) fn potrf<T: Scalar>(&self, a: &mut MatrixMut<'_, T>) -> Result<usize, Error> {
+        let (layout, kind, address) = (a.layout(), data_type(T::KIND), a.address() as *mut c_void);
+        expect("potrf", "columns of a", layout.rows, layout.columns)?;
+        let (n, lda) = (size(layout.rows), size(layout.leading));
+        let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
+        let (mut device, mut host) = (0, 0);
+        self.context.bind()?;
+        // SAFETY: handles are alive, out pointers valid.
+        let code = unsafe {
+            (table.cusolverDnXpotrf_bufferSize)(
+                handle,
+                parameters,
+                LOWER,
+                n,
+                kind,
+                address,
+                lda,
+                kind,
+                &mut device,
+                &mut host,
+            )
+        };
+        check("cusolverDnXpotrf_bufferSize", code)?;
+        let mut room = self.workspace(device, host)?;
+        let (work, on_host, info) = (room.device(), room.host(), room.info());
+        // SAFETY: as in `getrf`.
+        let code = unsafe {
+            (table.cusolverDnXpotrf)(
+                handle, parameters, LOWER, n, kind, address, lda, kind, work, device, on_host, host, info,
+            )
+        };
+        self.finish("cusolverDnXpotrf", code, room)
+    }
+
+    /// x with `a x = b`, in place of `b`, by what `potrf` left.
+    pub(crate) fn potrs<T: Scalar>(&self, a: &Matrix<'_, T>, b: &mut MatrixMut<'_, T>) -> Result<usize, Error> {
+        let (matrix, right, kind) = (a.layout(), b.layout(), data_type(T::KIND));
+        expect("potrs", "columns of a", matrix.rows, matrix.columns)?;
+        expect("potrs", "rows of b", matrix.rows, right.rows)?;
+        self.context.bind()?;
+        let room = self.workspace(0, 0)?;
+        // SAFETY: as in `getrf`.
+        let code = unsafe {
+            (self.library.table.cusolverDnXpotrs)(
+                self.handle.0,
+                self.parameters.0,
+                LOWER,
+                size(matrix.rows),
+                size(right.columns),
+                kind,
+                a.address() as *const c_void,
+                size(matrix.leading),
+                kind,
+                b.address() as *mut c_void,
+                size(right.leading),
+                room.info(),
+            )
+        };
+        self.finish("cusolverDnXpotrs", code, room)
+    }
+
+    /// QR in place; the reflections' factors into `tau`.
+    pub(crate) fn geqrf<T: Scalar>(&self, a: &mut MatrixMut<'_, T>, tau: &mut DeviceBuffer<T>) -> Result<usize, Error> {
+        let (layout, kind, address) = (a.layout(), data_type(T::KIND), a.address() as *mut c_void);
+        expect("geqrf", "the length of tau", smallest(layout), tau.len())?;
+        let (m, n, lda) = (size(layout.rows), size(layout.columns), size(layout.leading));
+        let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
+        let (mut device, mut host, tau) = (0, 0, tau.device_ptr() as *mut c_void);
+        self.context.bind()?;
+        // SAFETY: handles are alive, out pointers valid.
+        let code = unsafe {
+            (table.cusolverDnXgeqrf_bufferSize)(
+                handle,
+                parameters,
+                m,
+                n,
+                kind,
+                address,
+                lda,
+                kind,
+                tau,
+                kind,
+                &mut device,
+                &mut host,
+            )
+        };
+        check("cusolverDnXgeqrf_bufferSize", code)?;
+        let mut room = self.workspace(device, host)?;
+        let (work, on_host, info) = (room.device(), room.host(), room.info());
+        // SAFETY: as in `getrf`.
+        let code = unsafe {
+            (table.cusolverDnXgeqrf)(
+                handle, parameters, m, n, kind, address, lda, kind, tau, kind, work, device, on_host, host, info,
+            )
+        };
+        self.finish("cusolverDnXgeqrf", code, room)
+    }
+
+    /// The first columns of Q in place of what `geqrf` left, as many as `a` has; at most as many as rows, at least as many as `tau`.
+    pub(crate) fn orgqr<T: Scalar>(&self, a: &mut MatrixMut<'_, T>, tau: &DeviceBuffer<T>) -> Result<usize, Error> {
+        let (call, layout) = ("orgqr", a.layout());
+        if layout.columns > layout.rows || tau.len() > layout.columns {
+            let expected = layout.rows.min(layout.columns);
+            return Err(Error::Matrix { call, what: "columns of a", expected, got: layout.columns.max(tau.len()) });
+        }
+        let m = small(call, "rows of a", layout.rows)?;
+        let n = small(call, "columns of a", layout.columns)?;
+        let lda = small(call, "the leading dimension of a", layout.leading)?;
+        let k = small(call, "the length of tau", tau.len())?;
+        let (matrix, tau, mut wanted) = (a.address() as *mut T, tau.device_ptr() as *const T, 0);
+        self.context.bind()?;
+        // SAFETY: handles are alive, the out pointer valid.
+        let code = unsafe {
+            by_kind!(
+                self,
+                T::KIND,
+                [
+                    cusolverDnSorgqr_bufferSize,
+                    cusolverDnDorgqr_bufferSize,
+                    cusolverDnCungqr_bufferSize,
+                    cusolverDnZungqr_bufferSize
+                ],
+                (m, n, k, matrix.cast_const().cast(), lda, tau.cast(), &mut wanted)
+            )
+        };
+        check("cusolverDn<t>orgqr_bufferSize", code)?;
+        let room = self.workspace(usize::try_from(wanted).unwrap_or(0).saturating_mul(size_of::<T>()), 0)?;
+        // SAFETY: as in `getrf`.
+        let code = unsafe {
+            by_kind!(
+                self,
+                T::KIND,
+                [cusolverDnSorgqr, cusolverDnDorgqr, cusolverDnCungqr, cusolverDnZungqr],
+                (m, n, k, matrix.cast(), lda, tau.cast(), room.device().cast(), wanted, room.info())
+            )
+        };
+        self.finish("cusolverDn<t>orgqr", code, room)
+    }
+
+    /// The adjoint of Q times `c`, in place of `c`, by what `geqrf` left.
+    pub(crate) fn ormqr_adjoint<T: Scalar>(
+        &self,
+        a: &Matrix<'_, T>,
+        tau: &DeviceBuffer<T>,
+        c: &mut MatrixMut<'_, T>,
+    ) -> Result<usize, Error> {
+        let (call, from, to) = ("ormqr", a.layout(), c.layout());
+        expect(call, "rows of c", from.rows, to.rows)?;
+        expect(call, "the length of tau", smallest(from), tau.len())?;
+        let (m, n) = (small(call, "rows of c", to.rows)?, small(call, "columns of c", to.columns)?);
+        let k = small(call, "the length of tau", tau.len())?;
+        let lda = small(call, "the leading dimension of a", from.leading)?;
+        let ldc = small(call, "the leading dimension of c", to.leading)?;
+        let side = cublasSideMode_t::CUBLAS_SIDE_LEFT;
+        let adjoint = match T::KIND {
+            Kind::C64 | Kind::C128 => cublasOperation_t::CUBLAS_OP_C,
+            _ => cublasOperation_t::CUBLAS_OP_T,
+        };
+        let (matrix, tau, target) = (a.address() as *const T, tau.device_ptr() as *const T, c.address() as *mut T);
+        let mut wanted = 0;
+        self.context.bind()?;
+        // SAFETY: handles are alive, the out pointer valid.
+        let code = unsafe {
+            by_kind!(
+                self,
+                T::KIND,
+                [
+                    cusolverDnSormqr_bufferSize,
+                    cusolverDnDormqr_bufferSize,
+                    cusolverDnCunmqr_bufferSize,
+                    cusolverDnZunmqr_bufferSize
+                ],
+                (side, adjoint, m, n, k, matrix.cast(), lda, tau.cast(), target.cast_const().cast(), ldc, &mut wanted)
+            )
+        };
+        check("cusolverDn<t>ormqr_bufferSize", code)?;
+        let room = self.workspace(usize::try_from(wanted).unwrap_or(0).saturating_mul(size_of::<T>()), 0)?;
+        let (work, info) = (room.device(), room.info());
+        // SAFETY: as in `getrf`.
+        let code = unsafe {
+            by_kind!(
+                self,
+                T::KIND,
+                [cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr],
+                (side, adjoint, m, n, k, matrix.cast(), lda, tau.cast(), target.cast(), ldc, work.cast(), wanted, info)
+            )
+        };
+        self.finish("cusolverDn<t>ormqr", code, room)
+    }
+}
