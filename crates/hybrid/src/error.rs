@@ -84,6 +84,16 @@ pub enum Error {
         /// Rows of the matrix.
         size: usize,
     },
+    /// A matrix with an element that is NaN or infinite, where an iteration would not end.
+    #[error("{operation}: the element at row {row}, column {column} is not finite")]
+    NotFinite {
+        /// The operation.
+        operation: &'static str,
+        /// Row of the first such element.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
     /// An iteration that did not end.
     #[error("{operation} did not converge in {iterations} iterations")]
     NotConverged {
@@ -261,6 +271,7 @@ impl Error {
             Self::Singular { .. }
             | Self::NotPositiveDefinite { .. }
             | Self::NotConverged { .. }
+            | Self::NotFinite { .. }
             | Self::Overflow { .. } => Class::Numeric,
             Self::Budget { .. } | Self::FallbackWouldExceedBudget { .. } => Class::Resource,
             Self::Corrupt { .. } | Self::StorageFull { .. } | Self::Io { .. } => Class::Io,
@@ -277,6 +288,7 @@ fn class_of_driver(error: &tilewright_driver::Error) -> Class {
     const OUT_OF_MEMORY: u32 = 2;
     match error {
         Driver::OutOfMemory { .. } | Driver::OutOfPinnedMemory { .. } => Class::Resource,
+        Driver::Library { name: "ALLOC_FAILED", .. } => Class::Resource,
         Driver::Driver { code: OUT_OF_MEMORY, .. } => Class::Resource,
         Driver::Driver { code: INVALID_VALUE, .. } => Class::User,
         Driver::Launch { cause, .. } => class_of_driver(cause),
@@ -293,6 +305,9 @@ fn class_of_driver(error: &tilewright_driver::Error) -> Class {
         | Driver::TensorMap(_)
         | Driver::TensorMapReach { .. }
         | Driver::Compile { .. }
+        | Driver::Matrix { .. }
+        | Driver::NoLibrary { .. }
+        | Driver::OldLibrary { .. }
         | Driver::NulByte { .. } => Class::User,
         _ => Class::Device,
     }

@@ -5,8 +5,13 @@ pub mod budget;
 pub mod dispatch;
 mod error;
 pub mod faults;
+pub mod linear;
+mod matrix;
 mod raw;
 pub mod store;
 pub mod stream;
 
 pub use error::{Class, Error};
+pub use matrix::{Bytes, ColumnStride, Columns, Element, Leading, Length, MatMut, MatRef, RowStride, Rows, Shape};
+/// Complex numbers of two f32 (c64) and of two f64 (c128).
+pub use num_complex::{Complex32, Complex64};

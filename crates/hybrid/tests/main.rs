@@ -6,10 +6,33 @@ mod child;
 mod dispatch;
 mod errors;
 mod faults;
+mod linear;
 mod matmul_plan;
 mod store;
+#[path = "../../driver/tests/stub.rs"]
+mod stub;
 
 use std::{fs::OpenOptions, io::Write};
+
+use tilewright_driver::Device;
+use tilewright_hybrid::linear::Gpu;
+
+/// A GPU with cuBLAS and cuSOLVER. Without one the test that asks is told as skipped.
+fn gpu(test: &str) -> Option<Gpu> {
+    let Ok(stream) = Device::new(0).and_then(|device| device.stream()) else {
+        skip(test, "no GPU");
+        return None;
+    };
+    let gpu = Gpu::new(&stream);
+    for (library, there) in [("no cuBLAS", gpu.blas().map(drop)), ("no cuSOLVER", gpu.solver().map(drop))] {
+        if let Err(error) = there {
+            eprintln!("{error}");
+            skip(test, library);
+            return None;
+        }
+    }
+    Some(gpu)
+}
 
 /// Says that a test did not run, on the error stream and in the file named by `TILEWRIGHT_SKIPS`.
 fn skip(name: &str, reason: &str) {

@@ -1,0 +1,80 @@
+use ndarray::Array2;
+
+use crate::linear::{LogDeterminant, Place, Scalar, gpu, lu::log_of_product};
+use crate::matrix::Dense;
+use crate::{Error, MatRef};
+
+/// `a = L conjugate(transpose(L))` of a Hermitian positive definite matrix (a symmetric one, if it is real).
+///
+/// What is above the diagonal of `a` is not read, and neither are imaginary parts on the diagonal.
+#[derive(Debug)]
+pub struct Cholesky<T: Scalar> {
+    pub(super) size: usize,
+    pub(super) parts: Parts<T>,
+    diagonal: Vec<T>,
+}
+
+#[derive(Debug)]
+pub(super) enum Parts<T: Scalar> {
+    Cpu(Dense<T>),
+    Gpu(gpu::CholeskyFactors<T>),
+}
+
+impl<T: Scalar> Cholesky<T> {
+    /// Factors a matrix; a GPU keeps the factor.
+    ///
+    /// [`Error::NotPositiveDefinite`] names the first leading minor that is not positive; one that is NaN is none.
+    pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
+        let size = a.shape().square("Cholesky's factorisation")?;
+        let refused = |order| Error::NotPositiveDefinite { order, size };
+        let (parts, diagonal): (_, Vec<T>) = match place {
+            _ if size == 0 => (Parts::Cpu(Dense::zeros(a.shape())?), Vec::new()),
+            Place::Cpu => {
+                let mut factor = with_real_diagonal(a)?;
+                T::cholesky(&mut factor)?.map_err(refused)?;
+                make_diagonal_real(&mut factor);
+                let diagonal = (0..size).map(|i| factor.at(i, i)).collect();
+                (Parts::Cpu(factor), diagonal)
+            }
+            Place::Gpu(gpu) => {
+                let factor = gpu::CholeskyFactors::factor(gpu, &with_real_diagonal(a)?)?.map_err(refused)?;
+                let diagonal = factor.diagonal()?;
+                (Parts::Gpu(factor), diagonal)
+            }
+        };
+        let positive = |value: &T| value.modulus() > 0.0;
+        diagonal.iter().position(|value| !positive(value)).map_or(Ok(()), |at| Err(refused(at + 1)))?;
+        Ok(Self { size, parts, diagonal })
+    }
+
+    /// Rows of the matrix.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// L, with zeros above its diagonal.
+    pub fn l(&self) -> Result<Array2<T>, Error> {
+        let factor = match &self.parts {
+            Parts::Cpu(factor) => factor.clone(),
+            Parts::Gpu(factor) => factor.download()?,
+        };
+        Ok(factor.map(|i, j, value| if i < j { T::ZERO } else { value }).into_array())
+    }
+
+    /// The determinant of the matrix, as sign and logarithm; the sign is 1.
+    pub fn log_determinant(&self) -> LogDeterminant<T> {
+        let half = log_of_product(&self.diagonal);
+        LogDeterminant { sign: T::ONE, log_abs: 2.0 * half.log_abs }
+    }
+}
+
+fn with_real_diagonal<T: Scalar>(a: MatRef<'_, T>) -> Result<Dense<T>, Error> {
+    let mut dense = a.to_dense()?;
+    make_diagonal_real(&mut dense);
+    Ok(dense)
+}
+
+fn make_diagonal_real<T: Scalar>(matrix: &mut Dense<T>) {
+    let step = matrix.rows() + 1;
+    matrix.values_mut().iter_mut().step_by(step).for_each(|value| *value = T::from_f64(value.wide().re));
+}

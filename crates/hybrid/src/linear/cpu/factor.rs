@@ -1,0 +1,127 @@
+//! Products, factorisations and what is done with factors.
+
+use faer::dyn_stack::{MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor as llt;
+use faer::linalg::householder;
+use faer::linalg::lu::partial_pivoting::factor as lu;
+use faer::linalg::matmul::matmul_with_conj;
+use faer::linalg::qr::no_pivoting::factor as qr;
+use faer::linalg::triangular_solve as solve;
+use faer::traits::ComplexField;
+use faer::{Accum, Conj, MatMut, MatRef};
+
+use super::{Triangle, parallelism, workspace};
+use crate::{
+    Error,
+    matrix::{Dense, Element},
+    raw::{Elements, ElementsMut},
+};
+
+fn conj(conjugated: bool) -> Conj {
+    if conjugated { Conj::Yes } else { Conj::No }
+}
+
+fn faer<T: Element>(matrix: &Dense<T>) -> MatRef<'_, T> {
+    matrix.view().elements().faer()
+}
+
+fn faer_mut<T: Element>(matrix: &mut Dense<T>) -> MatMut<'_, T> {
+    let (rows, columns) = (matrix.rows(), matrix.columns());
+    MatMut::from_column_major_slice_mut(matrix.values_mut(), rows, columns)
+}
+
+pub(super) fn multiply<T: Element + ComplexField>(
+    c: &mut ElementsMut<'_, T>,
+    added: bool,
+    alpha: T,
+    a: (Elements<'_, T>, bool),
+    b: (Elements<'_, T>, bool),
+) {
+    let accum = if added { Accum::Add } else { Accum::Replace };
+    matmul_with_conj(c.faer(), accum, a.0.faer(), conj(a.1), b.0.faer(), conj(b.1), alpha, parallelism());
+}
+
+pub(super) fn lu_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Vec<usize>, Error> {
+    let (shape, rows, par) = (matrix.shape(), matrix.rows(), parallelism());
+    let (mut forward, mut backward) = (vec![0; rows], vec![0; rows]);
+    let wanted = lu::lu_in_place_scratch::<usize, T>(rows, matrix.columns(), par, Default::default());
+    let mut memory = workspace::<T>(shape, wanted)?;
+    let stack = MemStack::new(&mut memory);
+    lu::lu_in_place(faer_mut(matrix), &mut forward, &mut backward, par, stack, Default::default());
+    Ok(forward)
+}
+
+pub(super) fn cholesky_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Result<(), usize>, Error> {
+    let par = parallelism();
+    let wanted = llt::cholesky_in_place_scratch::<T>(matrix.rows(), par, Default::default());
+    let mut memory = workspace::<T>(matrix.shape(), wanted)?;
+    let stack = MemStack::new(&mut memory);
+    let done = llt::cholesky_in_place(faer_mut(matrix), Default::default(), par, stack, Default::default());
+    Ok(done.map(drop).map_err(|llt::LltError::NonPositivePivot { index }| index + 1))
+}
+
+pub(super) fn triangular_solve<T: Element + ComplexField>(
+    triangle: Triangle,
+    matrix: (Elements<'_, T>, bool),
+    right: &mut ElementsMut<'_, T>,
+) {
+    let (matrix, conj, right, par) = (matrix.0.faer(), conj(matrix.1), right.faer(), parallelism());
+    match triangle {
+        Triangle::Lower => solve::solve_lower_triangular_in_place_with_conj(matrix, conj, right, par),
+        Triangle::UnitLower => solve::solve_unit_lower_triangular_in_place_with_conj(matrix, conj, right, par),
+        Triangle::Upper => solve::solve_upper_triangular_in_place_with_conj(matrix, conj, right, par),
+        Triangle::UnitUpper => solve::solve_unit_upper_triangular_in_place_with_conj(matrix, conj, right, par),
+    }
+}
+
+pub(super) fn qr_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Dense<T>, Error> {
+    let (rows, columns, par) = (matrix.rows(), matrix.columns(), parallelism());
+    let block = qr::recommended_block_size::<T>(rows, columns).max(1);
+    let mut coefficients = Dense::new(block, rows.min(columns))?;
+    let wanted = qr::qr_in_place_scratch::<T>(rows, columns, block, par, Default::default());
+    let mut memory = workspace::<T>(matrix.shape(), wanted)?;
+    let stack = MemStack::new(&mut memory);
+    qr::qr_in_place(faer_mut(matrix), faer_mut(&mut coefficients), par, stack, Default::default());
+    Ok(coefficients)
+}
+
+fn room_for_q<T: Element + ComplexField>(basis: &Dense<T>, coefficients: &Dense<T>, target: &Dense<T>) -> StackReq {
+    let (rows, block, columns) = (basis.rows(), coefficients.rows(), target.columns());
+    householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(rows, block, columns).or(
+        householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<T>(rows, block, columns),
+    )
+}
+
+pub(super) fn apply_q<T: Element + ComplexField>(
+    basis: &Dense<T>,
+    coefficients: &Dense<T>,
+    target: &mut Dense<T>,
+) -> Result<(), Error> {
+    let mut memory = workspace::<T>(target.shape(), room_for_q(basis, coefficients, target))?;
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        faer(basis),
+        faer(coefficients),
+        Conj::No,
+        faer_mut(target),
+        parallelism(),
+        MemStack::new(&mut memory),
+    );
+    Ok(())
+}
+
+pub(super) fn apply_q_adjoint<T: Element + ComplexField>(
+    basis: &Dense<T>,
+    coefficients: &Dense<T>,
+    target: &mut Dense<T>,
+) -> Result<(), Error> {
+    let mut memory = workspace::<T>(target.shape(), room_for_q(basis, coefficients, target))?;
+    householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+        faer(basis),
+        faer(coefficients),
+        Conj::Yes,
+        faer_mut(target),
+        parallelism(),
+        MemStack::new(&mut memory),
+    );
+    Ok(())
+}

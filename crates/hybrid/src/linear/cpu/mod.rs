@@ -1,0 +1,26 @@
+//! What faer computes, for each scalar type once.
+//!
+//! faer is generic, and each of its algorithms that is used with another type is compiled anew, which takes the compiler seconds. So the
+//! rest of the crate calls it through [`Backend`] alone, whose four implementations are all there are.
+
+mod backend;
+mod eigen;
+mod factor;
+mod instances;
+
+pub(crate) use backend::{Backend, Triangle};
+
+use faer::Par;
+use faer::dyn_stack::{MemBuffer, StackReq};
+
+use crate::{Error, matrix::Shape};
+
+/// All cores, where faer finds that it pays.
+fn parallelism() -> Par {
+    Par::rayon(0)
+}
+
+/// Room for intermediate results of a matrix of this shape.
+fn workspace<T>(shape: Shape, wanted: StackReq) -> Result<MemBuffer, Error> {
+    MemBuffer::try_new(wanted).map_err(|_| shape.too_large::<T>())
+}

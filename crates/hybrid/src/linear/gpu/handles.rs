@@ -1,0 +1,66 @@
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tilewright_driver::{Error as DriverError, Stream, blas::Blas, solver::Solver};
+
+use crate::Error;
+
+/// A GPU for linear algebra: a stream, and the libraries' handles for it. Clones are the same.
+///
+/// Libraries are looked for when an operation first needs them, and a missing one is the error of that operation
+/// ([`tilewright_driver::Error::NoLibrary`]); products need cuBLAS alone.
+#[derive(Clone)]
+pub struct Gpu {
+    stream: Stream,
+    blas: Arc<Lazy<Blas>>,
+    solver: Arc<Lazy<Solver>>,
+}
+
+/// A handle that is made when it is first asked for.
+struct Lazy<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Lazy<T> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(None)))
+    }
+
+    fn get(&self, make: impl FnOnce() -> Result<T, DriverError>) -> Result<Arc<T>, Error> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = &*made {
+            return Ok(handle.clone());
+        }
+        let handle = Arc::new(make()?);
+        *made = Some(handle.clone());
+        Ok(handle)
+    }
+}
+
+impl Gpu {
+    /// Linear algebra on a stream. Loads nothing yet.
+    pub fn new(stream: &Stream) -> Self {
+        Self { stream: stream.clone(), blas: Lazy::new(), solver: Lazy::new() }
+    }
+
+    /// The stream that everything runs on.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// cuBLAS.
+    pub fn blas(&self) -> Result<Arc<Blas>, Error> {
+        self.blas.get(|| Blas::new(&self.stream))
+    }
+
+    /// cuSOLVER.
+    pub fn solver(&self) -> Result<Arc<Solver>, Error> {
+        self.solver.get(|| Solver::new(&self.stream))
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gpu on {:?}", self.stream)
+    }
+}

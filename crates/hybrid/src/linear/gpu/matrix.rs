@@ -1,0 +1,217 @@
+use std::borrow::Cow;
+use std::ops::Range;
+
+use ndarray::Array2;
+use tilewright_driver::DeviceBuffer;
+use tilewright_driver::blas::{self, Layout, Matrix, MatrixMut, Operation};
+
+use super::Gpu;
+use crate::linear::Scalar;
+use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
+use crate::{Error, MatRef};
+
+/// A matrix in the memory of a GPU, stored column by column without gaps.
+#[derive(Debug)]
+pub struct DeviceMat<T: Element> {
+    gpu: Gpu,
+    buffer: DeviceBuffer<T>,
+    shape: Shape,
+}
+
+/// A matrix on a GPU, to read: a part of a [`DeviceMat`], transposed, conjugated or scaled.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceRef<'a, T: Element> {
+    matrix: &'a DeviceMat<T>,
+    /// Of what is stored.
+    layout: Layout,
+    transposed: bool,
+    conjugated: bool,
+    scale: T,
+}
+
+impl<T: Element> DeviceMat<T> {
+    /// A matrix whose elements are unspecified.
+    pub fn uninitialised(gpu: &Gpu, shape: Shape) -> Result<Self, Error> {
+        let buffer = gpu.stream().alloc(shape.length::<T>()?.0)?;
+        Ok(Self { gpu: gpu.clone(), buffer, shape })
+    }
+
+    /// A copy of a matrix in host memory.
+    pub fn upload(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
+        Self::upload_dense(gpu, &matrix.to_dense()?)
+    }
+
+    pub(super) fn upload_dense(gpu: &Gpu, dense: &Dense<T>) -> Result<Self, Error> {
+        Self::upload_columns(gpu, dense.values(), dense.shape())
+    }
+
+    pub(super) fn upload_columns(gpu: &Gpu, values: &[T], shape: Shape) -> Result<Self, Error> {
+        Ok(Self { gpu: gpu.clone(), buffer: gpu.stream().upload(values)?, shape })
+    }
+
+    /// A copy of it in host memory, stored column by column.
+    pub fn download(&self) -> Result<Array2<T>, Error> {
+        self.download_dense().map(Dense::into_array)
+    }
+
+    pub(super) fn download_dense(&self) -> Result<Dense<T>, Error> {
+        let mut dense = Dense::zeros(self.shape)?;
+        self.buffer.copy_to_slice(dense.values_mut())?;
+        Ok(dense)
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The GPU that it is on.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// It, to read.
+    pub fn view(&self) -> DeviceRef<'_, T> {
+        DeviceRef { matrix: self, layout: self.layout(), transposed: false, conjugated: false, scale: T::ONE }
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        Layout::dense(self.shape.rows.0, self.shape.columns.0)
+    }
+
+    pub(super) fn matrix(&self) -> Result<Matrix<'_, T>, Error> {
+        Ok(Matrix::new(&self.buffer, self.layout())?)
+    }
+
+    pub(super) fn matrix_mut(&mut self) -> Result<MatrixMut<'_, T>, Error> {
+        let layout = self.layout();
+        Ok(MatrixMut::new(&mut self.buffer, layout)?)
+    }
+}
+
+impl<'a, T: Element> DeviceRef<'a, T> {
+    /// The transposed matrix.
+    #[must_use]
+    pub fn t(self) -> Self {
+        Self { transposed: !self.transposed, ..self }
+    }
+
+    /// The complex conjugate of each element.
+    #[must_use]
+    pub fn conj(self) -> Self {
+        Self { conjugated: !self.conjugated, scale: self.scale.conjugate(), ..self }
+    }
+
+    /// The conjugated and transposed matrix.
+    #[must_use]
+    pub fn h(self) -> Self {
+        self.t().conj()
+    }
+
+    /// The part with these rows and columns. What reaches beyond the matrix is [`Error::Shape`].
+    pub fn part(self, rows: Range<Rows>, columns: Range<Columns>) -> Result<Self, Error> {
+        let (rows, columns) = match self.transposed {
+            false => (rows.start.0..rows.end.0, columns.start.0..columns.end.0),
+            true => (columns.start.0..columns.end.0, rows.start.0..rows.end.0),
+        };
+        let check = |what, range: &Range<usize>, extent: usize| match range.start <= range.end && range.end <= extent {
+            true => Ok(()),
+            false => Err(Error::Shape { operation: "a part of a matrix", what, expected: extent, got: range.end }),
+        };
+        check("end of the rows", &rows, self.layout.rows)?;
+        check("end of the columns", &columns, self.layout.columns)?;
+        let offset = self.layout.offset + columns.start * self.layout.leading + rows.start;
+        // A part without elements may begin behind the last.
+        let offset = if rows.is_empty() || columns.is_empty() { 0 } else { offset };
+        let layout = Layout { offset, rows: rows.len(), columns: columns.len(), ..self.layout };
+        Ok(Self { layout, ..self })
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        let stored = Shape::new(Rows(self.layout.rows), Columns(self.layout.columns));
+        if self.transposed { stored.transposed() } else { stored }
+    }
+
+    pub(super) fn stored(&self) -> Result<Matrix<'a, T>, Error> {
+        Ok(Matrix::new(&self.matrix.buffer, self.layout)?)
+    }
+
+    pub(super) fn scale(&self) -> T {
+        self.scale
+    }
+}
+
+impl<T: Scalar> DeviceRef<'_, T> {
+    /// Each element times a number.
+    #[must_use]
+    pub fn scaled(self, by: T) -> Self {
+        Self { scale: by.times(self.scale), ..self }
+    }
+
+    /// How cuBLAS is to read it; `None` where it has to be a copy first, since it knows no conjugate that is not transposed.
+    pub(super) fn operation(&self) -> Option<Operation> {
+        match (self.transposed, self.conjugated && T::COMPLEX) {
+            (false, false) => Some(Operation::Plain),
+            (true, false) => Some(Operation::Transposed),
+            (true, true) => Some(Operation::Adjoint),
+            (false, true) => None,
+        }
+    }
+
+    /// A copy that is stored as its values are, scale included.
+    pub(super) fn copied(&self) -> Result<DeviceMat<T>, Error> {
+        let gpu = self.matrix.gpu();
+        let mut copy = DeviceMat::uninitialised(gpu, self.shape())?;
+        if self.shape().is_empty() {
+            return Ok(copy);
+        }
+        let blas = gpu.blas()?;
+        match self.operation() {
+            Some(operation) => blas.copy_scaled(self.scale, (operation, self.stored()?), copy.matrix_mut()?)?,
+            None => {
+                // Transposed and conjugated, and transposed again.
+                let mut turned = DeviceMat::uninitialised(gpu, self.shape().transposed())?;
+                blas.copy_scaled(self.scale.conjugate(), (Operation::Adjoint, self.stored()?), turned.matrix_mut()?)?;
+                let turned = turned.matrix()?;
+                blas.copy_scaled(T::ONE, (Operation::Transposed, turned), copy.matrix_mut()?)?;
+            }
+        }
+        Ok(copy)
+    }
+}
+
+/// An operand from host memory: what is stored, and how cuBLAS is to read it.
+pub(super) fn uploaded<T: Element>(
+    gpu: &Gpu,
+    operand: MatRef<'_, T>,
+    is_complex: bool,
+) -> Result<(Operation, DeviceMat<T>), Error> {
+    let (elements, turned) = (operand.elements(), operand.t().elements());
+    let adjoint = operand.is_conjugated() && is_complex;
+    let plain = || elements.as_columns().filter(|_| !adjoint).map(|values| (Operation::Plain, Cow::Borrowed(values)));
+    let turn = if adjoint { Operation::Adjoint } else { Operation::Transposed };
+    let across = || turned.as_columns().map(|values| (turn, Cow::Borrowed(values)));
+    let (operation, values) = match plain().or_else(across) {
+        Some(found) => found,
+        None => {
+            let (operation, source) = if adjoint { (turn, turned) } else { (Operation::Plain, elements) };
+            let mut dense = Dense::zeros(source.shape())?;
+            let values = dense.values_mut();
+            source.each(|index, stored| values[index] = stored);
+            (operation, Cow::Owned(dense.values().to_vec()))
+        }
+    };
+    let shape = if operation == Operation::Plain { elements.shape() } else { turned.shape() };
+    Ok((operation, DeviceMat::upload_columns(gpu, &values, shape)?))
+}
+
+/// Refuses matrices of different GPUs' streams.
+pub(super) fn expect_shape<T: blas::Element + Element>(
+    operation: &'static str,
+    expected: Shape,
+    got: &DeviceMat<T>,
+) -> Result<(), Error> {
+    expect(operation, "rows of c", expected.rows.0, got.shape.rows.0)?;
+    expect(operation, "columns of c", expected.columns.0, got.shape.columns.0)
+}

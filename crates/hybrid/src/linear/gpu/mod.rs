@@ -1,0 +1,23 @@
+//! On a GPU: cuBLAS and cuSOLVER through the driver crate. Operands in host memory are copied there and results back.
+
+mod cholesky;
+mod eigen;
+mod handles;
+mod integer;
+mod lu;
+mod matmul;
+mod matrix;
+mod qr;
+mod svd;
+
+pub(crate) use cholesky::CholeskyFactors;
+pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
+pub use handles::Gpu;
+pub(crate) use integer::multiply_integers;
+pub(crate) use lu::LuFactors;
+pub(crate) use matmul::{
+    multiply_halves, multiply_scalar_batch, multiply_scalars, multiply_widened, refuse_wide_halves,
+};
+pub use matrix::{DeviceMat, DeviceRef};
+pub(crate) use qr::QrFactors;
+pub(crate) use svd::{singular_values, svd};

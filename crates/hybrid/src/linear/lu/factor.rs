@@ -1,0 +1,94 @@
+use ndarray::Array2;
+
+use super::singular;
+use crate::linear::{Place, Scalar, gpu, norm};
+use crate::matrix::{Dense, Shape};
+use crate::{Error, MatRef};
+
+/// `P a = L U` of an m x n matrix, with partial pivoting: L has ones on its diagonal, and no real element
+/// larger than 1.
+///
+/// A singular matrix has such factors too; [`solve`](Self::solve) and [`inverse`](Self::inverse) refuse it.
+#[derive(Debug)]
+pub struct Lu<T: Scalar> {
+    pub(super) shape: Shape,
+    pub(super) parts: Parts<T>,
+    pub(super) permutation: Vec<usize>,
+    /// The diagonal of U.
+    pub(super) diagonal: Vec<T>,
+    pub(super) singular: Option<usize>,
+    /// The largest sum of absolute values in a column of the matrix.
+    pub(super) norm: f64,
+}
+
+#[derive(Debug)]
+pub(super) enum Parts<T: Scalar> {
+    Cpu(Dense<T>),
+    Gpu(gpu::LuFactors<T>),
+}
+
+impl<T: Scalar> Lu<T> {
+    /// Factors a matrix; a GPU keeps the factors.
+    pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
+        let (parts, permutation, diagonal) = match place {
+            _ if a.shape().is_empty() => (Parts::Cpu(Dense::zeros(a.shape())?), (0..a.rows()).collect(), Vec::new()),
+            Place::Cpu => {
+                let mut factors = a.to_dense()?;
+                let permutation = T::lu(&mut factors)?;
+                let diagonal = (0..a.rows().min(a.columns())).map(|i| factors.at(i, i)).collect();
+                (Parts::Cpu(factors), permutation, diagonal)
+            }
+            Place::Gpu(gpu) => {
+                let factors = gpu::LuFactors::factor(gpu, a)?;
+                let (permutation, diagonal) = (factors.permutation()?, factors.diagonal()?);
+                (Parts::Gpu(factors), permutation, diagonal)
+            }
+        };
+        let singular = singular::pivot(&diagonal, a);
+        Ok(Self { shape: a.shape(), parts, permutation, diagonal, singular, norm: norm::one(a) })
+    }
+
+    /// Rows and columns of the matrix.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Row i of `P a` is row `permutation()[i]` of `a`.
+    pub fn permutation(&self) -> &[usize] {
+        &self.permutation
+    }
+
+    /// The first pivot, counted from 0, by which the matrix is singular: one that is 0, or rounding where two rows or columns are the same.
+    pub fn singular_pivot(&self) -> Option<usize> {
+        self.singular
+    }
+
+    /// L, m x min(m, n).
+    pub fn l(&self) -> Result<Array2<T>, Error> {
+        let factors = self.factors()?;
+        let mut l = Dense::new(self.shape.rows.0, self.diagonal.len())?;
+        let at = |i: usize, j: usize| if i == j { T::ONE } else { factors.at(i, j) };
+        l = l.map(|i, j, _| if i < j { T::ZERO } else { at(i, j) });
+        Ok(l.into_array())
+    }
+
+    /// U, min(m, n) x n.
+    pub fn u(&self) -> Result<Array2<T>, Error> {
+        let factors = self.factors()?;
+        let u = Dense::<T>::new(self.diagonal.len(), self.shape.columns.0)?;
+        Ok(u.map(|i, j, _| if i <= j { factors.at(i, j) } else { T::ZERO }).into_array())
+    }
+
+    fn factors(&self) -> Result<Dense<T>, Error> {
+        match &self.parts {
+            Parts::Cpu(factors) => Ok(factors.clone()),
+            Parts::Gpu(factors) => factors.download(),
+        }
+    }
+
+    /// The side of the square matrix, unless it is singular.
+    pub(super) fn regular(&self, operation: &'static str) -> Result<usize, Error> {
+        let size = self.shape.square(operation)?;
+        self.singular.map_or(Ok(size), |pivot| Err(Error::Singular { pivot, size }))
+    }
+}

@@ -1,0 +1,47 @@
+//! Whether a matrix is singular, as far as that can be told from rounded factors.
+
+use std::collections::HashMap;
+
+use crate::{MatRef, linear::Scalar};
+
+/// The first pivot by which a matrix is singular.
+///
+/// A pivot that is 0 says so by itself. Where two rows are the same, that pivot is 0 too in exact arithmetic, and rounding may leave a few
+/// units in the last place, on one processor and not on another; so where a pivot is that small the matrix is asked for a line of zeros or
+/// two lines that are the same. Nearly singular matrices without such lines are not singular: their condition says what they are.
+pub(super) fn pivot<T: Scalar>(diagonal: &[T], matrix: MatRef<'_, T>) -> Option<usize> {
+    if let Some(zero) = diagonal.iter().position(|pivot| *pivot == T::ZERO) {
+        return Some(zero);
+    }
+    let largest = diagonal.iter().map(|pivot| pivot.modulus()).fold(0.0, f64::max);
+    let rounding = diagonal.len() as f64 * T::EPSILON * largest;
+    let small = diagonal.iter().position(|pivot| pivot.modulus() <= rounding)?;
+    (matrix.rows() == matrix.columns() && has_dependent_lines(matrix)).then_some(small)
+}
+
+fn has_dependent_lines<T: Scalar>(matrix: MatRef<'_, T>) -> bool {
+    has_dependent_columns(matrix) || has_dependent_columns(matrix.t())
+}
+
+/// Whether a column is 0 or there twice.
+fn has_dependent_columns<T: Scalar>(matrix: MatRef<'_, T>) -> bool {
+    let elements = matrix.elements();
+    let column = |j: usize| (0..matrix.rows()).map(move |i| elements.at(i, j));
+    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
+    (0..matrix.columns()).any(|j| {
+        if column(j).all(|element| element == T::ZERO) {
+            return true;
+        }
+        let alike = seen.entry(column(j).fold(0, mixed)).or_default();
+        let twice = alike.iter().any(|earlier| column(*earlier).eq(column(j)));
+        alike.push(j);
+        twice
+    })
+}
+
+/// A hash that is the same for numbers that compare equal.
+fn mixed<T: Scalar>(hash: u64, element: T) -> u64 {
+    let wide = element.wide();
+    let bits = |part: f64| (part + 0.0).to_bits();
+    (hash ^ bits(wide.re) ^ bits(wide.im).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+}

@@ -1,0 +1,76 @@
+use ndarray::Array2;
+
+use super::{Lu, factor::Parts};
+use crate::linear::{Place, Scalar, cpu::Triangle};
+use crate::matrix::{Dense, expect};
+use crate::{Error, MatRef};
+
+/// x with `a x = b`, for all columns of `b`.
+///
+/// Errors: [`Error::Singular`], [`Error::NotSquare`], [`Error::Shape`]. A matrix that is nearly singular gives a result;
+/// [`Lu::reciprocal_condition`] says how much it is worth.
+pub fn solve<T: Scalar>(place: &Place, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+    a.shape().square("solve")?;
+    Lu::factor(place, a)?.solve(b)
+}
+
+/// Which of the equations of a matrix is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Equation {
+    /// `a x = b`
+    Plain,
+    /// `conjugate(transpose(a)) x = b`
+    Adjoint,
+}
+
+impl<T: Scalar> Lu<T> {
+    /// x with `a x = b`.
+    pub fn solve(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+        self.solved(b, Equation::Plain).map(Dense::into_array)
+    }
+
+    /// x with `conjugate(transpose(a)) x = b`.
+    pub fn solve_adjoint(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+        self.solved(b, Equation::Adjoint).map(Dense::into_array)
+    }
+
+    fn solved(&self, b: MatRef<'_, T>, equation: Equation) -> Result<Dense<T>, Error> {
+        let size = self.regular("solve")?;
+        expect("solve", "rows of b", size, b.rows())?;
+        if b.shape().is_empty() {
+            return Dense::zeros(b.shape());
+        }
+        self.solved_in(b.to_dense()?, equation)
+    }
+
+    /// For a regular matrix and as many rows as it has.
+    pub(super) fn solved_in(&self, right: Dense<T>, equation: Equation) -> Result<Dense<T>, Error> {
+        match (&self.parts, equation) {
+            (Parts::Gpu(factors), _) => factors.solve(right, equation),
+            (Parts::Cpu(factors), Equation::Plain) => {
+                let mut solution = self.permuted(&right);
+                let (matrix, mut view) = (factors.view().elements(), solution.view_mut());
+                T::triangular_solve(Triangle::UnitLower, (matrix, false), view.elements());
+                T::triangular_solve(Triangle::Upper, (matrix, false), view.elements());
+                Ok(solution)
+            }
+            (Parts::Cpu(factors), Equation::Adjoint) => {
+                let mut solution = right;
+                let (matrix, mut view) = (factors.view().t().elements(), solution.view_mut());
+                T::triangular_solve(Triangle::Lower, (matrix, true), view.elements());
+                T::triangular_solve(Triangle::UnitUpper, (matrix, true), view.elements());
+                Ok(self.permuted_back(&solution))
+            }
+        }
+    }
+
+    fn permuted(&self, right: &Dense<T>) -> Dense<T> {
+        right.map(|row, column, _| right.at(self.permutation[row], column))
+    }
+
+    fn permuted_back(&self, right: &Dense<T>) -> Dense<T> {
+        let mut back = vec![0; self.permutation.len()];
+        self.permutation.iter().enumerate().for_each(|(to, from)| back[*from] = to);
+        right.map(|row, column, _| right.at(back[row], column))
+    }
+}

@@ -1,0 +1,32 @@
+//! Linear algebra on the CPU, by faer, and on a GPU, by cuBLAS and cuSOLVER, with one meaning.
+//!
+//! Every function takes a [`Place`] first and views of matrices ([`MatRef`](crate::MatRef)): of any strides, transposed, conjugated or
+//! scaled. Sizes of zero are sizes. Results that are matrices are arrays of ndarray's, stored column by column.
+
+mod cholesky;
+mod cpu;
+mod eigen;
+mod gpu;
+mod lu;
+mod matmul;
+mod norm;
+mod place;
+mod precision;
+mod qr;
+mod scalar;
+mod svd;
+
+pub use cholesky::Cholesky;
+pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
+pub use gpu::{DeviceMat, DeviceRef, Gpu};
+pub use lu::{
+    LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,
+    solve, solve_refined,
+};
+pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
+pub use norm::{Norm, norm};
+pub use place::Place;
+pub use precision::Precision;
+pub use qr::{Qr, least_squares};
+pub use scalar::Scalar;
+pub use svd::{Svd, singular_values, svd};

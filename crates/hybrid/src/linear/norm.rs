@@ -1,0 +1,74 @@
+//! Norms of matrices, in f64 whatever the element type.
+
+use super::{Place, Scalar, svd::singular_values};
+use crate::{Error, MatRef};
+
+/// Which norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Norm {
+    /// The largest sum of absolute values in a column.
+    One,
+    /// The largest sum of absolute values in a row.
+    Infinity,
+    /// The root of the sum of squares, without overflow on the way.
+    Frobenius,
+    /// The largest absolute value.
+    Max,
+    /// The largest singular value.
+    Spectral,
+    /// The sum of the singular values.
+    Nuclear,
+}
+
+/// A norm of a matrix: 0 of one without elements, NaN where an element is. Those of singular values are computed at `place`, the others on
+/// the CPU.
+pub fn norm<T: Scalar>(place: &Place, kind: Norm, a: MatRef<'_, T>) -> Result<f64, Error> {
+    let singular = || -> Result<Vec<f64>, Error> {
+        Ok(singular_values(place, a)?.into_iter().map(|value| value.modulus()).collect())
+    };
+    Ok(match kind {
+        Norm::One => one(a),
+        Norm::Infinity => infinity(a),
+        Norm::Frobenius => frobenius(a),
+        Norm::Max => {
+            let mut most = 0.0;
+            a.each(|_, value| most = larger(most, value.modulus()));
+            most
+        }
+        Norm::Spectral => singular()?.first().copied().unwrap_or(0.0),
+        Norm::Nuclear => singular()?.iter().sum(),
+    })
+}
+
+/// The largest sum of absolute values in a column.
+pub(super) fn one<T: Scalar>(a: MatRef<'_, T>) -> f64 {
+    let (rows, mut sums) = (a.rows(), vec![0.0; a.columns()]);
+    a.each(|index, value| sums[index / rows] += value.modulus());
+    largest(sums)
+}
+
+/// The largest sum of absolute values in a row.
+pub(super) fn infinity<T: Scalar>(a: MatRef<'_, T>) -> f64 {
+    one(a.t())
+}
+
+/// The largest of absolute values; NaN where one is, 0 where there are none.
+pub(super) fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(0.0, larger)
+}
+
+fn larger(one: f64, other: f64) -> f64 {
+    if other > one || other.is_nan() { other } else { one }
+}
+
+/// Squares are of numbers divided by the largest.
+fn frobenius<T: Scalar>(a: MatRef<'_, T>) -> f64 {
+    let mut scale = 0.0;
+    a.each(|_, value| scale = larger(scale, value.modulus()));
+    if scale == 0.0 || !scale.is_finite() {
+        return scale;
+    }
+    let mut squares = 0.0;
+    a.each(|_, value| squares += (value.modulus() / scale).powi(2));
+    scale * squares.sqrt()
+}

@@ -1,0 +1,10 @@
+use super::gpu::Gpu;
+
+/// The processor that an operation runs on.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// All cores of this machine, with faer.
+    Cpu,
+    /// A GPU, with cuBLAS and cuSOLVER; operands in host memory are copied there, and results back.
+    Gpu(Gpu),
+}

@@ -1,0 +1,7 @@
+//! QR factorisation by Householder's reflections, and least squares.
+
+mod factor;
+mod solve;
+
+pub use factor::Qr;
+pub use solve::least_squares;

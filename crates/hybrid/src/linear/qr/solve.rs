@@ -1,0 +1,48 @@
+use ndarray::Array2;
+
+use super::{Qr, factor::Parts};
+use crate::linear::{Place, Scalar, cpu::Triangle};
+use crate::matrix::{Columns, Dense, Rows, expect};
+use crate::{Error, MatRef};
+
+/// x that makes the 2-norm of each column of `b - a x` smallest, where `a` has at least as many rows as columns and full rank.
+///
+/// A column of `a` that depends on those before it is [`Error::Singular`] where rounding shows it; fewer rows than columns are
+/// [`Error::Shape`].
+pub fn least_squares<T: Scalar>(place: &Place, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+    Qr::factor(place, a)?.least_squares(b)
+}
+
+impl<T: Scalar> Qr<T> {
+    /// See [`least_squares`].
+    pub fn least_squares(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+        let (operation, rows, size) = ("least_squares", self.shape.rows.0, self.shape.columns.0);
+        if rows < size {
+            return Err(Error::Shape { operation, what: "rows of a, at least its columns", expected: size, got: rows });
+        }
+        expect(operation, "rows of b", rows, b.rows())?;
+        let mut right = b.to_dense()?;
+        if size == 0 || right.shape().is_empty() {
+            return Ok(Dense::new(size, b.columns())?.into_array());
+        }
+        let upper = self.upper()?;
+        self.refuse_dependent_columns(&upper)?;
+        match &self.parts {
+            Parts::Cpu { basis, coefficients } => T::apply_q_adjoint(basis, coefficients, &mut right)?,
+            Parts::Gpu(factors) => right = factors.apply_adjoint(right)?,
+        }
+        let mut right = right.view_mut().part(Rows(0)..Rows(size), Columns(0)..Columns(b.columns()))?;
+        T::triangular_solve(Triangle::Upper, (upper.view().elements(), false), right.elements());
+        right.read().to_dense().map(Dense::into_array)
+    }
+
+    /// A diagonal element of R that is rounding, beside the column of the matrix that it is of.
+    fn refuse_dependent_columns(&self, upper: &Dense<T>) -> Result<(), Error> {
+        let size = upper.columns();
+        let dependent = (0..size).find(|j| {
+            let column = (0..=*j).map(|i| upper.at(i, *j).modulus()).fold(0.0, f64::hypot);
+            upper.at(*j, *j).modulus() <= column * T::EPSILON * self.shape.rows.0 as f64
+        });
+        dependent.map_or(Ok(()), |pivot| Err(Error::Singular { pivot, size }))
+    }
+}

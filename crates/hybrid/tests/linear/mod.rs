@@ -1,0 +1,19 @@
+//! Linear algebra, on each place that this machine has. Cases are numbered as in the list of acceptance cases (G: products, F: factors).
+
+mod cholesky;
+mod device;
+mod eigen;
+mod integers;
+mod layouts;
+mod lu;
+mod matmul;
+mod norms;
+mod numbers;
+mod places;
+mod precision;
+mod qr;
+mod reference;
+mod refine;
+mod stubbed;
+mod svd;
+mod views;

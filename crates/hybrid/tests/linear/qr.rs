@@ -1,0 +1,67 @@
+//! QR and least squares.
+
+use super::numbers::{random, square};
+use super::places;
+use super::reference::{adjoint, norm, orthonormality, residual, wide, wide_product};
+use ndarray::Array2;
+use tilewright_hybrid::linear::{Place, Qr, Scalar, least_squares};
+use tilewright_hybrid::{Complex32, Complex64, Error, MatRef};
+
+fn check<T: Scalar>(place: &Place, name: &str, a: &Array2<T>) {
+    let qr = Qr::factor(place, a.into()).unwrap();
+    let (q, r) = (qr.q().unwrap(), qr.r().unwrap());
+    let size = a.nrows().min(a.ncols());
+    assert_eq!((q.dim(), r.dim()), ((a.nrows(), size), (size, a.ncols())));
+    assert!(r.indexed_iter().all(|((i, j), x)| i <= j || *x == T::ZERO));
+    let off = orthonormality(&q);
+    assert!(off <= 20.0, "{} {name} {:?}: {off}", T::NAME, a.dim());
+    let off = residual(a, &wide_product(&wide(&q), &wide(&r)), norm(a), a.nrows().max(a.ncols()));
+    assert!(off <= 20.0, "{} {name} {:?}: {off}", T::NAME, a.dim());
+}
+
+fn factors<T: Scalar>(place: &Place) {
+    for (rows, columns) in [(1, 1), (5, 5), (64, 20), (20, 64), (130, 70), (7, 1), (1, 7), (0, 3), (3, 0)] {
+        check(place, "random", &random::<T>(1, rows, columns));
+    }
+    square::<T>(40).iter().for_each(|(name, a)| check(place, name, a));
+    check(place, "zero", &Array2::from_elem((6, 4), T::ZERO));
+}
+
+#[test]
+fn f1_factors() {
+    places::each("linear::qr::f1_factors", |place| {
+        factors::<f32>(place);
+        factors::<f64>(place);
+        factors::<Complex32>(place);
+        factors::<Complex64>(place);
+    });
+}
+
+fn squares<T: Scalar>(place: &Place) {
+    for (rows, columns) in [(1, 1), (30, 30), (50, 8), (100, 64)] {
+        let (a, b) = (random::<T>(2, rows, columns), random::<T>(3, rows, 4));
+        let x = least_squares(place, (&a).into(), (&b).into()).unwrap();
+        // What is left is orthogonal to the columns.
+        let left = wide(&b) - wide_product(&wide(&a), &wide(&x));
+        let off = norm(&wide_product(&wide(&adjoint(&a)), &left));
+        let bound = 40.0 * rows as f64 * T::EPSILON * norm(&a) * (norm(&b) + norm(&a) * norm(&x));
+        assert!(off <= bound, "{} {rows} x {columns}: {off} > {bound}", T::NAME);
+    }
+    let mut a = random::<T>(4, 20, 6);
+    let first = a.column(1).to_owned();
+    a.column_mut(4).assign(&first);
+    let error = least_squares(place, (&a).into(), MatRef::from(&a)).unwrap_err();
+    assert!(matches!(error, Error::Singular { pivot: 4, size: 6 }), "{error}");
+    let error = least_squares(place, MatRef::from(&a).t(), MatRef::from(&a)).unwrap_err();
+    assert!(matches!(error, Error::Shape { .. }), "{error}");
+}
+
+#[test]
+fn least_squares_are_least() {
+    places::each("linear::qr::least_squares_are_least", |place| {
+        squares::<f32>(place);
+        squares::<f64>(place);
+        squares::<Complex32>(place);
+        squares::<Complex64>(place);
+    });
+}
