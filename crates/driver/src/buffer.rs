@@ -141,20 +141,42 @@ impl<T: Pod> DeviceBuffer<T> {
         source: &PinnedBuffer<T>,
         len: usize,
     ) -> Result<(), Error> {
-        if let Some(short) = [self.len, source.len()].into_iter().find(|held| *held < len) {
-            return Err(Error::Length { what: "elements copied to the device", expected: short, got: len });
-        }
+        self.copy_from_pinned_at(stream, 0, source, len)
+    }
+
+    /// As [`copy_from_pinned`](Self::copy_from_pinned), for the first `len` elements of `source`, to those of the buffer from `at` on.
+    pub fn copy_from_pinned_at(
+        &mut self,
+        stream: &Stream,
+        at: usize,
+        source: &PinnedBuffer<T>,
+        len: usize,
+    ) -> Result<(), Error> {
+        let Some(memory) = self.part(at, len, source.len(), "elements copied to the device")? else { return Ok(()) };
         self.device().expect(&stream.device(), "the stream")?;
-        let bytes = len * size_of::<T>();
-        self.memory.as_ref().map_or(Ok(()), |memory| memory.copy_from_pinned(source.raw(), bytes, &stream.raw))
+        let [at, bytes] = [at, len].map(|elements| elements * size_of::<T>());
+        memory.copy_from_pinned(at, source.raw(), bytes, &stream.raw)
     }
 
     /// Queues a copy of all elements to page-locked memory on `stream` and returns at once. Until it is done, reading
     /// `target` waits. Lengths must be equal.
     pub fn copy_to_pinned(&self, stream: &Stream, target: &mut PinnedBuffer<T>) -> Result<(), Error> {
-        let Some(memory) = self.checked(target.len(), "elements copied to the host")? else { return Ok(()) };
+        self.checked(target.len(), "elements copied to the host")?;
+        self.copy_to_pinned_at(stream, 0, target, self.len)
+    }
+
+    /// As [`copy_to_pinned`](Self::copy_to_pinned), for `len` elements from `at` on, to the first of `target`.
+    pub fn copy_to_pinned_at(
+        &self,
+        stream: &Stream,
+        at: usize,
+        target: &mut PinnedBuffer<T>,
+        len: usize,
+    ) -> Result<(), Error> {
+        let Some(memory) = self.part(at, len, target.len(), "elements copied to the host")? else { return Ok(()) };
         self.device().expect(&stream.device(), "the stream")?;
-        memory.copy_to_pinned(target.raw_mut(), self.len * size_of::<T>(), &stream.raw)
+        let [at, bytes] = [at, len].map(|elements| elements * size_of::<T>());
+        memory.copy_to_pinned(at, target.raw_mut(), bytes, &stream.raw)
     }
 
     /// Queues a copy of all elements of another buffer of the same device on `stream`. Lengths must be equal.
@@ -168,6 +190,15 @@ impl<T: Pod> DeviceBuffer<T> {
 
     fn checked(&self, got: usize, what: &'static str) -> Result<Option<&raw::Memory>, Error> {
         if got == self.len { Ok(self.memory.as_ref()) } else { Err(Error::Length { what, expected: self.len, got }) }
+    }
+
+    /// The memory, where `len` elements from `at` on are there, and as many on the other side; nothing for nothing.
+    fn part(&self, at: usize, len: usize, other: usize, what: &'static str) -> Result<Option<&raw::Memory>, Error> {
+        let held = self.len.saturating_sub(at).min(other);
+        match len <= held {
+            true => Ok(self.memory.as_ref().filter(|_| len > 0)),
+            false => Err(Error::Length { what, expected: held, got: len }),
+        }
     }
 
     fn refuse_capture(&self) -> Result<(), Error> {

@@ -83,22 +83,36 @@ impl Memory {
         stream.synchronize()
     }
 
-    /// Queues a copy of `length` bytes; the host side stays locked by the event of `source`.
-    pub(crate) fn copy_from_pinned(&self, source: &Pinned, length: usize, stream: &Stream) -> Result<(), Error> {
-        self.spans(0, length)?;
+    /// Queues a copy of `length` bytes to those from `at` on; the host side stays locked by the event of `source`.
+    pub(crate) fn copy_from_pinned(
+        &self,
+        at: usize,
+        source: &Pinned,
+        length: usize,
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        self.spans(at, length)?;
+        let (to, from) = (self.address + at as u64, source.pointer.0.cast());
         source.queue(length, stream, |driver| {
             // SAFETY: both sides span the length (checked here and in `queue`). `Pinned` gives nobody its bytes for
             // writing, and is not freed, before the event that `queue` records has come to pass.
-            unsafe { cu!(driver, cuMemcpyHtoDAsync_v2(self.address, source.pointer.0.cast(), length, stream.handle.0)) }
+            unsafe { cu!(driver, cuMemcpyHtoDAsync_v2(to, from, length, stream.handle.0)) }
         })
     }
 
     /// As `copy_from_pinned`, the other way.
-    pub(crate) fn copy_to_pinned(&self, target: &mut Pinned, length: usize, stream: &Stream) -> Result<(), Error> {
-        self.spans(0, length)?;
+    pub(crate) fn copy_to_pinned(
+        &self,
+        at: usize,
+        target: &mut Pinned,
+        length: usize,
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        self.spans(at, length)?;
+        let (to, from) = (target.pointer.0.cast(), self.address + at as u64);
         target.queue(length, stream, |driver| {
             // SAFETY: as in `copy_from_pinned`; `Pinned` gives nobody its bytes for reading either before the event.
-            unsafe { cu!(driver, cuMemcpyDtoHAsync_v2(target.pointer.0.cast(), self.address, length, stream.handle.0)) }
+            unsafe { cu!(driver, cuMemcpyDtoHAsync_v2(to, from, length, stream.handle.0)) }
         })
     }
 

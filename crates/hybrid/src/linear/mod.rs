@@ -26,6 +26,7 @@ pub use lu::{
 pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
 pub use norm::{Norm, norm};
 pub use place::Place;
+pub(crate) use precision::Arithmetic;
 pub use precision::Precision;
 pub use qr::{Qr, least_squares};
 pub use scalar::Scalar;

@@ -1,0 +1,61 @@
+//! How a long operation is watched, and stopped.
+
+use crate::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Says that an operation is not wanted any more. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// One that nobody has used yet.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Stops what watches it, within one step.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody did.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Called with the steps that are done and those of the whole; the first grows with every call.
+pub type Progress<'a> = dyn Fn(u64, u64) + Sync + 'a;
+
+/// Who watches an operation, and who may stop it.
+#[derive(Clone, Copy, Default)]
+pub struct Control<'a> {
+    /// Stops it.
+    pub cancel: Option<&'a Cancel>,
+    /// Is told how far it is.
+    pub progress: Option<&'a Progress<'a>>,
+}
+
+impl Control<'_> {
+    /// [`Error::Cancelled`] once it is.
+    pub(super) fn check(&self, done: u64, steps: u64) -> Result<(), Error> {
+        match self.cancel {
+            Some(cancel) if cancel.is_cancelled() => Err(Error::Cancelled { done, steps }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn tell(&self, done: u64, steps: u64) {
+        if let Some(progress) = self.progress {
+            progress(done, steps);
+        }
+    }
+}
+
+impl fmt::Debug for Control<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}

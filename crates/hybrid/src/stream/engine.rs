@@ -1,0 +1,90 @@
+//! What streaming needs of a device: memory, three queues that work beside one another, and marks between them.
+
+use crate::Error;
+use std::ops::DerefMut;
+
+/// One of the queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// Copies to the device.
+    In,
+    /// Products.
+    Compute,
+    /// Copies back.
+    Out,
+}
+
+/// How a factor enters a product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// As it is.
+    #[default]
+    Plain,
+    /// Transposed.
+    Transposed,
+    /// Transposed and conjugated.
+    Adjoint,
+}
+
+/// `c = alpha * a * b + beta * c`, of matrices that lie row by row without gaps: `c` of `rows x columns`, the factors, in their forms, of
+/// `rows x depth` and `depth x columns`. Where `beta` is 0, `c` is not read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Multiplication<T> {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) depth: usize,
+    pub(crate) forms: [Form; 2],
+    pub(crate) alpha: T,
+    pub(crate) beta: T,
+}
+
+/// A device. Work of one queue is done in its order; between queues there is no order but that of marks.
+pub(crate) trait Engine<T>: Sync {
+    /// Host memory that copies go from and to. Looking into it waits for copies that use it.
+    type Host: DerefMut<Target = [T]> + Send;
+    /// Memory of the device. Nobody waits when it is dropped: see [`Engine::finish`].
+    type Buffer: Send;
+    /// A place in a queue.
+    type Mark: Send;
+
+    fn host(&self, elements: usize) -> Result<Self::Host, Error>;
+    fn buffer(&self, elements: usize) -> Result<Self::Buffer, Error>;
+
+    /// Queues a copy ([`Queue::In`]) of the first `elements` of `from` to `to`, from its element `at` on.
+    fn bring(&self, from: &Self::Host, elements: usize, to: &mut Self::Buffer, at: usize) -> Result<(), Error>;
+
+    /// Queues a product ([`Queue::Compute`]).
+    fn multiply(
+        &self,
+        what: &Multiplication<T>,
+        factors: [&Self::Buffer; 2],
+        c: &mut Self::Buffer,
+    ) -> Result<(), Error>;
+
+    /// Queues a copy back ([`Queue::Out`]) of `elements`, from the element `at` of `from` on, to the begin of `to`.
+    fn take_back(&self, from: &Self::Buffer, at: usize, elements: usize, to: &mut Self::Host) -> Result<(), Error>;
+
+    /// A mark behind all that a queue has so far.
+    fn mark(&self, queue: Queue) -> Result<Self::Mark, Error>;
+
+    /// Lets what a queue gets from now on wait for a mark.
+    fn wait(&self, queue: Queue, mark: &Self::Mark) -> Result<(), Error>;
+
+    /// Waits until all queues are empty, whatever became of their work.
+    fn finish(&self);
+}
+
+/// Waits for all queues when it is dropped: declared behind what they use, it is dropped before.
+pub(super) struct Finish<'a, T, E: Engine<T>>(&'a E, std::marker::PhantomData<fn() -> T>);
+
+impl<'a, T, E: Engine<T>> Finish<'a, T, E> {
+    pub(super) fn at_the_end(engine: &'a E) -> Self {
+        Finish(engine, std::marker::PhantomData)
+    }
+}
+
+impl<T, E: Engine<T>> Drop for Finish<'_, T, E> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}

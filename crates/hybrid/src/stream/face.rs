@@ -1,0 +1,122 @@
+//! Products of matrices that are larger than the memory of a GPU, or than memory.
+
+use super::control::Control;
+use super::engine::Form;
+use super::gpu::GpuEngine;
+use super::matmul::{Factor, Product, Staging, Traffic, run};
+use super::matmul_plan::{MatmulPlan, STAGES};
+use crate::Error;
+use crate::budget::{Budget, RingWish};
+use crate::dispatch::Extents;
+use crate::linear::{Gpu, Precision, Scalar};
+use crate::store::{Sink, Source, Stored};
+use tilewright_driver::blas::Element;
+
+/// Memory that an operation may use.
+#[derive(Clone, Debug)]
+pub struct Budgets {
+    /// The GPU's.
+    pub device: Budget,
+    /// Page-locked memory of the host.
+    pub pinned: Budget,
+}
+
+/// Slots of host memory on the way back.
+const SLOTS_BACK: usize = 2;
+/// Bytes of a slot at best: copies of so much run at the link's full rate.
+const SLOT_BYTES: usize = 64 << 20;
+/// Threads that fill and empty a slot: one does not keep the link busy.
+const THREADS: usize = 4;
+
+impl<'a> Factor<'a> {
+    /// A stored matrix as it is.
+    pub fn plain(source: &'a dyn Source) -> Factor<'a> {
+        Factor { source, form: Form::Plain }
+    }
+
+    /// A stored matrix, transposed.
+    pub fn transposed(source: &'a dyn Source) -> Factor<'a> {
+        Factor { source, form: Form::Transposed }
+    }
+
+    /// A stored matrix, transposed and conjugated.
+    pub fn adjoint(source: &'a dyn Source) -> Factor<'a> {
+        Factor { source, form: Form::Adjoint }
+    }
+
+    /// Rows and columns, as it enters.
+    pub fn extents(&self) -> [usize; 2] {
+        let stored = self.source.extents();
+        match self.form {
+            Form::Plain => [stored.rows, stored.columns],
+            Form::Transposed | Form::Adjoint => [stored.columns, stored.rows],
+        }
+    }
+}
+
+impl<T: Scalar + Stored> Product<'_, T> {
+    /// Its extents. [`Error::Shape`] where factors, what is added and where it goes do not agree, [`Error::ElementType`] where one is of
+    /// another type.
+    pub fn extents(&self, sink: &dyn Sink) -> Result<Extents, Error> {
+        let operation = "a streamed product";
+        let ([rows, depth], [of_b, columns]) = (self.a.extents(), self.b.extents());
+        let same = |what, expected: usize, got: usize| match expected == got {
+            true => Ok(()),
+            false => Err(Error::Shape { operation, what, expected, got }),
+        };
+        same("rows of b", depth, of_b)?;
+        let result = [("rows of c", rows), ("columns of c", columns)];
+        let added = self.c.map(|c| c.extents());
+        for stored in added.into_iter().chain([sink.extents()]) {
+            same(result[0].0, result[0].1, stored.rows)?;
+            same(result[1].0, result[1].1, stored.columns)?;
+        }
+        let elements = [self.a.source.element(), self.b.source.element(), sink.element()];
+        for element in elements.into_iter().chain(self.c.map(|c| c.element())) {
+            if element != T::ELEMENT {
+                let (expected, got) = (element.name(), T::ELEMENT.name());
+                return Err(Error::ElementType { operation, expected, got });
+            }
+        }
+        if self.c.is_none() && self.beta != T::ZERO {
+            return Err(Error::Shape { operation, what: "matrices to add, as beta is not 0", expected: 1, got: 0 });
+        }
+        Ok(Extents { rows, columns, depth })
+    }
+}
+
+/// `sink = alpha * a * b + beta * c` on a GPU, in tiles that fit into the budgets: while one panel is multiplied the next ones are read and
+/// copied, and while one tile of the result is computed the one before is copied back and written. The sink is not committed: whoever
+/// does it makes the whole result visible at once, and after an error there is none.
+///
+/// What the same plan takes without a GPU is said by [`MatmulPlan`]. Sums are added panel by panel, so results depend on the plan in the last
+/// bits: the same sizes and budgets give the same bits. Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
+///
+/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Budget`] without room for the smallest tiles, or for a row of a panel in
+/// page-locked memory; [`Error::Cancelled`]; those of sources, of the sink and of the driver.
+pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    precision: Precision,
+    product: &Product<'_, T>,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    let extents = product.extents(sink)?;
+    let plan = MatmulPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES)?;
+    let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
+    let row = plan.panel.max(plan.tile[0]).max(plan.tile[1]) * size_of::<T>();
+    let slots = 2 * STAGES;
+    let slot_bytes = SLOT_BYTES.next_multiple_of(row) as u64;
+    let wish = RingWish { slots: (slots + SLOTS_BACK) as u64, slot_bytes, granule: row as u64 };
+    let ring = budgets.pinned.ring(wish).filter(|ring| ring.slots >= 2);
+    let Some(ring) = ring else {
+        let (requested, available, limit) = (2 * row as u64, budgets.pinned.available(), budgets.pinned.limit());
+        return Err(Error::Budget { what: "pinned memory for two rows of a panel", requested, available, limit });
+    };
+    let slots_back = SLOTS_BACK.min(ring.slots as usize / 2);
+    let slots = ring.slots as usize - slots_back;
+    let elements = ring.slot_bytes as usize / size_of::<T>();
+    let staging = Staging { slots, slots_back, elements, threads: THREADS };
+    run(&GpuEngine::new::<T>(gpu, precision)?, &plan, product, sink, staging, control)
+}

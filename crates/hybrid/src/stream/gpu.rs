@@ -1,0 +1,111 @@
+//! A GPU that streams: a stream for each queue, products by cuBLAS.
+
+use super::engine::{Engine, Form, Multiplication, Queue};
+use crate::Error;
+use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
+use crate::store::Stored;
+use std::sync::Arc;
+use tilewright_driver::blas::{Blas, Compute, Element, Layout, Matrix, MatrixMut, Operation};
+use tilewright_driver::{DeviceBuffer, Event, PinnedBuffer, Stream};
+
+/// The queues of a GPU.
+pub(super) struct GpuEngine {
+    blas: Arc<Blas>,
+    compute: Compute,
+    /// By [`Queue`].
+    streams: [Stream; 3],
+}
+
+impl GpuEngine {
+    /// Products run on the stream of `gpu`; copies have two of their own.
+    pub(super) fn new<T: Scalar>(gpu: &Gpu, precision: Precision) -> Result<GpuEngine, Error> {
+        let compute = match precision.arithmetic::<T>("a streamed product")? {
+            Arithmetic::Own => Compute::Own,
+            Arithmetic::Tf32 => Compute::Tf32,
+            Arithmetic::Bf16 => Compute::Bf16,
+            Arithmetic::Wide => {
+                let (operation, element) = ("a streamed product", T::NAME);
+                let why = "nothing converts on the device; convert the operands to f64".into();
+                return Err(Error::Unsupported { operation, element, place: "GPU", why });
+            }
+        };
+        let device = gpu.stream().device();
+        let streams = [device.stream()?, gpu.stream().clone(), device.stream()?];
+        Ok(GpuEngine { blas: gpu.blas()?, compute, streams })
+    }
+
+    fn stream(&self, queue: Queue) -> &Stream {
+        &self.streams[queue as usize]
+    }
+}
+
+impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Engine<T> for GpuEngine {
+    type Host = PinnedBuffer<T>;
+    type Buffer = DeviceBuffer<T>;
+    type Mark = Event;
+
+    fn host(&self, elements: usize) -> Result<PinnedBuffer<T>, Error> {
+        Ok(self.stream(Queue::In).device().pinned(elements)?)
+    }
+
+    fn buffer(&self, elements: usize) -> Result<DeviceBuffer<T>, Error> {
+        let compute = self.stream(Queue::Compute);
+        let buffer = compute.alloc(elements)?;
+        // It is there for the other queues too from here on.
+        let there = compute.record()?;
+        for queue in [Queue::In, Queue::Out] {
+            self.stream(queue).wait(&there)?;
+        }
+        Ok(buffer)
+    }
+
+    fn bring(&self, from: &PinnedBuffer<T>, elements: usize, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Error> {
+        Ok(to.copy_from_pinned_at(self.stream(Queue::In), at, from, elements)?)
+    }
+
+    /// What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`, in the same forms.
+    fn multiply(
+        &self,
+        what: &Multiplication<T>,
+        [a, b]: [&DeviceBuffer<T>; 2],
+        c: &mut DeviceBuffer<T>,
+    ) -> Result<(), Error> {
+        let Multiplication { rows, columns, depth, forms, alpha, beta } = *what;
+        let factor = |form, buffer, [rows, columns]: [usize; 2]| {
+            let (operation, [rows, columns]) = match form {
+                Form::Plain => (Operation::Plain, [rows, columns]),
+                Form::Transposed => (Operation::Transposed, [columns, rows]),
+                Form::Adjoint => (Operation::Adjoint, [columns, rows]),
+            };
+            Ok::<_, Error>((operation, Matrix::new(buffer, Layout::dense(columns, rows))?))
+        };
+        let (a, b) = (factor(forms[0], a, [rows, depth])?, factor(forms[1], b, [depth, columns])?);
+        let c = MatrixMut::new(c, Layout::dense(columns, rows))?;
+        Ok(self.blas.gemm(self.compute, alpha, b, a, beta, c)?)
+    }
+
+    fn take_back(
+        &self,
+        from: &DeviceBuffer<T>,
+        at: usize,
+        elements: usize,
+        to: &mut PinnedBuffer<T>,
+    ) -> Result<(), Error> {
+        Ok(from.copy_to_pinned_at(self.stream(Queue::Out), at, to, elements)?)
+    }
+
+    fn mark(&self, queue: Queue) -> Result<Event, Error> {
+        Ok(self.stream(queue).record()?)
+    }
+
+    fn wait(&self, queue: Queue, mark: &Event) -> Result<(), Error> {
+        Ok(self.stream(queue).wait(mark)?)
+    }
+
+    fn finish(&self) {
+        for stream in &self.streams {
+            // What failed has been said to whoever queued it, or will be to whoever comes next.
+            let _ = stream.synchronize();
+        }
+    }
+}
