@@ -393,6 +393,26 @@ pub enum Error {
     /// What cannot stand inside of a kernel that is written by hand.
     #[error(transparent)]
     Inline(#[from] crate::emit::Refusal),
+    /// A kernel whose threads share something, or go through loops of their own, has no configuration to choose.
+    #[error(
+        "only a pointwise kernel has a configuration: one launch of one section, without reductions, scans, stages in shared memory and \
+         scattered results; leave it out, and the plan chooses"
+    )]
+    NotPointwise,
+    /// A configuration that is not legal for a pointwise kernel.
+    #[error(
+        "the {what} is {got}; here it can be {least} to {most}, numbers of lanes, words and threads being powers of two"
+    )]
+    Pointwise {
+        /// What is outside.
+        what: &'static str,
+        /// Its number.
+        got: i64,
+        /// The least that it may be.
+        least: i64,
+        /// The most that it may be.
+        most: i64,
+    },
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

@@ -53,6 +53,7 @@ pub(crate) fn checked(source: &str) -> (String, usize) {
 }
 
 /// A kernel with what it runs on.
+#[derive(Clone)]
 pub(crate) struct Prepared {
     name: String,
     pub(crate) plan: Plan,
@@ -186,6 +187,12 @@ impl Prepared {
         let result = unsafe { model.run(source, self.kernel.entry, launch, &block) };
         result.unwrap_or_else(|e| panic!("{}: {e}", self.name));
         (outputs, *std::hint::black_box(&error))
+    }
+
+    /// The same run by the kernel of another plan of the graph.
+    pub(crate) fn planned(&self, name: String, graph: &Graph, plan: Plan) -> Prepared {
+        let kernel = emit(graph, &plan).unwrap_or_else(|e| panic!("{name}: {e}"));
+        Prepared { name, plan, kernel, ..self.clone() }
     }
 
     /// Runs the kernel in every way and compares.

@@ -13,6 +13,7 @@ mod inline;
 mod laws;
 mod manifest;
 mod operations;
+mod pointwise;
 mod promote;
 mod reference;
 mod rows;

@@ -6,7 +6,7 @@ use crate::extend::{Function, Text, definitions};
 use crate::program::{Inst, Program};
 
 /// Defines every function that the programs call. Says whether there is one.
-pub(super) fn define(source: &mut String, programs: [Option<&Program>; 2]) -> Result<bool, Error> {
+pub(super) fn define<const N: usize>(source: &mut String, programs: [Option<&Program>; N]) -> Result<bool, Error> {
     let mut known: Vec<&'static Text> = Vec::new();
     for program in programs.into_iter().flatten() {
         for v in program.values() {

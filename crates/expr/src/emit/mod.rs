@@ -1,6 +1,6 @@
 //! Emission: a plan becomes one readable CUDA C++ kernel.
 //!
-//! A thread computes `lanes` neighbouring points of the inner dimension for every value of the register dimensions, as
+//! A thread computes `lanes` neighbouring points of the inner dimension, or several such words, for every value of the register dimensions, as
 //! straight-line code. Operands in host memory travel with the launch: in the parameter block, or, when it has no room, through
 //! a device buffer. The same kernel does both, so a new number of crops never recompiles.
 
@@ -109,12 +109,13 @@ impl Written {
         if let Some(staging) = &plan.staging {
             return stage::write(graph, plan, staging, role);
         }
-        let tile = lower_points(graph, plan, plan.lanes)?;
+        let tile = lower_words(graph, plan)?;
+        let word = if plan.full_words() { None } else { Some(lower_points(graph, plan, plan.lanes)?) };
         let single = plan.group.as_ref().map_or(!plan.full_lanes(), |_| plan.lanes > 1);
         let point = if single { Some(lower_points(graph, plan, 1)?) } else { None };
         let guards = tile.values().any(|v| matches!(tile.inst(v), crate::program::Inst::Guard { .. }));
         let names = Names::new(plan);
-        let params = Params::new(plan, &[Some(&tile), point.as_ref()], guards, (&names, role));
+        let params = Params::new(plan, &[Some(&tile), word.as_ref(), point.as_ref()], guards, (&names, role));
         let mut head = String::new();
         describe(&mut head, graph, plan, &names);
         let mut headers = vec!["prelude"];
@@ -124,7 +125,7 @@ impl Written {
             headers.push("half_value");
         }
         let (mut functions, mut shared_bytes, mut shared) = (String::new(), 0, 0);
-        if calls::define(&mut functions, [Some(&tile), point.as_ref()])? {
+        if calls::define(&mut functions, [Some(&tile), word.as_ref(), point.as_ref()])? {
             headers.push("scalar");
         }
         if let Some(group) = &plan.group {
@@ -140,9 +141,13 @@ impl Written {
             shared_bytes = scatter::write(&mut functions, (plan, private), (&names, role), &params, programs);
         } else {
             body::function(&mut functions, "tile", plan, &names, &params, &tile, None);
+            if let Some(word) = &word {
+                let one = Plan { words: 1, ..plan.clone() };
+                body::function(&mut functions, "word", &one, &names, &params, word, None);
+            }
             if let Some(point) = &point {
                 // Its place is any point of a loop, not a multiple of `lanes`: less is known of alignment.
-                let single = Plan { lanes: 1, ..plan.clone() };
+                let single = Plan { lanes: 1, words: 1, ..plan.clone() };
                 body::function(&mut functions, "point", &single, &names, &params, point, None);
             }
             run(&mut functions, plan, (&names, role), &params, point.is_some());
@@ -164,20 +169,41 @@ const ENTRY: &str = "kernel";
 
 /// The straight-line code of a thread that computes `lanes` points.
 fn lower_points(graph: &Graph, plan: &Plan, lanes: u32) -> Result<Program, Error> {
+    lower_steps(graph, plan, (0..lanes as i32).collect())
+}
+
+/// The straight-line code of a thread that computes all its words.
+fn lower_words(graph: &Graph, plan: &Plan) -> Result<Program, Error> {
+    let (lanes, apart) = (plan.lanes as i32, plan.apart() as i32);
+    lower_steps(
+        graph,
+        plan,
+        (0..plan.words as i32).flat_map(|word| (0..lanes).map(move |lane| word * apart + lane)).collect(),
+    )
+}
+
+/// The straight-line code of a thread that computes the points so many steps from its own place on.
+fn lower_steps(graph: &Graph, plan: &Plan, steps: Vec<i32>) -> Result<Program, Error> {
     let outputs: Vec<_> = plan.outputs.iter().map(Slot::dims).collect();
     let world: Vec<DimId> = plan.world.iter().map(|w| w.dim).collect();
-    let along = [(plan.lane_loop, lanes)];
+    let along = [(plan.lane_loop, steps)];
     let (operands, group) = (plan.operands(false), plan.group.as_ref());
-    lower(graph, &operands, (&outputs, &world), group, Windows::Strided, |program| points(program, plan, &along))
+    lower(graph, &operands, (&outputs, &world), group, Windows::Strided, |program| points_at(program, plan, &along))
 }
 
 /// Every (lane, register index) of a thread that has several points `along` some loops, the first one fastest.
 pub(crate) fn points(program: &mut Program, plan: &Plan, along: &[(usize, u32)]) -> Vec<Point> {
+    let steps = |(i, lanes): &(usize, u32)| (*i, (0..*lanes as i32).collect());
+    points_at(program, plan, &along.iter().map(steps).collect::<Vec<_>>())
+}
+
+/// As [`points`], so many steps from the thread's place on.
+fn points_at(program: &mut Program, plan: &Plan, along: &[(usize, Vec<i32>)]) -> Vec<Point> {
     let base: Point = plan.world.iter().enumerate().map(|(i, w)| (w.dim, program.coord(i as u8))).collect();
     let mut points = vec![base];
-    for (i, lanes) in along {
+    for (i, steps) in along {
         if let Some(w) = plan.world.get(*i) {
-            points = shifted(program, &points, w.dim, *lanes);
+            points = shifted(program, &points, w.dim, steps);
         }
     }
     for (dim, n) in &plan.registers {
@@ -190,10 +216,10 @@ pub(crate) fn points(program: &mut Program, plan: &Plan, along: &[(usize, u32)])
     points
 }
 
-fn shifted(program: &mut Program, points: &[Point], dim: DimId, lanes: u32) -> Vec<Point> {
+fn shifted(program: &mut Program, points: &[Point], dim: DimId, steps: &[i32]) -> Vec<Point> {
     let mut all = Vec::new();
-    for lane in 0..lanes as i32 {
-        let step = program.constant_of(Scalar::of(lane));
+    for step in steps {
+        let step = program.constant_of(Scalar::of(*step));
         for point in points {
             let mut moved = point.clone();
             for (d, v) in moved.iter_mut().filter(|(d, _)| *d == dim) {
@@ -266,9 +292,10 @@ fn describe(source: &mut String, graph: &Graph, plan: &Plan, names: &Names) {
         plan.registers.iter().map(|(d, n)| format!("{} = {n} in registers, ", graph.dim_name(*d))).collect();
     let _ = writeln!(
         source,
-        "// tilewright: loops ({}); {}{} point{} of {} a thread.",
+        "// tilewright: loops ({}); {}{}{} point{} of {} a thread.",
         loops.join(", "),
         registers.concat(),
+        if plan.words == 1 { String::new() } else { format!("{} words of ", plan.words) },
         plan.lanes,
         if plan.lanes == 1 { "" } else { "s" },
         plan.world.get(plan.lane_loop).map_or("nothing", |w| graph.dim_name(w.dim))

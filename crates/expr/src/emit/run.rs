@@ -92,6 +92,7 @@ pub(super) fn run(source: &mut String, plan: &Plan, (names, role): (&Names, Role
         };
         let place = match thread {
             Some((_, index)) if single => index.to_string(),
+            Some((threads, index)) if i + 1 == n => format!("({tile} * {} + {index})", threads * plan.words),
             Some((threads, index)) => format!("({tile} * {threads} + {index})"),
             None => tile,
         };
@@ -107,6 +108,11 @@ pub(super) fn run(source: &mut String, plan: &Plan, (names, role): (&Names, Role
     }
     if !guards.is_empty() {
         let _ = writeln!(source, "  if ({}) return;", guards.join(" || "));
+    }
+    if !plan.full_words() {
+        words(source, plan, names, params);
+        source.push_str("}\n");
+        return;
     }
     let args: String = (0..n).map(|i| format!(", {}", names.coord(i))).collect();
     match plan.world.get(plan.lane_loop) {
@@ -128,4 +134,27 @@ pub(super) fn run(source: &mut String, plan: &Plan, (names, role): (&Names, Role
         }
     }
     source.push_str("}\n");
+}
+
+/// Calls `tile` where a thread has all its words, else `word` for those that it has whole, and `point` for the points of the last one.
+fn words(source: &mut String, plan: &Plan, names: &Names, params: &Params) {
+    let last = plan.world.len() - 1;
+    let kind = if plan.world[last].wide() { "long long" } else { "int" };
+    let (coord, extent) = (names.coord(last), params.world_extent(plan, names, last));
+    let outer: String = (0..last).map(|i| format!(", {}", names.coord(i))).collect();
+    let (words, lanes, apart) = (plan.words, plan.lanes, plan.apart());
+    let _ = write!(
+        source,
+        "  if ({extent} - {coord} >= {}) {{\n    tile(p{outer}, {coord});\n    return;\n  }}\n  \
+         for (int w = 0; w < {words}; ++w) {{\n    const {kind} i = {coord} + w * {apart};\n",
+        (words - 1) * apart + lanes
+    );
+    let _ = match plan.full_lanes() {
+        true => writeln!(source, "    if (i < {extent}) word(p{outer}, i);\n  }}"),
+        false => writeln!(
+            source,
+            "    if (i + {lanes} <= {extent}) {{\n      word(p{outer}, i);\n    }} else {{\n      \
+             for ({kind} j = i; j < {extent}; ++j) point(p{outer}, j);\n    }}\n  }}"
+        ),
+    };
 }

@@ -142,7 +142,7 @@ impl Plan {
     }
 
     /// Elements of a slot that stand together for each point of the loops.
-    fn packed(&self, slot: &Slot) -> i64 {
+    pub(super) fn packed(&self, slot: &Slot) -> i64 {
         self.registers.iter().find_map(|(d, n)| (slot.stride(*d) == Some(1)).then_some(*n)).unwrap_or(1)
     }
 

@@ -6,6 +6,7 @@
 mod check;
 mod classify;
 mod inline;
+mod pointwise;
 mod scattered;
 mod schedule;
 mod slot;
@@ -17,6 +18,7 @@ use crate::error::Error;
 use crate::graph::{DimId, Graph, Op, Size};
 use crate::scatter::Private;
 use crate::stage::Staging;
+pub use pointwise::{Division, Pointwise};
 pub use slot::{Extent, Slot, SlotAxis, WorldDim};
 
 pub(crate) use check::check_output;
@@ -35,6 +37,8 @@ pub struct Plan {
     pub registers: Vec<(DimId, i64)>,
     /// Consecutive points that each thread computes, along the loop `lane_loop`.
     pub lanes: u32,
+    /// Groups of them, as far apart as the threads of a block reach side by side; more than 1 along the inner loop alone.
+    pub words: u32,
     /// The loop along which a thread has several points: the inner one where memory is contiguous along it, so that accesses
     /// are wide; the one outside it where pixels are gathered, so that neighbouring threads read neighbouring pixels.
     pub lane_loop: usize,
@@ -86,7 +90,7 @@ impl Plan {
         plan.choose_lanes(graph);
         plan.keep_lanes_inside();
         plan.classify(graph);
-        plan.choose_block();
+        plan.choose_block(BLOCK);
         Ok(plan)
     }
 
@@ -118,6 +122,7 @@ impl Plan {
             world,
             registers: Vec::new(),
             lanes: 1,
+            words: 1,
             lane_loop: 0,
             block: [BLOCK, 1],
             waits: false,
@@ -161,7 +166,8 @@ impl Plan {
 
     /// Everything that the source text depends on beside the graph.
     pub fn key(&self) -> Vec<u64> {
-        let mut key = vec![u64::from(self.lanes), u64::from(self.block[0]), u64::from(self.block[1])];
+        let mut key =
+            vec![u64::from(self.lanes), u64::from(self.words), u64::from(self.block[0]), u64::from(self.block[1])];
         key.extend([u64::from(self.large_grid()), self.lane_loop as u64, u64::from(self.waits)]);
         for w in &self.world {
             key.extend([w.dim, u64::from(w.wide())]);
@@ -231,7 +237,18 @@ impl Plan {
             2 => self.block[1],
             _ => 1,
         };
-        i64::from(threads * if i == self.lane_loop { self.lanes } else { 1 })
+        i64::from(threads * if i == self.lane_loop { self.lanes * self.words } else { 1 })
+    }
+
+    /// Points from one word of a thread to the next.
+    pub(crate) fn apart(&self) -> u32 {
+        self.block[0] * self.lanes
+    }
+
+    /// Whether every thread has all its words: no loop ends within a block.
+    pub(crate) fn full_words(&self) -> bool {
+        let whole = |w: &WorldDim| matches!(w.class, Extent::Exact(n) if n % i64::from(self.apart() * self.words) == 0);
+        self.words == 1 || self.inner().is_some_and(whole)
     }
 
     /// Points of the iteration space, register dimensions not counted.
@@ -356,7 +373,8 @@ fn slots(views: &[View<'_>], world: &[WorldDim], of: impl Fn(usize) -> (DType, u
         if v.place == Place::Device {
             put_in_order(&mut axes, world);
         }
-        Slot { dtype, components, axes, place: v.place, alignment: v.alignment.min(16) }
+        let bound = v.alignment.min(16);
+        Slot { dtype, components, axes, place: v.place, alignment: bound, bound }
     };
     views.iter().enumerate().map(slot).collect()
 }

@@ -76,6 +76,7 @@ impl Plan {
             world,
             registers: Vec::new(),
             lanes: 1,
+            words: 1,
             lane_loop: 0,
             block: [super::BLOCK, 1],
             waits: false,
@@ -91,7 +92,7 @@ impl Plan {
         if !host {
             plan.choose_lanes(graph);
             plan.classify(graph);
-            plan.choose_block();
+            plan.choose_block(super::BLOCK);
             if plan.world.len() < 2 {
                 plan.block = [super::BLOCK, 1];
             }

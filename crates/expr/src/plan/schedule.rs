@@ -1,6 +1,6 @@
 //! What a thread has: which dimensions live in registers, how many points it computes.
 
-use super::{BLOCK, Extent, Plan, Slot, WorldDim};
+use super::{Extent, Plan, Slot, WorldDim};
 use crate::bind::Place;
 use crate::graph::{Binary, DimId, Graph, Node, Op, Size};
 use crate::stage::Staging;
@@ -46,18 +46,13 @@ impl Plan {
     /// coordinate takes part in a gather, several rows instead, which share what depends on the column, if a row is not long work.
     pub(super) fn choose_lanes(&mut self, graph: &Graph) {
         let Some(inner) = self.inner().copied() else { return };
-        let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
+        let held = self.held();
         let last = self.world.len() - 1;
         let (lane_loop, most) = if gathers(graph, inner.dim) {
             (last.saturating_sub(1), if last == 0 || has_windows(graph) || self.few(graph) { 1 } else { ROWS })
         } else {
-            let run = |s: &Slot| {
-                let packed =
-                    self.registers.iter().find_map(|(d, n)| (s.stride(*d) == Some(1)).then_some(*n)).unwrap_or(1);
-                s.stride(inner.dim) == Some(packed)
-            };
             let slots = self.inputs.iter().chain(&self.outputs);
-            (last, slots.filter(|s| run(s)).map(|s| (16 / s.dtype.size()) as u32).min().unwrap_or(1))
+            (last, slots.filter(|s| self.runs(s)).map(|s| (16 / s.dtype.size()) as u32).min().unwrap_or(1))
         };
         let mut lanes = most;
         let long = |lanes: u32| graph.len() as u32 * lanes * held > MAX_NODES;
@@ -67,6 +62,16 @@ impl Plan {
         }
         (self.lanes, self.lane_loop) = (lanes, lane_loop);
         self.waits = lane_loop < last && has_windows(graph);
+    }
+
+    /// Values that a thread holds for each point of the loops.
+    pub(super) fn held(&self) -> u32 {
+        self.registers.iter().map(|(_, n)| *n as u32).product()
+    }
+
+    /// Whether a slot's elements stand side by side along the inner dimension.
+    pub(super) fn runs(&self, slot: &Slot) -> bool {
+        self.inner().is_some_and(|w| slot.stride(w.dim) == Some(self.packed(slot)))
     }
 
     /// Whether the kernel knows all sizes, and that its threads are few.
@@ -89,28 +94,38 @@ impl Plan {
         self.block = [inner.threads, if tile.len() == 2 { tile[0].threads } else { 1 }];
     }
 
-    pub(super) fn choose_block(&mut self) {
+    /// The shape of blocks of so many threads, where they divide more than one point.
+    pub(super) fn choose_block(&mut self, threads: u32) {
         let n = self.world.len();
         let Some(inner) = self.inner() else {
             self.block = [1, 1];
             return;
         };
-        let lanes = i64::from(self.inner_lanes());
-        let chunks = (inner.extent + lanes - 1) / lanes;
-        let clamp = |v: i64, most: u32| (v.clamp(1, i64::from(most)) as u32).next_power_of_two();
-        let x = match inner.class {
-            Extent::Exact(_) => fewest_idle(clamp(chunks, BLOCK), chunks),
-            Extent::MultipleOf(_) if n == 1 => BLOCK,
-            Extent::MultipleOf(_) if chunks >= 128 => BLOCK,
-            Extent::MultipleOf(_) => 32,
+        let points = i64::from(self.inner_lanes() * self.words);
+        let chunks = (inner.extent + points - 1) / points;
+        self.block = match &self.private {
+            // A block that has places of its own has one index of each loop outside.
+            Some(private) if private.outer + 1 == n => [threads, 1],
+            _ => shape_of_block(n, matches!(inner.class, Extent::Exact(_)), chunks, threads),
         };
-        // A block that has places of its own has one index of each loop outside.
-        let (x, y) = match &self.private {
-            Some(private) if private.outer + 1 == n => (BLOCK, 1),
-            _ => (x, if n >= 2 { BLOCK / x } else { 1 }),
-        };
-        self.block = [x, y];
     }
+}
+
+/// Threads of a block along the innermost of `rank` loops and the one outside it, for so many `chunks`: what a thread has of the innermost
+/// loop. Whether the kernel knows that loop's size.
+pub(super) fn shape_of_block(rank: usize, known: bool, chunks: i64, threads: u32) -> [u32; 2] {
+    let clamp = |v: i64, most: u32| (v.clamp(1, i64::from(most)) as u32).next_power_of_two();
+    let x = match known {
+        true => fewest_idle(clamp(chunks, threads), chunks),
+        false if rank == 1 || chunks >= i64::from(threads / 2) => threads,
+        false => 32,
+    };
+    [x, if rank >= 2 { threads / x } else { 1 }]
+}
+
+/// Most rows that a thread has where pixels are gathered: twice those that it has unasked.
+pub(super) fn most_lanes(rank: usize) -> u32 {
+    if rank > 1 { 2 * ROWS } else { 1 }
 }
 
 /// Whether the size of a loop is part of the expression.
@@ -142,7 +157,7 @@ fn has_windows(graph: &Graph) -> bool {
 }
 
 /// Whether some operand is read at a coordinate that is computed from the one along `dim`.
-fn gathers(graph: &Graph, dim: DimId) -> bool {
+pub(super) fn gathers(graph: &Graph, dim: DimId) -> bool {
     let computed =
         |node: &Node| !matches!(node.op, Op::Index(_)) && node.shape.binary_search_by_key(&dim, |(d, _)| *d).is_ok();
     graph.nodes().any(|node| match &node.op {

@@ -65,6 +65,8 @@ pub struct Slot {
     pub place: Place,
     /// Alignment in bytes of any point whose coordinates are 0 along inner and register axes of known stride: at most 16.
     pub alignment: u32,
+    /// Alignment in bytes of the element whose coordinates are all 0: at most 16.
+    pub(crate) bound: u32,
 }
 
 impl Slot {

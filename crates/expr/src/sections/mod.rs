@@ -10,7 +10,7 @@ use crate::collective::{Group, reduced};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::join::Joined;
-use crate::plan::{Plan, check_output};
+use crate::plan::{Division, Plan, Pointwise, check_output};
 use crate::scatter::{Partial, fills, resolve};
 use part::part;
 use std::borrow::Cow;
@@ -120,6 +120,22 @@ impl<'a> Sections<'a> {
             list.push(Section { graph: Cow::Owned(fill), plan, operands: Vec::new(), targets, outputs: vec![output] });
         }
         Ok((!list.is_empty()).then_some(Sections { list }))
+    }
+
+    /// What a configuration divides: the points of a launch of one pointwise section. `None` for all others, of which every section has the
+    /// configuration that its plan chooses.
+    pub fn division(&self) -> Option<Division> {
+        match self.list.as_slice() {
+            [section] => section.plan.division(&section.graph),
+            _ => None,
+        }
+    }
+
+    /// The same launch under a configuration. Refuses launches that have none, and configurations that are not legal.
+    pub fn configured(mut self, config: Pointwise) -> Result<Self, Error> {
+        let [section] = self.list.as_mut_slice() else { return Err(Error::NotPointwise) };
+        section.plan = section.plan.configured(&section.graph, config)?;
+        Ok(self)
     }
 
     /// Everything that the source text depends on beside the graph; of one section, its plan's key.

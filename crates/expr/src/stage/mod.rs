@@ -193,6 +193,6 @@ impl Stage {
         }
         axes.reverse();
         let alignment = if self.across { self.dtype.size() as u32 } else { 16 };
-        Slot { dtype: self.dtype, components: 1, axes, place: Place::Device, alignment }
+        Slot { dtype: self.dtype, components: 1, axes, place: Place::Device, alignment, bound: alignment }
     }
 }
