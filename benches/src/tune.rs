@@ -1,4 +1,4 @@
-//! Measures configurations of convolutions on this machine's GPU and appends them to data sets, for `cargo xtask train`.
+//! Measures configurations of convolutions and of pointwise kernels on this machine's GPU and appends them to data sets, for `cargo xtask train`.
 //!
 //! Runs without cargo. Rows that the data sets have are not measured again, so that many short runs add up.
 #![allow(clippy::print_stdout, reason = "the table is this program's output")]
@@ -7,16 +7,32 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tilewright_benches::Result;
 use tilewright_benches::session::Session;
 use tilewright_benches::tuning::compiling::Compiling;
 use tilewright_benches::tuning::gauge::Gauge;
-use tilewright_benches::tuning::plan::{Group, List, Op, Sampling, planned};
-use tilewright_benches::tuning::timing::{Timed, time};
+use tilewright_benches::tuning::grouped::Grouped;
+use tilewright_benches::tuning::plan::{self, List, Sampling};
+use tilewright_benches::tuning::pointwise;
+use tilewright_benches::tuning::timing::Timed;
 use tilewright_ops::Gpu;
-use tilewright_ops::conv::{Multiprocessor, RowOperation};
+use tilewright_ops::conv::Multiprocessor;
+use tilewright_ops::pointwise::PointwiseOperation;
 use tilewright_perf::dataset::{self, Row};
+use tilewright_perf::training::Operation;
+
+/// What is tuned.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Op {
+    /// A convolution's result, and its input's gradient.
+    Conv2d,
+    /// Its weights' gradient.
+    Conv2dGradWeight,
+    /// Fused pointwise kernels.
+    Pointwise,
+}
 
 /// Measures a planned sample of configurations.
 #[derive(Parser)]
@@ -42,6 +58,9 @@ struct Options {
     /// How many more, at random among all.
     #[arg(long, default_value_t = 4)]
     random: usize,
+    /// Of pointwise kernels: how many of each problem, the plan's own among them, the others at random.
+    #[arg(long, default_value_t = 24)]
+    configurations: usize,
     /// Only so many shapes and passes.
     #[arg(long)]
     groups: Option<usize>,
@@ -68,27 +87,66 @@ fn main() -> ExitCode {
     }
 }
 
+/// Plans what is missing of an operation's data set, and measures it.
 fn measure(options: &Options) -> Result<()> {
     let begin = Instant::now();
     let session = Session::open(true)?;
-    let file = options.data.join(options.list.file(&options.op.name()));
-    let known = dataset::read(&file)?;
+    match options.op {
+        Op::Conv2d => convolutions(options, &session, plan::Op::Conv2d, begin),
+        Op::Conv2dGradWeight => convolutions(options, &session, plan::Op::Conv2dGradWeight, begin),
+        Op::Pointwise => {
+            let name = PointwiseOperation.name().to_owned();
+            let data = Data::of(options, name)?;
+            let groups = pointwise::planned(options.list, options.configurations, &data.known)?;
+            run(options, &session, &data, groups, begin)
+        }
+    }
+}
+
+fn convolutions(options: &Options, session: &Session, op: plan::Op, begin: Instant) -> Result<()> {
+    let data = Data::of(options, op.name())?;
     let sampling = Sampling { best: options.best, near: options.near, random: options.random };
     let (sm, multiprocessors) = (Multiprocessor::of(&session.gpu), session.gpu.device().multiprocessors() as usize);
-    let mut groups = planned((options.op, options.list), sampling, sm, multiprocessors, &known)?;
+    let groups = plan::planned((op, options.list), sampling, sm, multiprocessors, &data.known)?;
+    run(options, session, &data, groups, begin)
+}
+
+/// A data set.
+struct Data {
+    op: String,
+    file: PathBuf,
+    known: Vec<Row>,
+}
+
+impl Data {
+    fn of(options: &Options, op: String) -> Result<Data> {
+        let file = options.data.join(options.list.file(&op));
+        let known = dataset::read(&file)?;
+        Ok(Data { op, file, known })
+    }
+}
+
+/// Measures the groups, and appends their rows.
+fn run<G: Grouped>(
+    options: &Options,
+    session: &Session,
+    data: &Data,
+    mut groups: Vec<G>,
+    begin: Instant,
+) -> Result<()> {
     groups.truncate(options.groups.unwrap_or(usize::MAX));
-    let total: usize = groups.iter().map(|group| group.configs.len()).sum();
+    let total: usize = groups.iter().map(|group| group.configs().len()).sum();
     println!(
-        "{}: {} rows there, {total} to measure, of {} shapes and passes",
-        file.display(),
-        known.len(),
+        "{}: {} rows there, {total} to measure, of {} problems",
+        data.file.display(),
+        data.known.len(),
         groups.len()
     );
     println!("planned in {:.1} s", begin.elapsed().as_secs_f64());
 
     let deadline = begin + Duration::from_secs(options.budget);
     let threads = options.threads.unwrap_or_else(|| tilewright_benches::machine::cores().saturating_sub(1).max(1));
-    let gauge = Gauge::start();
+    let (gauge, groups) = (Gauge::start(), Arc::new(groups));
     let mut compiling = Compiling::start(&groups, &session.gpu, threads, deadline);
     let bar = ProgressBar::new(total as u64);
     bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} {msg}")?);
@@ -98,36 +156,40 @@ fn measure(options: &Options) -> Result<()> {
         // Of a group that was not compiled to its end what there is.
         let compiled = compiling.wait(index);
         if compiled.is_empty() {
-            break;
+            // Either the time is over, or none of this group's kernels compiled.
+            if Instant::now() > deadline {
+                break;
+            }
+            continue;
         }
-        match time(&session, group, &compiled) {
+        match group.time(session, &compiled) {
             Ok(timed) => {
                 rows += timed.len();
-                dataset::append(&file, &rows_of(options.op, group, &timed, &session.gpu, &gauge))?;
+                dataset::append(&data.file, &rows_of(&data.op, group, &timed, &session.gpu, &gauge))?;
                 lines.push(line(group, &timed));
             }
             Err(error) => eprintln!("{}: {error}", group.name()),
         }
-        bar.inc(group.configs.len() as u64);
+        bar.inc(group.configs().len() as u64);
         if Instant::now() > deadline {
             break;
         }
     }
     compiling.stop();
     bar.finish_and_clear();
-    println!("shape and pass | measured | best us | estimate's us | regret | best configuration");
+    println!("problem | measured | best us | unasked us | regret | best configuration");
     lines.iter().for_each(|line| println!("{line}"));
     println!("{rows} rows in {:.1} s; operands rotate, so that L2 holds none", begin.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn rows_of(op: Op, group: &Group, timed: &[Timed], gpu: &Gpu, gauge: &Gauge) -> Vec<Row> {
+fn rows_of<G: Grouped>(op: &str, group: &G, timed: &[Timed<G::Config>], gpu: &Gpu, gauge: &Gauge) -> Vec<Row> {
     let (clock_mhz, power_w) = gauge.read();
-    let problem = RowOperation::problem(&group.problem, group.pass);
-    let row = |timed: &Timed| Row {
-        op: op.name(),
+    let problem = group.problem();
+    let row = |timed: &Timed<G::Config>| Row {
+        op: op.to_owned(),
         problem: problem.clone(),
-        configuration: timed.config.named(),
+        configuration: group.named(timed.config),
         device: gpu.device().name().to_owned(),
         clock_mhz,
         power_w,
@@ -137,12 +199,12 @@ fn rows_of(op: Op, group: &Group, timed: &[Timed], gpu: &Gpu, gauge: &Gauge) -> 
     timed.iter().map(row).collect()
 }
 
-/// A line of the table: the best of those measured, and what the estimate would have taken.
-fn line(group: &Group, timed: &[Timed]) -> String {
+/// A line of the table: the best of those measured, and what would have been taken without a model.
+fn line<G: Grouped>(group: &G, timed: &[Timed<G::Config>]) -> String {
     let Some(best) = timed.iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us)) else {
         return format!("{} | 0", group.name());
     };
-    let taken = timed.iter().find(|timed| timed.config == group.estimated).map(|timed| timed.median_us);
+    let taken = timed.iter().find(|timed| timed.config == group.plain()).map(|timed| timed.median_us);
     let regret = taken.map_or("-".into(), |us| format!("{:.1} %", 100.0 * (us / best.median_us - 1.0)));
     let taken = taken.map_or("-".into(), |us| format!("{us:.1}"));
     format!("{} | {} | {:.1} | {taken} | {regret} | {:?}", group.name(), timed.len(), best.median_us, best.config)

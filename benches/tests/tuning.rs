@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 use tilewright_benches::shapes::{held_out, training, training_odd};
+use tilewright_benches::tuning::grouped::Grouped;
 use tilewright_benches::tuning::plan::{Choice, List, Op, Sampling, planned};
+use tilewright_benches::tuning::pointwise;
 use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
+use tilewright_ops::pointwise::PointwiseOperation;
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::{Examples, Operation, Plan, train};
 use tilewright_perf::{DeviceFacts, Features, Models};
@@ -136,4 +139,73 @@ fn a_model_chooses_and_without_one_the_estimate_does() {
     let fewest = estimates[..128].iter().map(|(_, config)| config.tiles).min().unwrap();
     assert_eq!(chosen(&models).tiles, fewest);
     assert!(estimates[..128].iter().any(|(_, config)| config.tiles > fewest));
+}
+
+#[test]
+fn no_pointwise_problem_that_is_held_out_is_trained_on_nor_a_near_twin_of_one() {
+    let (trained, held) = (pointwise::training().unwrap(), pointwise::held_out().unwrap());
+    assert!(trained.len() >= 60 && held.len() >= 25, "{} and {}", trained.len(), held.len());
+    assert_eq!(trained.iter().chain(&held).collect::<HashSet<_>>().len(), trained.len() + held.len());
+    for held in &held {
+        let twin = trained.iter().find(|it| it.body == held.body && are_close(it.points(), held.points()));
+        assert_eq!(twin, None, "{held}");
+    }
+    // What training has to cover.
+    let points = || trained.iter().map(pointwise::Problem::points);
+    assert!(points().min().unwrap() <= 1 << 12 && points().max().unwrap() >= 1 << 28);
+    assert!(points().filter(|n| n % 2 == 1).count() >= 8);
+}
+
+/// All problems of both lists plan without a GPU, as kernels that have configurations; what the model is told of each is something else.
+#[test]
+fn pointwise_problems_have_configurations_to_choose_from() {
+    let (device, features) = (DeviceFacts::h200(), PointwiseOperation.features().unwrap());
+    let mut names = HashSet::new();
+    let (mut most_operands, mut most_results, mut gathered) = (0, 0, 0);
+    for list in [List::Training, List::HeldOut] {
+        for group in pointwise::planned(list, 64, &[]).unwrap() {
+            assert!(
+                names.insert(format!("{:?}", group.problem())),
+                "{} is a problem that is there already",
+                group.name()
+            );
+            assert!(group.configs.len() >= 6, "{}: {} configurations", group.name(), group.configs.len());
+            assert_eq!(group.configs[0], group.plain());
+            let named = group.problem();
+            most_operands = most_operands.max(named["operands"]);
+            most_results = most_results.max(named["results"]);
+            gathered += usize::from(named["read_gathered"] > 0);
+            for config in &group.configs {
+                let work = PointwiseOperation.work(&named, &group.named(*config), &device).unwrap();
+                let mut row = vec![0.0; features.count()];
+                assert!(features.fill(&work, &device, &mut row).unwrap() > 0.0);
+                assert!(row.iter().all(|value| value.is_finite()), "{} {config:?}", group.name());
+            }
+        }
+    }
+    assert_eq!((most_operands, most_results), (6, 3));
+    assert!(gathered >= 8, "{gathered} problems with pixels that are gathered");
+}
+
+#[test]
+fn a_pointwise_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
+    let plan = |known: &[Row]| pointwise::planned(List::HeldOut, 7, known).unwrap();
+    let configs = |known: &[Row]| plan(known).into_iter().map(|it| (it.problem, it.configs)).collect::<Vec<_>>();
+    let all = configs(&[]);
+    assert_eq!(all.len(), pointwise::held_out().unwrap().len());
+    assert_eq!(all, configs(&[]));
+    let group = plan(&[]).swap_remove(3);
+    let row = Row {
+        op: PointwiseOperation.name().into(),
+        problem: group.problem(),
+        configuration: group.named(group.configs[0]),
+        device: "a GPU".into(),
+        clock_mhz: 0.0,
+        power_w: 0.0,
+        median_us: 1.0,
+        spread: 0.0,
+    };
+    let rest = configs(&[row]);
+    assert_eq!(rest[3], (all[3].0.clone(), all[3].1[1..].to_vec()));
+    assert!(pointwise::planned(List::TrainingOdd, 7, &[]).is_err());
 }

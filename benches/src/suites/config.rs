@@ -8,6 +8,7 @@ use crate::report::{Report, Row};
 use crate::session::Session;
 use crate::shapes::params;
 use crate::suites::Lacks;
+use crate::tuning::grouped::Grouped;
 use crate::tuning::plan::{Choice, Group, List};
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated, time};
 use std::hint::black_box;

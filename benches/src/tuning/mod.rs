@@ -2,5 +2,7 @@
 
 pub mod compiling;
 pub mod gauge;
+pub mod grouped;
 pub mod plan;
+pub mod pointwise;
 pub mod timing;

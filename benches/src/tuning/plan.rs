@@ -1,6 +1,9 @@
 //! What is measured: of each shape and pass a sample of configurations, the same in every run.
 
-use crate::shapes;
+use super::grouped::Grouped;
+use super::timing::{Timed, time};
+use crate::session::Session;
+use crate::{Result, shapes};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use tilewright_driver::Arch;
@@ -10,8 +13,8 @@ use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows};
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::Operation;
 
-/// What is tuned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// What is tuned of convolutions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// A convolution's result, and its input's gradient.
     Conv2d,
@@ -73,7 +76,13 @@ impl Choice {
     }
 
     /// Compiles its kernels, so that a call finds them.
-    pub fn compile(self, problem: &Problem, pass: Pass, sm: Multiprocessor, arch: Arch) -> Result<(), Error> {
+    pub fn compile(
+        self,
+        problem: &Problem,
+        pass: Pass,
+        sm: Multiprocessor,
+        arch: Arch,
+    ) -> std::result::Result<(), Error> {
         match self {
             Choice::Rows(config) => compile_rows(problem, pass, config, sm, arch),
             Choice::Weights(config) => compile_grad_weight(problem, config, sm, arch),
@@ -101,7 +110,7 @@ impl List {
         }
     }
 
-    fn seed(self) -> u64 {
+    pub(super) fn seed(self) -> u64 {
         match self {
             List::Training => 1,
             List::HeldOut => 2,
@@ -109,7 +118,7 @@ impl List {
         }
     }
 
-    fn shapes(self) -> crate::Result<Vec<Problem>> {
+    fn shapes(self) -> Result<Vec<Problem>> {
         match self {
             List::Training => shapes::training(),
             List::TrainingOdd => shapes::training_odd(),
@@ -145,15 +154,40 @@ pub struct Group {
     pub configs: Vec<Choice>,
 }
 
-impl Group {
-    /// Its name in messages.
-    pub fn name(&self) -> String {
+impl Grouped for Group {
+    type Config = Choice;
+
+    fn name(&self) -> String {
         let Problem { images, height, width, group_width, kernel, stride, dilation, precision, .. } = self.problem;
         let [rows, columns] = kernel;
         let channels = self.problem.channels();
         let [s, d] = [stride, dilation].map(|step| step[0]);
         let pass = self.pass.name();
         format!("{pass} {images}x{height}x{width}x{channels} w{group_width} {rows}x{columns} s{s} d{d} {precision:?}")
+    }
+
+    fn configs(&self) -> &[Choice] {
+        &self.configs
+    }
+
+    fn plain(&self) -> Choice {
+        self.estimated
+    }
+
+    fn problem(&self) -> Named {
+        RowOperation::problem(&self.problem, self.pass)
+    }
+
+    fn named(&self, config: Choice) -> Named {
+        config.named()
+    }
+
+    fn compile(&self, config: Choice, (sm, arch): (Multiprocessor, Arch)) -> std::result::Result<(), Error> {
+        config.compile(&self.problem, self.pass, sm, arch)
+    }
+
+    fn time(&self, session: &Session, configs: &[Choice]) -> Result<Vec<Timed>> {
+        time(session, self, configs)
     }
 }
 
@@ -164,7 +198,7 @@ pub fn planned(
     sm: Multiprocessor,
     multiprocessors: usize,
     known: &[Row],
-) -> crate::Result<Vec<Group>> {
+) -> Result<Vec<Group>> {
     let mut wanted: Vec<(Problem, Pass)> =
         list.shapes()?.into_iter().flat_map(|problem| op.passes().iter().map(move |pass| (problem, *pass))).collect();
     let mut random = Random(list.seed());
@@ -194,7 +228,7 @@ fn sampled(all: &[Choice], Sampling { best, near, random }: Sampling, numbers: &
 }
 
 /// SplitMix64: the same numbers everywhere.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
@@ -205,7 +239,7 @@ impl Random {
         ((z ^ (z >> 31)) % end as u64) as usize
     }
 
-    fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         (1..items.len()).rev().for_each(|last| items.swap(last, self.below(last + 1)));
     }
 }

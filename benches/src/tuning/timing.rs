@@ -1,9 +1,11 @@
 //! Device times of the configurations of a group.
 
+use super::grouped::Grouped;
 use super::plan::{Choice, Group};
 use crate::clock::median;
 use crate::session::Session;
 use crate::{Result, shapes};
+use std::fmt::Debug;
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::{bf16, f16};
 use tilewright_ops::conv::{Convolved, Pass, Precision};
@@ -29,9 +31,9 @@ dims! {
 
 /// A configuration with its time.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed {
+pub struct Timed<C = Choice> {
     /// The configuration.
-    pub config: Choice,
+    pub config: C,
     /// The median of its times, in microseconds.
     pub median_us: f32,
     /// From the shortest time to the longest, per median.
@@ -84,35 +86,45 @@ impl<T: Convolved> Operands<T> {
     }
 
     fn time(&mut self, session: &Session, group: &Group, configs: &[Choice]) -> Result<Vec<Timed>> {
-        let mut turn = 0;
-        let mut span = |config: Choice, count: usize| -> Result<f64> {
-            let mut queue = || {
-                (0..count).try_for_each(|_| {
-                    turn += 1;
-                    self.call(group, config, turn)
-                })
-            };
-            let us = session.clock.between_events(QUEUED_US * count as f64 + 50.0, &mut queue)?;
-            Ok(us / count as f64)
-        };
-        let mut runs: Vec<(Choice, usize, Vec<f64>)> = Vec::new();
-        for config in configs {
-            // The first one loads the kernel.
-            match span(*config, 1).and_then(|_| span(*config, 3)) {
-                Ok(us) => runs.push((*config, ((SPAN_US / us) as usize).clamp(2, 64), Vec::new())),
-                Err(error) => eprintln!("{} {config:?}: {error}", group.name()),
-            }
-        }
-        for _ in 0..ROUNDS {
-            for (config, count, times) in &mut runs {
-                times.push(span(*config, *count)?);
-            }
-        }
-        Ok(runs.into_iter().map(|(config, _, times)| timed(config, times)).collect())
+        in_turns(session, &group.name(), configs, |config, turn| self.call(group, config, turn))
     }
 }
 
-fn timed(config: Choice, times: Vec<f64>) -> Timed {
+/// Times configurations in turns; `call` queues a call with the operands of a turn. Those that cannot be launched are told and left out.
+pub fn in_turns<C: Copy + Debug>(
+    session: &Session,
+    name: &str,
+    configs: &[C],
+    mut call: impl FnMut(C, usize) -> Result<()>,
+) -> Result<Vec<Timed<C>>> {
+    let mut turn = 0;
+    let mut span = |config: C, count: usize| -> Result<f64> {
+        let mut queue = || {
+            (0..count).try_for_each(|_| {
+                turn += 1;
+                call(config, turn)
+            })
+        };
+        let us = session.clock.between_events(QUEUED_US * count as f64 + 50.0, &mut queue)?;
+        Ok(us / count as f64)
+    };
+    let mut runs: Vec<(C, usize, Vec<f64>)> = Vec::new();
+    for config in configs {
+        // The first one loads the kernel.
+        match span(*config, 1).and_then(|_| span(*config, 3)) {
+            Ok(us) => runs.push((*config, ((SPAN_US / us) as usize).clamp(2, 64), Vec::new())),
+            Err(error) => eprintln!("{name} {config:?}: {error}"),
+        }
+    }
+    for _ in 0..ROUNDS {
+        for (config, count, times) in &mut runs {
+            times.push(span(*config, *count)?);
+        }
+    }
+    Ok(runs.into_iter().map(|(config, _, times)| timed(config, times)).collect())
+}
+
+fn timed<C>(config: C, times: Vec<f64>) -> Timed<C> {
     let (low, high) = times.iter().fold((f64::INFINITY, 0.0f64), |(low, high), us| (low.min(*us), high.max(*us)));
     let median_us = median(times);
     Timed { config, median_us: median_us as f32, spread: ((high - low) / median_us) as f32 }

@@ -1,12 +1,14 @@
 //! Calls known ahead: what they would run on a GPU, without one.
 
+use crate::device::kernels;
 use crate::error::Error;
 use crate::feed::Operand;
 use crate::fused::Core;
 use crate::kernel::Unbuilt;
 use crate::manifest::Manifest;
+use crate::pointwise::{self, Pointwise, PointwiseProblem};
 use crate::prefetch::{new_on_device, new_results};
-use tilewright_driver::Source;
+use tilewright_driver::{Arch, Source};
 use tilewright_expr::bind::{Binding, Place, View};
 use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room};
 use tilewright_expr::explain::Explanation;
@@ -52,13 +54,18 @@ impl PartialEq for Plan {
 impl Core {
     /// A call into new tensors.
     pub(crate) fn plan_ahead(&self, operands: &[Operand<'_>]) -> Result<Plan, Error> {
-        let graph = self.graph_of(true);
         let as_on_a_gpu = |o: &'_ Operand<'_>| o.place() == Place::Host && o.len() > MOST_HOST_ELEMENTS;
         let view = |o| if as_on_a_gpu(o) { new_on_device(o.axes) } else { o.view() };
         let views: Vec<View<'_>> = operands.iter().map(view).collect();
-        let results = new_results(&Binding::new(graph, &views)?)?;
+        self.plan_of_views(&views)
+    }
+
+    /// The same for operands that are bound in this way.
+    pub(crate) fn plan_of_views(&self, views: &[View<'_>]) -> Result<Plan, Error> {
+        let graph = self.graph_of(true);
+        let results = new_results(&Binding::new(graph, views)?)?;
         let results: Vec<View<'_>> = results.iter().map(|axes| new_on_device(axes)).collect();
-        Ok(Plan::of(self.name(), graph, [&views, &results]))
+        Ok(Plan::of(self.name(), graph, [views, &results]))
     }
 }
 
@@ -94,20 +101,47 @@ impl Plan {
 
     /// The sources of all kernels that the call may want: one that fills results where places keep their first value, one that
     /// computes, and that again with more room in its parameter block where the call's small operands ask for it and the driver
-    /// takes it. None for a call whose results are empty.
+    /// takes it; and the one that computes under the configurations that models choose on the GPUs that they were trained on. None for a
+    /// call whose results are empty.
     pub fn sources(&self) -> Result<Vec<Source>, Error> {
         let (views, outs) = (views(&self.operands), views(&self.results));
         let fills = Sections::fills(&self.graph, &views, &outs)?;
-        let main = Some(Sections::new(&self.graph, &views, &outs)?);
+        let main = Some(Sections::new(&self.graph, &views, &outs)?).filter(|s| s.blocks() > 0);
+        let chosen = main.as_ref().map_or_else(Vec::new, pointwise::chosen_ahead);
+        let under = |config| main.clone()?.configured(config).ok();
+        let configured: Vec<Sections<'_>> = chosen.into_iter().filter_map(under).collect();
         let mut sources = Vec::new();
-        for sections in [fills, main].into_iter().flatten().filter(|s| s.blocks() > 0) {
+        let all = [fills, main.clone()].into_iter().flatten().chain(configured);
+        for sections in all.filter(|s| s.blocks() > 0) {
             let mut rooms = PARAMETER_BYTES.map(|most| Room::of(&sections, most)).to_vec();
             rooms.dedup();
             for room in rooms {
-                sources.push(Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.into_text());
+                let source = Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.into_text();
+                if !sources.contains(&source) {
+                    sources.push(source);
+                }
             }
         }
         Ok(sources)
+    }
+
+    /// The call as a model sees it, if its kernel is a pointwise one: what has configurations to choose from.
+    pub fn pointwise(&self) -> Result<Option<PointwiseProblem>, Error> {
+        let (views, outs) = (views(&self.operands), views(&self.results));
+        let sections = Sections::new(&self.graph, &views, &outs)?;
+        Ok(PointwiseProblem::of(&sections).filter(|_| sections.blocks() > 0))
+    }
+
+    /// Compiles the kernel that computes the results under a configuration, or finds it in the cache: a call of
+    /// [`Fused::configured`](crate::Fused::configured) has it then. Needs no GPU; any thread may. Refuses configurations that are not legal,
+    /// and kernels that are not pointwise.
+    pub fn compile_configured(&self, config: Pointwise, arch: Arch) -> Result<(), Error> {
+        let (views, outs) = (views(&self.operands), views(&self.results));
+        let sections = Sections::new(&self.graph, &views, &outs)?.configured(config)?;
+        let room = Room::of(&sections, MOST_PARAMETER_BYTES);
+        let source = Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.into_text();
+        kernels().get(&source, arch)?;
+        Ok(())
     }
 
     /// The CUDA source of the kernel that computes the results.

@@ -9,6 +9,7 @@ use crate::inlined::{Computed, Function, Functions};
 use crate::kernel::{Built, Launch, Unbuilt};
 use crate::launches::{Known, LaunchKind};
 use crate::manifest::recorder;
+use crate::pointwise::{self, Pointwise};
 use crate::signature::Signature;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
@@ -66,6 +67,21 @@ impl<A, O> Fused<A, O> {
         Fused { device: Some(device.clone()), ..self.clone() }
     }
 
+    /// The same expression, whose kernels have this configuration on a GPU, instead of the one that is chosen for a call. It shares no kernels
+    /// with this handle. Results do not depend on it, and calls on the CPU do not look at it.
+    ///
+    /// Calls refuse a configuration that is not legal for their sizes, and expressions whose kernels are not pointwise ones.
+    pub fn configured(&self, config: Pointwise) -> Self {
+        let core = Core { configuration: Some(config), ..Core::new(self.core.graph.clone(), &self.core.name) };
+        Fused { core: Arc::new(core), ..self.clone() }
+    }
+
+    /// What a call with operands that are bound in this way, into new tensors, runs on a GPU; needs none, and no tensors either. Errors are
+    /// those of binding: numbers, dimensions, sizes.
+    pub fn plan_of_views(&self, operands: &[View<'_>]) -> Result<Plan, Error> {
+        self.core.plan_of_views(operands)
+    }
+
     /// What was traced.
     pub fn graph(&self) -> &Graph {
         self.core.graph()
@@ -98,6 +114,10 @@ pub(crate) struct Core {
     entries: Entries,
     epilogues: Functions<Option<Function>>,
     images: Functions<Computed>,
+    /// That of all calls, instead of a choice.
+    configuration: Option<Pointwise>,
+    /// What was chosen so far.
+    chosen: Mutex<Vec<Pointwise>>,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
     /// The keys of kernels that are built in the background.
     under_way: Mutex<HashSet<Vec<u64>>>,
@@ -120,6 +140,8 @@ impl Core {
             entries: Entries::default(),
             epilogues: Functions::new("epilogue"),
             images: Functions::new("image"),
+            configuration: None,
+            chosen: Mutex::default(),
             built: Mutex::default(),
             under_way: Mutex::default(),
             last: Mutex::default(),
@@ -243,7 +265,7 @@ impl Core {
             None => Run::Cpu(HostKernel::new(graph, &views, &outs)?),
             Some(gpu) => {
                 let fills = Sections::fills(graph, &views, &outs)?;
-                let main = Some(Sections::new(graph, &views, &outs)?);
+                let main = Some(self.configured(Sections::new(graph, &views, &outs)?, gpu)?);
                 if let Some(recorder) = recorder() {
                     recorder.plan(&self.name, graph, [&views, &outs]);
                 }
@@ -279,39 +301,73 @@ impl Core {
             Part::Fill => LaunchKind::Fill,
             Part::Main => LaunchKind::Fused,
         };
-        let built = self.build(&sections, gpu, part, known)?;
-        Ok(Some(Launch::new(built, gpu, &sections, kind)?))
+        let (built, other) = self.build(&sections, gpu, part, known)?;
+        Ok(Some(Launch::new(built, gpu, other.as_ref().unwrap_or(&sections), kind)?))
     }
 
-    /// The kernel for these sections. If only one with another room is there, which takes any operands, it serves until the better one
-    /// is built in the background: so a new size of a batch never waits for the compiler. `settled` says whether it is the best.
-    fn build(
+    /// The sections under the configuration that they get: the handle's own, or what is chosen for them.
+    pub(crate) fn configured<'a>(&self, sections: Sections<'a>, gpu: &Gpu) -> Result<Sections<'a>, Error> {
+        if let Some(config) = self.configuration {
+            return Ok(sections.configured(config)?);
+        }
+        let Some(config) = pointwise::chosen_on(gpu, &sections) else { return Ok(sections) };
+        // The choice is that of a class, of whose sizes some may not take it.
+        let Ok(configured) = sections.clone().configured(config) else { return Ok(sections) };
+        let mut chosen = lock(&self.chosen);
+        if !chosen.contains(&config) {
+            chosen.push(config);
+        }
+        Ok(configured)
+    }
+
+    /// The kernel for these sections, and the sections that it is for, where these are others. If only one with another room is there, which
+    /// takes any operands, or one under a configuration that was chosen for other sizes, it serves until the better one is built in the
+    /// background: so a new size of a batch never waits for the compiler. `settled` says whether it is the best.
+    fn build<'a>(
         self: &Arc<Self>,
-        sections: &Sections<'_>,
+        sections: &Sections<'a>,
         gpu: &Gpu,
         part: (Part, bool),
         (known, settled): (&mut Known, &mut bool),
-    ) -> Result<Arc<Built>, Error> {
+    ) -> Result<(Arc<Built>, Option<Sections<'a>>), Error> {
         let most = gpu.device().parameter_bytes();
         let room = Room::of(sections, most);
         let key = self.kernel_key(sections, room, gpu, part);
         if let Some(built) = self.kernel(&key) {
-            return Ok(built);
+            return Ok((built, None));
         }
-        if let Some(built) = self.kernel(&self.kernel_key(sections, room.other(), gpu, part)) {
+        let of_other_room = || Some((self.kernel(&self.kernel_key(sections, room.other(), gpu, part))?, None));
+        if let Some((built, other)) = of_other_room().or_else(|| self.otherwise_configured(sections, room, gpu, part)) {
             *settled = false;
             if lock(&self.under_way).insert(key.clone()) {
                 let _ = self.build_behind(
                     vec![(key, Unbuilt::new(sections, room, most, &self.name)?)],
                     gpu,
-                    Some(built.clone()),
+                    // A kernel of another room takes its place for good; one of another configuration is for other sections.
+                    other.is_none().then(|| built.clone()),
                 );
             }
-            return Ok(built);
+            return Ok((built, other));
         }
         let built = self.built(key, Unbuilt::new(sections, room, most, &self.name)?, gpu)?;
         *known = Known::Nothing(built.origin);
-        Ok(built)
+        Ok((built, None))
+    }
+
+    /// A kernel that is there for the same sections under a configuration that was chosen for others.
+    fn otherwise_configured<'a>(
+        &self,
+        sections: &Sections<'a>,
+        room: Room,
+        gpu: &Gpu,
+        part: (Part, bool),
+    ) -> Option<(Arc<Built>, Option<Sections<'a>>)> {
+        let chosen = lock(&self.chosen).clone();
+        chosen.into_iter().find_map(|config| {
+            let other = sections.clone().configured(config).ok()?;
+            let built = self.kernel(&self.kernel_key(&other, room, gpu, part))?;
+            Some((built, Some(other)))
+        })
     }
 
     /// What a kernel is known by.
@@ -368,7 +424,7 @@ macro_rules! calls {
                 self.core.plan_ahead(&[$($arg.operand()),*])
             }
 
-            /// The CUDA source of the kernel for these operands; needs no GPU.
+            /// The CUDA source of the kernel for these operands, under the configuration that the plan chooses by itself; needs no GPU.
             #[allow(clippy::too_many_arguments, reason = "one argument per operand")]
             pub fn cuda_source(&self, $($arg: impl Feeds<Expr<$T, $S>>),*) -> Result<String, Error> {
                 self.plan($($arg),*)?.cuda_source()

@@ -81,7 +81,8 @@ impl Core {
         let axes = new_results(&binding)?;
         let outs: Vec<View<'_>> = axes.iter().map(|axes| new_on_device(axes)).collect();
         let fills = Sections::fills(graph, &views, &outs)?;
-        let main = Some(Sections::new(graph, &views, &outs)?);
+        let main = Sections::new(graph, &views, &outs)?;
+        let main = if main.blocks() > 0 { Some(self.configured(main, gpu)?) } else { None };
         if let Some(recorder) = recorder() {
             recorder.plan(self.name(), graph, [&views, &outs]);
         }

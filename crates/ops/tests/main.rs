@@ -22,6 +22,7 @@ mod opencv;
 mod operations;
 mod overlap;
 mod patterns;
+mod pointwise;
 mod reductions;
 mod scalar_fn;
 mod scans;

@@ -19,6 +19,11 @@ pub trait Operation {
 
     /// What a configuration does for a problem on a device. Errors for names that are missing and for configurations that are illegal.
     fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error>;
+
+    /// How its models are fitted.
+    fn plan(&self) -> Plan {
+        Plan::default()
+    }
 }
 
 /// How to fit.

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tilewright_ops::conv::{RowOperation, WeightOperation};
+use tilewright_ops::pointwise::PointwiseOperation;
 use tilewright_perf::dataset::{self, Row};
 use tilewright_perf::synthetic::Synthetic;
 use tilewright_perf::training::{Examples, Operation, Plan, cross_validate, predict, train};
@@ -26,7 +27,8 @@ pub(super) struct Training {
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let operations: [Box<dyn Operation>; 3] = [Box::new(Synthetic), Box::new(RowOperation), Box::new(WeightOperation)];
+    let operations: [Box<dyn Operation>; 4] =
+        [Box::new(Synthetic), Box::new(RowOperation), Box::new(WeightOperation), Box::new(PointwiseOperation)];
     let Some(operation) = operations.iter().find(|operation| operation.name() == options.op) else {
         let names: Vec<&str> = operations.iter().map(|operation| operation.name()).collect();
         bail!("no operation `{}`; there are: {}", options.op, names.join(", "));
@@ -35,7 +37,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let rows = if made_up { Synthetic.rows(200, 50, 1) } else { measured(operation.name())? };
     ensure!(!rows.is_empty(), "crates/perf/data has no rows of {}; `cargo xtask tune` measures some", options.op);
     let examples = Examples::of(operation.as_ref(), &rows, &[DeviceFacts::h200()])?;
-    let plan = Plan { folds: options.folds, ..Plan::default() };
+    let plan = Plan { folds: options.folds, ..operation.plan() };
     println!("{}: {} rows of {} shapes", options.op, examples.rows(), examples.problems().len());
     let predicted = cross_validate(&examples, &plan)?;
     let model = train(operation.as_ref(), &examples, &plan, &today()?)?;

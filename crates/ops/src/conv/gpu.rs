@@ -15,6 +15,7 @@ use super::row_plan::{Multiprocessor, RowConfig};
 use super::row_timing::refined_between;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
+use crate::facts::facts;
 use crate::inlined::Filled;
 use crate::launches::{Known, LaunchKind, built, launched};
 use crate::manifest::recorder;
@@ -25,8 +26,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 use tilewright_driver::{Arch, DeviceBuffer, Function, LaunchConfig, Stream, TensorMap};
-use tilewright_perf::device::Rates;
-use tilewright_perf::{DeviceFacts, Models};
+use tilewright_perf::Models;
 
 impl Multiprocessor {
     /// That of a GPU.
@@ -41,25 +41,6 @@ impl Multiprocessor {
 
 /// The models that are part of the library; none where they cannot be read, which a test excludes.
 pub(super) static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().unwrap_or_default());
-
-/// What the model has to know of a GPU. Speeds were measured on an H200 alone: of others they are its own, by multiprocessors.
-pub(super) fn facts(gpu: &Gpu) -> DeviceFacts {
-    let (device, known) = (gpu.device(), DeviceFacts::h200());
-    let architecture = 10 * device.arch().major + device.arch().minor;
-    let multiprocessors = f64::from(device.multiprocessors());
-    let scale = multiprocessors / known.multiprocessors;
-    DeviceFacts {
-        name: device.name().to_owned(),
-        architecture,
-        multiprocessors,
-        memory_bandwidth: known.memory_bandwidth * scale,
-        l2_bandwidth: known.l2_bandwidth * scale,
-        l2_bytes: device.l2_bytes() as f64,
-        rates: Rates::of_architecture(architecture),
-        shared_bytes_per_block: f64::from(device.shared_bytes_per_block()),
-        ..known
-    }
-}
 
 /// What a kernel is found by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

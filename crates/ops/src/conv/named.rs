@@ -1,21 +1,19 @@
 //! Problems and configurations by names, as rows of data sets have them.
 
+pub(super) use crate::fields::{Field, configuration};
+
 use super::params::Conv2d;
 use super::problem::{Pass, Precision, Problem};
+use crate::fields;
 use tilewright_perf::Error;
 use tilewright_perf::dataset::{Named, named};
 
-/// A field of a configuration: its name, and where it stands; a flag is 0 or 1.
-pub(super) type Field<C> = (&'static str, fn(&C) -> usize, fn(&mut C, usize));
-
-/// A configuration's fields.
-pub(super) fn configuration<C, const N: usize>(fields: [Field<C>; N], config: &C) -> Named {
-    named(fields.map(|(name, get, _)| (name, get(config) as i64)))
-}
+/// What errors call it.
+const OP: &str = "conv2d";
 
 /// Sets a configuration's fields. Refuses names that are missing.
 pub(super) fn set_all<C>(fields: &[Field<C>], configuration: &Named, config: &mut C) -> Result<(), Error> {
-    fields.iter().try_for_each(|(name, _, set)| number(configuration, name).map(|value| set(config, value)))
+    fields::set_all(OP, fields, configuration, config)
 }
 
 /// A problem and a pass as rows of data sets have them.
@@ -62,10 +60,9 @@ pub(super) fn problem_of_names(problem: &Named) -> Result<(Problem, Pass), Error
 }
 
 fn number(named: &Named, name: &str) -> Result<usize, Error> {
-    let value = named.get(name).copied().and_then(|value| usize::try_from(value).ok());
-    value.ok_or_else(|| refused(format!("there is no number `{name}`")))
+    fields::number(OP, named, name)
 }
 
 pub(super) fn refused(why: String) -> Error {
-    Error::Refused { op: "conv2d", why }
+    fields::refused(OP, why)
 }

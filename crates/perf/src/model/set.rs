@@ -3,9 +3,11 @@
 use super::Model;
 use crate::Error;
 
-/// Files of the models that are part of this crate, from `models/`.
-const SHIPPED: [&[u8]; 2] =
-    [include_bytes!("../../models/conv2d_rows.model"), include_bytes!("../../models/conv2d_grad_weight.model")];
+/// Files of the models that are part of this crate, from `models/`, each with its operation.
+const SHIPPED: [(&str, &[u8]); 2] = [
+    ("conv2d_rows", include_bytes!("../../models/conv2d_rows.model")),
+    ("conv2d_grad_weight", include_bytes!("../../models/conv2d_grad_weight.model")),
+];
 
 /// Models to choose from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +18,23 @@ pub struct Models {
 impl Models {
     /// Those that are part of this crate: nothing is fetched at run time.
     pub fn shipped() -> Result<Self, Error> {
-        Self::load(&SHIPPED)
+        Self::load(&SHIPPED.map(|(_, bytes)| bytes))
+    }
+
+    /// Those of them that know this operation; none where there are none. No other file is looked at.
+    pub fn shipped_of(op: &str) -> Result<Self, Error> {
+        let files: Vec<&[u8]> = SHIPPED.iter().filter(|(of, _)| *of == op).map(|(_, bytes)| *bytes).collect();
+        Self::load(&files)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Model> {
+        self.models.iter()
     }
 
     /// Those of files' bytes. Refuses what [`Model::load`] refuses.
