@@ -39,6 +39,7 @@ fn kernels() -> Vec<(&'static str, Case)> {
     let bytes = trace(|a: In<u8, (X,)>| (a.to::<f32>() / 3.0).round().to::<u8>().store::<(X,)>()).graph;
     let widened = trace(|a: In<u8, (X,)>| (a.to::<f32>() * 0.25 + 1.0).store::<(X,)>()).graph;
     let doubles = trace(|a: In<f64, (X,)>, b: In<f64, (X,)>| (a / b).store::<(X,)>()).graph;
+    let chain = trace(|a: In<f32, (X,)>| (a.iterate(9, |x| x * 0.75 + 1.5) - a).store::<(X,)>()).graph;
     let rows = trace(|a: In<f32, (Y, X)>, s: In<f32, (X,)>, b: In<f32, (Y,)>| (a * s + b).exp().store::<(Y, X)>());
     let planes = trace(|p: In<u8, (Y, X, C)>, m: In<f32, (C,)>| (p.to::<f32>() - m).store::<(C, Y, X)>()).graph;
     let gathered = trace(|p: In<u8, (Y, X, C)>| p.resize::<Y, X>(29, 70).store::<(Y, X, C)>()).graph;
@@ -49,6 +50,7 @@ fn kernels() -> Vec<(&'static str, Case)> {
         ("bytes", dense_case(bytes, [1, 1, 9001, 1], &[x])),
         ("bytes to floats", dense_case(widened, [1, 1, 5008, 1], &[x])),
         ("doubles", dense_case(doubles, [1, 1, 2047, 1], &[x, x])),
+        ("a chain", dense_case(chain, [1, 1, 3001, 1], &[x])),
         ("rows", dense_case(rows.graph.clone(), [1, 5, 1301, 1], &[y, x, &[Y::ID]])),
         ("rows of whole vectors", dense_case(rows.graph.clone(), [1, 3, 1024, 1], &[y, x, &[Y::ID]])),
         ("columns", dense_case(rows.graph, [1, 7, 600, 1], &[y, x, &[Y::ID]])),

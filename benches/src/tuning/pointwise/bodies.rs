@@ -124,6 +124,7 @@ fn heavy(body: &str, s: Sizes) -> Result<Case> {
         "heavy_tanh_f16" => unary!(f16, |a: Expr<f16, _>| a.to::<f32>().tanh().to::<f16>()),
         "heavy_pairs20_f32" => unary!(f32, |a: Expr<f32, _>| pairs(a, 20)),
         "heavy_pairs50_u8" => unary!(u8, |a: Expr<u8, _>| pairs(a.to::<f32>(), 50)),
+        "heavy_pairs500_u8" => unary!(u8, |a: Expr<u8, _>| pairs(a.to::<f32>(), 500)),
         "heavy_gcd_i64" => case!(
             s,
             fuse(|a: In<i64, (X,)>, b: In<i64, (X,)>| special::gcd_i64::of(a, b).store::<(X,)>()),
@@ -139,6 +140,7 @@ fn heavy(body: &str, s: Sizes) -> Result<Case> {
         ),
         "heavy_sigmoid_f16" => unary!(f16, |a: Expr<f16, _>| a.to::<f32>().sigmoid().to::<f16>()),
         "heavy_pairs30_f32" => unary!(f32, |a: Expr<f32, _>| pairs(a, 30)),
+        "heavy_pairs200_f32" => unary!(f32, |a: Expr<f32, _>| pairs(a, 200)),
         "heavy_ln_f64" => unary!(f64, |a: Expr<f64, _>| a.ln()),
         other => Err(format!("no body `{other}`").into()),
     }

@@ -124,13 +124,12 @@ fn ceil(n: i64, by: i64) -> i64 {
 }
 
 impl Plan {
-    /// What a configuration of this plan divides. `None` where threads share something (reductions, scans, stages, scattered places), go
-    /// through loops of their own, or have nothing to divide: such kernels have the one configuration that the plan chooses.
+    /// What a configuration of this plan divides. `None` where something is reduced, scanned, staged or scattered, and where there is nothing
+    /// to divide: such kernels have the one configuration that the plan chooses.
     pub fn division(&self, graph: &Graph) -> Option<Division> {
         let shared = self.group.is_some() || self.staging.is_some() || self.private.is_some();
-        let looped =
-            |op: &Op| matches!(op, Op::Reduce { .. } | Op::Scan { .. } | Op::Carry { .. } | Op::Iterate { .. });
-        if shared || self.waits || !graph.partials.is_empty() || graph.nodes().any(|n| looped(&n.op)) {
+        let reduced = graph.nodes().any(|n| matches!(n.op, Op::Reduce { .. } | Op::Scan { .. }));
+        if shared || reduced || self.waits || !graph.partials.is_empty() {
             return None;
         }
         let inner = self.inner()?;

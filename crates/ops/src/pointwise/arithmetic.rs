@@ -32,14 +32,31 @@ pub(super) fn arithmetic(graph: &Graph, registers: &[(DimId, i64)]) -> Arithmeti
         if matches!(node.dtype, DType::F64 | DType::I64 | DType::U64) {
             sum.wide += times * (light + heavy);
         }
+        if let Op::Iterate { carry, next } = node.op {
+            sum.repeat(graph, (carry, next), times);
+        }
     }
     sum
+}
+
+impl Arithmetic {
+    /// Adds the steps of an iteration behind the first one.
+    fn repeat(&mut self, graph: &Graph, (carry, next): (NodeId, NodeId), times: usize) {
+        let Op::Carry { times: steps, .. } = graph.node(carry).op else { return };
+        let again = times.saturating_mul((steps as usize).saturating_sub(1));
+        for id in walk(graph, std::iter::once(next), |op| !matches!(op, Op::Carry { .. } | Op::At { .. })) {
+            let (light, heavy) = cost(graph, &graph.node(id).op);
+            self.light = self.light.saturating_add(again.saturating_mul(light));
+            self.heavy = self.heavy.saturating_add(again.saturating_mul(heavy));
+        }
+    }
 }
 
 /// Light and heavy operations of a node.
 fn cost(graph: &Graph, op: &Op) -> (usize, usize) {
     match op {
         Op::Const(_) | Op::Input { .. } | Op::Index(_) | Op::Extent(_) | Op::Bits(_) => (0, 0),
+        Op::Carry { .. } | Op::Iterate { .. } => (0, 0),
         Op::Unary(Unary::Sqrt, _) | Op::Binary(Binary::Div | Binary::Rem, ..) => (0, 1),
         Op::Guard { .. } => (2, 0),
         Op::At { coords, .. } => (coords.iter().filter(|(_, c)| !matches!(graph.node(*c).op, Op::Index(_))).count(), 0),
@@ -62,7 +79,8 @@ pub(super) fn reachable(graph: &Graph, from: impl Iterator<Item = NodeId>) -> Ve
     walk(graph, from, |_| true)
 }
 
-/// The nodes that these are made from, by the arguments that `follow` takes of a node.
+/// The nodes that these are made from, each once. Of a node that is not to be followed, what it reads is left out; of a read at other
+/// coordinates these are gone into all the same.
 pub(super) fn walk(graph: &Graph, from: impl Iterator<Item = NodeId>, follow: impl Fn(&Op) -> bool) -> Vec<NodeId> {
     let (mut open, mut seen) = (from.collect::<Vec<_>>(), std::collections::BTreeSet::new());
     while let Some(id) = open.pop() {
