@@ -10,6 +10,7 @@ use crate::shapes::params;
 use crate::suites::Lacks;
 use crate::tuning::grouped::Grouped;
 use crate::tuning::plan::{Choice, Group, List};
+use crate::tuning::pointwise;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated, time};
 use std::hint::black_box;
 use std::path::Path;
@@ -18,6 +19,7 @@ use tilewright_expr::f16;
 use tilewright_ops::Tensor;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
 use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, conv2d_into, refined_grad_weight, refined_rows};
+use tilewright_ops::pointwise::PointwiseOperation;
 use tilewright_perf::dataset::{self, Named};
 use tilewright_perf::evaluation::Regret;
 use tilewright_perf::training::Operation;
@@ -79,6 +81,22 @@ fn ranking(quick: bool, report: &mut Report) -> Result<()> {
             let us = median((0..if quick { 3 } else { 31 }).map(once).collect());
             here(report.add("config", "ranking", &format!("{}/{}_host_us", layer.case, name(pass)), us, "us"));
         }
+    }
+    pointwise_ranking(&models, quick, report)
+}
+
+/// The same for pointwise kernels, of all problems that are held out, where a model knows them.
+fn pointwise_ranking(models: &Models, quick: bool, report: &mut Report) -> Result<()> {
+    let device = DeviceFacts::h200();
+    let Ok(model) = models.nearest(PointwiseOperation.name(), device.architecture) else { return Ok(()) };
+    for group in pointwise::planned(List::HeldOut, 1, &[])? {
+        let once = |_| {
+            let begin = Instant::now();
+            black_box(group.facts.chosen(model, &device));
+            begin.elapsed().as_secs_f64() * 1e6
+        };
+        let us = median((0..if quick { 3 } else { 31 }).map(once).collect());
+        here(report.add("config", "ranking", &format!("{}_host_us", group.name()), us, "us"));
     }
     Ok(())
 }

@@ -161,3 +161,14 @@ fn an_unknown_device_gets_the_nearest_architecture_scaled_and_is_told() {
     let missing = models.nearest("conv2d", 90).unwrap_err();
     assert!(matches!(missing, Error::NoModel { known: 2, .. }), "{missing}");
 }
+
+#[test]
+fn models_that_are_part_of_the_crate_are_found_by_their_operation() {
+    let all = Models::shipped().unwrap();
+    assert!(!all.is_empty());
+    for model in all.iter() {
+        let own = Models::shipped_of(model.op()).unwrap();
+        assert!(own.iter().any(|it| it == model) && own.iter().all(|it| it.op() == model.op()), "{}", model.op());
+    }
+    assert!(Models::shipped_of("no operation").unwrap().is_empty());
+}

@@ -94,6 +94,6 @@ impl Grouped for PointwiseGroup {
         let bytes = self.facts.bytes();
         let large = bytes > LARGE * session.gpu.device().l2_bytes();
         let mut call = (self.case.open)(session, if large { 1 } else { session.sets(bytes).min(SETS) })?;
-        in_turns(session, &self.name(), configs, |config, turn| call(config, turn))
+        in_turns(session, &self.name(), configs, call)
     }
 }
