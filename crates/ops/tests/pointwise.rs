@@ -87,14 +87,12 @@ fn facts_are_those_of_the_expression() {
     assert_eq!(sum.plan_of_views(&[on_device(&axes)]).unwrap().pointwise().unwrap(), None);
 }
 
-/// A model by which words save time, and the more threads the better.
-fn words_are_good() -> Model {
-    let device = DeviceFacts::h200();
+/// A model of lines and rows that take these times per byte on a device.
+pub(crate) fn model_of(device: DeviceFacts, time: impl Fn(&PointwiseProblem, Pointwise) -> f32) -> Model {
     let mut rows_: Vec<Row> = Vec::new();
     for plan in (10..26).map(|k| line(1 << k)).chain((0..8).map(|k| rows(1 << k, 1024))) {
         let problem = facts(&plan);
         for config in problem.division().configurations() {
-            let time = 40.0 / config.words as f32 + 1000.0 / config.threads as f32;
             rows_.push(Row {
                 op: PointwiseOperation.name().into(),
                 problem: problem.names(),
@@ -102,7 +100,7 @@ fn words_are_good() -> Model {
                 device: device.name.clone(),
                 clock_mhz: 0.0,
                 power_w: 0.0,
-                median_us: time * problem.bytes() as f32 / 1e5,
+                median_us: time(&problem, config) * problem.bytes() as f32 / 1e5,
                 spread: 0.0,
             });
         }
@@ -113,7 +111,10 @@ fn words_are_good() -> Model {
 
 #[test]
 fn a_model_chooses_one_configuration_for_all_sizes_of_a_class() {
-    let (model, device) = (words_are_good(), DeviceFacts::h200());
+    // Words save time, and the more threads the better.
+    let time = |_: &PointwiseProblem, it: Pointwise| 40.0 / it.words as f32 + 1000.0 / it.threads as f32;
+    let device = DeviceFacts::h200();
+    let model = model_of(device.clone(), time);
     let chosen = |plan: &Plan| facts(plan).chosen(&model, &device).expect("it ranks them");
     let large = chosen(&line(1 << 24));
     assert_eq!((large.lanes, large.words, large.threads), (4, 4, 512));

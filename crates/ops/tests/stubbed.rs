@@ -2,6 +2,7 @@
 //! and what a program does whose kernels are built ahead.
 
 use crate::allocations;
+use crate::pointwise::model_of;
 use crate::support::{Random, skip};
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +15,9 @@ use tilewright_ops::conv::{
     conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_grad_weight_into, conv2d_into, conv2d_with,
     conv2d_with_into, conv2d_with_workspace, conv2d_workspace, read,
 };
+use tilewright_ops::pointwise::{PointwiseProblem, choose_by};
 use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
+use tilewright_perf::{DeviceFacts, Models};
 
 dims! { Y, X, N, H, W, C, K, R, S }
 
@@ -46,6 +49,17 @@ fn with_a_bundle() {
     run("finds", [("TILEWRIGHT_CACHE", &other), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_BUNDLES", &bundle)]);
 }
 
+/// Configurations of pointwise kernels that a model chooses by classes of sizes.
+#[test]
+fn with_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
+        return skip("stubbed::with_a_model", "no C compiler");
+    };
+    let cache = folder.path().join("kernels");
+    run("chooses", [("TILEWRIGHT_CACHE", &cache), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_CUDA", &compiler)]);
+}
+
 fn run<const N: usize>(what: &str, variables: [(&str, &PathBuf); N]) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child
@@ -62,6 +76,9 @@ fn run<const N: usize>(what: &str, variables: [(&str, &PathBuf); N]) {
 fn child() {
     let Ok(what) = std::env::var(CHILD) else { return };
     let device = Device::gpu(0).unwrap();
+    if what == "chooses" {
+        return chooses(&device);
+    }
     if what != "all" {
         let (x, y) = (line(&device, 1024), line(&device, 1024));
         drop(fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.5 + y).store::<(X,)>()).call(&x, &y).unwrap());
@@ -88,6 +105,39 @@ fn address(tensor: &Line) -> u64 {
         Given::Memory(memory) => memory.address,
         Given::Value(_) => 0,
     }
+}
+
+/// A call of another class of sizes has another configuration: it does not wait for that kernel, but has the one that is there.
+fn chooses(device: &Device) {
+    let small = |problem: &PointwiseProblem| problem.bytes() < 1 << 20;
+    // As many of everything as the stub says that it has.
+    let known = DeviceFacts::h200();
+    let [memory_bandwidth, l2_bandwidth] = [known.memory_bandwidth, known.l2_bandwidth].map(|it| it * 1e5 / 132.0);
+    let facts = DeviceFacts { multiprocessors: 1e5, memory_bandwidth, l2_bandwidth, l2_bytes: 1e5, ..known };
+    let model = model_of(facts, |problem, it| if small(problem) { it.threads as f32 } else { 1e4 / it.threads as f32 });
+    let mut models = Models::default();
+    models.add(model);
+    choose_by(models);
+    let double = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.0 + y).store::<(X,)>());
+    let launch = |len: usize| {
+        let (x, y) = (line(device, len), line(device, len));
+        let launch = record(|| drop(double.call(&x, &y).unwrap())).remove(0);
+        (launch.known, launch.block[0])
+    };
+    assert!(matches!(launch(4096), (Known::Nothing(_), 64)));
+    assert_eq!(launch(4096), (Known::Call, 64));
+    assert_eq!(launch(4096 + 1024), (Known::Kernel, 64), "of the same class");
+    let begin = std::time::Instant::now();
+    assert_eq!(launch(1 << 18), (Known::Kernel, 64), "the kernel that is there");
+    while launch(1 << 18).1 == 64 {
+        assert!(begin.elapsed().as_secs() < 60, "the kernel of the other class is not there");
+    }
+    assert_eq!(launch(1 << 18), (Known::Call, 512));
+    assert_eq!(launch(4096), (Known::Call, 64), "the small one is still there");
+    // Without models calls are planned as ever.
+    choose_by(Models::default());
+    let (triple, x) = (fuse(|x: In<f32, (X,)>| (x * 3.0).store::<(X,)>()), line(device, 8192));
+    assert_eq!(record(|| drop(triple.call(&x).unwrap()))[0].block[0], 256);
 }
 
 /// A known call allocates nothing, and one owner for each new result.

@@ -93,7 +93,7 @@ impl Grouped for PointwiseGroup {
     fn time(&self, session: &Session, configs: &[Pointwise]) -> Result<Vec<Timed<Pointwise>>> {
         let bytes = self.facts.bytes();
         let large = bytes > LARGE * session.gpu.device().l2_bytes();
-        let mut call = (self.case.open)(session, if large { 1 } else { session.sets(bytes).min(SETS) })?;
+        let call = (self.case.open)(session, if large { 1 } else { session.sets(bytes).min(SETS) })?;
         in_turns(session, &self.name(), configs, call)
     }
 }

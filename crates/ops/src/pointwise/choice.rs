@@ -4,7 +4,7 @@ use super::operation::{NAME, work};
 use super::problem::PointwiseProblem;
 use crate::device::Gpu;
 use crate::facts::facts;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use tilewright_expr::plan::Pointwise;
 use tilewright_expr::sections::Sections;
 use tilewright_perf::{DeviceFacts, Model, Models};
@@ -16,22 +16,35 @@ pub const WORTH: f32 = 0.04;
 /// How much longer than the fastest a configuration may be expected to take, as a part of that, and count as equally fast.
 const CLOSE: f32 = 0.02;
 
-/// The models of this operation that are part of the library; none where none was trained, or where they cannot be read, which a test
-/// excludes.
-static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped_of(NAME).unwrap_or_default());
+/// The models of this operation, at first those that are part of the library: none where none was trained, or where they cannot be read,
+/// which a test excludes.
+static MODELS: LazyLock<RwLock<Arc<Models>>> =
+    LazyLock::new(|| RwLock::new(Arc::new(Models::shipped_of(NAME).unwrap_or_default())));
 
-/// The configuration of a launch on a GPU by the models that are part of the library. `None` where there is nothing to choose.
+fn models() -> Arc<Models> {
+    MODELS.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Has the choices of this process go by these models instead of those that are part of the library: models of a GPU's own measurements, or
+/// none, for which every kernel has its plan's own configuration. Calls that were planned before keep what they have.
+pub fn choose_by(models: Models) {
+    *MODELS.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(models);
+}
+
+/// The configuration of a launch on a GPU. `None` where there is nothing to choose.
 pub(crate) fn chosen_on(gpu: &Gpu, sections: &Sections<'_>) -> Option<Pointwise> {
-    if MODELS.is_empty() {
+    let models = models();
+    if models.is_empty() {
         return None;
     }
-    chosen(&MODELS, sections, &facts(gpu))
+    chosen(&models, sections, &facts(gpu))
 }
 
 /// The configurations that a launch gets on the GPUs that models were trained on: what is worth building ahead, beside the plan's own.
 pub(crate) fn chosen_ahead(sections: &Sections<'_>) -> Vec<Pointwise> {
-    let devices = MODELS.iter().flat_map(Model::devices);
-    let mut all: Vec<Pointwise> = devices.filter_map(|device| chosen(&MODELS, sections, device)).collect();
+    let models = models();
+    let devices = models.iter().flat_map(Model::devices);
+    let mut all: Vec<Pointwise> = devices.filter_map(|device| chosen(&models, sections, device)).collect();
     all.dedup();
     all
 }

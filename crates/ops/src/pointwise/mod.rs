@@ -14,7 +14,7 @@ mod operation;
 mod problem;
 mod traffic;
 
-pub use choice::WORTH;
+pub use choice::{WORTH, choose_by};
 pub(crate) use choice::{chosen_ahead, chosen_on};
 pub use operation::PointwiseOperation;
 pub use problem::PointwiseProblem;
