@@ -103,7 +103,7 @@ fn random_graphs_under_a_random_configuration() {
         let plan = own.plan.configured(&case.graph, config).unwrap_or_else(|e| panic!("{seed} {config:?}: {e}"));
         all.push(own.planned(format!("EXPR_SEED={seed} {config:?}"), &case.graph, plan));
     }
-    assert!(all.len() > 60, "{} kernels", all.len());
+    assert!(all.len() > 50, "{} kernels", all.len());
     check_kernels("pointwise::random_graphs_under_a_random_configuration", &all);
 }
 
