@@ -22,9 +22,9 @@ pub(super) fn run(session: &Session, case: &str, size: usize, report: &mut Repor
         report.add("hybrid", case, metric, 2.0 * (size as f64).powi(3) / us * 1e-9, "POPS");
         Ok(())
     };
-    pops("pops", &mut |_| Ok(drop(DeviceProduct::of_rows(&left, &right)?.paths()?)))?;
-    pops("pops_counts", &mut |_| Ok(drop(DeviceProduct::of_rows(&left, &right)?.counts()?)))?;
-    pops("pops_transposed", &mut |_| Ok(drop(DeviceProduct::of(&left, &right)?.paths()?)))?;
+    pops("pops", &mut |_| Ok(DeviceProduct::of_rows(&left, &right)?.paths().map(drop)?))?;
+    pops("pops_counts", &mut |_| Ok(DeviceProduct::of_rows(&left, &right)?.counts().map(drop)?))?;
+    pops("pops_transposed", &mut |_| Ok(DeviceProduct::of(&left, &right)?.paths().map(drop)?))?;
     let mut paths = vec![("pops_mma", GpuPath::Mma)];
     paths.extend(
         [("pops_paired", WgmmaShape::PAIRED), ("pops_128x256", WgmmaShape::WIDE), ("pops_256x128", WgmmaShape::TALL)]
@@ -36,9 +36,9 @@ pub(super) fn run(session: &Session, case: &str, size: usize, report: &mut Repor
     for (metric, path) in paths {
         // What this GPU lacks is no figure.
         let Ok(product) = DeviceProduct::of_rows(&left, &right)?.on(path) else { continue };
-        pops(metric, &mut |_| Ok(drop(product.paths()?)))?;
+        pops(metric, &mut |_| Ok(product.paths().map(drop)?))?;
     }
-    let us = session.clock.device_us(&mut |_| Ok(drop(right.transposed()?)))?;
+    let us = session.clock.device_us(&mut |_| Ok(right.transposed().map(drop)?))?;
     report.add("hybrid", case, "transposition_us", us, "us").limited(session.limit_us(size * size / 4)?);
     Ok(())
 }
