@@ -68,7 +68,9 @@ extern "C" __global__ void run(const __grid_constant__ Params p) {
 /// Words of random bits, thinned out towards the end so that counts differ.
 fn words(count: usize, seed: u64) -> Vec<u32> {
     let mut random = Random(seed);
-    (0..count).map(|_| (random.next() >> 32) as u32 | if random.next() % 3 == 0 { u32::MAX } else { 0 }).collect()
+    (0..count)
+        .map(|_| (random.next() >> 32) as u32 | if random.next().is_multiple_of(3) { u32::MAX } else { 0 })
+        .collect()
 }
 
 fn counts(a: &[u32], b: &[u32], depth: usize) -> Vec<i32> {

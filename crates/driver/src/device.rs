@@ -100,6 +100,18 @@ impl Device {
         self.properties.uuid
     }
 
+    /// Where the device is on the machine's PCI bus, as the system names it: `0000:3b:00.0`.
+    pub fn pci_address(&self) -> Result<String, Error> {
+        use cudarc::driver::sys::CUdevice_attribute::*;
+        let part = |attribute| self.properties.context.attribute(attribute);
+        let [domain, bus, device] = [
+            part(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?,
+            part(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?,
+            part(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?,
+        ];
+        Ok(format!("{domain:04x}:{bus:02x}:{device:02x}.0"))
+    }
+
     /// Free and total bytes of device memory at this moment.
     pub fn memory_info(&self) -> Result<(usize, usize), Error> {
         self.properties.context.memory_info()

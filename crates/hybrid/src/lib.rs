@@ -2,6 +2,7 @@
 
 pub mod bits;
 pub mod budget;
+mod device;
 pub mod dispatch;
 mod error;
 pub mod faults;
@@ -11,6 +12,7 @@ mod raw;
 pub mod store;
 pub mod stream;
 
+pub use device::{Device, Streamed};
 pub use error::{Class, Error};
 pub use matrix::{Bytes, ColumnStride, Columns, Element, Leading, Length, MatMut, MatRef, RowStride, Rows, Shape};
 /// Complex numbers of two f32 (c64) and of two f64 (c128).

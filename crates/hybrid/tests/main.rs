@@ -3,6 +3,7 @@
 mod bits;
 mod budget;
 mod child;
+mod device;
 mod dispatch;
 mod errors;
 mod faults;

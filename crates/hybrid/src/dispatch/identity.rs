@@ -22,8 +22,17 @@ pub struct GpuIdentity {
     pub uuid: String,
     /// The CUDA version that the driver serves (major, minor).
     pub driver: (i32, i32),
-    /// Generation of the link and lanes of it, where the system says them; 0 where it does not.
-    pub link: (u32, u32),
+    /// The fastest that its link can be and how many lanes are in use, where the system says so: `32.0 GT/s PCIe x16`.
+    pub link: Option<String>,
+}
+
+impl GpuIdentity {
+    /// The link of a device at an address of the PCI bus. A link that rests is slower than what it can be, so its present speed says nothing.
+    pub(crate) fn link_at(address: &str) -> Option<String> {
+        let of = |name| std::fs::read_to_string(format!("/sys/bus/pci/devices/{address}/{name}")).ok();
+        let (speed, lanes) = (of("max_link_speed")?, of("current_link_width")?);
+        Some(format!("{} x{}", speed.trim(), lanes.trim()))
+    }
 }
 
 impl Identity {

@@ -24,7 +24,17 @@ fn everything_on_stubs_of_the_libraries() {
     };
     libraries(folder.path()).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["linear::", "--skip", "stubbed", "--skip", "d9_", "--test-threads", "2", "--nocapture"]);
+    child.args([
+        "linear::",
+        "device::on_the_gpu",
+        "--skip",
+        "stubbed",
+        "--skip",
+        "d9_",
+        "--test-threads",
+        "2",
+        "--nocapture",
+    ]);
     child.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", folder.path()).env_remove("TILEWRIGHT_SKIPS");
     child.env(super::places::GPU_ALONE, "1");
     let output = child.output().unwrap();

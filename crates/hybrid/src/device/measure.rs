@@ -1,0 +1,145 @@
+//! Measures what a machine can do, in some tens of milliseconds. Operands are no zeros: those take less power, and clocks rise.
+
+use crate::Error;
+use crate::dispatch::{Accelerator, Flops, Link, Processor, Rates};
+use crate::linear::Multiply;
+use crate::linear::{DeviceMat, Gpu, Place, Precision, Scalar, matmul};
+use crate::matrix::{Columns, Dense, Rows, Shape};
+use std::time::Instant;
+use tilewright_driver::{DeviceBuffer, Stream};
+
+/// Side of the products on the CPU, and on a GPU.
+const CPU_SIDE: usize = 384;
+const GPU_SIDE: usize = 2048;
+/// Bytes of copies.
+const COPIED: usize = 16 << 20;
+/// The best of so many counts.
+const REPEATS: usize = 3;
+
+/// Those of the CPU, and of a GPU that answers.
+pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let roughly = Rates::of_cores(cores);
+    let cpu = cpu(cores).unwrap_or(roughly.cpu);
+    let gpu = gpu.and_then(|gpu| match accelerator(gpu) {
+        Ok(accelerator) => Some(accelerator),
+        Err(error) => {
+            tracing::warn!(target: "tilewright::dispatch", %error, "the GPU could not be measured and is not used by itself");
+            None
+        }
+    });
+    Rates { cpu, gpu, ..roughly }
+}
+
+/// Seconds of the fastest of some runs, not counting the first.
+fn fastest(mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+    run()?;
+    let mut least = f64::INFINITY;
+    for _ in 0..REPEATS {
+        let begin = Instant::now();
+        run()?;
+        least = least.min(begin.elapsed().as_secs_f64());
+    }
+    // A clock that does not tick measures nothing.
+    Ok(least.max(1e-9))
+}
+
+fn filled<T: Scalar>(side: usize) -> Result<Dense<T>, Error> {
+    let dense = Dense::zeros(Shape::new(Rows(side), Columns(side)))?;
+    Ok(dense.map(|row, column, _: T| T::from_f64(((row * 7 + column * 3) % 17) as f64 / 8.0 - 1.0)))
+}
+
+fn products(side: usize) -> f64 {
+    2.0 * (side as f64).powi(3)
+}
+
+fn cpu(cores: usize) -> Result<Processor, Error> {
+    let (f64, f32) = (on_cpu::<f64>()?, on_cpu::<f32>()?);
+    // Halves are converted to f32 on the way.
+    let flops = Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
+    Ok(Processor { flops, memory: memory(cores)?, call: 1e-6 })
+}
+
+fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<f64, Error> {
+    let (a, b) = (filled::<T>(CPU_SIDE)?, filled::<T>(CPU_SIDE)?);
+    let mut c = Dense::zeros(a.shape())?;
+    let once = || matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut());
+    Ok(products(CPU_SIDE) / fastest(once)?)
+}
+
+/// Bytes in a second that all cores read and write.
+fn memory(cores: usize) -> Result<f64, Error> {
+    let each = COPIED / cores.clamp(1, 16) / 8;
+    let mut blocks: Vec<[Vec<u64>; 2]> = (0..cores.min(16)).map(|i| [vec![i as u64; each], vec![1; each]]).collect();
+    let seconds = fastest(|| {
+        std::thread::scope(|scope| {
+            for [from, to] in &mut blocks {
+                scope.spawn(|| to.copy_from_slice(from));
+            }
+        });
+        Ok(())
+    })?;
+    Ok((2 * 8 * each * blocks.len()) as f64 / seconds)
+}
+
+fn accelerator(gpu: &Gpu) -> Result<Accelerator, Error> {
+    let (f32, f64) = (on_gpu::<f32>(gpu, Precision::Auto)?, on_gpu::<f64>(gpu, Precision::Auto)?);
+    let (tf32, half) = (on_gpu::<f32>(gpu, Precision::Tf32)?, on_gpu::<f32>(gpu, Precision::Bf16)?);
+    let stream = gpu.stream();
+    let count = COPIED / 8;
+    let (from, mut to) = (stream.alloc::<u64>(count)?, stream.alloc::<u64>(count)?);
+    from.fill_bytes(0x5A)?;
+    let on_device = seconds(stream, || Ok(to.copy_from_buffer(stream, &from)?))?;
+    let processor =
+        Processor { flops: Flops { f64, f32, tf32, half }, memory: 2.0 * COPIED as f64 / on_device, call: 20e-6 };
+    Ok(Accelerator { processor, link: link(stream, from, to)? })
+}
+
+/// Seconds on a stream of the fastest of some runs, not counting the first.
+fn seconds(stream: &Stream, mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+    run()?;
+    let mut least = f32::INFINITY;
+    for _ in 0..REPEATS {
+        let begin = stream.record()?;
+        run()?;
+        let end = stream.record()?;
+        end.synchronize()?;
+        least = least.min(end.elapsed_ms_since(&begin)?);
+    }
+    Ok(f64::from(least.max(1e-6)) / 1e3)
+}
+
+fn on_gpu<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu, precision: Precision) -> Result<f64, Error> {
+    let a = DeviceMat::upload(gpu, filled::<T>(GPU_SIDE)?.view())?;
+    let mut c = DeviceMat::uninitialised(gpu, a.shape())?;
+    let once = || gpu.matmul(precision, T::ONE, a.view(), a.view(), T::ZERO, &mut c);
+    Ok(products(GPU_SIDE) / seconds(gpu.stream(), once)?)
+}
+
+fn link(stream: &Stream, from: DeviceBuffer<u64>, mut to: DeviceBuffer<u64>) -> Result<Link, Error> {
+    let device = stream.device();
+    let (source, mut target) = (device.pinned::<u64>(to.len())?, device.pinned::<u64>(from.len())?);
+    let bytes = COPIED as f64;
+    let to_gpu = seconds(stream, || Ok(to.copy_from_pinned(stream, &source)?))?;
+    let to_host = seconds(stream, || Ok(from.copy_to_pinned(stream, &mut target)?))?;
+    let other = device.stream()?;
+    let both = seconds(stream, || {
+        let begun = stream.record()?;
+        other.wait(&begun)?;
+        to.copy_from_pinned(stream, &source)?;
+        from.copy_to_pinned(&other, &mut target)?;
+        Ok(stream.wait(&other.record()?)?)
+    })?;
+    let mut values = vec![1u64; to.len() / 4];
+    let mut part = stream.alloc::<u64>(values.len())?;
+    let pageable = fastest(|| {
+        part.copy_from_slice(&values)?;
+        Ok(part.copy_to_slice(&mut values)?)
+    })?;
+    Ok(Link {
+        to_gpu: bytes / to_gpu,
+        to_host: bytes / to_host,
+        both: bytes / both,
+        pageable: 2.0 * (8 * values.len()) as f64 / pageable,
+    })
+}

@@ -1,0 +1,32 @@
+//! Matrices in memory as sources of tiles.
+
+use crate::linear::Scalar;
+use crate::matrix::{Columns, Rows};
+use crate::store::{Element, Extents, Source, Stored, Tile};
+use crate::{Error, MatRef};
+
+/// A view of a matrix, whatever its strides, scale and conjugation.
+pub(super) struct MatrixSource<'a, T: Scalar>(pub(super) MatRef<'a, T>);
+
+impl<T: Scalar + Stored> Source for MatrixSource<'_, T> {
+    fn extents(&self) -> Extents {
+        Extents::new(self.0.rows(), self.0.columns())
+    }
+
+    fn element(&self) -> Element {
+        T::ELEMENT
+    }
+
+    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        let expected = tile.extents().byte_count(T::ELEMENT)?;
+        if expected != out.len() {
+            let (operation, what) = ("read", "bytes of the buffer for the tile");
+            return Err(Error::Shape { operation, what, expected, got: out.len() });
+        }
+        let (rows, columns) = (&tile.rows, &tile.columns);
+        let part = self.0.part(Rows(rows.start)..Rows(rows.end), Columns(columns.start)..Columns(columns.end))?;
+        // Column by column of the transposed one is row by row.
+        out.copy_from_slice(T::bytes(part.t().to_dense()?.values()));
+        Ok(())
+    }
+}

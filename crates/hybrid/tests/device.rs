@@ -1,0 +1,103 @@
+//! The face: products on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
+
+use crate::skip;
+use ndarray::{Array2, s};
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Rates, Reason, Side, last_decision};
+use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::linear::{Gpu, Precision};
+use tilewright_hybrid::stream::Budgets;
+use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, Rows, Shape};
+
+fn matrix(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, columns), |(i, j)| ((i * 7 + j * 3 + seed) % 11) as f64 - 5.0)
+}
+
+fn product(device: &Device, [rows, columns, depth]: [usize; 3], beta: f64) -> Result<(), Error> {
+    let (a, b, mut c) = (matrix(rows, depth, 1), matrix(columns, depth, 2), matrix(rows, columns, 3));
+    let expected = a.dot(&b.t()) * 2.0 + &c * beta;
+    device.matmul(Precision::Auto, 2.0, (&a).into(), (&b.t()).into(), beta, (&mut c).into())?;
+    assert_eq!(c, expected, "whole numbers are exact in any order");
+    Ok(())
+}
+
+#[test]
+fn d1_without_a_gpu_everything_is_on_the_cpu_and_says_why() {
+    let device = Device::cpu();
+    product(&device, [30, 20, 40], 1.0).unwrap();
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.side, decision.reason, decision.gpu), (Side::Cpu, Reason::Asked, None));
+    product(&device.clone().choosing(Choice::Auto), [5, 6, 7], 0.0).unwrap();
+    assert_eq!(last_decision().unwrap().reason, Reason::NoGpu);
+    let error = product(&device.choosing(Choice::Gpu), [5, 6, 7], 0.0).unwrap_err();
+    assert!(matches!(error, Error::NoGpu { .. }), "{error}");
+}
+
+#[test]
+fn d7_rates_of_this_machine_are_measured_and_possible() {
+    let rates = Device::cpu().rates();
+    assert!(rates.gpu.is_none());
+    // A core of any machine does more than 0.1 GF, and none 10 TF.
+    assert!((1e8..1e13).contains(&rates.cpu.flops.f64) && rates.cpu.flops.f32 > 1e8, "{rates:?}");
+    assert!((1e8..1e13).contains(&rates.cpu.memory), "{rates:?}");
+    assert_eq!(Device::cpu().rates(), rates, "measured once");
+    assert_eq!(Device::cpu().rated(Rates::h200()).rates(), Rates::h200());
+}
+
+#[test]
+fn m15_a_plan_computes_nothing_and_leaves_no_record() {
+    let device = Device::cpu().rated(Rates::of_cores(4)).choosing(Choice::Auto);
+    let shape = |rows, columns| Shape::new(Rows(rows), Columns(columns));
+    let plan = device.plan_matmul::<f64>(Precision::Auto, [shape(1 << 20, 1 << 20), shape(1 << 20, 1)], true).unwrap();
+    assert_eq!((plan.side, plan.bytes), (Side::Cpu, (1 << 43) + (3 << 23)));
+    assert_eq!(last_decision(), None);
+    let misfit = device.plan_matmul::<f64>(Precision::Auto, [shape(2, 3), shape(4, 5)], false).unwrap_err();
+    assert_eq!(misfit.class(), Class::User);
+}
+
+#[test]
+fn complex_and_strided_operands_are_what_they_say() {
+    let values = Array2::from_shape_fn((8, 6), |(i, j)| Complex64::new(i as f64 - 3.0, j as f64));
+    let (a, b) = (values.slice(s![..;2, ..;-1]), values.slice(s![1..;2, ..]));
+    let mut c = Array2::from_elem((4, 4), Complex64::new(f64::NAN, 0.0));
+    let view = tilewright_hybrid::MatRef::from(&b);
+    Device::cpu()
+        .matmul(Precision::Auto, Complex64::new(0.0, 1.0), (&a).into(), view.h(), Complex64::default(), (&mut c).into())
+        .unwrap();
+    let expected = a.dot(&b.t().mapv(|z| z.conj())) * Complex64::new(0.0, 1.0);
+    assert_eq!(c, expected);
+}
+
+/// Of one call of its own: little memory, so that tiles are many.
+fn small(gpu: &Gpu, device_bytes: u64) -> Device {
+    let budgets =
+        Budgets { device: Budget::new(Memory::Device, device_bytes), pinned: Budget::new(Memory::Pinned, 64 << 10) };
+    Device::with(gpu).rated(Rates::h200()).within(budgets).guarded(Breaker::new(0, Settings::default()))
+}
+
+/// On a GPU: products that fit, and products in tiles.
+pub(crate) fn on_a_gpu(gpu: &Gpu) {
+    for (device_bytes, is_streamed) in [(1 << 30, false), (48 << 10, true)] {
+        let device = small(gpu, device_bytes).choosing(Choice::Gpu);
+        for (sizes, beta) in [([70, 50, 90], 0.0), ([33, 65, 130], -1.0), ([1, 200, 7], 2.0)] {
+            product(&device, sizes, beta).unwrap();
+            let decision = last_decision().unwrap();
+            assert_eq!(decision.side, Side::Gpu);
+            if sizes != [1, 200, 7] {
+                assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{sizes:?} in {device_bytes}");
+            }
+        }
+        assert_eq!(device.health().unwrap().recent_failures, 0);
+    }
+    // By itself: small ones stay, whatever lies there.
+    product(&small(gpu, 1 << 30), [20, 20, 20], 0.0).unwrap();
+    assert_eq!(last_decision().unwrap().side, Side::Cpu);
+}
+
+#[test]
+fn on_the_gpu_here() {
+    match crate::gpu("device::on_the_gpu_here") {
+        Some(gpu) => on_a_gpu(&gpu),
+        None => skip("device::on_the_gpu_here", "no GPU"),
+    }
+}
