@@ -1,4 +1,5 @@
-//! How fast a product of f64 is on the CPU, beside faer called directly: runs in turns, medians. The size is the first argument (4096).
+//! How fast a product of f64 is on the CPU, beside faer called directly: runs in turns, medians.
+//! The size is the first argument (512); `--release -- 4096` is the figure.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use tilewright_hybrid::linear::{Place, Precision, matmul};
 const RUNS: usize = 7;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let size = std::env::args().nth(1).map_or(Ok(4096), |text| text.parse())?;
+    let size = std::env::args().nth(1).map_or(Ok(512), |text| text.parse())?;
     let matrix =
         |seed: usize| Array2::from_shape_fn((size, size).f(), |(i, j)| ((i * 7 + j * 13 + seed) % 101) as f64 - 50.0);
     let (a, b, mut c) = (matrix(1), matrix(2), matrix(3));
