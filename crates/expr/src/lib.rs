@@ -4,6 +4,7 @@ pub mod bind;
 pub mod collective;
 pub mod colour;
 mod composed;
+pub mod cut;
 pub mod dtype;
 pub mod emit;
 pub mod error;

@@ -4,6 +4,7 @@
 mod bands;
 mod bind;
 mod colour;
+mod cut;
 mod emitted;
 mod explain;
 mod extend;

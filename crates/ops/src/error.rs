@@ -113,6 +113,22 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
+    /// A buffer that is too short for the axes that are to be read or written in it.
+    #[error("{what}: its axes reach over {expected} bytes, and the buffer has {got}")]
+    Reach {
+        /// Which operand or result.
+        what: String,
+        /// Bytes of the axes.
+        expected: u64,
+        /// Bytes of the buffer.
+        got: u64,
+    },
+    /// A buffer that belongs to another stream than the one that kernels run on.
+    #[error("{what}: its buffer belongs to another stream; allocate it on the GPU's: `gpu.stream()`")]
+    OtherStream {
+        /// Which operand or result.
+        what: String,
+    },
     /// What is to be written shares its memory with another tensor, whole or in part.
     #[error(
         "{what} of extents {extents:?} shares its memory with {with}; what is written needs memory of its own: let `call` make new \

@@ -11,11 +11,13 @@ use tilewright_expr::dtype::{HostSlice, HostSliceMut};
 use tilewright_expr::{Affine, Expr, Out, Outputs, Perspective, Rect, bf16, f16};
 
 /// An operand as a call sees it.
+#[derive(Clone, Copy)]
 pub struct Operand<'a> {
     pub(crate) axes: &'a [Axis],
     pub(crate) memory: Source<'a>,
 }
 
+#[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Host { slice: HostSlice<'a>, dense: bool, bytes: &'a [u8], element: usize },
     Gpu { address: u64, gpu: &'a Gpu },

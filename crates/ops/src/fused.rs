@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
 use crate::inlined::{Computed, Function, Functions};
 use crate::kernel::{Built, Launch, Unbuilt};
+use crate::launcher::Launcher;
 use crate::launches::{Known, LaunchKind};
 use crate::manifest::recorder;
 use crate::pointwise::{self, Pointwise};
@@ -85,6 +86,11 @@ impl<A, O> Fused<A, O> {
     /// What was traced.
     pub fn graph(&self) -> &Graph {
         self.core.graph()
+    }
+
+    /// The same expression on buffers that the caller keeps. It shares the kernels of this handle.
+    pub fn launcher(&self) -> Launcher {
+        Launcher::of(self.core.clone())
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -234,13 +240,23 @@ impl Core {
                 return Err(Error::Devices { operand, got: got.into(), expected });
             }
         }
-        let signature = Signature { gpu, operands, targets: Some(&targets) };
+        self.run(operands, &mut targets, gpu)
+    }
+
+    /// A call whose operands and results are on one device.
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        operands: &[Operand<'_>],
+        targets: &mut Targets<'_>,
+        gpu: Option<&Gpu>,
+    ) -> Result<(), Error> {
+        let signature = Signature { gpu, operands, targets: Some(targets) };
         if let Some(entry) = self.entries.find(&signature) {
             entry.check(operands)?;
-            return entry.execute(operands, &mut targets, (&self.name, [Known::Call; 2]));
+            return entry.execute(operands, targets, (&self.name, [Known::Call; 2]));
         }
-        let (entry, known) = self.plan(&signature, (&targets, false))?;
-        entry.execute(operands, &mut targets, (&self.name, known))
+        let (entry, known) = self.plan(&signature, (targets, false))?;
+        entry.execute(operands, targets, (&self.name, known))
     }
 
     fn extents(&self, operands: &[Operand<'_>]) -> Result<Vec<Vec<i64>>, Error> {

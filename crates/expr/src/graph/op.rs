@@ -189,4 +189,33 @@ impl Op {
             Op::Iterate { carry, next } => [*carry, *next].into_iter().for_each(f),
         }
     }
+
+    /// As [`Op::for_each_arg`], in the same order, to put other nodes in their places.
+    pub(crate) fn for_each_arg_mut(&mut self, mut f: impl FnMut(&mut NodeId)) {
+        let size = |size: &mut Size, f: &mut dyn FnMut(&mut NodeId)| {
+            if let Size::Node(n) = size {
+                f(n);
+            }
+        };
+        match self {
+            Op::Const(_) | Op::Input { .. } | Op::Index(_) => {}
+            Op::Extent(s) => size(s, &mut f),
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bits(a) | Op::Scan { source: a, .. } => f(a),
+            Op::Binary(_, a, b) => [a, b].into_iter().for_each(f),
+            Op::Fma(a, b, c) | Op::Select(a, b, c) => [a, b, c].into_iter().for_each(f),
+            Op::Guard { value, low, high, .. } => [value, low, high].into_iter().for_each(f),
+            Op::At { source, coords, sizes } => {
+                f(source);
+                coords.iter_mut().for_each(|(_, c)| f(c));
+                sizes.iter_mut().for_each(|(_, s)| size(s, &mut f));
+            }
+            Op::Reduce { source, size: s, .. } => {
+                f(source);
+                size(s, &mut f);
+            }
+            Op::Call(_, args) => args.iter_mut().for_each(f),
+            Op::Carry { start, .. } => f(start),
+            Op::Iterate { carry, next } => [carry, next].into_iter().for_each(f),
+        }
+    }
 }

@@ -1,0 +1,103 @@
+//! Results in bands: which part of each operand some neighbouring indices along a dimension are computed from.
+//!
+//! Results that are larger than memory are computed band by band. A *band* is a range of indices of one dimension; a *window* is a band
+//! and a margin around it, as far as shifted reads reach, but not beyond the dimension's ends. The same expression, evaluated on windows
+//! of the operands as if there were nothing else, gives a window of the results, of which the band has the right values: at the ends of
+//! the whole a window ends too, so borders stand where they belong, and what they make of other ends lies in the margin. (That no border
+//! reads farther than its margin is the law of [`crate::stage`].) What is not read around the point is brought whole.
+//!
+//! A coordinate that is computed with counts from the begin of the window. So it is one of the whole only where the first index is added
+//! to it: [`Cut::graph`] has an operand for that.
+
+mod offset;
+mod walk;
+
+use crate::graph::{DimId, Graph};
+use crate::stage::Margin;
+
+/// What a band of the results reads of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All of it: it lacks the dimension, or is read anywhere along it.
+    Whole,
+    /// The band and a margin.
+    Band(Margin),
+}
+
+/// How results are computed in bands.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The dimension.
+    pub dim: DimId,
+    /// What a band reads of each operand.
+    pub shares: Vec<Share>,
+    /// How far windows reach: as far as the farthest read of any operand.
+    pub margin: Margin,
+    /// What is evaluated on windows, where that is not the expression itself: behind its operands it has two of `i32` without dimensions,
+    /// the first index of the window and the length of the whole.
+    pub graph: Option<Graph>,
+}
+
+/// Why results are not computed in bands along a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncut {
+    /// A result lacks it.
+    Lacking {
+        /// The result's number.
+        result: usize,
+    },
+    /// A result goes to computed places, or is stored under a condition.
+    Scattered {
+        /// The result's number.
+        result: usize,
+    },
+    /// The parts of a result stand one after the other along it.
+    Joined {
+        /// The result's number.
+        result: usize,
+    },
+    /// It is not as long as in an operand that is read around the point: it is sliced, padded or repeated.
+    Length,
+    /// An operand that is as long as the results is read elsewhere than around the point.
+    Both {
+        /// The operand's number.
+        operand: usize,
+    },
+    /// A scan goes along it.
+    Scanned,
+    /// A border repeats what is read along it.
+    Wrapped,
+}
+
+impl std::fmt::Display for Uncut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Uncut::Lacking { result } => write!(f, "result {result} lacks it; compute that in a call of its own"),
+            Uncut::Scattered { result } => write!(f, "result {result} is not stored place by place"),
+            Uncut::Joined { result } => {
+                write!(f, "the parts of result {result} stand one after the other along it; store each as a result")
+            }
+            Uncut::Length => {
+                f.write_str("it is sliced, padded or repeated; read the part that is wanted as an operand")
+            }
+            Uncut::Both { operand } => write!(
+                f,
+                "operand {operand} is read elsewhere along it than around the point, as by a sum or backwards; compute what is read there \
+                 before, in a call of its own"
+            ),
+            Uncut::Scanned => f.write_str("a scan goes along it"),
+            Uncut::Wrapped => f.write_str("a border repeats what is read along it; take another border"),
+        }
+    }
+}
+
+impl Graph {
+    /// How results are computed in bands along `dim`.
+    pub fn cut(&self, dim: DimId) -> Result<Cut, Uncut> {
+        let found = walk::shares(self, dim)?;
+        let margin = |share: &Share| if let Share::Band(margin) = share { *margin } else { Margin::NONE };
+        let margin = found.shares.iter().map(margin).fold(Margin::NONE, Margin::and);
+        let graph = found.counted.then(|| offset::with_first_index(self, dim, &found.shares));
+        Ok(Cut { dim, shares: found.shares, margin, graph })
+    }
+}

@@ -1,0 +1,136 @@
+//! The same expression for windows, where something is computed from coordinates: these are counted from the begin of the whole.
+
+use super::Share;
+use super::walk::shift;
+use crate::dtype::DType;
+use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a node is meant where it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sense {
+    /// At a point of the window, its coordinate counted from the begin of the whole.
+    Counted,
+    /// As [`Sense::Counted`], read at a coordinate that is brought inside of the window.
+    Inside,
+    /// A place within the window.
+    Place,
+    /// At a coordinate of the whole.
+    Whole,
+}
+
+struct Offset<'a> {
+    graph: &'a Graph,
+    dim: DimId,
+    shares: &'a [Share],
+}
+
+/// The expression with two more operands: the first index of a window along `dim`, and the length of the whole.
+pub(super) fn with_first_index(graph: &Graph, dim: DimId, shares: &[Share]) -> Graph {
+    let offset = Offset { graph, dim, shares };
+    let mut made = Graph::default();
+    graph.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
+    for spec in &graph.operands {
+        made.operand(spec.clone());
+    }
+    let [first, length] = [(); 2].map(|()| {
+        let number = made.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
+        made.input(number, 0)
+    });
+    let mut moved: BTreeMap<(NodeId, Sense), NodeId> = BTreeMap::new();
+    // What a node is made from has a lower number.
+    for (node, sense) in offset.needed() {
+        let here = graph.node(node);
+        let there = match &here.op {
+            Op::Index(d) if *d == dim && sense == Sense::Counted => {
+                let index = made.index(dim);
+                made.binary(Binary::Add, index, first)
+            }
+            Op::Extent(size) if offset.is_length(*size) && sense != Sense::Place => length,
+            op => {
+                let mut senses = offset.senses(node, sense).into_iter();
+                let numbers: Vec<NodeId> = arguments(op).zip(&mut senses).map(|(a, s)| moved[&(a, s)]).collect();
+                made.push(with_arguments(op, &numbers), here.dtype)
+            }
+        };
+        moved.insert((node, sense), there);
+    }
+    for ((node, sense), there) in &moved {
+        let Some(padded) = graph.padded.get(node).filter(|_| *sense != Sense::Inside) else { continue };
+        let (of_source, of_places) = match sense {
+            Sense::Whole => (Sense::Whole, Sense::Whole),
+            _ => (Sense::Counted, Sense::Place),
+        };
+        let is_place = |n: &NodeId| padded.coords.iter().any(|(_, coord)| coord == n);
+        let to = |n: NodeId| moved.get(&(n, if is_place(&n) { of_places } else { of_source })).copied();
+        // Whatever is not there is no part of what was moved.
+        if to(padded.source).is_some() && padded.coords.iter().all(|(_, coord)| to(*coord).is_some()) {
+            made.padded.insert(*there, padded.moved(|n| to(n).unwrap_or(n)));
+        }
+    }
+    for output in &graph.outputs {
+        made.outputs.push(Output { node: moved[&(output.node, Sense::Counted)], ..output.clone() });
+    }
+    made.joins = graph.joins.clone();
+    made
+}
+
+impl Offset<'_> {
+    /// All that the results are made from, in the order in which it is made.
+    fn needed(&self) -> BTreeSet<(NodeId, Sense)> {
+        let mut needed = BTreeSet::new();
+        let mut open: Vec<_> = self.graph.outputs.iter().map(|output| (output.node, Sense::Counted)).collect();
+        while let Some((node, sense)) = open.pop() {
+            if needed.insert((node, sense)) {
+                open.extend(arguments(&self.graph.node(node).op).zip(self.senses(node, sense)));
+            }
+        }
+        needed
+    }
+
+    /// How the arguments of a node are meant, in the order of [`Op::for_each_arg`].
+    fn senses(&self, node: NodeId, sense: Sense) -> Vec<Sense> {
+        let op = &self.graph.node(node).op;
+        let is_padded = sense == Sense::Counted && self.graph.padded.contains_key(&node);
+        match (op, sense) {
+            (Op::Select(..), Sense::Counted) if is_padded => vec![Sense::Place, Sense::Inside, Sense::Counted],
+            (Op::At { coords, sizes, .. }, Sense::Counted | Sense::Inside) => {
+                let inside = is_padded || sense == Sense::Inside;
+                let along = coords.iter().find(|(dim, _)| *dim == self.dim);
+                let elsewhere =
+                    along.is_some_and(|(_, coord)| !inside && shift(self.graph, self.dim, *coord).is_none());
+                let of_coord = |(dim, coord): &(DimId, NodeId)| match inside {
+                    true => Sense::Place,
+                    false if *dim == self.dim && shift(self.graph, self.dim, *coord).is_some() => Sense::Place,
+                    false => Sense::Counted,
+                };
+                let source = if elsewhere { Sense::Whole } else { Sense::Counted };
+                let sizes = sizes.iter().filter(|(_, size)| matches!(size, Size::Node(_))).map(|_| Sense::Counted);
+                [source].into_iter().chain(coords.iter().map(of_coord)).chain(sizes).collect()
+            }
+            (Op::Reduce { dim, .. }, Sense::Counted) if *dim == self.dim => vec![Sense::Whole, Sense::Counted],
+            _ => arguments(op).map(|_| sense).collect(),
+        }
+    }
+
+    /// Whether a size is the length of a window.
+    fn is_length(&self, size: Size) -> bool {
+        matches!(size, Size::Operand(operand, dim)
+            if dim == self.dim && matches!(self.shares[usize::from(operand)], Share::Band(_)))
+    }
+}
+
+/// The nodes that an operation reads.
+fn arguments(op: &Op) -> impl Iterator<Item = NodeId> + use<> {
+    let mut arguments = Vec::new();
+    op.for_each_arg(|argument| arguments.push(argument));
+    arguments.into_iter()
+}
+
+/// The same operation with other arguments, in the order of [`Op::for_each_arg`].
+fn with_arguments(op: &Op, numbers: &[NodeId]) -> Op {
+    let mut op = op.clone();
+    let mut numbers = numbers.iter();
+    op.for_each_arg_mut(|argument| *argument = numbers.next().copied().unwrap_or(*argument));
+    op
+}

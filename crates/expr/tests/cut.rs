@@ -1,0 +1,94 @@
+//! Which part of each operand a band of the results is computed from: for each kind of read, and what is refused.
+
+use tilewright_dims::{Dim, dims};
+use tilewright_expr::cut::{Share, Uncut};
+use tilewright_expr::graph::Graph;
+use tilewright_expr::stage::Margin;
+use tilewright_expr::{Border, In, Rect, coordinate, trace};
+
+dims! { N, Y, X, C, K }
+
+fn band(before: i64, after: i64) -> Share {
+    Share::Band(Margin { before: -before, after })
+}
+
+/// What each operand brings to a band, and whether the expression counts.
+fn shares(graph: &Graph, dim: u64) -> (Vec<Share>, bool) {
+    let cut = graph.cut(dim).unwrap();
+    (cut.shares, cut.graph.is_some())
+}
+
+#[test]
+fn values_at_the_point_and_broadcast_ones() {
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y,)>, c: In<f32, (X,)>, d: In<f32, ()>| {
+        (a * b + c - d).store::<(X, Y)>()
+    });
+    assert_eq!(shares(&t.graph, Y::ID), ([band(0, 0), band(0, 0), Share::Whole, Share::Whole].to_vec(), false));
+    assert_eq!(shares(&t.graph, X::ID), ([band(0, 0), Share::Whole, band(0, 0), Share::Whole].to_vec(), false));
+    assert_eq!(t.graph.cut(C::ID).unwrap_err(), Uncut::Lacking { result: 0 });
+}
+
+#[test]
+fn windows_of_stencils_add_up() {
+    for border in [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Constant(1.0f32)] {
+        let t = trace(|p: In<f32, (Y, X)>, q: In<f32, (Y, X)>| {
+            let low = p.box_filter::<Y, X>(5, 3, border).gaussian_blur::<Y, X>((3, 7), (1.0, 1.0), border);
+            (low + q).store::<(Y, X)>()
+        });
+        assert_eq!(shares(&t.graph, Y::ID), ([band(3, 3), band(0, 0)].to_vec(), false), "{border:?}");
+        assert_eq!(shares(&t.graph, X::ID), ([band(4, 4), band(0, 0)].to_vec(), false), "{border:?}");
+        assert_eq!(t.graph.cut(Y::ID).unwrap().margin, Margin { before: -3, after: 3 });
+    }
+    // A border that repeats has other rows behind the last one.
+    let t = trace(|p: In<f32, (Y, X)>| p.box_filter::<Y, X>(3, 1, Border::Wrap).store::<(Y, X)>());
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Wrapped);
+}
+
+#[test]
+fn reductions_gathers_and_renamed_dimensions() {
+    let t = trace(|a: In<f32, (Y, K)>, b: In<f32, (K, X)>| (a * b).sum::<K>().store::<(Y, X)>());
+    assert_eq!(shares(&t.graph, Y::ID), ([band(0, 0), Share::Whole].to_vec(), false));
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y,)>| (a.sum::<Y>() * b).store::<(Y, X)>());
+    assert_eq!(shares(&t.graph, Y::ID), ([Share::Whole, band(0, 0)].to_vec(), false));
+    let t = trace(|a: In<f32, (Y, X)>, which: In<i32, (Y,)>| a.at::<Y, _>(which).store::<(Y, X)>());
+    assert_eq!(shares(&t.graph, Y::ID), ([Share::Whole, band(0, 0)].to_vec(), false));
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y,)>| (a.rename::<Y, K>() + b).store::<(Y, K, X)>());
+    assert_eq!(shares(&t.graph, Y::ID), ([Share::Whole, band(0, 0)].to_vec(), false));
+    let t = trace(|picture: In<u8, (Y, X)>, boxes: In<Rect, (N,)>| {
+        picture.crop::<Y, X, _>(boxes).resize::<Y, X>(4, 4).store::<(N, Y, X)>()
+    });
+    assert_eq!(shares(&t.graph, N::ID), ([Share::Whole, band(0, 0)].to_vec(), false));
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Length);
+}
+
+#[test]
+fn what_is_read_elsewhere_too_is_refused() {
+    let t = trace(|a: In<f32, (Y, X)>| (a / a.sum::<Y>()).store::<(Y, X)>());
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Both { operand: 0 });
+    assert_eq!(shares(&t.graph, X::ID), ([band(0, 0)].to_vec(), false));
+    let t = trace(|a: In<f32, (Y, X)>| a.reverse::<Y>().store::<(Y, X)>());
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Both { operand: 0 });
+    let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().store::<(Y, X)>());
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Scanned);
+    let t = trace(|a: In<f32, (Y, X)>| a.slice::<Y>(1, 3).store::<(Y, X)>());
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Length);
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a.sum::<Y>().store::<(X,)>(), b.store::<(Y, X)>()));
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Lacking { result: 0 });
+    for uncut in [Uncut::Length, Uncut::Scanned, Uncut::Wrapped, Uncut::Both { operand: 3 }] {
+        assert!(!uncut.to_string().is_empty());
+    }
+}
+
+#[test]
+fn what_counts_gets_two_operands_more() {
+    let t = trace(|a: In<f32, (Y, X)>| (a * coordinate::<Y>().to::<f32>()).store::<(Y, X)>());
+    let cut = t.graph.cut(Y::ID).unwrap();
+    let graph = cut.graph.unwrap();
+    assert_eq!((graph.operands.len(), graph.outputs.len()), (3, 1));
+    assert!(graph.operands[1].dims.is_empty() && graph.operands[2].dims.is_empty());
+    assert_eq!(
+        shares(&t.graph, X::ID),
+        ([band(0, 0)].to_vec(), false),
+        "coordinates along another dimension are what they are"
+    );
+}
