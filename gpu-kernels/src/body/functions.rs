@@ -16,8 +16,10 @@ pub fn gelu(x: f32) -> f32 {
 #[scalar_fn]
 pub fn digamma(x: f32) -> f32 {
     const TERMS: [f32; 4] = [-0.083_333_336, 0.008_333_334, -0.003_968_254, 0.004_166_667];
-    // No branch: what is not a number stays so to the end.
-    let mut at = if x > 0.0 { x } else { f32::NAN };
+    if !(x > 0.0) {
+        return f32::NAN;
+    }
+    let mut at = x;
     // What is moved is added up and taken away in the end: of what is taken away one by one, LLVM makes divisions of -1, which are longer
     // than reciprocals.
     let mut moved = 0.0;
