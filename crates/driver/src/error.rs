@@ -380,6 +380,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the device's context is damaged for good, so that every later call on it fails too, whatever it is.
+    pub fn is_sticky(&self) -> bool {
+        match self {
+            Self::Driver { code, .. } => is_sticky(*code),
+            Self::Launch { cause, .. } => cause.is_sticky(),
+            _ => false,
+        }
+    }
+
     /// Whether this is the driver's answer with this code.
     pub(crate) fn is_code(&self, codes: &[u32]) -> bool {
         matches!(self, Self::Driver { code, .. } if codes.contains(code))
@@ -410,9 +419,21 @@ fn too_old(symbol: Option<&str>, version: Option<(i32, i32)>) -> String {
     text
 }
 
+/// Answers after which every later call of the process fails too: exceptions of a kernel (illegal address, launch timeout, assertion, stack,
+/// instruction, alignment, address space, program counter, launch failure, contained), and a context or a driver that is gone.
+///
+/// Source: descriptions of `CUresult` in the CUDA driver API.
+fn is_sticky(code: u32) -> bool {
+    is_exception(code) || matches!(code, 4 | 214 | 709)
+}
+
+fn is_exception(code: u32) -> bool {
+    matches!(code, 700 | 702 | 710 | 714..=719 | 721)
+}
+
 fn driver_hint(code: u32) -> &'static str {
     match code {
-        700 | 701 | 710 | 714..=719 => {
+        code if is_exception(code) => {
             "; a kernel launched earlier is at fault and this process has lost the device: run it under compute-sanitizer"
         }
         3 | 4 | 999 | 802 | 803 => "; check `nvidia-smi`, the driver may need a restart",

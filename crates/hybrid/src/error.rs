@@ -232,6 +232,17 @@ pub enum Error {
         /// The operation.
         operation: &'static str,
     },
+    /// An expression whose results are not computed in bands, and that does not fit as a whole.
+    #[error("the expression cannot be cut along `{dimension}`: {why}")]
+    Uncut {
+        /// The dimension.
+        dimension: &'static str,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// A fused expression that does not fit its operands, or whose kernel is not there.
+    #[error(transparent)]
+    Expression(Arc<tilewright_ops::Error>),
     /// A failure of the driver, or of a library of NVIDIA's.
     #[error(transparent)]
     Driver(#[from] tilewright_driver::Error),
@@ -255,6 +266,11 @@ pub enum Class {
 }
 
 impl Error {
+    /// Whether the device's context is damaged for good, so that every later call on it fails too, whatever it is.
+    pub fn is_sticky(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.is_sticky())
+    }
+
     /// What kind of failure this is.
     pub fn class(&self) -> Class {
         match self {
@@ -266,6 +282,7 @@ impl Error {
             | Self::Incomplete { .. }
             | Self::Nested { .. }
             | Self::Unsupported { .. }
+            | Self::Uncut { .. }
             | Self::NoGpu { .. }
             | Self::Cyclic { .. } => Class::User,
             Self::Singular { .. }
@@ -277,8 +294,25 @@ impl Error {
             Self::Corrupt { .. } | Self::StorageFull { .. } | Self::Io { .. } => Class::Io,
             Self::Cancelled { .. } => Class::Cancelled,
             Self::DevicePoisoned { .. } | Self::DeviceResting { .. } => Class::Device,
+            Self::Expression(_) => Class::User,
             Self::Driver(error) => class_of_driver(error),
         }
+    }
+}
+
+/// A failure of the driver is one, whoever called it.
+impl From<tilewright_ops::Error> for Error {
+    fn from(error: tilewright_ops::Error) -> Self {
+        match error {
+            tilewright_ops::Error::Driver(error) => Self::Driver(error),
+            error => Self::Expression(Arc::new(error)),
+        }
+    }
+}
+
+impl From<tilewright_expr::Error> for Error {
+    fn from(error: tilewright_expr::Error) -> Self {
+        tilewright_ops::Error::from(error).into()
     }
 }
 

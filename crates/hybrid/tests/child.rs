@@ -37,6 +37,7 @@ fn scenario() {
         "npy writer" => crate::store::child_npy_writer(),
         "full disk" => crate::store::child_full_disk(),
         "two hundred files" => crate::store::child_two_hundred_files(),
+        "evaluate on a stub" => crate::evaluate::child_on_a_stub(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }

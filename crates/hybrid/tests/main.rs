@@ -6,6 +6,7 @@ mod child;
 mod device;
 mod dispatch;
 mod errors;
+mod evaluate;
 mod faults;
 mod linear;
 mod matmul_plan;

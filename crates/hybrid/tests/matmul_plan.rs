@@ -1,14 +1,14 @@
 //! How products are cut into tiles.
 
 use proptest::prelude::*;
-use tilewright_hybrid::dispatch::{Extents, Rates, Unit};
+use tilewright_hybrid::dispatch::{ProductExtents, Rates, Unit};
 use tilewright_hybrid::stream::{MatmulPlan, STAGES};
 use tilewright_hybrid::{Class, Error};
 
 const GIB: u64 = 1 << 30;
 
-fn cube(n: usize) -> Extents {
-    Extents { rows: n, columns: n, depth: n }
+fn cube(n: usize) -> ProductExtents {
+    ProductExtents { rows: n, columns: n, depth: n }
 }
 
 /// The table of targets: side, bytes of an element, GiB, tiles a side.
@@ -56,7 +56,9 @@ fn too_little_memory_is_refused_with_the_least_that_does() {
 
 #[test]
 fn nothing_is_one_tile_of_nothing() {
-    for extents in [cube(0), Extents { rows: 0, columns: 5, depth: 5 }, Extents { rows: 5, columns: 5, depth: 0 }] {
+    for extents in
+        [cube(0), ProductExtents { rows: 0, columns: 5, depth: 5 }, ProductExtents { rows: 5, columns: 5, depth: 0 }]
+    {
         let plan = MatmulPlan::new(extents, 8, 1 << 20, STAGES).unwrap();
         let counts = plan.counts();
         assert!(counts.contains(&0), "{plan:?}");
@@ -69,7 +71,7 @@ proptest! {
         rows in 1usize..70_000, columns in 1usize..70_000, depth in 1usize..70_000,
         bytes in prop::sample::select(vec![2usize, 4, 8, 16]), budget in 1u64 << 20..1 << 34, stages in 1usize..=3,
     ) {
-        let extents = Extents { rows, columns, depth };
+        let extents = ProductExtents { rows, columns, depth };
         let Ok(plan) = MatmulPlan::new(extents, bytes, budget, stages) else { return Ok(()) };
         prop_assert!(plan.device_bytes() <= u128::from(budget));
         prop_assert!(plan.tile[0] <= rows && plan.tile[1] <= columns && plan.panel <= depth);

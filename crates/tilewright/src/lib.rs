@@ -18,6 +18,9 @@ pub use tilewright_dims as dims;
 pub use tilewright_driver as driver;
 pub use tilewright_expr as expr;
 pub use tilewright_expr::colour;
+/// CPU and GPU behind one face: linear algebra, bit matrices, data larger than the GPU. With the feature `hybrid`.
+#[cfg(feature = "hybrid")]
+pub use tilewright_hybrid as hybrid;
 pub use tilewright_special as special;
 
 /// Kernels built ahead, in a file or in the program: `include_bundle!("kernels.twb")?.install()`.

@@ -79,6 +79,13 @@ pub enum Diagonal {
     Ones,
 }
 
+/// Where a triangular matrix stands beside an unknown one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
+
 static LIBRARY: Library = Library {
     name: "cuBLAS",
     wanted: Wanted {
@@ -196,7 +203,19 @@ impl Blas {
         mut b: MatrixMut<'_, T>,
     ) -> Result<(), Error> {
         let order = Order::of(&self.stream, [a.stream(), b.stream()])?;
-        order.around(|| self.lock().trsm(triangle, diagonal, alpha, (operation, &a), &mut b))
+        order.around(|| self.lock().trsm(Side::Left, triangle, diagonal, alpha, (operation, &a), &mut b))
+    }
+
+    /// x with `x op(a) = alpha b`, in place of `b`, where `a` is a triangle of a square matrix.
+    pub fn trsm_right<T: Scalar>(
+        &self,
+        (triangle, diagonal): (Triangle, Diagonal),
+        alpha: T,
+        (operation, a): (Operation, Matrix<'_, T>),
+        mut b: MatrixMut<'_, T>,
+    ) -> Result<(), Error> {
+        let order = Order::of(&self.stream, [a.stream(), b.stream()])?;
+        order.around(|| self.lock().trsm(Side::Right, triangle, diagonal, alpha, (operation, &a), &mut b))
     }
 
     /// A triangle of `c = alpha a adjoint(a) + beta c`, or of `alpha adjoint(a) a + beta c` unless the operation is plain. The other triangle

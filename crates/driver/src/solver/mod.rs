@@ -1,7 +1,12 @@
 //! cuSOLVER: factorisations, solutions and eigenvalues of dense matrices on a device, by its 64-bit interfaces where it has them.
 //!
 //! The library is looked for as cuBLAS is ([`blas`](crate::blas)), which it needs, with cuSPARSE and nvJitLink. Matrices are stored column
-//! by column. Every call waits for its end, because what it finds (a pivot that is 0, a minor that is not positive) comes with it.
+//! by column. Every call but [`Solver::laswp`] waits for its end, because what it finds (a pivot that is 0, a minor that is not positive) comes
+//! with it.
+
+mod exchanges;
+
+pub use exchanges::Exchanges;
 
 use std::{
     fmt,
@@ -82,6 +87,21 @@ impl Solver {
     pub fn getrf<T: Scalar>(&self, mut a: MatrixMut<'_, T>, pivots: &mut DeviceBuffer<i64>) -> Result<Outcome, Error> {
         let order = Order::of(&self.stream, [a.stream(), pivots.stream()])?;
         order.around(|| self.lock().getrf(&mut a, pivots)).map(Outcome::from)
+    }
+
+    /// Bytes of device memory that [`getrf`](Self::getrf) takes besides a matrix of these extents.
+    pub fn getrf_bytes<T: Scalar>(&self, rows: usize, columns: usize) -> Result<usize, Error> {
+        self.lock().getrf_bytes(T::KIND, rows, columns)
+    }
+
+    /// Exchanges rows of `a`. Queues the work and returns. Leading dimensions are below 2^31; [`Error::Matrix`] for exchanges that reach beyond
+    /// the last row.
+    pub fn laswp<T: Scalar>(&self, mut a: MatrixMut<'_, T>, exchanges: &Exchanges) -> Result<(), Error> {
+        if exchanges.rows().is_empty() || a.layout().columns == 0 {
+            return Ok(());
+        }
+        let order = Order::of(&self.stream, [a.stream(), exchanges.rows().stream()])?;
+        order.around(|| self.lock().laswp(&mut a, exchanges))
     }
 
     /// x with `op(a) x = b`, in place of `b`, by the factors and pivots of [`getrf`](Self::getrf).

@@ -1,4 +1,7 @@
+use ndarray::ArrayViewMut2;
+
 use crate::Error;
+use crate::store::{Extents, MemorySink, MemorySource};
 
 /// Words of 64 bits from which rows begin at a multiple: 16 bytes, which is what a tensor map asks of rows in device memory.
 const WORDS_OF_ALIGNMENT: usize = 2;
@@ -155,6 +158,19 @@ impl BitMatrix {
         matrix.words = words;
         matrix.clear_padding();
         Ok(matrix)
+    }
+
+    /// Its words as a source of tiles: rows of [`BitMatrix::words_per_row`] elements of u64.
+    pub fn source(&self) -> MemorySource<'_, u64> {
+        let extents = Extents::new(self.rows, self.words_per_row());
+        MemorySource::from_slice(&self.words, extents).unwrap_or_else(|_| unreachable!("its own shape"))
+    }
+
+    /// Its words as a sink; who writes to it keeps padding zero.
+    pub(crate) fn sink(&mut self) -> MemorySink<'_, u64> {
+        let shape = (self.rows, self.words_per_row());
+        let words = ArrayViewMut2::from_shape(shape, &mut self.words);
+        MemorySink::new(words.unwrap_or_else(|_| unreachable!("its own shape")))
     }
 
     pub(super) fn row_words_mut(&mut self, row: usize) -> &mut [u64] {

@@ -6,13 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use ndarray::Array2;
-use ndarray_npy::{ReadNpyError, ReadNpyExt, WriteNpyError, WriteNpyExt};
 use serde_json::{Value, json};
 
+use crate::store::{Element, NpySink, NpySource, Order, Sink, Source, replace};
 use crate::{Error, bits::BitMatrix};
 
-/// Writes a matrix as an NPY file of u8, rows x `columns.div_ceil(8)`, and its shape to a file of the same name with `.json` behind it.
+/// Writes a matrix as an NPY file of u8, rows x `columns.div_ceil(8)`, and its shape to a file of the same name with `.json` behind it. Each
+/// appears whole or not at all, the shape first.
 ///
 /// In Python: `np.unpackbits(np.load(path), axis=1, count=columns, bitorder="little")`.
 ///
@@ -21,13 +21,11 @@ use crate::{Error, bits::BitMatrix};
 pub fn write_npy(path: impl AsRef<Path>, matrix: &BitMatrix) -> Result<(), Error> {
     let path = path.as_ref();
     let shape = json!({ "rows": matrix.rows(), "columns": matrix.columns(), "bit_order": "little" });
-    let packed = Array2::from_shape_vec((matrix.rows(), matrix.columns().div_ceil(8)), matrix.to_bytes())
-        .map_err(|error| corrupt(path, error.to_string()))?;
-    let mut bytes = Vec::new();
-    packed.write_npy(&mut bytes).map_err(|error| not_written(path, error))?;
-    fs::write(path, bytes).map_err(|error| failed(path, "write", error))?;
-    let beside = shape_file(path);
-    fs::write(&beside, format!("{shape}\n")).map_err(|error| failed(&beside, "write", error))
+    let bytes_per_row = matrix.columns().div_ceil(8);
+    let sink = NpySink::create(path, &[matrix.rows(), bytes_per_row], Element::U8, Order::C)?;
+    sink.write_tile(&sink.extents().whole(), &matrix.to_bytes())?;
+    replace(&shape_file(path), format!("{shape}\n").as_bytes())?;
+    Box::new(sink).commit()
 }
 
 /// Reads what [`write_npy`] wrote. Where no file has the shape, columns are a multiple of 8, as many as the bytes hold.
@@ -36,9 +34,12 @@ pub fn write_npy(path: impl AsRef<Path>, matrix: &BitMatrix) -> Result<(), Error
 /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what it should be, or the two do not fit each other.
 pub fn read_npy(path: impl AsRef<Path>) -> Result<BitMatrix, Error> {
     let path = path.as_ref();
-    let file = fs::File::open(path).map_err(|error| failed(path, "open", error))?;
-    let packed = Array2::<u8>::read_npy(io::BufReader::new(file)).map_err(|error| not_read(path, error))?;
-    let (rows, bytes_per_row) = packed.dim();
+    let source = NpySource::open(path)?;
+    if source.element() != Element::U8 || source.shape().len() != 2 {
+        let why = format!("{:?} of {}, bits are rows x bytes of u8", source.shape(), source.element().name());
+        return Err(corrupt(path, why));
+    }
+    let (rows, bytes_per_row) = (source.extents().rows, source.extents().columns);
     let columns = match columns_beside(path, rows)? {
         None => bytes_per_row.saturating_mul(8),
         Some(columns) if columns.div_ceil(8) == bytes_per_row => columns,
@@ -47,7 +48,9 @@ pub fn read_npy(path: impl AsRef<Path>) -> Result<BitMatrix, Error> {
             return Err(corrupt(path, why));
         }
     };
-    BitMatrix::from_bytes(rows, columns, &packed.into_iter().collect::<Vec<_>>())
+    let mut packed = vec![0; source.extents().byte_count(Element::U8)?];
+    source.read_tile(&source.extents().whole(), &mut packed)?;
+    BitMatrix::from_bytes(rows, columns, &packed)
 }
 
 fn columns_beside(path: &Path, rows: usize) -> Result<Option<usize>, Error> {
@@ -82,18 +85,4 @@ fn corrupt(path: &Path, why: String) -> Error {
 
 fn failed(path: &Path, call: &'static str, error: io::Error) -> Error {
     Error::Io { path: path.to_owned(), call, error: Arc::new(error) }
-}
-
-fn not_read(path: &Path, error: ReadNpyError) -> Error {
-    match error {
-        ReadNpyError::Io(error) => failed(path, "read", error),
-        other => corrupt(path, other.to_string()),
-    }
-}
-
-fn not_written(path: &Path, error: WriteNpyError) -> Error {
-    match error {
-        WriteNpyError::Io(error) => failed(path, "write", error),
-        other => corrupt(path, other.to_string()),
-    }
 }

@@ -5,7 +5,7 @@ use crate::dispatch::{GpuIdentity, Identity, Profile, Rates};
 use crate::linear::Gpu;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// By the GPU's number; under `None` those of the CPU alone.
 static KNOWN: Mutex<Option<HashMap<Option<usize>, Rates>>> = Mutex::new(None);
@@ -23,6 +23,12 @@ pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
     })
 }
 
+/// Those of so many cores, which nobody measured.
+pub(super) fn unmeasured() -> Rates {
+    static ROUGHLY: OnceLock<Rates> = OnceLock::new();
+    *ROUGHLY.get_or_init(|| Rates::of_cores(std::thread::available_parallelism().map_or(1, usize::from)))
+}
+
 fn identity(gpu: Option<&Gpu>) -> Identity {
     let gpu = gpu.map(|gpu| {
         let device = gpu.stream().device();
@@ -33,8 +39,12 @@ fn identity(gpu: Option<&Gpu>) -> Identity {
     Identity { gpu, ..Identity::of_cpu() }
 }
 
-/// A file in the user's cache folder; nothing where there is none.
+/// A file in the user's cache folder; nothing where there is none. A build for tests is slower than the machine: what it measures is nobody
+/// else's.
 fn file(ordinal: Option<usize>) -> Option<PathBuf> {
+    if cfg!(debug_assertions) {
+        return None;
+    }
     let of = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")))?;
     let name = ordinal.map_or("rates-cpu.json".into(), |ordinal| format!("rates-gpu{ordinal}.json"));

@@ -1,123 +1,118 @@
-//! Products of matrices on whichever processor is expected to be faster.
+//! Products of matrices and vectors.
 
-use super::operands::MatrixSource;
-use super::{Accelerated, Device};
-use crate::budget::{Budget, Memory};
-use crate::dispatch::{At, Choice, Decision, Extents, Job, Side, Unit, decide};
-use crate::faults::{Attempt, Policy, Scale};
-use crate::linear::{Multiply, Place, Precision, Scalar, matmul};
-use crate::matrix::{Element, Shape};
-use crate::store::{MemorySink, Sink, Stored};
-use crate::stream::{self, Budgets, Control, Factor, Form, Product};
+use super::Device;
+use super::multiplicand::Multiplicand;
+use super::operand::{Operand, Target};
+use super::product::{Multiplication, integers, planned};
+use crate::dispatch::{Decision, Job};
+use crate::linear::{IntegerElement, Overflow, Place, Precision, matmul_batched, matmul_integer};
+use crate::matrix::{Dense, Element, Shape, expect};
 use crate::{Error, MatMut, MatRef};
 use ndarray::Array2;
-use std::cell::RefCell;
-
-/// What products on a [`Device`] are made of: `f32`, `f64`, c64 and c128. Halves are multiplied by [`crate::linear::matmul`].
-pub trait Streamed:
-    Scalar + Stored + Multiply<Factor = Self> + tilewright_driver::blas::Element<Coefficient = Self, Sum = Self>
-{
-}
-
-impl<T> Streamed for T where
-    T: Scalar + Stored + Multiply<Factor = T> + tilewright_driver::blas::Element<Coefficient = T, Sum = T>
-{
-}
-
-const OPERATION: &str = "matmul";
 
 impl Device {
-    /// Where a product of an `a` and a `b` of these shapes would run, why, and what that is expected to take: bytes, tiles, times. Computes
-    /// nothing, and leaves no record. `reads_c` says whether something is added.
-    pub fn plan_matmul<T: Streamed>(
+    /// Where a product of an `a` and a `b` of these shapes in host memory would run, why, and what that is expected to take: bytes, tiles,
+    /// times. Computes nothing, and leaves no record. `reads_c` says whether something is added.
+    pub fn plan_matmul<T: Multiplicand>(
         &self,
         precision: Precision,
         [a, b]: [Shape; 2],
         reads_c: bool,
     ) -> Result<Decision, Error> {
-        let job = job::<T>(precision, [a, b], reads_c)?;
-        Decision::of(&job, self.choice, &self.rates(), self.budget(job.bytes()))
+        self.plan(&planned::<T>(precision, [a, b], reads_c)?)
     }
 
-    /// `c = alpha * a * b + beta * c`, as [`crate::linear::matmul`] has it, on the processor that is expected to be faster. What does not fit
-    /// into the GPU's memory is streamed through it. Nothing of `c` is changed before the result is whole; what fails on the GPU is tried
-    /// with smaller tiles, then on the CPU, as the policy says.
-    pub fn matmul<T: Streamed>(
+    /// `c = alpha * a * b + beta * c`, as [`crate::linear::matmul`] has it, on the processor that is expected to be faster. Operands may lie
+    /// in host memory or on the GPU, where `c` stays if it is there; only what is elsewhere is moved. A factor that is known by its
+    /// diagonal ([`Operand::diagonal`], [`Operand::identity`]) scales rows or columns, and moves nothing.
+    ///
+    /// What does not fit into the GPU's memory is streamed through it. Nothing of a `c` in host memory is changed before the result is
+    /// whole; what fails on the GPU is tried with smaller tiles, then on the CPU, as the policy says. What is multiplied into a `c` on the GPU
+    /// is queued there, not waited for.
+    pub fn matmul<T: Multiplicand>(
         &self,
         precision: Precision,
-        alpha: T,
+        alpha: T::Factor,
+        a: Operand<'_, T>,
+        b: Operand<'_, T>,
+        beta: T::Factor,
+        c: Target<'_, T>,
+    ) -> Result<(), Error> {
+        self.multiply(Multiplication { operation: "matmul", precision, alpha, a, b, beta, c })
+    }
+
+    /// `a * b` as a new array, with the element type's own precision.
+    pub fn product<T: Multiplicand>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
+        let mut c = Dense::zeros(Shape::new(a.shape().rows, b.shape().columns))?;
+        self.matmul(Precision::Auto, T::Factor::ONE, a, b, T::Factor::ZERO, c.view_mut().into())?;
+        Ok(c.into_array())
+    }
+
+    /// `y = alpha * a * x + beta * y`, where `x` and `y` are matrices of one column. As [`matmul`](Device::matmul) otherwise.
+    pub fn matvec<T: Multiplicand>(
+        &self,
+        precision: Precision,
+        alpha: T::Factor,
+        a: Operand<'_, T>,
+        x: Operand<'_, T>,
+        beta: T::Factor,
+        y: Target<'_, T>,
+    ) -> Result<(), Error> {
+        let operation = "matvec";
+        expect(operation, "columns of x", 1, x.shape().columns.0)?;
+        expect(operation, "columns of y", 1, y.shape().columns.0)?;
+        self.multiply(Multiplication { operation, precision, alpha, a, b: x, beta, c: y })
+    }
+
+    /// `c = c + alpha * x * transpose(y)`, where `x` and `y` are matrices of one column. As [`matmul`](Device::matmul) otherwise.
+    pub fn outer<T: Multiplicand>(
+        &self,
+        alpha: T::Factor,
+        x: Operand<'_, T>,
+        y: Operand<'_, T>,
+        c: Target<'_, T>,
+    ) -> Result<(), Error> {
+        let (operation, precision, beta) = ("outer", Precision::Auto, T::Factor::ONE);
+        expect(operation, "columns of x", 1, x.shape().columns.0)?;
+        expect(operation, "columns of y", 1, y.shape().columns.0)?;
+        self.multiply(Multiplication { operation, precision, alpha, a: x, b: y.t(), beta, c })
+    }
+
+    fn multiply<T: Multiplicand>(&self, product: Multiplication<'_, T>) -> Result<(), Error> {
+        let mut job = product.job()?;
+        if product.is_elsewhere(self.gpu.as_ref().map(|it| it.gpu.stream().device().ordinal())) {
+            job.not_on_gpu = Some("an operand lies on another GPU");
+        }
+        self.run(&job, product).map(|ran| ran.value)
+    }
+
+    /// `c[i] = alpha * a[i] * b[i] + beta * c[i]` for all i, as [`crate::linear::matmul_batched`] has it.
+    pub fn matmul_batched<T: Multiplicand>(
+        &self,
+        precision: Precision,
+        alpha: T::Factor,
+        a: &[MatRef<'_, T>],
+        b: &[MatRef<'_, T>],
+        beta: T::Factor,
+        c: &mut [MatMut<'_, T>],
+    ) -> Result<(), Error> {
+        let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {
+            return matmul_batched(&Place::Cpu, precision, alpha, a, b, beta, c);
+        };
+        let one = planned::<T>(precision, [first_a.shape(), first_b.shape()], beta != T::Factor::ZERO)?;
+        let job = Job { operation: "matmul_batched", ..one.repeated(a.len()) };
+        self.run(&job, |place: &_| matmul_batched(place, precision, alpha, a, b, beta, c)).map(|ran| ran.value)
+    }
+
+    /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.
+    pub fn matmul_integer<T: IntegerElement>(
+        &self,
+        overflow: Overflow,
         a: MatRef<'_, T>,
         b: MatRef<'_, T>,
-        beta: T,
-        c: MatMut<'_, T>,
+        mut c: MatMut<'_, T::Sum>,
     ) -> Result<(), Error> {
-        let job = job::<T>(precision, [a.shape(), b.shape()], beta != T::ZERO)?;
-        let decision = decide(&job, self.choice, &self.rates(), self.budget(job.bytes()))?;
-        let on_cpu = |c: MatMut<'_, T>| matmul(&Place::Cpu, precision, alpha, a, b, beta, c);
-        let (Side::Gpu, Some(gpu)) = (decision.side, &self.gpu) else { return on_cpu(c) };
-        let c = RefCell::new(c);
-        let streamed = decision.gpu.as_ref().is_some_and(|it| it.tiles.is_some());
-        let on_gpu = |scale: Scale| {
-            let mut c = c.borrow_mut();
-            if streamed || scale.halvings() > 0 {
-                return gpu.stream_matmul(precision, (alpha, a, b), (beta, c.reborrow()), scale);
-            }
-            matmul(&Place::Gpu(gpu.gpu.clone()), precision, alpha, a, b, beta, c.reborrow())
-        };
-        // Who asked for the GPU is told that it failed.
-        let policy = match self.choice {
-            Choice::Gpu => Policy::FailFast,
-            _ => gpu.breaker.settings().policy,
-        };
-        let attempt = Attempt::new(OPERATION, &gpu.breaker).policy(policy);
-        attempt.run(on_gpu, |_| on_cpu(c.borrow_mut().reborrow())).map(drop)
-    }
-}
-
-fn job<T: Streamed>(precision: Precision, [a, b]: [Shape; 2], reads_c: bool) -> Result<Job, Error> {
-    crate::matrix::expect(OPERATION, "rows of b", a.columns.0, b.rows.0)?;
-    let extents = Extents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
-    let element = (T::NAME, size_of::<T>(), unit::<T>(precision));
-    Job::matmul(element, extents, [At::Pageable; 3], reads_c)
-}
-
-fn unit<T: Element>(precision: Precision) -> Unit {
-    match (T::NAME, precision) {
-        ("f64" | "c128", _) | (_, Precision::F64) => Unit::F64,
-        (_, Precision::Tf32) => Unit::Tf32,
-        (_, Precision::Bf16) => Unit::Half,
-        _ => Unit::F32,
-    }
-}
-
-impl Accelerated {
-    /// By tiles, of a memory that is halved as often as it was short.
-    fn stream_matmul<T: Streamed>(
-        &self,
-        precision: Precision,
-        (alpha, a, b): (T, MatRef<'_, T>, MatRef<'_, T>),
-        (beta, mut c): (T, MatMut<'_, T>),
-        scale: Scale,
-    ) -> Result<(), Error> {
-        let mut result = Array2::from_elem((c.rows(), c.columns()), T::ZERO);
-        let added = c.read();
-        let (a, b, added) = (MatrixSource(a), MatrixSource(b), MatrixSource(added));
-        let factor = |source| Factor { source, form: Form::Plain };
-        let product = Product { a: factor(&a), b: factor(&b), c: Some(&added), alpha, beta };
-        let sink = MemorySink::new(result.view_mut());
-        stream::matmul(&self.gpu, &self.smaller(scale), precision, &product, &sink, Control::default())?;
-        Box::new(sink).commit()?;
-        // Elements are visited column by column.
-        let whole = MatRef::from(&result).to_dense()?;
-        c.elements().fill(|index| whole.values()[index]);
-        Ok(())
-    }
-
-    fn smaller(&self, scale: Scale) -> Budgets {
-        if scale.halvings() == 0 {
-            return self.budgets.clone();
-        }
-        let available = usize::try_from(self.budgets.device.available()).unwrap_or(usize::MAX);
-        Budgets { device: Budget::new(Memory::Device, scale.of(available) as u64), pinned: self.budgets.pinned.clone() }
+        let job = integers::<T>(a.shape(), b.shape())?;
+        self.run(&job, |place: &_| matmul_integer(place, overflow, a, b, c.reborrow())).map(|ran| ran.value)
     }
 }

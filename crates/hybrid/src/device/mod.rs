@@ -1,15 +1,23 @@
 //! The face: a device that decides, operation by operation, which processor it is.
 
+mod diagonal;
 mod known;
 mod matmul;
 mod measure;
-mod operands;
+mod multiplicand;
+mod operand;
+mod product;
+mod run;
+mod source;
+mod verbs;
 
-pub use matmul::Streamed;
+pub use multiplicand::{Multiplicand, Streamed};
+pub use operand::{Operand, Target};
+pub use verbs::Factored;
 
 use crate::Error;
 use crate::budget::Budget;
-use crate::dispatch::{Choice, Rates};
+use crate::dispatch::{Choice, Decision, Job, Rates};
 use crate::faults::{Breaker, Health};
 use crate::linear::{Gpu, Place};
 use crate::stream::Budgets;
@@ -23,13 +31,13 @@ use tilewright_driver::Device as Driver;
 ///
 /// ```
 /// use ndarray::array;
-/// use tilewright_hybrid::{Device, dispatch, linear::Precision};
+/// use tilewright_hybrid::{Device, Side, dispatch, linear::Precision};
 ///
 /// let (a, b) = (array![[1.0, 2.0], [3.0, 4.0]], array![[5.0], [6.0]]);
 /// let mut c = array![[1.0], [1.0]];
 /// Device::auto().matmul(Precision::Auto, 2.0, (&a).into(), (&b).into(), 10.0, (&mut c).into())?;
 /// assert_eq!(c, array![[44.0], [88.0]]);
-/// assert_eq!(dispatch::last_decision().unwrap().side, dispatch::Side::Cpu);
+/// assert_eq!(dispatch::last_decision().unwrap().side, Side::Cpu);
 /// # Ok::<(), tilewright_hybrid::Error>(())
 /// ```
 #[derive(Clone)]
@@ -45,6 +53,8 @@ struct Accelerated {
     gpu: Gpu,
     breaker: Breaker,
     budgets: Budgets,
+    /// What the CPU may take when it goes on with what the GPU failed at.
+    host: Budget,
     /// Whether what may be used of its memory is what is free of it: then the driver has to be asked, which takes microseconds.
     is_measured: bool,
 }
@@ -53,7 +63,7 @@ impl Accelerated {
     fn new(gpu: Gpu) -> Accelerated {
         let device = gpu.stream().device();
         let budgets = Budgets { device: Budget::device(device), pinned: Budget::pinned() };
-        Accelerated { gpu, breaker: Breaker::of(device.ordinal()), budgets, is_measured: true }
+        Accelerated { gpu, breaker: Breaker::of(device.ordinal()), budgets, host: Budget::host(), is_measured: true }
     }
 }
 
@@ -104,6 +114,16 @@ impl Device {
         self
     }
 
+    /// With another budget of host memory for what failed on the GPU and goes on, on the CPU; beyond it that is
+    /// [`Error::FallbackWouldExceedBudget`]. Otherwise it is what this process may use of the host.
+    #[must_use]
+    pub fn falling_back_within(mut self, host: Budget) -> Device {
+        if let Some(gpu) = &mut self.gpu {
+            gpu.host = host;
+        }
+        self
+    }
+
     /// With a breaker of its own, instead of the one that all of this process share.
     #[must_use]
     pub fn guarded(mut self, breaker: Breaker) -> Device {
@@ -113,10 +133,24 @@ impl Device {
         self
     }
 
-    /// What the machine can do: as given, or as measured once and kept (in the user's cache folder, for this machine and GPU). Measuring
-    /// takes some tens of milliseconds, once.
+    /// What the machine can do: as given, or as measured once and, in release builds, kept (in the user's cache folder, for this machine and
+    /// GPU). Measuring takes some tens of milliseconds, once, and cuBLAS has to start for it.
     pub fn rates(&self) -> Rates {
         self.rates.unwrap_or_else(|| known::rates(self.gpu.as_ref().map(|it| &it.gpu)))
+    }
+
+    /// What decisions go by: nothing is measured where there is no choice, and what is not there has no rates.
+    fn rates_to_decide(&self) -> Rates {
+        match (self.choice, &self.gpu) {
+            (Choice::Auto, Some(_)) => self.rates(),
+            // One that could not be measured says itself what it lacks.
+            (Choice::Gpu, Some(_)) => {
+                let rates = self.rates();
+                Rates { gpu: rates.gpu.or(Rates::h200().gpu), ..rates }
+            }
+            (Choice::Cpu, Some(_)) => self.rates.unwrap_or_else(known::unmeasured),
+            (_, None) => Rates { gpu: None, ..self.rates.unwrap_or_else(known::unmeasured) },
+        }
     }
 
     /// How its GPU does; nothing without one.
@@ -124,11 +158,25 @@ impl Device {
         self.gpu.as_ref().map(|it| it.breaker.health())
     }
 
-    /// Bytes of the GPU's memory that an operation on so many bytes may use. The driver is asked only where that may matter.
-    fn budget(&self, bytes: u64) -> u64 {
+    /// Where an operation would run, why, and what that is expected to take. Computes nothing, and leaves no record.
+    ///
+    /// ```
+    /// use tilewright_hybrid::dispatch::{Job, Verb};
+    /// use tilewright_hybrid::{Columns, Device, Rows, Shape};
+    ///
+    /// let job = Job::verb::<f64>(Verb::Solve, Shape::new(Rows(20_000), Columns(20_000)), Columns(1))?;
+    /// println!("{}", Device::cpu().plan(&job)?);   // cpu.solve.f64 reason=asked(cpu=5.56 s) bound=compute 3.200 GB
+    /// # Ok::<(), tilewright_hybrid::Error>(())
+    /// ```
+    pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
+        Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))
+    }
+
+    /// Bytes of the GPU's memory that an operation may use. The driver is asked only where that may matter.
+    fn budget(&self, job: &Job) -> u64 {
         let Some(it) = &self.gpu else { return 0 };
         let all = it.gpu.stream().device().memory_bytes() as u64;
-        if it.is_measured && bytes < all / 16 { all } else { it.budgets.device.available() }
+        if it.is_measured && job.device_bytes < all / 16 { all } else { it.budgets.device.available() }
     }
 
     fn place(&self) -> Place {

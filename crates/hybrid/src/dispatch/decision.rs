@@ -2,7 +2,7 @@
 
 use super::cost::{on_cpu, on_gpu};
 use super::{Bound, Cost, Job, OnGpu, Rates};
-use crate::Error;
+use crate::{Error, Side};
 use std::fmt;
 
 /// Which processor is asked for.
@@ -14,15 +14,6 @@ pub enum Choice {
     /// The CPU.
     Cpu,
     /// The GPU: what it cannot do is an error.
-    Gpu,
-}
-
-/// Which processor it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The CPU.
-    Cpu,
-    /// The GPU.
     Gpu,
 }
 
@@ -40,6 +31,18 @@ pub enum Reason {
     Unsupported(&'static str),
     /// It neither fits into the memory of the GPU that may be used nor can it be streamed.
     TooLarge,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Asked => f.write_str("asked"),
+            Reason::Cost => f.write_str("cost"),
+            Reason::NoGpu => f.write_str("no GPU"),
+            Reason::Unsupported(why) => write!(f, "unsupported: {why}"),
+            Reason::TooLarge => f.write_str("too large for the GPU"),
+        }
+    }
 }
 
 /// Where an operation runs, why, and what that is expected to take.
@@ -108,6 +111,15 @@ impl Decision {
         }
     }
 
+    /// As `gpu.matmul.f64`.
+    pub(super) fn name_on(&self, side: Side) -> String {
+        let side = match side {
+            Side::Cpu => "cpu",
+            Side::Gpu => "gpu",
+        };
+        format!("{side}.{}.{}", self.operation, self.element)
+    }
+
     /// What the longest part of that is.
     pub fn bound(&self) -> Bound {
         self.cost().bound()
@@ -117,19 +129,7 @@ impl Decision {
 impl fmt::Display for Decision {
     /// As `gpu.matmul.f64 reason=cost(cpu=690 ms, gpu=31.2 ms) bound=bring 1.61 GB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = match self.side {
-            Side::Cpu => "cpu",
-            Side::Gpu => "gpu",
-        };
-        write!(f, "{side}.{}.{} reason=", self.operation, self.element)?;
-        match self.reason {
-            Reason::Asked => f.write_str("asked")?,
-            Reason::Cost => f.write_str("cost")?,
-            Reason::NoGpu => f.write_str("no GPU")?,
-            Reason::Unsupported(why) => write!(f, "unsupported: {why}")?,
-            Reason::TooLarge => f.write_str("too large for the GPU")?,
-        }
-        write!(f, "(cpu={}", Seconds(self.cpu.wall))?;
+        write!(f, "{} reason={}(cpu={}", self.name_on(self.side), self.reason, Seconds(self.cpu.wall))?;
         if let Some(gpu) = &self.gpu {
             write!(f, ", gpu={}", Seconds(gpu.cost.wall))?;
         }

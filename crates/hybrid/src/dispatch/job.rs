@@ -27,7 +27,7 @@ pub struct Operand {
 
 /// The extents of a product of matrices: `rows x columns`, of `depth` products each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Extents {
+pub struct ProductExtents {
     /// Rows of the first factor.
     pub rows: usize,
     /// Columns of the second.
@@ -51,8 +51,17 @@ pub struct Job {
     pub read: [Option<Operand>; 3],
     /// What is written.
     pub written: Operand,
+    /// Bytes that pass through the processor's memory besides, where that binds and not arithmetic: a reduction to a band multiplies the
+    /// whole rest of a matrix by a vector for each column.
+    pub swept: f64,
+    /// Steps that wait for one another, as the columns of a factorisation do: on a GPU each is a launch.
+    pub steps: u64,
+    /// Bytes of the GPU's memory that it takes there: what is not there yet, and workspace as far as that is known without asking.
+    pub device_bytes: u64,
+    /// Bytes of host memory that it takes on the CPU besides what is there.
+    pub host_bytes: u64,
     /// Of a product of matrices its extents, and the bytes of an element: what is larger than a GPU can be streamed.
-    pub product: Option<(Extents, usize)>,
+    pub product: Option<(ProductExtents, usize)>,
     /// Why the GPU cannot do it, if so.
     pub not_on_gpu: Option<&'static str>,
 }
@@ -61,29 +70,20 @@ impl Job {
     /// `c = a b`, or, where `reads_c`, `c = a b + beta c`, of elements of so many bytes. Refuses what an address cannot count.
     pub fn matmul(
         (element, bytes, unit): (&'static str, usize, Unit),
-        extents: Extents,
+        extents: ProductExtents,
         [a, b, c]: [At; 3],
         reads_c: bool,
     ) -> Result<Job, Error> {
-        let Extents { rows, columns, depth } = extents;
-        let of = |rows: usize, columns: usize| {
-            let elements = (rows as u64).checked_mul(columns as u64);
-            elements
-                .and_then(|count| count.checked_mul(bytes as u64))
-                .filter(|count| *count <= i64::MAX as u64)
-                .ok_or(Error::TooLarge { rows, columns, element_bits: 8 * bytes })
-        };
-        let written = Operand { bytes: of(rows, columns)?, at: c };
-        let read = [
-            Some(Operand { bytes: of(rows, depth)?, at: a }),
-            Some(Operand { bytes: of(depth, columns)?, at: b }),
-            reads_c.then_some(written),
-        ];
-        // A complex product is four real ones.
-        let times = if element.starts_with('c') { 4.0 } else { 1.0 };
-        let flops = 2.0 * times * rows as f64 * columns as f64 * depth as f64;
-        let product = Some((extents, bytes));
-        Ok(Job { operation: "matmul", element, unit, flops, read, written, product, not_on_gpu: None })
+        let ProductExtents { rows, columns, depth } = extents;
+        let written = Operand { bytes: matrix_bytes(rows, columns, bytes)?, at: c };
+        let left = Operand { bytes: matrix_bytes(rows, depth, bytes)?, at: a };
+        let right = Operand { bytes: matrix_bytes(depth, columns, bytes)?, at: b };
+        let flops = 2.0 * real_operations(element) * rows as f64 * columns as f64 * depth as f64;
+        let mut job = Job::of("matmul", (element, unit), flops, [Some(left), Some(right), None], written);
+        // It is updated where it is.
+        job.read[2] = reads_c.then_some(written);
+        job.product = Some((extents, bytes));
+        Ok(job)
     }
 
     /// An operation element by element, of so many operations an element.
@@ -94,12 +94,65 @@ impl Job {
         read: [Option<Operand>; 3],
         written: Operand,
     ) -> Job {
-        let flops = elements as f64 * flops;
-        Job { operation, element, unit, flops, read, written, product: None, not_on_gpu: None }
+        Job::of(operation, (element, unit), elements as f64 * flops, read, written)
+    }
+
+    /// One that reads and writes so much, and needs no more memory than that.
+    pub(super) fn of(
+        operation: &'static str,
+        (element, unit): (&'static str, Unit),
+        flops: f64,
+        read: [Option<Operand>; 3],
+        written: Operand,
+    ) -> Job {
+        let places = || read.iter().flatten().chain([&written]);
+        let sum = |is_meant: fn(At) -> bool| places().filter(|it| is_meant(it.at)).map(|it| it.bytes).sum();
+        Job {
+            operation,
+            element,
+            unit,
+            flops,
+            read,
+            written,
+            swept: 0.0,
+            steps: 0,
+            device_bytes: sum(|at| at != At::Gpu),
+            host_bytes: sum(|at| at == At::Gpu),
+            product: None,
+            not_on_gpu: None,
+        }
+    }
+
+    /// So many of it, one after the other or side by side; none of them is streamed.
+    pub fn repeated(mut self, times: usize) -> Job {
+        let count = times as u64;
+        self.flops *= times as f64;
+        self.swept *= times as f64;
+        let operands = self.read.iter_mut().flatten().chain([&mut self.written]).map(|it| &mut it.bytes);
+        for bytes in operands.chain([&mut self.steps, &mut self.device_bytes, &mut self.host_bytes]) {
+            *bytes = bytes.saturating_mul(count);
+        }
+        self.product = None;
+        self
     }
 
     /// Bytes of all operands.
     pub fn bytes(&self) -> u64 {
-        self.read.iter().flatten().map(|it| it.bytes).sum::<u64>() + self.written.bytes
+        let read = self.read.iter().flatten().map(|it| it.bytes);
+        read.fold(self.written.bytes, u64::saturating_add)
     }
+}
+
+/// Bytes of a matrix. Refuses what an address cannot count.
+pub(super) fn matrix_bytes(rows: usize, columns: usize, element_bytes: usize) -> Result<u64, Error> {
+    let elements = (rows as u64).checked_mul(columns as u64);
+    elements
+        .and_then(|count| count.checked_mul(element_bytes as u64))
+        .filter(|count| *count <= i64::MAX as u64)
+        .ok_or(Error::TooLarge { rows, columns, element_bits: 8 * element_bytes })
+}
+
+/// Real operations for one of an element: a complex product is four real ones, with two additions for its own.
+pub(super) fn real_operations(element: &str) -> f64 {
+    if element.starts_with('c') { 4.0 } else { 1.0 }
 }

@@ -4,9 +4,10 @@
 //! the processor, the reason, and both expected times. It is made of a few divisions and asks no device, so a plan costs nothing:
 //!
 //! ```
-//! use tilewright_hybrid::dispatch::{At, Choice, Decision, Extents, Job, Rates, Side, Unit};
+//! use tilewright_hybrid::Side;
+//! use tilewright_hybrid::dispatch::{At, Choice, Decision, Job, ProductExtents, Rates, Unit};
 //!
-//! let extents = Extents { rows: 8192, columns: 8192, depth: 8192 };
+//! let extents = ProductExtents { rows: 8192, columns: 8192, depth: 8192 };
 //! let job = Job::matmul(("f64", 8, Unit::F64), extents, [At::Pinned; 3], false)?;
 //! let plan = Decision::of(&job, Choice::Auto, &Rates::h200(), 8 << 30)?;
 //! assert_eq!(plan.side, Side::Gpu);
@@ -24,11 +25,18 @@ mod job;
 mod profile;
 mod rates;
 mod record;
+mod trace;
+mod verb;
 
 pub use cost::{Bound, Cost, OnGpu};
-pub use decision::{Choice, Decision, Reason, Side};
+pub use decision::{Choice, Decision, Reason};
 pub use identity::{GpuIdentity, Identity};
-pub use job::{At, Extents, Job, Operand};
+pub use job::{At, Job, Operand, ProductExtents};
 pub use profile::Profile;
 pub use rates::{Accelerator, Flops, Link, Processor, Rates, Unit};
-pub use record::{decide, last_decision};
+pub use record::{Outcome, decide, last_decision, last_outcome};
+pub use trace::Trace;
+pub use verb::Verb;
+
+pub(crate) use record::ended;
+pub(crate) use trace::Running;

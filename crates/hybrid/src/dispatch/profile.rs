@@ -2,8 +2,8 @@
 
 use super::{Identity, Rates};
 use crate::Error;
+use crate::store::replace;
 use serde::{Deserialize, Serialize};
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,11 +67,7 @@ impl Profile {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, "mkdir", error))?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(folder, "open", error))?;
-        let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        file.write_all(text.as_bytes()).map_err(|error| failed(path, "write", error))?;
-        file.persist(path).map_err(|error| failed(path, "rename", error.error))?;
-        Ok(())
+        replace(path, serde_json::to_string_pretty(self).unwrap_or_default().as_bytes())
     }
 }
 

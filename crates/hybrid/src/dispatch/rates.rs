@@ -14,6 +14,8 @@ pub enum Unit {
     Tf32,
     /// Factors of 16 bits, sums in f32.
     Half,
+    /// Factors of 8 bits, sums in integers; nobody measures it, and it is taken for as fast as [`Unit::Half`].
+    Integer,
 }
 
 /// Operations in a second, by what they are computed in.
@@ -36,7 +38,7 @@ impl Flops {
             Unit::F64 => self.f64,
             Unit::F32 => self.f32,
             Unit::Tf32 => self.tf32,
-            Unit::Half => self.half,
+            Unit::Half | Unit::Integer => self.half,
         }
     }
 }
@@ -61,7 +63,7 @@ pub struct Link {
     pub to_host: f64,
     /// Each way while both are busy: the worse of the two.
     pub both: f64,
-    /// Either way from or to pageable memory, by an ordinary copy.
+    /// Either way from or to pageable memory, a matrix row by row, which is rearranged on the way.
     pub pageable: f64,
 }
 
@@ -86,10 +88,11 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Of an H200 (PCIe 5.0, 16 lanes), as measured on 2026-11-20, beside 16 cores at 100 GF each; for plans without the machine.
+    /// Of an H200 (PCIe 5.0, 16 lanes), as measured on 2026-11-20, pageable memory by plain copies, beside 16 cores at 100 GF each; for plans
+    /// without the machine.
     pub fn h200() -> Self {
         let flops = Flops { f64: 60e12, f32: 50e12, tf32: 400e12, half: 700e12 };
-        let processor = Processor { flops, memory: 4.25e12, call: 20e-6 };
+        let processor = Processor { flops, memory: 4.25e12, call: 13e-6 };
         let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9 };
         Rates { gpu: Some(Accelerator { processor, link }), ..Rates::of_cores(16) }
     }

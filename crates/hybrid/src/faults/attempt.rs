@@ -2,18 +2,9 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Breaker, EventKind, Policy, nesting::Under};
 use crate::{
-    Class, Error,
+    Class, Error, Side,
     budget::{Budget, Permit},
 };
-
-/// Which processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// The CPU.
-    Cpu,
-    /// The GPU.
-    Gpu,
-}
 
 /// How much smaller than planned the parts of an operation should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +48,7 @@ pub struct Done<T> {
     /// The result.
     pub value: T,
     /// Where it was computed.
-    pub place: Place,
+    pub side: Side,
     /// How often parts were halved until the device had room.
     pub halvings: u32,
     /// Why it was computed on the CPU, if it was.
@@ -76,18 +67,25 @@ pub struct Attempt<'a> {
     operation: &'static str,
     breaker: &'a Breaker,
     policy: Option<Policy>,
+    halvings: Option<u32>,
     host: Option<(&'a Budget, u64)>,
 }
 
 impl<'a> Attempt<'a> {
     /// An operation on the breaker's device.
     pub fn new(operation: &'static str, breaker: &'a Breaker) -> Self {
-        Self { operation, breaker, policy: None, host: None }
+        Self { operation, breaker, policy: None, halvings: None, host: None }
     }
 
     /// Takes this policy instead of the breaker's.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
+        self
+    }
+
+    /// Has no parts that could be smaller: where memory is short, the device is not tried again.
+    pub fn undivided(mut self) -> Self {
+        self.halvings = Some(0);
         self
     }
 
@@ -104,15 +102,15 @@ impl<'a> Attempt<'a> {
         cpu: impl FnOnce(Option<Permit>) -> Result<T, Error>,
     ) -> Result<Done<T>, Error> {
         let outer = Under::outer();
-        let under = Under::begin(self.operation, outer.unwrap_or(Place::Gpu))?;
+        let under = Under::begin(self.operation, outer.unwrap_or(Side::Gpu))?;
         let policy = self.policy.unwrap_or(self.breaker.settings().policy);
         match (outer, policy) {
-            (Some(Place::Cpu), _) => self.on_cpu(&under, Why::Outer, cpu),
+            (Some(Side::Cpu), _) => self.on_cpu(&under, Why::Outer, cpu),
             (_, Policy::CpuOnly) => self.on_cpu(&under, Why::Policy, cpu),
             // The attempt around this one counts a failure, halves parts, and goes to the CPU.
-            (Some(Place::Gpu), _) => {
+            (Some(Side::Gpu), _) => {
                 let value = gpu(Scale { halvings: 0 })?;
-                Ok(Done { value, place: Place::Gpu, halvings: 0, why: None })
+                Ok(Done { value, side: Side::Gpu, halvings: 0, why: None })
             }
             (None, policy) => match self.on_gpu(&mut gpu) {
                 Ok(done) => Ok(done),
@@ -126,13 +124,13 @@ impl<'a> Attempt<'a> {
 
     fn on_gpu<T>(&self, gpu: &mut impl FnMut(Scale) -> Result<T, Error>) -> Result<Done<T>, Stop> {
         let admission = self.breaker.admit().map_err(Stop::refused)?;
-        let most = self.breaker.settings().halvings;
+        let most = self.halvings.unwrap_or(self.breaker.settings().halvings);
         let mut scale = Scale { halvings: 0 };
         loop {
             match gpu(scale) {
                 Ok(value) => {
                     admission.succeed();
-                    return Ok(Done { value, place: Place::Gpu, halvings: scale.halvings, why: None });
+                    return Ok(Done { value, side: Side::Gpu, halvings: scale.halvings, why: None });
                 }
                 Err(error) if error.class() == Class::Resource && scale.halvings < most => {
                     scale.halvings += 1;
@@ -153,11 +151,11 @@ impl<'a> Attempt<'a> {
         cpu: impl FnOnce(Option<Permit>) -> Result<T, Error>,
     ) -> Result<Done<T>, Error> {
         let permit = self.permit(&why)?;
-        under.move_to(Place::Cpu);
+        under.move_to(Side::Cpu);
         if !matches!(why, Why::Policy | Why::Outer) {
             self.breaker.record(EventKind::FellBack { operation: self.operation, why: why.clone() });
         }
-        Ok(Done { value: cpu(permit)?, place: Place::Cpu, halvings: 0, why: Some(why) })
+        Ok(Done { value: cpu(permit)?, side: Side::Cpu, halvings: 0, why: Some(why) })
     }
 
     fn permit(&self, why: &Why) -> Result<Option<Permit>, Error> {

@@ -13,10 +13,9 @@ mod event;
 mod gate;
 mod machine;
 mod nesting;
-mod sticky;
 mod sync;
 
-pub use attempt::{Attempt, Done, Place, Scale, Why};
+pub use attempt::{Attempt, Done, Scale, Why};
 pub use breaker::{Admission, Breaker, Health, Policy, Settings};
 pub use event::{Event, EventKind};
 pub use machine::{Condition, Limits};

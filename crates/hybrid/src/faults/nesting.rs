@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 
-use super::Place;
 use crate::Error;
+use crate::Side;
 
 thread_local! {
-    static UNDER_WAY: RefCell<Vec<(&'static str, Place)>> = const { RefCell::new(Vec::new()) };
+    static UNDER_WAY: RefCell<Vec<(&'static str, Side)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An attempt under way on this thread, until it is dropped.
@@ -14,26 +14,26 @@ pub(super) struct Under(());
 
 impl Under {
     /// [`Error::Nested`] if the operation is under way on this thread already.
-    pub(super) fn begin(operation: &'static str, place: Place) -> Result<Self, Error> {
+    pub(super) fn begin(operation: &'static str, side: Side) -> Result<Self, Error> {
         UNDER_WAY.with_borrow_mut(|stack| {
             if stack.iter().any(|(name, _)| *name == operation) {
                 return Err(Error::Nested { operation });
             }
-            stack.push((operation, place));
+            stack.push((operation, side));
             Ok(Self(()))
         })
     }
 
     /// Where the innermost attempt of this thread is, if there is one.
-    pub(super) fn outer() -> Option<Place> {
-        UNDER_WAY.with_borrow(|stack| stack.last().map(|(_, place)| *place))
+    pub(super) fn outer() -> Option<Side> {
+        UNDER_WAY.with_borrow(|stack| stack.last().map(|(_, side)| *side))
     }
 
     /// Says that it goes on elsewhere.
-    pub(super) fn move_to(&self, place: Place) {
+    pub(super) fn move_to(&self, side: Side) {
         UNDER_WAY.with_borrow_mut(|stack| {
             if let Some(last) = stack.last_mut() {
-                last.1 = place;
+                last.1 = side;
             }
         });
     }

@@ -23,6 +23,8 @@ pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,
     solve, solve_refined,
 };
+pub(crate) use lu::{Suspicion, line_hash, suspicion};
+pub(crate) use matmul::holds_every_sum;
 pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
 pub use norm::{Norm, norm};
 pub use place::Place;

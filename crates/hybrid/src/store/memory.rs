@@ -117,6 +117,7 @@ impl<T: Stored> Sink for MemorySink<'_, T> {
             return Ok(());
         }
         let pitch = tile.columns.len() * T::ELEMENT.bytes();
+        // Of rows that are no slices.
         let mut line = vec![T::default(); tile.columns.len()];
         let mut lines = data.chunks_exact(pitch);
         for band in tile.rows.start / BAND..=(tile.rows.end - 1) / BAND {
@@ -125,11 +126,17 @@ impl<T: Stored> Sink for MemorySink<'_, T> {
             let last = (tile.rows.end - band * BAND).min(view.nrows());
             let mut part = view.slice_mut(s![first..last, tile.columns.clone()]);
             for (mut row, from) in part.rows_mut().into_iter().zip(&mut lines) {
-                T::fill(&mut line, &mut |bytes| {
+                let mut copy = |bytes: &mut [u8]| {
                     bytes.copy_from_slice(from);
                     Ok(())
-                })?;
-                row.iter_mut().zip(&line).for_each(|(value, from)| *value = *from);
+                };
+                match row.as_slice_mut() {
+                    Some(row) => T::fill(row, &mut copy)?,
+                    None => {
+                        T::fill(&mut line, &mut copy)?;
+                        row.iter_mut().zip(&line).for_each(|(value, from)| *value = *from);
+                    }
+                }
             }
         }
         self.coverage.add(tile);

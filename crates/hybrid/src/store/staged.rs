@@ -1,11 +1,14 @@
 //! Tiles by several threads: one thread does not keep a fast disk busy, nor a memory bus.
 
-use std::thread;
+use std::sync::OnceLock;
 
-use super::{Sink, Source, Tile};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::{Scratch, Sink, Source, Tile};
 use crate::Error;
 
-/// A thread with less to do than this takes longer to start than to work.
+/// A thread with less to do than this takes longer to wake than to work.
 const LEAST_BYTES: usize = 256 << 10;
 
 /// Reads a tile by up to so many threads, each a band of its rows; for the rest as [`Source::read_tile`].
@@ -22,12 +25,28 @@ pub fn read_staged(source: &dyn Source, tile: &Tile, out: &mut [u8], threads: us
 /// Writes a tile by up to so many threads; for the rest as [`Sink::write_tile`].
 pub fn write_staged(sink: &dyn Sink, tile: &Tile, data: &[u8], threads: usize) -> Result<(), Error> {
     tile.check("write", sink.extents(), sink.element(), data.len())?;
-    let Some(band) = band_rows(tile, data.len(), threads, sink.grain().rows) else {
-        return sink.write_tile(tile, data);
+    write_bands(tile, data, threads, sink.grain().rows, |tile, data| sink.write_tile(tile, data))
+}
+
+/// The same, for a scratch.
+pub(crate) fn rewrite_staged(scratch: &dyn Scratch, tile: &Tile, data: &[u8], threads: usize) -> Result<(), Error> {
+    tile.check("write", scratch.extents(), scratch.element(), data.len())?;
+    write_bands(tile, data, threads, scratch.grain().rows, |tile, data| scratch.write_tile(tile, data))
+}
+
+fn write_bands(
+    tile: &Tile,
+    data: &[u8],
+    threads: usize,
+    grain: usize,
+    write: impl Fn(&Tile, &[u8]) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let Some(band) = band_rows(tile, data.len(), threads, grain) else {
+        return write(tile, data);
     };
     let row_bytes = data.len() / tile.rows.len();
     let bands = bands(tile, band).zip(data.chunks(band * row_bytes));
-    on_threads(bands, |(tile, data)| sink.write_tile(&tile, data))
+    on_threads(bands, |(tile, data)| write(&tile, data))
 }
 
 /// Rows of a band, a multiple of the grain; `None` where there would be one band.
@@ -45,20 +64,21 @@ fn bands(tile: &Tile, height: usize) -> impl Iterator<Item = Tile> {
         .map(move |top| Tile { rows: top..end.min(top.saturating_add(height)), columns: columns.clone() })
 }
 
-/// All of them, the first on this thread; the first error in their order.
+/// All of them, on threads that are there already; the first error in their order.
 fn on_threads<T: Send>(
-    mut work: impl Iterator<Item = T>,
-    run: impl Fn(T) -> Result<(), Error> + Sync,
+    work: impl Iterator<Item = T>,
+    run: impl Fn(T) -> Result<(), Error> + Sync + Send,
 ) -> Result<(), Error> {
-    thread::scope(|scope| {
-        let run = &run;
-        let first = work.next();
-        let others: Vec<_> = work.map(|part| scope.spawn(move || run(part))).collect();
-        let first = first.map_or(Ok(()), run);
-        let results = others.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.fold(first, Result::and)
-    })
+    let parts: Vec<T> = work.collect();
+    let results: Vec<Result<(), Error>> = match pool() {
+        Some(pool) => pool.install(|| parts.into_par_iter().map(run).collect()),
+        None => parts.into_iter().map(run).collect(),
+    };
+    results.into_iter().fold(Ok(()), Result::and)
+}
+
+/// Threads for nothing else: those that all of a program share may all be waiting for what is read here. None where no thread can be started.
+fn pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    POOL.get_or_init(|| ThreadPoolBuilder::new().thread_name(|at| format!("staging-{at}")).build().ok()).as_ref()
 }

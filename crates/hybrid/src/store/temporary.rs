@@ -94,6 +94,13 @@ impl Drop for Temporary {
     }
 }
 
+/// Replaces a small file, whole or not at all.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let temporary = Temporary::create(Files::default(), path, content.len() as u64)?;
+    temporary.write(content, 0)?;
+    temporary.publish()
+}
+
 /// Opens the folder that a path is to be made in, cleaned of what killed processes left. [`Error::Io`] for a path that ends in no name.
 pub(super) fn place(files: &Files, path: &Path) -> Result<OwnedFd, Error> {
     if path.file_name().is_none() {

@@ -67,7 +67,7 @@ impl Tile {
     }
 
     /// That the tile lies in a matrix and fills a buffer: else [`Error::Shape`].
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         operation: &'static str,
         within: Extents,

@@ -1,14 +1,15 @@
-//! What streaming needs of a device: memory, three queues that work beside one another, and marks between them.
+//! What streaming needs of a device: memory, three queues that work beside one another, marks between them, and what it computes.
 
 use crate::Error;
 use std::ops::DerefMut;
+use tilewright_driver::blas::Layout;
 
 /// One of the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
     /// Copies to the device.
     In,
-    /// Products.
+    /// What it computes.
     Compute,
     /// Copies back.
     Out,
@@ -53,14 +54,6 @@ pub(crate) trait Engine<T>: Sync {
     /// Queues a copy ([`Queue::In`]) of the first `elements` of `from` to `to`, from its element `at` on.
     fn bring(&self, from: &Self::Host, elements: usize, to: &mut Self::Buffer, at: usize) -> Result<(), Error>;
 
-    /// Queues a product ([`Queue::Compute`]).
-    fn multiply(
-        &self,
-        what: &Multiplication<T>,
-        factors: [&Self::Buffer; 2],
-        c: &mut Self::Buffer,
-    ) -> Result<(), Error>;
-
     /// Queues a copy back ([`Queue::Out`]) of `elements`, from the element `at` of `from` on, to the begin of `to`.
     fn take_back(&self, from: &Self::Buffer, at: usize, elements: usize, to: &mut Self::Host) -> Result<(), Error>;
 
@@ -72,6 +65,76 @@ pub(crate) trait Engine<T>: Sync {
 
     /// Waits until all queues are empty, whatever became of their work.
     fn finish(&self);
+}
+
+/// A device that multiplies.
+pub(crate) trait Multiplier<T>: Engine<T> {
+    /// Queues a product ([`Queue::Compute`]).
+    fn multiply(
+        &self,
+        what: &Multiplication<T>,
+        factors: [&Self::Buffer; 2],
+        c: &mut Self::Buffer,
+    ) -> Result<(), Error>;
+}
+
+/// A triangle of a matrix that something is divided by, from the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Divisor {
+    /// On and below the diagonal.
+    Lower,
+    /// Below the diagonal, with ones on it.
+    UnitLower,
+    /// On and above the diagonal.
+    Upper,
+    /// On and below the diagonal, transposed and conjugated.
+    LowerAdjoint,
+}
+
+/// What an LU factorisation with partial pivoting found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pivoted<T> {
+    /// At step i row i and row `rows[i]`, counted from 0 in the part that was factored, were exchanged.
+    pub(crate) rows: Vec<usize>,
+    /// The diagonal of U.
+    pub(crate) diagonal: Vec<T>,
+}
+
+/// A device that eliminates: what factors and solutions are made of. Its matrices are parts of buffers, stored column by column. All is queued
+/// ([`Queue::Compute`]) but factorisations, which are waited for, because of what they find.
+pub(crate) trait Eliminator<T>: Engine<T> {
+    /// Exchanges of rows, where the device finds them.
+    type Exchanges: Send;
+
+    /// `to = form(from)`
+    fn copy(&self, form: Form, from: (&Self::Buffer, Layout), to: (&mut Self::Buffer, Layout)) -> Result<(), Error>;
+
+    /// `c = c - form(a) form(b)`
+    fn subtract(
+        &self,
+        forms: [Form; 2],
+        factors: [(&Self::Buffer, Layout); 2],
+        c: (&mut Self::Buffer, Layout),
+    ) -> Result<(), Error>;
+
+    /// x with `divisor(a) x = b`, in place of b.
+    fn divide(&self, divisor: Divisor, a: (&Self::Buffer, Layout), b: (&mut Self::Buffer, Layout))
+    -> Result<(), Error>;
+
+    /// x with `x adjoint(lower(a)) = b`, in place of b.
+    fn divide_by_adjoint(&self, a: (&Self::Buffer, Layout), b: (&mut Self::Buffer, Layout)) -> Result<(), Error>;
+
+    /// Has the device know exchanges: at step i of row i and row `rows[i]`.
+    fn exchanges(&self, rows: &[usize]) -> Result<Self::Exchanges, Error>;
+
+    /// Exchanges rows.
+    fn exchange(&self, exchanges: &Self::Exchanges, a: (&mut Self::Buffer, Layout)) -> Result<(), Error>;
+
+    /// LU with partial pivoting in place, of a matrix with at least as many rows as columns.
+    fn lu(&self, a: (&mut Self::Buffer, Layout)) -> Result<Pivoted<T>, Error>;
+
+    /// Cholesky of the lower triangle in place, and the diagonal of the factor; `Ok(Err(order))`: that leading minor is not positive.
+    fn cholesky(&self, a: (&mut Self::Buffer, Layout)) -> Result<Result<Vec<T>, usize>, Error>;
 }
 
 /// Waits for all queues when it is dropped: declared behind what they use, it is dropped before.

@@ -6,8 +6,8 @@ use super::gpu::GpuEngine;
 use super::matmul::{Factor, Product, Staging, Traffic, run};
 use super::matmul_plan::{MatmulPlan, STAGES};
 use crate::Error;
-use crate::budget::{Budget, RingWish};
-use crate::dispatch::Extents;
+use crate::budget::{Budget, Ring, RingWish};
+use crate::dispatch::ProductExtents;
 use crate::linear::{Gpu, Precision, Scalar};
 use crate::store::{Sink, Source, Stored};
 use tilewright_driver::blas::Element;
@@ -23,10 +23,10 @@ pub struct Budgets {
 
 /// Slots of host memory on the way back.
 const SLOTS_BACK: usize = 2;
-/// Bytes of a slot at best: copies of so much run at the link's full rate.
-const SLOT_BYTES: usize = 64 << 20;
+/// Bytes of a slot at best: copies of so much run at the link's full rate, and more takes longer to lock than it helps.
+const SLOT_BYTES: usize = 16 << 20;
 /// Threads that fill and empty a slot: one does not keep the link busy.
-const THREADS: usize = 4;
+const THREADS: usize = 12;
 
 impl<'a> Factor<'a> {
     /// A stored matrix as it is.
@@ -57,7 +57,7 @@ impl<'a> Factor<'a> {
 impl<T: Scalar + Stored> Product<'_, T> {
     /// Its extents. [`Error::Shape`] where factors, what is added and where it goes do not agree, [`Error::ElementType`] where one is of
     /// another type.
-    pub fn extents(&self, sink: &dyn Sink) -> Result<Extents, Error> {
+    pub fn extents(&self, sink: &dyn Sink) -> Result<ProductExtents, Error> {
         let operation = "a streamed product";
         let ([rows, depth], [of_b, columns]) = (self.a.extents(), self.b.extents());
         let same = |what, expected: usize, got: usize| match expected == got {
@@ -81,7 +81,7 @@ impl<T: Scalar + Stored> Product<'_, T> {
         if self.c.is_none() && self.beta != T::ZERO {
             return Err(Error::Shape { operation, what: "matrices to add, as beta is not 0", expected: 1, got: 0 });
         }
-        Ok(Extents { rows, columns, depth })
+        Ok(ProductExtents { rows, columns, depth })
     }
 }
 
@@ -104,19 +104,43 @@ pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
 ) -> Result<Traffic, Error> {
     let extents = product.extents(sink)?;
     let plan = MatmulPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES)?;
+    matmul_by(&plan, gpu, budgets, precision, product, sink, control)
+}
+
+/// As [`matmul`], by a plan of the caller's: with other tiles, or with one stage, which copies and multiplies in turns and so shows what doing
+/// both at once is worth. [`Error::Shape`] for a plan of another product, or without stages, rows, columns or depth.
+pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
+    plan: &MatmulPlan,
+    gpu: &Gpu,
+    budgets: &Budgets,
+    precision: Precision,
+    product: &Product<'_, T>,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    plan.check(product.extents(sink)?, size_of::<T>())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
     let row = plan.panel.max(plan.tile[0]).max(plan.tile[1]) * size_of::<T>();
-    let slots = 2 * STAGES;
-    let slot_bytes = SLOT_BYTES.next_multiple_of(row) as u64;
-    let wish = RingWish { slots: (slots + SLOTS_BACK) as u64, slot_bytes, granule: row as u64 };
-    let ring = budgets.pinned.ring(wish).filter(|ring| ring.slots >= 2);
-    let Some(ring) = ring else {
-        let (requested, available, limit) = (2 * row as u64, budgets.pinned.available(), budgets.pinned.limit());
+    let (staging, _pinned) = staging(&budgets.pinned, SLOT_BYTES, row, size_of::<T>())?;
+    run(&GpuEngine::multiplying::<T>(gpu, precision)?, plan, product, sink, staging, control)
+}
+
+/// A ring of slots of at best so many bytes, each with room for a row, and its elements: as much as the budget has. [`Error::Budget`] without
+/// room for two rows.
+pub(super) fn staging(
+    pinned: &Budget,
+    slot_bytes: usize,
+    row_bytes: usize,
+    element_bytes: usize,
+) -> Result<(Staging, Ring), Error> {
+    let slots = (2 * STAGES + SLOTS_BACK) as u64;
+    let wish = RingWish { slots, slot_bytes: slot_bytes.next_multiple_of(row_bytes) as u64, granule: row_bytes as u64 };
+    let Some(ring) = pinned.ring(wish).filter(|ring| ring.slots >= 2) else {
+        let (requested, available, limit) = (2 * row_bytes as u64, pinned.available(), pinned.limit());
         return Err(Error::Budget { what: "pinned memory for two rows of a panel", requested, available, limit });
     };
     let slots_back = SLOTS_BACK.min(ring.slots as usize / 2);
     let slots = ring.slots as usize - slots_back;
-    let elements = ring.slot_bytes as usize / size_of::<T>();
-    let staging = Staging { slots, slots_back, elements, threads: THREADS };
-    run(&GpuEngine::new::<T>(gpu, precision)?, &plan, product, sink, staging, control)
+    let elements = ring.slot_bytes as usize / element_bytes;
+    Ok((Staging { slots, slots_back, elements, threads: rayon::current_num_threads().min(THREADS) }, ring))
 }

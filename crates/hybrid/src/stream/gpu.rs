@@ -1,24 +1,31 @@
-//! A GPU that streams: a stream for each queue, products by cuBLAS.
+//! A GPU that streams: a stream for each queue; products by cuBLAS.
 
-use super::engine::{Engine, Form, Multiplication, Queue};
+use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
 use crate::Error;
 use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
 use crate::store::Stored;
-use std::sync::Arc;
-use tilewright_driver::blas::{Blas, Compute, Element, Layout, Matrix, MatrixMut, Operation};
+use bytemuck::Pod;
+use tilewright_driver::blas::{Compute, Element, Layout, Matrix, MatrixMut, Operation};
 use tilewright_driver::{DeviceBuffer, Event, PinnedBuffer, Stream};
 
-/// The queues of a GPU.
+/// The queues of a GPU, and what it multiplies by.
 pub(super) struct GpuEngine {
-    blas: Arc<Blas>,
+    pub(super) gpu: Gpu,
     compute: Compute,
     /// By [`Queue`].
     streams: [Stream; 3],
 }
 
 impl GpuEngine {
-    /// Products run on the stream of `gpu`; copies have two of their own.
-    pub(super) fn new<T: Scalar>(gpu: &Gpu, precision: Precision) -> Result<GpuEngine, Error> {
+    /// What is computed runs on the stream of `gpu`; copies have two of their own.
+    pub(super) fn new(gpu: &Gpu) -> Result<GpuEngine, Error> {
+        let device = gpu.stream().device();
+        let streams = [device.stream()?, gpu.stream().clone(), device.stream()?];
+        Ok(GpuEngine { gpu: gpu.clone(), compute: Compute::Own, streams })
+    }
+
+    /// One whose products are as precise as asked.
+    pub(super) fn multiplying<T: Scalar>(gpu: &Gpu, precision: Precision) -> Result<GpuEngine, Error> {
         let compute = match precision.arithmetic::<T>("a streamed product")? {
             Arithmetic::Own => Compute::Own,
             Arithmetic::Tf32 => Compute::Tf32,
@@ -29,17 +36,17 @@ impl GpuEngine {
                 return Err(Error::Unsupported { operation, element, place: "GPU", why });
             }
         };
-        let device = gpu.stream().device();
-        let streams = [device.stream()?, gpu.stream().clone(), device.stream()?];
-        Ok(GpuEngine { blas: gpu.blas()?, compute, streams })
+        // A missing library is found before anything is read.
+        gpu.blas()?;
+        Ok(GpuEngine { compute, ..GpuEngine::new(gpu)? })
     }
 
-    fn stream(&self, queue: Queue) -> &Stream {
+    pub(super) fn stream(&self, queue: Queue) -> &Stream {
         &self.streams[queue as usize]
     }
 }
 
-impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Engine<T> for GpuEngine {
+impl<T: Pod + Send> Engine<T> for GpuEngine {
     type Host = PinnedBuffer<T>;
     type Buffer = DeviceBuffer<T>;
     type Mark = Event;
@@ -61,27 +68,6 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Engine<T> for GpuEn
 
     fn bring(&self, from: &PinnedBuffer<T>, elements: usize, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Error> {
         Ok(to.copy_from_pinned_at(self.stream(Queue::In), at, from, elements)?)
-    }
-
-    /// What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`, in the same forms.
-    fn multiply(
-        &self,
-        what: &Multiplication<T>,
-        [a, b]: [&DeviceBuffer<T>; 2],
-        c: &mut DeviceBuffer<T>,
-    ) -> Result<(), Error> {
-        let Multiplication { rows, columns, depth, forms, alpha, beta } = *what;
-        let factor = |form, buffer, [rows, columns]: [usize; 2]| {
-            let (operation, [rows, columns]) = match form {
-                Form::Plain => (Operation::Plain, [rows, columns]),
-                Form::Transposed => (Operation::Transposed, [columns, rows]),
-                Form::Adjoint => (Operation::Adjoint, [columns, rows]),
-            };
-            Ok::<_, Error>((operation, Matrix::new(buffer, Layout::dense(columns, rows))?))
-        };
-        let (a, b) = (factor(forms[0], a, [rows, depth])?, factor(forms[1], b, [depth, columns])?);
-        let c = MatrixMut::new(c, Layout::dense(columns, rows))?;
-        Ok(self.blas.gemm(self.compute, alpha, b, a, beta, c)?)
     }
 
     fn take_back(
@@ -107,5 +93,28 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Engine<T> for GpuEn
             // What failed has been said to whoever queued it, or will be to whoever comes next.
             let _ = stream.synchronize();
         }
+    }
+}
+
+impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for GpuEngine {
+    /// What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`, in the same forms.
+    fn multiply(
+        &self,
+        what: &Multiplication<T>,
+        [a, b]: [&DeviceBuffer<T>; 2],
+        c: &mut DeviceBuffer<T>,
+    ) -> Result<(), Error> {
+        let Multiplication { rows, columns, depth, forms, alpha, beta } = *what;
+        let factor = |form, buffer, [rows, columns]: [usize; 2]| {
+            let (operation, [rows, columns]) = match form {
+                Form::Plain => (Operation::Plain, [rows, columns]),
+                Form::Transposed => (Operation::Transposed, [columns, rows]),
+                Form::Adjoint => (Operation::Adjoint, [columns, rows]),
+            };
+            Ok::<_, Error>((operation, Matrix::new(buffer, Layout::dense(columns, rows))?))
+        };
+        let (a, b) = (factor(forms[0], a, [rows, depth])?, factor(forms[1], b, [depth, columns])?);
+        let c = MatrixMut::new(c, Layout::dense(columns, rows))?;
+        Ok(self.gpu.blas()?.gemm(self.compute, alpha, b, a, beta, c)?)
     }
 }

@@ -1,6 +1,6 @@
 //! A device for tests, that does everything as late as it may, or in any order that queues and marks allow.
 
-use super::engine::{Engine, Form, Multiplication, Queue};
+use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
 use crate::Error;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -12,9 +12,28 @@ pub(super) enum Order {
     Late,
     /// Then, or earlier: what is done earlier follows from a seed.
     Random(u64),
+    /// At once in this queue, in the others when somebody waits for it.
+    Ahead(Queue),
 }
 
-type Memory = Arc<Mutex<Vec<f64>>>;
+pub(super) type Memory<T = f64> = Arc<Mutex<Vec<T>>>;
+
+/// A type whose memory is full of a value that is noticed, until something is written there.
+pub(super) trait Poisoned: Copy + Send + Sync + 'static {
+    const POISON: Self;
+}
+
+impl Poisoned for f64 {
+    const POISON: f64 = f64::NAN;
+}
+
+impl Poisoned for u8 {
+    const POISON: u8 = 0xff;
+}
+
+impl Poisoned for u32 {
+    const POISON: u32 = u32::MAX;
+}
 
 /// Work in a queue: what has to come before it, and itself until it is done.
 struct Work {
@@ -65,12 +84,12 @@ pub(super) struct Device {
     pub(super) counts: Mutex<Counts>,
 }
 
-pub(super) struct Host {
-    values: Vec<f64>,
+pub(super) struct Host<T = f64> {
+    values: Vec<T>,
     queues: Arc<Mutex<Queues>>,
     /// A copy that comes here.
-    coming: Option<(usize, Memory)>,
-    come: OnceLock<Vec<f64>>,
+    coming: Option<(usize, Memory<T>)>,
+    come: OnceLock<Vec<T>>,
 }
 
 impl Device {
@@ -79,7 +98,7 @@ impl Device {
         Device { queues: Arc::default(), order, random, heeds_marks: true, counts: Mutex::default() }
     }
 
-    fn queue(&self, queue: Queue, action: impl FnOnce() + Send + 'static) -> usize {
+    pub(super) fn queue(&self, queue: Queue, action: impl FnOnce() + Send + 'static) -> usize {
         let mut queues = self.queues.lock().unwrap();
         let own = queue as usize;
         let mut before = std::mem::take(&mut queues.awaited[own]);
@@ -87,14 +106,20 @@ impl Device {
         queues.work.push(Work { before, action: Some(Box::new(action)) });
         let number = queues.work.len() - 1;
         queues.last[own] = Some(number);
+        if self.order == Order::Ahead(queue) {
+            queues.run(number);
+        }
         self.run_some(&mut queues);
         number
     }
 
+    /// Does a piece of work, and what has to come before it, now.
+    pub(super) fn run_now(&self, number: usize) {
+        self.queues.lock().unwrap().run(number);
+    }
+
     fn run_some(&self, queues: &mut MutexGuard<'_, Queues>) {
-        if self.order == Order::Late {
-            return;
-        }
+        let Order::Random(_) = self.order else { return };
         let mut random = self.random.lock().unwrap();
         for _ in 0..2 {
             *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -106,22 +131,22 @@ impl Device {
     }
 }
 
-impl Engine<f64> for Device {
-    type Host = Host;
-    type Buffer = Memory;
+impl<T: Poisoned> Engine<T> for Device {
+    type Host = Host<T>;
+    type Buffer = Memory<T>;
     type Mark = Option<usize>;
 
-    fn host(&self, elements: usize) -> Result<Host, Error> {
-        let values = vec![f64::NAN; elements];
+    fn host(&self, elements: usize) -> Result<Host<T>, Error> {
+        let values = vec![T::POISON; elements];
         Ok(Host { values, queues: self.queues.clone(), coming: None, come: OnceLock::new() })
     }
 
-    fn buffer(&self, elements: usize) -> Result<Memory, Error> {
+    fn buffer(&self, elements: usize) -> Result<Memory<T>, Error> {
         self.counts.lock().unwrap().device += elements;
-        Ok(Arc::new(Mutex::new(vec![f64::NAN; elements])))
+        Ok(Arc::new(Mutex::new(vec![T::POISON; elements])))
     }
 
-    fn bring(&self, from: &Host, elements: usize, to: &mut Memory, at: usize) -> Result<(), Error> {
+    fn bring(&self, from: &Host<T>, elements: usize, to: &mut Memory<T>, at: usize) -> Result<(), Error> {
         self.counts.lock().unwrap().brought += elements;
         // Nobody changes it before the copy: looking into it would wait.
         let (values, to) = (from[..elements].to_vec(), to.clone());
@@ -129,17 +154,9 @@ impl Engine<f64> for Device {
         Ok(())
     }
 
-    fn multiply(&self, what: &Multiplication<f64>, [a, b]: [&Memory; 2], c: &mut Memory) -> Result<(), Error> {
-        let (what, a, b, c) = (*what, a.clone(), b.clone(), c.clone());
-        self.queue(Queue::Compute, move || {
-            multiply(&what, &a.lock().unwrap(), &b.lock().unwrap(), &mut c.lock().unwrap())
-        });
-        Ok(())
-    }
-
-    fn take_back(&self, from: &Memory, at: usize, elements: usize, to: &mut Host) -> Result<(), Error> {
+    fn take_back(&self, from: &Memory<T>, at: usize, elements: usize, to: &mut Host<T>) -> Result<(), Error> {
         self.counts.lock().unwrap().taken_back += elements;
-        let (from, landed) = (from.clone(), Memory::default());
+        let (from, landed) = (from.clone(), Memory::<T>::default());
         let target = landed.clone();
         let number =
             self.queue(Queue::Out, move || *target.lock().unwrap() = from.lock().unwrap()[at..at + elements].to_vec());
@@ -166,10 +183,20 @@ impl Engine<f64> for Device {
     }
 }
 
-impl Deref for Host {
-    type Target = [f64];
+impl Multiplier<f64> for Device {
+    fn multiply(&self, what: &Multiplication<f64>, [a, b]: [&Memory; 2], c: &mut Memory) -> Result<(), Error> {
+        let (what, a, b, c) = (*what, a.clone(), b.clone(), c.clone());
+        self.queue(Queue::Compute, move || {
+            multiply(&what, &a.lock().unwrap(), &b.lock().unwrap(), &mut c.lock().unwrap())
+        });
+        Ok(())
+    }
+}
 
-    fn deref(&self) -> &[f64] {
+impl<T: Poisoned> Deref for Host<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
         let Some((number, landed)) = &self.coming else { return &self.values };
         self.come.get_or_init(|| {
             self.queues.lock().unwrap().run(*number);
@@ -181,8 +208,8 @@ impl Deref for Host {
     }
 }
 
-impl DerefMut for Host {
-    fn deref_mut(&mut self) -> &mut [f64] {
+impl<T: Poisoned> DerefMut for Host<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         if self.coming.is_some() {
             self.values = self.to_vec();
             self.coming = None;

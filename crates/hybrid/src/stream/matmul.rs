@@ -6,15 +6,16 @@
 //! waits for its copy. So nobody waits for more than the next thing to do.
 
 use super::control::Control;
-use super::engine::{Engine, Finish, Form, Multiplication, Queue};
+use super::engine::{Engine, Finish, Form, Multiplication, Multiplier, Queue};
 use super::matmul_plan::MatmulPlan;
+use super::pipeline::{Stop, count, filled_with};
 use crate::Error;
-use crate::dispatch::Extents as Shape;
+use crate::dispatch::ProductExtents;
 use crate::linear::Scalar;
 use crate::store::{Extents, Sink, Source, Stored, Tile, read_staged, write_staged};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, RecvError, SendError, Sender, channel};
+use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::thread;
 
 /// A factor of a product: a source, and how it enters.
@@ -63,35 +64,9 @@ pub struct Traffic {
     pub to_host: u64,
 }
 
-/// Why feeding the device ended early.
-enum Stop {
-    /// Another thread has the reason.
-    Elsewhere,
-    Here(Error),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::Here(error)
-    }
-}
-
-/// A channel that is closed is one whose thread ended.
-impl From<RecvError> for Stop {
-    fn from(_: RecvError) -> Stop {
-        Stop::Elsewhere
-    }
-}
-
-impl<T> From<SendError<T>> for Stop {
-    fn from(_: SendError<T>) -> Stop {
-        Stop::Elsewhere
-    }
-}
-
 impl Factor<'_> {
     /// The tile of the stored matrix that is this part of the factor.
-    fn stored(&self, rows: Range<usize>, columns: Range<usize>) -> Tile {
+    pub(super) fn stored(&self, rows: Range<usize>, columns: Range<usize>) -> Tile {
         match self.form {
             Form::Plain => Tile { rows, columns },
             Form::Transposed | Form::Adjoint => Tile { rows: columns, columns: rows },
@@ -100,23 +75,23 @@ impl Factor<'_> {
 }
 
 /// A tile of the result, and where in the whole it lies.
-struct Finished<E: Engine<T>, T> {
-    tile: Tile,
-    buffer: E::Buffer,
-    computed: E::Mark,
+pub(super) struct Finished<E: Engine<T>, T> {
+    pub(super) tile: Tile,
+    pub(super) buffer: E::Buffer,
+    pub(super) computed: E::Mark,
 }
 
 /// The memory of a tile that is free again, once the copies behind the mark have left it.
-type Free<T, E> = (<E as Engine<T>>::Buffer, Option<<E as Engine<T>>::Mark>);
+pub(super) type Free<T, E> = (<E as Engine<T>>::Buffer, Option<<E as Engine<T>>::Mark>);
 
 /// Tiles that go round between who computes them and who copies them back.
-struct Tiles<T, E: Engine<T>> {
-    free: Receiver<Free<T, E>>,
-    finished: Sender<Finished<E, T>>,
+pub(super) struct Tiles<T, E: Engine<T>> {
+    pub(super) free: Receiver<Free<T, E>>,
+    pub(super) finished: Sender<Finished<E, T>>,
 }
 
 /// Runs a product on a device, tile by tile, into a sink, which is not committed. Whoever fails first says why.
-pub(super) fn run<T: Scalar + Stored, E: Engine<T>>(
+pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     engine: &E,
     plan: &MatmulPlan,
     product: &Product<'_, T>,
@@ -153,15 +128,6 @@ pub(super) fn run<T: Scalar + Stored, E: Engine<T>>(
     })
 }
 
-fn filled_with<V>(values: impl IntoIterator<Item = V>) -> (Sender<V>, Receiver<V>) {
-    let (sender, receiver) = channel();
-    for value in values {
-        // The other end is here.
-        let _ = sender.send(value);
-    }
-    (sender, receiver)
-}
-
 impl Staging {
     /// With room for a row of whatever goes through.
     fn of(self, plan: &MatmulPlan) -> Staging {
@@ -185,10 +151,10 @@ struct Run<'a, T, E> {
     control: Control<'a>,
 }
 
-impl<'a, T: Scalar + Stored, E: Engine<T>> Run<'a, T, E> {
+impl<'a, T: Scalar + Stored, E: Multiplier<T>> Run<'a, T, E> {
     /// The tiles of the result, in their order.
     fn tiles(&self) -> impl Iterator<Item = Tile> {
-        let Shape { rows, columns, .. } = self.plan.extents;
+        let ProductExtents { rows, columns, .. } = self.plan.extents;
         Extents::new(rows, columns).tiles(Extents::new(self.plan.tile[0], self.plan.tile[1]))
     }
 
@@ -333,6 +299,8 @@ impl<'a, T: Scalar + Stored, E: Engine<T>> Run<'a, T, E> {
         finished: Receiver<Finished<E, T>>,
         free: Sender<Free<T, E>>,
     ) -> Result<(), Error> {
+        // Nobody waits for the last tiles; they stay until what is copied from them has been.
+        let mut last = Vec::new();
         let _finish = Finish::at_the_end(self.engine);
         let engine = self.engine;
         let mut on_their_way: VecDeque<(E::Host, Tile)> = VecDeque::new();
@@ -356,8 +324,9 @@ impl<'a, T: Scalar + Stored, E: Engine<T>> Run<'a, T, E> {
                 on_their_way.push_back((host, band));
             }
             let left = engine.mark(Queue::Out)?;
-            // Nobody waits for it behind the last tile.
-            let _ = free.send((buffer, Some(left)));
+            if let Err(SendError(tile)) = free.send((buffer, Some(left))) {
+                last.push(tile);
+            }
         }
         on_their_way.into_iter().try_for_each(|(host, band)| land(host, &band).map(drop))
     }
@@ -376,8 +345,4 @@ impl<'a, T: Scalar + Stored, E: Engine<T>> Run<'a, T, E> {
         }
         traffic
     }
-}
-
-fn count(tile: &Tile) -> usize {
-    tile.rows.len() * tile.columns.len()
 }

@@ -1,7 +1,7 @@
 //! How a product of matrices is cut into tiles that a GPU has room for.
 
 use crate::Error;
-use crate::dispatch::{Accelerator, Extents, Unit};
+use crate::dispatch::{Accelerator, ProductExtents, Unit};
 
 /// Panels under way: one is read, one is copied, one is multiplied.
 pub const STAGES: usize = 3;
@@ -18,7 +18,7 @@ const LEAST_PANEL: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatmulPlan {
     /// The whole.
-    pub extents: Extents,
+    pub extents: ProductExtents,
     /// Bytes of an element.
     pub element_bytes: usize,
     /// Rows and columns of a tile of the result.
@@ -45,7 +45,7 @@ pub struct MatmulTime {
 impl MatmulPlan {
     /// The largest tiles that so many bytes of the GPU's memory hold: the larger, the fewer bytes are copied. One stage copies and
     /// multiplies in turns. Refuses budgets without room for the smallest tiles.
-    pub fn new(extents: Extents, element_bytes: usize, budget: u64, stages: usize) -> Result<MatmulPlan, Error> {
+    pub fn new(extents: ProductExtents, element_bytes: usize, budget: u64, stages: usize) -> Result<MatmulPlan, Error> {
         let stages = stages.clamp(1, STAGES);
         let of = |tile: [usize; 2], panel| MatmulPlan { extents, element_bytes, tile, panel, stages };
         let mut panel = extents.depth.clamp(1, PANEL);
@@ -67,9 +67,34 @@ impl MatmulPlan {
         }
     }
 
+    /// That it is one of this product, and that its tiles get somewhere.
+    pub(super) fn check(&self, extents: ProductExtents, element_bytes: usize) -> Result<(), Error> {
+        let operation = "a streamed product";
+        let ProductExtents { rows, columns, depth } = extents;
+        let parts = [
+            ("rows of the plan", rows, self.extents.rows),
+            ("columns of the plan", columns, self.extents.columns),
+            ("depth of the plan", depth, self.extents.depth),
+            ("bytes of the plan's elements", element_bytes, self.element_bytes),
+        ];
+        if let Some(&(what, expected, got)) = parts.iter().find(|(_, expected, got)| expected != got) {
+            return Err(Error::Shape { operation, what, expected, got });
+        }
+        let parts = [
+            ("rows of the plan's tiles", self.tile[0]),
+            ("columns of the plan's tiles", self.tile[1]),
+            ("depth of the plan's panels", self.panel),
+            ("stages of the plan", self.stages),
+        ];
+        match parts.iter().find(|(_, got)| *got == 0) {
+            Some(&(what, got)) => Err(Error::Shape { operation, what, expected: 1, got }),
+            None => Ok(()),
+        }
+    }
+
     /// The same number of tiles, as even as may be: the last ones are not much smaller than the others.
     fn evened(self) -> MatmulPlan {
-        let Extents { rows, columns, depth } = self.extents;
+        let ProductExtents { rows, columns, depth } = self.extents;
         let even = |extent: usize, part: usize, granule: usize| {
             let parts = extent.div_ceil(part).max(1);
             extent.div_ceil(parts).next_multiple_of(granule).min(part).max(1)
@@ -81,7 +106,7 @@ impl MatmulPlan {
 
     /// Tiles along rows and columns, and panels of each.
     pub fn counts(&self) -> [usize; 3] {
-        let Extents { rows, columns, depth } = self.extents;
+        let ProductExtents { rows, columns, depth } = self.extents;
         [rows.div_ceil(self.tile[0]), columns.div_ceil(self.tile[1]), depth.div_ceil(self.panel)]
     }
 
@@ -101,7 +126,7 @@ impl MatmulPlan {
     /// Bytes that are copied to the GPU: each row of `a` once for every tile beside it, each column of `b` for every one below. `c` too,
     /// where it is read.
     pub fn bytes_to_gpu(&self, reads_c: bool) -> u128 {
-        let Extents { rows, columns, depth } = self.extents;
+        let ProductExtents { rows, columns, depth } = self.extents;
         let [down, across, _] = self.counts();
         let [rows, columns, depth, down, across] = [rows, columns, depth, down, across].map(|it| it as u128);
         let c = if reads_c { rows * columns } else { 0 };
@@ -133,7 +158,7 @@ impl MatmulPlan {
 }
 
 /// A tile of this side: no larger than the whole, and of whole granules where it is less.
-fn tile(extents: Extents, side: usize) -> [usize; 2] {
+fn tile(extents: ProductExtents, side: usize) -> [usize; 2] {
     [extents.rows, extents.columns].map(|extent| {
         let side = if side >= GRANULE { side / GRANULE * GRANULE } else { side };
         if side >= extent { extent.max(1) } else { side }
@@ -141,7 +166,7 @@ fn tile(extents: Extents, side: usize) -> [usize; 2] {
 }
 
 /// The largest number up to `most` that fits; fitting ends at some number and does not begin again.
-fn largest(most: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+pub(super) fn largest(most: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     if fits(most) {
         return Some(most);
     }

@@ -5,7 +5,7 @@ use super::engine::Form;
 use super::late::{Device, Order};
 use super::matmul::{Factor, Product, Staging, run};
 use super::matmul_plan::MatmulPlan;
-use crate::dispatch::Extents as Shape;
+use crate::dispatch::ProductExtents;
 use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Tile};
 use crate::{Class, Error};
 use ndarray::Array2;
@@ -34,7 +34,7 @@ fn formed(form: Form, stored: &Array2<f64>) -> Array2<f64> {
 }
 
 fn plan([rows, columns, depth]: [usize; 3], tile: [usize; 2], panel: usize, stages: usize) -> MatmulPlan {
-    let extents = Shape { rows, columns, depth };
+    let extents = ProductExtents { rows, columns, depth };
     MatmulPlan {
         extents,
         element_bytes: 8,
@@ -57,7 +57,7 @@ struct Case {
 
 impl Case {
     fn new(plan: MatmulPlan, forms: [Form; 2], [alpha, beta]: [f64; 2], seed: u64) -> Case {
-        let (Shape { rows, columns, depth }, mut random) = (plan.extents, Random(seed));
+        let (ProductExtents { rows, columns, depth }, mut random) = (plan.extents, Random(seed));
         let mut of = |form, rows, columns| match form {
             Form::Plain => random.matrix(rows, columns),
             _ => random.matrix(columns, rows),

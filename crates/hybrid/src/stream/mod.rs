@@ -1,15 +1,24 @@
-//! Data larger than the memory of a GPU: cut into tiles, streamed through it, and what that is expected to take.
+//! Data larger than the memory of a GPU: cut into tiles or bands, streamed through it, and what that is expected to take. Products, and any fused
+//! expression.
 
+pub mod bits;
 mod control;
+mod eigen;
 mod engine;
+mod expression;
 mod face;
+mod factor;
 mod gpu;
 mod matmul;
 mod matmul_plan;
+mod pipeline;
 
 pub use control::{Cancel, Control, Progress};
+pub use eigen::{EigenSearch, largest_eigenvalues};
 pub use engine::Form;
-pub use face::{Budgets, matmul};
+pub use expression::{Array, Evaluation, ExpressionPlan, ExpressionTime, Operand, Operands, Streams, evaluate};
+pub use face::{Budgets, matmul, matmul_by};
+pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, solve};
 pub use matmul::{Factor, Product, Traffic};
 pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
 

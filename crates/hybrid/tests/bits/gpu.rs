@@ -15,7 +15,7 @@ use super::truth::{array, hostile};
 
 const SHAPES: [WgmmaShape; 4] = [WgmmaShape::LARGE, WgmmaShape::PAIRED, WgmmaShape::WIDE, WgmmaShape::TALL];
 
-fn stream(test: &str) -> Option<Stream> {
+pub(super) fn stream(test: &str) -> Option<Stream> {
     match Device::new(0) {
         Ok(device) => Some(device.stream().unwrap()),
         Err(Driver::NoDriver { .. } | Driver::NoDevice | Driver::DriverTooOld { .. }) => {

@@ -5,4 +5,5 @@ mod kernels;
 mod matrix;
 mod products;
 mod relations;
+mod streamed;
 mod truth;

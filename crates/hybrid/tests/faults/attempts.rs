@@ -6,9 +6,9 @@ use std::{
 };
 
 use tilewright_hybrid::{
-    Class, Error,
+    Class, Error, Side,
     budget::{Budget, Memory},
-    faults::{Attempt, Breaker, Condition, Place, Policy, Settings, Why},
+    faults::{Attempt, Breaker, Condition, Policy, Settings, Why},
 };
 
 use super::{Clock, hiccup, kinds, out_of_memory, sticky};
@@ -25,7 +25,7 @@ fn never<T>() -> Result<T, Error> {
 fn a_result_of_the_device() {
     let breaker = breaker();
     let done = Attempt::new("matmul", &breaker).run(|scale| Ok(scale.of(1024)), |_| never()).unwrap();
-    assert_eq!((done.value, done.place, done.halvings), (1024, Place::Gpu, 0));
+    assert_eq!((done.value, done.side, done.halvings), (1024, Side::Gpu, 0));
     assert!(done.why.is_none() && kinds(&breaker).is_empty());
     assert_eq!(breaker.health().successes, 1);
 }
@@ -58,16 +58,16 @@ fn b2_a_lack_of_memory_is_tried_smaller() {
         )
     };
     let done = try_until(300, &mut tiles).unwrap();
-    assert_eq!((done.value, done.halvings, done.place), (250, 2, Place::Gpu));
+    assert_eq!((done.value, done.halvings, done.side), (250, 2, Side::Gpu));
     assert_eq!(breaker.health().failures, 0, "it did succeed");
     tiles.clear();
     let done = try_until(10, &mut tiles).unwrap();
     assert_eq!(tiles, [1000, 500, 250, 125]);
-    assert_eq!((done.value, done.place), (0, Place::Cpu));
+    assert_eq!((done.value, done.side), (0, Side::Cpu));
     assert!(matches!(done.why, Some(Why::Failed(error)) if error.class() == Class::Resource));
     let health = breaker.health();
     assert_eq!((health.failures, health.recent_failures, health.fallbacks), (1, 1, 1), "one operation, one failure");
-    assert_eq!(try_until(1000, &mut tiles).unwrap().place, Place::Gpu, "the next one is on the device");
+    assert_eq!(try_until(1000, &mut tiles).unwrap().side, Side::Gpu, "the next one is on the device");
     assert_eq!(kinds(&breaker), ["Smaller", "Smaller", "Smaller", "Smaller", "Smaller", "Failed", "FellBack"]);
 }
 
@@ -86,7 +86,7 @@ fn b3_after_a_sticky_fault_the_cpu_goes_on_from_host_data() {
     let data = [1.0f64, 2.0, 3.0];
     let sum = || Attempt::new("sum", &breaker).run(|_| Err(sticky()), |_| Ok(data.iter().sum::<f64>()));
     let done = sum().unwrap();
-    assert_eq!((done.value, done.place), (6.0, Place::Cpu));
+    assert_eq!((done.value, done.side), (6.0, Side::Cpu));
     assert_eq!(breaker.health().condition, Condition::Poisoned);
     let done = Attempt::new("sum", &breaker).run(|_| never(), |_| Ok(1)).unwrap();
     assert!(matches!(done.why, Some(Why::Poisoned)));
@@ -109,10 +109,10 @@ fn b5_policies() {
     let done = fallback.run(|_| never(), |_| Ok(5)).unwrap();
     assert!(matches!(done.why, Some(Why::Resting { .. })) && done.value == 5);
     clock.advance(30);
-    assert_eq!(fallback.run(|_| Ok(1), |_| never()).unwrap().place, Place::Gpu);
+    assert_eq!(fallback.run(|_| Ok(1), |_| never()).unwrap().side, Side::Gpu);
     breaker.set_policy(Policy::CpuOnly);
     let done = Attempt::new("matmul", &breaker).run(|_| never(), |_| Ok(5)).unwrap();
-    assert!(matches!((done.place, done.why), (Place::Cpu, Some(Why::Policy))));
+    assert!(matches!((done.side, done.why), (Side::Cpu, Some(Why::Policy))));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn b6_no_fallback_beyond_the_budget() {
     let text = error.to_string();
     assert!(text.contains("it needs 71 bytes of host memory, 70 of the budget of 100 are free"), "{text}");
     assert!(text.contains("on the GPU: ") && text.contains("as injected"), "{text}");
-    assert_eq!(attempt(70).unwrap().place, Place::Cpu);
+    assert_eq!(attempt(70).unwrap().side, Side::Cpu);
     assert_eq!(host.used(), 30);
     drop(held);
     // On the device no such memory is needed.
@@ -208,13 +208,13 @@ fn b9_singular_numbers_are_not_tried_again() {
 fn an_attempt_within_another_stays_where_that_one_is() {
     let breaker = breaker();
     let inner = |gpu: bool| {
-        let device = move |_| if gpu { Ok(Place::Gpu) } else { Err(hiccup()) };
-        Attempt::new("solve", &breaker).run(device, |_| Ok(Place::Cpu))
+        let device = move |_| if gpu { Ok(Side::Gpu) } else { Err(hiccup()) };
+        Attempt::new("solve", &breaker).run(device, |_| Ok(Side::Cpu))
     };
     let done = Attempt::new("inverse", &breaker).run(|_| inner(true), |_| never()).unwrap();
-    assert_eq!(done.value.place, Place::Gpu);
+    assert_eq!(done.value.side, Side::Gpu);
     let done = Attempt::new("inverse", &breaker).run(|_| inner(false), |_| inner(true)).unwrap();
-    assert!(matches!((done.place, done.value.place, done.value.why), (Place::Cpu, Place::Cpu, Some(Why::Outer))));
+    assert!(matches!((done.side, done.value.side, done.value.why), (Side::Cpu, Side::Cpu, Some(Why::Outer))));
     assert_eq!(breaker.health().failures, 1, "both together are one failure");
 }
 
@@ -230,7 +230,7 @@ fn a_panic_leaves_everything_in_order() {
         || Attempt::new("matmul", &breaker).run(|_| -> Result<(), Error> { panic!("on purpose") }, |_| Ok(()));
     assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
     assert_eq!(breaker.health().condition, Condition::HalfOpen { probing: false });
-    assert_eq!(Attempt::new("matmul", &breaker).run(|_| Ok(1), |_| never()).unwrap().place, Place::Gpu);
+    assert_eq!(Attempt::new("matmul", &breaker).run(|_| Ok(1), |_| never()).unwrap().side, Side::Gpu);
     assert_eq!(breaker.health().condition, Condition::Closed);
     // So does one of a listener.
     breaker.on_event(|_| panic!("on purpose"));

@@ -4,9 +4,9 @@ use std::process::Stdio;
 
 use tilewright_driver::{Arch, Compiled, Device, Error as Driver, LaunchConfig, TargetKind};
 use tilewright_hybrid::{
-    Error,
+    Error, Side,
     budget::{Budget, Memory},
-    faults::{Attempt, Breaker, Condition, Place, Settings, Why},
+    faults::{Attempt, Breaker, Condition, Settings, Why},
 };
 
 use crate::{child, skip};
@@ -68,7 +68,7 @@ pub(crate) fn child_sticky_fault() {
     let attempt =
         || Attempt::new("sum", &breaker).run(|_| store(device, 8).map(|()| 0), |_| Ok(host.iter().sum::<u64>()));
     let done = attempt().unwrap();
-    assert_eq!((done.value, done.place), (1024 * 1023 / 2, Place::Cpu));
+    assert_eq!((done.value, done.side), (1024 * 1023 / 2, Side::Cpu));
     assert!(matches!(done.why, Some(Why::Failed(error)) if error.is_sticky()));
     assert_eq!(breaker.health().condition, Condition::Poisoned);
     assert!(matches!(breaker.check(made), Err(Error::DevicePoisoned { .. })));

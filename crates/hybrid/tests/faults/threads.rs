@@ -10,8 +10,9 @@ use std::{
 };
 
 use tilewright_hybrid::{
+    Side,
     budget::{Budget, Memory},
-    faults::{Attempt, Condition, EventKind, Limits, Place, Settings},
+    faults::{Attempt, Condition, EventKind, Limits, Settings},
 };
 
 use super::{Clock, hiccup, kinds, sticky};
@@ -47,7 +48,7 @@ fn b8_it_trips_while_others_are_inside() {
                     |_| Ok(worker),
                 );
                 let done = done.unwrap();
-                assert_eq!((done.value, done.place), (worker, Place::Cpu));
+                assert_eq!((done.value, done.side), (worker, Side::Cpu));
             });
         }
     });
@@ -125,7 +126,7 @@ fn b10_pinned_memory_goes_back_after_a_trip() {
             },
             |_| Ok(()),
         );
-        assert_eq!((done.unwrap().place, pinned.used()), (Place::Cpu, 300), "what the attempt took is back");
+        assert_eq!((done.unwrap().side, pinned.used()), (Side::Cpu, 300), "what the attempt took is back");
         drop(slots);
         assert_eq!(pinned.used(), 0);
     }

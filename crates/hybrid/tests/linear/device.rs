@@ -6,7 +6,7 @@ use super::numbers::random;
 use super::reference::{adjoint, distance, wide, wide_product};
 use ndarray::{Array2, ShapeBuilder, s};
 use tilewright_driver::blas::{Diagonal, Layout, Matrix, MatrixMut, Operation, Triangle};
-use tilewright_driver::solver::Outcome;
+use tilewright_driver::solver::{Exchanges, Outcome};
 use tilewright_hybrid::linear::{DeviceMat, DeviceRef, Gpu, Multiply, Precision, Scalar};
 use tilewright_hybrid::{Columns, Complex32, Complex64, Error, Rows, Shape};
 
@@ -113,6 +113,46 @@ fn routines<T: Scalar>(gpu: &Gpu) {
             assert!(off <= 1000.0 * T::EPSILON, "{} {triangle:?} {operation:?}: {off}", T::NAME);
         }
     }
+}
+
+/// What streamed factors need besides: triangles from the right, exchanges of rows.
+fn triangles_and_exchanges<T: Scalar>(gpu: &Gpu) {
+    let (stream, blas, solver) = (gpu.stream(), gpu.blas().unwrap(), gpu.solver().unwrap());
+    let mut square = random::<T>(4, 6, 6);
+    (0..6).for_each(|i| square[[i, i]] = T::from_f64(4.0));
+    let lower = Array2::from_shape_fn((6, 6), |(i, j)| if i >= j { square[[i, j]] } else { T::ZERO });
+    let b = random::<T>(5, 3, 6);
+    for (operation, seen) in [(Operation::Plain, lower.clone()), (Operation::Adjoint, adjoint(&lower))] {
+        let device_a = stream.upload(&columns(&square)).unwrap();
+        let mut device_b = stream.upload(&columns(&b)).unwrap();
+        let matrix = Matrix::new(&device_a, Layout::dense(6, 6)).unwrap();
+        let target = MatrixMut::new(&mut device_b, Layout::dense(3, 6)).unwrap();
+        blas.trsm_right((Triangle::Lower, Diagonal::Stored), T::ONE, (operation, matrix), target).unwrap();
+        let x = array(3, 6, device_b.to_vec().unwrap());
+        let off = distance(&b, &wide_product(&wide(&x), &wide(&seen)));
+        assert!(off <= 1000.0 * T::EPSILON, "{} {operation:?}: {off}", T::NAME);
+    }
+    // In a part of a buffer: rows 2 to 6 of 7.
+    let a = random::<T>(6, 7, 5);
+    let exchanges = Exchanges::new(stream, &[3, 1, 4]).unwrap();
+    let part = Layout { offset: 2, rows: 5, columns: 5, leading: 7 };
+    let mut device_a = stream.upload(&columns(&a)).unwrap();
+    solver.laswp(MatrixMut::new(&mut device_a, part).unwrap(), &exchanges).unwrap();
+    let order = [0, 1, 5, 3, 6, 2, 4];
+    let expected = Array2::from_shape_fn((7, 5), |(i, j)| a[[order[i], j]]);
+    assert_eq!(array(7, 5, device_a.to_vec().unwrap()), expected, "{}", T::NAME);
+    let short = Layout { rows: 4, ..part };
+    assert!(solver.laswp(MatrixMut::new(&mut device_a, short).unwrap(), &exchanges).is_err());
+    assert!(solver.getrf_bytes::<T>(700, 30).unwrap() < 1 << 30);
+}
+
+#[test]
+fn triangles_and_exchanges_on_the_device() {
+    let Some(gpu) = crate::gpu("linear::device::triangles_and_exchanges_on_the_device") else { return };
+    triangles_and_exchanges::<f32>(&gpu);
+    triangles_and_exchanges::<f64>(&gpu);
+    triangles_and_exchanges::<Complex32>(&gpu);
+    triangles_and_exchanges::<Complex64>(&gpu);
 }
 
 fn grams<T: Scalar>(gpu: &Gpu, number: fn(f64) -> T::Magnitude) {

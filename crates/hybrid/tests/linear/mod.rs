@@ -1,5 +1,6 @@
 //! Linear algebra, on each place that this machine has. Cases are numbered as in the list of acceptance cases (G: products, F: factors).
 
+mod by_plan;
 mod cholesky;
 mod device;
 mod eigen;
@@ -14,6 +15,7 @@ mod precision;
 mod qr;
 mod reference;
 mod refine;
+mod streamed;
 mod stubbed;
 mod svd;
 mod views;

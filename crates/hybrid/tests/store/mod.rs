@@ -3,6 +3,7 @@
 mod memory;
 mod npy;
 mod publication;
+mod scratch;
 mod staged;
 mod truth;
 #[cfg(feature = "zarr")]

@@ -66,7 +66,8 @@ fn nothing_appears_before_the_commit() {
 
 #[test]
 fn b7_a_failure_between_tiles_shows_nothing() {
-    use tilewright_hybrid::faults::{Attempt, Breaker, Place, Settings};
+    use tilewright_hybrid::Side;
+    use tilewright_hybrid::faults::{Attempt, Breaker, Settings};
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("c.npy");
     write(&path, 8, 8, 1);
@@ -88,8 +89,8 @@ fn b7_a_failure_between_tiles_shows_nothing() {
                 product(4, fails as u64)
             },
         );
-        let place = done.unwrap().place;
-        let expected = if fails == 4 { (Place::Gpu, 104) } else { (Place::Cpu, fails as u64) };
+        let place = done.unwrap().side;
+        let expected = if fails == 4 { (Side::Gpu, 104) } else { (Side::Cpu, fails as u64) };
         assert_eq!((place, value(&path)), (expected.0, (expected.1, 64)));
         assert_eq!(files(root.path()).len(), 1);
         write(&path, 8, 8, 1);

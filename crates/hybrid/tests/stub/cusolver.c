@@ -58,6 +58,21 @@ int cusolverDnXgetrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, i6
     return SUCCESS;
 }
 
+#define LASWP(NAME, T) \
+    int NAME(void* h, int n, void* a, int lda, int first, int last, const int* pivots, int step) { \
+        for (int k = first - 1; k < last; ++k) \
+            for (i64 j = 0; j < n; ++j) { \
+                number held = get(a, T, k + j * lda); \
+                put(a, T, k + j * lda, get(a, T, pivots[k] - 1 + j * lda)); \
+                put(a, T, pivots[k] - 1 + j * lda, held); \
+            } \
+        return step == 1 ? SUCCESS : INVALID; \
+    }
+LASWP(cusolverDnSlaswp, F32)
+LASWP(cusolverDnDlaswp, F64)
+LASWP(cusolverDnClaswp, C64)
+LASWP(cusolverDnZlaswp, C128)
+
 static void solve(const void* a, int t, i64 n, i64 lda, int upper, int op, int unit, number* x) {
     int backwards = upper != (op != 0);
     for (i64 s = 0; s < n; ++s) {

@@ -15,7 +15,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 use super::{Context, Handle, Stream, open};
 use crate::Error;
-use crate::blas::{Diagonal, Kind, Operation, Triangle};
+use crate::blas::{Diagonal, Kind, Operation, Side, Triangle};
 
 table!(BlasTable: cudarc::cublas::sys, cublasStatus_t {
     cublasCreate_v2(*mut cublasHandle_t);
@@ -70,6 +70,16 @@ macro_rules! by_kind {
 use by_kind;
 
 const NOT_SUPPORTED: u32 = 15;
+
+/// An alpha or a beta: cuBLAS reads 16 bytes of it at once, at a multiple of 16, whatever their type.
+#[repr(C, align(16))]
+struct Coefficient<T>(T);
+
+impl<T> Coefficient<T> {
+    fn cast<P>(&self) -> *const P {
+        (&raw const *self).cast()
+    }
+}
 
 /// cuBLAS, loaded for good.
 pub(crate) struct BlasLibrary {
@@ -153,6 +163,15 @@ impl From<Operation> for cublasOperation_t {
             Operation::Plain => Self::CUBLAS_OP_N,
             Operation::Transposed => Self::CUBLAS_OP_T,
             Operation::Adjoint => Self::CUBLAS_OP_C,
+        }
+    }
+}
+
+impl From<Side> for cublasSideMode_t {
+    fn from(side: Side) -> Self {
+        match side {
+            Side::Left => Self::CUBLAS_SIDE_LEFT,
+            Side::Right => Self::CUBLAS_SIDE_RIGHT,
         }
     }
 }

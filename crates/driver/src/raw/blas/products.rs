@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use cudarc::cublas::sys::*;
 
-use super::{Blas, NOT_SUPPORTED, by_kind, check, data_type};
+use super::{Blas, Coefficient, NOT_SUPPORTED, by_kind, check, data_type};
 use crate::Error;
 use crate::blas::{Compute, Element, Kind, Layout, Matrix, MatrixMut, Operation, Scalar, expect};
 
@@ -56,7 +56,7 @@ impl Blas {
         let [m, n, k] = gemm.extents("gemm", c.layout())?;
         self.context.bind()?;
         let (a, b) = (gemm.a.1, gemm.b.1);
-        let (alpha, beta): (*const T::Coefficient, *const T::Coefficient) = (&gemm.alpha, &gemm.beta);
+        let (alpha, beta) = (Coefficient(gemm.alpha), Coefficient(gemm.beta));
         // SAFETY: the layouts lie in their buffers, which are borrowed until here and given back in an order behind the product; the extents
         // fit each other. The types are those of the elements, and of alpha and beta for them (`Element`).
         let code = unsafe {
@@ -105,7 +105,7 @@ impl Blas {
             return Err(Error::Matrix { call, what: "the stride of c", expected: least, got: strides[2] });
         }
         self.context.bind()?;
-        let (alpha, beta): (*const T::Coefficient, *const T::Coefficient) = (&gemm.alpha, &gemm.beta);
+        let (alpha, beta) = (Coefficient(gemm.alpha), Coefficient(gemm.beta));
         let [stride_a, stride_b, stride_c] = strides.map(size);
         // SAFETY: as in `gemm`, also for the last matrices; those of c do not overlap.
         let code = unsafe {
@@ -158,7 +158,7 @@ impl Blas {
         }
         self.context.bind()?;
         let (m, n, lda) = (size(a.layout().rows), size(a.layout().columns), size(a.layout().leading));
-        let (alpha, beta) = (&raw const alpha, &raw const beta);
+        let (alpha, beta) = (Coefficient(alpha), Coefficient(beta));
         let (a, x, y) = (a.address() as *const T, x.address() as *const T, y.address() as *mut T);
         // SAFETY: as in `gemm`.
         unsafe {
@@ -189,7 +189,7 @@ impl Blas {
         }
         self.context.bind()?;
         let (m, n, lda) = (size(a.layout().rows), size(a.layout().columns), size(a.layout().leading));
-        let alpha = &raw const alpha;
+        let alpha = Coefficient(alpha);
         let (a, x, y) = (a.address() as *mut T, x.address() as *const T, y.address() as *const T);
         // SAFETY: as in `gemm`.
         unsafe {
@@ -221,8 +221,7 @@ impl Blas {
         expect("copy_scaled", "rows of c", rows, to.rows)?;
         expect("copy_scaled", "columns of c", columns, to.columns)?;
         self.context.bind()?;
-        let none = T::zeroed();
-        let (zero, alpha) = (&raw const none, &raw const alpha);
+        let (zero, alpha) = (Coefficient(T::zeroed()), Coefficient(alpha));
         let (from, lda, target, ldc) = (a.address() as *const T, a.layout().leading, c.address() as *mut T, to.leading);
         // The other summand is times 0, which geam does not read; it may be c itself.
         // SAFETY: as in `gemm`.

@@ -1,19 +1,18 @@
 //! Triangular systems, and products whose results are Hermitian.
 
-use cudarc::cublas::sys::*;
-
-use super::{Blas, NOT_SUPPORTED, by_kind, check};
+use super::{Blas, Coefficient, NOT_SUPPORTED, by_kind, check};
 use crate::Error;
-use crate::blas::{Diagonal, Kind, Matrix, MatrixMut, Operation, Scalar, Triangle, expect};
+use crate::blas::{Diagonal, Kind, Matrix, MatrixMut, Operation, Scalar, Side, Triangle, expect};
 
 fn size(extent: usize) -> i64 {
     i64::try_from(extent).unwrap_or(i64::MAX)
 }
 
 impl Blas {
-    /// x with `op(a) x = alpha b`, in place of `b`.
+    /// x with `op(a) x = alpha b`, or `x op(a) = alpha b`, in place of `b`.
     pub(crate) fn trsm<T: Scalar>(
         &self,
+        side: Side,
         triangle: Triangle,
         diagonal: Diagonal,
         alpha: T,
@@ -22,9 +21,12 @@ impl Blas {
     ) -> Result<(), Error> {
         let (matrix, right) = (a.layout(), b.layout());
         expect("trsm", "columns of a", matrix.rows, matrix.columns)?;
-        expect("trsm", "rows of b", matrix.rows, right.rows)?;
+        match side {
+            Side::Left => expect("trsm", "rows of b", matrix.rows, right.rows)?,
+            Side::Right => expect("trsm", "columns of b", matrix.rows, right.columns)?,
+        }
         self.context.bind()?;
-        let alpha = &raw const alpha;
+        let alpha = Coefficient(alpha);
         let (a, b) = (a.address() as *const T, b.address() as *mut T);
         // SAFETY: the layouts lie in their buffers, which are borrowed until here and given back in an order behind this; extents fit.
         unsafe {
@@ -33,7 +35,7 @@ impl Blas {
                 T::KIND,
                 [cublasStrsm_v2_64, cublasDtrsm_v2_64, cublasCtrsm_v2_64, cublasZtrsm_v2_64],
                 (
-                    cublasSideMode_t::CUBLAS_SIDE_LEFT,
+                    side.into(),
                     triangle.into(),
                     operation.into(),
                     diagonal.into(),
@@ -72,7 +74,7 @@ impl Blas {
             _ => Operation::Transposed,
         };
         self.context.bind()?;
-        let (alpha, beta) = (&raw const alpha, &raw const beta);
+        let (alpha, beta) = (Coefficient(alpha), Coefficient(beta));
         let (a, c) = (a.address() as *const T, c.address() as *mut T);
         // SAFETY: as in `trsm`; alpha and beta are real, as these routines want them.
         unsafe {

@@ -5,7 +5,7 @@ use std::ptr;
 
 use cudarc::cusolver::sys::*;
 
-use super::{Solver, check, data_type, size};
+use super::{Room, Solver, data_type, size};
 use crate::blas::{Element, Kind, MatrixMut, Scalar, expect};
 use crate::{DeviceBuffer, Error};
 
@@ -32,11 +32,17 @@ impl Solver {
         let (kind, real) = (data_type(T::KIND), data_type(T::Magnitude::KIND));
         let lower = cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
         let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
-        let (mut device, mut host, values) = (0, 0, values.device_ptr() as *mut c_void);
-        self.context.bind()?;
+        let values = values.device_ptr() as *mut c_void;
         // SAFETY: handles are alive, out pointers valid.
-        let code = unsafe {
+        let wants = |device: &mut usize, host: &mut usize| unsafe {
             (table.cusolverDnXsyevd_bufferSize)(
+                handle, parameters, job, lower, n, kind, address, lda, real, values, kind, device, host,
+            )
+        };
+        // SAFETY: the matrix lies in its buffer, values and workspace have the sizes that the routine wants, and all are borrowed until it has
+        // ended (`finish` waits).
+        let runs = |work: Room| unsafe {
+            (table.cusolverDnXsyevd)(
                 handle,
                 parameters,
                 job,
@@ -48,22 +54,14 @@ impl Solver {
                 real,
                 values,
                 kind,
-                &mut device,
-                &mut host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                work.info,
             )
         };
-        check("cusolverDnXsyevd_bufferSize", code)?;
-        let mut room = self.workspace(device, host)?;
-        let (work, on_host, info) = (room.device(), room.host(), room.info());
-        // SAFETY: the matrix lies in its buffer, values and workspace have the sizes that the routine wants, and all are borrowed until it has
-        // ended (`finish` waits).
-        let code = unsafe {
-            (table.cusolverDnXsyevd)(
-                handle, parameters, job, lower, n, kind, address, lda, real, values, kind, work, device, on_host, host,
-                info,
-            )
-        };
-        self.finish("cusolverDnXsyevd", code, room)
+        self.in_workspace(["cusolverDnXsyevd_bufferSize", "cusolverDnXsyevd"], wants, runs)
     }
 
     /// Eigenvalues of a general matrix, whose memory is used up: n numbers, or of a real type n real parts and n imaginary ones. Right
@@ -91,11 +89,16 @@ impl Solver {
         };
         let (n, lda, left, ldvl) = (size(layout.rows), size(layout.leading), ptr::null_mut(), size(layout.rows.max(1)));
         let (handle, parameters, values) = (self.handle.0, self.parameters.0, values.device_ptr() as *mut c_void);
-        let (mut device, mut host) = (0, 0);
-        self.context.bind()?;
         // SAFETY: handles are alive, out pointers valid.
-        let code = unsafe {
+        let wants = |device: &mut usize, host: &mut usize| unsafe {
             (new.cusolverDnXgeev_bufferSize)(
+                handle, parameters, none, right, n, kind, address, lda, kind, values, kind, left, ldvl, kind, target,
+                ldvr, kind, device, host,
+            )
+        };
+        // SAFETY: as in `syevd`; left vectors are not asked for, and their address is not used.
+        let runs = |work: Room| unsafe {
+            (new.cusolverDnXgeev)(
                 handle,
                 parameters,
                 none,
@@ -113,21 +116,14 @@ impl Solver {
                 target,
                 ldvr,
                 kind,
-                &mut device,
-                &mut host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                work.info,
             )
         };
-        check("cusolverDnXgeev_bufferSize", code)?;
-        let mut room = self.workspace(device, host)?;
-        let (work, on_host, info) = (room.device(), room.host(), room.info());
-        // SAFETY: as in `syevd`; left vectors are not asked for, and their address is not used.
-        let code = unsafe {
-            (new.cusolverDnXgeev)(
-                handle, parameters, none, right, n, kind, address, lda, kind, values, kind, left, ldvl, kind, target,
-                ldvr, kind, work, device, on_host, host, info,
-            )
-        };
-        self.finish("cusolverDnXgeev", code, room)
+        self.in_workspace(["cusolverDnXgeev_bufferSize", "cusolverDnXgeev"], wants, runs)
     }
 
     /// Singular values, largest first, of a matrix with at least as many rows as columns, whose memory is used up; thin U and the adjoint of V
@@ -161,11 +157,17 @@ impl Solver {
         };
         let (m, n, lda, real) = (size(rows), size(columns), size(layout.leading), data_type(T::Magnitude::KIND));
         let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
-        let (mut device, mut host, values) = (0, 0, values.device_ptr() as *mut c_void);
-        self.context.bind()?;
+        let values = values.device_ptr() as *mut c_void;
         // SAFETY: handles are alive, out pointers valid.
-        let code = unsafe {
+        let wants = |device: &mut usize, host: &mut usize| unsafe {
             (table.cusolverDnXgesvd_bufferSize)(
+                handle, parameters, which, which, m, n, kind, address, lda, real, values, kind, u, ldu, kind, vt, ldvt,
+                kind, device, host,
+            )
+        };
+        // SAFETY: as in `syevd`.
+        let runs = |work: Room| unsafe {
+            (table.cusolverDnXgesvd)(
                 handle,
                 parameters,
                 which,
@@ -184,20 +186,13 @@ impl Solver {
                 vt,
                 ldvt,
                 kind,
-                &mut device,
-                &mut host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                work.info,
             )
         };
-        check("cusolverDnXgesvd_bufferSize", code)?;
-        let mut room = self.workspace(device, host)?;
-        let (work, on_host, info) = (room.device(), room.host(), room.info());
-        // SAFETY: as in `syevd`.
-        let code = unsafe {
-            (table.cusolverDnXgesvd)(
-                handle, parameters, which, which, m, n, kind, address, lda, real, values, kind, u, ldu, kind, vt, ldvt,
-                kind, work, device, on_host, host, info,
-            )
-        };
-        self.finish("cusolverDnXgesvd", code, room)
+        self.in_workspace(["cusolverDnXgesvd_bufferSize", "cusolverDnXgesvd"], wants, runs)
     }
 }

@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use cudarc::cusolver::sys::*;
 
-use super::{Solver, check, data_type, operation, size};
+use super::{Room, Solver, check, data_type, operation, size};
 use crate::blas::{Kind, Layout, Matrix, MatrixMut, Operation, Scalar, expect};
-use crate::{DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error, solver::Exchanges};
 
 /// The routine of each scalar type, with the same arguments: pointers are cast to what it declares.
 macro_rules! by_kind {
@@ -46,11 +46,15 @@ impl Solver {
         expect("getrf", "the length of the pivots", smallest(layout), pivots.len())?;
         let (m, n, lda) = (size(layout.rows), size(layout.columns), size(layout.leading));
         let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
-        let (mut device, mut host) = (0, 0);
-        self.context.bind()?;
+        let rows = pivots.device_ptr() as *mut i64;
         // SAFETY: handles are alive, out pointers valid.
-        let code = unsafe {
-            (table.cusolverDnXgetrf_bufferSize)(
+        let wants = |device: &mut usize, host: &mut usize| unsafe {
+            (table.cusolverDnXgetrf_bufferSize)(handle, parameters, m, n, kind, address, lda, kind, device, host)
+        };
+        // SAFETY: the matrix lies in its buffer, the pivots and the workspace have the sizes that the routine wants, and all are borrowed until
+        // it has ended (`finish` waits).
+        let runs = |work: Room| unsafe {
+            (table.cusolverDnXgetrf)(
                 handle,
                 parameters,
                 m,
@@ -58,23 +62,74 @@ impl Solver {
                 kind,
                 address,
                 lda,
+                rows,
+                kind,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                work.info,
+            )
+        };
+        self.in_workspace(["cusolverDnXgetrf_bufferSize", "cusolverDnXgetrf"], wants, runs)
+    }
+
+    /// Bytes of device memory that `getrf` takes besides the matrix.
+    pub(crate) fn getrf_bytes(&self, kind: Kind, rows: usize, columns: usize) -> Result<usize, Error> {
+        let (mut device, mut host, kind) = (0, 0, data_type(kind));
+        // It is told apart from no address at all, and not looked at.
+        let nowhere = std::ptr::without_provenance(256);
+        let (m, n) = (size(rows), size(columns));
+        self.context.bind()?;
+        // SAFETY: handles are alive, out pointers valid; the routine computes sizes alone.
+        let code = unsafe {
+            (self.library.table.cusolverDnXgetrf_bufferSize)(
+                self.handle.0,
+                self.parameters.0,
+                m,
+                n,
+                kind,
+                nowhere,
+                m.max(1),
                 kind,
                 &mut device,
                 &mut host,
             )
         };
-        check("cusolverDnXgetrf_bufferSize", code)?;
-        let mut room = self.workspace(device, host)?;
-        let (work, on_host, info) = (room.device(), room.host(), room.info());
-        let rows = pivots.device_ptr() as *mut i64;
-        // SAFETY: the matrix lies in its buffer, the pivots and the workspace have the sizes that the routine wants, and all are borrowed until
-        // it has ended (`finish` waits).
-        let code = unsafe {
-            (table.cusolverDnXgetrf)(
-                handle, parameters, m, n, kind, address, lda, rows, kind, work, device, on_host, host, info,
-            )
-        };
-        self.finish("cusolverDnXgetrf", code, room)
+        check("cusolverDnXgetrf_bufferSize", code).map(|()| device)
+    }
+
+    /// Exchanges rows of `a`, one pair after the other.
+    pub(crate) fn laswp<T: Scalar>(&self, a: &mut MatrixMut<'_, T>, exchanges: &Exchanges) -> Result<(), Error> {
+        let layout = a.layout();
+        if exchanges.reach() > layout.rows {
+            let (expected, got) = (exchanges.reach(), layout.rows);
+            return Err(Error::Matrix { call: "laswp", what: "the rows of a, at least", expected, got });
+        }
+        let (leading, last) = (
+            small("laswp", "the leading dimension", layout.leading)?,
+            small("laswp", "the length of the pivots", exchanges.rows().len())?,
+        );
+        let rows = exchanges.rows().device_ptr() as *const c_int;
+        self.context.bind()?;
+        // The routine may count elements by 32 bits too: it gets as many columns at a time as those hold.
+        let together = (c_int::MAX as usize / layout.leading).max(1);
+        for first in (0..layout.columns).step_by(together) {
+            let columns = small("laswp", "columns", together.min(layout.columns - first))?;
+            let address = a.address() + (first * layout.leading * size_of::<T>()) as u64;
+            let part = address as *mut T;
+            // SAFETY: the part lies in the matrix, which is borrowed and given back in an order behind this; no exchange reaches beyond its rows.
+            let code = unsafe {
+                by_kind!(
+                    self,
+                    T::KIND,
+                    [cusolverDnSlaswp, cusolverDnDlaswp, cusolverDnClaswp, cusolverDnZlaswp],
+                    (columns, part.cast(), leading, 1, last, rows, 1)
+                )
+            };
+            check("cusolverDn<t>laswp", code)?;
+        }
+        Ok(())
     }
 
     /// x with `op(a) x = b`, in place of `b`, by what `getrf` left.
@@ -117,11 +172,13 @@ impl Solver {
         expect("potrf", "columns of a", layout.rows, layout.columns)?;
         let (n, lda) = (size(layout.rows), size(layout.leading));
         let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
-        let (mut device, mut host) = (0, 0);
-        self.context.bind()?;
         // SAFETY: handles are alive, out pointers valid.
-        let code = unsafe {
-            (table.cusolverDnXpotrf_bufferSize)(
+        let wants = |device: &mut usize, host: &mut usize| unsafe {
+            (table.cusolverDnXpotrf_bufferSize)(handle, parameters, LOWER, n, kind, address, lda, kind, device, host)
+        };
+        // SAFETY: as in `getrf`.
+        let runs = |work: Room| unsafe {
+            (table.cusolverDnXpotrf)(
                 handle,
                 parameters,
                 LOWER,
@@ -130,20 +187,14 @@ impl Solver {
                 address,
                 lda,
                 kind,
-                &mut device,
-                &mut host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                work.info,
             )
         };
-        check("cusolverDnXpotrf_bufferSize", code)?;
-        let mut room = self.workspace(device, host)?;
-        let (work, on_host, info) = (room.device(), room.host(), room.info());
-        // SAFETY: as in `getrf`.
-        let code = unsafe {
-            (table.cusolverDnXpotrf)(
-                handle, parameters, LOWER, n, kind, address, lda, kind, work, device, on_host, host, info,
-            )
-        };
-        self.finish("cusolverDnXpotrf", code, room)
+        self.in_workspace(["cusolverDnXpotrf_bufferSize", "cusolverDnXpotrf"], wants, runs)
     }
 
     /// x with `a x = b`, in place of `b`, by what `potrf` left.
@@ -179,11 +230,16 @@ impl Solver {
         expect("geqrf", "the length of tau", smallest(layout), tau.len())?;
         let (m, n, lda) = (size(layout.rows), size(layout.columns), size(layout.leading));
         let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
-        let (mut device, mut host, tau) = (0, 0, tau.device_ptr() as *mut c_void);
-        self.context.bind()?;
+        let tau = tau.device_ptr() as *mut c_void;
         // SAFETY: handles are alive, out pointers valid.
-        let code = unsafe {
+        let wants = |device: &mut usize, host: &mut usize| unsafe {
             (table.cusolverDnXgeqrf_bufferSize)(
+                handle, parameters, m, n, kind, address, lda, kind, tau, kind, device, host,
+            )
+        };
+        // SAFETY: as in `getrf`.
+        let runs = |work: Room| unsafe {
+            (table.cusolverDnXgeqrf)(
                 handle,
                 parameters,
                 m,
@@ -194,20 +250,14 @@ impl Solver {
                 kind,
                 tau,
                 kind,
-                &mut device,
-                &mut host,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                work.info,
             )
         };
-        check("cusolverDnXgeqrf_bufferSize", code)?;
-        let mut room = self.workspace(device, host)?;
-        let (work, on_host, info) = (room.device(), room.host(), room.info());
-        // SAFETY: as in `getrf`.
-        let code = unsafe {
-            (table.cusolverDnXgeqrf)(
-                handle, parameters, m, n, kind, address, lda, kind, tau, kind, work, device, on_host, host, info,
-            )
-        };
-        self.finish("cusolverDnXgeqrf", code, room)
+        self.in_workspace(["cusolverDnXgeqrf_bufferSize", "cusolverDnXgeqrf"], wants, runs)
     }
 
     /// The first columns of Q in place of what `geqrf` left, as many as `a` has; at most as many as rows, at least as many as `tau`.

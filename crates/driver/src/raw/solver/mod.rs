@@ -24,6 +24,10 @@ table!(SolverTable: cudarc::cusolver::sys, cusolverStatus_t {
     cusolverDnXgetrf_bufferSize(cusolverDnHandle_t, cusolverDnParams_t, i64, i64, cudaDataType, *const c_void, i64, cudaDataType, *mut usize, *mut usize);
     cusolverDnXgetrf(cusolverDnHandle_t, cusolverDnParams_t, i64, i64, cudaDataType, *mut c_void, i64, *mut i64, cudaDataType, *mut c_void, usize, *mut c_void, usize, *mut c_int);
     cusolverDnXgetrs(cusolverDnHandle_t, cusolverDnParams_t, cublasOperation_t, i64, i64, cudaDataType, *const c_void, i64, *const i64, cudaDataType, *mut c_void, i64, *mut c_int);
+    cusolverDnSlaswp(cusolverDnHandle_t, c_int, *mut f32, c_int, c_int, c_int, *const c_int, c_int);
+    cusolverDnDlaswp(cusolverDnHandle_t, c_int, *mut f64, c_int, c_int, c_int, *const c_int, c_int);
+    cusolverDnClaswp(cusolverDnHandle_t, c_int, *mut cuComplex, c_int, c_int, c_int, *const c_int, c_int);
+    cusolverDnZlaswp(cusolverDnHandle_t, c_int, *mut cuDoubleComplex, c_int, c_int, c_int, *const c_int, c_int);
     cusolverDnXpotrf_bufferSize(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t, i64, cudaDataType, *const c_void, i64, cudaDataType, *mut usize, *mut usize);
     cusolverDnXpotrf(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t, i64, cudaDataType, *mut c_void, i64, cudaDataType, *mut c_void, usize, *mut c_void, usize, *mut c_int);
     cusolverDnXpotrs(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t, i64, i64, cudaDataType, *const c_void, i64, cudaDataType, *mut c_void, i64, *mut c_int);
@@ -93,13 +97,18 @@ struct Workspace {
     info: Memory,
 }
 
+/// Where it is, for one call.
+struct Room {
+    device: *mut c_void,
+    device_bytes: usize,
+    host: *mut c_void,
+    host_bytes: usize,
+    info: *mut c_int,
+}
+
 impl Workspace {
     fn device(&self) -> *mut c_void {
         self.device.address as *mut c_void
-    }
-
-    fn host(&mut self) -> *mut c_void {
-        self.host.as_mut_ptr().cast()
     }
 
     fn info(&self) -> *mut c_int {
@@ -131,6 +140,22 @@ impl Solver {
         // A routine that never writes it has not failed.
         info.fill(0, size_of::<c_int>(), &self.stream)?;
         Ok(Workspace { device: room(device_bytes)?, host: vec![0; host_bytes.div_ceil(size_of::<u64>())], info })
+    }
+
+    /// Asks by `wants` for the bytes of workspace on the device and on the host that a routine wants, and runs it in them.
+    fn in_workspace(
+        &self,
+        [asking, running]: [&'static str; 2],
+        wants: impl FnOnce(&mut usize, &mut usize) -> u32,
+        runs: impl FnOnce(Room) -> u32,
+    ) -> Result<usize, Error> {
+        let (mut device_bytes, mut host_bytes) = (0, 0);
+        self.context.bind()?;
+        check(asking, wants(&mut device_bytes, &mut host_bytes))?;
+        let mut work = self.workspace(device_bytes, host_bytes)?;
+        let host = work.host.as_mut_ptr().cast();
+        let code = runs(Room { device: work.device(), device_bytes, host, host_bytes, info: work.info() });
+        self.finish(running, code, work)
     }
 
     /// Waits for a routine whose call gave `code` and tells its `info`: 0, or what that means for the routine. It may have queued work also where

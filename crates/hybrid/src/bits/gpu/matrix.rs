@@ -1,9 +1,6 @@
 use tilewright_driver::{DeviceBuffer, Stream};
 
-use super::{
-    launch::{Kernel, Name},
-    text::transpose_kernel,
-};
+use super::rows::{DeviceRows, words_per_row};
 use crate::{Error, bits::BitMatrix};
 
 /// A [`BitMatrix`] in the memory of a GPU, with the same words in the same places.
@@ -62,30 +59,25 @@ impl DeviceBitMatrix {
     /// # Errors
     /// As [`DeviceBitMatrix::zeros`].
     pub fn transposed(&self) -> Result<Self, Error> {
-        let result = Self::zeros(self.stream(), self.columns, self.rows)?;
+        let mut result = Self::zeros(self.stream(), self.columns, self.rows)?;
         if self.words.is_empty() || result.words.is_empty() {
             return Ok(result);
         }
-        let parameters = [self.address(), result.address(), self.words_per_row() as u64, result.words_per_row() as u64];
-        let sizes = [self.rows, self.columns].map(|extent| extent as i32);
-        let block =
-            [parameters.map(u64::to_ne_bytes).as_flattened(), sizes.map(i32::to_ne_bytes).as_flattened()].concat();
-        let kernel = Kernel::get(self.stream(), Name::Transpose, transpose_kernel)?;
-        kernel.launch(self.stream(), kernel.tiles(self.rows, self.columns)?, &block)?;
+        self.as_rows()?.transpose(&mut result.words)?;
         Ok(result)
     }
 
     /// Words of 32 bits of a row.
     pub(super) fn words_per_row(&self) -> usize {
-        self.columns.div_ceil(128) * 4
+        words_per_row(self.columns)
+    }
+
+    pub(super) fn as_rows(&self) -> Result<DeviceRows<'_, u64>, Error> {
+        DeviceRows::new(&self.words, self.rows, self.columns)
     }
 
     pub(super) fn buffer(&self) -> &DeviceBuffer<u64> {
         &self.words
-    }
-
-    fn address(&self) -> u64 {
-        self.words.device_ptr()
     }
 }
 

@@ -7,8 +7,10 @@ mod launch;
 mod matrix;
 mod path;
 mod product;
+mod rows;
 mod text;
 
+pub(crate) use self::rows::{DeviceRows, Results, multiply, words_per_row};
 pub use self::{
     matrix::DeviceBitMatrix,
     path::{GpuPath, WgmmaShape},

@@ -1,12 +1,11 @@
 use std::borrow::Borrow;
 
-use tilewright_driver::{DeviceBuffer, Stream, TensorMap};
+use tilewright_driver::{DeviceBuffer, Stream};
 use tilewright_headers::tensor_map::{Element, Swizzle, TensorMap as Description};
 
 use super::{
     DeviceBitMatrix, Finish, GpuPath,
-    launch::{Kernel, Name, in_order},
-    text::{product_kernel, row_ones_kernel},
+    rows::{Results, multiply},
 };
 use crate::{Error, bits::elementwise::same};
 
@@ -131,64 +130,12 @@ impl<R: Borrow<DeviceBitMatrix>> DeviceProduct<'_, R> {
     }
 
     /// Launches the kernel, if there is anything to count. `pitch` is in elements of the result.
-    fn launch(&self, finish: Finish, result: u64, pitch: usize, threshold: i32) -> Result<(), Error> {
+    fn launch(&self, finish: Finish, address: u64, pitch: usize, threshold: i32) -> Result<(), Error> {
         let (left, right) = (self.left, self.right());
         if left.buffer().is_empty() || right.buffer().is_empty() {
             return Ok(());
         }
-        in_order(self.stream(), right.buffer(), || {
-            let kernel =
-                Kernel::get(self.stream(), Name::Product(self.path, finish), || product_kernel(self.path, finish))?;
-            let ones = match finish {
-                Finish::Distances => Some([self.row_ones(left)?, self.row_ones(right)?]),
-                _ => None,
-            };
-            let ones = ones.as_ref().map_or([0; 2], |[left, right]| [left.device_ptr(), right.device_ptr()]);
-            let mut block = self.maps()?.iter().flat_map(|map| *map).collect::<Vec<u8>>();
-            let addresses =
-                [left.buffer().device_ptr(), right.buffer().device_ptr(), ones[0], ones[1], result, pitch as u64];
-            block.extend(addresses.map(u64::to_ne_bytes).as_flattened());
-            let sizes = [left.rows(), right.rows(), left.words_per_row()].map(|size| size as i32);
-            block.extend(sizes.map(i32::to_ne_bytes).as_flattened());
-            block.extend(threshold.to_ne_bytes());
-            block.resize(block.len().next_multiple_of(64), 0);
-            kernel.launch(self.stream(), self.blocks(&kernel)?, &block)
-        })
-    }
-
-    /// One for each tile, or, where blocks go from tile to tile, one for each multiprocessor.
-    fn blocks(&self, kernel: &Kernel) -> Result<u32, Error> {
-        let tiles = kernel.tiles(self.left.rows(), self.right().rows())?;
-        Ok(match self.path {
-            GpuPath::Wgmma(shape) => {
-                let multiprocessors = self.stream().device().multiprocessors();
-                tiles.min(multiprocessors / shape.cluster * shape.cluster)
-            }
-            GpuPath::Popcount | GpuPath::Mma => tiles,
-        })
-    }
-
-    /// What the copy engine has to know of both operands; nothing where it is not used.
-    fn maps(&self) -> Result<[[u8; 128]; 2], Error> {
-        let GpuPath::Wgmma(shape) = self.path else { return Ok([[0; 128]; 2]) };
-        let map = |matrix: &DeviceBitMatrix, rows| -> Result<[u8; 128], Error> {
-            let description =
-                operand_map(matrix.rows(), matrix.words_per_row(), rows).map_err(tilewright_driver::Error::from)?;
-            Ok(*TensorMap::encode(&description, matrix.buffer())?.as_bytes())
-        };
-        Ok([map(self.left, shape.rows() / shape.cluster)?, map(self.right(), shape.columns)?])
-    }
-
-    /// How many bits of each row are set.
-    fn row_ones(&self, matrix: &DeviceBitMatrix) -> Result<DeviceBuffer<i32>, Error> {
-        let ones = self.stream().alloc(matrix.rows())?;
-        let addresses = [matrix.buffer().device_ptr(), ones.device_ptr(), matrix.words_per_row() as u64];
-        let sizes = [matrix.rows(), matrix.words_per_row()].map(|size| size as i32);
-        let block =
-            [addresses.map(u64::to_ne_bytes).as_flattened(), sizes.map(i32::to_ne_bytes).as_flattened()].concat();
-        let kernel = Kernel::get(self.stream(), Name::RowOnes, row_ones_kernel)?;
-        kernel.launch(self.stream(), kernel.tiles(matrix.rows(), 1)?, &block)?;
-        Ok(ones)
+        multiply((self.path, finish), [left.as_rows()?, right.as_rows()?], Results { address, pitch }, threshold)
     }
 
     fn right(&self) -> &DeviceBitMatrix {

@@ -133,6 +133,11 @@ impl<'a, T: Element> DeviceRef<'a, T> {
         if self.transposed { stored.transposed() } else { stored }
     }
 
+    /// The GPU that it is on.
+    pub fn gpu(&self) -> &'a Gpu {
+        &self.matrix.gpu
+    }
+
     pub(super) fn stored(&self) -> Result<Matrix<'a, T>, Error> {
         Ok(Matrix::new(&self.matrix.buffer, self.layout)?)
     }
@@ -147,6 +152,11 @@ impl<T: Scalar> DeviceRef<'_, T> {
     #[must_use]
     pub fn scaled(self, by: T) -> Self {
         Self { scale: by.times(self.scale), ..self }
+    }
+
+    /// A copy of its values in host memory, stored column by column.
+    pub fn download(&self) -> Result<Array2<T>, Error> {
+        self.copied()?.download()
     }
 
     /// How cuBLAS is to read it; `None` where it has to be a copy first, since it knows no conjugate that is not transposed.

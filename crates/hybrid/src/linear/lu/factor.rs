@@ -28,7 +28,7 @@ pub(super) enum Parts<T: Scalar> {
 }
 
 impl<T: Scalar> Lu<T> {
-    /// Factors a matrix; a GPU keeps the factors.
+    /// Factors a matrix; a GPU keeps the factors, but those of a matrix with NaN or infinity are made on the CPU: cuSOLVER loses NaN.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
         let (parts, permutation, diagonal) = match place {
             _ if a.shape().is_empty() => (Parts::Cpu(Dense::zeros(a.shape())?), (0..a.rows()).collect(), Vec::new()),
@@ -44,8 +44,12 @@ impl<T: Scalar> Lu<T> {
                 (Parts::Gpu(factors), permutation, diagonal)
             }
         };
+        let norm = norm::one(a);
+        if !norm.is_finite() && matches!(parts, Parts::Gpu(_)) {
+            return Self::factor(&Place::Cpu, a);
+        }
         let singular = singular::pivot(&diagonal, a);
-        Ok(Self { shape: a.shape(), parts, permutation, diagonal, singular, norm: norm::one(a) })
+        Ok(Self { shape: a.shape(), parts, permutation, diagonal, singular, norm })
     }
 
     /// Rows and columns of the matrix.

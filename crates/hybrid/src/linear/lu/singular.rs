@@ -4,19 +4,40 @@ use std::collections::HashMap;
 
 use crate::{MatRef, linear::Scalar};
 
+/// What the diagonal of U says about a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Suspicion {
+    /// It is regular.
+    None,
+    /// This pivot is 0.
+    Zero(usize),
+    /// This pivot may be the rounding of a 0.
+    Small(usize),
+}
+
+/// The first pivot that is 0, or, where none is, the first that is so small that rounding may have made it.
+pub(crate) fn suspicion<T: Scalar>(diagonal: &[T]) -> Suspicion {
+    if let Some(zero) = diagonal.iter().position(|pivot| *pivot == T::ZERO) {
+        return Suspicion::Zero(zero);
+    }
+    let largest = diagonal.iter().map(|pivot| pivot.modulus()).fold(0.0, f64::max);
+    // A complex division is some units off, and what is multiplied by it may be larger than all pivots.
+    let rounding = 16.0 * diagonal.len() as f64 * T::EPSILON * largest;
+    let small = diagonal.iter().position(|pivot| pivot.modulus() <= rounding);
+    small.map_or(Suspicion::None, Suspicion::Small)
+}
+
 /// The first pivot by which a matrix is singular.
 ///
 /// A pivot that is 0 says so by itself. Where two rows are the same, that pivot is 0 too in exact arithmetic, and rounding may leave a few
 /// units in the last place, on one processor and not on another; so where a pivot is that small the matrix is asked for a line of zeros or
 /// two lines that are the same. Nearly singular matrices without such lines are not singular: their condition says what they are.
 pub(super) fn pivot<T: Scalar>(diagonal: &[T], matrix: MatRef<'_, T>) -> Option<usize> {
-    if let Some(zero) = diagonal.iter().position(|pivot| *pivot == T::ZERO) {
-        return Some(zero);
+    match suspicion(diagonal) {
+        Suspicion::None => None,
+        Suspicion::Zero(at) => Some(at),
+        Suspicion::Small(at) => (matrix.rows() == matrix.columns() && has_dependent_lines(matrix)).then_some(at),
     }
-    let largest = diagonal.iter().map(|pivot| pivot.modulus()).fold(0.0, f64::max);
-    let rounding = diagonal.len() as f64 * T::EPSILON * largest;
-    let small = diagonal.iter().position(|pivot| pivot.modulus() <= rounding)?;
-    (matrix.rows() == matrix.columns() && has_dependent_lines(matrix)).then_some(small)
 }
 
 fn has_dependent_lines<T: Scalar>(matrix: MatRef<'_, T>) -> bool {
@@ -32,15 +53,15 @@ fn has_dependent_columns<T: Scalar>(matrix: MatRef<'_, T>) -> bool {
         if column(j).all(|element| element == T::ZERO) {
             return true;
         }
-        let alike = seen.entry(column(j).fold(0, mixed)).or_default();
+        let alike = seen.entry(column(j).fold(0, line_hash)).or_default();
         let twice = alike.iter().any(|earlier| column(*earlier).eq(column(j)));
         alike.push(j);
         twice
     })
 }
 
-/// A hash that is the same for numbers that compare equal.
-fn mixed<T: Scalar>(hash: u64, element: T) -> u64 {
+/// The hash of a line with one more element; the same for numbers that compare equal.
+pub(crate) fn line_hash<T: Scalar>(hash: u64, element: T) -> u64 {
     let wide = element.wide();
     let bits = |part: f64| (part + 0.0).to_bits();
     (hash ^ bits(wide.re) ^ bits(wide.im).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)

@@ -97,9 +97,13 @@ impl<T: IntegerElement> IntegerProduct<'_, T> {
 
     /// Whether no sum of these operands can leave the result's range, whatever the elements are.
     pub(crate) fn fits_always(&self) -> bool {
-        let largest = i128::from(T::LARGEST).pow(2).saturating_mul(self.a.columns() as i128);
-        largest <= T::RANGE[1]
+        holds_every_sum::<T>(self.a.columns())
     }
+}
+
+/// Whether no sum of so many products can leave the result's range.
+pub(crate) fn holds_every_sum<T: IntegerElement>(depth: usize) -> bool {
+    i128::from(T::LARGEST).pow(2).saturating_mul(depth as i128) <= T::RANGE[1]
 }
 
 fn kept<T: IntegerElement>(overflow: Overflow, exact: i128) -> Option<T::Sum> {

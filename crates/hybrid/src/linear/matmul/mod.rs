@@ -13,7 +13,7 @@ pub use kind::Multiply;
 pub use vector::{matvec, outer};
 
 pub(crate) use folded::fold;
-pub(crate) use integer::IntegerProduct;
+pub(crate) use integer::{IntegerProduct, holds_every_sum};
 
 use ndarray::Array2;
 

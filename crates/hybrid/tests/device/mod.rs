@@ -1,13 +1,18 @@
-//! The face: products on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
+//! The face: operations on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
+
+mod diagonals;
+mod on_the_gpu;
+mod trace;
+mod verbs;
 
 use crate::skip;
 use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Rates, Reason, Side, last_decision};
+use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{Gpu, Precision};
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, Rows, Shape};
+use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, Rows, Shape, Side};
 
 fn matrix(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, columns), |(i, j)| ((i * 7 + j * 3 + seed) % 11) as f64 - 5.0)
@@ -62,7 +67,14 @@ fn complex_and_strided_operands_are_what_they_say() {
     let mut c = Array2::from_elem((4, 4), Complex64::new(f64::NAN, 0.0));
     let view = tilewright_hybrid::MatRef::from(&b);
     Device::cpu()
-        .matmul(Precision::Auto, Complex64::new(0.0, 1.0), (&a).into(), view.h(), Complex64::default(), (&mut c).into())
+        .matmul(
+            Precision::Auto,
+            Complex64::new(0.0, 1.0),
+            (&a).into(),
+            view.h().into(),
+            Complex64::default(),
+            (&mut c).into(),
+        )
         .unwrap();
     let expected = a.dot(&b.t().mapv(|z| z.conj())) * Complex64::new(0.0, 1.0);
     assert_eq!(c, expected);

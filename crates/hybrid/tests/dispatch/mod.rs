@@ -1,14 +1,18 @@
 //! Where operations run, by rates that are given. Numbers are those of the acceptance cases for dispatch.
 
+mod counts;
+
 use std::fs;
-use tilewright_hybrid::dispatch::{At, Bound, Choice, Decision, Extents, Identity, Job, Operand, Profile, Rates};
-use tilewright_hybrid::dispatch::{Reason, Side, Unit, decide, last_decision};
-use tilewright_hybrid::{Class, Error};
+use tilewright_hybrid::dispatch::{
+    At, Bound, Choice, Decision, Identity, Job, Operand, ProductExtents, Profile, Rates,
+};
+use tilewright_hybrid::dispatch::{Reason, Unit, decide, last_decision};
+use tilewright_hybrid::{Class, Error, Side};
 
 const GIB: u64 = 1 << 30;
 
 fn matmul([rows, columns, depth]: [usize; 3], at: At) -> Job {
-    Job::matmul(("f64", 8, Unit::F64), Extents { rows, columns, depth }, [at; 3], false).unwrap()
+    Job::matmul(("f64", 8, Unit::F64), ProductExtents { rows, columns, depth }, [at; 3], false).unwrap()
 }
 
 fn decided(job: &Job) -> Decision {
@@ -28,11 +32,11 @@ fn d1_small_products_stay_on_the_cpu() {
 fn d2_large_products_go_to_the_gpu_and_say_what_binds_them() {
     let pinned = decided(&matmul([8192; 3], At::Pinned));
     assert_eq!((pinned.side, pinned.bound()), (Side::Gpu, Bound::Bring));
-    // Two factors at 55 GB/s, 1.1e12 operations at 60e12, one result back.
+    // Two factors at 55 GB/s, 1.1e12 operations at 60e12, one result back; three copies of 10 us and a call of 13 besides.
     let expected =
         2.0 * 8192.0f64.powi(2) * 8.0 / 55e9 + 2.0 * 8192.0f64.powi(3) / 60e12 + 8192.0f64.powi(2) * 8.0 / 55e9;
     let wall = pinned.cost().wall;
-    assert!((wall / (expected + 20e-6) - 1.0).abs() < 1e-9, "{wall} {expected}");
+    assert!((wall / (expected + 43e-6) - 1.0).abs() < 1e-9, "{wall} {expected}");
     // From pageable memory the same is bound by copies far longer.
     let pageable = decided(&matmul([8192; 3], At::Pageable));
     assert!(pageable.gpu.unwrap().cost.bring > 10.0 * pinned.gpu.unwrap().cost.bring);
@@ -70,7 +74,8 @@ fn d5_extents_count_and_not_the_square_of_the_longest() {
     let skinny = matmul([65_536, 16, 16], At::Pinned);
     assert_eq!(skinny.flops, 2.0 * 65_536.0 * 256.0);
     assert_eq!(decided(&skinny).side, Side::Cpu);
-    let complex = Job::matmul(("c64", 8, Unit::F32), Extents { rows: 3, columns: 5, depth: 7 }, [At::Gpu; 3], true);
+    let complex =
+        Job::matmul(("c64", 8, Unit::F32), ProductExtents { rows: 3, columns: 5, depth: 7 }, [At::Gpu; 3], true);
     let complex = complex.unwrap();
     assert_eq!((complex.flops, complex.bytes()), (8.0 * 105.0, 8 * (21 + 35 + 15 + 15)));
 }
@@ -135,7 +140,7 @@ fn d8_what_is_forced_and_cannot_be_is_an_error_with_the_reason() {
 #[test]
 fn d9_sizes_never_wrap() {
     let of = |rows, columns, depth| {
-        Job::matmul(("f64", 8, Unit::F64), Extents { rows, columns, depth }, [At::Disk; 3], false)
+        Job::matmul(("f64", 8, Unit::F64), ProductExtents { rows, columns, depth }, [At::Disk; 3], false)
     };
     assert_eq!(of(46_341, 46_341, 1).unwrap().written.bytes, 46_341 * 46_341 * 8);
     assert_eq!(of(3_000_000, 1, 800).unwrap().read[0].unwrap().bytes, 19_200_000_000);

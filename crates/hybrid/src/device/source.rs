@@ -1,14 +1,13 @@
 //! Matrices in memory as sources of tiles.
 
-use crate::linear::Scalar;
-use crate::matrix::{Columns, Rows};
+use crate::matrix::{self, Columns, Rows};
 use crate::store::{Element, Extents, Source, Stored, Tile};
 use crate::{Error, MatRef};
 
 /// A view of a matrix, whatever its strides, scale and conjugation.
-pub(super) struct MatrixSource<'a, T: Scalar>(pub(super) MatRef<'a, T>);
+pub(super) struct MatrixSource<'a, T: matrix::Element>(pub(super) MatRef<'a, T>);
 
-impl<T: Scalar + Stored> Source for MatrixSource<'_, T> {
+impl<T: matrix::Element + Stored> Source for MatrixSource<'_, T> {
     fn extents(&self) -> Extents {
         Extents::new(self.0.rows(), self.0.columns())
     }

@@ -1,0 +1,150 @@
+//! Operands of products, wherever they lie.
+
+use crate::linear::{DeviceMat, DeviceRef, Scalar};
+use crate::matrix::{Columns, Element, Rows, Shape};
+use crate::{MatMut, MatRef};
+use ndarray::{ArrayBase, Data, DataMut, Ix1, Ix2};
+
+/// An operand of a product on a [`Device`](crate::Device): a matrix in host memory, one on a GPU, or one that is zero off its diagonal.
+///
+/// Arrays, views ([`MatRef`]) and matrices on a GPU ([`DeviceMat`], [`DeviceRef`]) become operands by `into()`. Zeros off a diagonal are
+/// not there: they meet no NaN and no infinity of the other operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a, T: Element>(pub(super) Form<'a, T>);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form<'a, T: Element> {
+    Host(MatRef<'a, T>),
+    Gpu(DeviceRef<'a, T>),
+    Diagonal(Diagonal<'a, T>),
+}
+
+/// A square matrix by its diagonal.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Diagonal<'a, T> {
+    Ones(usize),
+    Of(&'a [T]),
+}
+
+impl<T: Element> Diagonal<'_, T> {
+    pub(super) fn side(&self) -> usize {
+        match self {
+            Diagonal::Ones(side) => *side,
+            Diagonal::Of(values) => values.len(),
+        }
+    }
+
+    pub(super) fn at(&self, index: usize) -> T {
+        match self {
+            Diagonal::Ones(_) => T::ONE,
+            Diagonal::Of(values) => values[index],
+        }
+    }
+}
+
+impl<'a, T: Element> Operand<'a, T> {
+    /// The square matrix with these numbers on its diagonal.
+    pub fn diagonal(values: &'a [T]) -> Self {
+        Operand(Form::Diagonal(Diagonal::Of(values)))
+    }
+
+    /// The identity of so many rows.
+    pub fn identity(Rows(rows): Rows) -> Self {
+        Operand(Form::Diagonal(Diagonal::Ones(rows)))
+    }
+
+    /// The transposed matrix.
+    #[must_use]
+    pub fn t(self) -> Self {
+        Operand(match self.0 {
+            Form::Host(matrix) => Form::Host(matrix.t()),
+            Form::Gpu(matrix) => Form::Gpu(matrix.t()),
+            Form::Diagonal(diagonal) => Form::Diagonal(diagonal),
+        })
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        match &self.0 {
+            Form::Host(matrix) => matrix.shape(),
+            Form::Gpu(matrix) => matrix.shape(),
+            Form::Diagonal(diagonal) => Shape::new(Rows(diagonal.side()), Columns(diagonal.side())),
+        }
+    }
+}
+
+impl<'a, T: Element> From<MatRef<'a, T>> for Operand<'a, T> {
+    fn from(matrix: MatRef<'a, T>) -> Self {
+        Operand(Form::Host(matrix))
+    }
+}
+
+impl<'a, T: Element, S: Data<Elem = T>> From<&'a ArrayBase<S, Ix2>> for Operand<'a, T> {
+    fn from(array: &'a ArrayBase<S, Ix2>) -> Self {
+        MatRef::from(array).into()
+    }
+}
+
+/// A vector is a matrix of one column.
+impl<'a, T: Element, S: Data<Elem = T>> From<&'a ArrayBase<S, Ix1>> for Operand<'a, T> {
+    fn from(array: &'a ArrayBase<S, Ix1>) -> Self {
+        MatRef::from(array).into()
+    }
+}
+
+impl<'a, T: Scalar> From<DeviceRef<'a, T>> for Operand<'a, T> {
+    fn from(matrix: DeviceRef<'a, T>) -> Self {
+        Operand(Form::Gpu(matrix))
+    }
+}
+
+impl<'a, T: Scalar> From<&'a DeviceMat<T>> for Operand<'a, T> {
+    fn from(matrix: &'a DeviceMat<T>) -> Self {
+        matrix.view().into()
+    }
+}
+
+/// Where a product goes: a matrix in host memory, or one on a GPU, where it stays. Made by `into()`.
+#[derive(Debug)]
+pub struct Target<'a, T: Element>(pub(super) Goal<'a, T>);
+
+#[derive(Debug)]
+pub(super) enum Goal<'a, T: Element> {
+    Host(MatMut<'a, T>),
+    Gpu(&'a mut DeviceMat<T>),
+}
+
+impl<T: Element> Target<'_, T> {
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        match &self.0 {
+            Goal::Host(matrix) => matrix.shape(),
+            Goal::Gpu(matrix) => matrix.shape(),
+        }
+    }
+}
+
+impl<'a, T: Element> From<MatMut<'a, T>> for Target<'a, T> {
+    fn from(matrix: MatMut<'a, T>) -> Self {
+        Target(Goal::Host(matrix))
+    }
+}
+
+impl<'a, T: Element, S: DataMut<Elem = T>> From<&'a mut ArrayBase<S, Ix2>> for Target<'a, T> {
+    fn from(array: &'a mut ArrayBase<S, Ix2>) -> Self {
+        MatMut::from(array).into()
+    }
+}
+
+/// A vector is a matrix of one column.
+impl<'a, T: Element, S: DataMut<Elem = T>> From<&'a mut ArrayBase<S, Ix1>> for Target<'a, T> {
+    fn from(array: &'a mut ArrayBase<S, Ix1>) -> Self {
+        MatMut::from(array).into()
+    }
+}
+
+impl<'a, T: Scalar> From<&'a mut DeviceMat<T>> for Target<'a, T> {
+    fn from(matrix: &'a mut DeviceMat<T>) -> Self {
+        Target(Goal::Gpu(matrix))
+    }
+}

@@ -1,0 +1,106 @@
+//! How every operation of a [`Device`] runs: decided, recorded, within the budgets, under the breaker.
+
+use super::{Accelerated, Device};
+use crate::budget::Permit;
+use crate::dispatch::{Choice, Decision, Job, Outcome, Running, decide, ended};
+use crate::faults::{Attempt, Done, Policy, Scale};
+use crate::linear::Place;
+use crate::{Error, Side};
+use std::cell::RefCell;
+
+/// What an operation does on either processor. Nothing that it reads is changed before its result is whole.
+pub(super) trait Route<R> {
+    /// All at once, on one of the processors.
+    fn whole(&mut self, place: &Place) -> Result<R, Error>;
+
+    /// Through a GPU whose memory does not hold it, in tiles. Called only for jobs that can be streamed.
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<R, Error> {
+        let _ = scale;
+        Err(gpu.lacks_room())
+    }
+}
+
+impl<R, F: FnMut(&Place) -> Result<R, Error>> Route<R> for F {
+    fn whole(&mut self, place: &Place) -> Result<R, Error> {
+        self(place)
+    }
+}
+
+/// A result, where it was computed, and the memory there that is its own for as long as it is kept.
+pub(super) struct Ran<R> {
+    pub(super) value: R,
+    pub(super) side: Side,
+    pub(super) permit: Option<Permit>,
+}
+
+impl Device {
+    /// Decides about an operation, leaves the record, and runs it.
+    pub(super) fn run<R>(&self, job: &Job, route: impl Route<R>) -> Result<Ran<R>, Error> {
+        let decision = decide(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
+        let (operation, element, expected) = (job.operation, job.element, decision.cost().wall);
+        let span = tracing::debug_span!(target: "tilewright::dispatch", "operation", operation, element, side = ?decision.side, expected);
+        let running = Running::begin(&decision);
+        let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
+        let done = done.map(|Done { value, side, halvings, why }| (value, Outcome { side, halvings, why }));
+        if let Some(running) = running {
+            running.end(done.as_ref().map(|(_, outcome)| outcome));
+        }
+        let ((value, permit), outcome) = done?;
+        let side = outcome.side;
+        ended(outcome);
+        Ok(Ran { value, side, permit })
+    }
+
+    fn run_decided<R>(
+        &self,
+        job: &Job,
+        decision: &Decision,
+        route: &RefCell<impl Route<R>>,
+    ) -> Result<Done<(R, Option<Permit>)>, Error> {
+        let on_cpu = |permit: Option<Permit>| {
+            // What a retry takes of the host is given back when it is over.
+            let _permit = permit;
+            Ok((route.borrow_mut().whole(&Place::Cpu)?, None))
+        };
+        let (Side::Gpu, Some(gpu)) = (decision.side, &self.gpu) else {
+            return Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None });
+        };
+        let streamed = decision.gpu.as_ref().is_some_and(|it| it.tiles.is_some());
+        let on_gpu = |scale: Scale| {
+            if streamed || scale.halvings() > 0 {
+                return Ok((route.borrow_mut().in_tiles(gpu, scale)?, None));
+            }
+            let permit = gpu.budgets.device.try_acquire(decision.gpu.as_ref().map_or(0, |it| it.device_bytes))?;
+            Ok((route.borrow_mut().whole(&Place::Gpu(gpu.gpu.clone()))?, Some(permit)))
+        };
+        let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, job.host_bytes);
+        let attempt = if job.product.is_none() { attempt.undivided() } else { attempt };
+        // Who asked for the GPU is told that it failed.
+        let attempt = if self.choice == Choice::Gpu { attempt.policy(Policy::FailFast) } else { attempt };
+        match attempt.run(on_gpu, on_cpu) {
+            Err(error) if self.choice == Choice::Auto && is_missing(&error) => {
+                tracing::debug!(target: "tilewright::dispatch", %error, "the GPU cannot do it after all");
+                Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None })
+            }
+            done => done,
+        }
+    }
+}
+
+impl Accelerated {
+    /// The error of what cannot be made smaller.
+    pub(super) fn lacks_room(&self) -> Error {
+        let (available, limit) = (self.budgets.device.available(), self.budgets.device.limit());
+        Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit }
+    }
+}
+
+/// Whether the GPU lacks a library or a routine, which only asking it shows.
+fn is_missing(error: &Error) -> bool {
+    use tilewright_driver::Error as Driver;
+    match error {
+        Error::Unsupported { place, .. } => *place == "GPU",
+        Error::Driver(error) => matches!(error, Driver::NoLibrary { .. } | Driver::OldLibrary { .. }),
+        _ => false,
+    }
+}

@@ -1,0 +1,263 @@
+//! A fused expression, what it reads and where it writes, checked; and the dimension that it is cut along.
+
+use super::array::{Operand, Operands};
+use super::plan::ExpressionPlan;
+use super::shape::Shape;
+use crate::Error;
+use crate::store::{Sink, Source, Tile};
+use std::fmt;
+use std::ops::Range;
+use tilewright_dims::Dim;
+use tilewright_expr::bind::{Axis, Binding, Place, View};
+use tilewright_expr::cut::{Cut, Share};
+use tilewright_expr::graph::{DimId, Graph};
+use tilewright_ops::{Fused, Launcher};
+
+/// A fused expression over stored arrays into sinks, a sink a result.
+///
+/// It is computed in *bands*: some indices of one dimension at a time, the outermost one of the results that can be cut. What an operand
+/// brings to a band follows from the expression: the same indices, those with a margin where it is read at shifted coordinates, or all of it,
+/// once, where it lacks the dimension or is read anywhere.
+pub struct Evaluation<'a> {
+    expression: Launcher,
+    /// What is evaluated on a window: the expression, or one that knows where the window begins.
+    pub(super) launcher: Launcher,
+    /// How it is cut; why not, where all of it is one band.
+    pub(super) cut: Result<Cut, Error>,
+    pub(super) fed: Vec<Fed<'a>>,
+    pub(super) made: Vec<Made<'a>>,
+    names: Vec<(DimId, &'static str)>,
+}
+
+/// An operand.
+pub(super) struct Fed<'a> {
+    operand: Operand<'a>,
+    pub(super) shape: Shape,
+}
+
+impl Fed<'_> {
+    pub(super) fn source(&self) -> &dyn Source {
+        self.operand.source.source()
+    }
+}
+
+/// A result.
+pub(super) struct Made<'a> {
+    pub(super) sink: &'a dyn Sink,
+    pub(super) shape: Shape,
+}
+
+/// Some indices of the dimension that is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Band {
+    /// Those of the results.
+    pub(super) indices: Range<usize>,
+    /// Those that are evaluated.
+    pub(super) window: Range<usize>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// An expression with its operands, a tuple in their order, and a sink for each result. Nothing is read yet.
+    ///
+    /// Errors: [`Error::Expression`] where sizes do not agree, [`Error::Shape`] and [`Error::ElementType`] where a sink is of another size or type
+    /// than its result.
+    pub fn new<A, O>(
+        expression: &Fused<A, O>,
+        operands: impl Operands<'a, A>,
+        sinks: &[&'a dyn Sink],
+    ) -> Result<Evaluation<'a>, Error> {
+        // Results hold nothing before.
+        let expression = match expression.graph().fresh() {
+            Some(fresh) => Launcher::new(fresh, expression.launcher().name()),
+            None => expression.launcher(),
+        };
+        let graph = expression.graph();
+        let of_operand = |(operand, spec): (Operand<'a>, &tilewright_expr::graph::OperandSpec)| {
+            let (source, lies) = (operand.source.source(), (operand.dims, operand.extents.clone()));
+            let shape = Shape::new("elements of an operand", lies, spec.dtype, (source.extents(), source.element()))?;
+            Ok(Fed { operand, shape })
+        };
+        let fed =
+            operands.list().into_iter().zip(&graph.operands).map(of_operand).collect::<Result<Vec<_>, Error>>()?;
+        let axes: Vec<Vec<Axis>> = fed.iter().map(|fed| fed.shape.axes()).collect();
+        let views: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
+        let binding = Binding::new(graph, &views)?;
+        let (results, extents) = (graph.results(), binding.results()?);
+        if results.len() != sinks.len() {
+            let (expected, got) = (results.len(), sinks.len());
+            return Err(Error::Shape { operation: "a streamed expression", what: "number of sinks", expected, got });
+        }
+        let of_result = |((result, extents), sink): ((&tilewright_expr::join::Joined<'_>, Vec<i64>), &&'a dyn Sink)| {
+            let dtype = graph.node(graph.outputs[result.outputs.start].node).dtype;
+            let lies = (result.dims, extents.iter().map(|extent| *extent as usize).collect());
+            let shape = Shape::new("elements of a result's sink", lies, dtype, (sink.extents(), sink.element()))?;
+            Ok(Made { sink: *sink, shape })
+        };
+        let made: Vec<Made<'a>> =
+            results.iter().zip(extents).zip(sinks).map(of_result).collect::<Result<_, Error>>()?;
+        let names = made.iter().flat_map(|made| made.shape.dims()).map(|dim| (*dim, graph.dim_name(*dim))).collect();
+        let cut = Err(Error::Uncut { dimension: "", why: String::new() });
+        let whole = Evaluation { launcher: expression.clone(), expression, cut, fed, made, names };
+        let dims = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
+        Ok(whole.cut_along(&dims))
+    }
+
+    /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
+    pub fn along<D: Dim>(self) -> Result<Evaluation<'a>, Error> {
+        let cut = self.cut_along(&[D::ID]);
+        match cut.cut {
+            Ok(_) => Ok(cut),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The dimension that it is cut along, if it is.
+    pub fn dimension(&self) -> Option<&'static str> {
+        self.cut.as_ref().ok().map(|cut| self.name(cut.dim))
+    }
+
+    /// How it is cut where there are so many bytes for operands and results. [`Error::Budget`] where not even one index fits,
+    /// [`Error::Uncut`] where nothing can be cut and the whole does not fit.
+    pub fn plan(&self, budget: u64) -> Result<ExpressionPlan, Error> {
+        ExpressionPlan::new(self, budget)
+    }
+
+    /// Cut along the first of these dimensions that can be; otherwise it is known why not along the first one.
+    fn cut_along(mut self, dims: &[DimId]) -> Self {
+        let mut first = None;
+        for dim in dims {
+            match self.cut_of(*dim) {
+                Ok(cut) => {
+                    self.launcher = match &cut.graph {
+                        Some(graph) => Launcher::new(graph.clone(), self.expression.name()),
+                        None => self.expression.clone(),
+                    };
+                    self.cut = Ok(cut);
+                    return self;
+                }
+                Err(why) => {
+                    first.get_or_insert(Error::Uncut { dimension: self.name(*dim), why });
+                }
+            }
+        }
+        let why = || "its results have no dimension; reduce parts of its operands in calls of their own".to_string();
+        self.cut = Err(first.unwrap_or_else(|| Error::Uncut { dimension: "?", why: why() }));
+        self
+    }
+
+    /// How it is cut along a dimension, or why not.
+    fn cut_of(&self, dim: DimId) -> Result<Cut, String> {
+        let cut = self.expression.graph().cut(dim).map_err(|why| why.to_string())?;
+        let banded = |(number, share): (usize, &Share)| matches!(share, Share::Band(_)).then_some(number);
+        let operands = cut.shares.iter().enumerate().filter_map(banded).map(|i| ("operand", i, &self.fed[i].shape));
+        let results = self.made.iter().enumerate().map(|(i, made)| ("result", i, &made.shape));
+        for (what, number, shape) in operands.chain(results) {
+            if shape.tile(dim, 0..1).is_none() {
+                return Err(format!(
+                    "its indices are no tiles of {what} {number} as it is stored; store it with this dimension outermost"
+                ));
+            }
+        }
+        let inner = self.made.iter().position(|made| !made.shape.is_outermost(dim));
+        match inner.filter(|_| cut.margin.places() > 0) {
+            Some(number) => Err(format!(
+                "operands are read at shifted coordinates along it, and it is not the outermost dimension of result {number}"
+            )),
+            None => Ok(cut),
+        }
+    }
+}
+
+impl Evaluation<'_> {
+    pub(super) fn graph(&self) -> &Graph {
+        self.launcher.graph()
+    }
+
+    pub(super) fn name(&self, dim: DimId) -> &'static str {
+        self.names.iter().find(|(d, _)| *d == dim).map_or("?", |(_, name)| name)
+    }
+
+    /// Whether there is nothing to compute.
+    pub(super) fn is_empty(&self) -> bool {
+        self.made.iter().all(|made| made.shape.bytes() == 0)
+    }
+
+    /// The operands that are brought in bands, with their numbers.
+    pub(super) fn banded(&self) -> impl Iterator<Item = (usize, &Fed<'_>)> {
+        self.fed.iter().enumerate().filter(|(number, _)| self.is_banded(*number))
+    }
+
+    /// The operands that are brought once.
+    pub(super) fn brought_whole(&self) -> impl Iterator<Item = (usize, &Fed<'_>)> {
+        self.fed.iter().enumerate().filter(|(number, _)| !self.is_banded(*number))
+    }
+
+    fn is_banded(&self, number: usize) -> bool {
+        self.cut.as_ref().is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_)))
+    }
+
+    /// Length of the dimension that is cut; 1 where nothing is.
+    pub(super) fn extent(&self) -> usize {
+        let along = |cut: &Cut| self.made.first().and_then(|made| made.shape.extent(cut.dim));
+        self.cut.as_ref().ok().and_then(along).unwrap_or(1)
+    }
+
+    /// Bytes of operands, and of results, that so many indices are.
+    pub(super) fn bytes_of(&self, indices: usize) -> [u128; 2] {
+        let fed = self.banded().map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
+        let made = self.made.iter().map(|made| self.bytes_in(&made.shape, indices) as u128).sum();
+        [fed, made]
+    }
+
+    /// Bytes of an operand that is brought in bands, or of a result, in so many indices; all of it is one index where nothing is cut.
+    pub(super) fn bytes_in(&self, shape: &Shape, indices: usize) -> usize {
+        match &self.cut {
+            Ok(cut) => shape.bytes_along(cut.dim) * indices,
+            Err(_) => shape.bytes() * indices,
+        }
+    }
+
+    /// The tile of an operand that is brought in bands, or of a result, that these indices are.
+    pub(super) fn tile(&self, shape: &Shape, indices: &Range<usize>) -> Tile {
+        let along = |cut: &Cut| shape.tile(cut.dim, indices.clone());
+        self.cut.as_ref().ok().and_then(along).unwrap_or_else(|| shape.whole())
+    }
+
+    /// Axes of operands and results in the memory of a window.
+    pub(super) fn axes(&self, window: usize) -> [Vec<Vec<Axis>>; 2] {
+        let of = |shape: &Shape, is_cut: bool| match &self.cut {
+            Ok(cut) if is_cut => shape.axes_of(cut.dim, window),
+            _ => shape.axes(),
+        };
+        let fed = self.fed.iter().enumerate().map(|(number, fed)| of(&fed.shape, self.is_banded(number))).collect();
+        [fed, self.made.iter().map(|made| of(&made.shape, true)).collect()]
+    }
+
+    /// The first index of a window and the length of the whole, where the expression counts.
+    pub(super) fn counts(&self, window: &Range<usize>) -> Result<Option<[i32; 2]>, Error> {
+        let Ok(Cut { graph: Some(_), .. }) = &self.cut else { return Ok(None) };
+        let number = |n: usize| {
+            let limit = i32::MAX as usize;
+            let what = "the length of a dimension that is computed with";
+            i32::try_from(n).map_err(|_| Error::Shape {
+                operation: "a streamed expression",
+                what,
+                expected: limit,
+                got: n,
+            })
+        };
+        Ok(Some([number(window.start)?, number(self.extent())?]))
+    }
+}
+
+/// Axes in the memory of a GPU.
+pub(super) fn on_device(axes: &[Axis]) -> View<'_> {
+    View { axes, place: Place::Device, alignment: 16, boxes: None }
+}
+
+impl fmt::Debug for Evaluation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.launcher.name();
+        write!(f, "Evaluation of {name} cut along {}", self.dimension().unwrap_or("nothing"))
+    }
+}

@@ -1,0 +1,110 @@
+//! The call.
+
+use super::evaluation::Evaluation;
+use super::gpu::GpuWindows;
+use super::host::run_on_host;
+use super::run::run;
+use crate::Error;
+use crate::budget::{Budget, Permit, RingWish};
+use crate::linear::Gpu as Streams;
+use crate::stream::control::Control;
+use crate::stream::face::Budgets;
+use crate::stream::gpu::GpuEngine;
+use crate::stream::matmul::{Staging, Traffic};
+use std::thread::available_parallelism;
+use tilewright_ops::{Device, Gpu};
+
+/// Slots of page-locked memory, each way, and bytes of one at best. Page-locking a MiB takes 0.2 ms, a copy of a slot as long.
+const SLOTS: usize = 12;
+const SLOT_BYTES: u64 = 8 << 20;
+/// Threads that fill slots, and threads that empty them: one has a tenth of the link's rate.
+const THREADS: usize = 8;
+
+/// Computes an expression in bands into its sinks, on a GPU or on the CPU: while one band is computed the next ones are read and copied, and
+/// the ones before are copied back and written. The sinks are not committed: whoever does it makes results visible at once, and after an error
+/// there are none.
+///
+/// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then. What either takes without being
+/// run is said by [`Evaluation::plan`]. The same bands give the same bits on both, and bits do not depend on the bands, with one exception: long
+/// sums are added in an order that follows from the sizes of a window. Bands do not depend on budgets that are large enough.
+///
+/// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan, and without page-locked memory for two slots; [`Error::Cancelled`], within a
+/// band; those of sources, of sinks and of the driver; [`Error::Expression`] where a coordinate reaches outside of an operand.
+///
+/// ```
+/// use tilewright_dims::dims;
+/// use tilewright_expr::In;
+/// use tilewright_hybrid::budget::{Budget, Memory};
+/// use tilewright_hybrid::store::{Element, NpySink, NpySource, Order, Sink};
+/// use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, evaluate};
+/// use tilewright_ops::{Device, fuse};
+/// dims! { Y, X }
+///
+/// # let folder = std::env::temp_dir().join(format!("tilewright-evaluate-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let [from, to] = ["photons.npy", "levels.npy"].map(|name| folder.join(name));
+/// # let ones = NpySink::create(&from, &[1000, 500], Element::U8, Order::C)?;
+/// # ones.write_tile(&ones.extents().whole(), &[3; 500_000])?;
+/// # Box::new(ones).commit()?;
+/// // Of files, which may be larger than memory.
+/// let (photons, levels) = (NpySource::open(&from)?, NpySink::create(&to, &[1000, 500], Element::F32, Order::C)?);
+/// let gain = fuse(|photons: In<u8, (Y, X)>, gain: In<f32, ()>| (photons.to::<f32>() * gain + 0.5).sqrt().store::<(Y, X)>());
+/// let photons = Array::<u8, (Y, X)>::new(&photons, [1000, 500])?;
+/// let evaluation = Evaluation::new(&gain, (&photons, 4.0f32), &[&levels])?;
+/// assert_eq!(evaluation.dimension(), Some("Y"));
+/// let [device, pinned] = [Memory::Device, Memory::Pinned].map(|memory| Budget::new(memory, 64 << 20));
+/// evaluate(&Device::auto(), &Budgets { device, pinned }, &evaluation, Control::default())?;
+/// drop(evaluation);
+/// Box::new(levels).commit()?;
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), tilewright_hybrid::Error>(())
+/// ```
+pub fn evaluate(
+    device: &Device,
+    budgets: &Budgets,
+    evaluation: &Evaluation<'_>,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    if evaluation.is_empty() {
+        return Ok(Traffic::default());
+    }
+    match device.as_gpu() {
+        Some(gpu) => on_gpu(gpu, budgets, evaluation, control),
+        None => {
+            let plan = evaluation.plan(budgets.pinned.available())?;
+            let _memory = acquire(&budgets.pinned, plan.device_bytes())?;
+            run_on_host(evaluation, &plan, threads(), control)
+        }
+    }
+}
+
+fn on_gpu(gpu: &Gpu, budgets: &Budgets, evaluation: &Evaluation<'_>, control: Control<'_>) -> Result<Traffic, Error> {
+    let plan = evaluation.plan(budgets.device.available())?;
+    let _device = acquire(&budgets.device, plan.device_bytes())?;
+    // Slots that are no larger than what goes through them.
+    let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
+    let slot_bytes = SLOT_BYTES.min(u64::try_from(window).unwrap_or(u64::MAX)).next_multiple_of(GRANULE);
+    let wish = RingWish { slots: 2 * SLOTS as u64, slot_bytes, granule: GRANULE };
+    let ring = budgets.pinned.ring(wish).filter(|ring| ring.slots >= 2);
+    let Some(ring) = ring else {
+        let (requested, available, limit) = (2 * GRANULE, budgets.pinned.available(), budgets.pinned.limit());
+        return Err(Error::Budget { what: "pinned memory for two slots", requested, available, limit });
+    };
+    let slots_back = ring.slots as usize / 2;
+    let slots = ring.slots as usize - slots_back;
+    let staging = Staging { slots, slots_back, elements: ring.slot_bytes as usize, threads: threads() };
+    let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
+    run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)
+}
+
+/// What slots are multiples of: any element fits.
+const GRANULE: u64 = 4096;
+
+fn acquire(budget: &Budget, bytes: u128) -> Result<Permit, Error> {
+    budget.try_acquire(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+/// Threads for each way: both ways together have all processors.
+fn threads() -> usize {
+    available_parallelism().map_or(1, |n| n.get() / 2).clamp(1, THREADS)
+}

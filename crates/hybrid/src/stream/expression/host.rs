@@ -1,0 +1,211 @@
+//! An expression in bands on the CPU: one is read and one is written while another one is computed.
+
+use super::bytes::{Bytes, values, values_mut};
+use super::evaluation::{Band, Evaluation, on_device};
+use super::plan::ExpressionPlan;
+use crate::Error;
+use crate::store::{Tile, read_staged, write_staged};
+use crate::stream::control::Control;
+use crate::stream::matmul::Traffic;
+use crate::stream::pipeline::{Stop, filled_with};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use tilewright_expr::DType;
+use tilewright_expr::bind::{Axis, View};
+use tilewright_expr::dtype::{HostSlice, HostSliceMut};
+use tilewright_expr::eval::HostKernel;
+
+/// The expression on windows in ordinary memory. There are two lengths of windows or three, each planned once.
+pub(super) struct HostWindows<'a> {
+    evaluation: &'a Evaluation<'a>,
+    planned: Mutex<HashMap<usize, Arc<HostKernel>>>,
+}
+
+/// The expression on one window.
+pub(super) struct HostWindow {
+    kernel: Arc<HostKernel>,
+    /// The first index and the length of the whole, where the expression counts.
+    counts: Option<[i32; 2]>,
+    /// Types and bytes of operands and of results.
+    operands: Vec<(DType, usize)>,
+    results: Vec<(DType, usize)>,
+}
+
+impl<'a> HostWindows<'a> {
+    pub(super) fn new(evaluation: &'a Evaluation<'a>) -> Self {
+        HostWindows { evaluation, planned: Mutex::default() }
+    }
+
+    pub(super) fn of(&self, window: &Range<usize>) -> Result<HostWindow, Error> {
+        let (graph, counts) = (self.evaluation.graph(), self.evaluation.counts(window)?);
+        let [operands, results] = self.evaluation.axes(window.len());
+        let kernel = self.kernel(window.len(), [&operands, &results], counts.is_some())?;
+        let dtypes = graph.operands.iter().map(|spec| spec.dtype);
+        let results_of = graph.results().into_iter().map(|result| graph.outputs[result.outputs.start].node);
+        let bytes = |(dtype, axes): (DType, &Vec<Axis>)| (dtype, View::reach(axes) as usize * dtype.size());
+        Ok(HostWindow {
+            kernel,
+            counts,
+            operands: dtypes.zip(&operands).map(bytes).collect(),
+            results: results_of.map(|node| graph.node(node).dtype).zip(&results).map(bytes).collect(),
+        })
+    }
+
+    fn kernel(
+        &self,
+        window: usize,
+        [operands, results]: [&[Vec<Axis>]; 2],
+        counts: bool,
+    ) -> Result<Arc<HostKernel>, Error> {
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = planned.get(&window) {
+            return Ok(kernel.clone());
+        }
+        let numbers = if counts { [on_device(&[]); 2].to_vec() } else { Vec::new() };
+        let views: Vec<View<'_>> = operands.iter().map(|axes| on_device(axes)).chain(numbers).collect();
+        let outs: Vec<View<'_>> = results.iter().map(|axes| on_device(axes)).collect();
+        let kernel = Arc::new(HostKernel::new(self.evaluation.graph(), &views, &outs)?);
+        planned.insert(window, kernel.clone());
+        Ok(kernel)
+    }
+}
+
+impl HostWindow {
+    /// Computes a window of the results. Memory begins with the window's part of it, at addresses that its values may have.
+    pub(super) fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), Error> {
+        let inputs =
+            self.operands.iter().zip(operands).map(|((dtype, bytes), memory)| values(*dtype, &memory[..*bytes]));
+        let mut inputs: Vec<HostSlice<'_>> = inputs.collect::<Result<_, _>>()?;
+        inputs.extend(self.counts.iter().flatten().map(|count| HostSlice::I32(std::slice::from_ref(count))));
+        let outputs = self.results.iter().zip(results);
+        let outputs = outputs.map(|((dtype, bytes), memory)| values_mut(*dtype, &mut memory[..*bytes]));
+        let mut outputs: Vec<HostSliceMut<'_>> = outputs.collect::<Result<_, _>>()?;
+        Ok(self.kernel.run(&inputs, &mut outputs)?)
+    }
+}
+
+/// Windows of operands, or of results, in memory.
+type Windows = Vec<Bytes>;
+
+/// Windows in memory at once: one is computed with, the next one is read, the one before is written.
+const WINDOWS: usize = 2;
+
+/// Runs an expression on the CPU, band by band, into sinks, which are not committed. Whoever fails first says why.
+pub(super) fn run_on_host(
+    evaluation: &Evaluation<'_>,
+    plan: &ExpressionPlan,
+    threads: usize,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    let run = Run { evaluation, plan, windows: HostWindows::new(evaluation), threads, control };
+    let once = run.once()?;
+    let window = plan.window();
+    let memory = |indices: usize| -> [Windows; 2] {
+        let fed = evaluation.banded().map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, indices)));
+        let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_in(&made.shape, indices)));
+        [fed.collect(), made.collect()]
+    };
+    let (mut fed, mut made) = (Vec::new(), Vec::new());
+    for _ in 0..WINDOWS {
+        let [of_operands, of_results] = memory(window);
+        fed.push(of_operands);
+        made.push(of_results);
+    }
+    let (fed_back, to_fill) = filled_with(fed);
+    let (filled, to_compute) = channel();
+    let (made_back, free) = filled_with(made);
+    let (computed, to_write) = channel();
+    thread::scope(|scope| {
+        let run = &run;
+        let reader = scope.spawn(move || Stop::into_result(run.read(to_fill, filled)));
+        let writer = scope.spawn(move || run.write(to_write, made_back));
+        let ran = Stop::into_result(run.compute(&once, (to_compute, fed_back), (free, computed)));
+        [reader, writer].into_iter().map(joined).fold(ran, Result::and)
+    })?;
+    Ok(Traffic::default())
+}
+
+fn joined(thread: thread::ScopedJoinHandle<'_, Result<(), Error>>) -> Result<(), Error> {
+    match thread.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// An expression under way.
+struct Run<'a> {
+    evaluation: &'a Evaluation<'a>,
+    plan: &'a ExpressionPlan,
+    windows: HostWindows<'a>,
+    threads: usize,
+    control: Control<'a>,
+}
+
+impl Run<'_> {
+    /// What is read once, by the operands' numbers.
+    fn once(&self) -> Result<Vec<Option<Bytes>>, Error> {
+        let mut once: Vec<Option<Bytes>> = self.evaluation.fed.iter().map(|_| None).collect();
+        for (number, fed) in self.evaluation.brought_whole() {
+            let mut bytes = Bytes::new(fed.shape.bytes());
+            read_staged(fed.source(), &fed.shape.whole(), &mut bytes, self.threads)?;
+            once[number] = Some(bytes);
+        }
+        Ok(once)
+    }
+
+    fn read(&self, free: Receiver<Windows>, filled: Sender<Windows>) -> Result<(), Stop> {
+        for band in self.plan.bands() {
+            let mut memory = free.recv()?;
+            for ((_, fed), bytes) in self.evaluation.banded().zip(&mut memory) {
+                let tile = self.evaluation.tile(&fed.shape, &band.window);
+                let length = self.evaluation.bytes_in(&fed.shape, band.window.len());
+                read_staged(fed.source(), &tile, &mut bytes[..length], self.threads)?;
+            }
+            filled.send(memory)?;
+        }
+        Ok(())
+    }
+
+    fn compute(
+        &self,
+        once: &[Option<Bytes>],
+        (filled, back): (Receiver<Windows>, Sender<Windows>),
+        (free, computed): (Receiver<Windows>, Sender<(Band, Windows)>),
+    ) -> Result<(), Stop> {
+        let steps = self.plan.count() as u64;
+        for (done, band) in self.plan.bands().enumerate() {
+            self.control.check(done as u64, steps)?;
+            let (memory, mut results) = (filled.recv()?, free.recv()?);
+            let mut windows = memory.iter();
+            let operands: Vec<&[u8]> = once
+                .iter()
+                .filter_map(|once| once.as_ref().or_else(|| windows.next()))
+                .map(|bytes| &bytes[..])
+                .collect();
+            let mut targets: Vec<&mut [u8]> = results.iter_mut().map(|bytes| &mut bytes[..]).collect();
+            self.windows.of(&band.window)?.run(&operands, &mut targets)?;
+            // The reader is gone once it has read everything.
+            let _ = back.send(memory);
+            computed.send((band, results))?;
+            self.control.tell(done as u64 + 1, steps);
+        }
+        Ok(())
+    }
+
+    fn write(&self, computed: Receiver<(Band, Windows)>, free: Sender<Windows>) -> Result<(), Error> {
+        while let Ok((band, results)) = computed.recv() {
+            for (made, bytes) in self.evaluation.made.iter().zip(&results) {
+                let of = |indices: usize| self.evaluation.bytes_in(&made.shape, indices);
+                let begin = of(band.indices.start - band.window.start);
+                let tile: Tile = self.evaluation.tile(&made.shape, &band.indices);
+                write_staged(made.sink, &tile, &bytes[begin..begin + of(band.indices.len())], self.threads)?;
+            }
+            // Nobody takes it behind the last window.
+            let _ = free.send(results);
+        }
+        Ok(())
+    }
+}

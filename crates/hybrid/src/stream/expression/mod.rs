@@ -1,0 +1,19 @@
+//! Fused expressions over arrays that are larger than the memory of a GPU, or than memory: computed in bands.
+
+mod array;
+mod bytes;
+mod evaluation;
+mod face;
+mod gpu;
+mod host;
+mod plan;
+mod run;
+mod shape;
+
+pub use array::{Array, Operand, Operands, Streams};
+pub use evaluation::Evaluation;
+pub use face::evaluate;
+pub use plan::{ExpressionPlan, ExpressionTime};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! In which bands an expression is computed, and what that is expected to take.
+
+use super::evaluation::{Band, Evaluation};
+use crate::Error;
+use crate::dispatch::{Accelerator, Bound};
+use crate::stream::matmul_plan::largest;
+use std::ops::Range;
+use tilewright_expr::stage::Margin;
+
+/// Windows in the memory of the GPU at once, of operands and of results: one is copied, one is computed with, and one is spare, so that
+/// neither way of the link waits for the other.
+const STAGES: usize = 3;
+/// Bytes of a band's operands and results: copies of so much run at the link's full rate, and the first and the last band, beside which one
+/// way is idle, are a small part of the whole ...
+const BAND_BYTES: Range<usize> = 16 << 20..256 << 20;
+/// ... which is cut into so many bands, where these bytes allow it.
+const BANDS: u128 = 32;
+/// A band is so many times as long as its margins, which are brought twice.
+const MARGINS: usize = 16;
+/// What bands are multiples of, where they are many times as long.
+const GRANULE: usize = 64;
+
+/// How an expression is cut into bands, and what they are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpressionPlan {
+    /// The dimension that is cut; `None` where all is one band.
+    pub dimension: Option<&'static str>,
+    /// Its length.
+    pub extent: usize,
+    /// Indices of a band, at least 1; the last one has what is left.
+    pub band: usize,
+    /// How far operands are read beyond a band.
+    pub margin: Margin,
+    /// Bytes of an index: of the operands that are brought in bands.
+    pub bytes_in: u128,
+    /// Bytes of an index: of the results.
+    pub bytes_out: u128,
+    /// Bytes of operands that are brought once.
+    pub bytes_once: u128,
+    /// Windows in the memory of the GPU at once, 1 to 3.
+    pub stages: usize,
+}
+
+/// What a plan is expected to take, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpressionTime {
+    /// Of the kernels, by the bytes that they read and write.
+    pub compute: f64,
+    /// Of copies to the GPU.
+    pub to_gpu: f64,
+    /// Of copies back.
+    pub to_host: f64,
+    /// From begin to end: the longest of the three, what is brought once, the first band in and the last one back.
+    pub wall: f64,
+}
+
+impl ExpressionTime {
+    /// Which of them it is.
+    pub fn bound(&self) -> Bound {
+        if self.compute >= self.to_gpu.max(self.to_host) {
+            Bound::Compute
+        } else if self.to_gpu >= self.to_host {
+            Bound::Bring
+        } else {
+            Bound::Back
+        }
+    }
+}
+
+impl ExpressionPlan {
+    /// Bands that so many bytes hold. As long as these are enough the bands do not depend on them.
+    pub(super) fn new(evaluation: &Evaluation<'_>, budget: u64) -> Result<ExpressionPlan, Error> {
+        let once = |(_, fed): (usize, &super::evaluation::Fed<'_>)| fed.shape.bytes() as u128;
+        let bytes_once = evaluation.brought_whole().map(once).sum();
+        let [bytes_in, bytes_out] = evaluation.bytes_of(1);
+        let (extent, margin) = match &evaluation.cut {
+            Ok(cut) => (evaluation.extent(), cut.margin),
+            Err(_) => (1, Margin::NONE),
+        };
+        let dimension = evaluation.dimension();
+        let plan =
+            ExpressionPlan { dimension, extent, band: 1, margin, bytes_in, bytes_out, bytes_once, stages: STAGES };
+        let fits = |band: usize| plan.of_bands(band).device_bytes() <= u128::from(budget);
+        match largest(plan.wished(), fits) {
+            Some(band) => Ok(plan.of_bands(band)),
+            None => {
+                evaluation.cut.as_ref().map_err(Error::clone)?;
+                let requested = u64::try_from(plan.of_bands(1).device_bytes()).unwrap_or(u64::MAX);
+                let what = "memory for the shortest bands of an expression and what it reads whole";
+                Err(Error::Budget { what, requested, available: budget, limit: budget })
+            }
+        }
+    }
+
+    /// The same in bands of this length, as even as may be.
+    fn of_bands(self, band: usize) -> ExpressionPlan {
+        let bands = self.extent.div_ceil(band).max(1);
+        let granule = if band >= 8 * GRANULE { GRANULE } else { 1 };
+        let even = self.extent.div_ceil(bands).next_multiple_of(granule);
+        let plan = ExpressionPlan { band: even.min(band).max(1), ..self };
+        ExpressionPlan { stages: plan.count().clamp(1, STAGES), ..plan }
+    }
+
+    /// Indices of a band where memory is no matter.
+    fn wished(&self) -> usize {
+        let index = (self.bytes_in + self.bytes_out).max(1);
+        let bytes = index * self.extent as u128 / BANDS;
+        let bytes = bytes.clamp(BAND_BYTES.start as u128, BAND_BYTES.end as u128);
+        let indices = usize::try_from(bytes / index).unwrap_or(usize::MAX);
+        let margins = usize::try_from(self.margin.places()).unwrap_or(usize::MAX).saturating_mul(MARGINS);
+        indices.max(margins).clamp(1, self.extent.max(1))
+    }
+
+    /// Bands.
+    pub fn count(&self) -> usize {
+        self.extent.div_ceil(self.band)
+    }
+
+    /// The bands, in their order.
+    pub(super) fn bands(&self) -> impl Iterator<Item = Band> + use<> {
+        let (extent, band) = (self.extent, self.band);
+        let [before, after] = [-self.margin.before, self.margin.after].map(|n| usize::try_from(n).unwrap_or(0));
+        (0..extent).step_by(band).map(move |begin| {
+            let end = extent.min(begin.saturating_add(band));
+            let window = begin.saturating_sub(before)..extent.min(end.saturating_add(after));
+            Band { indices: begin..end, window }
+        })
+    }
+
+    /// Indices of the longest window.
+    pub fn window(&self) -> usize {
+        let margins = usize::try_from(self.margin.places()).unwrap_or(usize::MAX);
+        self.extent.min(self.band.saturating_add(margins))
+    }
+
+    /// Bytes of the GPU's memory.
+    pub fn device_bytes(&self) -> u128 {
+        self.bytes_once + (self.stages * self.window()) as u128 * (self.bytes_in + self.bytes_out)
+    }
+
+    /// Bytes that are copied to the GPU: margins are with both of the bands that they lie between.
+    pub fn bytes_to_gpu(&self) -> u128 {
+        let indices: u128 = self.bands().map(|band| band.window.len() as u128).sum();
+        self.bytes_once + indices * self.bytes_in
+    }
+
+    /// Bytes that are copied back.
+    pub fn bytes_to_host(&self) -> u128 {
+        self.extent as u128 * self.bytes_out
+    }
+
+    /// What it is expected to take.
+    pub fn time(&self, gpu: &Accelerator) -> ExpressionTime {
+        let (to_gpu, to_host) = (self.bytes_to_gpu() as f64, self.bytes_to_host() as f64);
+        let compute = (to_gpu + to_host) / gpu.processor.memory + self.count() as f64 * gpu.processor.call;
+        // Both ways are busy as long as the shorter one lasts.
+        let both = to_gpu.min(to_host);
+        let alone = |bytes: f64, rate: f64| both / gpu.link.both + (bytes - both) / rate;
+        let (to_gpu, to_host) = (alone(to_gpu, gpu.link.to_gpu), alone(to_host, gpu.link.to_host));
+        let first = (self.bytes_once + self.window() as u128 * self.bytes_in) as f64 / gpu.link.to_gpu;
+        let last = (self.band as u128 * self.bytes_out) as f64 / gpu.link.to_host;
+        ExpressionTime { compute, to_gpu, to_host, wall: compute.max(to_gpu + last).max(to_host + first) }
+    }
+}

@@ -1,0 +1,224 @@
+//! Marks, failures, cancellation, progress.
+
+use super::*;
+use crate::store::ReadTyped;
+use crate::stream::control::Cancel;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tilewright_expr::{In, Out};
+use tilewright_ops::{Fused, Tensor, fuse};
+
+const SHAPE: [usize; 2] = [40, 12];
+const BAND: usize = 4;
+
+type Plain = Fused<(In<f32, (Y, X)>, In<f32, (X,)>), Out<f32, (Y, X)>>;
+
+/// An expression of a matrix and a row.
+struct Case {
+    expression: Plain,
+    values: Vec<f32>,
+    row: Vec<f32>,
+}
+
+impl Case {
+    fn new() -> Case {
+        let mut random = Random(9);
+        let expression = fuse(|x: In<f32, (Y, X)>, row: In<f32, (X,)>| (x * row).exp().store::<(Y, X)>());
+        Case { expression, values: random.of(480, Random::unit), row: random.of(12, Random::unit) }
+    }
+
+    fn expected(&self) -> Vec<f32> {
+        let x = Tensor::<f32, (Y, X)>::from_vec(SHAPE, self.values.clone()).unwrap();
+        let row = Tensor::<f32, (X,)>::from_vec([12], self.row.clone()).unwrap();
+        self.expression.call(&x, &row).unwrap().to_vec().unwrap()
+    }
+
+    /// Runs it, on a device or on the CPU, with sources and a sink.
+    fn run(
+        &self,
+        device: Option<&Device>,
+        [x, row]: [&dyn Source; 2],
+        sink: &dyn Sink,
+        staging: Staging,
+        control: Control<'_>,
+    ) -> Result<(), Error> {
+        let (x, row) = (Array::<f32, (Y, X)>::new(x, SHAPE)?, Array::<f32, (X,)>::new(row, [12])?);
+        let evaluation = Evaluation::new(&self.expression, (&x, &row), &[sink])?;
+        let plan = in_bands(evaluation.plan(u64::MAX)?, BAND);
+        match device {
+            Some(device) => on_late(device, &evaluation, &plan, staging, control),
+            None => run_on_host(&evaluation, &plan, 2, control).map(drop),
+        }
+    }
+
+    fn run_plainly(
+        &self,
+        device: Option<&Device>,
+        staging: Staging,
+        control: Control<'_>,
+    ) -> Result<Array2<f32>, Error> {
+        let mut result = Array2::from_elem(SHAPE, f32::NAN);
+        let (x, row) = (MemorySource::new(matrix(&self.values, SHAPE)), MemorySource::new(matrix(&self.row, [1, 12])));
+        let sink = MemorySink::new(result.view_mut());
+        self.run(device, [&x, &row], &sink, staging, control)?;
+        Box::new(sink).commit()?;
+        Ok(result)
+    }
+}
+
+#[test]
+fn m1_any_staging_gives_the_same() {
+    let case = Case::new();
+    for (slots, slots_back, elements, threads) in
+        [(1, 1, 4, 1), (1, 1, 4, 3), (1, 2, 1000, 2), (4, 3, 28, 5), (8, 8, 200, 3)]
+    {
+        for order in ORDERS {
+            let staging = Staging { slots, slots_back, elements, threads };
+            let result = case.run_plainly(Some(&Device::new(order)), staging, Control::default()).unwrap();
+            Bits::assert_same(result.as_slice().unwrap(), &case.expected(), &format!("{staging:?}"));
+        }
+    }
+}
+
+/// The test of the tests: a device that heeds no marks gives something else.
+#[test]
+fn marks_are_needed() {
+    let case = Case::new();
+    let mut wrong = 0;
+    for order in ORDERS {
+        let mut device = Device::new(order);
+        device.heeds_marks = false;
+        let result = case.run_plainly(Some(&device), STAGING, Control::default()).unwrap();
+        wrong += usize::from(result.as_slice().unwrap() != case.expected());
+    }
+    assert!(wrong >= 2, "{wrong} of 3");
+}
+
+/// A source or a sink that fails after some tiles.
+struct Failing<S> {
+    inner: S,
+    left: AtomicUsize,
+}
+
+impl<S> Failing<S> {
+    fn after(left: usize, inner: S) -> Self {
+        Failing { inner, left: AtomicUsize::new(left) }
+    }
+
+    fn once(&self) -> Result<(), Error> {
+        let less = |left: usize| left.checked_sub(1);
+        let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|_| failed)
+    }
+}
+
+impl<S: Source> Source for Failing<S> {
+    fn extents(&self) -> Extents {
+        self.inner.extents()
+    }
+
+    fn element(&self) -> Element {
+        self.inner.element()
+    }
+
+    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        self.once()?;
+        self.inner.read_tile(tile, out)
+    }
+}
+
+impl<S: Sink> Sink for Failing<S> {
+    fn extents(&self) -> Extents {
+        self.inner.extents()
+    }
+
+    fn element(&self) -> Element {
+        self.inner.element()
+    }
+
+    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
+        self.once()?;
+        self.inner.write_tile(tile, data)
+    }
+
+    fn commit(self: Box<Self>) -> Result<(), Error> {
+        Box::new(self.inner).commit()
+    }
+}
+
+#[test]
+fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
+    let case = Case::new();
+    for left in [0, 1, 5, 9] {
+        for side in 0..3 {
+            for device in [None, Some(Device::new(Order::Random(left as u64)))] {
+                let mut result = Array2::from_elem(SHAPE, f32::NAN);
+                // The row is read once.
+                let limit = |own, left| if own == side { left } else { usize::MAX };
+                let x = Failing::after(limit(0, left), MemorySource::new(matrix(&case.values, SHAPE)));
+                let row = Failing::after(limit(1, 0), MemorySource::new(matrix(&case.row, [1, 12])));
+                let sink = Failing::after(limit(2, left), MemorySink::new(result.view_mut()));
+                let error = case.run(device.as_ref(), [&x, &row], &sink, STAGING, Control::default()).unwrap_err();
+                assert_eq!(error.class(), Class::Io, "{error}");
+                assert!(Box::new(sink).commit().is_err(), "what is not whole is no result");
+            }
+        }
+    }
+}
+
+#[test]
+fn m9_it_ends_within_a_band_of_being_cancelled() {
+    let case = Case::new();
+    for at in [0, 1, 3, 9] {
+        for device in [None, Some(Device::new(Order::Late))] {
+            let (cancel, last) = (Cancel::new(), Mutex::new(0));
+            let progress = |done: u64, steps: u64| {
+                *last.lock().unwrap() = done;
+                assert_eq!(steps, 10);
+                if done >= at {
+                    cancel.cancel();
+                }
+            };
+            if at == 0 {
+                cancel.cancel();
+            }
+            let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+            let error = case.run_plainly(device.as_ref(), STAGING, control).unwrap_err();
+            assert!(matches!(error, Error::Cancelled { done, steps: 10 } if done == at), "{error}");
+            assert_eq!(*last.lock().unwrap(), at);
+        }
+    }
+}
+
+#[test]
+fn m15_progress_grows_to_the_end() {
+    let case = Case::new();
+    for device in [None, Some(Device::new(Order::Late))] {
+        let seen = Mutex::new(Vec::new());
+        let progress = |done: u64, steps: u64| seen.lock().unwrap().push((done, steps));
+        case.run_plainly(device.as_ref(), STAGING, Control { cancel: None, progress: Some(&progress) }).unwrap();
+        assert_eq!(seen.into_inner().unwrap(), (1..=10).map(|done| (done, 10)).collect::<Vec<_>>());
+    }
+}
+
+/// A coordinate that reaches outside is an error behind all.
+#[test]
+fn a_coordinate_outside_is_found() {
+    let (values, which) = (vec![1.0f32; 5], vec![0i32, 4, 5, 1, 2, 3]);
+    let picked = fuse(|x: In<f32, (K,)>, which: In<i32, (Y,)>| x.at::<K, _>(which).store::<(Y,)>());
+    let (sx, sw) = (MemorySource::new(matrix(&values, [1, 5])), MemorySource::new(matrix(&which, [6, 1])));
+    let (x, w) = (Array::<f32, (K,)>::new(&sx, [5]).unwrap(), Array::<i32, (Y,)>::new(&sw, [6]).unwrap());
+    for device in [None, Some(Device::new(Order::Late))] {
+        let mut result = Array2::from_elem((6, 1), f32::NAN);
+        let sink = MemorySink::new(result.view_mut());
+        let evaluation = Evaluation::new(&picked, (&x, &w), &[&sink]).unwrap();
+        let plan = in_bands(evaluation.plan(u64::MAX).unwrap(), 2);
+        let error = match &device {
+            Some(device) => on_late(device, &evaluation, &plan, STAGING, Control::default()),
+            None => run_on_host(&evaluation, &plan, 1, Control::default()).map(drop),
+        };
+        assert!(matches!(error, Err(Error::Expression(_))), "{error:?}");
+    }
+    let mut five = [0.0f32; 5];
+    sx.read(&sx.extents().whole(), &mut five).unwrap();
+    assert_eq!(five, [1.0; 5], "sources are as they were");
+}

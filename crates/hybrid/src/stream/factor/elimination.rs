@@ -1,0 +1,284 @@
+//! What the device does for each task.
+
+use super::super::engine::{Divisor, Eliminator, Finish, Form, Queue};
+use super::super::matmul::Free;
+use super::super::pipeline::Stop;
+use super::pipeline::{Finished, Found, Run};
+use super::plan::{Pass, count};
+use super::schedule::{Sweep, Task};
+use crate::Error;
+use crate::linear::Scalar;
+use crate::store::{Stored, Tile};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender};
+use tilewright_driver::blas::Layout;
+
+/// Keeps the device busy.
+pub(super) struct Feeder<'a, T: Scalar, E: Eliminator<T>> {
+    pub(super) run: &'a Run<'a, E>,
+    /// Panels that nothing is in, where they do not go back themselves.
+    pub(super) panels: VecDeque<E::Buffer>,
+    /// The memory of slices, with what read it last.
+    pub(super) slices: Vec<(E::Buffer, Option<E::Mark>)>,
+    /// Which of them is filled next.
+    pub(super) next: usize,
+    /// The rows of a panel that a slice meets.
+    pub(super) meets: Option<E::Buffer>,
+    /// Panels that are computed or come.
+    pub(super) under_way: VecDeque<E::Buffer>,
+    pub(super) finished_panels: usize,
+    /// Exchanges of blocks, as the device knows them.
+    pub(super) exchanges: Vec<E::Exchanges>,
+    pub(super) found: Found<T>,
+    pub(super) filled: Receiver<E::Host>,
+    pub(super) free: Sender<E::Host>,
+    pub(super) free_buffers: Receiver<Free<T, E>>,
+    pub(super) finished: Sender<Finished<E, T>>,
+}
+
+impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
+    /// All of it. All memory goes with this, once nothing uses it.
+    pub(super) fn feed(mut self, known: &[Vec<usize>]) -> Result<Found<T>, Stop> {
+        let (engine, plan, watch) = (self.run.engine, self.run.plan, self.run.watch);
+        let _finish = Finish::at_the_end(engine);
+        self.exchanges = known.iter().map(|rows| engine.exchanges(rows)).collect::<Result<_, _>>()?;
+        for (done, task) in plan.tasks().enumerate() {
+            watch.check(done as u64)?;
+            match &task {
+                Task::Load { panel, rows } => self.load(*panel, rows)?,
+                Task::Exchange { panel, block } => self.exchange(*panel, *block)?,
+                Task::Eliminate { panel, columns, sweep } => {
+                    let Some(tile) = plan.streamed(&task) else { continue };
+                    self.eliminate(*panel, columns, *sweep, &tile)?;
+                }
+                Task::Finish { panel } => self.finish(*panel)?,
+            }
+            watch.tell(done as u64 + 1);
+        }
+        Ok(std::mem::take(&mut self.found))
+    }
+
+    /// Has a tile come into the memory of a slice, which the device then finds full.
+    fn bring(&mut self, tile: &Tile) -> Result<usize, Stop> {
+        let (engine, at) = (self.run.engine, self.next());
+        let (slice, read) = &mut self.slices[at];
+        if let Some(read) = read {
+            engine.wait(Queue::In, read)?;
+        }
+        let mut brought = 0;
+        for piece in self.run.pieces(tile) {
+            let host = self.filled.recv()?;
+            engine.bring(&host, count(&piece), slice, brought)?;
+            // The reader is gone once it has read everything.
+            let _ = self.free.send(host);
+            brought += count(&piece);
+        }
+        engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
+        Ok(at)
+    }
+
+    fn next(&mut self) -> usize {
+        let next = self.next;
+        self.next = (next + 1) % self.slices.len();
+        next
+    }
+
+    /// The memory of a slice is free, once what is queued has read it.
+    fn leave(&mut self, slice: usize) -> Result<(), Error> {
+        self.slices[slice].1 = Some(self.run.engine.mark(Queue::Compute)?);
+        Ok(())
+    }
+
+    fn load(&mut self, panel: usize, rows: &Range<usize>) -> Result<(), Stop> {
+        if self.place(panel) == self.under_way.len() {
+            self.open()?;
+        }
+        let tile = self.run.loaded(panel, rows);
+        let band = self.bring(&tile)?;
+        let part = self.part(panel, rows.clone());
+        // What lies row by row is, column by column, the transposed matrix.
+        let stored = Layout::dense(tile.columns.len(), tile.rows.len());
+        let form = if self.run.source.form == Form::Plain { Form::Transposed } else { Form::Plain };
+        let place = self.place(panel);
+        let target = of(&mut self.under_way, place)?;
+        self.run.engine.copy(form, (&self.slices[band].0, stored), (target, part))?;
+        Ok(self.leave(band)?)
+    }
+
+    /// Finds memory for the next panel.
+    fn open(&mut self) -> Result<(), Stop> {
+        if let Some(buffer) = self.panels.pop_front() {
+            self.under_way.push_back(buffer);
+            return Ok(());
+        }
+        let (buffer, left) = self.free_buffers.recv()?;
+        self.under_way.push_back(buffer);
+        left.map_or(Ok(()), |left| Ok(self.run.engine.wait(Queue::Compute, &left)?))
+    }
+
+    /// Where a panel stands among those under way.
+    fn place(&self, panel: usize) -> usize {
+        panel - self.finished_panels
+    }
+
+    fn exchange(&mut self, panel: usize, block: usize) -> Result<(), Stop> {
+        let plan = self.run.plan;
+        let width = if let Pass::LuSolution { block } = plan.pass { block } else { plan.panel };
+        let (part, place) = (self.part(panel, block * width..plan.size), self.place(panel));
+        let exchanges = self.exchanges.get(block).ok_or(Stop::Elsewhere)?;
+        Ok(self.run.engine.exchange(exchanges, (of(&mut self.under_way, place)?, part))?)
+    }
+
+    fn eliminate(&mut self, panel: usize, columns: &Range<usize>, sweep: Sweep, tile: &Tile) -> Result<(), Stop> {
+        let slice = self.bring(tile)?;
+        // As it lies on the device: rows and columns of the factors.
+        let (rows, width) = (tile.columns.clone(), columns.len());
+        let within = |part: Range<usize>| Layout {
+            offset: part.start - rows.start,
+            rows: part.len(),
+            columns: width,
+            leading: rows.len(),
+        };
+        match sweep {
+            Sweep::Gram => {
+                let (part, place) = (self.part(panel, rows.clone()), self.place(panel));
+                let (from, own) = (&self.slices[slice].0, self.run.plan.columns_of(panel));
+                let factors = [(from, within(rows.clone())), (from, within(own))];
+                let target = of(&mut self.under_way, place)?;
+                self.run.engine.subtract([Form::Plain, Form::Adjoint], factors, (target, part))?;
+            }
+            Sweep::Divide(divisor) => {
+                let others = if divisor == Divisor::Upper { 0..columns.start } else { columns.end..rows.end };
+                let layouts = [within(columns.clone()), within(others.clone())];
+                self.divide(panel, divisor, (columns.clone(), others), (slice, layouts))?;
+            }
+        }
+        Ok(self.leave(slice)?)
+    }
+
+    /// Rows of a panel are divided by a triangle. They meet the rest of the slice in memory of their own, since a product reads nothing of what
+    /// it writes.
+    fn divide(
+        &mut self,
+        panel: usize,
+        divisor: Divisor,
+        (own, others): (Range<usize>, Range<usize>),
+        (slice, [triangle, rest]): (usize, [Layout; 2]),
+    ) -> Result<(), Stop> {
+        let (engine, place, slice) = (self.run.engine, self.place(panel), &self.slices[slice].0);
+        let (triangle, rest) = ((slice, triangle), (slice, rest));
+        let (of_own, of_others) = (self.part(panel, own.clone()), self.part(panel, others.clone()));
+        let dense = Layout::dense(own.len(), self.run.plan.columns_of(panel).len());
+        let buffer = of(&mut self.under_way, place)?;
+        let meets = self.meets.as_mut().ok_or(Stop::Elsewhere)?;
+        if divisor == Divisor::LowerAdjoint {
+            engine.copy(Form::Plain, (buffer, of_own), (meets, dense))?;
+            if !others.is_empty() {
+                engine.subtract([Form::Adjoint, Form::Plain], [rest, (buffer, of_others)], (meets, dense))?;
+            }
+            engine.divide(divisor, triangle, (meets, dense))?;
+            return Ok(engine.copy(Form::Plain, (meets, dense), (buffer, of_own))?);
+        }
+        engine.divide(divisor, triangle, (buffer, of_own))?;
+        if !others.is_empty() {
+            engine.copy(Form::Plain, (buffer, of_own), (meets, dense))?;
+            engine.subtract([Form::Plain; 2], [rest, (meets, dense)], (buffer, of_others))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, panel: usize) -> Result<(), Stop> {
+        match self.run.plan.pass {
+            Pass::Lu => self.factor_lu(panel)?,
+            Pass::Cholesky => self.factor_cholesky(panel)?,
+            Pass::LuSolution { .. } | Pass::CholeskySolution => return self.give_solution(panel),
+        }
+        let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
+        self.finished_panels += 1;
+        // A row of the scratch is a column of the factors.
+        let tile = Tile { rows: self.run.plan.columns_of(panel), columns: self.run.plan.rows_of(panel) };
+        let computed = self.run.engine.mark(Queue::Compute)?;
+        Ok(self.finished.send(Finished { tile, buffer, computed })?)
+    }
+
+    fn factor_lu(&mut self, panel: usize) -> Result<(), Stop> {
+        let (engine, plan) = (self.run.engine, self.run.plan);
+        let part = self.part(panel, plan.columns_of(panel).start..plan.size);
+        let place = self.place(panel);
+        let pivoted = engine.lu((of(&mut self.under_way, place)?, part))?;
+        self.exchanges.push(engine.exchanges(&pivoted.rows)?);
+        self.found.exchanges.push(pivoted.rows);
+        self.found.diagonal.extend(pivoted.diagonal);
+        Ok(())
+    }
+
+    /// By slices of the panel's own columns: the memory of a slice holds each, while the columns behind it learn of it.
+    fn factor_cholesky(&mut self, panel: usize) -> Result<(), Stop> {
+        let (engine, plan) = (self.run.engine, self.run.plan);
+        let (all, leading) = (plan.columns_of(panel), plan.rows_of(panel).len());
+        let within = |rows: Range<usize>, columns: Range<usize>| Layout {
+            offset: (columns.start - all.start) * leading + rows.start - all.start,
+            rows: rows.len(),
+            columns: columns.len(),
+            leading,
+        };
+        let place = self.place(panel);
+        for begin in all.clone().step_by(plan.slice) {
+            let own = begin..all.end.min(begin + plan.slice);
+            let square = within(own.clone(), own.clone());
+            let refused = |order: usize| Error::NotPositiveDefinite { order: own.start + order, size: plan.size };
+            let diagonal = engine.cholesky((of(&mut self.under_way, place)?, square))?.map_err(refused)?;
+            let positive = |value: &T| value.modulus() > 0.0;
+            diagonal.iter().position(|value| !positive(value)).map_or(Ok(()), |at| Err(refused(at + 1)))?;
+            let below = own.end..plan.size;
+            if below.is_empty() {
+                continue;
+            }
+            let at = self.next();
+            let (buffer, slice) = (of(&mut self.under_way, place)?, &mut self.slices[at].0);
+            let (of_below, dense) = (within(below.clone(), own.clone()), Layout::dense(below.len(), own.len()));
+            engine.copy(Form::Plain, (buffer, of_below), (slice, dense))?;
+            engine.divide_by_adjoint((buffer, square), (slice, dense))?;
+            engine.copy(Form::Plain, (slice, dense), (buffer, of_below))?;
+            let behind = own.end..all.end;
+            if !behind.is_empty() {
+                let factors = [(&*slice, dense), (&*slice, Layout { rows: behind.len(), ..dense })];
+                engine.subtract([Form::Plain, Form::Adjoint], factors, (buffer, within(below, behind)))?;
+            }
+            self.leave(at)?;
+        }
+        Ok(())
+    }
+
+    /// A solution goes to its sink row by row: band by band it is transposed into memory of its own.
+    fn give_solution(&mut self, panel: usize) -> Result<(), Stop> {
+        let (engine, plan, place) = (self.run.engine, self.run.plan, self.place(panel));
+        for rows in plan.bands_of(panel) {
+            let (mut buffer, left) = self.free_buffers.recv()?;
+            if let Some(left) = left {
+                engine.wait(Queue::Compute, &left)?;
+            }
+            let (part, columns) = (self.part(panel, rows.clone()), plan.columns_of(panel));
+            let dense = Layout::dense(columns.len(), rows.len());
+            engine.copy(Form::Transposed, (of(&mut self.under_way, place)?, part), (&mut buffer, dense))?;
+            let computed = engine.mark(Queue::Compute)?;
+            self.finished.send(Finished { tile: Tile { rows, columns }, buffer, computed })?;
+        }
+        let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
+        self.finished_panels += 1;
+        self.panels.push_back(buffer);
+        Ok(())
+    }
+
+    /// Where rows of a panel lie in its memory.
+    fn part(&self, panel: usize, rows: Range<usize>) -> Layout {
+        let all = self.run.plan.rows_of(panel);
+        let columns = self.run.plan.columns_of(panel).len();
+        Layout { offset: rows.start - all.start, rows: rows.len(), columns, leading: all.len() }
+    }
+}
+
+fn of<B>(under_way: &mut VecDeque<B>, place: usize) -> Result<&mut B, Stop> {
+    under_way.get_mut(place).ok_or(Stop::Elsewhere)
+}

@@ -1,0 +1,205 @@
+//! LU factors, solutions and inverses.
+
+use super::super::control::Control;
+use super::super::engine::Eliminator;
+use super::super::face::Budgets;
+use super::super::matmul::{Factor, Staging, Traffic};
+use super::grant::Grant;
+use super::identity::Identity;
+use super::parts::{FactorPart, Part};
+use super::pipeline::{Run, Target, Watch};
+use super::plan::PanelPlan;
+use super::{operands, singular};
+use crate::Error;
+use crate::linear::{Gpu, Scalar};
+use crate::store::{Scratch, Sink, Stored};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// `P a = L U` with partial pivoting, in a scratch: what [`linear::Lu`](crate::linear::Lu) is for matrices that fit.
+///
+/// Rows of L stand in the scratch as they were when their panel was written: exchanges of later panels are not made in it, but wherever it is
+/// read. So nothing is written twice, and solutions exchange rows block by block, as the factorisation did.
+pub struct StreamedLu<'a, T> {
+    pub(super) scratch: &'a dyn Scratch,
+    pub(super) plan: PanelPlan,
+    pub(super) exchanges: Vec<Vec<usize>>,
+    pub(super) singular: Option<usize>,
+    pub(super) traffic: Traffic,
+    element: PhantomData<fn() -> T>,
+}
+
+/// The factors of a square matrix, made on a GPU in panels that fit into the budgets, with pivots from the whole height of a panel. The scratch is
+/// of the size of the matrix, in memory or in a file; what it holds is overwritten. While one panel is computed, the one before is written and the
+/// next one is read.
+///
+/// [`PanelPlan::lu`] says what this takes, without a GPU. A singular matrix has factors too; solutions and inverses are refused. Results depend on
+/// the plan in the last bits: the same sizes and budgets give the same bits.
+///
+/// Errors: [`Error::NotSquare`], [`Error::Shape`] for a scratch of another size, [`Error::ElementType`]; [`Error::Budget`] without room for a
+/// panel of one column; [`Error::Cancelled`]; those of the source, of the scratch and of the driver.
+pub fn lu<'a, T: Scalar + Stored>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    a: Factor<'_>,
+    scratch: &'a dyn Scratch,
+    control: Control<'_>,
+) -> Result<StreamedLu<'a, T>, Error> {
+    let size = operands::square::<T>("lu", &a, scratch)?;
+    let (plan, workspace) = plan_on::<T>(gpu, size, budgets.device.available())?;
+    let bytes = plan.device_bytes() + u128::from(workspace);
+    let grant = Grant::new::<T>(gpu, budgets, bytes, plan.slice_elements())?;
+    let watch = Watch { control, before: 0, steps: plan.steps() };
+    StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
+}
+
+/// x with `a x = b`, for all columns of `b`, into a sink, which is not committed: [`lu`], and [`StreamedLu::solve`] with its factors. Columns are
+/// solved for in panels too, each of which all factors go by twice.
+///
+/// Errors: those of [`lu`]; [`Error::Singular`], as matrices in memory have it; [`Error::Shape`] where `b` or the sink does not fit.
+pub fn solve<T: Scalar + Stored>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    [a, b]: [Factor<'_>; 2],
+    scratch: &dyn Scratch,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    let size = operands::square::<T>("solve", &a, scratch)?;
+    let columns = operands::solution::<T>(size, &b, sink)?;
+    let available = budgets.device.available();
+    let (plan, workspace) = plan_on::<T>(gpu, size, available)?;
+    let solution = plan.solution(columns, available)?;
+    let bytes = solution.device_bytes().max(plan.device_bytes() + u128::from(workspace));
+    let grant = Grant::new::<T>(gpu, budgets, bytes, plan.slice_elements().max(solution.slice_elements()))?;
+    let steps = plan.steps() + solution.steps();
+    let watch = Watch { control, before: 0, steps };
+    let factors = StreamedLu::<T>::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
+    let watch = Watch { before: plan.steps(), ..watch };
+    let solved = factors.solved(&grant.engine, &solution, b, sink, grant.staging, watch)?;
+    Ok(Traffic { to_gpu: factors.traffic.to_gpu + solved.to_gpu, to_host: factors.traffic.to_host + solved.to_host })
+}
+
+/// The inverse of a square matrix, into a sink, which is not committed: [`solve`] with the columns of the identity, which takes four times as
+/// long as factors alone, and is less exact than a solution where the inverse would be multiplied by something.
+pub fn inverse<T: Scalar + Stored>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    a: Factor<'_>,
+    scratch: &dyn Scratch,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    let size = operands::square::<T>("inverse", &a, scratch)?;
+    solve::<T>(gpu, budgets, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
+}
+
+/// The widest panels beside what cuSOLVER wants for one, and that.
+fn plan_on<T: Scalar>(gpu: &Gpu, size: usize, available: u64) -> Result<(PanelPlan, u64), Error> {
+    let solver = gpu.solver()?;
+    let wanted = |panel: usize| Ok::<_, Error>(solver.getrf_bytes::<T>(size, panel.min(size))? as u64);
+    // A panel that it cannot tell about is none.
+    let more = |panel| wanted(panel).map_or(u128::MAX, u128::from);
+    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more)?;
+    Ok((plan, wanted(plan.panel)?))
+}
+
+impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
+    pub(super) fn factor<E: Eliminator<T>>(
+        engine: &E,
+        plan: &PanelPlan,
+        source: Factor<'_>,
+        scratch: &'a dyn Scratch,
+        staging: Staging,
+        watch: Watch<'_>,
+    ) -> Result<Self, Error> {
+        let run = Run { engine, plan, source, scratch, target: Target::Factors, staging, watch };
+        let (found, traffic) = run.run::<T>(&[])?;
+        let singular = singular::pivot(&found.diagonal, &source)?;
+        Ok(StreamedLu { scratch, plan: *plan, exchanges: found.exchanges, singular, traffic, element: PhantomData })
+    }
+
+    pub(super) fn solved<E: Eliminator<T>>(
+        &self,
+        engine: &E,
+        plan: &PanelPlan,
+        b: Factor<'_>,
+        sink: &dyn Sink,
+        staging: Staging,
+        watch: Watch<'_>,
+    ) -> Result<Traffic, Error> {
+        let size = self.plan.size;
+        self.singular.map_or(Ok(()), |pivot| Err(Error::Singular { pivot, size }))?;
+        let run =
+            Run { engine, plan, source: b, scratch: self.scratch, target: Target::Solution(sink), staging, watch };
+        run.run::<T>(&self.exchanges).map(|(_, traffic)| traffic)
+    }
+
+    /// Row i of `P a` is row `permutation()[i]` of `a`.
+    pub fn permutation(&self) -> Vec<usize> {
+        let mut permutation: Vec<usize> = (0..self.plan.size).collect();
+        for (block, rows) in self.exchanges.iter().enumerate() {
+            let top = block * self.plan.panel;
+            rows.iter().enumerate().for_each(|(row, other)| permutation.swap(top + row, top + other));
+        }
+        permutation
+    }
+
+    /// The first pivot, counted from 0, by which the matrix is singular, as [`Lu::singular_pivot`](crate::linear::Lu::singular_pivot) has it.
+    pub fn singular_pivot(&self) -> Option<usize> {
+        self.singular
+    }
+
+    /// How it was made.
+    pub fn plan(&self) -> PanelPlan {
+        self.plan
+    }
+
+    /// What was copied for it.
+    pub fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    /// L, with rows in the order of `P a`.
+    pub fn l(&self) -> FactorPart<'a, T> {
+        FactorPart::new(self.scratch, Part::unit_lower(self.plan.panel, self.plan.size, &self.exchanges))
+    }
+
+    /// U.
+    pub fn u(&self) -> FactorPart<'a, T> {
+        FactorPart::new(self.scratch, Part::Upper)
+    }
+
+    /// x with `a x = b`, into a sink, which is not committed. Errors: as [`solve`].
+    pub fn solve(
+        &self,
+        gpu: &Gpu,
+        budgets: &Budgets,
+        b: Factor<'_>,
+        sink: &dyn Sink,
+        control: Control<'_>,
+    ) -> Result<Traffic, Error> {
+        let columns = operands::solution::<T>(self.plan.size, &b, sink)?;
+        let plan = self.plan.solution(columns, budgets.device.available())?;
+        let grant = Grant::new::<T>(gpu, budgets, plan.device_bytes(), plan.slice_elements())?;
+        let watch = Watch { control, before: 0, steps: plan.steps() };
+        self.solved(&grant.engine, &plan, b, sink, grant.staging, watch)
+    }
+
+    /// The inverse of the matrix that was factored, into a sink, which is not committed.
+    pub fn inverse(
+        &self,
+        gpu: &Gpu,
+        budgets: &Budgets,
+        sink: &dyn Sink,
+        control: Control<'_>,
+    ) -> Result<Traffic, Error> {
+        self.solve(gpu, budgets, Factor::plain(&Identity::<T>::new(self.plan.size)), sink, control)
+    }
+}
+
+impl<T> fmt::Debug for StreamedLu<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamedLu").field("plan", &self.plan).field("singular", &self.singular).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! How factors and solutions are cut into panels of columns that a GPU has room for.
+
+use super::schedule::Task;
+use crate::Error;
+use crate::dispatch::{Accelerator, Unit};
+use crate::store::Tile;
+use crate::stream::matmul_plan::{MatmulTime, STAGES, largest};
+use std::ops::Range;
+
+/// Columns of factors that are streamed at once, at most: products of that depth run at the full rate.
+const SLICE: usize = 512;
+/// The part of the memory that one slice may take.
+const PART: usize = 16;
+/// Bands of a solution on their way back: one is turned while the other one is copied.
+const BANDS_BACK: usize = 2;
+/// Bytes for each row that exchanges take, as other columns are told them.
+const EXCHANGE_BYTES: usize = 4;
+/// Bytes for each row that a factorisation finds: exchanges and a diagonal.
+const FOUND_BYTES: usize = 24;
+
+/// What panels of columns go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// `P a = L U`, with pivots from the whole height of a panel.
+    Lu,
+    /// `a = L adjoint(L)`.
+    Cholesky,
+    /// Solutions by LU factors that were made in panels of so many columns.
+    LuSolution {
+        /// Columns of such a panel.
+        block: usize,
+    },
+    /// Solutions by a factor of Cholesky's.
+    CholeskySolution,
+}
+
+/// A left-looking pass: panels of columns, of full height, are brought to the GPU one after the other; all factors that stand to the left of a
+/// panel, or of solutions all, go by in slices of columns, and the panel is factored itself, or is a solution, and goes back.
+///
+/// Left-looking, because a panel is then written once: nothing but what is read again is copied. The wider a panel, the fewer bytes: all
+/// factors are read about once for each panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PanelPlan {
+    /// What panels go through.
+    pub pass: Pass,
+    /// Rows and columns of the matrix that is factored, or was.
+    pub size: usize,
+    /// Columns of all panels.
+    pub columns: usize,
+    /// Bytes of an element.
+    pub element_bytes: usize,
+    /// Columns of a panel.
+    pub panel: usize,
+    /// Columns of factors that are streamed at once.
+    pub slice: usize,
+    /// Slices in the memory of the GPU at once.
+    pub stages: usize,
+}
+
+impl PanelPlan {
+    /// The widest panels that so many bytes of the GPU's memory hold, for an LU factorisation.
+    pub fn lu(size: usize, element_bytes: usize, budget: u64) -> Result<PanelPlan, Error> {
+        Self::lu_beside(size, element_bytes, budget, |_| 0)
+    }
+
+    /// The same, beside what a panel of so many columns takes more.
+    pub(super) fn lu_beside(
+        size: usize,
+        element_bytes: usize,
+        budget: u64,
+        more: impl Fn(usize) -> u128,
+    ) -> Result<PanelPlan, Error> {
+        Self::new(Pass::Lu, [size, size], element_bytes, budget, more)
+    }
+
+    /// The same, for Cholesky's factorisation.
+    pub fn cholesky(size: usize, element_bytes: usize, budget: u64) -> Result<PanelPlan, Error> {
+        Self::new(Pass::Cholesky, [size, size], element_bytes, budget, |_| 0)
+    }
+
+    /// The same, for solutions of so many columns by the factors of this plan.
+    pub fn solution(&self, columns: usize, budget: u64) -> Result<PanelPlan, Error> {
+        let pass = match self.pass {
+            Pass::Lu => Pass::LuSolution { block: self.panel },
+            Pass::Cholesky => Pass::CholeskySolution,
+            solution => solution,
+        };
+        Self::new(pass, [self.size, columns], self.element_bytes, budget, |_| 0)
+    }
+
+    fn new(
+        pass: Pass,
+        [size, columns]: [usize; 2],
+        element_bytes: usize,
+        budget: u64,
+        more: impl Fn(usize) -> u128,
+    ) -> Result<PanelPlan, Error> {
+        let elements = usize::try_from(budget / element_bytes.max(1) as u64).unwrap_or(usize::MAX);
+        let slice = (elements / PART / size.max(1)).clamp(1, SLICE.min(size.max(1)));
+        let of = |panel| PanelPlan { pass, size, columns, element_bytes, panel, slice, stages: STAGES };
+        let bytes = |panel| of(panel).device_bytes().saturating_add(more(panel));
+        match largest(columns.max(1), |panel| bytes(panel) <= u128::from(budget)) {
+            Some(panel) => {
+                let panels = columns.div_ceil(panel).max(1);
+                Ok(of(columns.div_ceil(panels).max(1)))
+            }
+            None => {
+                let requested = u64::try_from(bytes(1)).unwrap_or(u64::MAX);
+                let what = "device memory for a panel of one column";
+                Err(Error::Budget { what, requested, available: budget, limit: budget })
+            }
+        }
+    }
+
+    /// How many panels there are.
+    pub fn panels(&self) -> usize {
+        if self.size == 0 { 0 } else { self.columns.div_ceil(self.panel) }
+    }
+
+    /// Panels in the memory of the GPU at once: one is computed, while the last one goes back and the next one comes.
+    pub fn panels_held(&self) -> usize {
+        self.panels().min(2)
+    }
+
+    /// Whether panels are factored, and not solved for.
+    pub(super) fn factors(&self) -> bool {
+        matches!(self.pass, Pass::Lu | Pass::Cholesky)
+    }
+
+    /// Bytes of the GPU's memory: panels, slices, the rows of a panel that a slice meets, solutions on their way back, exchanges. What
+    /// cuSOLVER wants besides is not among them.
+    pub fn device_bytes(&self) -> u128 {
+        let buffers = self.buffers().map(|(count, elements)| count as u128 * elements as u128).iter().sum::<u128>();
+        buffers * self.element_bytes as u128 + self.found_bytes() as u128
+    }
+
+    /// Bytes of exchanges and of what factorisations find.
+    pub(super) fn found_bytes(&self) -> usize {
+        let each = match self.pass {
+            Pass::Lu => EXCHANGE_BYTES + FOUND_BYTES,
+            Pass::Cholesky => FOUND_BYTES,
+            Pass::LuSolution { .. } => EXCHANGE_BYTES,
+            Pass::CholeskySolution => 0,
+        };
+        each * self.size
+    }
+
+    /// How many buffers, of how many elements: panels, slices, rows that a slice meets, bands that go back.
+    pub(super) fn buffers(&self) -> [(usize, usize); 4] {
+        let meets = if self.pass == Pass::Cholesky { 0 } else { self.slice.saturating_mul(self.panel) };
+        let back = if self.factors() { 0 } else { BANDS_BACK };
+        let panel = self.size.saturating_mul(self.panel);
+        [(self.panels_held(), panel), (self.stages, self.slice_elements()), (1, meets), (back, self.slice_elements())]
+    }
+
+    /// Elements that the memory of a slice has room for: a row of a panel at least.
+    pub(super) fn slice_elements(&self) -> usize {
+        self.size.saturating_mul(self.slice).max(self.panel)
+    }
+
+    /// The columns of a panel.
+    pub(super) fn columns_of(&self, panel: usize) -> Range<usize> {
+        let begin = panel * self.panel;
+        begin..(begin + self.panel).min(self.columns)
+    }
+
+    /// The rows of a panel: of Cholesky's factor those from the diagonal on.
+    pub(super) fn rows_of(&self, panel: usize) -> Range<usize> {
+        let top = if self.pass == Pass::Cholesky { panel * self.panel } else { 0 };
+        top..self.size
+    }
+
+    /// Rows of a panel, band by band as they come from the source, and go to the sink: each has room where a slice has.
+    pub(super) fn bands_of(&self, panel: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (rows, height) =
+            (self.rows_of(panel), (self.slice_elements() / self.columns_of(panel).len().max(1)).max(1));
+        let end = rows.end;
+        rows.step_by(height).map(move |begin| begin..end.min(begin.saturating_add(height)))
+    }
+
+    /// Steps from begin to end.
+    pub fn steps(&self) -> u64 {
+        self.tasks().count() as u64
+    }
+
+    /// Bytes that are copied to the GPU.
+    pub fn bytes_to_gpu(&self) -> u128 {
+        let of = |task: Task| match task {
+            Task::Load { panel, rows } => rows.len() * self.columns_of(panel).len(),
+            Task::Eliminate { .. } => self.streamed(&task).as_ref().map_or(0, count),
+            Task::Exchange { .. } | Task::Finish { .. } => 0,
+        };
+        self.tasks().map(|task| of(task) as u128).sum::<u128>() * self.element_bytes as u128
+    }
+
+    /// Bytes that are copied back.
+    pub fn bytes_to_host(&self) -> u128 {
+        let of = |panel| self.rows_of(panel).len() as u128 * self.columns_of(panel).len() as u128;
+        (0..self.panels()).map(of).sum::<u128>() * self.element_bytes as u128
+    }
+
+    /// Operations; of complex numbers four times as many.
+    pub fn flops(&self) -> f64 {
+        let (size, columns) = (self.size as f64, self.columns as f64);
+        match self.pass {
+            Pass::Lu => 2.0 / 3.0 * size.powi(3),
+            Pass::Cholesky => size.powi(3) / 3.0,
+            Pass::LuSolution { .. } | Pass::CholeskySolution => 2.0 * size * size * columns,
+        }
+    }
+
+    /// What it is expected to take, of so many operations, from pinned memory: factorisations of panels are taken to run at the rate of
+    /// products.
+    pub fn time(&self, gpu: &Accelerator, unit: Unit, flops: f64) -> MatmulTime {
+        let compute = flops / gpu.processor.flops.of(unit) + self.steps() as f64 * gpu.processor.call;
+        let (to_gpu, to_host) = (self.bytes_to_gpu() as f64, self.bytes_to_host() as f64);
+        let panel = to_host / self.panels().max(1) as f64;
+        let both = to_host / gpu.link.both;
+        // While panels go back, others come at the rate of both ways.
+        let to_gpu = both.min(to_gpu / gpu.link.both) + (to_gpu - to_host).max(0.0) / gpu.link.to_gpu;
+        let ends = panel / gpu.link.to_gpu + panel / gpu.link.to_host;
+        MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + ends }
+    }
+}
+
+pub(super) fn count(tile: &Tile) -> usize {
+    tile.rows.len() * tile.columns.len()
+}

@@ -1,0 +1,185 @@
+//! Marks, failures, cancellation, progress.
+
+use super::super::super::control::{Cancel, Control};
+use super::super::super::late::{Device, Order};
+use super::super::super::matmul::Factor;
+use super::super::lu::StreamedLu;
+use super::super::pipeline::Watch;
+use super::super::plan::PanelPlan;
+use super::cases::{ORDERS, STAGING, random, watch, whole};
+use super::lu::{plan, scratch};
+use crate::store::{Element, Extents, MemorySink, MemorySource, Scratch, Sink, Source, Tile};
+use crate::{Class, Error};
+use ndarray::Array2;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Factors and a solution, together.
+fn solve(
+    device: &Device,
+    a: &dyn Source,
+    scratch: &dyn Scratch,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<(), Error> {
+    let b = random(2, 30, 6);
+    let b = MemorySource::new(b.view());
+    let plan = plan(30, 8, 3, 2);
+    let cut = PanelPlan { panel: 2, slice: 4, stages: 2, ..plan.solution(6, u64::MAX).unwrap() };
+    let watch = Watch { control, before: 0, steps: plan.steps() + cut.steps() };
+    let lu = StreamedLu::<f64>::factor(device, &plan, Factor::plain(a), scratch, STAGING, watch)?;
+    let watch = Watch { before: plan.steps(), ..watch };
+    lu.solved(device, &cut, Factor::plain(&b), sink, STAGING, watch).map(drop)
+}
+
+/// The test of the tests: a device that heeds no marks gives something else.
+#[test]
+fn marks_are_needed() {
+    let a = random(1, 30, 30);
+    let source = MemorySource::new(a.view());
+    let [mut wrong_factors, mut wrong_solutions] = [0, 0];
+    for order in ORDERS {
+        let plan = plan(30, 8, 3, 2);
+        let factors = |heeds_marks| {
+            let (mut device, scratch) = (Device::new(order), scratch(30));
+            device.heeds_marks = heeds_marks;
+            let watched = watch(&plan, Control::default());
+            let lu = StreamedLu::<f64>::factor(&device, &plan, Factor::plain(&source), &scratch, STAGING, watched);
+            lu.map(|lu| (whole(&lu.l()), whole(&lu.u()))).ok()
+        };
+        wrong_factors += usize::from(factors(true) != factors(false));
+        let solution = |heeds_marks| {
+            let (scratch, b, mut x) = (scratch(30), random(2, 30, 6), Array2::from_elem((30, 6), f64::NAN));
+            let watched = watch(&plan, Control::default());
+            let device = Device::new(order);
+            let lu = StreamedLu::<f64>::factor(&device, &plan, Factor::plain(&source), &scratch, STAGING, watched);
+            let cut = PanelPlan { panel: 2, slice: 4, stages: 2, ..plan.solution(6, u64::MAX).unwrap() };
+            let (mut device, b) = (Device::new(order), MemorySource::new(b.view()));
+            device.heeds_marks = heeds_marks;
+            let (sink, watched) = (MemorySink::new(x.view_mut()), watch(&cut, Control::default()));
+            lu.unwrap().solved(&device, &cut, Factor::plain(&b), &sink, STAGING, watched).unwrap();
+            drop(sink);
+            x
+        };
+        wrong_solutions += usize::from(solution(true) != solution(false));
+    }
+    assert!(wrong_factors >= 3 && wrong_solutions >= 3, "{wrong_factors} and {wrong_solutions} of 4");
+}
+
+/// A source, sink or scratch that fails after some tiles.
+struct Failing<S> {
+    inner: S,
+    reads: AtomicUsize,
+    writes: AtomicUsize,
+}
+
+impl<S> Failing<S> {
+    fn after(reads: usize, writes: usize, inner: S) -> Self {
+        Failing { inner, reads: AtomicUsize::new(reads), writes: AtomicUsize::new(writes) }
+    }
+}
+
+fn once(left: &AtomicUsize) -> Result<(), Error> {
+    let less = |left: usize| left.checked_sub(1);
+    let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|_| failed)
+}
+
+impl<S: Source> Source for Failing<S> {
+    fn extents(&self) -> Extents {
+        self.inner.extents()
+    }
+
+    fn element(&self) -> Element {
+        self.inner.element()
+    }
+
+    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        once(&self.reads)?;
+        self.inner.read_tile(tile, out)
+    }
+}
+
+impl<S: Scratch> Scratch for Failing<S> {
+    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
+        once(&self.writes)?;
+        self.inner.write_tile(tile, data)
+    }
+}
+
+impl<S: Sink> Sink for Failing<S> {
+    fn extents(&self) -> Extents {
+        self.inner.extents()
+    }
+
+    fn element(&self) -> Element {
+        self.inner.element()
+    }
+
+    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
+        once(&self.writes)?;
+        self.inner.write_tile(tile, data)
+    }
+
+    fn commit(self: Box<Self>) -> Result<(), Error> {
+        Box::new(self.inner).commit()
+    }
+}
+
+#[test]
+fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
+    const NEVER: usize = usize::MAX;
+    let a = random(1, 30, 30);
+    for left in [0, 1, 5, 13] {
+        for side in 0..4 {
+            let of = |own: usize| if own == side { left } else { NEVER };
+            let mut x = Array2::from_elem((30, 6), f64::NAN);
+            let source = Failing::after(of(0), NEVER, MemorySource::new(a.view()));
+            let scratch = Failing::after(of(1), of(2), scratch(30));
+            let sink =
+                Failing::after(NEVER, of(3).min(if side == 3 { 2 } else { NEVER }), MemorySink::new(x.view_mut()));
+            let device = Device::new(Order::Random(left as u64));
+            let error = solve(&device, &source, &scratch, &sink, Control::default()).unwrap_err();
+            assert_eq!(error.class(), Class::Io, "{side} {left}: {error}");
+            assert!(Box::new(sink).commit().is_err(), "what is not whole is no result");
+        }
+    }
+}
+
+#[test]
+fn m9_it_ends_within_a_step_of_being_cancelled() {
+    let a = random(1, 30, 30);
+    let source = MemorySource::new(a.view());
+    for at in [0, 1, 17, 60, 90] {
+        let (cancel, last) = (Cancel::new(), Mutex::new(0));
+        let progress = |done: u64, _: u64| {
+            *last.lock().unwrap() = done;
+            if done >= at {
+                cancel.cancel();
+            }
+        };
+        if at == 0 {
+            cancel.cancel();
+        }
+        let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+        let (scratch, mut x) = (scratch(30), Array2::<f64>::zeros((30, 6)));
+        let sink = MemorySink::new(x.view_mut());
+        let error = solve(&Device::new(Order::Late), &source, &scratch, &sink, control).unwrap_err();
+        assert!(matches!(error, Error::Cancelled { done, steps } if done == at && steps > at), "{error}");
+        assert_eq!(*last.lock().unwrap(), at);
+    }
+}
+
+#[test]
+fn m15_progress_grows_to_the_end() {
+    let a = random(1, 30, 30);
+    let (source, scratch, mut x) = (MemorySource::new(a.view()), scratch(30), Array2::<f64>::zeros((30, 6)));
+    let seen = Mutex::new(Vec::new());
+    let progress = |done: u64, steps: u64| seen.lock().unwrap().push((done, steps));
+    let control = Control { cancel: None, progress: Some(&progress) };
+    let sink = MemorySink::new(x.view_mut());
+    solve(&Device::new(Order::Late), &source, &scratch, &sink, control).unwrap();
+    let seen = seen.into_inner().unwrap();
+    let steps = seen[0].1;
+    assert_eq!(seen, (1..=steps).map(|done| (done, steps)).collect::<Vec<_>>());
+}

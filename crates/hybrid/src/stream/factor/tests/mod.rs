@@ -1,0 +1,7 @@
+//! Passes on a device that does everything as late as it may, against loops with twice the digits.
+
+mod cases;
+mod cholesky;
+mod faults;
+mod lu;
+mod plans;

@@ -1,0 +1,90 @@
+//! How panels are cut, and in which order things happen to them.
+
+use super::super::plan::{PanelPlan, Pass};
+use super::super::schedule::Task;
+use crate::dispatch::{Rates, Unit};
+use crate::{Class, Error};
+use proptest::prelude::*;
+
+const GIB: u64 = 1 << 30;
+
+/// With the bound of a left-looking factorisation: all of the factors are read about once for each panel, `n^3 s / 3 b` bytes.
+#[test]
+fn traffic_is_that_of_the_model() {
+    let plan = PanelPlan::lu(49_152, 8, 8 * GIB).unwrap();
+    let panel = plan.panel as f64;
+    let model = 49_152_f64.powi(2) * 8.0 + 49_152_f64.powi(3) * 8.0 / (3.0 * panel);
+    let bytes = plan.bytes_to_gpu() as f64;
+    assert!((0.6..1.4).contains(&(bytes / model)), "{plan:?}: {bytes} bytes, by the model {model}");
+    assert_eq!(plan.bytes_to_host(), 49_152 * 49_152 * 8);
+    // Wide enough to compute while it copies: b >= s P / (2 BW).
+    assert!(plan.panel >= 4364, "{plan:?}");
+    let time = plan.time(&Rates::h200().gpu.unwrap(), Unit::F64, plan.flops());
+    assert!(time.compute > time.to_gpu && time.wall < 1.3 * time.compute, "{time:?}");
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_least_that_does() {
+    for (pass, plan) in [
+        ("lu", (|budget| PanelPlan::lu(1000, 8, budget)) as fn(u64) -> _),
+        ("cholesky", |budget| PanelPlan::cholesky(1000, 8, budget)),
+        ("solution", |budget| PanelPlan::lu(1000, 8, GIB).unwrap().solution(7, budget)),
+    ] {
+        let error = plan(1000).unwrap_err();
+        assert_eq!(error.class(), Class::Resource);
+        let Error::Budget { requested, .. } = error else { panic!("{error}") };
+        assert_eq!(plan(requested).unwrap().panel, 1, "{pass}");
+        assert!(plan(requested - 1).is_err(), "{pass}");
+    }
+}
+
+/// Each panel whole, before anything happens to it; each slice once; each exchange before its block's slices; never a third panel.
+fn check(plan: &PanelPlan) {
+    let mut loaded = vec![0; plan.panels()];
+    let (mut finished, mut exchanged, mut met) = (0, vec![0; plan.panels()], vec![0; plan.panels()]);
+    for task in plan.tasks() {
+        match task {
+            Task::Load { panel, rows } => {
+                assert_eq!(rows.start, plan.rows_of(panel).start + loaded[panel]);
+                assert!(panel < finished + plan.panels_held());
+                loaded[panel] += rows.len();
+            }
+            Task::Exchange { panel, block } => {
+                assert_eq!((panel, block), (finished, exchanged[panel]));
+                exchanged[panel] += 1;
+            }
+            Task::Eliminate { panel, columns, .. } => {
+                assert_eq!((panel, loaded[panel]), (finished, plan.rows_of(panel).len()));
+                if let Pass::Lu = plan.pass {
+                    assert!(columns.end <= exchanged[panel] * plan.panel && columns.start == met[panel]);
+                }
+                met[panel] += columns.len();
+            }
+            Task::Finish { panel } => {
+                assert_eq!((panel, loaded[panel]), (finished, plan.rows_of(panel).len()));
+                let times = if plan.factors() { plan.columns_of(panel).start } else { 2 * plan.size };
+                assert_eq!(met[panel], times);
+                finished += 1;
+            }
+        }
+    }
+    assert_eq!(finished, plan.panels());
+}
+
+proptest! {
+    #[test]
+    fn plans_fit_and_cover(size in 1usize..300, columns in 1usize..300, times in 0.02f64..3.0, pass in 0..4) {
+        let budget = (times * (size * size * 8) as f64) as u64;
+        let plan = match pass {
+            0 => PanelPlan::lu(size, 8, budget),
+            1 => PanelPlan::cholesky(size, 8, budget),
+            2 => PanelPlan::lu(size, 8, u64::MAX).unwrap().solution(columns, budget),
+            _ => PanelPlan::cholesky(size, 8, u64::MAX).unwrap().solution(columns, budget),
+        };
+        let Ok(plan) = plan else { return Ok(()) };
+        prop_assert!(plan.device_bytes() <= u128::from(budget));
+        prop_assert!(plan.panel <= plan.columns && plan.slice <= size);
+        prop_assert!(plan.bytes_to_gpu() >= plan.bytes_to_host());
+        check(&plan);
+    }
+}

@@ -1,0 +1,193 @@
+//! Streamed expressions through the public face: files in and out on the CPU, the same bits on a GPU, and budgets on a stub of one.
+
+use crate::{child, skip};
+use ndarray::{Array2, ArrayView2};
+use tilewright_dims::dims;
+use tilewright_expr::{Border, In, coordinate, f16};
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::store::{
+    Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, ReadTyped, Sink, Source, WriteTyped,
+};
+use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, Traffic, evaluate};
+use tilewright_hybrid::{Class, Error};
+use tilewright_ops::{Device, Tensor, fuse};
+
+dims! { Y, X, C, K }
+
+fn budgets(device: u64, pinned: u64) -> Budgets {
+    Budgets { device: Budget::new(Memory::Device, device), pinned: Budget::new(Memory::Pinned, pinned) }
+}
+
+fn bytes(n: usize) -> Vec<u8> {
+    (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect()
+}
+
+fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    let mixed = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(seed.wrapping_mul(40_503)) >> 8;
+    (0..n as u32).map(|i| mixed(i) as f32 / 4_194_304.0 - 2.0).collect()
+}
+
+/// Pictures in a file become others in a file, in bands that are a small part of them.
+fn from_file_to_file(device: &Device, budgets: &Budgets) {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["pictures.npy", "blurred.npy"].map(|name| folder.path().join(name));
+    let shape = [301, 40, 3];
+    let values = bytes(shape.iter().product());
+    let sink = NpySink::create(&from, &shape, Element::U8, Order::C).unwrap();
+    sink.write(&sink.extents().whole(), &values).unwrap();
+    Box::new(sink).commit().unwrap();
+
+    let blurred = fuse(|picture: In<u8, (Y, X, C)>, gain: In<f32, ()>| {
+        let low = picture.gaussian_blur::<Y, X>((5, 5), (1.0, 1.0), Border::Reflect101);
+        let shade = coordinate::<Y>().to::<f32>() / 512.0;
+        ((picture.to::<f32>() - low) * gain + shade).to::<f16>().store::<(Y, X, C)>()
+    });
+    let source = NpySource::open(&from).unwrap();
+    let sink = NpySink::create(&to, &shape, Element::F16, Order::C).unwrap();
+    let picture = Array::<u8, (Y, X, C)>::new(&source, shape).unwrap();
+    let evaluation = Evaluation::new(&blurred, (&picture, 1.25f32), &[&sink]).unwrap();
+    assert_eq!(evaluation.dimension(), Some("Y"));
+    let plan = evaluation.plan(budgets.pinned.limit().min(budgets.device.limit())).unwrap();
+    assert!(plan.count() > 3, "{plan:?}");
+    evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+    drop(evaluation);
+    Box::new(sink).commit().unwrap();
+
+    let whole = Tensor::<u8, (Y, X, C)>::from_vec(shape, values).unwrap();
+    let expected = blurred.call(&whole, 1.25f32).unwrap().to_vec().unwrap();
+    let result = NpySource::open(&to).unwrap();
+    assert_eq!(result.shape(), shape);
+    let mut got = vec![f16::NAN; expected.len()];
+    result.read(&result.extents().whole(), &mut got).unwrap();
+    let same = got.iter().zip(&expected).position(|(a, b)| a.to_bits() != b.to_bits());
+    assert_eq!(same, None, "the first element that differs");
+}
+
+/// Six operations with a row, a column and a number, and a table that is read anywhere; two results.
+fn in_memory(device: &Device, budgets: &Budgets, compare: bool) -> Traffic {
+    let [rows, columns, entries] = [333, 129, 7];
+    let (a, b, y, x) = (numbers(rows * columns, 1), numbers(rows * columns, 2), numbers(rows, 3), numbers(columns, 4));
+    let table = numbers(entries * columns, 5);
+    let which: Vec<i32> = (0..rows as i32).map(|i| i * 5 % entries as i32).collect();
+    let six = fuse(
+        |a: In<f32, (Y, X)>,
+         b: In<f32, (Y, X)>,
+         y: In<f32, (Y,)>,
+         x: In<f32, (X,)>,
+         table: In<f32, (K, X)>,
+         which: In<i32, (Y,)>,
+         s: In<f32, ()>| {
+            let six = ((a * s + y).max(b) - x).abs().sqrt();
+            ((six + table.at::<K, _>(which)).store::<(Y, X)>(), six.sum::<X>().store::<(Y,)>())
+        },
+    );
+    fn view<T>(values: &[T], [rows, columns]: [usize; 2]) -> MemorySource<'_, T>
+    where
+        T: tilewright_hybrid::store::Stored,
+    {
+        MemorySource::new(ArrayView2::from_shape((rows, columns), values).unwrap())
+    }
+    let (sa, sb, sy, sx) =
+        (view(&a, [rows, columns]), view(&b, [rows, columns]), view(&y, [rows, 1]), view(&x, [1, columns]));
+    let (st, sw) = (view(&table, [entries, columns]), view(&which, [1, rows]));
+    let (mut first, mut second) =
+        (Array2::from_elem((rows, columns), f32::NAN), Array2::from_elem((1, rows), f32::NAN));
+    let traffic = {
+        let (one, two) = (MemorySink::new(first.view_mut()), MemorySink::new(second.view_mut()));
+        let (aa, ab) = (
+            Array::<f32, (Y, X)>::new(&sa, [rows, columns]).unwrap(),
+            Array::<f32, (Y, X)>::new(&sb, [rows, columns]).unwrap(),
+        );
+        let (ay, ax) =
+            (Array::<f32, (Y,)>::new(&sy, [rows]).unwrap(), Array::<f32, (X,)>::new(&sx, [columns]).unwrap());
+        let at = Array::<f32, (K, X)>::new(&st, [entries, columns]).unwrap();
+        let aw = Array::<i32, (Y,)>::new(&sw, [rows]).unwrap();
+        let evaluation = Evaluation::new(&six, (&aa, &ab, &ay, &ax, &at, &aw, 0.75f32), &[&one, &two]).unwrap();
+        let traffic = evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(one).commit().unwrap();
+        Box::new(two).commit().unwrap();
+        traffic
+    };
+    let tensor = |values: &[f32]| Tensor::<f32, (Y, X)>::from_vec([rows, columns], values.to_vec()).unwrap();
+    let (ty, tx) =
+        (Tensor::<f32, (Y,)>::from_vec([rows], y).unwrap(), Tensor::<f32, (X,)>::from_vec([columns], x).unwrap());
+    let tt = Tensor::<f32, (K, X)>::from_vec([entries, columns], table).unwrap();
+    let tw = Tensor::<i32, (Y,)>::from_vec([rows], which).unwrap();
+    let (one, two) = six.call(&tensor(&a), &tensor(&b), &ty, &tx, &tt, &tw, 0.75f32).unwrap();
+    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    if compare {
+        assert_eq!(bits(first.as_slice().unwrap()), bits(&one.to_vec().unwrap()));
+        assert_eq!(bits(second.as_slice().unwrap()), bits(&two.to_vec().unwrap()));
+    }
+    traffic
+}
+
+#[test]
+fn m5_files_and_memory_on_the_cpu() {
+    from_file_to_file(&Device::Cpu, &budgets(48 << 10, 48 << 10));
+    let budgets = budgets(0, 64 << 10);
+    in_memory(&Device::Cpu, &budgets, true);
+    assert!(budgets.pinned.peak() > 0 && budgets.pinned.used() == 0);
+}
+
+#[test]
+fn m3_too_little_memory_is_refused_before_anything_is_read() {
+    let values = numbers(64, 1);
+    let source = MemorySource::from_slice(&values, Extents::new(8, 8)).unwrap();
+    let mut result = Array2::from_elem((8, 8), f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let x = Array::<f32, (Y, X)>::new(&source, [8, 8]).unwrap();
+    let double = fuse(|x: In<f32, (Y, X)>| (x * 2.0).store::<(Y, X)>());
+    let evaluation = Evaluation::new(&double, (&x,), &[&sink]).unwrap();
+    let error = evaluate(&Device::Cpu, &budgets(0, 100), &evaluation, Control::default()).unwrap_err();
+    assert!(matches!(error, Error::Budget { available: 100, .. }) && error.class() == Class::Resource, "{error}");
+}
+
+/// A GPU, if there is one.
+fn device(test: &str) -> Option<Device> {
+    let device = Device::gpu(0).ok();
+    if device.is_none() {
+        skip(test, "no GPU");
+    }
+    device
+}
+
+#[test]
+fn the_same_bits_on_a_gpu() {
+    let Some(device) = device("evaluate::the_same_bits_on_a_gpu") else { return };
+    for (device_bytes, pinned) in [(48 << 10, 64 << 10), (96 << 10, 1 << 20), (96 << 10, 8 << 10)] {
+        from_file_to_file(&device, &budgets(device_bytes, pinned.max(48 << 10)));
+        in_memory(&device, &budgets(device_bytes, pinned), true);
+    }
+    // All at once.
+    in_memory(&device, &budgets(1 << 30, 64 << 20), true);
+}
+
+/// What a stub of a driver can tell: that everything is queued, copied and given back, within the budgets.
+#[test]
+fn budgets_on_a_stub_of_a_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
+        return skip("evaluate::budgets_on_a_stub_of_a_gpu", "no C compiler");
+    };
+    let mut command = child::command("evaluate on a stub");
+    command.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", compiler);
+    command.env("TILEWRIGHT_CACHE", folder.path().join("kernels"));
+    child::check(&command.output().unwrap());
+}
+
+pub(crate) fn child_on_a_stub() {
+    let device = Device::gpu(0).unwrap();
+    for (device_bytes, pinned) in [(48 << 10, 64 << 10), (96 << 10, 8 << 10), (1 << 30, 64 << 20)] {
+        let budgets = budgets(device_bytes, pinned);
+        let traffic = in_memory(&device, &budgets, false);
+        // Two matrices, a row, a column, a table, numbers of its rows, and a number; two results.
+        let elements = 2 * 333 * 129 + 129 + 333 + 7 * 129 + 333 + 1;
+        assert_eq!((traffic.to_gpu, traffic.to_host), (4 * elements, 4 * (333 * 129 + 333)));
+        assert!((1..=device_bytes).contains(&budgets.device.peak()) && budgets.device.used() == 0);
+        assert!((1..=pinned).contains(&budgets.pinned.peak()) && budgets.pinned.used() == 0);
+    }
+    let error = std::panic::catch_unwind(|| in_memory(&device, &budgets(1 << 20, 4 << 10), false));
+    assert!(error.is_err(), "one slot is not enough");
+}
