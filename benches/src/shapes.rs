@@ -13,6 +13,11 @@ pub fn training_odd() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_training_odd.csv"))
 }
 
+/// More that are trained on, drawn at random.
+pub fn training_random() -> Result<Vec<Problem>> {
+    shapes(include_str!("../../crates/perf/data/conv2d_training_random.csv"))
+}
+
 /// Those that are never trained on.
 pub fn held_out() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_held_out.csv"))

@@ -9,7 +9,7 @@ enum Reach {
 }
 
 /// The figures to reach on an H200; those of `dims` on two cores of anything.
-const TARGETS: [(&str, &str, &str, Reach); 52] = [
+const TARGETS: [(&str, &str, &str, Reach); 61] = [
     ("crops", "50", "device_us", Reach::AtMost(5.0)),
     ("crops", "150", "device_us", Reach::AtMost(7.0)),
     ("crops", "50", "host_over_empty_us", Reach::AtMost(0.5)),
@@ -60,6 +60,15 @@ const TARGETS: [(&str, &str, &str, Reach); 52] = [
     ("conv2d", "128x56x56x96-depthwise-7x7", "grad_input_device_us", Reach::AtMost(85.0)),
     ("conv2d", "320x56x56x80-5x5", "forward_device_us", Reach::AtMost(105.0)),
     ("conv2d", "320x56x56x80-5x5", "grad_input_device_us", Reach::AtMost(105.0)),
+    ("hybrid", "bits/16384", "pops", Reach::AtLeast(10.5)),
+    ("hybrid", "bits/32768", "pops", Reach::AtLeast(11.5)),
+    ("hybrid", "bits/131072", "share", Reach::AtLeast(0.6)),
+    ("hybrid", "matmul/f64/32768", "ratio", Reach::AtMost(1.06)),
+    ("hybrid", "matmul/f64/49152", "ratio", Reach::AtMost(1.06)),
+    ("hybrid", "matmul/f32/65536", "ratio", Reach::AtMost(1.06)),
+    ("hybrid", "matmul-npy/f64/32768", "share", Reach::AtLeast(0.85)),
+    ("hybrid", "dispatch/known", "decide_ns", Reach::AtMost(1000.0)),
+    ("hybrid", "dispatch/sweep", "worst_loss", Reach::AtMost(1.1)),
     ("dims", "header", "cpu_ms", Reach::AtMost(10.0)),
     ("dims", "check", "s", Reach::AtMost(4.0)),
 ];

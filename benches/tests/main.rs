@@ -3,6 +3,7 @@
 mod convolutions;
 mod data;
 mod fuse;
+mod hybrid;
 mod kernels;
 mod results;
 mod tuning;

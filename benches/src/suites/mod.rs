@@ -122,7 +122,7 @@ pub fn on_gpu(session: &Session, suite: &str, case: &str, quick: bool, report: &
         "eager" => eager::run(session, report),
         "jit" => jit::run(case, quick, report),
         "bundle" => bundle::run(case, quick, report),
-        "hybrid" => hybrid::run(session, case, report),
+        "hybrid" => hybrid::run(session, case, quick, report),
         "fuse" => fuse::run(session, case, report),
         "special" if case.starts_with("add/") => binary::run(session, case, report),
         "special" => special::run(session, case, report),

@@ -97,6 +97,8 @@ pub enum List {
     Training,
     /// More of them, of odd sizes: rows for the same data set.
     TrainingOdd,
+    /// More of them, drawn at random: rows for the same data set.
+    TrainingRandom,
     /// Those that are not.
     HeldOut,
 }
@@ -105,7 +107,7 @@ impl List {
     /// The data set of an operation.
     pub fn file(self, op: &str) -> String {
         match self {
-            List::Training | List::TrainingOdd => format!("{op}.csv.gz"),
+            List::Training | List::TrainingOdd | List::TrainingRandom => format!("{op}.csv.gz"),
             List::HeldOut => format!("{op}-held-out.csv.gz"),
         }
     }
@@ -115,6 +117,7 @@ impl List {
             List::Training => 1,
             List::HeldOut => 2,
             List::TrainingOdd => 3,
+            List::TrainingRandom => 4,
         }
     }
 
@@ -122,6 +125,7 @@ impl List {
         match self {
             List::Training => shapes::training(),
             List::TrainingOdd => shapes::training_odd(),
+            List::TrainingRandom => shapes::training_random(),
             List::HeldOut => shapes::held_out(),
         }
     }

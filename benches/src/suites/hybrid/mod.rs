@@ -1,18 +1,51 @@
 //! What `tilewright-hybrid` does, a file for each kind of work.
 
 mod bits;
+mod bits_streamed;
+mod dispatch;
+pub mod freivalds;
+mod linear;
+mod link;
+mod matmul;
+mod operands;
 
 use crate::Result;
 use crate::report::Report;
 use crate::session::Session;
 
 /// The cases of all kinds.
-pub const CASES: [&str; 4] = ["bits/4096", "bits/8192", "bits/16384", "bits/32768"];
+pub const CASES: [&str; 12] = [
+    "bits/4096",
+    "bits/8192",
+    "bits/16384",
+    "bits/32768",
+    "bits/131072",
+    "matmul/f64/32768",
+    "matmul/f64/49152",
+    "matmul/f32/65536",
+    "matmul-npy/f64/32768",
+    "dispatch/known",
+    "dispatch/sweep",
+    "linear/solve/f64/16384",
+];
 
-/// Measures a case: `bits/` and the number of rows and columns.
-pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
+/// Measures a case: a kind of work, what it is on, and how large it is.
+pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
     match case.split_once('/') {
+        Some(("bits", "131072")) => bits_streamed::run(session, case, 131_072, quick, report),
         Some(("bits", size)) => bits::run(session, case, size.parse()?, report),
+        Some(("matmul", _)) => matmul::run(session, case, quick, report),
+        Some(("matmul-npy", _)) => matmul::run_npy(session, case, quick, report),
+        Some(("dispatch", "known")) => dispatch::known(session, case, report),
+        Some(("dispatch", "sweep")) => dispatch::sweep(session, case, quick, report),
+        Some(("linear", _)) => linear::run(session, case, quick, report),
         _ => Err(format!("no case `{case}`").into()),
+    }
+}
+
+/// Adds figures of a case: metric, value and unit.
+fn add(report: &mut Report, case: &str, figures: &[(&str, f64, &str)]) {
+    for (metric, value, unit) in figures {
+        report.add("hybrid", case, metric, *value, unit);
     }
 }

@@ -1,0 +1,231 @@
+//! Decisions: how long one takes, and what those cost that are wrong.
+
+use super::add;
+use super::operands::random;
+use crate::Result;
+use crate::cases::Random;
+use crate::clock::median;
+use crate::report::Report;
+use crate::session::Session;
+use ndarray::{Array2, ShapeBuilder};
+use std::hint::black_box;
+use std::time::Instant;
+use tilewright_hybrid::dispatch::{At, Choice, Decision, Job, ProductExtents, Rates, Unit, decide};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, matmul};
+use tilewright_hybrid::{Columns, Device, Error, Rows, Shape, Side};
+
+/// Decisions of a round, and rounds.
+const DECISIONS: usize = 1000;
+const ROUNDS: usize = 21;
+
+/// Measures `dispatch/known`: decisions about sizes and places whose rates are known.
+pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Result<()> {
+    let device = Device::with(&Gpu::new(session.gpu.stream()));
+    let (rates, budget) = (device.rates(), session.gpu.device().memory_bytes() as u64);
+    let cube = |size| ProductExtents { rows: size, columns: size, depth: size };
+    let job = Job::matmul(("f64", 8, Unit::F64), cube(1024), [At::Pageable; 3], false)?;
+    let nanoseconds = |one: &dyn Fn() -> std::result::Result<Decision, Error>| -> Result<f64> {
+        let round = || -> Result<f64> {
+            let begin = Instant::now();
+            (0..DECISIONS).try_for_each(|_| {
+                black_box(one()?);
+                Ok::<_, Error>(())
+            })?;
+            Ok(begin.elapsed().as_secs_f64() * 1e9 / DECISIONS as f64)
+        };
+        round()?;
+        Ok(median((0..ROUNDS).map(|_| round()).collect::<Result<_>>()?))
+    };
+    let device = &device;
+    let plan = |size| {
+        let shape = Shape::new(Rows(size), Columns(size));
+        move || device.plan_matmul::<f64>(Precision::Auto, [shape; 2], false)
+    };
+    // With its record, as a call leaves it; then the device's own, of what fits and of what is streamed, for which the driver is asked how
+    // much memory is free.
+    let recorded = nanoseconds(&|| decide(&job, Choice::Auto, &rates, budget))?;
+    let (small, large) = (nanoseconds(&plan(1024))?, nanoseconds(&plan(131_072))?);
+    add(report, case, &[("decide_ns", recorded, "ns"), ("plan_ns", small, "ns"), ("plan_streamed_ns", large, "ns")]);
+    Ok(())
+}
+
+const POINTS: usize = 200;
+/// The largest products and operands of the sweep.
+const MOST_PRODUCTS: usize = 1 << 33;
+const MOST_ELEMENTS: usize = 1 << 24;
+/// The longest side, as a power of two.
+const LONGEST: f64 = 12.5;
+/// Where both factors and the result lie.
+const PLACES: [[At; 3]; 3] = [[At::Pageable; 3], [At::Gpu; 3], [At::Gpu, At::Pageable, At::Pageable]];
+/// A side is timed at least so often, and again as long as this many seconds are not over.
+const LEAST_RUNS: usize = 2;
+const PATIENCE: f64 = 0.04;
+/// A loss above this is told.
+const TOLD: f64 = 1.1;
+
+/// What a point of the sweep took on either side, and what was expected.
+struct Point {
+    decision: Decision,
+    cpu: f64,
+    gpu: f64,
+}
+
+impl Point {
+    /// What the chosen side took over what the better one did.
+    fn loss(&self) -> f64 {
+        let chosen = if self.decision.side == Side::Gpu { self.gpu } else { self.cpu };
+        chosen / self.cpu.min(self.gpu)
+    }
+
+    /// Whether both sides took between half and twice what was expected.
+    fn is_as_expected(&self) -> bool {
+        let gpu = self.decision.gpu.as_ref().map_or(f64::NAN, |gpu| gpu.cost.wall);
+        [(self.cpu, self.decision.cpu.wall), (self.gpu, gpu)]
+            .iter()
+            .all(|(took, expected)| (0.5..=2.0).contains(&(took / expected)))
+    }
+}
+
+/// Measures `dispatch/sweep`: products of random extents from several places, on both sides.
+pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    let gpu = Gpu::new(session.gpu.stream());
+    let rates = Device::with(&gpu).rates();
+    let mut random = Random::new(200);
+    let mut points = Vec::new();
+    for number in 0..if quick { POINTS / 20 } else { POINTS } {
+        let (extents, at) = (extents(&mut random), PLACES[number % PLACES.len()]);
+        let point = match number % 2 {
+            0 => point::<f64>(&gpu, &rates, Unit::F64, extents, at)?,
+            _ => point::<f32>(&gpu, &rates, Unit::F32, extents, at)?,
+        };
+        if point.loss() > TOLD {
+            let (cpu, gpu) = (point.cpu * 1e3, point.gpu * 1e3);
+            eprintln!("{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU; {}", point.decision);
+        }
+        points.push(point);
+    }
+    let count = points.len() as f64;
+    let losses = || points.iter().map(Point::loss);
+    let percent =
+        |chosen: &dyn Fn(&Point) -> bool| 100.0 * points.iter().filter(|point| chosen(point)).count() as f64 / count;
+    let figures = [
+        ("mean_loss", losses().sum::<f64>() / count, "x"),
+        ("worst_loss", losses().fold(1.0, f64::max), "x"),
+        ("wrong", percent(&|point| point.loss() > 1.0), "%"),
+        ("on_gpu", percent(&|point| point.decision.side == Side::Gpu), "%"),
+        ("within_twice", percent(&Point::is_as_expected), "%"),
+    ];
+    add(report, case, &figures);
+    Ok(())
+}
+
+/// Any proportions: sides are random powers of two.
+fn extents(random: &mut Random) -> ProductExtents {
+    loop {
+        let mut side = || (LONGEST * random.below(1 << 20) as f64 / f64::from(1 << 20)).exp2() as usize;
+        let (rows, columns, depth) = (side(), side(), side());
+        let elements = rows * depth + depth * columns + rows * columns;
+        if rows * columns * depth <= MOST_PRODUCTS && elements <= MOST_ELEMENTS {
+            return ProductExtents { rows, columns, depth };
+        }
+    }
+}
+
+fn point<T: Scalar + Multiply<Factor = T>>(
+    gpu: &Gpu,
+    rates: &Rates,
+    unit: Unit,
+    extents: ProductExtents,
+    at: [At; 3],
+) -> Result<Point> {
+    let job = Job::matmul((T::NAME, size_of::<T>(), unit), extents, at, false)?;
+    let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
+    let mut operands = Operands::<T>::new(gpu, extents, at)?;
+    let cpu = fastest(|| operands.on_cpu())?;
+    let gpu = fastest(|| operands.on_gpu())?;
+    Ok(Point { decision, cpu, gpu })
+}
+
+/// Seconds of the fastest of some runs, not counting the first.
+fn fastest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    run()?;
+    let (all, mut least, mut runs) = (Instant::now(), f64::INFINITY, 0);
+    while runs < LEAST_RUNS || all.elapsed().as_secs_f64() < PATIENCE {
+        let begin = Instant::now();
+        run()?;
+        least = least.min(begin.elapsed().as_secs_f64());
+        runs += 1;
+    }
+    Ok(least.max(1e-9))
+}
+
+/// A product's operands, on both sides; where they count as lying says `at`. All are stored column by column.
+struct Operands<'a, T: Scalar> {
+    gpu: &'a Gpu,
+    at: [At; 3],
+    factors: [Array2<T>; 2],
+    factors_there: [DeviceMat<T>; 2],
+    result: Array2<T>,
+    result_there: DeviceMat<T>,
+}
+
+impl<'a, T: Scalar + Multiply<Factor = T>> Operands<'a, T> {
+    fn new(gpu: &'a Gpu, ProductExtents { rows, columns, depth }: ProductExtents, at: [At; 3]) -> Result<Self> {
+        let of = |rows: usize, columns: usize, seed| -> Result<Array2<T>> {
+            let side = rows.max(columns);
+            let mut values = random(side.min(1 << 10), seed);
+            while values.len() < rows * columns {
+                values.extend_from_within(..);
+            }
+            values.truncate(rows * columns);
+            Ok(Array2::from_shape_vec((rows, columns).f(), values)?)
+        };
+        let factors = [of(rows, depth, 1)?, of(depth, columns, 2)?];
+        let [a, b] = &factors;
+        let factors_there = [DeviceMat::upload(gpu, a.into())?, DeviceMat::upload(gpu, b.into())?];
+        let result = Array2::from_elem((rows, columns).f(), T::ZERO);
+        let result_there = DeviceMat::uninitialised(gpu, Shape::new(Rows(rows), Columns(columns)))?;
+        Ok(Self { gpu, at, factors, factors_there, result, result_there })
+    }
+
+    fn is_there(&self, operand: usize) -> bool {
+        self.at[operand] == At::Gpu
+    }
+
+    /// What lies on the GPU is brought, and what is wanted there goes back.
+    fn on_cpu(&mut self) -> Result<()> {
+        for operand in [0, 1] {
+            if self.is_there(operand) {
+                self.factors[operand] = self.factors_there[operand].download()?;
+            }
+        }
+        let [a, b] = &self.factors;
+        let c = (&mut self.result).into();
+        matmul(&Place::Cpu, Precision::Auto, T::ONE, a.into(), b.into(), T::ZERO, c)?;
+        if self.is_there(2) {
+            self.result_there = DeviceMat::upload(self.gpu, (&self.result).into())?;
+        }
+        Ok(())
+    }
+
+    fn on_gpu(&mut self) -> Result<()> {
+        let [a, b] = &self.factors;
+        if self.at == [At::Pageable; 3] {
+            let place = Place::Gpu(self.gpu.clone());
+            let c = (&mut self.result).into();
+            return Ok(matmul(&place, Precision::Auto, T::ONE, a.into(), b.into(), T::ZERO, c)?);
+        }
+        for operand in [0, 1] {
+            if !self.is_there(operand) {
+                self.factors_there[operand] = DeviceMat::upload(self.gpu, (&self.factors[operand]).into())?;
+            }
+        }
+        let [a, b] = &self.factors_there;
+        self.gpu.matmul(Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, &mut self.result_there)?;
+        match self.is_there(2) {
+            true => self.gpu.stream().synchronize()?,
+            false => self.result = self.result_there.download()?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Products larger than what they may use of the GPU's memory, against what their parts take alone in the same run.
+
+use super::add;
+use super::freivalds;
+use super::link;
+use super::operands::Operands;
+use crate::Result;
+use crate::report::Report;
+use crate::session::Session;
+use ndarray::ArrayViewMut2;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Instant;
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Accelerator, Flops, Link, Processor, ProductExtents, Unit};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Precision};
+use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, NpySink, NpySource, Order, Sink, Source, Stored};
+use tilewright_hybrid::store::{read_staged, write_staged};
+use tilewright_hybrid::stream::{self, Budgets, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES};
+use tilewright_hybrid::{Columns, MatRef, Rows, Shape, Streamed};
+
+/// What a product may use of the GPU's memory, and of page-locked memory.
+const DEVICE_BYTES: u64 = 8 << 30;
+const PINNED_BYTES: u64 = 2 << 30;
+/// A quick run has sides and tiles of an eighth.
+const QUICK: usize = 8;
+/// Seconds over which the rate of products in the GPU's memory is taken: the GPU's clock follows its power.
+const SUSTAINED: f64 = 0.7;
+/// Threads that write files.
+const WRITERS: usize = 8;
+
+/// What is measured in.
+pub(super) trait Real: Streamed + Multiply<Factor = Self> {
+    const UNIT: Unit;
+}
+
+impl Real for f32 {
+    const UNIT: Unit = Unit::F32;
+}
+
+impl Real for f64 {
+    const UNIT: Unit = Unit::F64;
+}
+
+/// A product and what it may use.
+struct Case<T> {
+    gpu: Gpu,
+    operands: Operands<T>,
+    budgets: Budgets,
+    plan: MatmulPlan,
+}
+
+/// Seconds from begin to end, and until the first product was queued.
+struct Timed {
+    wall: f64,
+    begin: f64,
+}
+
+impl<T: Real> Case<T> {
+    fn new(session: &Session, size: usize, quick: bool) -> Result<Self> {
+        let part = if quick { QUICK } else { 1 };
+        let size = size / part;
+        let (device, pinned) = (DEVICE_BYTES / (part * part) as u64, PINNED_BYTES);
+        let budgets =
+            Budgets { device: Budget::new(Memory::Device, device), pinned: Budget::new(Memory::Pinned, pinned) };
+        let extents = ProductExtents { rows: size, columns: size, depth: size };
+        let plan = MatmulPlan::new(extents, size_of::<T>(), device, STAGES)?;
+        Ok(Self { gpu: Gpu::new(session.gpu.stream()), operands: Operands::random(size)?, budgets, plan })
+    }
+
+    /// A whole product from memory, by a plan.
+    fn stream(&mut self, plan: &MatmulPlan) -> Result<Timed> {
+        let (gpu, budgets) = (self.gpu.clone(), self.budgets.clone());
+        let extents = Extents::new(self.operands.size, self.operands.size);
+        let Operands { a, b, c, .. } = &mut self.operands;
+        let (a, b) = (MemorySource::from_slice(a, extents)?, MemorySource::from_slice(b, extents)?);
+        multiply(&gpu, &budgets, plan, [&a, &b], (c, extents))
+    }
+
+    fn check(&self) -> Result<()> {
+        let Operands { size, a, b, c } = &self.operands;
+        freivalds::check([a, b, c], *size)
+    }
+
+    fn flops(&self) -> f64 {
+        2.0 * (self.operands.size as f64).powi(3)
+    }
+
+    /// Operations in a second of the products that the plan is made of, one behind the other, with all operands there.
+    fn rate(&self) -> Result<f64> {
+        let ([rows, columns], panel) = (self.plan.tile, self.plan.panel);
+        // What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`.
+        let part = |values: &[T], rows, columns| -> Result<DeviceMat<T>> {
+            let part = MatRef::column_major(&values[..rows * columns], Rows(rows), Columns(columns))?;
+            Ok(DeviceMat::upload(&self.gpu, part)?)
+        };
+        let (b, a) = (part(&self.operands.b, columns, panel)?, part(&self.operands.a, panel, rows)?);
+        let mut c = DeviceMat::uninitialised(&self.gpu, Shape::new(Rows(columns), Columns(rows)))?;
+        let mut product = |beta| self.gpu.matmul(Precision::Auto, T::ONE, b.view(), a.view(), beta, &mut c);
+        product(T::ZERO)?;
+        let mut seconds = |count: usize| -> Result<f64> {
+            let stream = self.gpu.stream();
+            let begin = stream.record()?;
+            (0..count).try_for_each(|_| product(T::ONE))?;
+            let end = stream.record()?;
+            end.synchronize()?;
+            Ok(f64::from(end.elapsed_ms_since(&begin)?) / 1e3)
+        };
+        let count = ((SUSTAINED * 2.0 / seconds(2)?) as usize).clamp(2, 10_000);
+        let flops = 2.0 * rows as f64 * columns as f64 * panel as f64;
+        Ok(count as f64 * flops / seconds(count)?)
+    }
+
+    /// What the plan is expected to take, by rates measured now.
+    fn expected(&self, plan: &MatmulPlan, rate: f64, link: &Link) -> MatmulTime {
+        let flops = Flops { f64: rate, f32: rate, tf32: rate, half: rate };
+        let processor = Processor { flops, memory: f64::INFINITY, call: 0.0 };
+        plan.time(&Accelerator { processor, link: *link }, T::UNIT, self.flops(), false)
+    }
+}
+
+fn multiply<T: Real>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    plan: &MatmulPlan,
+    [a, b]: [&dyn Source; 2],
+    (c, extents): (&mut [T], Extents),
+) -> Result<Timed> {
+    let sink = MemorySink::new(ArrayViewMut2::from_shape((extents.rows, extents.columns), c)?);
+    let product = Product { a: Factor::plain(a), b: Factor::plain(b), c: None, alpha: T::ONE, beta: T::ZERO };
+    let first = OnceLock::new();
+    let begin = Instant::now();
+    let progress = |_, _| {
+        first.get_or_init(|| begin.elapsed().as_secs_f64());
+    };
+    let control = Control { cancel: None, progress: Some(&progress) };
+    stream::matmul_by(plan, gpu, budgets, Precision::Auto, &product, &sink, control)?;
+    let wall = begin.elapsed().as_secs_f64();
+    Box::new(sink).commit()?;
+    Ok(Timed { wall, begin: first.get().copied().unwrap_or(f64::NAN) })
+}
+
+/// Measures `matmul/` of a type and a size.
+pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    match case.split('/').collect::<Vec<_>>()[..] {
+        [_, "f64", size] => measure::<f64>(session, case, size.parse()?, quick, report),
+        [_, "f32", size] => measure::<f32>(session, case, size.parse()?, quick, report),
+        _ => Err(format!("no case `{case}`").into()),
+    }
+}
+
+fn measure<T: Real>(session: &Session, case: &str, size: usize, quick: bool, report: &mut Report) -> Result<()> {
+    let mut of = Case::<T>::new(session, size, quick)?;
+    let plan = of.plan;
+    let link = link::measure(session.gpu.stream())?;
+    let before = of.rate()?;
+    let streamed = of.stream(&plan)?;
+    // The GPU is as warm as it was at the end of the product.
+    let rate = (before + of.rate()?) / 2.0;
+    of.check()?;
+    let expected = of.expected(&plan, rate, &link);
+    let bound = expected.compute.max(expected.to_gpu).max(expected.to_host);
+
+    let in_turns = MatmulPlan { stages: 1, ..plan };
+    let expected_in_turns = of.expected(&in_turns, rate, &link);
+    of.operands.poison();
+    let turns = of.stream(&in_turns)?;
+    of.check()?;
+
+    report.add("hybrid", case, "s", streamed.wall, "s").limited(bound);
+    let figures = [
+        ("ratio", streamed.wall / bound, "x"),
+        ("expected_s", expected.wall, "s"),
+        ("compute_s", expected.compute, "s"),
+        ("copies_s", expected.to_gpu.max(expected.to_host), "s"),
+        ("begin_s", streamed.begin, "s"),
+        ("in_turns_s", turns.wall, "s"),
+        ("in_turns_expected_s", expected_in_turns.wall, "s"),
+        ("slowdown", turns.wall / streamed.wall, "x"),
+        ("slowdown_expected", expected_in_turns.wall / expected.wall, "x"),
+        ("tflops", of.flops() / streamed.wall * 1e-12, "TFLOP/s"),
+        ("kernel_tflops", rate * 1e-12, "TFLOP/s"),
+        ("link_both_gbs", link.both * 1e-9, "GB/s"),
+    ];
+    add(report, case, &figures);
+    Ok(())
+}
+
+/// Measures `matmul-npy/f64/` of a size: operands from files that the system keeps in memory, beside the same from memory.
+pub(super) fn run_npy(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    let size = case.rsplit('/').next().unwrap_or_default().parse()?;
+    let mut of = Case::<f64>::new(session, size, quick)?;
+    let (plan, size) = (of.plan, of.operands.size);
+    let extents = Extents::new(size, size);
+    let folder = match std::env::var_os("TILEWRIGHT_SCRATCH") {
+        Some(folder) => tempfile::tempdir_in(folder)?,
+        None => tempfile::tempdir()?,
+    };
+    let [a, b] = ["a.npy", "b.npy"].map(|name| folder.path().join(name));
+    written(&a, &of.operands.a, extents)?;
+    written(&b, &of.operands.b, extents)?;
+    let (a, b) = (NpySource::open(a)?, NpySource::open(b)?);
+    // Both are read once, so that they are in memory whatever the system did with them when they were written.
+    read_through(&a)?;
+    read_through(&b)?;
+    // The first product loads libraries.
+    of.rate()?;
+    let from_memory = of.stream(&plan)?;
+    of.operands.poison();
+    let (gpu, budgets) = (of.gpu.clone(), of.budgets.clone());
+    let from_files = multiply(&gpu, &budgets, &plan, [&a, &b], (&mut of.operands.c, extents))?;
+    of.check()?;
+    let (ours, theirs) = (from_files.wall, from_memory.wall);
+    add(report, case, &[("s", ours, "s"), ("from_memory_s", theirs, "s"), ("share", theirs / ours, "x")]);
+    Ok(())
+}
+
+fn written(path: &Path, values: &[f64], extents: Extents) -> Result<()> {
+    let sink = NpySink::create(path, &[extents.rows, extents.columns], f64::ELEMENT, Order::C)?;
+    write_staged(&sink, &extents.whole(), f64::bytes(values), WRITERS)?;
+    Ok(Box::new(sink).commit()?)
+}
+
+fn read_through(source: &NpySource) -> Result<()> {
+    let Extents { rows, columns } = source.extents();
+    let band = Extents::new(256.min(rows.max(1)), columns);
+    let mut bytes = vec![0; band.byte_count(source.element())?];
+    for tile in source.extents().tiles(band) {
+        let count = tile.extents().byte_count(source.element())?;
+        read_staged(source, &tile, &mut bytes[..count], WRITERS)?;
+    }
+    Ok(())
+}
