@@ -34,7 +34,11 @@ pub fn run(options: &Options) -> Result<()> {
 
     println!("\n== tests");
     let mut tests = workspace::cargo();
-    tests.args(["test", "--workspace", "--no-fail-fast"]).args(profile).env("TILEWRIGHT_SKIPS", &skips);
+    // With the features that are off by default: whoever uses them wants them tested too.
+    tests
+        .args(["test", "--workspace", "--features", "tilewright-hybrid/zarr", "--no-fail-fast"])
+        .args(profile)
+        .env("TILEWRIGHT_SKIPS", &skips);
     stage("tests".into(), workspace::run(&mut tests));
 
     println!("\n== somebody else's crate");
