@@ -14,7 +14,7 @@
 
 use crate::bench::{DEVICE_BENCH, PACKAGE};
 use crate::peers;
-use crate::workspace::{self, Package, Packages};
+use crate::workspace::{self, Packages};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ struct Executable {
 fn build(packages: &Packages) -> Result<Vec<Executable>> {
     let everything = ["--workspace", "--exclude", "xtask", "--profile", "bundle"];
     let mut executables = Vec::new();
-    for artifact in artifacts(workspace::cargo().args(["test", "--no-run"]).args(everything))? {
-        let Some((package, name, kind, file)) = described(packages, &artifact) else { continue };
+    for artifact in workspace::artifacts(workspace::cargo().args(["test", "--no-run"]).args(everything))? {
+        let Some((package, name, kind, file)) = packages.described(&artifact) else { continue };
         // What does not reach the driver has nothing to learn from a GPU.
         let reaches = packages.reaches(&package.name, "tilewright-driver");
         if reaches && artifact["profile"]["test"] == true && has_tests(&file) {
@@ -83,8 +83,8 @@ fn build(packages: &Packages) -> Result<Vec<Executable>> {
             executables.push(Executable { file, place: format!("tests/{}-{name}", package.name) });
         }
     }
-    for artifact in artifacts(workspace::cargo().args(["build", "--examples", "--bins"]).args(everything))? {
-        let Some((package, name, kind, file)) = described(packages, &artifact) else { continue };
+    for artifact in workspace::artifacts(workspace::cargo().args(["build", "--examples", "--bins"]).args(everything))? {
+        let Some((package, name, kind, file)) = packages.described(&artifact) else { continue };
         match (package.name.as_str(), kind, name) {
             ("tilewright", "example", name) => executables.push(Executable { file, place: format!("examples/{name}") }),
             (PACKAGE, "bin", DEVICE_BENCH) => executables.push(Executable { file, place: format!("bin/{name}") }),
@@ -92,26 +92,6 @@ fn build(packages: &Packages) -> Result<Vec<Executable>> {
         }
     }
     Ok(executables)
-}
-
-/// What cargo says that it built, one JSON object each.
-fn artifacts(command: &mut Command) -> Result<Vec<Value>> {
-    let output = command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        bail!("{command:?} failed: {}", output.status);
-    }
-    let lines = String::from_utf8(output.stdout).context("cargo printed what is not text")?;
-    let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    Ok(messages.filter(|message| message["reason"] == "compiler-artifact").collect())
-}
-
-/// An artifact's package, name, kind and executable; nothing for one that cannot be run.
-fn described<'a>(packages: &'a Packages, artifact: &'a Value) -> Option<(&'a Package, &'a str, &'a str, PathBuf)> {
-    let file = PathBuf::from(artifact["executable"].as_str()?);
-    let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
-    let package = packages.iter().find(|package| package.folder == folder)?;
-    let target = &artifact["target"];
-    Some((package, target["name"].as_str()?, target["kind"][0].as_str()?, file))
 }
 
 /// Whether a test executable lists a test; one that cannot list them is kept.

@@ -4,7 +4,10 @@ use crate::tidy;
 use crate::workspace::{self, Packages};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// All packages, with the features that are off by default: whoever uses them wants them tested too.
+const ALL: [&str; 3] = ["--workspace", "--features", "tilewright-hybrid/zarr"];
 
 /// What the command takes.
 #[derive(clap::Args)]
@@ -34,11 +37,7 @@ pub fn run(options: &Options) -> Result<()> {
 
     println!("\n== tests");
     let mut tests = workspace::cargo();
-    // With the features that are off by default: whoever uses them wants them tested too.
-    tests
-        .args(["test", "--workspace", "--features", "tilewright-hybrid/zarr", "--no-fail-fast"])
-        .args(profile)
-        .env("TILEWRIGHT_SKIPS", &skips);
+    tests.arg("test").args(ALL).arg("--no-fail-fast").args(profile).env("TILEWRIGHT_SKIPS", &skips);
     stage("tests".into(), workspace::run(&mut tests));
 
     println!("\n== somebody else's crate");
@@ -46,12 +45,15 @@ pub fn run(options: &Options) -> Result<()> {
     foreign.current_dir(workspace::root().join("tests/foreign")).arg("test").args(profile);
     stage("somebody else's crate".into(), workspace::run(foreign.env("TILEWRIGHT_SKIPS", &skips)));
 
-    for library in Packages::load()?.libraries() {
-        for example in library.targets_of("example") {
-            println!("\n== example {example}");
-            let mut run = workspace::cargo();
-            run.args(["run", "--quiet", "--package", &library.name, "--example", example]).args(profile);
-            stage(format!("example {example}"), workspace::run(run.env("TILEWRIGHT_SKIPS", &skips)));
+    println!("\n== examples");
+    match examples(profile) {
+        Err(error) => stage("examples".into(), Err(error)),
+        Ok(examples) => {
+            for (name, executable) in examples {
+                println!("\n== example {name}");
+                let mut run = workspace::command(executable);
+                stage(format!("example {name}"), workspace::run(run.env("TILEWRIGHT_SKIPS", &skips)));
+            }
         }
     }
 
@@ -62,6 +64,18 @@ pub fn run(options: &Options) -> Result<()> {
     }
     println!("all passed");
     Ok(())
+}
+
+/// Every example of the libraries, built with what the tests were, so that nothing is built twice: its name and its executable.
+fn examples(profile: &[&str]) -> Result<Vec<(String, PathBuf)>> {
+    let packages = Packages::load()?;
+    let libraries: BTreeSet<&str> = packages.libraries().map(|library| library.name.as_str()).collect();
+    let artifacts = workspace::artifacts(workspace::cargo().arg("build").args(ALL).arg("--examples").args(profile))?;
+    let example = |artifact| {
+        let (package, name, kind, file) = packages.described(artifact)?;
+        (kind == "example" && libraries.contains(package.name.as_str())).then(|| (name.to_owned(), file))
+    };
+    Ok(artifacts.iter().filter_map(example).collect())
 }
 
 fn read_skips(file: &Path) -> Result<String> {

@@ -33,6 +33,18 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// What cargo says that it built, one JSON object each. The command is one of cargo's that builds.
+pub fn artifacts(command: &mut Command) -> Result<Vec<Value>> {
+    let output = command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit()).output();
+    let output = output.with_context(|| format!("cannot start {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", output.status);
+    }
+    let lines = String::from_utf8(output.stdout).context("cargo printed what is not text")?;
+    let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    Ok(messages.filter(|message| message["reason"] == "compiler-artifact").collect())
+}
+
 /// The first line of what a command prints, or nothing when it fails.
 pub fn first_line(command: &mut Command) -> Option<String> {
     let output = command.stderr(Stdio::null()).output().ok()?;
@@ -113,6 +125,15 @@ impl Packages {
     /// The packages under `crates/`: those that users depend on.
     pub fn libraries(&self) -> impl Iterator<Item = &Package> {
         self.iter().filter(|package| package.folder.parent() == Some(&root().join("crates")))
+    }
+
+    /// An artifact's package, name, kind and executable; nothing for one that cannot be run.
+    pub fn described<'a>(&'a self, artifact: &'a Value) -> Option<(&'a Package, &'a str, &'a str, PathBuf)> {
+        let file = PathBuf::from(artifact["executable"].as_str()?);
+        let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
+        let package = self.iter().find(|package| package.folder == folder)?;
+        let target = &artifact["target"];
+        Some((package, target["name"].as_str()?, target["kind"][0].as_str()?, file))
     }
 
     /// Whether `package` reaches `other` through dependencies of any kind, or is it.

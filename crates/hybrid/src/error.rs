@@ -84,7 +84,7 @@ pub enum Error {
         /// Rows of the matrix.
         size: usize,
     },
-    /// A matrix with an element that is NaN or infinite, where an iteration would not end.
+    /// A matrix with an element that is NaN or infinite, where an iteration would not end, or such elements would be lost.
     #[error("{operation}: the element at row {row}, column {column} is not finite")]
     NotFinite {
         /// The operation.

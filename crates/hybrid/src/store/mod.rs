@@ -26,7 +26,6 @@ pub use memory::{MemorySink, MemorySource};
 pub use npy::{NpySink, NpySource, Order};
 pub use scratch::{FileScratch, MemoryScratch, Scratch};
 pub use source::{ReadTyped, Sink, Source, WriteTyped};
-pub(crate) use staged::rewrite_staged;
 pub use staged::{read_staged, write_staged};
 pub(crate) use temporary::replace;
 pub use tile::{Extents, Tile};

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::{Scratch, Sink, Source, Tile};
+use super::{Sink, Source, Tile};
 use crate::Error;
 
 /// A thread with less to do than this takes longer to wake than to work.
@@ -25,28 +25,12 @@ pub fn read_staged(source: &dyn Source, tile: &Tile, out: &mut [u8], threads: us
 /// Writes a tile by up to so many threads; for the rest as [`Sink::write_tile`].
 pub fn write_staged(sink: &dyn Sink, tile: &Tile, data: &[u8], threads: usize) -> Result<(), Error> {
     tile.check("write", sink.extents(), sink.element(), data.len())?;
-    write_bands(tile, data, threads, sink.grain().rows, |tile, data| sink.write_tile(tile, data))
-}
-
-/// The same, for a scratch.
-pub(crate) fn rewrite_staged(scratch: &dyn Scratch, tile: &Tile, data: &[u8], threads: usize) -> Result<(), Error> {
-    tile.check("write", scratch.extents(), scratch.element(), data.len())?;
-    write_bands(tile, data, threads, scratch.grain().rows, |tile, data| scratch.write_tile(tile, data))
-}
-
-fn write_bands(
-    tile: &Tile,
-    data: &[u8],
-    threads: usize,
-    grain: usize,
-    write: impl Fn(&Tile, &[u8]) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
-    let Some(band) = band_rows(tile, data.len(), threads, grain) else {
-        return write(tile, data);
+    let Some(band) = band_rows(tile, data.len(), threads, sink.grain().rows) else {
+        return sink.write_tile(tile, data);
     };
     let row_bytes = data.len() / tile.rows.len();
     let bands = bands(tile, band).zip(data.chunks(band * row_bytes));
-    on_threads(bands, |(tile, data)| write(&tile, data))
+    on_threads(bands, |(tile, data)| sink.write_tile(&tile, data))
 }
 
 /// Rows of a band, a multiple of the grain; `None` where there would be one band.

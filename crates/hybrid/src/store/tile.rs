@@ -66,6 +66,23 @@ impl Tile {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
+    /// How many elements it has.
+    pub(crate) fn count(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
+    /// Parts of it of at most so many elements, in the order of its elements: some of its rows, or a part of one. Where there is room for them,
+    /// parts end where grains do.
+    pub(crate) fn parts(&self, elements: usize, grain: Extents) -> impl Iterator<Item = Tile> + use<> {
+        let (rows, columns) = (self.rows.clone(), self.columns.clone());
+        let elements = elements.max(1);
+        let height = (elements / columns.len().max(1)).max(1);
+        let rows = (!self.is_empty()).then(|| steps(rows, height, grain.rows)).into_iter().flatten();
+        rows.flat_map(move |rows| {
+            steps(columns.clone(), elements, grain.columns).map(move |columns| Tile { rows: rows.clone(), columns })
+        })
+    }
+
     /// That the tile lies in a matrix and fills a buffer: else [`Error::Shape`].
     pub(crate) fn check(
         &self,
@@ -85,5 +102,62 @@ impl Tile {
             true => Ok(()),
             false => Err(Error::Shape { operation, what: "bytes of the buffer for the tile", expected, got: buffer }),
         }
+    }
+}
+
+/// A range in parts of at most so many, which end at multiples of a grain where they reach one.
+fn steps(range: Range<usize>, most: usize, grain: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut begin = range.start;
+    std::iter::from_fn(move || {
+        if begin >= range.end {
+            return None;
+        }
+        let far = begin.saturating_add(most);
+        let even = far / grain.max(1) * grain.max(1);
+        let end = if far >= range.end {
+            range.end
+        } else if even > begin {
+            even
+        } else {
+            far
+        };
+        Some(std::mem::replace(&mut begin, end)..end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_the_tile_in_its_order() {
+        for (rows, columns) in [(3..8, 2..9), (0..1, 0..50), (4..4, 0..3), (2..5, 7..7), (0..9, 1..2)] {
+            let tile = Tile { rows, columns };
+            for (elements, grain) in [0, 1, 3, 7, 8, 20, 1000].into_iter().zip([1, 2, 3, 1, 4, 2, 5]) {
+                let places = |tile: Tile| -> Vec<(usize, usize)> {
+                    let columns = tile.columns;
+                    tile.rows.flat_map(|row| columns.clone().map(move |column| (row, column))).collect()
+                };
+                let all: Vec<Tile> = tile.parts(elements, Extents::new(grain, grain)).collect();
+                let fits = |part: &Tile| (1..=elements.max(1)).contains(&part.count());
+                assert!(all.iter().all(fits), "{tile:?} by {elements}: {all:?}");
+                assert_eq!(all.into_iter().flat_map(places).collect::<Vec<_>>(), places(tile.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_end_where_grains_do() {
+        let ends = |rows: Range<usize>, elements: usize, grain: usize| -> Vec<usize> {
+            let tile = Tile { rows, columns: 5..15 };
+            tile.parts(elements, Extents::new(grain, 1)).map(|part| part.rows.end).collect()
+        };
+        assert_eq!(ends(3..20, 60, 4), [8, 12, 16, 20]);
+        assert_eq!(ends(3..22, 95, 4), [12, 20, 22]);
+        // No room for a grain.
+        assert_eq!(ends(3..12, 30, 4), [4, 7, 8, 11, 12]);
+        let row = Tile { rows: 0..1, columns: 5..35 };
+        let columns: Vec<Range<usize>> = row.parts(16, Extents::new(4, 8)).map(|part| part.columns).collect();
+        assert_eq!(columns, [5..16, 16..32, 32..35]);
     }
 }

@@ -3,10 +3,11 @@
 use super::control::Control;
 use super::engine::Form;
 use super::gpu::GpuEngine;
-use super::matmul::{Factor, Product, Staging, Traffic, run};
+use super::matmul::{Factor, Product, Traffic, run};
 use super::matmul_plan::{MatmulPlan, STAGES};
+use super::staging::Staging;
 use crate::Error;
-use crate::budget::{Budget, Ring, RingWish};
+use crate::budget::Budget;
 use crate::dispatch::ProductExtents;
 use crate::linear::{Gpu, Precision, Scalar};
 use crate::store::{Sink, Source, Stored};
@@ -20,13 +21,6 @@ pub struct Budgets {
     /// Page-locked memory of the host.
     pub pinned: Budget,
 }
-
-/// Slots of host memory on the way back.
-const SLOTS_BACK: usize = 2;
-/// Bytes of a slot at best: copies of so much run at the link's full rate, and more takes longer to lock than it helps.
-const SLOT_BYTES: usize = 16 << 20;
-/// Threads that fill and empty a slot: one does not keep the link busy.
-const THREADS: usize = 12;
 
 impl<'a> Factor<'a> {
     /// A stored matrix as it is.
@@ -92,7 +86,7 @@ impl<T: Scalar + Stored> Product<'_, T> {
 /// What the same plan takes without a GPU is said by [`MatmulPlan`]. Sums are added panel by panel, so results depend on the plan in the last
 /// bits: the same sizes and budgets give the same bits. Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
 ///
-/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Budget`] without room for the smallest tiles, or for a row of a panel in
+/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Budget`] without room for the smallest tiles, or for two slots of
 /// page-locked memory; [`Error::Cancelled`]; those of sources, of the sink and of the driver.
 pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     gpu: &Gpu,
@@ -120,27 +114,6 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
 ) -> Result<Traffic, Error> {
     plan.check(product.extents(sink)?, size_of::<T>())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let row = plan.panel.max(plan.tile[0]).max(plan.tile[1]) * size_of::<T>();
-    let (staging, _pinned) = staging(&budgets.pinned, SLOT_BYTES, row, size_of::<T>())?;
+    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, product.load(plan, sink))?;
     run(&GpuEngine::multiplying::<T>(gpu, precision)?, plan, product, sink, staging, control)
-}
-
-/// A ring of slots of at best so many bytes, each with room for a row, and its elements: as much as the budget has. [`Error::Budget`] without
-/// room for two rows.
-pub(super) fn staging(
-    pinned: &Budget,
-    slot_bytes: usize,
-    row_bytes: usize,
-    element_bytes: usize,
-) -> Result<(Staging, Ring), Error> {
-    let slots = (2 * STAGES + SLOTS_BACK) as u64;
-    let wish = RingWish { slots, slot_bytes: slot_bytes.next_multiple_of(row_bytes) as u64, granule: row_bytes as u64 };
-    let Some(ring) = pinned.ring(wish).filter(|ring| ring.slots >= 2) else {
-        let (requested, available, limit) = (2 * row_bytes as u64, pinned.available(), pinned.limit());
-        return Err(Error::Budget { what: "pinned memory for two rows of a panel", requested, available, limit });
-    };
-    let slots_back = SLOTS_BACK.min(ring.slots as usize / 2);
-    let slots = ring.slots as usize - slots_back;
-    let elements = ring.slot_bytes as usize / element_bytes;
-    Ok((Staging { slots, slots_back, elements, threads: rayon::current_num_threads().min(THREADS) }, ring))
 }

@@ -3,6 +3,7 @@
 use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
 use crate::Error;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// When work is done.
@@ -16,7 +17,48 @@ pub(super) enum Order {
     Ahead(Queue),
 }
 
-pub(super) type Memory<T = f64> = Arc<Mutex<Vec<T>>>;
+/// Memory, as work in queues knows it.
+pub(super) struct Memory<T = f64>(Arc<Cells<T>>);
+
+struct Cells<T> {
+    values: Mutex<Vec<T>>,
+    is_free: AtomicBool,
+}
+
+impl<T> Memory<T> {
+    fn new(values: Vec<T>) -> Self {
+        Memory(Arc::new(Cells { values: Mutex::new(values), is_free: AtomicBool::new(false) }))
+    }
+
+    /// Its values, for work that is done now.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<T>> {
+        assert!(!self.0.is_free.load(Ordering::Relaxed), "work that is queued uses memory that was given back");
+        self.0.values.lock().unwrap()
+    }
+}
+
+impl<T> Clone for Memory<T> {
+    fn clone(&self) -> Self {
+        Memory(self.0.clone())
+    }
+}
+
+/// Memory, as whoever asked for it has it.
+pub(super) struct Buffer<T = f64>(Memory<T>);
+
+impl<T> Deref for Buffer<T> {
+    type Target = Memory<T>;
+
+    fn deref(&self) -> &Memory<T> {
+        &self.0
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.0.0.is_free.store(true, Ordering::Relaxed);
+    }
+}
 
 /// A type whose memory is full of a value that is noticed, until something is written there.
 pub(super) trait Poisoned: Copy + Send + Sync + 'static {
@@ -133,7 +175,7 @@ impl Device {
 
 impl<T: Poisoned> Engine<T> for Device {
     type Host = Host<T>;
-    type Buffer = Memory<T>;
+    type Buffer = Buffer<T>;
     type Mark = Option<usize>;
 
     fn host(&self, elements: usize) -> Result<Host<T>, Error> {
@@ -141,25 +183,24 @@ impl<T: Poisoned> Engine<T> for Device {
         Ok(Host { values, queues: self.queues.clone(), coming: None, come: OnceLock::new() })
     }
 
-    fn buffer(&self, elements: usize) -> Result<Memory<T>, Error> {
+    fn buffer(&self, elements: usize) -> Result<Buffer<T>, Error> {
         self.counts.lock().unwrap().device += elements;
-        Ok(Arc::new(Mutex::new(vec![T::POISON; elements])))
+        Ok(Buffer(Memory::new(vec![T::POISON; elements])))
     }
 
-    fn bring(&self, from: &Host<T>, elements: usize, to: &mut Memory<T>, at: usize) -> Result<(), Error> {
+    fn bring(&self, from: &Host<T>, elements: usize, to: &mut Buffer<T>, at: usize) -> Result<(), Error> {
         self.counts.lock().unwrap().brought += elements;
         // Nobody changes it before the copy: looking into it would wait.
-        let (values, to) = (from[..elements].to_vec(), to.clone());
-        self.queue(Queue::In, move || to.lock().unwrap()[at..at + values.len()].copy_from_slice(&values));
+        let (values, to) = (from[..elements].to_vec(), Memory::clone(to));
+        self.queue(Queue::In, move || to.lock()[at..at + values.len()].copy_from_slice(&values));
         Ok(())
     }
 
-    fn take_back(&self, from: &Memory<T>, at: usize, elements: usize, to: &mut Host<T>) -> Result<(), Error> {
+    fn take_back(&self, from: &Buffer<T>, at: usize, elements: usize, to: &mut Host<T>) -> Result<(), Error> {
         self.counts.lock().unwrap().taken_back += elements;
-        let (from, landed) = (from.clone(), Memory::<T>::default());
+        let (from, landed) = (Memory::clone(from), Memory::new(Vec::new()));
         let target = landed.clone();
-        let number =
-            self.queue(Queue::Out, move || *target.lock().unwrap() = from.lock().unwrap()[at..at + elements].to_vec());
+        let number = self.queue(Queue::Out, move || *target.lock() = from.lock()[at..at + elements].to_vec());
         (to.coming, to.come) = (Some((number, landed)), OnceLock::new());
         Ok(())
     }
@@ -184,11 +225,9 @@ impl<T: Poisoned> Engine<T> for Device {
 }
 
 impl Multiplier<f64> for Device {
-    fn multiply(&self, what: &Multiplication<f64>, [a, b]: [&Memory; 2], c: &mut Memory) -> Result<(), Error> {
-        let (what, a, b, c) = (*what, a.clone(), b.clone(), c.clone());
-        self.queue(Queue::Compute, move || {
-            multiply(&what, &a.lock().unwrap(), &b.lock().unwrap(), &mut c.lock().unwrap())
-        });
+    fn multiply(&self, what: &Multiplication<f64>, [a, b]: [&Buffer; 2], c: &mut Buffer) -> Result<(), Error> {
+        let (what, [a, b, c]) = (*what, [a, b, &*c].map(|buffer| Memory::clone(buffer)));
+        self.queue(Queue::Compute, move || multiply(&what, &a.lock(), &b.lock(), &mut c.lock()));
         Ok(())
     }
 }
@@ -201,7 +240,7 @@ impl<T: Poisoned> Deref for Host<T> {
         self.come.get_or_init(|| {
             self.queues.lock().unwrap().run(*number);
             let mut values = self.values.clone();
-            let landed = landed.lock().unwrap();
+            let landed = landed.lock();
             values[..landed.len()].copy_from_slice(&landed);
             values
         })

@@ -2,15 +2,16 @@
 
 use super::control::{Cancel, Control};
 use super::engine::Form;
+use super::failing::Failing;
 use super::late::{Device, Order};
-use super::matmul::{Factor, Product, Staging, run};
+use super::matmul::{Factor, Product, run};
 use super::matmul_plan::MatmulPlan;
+use super::staging::Staging;
 use crate::dispatch::ProductExtents;
-use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Tile};
+use crate::store::{MemorySink, MemorySource, Sink, Source};
 use crate::{Class, Error};
 use ndarray::Array2;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
 const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 60, threads: 2 };
@@ -169,58 +170,6 @@ fn marks_are_needed() {
     assert!(wrong >= 3, "{wrong} of 4");
 }
 
-/// A source or a sink that fails after some tiles.
-struct Failing<S> {
-    inner: S,
-    left: AtomicUsize,
-}
-
-impl<S> Failing<S> {
-    fn after(left: usize, inner: S) -> Self {
-        Failing { inner, left: AtomicUsize::new(left) }
-    }
-
-    fn once(&self) -> Result<(), Error> {
-        let less = |left: usize| left.checked_sub(1);
-        let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|_| failed)
-    }
-}
-
-impl<S: Source> Source for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        self.once()?;
-        self.inner.read_tile(tile, out)
-    }
-}
-
-impl<S: Sink> Sink for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        self.once()?;
-        self.inner.write_tile(tile, data)
-    }
-
-    fn commit(self: Box<Self>) -> Result<(), Error> {
-        Box::new(self.inner).commit()
-    }
-}
-
 #[test]
 fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
     let case = Case::new(plan([40, 30, 20], [16, 11], 6, 3), [Form::Plain; 2], [1.0, 0.0], 3);
@@ -228,9 +177,10 @@ fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
         for side in 0..3 {
             let mut result = Array2::from_elem(case.c.dim(), f64::NAN);
             let never = usize::MAX;
-            let of = |own, view| Failing::after(if own == side { left } else { never }, MemorySource::new(view));
+            let of = |own, view| Failing::to_read(if own == side { left } else { never }, MemorySource::new(view));
             let (a, b, c) = (of(0, case.a.view()), of(1, case.b.view()), of(9, case.c.view()));
-            let sink = Failing::after(if side == 2 { left.min(3) } else { never }, MemorySink::new(result.view_mut()));
+            let sink =
+                Failing::to_write(if side == 2 { left.min(3) } else { never }, MemorySink::new(result.view_mut()));
             let device = Device::new(Order::Random(left as u64));
             let error = case.run_with(&device, [&a, &b, &c], &sink, STAGING, Control::default()).unwrap_err();
             assert_eq!(error.class(), Class::Io, "{error}");

@@ -12,6 +12,8 @@ mod gpu;
 mod matmul;
 mod matmul_plan;
 mod pipeline;
+mod staging;
+mod turns;
 
 pub use control::{Cancel, Control, Progress};
 pub use eigen::{EigenSearch, largest_eigenvalues};
@@ -22,6 +24,8 @@ pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, chol
 pub use matmul::{Factor, Product, Traffic};
 pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
 
+#[cfg(test)]
+mod failing;
 #[cfg(test)]
 mod late;
 #[cfg(test)]

@@ -1,249 +1,265 @@
-//! What pipelines have in common: memory that goes round, threads that fill and empty it in turns, and tiles in parts that fit into it.
+//! What all streams go through: memory is filled, copied, computed with, copied back and emptied at the same time.
+//!
+//! *Readers* fill slots of host memory, each one of its own. The caller's thread *feeds* the device: it takes the slots in order, queues their
+//! copies, and what is computed behind them. One thread queues the copies back, and *writers* end them, each a slot of its own. Memory goes
+//! round: who is done with it hands it back, and looking into host memory waits for its copy. So nobody waits for more than the next
+//! thing to do, and no thread for others at every slot.
 
+use super::engine::{Engine, Finish, Queue};
+use super::staging::Staging;
+use super::turns::{InTurn, Shared, Stop, Turns, filled_with};
 use crate::Error;
 use crate::store::Tile;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvError, SendError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
-/// Why a thread of a pipeline ended early.
-pub(super) enum Stop {
-    /// Another thread has the reason.
-    Elsewhere,
-    Here(Error),
+/// What streams: what fills slots, and what becomes of results.
+pub(super) trait Flow<T, E: Engine<T>>: Sync {
+    /// What fills a slot.
+    type Piece: Send;
+    /// Memory of the device for results that are finished together.
+    type Memory: AsRef<[E::Buffer]> + Send;
+    /// What stands in such memory.
+    type Results: Send;
+    /// What of it a slot has room for.
+    type Part: Send;
+
+    /// All that goes to the device, in the order in which it is taken. It may wait for what is written, and is an error where nothing more will be.
+    fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send;
+
+    /// Fills a slot.
+    fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error>;
+
+    /// What goes back, slot by slot.
+    fn parts(&self, results: Self::Results) -> impl Iterator<Item = Back<Self::Part>>;
+
+    /// Empties a slot.
+    fn write(&self, part: &Self::Part, host: &mut E::Host) -> Result<(), Error>;
+
+    /// Nothing more will be written: nobody should wait for it.
+    fn stop(&self) {}
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::Here(error)
-    }
+/// A copy back.
+pub(super) struct Back<P> {
+    /// Which buffer of the memory, from which element on, and how many.
+    pub(super) buffer: usize,
+    pub(super) at: usize,
+    pub(super) elements: usize,
+    pub(super) part: P,
 }
 
-/// A channel that is closed is one whose thread ended.
-impl From<RecvError> for Stop {
-    fn from(_: RecvError) -> Stop {
-        Stop::Elsewhere
-    }
-}
-
-impl<T> From<SendError<T>> for Stop {
-    fn from(_: SendError<T>) -> Stop {
-        Stop::Elsewhere
-    }
-}
-
-impl Stop {
-    /// The error, where this thread has one.
-    pub(super) fn into_result(stopped: Result<(), Stop>) -> Result<(), Error> {
-        match stopped {
-            Err(Stop::Here(error)) => Err(error),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A channel with values in it already.
-pub(super) fn filled_with<V>(values: impl IntoIterator<Item = V>) -> (Sender<V>, Receiver<V>) {
-    let (sender, receiver) = channel();
-    for value in values {
-        // The other end is here.
-        let _ = sender.send(value);
-    }
-    (sender, receiver)
-}
-
-/// A tile in parts of at most so many elements, in the order of its elements: some of its rows, or a part of one.
-pub(super) fn parts(tile: &Tile, elements: usize) -> impl Iterator<Item = Tile> + use<> {
-    let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-    let elements = elements.max(1);
-    let height = (elements / columns.len().max(1)).max(1);
-    let width = if columns.len() > elements { elements } else { columns.len() };
-    let is_empty = tile.is_empty();
-    rows.clone().step_by(height).filter(move |_| !is_empty).flat_map(move |top| {
-        let (rows, columns) = (top..rows.end.min(top.saturating_add(height)), columns.clone());
-        columns
-            .clone()
-            .step_by(width.max(1))
-            .map(move |left| Tile { rows: rows.clone(), columns: left..columns.end.min(left.saturating_add(width)) })
+/// Copies back of tiles that lie in one buffer, one behind the other.
+pub(super) fn backwards(parts: impl Iterator<Item = Tile>) -> impl Iterator<Item = Back<Tile>> {
+    let mut at = 0;
+    parts.map(move |part| {
+        let elements = part.count();
+        at += elements;
+        Back { buffer: 0, at: at - elements, elements, part }
     })
 }
 
-/// Elements of a tile.
-pub(super) fn count(tile: &Tile) -> usize {
-    tile.rows.len() * tile.columns.len()
+/// Memory of the device that work which is queued may use: when it is dropped, all of that is waited for.
+pub(super) struct Held<'a, T, E: Engine<T>, M> {
+    memory: M,
+    engine: &'a E,
+    element: PhantomData<fn() -> T>,
 }
 
-/// Work that several threads do at once, each with memory of its own, and whose results are taken in the work's order.
-///
-/// Memory is given to work in that order too. So what is taken next has memory, or will have some that is free before all later work does:
-/// no thread waits for ever.
-pub(super) struct Turns<W, H> {
-    next: Mutex<(usize, W, Receiver<H>)>,
-    done: Mutex<Sender<(usize, Result<H, Stop>)>>,
-}
-
-/// The results of [`Turns`], in the order of the work.
-pub(super) struct InTurn<H> {
-    next: usize,
-    early: BTreeMap<usize, H>,
-    done: Receiver<(usize, Result<H, Stop>)>,
-}
-
-impl<J, W: Iterator<Item = J>, H> Turns<W, H> {
-    /// Work, and the memory that is free for it.
-    pub(super) fn new(work: W, free: Receiver<H>) -> (Self, InTurn<H>) {
-        let (sender, done) = channel();
-        let turns = Turns { next: Mutex::new((0, work, free)), done: Mutex::new(sender) };
-        (turns, InTurn { next: 0, early: BTreeMap::new(), done })
-    }
-
-    /// Does some of the work, on this thread, until there is no more, no memory comes, or nobody takes the results. A failure is a result.
-    pub(super) fn take_part(&self, fill: impl Fn(J, &mut H) -> Result<(), Error>) {
-        loop {
-            let (number, job, mut memory) = {
-                let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-                let (number, work, free) = &mut *next;
-                let Some(job) = work.next() else { return };
-                let Ok(memory) = free.recv() else { return };
-                *number += 1;
-                (*number - 1, job, memory)
-            };
-            // If it panics, whoever waits for it has to know.
-            let mut turn = Turn { turns: self, number, result: Some(Err(Stop::Elsewhere)) };
-            turn.result = Some(fill(job, &mut memory).map(|()| memory).map_err(Stop::Here));
-        }
+impl<'a, T, E: Engine<T>, M> Held<'a, T, E, M> {
+    pub(super) fn new(engine: &'a E, memory: M) -> Self {
+        Held { memory, engine, element: PhantomData }
     }
 }
 
-/// A piece of work; what became of it is sent when it ends, in whatever way.
-struct Turn<'a, W, H> {
-    turns: &'a Turns<W, H>,
-    number: usize,
-    result: Option<Result<H, Stop>>,
+impl<T, E: Engine<T>, M> Deref for Held<'_, T, E, M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.memory
+    }
 }
 
-impl<W, H> Drop for Turn<'_, W, H> {
+impl<T, E: Engine<T>, M> DerefMut for Held<'_, T, E, M> {
+    fn deref_mut(&mut self) -> &mut M {
+        &mut self.memory
+    }
+}
+
+impl<T, E: Engine<T>, M> Drop for Held<'_, T, E, M> {
     fn drop(&mut self) {
-        let done = self.turns.done.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(result) = self.result.take() {
-            // Nobody takes it where the pipeline has ended.
-            let _ = done.send((self.number, result));
-        }
+        self.engine.finish();
     }
 }
 
-impl<H> InTurn<H> {
-    /// The memory that the next piece of work filled, or why it did not.
-    pub(super) fn next(&mut self) -> Result<H, Stop> {
-        loop {
-            if let Some(memory) = self.early.remove(&self.next) {
-                self.next += 1;
-                return Ok(memory);
-            }
-            let (number, result) = self.done.recv()?;
-            self.early.insert(number, result?);
+/// Results that are computed behind a mark.
+struct Computed<'a, T, E: Engine<T>, F: Flow<T, E>> {
+    results: F::Results,
+    memory: Held<'a, T, E, F::Memory>,
+    done: E::Mark,
+}
+
+/// Memory that is free, once the copies behind the mark have left it.
+type Free<'a, T, E, F> = (Held<'a, T, E, <F as Flow<T, E>>::Memory>, Option<<E as Engine<T>>::Mark>);
+
+/// Results in host memory, or on their way there.
+struct Landing<H, P> {
+    host: H,
+    part: P,
+}
+
+type Landings<T, E, F> = Shared<Landing<<E as Engine<T>>::Host, <F as Flow<T, E>>::Part>>;
+
+/// The feeder's ends of a pipeline.
+pub(super) struct Feed<'a, T, E: Engine<T>, F: Flow<T, E>> {
+    engine: &'a E,
+    filled: InTurn<E::Host>,
+    emptied: Sender<E::Host>,
+    free: Receiver<Free<'a, T, E, F>>,
+    computed: Sender<Computed<'a, T, E, F>>,
+    writers: Arc<Landings<T, E, F>>,
+}
+
+impl<'a, T, E: Engine<T>, F: Flow<T, E>> Feed<'a, T, E, F> {
+    /// Queues the copy of the next slot, of so many elements, to a place in a buffer.
+    pub(super) fn bring(&mut self, elements: usize, to: &mut E::Buffer, at: usize) -> Result<(), Stop> {
+        if self.writers.has_failed() {
+            return Err(Stop::Elsewhere);
         }
+        let host = self.filled.next()?;
+        self.engine.bring(&host, elements, to, at)?;
+        Ok(self.emptied.send(host)?)
+    }
+
+    /// Memory for results, with what has to be waited for before something else is written there.
+    pub(super) fn take(&self) -> Result<Free<'a, T, E, F>, Stop> {
+        Ok(self.free.recv()?)
+    }
+
+    /// The same; a queue waits for it.
+    pub(super) fn take_for(&self, queue: Queue) -> Result<Held<'a, T, E, F::Memory>, Stop> {
+        let (memory, left) = self.take()?;
+        left.map_or(Ok(()), |left| self.engine.wait(queue, &left))?;
+        Ok(memory)
+    }
+
+    /// Has results, which are queued, go back.
+    pub(super) fn give(&self, results: F::Results, memory: Held<'a, T, E, F::Memory>) -> Result<(), Stop> {
+        let done = self.engine.mark(Queue::Compute)?;
+        Ok(self.computed.send(Computed { results, memory, done })?)
     }
 }
 
-/// What several threads end, one after the other, and whether one of them failed.
-pub(super) struct Shared<V> {
-    values: Mutex<Receiver<V>>,
-    failed: AtomicBool,
-}
-
-impl<V> Shared<V> {
-    pub(super) fn new(values: Receiver<V>) -> Self {
-        Shared { values: Mutex::new(values), failed: AtomicBool::new(false) }
-    }
-
-    /// Whether a thread failed, so that no more should come.
-    pub(super) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
-    }
-
-    /// Ends values on this thread until no more come. After a failure the rest goes through `drop` alone, so that nobody waits for it.
-    pub(super) fn take_part(&self, end: impl Fn(&mut V) -> Result<(), Error>, drop: impl Fn(V)) -> Result<(), Error> {
-        let mut result = Ok(());
-        loop {
-            let next = self.values.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(mut value) = next else { return result };
-            if !self.has_failed() {
-                let ended = end(&mut value);
-                self.failed.fetch_or(ended.is_err(), Ordering::Relaxed);
-                result = result.and(ended);
-            }
-            drop(value);
+/// Runs it all. Memory that `feed` computes with is not used any more when this returns. Whoever fails first says why.
+pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
+    engine: &'e E,
+    flow: &F,
+    staging: Staging,
+    results: Vec<F::Memory>,
+    feed: impl FnOnce(&mut Feed<'e, T, E, F>) -> Result<R, Stop>,
+) -> Result<R, Error> {
+    let threads = staging.threads.max(1);
+    let [to_device, to_host] = [staging.slots, staging.slots_back]
+        .map(|slots| (0..slots.max(1)).map(|_| engine.host(staging.elements)).collect::<Result<Vec<_>, _>>());
+    let (emptied, to_fill) = filled_with(to_device?);
+    let (readers, filled) = Turns::new(flow.pieces(), to_fill);
+    let (landed, hosts) = filled_with(to_host?);
+    let (given_back, free) = filled_with(results.into_iter().map(|memory| (Held::new(engine, memory), None)));
+    let (computed, to_take_back) = channel();
+    let (landing, to_write) = channel();
+    let writers: Arc<Landings<T, E, F>> = Arc::new(Shared::new(to_write));
+    let _finish = Finish::at_the_end(engine);
+    thread::scope(|scope| {
+        for _ in 0..threads.min(staging.slots.max(1)) {
+            scope.spawn(|| readers.take_part(|piece, host| flow.read(piece, host)));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_the_tile_in_its_order() {
-        for (rows, columns) in [(3..8, 2..9), (0..1, 0..50), (4..4, 0..3), (2..5, 7..7), (0..9, 1..2)] {
-            let tile = Tile { rows, columns };
-            for elements in [0, 1, 3, 7, 8, 20, 1000] {
-                let places = |tile: Tile| -> Vec<(usize, usize)> {
-                    let columns = tile.columns;
-                    tile.rows.flat_map(|row| columns.clone().map(move |column| (row, column))).collect()
-                };
-                let all: Vec<Tile> = parts(&tile, elements).collect();
-                assert!(all.iter().all(|part| (1..=elements.max(1)).contains(&count(part))), "{tile:?} by {elements}");
-                assert_eq!(all.into_iter().flat_map(places).collect::<Vec<_>>(), places(tile.clone()));
-            }
-        }
-    }
-
-    #[test]
-    fn results_come_in_the_order_of_the_work() {
-        for threads in [1, 3, 8] {
-            let (free, slots) = filled_with(vec![0usize; 4]);
-            let (turns, mut in_turn) = Turns::new(0..100usize, slots);
-            std::thread::scope(|scope| {
-                for _ in 0..threads {
-                    scope.spawn(|| {
-                        turns.take_part(|job, slot| {
-                            std::thread::yield_now();
-                            *slot = job * job;
-                            Ok(())
-                        });
-                    });
-                }
-                for job in 0..100 {
-                    let slot = in_turn.next().ok().unwrap();
-                    assert_eq!(slot, job * job);
-                    free.send(slot).unwrap();
-                }
-                drop(free);
-            });
-        }
-    }
-
-    #[test]
-    fn a_failure_comes_in_its_turn_and_a_panic_ends_it() {
-        let failed = || Error::Nested { operation: "test" };
-        let (free, slots) = filled_with([0usize, 0]);
-        let (turns, mut in_turn) = Turns::new(0..10usize, slots);
-        std::thread::scope(|scope| {
-            scope.spawn(|| turns.take_part(|job, _| if job == 1 { Err(failed()) } else { Ok(()) }));
-            assert!(in_turn.next().is_ok());
-            assert!(matches!(in_turn.next(), Err(Stop::Here(Error::Nested { .. }))));
-            drop(free);
+        let writing: Vec<_> = (0..threads.min(staging.slots_back.max(1)))
+            .map(|_| {
+                let (landed, writers) = (landed.clone(), writers.clone());
+                scope.spawn(move || write(flow, &writers, &landed))
+            })
+            .collect();
+        drop(landed);
+        let taking = scope.spawn(move || {
+            let under_way = UnderWay { stop: Some(&|| flow.stop()) };
+            Stop::into_result(under_way.ended(take_back(engine, flow, (to_take_back, given_back), (hosts, landing))))
         });
-        let (free, slots) = filled_with([0usize, 0]);
-        let (turns, mut in_turn) = Turns::new(0..10usize, slots);
-        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            std::thread::scope(|scope| {
-                scope.spawn(|| turns.take_part(|_, _| panic!("as asked")));
-                assert!(matches!(in_turn.next(), Err(Stop::Elsewhere)));
-                drop(free);
-            });
-        }));
-        assert!(panicked.is_err());
+        let mut ends = Feed { engine, filled, emptied, free, computed, writers };
+        let fed = UnderWay { stop: Some(&|| flow.stop()) }.ended(feed(&mut ends));
+        // The others end when nothing more can come.
+        drop(ends);
+        let others = std::iter::once(taking).chain(writing).map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        let others = others.fold(Ok(()), Result::and);
+        match fed {
+            Err(Stop::Here(error)) => Err(error),
+            Err(Stop::Elsewhere) => {
+                Err(others.err().unwrap_or_else(|| unreachable!("a thread that ends early says why, or panics")))
+            }
+            Ok(found) => others.map(|()| found),
+        }
+    })
+}
+
+/// A thread under way: if it ends early, or panics, nobody waits for what it would have done.
+struct UnderWay<'a> {
+    stop: Option<&'a dyn Fn()>,
+}
+
+impl UnderWay<'_> {
+    fn ended<R, X>(mut self, result: Result<R, X>) -> Result<R, X> {
+        if result.is_ok() {
+            self.stop = None;
+        }
+        result
     }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop {
+            stop();
+        }
+    }
+}
+
+/// Queues copies back.
+fn take_back<'a, T, E: Engine<T>, F: Flow<T, E>>(
+    engine: &'a E,
+    flow: &F,
+    (computed, free): (Receiver<Computed<'a, T, E, F>>, Sender<Free<'a, T, E, F>>),
+    (hosts, landing): (Receiver<E::Host>, Sender<Landing<E::Host, F::Part>>),
+) -> Result<(), Stop> {
+    while let Ok(Computed { results, memory, done }) = computed.recv() {
+        engine.wait(Queue::Out, &done)?;
+        for Back { buffer, at, elements, part } in flow.parts(results) {
+            let mut host = hosts.recv()?;
+            engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;
+            landing.send(Landing { host, part })?;
+        }
+        let left = engine.mark(Queue::Out)?;
+        // Nobody takes the last ones.
+        let _ = free.send((memory, Some(left)));
+    }
+    Ok(())
+}
+
+/// Writes what has come back.
+fn write<T, E: Engine<T>, F: Flow<T, E>>(
+    flow: &F,
+    writers: &Landings<T, E, F>,
+    landed: &Sender<E::Host>,
+) -> Result<(), Error> {
+    let under_way = UnderWay { stop: Some(&|| flow.stop()) };
+    let end =
+        |Landing { host, part }: &mut Landing<E::Host, F::Part>| flow.write(part, host).inspect_err(|_| flow.stop());
+    under_way.ended(writers.take_part(end, |landing| {
+        // Nobody takes it behind the last results.
+        let _ = landed.send(landing.host);
+    }))
 }

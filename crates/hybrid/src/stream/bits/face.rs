@@ -8,12 +8,10 @@ use crate::bits::BitMatrix;
 use crate::dispatch::ProductExtents;
 use crate::linear::Gpu;
 use crate::store::{Extents, Sink};
-use crate::stream::face::staging;
 use crate::stream::gpu::GpuEngine;
+use crate::stream::staging::{Load, Staging};
 use crate::stream::{Budgets, Control, Traffic};
 
-/// Bytes of a slot at best: page-locking takes 0.2 ms a megabyte, and nothing is computed before.
-const SLOT_BYTES: usize = 16 << 20;
 /// Rows of zeros that are written at a time.
 const ZEROS: usize = 1024;
 
@@ -41,7 +39,8 @@ pub fn multiply(
     }
     let plan = BitPlan::new(product, becomes, budgets.device.available())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let (staging, _pinned) = staging(&budgets.pinned, SLOT_BYTES, 4 * plan.longest_row(), 4)?;
+    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), chunks: 0 };
+    let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load)?;
     run(&GpuEngine::new(gpu)?, (&plan, staging), (product, becomes), sink, control)
 }
 

@@ -5,7 +5,7 @@ use super::engine::{BitMultiplication, BitMultiplier};
 use crate::Error;
 use crate::bits::gpu::words_per_row;
 use crate::stream::engine::Queue;
-use crate::stream::late::{Device, Memory};
+use crate::stream::late::{Buffer, Device, Memory};
 
 /// Whether a bit of a row is set.
 fn is_set(words: &[u32], row: usize, bits: usize, bit: usize) -> bool {
@@ -13,10 +13,10 @@ fn is_set(words: &[u32], row: usize, bits: usize, bit: usize) -> bool {
 }
 
 impl BitMultiplier for Device {
-    fn transpose(&self, from: &Memory<u32>, [rows, columns]: [usize; 2], to: &mut Memory<u32>) -> Result<(), Error> {
-        let (from, to) = (from.clone(), to.clone());
+    fn transpose(&self, from: &Buffer<u32>, [rows, columns]: [usize; 2], to: &mut Buffer<u32>) -> Result<(), Error> {
+        let (from, to) = (Memory::clone(from), Memory::clone(to));
         self.queue(Queue::Compute, move || {
-            let (from, mut to) = (from.lock().unwrap(), to.lock().unwrap());
+            let (from, mut to) = (from.lock(), to.lock());
             for (row, index) in (0..columns).flat_map(|row| (0..rows.div_ceil(32)).map(move |index| (row, index))) {
                 let set = |bit: &usize| is_set(&from, *bit, columns, row);
                 let bits = (32 * index..rows.min(32 * index + 32)).filter(set);
@@ -30,13 +30,12 @@ impl BitMultiplier for Device {
     fn count_pairs(
         &self,
         what: &BitMultiplication,
-        [left, right]: [&Memory<u32>; 2],
-        result: &mut Memory<u32>,
+        [left, right]: [&Buffer<u32>; 2],
+        result: &mut Buffer<u32>,
     ) -> Result<(), Error> {
-        let (what, left, right, result) = (*what, left.clone(), right.clone(), result.clone());
+        let (what, [left, right, result]) = (*what, [left, right, &*result].map(|buffer| Memory::clone(buffer)));
         self.queue(Queue::Compute, move || {
-            let (left, right) = (left.lock().unwrap(), right.lock().unwrap());
-            count_pairs(&what, &left, &right, &mut result.lock().unwrap());
+            count_pairs(&what, &left.lock(), &right.lock(), &mut result.lock());
         });
         Ok(())
     }

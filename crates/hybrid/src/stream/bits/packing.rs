@@ -3,7 +3,7 @@
 use super::Bits;
 use crate::Error;
 use crate::bits::gpu::words_per_row;
-use crate::store::{Element, Sink, Tile, read_staged, write_staged};
+use crate::store::{Element, Sink, Tile};
 use bytemuck::cast_slice_mut;
 use std::ops::Range;
 
@@ -43,29 +43,24 @@ impl Packing {
 }
 
 /// Reads a tile of bits into padded rows. Behind the last bit of each there are zeros, whatever is stored.
-pub(super) fn read(bits: &Bits<'_>, tile: &Tile, words: &mut [u32], threads: usize) -> Result<(), Error> {
+pub(super) fn read(bits: &Bits<'_>, tile: &Tile, words: &mut [u32]) -> Result<(), Error> {
     let stored = bits.packing.stored(tile);
     let row = stored.columns.len() * bits.packing.element_bytes;
     let bytes: &mut [u8] = cast_slice_mut(words);
-    read_staged(bits.source, &stored, &mut bytes[..row * tile.rows.len()], threads)?;
+    bits.source.read_tile(&stored, &mut bytes[..row * tile.rows.len()])?;
     spread(bytes, row, 4 * words_per_row(tile.columns.len()), tile.rows.len());
     clear_behind(words, tile.columns.len());
     Ok(())
 }
 
 /// Writes padded rows of a tile of bits, and zeros where more is stored.
-pub(super) fn write(
-    (sink, packing): (&dyn Sink, &Packing),
-    tile: &Tile,
-    words: &mut [u32],
-    threads: usize,
-) -> Result<(), Error> {
+pub(super) fn write((sink, packing): (&dyn Sink, &Packing), tile: &Tile, words: &mut [u32]) -> Result<(), Error> {
     clear_behind(words, tile.columns.len());
     let stored = packing.stored(tile);
     let row = stored.columns.len() * packing.element_bytes;
     let bytes: &mut [u8] = cast_slice_mut(words);
     gather(bytes, row, 4 * words_per_row(tile.columns.len()), tile.rows.len());
-    write_staged(sink, &stored, &bytes[..row * tile.rows.len()], threads)
+    sink.write_tile(&stored, &bytes[..row * tile.rows.len()])
 }
 
 /// Rows without gaps become rows that begin `pitch` bytes apart, from the last one on, so that none is overwritten before it has moved.

@@ -101,6 +101,12 @@ impl BitPlan {
         words_per_row(self.extents.depth).max(words_per_row(columns)).max(self.result_row(columns)).max(1)
     }
 
+    /// Bytes of the most that goes to one place.
+    pub(super) fn most_at_once(&self) -> u128 {
+        let words = [self.left_words(), self.right_words()[0], self.result_words()];
+        4 * words.into_iter().fold(0, usize::max) as u128
+    }
+
     /// Bytes of the GPU's memory.
     pub fn device_bytes(&self) -> u128 {
         let left = STAGES as u128 * self.left_words() as u128;

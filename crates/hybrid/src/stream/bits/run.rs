@@ -1,4 +1,4 @@
-//! A product of bits in tiles, by the same three threads as a product of numbers ([`crate::stream::matmul`]): a reader, a feeder, a writer.
+//! A product of bits in tiles, through the pipeline.
 //!
 //! The first band of columns comes whole; then, with each band of rows, a slice of the next band of columns. So the device waits for
 //! operands once, at the begin.
@@ -9,19 +9,16 @@ use super::packing;
 use super::{Becomes, BitPlan, BitProduct, Bits};
 use crate::Error;
 use crate::bits::gpu::words_per_row;
-use crate::store::{Sink, Stored as _, Tile, write_staged};
-use crate::stream::engine::{Engine, Finish, Queue};
-use crate::stream::matmul::{Finished, Free, Staging, Tiles};
-use crate::stream::pipeline::{Stop, filled_with};
+use crate::store::{Sink, Stored as _, Tile};
+use crate::stream::engine::{Engine, Queue};
+use crate::stream::pipeline::{self, Back, Feed, Flow};
+use crate::stream::staging::Staging;
+use crate::stream::turns::Stop;
 use crate::stream::{Control, STAGES, Traffic};
-use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 
 /// A product under way.
-struct Run<'a, E> {
-    engine: &'a E,
+struct Run<'a> {
     plan: &'a BitPlan,
     product: &'a BitProduct<'a>,
     becomes: Becomes,
@@ -59,41 +56,22 @@ pub(super) fn run<E: BitMultiplier>(
 ) -> Result<Traffic, Error> {
     let stored = Stored::of(product, becomes, sink)?;
     let staging = Staging { elements: staging.elements.max(plan.longest_row()), ..staging };
-    let run = Run { engine, plan, product, becomes, sink, stored, staging, control };
+    let run = Run { plan, product, becomes, sink, stored, staging, control };
     let lefts = (0..STAGES).map(|_| engine.buffer(plan.left_words())).collect::<Result<Vec<_>, _>>()?;
     let [arriving, ready] = plan.right_words();
     let mut operands = Operands::<E> { lefts, arriving: engine.buffer(arriving)?, ready: engine.buffer(ready)? };
-    let results = (0..plan.results()).map(|_| engine.buffer(plan.result_words())).collect::<Result<Vec<_>, _>>()?;
-    let [to_device, to_host] = [staging.slots, staging.slots_back]
-        .map(|count| (0..count).map(|_| engine.host(staging.elements)).collect::<Result<Vec<_>, _>>());
-    let (to_device, to_host) = (to_device?, to_host?);
-
-    let (free, to_fill) = filled_with(to_device);
-    let (filled, to_feed) = channel();
-    let (results_back, free_results) = filled_with(results.into_iter().map(|result| (result, None)));
-    let (finished, to_write) = channel();
-    let _finish = Finish::at_the_end(engine);
-    thread::scope(|scope| {
-        let reader = scope.spawn(|| run.read(to_fill, filled));
-        let writer = scope.spawn(|| run.write(to_host, to_write, results_back));
-        let fed = run.feed(&mut operands, (to_feed, free), Tiles { free: free_results, finished });
-        let [read, written] = [reader, writer].map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        match fed {
-            Err(Stop::Here(error)) => Err(error),
-            _ => read.and(written).map(|()| run.traffic()),
-        }
-    })
+    let result = |_| Ok::<_, Error>([engine.buffer(plan.result_words())?]);
+    let results = (0..plan.results()).map(result).collect::<Result<Vec<_>, _>>()?;
+    pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, &mut operands, feed))?;
+    Ok(run.traffic())
 }
 
-impl<'a, E: BitMultiplier> Run<'a, E> {
-    fn bands_of_rows(&self) -> impl Iterator<Item = Range<usize>> + use<E> {
+impl<'a> Run<'a> {
+    fn bands_of_rows(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         parts(0..self.plan.extents.rows, self.plan.tile[0])
     }
 
-    fn bands_of_columns(&self) -> impl Iterator<Item = Range<usize>> + use<E> {
+    fn bands_of_columns(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         parts(0..self.plan.extents.columns, self.plan.tile[1])
     }
 
@@ -131,62 +109,28 @@ impl<'a, E: BitMultiplier> Run<'a, E> {
     }
 
     /// Rows that go through host memory at a time, of so many words.
-    fn slots(&self, rows: Range<usize>, words: usize) -> impl Iterator<Item = Range<usize>> + use<E> {
+    fn slots(&self, rows: Range<usize>, words: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         parts(rows, (self.staging.elements / words.max(1)).max(1))
     }
 
-    fn slots_of(&self, piece: &Piece<'_>) -> impl Iterator<Item = Tile> + use<E> {
+    fn slots_of(&self, piece: &Piece<'_>) -> impl Iterator<Item = Tile> + use<> {
         let columns = piece.tile.columns.clone();
         self.slots(piece.tile.rows.clone(), words_per_row(columns.len()))
             .map(move |rows| Tile { rows, columns: columns.clone() })
     }
 
-    /// Fills host memory with all that goes to the device, in the order of [`Run::feed`].
-    fn read(&self, free: Receiver<E::Host>, filled: Sender<E::Host>) -> Result<(), Error> {
-        let _finish = Finish::at_the_end(self.engine);
-        let bring = |piece: Piece<'_>| -> Result<(), Stop> {
-            for slot in self.slots_of(&piece) {
-                let mut host = free.recv()?;
-                packing::read(&piece.bits, &slot, &mut host[..words(&slot)], self.staging.threads)?;
-                filled.send(host)?;
-            }
-            Ok(())
-        };
-        let all = || {
-            self.first().into_iter().try_for_each(bring)?;
-            self.steps().flat_map(|step| [Some(step.left), step.next]).flatten().try_for_each(bring)
-        };
-        match all() {
-            Err(Stop::Here(error)) => Err(error),
-            _ => Ok(()),
-        }
-    }
-
     /// Keeps the device busy.
-    fn feed(
+    fn feed<E: BitMultiplier>(
         &self,
+        engine: &E,
         operands: &mut Operands<E>,
-        (filled, free): (Receiver<E::Host>, Sender<E::Host>),
-        tiles: Tiles<u32, E>,
+        feed: &mut Feed<'_, u32, E, Self>,
     ) -> Result<(), Stop> {
-        let _finish = Finish::at_the_end(self.engine);
-        let engine = self.engine;
-        let bring = |piece: &Piece<'_>, to: &mut E::Buffer| -> Result<(), Stop> {
-            let mut at = piece.at;
-            for slot in self.slots_of(piece) {
-                let host = filled.recv()?;
-                engine.bring(&host, words(&slot), to, at)?;
-                // The reader is gone once it has read everything.
-                let _ = free.send(host);
-                at += words(&slot);
-            }
-            Ok(())
-        };
         let [down, across] = self.plan.counts();
         let (mut done, all) = (0, (down * across) as u64);
         self.control.check(done, all)?;
         if let Some(first) = self.first() {
-            bring(&first, &mut operands.arriving)?;
+            self.bring(feed, &first, &mut operands.arriving)?;
         }
         // Behind the last product that read a band of rows, and behind what left the memory that bands of columns come to.
         let mut read: [Option<E::Mark>; STAGES] = [const { None }; STAGES];
@@ -194,41 +138,48 @@ impl<'a, E: BitMultiplier> Run<'a, E> {
         for (step, stage) in self.steps().zip((0..STAGES).cycle()) {
             self.control.check(done, all)?;
             if step.begins {
-                self.turn(operands, step.tile.columns.len())?;
+                self.turn(engine, operands, step.tile.columns.len())?;
                 left_behind = Some(engine.mark(Queue::Compute)?);
             }
-            let (mut result, copied) = tiles.free.recv()?;
-            if let Some(copied) = copied {
-                engine.wait(Queue::Compute, &copied)?;
-            }
+            let mut result = feed.take_for(Queue::Compute)?;
             if let Some(read) = &read[stage] {
                 engine.wait(Queue::In, read)?;
             }
             let left = &mut operands.lefts[stage];
-            bring(&step.left, left)?;
+            self.bring(feed, &step.left, left)?;
             engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
-            engine.count_pairs(&self.multiplication(&step.tile), [left, &operands.ready], &mut result)?;
+            engine.count_pairs(&self.multiplication(&step.tile), [left, &operands.ready], &mut result[0])?;
             read[stage] = Some(engine.mark(Queue::Compute)?);
-            tiles.finished.send(Finished {
-                tile: step.tile,
-                buffer: result,
-                computed: engine.mark(Queue::Compute)?,
-            })?;
+            feed.give(step.tile, result)?;
             done += 1;
             self.control.tell(done, all);
             if let Some(next) = &step.next {
                 if let Some(left_behind) = &left_behind {
                     engine.wait(Queue::In, left_behind)?;
                 }
-                bring(next, &mut operands.arriving)?;
+                self.bring(feed, next, &mut operands.arriving)?;
             }
         }
         Ok(())
     }
 
+    /// Has a piece come into its place in a buffer, in slots as they were read.
+    fn bring<E: BitMultiplier>(
+        &self,
+        feed: &mut Feed<'_, u32, E, Self>,
+        piece: &Piece<'_>,
+        to: &mut E::Buffer,
+    ) -> Result<(), Stop> {
+        let mut at = piece.at;
+        for slot in self.slots_of(piece) {
+            feed.bring(words(&slot), to, at)?;
+            at += words(&slot);
+        }
+        Ok(())
+    }
+
     /// Makes the band of columns that has come the one that is multiplied.
-    fn turn(&self, operands: &mut Operands<E>, columns: usize) -> Result<(), Error> {
-        let engine = self.engine;
+    fn turn<E: BitMultiplier>(&self, engine: &E, operands: &mut Operands<E>, columns: usize) -> Result<(), Error> {
         engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
         if self.product.transposes() {
             let Operands { arriving, ready, .. } = operands;
@@ -243,56 +194,45 @@ impl<'a, E: BitMultiplier> Run<'a, E> {
         BitMultiplication { rows, columns, depth: self.plan.extents.depth, becomes: self.becomes }
     }
 
-    /// Copies tiles back and writes them: while some rows are written the next ones are on their way.
-    fn write(
-        &self,
-        mut hosts: Vec<E::Host>,
-        finished: Receiver<Finished<E, u32>>,
-        free: Sender<Free<u32, E>>,
-    ) -> Result<(), Error> {
-        let _finish = Finish::at_the_end(self.engine);
-        let engine = self.engine;
-        let mut on_their_way: VecDeque<(E::Host, Tile)> = VecDeque::new();
-        while let Ok(Finished { tile, buffer, computed }) = finished.recv() {
-            engine.wait(Queue::Out, &computed)?;
-            let row = self.plan.result_row(tile.columns.len());
-            let mut at = 0;
-            for rows in self.slots(tile.rows.clone(), row) {
-                let mut host = match hosts.pop() {
-                    Some(host) => host,
-                    None => {
-                        let Some((host, slot)) = on_their_way.pop_front() else { continue };
-                        self.land(host, &slot)?
-                    }
-                };
-                let words = row * rows.len();
-                engine.take_back(&buffer, at, words, &mut host)?;
-                at += words;
-                on_their_way.push_back((host, Tile { rows, columns: tile.columns.clone() }));
-            }
-            let left = engine.mark(Queue::Out)?;
-            // Nobody waits for it behind the last tile.
-            let _ = free.send((buffer, Some(left)));
-        }
-        on_their_way.into_iter().try_for_each(|(host, slot)| self.land(host, &slot).map(drop))
-    }
-
-    /// Waits for rows of results, and writes them.
-    fn land(&self, mut host: E::Host, slot: &Tile) -> Result<E::Host, Error> {
-        let words = self.plan.result_row(slot.columns.len()) * slot.rows.len();
-        let (results, threads) = (&mut host[..words], self.staging.threads);
-        match &self.stored {
-            Stored::Counts => write_staged(self.sink, slot, u32::bytes(results), threads)?,
-            Stored::Bits(packing) => packing::write((self.sink, packing), slot, results, threads)?,
-        }
-        Ok(host)
-    }
-
     /// What a whole run copies.
     fn traffic(&self) -> Traffic {
         let [to_gpu, to_host] =
             [self.plan.bytes_to_gpu(), self.plan.bytes_to_host()].map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX));
         Traffic { to_gpu, to_host }
+    }
+}
+
+impl<'a, E: BitMultiplier> Flow<u32, E> for Run<'a> {
+    type Piece = (Bits<'a>, Tile);
+    type Memory = [E::Buffer; 1];
+    type Results = Tile;
+    type Part = Tile;
+
+    fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
+        let of_steps = self.steps().flat_map(|step| [Some(step.left), step.next]).flatten();
+        let slots = |piece: Piece<'a>| self.slots_of(&piece).map(move |slot| Ok((piece.bits, slot)));
+        self.first().into_iter().chain(of_steps).flat_map(slots)
+    }
+
+    fn read(&self, (bits, slot): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
+        packing::read(&bits, &slot, &mut host[..words(&slot)])
+    }
+
+    fn parts(&self, tile: Tile) -> impl Iterator<Item = Back<Tile>> {
+        let (row, mut at) = (self.plan.result_row(tile.columns.len()), 0);
+        self.slots(tile.rows, row).map(move |rows| {
+            let elements = row * rows.len();
+            at += elements;
+            Back { buffer: 0, at: at - elements, elements, part: Tile { rows, columns: tile.columns.clone() } }
+        })
+    }
+
+    fn write(&self, slot: &Tile, host: &mut E::Host) -> Result<(), Error> {
+        let results = &mut host[..self.plan.result_row(slot.columns.len()) * slot.rows.len()];
+        match &self.stored {
+            Stored::Counts => self.sink.write_tile(slot, u32::bytes(results)),
+            Stored::Bits(packing) => packing::write((self.sink, packing), slot, results),
+        }
     }
 }
 

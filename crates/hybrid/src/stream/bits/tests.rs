@@ -5,13 +5,13 @@ use super::{Becomes, BitPlan, BitProduct, Bits};
 use crate::bits::BitMatrix;
 use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Tile};
 use crate::stream::engine::Queue;
+use crate::stream::failing::Failing;
 use crate::stream::late::{Device, Order};
-use crate::stream::matmul::Staging;
+use crate::stream::staging::Staging;
 use crate::stream::{Cancel, Control};
 use crate::{Class, Error};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
 const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 50, threads: 2 };
@@ -172,58 +172,6 @@ fn marks_are_needed() {
     assert!(wrong >= 3, "{wrong} of 4");
 }
 
-/// A source or a sink that fails after some tiles.
-struct Failing<S> {
-    inner: S,
-    left: AtomicUsize,
-}
-
-impl<S> Failing<S> {
-    fn after(left: usize, inner: S) -> Self {
-        Failing { inner, left: AtomicUsize::new(left) }
-    }
-
-    fn once(&self) -> Result<(), Error> {
-        let less = |left: usize| left.checked_sub(1);
-        let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|_| failed)
-    }
-}
-
-impl<S: Source> Source for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        self.once()?;
-        self.inner.read_tile(tile, out)
-    }
-}
-
-impl<S: Sink> Sink for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        self.once()?;
-        self.inner.write_tile(tile, data)
-    }
-
-    fn commit(self: Box<Self>) -> Result<(), Error> {
-        Box::new(self.inner).commit()
-    }
-}
-
 #[test]
 fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
     let case = Case::new([40, 300, 130], true, Becomes::Parities, 3);
@@ -232,8 +180,8 @@ fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
         for side in 0..3 {
             let of = |own| if own == side { left } else { usize::MAX };
             let mut result = BitMatrix::zeros(40, 300).unwrap();
-            let (a, b) = (Failing::after(of(0), a.source()), Failing::after(of(1), b.source()));
-            let sink = Failing::after(of(2), result.sink());
+            let (a, b) = (Failing::to_read(of(0), a.source()), Failing::to_read(of(1), b.source()));
+            let sink = Failing::to_write(of(2), result.sink());
             let bits = [Bits::new(&a, 130).unwrap(), Bits::new(&b, 300).unwrap()];
             let device = Device::new(Order::Random(left as u64));
             let error = case.run(&device, bits, &sink, (STAGING, Control::default())).unwrap_err();

@@ -5,6 +5,7 @@ use super::plan::ExpressionPlan;
 use super::shape::Shape;
 use crate::Error;
 use crate::store::{Sink, Source, Tile};
+use crate::stream::staging::Load;
 use std::fmt;
 use std::ops::Range;
 use tilewright_dims::Dim;
@@ -12,6 +13,9 @@ use tilewright_expr::bind::{Axis, Binding, Place, View};
 use tilewright_expr::cut::{Cut, Share};
 use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::{Fused, Launcher};
+
+/// What slots are multiples of.
+const GRANULE: usize = 4096;
 
 /// A fused expression over stored arrays into sinks, a sink a result.
 ///
@@ -221,6 +225,15 @@ impl Evaluation<'_> {
     pub(super) fn tile(&self, shape: &Shape, indices: &Range<usize>) -> Tile {
         let along = |cut: &Cut| shape.tile(cut.dim, indices.clone());
         self.cut.as_ref().ok().and_then(along).unwrap_or_else(|| shape.whole())
+    }
+
+    /// What goes through slots: bytes of at most so many to one place, of which any element fits into a granule.
+    pub(super) fn load(&self, most: u128) -> Load {
+        let fed = self.fed.iter().map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
+        let made = self.made.iter().map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
+        let load = Load { granule: GRANULE, most, chunks: 0 };
+        fed.chain(made)
+            .fold(load, |load, (grain, extents, shape)| load.with_grain(grain, extents.columns, shape.element_bytes()))
     }
 
     /// Axes of operands and results in the memory of a window.

@@ -5,20 +5,14 @@ use super::gpu::GpuWindows;
 use super::host::run_on_host;
 use super::run::run;
 use crate::Error;
-use crate::budget::{Budget, Permit, RingWish};
+use crate::budget::{Budget, Permit};
 use crate::linear::Gpu as Streams;
 use crate::stream::control::Control;
 use crate::stream::face::Budgets;
 use crate::stream::gpu::GpuEngine;
-use crate::stream::matmul::{Staging, Traffic};
-use std::thread::available_parallelism;
+use crate::stream::matmul::Traffic;
+use crate::stream::staging::{Staging, threads};
 use tilewright_ops::{Device, Gpu};
-
-/// Slots of page-locked memory, each way, and bytes of one at best. Page-locking a MiB takes 0.2 ms, a copy of a slot as long.
-const SLOTS: usize = 12;
-const SLOT_BYTES: u64 = 8 << 20;
-/// Threads that fill slots, and threads that empty them: one has a tenth of the link's rate.
-const THREADS: usize = 8;
 
 /// Computes an expression in bands into its sinks, on a GPU or on the CPU: while one band is computed the next ones are read and copied, and
 /// the ones before are copied back and written. The sinks are not committed: whoever does it makes results visible at once, and after an error
@@ -83,28 +77,11 @@ fn on_gpu(gpu: &Gpu, budgets: &Budgets, evaluation: &Evaluation<'_>, control: Co
     let _device = acquire(&budgets.device, plan.device_bytes())?;
     // Slots that are no larger than what goes through them.
     let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
-    let slot_bytes = SLOT_BYTES.min(u64::try_from(window).unwrap_or(u64::MAX)).next_multiple_of(GRANULE);
-    let wish = RingWish { slots: 2 * SLOTS as u64, slot_bytes, granule: GRANULE };
-    let ring = budgets.pinned.ring(wish).filter(|ring| ring.slots >= 2);
-    let Some(ring) = ring else {
-        let (requested, available, limit) = (2 * GRANULE, budgets.pinned.available(), budgets.pinned.limit());
-        return Err(Error::Budget { what: "pinned memory for two slots", requested, available, limit });
-    };
-    let slots_back = ring.slots as usize / 2;
-    let slots = ring.slots as usize - slots_back;
-    let staging = Staging { slots, slots_back, elements: ring.slot_bytes as usize, threads: threads() };
+    let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, evaluation.load(window))?;
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
     run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)
 }
 
-/// What slots are multiples of: any element fits.
-const GRANULE: u64 = 4096;
-
 fn acquire(budget: &Budget, bytes: u128) -> Result<Permit, Error> {
     budget.try_acquire(u64::try_from(bytes).unwrap_or(u64::MAX))
-}
-
-/// Threads for each way: both ways together have all processors.
-fn threads() -> usize {
-    available_parallelism().map_or(1, |n| n.get() / 2).clamp(1, THREADS)
 }

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::store::{Tile, read_staged, write_staged};
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
-use crate::stream::pipeline::{Stop, filled_with};
+use crate::stream::turns::{Stop, filled_with};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};

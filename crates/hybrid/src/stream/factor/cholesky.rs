@@ -3,12 +3,13 @@
 use super::super::control::Control;
 use super::super::engine::Eliminator;
 use super::super::face::Budgets;
-use super::super::matmul::{Factor, Staging, Traffic};
+use super::super::matmul::{Factor, Traffic};
+use super::super::staging::Staging;
+use super::factors::Factors;
 use super::grant::Grant;
-use super::identity::Identity;
 use super::operands;
 use super::parts::{FactorPart, Part};
-use super::pipeline::{Run, Target, Watch};
+use super::pipeline::Watch;
 use super::plan::PanelPlan;
 use crate::Error;
 use crate::linear::{Gpu, Scalar};
@@ -18,9 +19,7 @@ use std::marker::PhantomData;
 
 /// `a = L adjoint(L)` in a scratch: what [`linear::Cholesky`](crate::linear::Cholesky) is for matrices that fit.
 pub struct StreamedCholesky<'a, T> {
-    scratch: &'a dyn Scratch,
-    plan: PanelPlan,
-    traffic: Traffic,
+    pub(super) factors: Factors<'a>,
     element: PhantomData<fn() -> T>,
 }
 
@@ -38,7 +37,8 @@ pub fn cholesky<'a, T: Scalar + Stored>(
 ) -> Result<StreamedCholesky<'a, T>, Error> {
     let size = operands::square::<T>("Cholesky's factorisation", &a, scratch)?;
     let plan = PanelPlan::cholesky(size, size_of::<T>(), budgets.device.available())?;
-    let grant = Grant::new::<T>(gpu, budgets, plan.device_bytes(), plan.slice_elements())?;
+    let needs = (plan.device_bytes(), plan.slice_elements());
+    let grant = Grant::new::<T>(gpu, budgets, needs, &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
     StreamedCholesky::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
 }
@@ -52,38 +52,23 @@ impl<'a, T: Scalar + Stored> StreamedCholesky<'a, T> {
         staging: Staging,
         watch: Watch<'_>,
     ) -> Result<Self, Error> {
-        let run = Run { engine, plan, source, scratch, target: Target::Factors, staging, watch };
-        let (_, traffic) = run.run::<T>(&[])?;
-        Ok(StreamedCholesky { scratch, plan: *plan, traffic, element: PhantomData })
-    }
-
-    pub(super) fn solved<E: Eliminator<T>>(
-        &self,
-        engine: &E,
-        plan: &PanelPlan,
-        b: Factor<'_>,
-        sink: &dyn Sink,
-        staging: Staging,
-        watch: Watch<'_>,
-    ) -> Result<Traffic, Error> {
-        let run =
-            Run { engine, plan, source: b, scratch: self.scratch, target: Target::Solution(sink), staging, watch };
-        run.run::<T>(&[]).map(|(_, traffic)| traffic)
+        let (factors, _) = Factors::make::<T, E>(engine, plan, source, scratch, (staging, watch))?;
+        Ok(StreamedCholesky { factors, element: PhantomData })
     }
 
     /// How it was made.
     pub fn plan(&self) -> PanelPlan {
-        self.plan
+        self.factors.plan
     }
 
     /// What was copied for it.
     pub fn traffic(&self) -> Traffic {
-        self.traffic
+        self.factors.traffic
     }
 
     /// L, with zeros above its diagonal.
     pub fn l(&self) -> FactorPart<'a, T> {
-        FactorPart::new(self.scratch, Part::Lower)
+        FactorPart::new(self.factors.scratch, Part::Lower)
     }
 
     /// x with `a x = b`, into a sink, which is not committed. Errors: as [`solve`](super::solve).
@@ -95,11 +80,7 @@ impl<'a, T: Scalar + Stored> StreamedCholesky<'a, T> {
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
-        let columns = operands::solution::<T>(self.plan.size, &b, sink)?;
-        let plan = self.plan.solution(columns, budgets.device.available())?;
-        let grant = Grant::new::<T>(gpu, budgets, plan.device_bytes(), plan.slice_elements())?;
-        let watch = Watch { control, before: 0, steps: plan.steps() };
-        self.solved(&grant.engine, &plan, b, sink, grant.staging, watch)
+        self.factors.solve::<T>(gpu, budgets, b, sink, control)
     }
 
     /// The inverse of the matrix that was factored, into a sink, which is not committed.
@@ -110,12 +91,12 @@ impl<'a, T: Scalar + Stored> StreamedCholesky<'a, T> {
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
-        self.solve(gpu, budgets, Factor::plain(&Identity::<T>::new(self.plan.size)), sink, control)
+        self.factors.inverse::<T>(gpu, budgets, sink, control)
     }
 }
 
 impl<T> fmt::Debug for StreamedCholesky<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamedCholesky").field("plan", &self.plan).finish_non_exhaustive()
+        f.debug_struct("StreamedCholesky").field("plan", &self.factors.plan).finish_non_exhaustive()
     }
 }

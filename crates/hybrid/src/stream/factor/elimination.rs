@@ -1,24 +1,27 @@
 //! What the device does for each task.
 
-use super::super::engine::{Divisor, Eliminator, Finish, Form, Queue};
-use super::super::matmul::Free;
-use super::super::pipeline::Stop;
-use super::pipeline::{Finished, Found, Run};
-use super::plan::{Pass, count};
+use super::super::engine::{Divisor, Eliminator, Engine, Finish, Form, Queue};
+use super::super::pipeline::{Feed, Held};
+use super::super::turns::Stop;
+use super::pipeline::{Found, Run};
+use super::plan::Pass;
 use super::schedule::{Sweep, Task};
 use crate::Error;
 use crate::linear::Scalar;
-use crate::store::{Stored, Tile};
+use crate::store::{Source, Stored, Tile};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender};
 use tilewright_driver::blas::Layout;
 
+/// A panel, or a band of one, on the device.
+type Panel<'e, T, E> = Held<'e, T, E, [<E as Engine<T>>::Buffer; 1]>;
+
 /// Keeps the device busy.
-pub(super) struct Feeder<'a, T: Scalar, E: Eliminator<T>> {
-    pub(super) run: &'a Run<'a, E>,
+pub(super) struct Feeder<'f, 'r, 'e, T: Scalar + Stored, E: Eliminator<T>> {
+    pub(super) engine: &'e E,
+    pub(super) run: &'f Run<'r>,
     /// Panels that nothing is in, where they do not go back themselves.
-    pub(super) panels: VecDeque<E::Buffer>,
+    pub(super) panels: VecDeque<Panel<'e, T, E>>,
     /// The memory of slices, with what read it last.
     pub(super) slices: Vec<(E::Buffer, Option<E::Mark>)>,
     /// Which of them is filled next.
@@ -26,21 +29,18 @@ pub(super) struct Feeder<'a, T: Scalar, E: Eliminator<T>> {
     /// The rows of a panel that a slice meets.
     pub(super) meets: Option<E::Buffer>,
     /// Panels that are computed or come.
-    pub(super) under_way: VecDeque<E::Buffer>,
+    pub(super) under_way: VecDeque<Panel<'e, T, E>>,
     pub(super) finished_panels: usize,
     /// Exchanges of blocks, as the device knows them.
     pub(super) exchanges: Vec<E::Exchanges>,
     pub(super) found: Found<T>,
-    pub(super) filled: Receiver<E::Host>,
-    pub(super) free: Sender<E::Host>,
-    pub(super) free_buffers: Receiver<Free<T, E>>,
-    pub(super) finished: Sender<Finished<E, T>>,
+    pub(super) feed: &'f mut Feed<'e, T, E, Run<'r>>,
 }
 
-impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
+impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
     /// All of it. All memory goes with this, once nothing uses it.
     pub(super) fn feed(mut self, known: &[Vec<usize>]) -> Result<Found<T>, Stop> {
-        let (engine, plan, watch) = (self.run.engine, self.run.plan, self.run.watch);
+        let (engine, plan, watch) = (self.engine, self.run.plan, self.run.watch);
         let _finish = Finish::at_the_end(engine);
         self.exchanges = known.iter().map(|rows| engine.exchanges(rows)).collect::<Result<_, _>>()?;
         for (done, task) in plan.tasks().enumerate() {
@@ -60,19 +60,16 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
     }
 
     /// Has a tile come into the memory of a slice, which the device then finds full.
-    fn bring(&mut self, tile: &Tile) -> Result<usize, Stop> {
-        let (engine, at) = (self.run.engine, self.next());
+    fn bring(&mut self, source: &dyn Source, tile: &Tile) -> Result<usize, Stop> {
+        let (engine, at) = (self.engine, self.next());
         let (slice, read) = &mut self.slices[at];
         if let Some(read) = read {
             engine.wait(Queue::In, read)?;
         }
         let mut brought = 0;
-        for piece in self.run.pieces(tile) {
-            let host = self.filled.recv()?;
-            engine.bring(&host, count(&piece), slice, brought)?;
-            // The reader is gone once it has read everything.
-            let _ = self.free.send(host);
-            brought += count(&piece);
+        for part in self.run.parts_of(source, tile) {
+            self.feed.bring(part.count(), slice, brought)?;
+            brought += part.count();
         }
         engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
         Ok(at)
@@ -86,7 +83,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
 
     /// The memory of a slice is free, once what is queued has read it.
     fn leave(&mut self, slice: usize) -> Result<(), Error> {
-        self.slices[slice].1 = Some(self.run.engine.mark(Queue::Compute)?);
+        self.slices[slice].1 = Some(self.engine.mark(Queue::Compute)?);
         Ok(())
     }
 
@@ -95,14 +92,14 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
             self.open()?;
         }
         let tile = self.run.loaded(panel, rows);
-        let band = self.bring(&tile)?;
+        let band = self.bring(self.run.source.source, &tile)?;
         let part = self.part(panel, rows.clone());
         // What lies row by row is, column by column, the transposed matrix.
         let stored = Layout::dense(tile.columns.len(), tile.rows.len());
         let form = if self.run.source.form == Form::Plain { Form::Transposed } else { Form::Plain };
         let place = self.place(panel);
         let target = of(&mut self.under_way, place)?;
-        self.run.engine.copy(form, (&self.slices[band].0, stored), (target, part))?;
+        self.engine.copy(form, (&self.slices[band].0, stored), (target, part))?;
         Ok(self.leave(band)?)
     }
 
@@ -112,9 +109,8 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
             self.under_way.push_back(buffer);
             return Ok(());
         }
-        let (buffer, left) = self.free_buffers.recv()?;
-        self.under_way.push_back(buffer);
-        left.map_or(Ok(()), |left| Ok(self.run.engine.wait(Queue::Compute, &left)?))
+        self.under_way.push_back(self.feed.take_for(Queue::Compute)?);
+        Ok(())
     }
 
     /// Where a panel stands among those under way.
@@ -127,11 +123,11 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
         let width = if let Pass::LuSolution { block } = plan.pass { block } else { plan.panel };
         let (part, place) = (self.part(panel, block * width..plan.size), self.place(panel));
         let exchanges = self.exchanges.get(block).ok_or(Stop::Elsewhere)?;
-        Ok(self.run.engine.exchange(exchanges, (of(&mut self.under_way, place)?, part))?)
+        Ok(self.engine.exchange(exchanges, (of(&mut self.under_way, place)?, part))?)
     }
 
     fn eliminate(&mut self, panel: usize, columns: &Range<usize>, sweep: Sweep, tile: &Tile) -> Result<(), Stop> {
-        let slice = self.bring(tile)?;
+        let slice = self.bring(self.run.scratch, tile)?;
         // As it lies on the device: rows and columns of the factors.
         let (rows, width) = (tile.columns.clone(), columns.len());
         let within = |part: Range<usize>| Layout {
@@ -146,7 +142,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
                 let (from, own) = (&self.slices[slice].0, self.run.plan.columns_of(panel));
                 let factors = [(from, within(rows.clone())), (from, within(own))];
                 let target = of(&mut self.under_way, place)?;
-                self.run.engine.subtract([Form::Plain, Form::Adjoint], factors, (target, part))?;
+                self.engine.subtract([Form::Plain, Form::Adjoint], factors, (target, part))?;
             }
             Sweep::Divide(divisor) => {
                 let others = if divisor == Divisor::Upper { 0..columns.start } else { columns.end..rows.end };
@@ -166,7 +162,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
         (own, others): (Range<usize>, Range<usize>),
         (slice, [triangle, rest]): (usize, [Layout; 2]),
     ) -> Result<(), Stop> {
-        let (engine, place, slice) = (self.run.engine, self.place(panel), &self.slices[slice].0);
+        let (engine, place, slice) = (self.engine, self.place(panel), &self.slices[slice].0);
         let (triangle, rest) = ((slice, triangle), (slice, rest));
         let (of_own, of_others) = (self.part(panel, own.clone()), self.part(panel, others.clone()));
         let dense = Layout::dense(own.len(), self.run.plan.columns_of(panel).len());
@@ -198,12 +194,11 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
         self.finished_panels += 1;
         // A row of the scratch is a column of the factors.
         let tile = Tile { rows: self.run.plan.columns_of(panel), columns: self.run.plan.rows_of(panel) };
-        let computed = self.run.engine.mark(Queue::Compute)?;
-        Ok(self.finished.send(Finished { tile, buffer, computed })?)
+        self.feed.give((panel, tile), buffer)
     }
 
     fn factor_lu(&mut self, panel: usize) -> Result<(), Stop> {
-        let (engine, plan) = (self.run.engine, self.run.plan);
+        let (engine, plan) = (self.engine, self.run.plan);
         let part = self.part(panel, plan.columns_of(panel).start..plan.size);
         let place = self.place(panel);
         let pivoted = engine.lu((of(&mut self.under_way, place)?, part))?;
@@ -215,7 +210,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
 
     /// By slices of the panel's own columns: the memory of a slice holds each, while the columns behind it learn of it.
     fn factor_cholesky(&mut self, panel: usize) -> Result<(), Stop> {
-        let (engine, plan) = (self.run.engine, self.run.plan);
+        let (engine, plan) = (self.engine, self.run.plan);
         let (all, leading) = (plan.columns_of(panel), plan.rows_of(panel).len());
         let within = |rows: Range<usize>, columns: Range<usize>| Layout {
             offset: (columns.start - all.start) * leading + rows.start - all.start,
@@ -253,17 +248,13 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
 
     /// A solution goes to its sink row by row: band by band it is transposed into memory of its own.
     fn give_solution(&mut self, panel: usize) -> Result<(), Stop> {
-        let (engine, plan, place) = (self.run.engine, self.run.plan, self.place(panel));
+        let (engine, plan, place) = (self.engine, self.run.plan, self.place(panel));
         for rows in plan.bands_of(panel) {
-            let (mut buffer, left) = self.free_buffers.recv()?;
-            if let Some(left) = left {
-                engine.wait(Queue::Compute, &left)?;
-            }
+            let mut band = self.feed.take_for(Queue::Compute)?;
             let (part, columns) = (self.part(panel, rows.clone()), plan.columns_of(panel));
             let dense = Layout::dense(columns.len(), rows.len());
-            engine.copy(Form::Transposed, (of(&mut self.under_way, place)?, part), (&mut buffer, dense))?;
-            let computed = engine.mark(Queue::Compute)?;
-            self.finished.send(Finished { tile: Tile { rows, columns }, buffer, computed })?;
+            engine.copy(Form::Transposed, (of(&mut self.under_way, place)?, part), (&mut band[0], dense))?;
+            self.feed.give((panel, Tile { rows, columns }), band)?;
         }
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
         self.finished_panels += 1;
@@ -279,6 +270,9 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, T, E> {
     }
 }
 
-fn of<B>(under_way: &mut VecDeque<B>, place: usize) -> Result<&mut B, Stop> {
-    under_way.get_mut(place).ok_or(Stop::Elsewhere)
+fn of<'p, T: Scalar, E: Eliminator<T>>(
+    under_way: &'p mut VecDeque<Panel<'_, T, E>>,
+    place: usize,
+) -> Result<&'p mut E::Buffer, Stop> {
+    under_way.get_mut(place).map(|panel| &mut panel[0]).ok_or(Stop::Elsewhere)
 }

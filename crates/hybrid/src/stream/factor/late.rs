@@ -1,7 +1,7 @@
 //! The test device eliminates, by textbook algorithms.
 
 use super::super::engine::{Divisor, Eliminator, Form, Pivoted, Queue};
-use super::super::late::{Device, Memory};
+use super::super::late::{Buffer, Device, Memory};
 use crate::Error;
 use std::sync::{Arc, Mutex};
 use tilewright_driver::blas::Layout;
@@ -15,13 +15,13 @@ struct Read {
 }
 
 impl Read {
-    fn new((from, layout): (&Memory, Layout), form: Form) -> Read {
-        Read { from: from.clone(), layout, form }
+    fn new((from, layout): (&Buffer, Layout), form: Form) -> Read {
+        Read { from: Memory::clone(from), layout, form }
     }
 
     /// Its values as they are now.
     fn values(&self) -> Matrix {
-        let values = self.from.lock().unwrap();
+        let values = self.from.lock();
         let stored = Matrix::of(&values, self.layout);
         if self.form == Form::Plain { stored } else { stored.transposed() }
     }
@@ -72,21 +72,21 @@ impl Device {
     /// Queues a change of a matrix.
     fn change(
         &self,
-        (buffer, layout): (&mut Memory, Layout),
+        (buffer, layout): (&mut Buffer, Layout),
         change: impl FnOnce(&mut Matrix) + Send + 'static,
     ) -> usize {
-        let buffer = buffer.clone();
+        let buffer = Memory::clone(buffer);
         self.queue(Queue::Compute, move || {
-            let mut matrix = Matrix::of(&buffer.lock().unwrap(), layout);
+            let mut matrix = Matrix::of(&buffer.lock(), layout);
             change(&mut matrix);
-            matrix.put(&mut buffer.lock().unwrap(), layout);
+            matrix.put(&mut buffer.lock(), layout);
         })
     }
 
     /// Does a change now, and what it found.
     fn change_now<R: Send + 'static>(
         &self,
-        target: (&mut Memory, Layout),
+        target: (&mut Buffer, Layout),
         change: impl FnOnce(&mut Matrix) -> R + Send + 'static,
     ) -> R {
         let found = Arc::new(Mutex::new(None));
@@ -100,7 +100,7 @@ impl Device {
 impl Eliminator<f64> for Device {
     type Exchanges = Vec<usize>;
 
-    fn copy(&self, form: Form, from: (&Memory, Layout), to: (&mut Memory, Layout)) -> Result<(), Error> {
+    fn copy(&self, form: Form, from: (&Buffer, Layout), to: (&mut Buffer, Layout)) -> Result<(), Error> {
         let from = Read::new(from, form);
         self.change(to, move |to| *to = from.values());
         Ok(())
@@ -109,8 +109,8 @@ impl Eliminator<f64> for Device {
     fn subtract(
         &self,
         forms: [Form; 2],
-        [a, b]: [(&Memory, Layout); 2],
-        c: (&mut Memory, Layout),
+        [a, b]: [(&Buffer, Layout); 2],
+        c: (&mut Buffer, Layout),
     ) -> Result<(), Error> {
         let (a, b) = (Read::new(a, forms[0]), Read::new(b, forms[1]));
         self.change(c, move |c| {
@@ -125,13 +125,13 @@ impl Eliminator<f64> for Device {
         Ok(())
     }
 
-    fn divide(&self, divisor: Divisor, a: (&Memory, Layout), b: (&mut Memory, Layout)) -> Result<(), Error> {
+    fn divide(&self, divisor: Divisor, a: (&Buffer, Layout), b: (&mut Buffer, Layout)) -> Result<(), Error> {
         let a = Read::new(a, if divisor == Divisor::LowerAdjoint { Form::Adjoint } else { Form::Plain });
         self.change(b, move |b| divide(divisor, &a.values(), b));
         Ok(())
     }
 
-    fn divide_by_adjoint(&self, a: (&Memory, Layout), b: (&mut Memory, Layout)) -> Result<(), Error> {
+    fn divide_by_adjoint(&self, a: (&Buffer, Layout), b: (&mut Buffer, Layout)) -> Result<(), Error> {
         let a = Read::new(a, Form::Plain);
         self.change(b, move |b| {
             // The transposed equation.
@@ -146,17 +146,17 @@ impl Eliminator<f64> for Device {
         Ok(rows.to_vec())
     }
 
-    fn exchange(&self, exchanges: &Vec<usize>, a: (&mut Memory, Layout)) -> Result<(), Error> {
+    fn exchange(&self, exchanges: &Vec<usize>, a: (&mut Buffer, Layout)) -> Result<(), Error> {
         let exchanges = exchanges.clone();
         self.change(a, move |a| exchanges.iter().enumerate().for_each(|(row, other)| a.exchange(row, *other)));
         Ok(())
     }
 
-    fn lu(&self, a: (&mut Memory, Layout)) -> Result<Pivoted<f64>, Error> {
+    fn lu(&self, a: (&mut Buffer, Layout)) -> Result<Pivoted<f64>, Error> {
         Ok(self.change_now(a, lu))
     }
 
-    fn cholesky(&self, a: (&mut Memory, Layout)) -> Result<Result<Vec<f64>, usize>, Error> {
+    fn cholesky(&self, a: (&mut Buffer, Layout)) -> Result<Result<Vec<f64>, usize>, Error> {
         Ok(self.change_now(a, cholesky))
     }
 }

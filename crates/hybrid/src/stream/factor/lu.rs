@@ -3,11 +3,13 @@
 use super::super::control::Control;
 use super::super::engine::Eliminator;
 use super::super::face::Budgets;
-use super::super::matmul::{Factor, Staging, Traffic};
+use super::super::matmul::{Factor, Traffic};
+use super::super::staging::Staging;
+use super::factors::Factors;
 use super::grant::Grant;
 use super::identity::Identity;
 use super::parts::{FactorPart, Part};
-use super::pipeline::{Run, Target, Watch};
+use super::pipeline::Watch;
 use super::plan::PanelPlan;
 use super::{operands, singular};
 use crate::Error;
@@ -21,11 +23,8 @@ use std::marker::PhantomData;
 /// Rows of L stand in the scratch as they were when their panel was written: exchanges of later panels are not made in it, but wherever it is
 /// read. So nothing is written twice, and solutions exchange rows block by block, as the factorisation did.
 pub struct StreamedLu<'a, T> {
-    pub(super) scratch: &'a dyn Scratch,
-    pub(super) plan: PanelPlan,
-    pub(super) exchanges: Vec<Vec<usize>>,
-    pub(super) singular: Option<usize>,
-    pub(super) traffic: Traffic,
+    pub(super) factors: Factors<'a>,
+    singular: Option<usize>,
     element: PhantomData<fn() -> T>,
 }
 
@@ -36,8 +35,8 @@ pub struct StreamedLu<'a, T> {
 /// [`PanelPlan::lu`] says what this takes, without a GPU. A singular matrix has factors too; solutions and inverses are refused. Results depend on
 /// the plan in the last bits: the same sizes and budgets give the same bits.
 ///
-/// Errors: [`Error::NotSquare`], [`Error::Shape`] for a scratch of another size, [`Error::ElementType`]; [`Error::Budget`] without room for a
-/// panel of one column; [`Error::Cancelled`]; those of the source, of the scratch and of the driver.
+/// Errors: [`Error::NotSquare`], [`Error::Shape`] for a scratch of another size, [`Error::ElementType`]; [`Error::NotFinite`] for a matrix with NaN
+/// or infinities, which cuSOLVER would lose on its way; [`Error::Budget`] without room for a panel of one column; [`Error::Cancelled`]; those of the source, of the scratch and of the driver.
 pub fn lu<'a, T: Scalar + Stored>(
     gpu: &Gpu,
     budgets: &Budgets,
@@ -48,7 +47,7 @@ pub fn lu<'a, T: Scalar + Stored>(
     let size = operands::square::<T>("lu", &a, scratch)?;
     let (plan, workspace) = plan_on::<T>(gpu, size, budgets.device.available())?;
     let bytes = plan.device_bytes() + u128::from(workspace);
-    let grant = Grant::new::<T>(gpu, budgets, bytes, plan.slice_elements())?;
+    let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
     StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
 }
@@ -71,13 +70,17 @@ pub fn solve<T: Scalar + Stored>(
     let (plan, workspace) = plan_on::<T>(gpu, size, available)?;
     let solution = plan.solution(columns, available)?;
     let bytes = solution.device_bytes().max(plan.device_bytes() + u128::from(workspace));
-    let grant = Grant::new::<T>(gpu, budgets, bytes, plan.slice_elements().max(solution.slice_elements()))?;
+    let slice = plan.slice_elements().max(solution.slice_elements());
+    let stored = [(a.source, plan.panel), (b.source, solution.panel)].map(|(source, width)| (source.grain(), width));
+    let stored = [stored[0], stored[1], (sink.grain(), solution.panel)];
+    let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &stored)?;
     let steps = plan.steps() + solution.steps();
     let watch = Watch { control, before: 0, steps };
-    let factors = StreamedLu::<T>::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
+    let lu = StreamedLu::<T>::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
     let watch = Watch { before: plan.steps(), ..watch };
-    let solved = factors.solved(&grant.engine, &solution, b, sink, grant.staging, watch)?;
-    Ok(Traffic { to_gpu: factors.traffic.to_gpu + solved.to_gpu, to_host: factors.traffic.to_host + solved.to_host })
+    let solved = lu.solved(&grant.engine, &solution, b, sink, grant.staging, watch)?;
+    let factored = lu.traffic();
+    Ok(Traffic { to_gpu: factored.to_gpu + solved.to_gpu, to_host: factored.to_host + solved.to_host })
 }
 
 /// The inverse of a square matrix, into a sink, which is not committed: [`solve`] with the columns of the identity, which takes four times as
@@ -113,10 +116,9 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
         staging: Staging,
         watch: Watch<'_>,
     ) -> Result<Self, Error> {
-        let run = Run { engine, plan, source, scratch, target: Target::Factors, staging, watch };
-        let (found, traffic) = run.run::<T>(&[])?;
-        let singular = singular::pivot(&found.diagonal, &source)?;
-        Ok(StreamedLu { scratch, plan: *plan, exchanges: found.exchanges, singular, traffic, element: PhantomData })
+        let (factors, diagonal) = Factors::make::<T, E>(engine, plan, source, scratch, (staging, watch))?;
+        let singular = singular::pivot(&diagonal, &source)?;
+        Ok(StreamedLu { factors, singular, element: PhantomData })
     }
 
     pub(super) fn solved<E: Eliminator<T>>(
@@ -128,18 +130,21 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
         staging: Staging,
         watch: Watch<'_>,
     ) -> Result<Traffic, Error> {
-        let size = self.plan.size;
-        self.singular.map_or(Ok(()), |pivot| Err(Error::Singular { pivot, size }))?;
-        let run =
-            Run { engine, plan, source: b, scratch: self.scratch, target: Target::Solution(sink), staging, watch };
-        run.run::<T>(&self.exchanges).map(|(_, traffic)| traffic)
+        self.check()?;
+        self.factors.solved::<T, E>(engine, plan, b, sink, (staging, watch))
+    }
+
+    /// That it can be solved by.
+    fn check(&self) -> Result<(), Error> {
+        let size = self.factors.plan.size;
+        self.singular.map_or(Ok(()), |pivot| Err(Error::Singular { pivot, size }))
     }
 
     /// Row i of `P a` is row `permutation()[i]` of `a`.
     pub fn permutation(&self) -> Vec<usize> {
-        let mut permutation: Vec<usize> = (0..self.plan.size).collect();
-        for (block, rows) in self.exchanges.iter().enumerate() {
-            let top = block * self.plan.panel;
+        let mut permutation: Vec<usize> = (0..self.factors.plan.size).collect();
+        for (block, rows) in self.factors.exchanges.iter().enumerate() {
+            let top = block * self.factors.plan.panel;
             rows.iter().enumerate().for_each(|(row, other)| permutation.swap(top + row, top + other));
         }
         permutation
@@ -152,22 +157,23 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
 
     /// How it was made.
     pub fn plan(&self) -> PanelPlan {
-        self.plan
+        self.factors.plan
     }
 
     /// What was copied for it.
     pub fn traffic(&self) -> Traffic {
-        self.traffic
+        self.factors.traffic
     }
 
     /// L, with rows in the order of `P a`.
     pub fn l(&self) -> FactorPart<'a, T> {
-        FactorPart::new(self.scratch, Part::unit_lower(self.plan.panel, self.plan.size, &self.exchanges))
+        let Factors { scratch, plan, exchanges, .. } = &self.factors;
+        FactorPart::new(*scratch, Part::unit_lower(plan.panel, plan.size, exchanges))
     }
 
     /// U.
     pub fn u(&self) -> FactorPart<'a, T> {
-        FactorPart::new(self.scratch, Part::Upper)
+        FactorPart::new(self.factors.scratch, Part::Upper)
     }
 
     /// x with `a x = b`, into a sink, which is not committed. Errors: as [`solve`].
@@ -179,11 +185,8 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
-        let columns = operands::solution::<T>(self.plan.size, &b, sink)?;
-        let plan = self.plan.solution(columns, budgets.device.available())?;
-        let grant = Grant::new::<T>(gpu, budgets, plan.device_bytes(), plan.slice_elements())?;
-        let watch = Watch { control, before: 0, steps: plan.steps() };
-        self.solved(&grant.engine, &plan, b, sink, grant.staging, watch)
+        self.check()?;
+        self.factors.solve::<T>(gpu, budgets, b, sink, control)
     }
 
     /// The inverse of the matrix that was factored, into a sink, which is not committed.
@@ -194,12 +197,16 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
-        self.solve(gpu, budgets, Factor::plain(&Identity::<T>::new(self.plan.size)), sink, control)
+        self.check()?;
+        self.factors.inverse::<T>(gpu, budgets, sink, control)
     }
 }
 
 impl<T> fmt::Debug for StreamedLu<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamedLu").field("plan", &self.plan).field("singular", &self.singular).finish_non_exhaustive()
+        f.debug_struct("StreamedLu")
+            .field("plan", &self.factors.plan)
+            .field("singular", &self.singular)
+            .finish_non_exhaustive()
     }
 }

@@ -8,6 +8,7 @@
 
 mod cholesky;
 mod elimination;
+mod factors;
 mod gpu;
 mod grant;
 mod identity;
@@ -18,6 +19,7 @@ mod pipeline;
 mod plan;
 mod schedule;
 mod singular;
+mod written;
 
 pub use cholesky::{StreamedCholesky, cholesky};
 pub use lu::{StreamedLu, inverse, lu, solve};

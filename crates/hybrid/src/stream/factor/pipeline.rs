@@ -1,22 +1,23 @@
-//! A left-looking pass: read, copied, computed, copied back and written at the same time, by the threads and channels of products.
+//! A left-looking pass, through the pipeline of all streams.
 //!
 //! On the device a panel is stored column by column, as cuSOLVER wants it. What comes from a source lies row by row, goes through the memory of
 //! a slice, and is transposed on its way into the panel. The scratch keeps the factors column by column, so that slices, and panels that go
 //! back, are whole lines of it.
 
 use super::super::control::Control;
-use super::super::engine::{Eliminator, Finish, Form, Queue};
-use super::super::matmul::{Factor, Free, Staging, Traffic};
-use super::super::pipeline::{Stop, filled_with};
+use super::super::engine::{Eliminator, Form};
+use super::super::matmul::{Factor, Traffic};
+use super::super::pipeline::{self, Back, Flow, Held};
+use super::super::staging::Staging;
+use super::super::turns::Stop;
 use super::elimination::Feeder;
-use super::plan::{PanelPlan, Pass, count};
+use super::plan::{PanelPlan, Pass};
 use super::schedule::Task;
+use super::written::Written;
 use crate::Error;
 use crate::linear::Scalar;
-use crate::store::{Scratch, Sink, Stored, Tile, read_staged, rewrite_staged, write_staged};
+use crate::store::{Scratch, Sink, Source, Stored, Tile};
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 
 /// Where a panel goes.
 #[derive(Clone, Copy)]
@@ -28,14 +29,15 @@ pub(super) enum Target<'a> {
 }
 
 /// A pass under way.
-pub(super) struct Run<'a, E> {
-    pub(super) engine: &'a E,
+pub(super) struct Run<'a> {
     pub(super) plan: &'a PanelPlan,
     pub(super) source: Factor<'a>,
     pub(super) scratch: &'a dyn Scratch,
     pub(super) target: Target<'a>,
     pub(super) staging: Staging,
     pub(super) watch: Watch<'a>,
+    /// Panels that are in the scratch.
+    pub(super) written: Written,
 }
 
 /// Who watches a pass that may be a part of something longer.
@@ -71,41 +73,33 @@ impl<T> Default for Found<T> {
     }
 }
 
-/// A part of a panel on its way back, and where it belongs.
-pub(super) struct Finished<E: super::super::engine::Engine<T>, T> {
-    pub(super) tile: Tile,
-    pub(super) buffer: E::Buffer,
-    pub(super) computed: E::Mark,
+/// Where the elements of a slot belong.
+pub(super) struct Part {
+    /// The number of their panel.
+    panel: usize,
+    tile: Tile,
 }
 
-impl<'a, E> Run<'a, E> {
-    /// Runs the pass; `known` are the exchanges of factors that solutions are made with. Whoever fails first says why.
-    pub(super) fn run<T: Scalar + Stored>(&self, known: &[Vec<usize>]) -> Result<(Found<T>, Traffic), Error>
-    where
-        E: Eliminator<T>,
-    {
-        let engine = self.engine;
+impl Run<'_> {
+    /// Runs the pass on a device; `known` are the exchanges of factors that solutions are made with. Whoever fails first says why.
+    pub(super) fn run<T: Scalar + Stored, E: Eliminator<T>>(
+        &self,
+        engine: &E,
+        known: &[Vec<usize>],
+    ) -> Result<(Found<T>, Traffic), Error> {
         let buffers = |(number, elements): (usize, usize)| {
-            (0..number).map(|_| engine.buffer(elements)).collect::<Result<VecDeque<_>, Error>>()
+            (0..number).map(|_| engine.buffer(elements)).collect::<Result<Vec<_>, Error>>()
         };
         let [panels, slices, meets, back] = self.plan.buffers();
         let (panels, slices, meets, back) = (buffers(panels)?, buffers(slices)?, buffers(meets)?, buffers(back)?);
-        let hosts = |number| (0..number).map(|_| engine.host(self.staging.elements)).collect::<Result<Vec<_>, Error>>();
-        let (to_device, to_host) = (hosts(self.staging.slots)?, hosts(self.staging.slots_back)?);
         // What goes back is a panel, or a band of one.
-        let (kept, given) = if self.plan.factors() { (VecDeque::new(), panels) } else { (panels, back) };
-        let (free, to_fill) = filled_with(to_device);
-        let (filled, to_feed) = channel();
-        let (given_back, free_buffers) = filled_with(given.into_iter().map(|buffer| (buffer, None)));
-        let (finished, to_write) = channel();
-        let (landed, written) = channel();
-        let _finish = Finish::at_the_end(engine);
-        thread::scope(|scope| {
-            let reader = scope.spawn(|| self.read::<T>(to_fill, filled, written));
-            let writer = scope.spawn(|| self.write::<T>(to_host, to_write, given_back, landed));
+        let (kept, given) = if self.plan.factors() { (Vec::new(), panels) } else { (panels, back) };
+        let given = given.into_iter().map(|buffer| [buffer]).collect();
+        let found = pipeline::run(engine, self, self.staging, given, |feed| {
             let feeder = Feeder {
+                engine,
                 run: self,
-                panels: kept,
+                panels: kept.into_iter().map(|buffer| Held::new(engine, [buffer])).collect(),
                 slices: slices.into_iter().map(|buffer| (buffer, None)).collect(),
                 next: 0,
                 meets: meets.into_iter().next(),
@@ -113,24 +107,11 @@ impl<'a, E> Run<'a, E> {
                 finished_panels: 0,
                 exchanges: Vec::new(),
                 found: Found::default(),
-                filled: to_feed,
-                free,
-                free_buffers,
-                finished,
+                feed,
             };
-            let fed = feeder.feed(known);
-            let [read, written] = [reader, writer].map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            match fed {
-                Err(Stop::Here(error)) => Err(error),
-                Err(Stop::Elsewhere) => {
-                    Err(read.and(written).err().unwrap_or_else(|| unreachable!("somebody ended early")))
-                }
-                Ok(found) => read.and(written).map(|()| (found, self.traffic())),
-            }
-        })
+            feeder.feed(known)
+        })?;
+        Ok((found, self.traffic()))
     }
 
     fn traffic(&self) -> Traffic {
@@ -143,60 +124,46 @@ impl<'a, E> Run<'a, E> {
         self.source.stored(rows.clone(), self.plan.columns_of(panel))
     }
 
-    /// Parts of a tile that host memory has room for: rows, or parts of a row.
-    pub(super) fn pieces(&self, tile: &Tile) -> impl Iterator<Item = Tile> + use<E> {
-        let (width, elements) = (tile.columns.len(), self.staging.elements.max(1));
-        let (height, across) = ((elements / width.max(1)).max(1), width.clamp(1, elements));
-        let Tile { rows, columns } = tile.clone();
-        rows.clone().step_by(height).flat_map(move |top| {
-            let (rows, end) = (top..rows.end.min(top.saturating_add(height)), columns.end);
-            let parts = columns.clone().step_by(across);
-            parts.map(move |left| Tile { rows: rows.clone(), columns: left..end.min(left.saturating_add(across)) })
-        })
+    /// Parts of a tile of the source, or of the scratch, that a slot has room for.
+    pub(super) fn parts_of(&self, source: &dyn Source, tile: &Tile) -> impl Iterator<Item = Tile> + use<> {
+        tile.parts(self.staging.elements, source.grain())
     }
 
-    /// Fills host memory with all that goes to the device, in the order of the tasks.
-    fn read<T: Scalar + Stored>(
-        &self,
-        free: Receiver<E::Host>,
-        filled: Sender<E::Host>,
-        written: Receiver<()>,
-    ) -> Result<(), Error>
-    where
-        E: Eliminator<T>,
-    {
-        let _finish = Finish::at_the_end(self.engine);
-        let threads = self.staging.threads;
-        let mut panels_written = 0;
-        let mut all = || -> Result<(), Stop> {
-            for task in self.plan.tasks() {
-                if let Task::Load { panel, rows } = &task {
-                    for piece in self.pieces(&self.loaded(*panel, rows)) {
-                        let mut host = free.recv()?;
-                        let values = &mut host[..count(&piece)];
-                        T::fill(values, &mut |bytes| read_staged(self.source.source, &piece, bytes, threads))?;
-                        self.adapt(values, &piece);
-                        filled.send(host)?;
-                    }
-                }
-                let Some(tile) = self.plan.streamed(&task) else { continue };
-                while self.plan.factors() && panels_written * self.plan.panel < tile.rows.end {
-                    written.recv()?;
-                    panels_written += 1;
-                }
-                for piece in self.pieces(&tile) {
-                    let mut host = free.recv()?;
-                    let values = &mut host[..count(&piece)];
-                    T::fill(values, &mut |bytes| read_staged(self.scratch, &piece, bytes, threads))?;
-                    filled.send(host)?;
-                }
-            }
-            Ok(())
+    /// What fills slots for a task, one tile behind the other.
+    fn pieces_of(&self, task: &Task) -> Vec<(From, Tile)> {
+        let load = match task {
+            Task::Load { panel, rows } => Some((From::Source, self.loaded(*panel, rows))),
+            _ => None,
         };
-        match all() {
-            Err(Stop::Here(error)) => Err(error),
-            _ => Ok(()),
+        let streamed = self.plan.streamed(task).map(|tile| (From::Scratch, tile));
+        let parts = |(from, tile): (From, Tile)| self.parts_of(self.stored(from), &tile).map(move |part| (from, part));
+        load.into_iter().chain(streamed).flat_map(parts).collect()
+    }
+
+    fn stored(&self, from: From) -> &dyn Source {
+        match from {
+            From::Source => self.source.source,
+            From::Scratch => self.scratch,
         }
+    }
+
+    /// Waits until what a task reads from the scratch is there.
+    fn wait_for(&self, task: &Task) -> Result<(), Stop> {
+        match self.plan.streamed(task).filter(|_| self.plan.factors()) {
+            Some(tile) => self.written.wait_for(tile.rows.end.div_ceil(self.plan.panel)),
+            None => Ok(()),
+        }
+    }
+
+    /// cuSOLVER loses NaN on its way through LU, where a pivot beside it is a number.
+    fn refuse_not_finite<T: Scalar>(&self, values: &[T], part: &Tile) -> Result<(), Error> {
+        if self.plan.pass != Pass::Lu {
+            return Ok(());
+        }
+        let Some(at) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let (along, across) = (part.rows.start + at / part.columns.len(), part.columns.start + at % part.columns.len());
+        let (row, column) = if self.source.form == Form::Plain { (along, across) } else { (across, along) };
+        Err(Error::NotFinite { operation: "a streamed LU factorisation", row, column })
     }
 
     /// What copies do not do: conjugates, and a diagonal without imaginary parts, of which Cholesky's factorisation knows nothing.
@@ -211,80 +178,70 @@ impl<'a, E> Run<'a, E> {
             make_diagonal_real(values, piece);
         }
     }
+}
 
-    /// Copies what is finished back and writes it.
-    fn write<T: Scalar + Stored>(
-        &self,
-        mut hosts: Vec<E::Host>,
-        finished: Receiver<Finished<E, T>>,
-        free: Sender<Free<T, E>>,
-        landed: Sender<()>,
-    ) -> Result<(), Error>
-    where
-        E: Eliminator<T>,
-    {
-        let _finish = Finish::at_the_end(self.engine);
-        let engine = self.engine;
-        while let Ok(Finished { tile, buffer, computed }) = finished.recv() {
-            let on_their_way = self.take_back::<T>(&mut hosts, &tile, (&buffer, &computed)).inspect_err(|_| {
-                // Copies may still read what is given back to the device now.
-                engine.finish();
-            })?;
-            let left = engine.mark(Queue::Out).inspect_err(|_| engine.finish())?;
-            if let Err(unwanted) = free.send((buffer, Some(left))) {
-                // Nobody waits for it behind the last panel.
-                engine.finish();
-                drop(unwanted);
-            }
-            for (host, piece) in on_their_way {
-                hosts.push(self.land::<T>(host, &piece)?);
-            }
-            let _ = landed.send(());
+/// Where a slot is filled from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    Source,
+    Scratch,
+}
+
+impl<T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'_> {
+    type Piece = (From, Tile);
+    type Memory = [E::Buffer; 1];
+    /// A panel, or a band of one: its number, and where it goes.
+    type Results = (usize, Tile);
+    type Part = Part;
+
+    fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
+        self.plan.tasks().flat_map(|task| {
+            let ready = self.wait_for(&task);
+            let pieces = if ready.is_ok() { self.pieces_of(&task) } else { Vec::new() };
+            ready.err().map(Err).into_iter().chain(pieces.into_iter().map(Ok))
+        })
+    }
+
+    fn read(&self, (from, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
+        let values = &mut host[..part.count()];
+        T::fill(values, &mut |bytes| self.stored(from).read_tile(&part, bytes))?;
+        if from == From::Source {
+            self.refuse_not_finite(values, &part)?;
+            self.adapt(values, &part);
         }
         Ok(())
     }
 
-    /// Queues the copies back of a tile and writes what has come; the last pieces are on their way then.
-    fn take_back<T: Scalar + Stored>(
-        &self,
-        hosts: &mut Vec<E::Host>,
-        tile: &Tile,
-        (buffer, computed): (&E::Buffer, &E::Mark),
-    ) -> Result<VecDeque<(E::Host, Tile)>, Error>
-    where
-        E: Eliminator<T>,
-    {
-        self.engine.wait(Queue::Out, computed)?;
-        let (mut at, mut on_their_way) = (0, VecDeque::new());
-        for piece in self.pieces(tile) {
-            let mut host = match hosts.pop() {
-                Some(host) => host,
-                None => {
-                    let Some((host, piece)) = on_their_way.pop_front() else { continue };
-                    self.land::<T>(host, &piece)?
-                }
-            };
-            self.engine.take_back(buffer, at, count(&piece), &mut host)?;
-            at += count(&piece);
-            on_their_way.push_back((host, piece));
-        }
-        Ok(on_their_way)
+    fn parts(&self, (panel, tile): Self::Results) -> impl Iterator<Item = Back<Part>> {
+        let grain = match self.target {
+            Target::Factors => self.scratch.grain(),
+            Target::Solution(sink) => sink.grain(),
+        };
+        let back: Vec<_> = pipeline::backwards(tile.parts(self.staging.elements, grain)).collect();
+        self.written.expect(panel, back.len());
+        let of = move |Back { buffer, at, elements, part: tile }| {
+            let part = Part { panel, tile };
+            Back { buffer, at, elements, part }
+        };
+        back.into_iter().map(of)
     }
 
-    fn land<T: Scalar + Stored>(&self, mut host: E::Host, piece: &Tile) -> Result<E::Host, Error>
-    where
-        E: Eliminator<T>,
-    {
-        let (values, threads) = (&mut host[..count(piece)], self.staging.threads);
+    fn write(&self, Part { panel, tile }: &Part, host: &mut E::Host) -> Result<(), Error> {
+        let values = &mut host[..tile.count()];
         if self.plan.pass == Pass::Cholesky {
-            clear_above(values, piece);
-            make_diagonal_real(values, piece);
+            clear_above(values, tile);
+            make_diagonal_real(values, tile);
         }
         match self.target {
-            Target::Factors => rewrite_staged(self.scratch, piece, T::bytes(values), threads)?,
-            Target::Solution(sink) => write_staged(sink, piece, T::bytes(values), threads)?,
+            Target::Factors => self.scratch.write_tile(tile, T::bytes(values))?,
+            Target::Solution(sink) => sink.write_tile(tile, T::bytes(values))?,
         }
-        Ok(host)
+        self.written.tell(*panel);
+        Ok(())
+    }
+
+    fn stop(&self) {
+        self.written.stop();
     }
 }
 

@@ -187,7 +187,7 @@ impl PanelPlan {
     pub fn bytes_to_gpu(&self) -> u128 {
         let of = |task: Task| match task {
             Task::Load { panel, rows } => rows.len() * self.columns_of(panel).len(),
-            Task::Eliminate { .. } => self.streamed(&task).as_ref().map_or(0, count),
+            Task::Eliminate { .. } => self.streamed(&task).as_ref().map_or(0, Tile::count),
             Task::Exchange { .. } | Task::Finish { .. } => 0,
         };
         self.tasks().map(|task| of(task) as u128).sum::<u128>() * self.element_bytes as u128
@@ -221,8 +221,4 @@ impl PanelPlan {
         let ends = panel / gpu.link.to_gpu + panel / gpu.link.to_host;
         MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + ends }
     }
-}
-
-pub(super) fn count(tile: &Tile) -> usize {
-    tile.rows.len() * tile.columns.len()
 }

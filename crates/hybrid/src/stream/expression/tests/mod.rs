@@ -9,8 +9,8 @@ use super::run::{Compute, run};
 use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Stored, Tile};
 use crate::stream::control::Control;
 use crate::stream::engine::Queue;
-use crate::stream::late::{Device, Memory, Order};
-use crate::stream::matmul::Staging;
+use crate::stream::late::{Buffer, Device, Memory, Order};
+use crate::stream::staging::Staging;
 use crate::{Class, Error};
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
@@ -33,29 +33,28 @@ impl Compute<Device> for Interpreted<'_> {
         &self,
         device: &Device,
         window: &Range<usize>,
-        operands: &[&Memory<u8>],
-        results: &mut [Memory<u8>],
+        operands: &[&Buffer<u8>],
+        results: &mut [Buffer<u8>],
     ) -> Result<(), Error> {
         let (window, failed) = (self.windows.of(window)?, self.failed.clone());
-        let operands: Vec<Memory<u8>> = operands.iter().map(|memory| (*memory).clone()).collect();
-        let results = results.to_vec();
+        let operands: Vec<Memory<u8>> = operands.iter().map(|buffer| Memory::clone(buffer)).collect();
+        let results: Vec<Memory<u8>> = results.iter().map(|buffer| Memory::clone(buffer)).collect();
         device.queue(Queue::Compute, move || {
             let aligned = |memory: &Memory<u8>| {
-                let memory = memory.lock().unwrap();
+                let memory = memory.lock();
                 let mut bytes = Bytes::new(memory.len());
                 bytes.copy_from_slice(&memory);
                 bytes
             };
             let operands: Vec<Bytes> = operands.iter().map(aligned).collect();
-            let mut written: Vec<Bytes> =
-                results.iter().map(|memory| Bytes::new(memory.lock().unwrap().len())).collect();
+            let mut written: Vec<Bytes> = results.iter().map(|memory| Bytes::new(memory.lock().len())).collect();
             let read: Vec<&[u8]> = operands.iter().map(|bytes| &bytes[..]).collect();
             let mut write: Vec<&mut [u8]> = written.iter_mut().map(|bytes| &mut bytes[..]).collect();
             if let Err(error) = window.run(&read, &mut write) {
                 failed.lock().unwrap().get_or_insert(error);
             }
             for (memory, bytes) in results.iter().zip(&written) {
-                memory.lock().unwrap().copy_from_slice(bytes);
+                memory.lock().copy_from_slice(bytes);
             }
         });
         Ok(())

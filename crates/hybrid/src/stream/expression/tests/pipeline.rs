@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::ReadTyped;
 use crate::stream::control::Cancel;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::stream::failing::Failing;
 use tilewright_expr::{In, Out};
 use tilewright_ops::{Fused, Tensor, fuse};
 
@@ -93,58 +93,6 @@ fn marks_are_needed() {
     assert!(wrong >= 2, "{wrong} of 3");
 }
 
-/// A source or a sink that fails after some tiles.
-struct Failing<S> {
-    inner: S,
-    left: AtomicUsize,
-}
-
-impl<S> Failing<S> {
-    fn after(left: usize, inner: S) -> Self {
-        Failing { inner, left: AtomicUsize::new(left) }
-    }
-
-    fn once(&self) -> Result<(), Error> {
-        let less = |left: usize| left.checked_sub(1);
-        let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|_| failed)
-    }
-}
-
-impl<S: Source> Source for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        self.once()?;
-        self.inner.read_tile(tile, out)
-    }
-}
-
-impl<S: Sink> Sink for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        self.once()?;
-        self.inner.write_tile(tile, data)
-    }
-
-    fn commit(self: Box<Self>) -> Result<(), Error> {
-        Box::new(self.inner).commit()
-    }
-}
-
 #[test]
 fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
     let case = Case::new();
@@ -154,9 +102,9 @@ fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
                 let mut result = Array2::from_elem(SHAPE, f32::NAN);
                 // The row is read once.
                 let limit = |own, left| if own == side { left } else { usize::MAX };
-                let x = Failing::after(limit(0, left), MemorySource::new(matrix(&case.values, SHAPE)));
-                let row = Failing::after(limit(1, 0), MemorySource::new(matrix(&case.row, [1, 12])));
-                let sink = Failing::after(limit(2, left), MemorySink::new(result.view_mut()));
+                let x = Failing::to_read(limit(0, left), MemorySource::new(matrix(&case.values, SHAPE)));
+                let row = Failing::to_read(limit(1, 0), MemorySource::new(matrix(&case.row, [1, 12])));
+                let sink = Failing::to_write(limit(2, left), MemorySink::new(result.view_mut()));
                 let error = case.run(device.as_ref(), [&x, &row], &sink, STAGING, Control::default()).unwrap_err();
                 assert_eq!(error.class(), Class::Io, "{error}");
                 assert!(Box::new(sink).commit().is_err(), "what is not whole is no result");

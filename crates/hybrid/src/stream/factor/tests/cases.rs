@@ -2,7 +2,7 @@
 
 use super::super::super::control::Control;
 use super::super::super::late::Order;
-use super::super::super::matmul::Staging;
+use super::super::super::staging::Staging;
 use super::super::pipeline::Watch;
 use super::super::plan::PanelPlan;
 use crate::store::{Extents, ReadTyped, Source};

@@ -56,7 +56,8 @@ fn f6_factors_and_solutions() {
             let sink = MemorySink::new(x.view_mut());
             let source = MemorySource::new(b.view());
             let watched = watch(&cut, Control::default());
-            done.solved(&Device::new(order), &cut, Factor::plain(&source), &sink, STAGING, watched).unwrap();
+            let (device, with) = (Device::new(order), (STAGING, watched));
+            done.factors.solved::<f64, _>(&device, &cut, Factor::plain(&source), &sink, with).unwrap();
             Box::new(sink).commit().unwrap();
             let off = residual(&b, &product(&a, &x), norm(&a) * norm(&x) + norm(&b));
             assert!(off <= 20.0, "{cut:?} {order:?}: {off}");

@@ -1,6 +1,8 @@
 //! Marks, failures, cancellation, progress.
 
 use super::super::super::control::{Cancel, Control};
+use super::super::super::engine::Form;
+use super::super::super::failing::Failing;
 use super::super::super::late::{Device, Order};
 use super::super::super::matmul::Factor;
 use super::super::lu::StreamedLu;
@@ -8,11 +10,10 @@ use super::super::pipeline::Watch;
 use super::super::plan::PanelPlan;
 use super::cases::{ORDERS, STAGING, random, watch, whole};
 use super::lu::{plan, scratch};
-use crate::store::{Element, Extents, MemorySink, MemorySource, Scratch, Sink, Source, Tile};
+use crate::store::{MemorySink, MemorySource, Scratch, Sink, Source};
 use crate::{Class, Error};
 use ndarray::Array2;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Factors and a solution, together.
 fn solve(
@@ -66,66 +67,6 @@ fn marks_are_needed() {
     assert!(wrong_factors >= 3 && wrong_solutions >= 3, "{wrong_factors} and {wrong_solutions} of 4");
 }
 
-/// A source, sink or scratch that fails after some tiles.
-struct Failing<S> {
-    inner: S,
-    reads: AtomicUsize,
-    writes: AtomicUsize,
-}
-
-impl<S> Failing<S> {
-    fn after(reads: usize, writes: usize, inner: S) -> Self {
-        Failing { inner, reads: AtomicUsize::new(reads), writes: AtomicUsize::new(writes) }
-    }
-}
-
-fn once(left: &AtomicUsize) -> Result<(), Error> {
-    let less = |left: usize| left.checked_sub(1);
-    let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
-    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|_| failed)
-}
-
-impl<S: Source> Source for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        once(&self.reads)?;
-        self.inner.read_tile(tile, out)
-    }
-}
-
-impl<S: Scratch> Scratch for Failing<S> {
-    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        once(&self.writes)?;
-        self.inner.write_tile(tile, data)
-    }
-}
-
-impl<S: Sink> Sink for Failing<S> {
-    fn extents(&self) -> Extents {
-        self.inner.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.inner.element()
-    }
-
-    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        once(&self.writes)?;
-        self.inner.write_tile(tile, data)
-    }
-
-    fn commit(self: Box<Self>) -> Result<(), Error> {
-        Box::new(self.inner).commit()
-    }
-}
-
 #[test]
 fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
     const NEVER: usize = usize::MAX;
@@ -143,6 +84,40 @@ fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
             assert_eq!(error.class(), Class::Io, "{side} {left}: {error}");
             assert!(Box::new(sink).commit().is_err(), "what is not whole is no result");
         }
+    }
+}
+
+/// Nobody waits for what a thread that is gone would have written.
+#[test]
+fn a_panic_anywhere_goes_through() {
+    const NEVER: usize = usize::MAX;
+    let a = random(1, 30, 30);
+    for left in [0, 1, 7] {
+        for side in 0..3 {
+            let of = |own: usize| if own == side { left } else { NEVER };
+            let mut x = Array2::from_elem((30, 6), f64::NAN);
+            let source = Failing::to_read(of(0), MemorySource::new(a.view())).that_panics();
+            let scratch = Failing::after(of(1), of(2), scratch(30)).that_panics();
+            let sink = MemorySink::new(x.view_mut());
+            let device = Device::new(Order::Random(left as u64));
+            let solves = || solve(&device, &source, &scratch, &sink, Control::default());
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(solves)).is_err(), "{side} {left}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_refused_with_its_place() {
+    for (form, value) in [(Form::Plain, f64::NAN), (Form::Transposed, f64::INFINITY), (Form::Adjoint, f64::NAN)] {
+        let mut a = random(1, 30, 30);
+        a[[17, 22]] = value;
+        let (source, scratch) = (MemorySource::new(a.view()), scratch(30));
+        let (plan, device) = (plan(30, 8, 3, 2), Device::new(Order::Random(3)));
+        let a = Factor { source: &source, form };
+        let watched = watch(&plan, Control::default());
+        let error = StreamedLu::<f64>::factor(&device, &plan, a, &scratch, STAGING, watched).unwrap_err();
+        let place = if form == Form::Plain { (17, 22) } else { (22, 17) };
+        assert!(matches!(error, Error::NotFinite { row, column, .. } if (row, column) == place), "{error}");
     }
 }
 

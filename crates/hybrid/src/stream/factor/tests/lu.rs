@@ -1,6 +1,7 @@
 use super::super::super::control::Control;
 use super::super::super::late::Device;
-use super::super::super::matmul::{Factor, Staging};
+use super::super::super::matmul::Factor;
+use super::super::super::staging::Staging;
 use super::super::lu::StreamedLu;
 use super::super::operands;
 use super::super::plan::PanelPlan;
