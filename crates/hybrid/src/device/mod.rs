@@ -8,6 +8,7 @@ mod multiplicand;
 mod operand;
 mod product;
 mod run;
+mod solution;
 mod source;
 mod verbs;
 

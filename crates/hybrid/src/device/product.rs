@@ -46,7 +46,7 @@ fn dense<T: Multiplicand>(
     let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
     let job = Job::matmul((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_c)?;
     let is_streamed = T::STREAMS && arithmetic != Arithmetic::Wide && !places.contains(&At::Gpu);
-    let mut job = Job { operation, product: job.product.filter(|_| is_streamed), ..job };
+    let mut job = Job { operation, divisible: job.divisible.filter(|_| is_streamed), ..job };
     if arithmetic == Arithmetic::Wide {
         // Both, and what is added, are there in the larger type.
         job.device_bytes = job.device_bytes.saturating_mul(2);
@@ -72,7 +72,7 @@ pub(super) fn integers<T: IntegerElement>(a: Shape, b: Shape) -> Result<Job, Err
         "i8" => Some("sums may overflow an i32, which cuBLAS does not tell"),
         _ => Some("cuBLAS multiplies no integers of 32 bits"),
     };
-    Ok(Job { operation, written, device_bytes, not_on_gpu, product: None, ..job })
+    Ok(Job { operation, written, device_bytes, not_on_gpu, divisible: None, ..job })
 }
 
 fn unit<T: Element>(arithmetic: Arithmetic) -> Unit {
@@ -105,7 +105,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                 *operand = operand.map(|it| dispatch::Operand { bytes, ..it });
             }
             job.flops = 3.0 * elements;
-            job.product = None;
+            job.divisible = None;
             job.not_on_gpu = Some(SCALED);
         }
         Ok(job)
@@ -227,7 +227,7 @@ fn write<T: Element>(c: &mut MatMut<'_, T>, result: &Array2<T>) -> Result<(), Er
 
 impl Accelerated {
     /// Budgets whose memory of the GPU is halved as often as it was short, and leave to use that.
-    fn smaller(&self, scale: Scale) -> Result<(Budgets, Option<Permit>), Error> {
+    pub(super) fn smaller(&self, scale: Scale) -> Result<(Budgets, Option<Permit>), Error> {
         if scale.halvings() == 0 {
             return Ok((self.budgets.clone(), None));
         }

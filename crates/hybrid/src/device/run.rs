@@ -74,7 +74,7 @@ impl Device {
             Ok((route.borrow_mut().whole(&Place::Gpu(gpu.gpu.clone()))?, Some(permit)))
         };
         let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, job.host_bytes);
-        let attempt = if job.product.is_none() { attempt.undivided() } else { attempt };
+        let attempt = if job.divisible.is_none() { attempt.undivided() } else { attempt };
         // Who asked for the GPU is told that it failed.
         let attempt = if self.choice == Choice::Gpu { attempt.policy(Policy::FailFast) } else { attempt };
         match attempt.run(on_gpu, on_cpu) {

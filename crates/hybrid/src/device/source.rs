@@ -24,8 +24,18 @@ impl<T: matrix::Element + Stored> Source for MatrixSource<'_, T> {
         }
         let (rows, columns) = (&tile.rows, &tile.columns);
         let part = self.0.part(Rows(rows.start)..Rows(rows.end), Columns(columns.start)..Columns(columns.end))?;
-        // Column by column of the transposed one is row by row.
-        out.copy_from_slice(T::bytes(part.t().to_dense()?.values()));
+        let size = size_of::<T>();
+        for (row, line) in out.chunks_exact_mut((tile.columns.len() * size).max(1)).enumerate() {
+            let row = part.part(Rows(row)..Rows(row + 1), Columns(0)..Columns(part.columns()))?.t();
+            match row.as_columns() {
+                Some(values) => line.copy_from_slice(T::bytes(values)),
+                None => {
+                    // Rows across memory are taken together, in squares.
+                    part.t().each(|index, value| out[index * size..][..size].copy_from_slice(T::bytes(&[value])));
+                    return Ok(());
+                }
+            }
+        }
         Ok(())
     }
 }

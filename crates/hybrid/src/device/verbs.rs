@@ -1,6 +1,8 @@
 //! Linear algebra on whichever processor is expected to be faster: each verb of [`linear`], without a place.
 
 use super::Device;
+use super::run::Route;
+use super::solution::Solution;
 use crate::budget::Permit;
 use crate::dispatch::{At, Job, Operand, Unit, Verb};
 use crate::linear::{self, Cholesky, Eigen, HermitianEigen, LogDeterminant, Lu, Norm, Place, Qr, Scalar, Svd};
@@ -55,7 +57,7 @@ impl Device {
 
     /// x with `a x = b` ([`linear::solve`]).
     pub fn solve<T: Scalar>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.with_right(Verb::Solve, a, b, |place| linear::solve(place, a, b))
+        self.with_right(Verb::Solve, a, b, Solution { a, b: Some(b) })
     }
 
     /// The same by factors in the smaller type, corrected ([`linear::solve_refined`]).
@@ -65,62 +67,62 @@ impl Device {
         b: MatRef<'_, T>,
         options: Refinement,
     ) -> Result<Refined<T>, Error> {
-        self.with_right(Verb::SolveRefined, a, b, |place| linear::solve_refined(place, a, b, options))
+        self.with_right(Verb::SolveRefined, a, b, |place: &_| linear::solve_refined(place, a, b, options))
     }
 
     /// x that makes `b - a x` smallest ([`linear::least_squares`]).
     pub fn least_squares<T: Scalar>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.with_right(Verb::LeastSquares, a, b, |place| linear::least_squares(place, a, b))
+        self.with_right(Verb::LeastSquares, a, b, |place: &_| linear::least_squares(place, a, b))
     }
 
     /// The inverse ([`linear::inverse`]).
     pub fn inverse<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.of_one(Verb::Inverse, a, |place| linear::inverse(place, a))
+        self.of_one(Verb::Inverse, a, Solution { a, b: None })
     }
 
     /// The determinant ([`linear::determinant`]).
     pub fn determinant<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<T, Error> {
-        self.of_one(Verb::Determinant, a, |place| linear::determinant(place, a))
+        self.of_one(Verb::Determinant, a, |place: &_| linear::determinant(place, a))
     }
 
     /// The determinant as sign and logarithm ([`linear::log_determinant`]).
     pub fn log_determinant<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<LogDeterminant<T>, Error> {
-        self.of_one(Verb::Determinant, a, |place| linear::log_determinant(place, a))
+        self.of_one(Verb::Determinant, a, |place: &_| linear::log_determinant(place, a))
     }
 
     /// An estimate of the reciprocal condition ([`linear::reciprocal_condition`]).
     pub fn reciprocal_condition<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<f64, Error> {
-        self.of_one(Verb::Condition, a, |place| linear::reciprocal_condition(place, a))
+        self.of_one(Verb::Condition, a, |place: &_| linear::reciprocal_condition(place, a))
     }
 
     /// Eigenvalues and vectors of a Hermitian matrix ([`linear::eigen_hermitian`]).
     pub fn eigen_hermitian<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<HermitianEigen<T>, Error> {
-        self.of_one(Verb::EigenHermitian, a, |place| linear::eigen_hermitian(place, a))
+        self.of_one(Verb::EigenHermitian, a, |place: &_| linear::eigen_hermitian(place, a))
     }
 
     /// Eigenvalues of a Hermitian matrix ([`linear::eigenvalues_hermitian`]).
     pub fn eigenvalues_hermitian<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Vec<T::Real>, Error> {
-        self.of_one(Verb::EigenvaluesHermitian, a, |place| linear::eigenvalues_hermitian(place, a))
+        self.of_one(Verb::EigenvaluesHermitian, a, |place: &_| linear::eigenvalues_hermitian(place, a))
     }
 
     /// Eigenvalues and vectors of a square matrix ([`linear::eigen`]).
     pub fn eigen<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Eigen<T>, Error> {
-        self.of_one(Verb::Eigen, a, |place| linear::eigen(place, a))
+        self.of_one(Verb::Eigen, a, |place: &_| linear::eigen(place, a))
     }
 
     /// Eigenvalues of a square matrix ([`linear::eigenvalues`]).
     pub fn eigenvalues<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Vec<T::Complex>, Error> {
-        self.of_one(Verb::Eigenvalues, a, |place| linear::eigenvalues(place, a))
+        self.of_one(Verb::Eigenvalues, a, |place: &_| linear::eigenvalues(place, a))
     }
 
     /// The singular value decomposition ([`linear::svd`]).
     pub fn svd<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Svd<T>, Error> {
-        self.of_one(Verb::Svd, a, |place| linear::svd(place, a))
+        self.of_one(Verb::Svd, a, |place: &_| linear::svd(place, a))
     }
 
     /// Singular values ([`linear::singular_values`]).
     pub fn singular_values<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Vec<T::Real>, Error> {
-        self.of_one(Verb::SingularValues, a, |place| linear::singular_values(place, a))
+        self.of_one(Verb::SingularValues, a, |place: &_| linear::singular_values(place, a))
     }
 
     /// A norm ([`linear::norm`]). Those that are sums or maxima of elements are computed on the CPU: [`Error::Unsupported`] where the GPU is
@@ -134,13 +136,8 @@ impl Device {
         self.run(&job, |place: &_| linear::norm(place, kind, a)).map(|ran| ran.value)
     }
 
-    fn of_one<T: Scalar, R>(
-        &self,
-        verb: Verb,
-        a: MatRef<'_, T>,
-        whole: impl FnMut(&Place) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        self.run(&Job::verb::<T>(verb, a.shape(), Columns(0))?, whole).map(|ran| ran.value)
+    fn of_one<T: Scalar, R>(&self, verb: Verb, a: MatRef<'_, T>, route: impl Route<R>) -> Result<R, Error> {
+        self.run(&Job::verb::<T>(verb, a.shape(), Columns(0))?, route).map(|ran| ran.value)
     }
 
     fn with_right<T: Scalar, R>(
@@ -148,9 +145,9 @@ impl Device {
         verb: Verb,
         a: MatRef<'_, T>,
         b: MatRef<'_, T>,
-        whole: impl FnMut(&Place) -> Result<R, Error>,
+        route: impl Route<R>,
     ) -> Result<R, Error> {
-        self.run(&Job::verb::<T>(verb, a.shape(), b.shape().columns)?, whole).map(|ran| ran.value)
+        self.run(&Job::verb::<T>(verb, a.shape(), b.shape().columns)?, route).map(|ran| ran.value)
     }
 
     fn factored<T: Scalar, F>(

@@ -1,8 +1,10 @@
 //! How long an operation is expected to take on either processor.
 
-use super::{At, Job, Operand, Processor, Rates};
+use super::job::real_operations;
+use super::{At, Divisible, Job, Operand, Processor, Rates};
 use crate::Error;
-use crate::stream::{MatmulPlan, STAGES};
+use crate::stream::{MatmulPlan, MatmulTime, PanelPlan, STAGES};
+use std::fmt;
 
 /// What a time is spent with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,13 +72,71 @@ pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     Cost::in_turn(compute, job.read.iter().flatten().map(of).sum(), of(&job.written), cpu.call)
 }
 
+/// How something goes through a GPU that has no room for all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Tiles {
+    /// A product, in tiles.
+    Product(MatmulPlan),
+    /// A solution, in panels: the factors first.
+    Solution {
+        /// Panels that are factored.
+        factors: PanelPlan,
+        /// Panels that are solved for.
+        solution: PanelPlan,
+    },
+}
+
+impl Tiles {
+    fn new(what: Divisible, element_bytes: usize, budget: u64) -> Result<Tiles, Error> {
+        match what {
+            Divisible::Product(extents) => MatmulPlan::new(extents, element_bytes, budget, STAGES).map(Tiles::Product),
+            Divisible::Solution { size, columns } => {
+                let factors = PanelPlan::lu(size, element_bytes, budget)?;
+                Ok(Tiles::Solution { factors, solution: factors.solution(columns, budget)? })
+            }
+        }
+    }
+
+    fn device_bytes(&self) -> u128 {
+        match self {
+            Tiles::Product(plan) => plan.device_bytes(),
+            Tiles::Solution { factors, solution } => factors.device_bytes().max(solution.device_bytes()),
+        }
+    }
+
+    fn bytes_to_gpu(&self, reads_c: bool) -> u128 {
+        match self {
+            Tiles::Product(plan) => plan.bytes_to_gpu(reads_c),
+            Tiles::Solution { factors, solution } => factors.bytes_to_gpu() + solution.bytes_to_gpu(),
+        }
+    }
+}
+
+impl fmt::Display for Tiles {
+    /// As `2 x 2 tiles of 16384 x 16384, 32 panels of 1024`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tiles::Product(plan) => {
+                let ([down, across, panels], [rows, columns]) = (plan.counts(), plan.tile);
+                write!(f, "{down} x {across} tiles of {rows} x {columns}, {panels} panels of {}", plan.panel)
+            }
+            Tiles::Solution { factors, solution } => {
+                let panels = |plan: &PanelPlan| (plan.panels(), plan.panel);
+                let ((count, width), (solved, across)) = (panels(factors), panels(solution));
+                write!(f, "{count} panels of {width} columns, and {solved} of {across} that are solved for")
+            }
+        }
+    }
+}
+
 /// How it would run on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnGpu {
     /// What it is expected to take.
     pub cost: Cost,
     /// The tiles in which it is streamed, where the operands do not fit into its memory at once.
-    pub tiles: Option<MatmulPlan>,
+    pub tiles: Option<Tiles>,
     /// Bytes of its memory.
     pub device_bytes: u64,
 }
@@ -93,8 +153,8 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
             Error::Budget { what, requested: new, available: budget, limit: budget }
         };
         // What is there already is not streamed.
-        let product = job.product.filter(|_| !is_there(At::Gpu));
-        return Some(product.ok_or_else(refused).and_then(|product| streamed(job, rates, budget, product)));
+        let divisible = job.divisible.filter(|_| !is_there(At::Gpu));
+        return Some(divisible.ok_or_else(refused).and_then(|what| streamed(job, rates, budget, what)));
     }
     let of = |operand: &Operand, pinned: f64| match operand.at {
         At::Gpu => 0.0,
@@ -108,22 +168,23 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     Some(Ok(OnGpu { cost, tiles: None, device_bytes: new }))
 }
 
-fn streamed(
-    job: &Job,
-    rates: &Rates,
-    budget: u64,
-    (extents, element_bytes): (super::ProductExtents, usize),
-) -> Result<OnGpu, Error> {
-    let plan = MatmulPlan::new(extents, element_bytes, budget, STAGES)?;
+fn streamed(job: &Job, rates: &Rates, budget: u64, (what, element_bytes): (Divisible, usize)) -> Result<OnGpu, Error> {
+    let tiles = Tiles::new(what, element_bytes, budget)?;
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
     let from_disk = job.read.iter().flatten().any(|it| it.at == At::Disk);
     let reads_c = job.read[2].is_some();
-    let time = plan.time(gpu, job.unit, job.flops, reads_c);
+    let times = match &tiles {
+        Tiles::Product(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
+        Tiles::Solution { factors, solution } => [factors, solution]
+            .map(|plan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops()))
+            .to_vec(),
+    };
+    let sum = |part: fn(&MatmulTime) -> f64| times.iter().map(part).sum::<f64>();
     // A disk gives each panel as often as the GPU asks for it.
-    let disk = if from_disk { plan.bytes_to_gpu(reads_c) as f64 / rates.disk } else { 0.0 };
-    let bring = time.to_gpu.max(disk);
-    let wall = time.wall.max(bring);
-    let device_bytes = u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX);
-    let cost = Cost { compute: time.compute, bring, back: time.to_host, call: 0.0, wall };
-    Ok(OnGpu { cost, tiles: Some(plan), device_bytes })
+    let disk = if from_disk { tiles.bytes_to_gpu(reads_c) as f64 / rates.disk } else { 0.0 };
+    let bring = sum(|time| time.to_gpu).max(disk);
+    let wall = sum(|time| time.wall).max(bring);
+    let device_bytes = u64::try_from(tiles.device_bytes()).unwrap_or(u64::MAX);
+    let cost = Cost { compute: sum(|time| time.compute), bring, back: sum(|time| time.to_host), call: 0.0, wall };
+    Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })
 }

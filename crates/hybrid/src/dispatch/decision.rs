@@ -141,15 +141,7 @@ impl fmt::Display for Decision {
         };
         write!(f, ") bound={bound} {:.3} GB", self.bytes as f64 / 1e9)?;
         match self.gpu.as_ref().and_then(|gpu| gpu.tiles) {
-            Some(plan) if self.side == Side::Gpu => {
-                let [down, across, panels] = plan.counts();
-                let [rows, columns] = plan.tile;
-                write!(
-                    f,
-                    " streamed in {down} x {across} tiles of {rows} x {columns}, {panels} panels of {}",
-                    plan.panel
-                )
-            }
+            Some(tiles) if self.side == Side::Gpu => write!(f, " streamed in {tiles}"),
             _ => Ok(()),
         }
     }

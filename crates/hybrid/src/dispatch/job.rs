@@ -36,6 +36,21 @@ pub struct ProductExtents {
     pub depth: usize,
 }
 
+/// What can go through a GPU that has no room for all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Divisible {
+    /// A product, in tiles of the result.
+    Product(ProductExtents),
+    /// A solution by LU factors, in panels of columns.
+    Solution {
+        /// Rows and columns of the matrix.
+        size: usize,
+        /// Columns of the solution.
+        columns: usize,
+    },
+}
+
 /// An operation as the cost model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -60,8 +75,8 @@ pub struct Job {
     pub device_bytes: u64,
     /// Bytes of host memory that it takes on the CPU besides what is there.
     pub host_bytes: u64,
-    /// Of a product of matrices its extents, and the bytes of an element: what is larger than a GPU can be streamed.
-    pub product: Option<(ProductExtents, usize)>,
+    /// Of what can be streamed its extents, and the bytes of an element.
+    pub divisible: Option<(Divisible, usize)>,
     /// Why the GPU cannot do it, if so.
     pub not_on_gpu: Option<&'static str>,
 }
@@ -82,7 +97,7 @@ impl Job {
         let mut job = Job::of("matmul", (element, unit), flops, [Some(left), Some(right), None], written);
         // It is updated where it is.
         job.read[2] = reads_c.then_some(written);
-        job.product = Some((extents, bytes));
+        job.divisible = Some((Divisible::Product(extents), bytes));
         Ok(job)
     }
 
@@ -118,7 +133,7 @@ impl Job {
             steps: 0,
             device_bytes: sum(|at| at != At::Gpu),
             host_bytes: sum(|at| at == At::Gpu),
-            product: None,
+            divisible: None,
             not_on_gpu: None,
         }
     }
@@ -132,7 +147,7 @@ impl Job {
         for bytes in operands.chain([&mut self.steps, &mut self.device_bytes, &mut self.host_bytes]) {
             *bytes = bytes.saturating_mul(count);
         }
-        self.product = None;
+        self.divisible = None;
         self
     }
 

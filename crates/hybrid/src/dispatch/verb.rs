@@ -5,7 +5,7 @@
 //! for singular values, 7.5.6 for eigenvalues).
 
 use super::job::{matrix_bytes, real_operations};
-use super::{At, Job, Operand, Unit};
+use super::{At, Divisible, Job, Operand, Unit};
 use crate::Error;
 use crate::matrix::{Columns, Element, Shape};
 
@@ -162,6 +162,13 @@ impl Job {
         job.swept = work.swept * size as f64;
         job.steps = work.steps as u64;
         job.device_bytes = bytes(work.device);
+        let solved = match verb {
+            Verb::Solve => Some(right.0),
+            Verb::Inverse => Some(columns),
+            _ => None,
+        };
+        job.divisible =
+            solved.filter(|_| rows == columns).map(|columns| (Divisible::Solution { size: rows, columns }, size));
         // Each begins with a copy.
         job.host_bytes = a.bytes.saturating_add(job.written.bytes);
         Ok(job)

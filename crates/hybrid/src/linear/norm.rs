@@ -2,6 +2,7 @@
 
 use super::{Place, Scalar, svd::singular_values};
 use crate::{Error, MatRef};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// Which norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,9 +43,15 @@ pub fn norm<T: Scalar>(place: &Place, kind: Norm, a: MatRef<'_, T>) -> Result<f6
 
 /// The largest sum of absolute values in a column.
 pub(super) fn one<T: Scalar>(a: MatRef<'_, T>) -> f64 {
-    let (rows, mut sums) = (a.rows(), vec![0.0; a.columns()]);
-    a.each(|index, value| sums[index / rows] += value.modulus());
-    largest(sums)
+    let of = |part: MatRef<'_, T>| {
+        let mut sums = vec![0.0; part.columns()];
+        part.each_at(|_, column, value| sums[column] += value.modulus());
+        largest(sums)
+    };
+    match a.bands() {
+        None => of(a),
+        Some(bands) => largest(bands.collect::<Vec<_>>().into_par_iter().map(of).collect::<Vec<_>>()),
+    }
 }
 
 /// The largest sum of absolute values in a row.

@@ -2,9 +2,10 @@ use num_complex::{Complex32, Complex64};
 
 use super::cpu::Backend;
 use crate::matrix::Element;
+use crate::store::Stored;
 
 /// What factorisations and solvers compute with: `f32`, `f64`, [`Complex32`] (c64) and [`Complex64`] (c128).
-pub trait Scalar: Element + Backend + tilewright_driver::blas::Scalar {
+pub trait Scalar: Element + Stored + Backend + tilewright_driver::blas::Scalar {
     /// The type of absolute values, singular values and eigenvalues of Hermitian matrices.
     type Real: Scalar<Real = Self::Real> + PartialOrd;
     /// The type of eigenvalues of general matrices.

@@ -14,9 +14,8 @@ impl<T: Element> Dense<T> {
     /// All elements 0. More than memory holds is [`Error::TooLarge`].
     pub(crate) fn zeros(shape: Shape) -> Result<Self, Error> {
         let length = shape.length::<T>()?.0;
-        let mut values = Vec::new();
-        values.try_reserve_exact(length).map_err(|_| shape.too_large::<T>())?;
-        values.resize(length, T::ZERO);
+        // Memory that the system hands out is zeros already.
+        let values = bytemuck::allocation::try_zeroed_vec(length).map_err(|()| shape.too_large::<T>())?;
         Ok(Self { shape, values })
     }
 
@@ -43,6 +42,10 @@ impl<T: Element> Dense<T> {
 
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
+    }
+
+    pub(crate) fn into_values(self) -> Vec<T> {
+        self.values
     }
 
     pub(crate) fn at(&self, row: usize, column: usize) -> T {

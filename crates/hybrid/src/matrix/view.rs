@@ -1,9 +1,15 @@
 use std::ops::Range;
 
 use ndarray::{ArrayBase, Data, Ix1, Ix2};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::{ColumnStride, Columns, Dense, Element, Leading, Length, RowStride, Rows, Shape, expect};
 use crate::{Error, linear::Scalar, raw::Elements};
+
+/// Columns that a thread copies at a time: a cache line of each row, at least.
+const BAND: usize = 64;
+/// Elements below which one thread is as fast as all.
+const SHARED: usize = 1 << 18;
 
 /// A matrix to read: elements in memory behind two strides of any sign, conjugated or not, times a number.
 ///
@@ -156,22 +162,53 @@ impl<'a, T: Element> MatRef<'a, T> {
         Self { scale: T::ONE, ..self }
     }
 
+    /// The values as they lie, where they stand column by column without gaps.
+    pub(crate) fn as_columns(self) -> Option<&'a [T]> {
+        self.elements.as_columns().filter(|_| !self.conjugated && self.scale == T::ONE)
+    }
+
     fn value(&self, stored: T) -> T {
         let value = if self.conjugated { stored.conjugate() } else { stored };
         if self.scale == T::ONE { value } else { self.scale.times(value) }
     }
 
-    /// A copy of the values, column by column.
+    /// A copy of the values, column by column; of many by all threads.
     pub(crate) fn to_dense(self) -> Result<Dense<T>, Error> {
         let mut dense = Dense::zeros(self.shape())?;
         let values = dense.values_mut();
-        self.elements.each(|index, stored| values[index] = self.value(stored));
+        match self.bands() {
+            None => self.fill_columns(values),
+            Some(bands) => {
+                let parts: Vec<_> = bands.zip(values.chunks_mut(BAND * self.rows())).collect();
+                parts.into_par_iter().for_each(|(band, values)| band.fill_columns(values));
+            }
+        }
         Ok(dense)
+    }
+
+    /// The values column by column, by this thread.
+    pub(crate) fn fill_columns(self, values: &mut [T]) {
+        self.elements.each(|index, stored| values[index] = self.value(stored));
+    }
+
+    /// Parts of so many columns that threads may share; `None` where it is too small to be shared.
+    pub(crate) fn bands(self) -> Option<impl Iterator<Item = Self>> {
+        let Shape { rows: Rows(rows), columns: Columns(columns) } = self.shape();
+        let part = move |left: usize| {
+            let elements = self.elements.part(0..rows, left..columns.min(left + BAND));
+            Self { elements: elements.unwrap_or_else(|| unreachable!("columns of its own")), ..self }
+        };
+        (rows.saturating_mul(columns) >= SHARED).then(|| (0..columns).step_by(BAND).map(part))
     }
 
     /// Goes through all values, with the index that each has when they are stored column by column.
     pub(crate) fn each(&self, mut visit: impl FnMut(usize, T)) {
         self.elements.each(|index, stored| visit(index, self.value(stored)));
+    }
+
+    /// The same, with row and column.
+    pub(crate) fn each_at(&self, mut visit: impl FnMut(usize, usize, T)) {
+        self.elements.each_at(|row, column, stored| visit(row, column, self.value(stored)));
     }
 }
 

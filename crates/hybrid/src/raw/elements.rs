@@ -131,13 +131,20 @@ impl<'a, T: Element> Elements<'a, T> {
     /// Goes through all elements, in squares, with the index that each has when they are stored column by column.
     #[inline]
     pub(crate) fn each(&self, mut visit: impl FnMut(usize, T)) {
+        let rows = self.shape.rows.0;
+        self.each_at(|row, column, stored| visit(column * rows + row, stored));
+    }
+
+    /// The same, with row and column.
+    #[inline]
+    pub(crate) fn each_at(&self, mut visit: impl FnMut(usize, usize, T)) {
         let Shape { rows: Rows(rows), columns: Columns(columns) } = self.shape;
         for left in (0..columns).step_by(TILE) {
             for top in (0..rows).step_by(TILE) {
                 for column in left..columns.min(left + TILE) {
                     for row in top..rows.min(top + TILE) {
                         // SAFETY: both indices are below their extents.
-                        visit(column * rows + row, unsafe { *self.address(row, column) });
+                        visit(row, column, unsafe { *self.address(row, column) });
                     }
                 }
             }
@@ -147,7 +154,7 @@ impl<'a, T: Element> Elements<'a, T> {
     /// All elements as a slice, where they stand column by column without gaps.
     pub(crate) fn as_columns(&self) -> Option<&'a [T]> {
         let Shape { rows: Rows(rows), columns: Columns(columns) } = self.shape;
-        let dense = self.row_stride == 1 && self.column_stride == rows as isize;
+        let dense = (self.row_stride == 1 || rows <= 1) && (self.column_stride == rows as isize || columns <= 1);
         // SAFETY: these are the addresses of the elements, all of them, one after the other.
         (dense && !self.shape.is_empty()).then(|| unsafe { std::slice::from_raw_parts(self.start, rows * columns) })
     }

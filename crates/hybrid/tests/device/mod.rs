@@ -12,7 +12,7 @@ use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{Gpu, Precision};
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, Rows, Shape, Side};
+use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, MatRef, Rows, Shape, Side};
 
 fn matrix(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, columns), |(i, j)| ((i * 7 + j * 3 + seed) % 11) as f64 - 5.0)
@@ -101,9 +101,35 @@ pub(crate) fn on_a_gpu(gpu: &Gpu) {
         }
         assert_eq!(device.health().unwrap().recent_failures, 0);
     }
+    for (device_bytes, is_streamed) in [(1 << 30, false), (48 << 10, true)] {
+        solutions(&small(gpu, device_bytes).choosing(Choice::Gpu), is_streamed);
+    }
     // By itself: small ones stay, whatever lies there.
     product(&small(gpu, 1 << 30), [20, 20, 20], 0.0).unwrap();
     assert_eq!(last_decision().unwrap().side, Side::Cpu);
+}
+
+/// Solutions and inverses on a GPU, of views too, whole or in panels.
+fn solutions(device: &Device, is_streamed: bool) {
+    let a = Array2::from_shape_fn((90, 90), |(i, j)| ((i * 7 + j * 3) % 11) as f64 + if i == j { 100.0 } else { 0.0 });
+    let b = Array2::from_shape_fn((5, 90), |(i, j)| (i * 90 + j) as f64);
+    let near = |x: &Array2<f64>, y: &Array2<f64>| (x - y).iter().all(|off| off.abs() < 1e-9);
+    let is_as_planned = || {
+        let decision = last_decision().unwrap();
+        assert_eq!((decision.side, decision.gpu.unwrap().tiles.is_some()), (Side::Gpu, is_streamed), "{decision}");
+    };
+    let x = device.solve(MatRef::from(&a).t(), MatRef::from(&b).t().scaled(2.0)).unwrap();
+    is_as_planned();
+    assert!(near(&a.t().dot(&x), &(&b.t() * 2.0)));
+    let inverse = device.inverse((&a).into()).unwrap();
+    is_as_planned();
+    assert!(near(&a.dot(&inverse), &Array2::eye(90)));
+    let ones = Array2::<f64>::ones((90, 90));
+    let singular = device.solve((&ones).into(), MatRef::from(&b).t());
+    assert!(matches!(singular, Err(Error::Singular { pivot: 1, size: 90 })), "{singular:?}");
+    let mut unfinished = a;
+    unfinished[[3, 4]] = f64::NAN;
+    assert!(device.solve((&unfinished).into(), MatRef::from(&b).t()).unwrap().iter().any(|x| x.is_nan()));
 }
 
 #[test]

@@ -78,17 +78,19 @@ fn small_systems_stay_and_large_ones_go() {
 }
 
 #[test]
-fn f7_what_does_not_fit_as_a_whole_stays_on_the_cpu() {
-    // In twelve budgets from 0.3 to 3 times the matrix: on the GPU from where matrix and right-hand sides fit, and never in between.
-    let (size, bytes) = (20_000, 20_000u64 * 20_000 * 8);
-    let solve = job(Verb::Solve, size, size, 1);
+fn f7_what_does_not_fit_as_a_whole_is_streamed_or_stays_on_the_cpu() {
+    let (solve, factor) = (job(Verb::Solve, 20_000, 20_000, 1), job(Verb::Lu, 20_000, 20_000, 0));
+    let bytes = 20_000u64 * 20_000 * 8;
     for step in 0..12 {
         let budget = (bytes as f64 * (0.3 + 2.7 * f64::from(step) / 11.0)) as u64;
-        let decision = Decision::of(&solve, Choice::Auto, &Rates::h200(), budget).unwrap();
+        let decided = |job, choice| Decision::of(job, choice, &Rates::h200(), budget);
+        let decision = decided(&solve, Choice::Auto).unwrap();
         let fits = solve.device_bytes <= budget;
+        assert_eq!((decision.side, decision.gpu.unwrap().tiles.is_none()), (Side::Gpu, fits), "{budget}: {decision}");
+        assert!(fits == (budget > bytes) && decision.gpu.unwrap().device_bytes <= budget);
+        // Factors stay where they are computed.
+        let (decision, forced) = (decided(&factor, Choice::Auto).unwrap(), decided(&factor, Choice::Gpu));
         assert_eq!(decision.side, if fits { Side::Gpu } else { Side::Cpu }, "{budget}: {decision}");
-        assert_eq!(fits, budget > bytes);
-        let forced = Decision::of(&solve, Choice::Gpu, &Rates::h200(), budget);
         assert_eq!(forced.is_ok(), fits);
         if let Err(error) = forced {
             assert_eq!(error.class(), Class::Resource, "{error}");

@@ -6,8 +6,8 @@ use std::fs;
 use tilewright_hybrid::dispatch::{
     At, Bound, Choice, Decision, Identity, Job, Operand, ProductExtents, Profile, Rates,
 };
-use tilewright_hybrid::dispatch::{Reason, Unit, decide, last_decision};
-use tilewright_hybrid::{Class, Error, Side};
+use tilewright_hybrid::dispatch::{Reason, Tiles, Unit, Verb, decide, last_decision};
+use tilewright_hybrid::{Class, Columns, Error, Rows, Shape, Side};
 
 const GIB: u64 = 1 << 30;
 
@@ -153,10 +153,18 @@ fn d9_sizes_never_wrap() {
 fn what_does_not_fit_is_streamed_or_stays() {
     let large = decided(&matmul([32_768; 3], At::Pinned));
     let gpu = large.gpu.unwrap();
-    let plan = gpu.tiles.expect("26 GB do not fit into 8 GiB");
+    let Some(Tiles::Product(plan)) = gpu.tiles else { panic!("26 GB do not fit into 8 GiB") };
     assert_eq!((large.side, plan.counts()[..2].to_vec()), (Side::Gpu, vec![2, 2]));
     assert!(large.to_string().contains("streamed in 2 x 2 tiles of 16384 x 16384"), "{large}");
     assert!(gpu.device_bytes <= 8 * GIB);
+    let square = Shape::new(Rows(49_152), Columns(49_152));
+    let solve = Job::verb::<f64>(Verb::Solve, square, Columns(16)).unwrap();
+    let solved = decided(&solve);
+    let Some(Tiles::Solution { factors, solution }) = solved.gpu.unwrap().tiles else { panic!("19 GB do not fit") };
+    assert_eq!((solved.side, factors.size, solution.columns), (Side::Gpu, 49_152, 16));
+    assert!(solved.to_string().contains("columns, and 1 of 16 that are solved for"), "{solved}");
+    let roomy = Decision::of(&solve, Choice::Gpu, &Rates::h200(), 64 * GIB).unwrap();
+    assert!(roomy.gpu.unwrap().tiles.is_none(), "{roomy}");
     // Element by element nothing can be streamed here: too large for the GPU is for the CPU.
     let operand = Operand { bytes: 9 * GIB, at: At::Pinned };
     let map = Job::elementwise("exp", ("f64", Unit::F64), (9 * GIB / 8, 1e6), [Some(operand), None, None], operand);

@@ -38,7 +38,10 @@ impl<T: Element> DeviceMat<T> {
 
     /// A copy of a matrix in host memory.
     pub fn upload(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
-        Self::upload_dense(gpu, &matrix.to_dense()?)
+        match matrix.as_columns() {
+            Some(values) => Self::upload_columns(gpu, values, matrix.shape()),
+            None => Self::upload_dense(gpu, &matrix.to_dense()?),
+        }
     }
 
     pub(super) fn upload_dense(gpu: &Gpu, dense: &Dense<T>) -> Result<Self, Error> {
@@ -206,10 +209,7 @@ pub(super) fn uploaded<T: Element>(
         Some(found) => found,
         None => {
             let (operation, source) = if adjoint { (turn, turned) } else { (Operation::Plain, elements) };
-            let mut dense = Dense::zeros(source.shape())?;
-            let values = dense.values_mut();
-            source.each(|index, stored| values[index] = stored);
-            (operation, Cow::Owned(dense.values().to_vec()))
+            (operation, Cow::Owned(MatRef::of(source).to_dense()?.into_values()))
         }
     };
     let shape = if operation == Operation::Plain { elements.shape() } else { turned.shape() };
