@@ -1,8 +1,9 @@
 //! How long an operation is expected to take on either processor.
 
 use super::job::real_operations;
-use super::{At, Divisible, Job, Operand, Processor, Rates};
+use super::{At, Divisible, Job, Link, Operand, Processor, Rates};
 use crate::Error;
+use crate::stream::transfer::LARGE;
 use crate::stream::{MatmulPlan, MatmulTime, PanelPlan, STAGES};
 use std::fmt;
 
@@ -53,6 +54,21 @@ const LAUNCH: f64 = 2.6e-6;
 /// Seconds of a copy between the processors besides its bytes, somebody waiting for it: 8 to 12 us on an H200, 2026-11-23.
 const COPY: f64 = 10e-6;
 
+/// Seconds in which slots are page-locked for a large operand.
+const LOCK: f64 = 10e-3;
+
+/// The part of the rate of the CPU's memory at which threads fill slots: 18 to 21 GB/s beside an H200, whose host has 200, 2026-11-23.
+const STAGED: f64 = 0.1;
+
+/// Seconds of a copy between ordinary memory and the GPU: of what is large through slots ([`crate::linear::DeviceMat::upload`]).
+fn pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+    if bytes < LARGE as u64 {
+        return COPY + bytes as f64 / link.pageable;
+    }
+    let staged = (STAGED * rates.cpu.memory).clamp(link.pageable, link.to_gpu.max(link.pageable));
+    COPY + LOCK + bytes as f64 / staged
+}
+
 /// Seconds of arithmetic, or of the memory where that is slower, and of what the memory alone binds.
 fn computed(job: &Job, processor: &Processor) -> f64 {
     let arithmetic = job.flops / processor.flops.of(job.unit);
@@ -63,9 +79,8 @@ fn computed(job: &Job, processor: &Processor) -> f64 {
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     let cpu = &rates.cpu;
     let compute = computed(job, cpu);
-    let link = rates.gpu.map_or(f64::INFINITY, |gpu| gpu.link.pageable);
     let of = |operand: &Operand| match operand.at {
-        At::Gpu => COPY + operand.bytes as f64 / link,
+        At::Gpu => rates.gpu.as_ref().map_or(COPY, |gpu| pageable(operand.bytes, rates, &gpu.link)),
         At::Disk => operand.bytes as f64 / rates.disk,
         At::Pinned | At::Pageable => 0.0,
     };
@@ -159,7 +174,7 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     let of = |operand: &Operand, pinned: f64| match operand.at {
         At::Gpu => 0.0,
         At::Pinned => COPY + operand.bytes as f64 / pinned,
-        At::Pageable => COPY + operand.bytes as f64 / gpu.link.pageable,
+        At::Pageable => pageable(operand.bytes, rates, &gpu.link),
         At::Disk => COPY + operand.bytes as f64 / rates.disk.min(pinned),
     };
     let compute = computed(job, &gpu.processor) + job.steps as f64 * LAUNCH;

@@ -44,10 +44,6 @@ impl<T: Element> Dense<T> {
         &mut self.values
     }
 
-    pub(crate) fn into_values(self) -> Vec<T> {
-        self.values
-    }
-
     pub(crate) fn at(&self, row: usize, column: usize) -> T {
         self.values[column * self.rows() + row]
     }

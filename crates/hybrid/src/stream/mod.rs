@@ -13,6 +13,7 @@ mod matmul;
 mod matmul_plan;
 mod pipeline;
 mod staging;
+pub(crate) mod transfer;
 mod turns;
 
 pub use control::{Cancel, Control, Progress};

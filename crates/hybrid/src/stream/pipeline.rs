@@ -185,7 +185,8 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
         drop(landed);
         let taking = scope.spawn(move || {
             let under_way = UnderWay { stop: Some(&|| flow.stop()) };
-            Stop::into_result(under_way.ended(take_back(engine, flow, (to_take_back, given_back), (hosts, landing))))
+            let ends = TakingBack { engine, computed: to_take_back, free: given_back, hosts, landing };
+            Stop::into_result(under_way.ended(ends.run(flow)))
         });
         let mut ends = Feed { engine, filled, emptied, free, computed, writers };
         let fed = UnderWay { stop: Some(&|| flow.stop()) }.ended(feed(&mut ends));
@@ -228,25 +229,32 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Queues copies back.
-fn take_back<'a, T, E: Engine<T>, F: Flow<T, E>>(
+/// The ends of who queues copies back.
+struct TakingBack<'a, T, E: Engine<T>, F: Flow<T, E>> {
     engine: &'a E,
-    flow: &F,
-    (computed, free): (Receiver<Computed<'a, T, E, F>>, Sender<Free<'a, T, E, F>>),
-    (hosts, landing): (Receiver<E::Host>, Sender<Landing<E::Host, F::Part>>),
-) -> Result<(), Stop> {
-    while let Ok(Computed { results, memory, done }) = computed.recv() {
-        engine.wait(Queue::Out, &done)?;
-        for Back { buffer, at, elements, part } in flow.parts(results) {
-            let mut host = hosts.recv()?;
-            engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;
-            landing.send(Landing { host, part })?;
+    computed: Receiver<Computed<'a, T, E, F>>,
+    free: Sender<Free<'a, T, E, F>>,
+    hosts: Receiver<E::Host>,
+    landing: Sender<Landing<E::Host, F::Part>>,
+}
+
+impl<T, E: Engine<T>, F: Flow<T, E>> TakingBack<'_, T, E, F> {
+    /// Queues copies until no more results come.
+    fn run(self, flow: &F) -> Result<(), Stop> {
+        let engine = self.engine;
+        while let Ok(Computed { results, memory, done }) = self.computed.recv() {
+            engine.wait(Queue::Out, &done)?;
+            for Back { buffer, at, elements, part } in flow.parts(results) {
+                let mut host = self.hosts.recv()?;
+                engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;
+                self.landing.send(Landing { host, part })?;
+            }
+            let left = engine.mark(Queue::Out)?;
+            // Nobody takes the last ones.
+            let _ = self.free.send((memory, Some(left)));
         }
-        let left = engine.mark(Queue::Out)?;
-        // Nobody takes the last ones.
-        let _ = free.send((memory, Some(left)));
+        Ok(())
     }
-    Ok(())
 }
 
 /// Writes what has come back.

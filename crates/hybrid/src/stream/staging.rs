@@ -51,7 +51,7 @@ impl Staging {
     /// way.
     pub(super) fn new<T>(pinned: &Budget, load: Load) -> Result<(Staging, Ring), Error> {
         let granule = load.granule.max(size_of::<T>()).next_multiple_of(size_of::<T>()) as u64;
-        let best = load.chunks.min(SLOT_BYTES_OF_CHUNKS).max(SLOT_BYTES) as u64;
+        let best = load.chunks.clamp(SLOT_BYTES, SLOT_BYTES_OF_CHUNKS) as u64;
         let slot_bytes = u64::try_from(load.most).map_or(best, |most| most.clamp(1, best)).next_multiple_of(granule);
         let wish = RingWish { slots: SLOTS.iter().sum::<usize>() as u64, slot_bytes, granule };
         let Some(ring) = pinned.ring(wish).filter(|ring| ring.slots >= 2) else {

@@ -8,7 +8,7 @@ use ndarray::{Array2, ShapeBuilder, s};
 use tilewright_driver::blas::{Diagonal, Layout, Matrix, MatrixMut, Operation, Triangle};
 use tilewright_driver::solver::{Exchanges, Outcome};
 use tilewright_hybrid::linear::{DeviceMat, DeviceRef, Gpu, Multiply, Precision, Scalar};
-use tilewright_hybrid::{Columns, Complex32, Complex64, Error, Rows, Shape};
+use tilewright_hybrid::{Columns, Complex32, Complex64, Error, MatRef, Rows, Shape};
 
 fn formed<T: Scalar>(form: Form, a: DeviceRef<'_, T>) -> DeviceRef<'_, T> {
     match form {
@@ -202,4 +202,19 @@ fn streams_and_refusals() {
     refused(Layout { offset: 0, rows: 3, columns: 2, leading: 2 });
     refused(Layout { offset: 0, rows: 2, columns: usize::MAX, leading: 2 });
     assert!(gpu.blas().unwrap().version().unwrap() >= 120_000);
+}
+
+/// Large ones go through slots that threads fill: any layout, and back.
+#[test]
+fn large_matrices_come_and_go() {
+    let Some(gpu) = crate::gpu("linear::device::large_matrices_come_and_go") else { return };
+    // 129 MB, and no multiple of anything.
+    let (rows, columns) = (4099, 4127);
+    let by_rows = Array2::from_shape_fn((rows, columns), |(i, j)| (i * 8191 + j) as f64);
+    let by_columns = by_rows.t().as_standard_layout().into_owned().reversed_axes();
+    let plain = DeviceMat::upload(&gpu, (&by_rows).into()).unwrap();
+    assert!(plain.download().unwrap() == by_rows);
+    assert!(DeviceMat::upload(&gpu, (&by_columns).into()).unwrap().download().unwrap() == by_rows);
+    let view = MatRef::from(&by_rows).t().scaled(-2.0);
+    assert!(DeviceMat::upload(&gpu, view).unwrap().download().unwrap() == &by_rows.t() * -2.0);
 }

@@ -15,7 +15,7 @@ pub(crate) struct CholeskyFactors<T: Scalar> {
 impl<T: Scalar> CholeskyFactors<T> {
     /// For a matrix with elements; `Ok(Err(order))`: that leading minor is not positive.
     pub(crate) fn factor(gpu: &Gpu, a: &Dense<T>) -> Result<Result<Self, usize>, Error> {
-        let mut factor = DeviceMat::upload_dense(gpu, a)?;
+        let mut factor = DeviceMat::upload(gpu, a.view())?;
         Ok(match gpu.solver()?.potrf(factor.matrix_mut()?)? {
             Outcome::Done => Ok(Self { factor }),
             Outcome::Stopped(order) => Err(order),
@@ -32,7 +32,7 @@ impl<T: Scalar> CholeskyFactors<T> {
 
     pub(crate) fn solve(&self, right: Dense<T>) -> Result<Dense<T>, Error> {
         let gpu = self.factor.gpu();
-        let mut solution = DeviceMat::upload_dense(gpu, &right)?;
+        let mut solution = DeviceMat::upload(gpu, right.view())?;
         gpu.solver()?.potrs(self.factor.matrix()?, solution.matrix_mut()?)?;
         solution.download_dense()
     }

@@ -24,7 +24,7 @@ pub(super) fn reals<T: Scalar, M: bytemuck::Pod + Into<f64>>(values: &DeviceBuff
 const HERMITIAN: &str = "eigenvalues of a Hermitian matrix";
 
 pub(crate) fn eigen_hermitian<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<(Vec<T::Real>, Dense<T>), Error> {
-    let (mut vectors, size) = (DeviceMat::upload_dense(gpu, matrix)?, matrix.rows());
+    let (mut vectors, size) = (DeviceMat::upload(gpu, matrix.view())?, matrix.rows());
     let mut values = gpu.stream().alloc(size)?;
     let outcome = gpu.solver()?.syevd(vectors.matrix_mut()?, &mut values)?;
     converged(HERMITIAN, size, outcome)?;
@@ -32,7 +32,7 @@ pub(crate) fn eigen_hermitian<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result
 }
 
 pub(crate) fn eigenvalues_hermitian<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<Vec<T::Real>, Error> {
-    let (mut used, size) = (DeviceMat::upload_dense(gpu, matrix)?, matrix.rows());
+    let (mut used, size) = (DeviceMat::upload(gpu, matrix.view())?, matrix.rows());
     let mut values = gpu.stream().alloc(size)?;
     let outcome = gpu.solver()?.syevd_values(used.matrix_mut()?, &mut values)?;
     converged(HERMITIAN, size, outcome)?;
@@ -45,7 +45,7 @@ pub(crate) fn eigen<T: Scalar>(
     matrix: &Dense<T>,
     vectors: Option<&mut Dense<T>>,
 ) -> Result<[Vec<T>; 2], Error> {
-    let (mut used, size) = (DeviceMat::upload_dense(gpu, matrix)?, matrix.rows());
+    let (mut used, size) = (DeviceMat::upload(gpu, matrix.view())?, matrix.rows());
     let mut values = gpu.stream().alloc::<T>(if T::COMPLEX { size } else { 2 * size })?;
     let mut right = match &vectors {
         Some(vectors) => Some(DeviceMat::uninitialised(gpu, vectors.shape())?),

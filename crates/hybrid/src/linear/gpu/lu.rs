@@ -50,7 +50,7 @@ impl<T: Scalar> LuFactors<T> {
             (Equation::Adjoint, false) => Operation::Transposed,
         };
         let gpu = self.factors.gpu();
-        let mut solution = DeviceMat::upload_dense(gpu, &right)?;
+        let mut solution = DeviceMat::upload(gpu, right.view())?;
         gpu.solver()?.getrs((operation, self.factors.matrix()?), &self.pivots, solution.matrix_mut()?)?;
         solution.download_dense()
     }

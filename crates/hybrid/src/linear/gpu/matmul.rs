@@ -185,7 +185,7 @@ impl Gpu {
 
     fn scale<T: Scalar>(&self, beta: T, c: &mut DeviceMat<T>) -> Result<(), Error> {
         let scaled = match beta == T::ZERO {
-            true => DeviceMat::upload_dense(self, &Dense::zeros(c.shape())?)?,
+            true => DeviceMat::upload(self, Dense::zeros(c.shape())?.view())?,
             false => c.view().scaled(beta).copied()?,
         };
         *c = scaled;

@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::ops::Range;
 
 use ndarray::Array2;
@@ -8,6 +7,7 @@ use tilewright_driver::blas::{self, Layout, Matrix, MatrixMut, Operation};
 use super::Gpu;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
+use crate::stream::transfer;
 use crate::{Error, MatRef};
 
 /// A matrix in the memory of a GPU, stored column by column without gaps.
@@ -38,18 +38,13 @@ impl<T: Element> DeviceMat<T> {
 
     /// A copy of a matrix in host memory.
     pub fn upload(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
-        match matrix.as_columns() {
-            Some(values) => Self::upload_columns(gpu, values, matrix.shape()),
-            None => Self::upload_dense(gpu, &matrix.to_dense()?),
-        }
-    }
-
-    pub(super) fn upload_dense(gpu: &Gpu, dense: &Dense<T>) -> Result<Self, Error> {
-        Self::upload_columns(gpu, dense.values(), dense.shape())
-    }
-
-    pub(super) fn upload_columns(gpu: &Gpu, values: &[T], shape: Shape) -> Result<Self, Error> {
-        Ok(Self { gpu: gpu.clone(), buffer: gpu.stream().upload(values)?, shape })
+        let buffer = if is_large::<T>(matrix.shape()) { transfer::upload(gpu, matrix)? } else { None };
+        let buffer = match (buffer, matrix.as_columns()) {
+            (Some(buffer), _) => buffer,
+            (None, Some(values)) => gpu.stream().upload(values)?,
+            (None, None) => gpu.stream().upload(matrix.to_dense()?.values())?,
+        };
+        Ok(Self { gpu: gpu.clone(), buffer, shape: matrix.shape() })
     }
 
     /// A copy of it in host memory, stored column by column.
@@ -59,7 +54,9 @@ impl<T: Element> DeviceMat<T> {
 
     pub(super) fn download_dense(&self) -> Result<Dense<T>, Error> {
         let mut dense = Dense::zeros(self.shape)?;
-        self.buffer.copy_to_slice(dense.values_mut())?;
+        if !is_large::<T>(self.shape) || !transfer::download(&self.gpu, &self.buffer, dense.values_mut())? {
+            self.buffer.copy_to_slice(dense.values_mut())?;
+        }
         Ok(dense)
     }
 
@@ -200,20 +197,19 @@ pub(super) fn uploaded<T: Element>(
     operand: MatRef<'_, T>,
     is_complex: bool,
 ) -> Result<(Operation, DeviceMat<T>), Error> {
-    let (elements, turned) = (operand.elements(), operand.t().elements());
-    let adjoint = operand.is_conjugated() && is_complex;
-    let plain = || elements.as_columns().filter(|_| !adjoint).map(|values| (Operation::Plain, Cow::Borrowed(values)));
-    let turn = if adjoint { Operation::Adjoint } else { Operation::Transposed };
-    let across = || turned.as_columns().map(|values| (turn, Cow::Borrowed(values)));
-    let (operation, values) = match plain().or_else(across) {
-        Some(found) => found,
-        None => {
-            let (operation, source) = if adjoint { (turn, turned) } else { (Operation::Plain, elements) };
-            (operation, Cow::Owned(MatRef::of(source).to_dense()?.into_values()))
-        }
+    let (elements, turned) = (MatRef::of(operand.elements()), MatRef::of(operand.t().elements()));
+    let is_adjoint = operand.is_conjugated() && is_complex;
+    let turn = if is_adjoint { Operation::Adjoint } else { Operation::Transposed };
+    let (operation, stored) = match (is_adjoint, elements.as_columns(), turned.as_columns()) {
+        (true, ..) | (false, None, Some(_)) => (turn, turned),
+        (false, ..) => (Operation::Plain, elements),
     };
-    let shape = if operation == Operation::Plain { elements.shape() } else { turned.shape() };
-    Ok((operation, DeviceMat::upload_columns(gpu, &values, shape)?))
+    Ok((operation, DeviceMat::upload(gpu, stored)?))
+}
+
+/// Whether threads copy it faster than the driver.
+fn is_large<T>(shape: Shape) -> bool {
+    shape.bytes::<T>().is_ok_and(|bytes| bytes.0 >= transfer::LARGE)
 }
 
 /// Refuses matrices of different GPUs' streams.

@@ -45,7 +45,7 @@ impl<T: Scalar> QrFactors<T> {
 
     pub(crate) fn apply_adjoint(&self, right: Dense<T>) -> Result<Dense<T>, Error> {
         let gpu = self.factors.gpu();
-        let mut target = DeviceMat::upload_dense(gpu, &right)?;
+        let mut target = DeviceMat::upload(gpu, right.view())?;
         gpu.solver()?.ormqr_adjoint(self.reflections()?.matrix()?, &self.tau, target.matrix_mut()?)?;
         target.download_dense()
     }

@@ -23,7 +23,7 @@ pub(crate) fn svd<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<Parts<T>, E
 fn tall<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<Parts<T>, Error> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     let room = |rows, columns| DeviceMat::uninitialised(gpu, Shape::new(Rows(rows), Columns(columns)));
-    let (mut used, mut values) = (DeviceMat::upload_dense(gpu, matrix)?, gpu.stream().alloc(columns)?);
+    let (mut used, mut values) = (DeviceMat::upload(gpu, matrix.view())?, gpu.stream().alloc(columns)?);
     let (mut u, mut vh) = (room(rows, columns)?, room(columns, columns)?);
     let vectors = Some([u.matrix_mut()?, vh.matrix_mut()?]);
     let outcome = gpu.solver()?.gesvd(used.matrix_mut()?, &mut values, vectors)?;
@@ -34,7 +34,7 @@ fn tall<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<Parts<T>, Error> {
 pub(crate) fn singular_values<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<Vec<T::Real>, Error> {
     let turned = (matrix.rows() < matrix.columns()).then(|| matrix.view().h().to_dense()).transpose()?;
     let matrix = turned.as_ref().unwrap_or(matrix);
-    let mut used = DeviceMat::upload_dense(gpu, matrix)?;
+    let mut used = DeviceMat::upload(gpu, matrix.view())?;
     let mut values = gpu.stream().alloc(matrix.columns())?;
     let outcome = gpu.solver()?.gesvd(used.matrix_mut()?, &mut values, None)?;
     converged(OPERATION, matrix.columns(), outcome)?;

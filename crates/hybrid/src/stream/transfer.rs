@@ -1,0 +1,135 @@
+//! Large matrices in ordinary memory to a GPU and back, through page-locked slots: threads rearrange parts of them while others are copied.
+
+use super::engine::{Engine, Queue};
+use super::gpu::GpuEngine;
+use super::pipeline::{self, Back, Flow};
+use super::staging::{Load, Staging};
+use super::turns::Stop;
+use crate::budget::Budget;
+use crate::linear::Gpu;
+use crate::matrix::{Columns, Element, Rows};
+use crate::store::{Extents, Tile};
+use crate::{Error, MatRef};
+use std::sync::{Mutex, PoisonError};
+use tilewright_driver::DeviceBuffer;
+
+/// Bytes from which on this is faster than a copy from ordinary memory, for which the driver has one thread: page-locking slots takes as long as
+/// some 40 MB of such a copy.
+pub(crate) const LARGE: usize = 128 << 20;
+/// Slots that one way takes at least: with fewer nothing is locked for little.
+const SHARE: u128 = 64;
+
+/// A copy of a matrix on a GPU, column by column; `None` where there is no page-locked memory for it.
+pub(crate) fn upload<T: Element>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Option<DeviceBuffer<T>>, Error> {
+    let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns()) else { return Ok(None) };
+    let engine = GpuEngine::new(gpu)?;
+    let mut buffer: DeviceBuffer<T> = engine.buffer(matrix.rows() * matrix.columns())?;
+    let upload = Upload { matrix, elements: staging.elements };
+    pipeline::run(&engine, &upload, staging, Vec::new(), |feed| {
+        let mut at = 0;
+        for part in upload.tiles() {
+            feed.bring(part.count(), &mut buffer, at)?;
+            at += part.count();
+        }
+        Ok(())
+    })?;
+    Ok(Some(buffer))
+}
+
+/// The values of a buffer whose stream is the GPU's; whether there was page-locked memory for it.
+pub(crate) fn download<T: Element>(gpu: &Gpu, buffer: &DeviceBuffer<T>, values: &mut [T]) -> Result<bool, Error> {
+    let Some((staging, _pinned)) = slots::<T>(values.len()) else { return Ok(false) };
+    let engine = GpuEngine::new(gpu)?;
+    let parts = values.chunks_mut(staging.elements).map(Mutex::new).collect();
+    let download = Download { elements: staging.elements, length: buffer.len(), parts };
+    let buffers = vec![std::slice::from_ref(buffer)];
+    pipeline::run(&engine, &download, staging, buffers, |feed| {
+        let buffer = feed.take_for(Queue::Compute)?;
+        feed.give((), buffer)
+    })?;
+    Ok(true)
+}
+
+/// Room for matrices of so many elements.
+fn slots<T>(length: usize) -> Option<(Staging, crate::budget::Ring)> {
+    let most = (length as u128 * size_of::<T>() as u128).div_ceil(SHARE);
+    Staging::new::<T>(&Budget::pinned(), Load { granule: size_of::<T>(), most, chunks: 0 }).ok()
+}
+
+struct Upload<'a, T: Element> {
+    matrix: MatRef<'a, T>,
+    elements: usize,
+}
+
+impl<T: Element> Upload<'_, T> {
+    /// Parts of the transposed matrix: row by row, that is the matrix column by column.
+    fn tiles(&self) -> impl Iterator<Item = Tile> + use<T> {
+        Extents::new(self.matrix.columns(), self.matrix.rows()).whole().parts(self.elements, Extents::new(1, 1))
+    }
+}
+
+impl<T: Element> Flow<T, GpuEngine> for Upload<'_, T> {
+    type Piece = Tile;
+    type Memory = [DeviceBuffer<T>; 0];
+    type Results = ();
+    type Part = ();
+
+    fn pieces(&self) -> impl Iterator<Item = Result<Tile, Stop>> + Send {
+        self.tiles().map(Ok)
+    }
+
+    fn read(&self, Tile { rows, columns }: Tile, host: &mut <GpuEngine as Engine<T>>::Host) -> Result<(), Error> {
+        let part = self.matrix.part(Rows(columns.start)..Rows(columns.end), Columns(rows.start)..Columns(rows.end))?;
+        let host = &mut host[..part.rows() * part.columns()];
+        match part.as_columns() {
+            Some(values) => host.copy_from_slice(values),
+            None => part.fill_columns(host),
+        }
+        Ok(())
+    }
+
+    fn parts(&self, (): ()) -> impl Iterator<Item = Back<()>> {
+        std::iter::empty()
+    }
+
+    fn write(&self, (): &(), _: &mut <GpuEngine as Engine<T>>::Host) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+struct Download<'a, T> {
+    elements: usize,
+    length: usize,
+    /// Where each slot goes.
+    parts: Vec<Mutex<&'a mut [T]>>,
+}
+
+impl<'a, T: Element> Flow<T, GpuEngine> for Download<'a, T> {
+    type Piece = ();
+    type Memory = &'a [DeviceBuffer<T>];
+    type Results = ();
+    /// Its number.
+    type Part = usize;
+
+    fn pieces(&self) -> impl Iterator<Item = Result<(), Stop>> + Send {
+        std::iter::empty()
+    }
+
+    fn read(&self, (): (), _: &mut <GpuEngine as Engine<T>>::Host) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn parts(&self, (): ()) -> impl Iterator<Item = Back<usize>> {
+        (0..self.parts.len()).map(|part| {
+            let at = part * self.elements;
+            Back { buffer: 0, at, elements: self.elements.min(self.length - at), part }
+        })
+    }
+
+    fn write(&self, part: &usize, host: &mut <GpuEngine as Engine<T>>::Host) -> Result<(), Error> {
+        let mut values = self.parts[*part].lock().unwrap_or_else(PoisonError::into_inner);
+        let length = values.len();
+        values.copy_from_slice(&host[..length]);
+        Ok(())
+    }
+}
