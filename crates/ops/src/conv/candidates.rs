@@ -1,6 +1,5 @@
 //! What choices of a configuration have in common: sides of blocks, and the model's word on those that an estimate expects most of.
 
-use std::cmp::Ordering;
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models, Work};
 
@@ -23,15 +22,16 @@ pub(super) fn little_waste(size: usize, part: usize) -> bool {
     3 * size.next_multiple_of(part) <= 4 * size || (size < part && 2 * size > part)
 }
 
-/// The candidates that an estimate expects to be fastest, and a few more: microseconds, a place among all, and the candidate.
-pub(super) struct Kept<P, C> {
-    fastest: Vec<(f64, P, C)>,
+/// The [`RANKED`] candidates that an estimate expects to be fastest, by their places among all.
+pub(super) struct Kept {
+    /// The fastest first; of equals the one that comes first.
+    fastest: Vec<u128>,
     last: f64,
 }
 
-impl<P: Ord + Copy, C> Kept<P, C> {
+impl Kept {
     pub(super) fn new() -> Self {
-        Kept { fastest: Vec::with_capacity(2 * RANKED), last: f64::INFINITY }
+        Kept { fastest: Vec::with_capacity(RANKED), last: f64::INFINITY }
     }
 
     /// Whether nothing of so many microseconds, or more, has to be kept.
@@ -39,33 +39,36 @@ impl<P: Ord + Copy, C> Kept<P, C> {
         us > self.last
     }
 
-    pub(super) fn add(&mut self, us: f64, place: P, candidate: C) {
-        if us <= self.last {
-            self.fastest.push((us, place, candidate));
+    /// Adds a candidate. Its microseconds are not negative.
+    pub(super) fn add(&mut self, us: f64, place: u64) {
+        let key = timed(us, place);
+        if self.fastest.len() == RANKED {
+            if self.fastest.last().is_some_and(|last| key > *last) {
+                return;
+            }
+            self.fastest.pop();
         }
-        if self.fastest.len() == 2 * RANKED {
-            self.shorten();
+        let before = self.fastest.partition_point(|it| *it < key);
+        self.fastest.insert(before, key);
+        if self.fastest.len() == RANKED {
+            self.last = self.fastest.last().map_or(f64::INFINITY, |last| microseconds(*last));
         }
     }
 
-    fn shorten(&mut self) {
-        if self.fastest.len() > RANKED {
-            let (_, last, _) = self.fastest.select_nth_unstable_by(RANKED - 1, order);
-            self.last = last.0;
-            self.fastest.truncate(RANKED);
-        }
-    }
-
-    /// The fastest first; of equals the one that comes first.
-    pub(super) fn sorted(mut self) -> Vec<(f64, C)> {
-        self.shorten();
-        self.fastest.sort_unstable_by(order);
-        self.fastest.into_iter().map(|(us, _, candidate)| (us, candidate)).collect()
+    /// Microseconds and places, the fastest first.
+    pub(super) fn sorted(&self) -> impl ExactSizeIterator<Item = (f64, u64)> {
+        self.fastest.iter().map(|key| (microseconds(*key), *key as u64))
     }
 }
 
-fn order<P: Ord, C>(a: &(f64, P, C), b: &(f64, P, C)) -> Ordering {
-    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+/// Microseconds and a place as one number, of which a smaller one comes first: bits of what is not negative are in its order.
+pub(super) fn timed(us: f64, place: u64) -> u128 {
+    u128::from(us.to_bits()) << 64 | u128::from(place)
+}
+
+/// The microseconds of [`timed`].
+pub(super) fn microseconds(key: u128) -> f64 {
+    f64::from_bits((key >> 64) as u64)
 }
 
 /// Which of so many candidates a model takes, the best first; nothing where there is no model, or where it refuses what it is asked about.

@@ -1,13 +1,13 @@
 //! Which configuration the row kernel gets: all that make sense, and the learned model's choice among those that the estimate
 //! expects most of.
 
-use super::candidates::{self, Kept, TILES, little_waste, sides};
+use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Ends;
-use super::estimate::{least, least_of_turns, of_blocks, turn};
+use super::estimate::{Lines, Turn, least, least_of_turns, of_blocks};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
-use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE, bringing};
+use super::row_plan::{MOST_BLOCKS, Multiprocessor, RowConfig, RowPlan, STRIP, TILE, bringing};
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -103,81 +103,149 @@ pub(super) fn first(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<RowConfig> {
-    let timed = estimated(problem, pass, ends, sm, device.multiprocessors as usize);
-    let plan = |(_, config): &(f64, RowConfig)| RowPlan::between(*problem, pass, *config, sm, ends).ok();
-    let plans: Vec<RowPlan> = timed.iter().filter_map(plan).collect();
+    let plans = estimated(problem, pass, ends, sm, device.multiprocessors as usize);
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, sm, device).unwrap_or_else(by_estimate)
 }
 
-/// The candidates that the estimate expects to be fastest, with what it expects in microseconds; the fastest first, and of equals the one
-/// that comes first among all (by tiling, items, ring, rows, and how rows are stored).
+/// The plans of the candidates that the estimate expects to be fastest; the fastest first, and of equals the one that comes first among
+/// all (by tiling, items, ring, rows, and how rows are stored).
 ///
 /// Not one in a hundred is looked at: tilings come in the order of a time that no ring, items and rows of them fall below, until that of
 /// the next one is beyond the last of those that are kept.
-fn estimated(
-    problem: &Problem,
-    pass: Pass,
-    ends: Ends,
-    sm: Multiprocessor,
-    multiprocessors: usize,
-) -> Vec<(f64, RowConfig)> {
+fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, multiprocessors: usize) -> Vec<RowPlan> {
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
-    let heights = heights(&rows);
-    let smallest = |[strips, warp_strips, images, columns, tiles]: [usize; 5]| {
-        let ([step, slots], whole_rows) = SMALLEST_RING;
-        let (rows, items) = (rows.phase_len(), 1);
-        let config = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
-        RowPlan::unchecked(*problem, pass, config, sm, ends, meetings)
-    };
-    // The smallest ring: no other is legal where it is not, nor are more blocks resident with one. The best: none has fewer steps.
-    let bounded = |tiling: (usize, [usize; 5])| {
-        let mut plan = smallest(tiling.1);
-        plan.check_ranges().and_then(|()| plan.check_limits(sm)).ok()?;
-        let resident = plan.resident();
-        plan.retake_ring([2, 16], true);
-        Some((least(&plan, multiprocessors, resident), tiling))
-    };
-    let mut tilings: Vec<_> = tilings(problem, &columns).into_iter().enumerate().filter_map(bounded).collect();
-    tilings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let tilings = tilings(problem, &columns);
+    let Some(first) = tilings.first() else { return Vec::new() };
+    let mut plan = RowPlan::unchecked(*problem, pass, smallest_of(*first, &rows), sm, ends, meetings);
+    let mut bounds: Vec<u128> = Vec::with_capacity(tilings.len());
+    for (place, tiling) in tilings.iter().enumerate() {
+        plan.retake_all(smallest_of(*tiling, &rows));
+        bounds.extend(bounded(&mut plan, sm, multiprocessors).map(|us| timed(us, place as u64)));
+    }
+    bounds.sort_unstable();
 
-    let mut kept = Kept::new();
-    for (bound, (place, tiling)) in tilings {
-        if kept.has_better_than(bound) {
+    let (mut kept, search) = (Kept::new(), Search::new(plan, multiprocessors));
+    for bound in bounds {
+        if kept.has_better_than(microseconds(bound)) {
             break;
         }
-        let mut plan = smallest(tiling);
-        for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
-            plan.retake_ring(RINGS[ring], whole_rows);
-            if kept.has_better_than(least(&plan, multiprocessors, plan.resident())) || plan.check_limits(sm).is_err() {
-                continue;
-            }
-            let place = |item, row| [place, item, ring, row, whole_rows.into()];
-            add_all(&mut kept, plan, multiprocessors, &heights, place);
-        }
+        let tiling = bound as u64 as usize;
+        plan.retake_all(smallest_of(tilings[tiling], &rows));
+        search.add_all(&mut kept, &mut plan, sm, tiling);
     }
-    kept.sorted()
+    let planned = |(_, place)| {
+        let Place { tiling, item, ring, row, whole_rows } = Place::of(place);
+        let mut plan = plan;
+        plan.retake_all(smallest_of(tilings[tiling], &rows));
+        plan.retake_ring(RINGS[ring], whole_rows);
+        // What is kept was legal.
+        let _ = plan.retake(ITEMS[item], search.heights[row].rows);
+        plan
+    };
+    kept.sorted().map(planned).collect()
 }
 
-/// Adds a plan with all items and rows, at the places of both.
-fn add_all(
-    kept: &mut Kept<[usize; 5], RowConfig>,
-    mut plan: RowPlan,
+/// A tiling with all rows, and the ring that takes the least.
+fn smallest_of([strips, warp_strips, images, columns, tiles]: [usize; 5], rows: &Meeting) -> RowConfig {
+    let ([step, slots], whole_rows) = SMALLEST_RING;
+    let (rows, items) = (rows.phase_len(), 1);
+    RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows }
+}
+
+/// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has [`SMALLEST_RING`]: no other is
+/// legal where it is not, nor are more blocks resident with one. Then it has the best ring: none has fewer steps.
+fn bounded(plan: &mut RowPlan, sm: Multiprocessor, multiprocessors: usize) -> Option<f64> {
+    plan.check_limits(sm).and_then(|()| plan.check_ranges()).ok()?;
+    let resident = plan.resident();
+    plan.retake_ring([2, 16], true);
+    Some(least(plan, multiprocessors, &Turn::of(plan, resident)))
+}
+
+/// A place among all candidates, in their order.
+#[derive(Clone, Copy)]
+struct Place {
+    tiling: usize,
+    item: usize,
+    ring: usize,
+    row: usize,
+    whole_rows: bool,
+}
+
+impl Place {
+    fn number(self) -> u64 {
+        let Place { tiling, item, ring, row, whole_rows } = self;
+        (((tiling << 8 | item) << 8 | ring) << 8 | row) as u64 * 2 + u64::from(whole_rows)
+    }
+
+    /// The inverse of [`Place::number`].
+    fn of(number: u64) -> Place {
+        let part = |shift: u32| (number >> shift) as usize & 0xff;
+        let tiling = (number >> 25) as usize;
+        Place { tiling, item: part(17), ring: part(9), row: part(1), whole_rows: number % 2 == 1 }
+    }
+}
+
+/// Rows of a block, with what follows from them whatever the tiling.
+struct Height {
+    rows: usize,
+    /// Blocks one above the other.
+    blocks: usize,
+    /// Lines with each step of [`RINGS`].
+    lines: [Lines; RINGS.len()],
+}
+
+/// What all tilings have in common.
+struct Search {
+    heights: Vec<Height>,
     multiprocessors: usize,
-    heights: &[usize],
-    place: impl Fn(usize, usize) -> [usize; 5],
-) {
-    let (resident, most) = (plan.resident(), plan.problem.images.div_ceil(plan.config.images));
-    for (row, rows) in heights.iter().copied().enumerate() {
-        // The turn depends on the rows alone; whether items and rows are legal is asked below.
-        let _ = plan.retake(1, rows);
-        let turn = turn(&plan, resident);
-        if kept.has_better_than(least_of_turns(&plan, multiprocessors, turn)) {
-            continue;
+}
+
+impl Search {
+    fn new(mut plan: RowPlan, multiprocessors: usize) -> Search {
+        let mut legal = heights(&plan.rows);
+        legal.retain(|rows| plan.fits_rows(*rows));
+        let height = |rows| {
+            let lines = RINGS.map(|ring| {
+                plan.retake_ring(ring, false);
+                Lines::of(&plan, rows)
+            });
+            Height { rows, blocks: plan.blocks_above(rows), lines }
+        };
+        Search { heights: legal.into_iter().map(height).collect(), multiprocessors }
+    }
+
+    /// Adds all of a plan's tiling that may be among the fastest.
+    fn add_all(&self, kept: &mut Kept, plan: &mut RowPlan, sm: Multiprocessor, tiling: usize) {
+        for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
+            plan.retake_ring(RINGS[ring], whole_rows);
+            if plan.check_limits(sm).is_err() {
+                continue;
+            }
+            let resident = plan.resident();
+            let turn = Turn::of(plan, resident);
+            if !kept.has_better_than(least(plan, self.multiprocessors, &turn)) {
+                let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
+                self.add_heights(kept, plan, (resident, &turn), place);
+            }
         }
-        for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
-            if plan.retake(items, rows) {
-                kept.add(of_blocks(&plan, multiprocessors, resident, turn), place(item, row), plan.config);
+    }
+
+    /// Adds a plan with all items and rows, given how many of its blocks are resident, and what their turns cost.
+    fn add_heights(&self, kept: &mut Kept, plan: &RowPlan, (resident, turn): (usize, &Turn), place: Place) {
+        let gpu = [self.multiprocessors, resident];
+        let [_, _, columns, channels] = plan.blocks;
+        let most = plan.problem.images.div_ceil(plan.config.images);
+        for (row, height) in self.heights.iter().enumerate() {
+            let turn = turn.cycles(&height.lines[place.ring]);
+            if kept.has_better_than(least_of_turns(plan, gpu[0], height.blocks, turn)) {
+                continue;
+            }
+            for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
+                let blocks = most.div_ceil(items) * height.blocks * columns * channels;
+                if blocks <= MOST_BLOCKS {
+                    kept.add(of_blocks(blocks, items, gpu, turn), Place { item, row, ..place }.number());
+                }
             }
         }
     }
@@ -319,6 +387,9 @@ mod tests {
                 all.sort_by(|a, b| a.0.total_cmp(&b.0));
                 all.truncate(RANKED);
                 let kept = estimated(&problem, pass, ends, SM, 132);
+                let checked = |it: &RowPlan| RowPlan::between(problem, pass, it.config, SM, ends).map(|of| of.blocks);
+                assert!(kept.iter().all(|it| checked(it).as_ref() == Ok(&it.blocks)), "{problem:?} {pass:?}");
+                let kept: Vec<_> = kept.iter().map(|it| (estimate(it, 132), it.config)).collect();
                 assert!(kept == all, "{problem:?} {pass:?}: {} of {}", kept.len(), all.len());
             }
         }

@@ -37,35 +37,27 @@ mod fitted {
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 pub(super) fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
     let resident = plan.resident();
-    of_blocks(plan, multiprocessors, resident, turn(plan, resident))
+    let turn = Turn::of(plan, resident).cycles(&Lines::of(plan, plan.config.rows));
+    of_blocks(plan.blocks.iter().product(), plan.config.items, [multiprocessors, resident], turn)
 }
 
-/// As [`estimate`], with what [`RowPlan::resident`] and [`turn`] say, neither of which depends on items.
-pub(super) fn of_blocks(plan: &RowPlan, multiprocessors: usize, resident: usize, turn: f64) -> f64 {
-    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
+/// Microseconds of so many blocks of so many items, given the multiprocessors, the blocks of each, and the cycles of a block's turn.
+pub(super) fn of_blocks(blocks: usize, items: usize, [multiprocessors, resident]: [usize; 2], turn: f64) -> f64 {
+    let waves = blocks as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    waves * ((plan.config.items * resident) as f64 * turn + fitted::BEGIN) / fitted::CYCLES_OF_US + fitted::LAUNCH_US
-}
-
-/// Cycles of a block's turn, one item, where so many blocks share a multiprocessor, for each of them.
-pub(super) fn turn(plan: &RowPlan, resident: usize) -> f64 {
-    let lines = plan.lines() as f64;
-    cycles(plan, resident, lines, (lines / plan.config.step as f64).ceil(), plan.config.rows as f64)
+    waves * ((items * resident) as f64 * turn + fitted::BEGIN) / fitted::CYCLES_OF_US + fitted::LAUNCH_US
 }
 
 /// A time that no items and rows of the plan fall below. It grows with neither a deeper ring nor more resident blocks.
 ///
 /// Blocks together read and write at least what one would that had all rows, and cycles are a sum of rows and lines, or the larger
 /// one of two; multiprocessors are at best all busy.
-pub(super) fn least(plan: &RowPlan, multiprocessors: usize, resident: usize) -> f64 {
-    let (lines, rows) = (plan.least_lines() as f64, plan.rows.phase_len() as f64);
-    let turn = cycles(plan, resident, lines, lines / plan.config.step as f64, rows);
-    bound(plan, multiprocessors, turn * plan.rows.phases as f64)
+pub(super) fn least(plan: &RowPlan, multiprocessors: usize, turn: &Turn) -> f64 {
+    bound(plan, multiprocessors, turn.cycles(&Lines::least(plan)) * plan.rows.phases as f64)
 }
 
-/// A time that no items of the plan fall below, given what [`turn`] says.
-pub(super) fn least_of_turns(plan: &RowPlan, multiprocessors: usize, turn: f64) -> f64 {
-    let blocks = plan.rows.phase_len().div_ceil(plan.config.rows) * plan.rows.phases;
+/// A time that no items of the plan fall below, given so many blocks one above the other, and the cycles of their turns.
+pub(super) fn least_of_turns(plan: &RowPlan, multiprocessors: usize, blocks: usize, turn: f64) -> f64 {
     bound(plan, multiprocessors, turn * blocks as f64)
 }
 
@@ -78,24 +70,70 @@ fn bound(plan: &RowPlan, multiprocessors: usize, cycles: f64) -> f64 {
     cycles / fitted::CYCLES_OF_US + fitted::LAUNCH_US
 }
 
-/// Cycles of a block that reads so many lines, in so many steps, and writes so many rows.
-fn cycles(plan: &RowPlan, resident: usize, lines: f64, steps: f64, rows: f64) -> f64 {
-    use fitted::*;
-    let RowConfig { images, columns, .. } = plan.config;
-    let under_way = (resident * plan.bytes_under_way()) as f64;
-    let read = lines * (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan);
-    let written = (images * columns) as f64 * rows * written_pixel(plan);
-    let memory = (read * READ + written) / (BYTES * (under_way / UNDER_WAY).min(1.0));
+/// Rows that a block reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    read: f64,
+    steps: f64,
+    written: f64,
+}
 
-    let products = lines * plan.products_of_line();
-    let parts = plan.parts() as f64;
-    let loads = lines * (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64;
-    let warps = plan.warps as f64;
-    let computing = warps * (parts * (products * PRODUCT + loads * LOAD) + steps * STEP + rows * ROW) / 4.0;
-    let serial = steps * STEP_LATENCY + products * parts * PRODUCT_LATENCY;
+impl Lines {
+    /// Of a block of so many written rows. They depend on the ring's step, and on nothing else of the configuration.
+    pub(super) fn of(plan: &RowPlan, rows: usize) -> Lines {
+        let read = plan.lines_for(rows) as f64;
+        Lines { read, steps: (read / plan.config.step as f64).ceil(), written: rows as f64 }
+    }
 
-    let working = computing.max(serial / resident as f64);
-    memory.max(working) + OVERLAPPING * memory.min(working)
+    /// No more than blocks of any height read and write together.
+    fn least(plan: &RowPlan) -> Lines {
+        let read = plan.least_lines() as f64;
+        Lines { read, steps: read / plan.config.step as f64, written: plan.rows.phase_len() as f64 }
+    }
+}
+
+/// What a block's turn costs, one item: cycles of a line, of a step and of a written row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    memory_of_line: f64,
+    memory_of_row: f64,
+    computing_of_line: f64,
+    computing_of_step: f64,
+    computing_of_row: f64,
+    serial_of_line: f64,
+    serial_of_step: f64,
+}
+
+impl Turn {
+    /// Where so many blocks share a multiprocessor, for each of them.
+    pub(super) fn of(plan: &RowPlan, resident: usize) -> Turn {
+        use fitted::*;
+        let RowConfig { images, columns, .. } = plan.config;
+        let under_way = (resident * plan.bytes_under_way()) as f64;
+        let bytes = BYTES * (under_way / UNDER_WAY).min(1.0);
+        let products = plan.products_of_line();
+        let parts = plan.parts() as f64;
+        let loads = (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64;
+        let quarter = plan.warps as f64 / 4.0;
+        Turn {
+            memory_of_line: (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan) * READ / bytes,
+            memory_of_row: (images * columns) as f64 * written_pixel(plan) / bytes,
+            computing_of_line: quarter * parts * (products * PRODUCT + loads * LOAD),
+            computing_of_step: quarter * STEP,
+            computing_of_row: quarter * ROW,
+            serial_of_line: products * parts * PRODUCT_LATENCY / resident as f64,
+            serial_of_step: STEP_LATENCY / resident as f64,
+        }
+    }
+
+    pub(super) fn cycles(&self, lines: &Lines) -> f64 {
+        let Lines { read, steps, written } = *lines;
+        let memory = read * self.memory_of_line + written * self.memory_of_row;
+        let computing =
+            read * self.computing_of_line + steps * self.computing_of_step + written * self.computing_of_row;
+        let working = computing.max(read * self.serial_of_line + steps * self.serial_of_step);
+        memory.max(working) + fitted::OVERLAPPING * memory.min(working)
+    }
 }
 
 /// What a pixel of a block's input costs, in bytes.
@@ -117,9 +155,14 @@ fn pixel(bytes: usize, more: f64) -> f64 {
 impl RowPlan {
     /// Rows that a block reads, in the mean, up to whole steps: those outside the image are left out.
     pub(super) fn lines(&self) -> usize {
-        let blocks = self.rows.phase_len().div_ceil(self.config.rows);
+        self.lines_for(self.config.rows)
+    }
+
+    /// The same of a block of so many written rows.
+    fn lines_for(&self, rows: usize) -> usize {
+        let blocks = self.rows.phase_len().div_ceil(rows);
         let all = self.lines_of(self.rows.phase_len());
-        let lines = blocks * self.lines_of(self.config.rows) - (all - self.least_lines());
+        let lines = blocks * self.lines_of(rows) - (all - self.least_lines());
         lines.div_ceil(blocks).next_multiple_of(self.config.step)
     }
 

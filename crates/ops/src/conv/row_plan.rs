@@ -206,8 +206,6 @@ impl RowPlan {
         ends: Ends,
         [rows, columns]: [Meeting; 2],
     ) -> RowPlan {
-        let warps = config.strips / config.warp_strips * (config.images * config.columns).div_ceil(TILE * config.tiles);
-        let inner = config.strips * STRIP * problem.precision.bytes();
         let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16;
         let mut plan = RowPlan {
             problem,
@@ -215,20 +213,31 @@ impl RowPlan {
             config,
             rows,
             columns,
-            reach: columns.across().reach(config.columns, columns.taps),
-            warps,
+            reach: 0,
+            warps: 0,
             bringing: bringing(ends.reading),
             block_warps: 0,
             shared_bytes: 0,
             registers: 0,
-            blocks: blocks(&problem, &config, [&rows, &columns]),
-            span: span(inner),
+            blocks: [0; 4],
+            span: 1,
             bulk: engine && ends.reading == Reading::Stored,
             engine,
             ends,
         };
-        plan.retake_ring([config.step, config.slots], config.whole_rows);
+        plan.retake_all(config);
         plan
+    }
+
+    /// Takes another configuration whose numbers are not 0, be it legal or not.
+    pub(crate) fn retake_all(&mut self, config: RowConfig) {
+        let RowConfig { strips, warp_strips, images, columns, tiles, step, slots, whole_rows, .. } = config;
+        self.config = config;
+        self.reach = self.columns.across().reach(columns, self.columns.taps);
+        self.warps = strips / warp_strips * (images * columns).div_ceil(TILE * tiles);
+        self.blocks = blocks(&self.problem, &config, [&self.rows, &self.columns]);
+        self.span = span(strips * STRIP * self.problem.precision.bytes());
+        self.retake_ring([step, slots], whole_rows);
     }
 
     /// Takes another ring, and other ways of storing rows.
@@ -247,8 +256,18 @@ impl RowPlan {
             return false;
         }
         self.blocks[0] = self.problem.images.div_ceil(self.config.images * items);
-        self.blocks[1] = self.rows.phase_len().div_ceil(rows) * self.rows.phases;
+        self.blocks[1] = self.blocks_above(rows);
         self.blocks.iter().product::<usize>() <= MOST_BLOCKS
+    }
+
+    /// Whether a block can have so many rows.
+    pub(crate) fn fits_rows(&self, rows: usize) -> bool {
+        fits_rows(rows, &self.rows)
+    }
+
+    /// Blocks one above the other, of so many rows.
+    pub(crate) fn blocks_above(&self, rows: usize) -> usize {
+        self.rows.phase_len().div_ceil(rows) * self.rows.phases
     }
 
     /// Rows that wait to be stored whole: those of a step, and two more.

@@ -1,11 +1,11 @@
 //! Which configuration the weights' gradient takes: all legal ones of a grid, and an estimate of their time.
 
-use super::candidates::{self, Kept, TILES, little_waste, sides};
+use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Reading;
 use super::meeting::Meeting;
 use super::problem::{Pass, Problem};
-use super::row_plan::{Multiprocessor, STRIP, bringing};
-use super::weight_estimate::{image, least_of_images, of_blocks};
+use super::row_plan::{Multiprocessor, STRIP, bringing, check_turns};
+use super::weight_estimate::{Image, Lines, ends, estimate, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
 use tilewright_perf::{DeviceFacts, Models};
@@ -21,67 +21,193 @@ type Of<'a> = (&'a Problem, [Reading; 2]);
 
 /// The legal configurations that are worth a look, with what the estimate expects of each, in microseconds on a GPU of so many
 /// multiprocessors; the fastest first. None has more than a third of its pixels or channels for nothing.
-pub(super) fn estimates(of: Of<'_>, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
-    let mut estimates = Vec::new();
-    each_height(of, sm, |_, plan, resident| {
-        let image = image(plan, resident);
-        each_length(*plan, multiprocessors, resident, |_, plan| {
-            estimates.push((of_blocks(plan, multiprocessors, resident, image), plan.config));
-        });
-    });
+pub(super) fn estimates(
+    (problem, readings): Of<'_>,
+    sm: Multiprocessor,
+    multiprocessors: usize,
+) -> Vec<(f64, WeightConfig)> {
+    let (mut estimates, all) = (Vec::new(), all_rows(problem));
+    for (tiling, slots) in tilings(problem).into_iter().flat_map(|tiling| SLOTS.map(|slots| (tiling, slots))) {
+        let config = with_rows(all, tiling, slots);
+        let Ok(mut plan) = WeightPlan::new(*problem, config, sm, readings) else { continue };
+        let resident = plan.resident();
+        for rows in heights(&plan.rows) {
+            each_length(&mut plan, rows, multiprocessors * resident, |_, plan| {
+                estimates.push((estimate(plan, multiprocessors), plan.config));
+            });
+        }
+    }
     estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
     estimates
 }
 
-/// The first [`RANKED`] of [`estimates`]: of all others it is enough to know that no number of items makes them fast enough.
+/// The plans of the first [`RANKED`] of [`estimates`], which are found without looking at most of the others: tilings come in the order of a
+/// time that no ring, rows and items of them fall below, until that of the next one is beyond the last of those that are kept.
 ///
 /// [`RANKED`]: super::candidates::RANKED
-fn estimated(of: Of<'_>, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
+fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, multiprocessors: usize) -> Vec<WeightPlan> {
+    let (tilings, all) = (tilings(problem), all_rows(problem));
+    let Some(first) = tilings.first() else { return Vec::new() };
+    let mut plan = WeightPlan::unchecked(*problem, with_rows(all, *first, SLOTS[0]), sm, readings);
+    let search = Search::new(&plan, sm, multiprocessors);
+    let mut bounds: Vec<u128> = Vec::with_capacity(tilings.len());
+    for (place, tiling) in tilings.iter().enumerate() {
+        plan.retake_all(with_rows(all, *tiling, search.least_slots));
+        bounds.extend(search.bounded(&mut plan).map(|us| timed(us, place as u64)));
+    }
+    bounds.sort_unstable();
+
     let mut kept = Kept::new();
-    each_height(of, sm, |place, plan, resident| {
-        let image = image(plan, resident);
-        if kept.has_better_than(least_of_images(plan, multiprocessors, image)) {
-            return;
+    for bound in bounds {
+        if kept.has_better_than(microseconds(bound)) {
+            break;
         }
-        each_length(*plan, multiprocessors, resident, |item, plan| {
-            kept.add(of_blocks(plan, multiprocessors, resident, image), [place, item], plan.config);
-        });
-    });
-    kept.sorted()
+        let tiling = bound as u64 as usize;
+        plan.retake_all(with_rows(all, tilings[tiling], search.least_slots));
+        search.add_all(&mut kept, &mut plan, tiling);
+    }
+    let planned = |(_, place)| {
+        let Place { tiling, slot, row, item } = Place::of(place);
+        let mut plan = plan;
+        plan.retake_all(with_rows(all, tilings[tiling], SLOTS[slot]));
+        let (rows, at_once) = (search.heights[row].rows, multiprocessors * plan.resident());
+        // What is kept was legal.
+        plan.retake(1, rows);
+        let items = lengths(&plan, at_once).nth(item);
+        plan.retake(items.unwrap_or(1), rows);
+        plan
+    };
+    kept.sorted().map(planned).collect()
 }
 
-/// Goes through the plans that differ in more than items, each with one item, with its place among them and how many of its blocks a
-/// multiprocessor has.
-fn each_height((problem, readings): Of<'_>, sm: Multiprocessor, mut visit: impl FnMut(usize, &WeightPlan, usize)) {
-    let rows = Meeting::of(problem, 0, Pass::GradWeight).phase_len();
-    let heights: Vec<usize> = ROWS.into_iter().filter(|height| *height < rows).chain([rows]).collect();
-    let mut place = 0;
-    for [strips, images, columns, tiles] in tilings(problem) {
-        for slots in SLOTS {
-            let config = WeightConfig { strips, images, items: 1, columns, rows, tiles, slots };
-            let Ok(mut plan) = WeightPlan::new(*problem, config, sm, readings) else { continue };
-            let resident = plan.resident();
-            for rows in heights.iter().copied() {
-                // Whether the number of blocks is legal depends on the items, and is asked with them.
-                let _ = plan.retake(1, rows);
-                visit(place, &plan, resident);
-                place += 1;
-            }
-        }
+fn with_rows(rows: usize, [strips, images, columns, tiles]: [usize; 4], slots: usize) -> WeightConfig {
+    WeightConfig { strips, images, items: 1, columns, rows, tiles, slots }
+}
+
+/// The most rows of a block.
+fn all_rows(problem: &Problem) -> usize {
+    Meeting::of(problem, 0, Pass::GradWeight).phase_len()
+}
+
+/// Rows of a block.
+fn heights(rows: &Meeting) -> impl Iterator<Item = usize> + use<> {
+    let all = rows.phase_len();
+    ROWS.into_iter().filter(move |height| *height < all).chain([all])
+}
+
+/// A place among all candidates, in their order.
+#[derive(Clone, Copy)]
+struct Place {
+    tiling: usize,
+    slot: usize,
+    row: usize,
+    item: usize,
+}
+
+impl Place {
+    fn number(self) -> u64 {
+        let Place { tiling, slot, row, item } = self;
+        (((tiling << 8 | slot) << 8 | row) << 8 | item) as u64
+    }
+
+    /// The inverse of [`Place::number`].
+    fn of(number: u64) -> Place {
+        let part = |shift: u32| (number >> shift) as usize & 0xff;
+        Place { tiling: (number >> 24) as usize, slot: part(16), row: part(8), item: part(0) }
     }
 }
 
-/// Goes through the legal ones of a plan's numbers of items that are worth it.
-fn each_length(
-    mut plan: WeightPlan,
+/// Rows of a block, with what follows from them whatever the tiling.
+struct Height {
+    rows: usize,
+    /// Blocks one above the other.
+    blocks: usize,
+    lines: Lines,
+}
+
+/// What all tilings have in common.
+struct Search {
+    heights: Vec<Height>,
+    /// No more than blocks of any height read together.
+    least: Lines,
+    /// The smallest ring that is legal for some tiling.
+    least_slots: usize,
+    sm: Multiprocessor,
     multiprocessors: usize,
-    resident: usize,
-    mut visit: impl FnMut(usize, &WeightPlan),
-) {
-    let rows = plan.config.rows;
-    for (item, items) in lengths(&plan, multiprocessors * resident).enumerate() {
-        if plan.retake(items, rows) && worth_it(&plan) {
-            visit(item, &plan);
+}
+
+impl Search {
+    fn new(plan: &WeightPlan, sm: Multiprocessor, multiprocessors: usize) -> Search {
+        let height = |rows| Height { rows, blocks: plan.blocks_above(rows), lines: Lines::of(plan, rows) };
+        let heights: Vec<Height> = heights(&plan.rows).map(height).collect();
+        let least = |lines: fn(&Lines) -> f64| {
+            heights.iter().map(|it| it.blocks as f64 * lines(&it.lines)).fold(f64::INFINITY, f64::min)
+        };
+        let least = Lines { input: least(|it| it.input), given: least(|it| it.given) };
+        let legal = |slots: &usize| check_turns(*slots, plan.bringing).is_ok();
+        let least_slots = SLOTS.into_iter().find(legal).unwrap_or(SLOTS[0]);
+        Search { heights, least, least_slots, sm, multiprocessors }
+    }
+
+    /// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has the smallest ring: no other is
+    /// legal where it is not, nor are more blocks resident with one. Then it has the largest, with which most bytes are under way.
+    fn bounded(&self, plan: &mut WeightPlan) -> Option<f64> {
+        plan.check_limits(self.sm).and_then(|()| plan.check_ranges()).ok()?;
+        let resident = plan.resident();
+        plan.retake_slots(SLOTS[SLOTS.len() - 1]);
+        Some(self.least(plan, &Image::of(plan, resident), ends(plan)))
+    }
+
+    /// A time that no rows and items of a plan fall below.
+    fn least(&self, plan: &WeightPlan, image: &Image, ends: f64) -> f64 {
+        least_of_images(plan, self.multiprocessors, image.cycles(&self.least), ends)
+    }
+
+    /// Adds all of a plan's tiling that may be among the fastest.
+    fn add_all(&self, kept: &mut Kept, plan: &mut WeightPlan, tiling: usize) {
+        for (slot, slots) in SLOTS.into_iter().enumerate() {
+            plan.retake_slots(slots);
+            if plan.check_limits(self.sm).is_err() {
+                continue;
+            }
+            let resident = plan.resident();
+            let (image, ends) = (Image::of(plan, resident), ends(plan));
+            if !kept.has_better_than(self.least(plan, &image, ends)) {
+                self.add_heights(kept, plan, (resident, &image, ends), Place { tiling, slot, row: 0, item: 0 });
+            }
+        }
+    }
+
+    /// Adds a plan with all rows and items, given how many of its blocks are resident, and what their images and ends cost.
+    fn add_heights(
+        &self,
+        kept: &mut Kept,
+        plan: &mut WeightPlan,
+        (resident, image, ends): (usize, &Image, f64),
+        place: Place,
+    ) {
+        let gpu = [self.multiprocessors, resident];
+        for (row, height) in self.heights.iter().enumerate() {
+            let image = image.cycles(&height.lines);
+            if kept.has_better_than(least_of_images(plan, gpu[0], image * height.blocks as f64, ends)) {
+                continue;
+            }
+            each_length(plan, height.rows, gpu[0] * resident, |item, plan| {
+                kept.add(of_blocks(plan, gpu, image, ends), Place { row, item, ..place }.number());
+            });
+        }
+        // The next ring's plan begins with one block of all rows, as this one's did.
+        plan.retake(1, plan.rows.phase_len());
+    }
+}
+
+/// Goes through the legal ones of a plan's numbers of items that are worth it, with so many rows.
+fn each_length(plan: &mut WeightPlan, rows: usize, at_once: usize, mut visit: impl FnMut(usize, &WeightPlan)) {
+    // Whether the number of blocks is legal depends on the items, and is asked with them.
+    plan.retake(1, rows);
+    for (item, items) in lengths(plan, at_once).enumerate() {
+        if plan.retake(items, rows) && worth_it(plan) {
+            visit(item, plan);
         }
     }
 }
@@ -129,9 +255,7 @@ pub(super) fn first(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<WeightConfig> {
-    let estimated = estimated((problem, readings), sm, device.multiprocessors as usize);
-    let plan = |(_, config): &(f64, WeightConfig)| WeightPlan::new(*problem, *config, sm, readings).ok();
-    let plans: Vec<WeightPlan> = estimated.iter().filter_map(plan).collect();
+    let plans = estimated((problem, readings), sm, device.multiprocessors as usize);
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
@@ -181,7 +305,11 @@ mod tests {
                 let mut all = estimates(of, sm, 132);
                 full += usize::from(all.len() > RANKED);
                 all.truncate(RANKED);
-                assert!(estimated(of, sm, 132) == all, "{problem:?}, {readings:?}");
+                let kept = estimated(of, sm, 132);
+                let checked = |it: &WeightPlan| WeightPlan::new(problem, it.config, sm, readings).map(|of| of.blocks);
+                assert!(kept.iter().all(|it| checked(it).as_ref() == Ok(&it.blocks)), "{problem:?}, {readings:?}");
+                let kept: Vec<_> = kept.iter().map(|it| (estimate(it, 132), it.config)).collect();
+                assert!(kept == all, "{problem:?}, {readings:?}");
             }
         }
         assert_eq!(full, 8, "problems with more candidates than are kept");

@@ -33,67 +33,104 @@ mod fitted {
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
 pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
     let resident = plan.resident();
-    of_blocks(plan, multiprocessors, resident, image(plan, resident))
+    let image = Image::of(plan, resident).cycles(&Lines::of(plan, plan.config.rows));
+    of_blocks(plan, [multiprocessors, resident], image, ends(plan))
 }
 
-/// As [`estimate`], with what [`WeightPlan::resident`] and [`image`] say, neither of which depends on items.
-pub(super) fn of_blocks(plan: &WeightPlan, multiprocessors: usize, resident: usize, image: f64) -> f64 {
+/// Microseconds of a plan, given the multiprocessors, the blocks of each, cycles of a block's images and of its [`ends`]. Neither depends
+/// on items.
+pub(super) fn of_blocks(plan: &WeightPlan, [multiprocessors, resident]: [usize; 2], image: f64, ends: f64) -> f64 {
     use fitted::*;
     let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
     let parts = if plan.parts() > 1 { plan.workspace() as f64 / PARTS + ADDING_US } else { 0.0 };
-    waves * ((plan.config.items * resident) as f64 * image + ends(plan)) / CYCLES_OF_US + parts + LAUNCH_US
+    waves * ((plan.config.items * resident) as f64 * image + ends) / CYCLES_OF_US + parts + LAUNCH_US
 }
 
-/// A time that no items of the plan fall below, given what [`image`] says: multiprocessors are at best all busy.
-pub(super) fn least_of_images(plan: &WeightPlan, multiprocessors: usize, image: f64) -> f64 {
+/// A time that no items of the plan fall below, given the cycles of all images of the blocks one above the other: multiprocessors are at
+/// best all busy.
+pub(super) fn least_of_images(plan: &WeightPlan, multiprocessors: usize, images: f64, ends: f64) -> f64 {
     use fitted::*;
-    let [_, rows, columns, channels] = plan.blocks;
-    let images = plan.problem.images.max(1).div_ceil(plan.config.images) * rows * columns * channels;
+    let [_, _, columns, channels] = plan.blocks;
+    let turns = plan.problem.images.max(1).div_ceil(plan.config.images) * columns * channels;
     // A little less, for what rounding makes of the same sums in another order.
-    let cycles = (images as f64 * image / multiprocessors as f64 + ends(plan)) * (1.0 - 1e-9);
+    let cycles = (turns as f64 * images / multiprocessors as f64 + ends) * (1.0 - 1e-9);
     cycles / CYCLES_OF_US + LAUNCH_US
 }
 
-/// Cycles of a block's begin, and of its end.
-fn ends(plan: &WeightPlan) -> f64 {
+/// Cycles of a block's begin, and of its end. They grow with no deeper ring.
+pub(super) fn ends(plan: &WeightPlan) -> f64 {
     fitted::BLOCK + plan.turns() as f64 * fitted::TURN
 }
 
-/// Cycles of a block's images, taken once, where so many blocks share a multiprocessor, for each of them.
-pub(super) fn image(plan: &WeightPlan, resident: usize) -> f64 {
-    use fitted::*;
-    let WeightConfig { strips, images, columns, rows, tiles, slots, .. } = plan.config;
-    let lines = plan.lines() as f64;
+/// Rows of the input and of the result's gradient that a block reads, or that blocks one above the other read together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    pub(super) input: f64,
+    pub(super) given: f64,
+}
 
-    let bytes = strips * STRIP * plan.problem.precision.bytes();
-    let pixel = bytes as f64 + PIXEL;
-    let row = images * (plan.reach + columns) * bytes;
-    let under_way = (resident * (slots - 1) * row) as f64;
-    let read = images as f64 * (lines * plan.reach.min(plan.columns.read) as f64 + (rows * columns) as f64) * pixel;
-    let memory = read / (BYTES * (under_way / UNDER_WAY).min(1.0));
+impl Lines {
+    /// Of a block of so many rows. They depend on nothing else of the configuration.
+    pub(super) fn of(plan: &WeightPlan, rows: usize) -> Lines {
+        Lines { input: plan.lines_for(rows) as f64, given: rows as f64 }
+    }
+}
 
-    let [taps, pairs] = [plan.problem.kernel[0], plan.problem.kernel[1].div_ceil(2)];
-    let meetings = lines * taps as f64 / plan.rows.down as f64;
-    let (warps, tiles) = (plan.warps as f64, tiles as f64);
-    let load = if plan.problem.precision.bytes() == 2 { plan.conflicts() as f64 * LOAD } else { ELEMENTS };
-    let products = meetings * tiles * pairs as f64;
-    let loads = tiles * (lines * pairs as f64 + rows as f64 / 2.0);
-    let computing = warps * (products * PRODUCT + loads * load + lines * ROW) / 4.0;
-    let serial = lines * ROW_LATENCY + products * PRODUCT_LATENCY;
+/// What a block's images cost, taken once: cycles of a line of the input, and of a row of the result's gradient.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Image {
+    memory: Lines,
+    computing: Lines,
+    serial_of_line: f64,
+}
 
-    let working = computing.max(serial / resident as f64);
-    memory.max(working) + OVERLAPPING * memory.min(working)
+impl Image {
+    /// Where so many blocks share a multiprocessor, for each of them.
+    pub(super) fn of(plan: &WeightPlan, resident: usize) -> Image {
+        use fitted::*;
+        let WeightConfig { strips, images, columns, tiles, slots, .. } = plan.config;
+        let bytes = strips * STRIP * plan.problem.precision.bytes();
+        let row = images * (plan.reach + columns) * bytes;
+        let under_way = (resident * (slots - 1) * row) as f64;
+        let pixel = images as f64 * (bytes as f64 + PIXEL) / (BYTES * (under_way / UNDER_WAY).min(1.0));
+        let memory =
+            Lines { input: plan.reach.min(plan.columns.read) as f64 * pixel, given: columns as f64 * pixel };
+
+        let [taps, pairs] = [plan.problem.kernel[0], plan.problem.kernel[1].div_ceil(2)].map(|it| it as f64);
+        let (quarter, tiles) = (plan.warps as f64 / 4.0, tiles as f64);
+        let load = if plan.problem.precision.bytes() == 2 { plan.conflicts() as f64 * LOAD } else { ELEMENTS };
+        let products = taps / plan.rows.down as f64 * tiles * pairs;
+        Image {
+            memory,
+            computing: Lines {
+                input: quarter * (products * PRODUCT + tiles * pairs * load + ROW),
+                given: quarter * tiles * load / 2.0,
+            },
+            serial_of_line: (ROW_LATENCY + products * PRODUCT_LATENCY) / resident as f64,
+        }
+    }
+
+    pub(super) fn cycles(&self, lines: &Lines) -> f64 {
+        let of = |each: &Lines| lines.input * each.input + lines.given * each.given;
+        let (memory, working) = (of(&self.memory), of(&self.computing).max(lines.input * self.serial_of_line));
+        memory.max(working) + fitted::OVERLAPPING * memory.min(working)
+    }
 }
 
 impl WeightPlan {
     /// Rows that a block reads, in the mean: those outside the image are left out.
     pub(super) fn lines(&self) -> usize {
+        self.lines_for(self.config.rows)
+    }
+
+    /// The same of a block of so many rows of the result's gradient.
+    fn lines_for(&self, height: usize) -> usize {
         let rows = &self.rows;
         let of = |count: usize| rows.down * (count - 1) + rows.taps;
         let (all, inside) = (of(rows.phase_len()), rows.read.div_ceil(rows.pitch));
-        let blocks = rows.phase_len().div_ceil(self.config.rows);
-        (blocks * of(self.config.rows) - all.saturating_sub(inside)).div_ceil(blocks)
+        let blocks = rows.phase_len().div_ceil(height);
+        (blocks * of(height) - all.saturating_sub(inside)).div_ceil(blocks)
     }
 
     /// Lanes that meet in a bank when a warp loads cells of neighbouring pixels, where copies are not swizzled.

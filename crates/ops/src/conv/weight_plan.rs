@@ -64,6 +64,8 @@ pub(crate) struct WeightPlan {
     pub(crate) bringing: usize,
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
+    /// Registers that threads have at least, whatever the configuration.
+    least_registers: usize,
     pub(crate) span: usize,
     /// Whether the copy engine brings rows of the input, and of the result's gradient.
     pub(crate) bulk: [bool; 2],
@@ -76,38 +78,75 @@ impl WeightPlan {
         sm: Multiprocessor,
         readings: [Reading; 2],
     ) -> Result<WeightPlan, ConfigError> {
-        let [rows, columns] = [0, 1].map(|axis| Meeting::of(&problem, axis, Pass::GradWeight));
-        check_ranges(&problem, &config, [&rows, &columns])?;
-        let bytes = problem.precision.bytes();
-        let reach = columns.across().reach(config.columns, columns.taps);
+        let plan = WeightPlan::unchecked(problem, config, sm, readings);
+        plan.check_ranges()?;
+        plan.check_limits(sm)?;
+        Ok(plan)
+    }
+
+    /// Refuses what does not fit the problem.
+    pub(crate) fn check_ranges(&self) -> Result<(), ConfigError> {
+        check_ranges(&self.problem, &self.config, [&self.rows, &self.columns])
+    }
+
+    /// Refuses what does not fit a block.
+    pub(crate) fn check_limits(&self, sm: Multiprocessor) -> Result<(), ConfigError> {
+        let WeightPlan { ref config, reach, warps, bringing, .. } = *self;
         field("columns", config.columns, reach <= LONGEST_SIDE, || {
             format!("which reads {reach} columns, and a copy takes at most {LONGEST_SIDE}")
         })?;
-        let warps = config.strips * problem.group_width.div_ceil(STRIP) * warps_along(&problem, &config);
-        let bringing = readings.map(bringing).into_iter().fold(1, usize::max);
         check_turns(config.slots, bringing)?;
         at_most("threads", 32 * (warps + bringing), MOST_THREADS, "columns, images or strips, or more tiles a warp")?;
-        let engine = sm.bulk_copies && vector(&problem) * bytes == 16 && problem.images > 0;
-        let plan = WeightPlan {
+        at_most("bytes of shared memory", self.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
+        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + bringing)).next_multiple_of(128) / 8 * 8);
+        at_most("registers a thread", self.registers, limit, "tiles, or warps")?;
+        at_most("blocks in the grid", self.blocks.iter().product(), MOST_BLOCKS, "blocks: more images or rows each")
+    }
+
+    /// What follows from a configuration whose numbers are not 0, be it legal or not.
+    pub(crate) fn unchecked(
+        problem: Problem,
+        config: WeightConfig,
+        sm: Multiprocessor,
+        readings: [Reading; 2],
+    ) -> WeightPlan {
+        let [rows, columns] = [0, 1].map(|axis| Meeting::of(&problem, axis, Pass::GradWeight));
+        let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16 && problem.images > 0;
+        let mut plan = WeightPlan {
             problem,
             config,
             rows,
             columns,
-            blocks: blocks(&problem, &config, [&rows, &columns]),
-            reach,
-            warps,
+            blocks: [0; 4],
+            reach: 0,
+            warps: 0,
             shared_bytes: 0,
-            bringing,
-            registers: readings.map(least_registers).into_iter().fold(registers(&problem, &config, &rows), usize::max),
-            span: span(config.strips * STRIP * bytes),
+            bringing: readings.map(bringing).into_iter().fold(1, usize::max),
+            least_registers: readings.map(least_registers).into_iter().fold(0, usize::max),
+            registers: 0,
+            span: 1,
             bulk: readings.map(|it| it == Reading::Stored && engine),
         };
-        let plan = WeightPlan { shared_bytes: plan.shared_bytes(), ..plan };
-        at_most("bytes of shared memory", plan.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
-        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + bringing)).next_multiple_of(128) / 8 * 8);
-        at_most("registers a thread", plan.registers, limit, "tiles, or warps")?;
-        at_most("blocks in the grid", plan.blocks.iter().product(), MOST_BLOCKS, "blocks: more images or rows each")?;
-        Ok(plan)
+        plan.retake_all(config);
+        plan
+    }
+
+    /// Takes another configuration whose numbers are not 0, be it legal or not.
+    pub(crate) fn retake_all(&mut self, config: WeightConfig) {
+        let (problem, rows, columns) = (&self.problem, &self.rows, &self.columns);
+        self.config = config;
+        self.blocks = blocks(problem, &config, [rows, columns]);
+        self.reach = columns.across().reach(config.columns, columns.taps);
+        self.warps = config.strips * problem.group_width.div_ceil(STRIP) * warps_along(problem, &config);
+        self.registers = registers(problem, &config, rows).max(self.least_registers);
+        self.span = span(config.strips * STRIP * problem.precision.bytes());
+        self.shared_bytes = self.shared_bytes();
+    }
+
+    /// Takes another ring.
+    pub(crate) fn retake_slots(&mut self, slots: usize) {
+        self.config.slots = slots;
+        self.shared_bytes = self.shared_bytes();
     }
 
     /// Takes other items and rows, on which no limit depends but those of their own and the number of blocks. Whether that is legal.
@@ -117,6 +156,11 @@ impl WeightPlan {
         let turns = self.problem.images.max(1).div_ceil(self.config.images);
         let legal = (1..=turns).contains(&items) && (1..=self.rows.phase_len()).contains(&rows);
         legal && self.blocks.iter().product::<usize>() <= MOST_BLOCKS
+    }
+
+    /// Blocks one above the other, of so many rows.
+    pub(crate) fn blocks_above(&self, rows: usize) -> usize {
+        self.rows.phase_len().div_ceil(rows) * self.rows.phases
     }
 
     /// Parts of the sum: the blocks of each channel.
