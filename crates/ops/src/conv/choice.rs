@@ -7,7 +7,7 @@ use super::estimate::{Lines, Turn, least, least_of_turns, of_blocks};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_BLOCKS, Multiprocessor, RowConfig, RowPlan, STRIP, TILE, bringing};
+use super::row_plan::{MOST_BLOCKS, MOST_THREADS, Multiprocessor, RowConfig, RowPlan, STRIP, TILE, bringing};
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -71,9 +71,12 @@ fn tilings(problem: &Problem, columns: &Meeting) -> Vec<[usize; 5]> {
     for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
         for [images, columns] in sides.iter().copied() {
             for tiles in TILES.into_iter().filter(|t| little_waste(images * columns, t * TILE)) {
+                let warps = (images * columns).div_ceil(tiles * TILE);
                 let divides = |warp_strips: &usize| strips.is_multiple_of(*warp_strips);
+                // One more warp brings rows.
+                let few = |warp_strips: &usize| warps * (strips / warp_strips) < MOST_THREADS / 32;
                 let of = |warp_strips| [strips, warp_strips, images, columns, tiles];
-                tilings.extend([1, 2, 4].into_iter().filter(divides).map(of));
+                tilings.extend([1, 2, 4].into_iter().filter(divides).filter(few).map(of));
             }
         }
     }
@@ -118,21 +121,22 @@ fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, mult
     let tilings = tilings(problem, &columns);
     let Some(first) = tilings.first() else { return Vec::new() };
     let mut plan = RowPlan::unchecked(*problem, pass, smallest_of(*first, &rows), sm, ends, meetings);
+    let search = Search::new(plan, sm, multiprocessors);
     let mut bounds: Vec<u128> = Vec::with_capacity(tilings.len());
     for (place, tiling) in tilings.iter().enumerate() {
         plan.retake_all(smallest_of(*tiling, &rows));
-        bounds.extend(bounded(&mut plan, sm, multiprocessors).map(|us| timed(us, place as u64)));
+        bounds.extend(search.bounded(&mut plan).map(|us| timed(us, place as u64)));
     }
     bounds.sort_unstable();
 
-    let (mut kept, search) = (Kept::new(), Search::new(plan, multiprocessors));
+    let mut kept = Kept::new();
     for bound in bounds {
         if kept.has_better_than(microseconds(bound)) {
             break;
         }
         let tiling = bound as u64 as usize;
         plan.retake_all(smallest_of(tilings[tiling], &rows));
-        search.add_all(&mut kept, &mut plan, sm, tiling);
+        search.add_all(&mut kept, &mut plan, tiling);
     }
     let planned = |(_, place)| {
         let Place { tiling, item, ring, row, whole_rows } = Place::of(place);
@@ -151,15 +155,6 @@ fn smallest_of([strips, warp_strips, images, columns, tiles]: [usize; 5], rows: 
     let ([step, slots], whole_rows) = SMALLEST_RING;
     let (rows, items) = (rows.phase_len(), 1);
     RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows }
-}
-
-/// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has [`SMALLEST_RING`]: no other is
-/// legal where it is not, nor are more blocks resident with one. Then it has the best ring: none has fewer steps.
-fn bounded(plan: &mut RowPlan, sm: Multiprocessor, multiprocessors: usize) -> Option<f64> {
-    plan.check_limits(sm).and_then(|()| plan.check_ranges()).ok()?;
-    let resident = plan.resident();
-    plan.retake_ring([2, 16], true);
-    Some(least(plan, multiprocessors, &Turn::of(plan, resident)))
 }
 
 /// A place among all candidates, in their order.
@@ -198,11 +193,15 @@ struct Height {
 /// What all tilings have in common.
 struct Search {
     heights: Vec<Height>,
+    /// [`Lines::least`] of steps of one row and of two.
+    least: [Lines; 2],
+    sm: Multiprocessor,
     multiprocessors: usize,
 }
 
 impl Search {
-    fn new(mut plan: RowPlan, multiprocessors: usize) -> Search {
+    fn new(mut plan: RowPlan, sm: Multiprocessor, multiprocessors: usize) -> Search {
+        let least = [1, 2].map(|step| Lines::least(&plan, step));
         let mut legal = heights(&plan.rows);
         legal.retain(|rows| plan.fits_rows(*rows));
         let height = |rows| {
@@ -212,19 +211,33 @@ impl Search {
             });
             Height { rows, blocks: plan.blocks_above(rows), lines }
         };
-        Search { heights: legal.into_iter().map(height).collect(), multiprocessors }
+        Search { heights: legal.into_iter().map(height).collect(), least, sm, multiprocessors }
+    }
+
+    /// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has [`SMALLEST_RING`]: no other
+    /// is legal where it is not, nor are more blocks resident with one. Then it has the best ring: none has fewer steps.
+    fn bounded(&self, plan: &mut RowPlan) -> Option<f64> {
+        plan.check_limits(self.sm).and_then(|()| plan.check_ranges()).ok()?;
+        let resident = plan.resident();
+        plan.retake_ring([2, 16], true);
+        Some(self.least(plan, &Turn::of(plan, resident)))
+    }
+
+    /// A time that no items and rows of a plan fall below.
+    fn least(&self, plan: &RowPlan, turn: &Turn) -> f64 {
+        least(plan, self.multiprocessors, turn, &self.least[plan.config.step - 1])
     }
 
     /// Adds all of a plan's tiling that may be among the fastest.
-    fn add_all(&self, kept: &mut Kept, plan: &mut RowPlan, sm: Multiprocessor, tiling: usize) {
+    fn add_all(&self, kept: &mut Kept, plan: &mut RowPlan, tiling: usize) {
         for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
             plan.retake_ring(RINGS[ring], whole_rows);
-            if plan.check_limits(sm).is_err() {
+            if plan.check_limits(self.sm).is_err() {
                 continue;
             }
             let resident = plan.resident();
             let turn = Turn::of(plan, resident);
-            if !kept.has_better_than(least(plan, self.multiprocessors, &turn)) {
+            if !kept.has_better_than(self.least(plan, &turn)) {
                 let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
                 self.add_heights(kept, plan, (resident, &turn), place);
             }

@@ -48,12 +48,12 @@ pub(super) fn of_blocks(blocks: usize, items: usize, [multiprocessors, resident]
     waves * ((items * resident) as f64 * turn + fitted::BEGIN) / fitted::CYCLES_OF_US + fitted::LAUNCH_US
 }
 
-/// A time that no items and rows of the plan fall below. It grows with neither a deeper ring nor more resident blocks.
+/// A time that no items and rows of the plan fall below, given [`Lines::least`]. It grows with neither a deeper ring nor more resident blocks.
 ///
 /// Blocks together read and write at least what one would that had all rows, and cycles are a sum of rows and lines, or the larger
 /// one of two; multiprocessors are at best all busy.
-pub(super) fn least(plan: &RowPlan, multiprocessors: usize, turn: &Turn) -> f64 {
-    bound(plan, multiprocessors, turn.cycles(&Lines::least(plan)) * plan.rows.phases as f64)
+pub(super) fn least(plan: &RowPlan, multiprocessors: usize, turn: &Turn, least: &Lines) -> f64 {
+    bound(plan, multiprocessors, turn.cycles(least) * plan.rows.phases as f64)
 }
 
 /// A time that no items of the plan fall below, given so many blocks one above the other, and the cycles of their turns.
@@ -85,10 +85,10 @@ impl Lines {
         Lines { read, steps: (read / plan.config.step as f64).ceil(), written: rows as f64 }
     }
 
-    /// No more than blocks of any height read and write together.
-    fn least(plan: &RowPlan) -> Lines {
+    /// No more than blocks of any height read and write together, in such steps.
+    pub(super) fn least(plan: &RowPlan, step: usize) -> Lines {
         let read = plan.least_lines() as f64;
-        Lines { read, steps: read / plan.config.step as f64, written: plan.rows.phase_len() as f64 }
+        Lines { read, steps: read / step as f64, written: plan.rows.phase_len() as f64 }
     }
 }
 

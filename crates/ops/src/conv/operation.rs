@@ -8,6 +8,7 @@ use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
 use tilewright_perf::dataset::Named;
 use tilewright_perf::training::Operation;
+use tilewright_perf::work::Quantised;
 use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
 
 /// A convolution's result and its input's gradient, by rows: operation `conv2d_rows` of models and data sets.
@@ -175,11 +176,11 @@ pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
         expected_us: estimate(plan, multiprocessors) as f32,
         ..Work::default()
     };
-    flagged(dimensioned(work, plan), plan, multiprocessors)
+    flagged(dimensioned(work, plan), plan)
 }
 
 /// [`DIMENSIONS`].
-fn dimensioned(work: Work, plan: &RowPlan) -> Work {
+fn dimensioned(mut work: Work, plan: &RowPlan) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let [images, rows, columns, channels] = plan.blocks;
     let pixels = config.images * config.columns;
@@ -190,11 +191,14 @@ fn dimensioned(work: Work, plan: &RowPlan) -> Work {
         (problem.channels(), channels * config.strips * STRIP),
         (pixels, pixels.next_multiple_of(TILE * config.tiles)),
     ];
-    extents.into_iter().fold(work, |work, (useful, padded)| work.dimension(useful as f32, padded.max(useful) as f32))
+    for (useful, padded) in extents {
+        work.dimensions.push(Quantised { useful: useful as f32, padded: padded.max(useful) as f32 });
+    }
+    work
 }
 
 /// [`FLAGS`].
-fn flagged(work: Work, plan: &RowPlan, multiprocessors: usize) -> Work {
+fn flagged(mut work: Work, plan: &RowPlan) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let bytes = problem.precision.bytes();
     let cell = config.strips * STRIP * bytes;
@@ -227,7 +231,8 @@ fn flagged(work: Work, plan: &RowPlan, multiprocessors: usize) -> Work {
         plan.lines() as f32 / config.rows as f32,
         plan.reach as f32 / config.columns as f32,
         plan.warps as f32,
-        (estimate(plan, multiprocessors) as f32).log2(),
+        work.expected_us.log2(),
     ];
-    flags.into_iter().fold(work, |work, value| work.flag(value))
+    flags.into_iter().for_each(|value| work.flags.push(value));
+    work
 }

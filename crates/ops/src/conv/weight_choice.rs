@@ -4,10 +4,10 @@ use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, ti
 use super::ends::Reading;
 use super::meeting::Meeting;
 use super::problem::{Pass, Problem};
-use super::row_plan::{Multiprocessor, STRIP, bringing, check_turns};
-use super::weight_estimate::{Image, Lines, ends, estimate, least_of_images, of_blocks};
+use super::row_plan::{MOST_BLOCKS, MOST_THREADS, Multiprocessor, STRIP, bringing, check_turns};
+use super::weight_estimate::{Divided, Image, Lines, ends, estimate, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
-use super::weight_plan::{WeightConfig, WeightPlan, depth};
+use super::weight_plan::{WeightConfig, WeightPlan, depth, workspace};
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 11] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12];
@@ -72,8 +72,9 @@ fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, multiprocessors: u
         plan.retake_all(with_rows(all, tilings[tiling], SLOTS[slot]));
         let (rows, at_once) = (search.heights[row].rows, multiprocessors * plan.resident());
         // What is kept was legal.
-        plan.retake(1, rows);
-        let items = lengths(&plan, at_once).nth(item);
+        let [_, _, columns, channels] = plan.blocks;
+        let blocks = search.heights[row].blocks * columns * channels;
+        let items = lengths(turns(&plan), blocks, at_once).nth(item);
         plan.retake(items.unwrap_or(1), rows);
         plan
     };
@@ -132,6 +133,9 @@ struct Search {
     least: Lines,
     /// The smallest ring that is legal for some tiling.
     least_slots: usize,
+    /// Elements of the result, and bytes of the operands and it.
+    elements: usize,
+    bytes: f64,
     sm: Multiprocessor,
     multiprocessors: usize,
 }
@@ -146,7 +150,8 @@ impl Search {
         let least = Lines { input: least(|it| it.input), given: least(|it| it.given) };
         let legal = |slots: &usize| check_turns(*slots, plan.bringing).is_ok();
         let least_slots = SLOTS.into_iter().find(legal).unwrap_or(SLOTS[0]);
-        Search { heights, least, least_slots, sm, multiprocessors }
+        let (elements, bytes) = (plan.elements(), plan.problem.bytes(Pass::GradWeight));
+        Search { heights, least, least_slots, elements, bytes, sm, multiprocessors }
     }
 
     /// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has the smallest ring: no other is
@@ -182,22 +187,27 @@ impl Search {
     fn add_heights(
         &self,
         kept: &mut Kept,
-        plan: &mut WeightPlan,
+        plan: &WeightPlan,
         (resident, image, ends): (usize, &Image, f64),
         place: Place,
     ) {
         let gpu = [self.multiprocessors, resident];
+        let [_, _, columns, channels] = plan.blocks;
+        let turns = turns(plan);
         for (row, height) in self.heights.iter().enumerate() {
             let image = image.cycles(&height.lines);
             if kept.has_better_than(least_of_images(plan, gpu[0], image * height.blocks as f64, ends)) {
                 continue;
             }
-            each_length(plan, height.rows, gpu[0] * resident, |item, plan| {
-                kept.add(of_blocks(plan, gpu, image, ends), Place { row, item, ..place }.number());
-            });
+            let beside = height.blocks * columns;
+            for (item, items) in lengths(turns, beside * channels, gpu[0] * resident).enumerate() {
+                let parts = turns.div_ceil(items) * beside;
+                let divided = Divided { blocks: parts * channels, items, workspace: workspace(parts, self.elements) };
+                if divided.blocks <= MOST_BLOCKS && (parts == beside || divided.workspace as f64 <= self.bytes) {
+                    kept.add(of_blocks(&divided, gpu, image, ends), Place { row, item, ..place }.number());
+                }
+            }
         }
-        // The next ring's plan begins with one block of all rows, as this one's did.
-        plan.retake(1, plan.rows.phase_len());
     }
 }
 
@@ -205,19 +215,23 @@ impl Search {
 fn each_length(plan: &mut WeightPlan, rows: usize, at_once: usize, mut visit: impl FnMut(usize, &WeightPlan)) {
     // Whether the number of blocks is legal depends on the items, and is asked with them.
     plan.retake(1, rows);
-    for (item, items) in lengths(plan, at_once).enumerate() {
+    let [_, rows_of_blocks, columns, channels] = plan.blocks;
+    for (item, items) in lengths(turns(plan), rows_of_blocks * columns * channels, at_once).enumerate() {
         if plan.retake(items, rows) && worth_it(plan) {
             visit(item, plan);
         }
     }
 }
 
-/// Items of a block, so that the blocks, of which so many run at once, fill the multiprocessors once or several times.
-fn lengths(plan: &WeightPlan, at_once: usize) -> impl Iterator<Item = usize> + use<> {
-    let [_, rows, columns, channels] = plan.blocks;
-    let turns = plan.problem.images.max(1).div_ceil(plan.config.images);
-    let mut lengths =
-        WAVES.map(|waves| turns.div_ceil((waves * at_once / (rows * columns * channels)).clamp(1, turns)));
+/// How many times a block can take its images, one time after another.
+fn turns(plan: &WeightPlan) -> usize {
+    plan.problem.images.max(1).div_ceil(plan.config.images)
+}
+
+/// Items of a block, of so many turns, so that the blocks, so many for a turn, of which some run at once, fill the multiprocessors once or
+/// several times.
+fn lengths(turns: usize, blocks: usize, at_once: usize) -> impl Iterator<Item = usize> {
+    let mut lengths = WAVES.map(|waves| turns.div_ceil((waves * at_once / blocks).clamp(1, turns)));
     lengths.sort_unstable();
     let mut last = 0;
     lengths.into_iter().filter(move |items| std::mem::replace(&mut last, *items) != *items)
@@ -229,8 +243,11 @@ fn tilings(problem: &Problem) -> Vec<[usize; 4]> {
     let mut tilings = Vec::new();
     for strips in STRIPS.into_iter().filter(|s| little_waste(channels, s * STRIP)) {
         for [images, columns] in sides.iter().copied() {
+            let of_row = strips * problem.group_width.div_ceil(STRIP);
+            // One more warp brings rows.
+            let few = |tiles: &usize| of_row * (images * columns).div_ceil(tiles * depth(problem)) < MOST_THREADS / 32;
             let tiles = TILES.into_iter().filter(|tiles| little_waste(images * columns, tiles * depth(problem)));
-            tilings.extend(tiles.map(|tiles| [strips, images, columns, tiles]));
+            tilings.extend(tiles.filter(few).map(|tiles| [strips, images, columns, tiles]));
         }
     }
     tilings

@@ -34,17 +34,27 @@ mod fitted {
 pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
     let resident = plan.resident();
     let image = Image::of(plan, resident).cycles(&Lines::of(plan, plan.config.rows));
-    of_blocks(plan, [multiprocessors, resident], image, ends(plan))
+    let divided =
+        Divided { blocks: plan.blocks.iter().product(), items: plan.config.items, workspace: plan.workspace() };
+    of_blocks(&divided, [multiprocessors, resident], image, ends(plan))
 }
 
-/// Microseconds of a plan, given the multiprocessors, the blocks of each, cycles of a block's images and of its [`ends`]. Neither depends
+/// What depends on the items: how many there are, and with them how many blocks, and bytes of the parts of the sum.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divided {
+    pub(super) blocks: usize,
+    pub(super) items: usize,
+    pub(super) workspace: usize,
+}
+
+/// Microseconds of blocks, given the multiprocessors, the blocks of each, cycles of a block's images and of its [`ends`]. Neither depends
 /// on items.
-pub(super) fn of_blocks(plan: &WeightPlan, [multiprocessors, resident]: [usize; 2], image: f64, ends: f64) -> f64 {
+pub(super) fn of_blocks(divided: &Divided, [multiprocessors, resident]: [usize; 2], image: f64, ends: f64) -> f64 {
     use fitted::*;
-    let waves = plan.blocks.iter().product::<usize>() as f64 / (multiprocessors * resident) as f64;
+    let waves = divided.blocks as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    let parts = if plan.parts() > 1 { plan.workspace() as f64 / PARTS + ADDING_US } else { 0.0 };
-    waves * ((plan.config.items * resident) as f64 * image + ends) / CYCLES_OF_US + parts + LAUNCH_US
+    let parts = if divided.workspace > 0 { divided.workspace as f64 / PARTS + ADDING_US } else { 0.0 };
+    waves * ((divided.items * resident) as f64 * image + ends) / CYCLES_OF_US + parts + LAUNCH_US
 }
 
 /// A time that no items of the plan fall below, given the cycles of all images of the blocks one above the other: multiprocessors are at
@@ -94,8 +104,7 @@ impl Image {
         let row = images * (plan.reach + columns) * bytes;
         let under_way = (resident * (slots - 1) * row) as f64;
         let pixel = images as f64 * (bytes as f64 + PIXEL) / (BYTES * (under_way / UNDER_WAY).min(1.0));
-        let memory =
-            Lines { input: plan.reach.min(plan.columns.read) as f64 * pixel, given: columns as f64 * pixel };
+        let memory = Lines { input: plan.reach.min(plan.columns.read) as f64 * pixel, given: columns as f64 * pixel };
 
         let [taps, pairs] = [plan.problem.kernel[0], plan.problem.kernel[1].div_ceil(2)].map(|it| it as f64);
         let (quarter, tiles) = (plan.warps as f64 / 4.0, tiles as f64);

@@ -10,6 +10,7 @@ use super::weight_estimate::estimate;
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
 use tilewright_perf::dataset::Named;
 use tilewright_perf::training::Operation;
+use tilewright_perf::work::Quantised;
 use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
 
 /// The gradient of a convolution's weights: operation `conv2d_grad_weight` of models and data sets.
@@ -131,11 +132,11 @@ pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
         expected_us: estimate(plan, multiprocessors) as f32,
         ..Work::default()
     };
-    flagged(dimensioned(work, plan), plan, multiprocessors)
+    flagged(dimensioned(work, plan), plan)
 }
 
 /// [`DIMENSIONS`].
-fn dimensioned(work: Work, plan: &WeightPlan) -> Work {
+fn dimensioned(mut work: Work, plan: &WeightPlan) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let [images, vertical, horizontal, channels] = plan.blocks;
     let pixels = config.images * config.columns;
@@ -146,11 +147,14 @@ fn dimensioned(work: Work, plan: &WeightPlan) -> Work {
         (problem.channels(), channels * config.strips * STRIP),
         (pixels, pixels.next_multiple_of(depth(problem) * config.tiles)),
     ];
-    extents.into_iter().fold(work, |work, (useful, padded)| work.dimension(useful as f32, padded.max(useful) as f32))
+    for (useful, padded) in extents {
+        work.dimensions.push(Quantised { useful: useful as f32, padded: padded.max(useful) as f32 });
+    }
+    work
 }
 
 /// [`FLAGS`].
-fn flagged(work: Work, plan: &WeightPlan, multiprocessors: usize) -> Work {
+fn flagged(mut work: Work, plan: &WeightPlan) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let bytes = problem.precision.bytes();
     let cell = config.strips * STRIP * bytes;
@@ -176,7 +180,8 @@ fn flagged(work: Work, plan: &WeightPlan, multiprocessors: usize) -> Work {
         plan.warps as f32,
         plan.warps_along() as f32,
         log(plan.parts()),
-        (estimate(plan, multiprocessors) as f32).log2(),
+        work.expected_us.log2(),
     ];
-    flags.into_iter().fold(work, |work, value| work.flag(value))
+    flags.into_iter().for_each(|value| work.flags.push(value));
+    work
 }

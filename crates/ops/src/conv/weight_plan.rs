@@ -180,7 +180,7 @@ impl WeightPlan {
 
     /// Bytes of the parts of the sum; none where there is one, which is the result.
     pub(crate) fn workspace(&self) -> usize {
-        if self.parts() > 1 { self.parts() * self.elements() * size_of::<f32>() } else { 0 }
+        workspace(self.parts(), self.elements())
     }
 
     /// How many turns the warps take that share a strip, until the sums of all lie where the ring was.
@@ -280,6 +280,11 @@ impl WeightPlan {
         text.push_str(TEXT);
         text
     }
+}
+
+/// Bytes of so many parts of a sum of so many elements; none where there is one, which is the result.
+pub(crate) fn workspace(parts: usize, elements: usize) -> usize {
+    if parts > 1 { parts * elements * size_of::<f32>() } else { 0 }
 }
 
 /// Pixels of a product.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const LANES: usize = 256;
 
 /// Rows of one step of a loop: a register or two of any processor.
-const STEP: usize = 32;
+pub(super) const STEP: usize = 32;
 /// Trees whose leaves are added together.
 const TOGETHER: usize = 4;
 
@@ -65,17 +65,25 @@ impl Forest {
         self.leaves.truncate(trees << self.depth);
     }
 
-    /// What the trees say about the first `lanes` rows of a block; `raw` compiles it.
+    /// What the trees say about the rows of a step, [`STEP`] or fewer; `raw` compiles it.
+    ///
+    /// A question that all rows answer alike is not asked of any of them: candidates of one problem agree on most. The others select, from
+    /// the lowest questions up, as in [`Forest::add_tree`]; leaves are added in the same order, so the sums are the same to the bit.
     #[inline(always)]
-    pub(super) fn ask(&self, block: &Block, lanes: usize, sums: &mut [f32; LANES]) {
+    pub(super) fn ask(&self, rows: &Rows<'_>, sums: &mut [f32; STEP]) {
         sums.fill(self.base);
-        let (mut numbers, mut picked) = ([[0; STEP]; 128], [[0; LANES]; TOGETHER]);
-        for first in (0..self.trees()).step_by(TOGETHER) {
-            let end = self.trees().min(first + TOGETHER);
-            for (tree, picked) in (first..end).zip(&mut picked) {
-                self.number(tree, block, &mut numbers, &mut picked[..lanes]);
+        let (questions, mut picked) = ((1 << self.depth) - 1, [0; STEP]);
+        let trees = self.columns.chunks(questions).zip(self.thresholds.chunks(questions));
+        for ((columns, thresholds), leaves) in trees.zip(self.leaves.chunks(1 << self.depth)) {
+            let tree = Asked { columns, thresholds, rows };
+            let first = tree.first_split(0);
+            if first >= questions {
+                let leaf = leaves[first - questions];
+                sums.iter_mut().for_each(|sum| *sum += leaf);
+                continue;
             }
-            self.add(first, end, &picked, &mut sums[..lanes]);
+            tree.select_below(first, &mut picked);
+            sums.iter_mut().zip(&picked).for_each(|(sum, picked)| *sum += leaves[usize::from(*picked)]);
         }
     }
 
@@ -157,6 +165,68 @@ impl Forest {
         }
         let finite = self.base.is_finite() && self.leaves.iter().all(|leaf| leaf.is_finite());
         (!finite).then(|| "a leaf that is no finite number".to_owned())
+    }
+}
+
+/// A tree that is asked about some rows.
+struct Asked<'a> {
+    columns: &'a [u8],
+    thresholds: &'a [u8],
+    rows: &'a Rows<'a>,
+}
+
+impl Asked<'_> {
+    /// The first question from a node on that rows may answer differently, or a leaf behind all questions.
+    #[inline(always)]
+    fn first_split(&self, mut node: usize) -> usize {
+        while node < self.columns.len() {
+            let (column, threshold) = (usize::from(self.columns[node]), self.thresholds[node]);
+            let (all_right, some_right) = (self.rows.low[column] > threshold, self.rows.high[column] > threshold);
+            if all_right != some_right {
+                break;
+            }
+            node = 2 * node + 1 + usize::from(all_right);
+        }
+        node
+    }
+
+    /// The number of each row's leaf below a question.
+    fn select_below(&self, node: usize, picked: &mut [u8; STEP]) {
+        let (mut left, mut right) = ([0; STEP], [0; STEP]);
+        for (child, side) in [(2 * node + 1, &mut left), (2 * node + 2, &mut right)] {
+            let first = self.first_split(child);
+            match first.checked_sub(self.columns.len()) {
+                Some(leaf) => side.fill(leaf as u8),
+                None => self.select_below(first, side),
+            }
+        }
+        *picked = select(self.rows.bins(self.columns[node]), self.thresholds[node], &left, &right);
+    }
+}
+
+/// Rows of a block that are asked together: those of a step.
+pub(crate) struct Rows<'a> {
+    block: &'a Block,
+    step: usize,
+    /// The smallest and the largest bin of each column.
+    low: [u8; 256],
+    high: [u8; 256],
+}
+
+impl<'a> Rows<'a> {
+    /// The first `lanes` of a step of a block with so many columns; at least one.
+    pub(super) fn new(block: &'a Block, columns: usize, step: usize, lanes: usize) -> Self {
+        let (mut low, mut high) = ([0; 256], [0; 256]);
+        for (bins, (low, high)) in block[..columns].iter().zip(low.iter_mut().zip(&mut high)) {
+            let bins = &bins[step * STEP..][..lanes];
+            (*low, *high) = bins.iter().fold((u8::MAX, 0), |(low, high), bin| (low.min(*bin), high.max(*bin)));
+        }
+        Self { block, step, low, high }
+    }
+
+    #[inline(always)]
+    fn bins(&self, column: u8) -> &[u8; STEP] {
+        &self.block[usize::from(column)].as_chunks::<STEP>().0[self.step]
     }
 }
 
