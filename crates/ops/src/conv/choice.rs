@@ -3,7 +3,7 @@
 
 use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Ends;
-use super::estimate::{Lines, Turn, least, least_of_turns, of_blocks};
+use super::estimate::{Lines, Turn, least, least_of_turns, of_blocks, turns};
 use super::meeting::Meeting;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
@@ -190,6 +190,16 @@ struct Height {
     lines: [Lines; RINGS.len()],
 }
 
+/// What depends on a tiling alone.
+struct Across<'a> {
+    /// [`turns`].
+    turns: f64,
+    /// Blocks along images, for each of [`ITEMS`]; the first one is 1.
+    images: &'a [usize; ITEMS.len()],
+    /// Blocks along columns and channels.
+    blocks: usize,
+}
+
 /// What all tilings have in common.
 struct Search {
     heights: Vec<Height>,
@@ -220,16 +230,19 @@ impl Search {
         plan.check_limits(self.sm).and_then(|()| plan.check_ranges()).ok()?;
         let resident = plan.resident();
         plan.retake_ring([2, 16], true);
-        Some(self.least(plan, &Turn::of(plan, resident)))
+        Some(self.least(plan, turns(plan, self.multiprocessors), &Turn::of(plan, resident)))
     }
 
     /// A time that no items and rows of a plan fall below.
-    fn least(&self, plan: &RowPlan, turn: &Turn) -> f64 {
-        least(plan, self.multiprocessors, turn, &self.least[plan.config.step - 1])
+    fn least(&self, plan: &RowPlan, turns: f64, turn: &Turn) -> f64 {
+        least(plan, turns, turn, &self.least[plan.config.step - 1])
     }
 
     /// Adds all of a plan's tiling that may be among the fastest.
     fn add_all(&self, kept: &mut Kept, plan: &mut RowPlan, tiling: usize) {
+        let turns = turns(plan, self.multiprocessors);
+        let most = plan.problem.images.div_ceil(plan.config.images);
+        let images = ITEMS.map(|items| most.div_ceil(items));
         for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
             plan.retake_ring(RINGS[ring], whole_rows);
             if plan.check_limits(self.sm).is_err() {
@@ -237,25 +250,24 @@ impl Search {
             }
             let resident = plan.resident();
             let turn = Turn::of(plan, resident);
-            if !kept.has_better_than(self.least(plan, &turn)) {
+            if !kept.has_better_than(self.least(plan, turns, &turn)) {
                 let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
-                self.add_heights(kept, plan, (resident, &turn), place);
+                let across = Across { turns, images: &images, blocks: plan.blocks[2] * plan.blocks[3] };
+                self.add_heights(kept, &across, (resident, &turn), place);
             }
         }
     }
 
-    /// Adds a plan with all items and rows, given how many of its blocks are resident, and what their turns cost.
-    fn add_heights(&self, kept: &mut Kept, plan: &RowPlan, (resident, turn): (usize, &Turn), place: Place) {
-        let gpu = [self.multiprocessors, resident];
-        let [_, _, columns, channels] = plan.blocks;
-        let most = plan.problem.images.div_ceil(plan.config.images);
+    /// Adds a tiling with all items and rows, given how many of its blocks are resident, and what their turns cost.
+    fn add_heights(&self, kept: &mut Kept, across: &Across<'_>, (resident, turn): (usize, &Turn), place: Place) {
+        let (gpu, most) = ([self.multiprocessors, resident], across.images[0]);
         for (row, height) in self.heights.iter().enumerate() {
             let turn = turn.cycles(&height.lines[place.ring]);
-            if kept.has_better_than(least_of_turns(plan, gpu[0], height.blocks, turn)) {
+            if kept.has_better_than(least_of_turns(across.turns, height.blocks, turn)) {
                 continue;
             }
             for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
-                let blocks = most.div_ceil(items) * height.blocks * columns * channels;
+                let blocks = across.images[item] * height.blocks * across.blocks;
                 if blocks <= MOST_BLOCKS {
                     kept.add(of_blocks(blocks, items, gpu, turn), Place { item, row, ..place }.number());
                 }

@@ -30,7 +30,7 @@ mod fitted {
     pub(super) const PRODUCT_LATENCY: f64 = 10.5;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
     pub(super) const OVERLAPPING: f64 = 0.24;
-    pub(super) const CYCLES_OF_US: f64 = 1750.0;
+    pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
     pub(super) const LAUNCH_US: f64 = 4.0;
 }
 
@@ -45,29 +45,33 @@ pub(super) fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
 pub(super) fn of_blocks(blocks: usize, items: usize, [multiprocessors, resident]: [usize; 2], turn: f64) -> f64 {
     let waves = blocks as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    waves * ((items * resident) as f64 * turn + fitted::BEGIN) / fitted::CYCLES_OF_US + fitted::LAUNCH_US
+    waves * ((items * resident) as f64 * turn + fitted::BEGIN) * fitted::US_OF_CYCLE + fitted::LAUNCH_US
 }
 
-/// A time that no items and rows of the plan fall below, given [`Lines::least`]. It grows with neither a deeper ring nor more resident blocks.
+/// A time that no items and rows of the plan fall below, given [`turns`] and [`Lines::least`]. It grows with neither a deeper ring nor more resident blocks.
 ///
 /// Blocks together read and write at least what one would that had all rows, and cycles are a sum of rows and lines, or the larger
 /// one of two; multiprocessors are at best all busy.
-pub(super) fn least(plan: &RowPlan, multiprocessors: usize, turn: &Turn, least: &Lines) -> f64 {
-    bound(plan, multiprocessors, turn.cycles(least) * plan.rows.phases as f64)
+pub(super) fn least(plan: &RowPlan, turns: f64, turn: &Turn, least: &Lines) -> f64 {
+    bound(turns, turn.cycles(least) * plan.rows.phases as f64)
 }
 
-/// A time that no items of the plan fall below, given so many blocks one above the other, and the cycles of their turns.
-pub(super) fn least_of_turns(plan: &RowPlan, multiprocessors: usize, blocks: usize, turn: f64) -> f64 {
-    bound(plan, multiprocessors, turn * blocks as f64)
+/// A time that no items of a plan fall below, given [`turns`], so many blocks one above the other, and the cycles of their turns.
+pub(super) fn least_of_turns(turns: f64, blocks: usize, turn: f64) -> f64 {
+    bound(turns, turn * blocks as f64)
 }
 
-/// The time of so many cycles for each of a block's images, columns and channels, if all multiprocessors are busy.
-fn bound(plan: &RowPlan, multiprocessors: usize, cycles: f64) -> f64 {
+/// A multiprocessor's share of the turns of a plan's tiling: one for each of a block's images, columns and channels, if all are busy.
+pub(super) fn turns(plan: &RowPlan, multiprocessors: usize) -> f64 {
     let [_, _, columns, channels] = plan.blocks;
-    let turns = plan.problem.images as f64 / plan.config.images as f64 * (columns * channels) as f64;
+    (plan.problem.images * columns * channels) as f64 / (plan.config.images * multiprocessors) as f64
+}
+
+/// The time of so many turns of so many cycles.
+fn bound(turns: f64, cycles: f64) -> f64 {
     // A little less, for what rounding makes of the same sums in another order.
-    let cycles = (turns * cycles / multiprocessors as f64 + fitted::BEGIN) * (1.0 - 1e-9);
-    cycles / fitted::CYCLES_OF_US + fitted::LAUNCH_US
+    let cycles = (turns * cycles + fitted::BEGIN) * (1.0 - 1e-9);
+    cycles * fitted::US_OF_CYCLE + fitted::LAUNCH_US
 }
 
 /// Rows that a block reads and writes.

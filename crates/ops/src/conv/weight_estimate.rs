@@ -25,7 +25,7 @@ mod fitted {
     pub(super) const OVERLAPPING: f64 = 0.43;
     /// Bytes of parts in a microsecond, written and read again.
     pub(super) const PARTS: f64 = 1.7e6;
-    pub(super) const CYCLES_OF_US: f64 = 1750.0;
+    pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
     pub(super) const LAUNCH_US: f64 = 2.0;
     pub(super) const ADDING_US: f64 = 1.6;
 }
@@ -54,7 +54,7 @@ pub(super) fn of_blocks(divided: &Divided, [multiprocessors, resident]: [usize; 
     let waves = divided.blocks as f64 / (multiprocessors * resident) as f64;
     let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
     let parts = if divided.workspace > 0 { divided.workspace as f64 / PARTS + ADDING_US } else { 0.0 };
-    waves * ((divided.items * resident) as f64 * image + ends) / CYCLES_OF_US + parts + LAUNCH_US
+    waves * ((divided.items * resident) as f64 * image + ends) * US_OF_CYCLE + parts + LAUNCH_US
 }
 
 /// A time that no items of the plan fall below, given the cycles of all images of the blocks one above the other: multiprocessors are at
@@ -65,7 +65,7 @@ pub(super) fn least_of_images(plan: &WeightPlan, multiprocessors: usize, images:
     let turns = plan.problem.images.max(1).div_ceil(plan.config.images) * columns * channels;
     // A little less, for what rounding makes of the same sums in another order.
     let cycles = (turns as f64 * images / multiprocessors as f64 + ends) * (1.0 - 1e-9);
-    cycles / CYCLES_OF_US + LAUNCH_US
+    cycles * US_OF_CYCLE + LAUNCH_US
 }
 
 /// Cycles of a block's begin, and of its end. They grow with no deeper ring.
