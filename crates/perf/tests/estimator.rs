@@ -39,6 +39,8 @@ fn parameters_outside_their_ranges_are_refused_by_name() {
         (default().min_leaf(0), "min_leaf"),
         (default().bins(256), "bins"),
         (default().early_stopping(0.6, 5), "held_out"),
+        (default().shared(-0.1), "shared"),
+        (default().shared(f64::NAN), "shared"),
     ];
     for (params, expected) in cases {
         assert!(matches!(params.check(), Err(Error::Parameter { name, .. }) if name == expected), "{expected}");
@@ -69,6 +71,25 @@ fn early_stopping_keeps_the_best_trees_of_noise() {
     let params = GbtParams::default().trees(400).early_stopping(0.2, 10).check().unwrap();
     let fit = Gbt::fit(&params, Table { features: &features, columns: 1, targets: &noise, groups: &groups }).unwrap();
     assert!(fit.trees() < 100, "{}", fit.trees());
+}
+
+#[test]
+fn without_what_groups_share_only_their_order_is_learned() {
+    // A group's rows differ by 0 to 0.9; groups lie up to 1000 apart, by nothing that a feature says.
+    let rows = 400;
+    let features: Vec<f32> = (0..rows).map(|row| (row % 10) as f32).collect();
+    let groups: Vec<u32> = (0..rows as u32).map(|row| row / 10).collect();
+    let apart = |group: u32| ((group * 7919) % 1000) as f32;
+    let targets: Vec<f32> = groups.iter().zip(&features).map(|(group, x)| apart(*group) + 0.1 * x).collect();
+    let table = Table { features: &features, columns: 1, targets: &targets, groups: &groups };
+    let said = |shared: f64| {
+        let params = GbtParams::default().trees(100).shared(shared).check().unwrap();
+        let said = Gbt::fit(&params, table).unwrap().predict_rows(&(0..10).map(|x| x as f32).collect::<Vec<_>>());
+        said.unwrap()
+    };
+    let (alone, with) = (said(0.0), said(1.0));
+    assert!(alone.windows(2).all(|pair| (pair[1] - pair[0] - 0.1).abs() < 0.02), "{alone:?}");
+    assert!(with.windows(2).any(|pair| (pair[1] - pair[0] - 0.1).abs() > 0.1), "{with:?}");
 }
 
 #[test]

@@ -7,9 +7,9 @@ use super::named::{self, Field, problem_names, problem_of_names, refused, set_al
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
 use tilewright_perf::dataset::Named;
-use tilewright_perf::training::Operation;
+use tilewright_perf::training::{Operation, Plan};
 use tilewright_perf::work::Quantised;
-use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
+use tilewright_perf::{DeviceFacts, Error, Features, GbtParams, Models, Unit, Work};
 
 /// A convolution's result and its input's gradient, by rows: operation `conv2d_rows` of models and data sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,6 +128,12 @@ impl RowOperation {
 impl Operation for RowOperation {
     fn name(&self) -> &str {
         NAME
+    }
+
+    /// All shapes are learned from, and none is kept back to say when to stop; each tree asks about fewer columns than others do.
+    fn plan(&self) -> Plan {
+        let params = GbtParams::default().trees(300).depth(6).rate(0.06).columns(0.4);
+        Plan { params, ..Plan::default() }
     }
 
     fn features(&self) -> Result<Features, Error> {

@@ -9,9 +9,9 @@ use super::weight_choice;
 use super::weight_estimate::estimate;
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
 use tilewright_perf::dataset::Named;
-use tilewright_perf::training::Operation;
+use tilewright_perf::training::{Operation, Plan};
 use tilewright_perf::work::Quantised;
-use tilewright_perf::{DeviceFacts, Error, Features, Models, Unit, Work};
+use tilewright_perf::{DeviceFacts, Error, Features, GbtParams, Models, Unit, Work};
 
 /// The gradient of a convolution's weights: operation `conv2d_grad_weight` of models and data sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +84,12 @@ impl WeightOperation {
 impl Operation for WeightOperation {
     fn name(&self) -> &str {
         NAME
+    }
+
+    /// Only how configurations of a problem differ is learned: what they have in common takes trees, and decides nothing.
+    fn plan(&self) -> Plan {
+        let params = GbtParams::default().trees(150).depth(5).rate(0.1).columns(0.4).shared(0.0);
+        Plan { params, ..Plan::default() }
     }
 
     fn features(&self) -> Result<Features, Error> {

@@ -11,12 +11,14 @@ use crate::random::Random;
 pub(super) struct Prepared<'a> {
     table: Table<'a>,
     binned: Binned,
+    groups: Groups,
     blocks: Vec<Box<Block>>,
 }
 
 impl<'a> Prepared<'a> {
     pub(super) fn new(table: Table<'a>, cuts: &Cuts) -> Self {
-        Self { table, binned: Binned::new(cuts, table.features), blocks: cuts.blocks(&table) }
+        let (binned, groups) = (Binned::new(cuts, table.features), Groups::of(table.groups));
+        Self { table, binned, groups, blocks: cuts.blocks(&table) }
     }
 
     /// Fits the trees.
@@ -29,19 +31,18 @@ impl<'a> Prepared<'a> {
             known.iter().map(|row| f64::from(self.table.targets[*row as usize])).sum::<f64>() / known.len() as f64;
         let mut forest = Forest::new(mean as f32, params.depth);
         let mut predicted = vec![mean as f32; self.table.rows()];
-        let mut residuals = vec![0.0; self.table.rows()];
+        let mut residuals = self.residuals(&predicted, params.shared);
         let mut columns: Vec<usize> = (0..self.table.columns).collect();
         let asked = ((columns.len() as f64 * params.columns).ceil() as usize).clamp(1, columns.len());
         let mut best = (f64::INFINITY, 0);
         for tree in 0..params.trees {
-            let targets = self.table.targets.iter().zip(&predicted);
-            residuals.iter_mut().zip(targets).for_each(|(left, (y, p))| *left = f64::from(*y) - f64::from(*p));
             let mut rows: Vec<u32> = known.iter().copied().filter(|_| random.unit() < params.rows).collect();
             random.shuffle(&mut columns);
             let growth = Growth { params, binned: &self.binned, residuals: &residuals, columns: &columns[..asked] };
             forest.push(&growth.tree(&mut rows));
             self.add(&forest, tree, &mut predicted);
-            let error = squared_error(self.table.targets, &predicted, &tested);
+            residuals = self.residuals(&predicted, params.shared);
+            let error = tested.iter().map(|row| residuals[*row as usize].powi(2)).sum();
             if error < best.0 {
                 best = (error, tree + 1);
             }
@@ -53,6 +54,16 @@ impl<'a> Prepared<'a> {
             forest.truncate(best.1.max(1));
         }
         forest
+    }
+
+    /// What is left to learn of each row, with that part of its group's mean.
+    fn residuals(&self, predicted: &[f32], shared: f64) -> Vec<f64> {
+        let left = self.table.targets.iter().zip(predicted).map(|(y, p)| f64::from(*y) - f64::from(*p));
+        let mut left: Vec<f64> = left.collect();
+        if shared < 1.0 {
+            self.groups.take_from_means(&mut left, 1.0 - shared);
+        }
+        left
     }
 
     fn add(&self, forest: &Forest, tree: usize, predicted: &mut [f32]) {
@@ -74,6 +85,29 @@ fn groups_at_random(groups: &[u32], part: f64, random: &mut Random) -> Vec<bool>
     groups.iter().map(|group| distinct.binary_search(group).is_ok()).collect()
 }
 
-fn squared_error(targets: &[f32], predicted: &[f32], rows: &[u32]) -> f64 {
-    rows.iter().map(|row| f64::from(targets[*row as usize] - predicted[*row as usize]).powi(2)).sum()
+/// The group of each row, counted from 0, and how many rows each has.
+struct Groups {
+    of_row: Vec<usize>,
+    rows: Vec<f64>,
+}
+
+impl Groups {
+    fn of(groups: &[u32]) -> Self {
+        let mut distinct = groups.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let number = |group: &u32| distinct.partition_point(|it| it < group);
+        let of_row: Vec<usize> = groups.iter().map(number).collect();
+        let mut rows = vec![0.0; distinct.len()];
+        of_row.iter().for_each(|group| rows[*group] += 1.0);
+        Self { of_row, rows }
+    }
+
+    /// Takes a part of its group's mean from each value.
+    fn take_from_means(&self, values: &mut [f64], part: f64) {
+        let mut means = vec![0.0; self.rows.len()];
+        values.iter().zip(&self.of_row).for_each(|(value, group)| means[*group] += value);
+        means.iter_mut().zip(&self.rows).for_each(|(mean, rows)| *mean *= part / rows);
+        values.iter_mut().zip(&self.of_row).for_each(|(value, group)| *value -= means[*group]);
+    }
 }

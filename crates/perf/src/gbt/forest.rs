@@ -7,8 +7,6 @@ pub(crate) const LANES: usize = 256;
 
 /// Rows of one step of a loop: a register or two of any processor.
 pub(super) const STEP: usize = 32;
-/// Trees whose leaves are added together.
-const TOGETHER: usize = 4;
 
 /// Bins of so many rows, column after column.
 pub(crate) type Block = [[u8; LANES]; 256];
@@ -68,13 +66,34 @@ impl Forest {
     /// What the trees say about the rows of a step, [`STEP`] or fewer; `raw` compiles it.
     ///
     /// A question that all rows answer alike is not asked of any of them: candidates of one problem agree on most. The others select, from
-    /// the lowest questions up, as in [`Forest::add_tree`]; leaves are added in the same order, so the sums are the same to the bit.
+    /// the lowest questions up, as in [`Forest::add_tree`]; leaves are added in the same order, so the sums are the same to the bit. `below`
+    /// is [`Asked::select_below`] with itself.
     #[inline(always)]
-    pub(super) fn ask(&self, rows: &Rows<'_>, sums: &mut [f32; STEP]) {
+    pub(super) fn ask(&self, rows: &Rows<'_>, sums: &mut [f32; STEP], below: impl Fn(&Asked<'_>, usize, &mut Picked)) {
+        match self.depth {
+            1 => self.ask_of::<2>(rows, sums, below),
+            2 => self.ask_of::<4>(rows, sums, below),
+            3 => self.ask_of::<8>(rows, sums, below),
+            4 => self.ask_of::<16>(rows, sums, below),
+            5 => self.ask_of::<32>(rows, sums, below),
+            6 => self.ask_of::<64>(rows, sums, below),
+            7 => self.ask_of::<128>(rows, sums, below),
+            _ => self.ask_of::<256>(rows, sums, below),
+        }
+    }
+
+    /// Of trees of so many leaves: when that is known, so are all bounds.
+    #[inline(always)]
+    fn ask_of<const LEAVES: usize>(
+        &self,
+        rows: &Rows<'_>,
+        sums: &mut [f32; STEP],
+        below: impl Fn(&Asked<'_>, usize, &mut Picked),
+    ) {
         sums.fill(self.base);
-        let (questions, mut picked) = ((1 << self.depth) - 1, [0; STEP]);
-        let trees = self.columns.chunks(questions).zip(self.thresholds.chunks(questions));
-        for ((columns, thresholds), leaves) in trees.zip(self.leaves.chunks(1 << self.depth)) {
+        let (questions, mut picked) = (LEAVES - 1, [0; STEP]);
+        let trees = self.columns.chunks_exact(questions).zip(self.thresholds.chunks_exact(questions));
+        for ((columns, thresholds), leaves) in trees.zip(self.leaves.as_chunks::<LEAVES>().0) {
             let tree = Asked { columns, thresholds, rows };
             let first = tree.first_split(0);
             if first >= questions {
@@ -82,8 +101,8 @@ impl Forest {
                 sums.iter_mut().for_each(|sum| *sum += leaf);
                 continue;
             }
-            tree.select_below(first, &mut picked);
-            sums.iter_mut().zip(&picked).for_each(|(sum, picked)| *sum += leaves[usize::from(*picked)]);
+            below(&tree, first, &mut picked);
+            sums.iter_mut().zip(&picked).for_each(|(sum, picked)| *sum += leaves[usize::from(*picked) % LEAVES]);
         }
     }
 
@@ -91,21 +110,8 @@ impl Forest {
     pub(super) fn add_tree(&self, tree: usize, block: &Block, sums: &mut [f32]) {
         let mut picked = [0; LANES];
         self.number(tree, block, &mut [[0; STEP]; 128], &mut picked[..sums.len()]);
-        self.add(tree, tree + 1, &[picked; TOGETHER], sums);
-    }
-
-    /// Adds the leaves of some trees, in their order, whose numbers were picked.
-    #[inline(always)]
-    fn add(&self, first: usize, end: usize, picked: &[[u8; LANES]; TOGETHER], sums: &mut [f32]) {
-        let leaves = &self.leaves[first << self.depth..end << self.depth];
-        match self.depth {
-            ..=3 => add_leaves::<8>(self.depth, leaves, picked, sums),
-            4 => add_leaves::<16>(4, leaves, picked, sums),
-            5 => add_leaves::<32>(5, leaves, picked, sums),
-            6 => add_leaves::<64>(6, leaves, picked, sums),
-            7 => add_leaves::<128>(7, leaves, picked, sums),
-            _ => add_leaves::<256>(8, leaves, picked, sums),
-        }
+        let leaves = &self.leaves[tree << self.depth..][..1 << self.depth];
+        sums.iter_mut().zip(&picked).for_each(|(sum, picked)| *sum += leaves[usize::from(*picked)]);
     }
 
     /// The number of each row's leaf in a tree.
@@ -168,8 +174,11 @@ impl Forest {
     }
 }
 
+/// Numbers of leaves of a step's rows.
+pub(super) type Picked = [u8; STEP];
+
 /// A tree that is asked about some rows.
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
     columns: &'a [u8],
     thresholds: &'a [u8],
     rows: &'a Rows<'a>,
@@ -190,14 +199,15 @@ impl Asked<'_> {
         node
     }
 
-    /// The number of each row's leaf below a question.
-    fn select_below(&self, node: usize, picked: &mut [u8; STEP]) {
+    /// The number of each row's leaf below a question, by another one's `below`, which is this.
+    #[inline(always)]
+    pub(super) fn select_below(&self, node: usize, picked: &mut Picked, below: impl Fn(&Self, usize, &mut Picked)) {
         let (mut left, mut right) = ([0; STEP], [0; STEP]);
         for (child, side) in [(2 * node + 1, &mut left), (2 * node + 2, &mut right)] {
             let first = self.first_split(child);
             match first.checked_sub(self.columns.len()) {
                 Some(leaf) => side.fill(leaf as u8),
-                None => self.select_below(first, side),
+                None => below(self, first, side),
             }
         }
         *picked = select(self.rows.bins(self.columns[node]), self.thresholds[node], &left, &right);
@@ -230,28 +240,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Adds the leaves of up to [`TOGETHER`] trees of at most `N` leaves, a power of two: known when compiled, it bounds the numbers.
-#[inline(always)]
-fn add_leaves<const N: usize>(depth: u8, leaves: &[f32], picked: &[[u8; LANES]; TOGETHER], sums: &mut [f32]) {
-    let mut trees = [[0.0; N]; TOGETHER];
-    let count = leaves.len() >> depth;
-    for (tree, leaves) in trees.iter_mut().zip(leaves.chunks(1 << depth)) {
-        tree[..leaves.len()].copy_from_slice(leaves);
-    }
-    let [a, b, c, d] = &trees;
-    let of = |tree: &[f32; N], picked: u8| tree[usize::from(picked) & (N - 1)];
-    let [in_a, in_b, in_c, in_d] = picked;
-    if count == TOGETHER {
-        for ((((sum, a_leaf), b_leaf), c_leaf), d_leaf) in sums.iter_mut().zip(in_a).zip(in_b).zip(in_c).zip(in_d) {
-            *sum = *sum + of(a, *a_leaf) + of(b, *b_leaf) + of(c, *c_leaf) + of(d, *d_leaf);
-        }
-        return;
-    }
-    for (tree, picked) in trees.iter().zip(picked).take(count) {
-        sums.iter_mut().zip(picked).for_each(|(sum, leaf)| *sum += of(tree, *leaf));
-    }
-}
-
 /// Of each lane, `right` where the bin is above the threshold, else `left`; written so that it becomes a few instructions for many lanes.
 #[inline(always)]
 fn select(bins: &[u8; STEP], threshold: u8, left: &[u8; STEP], right: &[u8; STEP]) -> [u8; STEP] {
@@ -261,4 +249,45 @@ fn select(bins: &[u8; STEP], threshold: u8, left: &[u8; STEP], right: &[u8; STEP
         selected[lane] = left[lane] ^ ((left[lane] ^ right[lane]) & mask);
     }
     selected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Forest, LANES, Rows, STEP, Tree};
+    use crate::random::Random;
+
+    /// Trees whose questions are about a few bins of some columns, as neighbours have them.
+    fn forest(depth: usize, random: &mut Random) -> Forest {
+        let mut forest = Forest::new(0.5, depth);
+        for _ in 0..20 {
+            let mut tree = Tree::new(depth);
+            tree.columns.iter_mut().for_each(|column| *column = random.below(40) as u8);
+            tree.thresholds.iter_mut().for_each(|threshold| *threshold = random.below(10) as u8);
+            tree.leaves.iter_mut().for_each(|leaf| *leaf = random.normal() as f32);
+            forest.push(&tree);
+        }
+        forest
+    }
+
+    #[test]
+    fn what_is_not_asked_changes_no_bit() {
+        let mut random = Random::new(5);
+        for depth in 1..=8 {
+            let forest = forest(depth, &mut random);
+            let mut block: Block = [[0; LANES]; 256];
+            for bins in &mut block[..40] {
+                // Of one column all rows have the same bin, of another one two, of another one ten.
+                let (first, count) = (random.below(9), [1, 2, 10][random.below(3)]);
+                bins.iter_mut().for_each(|bin| *bin = (first + random.below(count)) as u8);
+            }
+            let mut plainly = [0.5; LANES];
+            (0..forest.trees()).for_each(|tree| forest.add_tree(tree, &block, &mut plainly));
+            for (step, lanes) in [(0, STEP), (1, 17), (7, 1)] {
+                let mut sums = [0.0; STEP];
+                super::super::raw::ask(&forest, &Rows::new(&block, 40, step, lanes), &mut sums);
+                let bits = |sums: &[f32]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&sums[..lanes]), bits(&plainly[step * STEP..][..lanes]), "depth {depth}, step {step}");
+            }
+        }
+    }
 }

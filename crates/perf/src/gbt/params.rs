@@ -17,6 +17,7 @@ pub struct GbtValidParams {
     pub(super) seed: u64,
     pub(super) held_out: f64,
     pub(super) patience: usize,
+    pub(super) shared: f64,
     pub(super) groups: Option<Vec<u32>>,
 }
 
@@ -38,6 +39,7 @@ impl Default for GbtParams {
             seed: 1,
             held_out: 0.0,
             patience: 0,
+            shared: 1.0,
             groups: None,
         })
     }
@@ -105,6 +107,13 @@ impl GbtParams {
         self
     }
 
+    /// How much the mean error of a group's rows counts, 0 to 1, beside how they differ: 1 is the squared loss. Where only the order within a
+    /// group matters, less of it leaves the trees to what differs.
+    pub fn shared(mut self, shared: f64) -> Self {
+        self.0.shared = shared;
+        self
+    }
+
     /// The group of each row, where linfa's data set cannot say it. Without them each row is a group.
     pub fn groups(mut self, groups: Vec<u32>) -> Self {
         self.0.groups = Some(groups);
@@ -119,7 +128,7 @@ impl ParamGuard for GbtParams {
     fn check_ref(&self) -> Result<&GbtValidParams, Error> {
         let it = &self.0;
         let part = |value: f64| value > 0.0 && value <= 1.0;
-        let rules: [(&'static str, bool, String, &'static str); 9] = [
+        let rules: [(&'static str, bool, String, &'static str); 10] = [
             ("trees", (1..=10_000).contains(&it.trees), it.trees.to_string(), "1..=10000"),
             ("depth", (1..=8).contains(&it.depth), it.depth.to_string(), "1..=8"),
             ("rate", part(it.rate), it.rate.to_string(), "above 0, up to 1"),
@@ -129,6 +138,7 @@ impl ParamGuard for GbtParams {
             ("min_leaf", it.min_leaf >= 1, it.min_leaf.to_string(), "1 or more"),
             ("bins", (2..=255).contains(&it.bins), it.bins.to_string(), "2..=255"),
             ("held_out", (0.0..=0.5).contains(&it.held_out), it.held_out.to_string(), "0 to 0.5"),
+            ("shared", (0.0..=1.0).contains(&it.shared), it.shared.to_string(), "0 to 1"),
         ];
         match rules.into_iter().find(|(_, holds, ..)| !holds) {
             Some((name, _, found, expected)) => Err(Error::Parameter { name, found, expected }),

@@ -15,7 +15,8 @@ const MOST_FEATURES: usize = 255;
 pub struct Candidate {
     /// Its place among those that were given.
     pub index: u32,
-    /// The time to expect, in microseconds.
+    /// The time to expect, in microseconds. Where a model has learned only how candidates differ, what they have in common is the
+    /// operation's own expectation: times are to be compared with each other, and with nothing else.
     pub microseconds: f32,
     /// How far the seeds disagree, per time: 0.05 is 5 %.
     pub spread: f32,
