@@ -69,7 +69,7 @@ impl WeightOperation {
         Ok(config)
     }
 
-    /// The configuration that the pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 128
+    /// The configuration that the pass gets: the best by the model that knows the device's architecture, or the nearest to it, of the 32
     /// candidates that the estimate expects to be fastest; where there is no model for this operation, the first of those.
     pub fn chosen(models: &Models, problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
         weight_choice::chosen(models, (problem, [Reading::Stored; 2]), sm, device)
