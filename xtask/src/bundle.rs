@@ -16,7 +16,6 @@ use crate::bench::{DEVICE_BENCH, PACKAGE};
 use crate::peers;
 use crate::workspace::{self, Packages};
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
