@@ -3,6 +3,8 @@
 mod bits;
 mod bits_streamed;
 mod dispatch;
+mod expression;
+mod factors;
 pub mod freivalds;
 mod linear;
 mod link;
@@ -14,7 +16,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// The cases of all kinds.
-pub const CASES: [&str; 12] = [
+pub const CASES: [&str; 14] = [
     "bits/4096",
     "bits/8192",
     "bits/16384",
@@ -27,6 +29,8 @@ pub const CASES: [&str; 12] = [
     "dispatch/known",
     "dispatch/sweep",
     "linear/solve/f64/16384",
+    "stream/6ops",
+    "stream/solve/f64/49152",
 ];
 
 /// Measures a case: a kind of work, what it is on, and how large it is.
@@ -39,6 +43,8 @@ pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> R
         Some(("dispatch", "known")) => dispatch::known(session, case, report),
         Some(("dispatch", "sweep")) => dispatch::sweep(session, case, quick, report),
         Some(("linear", _)) => linear::run(session, case, quick, report),
+        Some(("stream", "6ops")) => expression::run(session, case, quick, report),
+        Some(("stream", _)) => factors::run(session, case, quick, report),
         _ => Err(format!("no case `{case}`").into()),
     }
 }

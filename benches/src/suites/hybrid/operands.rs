@@ -38,7 +38,12 @@ impl<T: Scalar> Operands<T> {
 
 /// A square matrix of numbers in -1..1.
 pub(super) fn random<T: Scalar>(size: usize, seed: u64) -> Vec<T> {
-    let mut values = vec![T::ZERO; size * size];
+    random_values(size * size, seed)
+}
+
+/// Numbers in -1..1.
+pub(super) fn random_values<T: Scalar>(count: usize, seed: u64) -> Vec<T> {
+    let mut values = vec![T::ZERO; count];
     values.par_chunks_mut(BLOCK).enumerate().for_each(|(number, block)| {
         let mut random = Random::new(seed << 32 | number as u64);
         let step = 2.0f64.powi(-52);

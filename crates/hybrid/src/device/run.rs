@@ -78,7 +78,7 @@ impl Device {
         // Who asked for the GPU is told that it failed.
         let attempt = if self.choice == Choice::Gpu { attempt.policy(Policy::FailFast) } else { attempt };
         match attempt.run(on_gpu, on_cpu) {
-            Err(error) if self.choice == Choice::Auto && is_missing(&error) => {
+            Err(error) if is_for_cpu(&error) || self.choice == Choice::Auto && is_missing(&error) => {
                 tracing::debug!(target: "tilewright::dispatch", %error, "the GPU cannot do it after all");
                 Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None })
             }
@@ -93,6 +93,11 @@ impl Accelerated {
         let (available, limit) = (self.budgets.device.available(), self.budgets.device.limit());
         Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit }
     }
+}
+
+/// Whether only the CPU computes with such operands, as [`Lu::factor`](crate::linear::Lu::factor) does with NaN where the GPU has room for it.
+fn is_for_cpu(error: &Error) -> bool {
+    matches!(error, Error::NotFinite { .. })
 }
 
 /// Whether the GPU lacks a library or a routine, which only asking it shows.

@@ -35,24 +35,16 @@ impl<T: Scalar> Route<Array2<T>> for Solution<'_, T> {
         let columns = self.b.map_or(extents.columns, |b| b.columns());
         let mut x = Array2::from_elem((extents.columns, columns), T::ZERO);
         let sink = MemorySink::new(x.view_mut());
-        let solved = match self.b {
+        match self.b {
             Some(b) => {
                 let b = MatrixSource(b);
-                stream::solve::<T>(&gpu.gpu, &budgets, [a, Factor::plain(&b)], &scratch, &sink, control)
+                stream::solve::<T>(&gpu.gpu, &budgets, [a, Factor::plain(&b)], &scratch, &sink, control)?;
             }
-            None => stream::inverse::<T>(&gpu.gpu, &budgets, a, &scratch, &sink, control),
-        };
-        match solved {
-            // As where there is room: the CPU takes NaN through.
-            Err(Error::NotFinite { .. }) => {
-                drop(sink);
-                self.whole(&Place::Cpu)
-            }
-            Err(error) => Err(error),
-            Ok(_) => {
-                Box::new(sink).commit()?;
-                Ok(x)
+            None => {
+                stream::inverse::<T>(&gpu.gpu, &budgets, a, &scratch, &sink, control)?;
             }
         }
+        Box::new(sink).commit()?;
+        Ok(x)
     }
 }

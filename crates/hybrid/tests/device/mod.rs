@@ -8,7 +8,7 @@ mod verbs;
 use crate::skip;
 use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision};
+use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{Gpu, Precision};
 use tilewright_hybrid::stream::Budgets;
@@ -130,6 +130,9 @@ fn solutions(device: &Device, is_streamed: bool) {
     let mut unfinished = a;
     unfinished[[3, 4]] = f64::NAN;
     assert!(device.solve((&unfinished).into(), MatRef::from(&b).t()).unwrap().iter().any(|x| x.is_nan()));
+    if is_streamed {
+        assert_eq!(last_outcome().unwrap().side, Side::Cpu);
+    }
 }
 
 #[test]
