@@ -2,7 +2,7 @@ use std::{cell::Cell, fmt, marker::PhantomData};
 
 use bytemuck::Pod;
 
-use crate::{Device, Error, PinnedBuffer, Stream, raw};
+use crate::{Device, Error, PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows, Stream, raw};
 
 const OUT_OF_MEMORY: u32 = 2;
 const ROUNDING: usize = 16;
@@ -179,6 +179,33 @@ impl<T: Pod> DeviceBuffer<T> {
         memory.copy_to_pinned(at, target.raw_mut(), bytes, &stream.raw)
     }
 
+    /// Queues a copy of rows of page-locked memory on `stream`, to the elements from `at` on, without gaps, and returns at once. Until it is done,
+    /// writing to that memory waits. Rows must not overlap: [`Error::Length`], as for those that are not there.
+    pub fn copy_rows_from_pinned(
+        &mut self,
+        stream: &Stream,
+        at: usize,
+        source: PinnedBytes<'_>,
+        rows: &PinnedRows,
+    ) -> Result<(), Error> {
+        let Some(memory) = self.for_rows(rows)? else { return Ok(()) };
+        self.device().expect(&stream.device(), "the stream")?;
+        memory.copy_rows_from_pinned(at.saturating_mul(size_of::<T>()), source.raw(), rows, &stream.raw)
+    }
+
+    /// The other way: reading that memory waits until it is done.
+    pub fn copy_rows_to_pinned(
+        &self,
+        stream: &Stream,
+        at: usize,
+        target: &mut PinnedBytesMut<'_>,
+        rows: &PinnedRows,
+    ) -> Result<(), Error> {
+        let Some(memory) = self.for_rows(rows)? else { return Ok(()) };
+        self.device().expect(&stream.device(), "the stream")?;
+        memory.copy_rows_to_pinned(at.saturating_mul(size_of::<T>()), target.raw_mut(), rows, &stream.raw)
+    }
+
     /// Queues a copy of all elements of another buffer of the same device on `stream`. Lengths must be equal.
     pub fn copy_from_buffer(&mut self, stream: &Stream, source: &DeviceBuffer<T>) -> Result<(), Error> {
         let Some(memory) = self.checked(source.len(), "elements copied on the device")? else { return Ok(()) };
@@ -198,6 +225,15 @@ impl<T: Pod> DeviceBuffer<T> {
         match len <= held {
             true => Ok(self.memory.as_ref().filter(|_| len > 0)),
             false => Err(Error::Length { what, expected: held, got: len }),
+        }
+    }
+
+    /// The memory; nothing for no rows.
+    fn for_rows(&self, rows: &PinnedRows) -> Result<Option<&raw::Memory>, Error> {
+        match (&self.memory, rows.bytes()) {
+            (_, Some(0)) => Ok(None),
+            (None, _) => Err(Error::Length { what: "rows of page-locked memory", expected: 0, got: rows.count }),
+            (Some(memory), _) => Ok(Some(memory)),
         }
     }
 

@@ -41,7 +41,7 @@ pub use graph::Graph;
 pub use kernels::Kernels;
 pub use libcuda::{driver_version, required_symbols};
 pub use module::{Function, LaunchConfig, Module};
-pub use pinned::PinnedBuffer;
+pub use pinned::{PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows};
 pub use source::{Key, Keys, Source, Target, TargetKind};
 pub use stream::{Event, Stream};
 pub use tensor_map::TensorMap;

@@ -51,6 +51,90 @@ impl<T: Pod> PinnedBuffer<T> {
     }
 }
 
+/// The bytes of page-locked memory, whatever it holds, to copy from.
+#[derive(Clone, Copy)]
+pub struct PinnedBytes<'a> {
+    raw: &'a raw::Pinned,
+}
+
+/// The bytes of page-locked memory, whatever it holds, to copy to.
+pub struct PinnedBytesMut<'a> {
+    raw: &'a mut raw::Pinned,
+}
+
+/// Rows of page-locked memory, in bytes: the parts `begin + i * pitch .. begin + i * pitch + width`, `i` below `count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinnedRows {
+    /// Where the first one begins.
+    pub begin: usize,
+    /// Bytes of a row.
+    pub width: usize,
+    /// From one row to the next: at least `width`.
+    pub pitch: usize,
+    /// Rows.
+    pub count: usize,
+}
+
+impl PinnedRows {
+    /// Bytes of all rows, where that is a number.
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        self.width.checked_mul(self.count)
+    }
+
+    /// Where the last one ends; none for rows that overlap.
+    pub(crate) fn end(&self) -> Option<usize> {
+        let last = self.count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(self.pitch))?;
+        let apart = self.width <= self.pitch || self.count <= 1;
+        last.checked_add(self.begin)?.checked_add(self.width).filter(|_| apart)
+    }
+
+    /// Whether there are no gaps between them.
+    pub(crate) fn are_one(&self) -> bool {
+        self.width == self.pitch || self.count <= 1
+    }
+}
+
+impl<'a> PinnedBytes<'a> {
+    pub(crate) fn raw(&self) -> &'a raw::Pinned {
+        self.raw
+    }
+}
+
+impl PinnedBytesMut<'_> {
+    pub(crate) fn raw_mut(&mut self) -> &mut raw::Pinned {
+        self.raw
+    }
+
+    /// The bytes, once the copies are done that use them.
+    pub fn as_slice(&mut self) -> &mut [u8] {
+        self.raw.bytes_mut()
+    }
+}
+
+impl<T: Pod> PinnedBuffer<T> {
+    /// Its bytes, to copy from.
+    pub fn pinned_bytes(&self) -> PinnedBytes<'_> {
+        PinnedBytes { raw: &self.raw }
+    }
+
+    /// Its bytes, to copy to.
+    pub fn pinned_bytes_mut(&mut self) -> PinnedBytesMut<'_> {
+        PinnedBytesMut { raw: &mut self.raw }
+    }
+}
+
+impl fmt::Debug for PinnedBytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PinnedBytes [{}]", self.raw.length())
+    }
+}
+
+impl fmt::Debug for PinnedBytesMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PinnedBytesMut [{}]", self.raw.length())
+    }
+}
+
 impl<T: Pod> Deref for PinnedBuffer<T> {
     type Target = [T];
 

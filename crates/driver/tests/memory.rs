@@ -1,7 +1,7 @@
 //! What a stream keeps of the memory that its buffers give back, on a driver that has memory and nothing else.
 
 use crate::{child, skip, stub};
-use tilewright_driver::{Device, DeviceBuffer, Error};
+use tilewright_driver::{Device, DeviceBuffer, Error, PinnedRows};
 
 #[test]
 fn memory_is_used_again() {
@@ -17,6 +17,7 @@ pub(crate) fn child_memory() {
     again(&device);
     bounds(&device);
     captures(&device);
+    rows(&device);
 }
 
 fn free(device: &Device) -> usize {
@@ -67,4 +68,43 @@ fn captures(device: &Device) {
     let refused = stream.capture(|| stream.alloc::<u8>(100).unwrap_err()).unwrap().1;
     assert!(matches!(refused, Error::Capturing { .. }), "{refused}");
     stream.alloc::<u8>(100).unwrap();
+}
+
+/// Rows of page-locked memory come without gaps, go back between others, and only where they are.
+fn rows(device: &Device) {
+    let stream = device.stream().unwrap();
+    let mut host = device.pinned::<u16>(60).unwrap();
+    host.iter_mut().enumerate().for_each(|(i, value)| *value = i as u16);
+    let mut there = stream.upload(&[9u16; 8]).unwrap();
+    // Of ten columns the third to the fifth, of rows 1 and 2.
+    let part = PinnedRows { begin: 24, width: 6, pitch: 20, count: 2 };
+    there.copy_rows_from_pinned(&stream, 1, host.pinned_bytes(), &part).unwrap();
+    assert_eq!(there.to_vec().unwrap(), [9, 12, 13, 14, 22, 23, 24, 9]);
+    let other = PinnedRows { begin: 0, width: 4, pitch: 20, count: 2 };
+    there.copy_rows_to_pinned(&stream, 3, &mut host.pinned_bytes_mut(), &other).unwrap();
+    assert_eq!((&host[..3], &host[10..13]), (&[14, 22, 2][..], &[23, 24, 12][..]));
+    let whole = PinnedRows { begin: 0, width: 8, pitch: 8, count: 2 };
+    there.copy_rows_from_pinned(&stream, 0, host.pinned_bytes(), &whole).unwrap();
+    assert_eq!(there.to_vec().unwrap(), host[..8]);
+
+    let wrong = [
+        PinnedRows { begin: 102, ..part },
+        PinnedRows { pitch: 5, ..part },
+        PinnedRows { count: 3, ..part },
+        PinnedRows { count: usize::MAX, ..part },
+        PinnedRows { begin: usize::MAX, width: 2, pitch: 2, count: 1 },
+    ];
+    for rows in wrong {
+        let error = there.copy_rows_from_pinned(&stream, 0, host.pinned_bytes(), &rows);
+        assert!(matches!(error, Err(Error::Length { .. })), "{rows:?} {error:?}");
+        let error = there.copy_rows_to_pinned(&stream, 0, &mut host.pinned_bytes_mut(), &rows);
+        assert!(matches!(error, Err(Error::Length { .. })), "{rows:?} {error:?}");
+    }
+    for at in [3, usize::MAX] {
+        assert!(there.copy_rows_from_pinned(&stream, at, host.pinned_bytes(), &part).is_err());
+    }
+    let mut none = stream.alloc::<u16>(0).unwrap();
+    assert!(none.copy_rows_from_pinned(&stream, 0, host.pinned_bytes(), &part).is_err());
+    let nothing = PinnedRows { count: 0, ..part };
+    none.copy_rows_from_pinned(&stream, 0, host.pinned_bytes(), &nothing).unwrap();
 }

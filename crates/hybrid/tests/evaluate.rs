@@ -6,7 +6,8 @@ use tilewright_dims::dims;
 use tilewright_expr::{Border, In, coordinate, f16};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::store::{
-    Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, ReadTyped, Sink, Source, WriteTyped,
+    Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, ReadTyped, Sink,
+    Source, WriteTyped,
 };
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, Traffic, evaluate};
 use tilewright_hybrid::{Class, Error};
@@ -162,6 +163,52 @@ fn the_same_bits_on_a_gpu() {
     }
     // All at once.
     in_memory(&device, &budgets(1 << 30, 64 << 20), true);
+    page_locked(&device, &budgets(96 << 10, 64 << 10));
+}
+
+/// From page-locked memory and to it, the same bits as from ordinary memory, in bands of rows and in bands of columns.
+fn page_locked(device: &Device, budgets: &Budgets) {
+    let Some(gpu) = device.as_gpu() else { return };
+    let [rows, columns] = [301, 129];
+    let values = numbers(rows * columns, 1);
+    let mut there = gpu.device().pinned::<f32>(values.len()).unwrap();
+    there.copy_from_slice(&values);
+    let extents = Extents::new(rows, columns);
+    let (ordinary, locked) =
+        (MemorySource::from_slice(&values, extents).unwrap(), PinnedSource::new(&there, extents).unwrap());
+    let six = fuse(|x: In<f32, (Y, X)>| (((x * 0.5 + 1.0).abs().sqrt() - 0.25).max(0.5) / 3.0).store::<(Y, X)>());
+    let sums = fuse(|x: In<f32, (Y, X)>| (x.sum::<Y>().store::<(X,)>(), (x * 2.0).store::<(Y, X)>()));
+    let mut found: Vec<Vec<u32>> = Vec::new();
+    for source in [&ordinary as &dyn Source, &locked] {
+        let x = Array::<f32, (Y, X)>::new(source, [rows, columns]).unwrap();
+        let nan = |length| {
+            let mut buffer = gpu.device().pinned::<f32>(length).unwrap();
+            buffer.fill(f32::NAN);
+            buffer
+        };
+        let [mut one, mut two, mut three] = [nan(values.len()), nan(columns), nan(values.len())];
+        let one_sink = PinnedSink::new(&mut one, extents).unwrap();
+        let evaluation = Evaluation::new(&six, (&x,), &[&one_sink]).unwrap();
+        assert_eq!(evaluation.dimension(), Some("Y"));
+        evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(one_sink).commit().unwrap();
+        let (two_sink, three_sink) = (
+            PinnedSink::new(&mut two, Extents::new(1, columns)).unwrap(),
+            PinnedSink::new(&mut three, extents).unwrap(),
+        );
+        let evaluation = Evaluation::new(&sums, (&x,), &[&two_sink, &three_sink]).unwrap();
+        assert_eq!(evaluation.dimension(), Some("X"));
+        evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(two_sink).commit().unwrap();
+        Box::new(three_sink).commit().unwrap();
+        found.push([one, two, three].iter().flat_map(|buffer| buffer.iter().map(|x| x.to_bits())).collect());
+    }
+    assert_eq!(found[0], found[1]);
+    let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values).unwrap();
+    let expected: Vec<u32> = six.call(&tensor).unwrap().to_vec().unwrap().iter().map(|x| x.to_bits()).collect();
+    assert_eq!(found[0][..expected.len()], expected);
 }
 
 /// What a stub of a driver can tell: that everything is queued, copied and given back, within the budgets.

@@ -54,7 +54,7 @@ impl Memory {
     }
 
     /// Whether `offset..offset + length` lies inside: what every copy below relies on.
-    fn spans(&self, offset: usize, length: usize) -> Result<(), Error> {
+    pub(super) fn spans(&self, offset: usize, length: usize) -> Result<(), Error> {
         let inside = offset.checked_add(length).is_some_and(|end| end <= self.bytes);
         if inside { Ok(()) } else { Err(Error::Length { what: "a device copy", expected: self.bytes, got: length }) }
     }
@@ -164,8 +164,8 @@ impl Stream {
 
 /// Page-locked host memory, zeroed. `event` is recorded after each queued copy; while `pending`, only the device may touch it.
 pub(crate) struct Pinned {
-    pointer: Handle<u8>,
-    bytes: usize,
+    pub(super) pointer: Handle<u8>,
+    pub(super) bytes: usize,
     event: Event,
     pending: std::sync::atomic::AtomicBool,
     order: std::sync::Mutex<()>,
@@ -182,8 +182,8 @@ impl Pinned {
         Ok(Self { pointer: Handle(pointer.cast()), bytes, event, pending: false.into(), order: Default::default() })
     }
 
-    /// Queues one copy of the first `length` bytes behind every earlier one, so that one event stands for all.
-    fn queue(
+    /// Queues one copy of some of the first `length` bytes behind every earlier one, so that one event stands for all.
+    pub(super) fn queue(
         &self,
         length: usize,
         stream: &Stream,
@@ -204,6 +204,10 @@ impl Pinned {
         // Without its event a copy would run unguarded: wait for it here instead.
         let recorded = self.event.record(stream).or_else(|_| stream.synchronize());
         queued.and(recorded)
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.bytes
     }
 
     fn settle(&self) {

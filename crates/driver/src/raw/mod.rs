@@ -52,6 +52,7 @@ mod kernel;
 mod map;
 mod memory;
 mod pool;
+mod rows;
 mod solver;
 mod stream;
 mod tensor_map;
@@ -100,6 +101,7 @@ table!(Table: cudarc::driver::sys, CUresult {
     cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
     cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
     cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, CUstream);
+    cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream);
     cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
     cuMemFreeHost(*mut c_void);
     cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong);

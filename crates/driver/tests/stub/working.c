@@ -94,6 +94,27 @@ int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, unsigned long bytes,
     memcpy(to, (void*)from, bytes);
     return 0;
 }
+struct rows {
+    unsigned long from_x, from_y;
+    int from_type;
+    const char* from_host;
+    unsigned long long from_device;
+    void* from_array;
+    unsigned long from_pitch, to_x, to_y;
+    int to_type;
+    char* to_host;
+    unsigned long long to_device;
+    void* to_array;
+    unsigned long to_pitch, width, height;
+};
+int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
+    const char* from = rows->from_type == 1 ? rows->from_host : (const char*)rows->from_device;
+    char* to = rows->to_type == 1 ? rows->to_host : (char*)rows->to_device;
+    if (rows->width > rows->from_pitch || rows->width > rows->to_pitch) return 1;
+    for (unsigned long row = 0; row < rows->height; row++)
+        memcpy(to + row * rows->to_pitch, from + row * rows->from_pitch, rows->width);
+    return 0;
+}
 int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigned long bytes, void* stream) {
     memcpy((void*)to, (void*)from, bytes);
     return 0;

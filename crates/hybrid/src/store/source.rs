@@ -1,4 +1,4 @@
-use super::{Element, Extents, Stored, Tile};
+use super::{Element, Extents, Locked, LockedSink, Stored, Tile};
 use crate::Error;
 
 /// A matrix whose tiles can be read, by several threads at once.
@@ -17,6 +17,11 @@ pub trait Source: Send + Sync {
     /// Reads a tile, row by row and without gaps, in the machine's order of bytes. [`Error::Shape`] for a tile outside or a buffer of
     /// another size; [`Error::Io`] and [`Error::Corrupt`] name the file. After an error the buffer's content is unspecified.
     fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error>;
+
+    /// Where it lies in page-locked memory, if it does: a GPU copies from there without anybody in between.
+    fn locked(&self) -> Option<Locked<'_>> {
+        None
+    }
 
     /// Says that a tile will be read soon; where that means nothing it does nothing.
     fn prefetch(&self, _tile: &Tile) -> Result<(), Error> {
@@ -45,6 +50,11 @@ pub trait Sink: Send + Sync {
     /// Writes a tile, which lies row by row and without gaps, in the machine's order of bytes. The same errors as
     /// [`Source::read_tile`], and [`Error::StorageFull`]. A tile that was written can be written again.
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error>;
+
+    /// Itself, if it lies in page-locked memory: a GPU copies there without anybody in between.
+    fn locked(&self) -> Option<&dyn LockedSink> {
+        None
+    }
 
     /// Makes what was written the result, if all of it was: [`Error::Incomplete`] otherwise. A sink that is dropped instead leaves
     /// what was there before.

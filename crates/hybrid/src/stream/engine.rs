@@ -3,6 +3,7 @@
 use crate::Error;
 use std::ops::DerefMut;
 use tilewright_driver::blas::Layout;
+use tilewright_driver::{PinnedBytes, PinnedBytesMut, PinnedRows};
 
 /// One of the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,32 @@ pub(crate) trait Engine<T>: Sync {
 
     /// Waits until all queues are empty, whatever became of their work.
     fn finish(&self);
+
+    /// The same, and what went wrong in any of them.
+    fn outcome(&self) -> Result<(), Error> {
+        self.finish();
+        Ok(())
+    }
+
+    /// Whether it copies from and to page-locked memory that is not its own: what the next two need.
+    fn reaches_locked(&self) -> bool {
+        false
+    }
+
+    /// Queues a copy ([`Queue::In`]) of rows to `to`, from its element `at` on, without gaps.
+    fn bring_rows(&self, _: (PinnedBytes<'_>, &PinnedRows), _to: &mut Self::Buffer, _at: usize) -> Result<(), Error> {
+        unreachable!("asked of an engine that does not reach such memory")
+    }
+
+    /// Queues a copy back ([`Queue::Out`]) of what stands without gaps from the element `at` of `from` on.
+    fn take_rows_back(
+        &self,
+        _from: &Self::Buffer,
+        _at: usize,
+        _: (&mut PinnedBytesMut<'_>, &PinnedRows),
+    ) -> Result<(), Error> {
+        unreachable!("asked of an engine that does not reach such memory")
+    }
 }
 
 /// A device that multiplies.

@@ -1,6 +1,7 @@
 //! Products of matrices that are larger than the memory of a GPU, or than memory.
 
 use super::control::Control;
+use super::direct::Direct;
 use super::engine::Form;
 use super::gpu::GpuEngine;
 use super::matmul::{Factor, Product, Traffic, run};
@@ -114,6 +115,8 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
 ) -> Result<Traffic, Error> {
     plan.check(product.extents(sink)?, size_of::<T>())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, product.load(plan, sink))?;
-    run(&GpuEngine::multiplying::<T>(gpu, precision)?, plan, product, sink, staging, control)
+    let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
+    let load = product.load(plan, sink, Direct::of::<T, _>(&engine));
+    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load)?;
+    run(&engine, plan, product, sink, staging, control)
 }

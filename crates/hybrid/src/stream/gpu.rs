@@ -6,7 +6,7 @@ use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
 use crate::store::Stored;
 use bytemuck::Pod;
 use tilewright_driver::blas::{Compute, Element, Layout, Matrix, MatrixMut, Operation};
-use tilewright_driver::{DeviceBuffer, Event, PinnedBuffer, Stream};
+use tilewright_driver::{DeviceBuffer, Event, PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows, Stream};
 
 /// The queues of a GPU, and what it multiplies by.
 pub(super) struct GpuEngine {
@@ -93,6 +93,32 @@ impl<T: Pod + Send> Engine<T> for GpuEngine {
             // What failed has been said to whoever queued it, or will be to whoever comes next.
             let _ = stream.synchronize();
         }
+    }
+
+    fn outcome(&self) -> Result<(), Error> {
+        self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
+    }
+
+    fn reaches_locked(&self) -> bool {
+        true
+    }
+
+    fn bring_rows(
+        &self,
+        (from, rows): (PinnedBytes<'_>, &PinnedRows),
+        to: &mut DeviceBuffer<T>,
+        at: usize,
+    ) -> Result<(), Error> {
+        Ok(to.copy_rows_from_pinned(self.stream(Queue::In), at, from, rows)?)
+    }
+
+    fn take_rows_back(
+        &self,
+        from: &DeviceBuffer<T>,
+        at: usize,
+        (to, rows): (&mut PinnedBytesMut<'_>, &PinnedRows),
+    ) -> Result<(), Error> {
+        Ok(from.copy_rows_to_pinned(self.stream(Queue::Out), at, to, rows)?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A product of matrices in tiles, through the pipeline: bands of panels of both factors to the device, tiles of the result back.
 
 use super::control::Control;
+use super::direct::Direct;
 use super::engine::{Form, Multiplication, Multiplier, Queue};
 use super::matmul_plan::MatmulPlan;
 use super::pipeline::{self, Back, Feed, Flow};
@@ -64,7 +65,7 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     staging: Staging,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
-    let run = Run { plan, product, sink, staging, control };
+    let run = Run { plan, product, sink, staging, control, direct: Direct::of(engine) };
     let [rows, columns] = plan.tile;
     let panel = || Ok::<_, Error>([engine.buffer(rows * plan.panel)?, engine.buffer(plan.panel * columns)?]);
     let mut panels = (0..plan.stages).map(|_| panel()).collect::<Result<Vec<_>, _>>()?;
@@ -76,17 +77,24 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
 
 impl<T: Scalar + Stored> Product<'_, T> {
     /// What goes through slots by a plan.
-    pub(super) fn load(&self, plan: &MatmulPlan, sink: &dyn Sink) -> Load {
+    pub(super) fn load(&self, plan: &MatmulPlan, sink: &dyn Sink, direct: Direct) -> Load {
         let ([rows, columns], panel, element) = (plan.tile, plan.panel, plan.element_bytes);
-        let tiles = [(rows, panel), (panel, columns), (rows, columns)];
-        let most = tiles.map(|(rows, columns)| rows as u128 * columns as u128).into_iter().fold(0, u128::max);
-        // Columns of what is read, as it is stored.
-        let width = |form, [plain, other]: [usize; 2]| if form == Form::Plain { plain } else { other };
-        let load = Load { granule: element, most: most * element as u128, chunks: 0 }
-            .with_grain(self.a.source.grain(), width(self.a.form, [panel, rows]), element)
-            .with_grain(self.b.source.grain(), width(self.b.form, [columns, panel]), element)
-            .with_grain(sink.grain(), columns, element);
-        self.c.map_or(load, |c| load.with_grain(c.grain(), columns, element))
+        // Rows and columns of what is read, as it is stored.
+        let stored =
+            |form, [rows, columns]: [usize; 2]| if form == Form::Plain { [rows, columns] } else { [columns, rows] };
+        let of = |source: &dyn Source, tile: [usize; 2]| direct.from(source).is_none().then(|| (source.grain(), tile));
+        let to = direct.to(sink).is_none().then(|| (sink.grain(), plan.tile));
+        let through = [
+            of(self.a.source, stored(self.a.form, [rows, panel])),
+            of(self.b.source, stored(self.b.form, [panel, columns])),
+            self.c.and_then(|c| of(c, plan.tile)),
+            to,
+        ];
+        let load = Load { granule: element, most: 0, chunks: 0 };
+        through.into_iter().flatten().fold(load, |load, (grain, [rows, columns])| {
+            let most = rows as u128 * columns as u128 * element as u128;
+            Load { most: load.most.max(most), ..load.with_grain(grain, columns, element) }
+        })
     }
 }
 
@@ -97,6 +105,7 @@ struct Run<'a, T> {
     sink: &'a dyn Sink,
     staging: Staging,
     control: Control<'a>,
+    direct: Direct,
 }
 
 impl<'a, T: Scalar + Stored> Run<'a, T> {
@@ -192,6 +201,9 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
         (source, tile): (&'a dyn Source, &Tile),
         to: &mut E::Buffer,
     ) -> Result<(), Stop> {
+        if let Some(locked) = self.direct.from(source) {
+            return feed.bring_rows((locked.bytes, &locked.rows(tile)), to, 0);
+        }
         let mut at = 0;
         for part in self.parts_of(source, tile) {
             feed.bring(part.count(), to, at)?;
@@ -230,15 +242,25 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         let parts = |(source, tile)| self.parts_of(source, &tile).map(move |part| Ok((source, part)));
-        self.tiles_brought().flat_map(parts)
+        self.tiles_brought().filter(|(source, _)| self.direct.from(*source).is_none()).flat_map(parts)
     }
 
     fn read(&self, (source, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
         T::fill(&mut host[..part.count()], &mut |bytes| source.read_tile(&part, bytes))
     }
 
+    fn land(&self, engine: &E, [c]: &[E::Buffer; 1], tile: &Tile) -> Result<Vec<Tile>, Error> {
+        let landed = self.direct.land(engine, (c, 0), (self.sink, tile))?;
+        Ok(landed.then(|| tile.clone()).into_iter().collect())
+    }
+
+    fn landed(&self, tile: &Tile) {
+        self.direct.to(self.sink).into_iter().for_each(|sink| sink.landed(tile));
+    }
+
     fn parts(&self, tile: Tile) -> impl Iterator<Item = Back<Tile>> {
-        pipeline::backwards(tile.parts(self.staging.elements, self.sink.grain()))
+        let parts = tile.parts(self.staging.elements, self.sink.grain());
+        pipeline::backwards(parts.filter(|_| self.direct.to(self.sink).is_none()))
     }
 
     fn write(&self, part: &Tile, host: &mut E::Host) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 
 pub mod bits;
 mod control;
+mod direct;
 mod eigen;
 mod engine;
 mod expression;

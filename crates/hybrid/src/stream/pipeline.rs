@@ -14,7 +14,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
+use tilewright_driver::{PinnedBytes, PinnedRows};
 
 /// What streams: what fills slots, and what becomes of results.
 pub(super) trait Flow<T, E: Engine<T>>: Sync {
@@ -33,7 +34,15 @@ pub(super) trait Flow<T, E: Engine<T>>: Sync {
     /// Fills a slot.
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error>;
 
-    /// What goes back, slot by slot.
+    /// Queues copies back of results that need no slot, and says which parts these are.
+    fn land(&self, _engine: &E, _memory: &Self::Memory, _results: &Self::Results) -> Result<Vec<Self::Part>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// What landed like this is there.
+    fn landed(&self, _part: &Self::Part) {}
+
+    /// What goes back, slot by slot: all that did not land otherwise.
     fn parts(&self, results: Self::Results) -> impl Iterator<Item = Back<Self::Part>>;
 
     /// Empties a slot.
@@ -134,6 +143,19 @@ impl<'a, T, E: Engine<T>, F: Flow<T, E>> Feed<'a, T, E, F> {
         Ok(self.emptied.send(host)?)
     }
 
+    /// Queues a copy of rows that need no slot, to a place in a buffer.
+    pub(super) fn bring_rows(
+        &mut self,
+        rows: (PinnedBytes<'_>, &PinnedRows),
+        to: &mut E::Buffer,
+        at: usize,
+    ) -> Result<(), Stop> {
+        if self.writers.has_failed() {
+            return Err(Stop::Elsewhere);
+        }
+        Ok(self.engine.bring_rows(rows, to, at)?)
+    }
+
     /// Memory for results, with what has to be waited for before something else is written there.
     pub(super) fn take(&self) -> Result<Free<'a, T, E, F>, Stop> {
         Ok(self.free.recv()?)
@@ -185,26 +207,34 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
         drop(landed);
         let taking = scope.spawn(move || {
             let under_way = UnderWay { stop: Some(&|| flow.stop()) };
+            let mut landed = Vec::new();
             let ends = TakingBack { engine, computed: to_take_back, free: given_back, hosts, landing };
-            Stop::into_result(under_way.ended(ends.run(flow)))
+            Stop::into_result(under_way.ended(ends.run(flow, &mut landed))).map(|()| landed)
         });
         let mut ends = Feed { engine, filled, emptied, free, computed, writers };
         let fed = UnderWay { stop: Some(&|| flow.stop()) }.ended(feed(&mut ends));
         // The others end when nothing more can come.
         drop(ends);
-        let others = std::iter::once(taking).chain(writing).map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        let others = others.fold(Ok(()), Result::and);
+        let landed = joined(taking);
+        let written = writing.into_iter().map(joined).fold(Ok(()), Result::and);
+        let others = landed.and_then(|landed| written.map(|()| landed));
         match fed {
             Err(Stop::Here(error)) => Err(error),
             Err(Stop::Elsewhere) => {
                 Err(others.err().unwrap_or_else(|| unreachable!("a thread that ends early says why, or panics")))
             }
-            Ok(found) => others.map(|()| found),
+            Ok(found) => {
+                let landed = others?;
+                engine.outcome()?;
+                landed.iter().for_each(|part| flow.landed(part));
+                Ok(found)
+            }
         }
     })
+}
+
+fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// A thread under way: if it ends early, or panics, nobody waits for what it would have done.
@@ -239,11 +269,12 @@ struct TakingBack<'a, T, E: Engine<T>, F: Flow<T, E>> {
 }
 
 impl<T, E: Engine<T>, F: Flow<T, E>> TakingBack<'_, T, E, F> {
-    /// Queues copies until no more results come.
-    fn run(self, flow: &F) -> Result<(), Stop> {
+    /// Queues copies until no more results come. What needs no slot is collected.
+    fn run(self, flow: &F, landed: &mut Vec<F::Part>) -> Result<(), Stop> {
         let engine = self.engine;
         while let Ok(Computed { results, memory, done }) = self.computed.recv() {
             engine.wait(Queue::Out, &done)?;
+            landed.extend(flow.land(engine, &memory, &results)?);
             for Back { buffer, at, elements, part } in flow.parts(results) {
                 let mut host = self.hosts.recv()?;
                 engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;

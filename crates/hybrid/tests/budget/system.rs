@@ -164,7 +164,7 @@ pub(crate) fn child_in_group() {
     assert_eq!(Budget::host().limit(), 2 * GIB / 8 * 7);
     assert_eq!(Budget::pinned().limit(), GIB / 2);
     let before = level.available;
-    let touched = vec![1u8; 512 << 20];
+    let touched = std::hint::black_box(vec![1u8; 512 << 20]);
     let after = host().available;
     assert!(before - after > 400 << 20, "{before} {after}");
     assert!(Budget::host().try_acquire(GIB + GIB / 2).is_err(), "{}", touched.len());

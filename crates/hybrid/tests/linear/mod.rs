@@ -10,6 +10,7 @@ mod lu;
 mod matmul;
 mod norms;
 mod numbers;
+mod page_locked;
 mod places;
 mod precision;
 mod qr;

@@ -5,6 +5,7 @@ use super::plan::ExpressionPlan;
 use super::shape::Shape;
 use crate::Error;
 use crate::store::{Sink, Source, Tile};
+use crate::stream::direct::Direct;
 use crate::stream::staging::Load;
 use std::fmt;
 use std::ops::Range;
@@ -228,12 +229,17 @@ impl Evaluation<'_> {
     }
 
     /// What goes through slots: bytes of at most so many to one place, of which any element fits into a granule.
-    pub(super) fn load(&self, most: u128) -> Load {
-        let fed = self.fed.iter().map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
-        let made = self.made.iter().map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
-        let load = Load { granule: GRANULE, most, chunks: 0 };
-        fed.chain(made)
-            .fold(load, |load, (grain, extents, shape)| load.with_grain(grain, extents.columns, shape.element_bytes()))
+    pub(super) fn load(&self, most: u128, direct: Direct) -> Load {
+        let fed =
+            self.fed.iter().map(|fed| (fed.source(), &fed.shape)).filter(|(source, _)| direct.from(*source).is_none());
+        let fed = fed.map(|(source, shape)| (source.grain(), source.extents(), shape));
+        let made = self.made.iter().filter(|made| direct.to(made.sink).is_none());
+        let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
+        let load = Load { granule: GRANULE, most: 0, chunks: 0 };
+        fed.chain(made).fold(load, |load, (grain, extents, shape)| Load {
+            most,
+            ..load.with_grain(grain, extents.columns, shape.element_bytes())
+        })
     }
 
     /// Axes of operands and results in the memory of a window.

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::budget::{Budget, Permit};
 use crate::linear::Gpu as Streams;
 use crate::stream::control::Control;
+use crate::stream::direct::Direct;
 use crate::stream::face::Budgets;
 use crate::stream::gpu::GpuEngine;
 use crate::stream::matmul::Traffic;
@@ -77,8 +78,9 @@ fn on_gpu(gpu: &Gpu, budgets: &Budgets, evaluation: &Evaluation<'_>, control: Co
     let _device = acquire(&budgets.device, plan.device_bytes())?;
     // Slots that are no larger than what goes through them.
     let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
-    let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, evaluation.load(window))?;
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
+    let load = evaluation.load(window, Direct::of::<u8, _>(&engine));
+    let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load)?;
     run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)
 }
 

@@ -5,6 +5,7 @@ use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::store::{Source, Tile};
 use crate::stream::control::Control;
+use crate::stream::direct::Direct;
 use crate::stream::engine::{Engine, Queue};
 use crate::stream::matmul::Traffic;
 use crate::stream::pipeline::{self, Back, Feed, Flow};
@@ -35,7 +36,7 @@ pub(super) fn run<E: Engine<u8>, C: Compute<E>>(
     staging: Staging,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
-    let run = Run { compute, evaluation, plan, staging, control };
+    let run = Run { compute, evaluation, plan, staging, control, direct: Direct::of(engine) };
     let mut operands = run.operands(engine)?;
     let results = (0..plan.stages).map(|_| run.results(engine)).collect::<Result<Vec<_>, Error>>()?;
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, &mut operands, feed))?;
@@ -50,6 +51,7 @@ struct Run<'a, C> {
     plan: &'a ExpressionPlan,
     staging: Staging,
     control: Control<'a>,
+    direct: Direct,
 }
 
 /// Memory of the device for operands: what is brought once, and a stage for each window under way; by the operands' numbers.
@@ -149,12 +151,21 @@ impl<'a, C: Sync> Run<'a, C> {
         C: Compute<E>,
     {
         let (Some(to), mut at) = (to, 0) else { return Ok(()) };
+        if let Some(locked) = self.direct.from(fed.source()) {
+            return feed.bring_rows((locked.bytes, &locked.rows(tile)), to, 0);
+        }
         for part in self.parts_of(fed, tile) {
             let bytes = part.count() * fed.shape.element_bytes();
             feed.bring(bytes, to, at)?;
             at += bytes;
         }
         Ok(())
+    }
+
+    /// Where what is made of a band begins in the memory of its window, in bytes, and which tile it is.
+    fn result(&self, made: &Made<'_>, band: &Band) -> (usize, Tile) {
+        let before = self.evaluation.bytes_in(&made.shape, band.indices.start - band.window.start);
+        (before, self.evaluation.tile(&made.shape, &band.indices))
     }
 
     /// What a whole run copies.
@@ -174,7 +185,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         let of_bands = self.plan.bands().flat_map(|band| self.pieces_of(&band).collect::<Vec<_>>());
-        let all = self.pieces_once().chain(of_bands);
+        let all = self.pieces_once().chain(of_bands).filter(|(_, fed, _)| self.direct.from(fed.source()).is_none());
         all.flat_map(|(_, fed, tile)| self.parts_of(fed, &tile).map(move |part| Ok((fed.source(), part))))
     }
 
@@ -183,15 +194,30 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
         source.read_tile(&part, &mut host[..bytes])
     }
 
+    fn land(&self, engine: &E, buffers: &Vec<E::Buffer>, band: &Band) -> Result<Vec<Self::Part>, Error> {
+        let mut landed = Vec::new();
+        for (number, (made, buffer)) in self.evaluation.made.iter().zip(buffers).enumerate() {
+            let (at, tile) = self.result(made, band);
+            if self.direct.land(engine, (buffer, at), (made.sink, &tile))? {
+                landed.push((number, tile));
+            }
+        }
+        Ok(landed)
+    }
+
+    fn landed(&self, (result, tile): &Self::Part) {
+        self.direct.to(self.evaluation.made[*result].sink).into_iter().for_each(|sink| sink.landed(tile));
+    }
+
     fn parts(&self, band: Band) -> impl Iterator<Item = Back<Self::Part>> {
-        self.evaluation.made.iter().enumerate().flat_map(move |(result, made)| {
+        let made = self.evaluation.made.iter().enumerate().filter(|(_, made)| self.direct.to(made.sink).is_none());
+        made.flat_map(move |(result, made)| {
             let element = made.shape.element_bytes();
-            let margin = self.evaluation.bytes_in(&made.shape, band.indices.start - band.window.start);
-            let tile = self.evaluation.tile(&made.shape, &band.indices);
+            let (begin, tile) = self.result(made, &band);
             let back = pipeline::backwards(tile.parts(self.slot(element), made.sink.grain()));
             back.map(move |Back { at, elements, part, .. }| Back {
                 buffer: result,
-                at: margin + at * element,
+                at: begin + at * element,
                 elements: elements * element,
                 part: (result, part),
             })

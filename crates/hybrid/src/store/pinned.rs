@@ -1,0 +1,150 @@
+//! Matrices in page-locked memory, which a GPU reads and writes itself.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytemuck::Pod;
+use tilewright_driver::{PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows};
+
+use super::{Element, Extents, MemorySource, Sink, Source, Stored, Tile, coverage::Coverage};
+use crate::Error;
+
+/// A matrix row by row, without gaps, in page-locked memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Locked<'a> {
+    /// The memory, which begins with the matrix.
+    pub bytes: PinnedBytes<'a>,
+    /// Its columns.
+    pub columns: usize,
+    /// Its elements.
+    pub element: Element,
+}
+
+impl Locked<'_> {
+    /// Where a tile lies.
+    pub fn rows(&self, tile: &Tile) -> PinnedRows {
+        rows(tile, self.columns, self.element)
+    }
+}
+
+/// Has a copy queued to rows of page-locked memory.
+pub type QueueCopy<'a> = &'a mut dyn FnMut(&mut PinnedBytesMut<'_>, &PinnedRows) -> Result<(), Error>;
+
+/// A sink in page-locked memory.
+pub trait LockedSink: Sync {
+    /// Has a copy queued to where a tile lies. It counts as written when [`landed`](Self::landed) says so.
+    fn land(&self, tile: &Tile, copy: QueueCopy<'_>) -> Result<(), Error>;
+
+    /// The copy to a tile is done.
+    fn landed(&self, tile: &Tile);
+}
+
+/// A matrix in page-locked memory to read, row by row. Streams copy from there to a GPU at the link's rate, without a thread of the host.
+#[derive(Debug)]
+pub struct PinnedSource<'a, T: Pod> {
+    buffer: &'a PinnedBuffer<T>,
+    extents: Extents,
+}
+
+impl<'a, T: Stored + Pod> PinnedSource<'a, T> {
+    /// [`Error::Shape`] if the memory has not `rows * columns` elements.
+    pub fn new(buffer: &'a PinnedBuffer<T>, extents: Extents) -> Result<Self, Error> {
+        check::<T>("read", buffer.len(), extents)?;
+        Ok(PinnedSource { buffer, extents })
+    }
+}
+
+impl<T: Stored + Pod> Source for PinnedSource<'_, T> {
+    fn extents(&self) -> Extents {
+        self.extents
+    }
+
+    fn element(&self) -> Element {
+        T::ELEMENT
+    }
+
+    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        MemorySource::from_slice(self.buffer, self.extents)?.read_tile(tile, out)
+    }
+
+    fn locked(&self) -> Option<Locked<'_>> {
+        Some(Locked { bytes: self.buffer.pinned_bytes(), columns: self.extents.columns, element: T::ELEMENT })
+    }
+}
+
+/// A matrix in page-locked memory to write, row by row: what [`PinnedSource`] is to read. What it is before the commit is unspecified.
+pub struct PinnedSink<'a, T: Pod> {
+    buffer: Mutex<&'a mut PinnedBuffer<T>>,
+    extents: Extents,
+    coverage: Coverage,
+}
+
+impl<'a, T: Stored + Pod> PinnedSink<'a, T> {
+    /// [`Error::Shape`] if the memory has not `rows * columns` elements.
+    pub fn new(buffer: &'a mut PinnedBuffer<T>, extents: Extents) -> Result<Self, Error> {
+        check::<T>("write", buffer.len(), extents)?;
+        Ok(PinnedSink { buffer: Mutex::new(buffer), extents, coverage: Coverage::default() })
+    }
+
+    fn buffer(&self) -> MutexGuard<'_, &'a mut PinnedBuffer<T>> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
+    fn extents(&self) -> Extents {
+        self.extents
+    }
+
+    fn element(&self) -> Element {
+        T::ELEMENT
+    }
+
+    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
+        tile.check("write", self.extents, T::ELEMENT, data.len())?;
+        if tile.is_empty() {
+            return Ok(());
+        }
+        let PinnedRows { begin, width, pitch, count } = rows(tile, self.extents.columns, T::ELEMENT);
+        let mut buffer = self.buffer();
+        let mut memory = buffer.pinned_bytes_mut();
+        let bytes = &mut memory.as_slice()[begin..][..(count - 1) * pitch + width];
+        bytes.chunks_mut(pitch).zip(data.chunks_exact(width)).for_each(|(to, from)| to[..width].copy_from_slice(from));
+        self.coverage.add(tile);
+        Ok(())
+    }
+
+    fn locked(&self) -> Option<&dyn LockedSink> {
+        Some(self)
+    }
+
+    fn commit(self: Box<Self>) -> Result<(), Error> {
+        match self.coverage.hole(self.extents) {
+            None => Ok(()),
+            Some((row, column)) => Err(Error::Incomplete { what: "the page-locked matrix".into(), row, column }),
+        }
+    }
+}
+
+impl<T: Stored + Pod> LockedSink for PinnedSink<'_, T> {
+    fn land(&self, tile: &Tile, copy: QueueCopy<'_>) -> Result<(), Error> {
+        tile.check("write", self.extents, T::ELEMENT, tile.extents().byte_count(T::ELEMENT)?)?;
+        copy(&mut self.buffer().pinned_bytes_mut(), &rows(tile, self.extents.columns, T::ELEMENT))
+    }
+
+    fn landed(&self, tile: &Tile) {
+        self.coverage.add(tile);
+    }
+}
+
+fn check<T: Stored>(operation: &'static str, got: usize, extents: Extents) -> Result<(), Error> {
+    let expected = extents.byte_count(T::ELEMENT)? / T::ELEMENT.bytes();
+    let what = "elements of the page-locked memory";
+    if got == expected { Ok(()) } else { Err(Error::Shape { operation, what, expected, got }) }
+}
+
+/// A tile of a matrix of so many columns.
+fn rows(tile: &Tile, columns: usize, element: Element) -> PinnedRows {
+    let (size, pitch) = (element.bytes(), columns * element.bytes());
+    let begin = tile.rows.start * pitch + tile.columns.start * size;
+    PinnedRows { begin, width: tile.columns.len() * size, pitch, count: tile.rows.len() }
+}
