@@ -15,7 +15,9 @@ use std::time::Instant;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Accelerator, Flops, Link, Processor, ProductExtents, Unit};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Precision};
-use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, Sink, Source, Stored};
+use tilewright_hybrid::store::{
+    Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, Sink, Source, Stored,
+};
 use tilewright_hybrid::store::{read_staged, write_staged};
 use tilewright_hybrid::stream::{self, Budgets, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES};
 use tilewright_hybrid::{Columns, MatRef, Rows, Shape, Streamed};
@@ -66,7 +68,12 @@ impl<T: Real> Case<T> {
             Budgets { device: Budget::new(Memory::Device, device), pinned: Budget::new(Memory::Pinned, pinned) };
         let extents = ProductExtents { rows: size, columns: size, depth: size };
         let plan = MatmulPlan::new(extents, size_of::<T>(), device, STAGES)?;
-        Ok(Self { gpu: Gpu::new(session.gpu.stream()), operands: Operands::random(*session.gpu.device(), size)?, budgets, plan })
+        Ok(Self {
+            gpu: Gpu::new(session.gpu.stream()),
+            operands: Operands::random(*session.gpu.device(), size)?,
+            budgets,
+            plan,
+        })
     }
 
     /// A whole product by a plan, from page-locked memory, which the GPU reads and writes itself.

@@ -42,8 +42,12 @@ impl<T: Scalar + Pod> Operands<T> {
 }
 
 /// Page-locked memory, of which a gigabyte takes a fifth of a second: at once.
-pub(super) fn locked<T: Pod + Send, const N: usize>(device: Device, counts: [usize; N]) -> Result<[PinnedBuffer<T>; N]> {
-    let buffers: Vec<_> = counts.par_iter().map(|count| device.pinned(*count)).collect::<std::result::Result<_, _>>()?;
+pub(super) fn locked<T: Pod + Send, const N: usize>(
+    device: Device,
+    counts: [usize; N],
+) -> Result<[PinnedBuffer<T>; N]> {
+    let buffers: Vec<_> =
+        counts.par_iter().map(|count| device.pinned(*count)).collect::<std::result::Result<_, _>>()?;
     buffers.try_into().map_err(|_| "as many buffers as counts".into())
 }
 

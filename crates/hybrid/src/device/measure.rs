@@ -5,7 +5,7 @@ use crate::dispatch::{Accelerator, Flops, Link, Processor, Rates};
 use crate::linear::Multiply;
 use crate::linear::{DeviceMat, Gpu, Place, Precision, Scalar, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
-use ndarray::Array2;
+use ndarray::{Array2, ShapeBuilder};
 use std::time::Instant;
 use tilewright_driver::{DeviceBuffer, Stream};
 
@@ -134,9 +134,10 @@ fn link(gpu: &Gpu, from: DeviceBuffer<u64>, mut to: DeviceBuffer<u64>) -> Result
         from.copy_to_pinned(&other, &mut target)?;
         Ok(stream.wait(&other.record()?)?)
     })?;
-    // As operands come and go, row by row in memory: rearranged on the way, which costs more than the copy.
-    let values = Array2::from_elem(PAGEABLE, 1.0f64);
-    let pageable = fastest(|| DeviceMat::upload(gpu, (&values).into())?.download().map(drop))?;
+    // As operands and results of products come and go: without gaps, in whatever order.
+    let values = Array2::from_elem(PAGEABLE.f(), 1.0f64);
+    let mut back = Array2::from_elem(PAGEABLE.f(), 0.0f64);
+    let pageable = fastest(|| DeviceMat::upload(gpu, (&values).into())?.download_to((&mut back).into()))?;
     Ok(Link {
         to_gpu: bytes / to_gpu,
         to_host: bytes / to_host,

@@ -63,7 +63,7 @@ pub struct Link {
     pub to_host: f64,
     /// Each way while both are busy: the worse of the two.
     pub both: f64,
-    /// Either way from or to pageable memory, a matrix row by row, which is rearranged on the way.
+    /// Either way from or to pageable memory, a matrix without gaps.
     pub pageable: f64,
 }
 

@@ -154,9 +154,9 @@ impl<'a, T: Element> Elements<'a, T> {
     /// All elements as a slice, where they stand column by column without gaps.
     pub(crate) fn as_columns(&self) -> Option<&'a [T]> {
         let Shape { rows: Rows(rows), columns: Columns(columns) } = self.shape;
-        let dense = (self.row_stride == 1 || rows <= 1) && (self.column_stride == rows as isize || columns <= 1);
+        let dense = are_columns(self.shape, [self.row_stride, self.column_stride]);
         // SAFETY: these are the addresses of the elements, all of them, one after the other.
-        (dense && !self.shape.is_empty()).then(|| unsafe { std::slice::from_raw_parts(self.start, rows * columns) })
+        dense.then(|| unsafe { std::slice::from_raw_parts(self.start, rows * columns) })
     }
 
     /// As a matrix of faer's.
@@ -238,12 +238,26 @@ impl<'a, T: Element> ElementsMut<'a, T> {
         self.update(|index, _| value(index));
     }
 
+    /// All elements as a slice, where they stand column by column without gaps.
+    pub(crate) fn as_columns(&mut self) -> Option<&mut [T]> {
+        let Shape { rows: Rows(rows), columns: Columns(columns) } = self.shape;
+        let dense = are_columns(self.shape, [self.row_stride, self.column_stride]);
+        // SAFETY: these are the addresses of the elements, all of them, one after the other, and they are borrowed exclusively.
+        dense.then(|| unsafe { std::slice::from_raw_parts_mut(self.start, rows * columns) })
+    }
+
     /// As a matrix of faer's.
     pub(crate) fn faer(&mut self) -> faer::MatMut<'_, T> {
         let Shape { rows, columns } = self.shape;
         // SAFETY: all addresses were checked, no two are the same, and they are borrowed exclusively.
         unsafe { faer::MatMut::from_raw_parts_mut(self.start, rows.0, columns.0, self.row_stride, self.column_stride) }
     }
+}
+
+/// Whether elements with these strides stand column by column without gaps. None do not: they have no address.
+fn are_columns(shape: Shape, [row_stride, column_stride]: [isize; 2]) -> bool {
+    let Shape { rows: Rows(rows), columns: Columns(columns) } = shape;
+    !shape.is_empty() && (row_stride == 1 || rows <= 1) && (column_stride == rows as isize || columns <= 1)
 }
 
 /// Whether the outer of two strides steps over all that the inner reaches, so that no two elements are at one address.

@@ -21,25 +21,19 @@ fn target<T: Element>(gpu: &Gpu, c: &MatMut<'_, T>, is_read: bool) -> Result<Dev
     if is_read { DeviceMat::upload(gpu, c.read()) } else { DeviceMat::uninitialised(gpu, c.shape()) }
 }
 
-fn give_back<T: Element>(mut c: MatMut<'_, T>, result: &DeviceMat<T>) -> Result<(), Error> {
-    let result = result.download_dense()?;
-    c.elements().fill(|index| result.values()[index]);
-    Ok(())
-}
-
 /// Products of scalars in host memory, in the type's own arithmetic or in less.
 pub(crate) fn multiply_scalars<T: Scalar + Multiply<Factor = T>>(
     gpu: &Gpu,
     product: Product<'_, T>,
 ) -> Result<(), Error> {
-    let Product { arithmetic, alpha, a, b, beta, c } = product;
+    let Product { arithmetic, alpha, a, b, beta, c } = product.by_columns();
     let folded = fold(alpha, a, b)?;
     let (op_a, a) = uploaded(gpu, folded.a(a), T::COMPLEX)?;
     let (op_b, b) = uploaded(gpu, folded.b(b), T::COMPLEX)?;
     let mut result = target(gpu, &c, beta != T::ZERO)?;
     let operands = ((op_a, a.matrix()?), (op_b, b.matrix()?));
     queue(gpu, compute(arithmetic), folded.alpha, operands, beta, result.matrix_mut()?)?;
-    give_back(c, &result)
+    result.download_to(c)
 }
 
 /// A matrix of one column is multiplied by the routine for vectors, which reads the matrix at the memory's full speed.
@@ -95,12 +89,12 @@ pub(crate) fn multiply_halves<T>(gpu: &Gpu, product: Product<'_, T>) -> Result<(
 where
     T: Multiply<Factor = f32> + blas::Element<Coefficient = f32, Sum = T>,
 {
-    let Product { alpha, a, b, beta, c, .. } = product;
+    let Product { alpha, a, b, beta, c, .. } = product.by_columns();
     let ((op_a, a), (op_b, b)) = (uploaded(gpu, a, false)?, uploaded(gpu, b, false)?);
     let mut result = target(gpu, &c, beta != 0.0)?;
     let (a, b) = ((op_a, a.matrix()?), (op_b, b.matrix()?));
     gpu.blas()?.gemm(Compute::Own, alpha, a, b, beta, result.matrix_mut()?)?;
-    give_back(c, &result)
+    result.download_to(c)
 }
 
 pub(crate) fn refuse_wide_halves<T: Element>() -> Result<(), Error> {

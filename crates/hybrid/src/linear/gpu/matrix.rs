@@ -8,7 +8,7 @@ use super::Gpu;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
 use crate::stream::transfer;
-use crate::{Error, MatRef};
+use crate::{Error, MatMut, MatRef};
 
 /// A matrix in the memory of a GPU, stored column by column without gaps.
 #[derive(Debug)]
@@ -52,12 +52,27 @@ impl<T: Element> DeviceMat<T> {
         self.download_dense().map(Dense::into_array)
     }
 
+    /// Its values, to a matrix of its shape in host memory.
+    pub(crate) fn download_to(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
+        if let Some(values) = to.elements().as_columns() {
+            return self.download_values(values);
+        }
+        let dense = self.download_dense()?;
+        to.elements().fill(|index| dense.values()[index]);
+        Ok(())
+    }
+
     pub(super) fn download_dense(&self) -> Result<Dense<T>, Error> {
         let mut dense = Dense::zeros(self.shape)?;
-        if !is_large::<T>(self.shape) || !transfer::download(&self.gpu, &self.buffer, dense.values_mut())? {
-            self.buffer.copy_to_slice(dense.values_mut())?;
-        }
+        self.download_values(dense.values_mut())?;
         Ok(dense)
+    }
+
+    fn download_values(&self, values: &mut [T]) -> Result<(), Error> {
+        if !is_large::<T>(self.shape) || !transfer::download(&self.gpu, &self.buffer, values)? {
+            self.buffer.copy_to_slice(values)?;
+        }
+        Ok(())
     }
 
     /// Rows and columns.

@@ -88,6 +88,16 @@ pub(crate) struct Product<'a, T: Multiply> {
 }
 
 impl<T: Multiply> Product<'_, T> {
+    /// The same, but transposed where `c` stands row by row without gaps: `t(c) = t(b) t(a)`, of which a GPU's result needs no rearrangement.
+    pub(crate) fn by_columns(mut self) -> Self {
+        let is_by_rows =
+            self.c.elements().as_columns().is_none() && self.c.reborrow().t().elements().as_columns().is_some();
+        match is_by_rows {
+            true => Product { a: self.b.t(), b: self.a.t(), c: self.c.t(), ..self },
+            false => self,
+        }
+    }
+
     /// Whether nothing of `a` and `b` enters the result.
     fn is_only_c(&self) -> bool {
         self.c.shape().is_empty() || self.a.columns() == 0 || self.alpha == T::Factor::ZERO
