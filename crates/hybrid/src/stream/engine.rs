@@ -28,6 +28,13 @@ pub enum Form {
     Adjoint,
 }
 
+impl Form {
+    /// Rows and columns of what is stored, of what enters.
+    pub(super) fn stored(self, [rows, columns]: [usize; 2]) -> [usize; 2] {
+        if self == Form::Plain { [rows, columns] } else { [columns, rows] }
+    }
+}
+
 /// `c = alpha * a * b + beta * c`, of matrices that lie row by row without gaps: `c` of `rows x columns`, the factors, in their forms, of
 /// `rows x depth` and `depth x columns`. Where `beta` is 0, `c` is not read.
 #[derive(Clone, Copy, Debug)]

@@ -50,6 +50,17 @@ impl<'a> Factor<'a> {
 }
 
 impl<T: Scalar + Stored> Product<'_, T> {
+    /// Tiles that so many bytes of the GPU's memory hold: of whole rows where it reads `b` itself, if that is not much more to copy.
+    fn plan(&self, extents: ProductExtents, budget: u64) -> Result<MatmulPlan, Error> {
+        let plan = MatmulPlan::new(extents, size_of::<T>(), budget, STAGES)?;
+        let is_read_by_rows = self.b.form == Form::Plain && self.b.source.locked().is_some();
+        let reads_c = self.c.is_some();
+        let by_rows =
+            is_read_by_rows.then(|| MatmulPlan::by_rows(extents, size_of::<T>(), budget, STAGES).ok()).flatten();
+        let much = plan.bytes_to_gpu(reads_c) / 2 * 3;
+        Ok(by_rows.filter(|by_rows| by_rows.bytes_to_gpu(reads_c) <= much).unwrap_or(plan))
+    }
+
     /// Its extents. [`Error::Shape`] where factors, what is added and where it goes do not agree, [`Error::ElementType`] where one is of
     /// another type.
     pub fn extents(&self, sink: &dyn Sink) -> Result<ProductExtents, Error> {
@@ -85,7 +96,7 @@ impl<T: Scalar + Stored> Product<'_, T> {
 /// does it makes the whole result visible at once, and after an error there is none.
 ///
 /// What the same plan takes without a GPU is said by [`MatmulPlan`]. Sums are added panel by panel, so results depend on the plan in the last
-/// bits: the same sizes and budgets give the same bits. Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
+/// bits: the same sizes and budgets give the same bits, but for operands that come into page-locked memory, or leave it. Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
 ///
 /// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Budget`] without room for the smallest tiles, or for two slots of
 /// page-locked memory; [`Error::Cancelled`]; those of sources, of the sink and of the driver.
@@ -98,7 +109,7 @@ pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let extents = product.extents(sink)?;
-    let plan = MatmulPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES)?;
+    let plan = product.plan(extents, budgets.device.available())?;
     matmul_by(&plan, gpu, budgets, precision, product, sink, control)
 }
 

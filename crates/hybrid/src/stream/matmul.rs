@@ -10,7 +10,7 @@ use super::turns::Stop;
 use crate::Error;
 use crate::dispatch::ProductExtents;
 use crate::linear::Scalar;
-use crate::store::{Extents, Sink, Source, Stored, Tile};
+use crate::store::{Extents, Locked, Sink, Source, Stored, Tile};
 use std::ops::Range;
 
 /// A factor of a product: a source, and how it enters.
@@ -79,16 +79,14 @@ impl<T: Scalar + Stored> Product<'_, T> {
     /// What goes through slots by a plan.
     pub(super) fn load(&self, plan: &MatmulPlan, sink: &dyn Sink, direct: Direct) -> Load {
         let ([rows, columns], panel, element) = (plan.tile, plan.panel, plan.element_bytes);
-        // Rows and columns of what is read, as it is stored.
-        let stored =
-            |form, [rows, columns]: [usize; 2]| if form == Form::Plain { [rows, columns] } else { [columns, rows] };
-        let of = |source: &dyn Source, tile: [usize; 2]| direct.from(source).is_none().then(|| (source.grain(), tile));
-        let to = direct.to(sink).is_none().then(|| (sink.grain(), plan.tile));
+        let of = |source: &dyn Source, tile: [usize; 2]| {
+            direct.from(source, tile[1]).is_none().then(|| (source.grain(), tile))
+        };
         let through = [
-            of(self.a.source, stored(self.a.form, [rows, panel])),
-            of(self.b.source, stored(self.b.form, [panel, columns])),
+            of(self.a.source, self.a.form.stored([rows, panel])),
+            of(self.b.source, self.b.form.stored([panel, columns])),
             self.c.and_then(|c| of(c, plan.tile)),
-            to,
+            direct.to(sink, columns).is_none().then(|| (sink.grain(), plan.tile)),
         ];
         let load = Load { granule: element, most: 0, chunks: 0 };
         through.into_iter().flatten().fold(load, |load, (grain, [rows, columns])| {
@@ -108,6 +106,13 @@ struct Run<'a, T> {
     direct: Direct,
 }
 
+/// A tile that is brought, and where the engine reads it itself.
+struct Brought<'a> {
+    source: &'a dyn Source,
+    tile: Tile,
+    direct: Option<Locked<'a>>,
+}
+
 impl<'a, T: Scalar + Stored> Run<'a, T> {
     /// The tiles of the result, in their order.
     fn tiles(&self) -> impl Iterator<Item = Tile> {
@@ -121,17 +126,27 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
         (0..depth).step_by(self.plan.panel).map(move |begin| begin..(begin + self.plan.panel).min(depth))
     }
 
-    /// What is added, where there is something to add.
-    fn added(&self) -> Option<&'a dyn Source> {
-        self.product.c.filter(|_| self.product.beta != T::ZERO)
+    /// What is added to a tile, where there is something to add.
+    fn added(&self, tile: &Tile) -> Option<Brought<'a>> {
+        let source = self.product.c.filter(|_| self.product.beta != T::ZERO)?;
+        Some(Brought { source, tile: tile.clone(), direct: self.direct.from(source, self.plan.tile[1]) })
     }
 
     /// What a panel of a tile is made of.
-    fn pieces(&self, tile: &Tile, panel: &Range<usize>) -> [(&'a dyn Source, Tile); 2] {
-        let Product { a, b, .. } = self.product;
+    fn pieces(&self, tile: &Tile, panel: &Range<usize>) -> [Brought<'a>; 2] {
+        let (Product { a, b, .. }, [rows, columns]) = (self.product, self.plan.tile);
+        let direct = |factor: &Factor<'a>, tile| self.direct.from(factor.source, factor.form.stored(tile)[1]);
         [
-            (a.source, a.stored(tile.rows.clone(), panel.clone())),
-            (b.source, b.stored(panel.clone(), tile.columns.clone())),
+            Brought {
+                source: a.source,
+                tile: a.stored(tile.rows.clone(), panel.clone()),
+                direct: direct(a, [rows, self.plan.panel]),
+            },
+            Brought {
+                source: b.source,
+                tile: b.stored(panel.clone(), tile.columns.clone()),
+                direct: direct(b, [self.plan.panel, columns]),
+            },
         ]
     }
 
@@ -145,9 +160,9 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
     }
 
     /// All that is brought, tile by tile as it is stored.
-    fn tiles_brought(&self) -> impl Iterator<Item = (&'a dyn Source, Tile)> {
+    fn tiles_brought(&self) -> impl Iterator<Item = Brought<'a>> {
         self.tiles().flat_map(move |tile| {
-            let added = self.added().map(|c| (c, tile.clone()));
+            let added = self.added(&tile);
             added.into_iter().chain(self.panels().flat_map(move |panel| self.pieces(&tile, &panel)))
         })
     }
@@ -164,9 +179,10 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
         let mut read: Vec<Option<E::Mark>> = panels.iter().map(|_| None).collect();
         let (mut done, mut stage) = (0, 0);
         for tile in self.tiles() {
-            let mut c = feed.take_for(if self.added().is_some() { Queue::In } else { Queue::Compute })?;
-            if let Some(added) = self.added() {
-                self.bring(feed, (added, &tile), &mut c[0])?;
+            let added = self.added(&tile);
+            let mut c = feed.take_for(if added.is_some() { Queue::In } else { Queue::Compute })?;
+            if let Some(added) = added {
+                self.bring(feed, &added, &mut c[0])?;
                 engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
             }
             let mut beta = self.product.beta;
@@ -177,8 +193,8 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
                 let factors = &mut panels[stage];
                 if !panel.is_empty() {
                     read[stage].as_ref().map_or(Ok(()), |read| engine.wait(Queue::In, read))?;
-                    for ((source, piece), to) in self.pieces(&tile, &panel).iter().zip(factors.iter_mut()) {
-                        self.bring(feed, (*source, piece), to)?;
+                    for (piece, to) in self.pieces(&tile, &panel).iter().zip(factors.iter_mut()) {
+                        self.bring(feed, piece, to)?;
                     }
                     engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
                 }
@@ -198,14 +214,14 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
     fn bring<E: Multiplier<T>>(
         &self,
         feed: &mut Feed<'_, T, E, Self>,
-        (source, tile): (&'a dyn Source, &Tile),
+        Brought { source, tile, direct }: &Brought<'a>,
         to: &mut E::Buffer,
     ) -> Result<(), Stop> {
-        if let Some(locked) = self.direct.from(source) {
+        if let Some(locked) = direct {
             return feed.bring_rows((locked.bytes, &locked.rows(tile)), to, 0);
         }
         let mut at = 0;
-        for part in self.parts_of(source, tile) {
+        for part in self.parts_of(*source, tile) {
             feed.bring(part.count(), to, at)?;
             at += part.count();
         }
@@ -225,9 +241,9 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
         for tile in self.tiles() {
             let c = bytes(tile.count());
             traffic.to_host += c;
-            traffic.to_gpu += if self.added().is_some() { c } else { 0 };
+            traffic.to_gpu += if self.added(&tile).is_some() { c } else { 0 };
             for panel in self.panels() {
-                traffic.to_gpu += self.pieces(&tile, &panel).iter().map(|(_, piece)| bytes(piece.count())).sum::<u64>();
+                traffic.to_gpu += self.pieces(&tile, &panel).iter().map(|piece| bytes(piece.tile.count())).sum::<u64>();
             }
         }
         traffic
@@ -241,8 +257,8 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
     type Part = Tile;
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
-        let parts = |(source, tile)| self.parts_of(source, &tile).map(move |part| Ok((source, part)));
-        self.tiles_brought().filter(|(source, _)| self.direct.from(*source).is_none()).flat_map(parts)
+        let parts = |Brought { source, tile, .. }| self.parts_of(source, &tile).map(move |part| Ok((source, part)));
+        self.tiles_brought().filter(|it| it.direct.is_none()).flat_map(parts)
     }
 
     fn read(&self, (source, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
@@ -250,17 +266,17 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
     }
 
     fn land(&self, engine: &E, [c]: &[E::Buffer; 1], tile: &Tile) -> Result<Vec<Tile>, Error> {
-        let landed = self.direct.land(engine, (c, 0), (self.sink, tile))?;
+        let landed = self.direct.land(engine, (c, 0), (self.sink, tile, self.plan.tile[1]))?;
         Ok(landed.then(|| tile.clone()).into_iter().collect())
     }
 
     fn landed(&self, tile: &Tile) {
-        self.direct.to(self.sink).into_iter().for_each(|sink| sink.landed(tile));
+        self.direct.to(self.sink, self.plan.tile[1]).into_iter().for_each(|sink| sink.landed(tile));
     }
 
     fn parts(&self, tile: Tile) -> impl Iterator<Item = Back<Tile>> {
         let parts = tile.parts(self.staging.elements, self.sink.grain());
-        pipeline::backwards(parts.filter(|_| self.direct.to(self.sink).is_none()))
+        pipeline::backwards(parts.filter(|_| self.direct.to(self.sink, self.plan.tile[1]).is_none()))
     }
 
     fn write(&self, part: &Tile, host: &mut E::Host) -> Result<(), Error> {

@@ -46,19 +46,44 @@ impl MatmulPlan {
     /// The largest tiles that so many bytes of the GPU's memory hold: the larger, the fewer bytes are copied. One stage copies and
     /// multiplies in turns. Refuses budgets without room for the smallest tiles.
     pub fn new(extents: ProductExtents, element_bytes: usize, budget: u64, stages: usize) -> Result<MatmulPlan, Error> {
+        let most = extents.rows.max(extents.columns).max(1);
+        Self::of_tiles(extents, element_bytes, budget, stages, most, |side| tile(extents, side))
+    }
+
+    /// Tiles of whole rows of the result, as many as so many bytes hold. That copies more bytes, but of `b` and of the result none of which the
+    /// next one is not beside it in a matrix that lies row by row: what a GPU copies by itself from and to page-locked memory at the link's rate.
+    pub fn by_rows(
+        extents: ProductExtents,
+        element_bytes: usize,
+        budget: u64,
+        stages: usize,
+    ) -> Result<MatmulPlan, Error> {
+        let band = |rows: usize| [tile(extents, rows)[0], extents.columns.max(1)];
+        Self::of_tiles(extents, element_bytes, budget, stages, extents.rows.max(1), band)
+    }
+
+    /// The largest tiles that fit, of sides up to `most`.
+    fn of_tiles(
+        extents: ProductExtents,
+        element_bytes: usize,
+        budget: u64,
+        stages: usize,
+        most: usize,
+        tile: impl Fn(usize) -> [usize; 2],
+    ) -> Result<MatmulPlan, Error> {
         let stages = stages.clamp(1, STAGES);
         let of = |tile: [usize; 2], panel| MatmulPlan { extents, element_bytes, tile, panel, stages };
         let mut panel = extents.depth.clamp(1, PANEL);
         loop {
-            let fits = |side: usize| of(tile(extents, side), panel).device_bytes() <= u128::from(budget);
-            if let Some(side) = largest(extents.rows.max(extents.columns).max(1), fits) {
-                let plan = of(tile(extents, side), panel);
+            let fits = |side: usize| of(tile(side), panel).device_bytes() <= u128::from(budget);
+            if let Some(side) = largest(most, fits) {
+                let plan = of(tile(side), panel);
                 // Small tiles for the sake of deep panels are no good.
                 if side >= panel || panel <= LEAST_PANEL {
                     return Ok(plan.evened());
                 }
             } else if panel <= LEAST_PANEL.min(extents.depth) {
-                let least = of(tile(extents, 1), panel).device_bytes();
+                let least = of(tile(1), panel).device_bytes();
                 let requested = u64::try_from(least).unwrap_or(u64::MAX);
                 let what = "device memory for a product's tiles";
                 return Err(Error::Budget { what, requested, available: budget, limit: budget });

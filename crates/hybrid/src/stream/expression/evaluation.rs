@@ -228,12 +228,23 @@ impl Evaluation<'_> {
         self.cut.as_ref().ok().and_then(along).unwrap_or_else(|| shape.whole())
     }
 
-    /// What goes through slots: bytes of at most so many to one place, of which any element fits into a granule.
-    pub(super) fn load(&self, most: u128, direct: Direct) -> Load {
-        let fed =
-            self.fed.iter().map(|fed| (fed.source(), &fed.shape)).filter(|(source, _)| direct.from(*source).is_none());
-        let fed = fed.map(|(source, shape)| (source.grain(), source.extents(), shape));
-        let made = self.made.iter().filter(|made| direct.to(made.sink).is_none());
+    /// Columns of a whole window's tile of an operand.
+    pub(super) fn columns_of(&self, fed: &Fed<'_>, plan: &ExpressionPlan) -> usize {
+        let is_whole = self.brought_whole().any(|(_, whole)| std::ptr::eq(whole, fed));
+        let tile = if is_whole { fed.shape.whole() } else { self.tile(&fed.shape, &(0..plan.window())) };
+        tile.columns.len()
+    }
+
+    /// Columns of a whole band's tile of a result.
+    pub(super) fn columns_made(&self, made: &Made<'_>, plan: &ExpressionPlan) -> usize {
+        self.tile(&made.shape, &(0..plan.band)).columns.len()
+    }
+
+    /// What goes through slots by a plan: bytes of at most so many to one place, of which any element fits into a granule.
+    pub(super) fn load(&self, most: u128, plan: &ExpressionPlan, direct: Direct) -> Load {
+        let fed = self.fed.iter().filter(|fed| direct.from(fed.source(), self.columns_of(fed, plan)).is_none());
+        let fed = fed.map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
+        let made = self.made.iter().filter(|made| direct.to(made.sink, self.columns_made(made, plan)).is_none());
         let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
         let load = Load { granule: GRANULE, most: 0, chunks: 0 };
         fed.chain(made).fold(load, |load, (grain, extents, shape)| Load {

@@ -79,7 +79,7 @@ fn on_gpu(gpu: &Gpu, budgets: &Budgets, evaluation: &Evaluation<'_>, control: Co
     // Slots that are no larger than what goes through them.
     let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
-    let load = evaluation.load(window, Direct::of::<u8, _>(&engine));
+    let load = evaluation.load(window, &plan, Direct::of::<u8, _>(&engine));
     let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load)?;
     run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)
 }

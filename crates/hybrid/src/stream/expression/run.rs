@@ -151,7 +151,7 @@ impl<'a, C: Sync> Run<'a, C> {
         C: Compute<E>,
     {
         let (Some(to), mut at) = (to, 0) else { return Ok(()) };
-        if let Some(locked) = self.direct.from(fed.source()) {
+        if let Some(locked) = self.direct.from(fed.source(), self.columns(fed)) {
             return feed.bring_rows((locked.bytes, &locked.rows(tile)), to, 0);
         }
         for part in self.parts_of(fed, tile) {
@@ -160,6 +160,16 @@ impl<'a, C: Sync> Run<'a, C> {
             at += bytes;
         }
         Ok(())
+    }
+
+    /// Columns of a whole window's tile of an operand.
+    fn columns(&self, fed: &Fed<'_>) -> usize {
+        self.evaluation.columns_of(fed, self.plan)
+    }
+
+    /// Columns of a whole band's tile of a result.
+    fn columns_made(&self, made: &Made<'_>) -> usize {
+        self.evaluation.columns_made(made, self.plan)
     }
 
     /// Where what is made of a band begins in the memory of its window, in bytes, and which tile it is.
@@ -185,7 +195,10 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         let of_bands = self.plan.bands().flat_map(|band| self.pieces_of(&band).collect::<Vec<_>>());
-        let all = self.pieces_once().chain(of_bands).filter(|(_, fed, _)| self.direct.from(fed.source()).is_none());
+        let all = self
+            .pieces_once()
+            .chain(of_bands)
+            .filter(|(_, fed, _)| self.direct.from(fed.source(), self.columns(fed)).is_none());
         all.flat_map(|(_, fed, tile)| self.parts_of(fed, &tile).map(move |part| Ok((fed.source(), part))))
     }
 
@@ -198,7 +211,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
         let mut landed = Vec::new();
         for (number, (made, buffer)) in self.evaluation.made.iter().zip(buffers).enumerate() {
             let (at, tile) = self.result(made, band);
-            if self.direct.land(engine, (buffer, at), (made.sink, &tile))? {
+            if self.direct.land(engine, (buffer, at), (made.sink, &tile, self.columns_made(made)))? {
                 landed.push((number, tile));
             }
         }
@@ -206,11 +219,13 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
     }
 
     fn landed(&self, (result, tile): &Self::Part) {
-        self.direct.to(self.evaluation.made[*result].sink).into_iter().for_each(|sink| sink.landed(tile));
+        let made = &self.evaluation.made[*result];
+        self.direct.to(made.sink, self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
     }
 
     fn parts(&self, band: Band) -> impl Iterator<Item = Back<Self::Part>> {
-        let made = self.evaluation.made.iter().enumerate().filter(|(_, made)| self.direct.to(made.sink).is_none());
+        let is_staged = |made: &Made<'_>| self.direct.to(made.sink, self.columns_made(made)).is_none();
+        let made = self.evaluation.made.iter().enumerate().filter(move |(_, made)| is_staged(made));
         made.flat_map(move |(result, made)| {
             let element = made.shape.element_bytes();
             let (begin, tile) = self.result(made, &band);
