@@ -76,6 +76,7 @@ impl<T: Real> Case<T> {
             operands: Operands::random(*session.gpu.device(), size)?,
             budgets,
             plan,
+            staged_plan,
         })
     }
 
