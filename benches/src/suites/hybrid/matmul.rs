@@ -27,8 +27,6 @@ const DEVICE_BYTES: u64 = 8 << 30;
 const PINNED_BYTES: u64 = 2 << 30;
 /// A quick run has sides and tiles of an eighth.
 const QUICK: usize = 8;
-/// Seconds over which the rate of products in the GPU's memory is taken: the GPU's clock follows its power.
-const SUSTAINED: f64 = 0.7;
 /// Threads that write files.
 const WRITERS: usize = 8;
 
@@ -106,7 +104,8 @@ impl<T: Real> Case<T> {
         2.0 * (self.operands.size as f64).powi(3)
     }
 
-    /// Operations in a second of the products that the plan is made of, one behind the other, with all operands there.
+    /// Operations in a second of the products that the plan is made of, as many as it has, one behind the other, with all operands there. As many:
+    /// the GPU's clock follows its power and its warmth.
     fn rate(&self) -> Result<f64> {
         let ([rows, columns], panel) = (self.plan.tile, self.plan.panel);
         // What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`.
@@ -126,7 +125,7 @@ impl<T: Real> Case<T> {
             end.synchronize()?;
             Ok(f64::from(end.elapsed_ms_since(&begin)?) / 1e3)
         };
-        let count = ((SUSTAINED * 2.0 / seconds(2)?) as usize).clamp(2, 10_000);
+        let count = self.plan.counts().iter().product();
         let flops = 2.0 * rows as f64 * columns as f64 * panel as f64;
         Ok(count as f64 * flops / seconds(count)?)
     }

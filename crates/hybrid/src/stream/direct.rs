@@ -18,13 +18,13 @@ impl Direct {
     }
 
     /// Where the engine reads tiles of so many columns of a source itself.
-    pub(super) fn from<'a>(self, source: &'a dyn Source, columns: usize) -> Option<Locked<'a>> {
+    pub(super) fn from(self, source: &dyn Source, columns: usize) -> Option<Locked<'_>> {
         let pays = self.0 && pays(source.extents(), columns, source.element().bytes());
         pays.then(|| source.locked()).flatten()
     }
 
     /// Where it writes tiles of so many columns to a sink itself.
-    pub(super) fn to<'a>(self, sink: &'a dyn Sink, columns: usize) -> Option<&'a dyn LockedSink> {
+    pub(super) fn to(self, sink: &dyn Sink, columns: usize) -> Option<&dyn LockedSink> {
         let pays = self.0 && pays(sink.extents(), columns, sink.element().bytes());
         pays.then(|| sink.locked()).flatten()
     }
