@@ -88,7 +88,8 @@ impl<T: Scalar + Stored> Product<'_, T> {
             self.c.and_then(|c| of(c, plan.tile)),
             direct.to(sink, columns).is_none().then(|| (sink.grain(), plan.tile)),
         ];
-        let load = Load { granule: element, most: 0, chunks: 0 };
+        let ways = [through[..3].iter().any(Option::is_some), through[3].is_some()];
+        let load = Load { granule: element, most: 0, chunks: 0, ways };
         through.into_iter().flatten().fold(load, |load, (grain, [rows, columns])| {
             let most = rows as u128 * columns as u128 * element as u128;
             Load { most: load.most.max(most), ..load.with_grain(grain, columns, element) }

@@ -13,6 +13,7 @@ use crate::store::Tile;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use tilewright_driver::{PinnedBytes, PinnedRows};
@@ -184,17 +185,30 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
     feed: impl FnOnce(&mut Feed<'e, T, E, F>) -> Result<R, Stop>,
 ) -> Result<R, Error> {
     let threads = staging.threads.max(1);
-    let [to_device, to_host] = [staging.slots, staging.slots_back]
-        .map(|slots| (0..slots.max(1)).map(|_| engine.host(staging.elements)).collect::<Result<Vec<_>, _>>());
-    let (emptied, to_fill) = filled_with(to_device?);
+    let host = || engine.host(staging.elements);
+    let (emptied, to_fill) = filled_with([host()?]);
     let (readers, filled) = Turns::new(flow.pieces(), to_fill);
-    let (landed, hosts) = filled_with(to_host?);
+    let (landed, hosts) = filled_with([host()?]);
     let (given_back, free) = filled_with(results.into_iter().map(|memory| (Held::new(engine, memory), None)));
     let (computed, to_take_back) = channel();
     let (landing, to_write) = channel();
     let writers: Arc<Landings<T, E, F>> = Arc::new(Shared::new(to_write));
     let _finish = Finish::at_the_end(engine);
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
+        // The other slots, while the first ones are in use.
+        let ways = [(staging.slots, emptied.clone()), (staging.slots_back, landed.clone())];
+        let locking = scope.spawn(|| {
+            let ways = ways;
+            for number in 1..staging.slots.max(staging.slots_back) {
+                for (_, way) in ways.iter().filter(|(slots, _)| number < *slots) {
+                    if is_over.load(Ordering::Relaxed) || way.send(host()?).is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        });
         for _ in 0..threads.min(staging.slots.max(1)) {
             scope.spawn(|| readers.take_part(|piece, host| flow.read(piece, host)));
         }
@@ -214,9 +228,10 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
         let mut ends = Feed { engine, filled, emptied, free, computed, writers };
         let fed = UnderWay { stop: Some(&|| flow.stop()) }.ended(feed(&mut ends));
         // The others end when nothing more can come.
+        is_over.store(true, Ordering::Relaxed);
         drop(ends);
         let landed = joined(taking);
-        let written = writing.into_iter().map(joined).fold(Ok(()), Result::and);
+        let written = writing.into_iter().chain([locking]).map(joined).fold(Ok(()), Result::and);
         let others = landed.and_then(|landed| written.map(|()| landed));
         match fed {
             Err(Stop::Here(error)) => Err(error),

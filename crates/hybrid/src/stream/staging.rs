@@ -36,6 +36,8 @@ pub(super) struct Load {
     pub(super) most: u128,
     /// Bytes that are best read or written at once.
     pub(super) chunks: usize,
+    /// Whether anything goes to the device, and whether anything comes back: what nothing needs has one slot.
+    pub(super) ways: [bool; 2],
 }
 
 impl Load {
@@ -53,13 +55,14 @@ impl Staging {
         let granule = load.granule.max(size_of::<T>()).next_multiple_of(size_of::<T>()) as u64;
         let best = load.chunks.clamp(SLOT_BYTES, SLOT_BYTES_OF_CHUNKS) as u64;
         let slot_bytes = u64::try_from(load.most).map_or(best, |most| most.clamp(1, best)).next_multiple_of(granule);
-        let wish = RingWish { slots: SLOTS.iter().sum::<usize>() as u64, slot_bytes, granule };
+        let [there, back] = [0, 1].map(|way| if load.ways[way] { SLOTS[way] } else { 1 });
+        let wish = RingWish { slots: (there + back) as u64, slot_bytes, granule };
         let Some(ring) = pinned.ring(wish).filter(|ring| ring.slots >= 2) else {
             let (requested, available, limit) = (2 * granule, pinned.available(), pinned.limit());
             return Err(Error::Budget { what: "pinned memory for a slot each way", requested, available, limit });
         };
         let slots = ring.slots as usize;
-        let slots_back = (slots * SLOTS[1] / (SLOTS[0] + SLOTS[1])).max(1);
+        let slots_back = (slots * back / (there + back)).max(1);
         let elements = ring.slot_bytes as usize / size_of::<T>();
         Ok((Staging { slots: slots - slots_back, slots_back, elements, threads: threads() }, ring))
     }
@@ -79,13 +82,18 @@ mod tests {
     fn slots_are_no_larger_than_what_goes_through_them_nor_than_the_budget() {
         let budget = |bytes| Budget::new(Memory::Pinned, bytes);
         let of = |bytes, load| Staging::new::<f64>(&budget(bytes), load).map(|(staging, _)| staging);
-        let much = Load { granule: 8, most: 1 << 40, chunks: 0 };
+        let much = Load { granule: 8, most: 1 << 40, chunks: 0, ways: [true; 2] };
         let all = of(1 << 30, much).unwrap();
         assert_eq!([all.slots, all.slots_back, all.elements], [SLOTS[0], SLOTS[1], SLOT_BYTES / 8]);
         assert_eq!(of(1 << 30, Load { most: 1000, ..much }).unwrap().elements, 125);
         assert_eq!(of(1 << 30, Load { chunks: 8 << 20, ..much }).unwrap().elements, 1 << 20);
         let row = of(1 << 30, Load { granule: 24 << 20, ..much }).unwrap();
         assert_eq!(row.elements * 8, 24 << 20);
+        for ways in [[true, false], [false, true]] {
+            let one_way = of(1 << 30, Load { ways, ..much }).unwrap();
+            let expected = [0, 1].map(|way| if ways[way] { SLOTS[way] } else { 1 });
+            assert_eq!([one_way.slots, one_way.slots_back], expected);
+        }
         let few = of(9 << 20, much).unwrap();
         assert_eq!([few.slots, few.slots_back, few.elements], [1, 1, SLOT_BYTES / 8]);
         let two = of(100, much).unwrap();

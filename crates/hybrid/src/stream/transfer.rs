@@ -21,7 +21,7 @@ const SHARE: u128 = 64;
 
 /// A copy of a matrix on a GPU, column by column; `None` where there is no page-locked memory for it.
 pub(crate) fn upload<T: Element>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Option<DeviceBuffer<T>>, Error> {
-    let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns()) else { return Ok(None) };
+    let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns(), [true, false]) else { return Ok(None) };
     let engine = GpuEngine::new(gpu)?;
     let mut buffer: DeviceBuffer<T> = engine.buffer(matrix.rows() * matrix.columns())?;
     let upload = Upload { matrix, elements: staging.elements };
@@ -38,7 +38,7 @@ pub(crate) fn upload<T: Element>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Opt
 
 /// The values of a buffer whose stream is the GPU's; whether there was page-locked memory for it.
 pub(crate) fn download<T: Element>(gpu: &Gpu, buffer: &DeviceBuffer<T>, values: &mut [T]) -> Result<bool, Error> {
-    let Some((staging, _pinned)) = slots::<T>(values.len()) else { return Ok(false) };
+    let Some((staging, _pinned)) = slots::<T>(values.len(), [false, true]) else { return Ok(false) };
     let engine = GpuEngine::new(gpu)?;
     let parts = values.chunks_mut(staging.elements).map(Mutex::new).collect();
     let download = Download { elements: staging.elements, length: buffer.len(), parts };
@@ -50,10 +50,10 @@ pub(crate) fn download<T: Element>(gpu: &Gpu, buffer: &DeviceBuffer<T>, values: 
     Ok(true)
 }
 
-/// Room for matrices of so many elements.
-fn slots<T>(length: usize) -> Option<(Staging, crate::budget::Ring)> {
+/// Room for matrices of so many elements, which go to the device, or come back.
+fn slots<T>(length: usize, ways: [bool; 2]) -> Option<(Staging, crate::budget::Ring)> {
     let most = (length as u128 * size_of::<T>() as u128).div_ceil(SHARE);
-    Staging::new::<T>(&Budget::pinned(), Load { granule: size_of::<T>(), most, chunks: 0 }).ok()
+    Staging::new::<T>(&Budget::pinned(), Load { granule: size_of::<T>(), most, chunks: 0, ways }).ok()
 }
 
 struct Upload<'a, T: Element> {

@@ -39,7 +39,7 @@ pub fn multiply(
     }
     let plan = BitPlan::new(product, becomes, budgets.device.available())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), chunks: 0 };
+    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), chunks: 0, ways: [true; 2] };
     let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load)?;
     run(&GpuEngine::new(gpu)?, (&plan, staging), (product, becomes), sink, control)
 }

@@ -244,9 +244,11 @@ impl Evaluation<'_> {
     pub(super) fn load(&self, most: u128, plan: &ExpressionPlan, direct: Direct) -> Load {
         let fed = self.fed.iter().filter(|fed| direct.from(fed.source(), self.columns_of(fed, plan)).is_none());
         let fed = fed.map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
-        let made = self.made.iter().filter(|made| direct.to(made.sink, self.columns_made(made, plan)).is_none());
+        let is_staged = |made: &&Made<'_>| direct.to(made.sink, self.columns_made(made, plan)).is_none();
+        let made = self.made.iter().filter(is_staged);
         let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
-        let load = Load { granule: GRANULE, most: 0, chunks: 0 };
+        let ways = [fed.clone().next().is_some(), made.clone().next().is_some()];
+        let load = Load { granule: GRANULE, most: 0, chunks: 0, ways };
         fed.chain(made).fold(load, |load, (grain, extents, shape)| Load {
             most,
             ..load.with_grain(grain, extents.columns, shape.element_bytes())

@@ -30,7 +30,7 @@ impl Grant {
         gpu.solver()?;
         let device = budgets.device.try_acquire(u64::try_from(device_bytes).unwrap_or(u64::MAX))?;
         let element = size_of::<T>();
-        let load = Load { granule: element, most: slice as u128 * element as u128, chunks: 0 };
+        let load = Load { granule: element, most: slice as u128 * element as u128, chunks: 0, ways: [true; 2] };
         let load = stored.iter().fold(load, |load, (grain, columns)| load.with_grain(*grain, *columns, element));
         let (staging, ring) = Staging::new::<T>(&budgets.pinned, load)?;
         Ok(Grant { engine: GpuEngine::new(gpu)?, staging, _device: device, _pinned: ring })
