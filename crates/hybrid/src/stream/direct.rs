@@ -4,8 +4,8 @@ use super::engine::Engine;
 use crate::Error;
 use crate::store::{Extents, Locked, LockedSink, Sink, Source, Tile};
 
-/// Bytes of rows with gaps between them from which on the link copies them at its rate. Rows of 8 KB came at a fifth of it: 9 s instead of 1.3
-/// for a product of 32768 x 32768 f64 on an H200, 2026-11-24, where threads copy them into slots fast enough.
+/// Bytes of a row from which on rows with gaps between them are worth a copy of their own. Short ones are slow: a product of 32768 x 32768 f64 took
+/// 9.0 s with rows of 8 KB and of 128 KB among its copies, 1.5 where threads copied them into slots (H200, 2026-11-24). Long ones were not timed.
 const WIDE: usize = 1 << 20;
 
 /// Whether an engine reaches page-locked memory of others.

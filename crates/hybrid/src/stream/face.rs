@@ -95,8 +95,10 @@ impl<T: Scalar + Stored> Product<'_, T> {
 /// copied, and while one tile of the result is computed the one before is copied back and written. The sink is not committed: whoever
 /// does it makes the whole result visible at once, and after an error there is none.
 ///
-/// What the same plan takes without a GPU is said by [`MatmulPlan`]. Sums are added panel by panel, so results depend on the plan in the last
-/// bits: the same sizes and budgets give the same bits, but for operands that come into page-locked memory, or leave it. Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
+/// What the same plan takes without a GPU is said by [`MatmulPlan`]. What lies in page-locked memory
+/// ([`PinnedSource`](crate::store::PinnedSource), [`PinnedSink`](crate::store::PinnedSink)) the GPU copies itself, and tiles are of whole rows
+/// then. Sums are added panel by panel, so results depend on the plan in the last bits: the same sizes, budgets and places give the same bits.
+/// Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
 ///
 /// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Budget`] without room for the smallest tiles, or for two slots of
 /// page-locked memory; [`Error::Cancelled`]; those of sources, of the sink and of the driver.

@@ -50,8 +50,8 @@ impl MatmulPlan {
         Self::of_tiles(extents, element_bytes, budget, stages, most, |side| tile(extents, side))
     }
 
-    /// Tiles of whole rows of the result, as many as so many bytes hold. That copies more bytes, but of `b` and of the result none of which the
-    /// next one is not beside it in a matrix that lies row by row: what a GPU copies by itself from and to page-locked memory at the link's rate.
+    /// Tiles of whole rows of the result, as many rows as so many bytes hold. More bytes are copied than in square tiles; but panels of `b` and tiles of
+    /// the result have no gaps in matrices that lie row by row, and what has none a GPU copies from and to page-locked memory at the link's rate.
     pub fn by_rows(
         extents: ProductExtents,
         element_bytes: usize,
