@@ -12,7 +12,7 @@ use super::{ARCH, compiled, source};
 use crate::{allocations, child, listener::Listener};
 
 /// Where rows begin in a bundle of one target, and how far one is from the next.
-const ROWS: usize = 32 + 12;
+const ROWS: usize = 40 + 12;
 const ROW: usize = 72;
 
 fn text(number: usize) -> String {
@@ -35,6 +35,12 @@ pub(super) fn bundle(root: &Path, count: usize) -> PathBuf {
     path
 }
 
+/// How many bytes the dictionary of a bundle has.
+fn dictionary(path: &Path) -> usize {
+    let content = fs::read(path).unwrap();
+    u64::from_le_bytes(content[24..32].try_into().unwrap()) as usize
+}
+
 pub(super) fn reason(error: &Error) -> &str {
     match error {
         Error::Bundle { reason, .. } => reason,
@@ -44,7 +50,7 @@ pub(super) fn reason(error: &Error) -> &str {
 
 #[test]
 fn everything_comes_back() {
-    for count in [0, 1, 2, 60] {
+    for count in [0, 1, 2, 60, 400] {
         let root = tempfile::tempdir().unwrap();
         let path = bundle(root.path(), count);
         let open = Bundle::open(&path).unwrap();
@@ -61,7 +67,10 @@ fn everything_comes_back() {
         assert!(open.entries().zip(open.keys()).all(|(entry, key)| open.entry(&key) == Some(entry)));
         assert!(open.entries().all(|entry| entry.target == target && entry.stored_bytes <= entry.whole_bytes));
         let stored: u64 = open.entries().map(|entry| entry.stored_bytes).sum();
-        assert_eq!(open.bytes() - stored, (ROWS + ROW * count + 32) as u64 - if count == 0 { 12 } else { 0 });
+        let dictionary = dictionary(&path);
+        assert_eq!(dictionary == 0, count < 400, "few kernels share nothing");
+        let index = ROWS + ROW * count + dictionary + 32;
+        assert_eq!(open.bytes() - stored, index as u64 - if count == 0 { 12 } else { 0 });
     }
 }
 
@@ -105,7 +114,7 @@ fn every_byte_counts() {
             );
         }
     }
-    assert!(harmless <= 4, "{harmless}: DEFLATE has some bits to spare, in the last byte of an entry alone");
+    assert!(harmless <= 4, "{harmless}: zstd has some bits to spare");
     for length in 0..good.len() {
         assert_eq!(hits(&good[..length]), 0, "cut at {length}");
     }
@@ -131,6 +140,19 @@ fn cut_while_it_is_open() {
 }
 
 #[test]
+fn every_byte_of_a_dictionary_counts() {
+    let root = tempfile::tempdir().unwrap();
+    let path = bundle(root.path(), 400);
+    let (good, begin) = (fs::read(&path).unwrap(), ROWS + 400 * ROW);
+    for at in (begin..begin + dictionary(&path)).step_by(13) {
+        let mut bad = good.clone();
+        bad[at] ^= 1 << (at % 8);
+        fs::write(&path, bad).unwrap();
+        assert!(reason(&Bundle::open(&path).unwrap_err()).contains("its index is damaged"), "byte {at}");
+    }
+}
+
+#[test]
 fn a_forged_index_with_the_right_checksum() {
     let root = tempfile::tempdir().unwrap();
     let path = bundle(root.path(), 2);
@@ -152,8 +174,9 @@ fn a_forged_index_with_the_right_checksum() {
     let forged = "its index makes no sense";
     refused(&|index| index[12..16].fill(0xff), forged); // 2^32 targets
     refused(&|index| index[16..24].fill(0xff), forged); // 2^64 kernels
-    refused(&|index| index[24..32].fill(0xff), "it is cut off"); // 2^64 bytes
-    refused(&|index| index[32] = 3, forged); // a fourth form
+    refused(&|index| index[32..40].fill(0xff), "it is cut off"); // 2^64 bytes
+    refused(&|index| index[24..32].fill(0xff), forged); // a dictionary of as many
+    refused(&|index| index[40] = 3, forged); // a fourth form
     refused(&|index| index[ROWS + 48..ROWS + 56].fill(0xff), forged); // an offset of 2^64
     refused(&|index| index[ROWS + 48..ROWS + 56].fill(0), forged); // a kernel in the header
     refused(&|index| index[ROWS + 56..ROWS + 60].fill(0xff), forged); // 2^32 stored bytes
@@ -163,8 +186,8 @@ fn a_forged_index_with_the_right_checksum() {
     refused(&|index| index[ROWS + 71] = 1, forged); // no zeros
     refused(&|index| index.copy_within(ROWS..ROWS + 32, ROWS + ROW), "some kernel is there twice");
     refused(&|index| index[ROWS] = 0xff, "its index does not rise");
-    refused(&|index| index[8] = 3, "format 3, this one reads 1");
-    refused(&|index| index[8] = 0, "format 0");
+    refused(&|index| index[8] = 3, "format 3, this one reads 2");
+    refused(&|index| index[8] = 1, "format 1, this one reads 2");
     refused(&|index| index[0] = b'X', "it is no bundle");
     // Rows that name each other's entries, or say other things of them: the entries know better.
     let (a, b) = (good[ROWS + 48..ROWS + 67].to_vec(), good[ROWS + ROW + 48..ROWS + ROW + 67].to_vec());
@@ -175,7 +198,7 @@ fn a_forged_index_with_the_right_checksum() {
     let swapped = swapped.unwrap();
     assert!((0..2).all(|number| swapped.get(&key(number)).is_none()));
     // The start of an image's hash; the target's major version.
-    for at in [ROWS + 32, 32 + 4] {
+    for at in [ROWS + 32, 40 + 4] {
         let other = open(&|index| index[at] ^= 0x80).unwrap();
         assert!(reason(&other.check().unwrap_err()).contains("say different things"), "{at}");
     }

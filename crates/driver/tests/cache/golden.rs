@@ -34,10 +34,10 @@ fn what_was_written_before_is_read() {
 
 /// A bundle of one kernel that is stored as it is, from its entry in a folder.
 pub(super) fn by_hand(key: &Key, target: [u32; 3], entry: &[u8], image: &[u8]) -> Vec<u8> {
-    let begin: u64 = 32 + 12 + 72 + 32;
+    let begin: u64 = 40 + 12 + 72 + 32;
     let bytes = u32::try_from(entry.len()).unwrap();
-    let mut file = [b"TWBNDL\r\n".as_slice(), &1u32.to_le_bytes(), &1u32.to_le_bytes(), &1u64.to_le_bytes()].concat();
-    file.extend((begin + u64::from(bytes)).to_le_bytes());
+    let mut file = [b"TWBNDL\r\n".as_slice(), &2u32.to_le_bytes(), &1u32.to_le_bytes(), &1u64.to_le_bytes()].concat();
+    file.extend([0, begin + u64::from(bytes)].map(u64::to_le_bytes).concat());
     file.extend(target.into_iter().flat_map(u32::to_le_bytes));
     file.extend([&key.0, &blake3::hash(image).as_bytes()[..16], &begin.to_le_bytes()].concat());
     file.extend([bytes, bytes].map(u32::to_le_bytes).concat());

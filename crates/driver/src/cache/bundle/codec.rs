@@ -1,21 +1,26 @@
 //! How entries are stored.
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use zstd::{
+    bulk::{Compressor, Decompressor},
+    dict::{DecoderDictionary, EncoderDictionary},
+};
 
-/// No input of DEFLATE grows more than this: 258 bytes for two bits.
-const MOST_GROWTH: u64 = 1032;
+/// No entry is packed if it grows more than this, so that nothing more is allocated for what a few bytes claim to be.
+const MOST_GROWTH: u64 = 4096;
+/// One more takes twice the time and gives 1 % less.
+const LEVEL: i32 = 17;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Codec {
     /// As they are.
     Stored,
-    /// DEFLATE, without a header: what is unpacked has a checksum of its own.
-    Deflate,
+    /// A frame of zstd, by the bundle's dictionary, without a checksum: what is unpacked has one of its own.
+    Zstd,
 }
 
 impl Codec {
     pub(super) fn of(number: u8) -> Option<Self> {
-        [Self::Stored, Self::Deflate].into_iter().find(|codec| codec.number() == number)
+        [Self::Stored, Self::Zstd].into_iter().find(|codec| codec.number() == number)
     }
 
     pub(super) fn number(self) -> u8 {
@@ -26,33 +31,69 @@ impl Codec {
     pub(super) fn can_give(self, stored: u64, whole: u64) -> bool {
         match self {
             Self::Stored => stored == whole,
-            Self::Deflate => whole <= stored.saturating_mul(MOST_GROWTH),
+            Self::Zstd => whole <= stored.saturating_mul(MOST_GROWTH),
         }
+    }
+}
+
+/// Unpacks what was packed by one dictionary.
+pub(super) struct Unpacker(DecoderDictionary<'static>);
+
+impl Unpacker {
+    /// `None` for what is no dictionary; none at all, of no bytes, is one.
+    pub(super) fn new(dictionary: &[u8]) -> Option<Self> {
+        DecoderDictionary::try_copy(dictionary).ok().map(Self)
     }
 
     /// The content as it is before it was packed, if it has exactly so many bytes.
-    pub(super) fn unpack(self, stored: &[u8], whole: usize) -> Option<Vec<u8>> {
-        match self {
-            Self::Stored => Some(stored.to_vec()).filter(|content| content.len() == whole),
-            Self::Deflate => {
-                // One byte more than there should be, so that it shows if there is more.
-                let (mut content, mut inflate) = (Vec::with_capacity(whole + 1), Decompress::new(false));
-                let ended = inflate.decompress_vec(stored, &mut content, FlushDecompress::Finish).ok()?;
-                let all = inflate.total_in() == stored.len() as u64;
-                (ended == Status::StreamEnd && all && content.len() == whole).then_some(content)
+    pub(super) fn unpack(&self, codec: Codec, stored: &[u8], whole: usize) -> Option<Vec<u8>> {
+        match codec {
+            Codec::Stored => Some(stored.to_vec()).filter(|content| content.len() == whole),
+            Codec::Zstd => {
+                let mut content = Vec::with_capacity(whole);
+                let mut decompressor = Decompressor::with_prepared_dictionary(&self.0).ok()?;
+                decompressor.decompress_to_buffer(stored, &mut content).ok()?;
+                Some(content).filter(|content| content.len() == whole)
             }
         }
     }
 }
 
-/// The content, packed if that makes it smaller.
-pub(super) fn pack(content: Vec<u8>) -> (Codec, Vec<u8>) {
-    // What does not fit into less is stored as it is.
-    let mut packed = Vec::with_capacity(content.len());
-    let ended = Compress::new(Compression::best(), false).compress_vec(&content, &mut packed, FlushCompress::Finish);
-    match ended {
-        Ok(Status::StreamEnd) if packed.len() < content.len() => (Codec::Deflate, packed),
-        _ => (Codec::Stored, content),
+/// Packs by one dictionary, or by none: of no bytes zstd would make one whose tables are meant for gigabytes.
+pub(super) struct Packer(Option<EncoderDictionary<'static>>);
+
+impl Packer {
+    /// `None` for what is no dictionary.
+    pub(super) fn new(dictionary: &[u8]) -> Option<Self> {
+        if dictionary.is_empty() {
+            return Some(Self(None));
+        }
+        EncoderDictionary::try_copy(dictionary, LEVEL).ok().map(|dictionary| Self(Some(dictionary)))
+    }
+
+    /// One for each thread: some megabytes of tables.
+    pub(super) fn worker(&self) -> Worker<'_> {
+        Worker(match &self.0 {
+            None => Compressor::new(LEVEL).ok(),
+            Some(dictionary) => Compressor::with_prepared_dictionary(dictionary).ok(),
+        })
+    }
+}
+
+/// Packs one entry after another; as they are if there is no memory for its tables.
+pub(super) struct Worker<'a>(Option<Compressor<'a>>);
+
+impl Worker<'_> {
+    /// The content, packed if that makes it smaller.
+    pub(super) fn pack(&mut self, content: &[u8]) -> (Codec, Vec<u8>) {
+        let packed = self.0.as_mut().and_then(|packer| packer.compress(content).ok());
+        let pays = |packed: &Vec<u8>| {
+            packed.len() < content.len() && Codec::Zstd.can_give(packed.len() as u64, content.len() as u64)
+        };
+        match packed.filter(pays) {
+            Some(packed) => (Codec::Zstd, packed),
+            None => (Codec::Stored, content.to_vec()),
+        }
     }
 }
 
@@ -66,20 +107,31 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_back() {
-        let texts = [vec![], vec![7], noise(300), vec![0; 100_000], b"kernel ".repeat(50), noise(70_000)];
-        for content in texts {
-            let (codec, stored) = pack(content.clone());
-            assert!(stored.len() <= content.len() && codec.can_give(stored.len() as u64, content.len() as u64));
-            assert_eq!(codec.unpack(&stored, content.len()).as_ref(), Some(&content));
-            assert_eq!(Codec::of(codec.number()), Some(codec));
-            for wrong in [content.len() + 1, content.len().wrapping_sub(1), 2 * content.len() + 1] {
-                assert!(wrong > 1 << 40 || codec.unpack(&stored, wrong).is_none(), "{wrong} of {}", content.len());
+        for dictionary in [vec![], noise(5000), b"kernel, ".repeat(20)] {
+            let (packer, unpacker) = (Packer::new(&dictionary).unwrap(), Unpacker::new(&dictionary).unwrap());
+            let texts = [vec![], vec![7], noise(300), vec![0; 10_000], b"kernel ".repeat(50), noise(70_000)];
+            for content in texts {
+                let (codec, stored) = packer.worker().pack(&content);
+                assert!(stored.len() <= content.len() && codec.can_give(stored.len() as u64, content.len() as u64));
+                assert_eq!(unpacker.unpack(codec, &stored, content.len()).as_ref(), Some(&content));
+                assert_eq!(Codec::of(codec.number()), Some(codec));
+                for wrong in [content.len() + 1, content.len().wrapping_sub(1), 2 * content.len() + 1] {
+                    let none = wrong > 1 << 40 || unpacker.unpack(codec, &stored, wrong).is_none();
+                    assert!(none, "{wrong} of {}", content.len());
+                }
+                let longer = [stored.as_slice(), &[0]].concat();
+                assert_eq!(unpacker.unpack(codec, &longer, content.len()), None, "something lies behind");
             }
-            let longer = [stored.as_slice(), &[0]].concat();
-            assert_eq!(codec.unpack(&longer, content.len()), None, "something lies behind");
         }
-        assert_eq!(pack(vec![0; 100_000]).0, Codec::Deflate);
-        assert_eq!(pack(blake3::hash(b"").as_bytes().to_vec()).0, Codec::Stored);
+    }
+
+    #[test]
+    fn what_is_packed() {
+        let packer = Packer::new(&[]).unwrap();
+        let mut packer = packer.worker();
+        assert_eq!(packer.pack(&[0; 10_000]).0, Codec::Zstd);
+        assert_eq!(packer.pack(&vec![0; 10_000_000]).0, Codec::Stored, "nobody would believe the few bytes");
+        assert_eq!(packer.pack(blake3::hash(b"").as_bytes()).0, Codec::Stored);
         assert_eq!(Codec::of(2), None);
     }
 }

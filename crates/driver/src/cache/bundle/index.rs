@@ -1,10 +1,11 @@
 //! The start of a bundle: what it is, which targets it has, and where each kernel lies.
 //!
 //! ```text
-//! magic (8), format (4), number of targets (4), number of kernels (8), bytes of the whole file (8)
+//! magic (8), format (4), number of targets (4), number of kernels (8), bytes of the dictionary (8), bytes of the whole file (8)
 //! for each target: form (4), major (4), minor (4)
 //! for each kernel, by rising keys: key (32), start of its image's BLAKE3 (16), offset (8), stored bytes (4), whole bytes (4),
 //!     target (2), codec (1), zeros (5)
+//! the dictionary
 //! BLAKE3 of all that
 //! ```
 //!
@@ -18,9 +19,9 @@ use crate::{Arch, Key, Target, TargetKind, cache::entry};
 pub(super) const MAGIC: [u8; 8] = *b"TWBNDL\r\n";
 
 /// Raised when this page changes.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
-const HEADER: usize = 32;
+const HEADER: usize = 40;
 const TARGET: usize = 12;
 const ROW: usize = 72;
 const HASH: usize = 32;
@@ -31,6 +32,7 @@ pub(super) struct Index {
     /// All of the bundle, its index among it.
     pub(super) bytes: u64,
     rows: Range<usize>,
+    dictionary: Range<usize>,
 }
 
 /// One kernel of a bundle.
@@ -54,22 +56,23 @@ pub(super) fn digest(image: &[u8]) -> [u8; 16] {
 impl Index {
     /// Reads and checks the index of a bundle; what is wrong, if something is. Afterwards every row is sound.
     pub(super) fn read(content: &[u8]) -> Result<Self, String> {
-        let [targets, kernels, bytes] = header(content)?;
+        let [targets, kernels, dictionary, bytes] = header(content)?;
         if (content.len() as u64) < bytes {
             return Err(format!("it is cut off, {} of {bytes} bytes are there; copy it again", content.len()));
         }
         // Before anything is allocated: no more than there is room for.
         let rows = HEADER as u64 + TARGET as u64 * targets;
-        let end = kernels.checked_mul(ROW as u64).and_then(|bytes| bytes.checked_add(rows)).ok_or(FORGED)?;
+        let behind = kernels.checked_mul(ROW as u64).and_then(|bytes| bytes.checked_add(rows)).ok_or(FORGED)?;
+        let end = behind.checked_add(dictionary).ok_or(FORGED)?;
         if end.saturating_add(HASH as u64) > bytes {
             return Err(FORGED.into());
         }
-        let (rows, end) = (rows as usize, end as usize);
+        let (rows, behind, end) = (rows as usize, behind as usize, end as usize);
         if *blake3::hash(&content[..end]).as_bytes() != content[end..end + HASH] {
             return Err("its index is damaged; copy it again, or build it anew".into());
         }
         let targets = content[HEADER..rows].as_chunks().0.iter().map(decode_target).collect::<Option<Vec<_>>>();
-        let index = Self { targets: targets.ok_or(FORGED)?, bytes, rows: rows..end };
+        let index = Self { targets: targets.ok_or(FORGED)?, bytes, rows: rows..behind, dictionary: behind..end };
         index.check_rows(content)?;
         Ok(index)
     }
@@ -84,6 +87,11 @@ impl Index {
             last = Some(row.key);
         }
         Ok(())
+    }
+
+    /// What entries are packed by; nothing of a content that has become too short.
+    pub(super) fn dictionary<'a>(&self, content: &'a [u8]) -> &'a [u8] {
+        content.get(self.dictionary.clone()).unwrap_or_default()
     }
 
     /// All rows; none of a content that has become too short.
@@ -104,16 +112,16 @@ impl Index {
         whole <= entry::LIMIT
             && row.codec.can_give(stored, whole)
             && usize::from(row.target) < self.targets.len()
-            && row.offset >= (self.rows.end + HASH) as u64
+            && row.offset >= (self.dictionary.end + HASH) as u64
             && row.offset.checked_add(stored).is_some_and(|behind| behind <= self.bytes)
     }
 }
 
-const FORGED: &str = "its index makes no sense, so it is damaged or forged; build it anew";
+pub(super) const FORGED: &str = "its index makes no sense, so it is damaged or forged; build it anew";
 const FOREIGN: &str = "it is no bundle; name a file that `cargo xtask build-ptx` or `cargo xtask cache pack` wrote";
 
-/// The numbers of targets, kernels and bytes.
-fn header(content: &[u8]) -> Result<[u64; 3], String> {
+/// The numbers of targets, kernels, bytes of the dictionary and bytes of all.
+fn header(content: &[u8]) -> Result<[u64; 4], String> {
     let (magic, rest) = content.split_first_chunk().ok_or(FOREIGN)?;
     if *magic != MAGIC {
         return Err(FOREIGN.into());
@@ -127,12 +135,14 @@ fn header(content: &[u8]) -> Result<[u64; 3], String> {
                 "it is written by a newer tilewright: format {newer}, this one reads {FORMAT}; build it with this version, or update"
             ));
         }
-        older => return Err(format!("it has format {older}, which there never was; build it anew")),
+        older => return Err(format!("it has format {older}, this one reads {FORMAT}; build it anew")),
     }
     let (targets, rest) = rest.split_first_chunk().ok_or_else(short)?;
     let (kernels, rest) = rest.split_first_chunk().ok_or_else(short)?;
+    let (dictionary, rest) = rest.split_first_chunk().ok_or_else(short)?;
     let bytes = rest.first_chunk().ok_or_else(short)?;
-    Ok([u32::from_le_bytes(*targets).into(), u64::from_le_bytes(*kernels), u64::from_le_bytes(*bytes)])
+    let [kernels, dictionary, bytes] = [kernels, dictionary, bytes].map(|number| u64::from_le_bytes(*number));
+    Ok([u32::from_le_bytes(*targets).into(), kernels, dictionary, bytes])
 }
 
 const FORMS: [TargetKind; 3] = [TargetKind::Plain, TargetKind::ArchSpecific, TargetKind::Portable];
@@ -179,8 +189,8 @@ impl Row {
 }
 
 /// The index of these kernels, which lie one behind the other after it, and the size of the file. Their offsets are set.
-pub(super) fn encode(targets: &[Target], rows: &mut [Row]) -> (Vec<u8>, u64) {
-    let mut offset = (HEADER + TARGET * targets.len() + ROW * rows.len() + HASH) as u64;
+pub(super) fn encode(targets: &[Target], rows: &mut [Row], dictionary: &[u8]) -> (Vec<u8>, u64) {
+    let mut offset = (HEADER + TARGET * targets.len() + ROW * rows.len() + dictionary.len() + HASH) as u64;
     for row in rows.iter_mut() {
         row.offset = offset;
         offset += u64::from(row.stored);
@@ -189,9 +199,11 @@ pub(super) fn encode(targets: &[Target], rows: &mut [Row]) -> (Vec<u8>, u64) {
     index.extend(FORMAT.to_le_bytes());
     index.extend((targets.len() as u32).to_le_bytes());
     index.extend((rows.len() as u64).to_le_bytes());
+    index.extend((dictionary.len() as u64).to_le_bytes());
     index.extend(offset.to_le_bytes());
     index.extend(targets.iter().flat_map(encode_target));
     index.extend(rows.iter().flat_map(Row::encode));
+    index.extend(dictionary);
     let hash = blake3::hash(&index);
     index.extend(hash.as_bytes());
     (index, offset)

@@ -1,10 +1,10 @@
 //! Many kernels in one file that is only read: what is built ahead, to ship with a program.
 //!
 //! The file begins with an index, see `index.rs`; each kernel is an entry as a folder has it, with its own key and checksum,
-//! packed with DEFLATE where that is smaller. 32 cubins of pointwise kernels have 14.7 KB in the mean and 3.4 packed (16 texts of
-//! PTX: 10.3 and 2.7), 19 us to unpack; LZ4 would be 5.2 KB and 8 us, zstd (level 19) 3.1 KB, 30 us and a library in C.
+//! packed with zstd by a dictionary of what the kernels have in common, see `dictionary.rs`.
 
 mod codec;
+mod dictionary;
 mod index;
 mod write;
 
@@ -21,6 +21,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::{KernelCache, Miss, entry};
 use crate::{Compiled, Error, Key, Target, raw};
+use codec::Unpacker;
 use index::{Index, Row};
 
 pub use write::BundleStatistics;
@@ -42,6 +43,7 @@ pub struct Bundle(Arc<Inner>);
 struct Inner {
     content: Content,
     index: Index,
+    unpacker: Unpacker,
 }
 
 enum Content {
@@ -90,14 +92,14 @@ impl Bundle {
             return Err(format!("it is empty; {BUILD}"));
         }
         let map = raw::Map::new(&file, bytes).map_err(|error| format!("it cannot be mapped: {error}"))?;
-        let index = Index::read(map.bytes())?;
-        Ok(Self(Arc::new(Inner { content: Content::File { path: path.into(), file, map }, index })))
+        let (index, unpacker) = read(map.bytes())?;
+        Ok(Self(Arc::new(Inner { content: Content::File { path: path.into(), file, map }, index, unpacker })))
     }
 
     /// A bundle that is part of the program, see [`include_bundle!`](crate::include_bundle). It may lie at any address.
     pub fn from_static(bytes: &'static [u8]) -> Result<Self, Error> {
-        let index = Index::read(bytes).map_err(|reason| Error::Bundle { path: None, reason })?;
-        Ok(Self(Arc::new(Inner { content: Content::Program(bytes), index })))
+        let (index, unpacker) = read(bytes).map_err(|reason| Error::Bundle { path: None, reason })?;
+        Ok(Self(Arc::new(Inner { content: Content::Program(bytes), index, unpacker })))
     }
 
     /// Adds it to the process's cache, behind those that are there, see [`KernelCache::add_bundle`]. Before the first device is
@@ -177,7 +179,7 @@ impl Bundle {
     }
 
     fn checked(&self, content: &[u8], row: &Row) -> Result<Compiled, String> {
-        let compiled = decode(content, row).map_err(|miss| miss.to_string())?;
+        let compiled = self.decode(content, row).map_err(|miss| miss.to_string())?;
         match index::digest(&compiled.image) == row.digest && compiled.built_for() == self.entry_of(row).target {
             true => Ok(compiled),
             false => Err("its entry and the index say different things".into()),
@@ -197,7 +199,14 @@ impl Bundle {
     /// Look-up is a binary search where the index lies.
     pub(super) fn read(&self, key: &Key) -> Result<Compiled, Miss> {
         let content = self.content()?;
-        decode(content, &self.0.index.row(content, key).ok_or(Miss::Absent)?)
+        self.decode(content, &self.0.index.row(content, key).ok_or(Miss::Absent)?)
+    }
+
+    fn decode(&self, content: &[u8], row: &Row) -> Result<Compiled, Miss> {
+        let begin = usize::try_from(row.offset).map_err(|_| entry::CUT)?;
+        let stored = content.get(begin..).and_then(|rest| rest.get(..row.stored as usize)).ok_or(entry::CUT)?;
+        let whole = self.0.unpacker.unpack(row.codec, stored, row.whole as usize);
+        Ok(entry::decode(&row.key, &whole.ok_or("it is damaged: it cannot be unpacked")?)?)
     }
 
     /// All of it, unless the file has become shorter since it was opened.
@@ -228,11 +237,11 @@ impl Bundle {
 const BUILD: &str = "make one with `cargo xtask build-ptx` or `cargo xtask cache pack`";
 const REBUILD: &str = "copy it again, or build it anew";
 
-fn decode(content: &[u8], row: &Row) -> Result<Compiled, Miss> {
-    let begin = usize::try_from(row.offset).map_err(|_| entry::CUT)?;
-    let stored = content.get(begin..).and_then(|rest| rest.get(..row.stored as usize)).ok_or(entry::CUT)?;
-    let whole = row.codec.unpack(stored, row.whole as usize).ok_or("it is damaged: it cannot be unpacked")?;
-    Ok(entry::decode(&row.key, &whole)?)
+/// The index, and what unpacks its entries.
+fn read(content: &[u8]) -> Result<(Index, Unpacker), String> {
+    let index = Index::read(content)?;
+    let unpacker = Unpacker::new(index.dictionary(content)).ok_or(index::FORGED)?;
+    Ok((index, unpacker))
 }
 
 impl fmt::Debug for Bundle {

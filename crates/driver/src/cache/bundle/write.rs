@@ -4,14 +4,18 @@ use std::{
     collections::{BTreeMap, btree_map::Entry},
     fs::{self, File, OpenOptions},
     io::{self, Write},
+    num::NonZero,
     os::unix::fs::OpenOptionsExt,
     path::Path,
+    sync::Mutex,
+    thread,
     time::{Duration, SystemTime},
 };
 
 use super::{
     Bundle,
-    codec::{self, Codec},
+    codec::{Codec, Packer, Worker},
+    dictionary,
     index::{self, Row},
 };
 use crate::{Compiled, Error, Key, Target, cache::entry, folder::Step, temporary};
@@ -52,14 +56,14 @@ impl Bundle {
     ) -> Result<BundleStatistics, Error> {
         let refused = |reason| Error::Bundle { path: Some(path.into()), reason };
         let name = path.file_name().ok_or_else(|| refused("it has no name; name a file".into()))?;
-        let kernels = packed(entries).map_err(refused)?;
+        let packed = packed(entries).map_err(refused)?;
         sweep(path, &|file| temporary::is_beside(file, name), step);
         let temporary = path.with_file_name(temporary::beside(name));
         let failed = |error: io::Error| {
             let reason = format!("{error}; name a file in a folder that is there, has room and can be written");
             Error::File { doing: "write", path: path.into(), reason }
         };
-        let written = written(&temporary, &kernels, step).map_err(failed).and_then(|statistics| {
+        let written = written(&temporary, &packed, step).map_err(failed).and_then(|statistics| {
             step(Step::Read).map_err(failed)?;
             Self::open(&temporary).and_then(|new| new.check()).map_err(|error| refused(error.to_string()))?;
             step(Step::Rename).and_then(|()| fs::rename(&temporary, path)).map_err(failed)?;
@@ -75,16 +79,22 @@ impl Bundle {
     }
 }
 
-/// One kernel, ready to be written.
+/// Kernels, ready to be written.
+struct Packed {
+    dictionary: Vec<u8>,
+    kernels: BTreeMap<Key, Kernel>,
+}
+
+/// One of them; its content is the entry, and then that packed.
 struct Kernel {
     digest: [u8; 16],
     target: Target,
     whole: u32,
     codec: Codec,
-    stored: Vec<u8>,
+    content: Vec<u8>,
 }
 
-fn packed(entries: impl IntoIterator<Item = (Key, Compiled)>) -> Result<BTreeMap<Key, Kernel>, String> {
+fn packed(entries: impl IntoIterator<Item = (Key, Compiled)>) -> Result<Packed, String> {
     let mut kernels = BTreeMap::new();
     for (key, compiled) in entries {
         let digest = index::digest(&compiled.image);
@@ -94,30 +104,52 @@ fn packed(entries: impl IntoIterator<Item = (Key, Compiled)>) -> Result<BTreeMap
                 return Err(format!("{key} ({}) has two kernels that differ; leave one out", compiled.name));
             }
             Entry::Vacant(free) => {
-                free.insert(Kernel::pack(&key, &compiled, digest).ok_or_else(|| {
+                free.insert(Kernel::new(&key, &compiled, digest).ok_or_else(|| {
                     format!("{} has {} bytes, the limit is {}", compiled.name, compiled.image.len(), entry::LIMIT)
                 })?);
             }
         }
     }
-    Ok(kernels)
+    let contents: Vec<&[u8]> = kernels.values().map(|kernel| kernel.content.as_slice()).collect();
+    let dictionary = dictionary::of(&contents);
+    let packer = Packer::new(&dictionary).ok_or("there is no memory for its dictionary")?;
+    let queue = Mutex::new(kernels.values_mut());
+    let work = || {
+        let mut worker = packer.worker();
+        while let Some(kernel) = queue.lock().ok().and_then(|mut queue| queue.next()) {
+            kernel.pack(&mut worker);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..thread::available_parallelism().map_or(1, NonZero::get) {
+            // What no thread can be had for is this one's.
+            drop(thread::Builder::new().spawn_scoped(scope, work));
+        }
+        work();
+    });
+    drop(queue);
+    Ok(Packed { dictionary, kernels })
 }
 
 impl Kernel {
+    fn new(key: &Key, compiled: &Compiled, digest: [u8; 16]) -> Option<Self> {
+        let content = entry::encode(key, compiled).filter(|content| content.len() as u64 <= entry::LIMIT)?;
+        let whole = u32::try_from(content.len()).ok()?;
+        Some(Self { digest, target: compiled.built_for(), whole, codec: Codec::Stored, content })
+    }
+
     fn is(&self, digest: [u8; 16], target: Target) -> bool {
         (self.digest, self.target) == (digest, target)
     }
 
-    fn pack(key: &Key, compiled: &Compiled, digest: [u8; 16]) -> Option<Self> {
-        let content = entry::encode(key, compiled).filter(|content| content.len() as u64 <= entry::LIMIT)?;
-        let whole = u32::try_from(content.len()).ok()?;
-        let (codec, stored) = codec::pack(content);
-        Some(Self { digest, target: compiled.built_for(), whole, codec, stored })
+    fn pack(&mut self, packer: &mut Worker<'_>) {
+        (self.codec, self.content) = packer.pack(&self.content);
     }
 }
 
 /// Writes all of it to a new file, down to the disk.
-fn written(path: &Path, kernels: &BTreeMap<Key, Kernel>, step: Steps<'_>) -> io::Result<BundleStatistics> {
+fn written(path: &Path, packed: &Packed, step: Steps<'_>) -> io::Result<BundleStatistics> {
+    let Packed { dictionary, kernels } = packed;
     let mut targets: Vec<Target> = Vec::new();
     let mut row = |(key, kernel): (&Key, &Kernel)| {
         let known = targets.iter().position(|target| *target == kernel.target);
@@ -125,14 +157,14 @@ fn written(path: &Path, kernels: &BTreeMap<Key, Kernel>, step: Steps<'_>) -> io:
         if known.is_none() {
             targets.push(kernel.target);
         }
-        let (digest, codec, stored) = (kernel.digest, kernel.codec, kernel.stored.len() as u32);
+        let (digest, codec, stored) = (kernel.digest, kernel.codec, kernel.content.len() as u32);
         Ok(Row { key: *key, digest, offset: 0, stored, whole: kernel.whole, target, codec })
     };
     let mut rows = kernels.iter().map(&mut row).collect::<io::Result<Vec<Row>>>()?;
-    let (index, bytes) = index::encode(&targets, &mut rows);
+    let (index, bytes) = index::encode(&targets, &mut rows, dictionary);
     step(Step::Create)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
-    for part in std::iter::once(&index).chain(kernels.values().map(|kernel| &kernel.stored)) {
+    for part in std::iter::once(&index).chain(kernels.values().map(|kernel| &kernel.content)) {
         step(Step::Write)?;
         file.write_all(part)?;
     }
