@@ -7,6 +7,7 @@
 use crate::Result;
 use crate::kernels::Spin;
 use std::time::{Duration, Instant};
+use tilewright_driver::Graph;
 use tilewright_ops::Gpu;
 
 /// Calls of a burst: far below the 1024 launches that a queue holds.
@@ -106,6 +107,26 @@ impl Clock {
         };
         once()?;
         Ok(median((0..self.repeats).map(|_| once()).collect::<Result<_>>()?))
+    }
+
+    /// What a call adds to `before` in microseconds: a graph of both, again and again, less one of `before` alone. No event stands between the
+    /// two, so the time that one takes is not in it; the pause between two kernels of a graph is.
+    pub fn added_us(
+        &self,
+        before: &mut dyn FnMut() -> Result<()>,
+        call: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<f64> {
+        const TIMES: usize = 8;
+        let stream = self.gpu.stream();
+        let (both, captured) = stream.capture(|| (0..TIMES).try_for_each(|_| before().and_then(|()| call())))?;
+        captured?;
+        let (alone, captured) = stream.capture(|| (0..TIMES).try_for_each(|_| before()))?;
+        captured?;
+        let once = |graph: &Graph| self.between_events(50.0, &mut || Ok(graph.launch(stream)?));
+        once(&both)?;
+        once(&alone)?;
+        let added = |_| Ok((once(&both)? - once(&alone)?) / TIMES as f64);
+        Ok(median((0..self.repeats).map(added).collect::<Result<_>>()?))
     }
 
     /// Microseconds of a call that queues so much that the host's pace is part of it: between two events around one call. A call

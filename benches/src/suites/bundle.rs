@@ -19,28 +19,25 @@ pub fn run(case: &str, quick: bool, report: &mut Report) -> Result<()> {
     let bundle = filled(case, folder.path())?;
     let path = bundle.to_str().ok_or("a path that is no text")?;
     let repeats = if quick { 3 } else { 7 };
-    let (mut base, mut first, mut in_process) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut base, mut first, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for repeat in 0..repeats {
         let empty = |name: &str| folder.path().join(format!("{name}-{repeat}"));
         let ahead = [("TILEWRIGHT_BUNDLES", path)];
         base.push(jit::start("base", &empty("base"), &ahead)?.0);
         let (wall, line) = jit::start(case, &empty(case), &ahead)?;
         first.push(wall);
-        match case {
-            "crops" => in_process.push(jit::first_result_ms(&line, "Bundle")?),
-            _ => {
-                let [middle, worst, process_first] = jit::calls_ms(&line, "Bundle")?;
-                for (metric, ms) in
-                    [("first_call_ms", middle), ("worst_first_call_ms", worst), ("process_first_ms", process_first)]
-                {
-                    report.add("bundle", case, metric, ms, "ms");
-                }
-                return Ok(());
-            }
-        }
+        lines.push(line);
     }
-    report.add("bundle", case, "ms", median(first) - median(base), "ms");
-    report.add("bundle", case, "in_process_ms", median(in_process), "ms");
+    if case == "crops" {
+        let in_process = lines.iter().map(|line| jit::first_result_ms(line, "Bundle")).collect::<Result<_>>()?;
+        report.add("bundle", case, "ms", median(first) - median(base), "ms");
+        report.add("bundle", case, "in_process_ms", median(in_process), "ms");
+        return Ok(());
+    }
+    let names = ["first_call_ms", "worst_first_call_ms", "process_first_ms"];
+    for (metric, ms) in names.into_iter().zip(jit::calls_ms(&lines, "Bundle")?) {
+        report.add("bundle", case, metric, ms, "ms");
+    }
     Ok(())
 }
 

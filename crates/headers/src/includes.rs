@@ -1,6 +1,7 @@
 //! Which of the device headers a source needs.
 
 use crate::device_headers;
+use std::sync::OnceLock;
 
 /// The [`device_headers`] that a source includes, directly or through others: pairs of path and text, in the order of
 /// `device_headers`. A source that takes an `#include` from a macro gets all of them.
@@ -14,31 +15,31 @@ use crate::device_headers;
 /// ```
 pub fn headers_for(source: &str) -> Vec<(&'static str, &'static str)> {
     let all = device_headers();
+    let Some(named) = included(source) else { return all.to_vec() };
     let mut needed = vec![false; all.len()];
-    if !mark(source, &mut needed) {
-        return all.to_vec();
-    }
-    let mut read = vec![false; all.len()];
-    while let Some(next) = (0..all.len()).find(|i| needed[*i] && !read[*i]) {
-        read[next] = true;
-        mark(all[next].1, &mut needed);
+    let mut unread = named;
+    while let Some(next) = unread.pop() {
+        if !std::mem::replace(&mut needed[next], true) {
+            unread.extend(&includes_of_headers()[next]);
+        }
     }
     all.iter().zip(needed).filter(|(_, needed)| *needed).map(|(header, _)| *header).collect()
 }
 
-/// Marks the headers that the `#include` lines of a text name; false if one of the lines names none.
-fn mark(text: &str, needed: &mut [bool]) -> bool {
-    let mut plain = true;
+/// What each header includes itself.
+fn includes_of_headers() -> &'static [Vec<usize>] {
+    static KNOWN: OnceLock<Vec<Vec<usize>>> = OnceLock::new();
+    KNOWN.get_or_init(|| device_headers().iter().map(|(_, text)| included(text).unwrap_or_default()).collect())
+}
+
+/// The headers that the `#include` lines of a text name; `None` if one of the lines takes its name from a macro.
+fn included(text: &str) -> Option<Vec<usize>> {
+    let mut found = Vec::new();
     for line in text.lines() {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         let Some(name) = directive.and_then(|d| d.strip_prefix("include")).map(str::trim_start) else { continue };
-        let Some(path) = name.strip_prefix(['"', '<']).and_then(|rest| rest.split(['"', '>']).next()) else {
-            plain = false;
-            continue;
-        };
-        if let Some(found) = device_headers().iter().position(|(known, _)| *known == path) {
-            needed[found] = true;
-        }
+        let path = name.strip_prefix(['"', '<'])?.split(['"', '>']).next()?;
+        found.extend(device_headers().iter().position(|(known, _)| *known == path));
     }
-    plain
+    Some(found)
 }

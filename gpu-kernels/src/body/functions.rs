@@ -23,11 +23,9 @@ pub fn digamma(x: f32) -> f32 {
     // What is moved is added up and taken away in the end: of what is taken away one by one, LLVM makes divisions of -1, which are longer
     // than reciprocals.
     let mut moved = 0.0;
-    for _ in 0..6 {
-        if at < 6.0 {
-            moved += 1.0 / at;
-            at += 1.0;
-        }
+    while at < 6.0 {
+        moved += 1.0 / at;
+        at += 1.0;
     }
     let inverse = 1.0 / at;
     let square = inverse * inverse;

@@ -5,6 +5,7 @@ use crate::cases::X;
 use crate::clock::median;
 use crate::report::Report;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Instant;
 use tilewright_driver::Origin;
 use tilewright_expr::In;
@@ -98,12 +99,19 @@ fn account(line: &str, found: Option<&str>) -> Result<Account> {
     Ok(account)
 }
 
-/// Milliseconds of the middle call, of the slowest, and of the process's first one, all found in `origin`.
-pub(in crate::suites) fn calls_ms(line: &str, origin: &str) -> Result<[f64; 3]> {
-    let account = account(line, Some(origin))?;
-    let worst = account.worst()?;
-    eprintln!("first calls from {origin}: the slowest is {}, {:.2} ms", worst.name, worst.ms);
-    Ok([median(account.calls.iter().map(|call| call.ms).collect()), worst.ms, account.first_ms])
+/// Milliseconds of the middle function's first call, of the slowest one's, and of a process's first one, all found in `origin`: of each
+/// the median of several processes, of which these are the lines.
+pub(in crate::suites) fn calls_ms(lines: &[String], origin: &str) -> Result<[f64; 3]> {
+    let accounts: Vec<Account> = lines.iter().map(|line| account(line, Some(origin))).collect::<Result<_>>()?;
+    let mut functions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for call in accounts.iter().flat_map(|account| &account.calls) {
+        functions.entry(&call.name).or_default().push(call.ms);
+    }
+    let functions: Vec<(&str, f64)> = functions.into_iter().map(|(name, ms)| (name, median(ms))).collect();
+    let worst = functions.iter().max_by(|a, b| a.1.total_cmp(&b.1)).ok_or("no function was called")?;
+    eprintln!("first calls from {origin}: the slowest is {}, {:.2} ms", worst.0, worst.1);
+    let middle = median(functions.iter().map(|(_, ms)| *ms).collect());
+    Ok([middle, worst.1, median(accounts.iter().map(|account| account.first_ms).collect())])
 }
 
 /// Measures `jit/functions`: a process with an empty cache, then one that finds all that the first compiled.

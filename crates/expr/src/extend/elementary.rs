@@ -1,7 +1,7 @@
 //! Elementary functions inside of scalar functions: the compositions of the graph, as straight-line code.
 //!
-//! What `exp` is stands once, in the graph (`functions/`). Here it is printed: as CUDA C++ when a kernel calls it, and as Rust
-//! into `tilewright-scalar`, in `generated/`, which a test compares.
+//! What `exp` is stands once, in the graph (`functions/`). Here it is printed, into `generated/` of this folder as CUDA C++ and into
+//! that of `tilewright-scalar` as Rust, which a test compares: to print `powf` when a first call wants it would take that call 0.1 ms.
 
 use super::text::{Source, Text};
 use crate::dtype::{DType, Scalar};
@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 const ARGUMENTS: [&str; 2] = ["x", "y"];
 /// Statements of a function that is not inlined.
 const LONG: usize = 60;
+const OUT_OF_LINE: &str = "static TW_NOINLINE";
 
 /// A function of the graph, of arguments of one type.
 #[derive(Clone, Copy)]
@@ -21,6 +22,8 @@ pub struct Elementary {
     dtype: DType,
     arguments: usize,
     build: fn(&mut Graph, &[NodeId]) -> NodeId,
+    /// What [`device_forms`] printed of it.
+    printed: &'static str,
 }
 
 impl PartialEq for Elementary {
@@ -64,6 +67,7 @@ macro_rules! elementary {
                     $(let $arg = args.next().unwrap_or(crate::graph::NodeId(0));)*
                     graph.$graph($($arg),*)
                 },
+                printed: include_str!(concat!("generated/", stringify!($name), ".cuh")),
             }),
             callees: &[],
             constants: &[],
@@ -122,13 +126,23 @@ impl Elementary {
 
     /// The name in CUDA C++, the definition, and how many characters a call adds to its caller.
     pub(super) fn text(&self) -> (String, String, usize) {
+        let place = if self.dtype == DType::F64 { 2 } else { 1 };
+        let text = self.printed.split("\n\n").nth(place).unwrap_or_default().trim_end();
+        let weight = if text.starts_with(OUT_OF_LINE) { 0 } else { text.len() + 1 };
+        (self.symbol(), format!("{text}\n"), weight)
+    }
+
+    fn symbol(&self) -> String {
+        format!("own_{}", self.name)
+    }
+
+    /// A function in CUDA C++.
+    fn cuda(&self) -> String {
         let (graph, statements, result) = self.statements();
-        let symbol = format!("own_{}", self.name);
-        let arguments: Vec<String> =
-            ARGUMENTS[..self.arguments].iter().map(|a| format!("const {} {a}", self.dtype.cuda())).collect();
-        let long = statements.len() > LONG;
-        let qualifiers = if long { "static TW_NOINLINE" } else { "static TW_DEVICE" };
-        let mut text = format!("{qualifiers} {} {symbol}({}) {{\n", self.dtype.cuda(), arguments.join(", "));
+        let (dtype, symbol) = (self.dtype.cuda(), self.symbol());
+        let arguments: Vec<String> = ARGUMENTS[..self.arguments].iter().map(|a| format!("const {dtype} {a}")).collect();
+        let qualifiers = if statements.len() > LONG { OUT_OF_LINE } else { "static TW_DEVICE" };
+        let mut text = format!("{qualifiers} {dtype} {symbol}({}) {{\n", arguments.join(", "));
         let of = |n: &NodeId| name(&graph, *n, literal);
         for Statement { node, dtype, op } in &statements {
             let value = match op {
@@ -143,8 +157,7 @@ impl Elementary {
             let _ = writeln!(text, "  const {} v{} = {value};", dtype.cuda(), node.0);
         }
         let _ = writeln!(text, "  return {};\n}}", of(&result));
-        let weight = if long { 0 } else { text.len() };
-        (symbol, text, weight)
+        text
     }
 
     /// A Rust function of the same statements.
@@ -255,15 +268,24 @@ fn rust_bits(a: &str, from: DType, to: DType) -> String {
 
 /// The host's forms of all elementary functions: a file for each, with its name.
 pub fn host_forms() -> Vec<(String, String)> {
-    let head = "//! Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.\n\nuse super::*;\n";
-    ELEMENTARY
-        .iter()
-        .map(|texts| {
-            let forms = texts.iter().filter_map(|text| match &text.source {
-                Source::Elementary(function) => Some(function.rust()),
-                _ => None,
-            });
-            (texts[0].name.to_string(), format!("{head}\n{}", forms.collect::<Vec<_>>().join("\n")))
-        })
-        .collect()
+    forms(&format!("//! {GENERATED}\n\nuse super::*;\n\n"), Elementary::rust)
+}
+
+/// The GPU's forms of all elementary functions: a file for each, with its name. For a new function an empty one has to be there.
+pub fn device_forms() -> Vec<(String, String)> {
+    forms(&format!("// {GENERATED}\n\n"), Elementary::cuda)
+}
+
+const GENERATED: &str =
+    "Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.";
+
+fn forms(head: &str, print: fn(&Elementary) -> String) -> Vec<(String, String)> {
+    let form = |text: &&Text| match &text.source {
+        Source::Elementary(function) => Some(print(function)),
+        _ => None,
+    };
+    let file = |texts: &[&Text; 2]| {
+        (texts[0].name.to_string(), format!("{head}{}", texts.iter().filter_map(form).collect::<Vec<_>>().join("\n")))
+    };
+    ELEMENTARY.iter().map(file).collect()
 }

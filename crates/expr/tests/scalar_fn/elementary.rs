@@ -3,27 +3,32 @@
 use super::{X, case};
 use crate::tensor::{Stored, evaluate};
 use std::path::Path;
-use tilewright_expr::extend::elementary::{ELEMENTARY, host_forms};
+use tilewright_expr::extend::elementary::{ELEMENTARY, device_forms, host_forms};
 use tilewright_expr::extend::{Float, scalar_fn};
 use tilewright_expr::{In, trace};
 
-/// What stands in `extend/scalar/generated` is what the graph says. `TILEWRIGHT_OVERWRITE` writes it.
+/// What stands in the folders `generated` is what the graph says. `TILEWRIGHT_OVERWRITE` writes it.
 #[test]
 fn forms() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scalar/src/generated");
-    if !folder.is_dir() {
-        return crate::skip("scalar_fn::elementary::forms", "the sources are not at hand");
-    }
-    for (name, text) in host_forms() {
-        let file = folder.join(format!("{name}.rs"));
-        if std::env::var_os("TILEWRIGHT_OVERWRITE").is_some() {
-            std::fs::write(&file, &text).expect("the file is writable");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let all = [(host_forms(), "scalar/src/generated", "rs"), (device_forms(), "expr/src/extend/generated", "cuh")];
+    for (forms, folder, extension) in all {
+        let folder = crates.join(folder);
+        if !folder.is_dir() {
+            return crate::skip("scalar_fn::elementary::forms", "the sources are not at hand");
         }
-        let written = std::fs::read_to_string(&file).unwrap_or_default();
-        assert!(
-            written == text,
-            "generated/{name}.rs is not what the graph says: run this with TILEWRIGHT_OVERWRITE=1"
-        );
+        for (name, text) in forms {
+            let file = folder.join(format!("{name}.{extension}"));
+            if std::env::var_os("TILEWRIGHT_OVERWRITE").is_some() {
+                std::fs::write(&file, &text).expect("the file is writable");
+            }
+            let written = std::fs::read_to_string(&file).unwrap_or_default();
+            assert!(
+                written == text,
+                "{} is not what the graph says: run this with TILEWRIGHT_OVERWRITE=1",
+                file.display()
+            );
+        }
     }
 }
 

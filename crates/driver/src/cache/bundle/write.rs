@@ -127,7 +127,6 @@ fn packed(entries: impl IntoIterator<Item = (Key, Compiled)>) -> Result<Packed, 
         }
         work();
     });
-    drop(queue);
     Ok(Packed { dictionary, kernels })
 }
 

@@ -1,0 +1,82 @@
+// Generated from the graph's compositions by the test `scalar_fn::elementary::forms`; not to be edited.
+
+static TW_DEVICE float own_exp2(const float x) {
+  const float v3 = tw::maximum(x, (-173.1234f));
+  const float v4 = tw::minimum(v3, 131.28525f);
+  const float v8 = fmaf(v4, 1.0f, 12582912.0f);
+  const float v9 = v8 - 12582912.0f;
+  const int v10 = tw::bits<int>(v8);
+  const int v11 = tw::sub(v10, 1262485504);
+  const float v12 = v4 - v9;
+  const float v15 = v12 * 0.6931472f;
+  const float v16 = -v15;
+  const float v17 = fmaf(v12, 0.6931472f, v16);
+  const float v18 = fmaf(v12, (-1.9046542e-9f), v17);
+  const float v21 = fmaf(0.00019890991f, v15, 0.001393365f);
+  const float v23 = fmaf(v21, v15, 0.0083333105f);
+  const float v25 = fmaf(v23, v15, 0.041666467f);
+  const float v27 = fmaf(v25, v15, 0.16666667f);
+  const float v29 = fmaf(v27, v15, 0.5f);
+  const float v30 = v15 * v15;
+  const float v31 = fmaf(v18, v15, v18);
+  const float v32 = fmaf(v30, v29, v31);
+  const float v33 = 1.0f + v15;
+  const float v34 = v33 - 1.0f;
+  const float v35 = v15 - v34;
+  const float v36 = v35 + v32;
+  const float v37 = v33 + v36;
+  const int v39 = tw::shr(v11, 1);
+  const int v40 = tw::sub(v11, v39);
+  const int v43 = tw::add(v39, 127);
+  const int v44 = tw::shl(v43, 23);
+  const float v45 = tw::bits<float>(v44);
+  const int v46 = tw::add(v40, 127);
+  const int v47 = tw::shl(v46, 23);
+  const float v48 = tw::bits<float>(v47);
+  const float v49 = v37 * v45;
+  const float v50 = v49 * v48;
+  return v50;
+}
+
+static TW_DEVICE double own_exp2(const double x) {
+  const double v3 = tw::maximum(x, (-1096.4482310756123));
+  const double v4 = tw::minimum(v3, 1027.198869112942);
+  const double v8 = fma(v4, 1.0, 6755399441055744.0);
+  const double v9 = v8 - 6755399441055744.0;
+  const long long v10 = tw::bits<long long>(v8);
+  const long long v11 = tw::sub(v10, 4843621399236968448ll);
+  const double v12 = v4 - v9;
+  const double v15 = v12 * 0.6931471805599453;
+  const double v16 = -v15;
+  const double v17 = fma(v12, 0.6931471805599453, v16);
+  const double v18 = fma(v12, 2.3190468138462996e-17, v17);
+  const double v21 = fma(2.0914686968086876e-9, v15, 2.5105217004720745e-8);
+  const double v23 = fma(v21, v15, 2.75572736431103e-7);
+  const double v25 = fma(v23, v15, 2.7557255400206422e-6);
+  const double v27 = fma(v25, v15, 2.4801587325547743e-5);
+  const double v29 = fma(v27, v15, 0.00019841269874820627);
+  const double v31 = fma(v29, v15, 0.0013888888888883748);
+  const double v33 = fma(v31, v15, 0.008333333333326136);
+  const double v35 = fma(v33, v15, 0.04166666666666667);
+  const double v37 = fma(v35, v15, 0.1666666666666667);
+  const double v39 = fma(v37, v15, 0.5);
+  const double v40 = v15 * v15;
+  const double v41 = fma(v18, v15, v18);
+  const double v42 = fma(v40, v39, v41);
+  const double v43 = 1.0 + v15;
+  const double v44 = v43 - 1.0;
+  const double v45 = v15 - v44;
+  const double v46 = v45 + v42;
+  const double v47 = v43 + v46;
+  const long long v49 = tw::shr(v11, 1ll);
+  const long long v50 = tw::sub(v11, v49);
+  const long long v53 = tw::add(v49, 1023ll);
+  const long long v54 = tw::shl(v53, 52ll);
+  const double v55 = tw::bits<double>(v54);
+  const long long v56 = tw::add(v50, 1023ll);
+  const long long v57 = tw::shl(v56, 52ll);
+  const double v58 = tw::bits<double>(v57);
+  const double v59 = v47 * v55;
+  const double v60 = v59 * v58;
+  return v60;
+}
