@@ -18,6 +18,11 @@ pub fn training_random() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_training_random.csv"))
 }
 
+/// More that are trained on, whose rows threads bring.
+pub fn training_threads() -> Result<Vec<Problem>> {
+    shapes(include_str!("../../crates/perf/data/conv2d_training_threads.csv"))
+}
+
 /// Those that are never trained on.
 pub fn held_out() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_held_out.csv"))

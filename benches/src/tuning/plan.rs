@@ -99,6 +99,8 @@ pub enum List {
     TrainingOdd,
     /// More of them, drawn at random: rows for the same data set.
     TrainingRandom,
+    /// More of them, whose rows threads bring: rows for the same data set.
+    TrainingThreads,
     /// Those that are not.
     HeldOut,
 }
@@ -107,8 +109,8 @@ impl List {
     /// The data set of an operation.
     pub fn file(self, op: &str) -> String {
         match self {
-            List::Training | List::TrainingOdd | List::TrainingRandom => format!("{op}.csv.gz"),
             List::HeldOut => format!("{op}-held-out.csv.gz"),
+            _ => format!("{op}.csv.gz"),
         }
     }
 
@@ -118,6 +120,7 @@ impl List {
             List::HeldOut => 2,
             List::TrainingOdd => 3,
             List::TrainingRandom => 4,
+            List::TrainingThreads => 5,
         }
     }
 
@@ -126,6 +129,7 @@ impl List {
             List::Training => shapes::training(),
             List::TrainingOdd => shapes::training_odd(),
             List::TrainingRandom => shapes::training_random(),
+            List::TrainingThreads => shapes::training_threads(),
             List::HeldOut => shapes::held_out(),
         }
     }

@@ -93,7 +93,7 @@ pub(super) fn chosen(
     device: &DeviceFacts,
 ) -> RowConfig {
     let first = first(1, models, problem, pass, ends, sm, device);
-    first.first().copied().unwrap_or_else(|| smallest(problem, pass, ends))
+    first.first().copied().unwrap_or_else(|| smallest(problem, pass))
 }
 
 /// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
@@ -294,7 +294,7 @@ fn learned(
 }
 
 /// One strip of one tile: legal wherever a kernel is.
-fn smallest(problem: &Problem, pass: Pass, ends: Ends) -> RowConfig {
+fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
     let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass).phase_len().min(2));
     let columns = columns.min(Meeting::of(problem, 1, pass).written);
     let strips = problem.group_width.div_ceil(STRIP);
@@ -307,7 +307,7 @@ fn smallest(problem: &Problem, pass: Pass, ends: Ends) -> RowConfig {
         rows,
         tiles: 1,
         step: 1,
-        slots: bringing(ends.reading).max(2),
+        slots: bringing(false),
         whole_rows: false,
     }
 }

@@ -1,7 +1,7 @@
 //! What the row kernel's time is expected to be, by a few sums.
 
 use super::ends::Reading;
-use super::kernel_text::vector;
+use super::kernel_text::{access_bytes, vector};
 use super::problem::Problem;
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 
@@ -28,6 +28,8 @@ mod fitted {
     pub(super) const BEGIN: f64 = 3250.0;
     pub(super) const STEP_LATENCY: f64 = 220.0;
     pub(super) const PRODUCT_LATENCY: f64 = 10.5;
+    /// 32 loads by a warp that are stored then: a fit to 45 configurations.
+    pub(super) const LOADS: f64 = 250.0;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
     pub(super) const OVERLAPPING: f64 = 0.24;
     pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
@@ -106,6 +108,7 @@ pub(super) struct Turn {
     computing_of_row: f64,
     serial_of_line: f64,
     serial_of_step: f64,
+    loading_of_line: f64,
 }
 
 impl Turn {
@@ -127,6 +130,10 @@ impl Turn {
             computing_of_row: quarter * ROW,
             serial_of_line: products * parts * PRODUCT_LATENCY / resident as f64,
             serial_of_step: STEP_LATENCY / resident as f64,
+            loading_of_line: match plan.bulk || plan.ends.reading == Reading::Computed {
+                true => 0.0,
+                false => loading(&plan.problem, plan.row_bytes()) / (plan.bringing * resident) as f64,
+            },
         }
     }
 
@@ -135,8 +142,17 @@ impl Turn {
         let memory = read * self.memory_of_line + written * self.memory_of_row;
         let computing =
             read * self.computing_of_line + steps * self.computing_of_step + written * self.computing_of_row;
-        let working = computing.max(read * self.serial_of_line + steps * self.serial_of_step);
+        let working =
+            computing.max(read * self.serial_of_line + steps * self.serial_of_step).max(read * self.loading_of_line);
         memory.max(working) + fitted::OVERLAPPING * memory.min(working)
+    }
+}
+
+/// Cycles in which one warp brings so many bytes, where that is what a block waits for: not where it copies asynchronously, from 4 bytes on.
+pub(super) fn loading(problem: &Problem, bytes: usize) -> f64 {
+    match access_bytes(problem) {
+        access @ 0..4 => bytes.div_ceil(32 * access.max(1)) as f64 * fitted::LOADS,
+        _ => 0.0,
     }
 }
 

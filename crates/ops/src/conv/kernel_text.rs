@@ -44,6 +44,11 @@ pub(crate) fn vector(problem: &Problem) -> usize {
     neighbours(problem.channels(), problem.precision)
 }
 
+/// Bytes of one of these accesses.
+pub(crate) fn access_bytes(problem: &Problem) -> usize {
+    vector(problem) * problem.precision.bytes()
+}
+
 /// As [`vector`], of so many channels.
 pub(crate) fn neighbours(channels: usize, precision: Precision) -> usize {
     1 << channels.trailing_zeros().min((16 / precision.bytes()).trailing_zeros())

@@ -3,6 +3,7 @@
 use super::choice::{self, each_plan};
 use super::ends::Ends;
 use super::estimate::estimate;
+use super::kernel_text::access_bytes;
 use super::named::{self, Field, problem_names, problem_of_names, refused, set_all};
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
@@ -33,7 +34,7 @@ const FIELDS: [Field<RowConfig>; 10] = [
 
 /// What the model is told besides the general features.
 const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
-const FLAGS: [&str; 26] = [
+const FLAGS: [&str; 27] = [
     "log_strips",
     "log_warp_strips",
     "log_block_images",
@@ -53,6 +54,7 @@ const FLAGS: [&str; 26] = [
     "element_bytes",
     "grad_input",
     "copy_engine",
+    "log_access_bytes",
     "cell_bytes",
     "odd_cell",
     "odd_store",
@@ -231,6 +233,7 @@ fn flagged(mut work: Work, plan: &RowPlan) -> Work {
         bytes as f32,
         flag(plan.pass == Pass::GradInput),
         flag(plan.bulk),
+        log(access_bytes(problem)),
         cell as f32,
         flag(!cell.is_multiple_of(32)),
         flag(!store.is_multiple_of(32)),

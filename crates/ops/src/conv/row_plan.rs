@@ -20,8 +20,8 @@ pub(crate) const MOST_REGISTERS: usize = 255;
 const OTHER_REGISTERS: usize = 48;
 /// Registers that an expression is given at least.
 const EXPRESSION_REGISTERS: usize = 64;
-/// Warps that bring rows by evaluating them, and vectors that each of their threads has under way.
-const EVALUATING: usize = 4;
+/// Warps that bring rows where the copy engine does not, and vectors that each of their threads evaluates, or loads, at once.
+const BRINGING: usize = 4;
 pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
 
@@ -44,7 +44,7 @@ pub struct RowConfig {
     pub step: usize,
     /// How many times a block takes so many images, one time after another.
     pub items: usize,
-    /// Steps that the ring in shared memory holds: 2 to 16, from 4 on where an expression is read.
+    /// Steps that the ring in shared memory holds: 2 to 16, from 4 on where the copy engine does not bring rows.
     pub slots: usize,
     /// Whether a block's rows are stored whole, by the copy engine, and not by each warp: where there is one, and channels are a multiple
     /// of 16 bytes.
@@ -207,6 +207,7 @@ impl RowPlan {
         [rows, columns]: [Meeting; 2],
     ) -> RowPlan {
         let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16;
+        let bulk = engine && ends.reading == Reading::Stored;
         let mut plan = RowPlan {
             problem,
             pass,
@@ -215,13 +216,13 @@ impl RowPlan {
             columns,
             reach: 0,
             warps: 0,
-            bringing: bringing(ends.reading),
+            bringing: bringing(bulk),
             block_warps: 0,
             shared_bytes: 0,
             registers: 0,
             blocks: [0; 4],
             span: 1,
-            bulk: engine && ends.reading == Reading::Stored,
+            bulk,
             engine,
             ends,
         };
@@ -348,18 +349,15 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
     field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
 }
 
-/// Warps that bring rows: one that copies, or some that evaluate, each its own steps, so that many loads are under way.
-pub(crate) fn bringing(reading: Reading) -> usize {
-    match reading {
-        Reading::Stored => 1,
-        Reading::Computed => EVALUATING,
-    }
+/// Warps that bring rows: one that speaks to the copy engine, or some that copy or evaluate, each its own steps, so that much is under way.
+pub(crate) fn bringing(bulk: bool) -> usize {
+    if bulk { 1 } else { BRINGING }
 }
 
 /// Refuses a ring with fewer places than warps bring rows: one that came a round too early would take a place's last phase for its next.
 pub(crate) fn check_turns(slots: usize, bringing: usize) -> Result<(), ConfigError> {
     field("slots", slots, bringing == 1 || slots >= bringing, || {
-        format!("allowed are {bringing} to 16 where {bringing} warps evaluate an expression")
+        format!("allowed are {bringing} to 16 where {bringing} warps bring rows, and not the copy engine")
     })
 }
 

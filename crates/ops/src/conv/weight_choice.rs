@@ -261,7 +261,7 @@ fn worth_it(plan: &WeightPlan) -> bool {
 
 /// The best of the candidates, by a model, or by the estimate where no model can say; where there is none, the smallest there is.
 pub(super) fn chosen(models: &Models, of: Of<'_>, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
-    first(1, models, of, sm, device).first().copied().unwrap_or_else(|| smallest(of))
+    first(1, models, of, sm, device).first().copied().unwrap_or_else(|| smallest(of.0))
 }
 
 /// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
@@ -279,20 +279,15 @@ pub(super) fn first(
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
-    // No kernel whose rows are brought by threads is among those that were measured.
-    if plans.iter().any(|plan| plan.bulk != [true; 2]) {
-        return None;
-    }
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
     let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 
 /// One strip of one product: legal wherever a kernel is.
-fn smallest((problem, readings): Of<'_>) -> WeightConfig {
+fn smallest(problem: &Problem) -> WeightConfig {
     let (strips, columns) = (problem.group_width.div_ceil(STRIP), problem.output()[1].min(8));
-    let slots = readings.map(bringing).into_iter().fold(2, usize::max);
-    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots }
+    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots: bringing(false) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
+use super::estimate::loading;
 use super::row_plan::STRIP;
 use super::weight_plan::{WeightConfig, WeightPlan};
 
@@ -93,6 +94,7 @@ pub(super) struct Image {
     memory: Lines,
     computing: Lines,
     serial_of_line: f64,
+    loading: Lines,
 }
 
 impl Image {
@@ -117,14 +119,25 @@ impl Image {
                 given: quarter * tiles * load / 2.0,
             },
             serial_of_line: (ROW_LATENCY + products * PRODUCT_LATENCY) / resident as f64,
+            loading: Lines {
+                input: loading_of(plan, images * plan.reach * bytes) / resident as f64,
+                given: loading_of(plan, images * columns * bytes) / resident as f64,
+            },
         }
     }
 
     pub(super) fn cycles(&self, lines: &Lines) -> f64 {
         let of = |each: &Lines| lines.input * each.input + lines.given * each.given;
-        let (memory, working) = (of(&self.memory), of(&self.computing).max(lines.input * self.serial_of_line));
+        let serial = (lines.input * self.serial_of_line).max(of(&self.loading));
+        let (memory, working) = (of(&self.memory), of(&self.computing).max(serial));
         memory.max(working) + fitted::OVERLAPPING * memory.min(working)
     }
+}
+
+/// Cycles in which the warps that bring rows load so many bytes; none where the copy engine does, or an expression is evaluated.
+fn loading_of(plan: &WeightPlan, bytes: usize) -> f64 {
+    let loaded = plan.bulk != [true; 2] && plan.is_stored;
+    if loaded { loading(&plan.problem, bytes) / plan.bringing as f64 } else { 0.0 }
 }
 
 impl WeightPlan {

@@ -2,6 +2,7 @@
 //! stands here.
 
 use super::ends::Reading;
+use super::kernel_text::access_bytes;
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
 use super::row_plan::{Multiprocessor, STRIP};
@@ -32,7 +33,7 @@ const FIELDS: [Field<WeightConfig>; 7] = [
 
 /// What the model is told besides the general features.
 const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
-const FLAGS: [&str; 21] = [
+const FLAGS: [&str; 22] = [
     "log_strips",
     "log_block_images",
     "log_items",
@@ -46,6 +47,7 @@ const FLAGS: [&str; 21] = [
     "down",
     "phases",
     "element_bytes",
+    "log_access_bytes",
     "cell_bytes",
     "odd_cell",
     "lines_per_row",
@@ -179,6 +181,7 @@ fn flagged(mut work: Work, plan: &WeightPlan) -> Work {
         plan.rows.down as f32,
         plan.rows.phases as f32,
         bytes as f32,
+        log(access_bytes(problem)),
         cell as f32,
         f32::from(u8::from(!cell.is_multiple_of(32))),
         plan.lines() as f32 / config.rows as f32,

@@ -67,6 +67,8 @@ pub(crate) struct WeightPlan {
     /// Registers that threads have at least, whatever the configuration.
     least_registers: usize,
     pub(crate) span: usize,
+    /// Whether neither image is an expression's.
+    pub(crate) is_stored: bool,
     /// Whether the copy engine brings rows of the input, and of the result's gradient.
     pub(crate) bulk: [bool; 2],
 }
@@ -112,6 +114,7 @@ impl WeightPlan {
     ) -> WeightPlan {
         let [rows, columns] = [0, 1].map(|axis| Meeting::of(&problem, axis, Pass::GradWeight));
         let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16 && problem.images > 0;
+        let bulk = readings.map(|it| it == Reading::Stored && engine);
         let mut plan = WeightPlan {
             problem,
             config,
@@ -121,11 +124,12 @@ impl WeightPlan {
             reach: 0,
             warps: 0,
             shared_bytes: 0,
-            bringing: readings.map(bringing).into_iter().fold(1, usize::max),
+            bringing: bringing(bulk == [true; 2]),
             least_registers: readings.map(least_registers).into_iter().fold(0, usize::max),
             registers: 0,
             span: 1,
-            bulk: readings.map(|it| it == Reading::Stored && engine),
+            is_stored: readings == [Reading::Stored; 2],
+            bulk,
         };
         plan.retake_all(config);
         plan

@@ -124,7 +124,7 @@ struct Reader {
 // Threads copy asynchronously from 4 bytes on.
 constexpr bool asynchronous = !shape::computed && shape::vector * sizeof(Held) >= 4;
 
-// Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp.
+// Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp that copies, or loads and stores.
 template <class Params>
 TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X x, C c, tw::arch::Mbarrier* full) {
   if constexpr (plan::bulk) {
@@ -133,20 +133,17 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   }
   const Row row{ring.at(slot + line).address()};
   if constexpr (shape::computed) {
-    evaluate<Input, C, reach>(p.image, row, n, y, x, c);
-    return;
-  }
-  constexpr int part = shape::vector;
-  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
-  const Input from{p.x + (long long)n.value * Input::len / plan::images};
-  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
-    const auto source = at + x + c + y;
-    const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;
-    if constexpr (asynchronous) {
-      constexpr int bytes = part * (int)sizeof(Held);
+    read_row<Input, C, reach>(Computed<image_Params>{p.image}, row, n, y, x, c);
+  } else if constexpr (!asynchronous) {
+    read_row<Input, C, reach>(Remembered<Input>{p.x}, row, n, y, x, c);
+  } else {
+    constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
+    using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
+    const Input from{p.x + (long long)n.value * Input::len / plan::images};
+    for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+      const auto source = at + x + c + y;
+      const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;
       tw::arch::copy_async<bytes>(row.at(at).address(), inside ? from.at(source).address() : p.x, inside ? bytes : 0);
-    } else {
-      *row.at(at) = inside ? from.at(source).load() : Held(0.0f);
     }
   }
 }

@@ -1,20 +1,33 @@
-// Images that are no memory but expressions: a function of a place, `image`, whose parameters say which one it is. Threads evaluate it, and
-// write what it makes into the ring. part.cuh stands before this text.
+// Images whose rows threads load or compute, and write into the ring: memory, or expressions, which are a function of a place, `image`, whose
+// parameters say which one it is. part.cuh stands before this text.
 
 // The nearest coordinate of `extent` many.
 template <class At> TW_DEVICE At nearest(At at, int extent) { return At(tw::maximum(0, tw::minimum(at.value, extent - 1))); }
 
-// Neighbouring channels that are evaluated together, from a multiple of their number on.
+// Neighbouring channels that are read together, from a multiple of their number on.
 using Together = tw::Vector<Held, shape::vector>;
-template <class Function, class Channel> TW_DEVICE Together together_of(const Function& function, N n, Y y, X x, Channel c) {
-  Together made;
-  if constexpr (shape::vector > 1) {
-    image(function, n.value, y.value, x.value, c.value, made.values);
-  } else {
-    made[0] = image(function, n.value, y.value, x.value, c.value);
+// An image that an expression computes.
+template <class Function> struct Computed {
+  const Function& function;
+
+  template <class Channel> TW_DEVICE Together at(N n, Y y, X x, Channel c) const {
+    Together made;
+    if constexpr (shape::vector > 1) {
+      image(function, n.value, y.value, x.value, c.value, made.values);
+    } else {
+      made[0] = image(function, n.value, y.value, x.value, c.value);
+    }
+    return made;
   }
-  return made;
-}
+};
+// An image like `From` in memory.
+template <class From> struct Remembered {
+  const Held* memory;
+
+  template <class Channel> TW_DEVICE Together at(N n, Y y, X x, Channel c) const {
+    return tw::load<shape::vector>(From{memory + (long long)n.value * (From::len / plan::images)}.at(y + x + c).address());
+  }
+};
 
 // The element at a place inside of an image like `From`: computed, or that of the memory at `stored`.
 template <bool computed, class From, class Function, class Channel>
@@ -27,10 +40,10 @@ TW_DEVICE Held element_of(const Held* stored, const Function& function, N n, Y y
 }
 
 // A row of so many columns of a block's images, from (n, y, x, c) on, by a warp: a lane has a few vectors at a time, whose loads are under way
-// together. Outside of the image is zero. The nearest place inside is evaluated for it, and what that makes is dropped: with a branch the
+// together. Outside of the image is zero. The nearest place inside is read for it, and what that makes is dropped: with a branch the
 // loads of one vector would wait for those of another.
-template <class From, class Channel, int columns, class To, class Function>
-TW_DEVICE void evaluate(const Function& function, To to, N n, Y y, X x, Channel c) {
+template <class From, class Channel, int columns, class To, class Source>
+TW_DEVICE void read_row(const Source& source, To to, N n, Y y, X x, Channel c) {
   constexpr int part = shape::vector;
   using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
   // As few rounds as there have to be, and as few vectors in each.
@@ -46,8 +59,8 @@ TW_DEVICE void evaluate(const Function& function, To to, N n, Y y, X x, Channel 
       const N own_n = n + N(at.template get<N>());
       const X own_x = x + X(at.template get<X>());
       const Channel own_c = c + Channel(at.template get<Channel>());
-      made[i] = together_of(function, nearest(own_n, shape::images), nearest(y, From::template extent<Y>().value),
-                            nearest(own_x, From::template extent<X>().value), nearest(own_c, shape::channels - part + 1));
+      made[i] = source.at(nearest(own_n, shape::images), nearest(y, From::template extent<Y>().value),
+                          nearest(own_x, From::template extent<X>().value), nearest(own_c, shape::channels - part + 1));
       const bool inside = own_n.value < shape::images && From::contains(y + own_x + own_c);
       TW_UNROLL
       for (int e = 0; e < part; ++e) made[i][e] = inside ? made[i][e] : zero;

@@ -48,22 +48,19 @@ constexpr bool by_threads = !plan::bulk_input || !plan::bulk_given;
 // Threads copy asynchronously from 4 bytes on, unless they also write what they have evaluated: arrivals behind copies are no order of that.
 constexpr bool asynchronous = !shape::computed_input && !shape::computed_given && shape::vector * sizeof(Held) >= 4;
 
-// A row of so many columns of a block's images, by a warp: zeros where there is none. `first` is where it begins.
-template <class Channel, int columns, class To, class From, class First>
-TW_DEVICE void copy_row(To to, From from, First first, N n, const Held* any) {
-  constexpr int part = shape::vector;
-  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
-  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
-    const auto source = at + first;
-    const bool inside = From::contains(source) && n.value + at.template get<N>() < shape::images;
-    if constexpr (asynchronous) {
-      constexpr int bytes = part * (int)sizeof(Held);
-      tw::arch::copy_async<bytes>(to.at(at).address(), inside ? from.at(source).address() : any, inside ? bytes : 0);
-    } else {
-      auto copied = tw::load<part>(inside ? from.at(source).address() : any);
-      TW_UNROLL
-      for (int e = 0; e < part; ++e) copied[e] = inside ? copied[e] : Held(0.0f);
-      tw::store(to.at(at).address(), copied);
+// A row of so many columns of a block's images in memory, from (n, y, x, c) on, by a warp: zeros where there is none.
+template <class From, class Channel, int columns, class To>
+TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c) {
+  if constexpr (!asynchronous) {
+    read_row<From, Channel, columns>(Remembered<From>{memory}, to, n, y, x, c);
+  } else {
+    constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
+    using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
+    const From from{memory + (long long)n.value * (From::len / plan::images)};
+    for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+      const auto source = at + y + x + c;
+      const bool inside = From::contains(source) && n.value + at.template get<N>() < shape::images;
+      tw::arch::copy_async<bytes>(to.at(at).address(), inside ? from.at(source).address() : memory, inside ? bytes : 0);
     }
   }
 }
@@ -74,10 +71,9 @@ TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step
   if constexpr (plan::bulk_input) {
     if (tw::arch::lane() == 0) tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
   } else if constexpr (shape::computed_input) {
-    evaluate<Input, C, reach>(p.input, Row{to}, n, y, part.x, C(part.k.value));
+    read_row<Input, C, reach>(Computed<of_x::image_Params>{p.input}, Row{to}, n, y, part.x, C(part.k.value));
   } else {
-    const Input from{p.x + (long long)n.value * (Input::len / plan::images)};
-    copy_row<C, reach>(Row{to}, from, y + part.x + C(part.k.value), n, p.x);
+    copy_row<Input, C, reach>(p.x, Row{to}, n, y, part.x, C(part.k.value));
   }
 }
 
@@ -87,10 +83,9 @@ TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step
   if constexpr (plan::bulk_given) {
     if (tw::arch::lane() == 0) tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
   } else if constexpr (shape::computed_given) {
-    evaluate<Output, K, plan::columns>(p.gradient, GivenRow{to}, n, y, part.column, part.k);
+    read_row<Output, K, plan::columns>(Computed<of_dy::image_Params>{p.gradient}, GivenRow{to}, n, y, part.column, part.k);
   } else {
-    const Output from{p.dy + (long long)n.value * (Output::len / plan::images)};
-    copy_row<K, plan::columns>(GivenRow{to}, from, y + part.column + part.k, n, p.dy);
+    copy_row<Output, K, plan::columns>(p.dy, GivenRow{to}, n, y, part.column, part.k);
   }
 }
 
