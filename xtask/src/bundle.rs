@@ -4,9 +4,10 @@
 //! ```text
 //! .bundle/run.sh              runs the stages that its arguments name
 //! .bundle/COMMIT              what was built
-//! .bundle/tests/              test executables, those that reach the driver crate
-//! .bundle/bin/                the device benchmark
-//! .bundle/examples/           the facade's examples
+//! .bundle/programs.tar.xz     what run.sh unpacks beside itself:
+//!   tests/                    test executables, those that reach the driver crate
+//!   bin/                      the device benchmark
+//!   examples/                 the facade's examples
 //! .bundle/peers/              the scripts that time other libraries, and the programs of `cargo xtask peers`, if it ran
 //! .bundle/assets/             what the examples read
 //! .bundle/nvrtc/              the run-time compiler, with `--nvrtc`
@@ -24,6 +25,10 @@ pub const RUN_SCRIPT: &str = include_str!("bundle/run.sh");
 
 /// The most bytes that a bundle may have, NVRTC left aside.
 const MOST_BYTES: u64 = 40_000_000;
+
+/// Executables, packed: they are some 190 MB, a fifth of it so.
+const PROGRAMS: &str = "programs.tar.xz";
+const PACKED: [&str; 3] = ["tests", "bin", "examples"];
 
 /// A peer that is built on the machine with the GPU.
 const BUILT_THERE: &str = "npp.cu";
@@ -53,7 +58,8 @@ pub fn run(options: &Options) -> Result<()> {
         })?;
     }
     bundle.copy_folder(&peers::folder(), "peers", |_| true)?;
-    let total = bundle.print_table();
+    bundle.print_table();
+    let total = bundle.pack()?;
     if let Some(folder) = &options.nvrtc {
         bundle.copy_folder(folder, "nvrtc", |name| name.starts_with("libnvrtc") && name.contains(".so"))?;
     }
@@ -155,16 +161,38 @@ impl Bundle {
         Ok(())
     }
 
-    /// Prints each file with its size, largest first, and returns the sum.
-    fn print_table(&mut self) -> u64 {
+    /// Prints each file with its size, largest first.
+    fn print_table(&mut self) {
         self.files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        let total = self.files.iter().map(|(_, size)| size).sum();
-        let total_row = (format!("total, in {}", self.folder.display()), total);
-        for (place, size) in self.files.iter().chain([&total_row]) {
-            println!("{:>9.3} MB  {place}", *size as f64 / 1e6);
-        }
-        total
+        self.files.iter().for_each(|(place, size)| print_size(place, *size));
     }
+
+    /// Packs the programs, prints what the bundle has then, and returns it.
+    fn pack(&mut self) -> Result<u64> {
+        let packed = |place: &str| PACKED.iter().any(|folder| place.starts_with(&format!("{folder}/")));
+        let folders: Vec<_> = PACKED.into_iter().filter(|folder| self.folder.join(folder).is_dir()).collect();
+        let mut tar = Command::new("tar");
+        tar.current_dir(&self.folder).args(["--create", "--use-compress-program=xz -6 -T0", "--file", PROGRAMS]);
+        let status = tar.args(&folders).status().context("cannot run tar, which packs the programs")?;
+        if !status.success() {
+            bail!("tar could not pack the programs ({status}); it needs xz beside it");
+        }
+        for folder in &folders {
+            let folder = self.folder.join(folder);
+            std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        let size = std::fs::metadata(self.folder.join(PROGRAMS)).context("the packed programs are gone")?.len();
+        self.files.retain(|(place, _)| !packed(place));
+        self.files.push((PROGRAMS.to_owned(), size));
+        let total = self.files.iter().map(|(_, size)| size).sum();
+        print_size(PROGRAMS, size);
+        print_size(&format!("total, in {}", self.folder.display()), total);
+        Ok(total)
+    }
+}
+
+fn print_size(place: &str, bytes: u64) {
+    println!("{:>9.3} MB  {place}", bytes as f64 / 1e6);
 }
 
 #[cfg(unix)]

@@ -40,6 +40,23 @@ fn all_stages_pass_and_skips_are_named() {
 }
 
 #[test]
+fn programs_come_packed() {
+    let root = bundle();
+    let mut tar = Command::new("tar");
+    tar.current_dir(root.path()).args(["--create", "--xz", "--file", "programs.tar.xz", "tests", "bin"]);
+    assert!(tar.status().unwrap().success());
+    ["tests", "bin"].iter().for_each(|folder| std::fs::remove_dir_all(root.path().join(folder)).unwrap());
+    for _ in 0..2 {
+        let (output, text) = run(root.path(), &["tests", "bench"]);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("one-main") && text.contains("device-bench"), "{text}");
+    }
+    assert!(!root.path().join("programs.tar.xz").exists());
+    write(root.path(), "programs.tar.xz", "no archive");
+    assert!(!run(root.path(), &["tests"]).0.status.success());
+}
+
+#[test]
 fn peers_are_scripts_and_programs() {
     let root = bundle();
     write(

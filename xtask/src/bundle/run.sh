@@ -131,6 +131,10 @@ run_ncu() {
         "$here/bin/device-bench" ${BENCH_ARGS:-}
 }
 
+if [ -f "$here/programs.tar.xz" ]; then
+    tar -C "$here" -xf "$here/programs.tar.xz" || { echo "programs.tar.xz cannot be unpacked in $here: it needs tar with xz" >&2; exit 1; }
+    rm -f "$here/programs.tar.xz"
+fi
 chmod +x "$here"/tests/* "$here"/bin/* "$here"/examples/* "$here"/peers/* 2>/dev/null
 for stage in "${stages[@]}"; do
     "run_$stage"
