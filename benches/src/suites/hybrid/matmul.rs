@@ -133,7 +133,7 @@ impl<T: Real> Case<T> {
     /// What the plan is expected to take, by rates measured now.
     fn expected(&self, plan: &MatmulPlan, rate: f64, link: &Link) -> MatmulTime {
         let flops = Flops { f64: rate, f32: rate, tf32: rate, half: rate };
-        let processor = Processor { flops, memory: f64::INFINITY, call: 0.0 };
+        let processor = Processor { flops, memory: f64::INFINITY, call: 0.0, start: 0.0 };
         plan.time(&Accelerator { processor, link: *link }, T::UNIT, self.flops(), false)
     }
 }

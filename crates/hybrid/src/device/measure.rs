@@ -9,8 +9,8 @@ use ndarray::{Array2, ShapeBuilder};
 use std::time::Instant;
 use tilewright_driver::{DeviceBuffer, Stream};
 
-/// Side of the products on the CPU, and on a GPU.
-const CPU_SIDE: usize = 384;
+/// Sides of the products on the CPU, both of which all cores share, and of that on a GPU.
+const CPU_SIDES: [usize; 2] = [160, 512];
 const GPU_SIDE: usize = 2048;
 /// Bytes of copies.
 const COPIED: usize = 16 << 20;
@@ -57,17 +57,24 @@ fn products(side: usize) -> f64 {
 }
 
 fn cpu(cores: usize) -> Result<Processor, Error> {
-    let (f64, f32) = (on_cpu::<f64>()?, on_cpu::<f32>()?);
+    let ([f64, start], [f32, _]) = (on_cpu::<f64>()?, on_cpu::<f32>()?);
     // Halves are converted to f32 on the way.
     let flops = Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
-    Ok(Processor { flops, memory: memory(cores)?, call: 1e-6 })
+    Ok(Processor { flops, memory: memory(cores)?, call: 1e-6, start })
 }
 
-fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<f64, Error> {
-    let (a, b) = (filled::<T>(CPU_SIDE)?, filled::<T>(CPU_SIDE)?);
-    let mut c = Dense::zeros(a.shape())?;
-    let once = || matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut());
-    Ok(products(CPU_SIDE) / fastest(once)?)
+/// Operations in a second, and seconds that a product takes besides: two products tell both.
+fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<[f64; 2], Error> {
+    let seconds = |side| {
+        let (a, b) = (filled::<T>(side)?, filled::<T>(side)?);
+        let mut c = Dense::zeros(a.shape())?;
+        fastest(|| matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut()))
+    };
+    let [short, long] = CPU_SIDES;
+    let (least, most) = (seconds(short)?, seconds(long)?);
+    // The second is no shorter unless something else went on.
+    let rate = (products(long) - products(short)) / (most - least).max(most / 2.0);
+    Ok([rate, (least - products(short) / rate).max(0.0)])
 }
 
 /// Bytes in a second that all cores read and write.
@@ -93,8 +100,12 @@ fn accelerator(gpu: &Gpu) -> Result<Accelerator, Error> {
     let (from, mut to) = (stream.alloc::<u64>(count)?, stream.alloc::<u64>(count)?);
     from.fill_bytes(0x5A)?;
     let on_device = seconds(stream, || Ok(to.copy_from_buffer(stream, &from)?))?;
-    let processor =
-        Processor { flops: Flops { f64, f32, tf32, half }, memory: 2.0 * COPIED as f64 / on_device, call: 13e-6 };
+    let processor = Processor {
+        flops: Flops { f64, f32, tf32, half },
+        memory: 2.0 * COPIED as f64 / on_device,
+        call: 13e-6,
+        start: 0.0,
+    };
     Ok(Accelerator { processor, link: link(gpu, from, to)? })
 }
 

@@ -52,6 +52,8 @@ pub struct Processor {
     pub memory: f64,
     /// Seconds that a call costs besides.
     pub call: f64,
+    /// Seconds until all cores of a CPU work on a product that they share; 0 where nobody measured it, and for a GPU.
+    pub start: f64,
 }
 
 /// Copies between the two: bytes in a second.
@@ -92,7 +94,7 @@ impl Rates {
     /// without the machine.
     pub fn h200() -> Self {
         let flops = Flops { f64: 60e12, f32: 50e12, tf32: 400e12, half: 700e12 };
-        let processor = Processor { flops, memory: 4.25e12, call: 13e-6 };
+        let processor = Processor { flops, memory: 4.25e12, call: 13e-6, start: 0.0 };
         let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9 };
         Rates { gpu: Some(Accelerator { processor, link }), ..Rates::of_cores(16) }
     }
@@ -101,13 +103,18 @@ impl Rates {
     pub fn of_cores(cores: usize) -> Self {
         let cores = cores.max(1) as f64;
         let flops = Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
-        Rates { cpu: Processor { flops, memory: (20e9 * cores).min(200e9), call: 1e-6 }, gpu: None, disk: 1e9 }
+        let cpu = Processor { flops, memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
+        Rates { cpu, gpu: None, disk: 1e9 }
     }
 
     /// What is wrong with them: a rate that is no positive number.
     pub(super) fn fault(&self) -> Option<String> {
         let of = |it: &Processor| [it.flops.f64, it.flops.f32, it.flops.tf32, it.flops.half, it.memory, it.call];
         let link = |it: &Link| [it.to_gpu, it.to_host, it.both, it.pageable];
+        let processors = [Some(&self.cpu), self.gpu.as_ref().map(|gpu| &gpu.processor)];
+        if let Some(it) = processors.into_iter().flatten().find(|it| !(it.start.is_finite() && it.start >= 0.0)) {
+            return Some(format!("a start of {} s", it.start));
+        }
         let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).into_iter().chain(link(&it.link)));
         let mut all = of(&self.cpu).into_iter().chain([self.disk]).chain(gpu);
         all.find(|rate| !(rate.is_finite() && *rate > 0.0)).map(|rate| format!("a rate of {rate}"))

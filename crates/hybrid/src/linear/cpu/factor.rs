@@ -4,11 +4,10 @@ use faer::dyn_stack::{MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor as llt;
 use faer::linalg::householder;
 use faer::linalg::lu::partial_pivoting::factor as lu;
-use faer::linalg::matmul::matmul_with_conj;
 use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::triangular_solve as solve;
 use faer::traits::ComplexField;
-use faer::{Accum, Conj, MatMut, MatRef};
+use faer::{Conj, MatMut, MatRef};
 
 use super::{Triangle, parallelism, workspace};
 use crate::{
@@ -28,17 +27,6 @@ fn faer<T: Element>(matrix: &Dense<T>) -> MatRef<'_, T> {
 fn faer_mut<T: Element>(matrix: &mut Dense<T>) -> MatMut<'_, T> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     MatMut::from_column_major_slice_mut(matrix.values_mut(), rows, columns)
-}
-
-pub(super) fn multiply<T: Element + ComplexField>(
-    c: &mut ElementsMut<'_, T>,
-    added: bool,
-    alpha: T,
-    a: (Elements<'_, T>, bool),
-    b: (Elements<'_, T>, bool),
-) {
-    let accum = if added { Accum::Add } else { Accum::Replace };
-    matmul_with_conj(c.faer(), accum, a.0.faer(), conj(a.1), b.0.faer(), conj(b.1), alpha, parallelism());
 }
 
 pub(super) fn lu_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Vec<usize>, Error> {

@@ -2,7 +2,7 @@
 
 use num_complex::{Complex32, Complex64};
 
-use super::{Backend, Triangle, eigen, factor};
+use super::{Backend, Triangle, eigen, factor, product};
 use crate::{
     Error,
     matrix::Dense,
@@ -20,7 +20,7 @@ macro_rules! instances {
                 a: (Elements<'_, Self>, bool),
                 b: (Elements<'_, Self>, bool),
             ) {
-                factor::multiply(c, added, alpha, a, b);
+                product::multiply(c, added, alpha, a, b);
             }
 
             fn lu(matrix: &mut Dense<Self>) -> Result<Vec<usize>, Error> {

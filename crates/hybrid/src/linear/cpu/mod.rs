@@ -7,8 +7,10 @@ mod backend;
 mod eigen;
 mod factor;
 mod instances;
+mod product;
 
 pub(crate) use backend::{Backend, Triangle};
+pub(crate) use product::SHARED;
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};

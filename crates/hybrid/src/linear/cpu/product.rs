@@ -1,0 +1,144 @@
+//! Products of matrices, divided among threads: by results, as faer does it, by their sums where results are few, or not at all.
+
+use faer::linalg::matmul::matmul_with_conj;
+use faer::traits::ComplexField;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+
+use super::parallelism;
+use crate::{
+    matrix::Element,
+    raw::{Elements, ElementsMut},
+};
+
+/// Operations from which on several threads are faster than one: until 16 of them work some 0.15 ms pass (beside an H200, 2026-11-24), in
+/// which one does four million and more.
+pub(crate) const SHARED: f64 = 4e6;
+
+/// Products of a part of a sum at least: fewer do not pay for the addition of its results.
+const LEAST_DEPTH: usize = 256;
+
+/// How often a sum is longer than the longer side of the result before it is divided. Sides of results are what faer divides.
+const LONGER: usize = 4;
+
+/// Results below which faer has too little to divide among threads.
+const FEW_RESULTS: usize = 512 * 512;
+
+/// How threads share a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Division {
+    /// One does it.
+    Alone,
+    /// Each has some of the results.
+    Results,
+    /// Each has so many parts of all sums, which are added in the end.
+    Sums(usize),
+}
+
+impl Division {
+    fn of([rows, columns, depth]: [usize; 3], complex: bool, threads: usize) -> Division {
+        let operations = if complex { 8.0 } else { 2.0 } * rows as f64 * columns as f64 * depth as f64;
+        if threads < 2 || operations < SHARED {
+            return Division::Alone;
+        }
+        let is_long = depth / LONGER >= rows.max(columns) && rows.saturating_mul(columns) <= FEW_RESULTS;
+        match threads.min(depth / LEAST_DEPTH) {
+            parts @ 2.. if is_long => Division::Sums(parts),
+            _ => Division::Results,
+        }
+    }
+}
+
+/// A factor, and whether it is conjugated.
+type Factor<'a, T> = (MatRef<'a, T>, Conj);
+
+/// `c = alpha * a * b`, added to what `c` has where `added` is true.
+pub(super) fn multiply<T: Element + ComplexField>(
+    c: &mut ElementsMut<'_, T>,
+    added: bool,
+    alpha: T,
+    a: (Elements<'_, T>, bool),
+    b: (Elements<'_, T>, bool),
+) {
+    let conj = |conjugated: bool| if conjugated { Conj::Yes } else { Conj::No };
+    let factors = [(a.0.faer(), conj(a.1)), (b.0.faer(), conj(b.1))];
+    let accum = if added { Accum::Add } else { Accum::Replace };
+    let c = c.faer();
+    let extents = [c.nrows(), c.ncols(), factors[0].0.ncols()];
+    match Division::of(extents, !T::IS_REAL, rayon::current_num_threads()) {
+        Division::Alone => product(c, accum, alpha, factors, Par::Seq),
+        Division::Sums(parts) => match results(parts - 1, extents) {
+            Some(mut others) => sum(c, &mut others, parts, accum, alpha, factors),
+            // Too little memory for results of parts.
+            None => product(c, accum, alpha, factors, parallelism()),
+        },
+        Division::Results => product(c, accum, alpha, factors, parallelism()),
+    }
+}
+
+fn product<T: ComplexField>(c: MatMut<'_, T>, accum: Accum, alpha: T, [a, b]: [Factor<'_, T>; 2], par: Par) {
+    matmul_with_conj(c, accum, a.0, a.1, b.0, b.1, alpha, par);
+}
+
+/// Memory for the results of so many parts.
+fn results<T: Element>(parts: usize, [rows, columns, _]: [usize; 3]) -> Option<Vec<T>> {
+    let len = rows.checked_mul(columns)?.checked_mul(parts)?;
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(len).ok()?;
+    memory.resize(len, T::ZERO);
+    Some(memory)
+}
+
+/// The product in so many parts of the depth, halves of halves, each half added to the other one when both are there: always in the same
+/// order, whichever comes first. `others` has room for the results of all parts but one.
+fn sum<T: Element + ComplexField>(
+    mut c: MatMut<'_, T>,
+    others: &mut [T],
+    parts: usize,
+    accum: Accum,
+    alpha: T,
+    [a, b]: [Factor<'_, T>; 2],
+) {
+    if parts == 1 {
+        return product(c, accum, alpha, [a, b], Par::Seq);
+    }
+    let (rows, columns, depth) = (c.nrows(), c.ncols(), a.0.ncols());
+    let first = parts / 2;
+    let middle = depth * first / parts;
+    let (left, right) = (a.0.split_at_col(middle), b.0.split_at_row(middle));
+    let (own, others) = others.split_at_mut(rows * columns);
+    let (others, behind) = others.split_at_mut((first - 1) * rows * columns);
+    let mut second = MatMut::from_column_major_slice_mut(own, rows, columns);
+    rayon::join(
+        || sum(c.as_mut(), others, first, accum, alpha, [(left.0, a.1), (right.0, b.1)]),
+        || sum(second.as_mut(), behind, parts - first, Accum::Replace, alpha, [(left.1, a.1), (right.1, b.1)]),
+    );
+    c += &second;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_divided_and_how() {
+        let of = |extents| Division::of(extents, false, 16);
+        assert_eq!(of([64, 64, 64]), Division::Alone);
+        assert_eq!(Division::of([4096; 3], false, 1), Division::Alone);
+        assert_eq!(of([4096; 3]), Division::Results);
+        assert_eq!(of([87, 247, 4353]), Division::Sums(16));
+        assert_eq!(of([100, 100, 1000]), Division::Sums(3));
+        // Longer sums, but results enough for all threads; and too short ones.
+        assert_eq!(of([1000, 1000, 10_000]), Division::Results);
+        assert_eq!(of([300, 300, 1000]), Division::Results);
+        assert_eq!(of([usize::MAX, 2, usize::MAX]), Division::Results);
+        assert_eq!(Division::of([87, 87, 4353], true, 4), Division::Sums(4));
+    }
+
+    #[test]
+    fn results_of_parts_that_no_memory_has() {
+        assert!(
+            results::<f64>(3, [usize::MAX, 2, 1]).is_none() && results::<f64>(1 << 20, [1 << 20, 1 << 20, 1]).is_none()
+        );
+        assert_eq!(results::<f32>(2, [3, 4, 5]).map(|memory| memory.len()), Some(24));
+    }
+}
