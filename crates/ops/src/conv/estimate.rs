@@ -28,7 +28,7 @@ mod fitted {
     pub(super) const BEGIN: f64 = 3250.0;
     pub(super) const STEP_LATENCY: f64 = 220.0;
     pub(super) const PRODUCT_LATENCY: f64 = 10.5;
-    /// 32 loads by a warp that are stored then: a fit to 45 configurations.
+    /// 32 loads by a warp that are stored then: a fit to 48 configurations.
     pub(super) const LOADS: f64 = 250.0;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
     pub(super) const OVERLAPPING: f64 = 0.24;
