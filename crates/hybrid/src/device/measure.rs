@@ -9,8 +9,8 @@ use ndarray::{Array2, ShapeBuilder};
 use std::time::Instant;
 use tilewright_driver::{DeviceBuffer, Stream};
 
-/// Sides of the products on the CPU, both of which all cores share, and of that on a GPU.
-const CPU_SIDES: [usize; 2] = [160, 512];
+/// Sides of the products on the CPU: of one that one core does, of two that all cores share; and of that on a GPU.
+const CPU_SIDES: [usize; 3] = [96, 160, 512];
 const GPU_SIDE: usize = 2048;
 /// Bytes of copies.
 const COPIED: usize = 16 << 20;
@@ -23,7 +23,7 @@ const REPEATS: usize = 3;
 pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let roughly = Rates::of_cores(cores);
-    let cpu = cpu(cores).unwrap_or(roughly.cpu);
+    let (cpu, alone) = cpu(cores).unwrap_or((roughly.cpu, roughly.alone));
     let gpu = gpu.and_then(|gpu| match accelerator(gpu) {
         Ok(accelerator) => Some(accelerator),
         Err(error) => {
@@ -31,7 +31,7 @@ pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
             None
         }
     });
-    Rates { cpu, gpu, ..roughly }
+    Rates { cpu, alone, gpu, ..roughly }
 }
 
 /// Seconds of the fastest of some runs, not counting the first.
@@ -56,25 +56,36 @@ fn products(side: usize) -> f64 {
     2.0 * (side as f64).powi(3)
 }
 
-fn cpu(cores: usize) -> Result<Processor, Error> {
-    let ([f64, start], [f32, _]) = (on_cpu::<f64>()?, on_cpu::<f32>()?);
+/// All its cores, and products on one of them.
+fn cpu(cores: usize) -> Result<(Processor, Flops), Error> {
+    let (f64, f32) = (on_cpu::<f64>()?, on_cpu::<f32>()?);
     // Halves are converted to f32 on the way.
-    let flops = Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
-    Ok(Processor { flops, memory: memory(cores)?, call: 1e-6, start })
+    let flops = |f64, f32| Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
+    let processor =
+        Processor { flops: flops(f64.shared, f32.shared), memory: memory(cores)?, call: 1e-6, start: f64.start };
+    Ok((processor, flops(f64.alone, f32.alone)))
 }
 
-/// Operations in a second, and seconds that a product takes besides: two products tell both.
-fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<[f64; 2], Error> {
+/// Products on the CPU: operations in a second of one core and of all, and seconds until all work.
+struct OnCpu {
+    alone: f64,
+    shared: f64,
+    start: f64,
+}
+
+/// Two products that are shared tell both the rate and the start.
+fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<OnCpu, Error> {
     let seconds = |side| {
         let (a, b) = (filled::<T>(side)?, filled::<T>(side)?);
         let mut c = Dense::zeros(a.shape())?;
         fastest(|| matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut()))
     };
-    let [short, long] = CPU_SIDES;
+    let [small, short, long] = CPU_SIDES;
+    let alone = products(small) / seconds(small)?;
     let (least, most) = (seconds(short)?, seconds(long)?);
     // The second is no shorter unless something else went on.
-    let rate = (products(long) - products(short)) / (most - least).max(most / 2.0);
-    Ok([rate, (least - products(short) / rate).max(0.0)])
+    let shared = (products(long) - products(short)) / (most - least).max(most / 2.0);
+    Ok(OnCpu { alone, shared, start: (least - products(short) / shared).max(0.0) })
 }
 
 /// Bytes in a second that all cores read and write.

@@ -1,9 +1,9 @@
 //! How long an operation is expected to take on either processor.
 
 use super::job::real_operations;
-use super::{At, Divisible, Job, Link, Operand, Processor, Rates};
+use super::{At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Unit};
 use crate::Error;
-use crate::linear::SHARED;
+use crate::linear::Division;
 use crate::stream::transfer::LARGE;
 use crate::stream::{MatmulPlan, MatmulTime, PanelPlan, STAGES};
 use std::fmt;
@@ -61,6 +61,21 @@ const LOCK: f64 = 10e-3;
 /// The part of the rate of the CPU's memory at which threads fill slots: 18 to 21 GB/s beside an H200, whose host has 200, 2026-11-23.
 const STAGED: f64 = 0.1;
 
+/// Seconds of such a copy that nobody waits for: the driver takes what is [`INLINE`] at most at once and copies it later. Four products of
+/// the sweep whose right factor is that small took 23 to 36 us beside an H200, 1 to 10 less than by [`COPY`], 2026-11-24.
+const QUEUED: f64 = 3e-6;
+
+/// Bytes of ordinary memory up to which a copy to the GPU is not waited for (CUDA, "API synchronization behavior").
+const INLINE: u64 = 64 << 10;
+
+/// Seconds of a copy of an operand from ordinary memory to the GPU.
+fn to_gpu(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+    match bytes <= INLINE {
+        true => QUEUED + bytes as f64 / link.pageable,
+        false => pageable(bytes, rates, link),
+    }
+}
+
 /// Seconds of a copy between ordinary memory and the GPU: of what is large through slots ([`crate::linear::DeviceMat::upload`]).
 fn pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
     if bytes < LARGE as u64 {
@@ -70,25 +85,27 @@ fn pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
     COPY + LOCK + bytes as f64 / staged
 }
 
-/// What is left of the rate of pageable memory where results come back: the caller's pages are not there yet, or in no cache. 4 to 6 GB/s of 15
-/// for results of 1 to 4 MB beside an H200, 2026-11-24.
-const BACK: f64 = 0.4;
+/// What is left of the rate of pageable memory where a result comes back to the caller's: 9 to 13 GB/s of 15 for results of 3 and of 75 MB
+/// beside an H200, 2026-11-24.
+const BACK: f64 = 0.7;
 
-/// Seconds of a copy of a result from the GPU into ordinary memory.
-fn back_to_pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+/// The same where memory is made for what comes back, whose pages are not there yet: 4 to 6 GB/s for 1 to 4 MB.
+const FRESH: f64 = 0.4;
+
+/// Seconds of a copy of a matrix from the GPU into ordinary memory, of whose rate so much is left.
+fn back(bytes: u64, part: f64, rates: &Rates, link: &Link) -> f64 {
     match bytes < LARGE as u64 {
-        true => COPY + bytes as f64 / (BACK * link.pageable),
+        true => COPY + bytes as f64 / (part * link.pageable),
         false => pageable(bytes, rates, link),
     }
 }
 
-/// Seconds until all cores work on a product, where they share it.
-fn start(job: &Job, cpu: &Processor) -> f64 {
-    match job.divisible {
-        Some((Divisible::Product(_), _)) if job.flops >= SHARED => cpu.start,
-        _ => 0.0,
-    }
-}
+/// Bytes of a column of a result that are computed at once, at least: 2 rows of f32 take as long as 16, on a CPU with vectors of 64 bytes.
+const VECTOR: f64 = 64.0;
+
+/// Products for which the passage of a result through memory stands: sums of 1 to 16 products take as long as sums of 2 or 3 more (AMD EPYC,
+/// 500 x 500, f32 and f64, 2026-11-24).
+const RESULT: f64 = 2.5;
 
 /// Seconds of arithmetic, or of the memory where that is slower, and of what the memory alone binds.
 fn computed(job: &Job, processor: &Processor) -> f64 {
@@ -96,16 +113,37 @@ fn computed(job: &Job, processor: &Processor) -> f64 {
     arithmetic.max(job.bytes() as f64 / processor.memory) + job.swept / processor.memory
 }
 
+/// Seconds of computation on the CPU. Of a product as its threads share it; those of integers are not faer's.
+fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
+    let cpu = &rates.cpu;
+    let (extents, element_bytes) = match job.divisible {
+        Some((Divisible::Product(extents), bytes)) if job.unit != Unit::Integer => (extents, bytes),
+        _ => return computed(job, cpu),
+    };
+    let ProductExtents { rows, columns, depth } = extents;
+    let (all, alone) = (cpu.flops.of(job.unit), rates.alone.of(job.unit));
+    // As many threads as there may be: the rate of all bounds them.
+    let (rate, start) = match Division::of([rows, columns, depth], real_operations(job.element) > 1.0, usize::MAX) {
+        Division::Alone => (alone.min(all), 0.0),
+        Division::Results => (all, cpu.start),
+        Division::Sums(parts) => (all.min(parts as f64 * alone), cpu.start),
+    };
+    let lanes = VECTOR / element_bytes as f64;
+    let computed_rows = (rows as f64 / lanes).ceil() * lanes;
+    let flops = 2.0 * real_operations(job.element) * computed_rows * columns as f64 * (depth as f64 + RESULT);
+    (flops / rate).max(job.bytes() as f64 / cpu.memory) + start
+}
+
 /// On the CPU: what lies on the GPU is copied from there first.
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
-    let cpu = &rates.cpu;
-    let compute = computed(job, cpu) + start(job, cpu);
-    let of = |operand: &Operand| match operand.at {
-        At::Gpu => rates.gpu.as_ref().map_or(COPY, |gpu| pageable(operand.bytes, rates, &gpu.link)),
+    let of = |operand: &Operand, copied: fn(u64, &Rates, &Link) -> f64| match operand.at {
+        At::Gpu => rates.gpu.as_ref().map_or(COPY, |gpu| copied(operand.bytes, rates, &gpu.link)),
         At::Disk => operand.bytes as f64 / rates.disk,
         At::Pinned | At::Pageable => 0.0,
     };
-    Cost::in_turn(compute, job.read.iter().flatten().map(of).sum(), of(&job.written), cpu.call)
+    let copied_back = |bytes, rates: &Rates, link: &Link| back(bytes, FRESH, rates, link);
+    let bring = job.read.iter().flatten().map(|it| of(it, copied_back)).sum();
+    Cost::in_turn(computed_on_cpu(job, rates), bring, of(&job.written, pageable), rates.cpu.call)
 }
 
 /// How something goes through a GPU that has no room for all of it.
@@ -195,13 +233,15 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     let of = |operand: &Operand, pinned: f64| match operand.at {
         At::Gpu => 0.0,
         At::Pinned => COPY + operand.bytes as f64 / pinned,
-        At::Pageable => pageable(operand.bytes, rates, &gpu.link),
+        At::Pageable => to_gpu(operand.bytes, rates, &gpu.link),
         At::Disk => COPY + operand.bytes as f64 / rates.disk.min(pinned),
     };
     let compute = computed(job, &gpu.processor) + job.steps as f64 * LAUNCH;
     let bring = job.read.iter().flatten().map(|it| of(it, gpu.link.to_gpu)).sum();
+    // Beside operands that are there the result is one too, and its copy is new.
+    let part = if job.read.iter().flatten().any(|it| it.at == At::Gpu) { FRESH } else { BACK };
     let back = match job.written.at {
-        At::Pageable => back_to_pageable(job.written.bytes, rates, &gpu.link),
+        At::Pageable => back(job.written.bytes, part, rates, &gpu.link),
         _ => of(&job.written, gpu.link.to_host),
     };
     let cost = Cost::in_turn(compute, bring, back, gpu.processor.call);

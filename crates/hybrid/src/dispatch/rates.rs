@@ -83,6 +83,8 @@ pub struct Accelerator {
 pub struct Rates {
     /// All its cores together.
     pub cpu: Processor,
+    /// Products of matrices on one core of it: small ones are not shared.
+    pub alone: Flops,
     /// The GPU, if there is one.
     pub gpu: Option<Accelerator>,
     /// Bytes in a second from a disk.
@@ -102,21 +104,22 @@ impl Rates {
     /// Of so many cores without a GPU, roughly: 60 GF in f64 and 20 GB/s each, 200 GB/s together.
     pub fn of_cores(cores: usize) -> Self {
         let cores = cores.max(1) as f64;
-        let flops = Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
-        let cpu = Processor { flops, memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
-        Rates { cpu, gpu: None, disk: 1e9 }
+        let of = |cores: f64| Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
+        let cpu = Processor { flops: of(cores), memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
+        Rates { cpu, alone: of(1.0), gpu: None, disk: 1e9 }
     }
 
     /// What is wrong with them: a rate that is no positive number.
     pub(super) fn fault(&self) -> Option<String> {
-        let of = |it: &Processor| [it.flops.f64, it.flops.f32, it.flops.tf32, it.flops.half, it.memory, it.call];
+        let flops = |it: &Flops| [it.f64, it.f32, it.tf32, it.half];
+        let of = |it: &Processor| flops(&it.flops).into_iter().chain([it.memory, it.call]);
         let link = |it: &Link| [it.to_gpu, it.to_host, it.both, it.pageable];
         let processors = [Some(&self.cpu), self.gpu.as_ref().map(|gpu| &gpu.processor)];
         if let Some(it) = processors.into_iter().flatten().find(|it| !(it.start.is_finite() && it.start >= 0.0)) {
             return Some(format!("a start of {} s", it.start));
         }
-        let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).into_iter().chain(link(&it.link)));
-        let mut all = of(&self.cpu).into_iter().chain([self.disk]).chain(gpu);
+        let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).chain(link(&it.link)));
+        let mut all = of(&self.cpu).chain(flops(&self.alone)).chain([self.disk]).chain(gpu);
         all.find(|rate| !(rate.is_finite() && *rate > 0.0)).map(|rate| format!("a rate of {rate}"))
     }
 }

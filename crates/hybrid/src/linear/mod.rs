@@ -17,7 +17,7 @@ mod scalar;
 mod svd;
 
 pub use cholesky::Cholesky;
-pub(crate) use cpu::SHARED;
+pub(crate) use cpu::Division;
 pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
 pub use gpu::{DeviceMat, DeviceRef, Gpu};
 pub use lu::{

@@ -10,7 +10,7 @@ mod instances;
 mod product;
 
 pub(crate) use backend::{Backend, Triangle};
-pub(crate) use product::SHARED;
+pub(crate) use product::Division;
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};

@@ -12,7 +12,7 @@ use crate::{
 
 /// Operations from which on several threads are faster than one: until 16 of them work some 0.15 ms pass (beside an H200, 2026-11-24), in
 /// which one does four million and more.
-pub(crate) const SHARED: f64 = 4e6;
+const SHARED: f64 = 4e6;
 
 /// Products of a part of a sum at least: fewer do not pay for the addition of its results.
 const LEAST_DEPTH: usize = 256;
@@ -25,7 +25,7 @@ const FEW_RESULTS: usize = 512 * 512;
 
 /// How threads share a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Division {
+pub(crate) enum Division {
     /// One does it.
     Alone,
     /// Each has some of the results.
@@ -35,7 +35,8 @@ enum Division {
 }
 
 impl Division {
-    fn of([rows, columns, depth]: [usize; 3], complex: bool, threads: usize) -> Division {
+    /// How that many threads share the product of these rows, columns and depth.
+    pub(crate) fn of([rows, columns, depth]: [usize; 3], complex: bool, threads: usize) -> Division {
         let operations = if complex { 8.0 } else { 2.0 } * rows as f64 * columns as f64 * depth as f64;
         if threads < 2 || operations < SHARED {
             return Division::Alone;
@@ -140,5 +141,32 @@ mod tests {
             results::<f64>(3, [usize::MAX, 2, 1]).is_none() && results::<f64>(1 << 20, [1 << 20, 1 << 20, 1]).is_none()
         );
         assert_eq!(results::<f32>(2, [3, 4, 5]).map(|memory| memory.len()), Some(24));
+    }
+
+    /// More parts than this machine has threads, fewer products than parts, and results that are there: against sums of whole numbers.
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let value = |i: usize| ((i * 7919 + 13) % 31) as f64 - 15.0;
+        for (rows, columns, depth) in [(1, 1, 1), (3, 5, 1), (7, 2, 16), (5, 3, 257), (1, 11, 1001)] {
+            let [a, b, before] =
+                [rows * depth, depth * columns, rows * columns].map(|len| (0..len).map(value).collect::<Vec<_>>());
+            let a_view = MatRef::from_column_major_slice(&a, rows, depth);
+            // Row by row.
+            let b_view = MatRef::from_row_major_slice(&b, depth, columns);
+            for (parts, accum) in
+                [1, 2, 3, 5, 16].into_iter().flat_map(|parts| [(parts, Accum::Replace), (parts, Accum::Add)])
+            {
+                let mut c = if accum == Accum::Add { before.clone() } else { vec![f64::NAN; before.len()] };
+                let mut others = results::<f64>(parts - 1, [rows, columns, depth]).unwrap();
+                let view = MatMut::from_column_major_slice_mut(&mut c, rows, columns);
+                sum(view, &mut others, parts, accum, -2.0, [(a_view, Conj::No), (b_view, Conj::Yes)]);
+                for (at, got) in c.into_iter().enumerate() {
+                    let (i, j) = (at % rows, at / rows);
+                    let exact: f64 = (0..depth).map(|k| a[i + k * rows] * b[k * columns + j]).sum();
+                    let there = if accum == Accum::Add { before[at] } else { 0.0 };
+                    assert_eq!(got, there - 2.0 * exact, "{rows} x {columns} of {depth} in {parts} parts");
+                }
+            }
+        }
     }
 }
