@@ -85,11 +85,12 @@ fn pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
     COPY + LOCK + bytes as f64 / staged
 }
 
-/// What is left of the rate of pageable memory where a result comes back to the caller's: 9 to 13 GB/s of 15 for results of 3 and of 75 MB
-/// beside an H200, 2026-11-24.
+/// What is left of the rate of pageable memory where a result comes back to the caller's: some 9 to 13 GB/s of 15
+/// for 3 and for 75 MB, inferred from what whole products of the sweep took beside an H200, 2026-11-24.
 const BACK: f64 = 0.7;
 
-/// The same where memory is made for what comes back, whose pages are not there yet: 4 to 6 GB/s for 1 to 4 MB.
+/// The same where memory is made for what comes back, whose pages are not there yet: 4 to 6 GB/s for 1 to 4 MB, inferred likewise.
+/// For 29 MB one sweep of two says far less.
 const FRESH: f64 = 0.4;
 
 /// Seconds of a copy of a matrix from the GPU into ordinary memory, of whose rate so much is left.
