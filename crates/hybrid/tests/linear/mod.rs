@@ -6,6 +6,7 @@ mod device;
 mod eigen;
 mod integers;
 mod layouts;
+mod long_sums;
 mod lu;
 mod matmul;
 mod norms;

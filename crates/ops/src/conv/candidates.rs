@@ -1,5 +1,6 @@
 //! What choices of a configuration have in common: sides of blocks, and the model's word on those that an estimate expects most of.
 
+use super::row_plan::Multiprocessor;
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models, Work};
 
@@ -71,14 +72,18 @@ pub(super) fn microseconds(key: u128) -> f64 {
     f64::from_bits((key >> 64) as u64)
 }
 
-/// Which of so many candidates a model takes, the best first; nothing where there is no model, or where it refuses what it is asked about.
+/// Which of so many candidates a model takes, the best first; nothing where there is no model, or where it refuses what it is asked about, or
+/// where there is no copy engine: nothing was measured there.
 pub(super) fn learned(
     operation: &dyn Operation,
     models: &Models,
-    device: &DeviceFacts,
+    (sm, device): (Multiprocessor, &DeviceFacts),
     (count, candidates): (usize, usize),
     work: impl Fn(usize) -> Work,
 ) -> Option<Vec<usize>> {
+    if !sm.bulk_copies {
+        return None;
+    }
     let model = models.nearest(operation.name(), device.architecture).ok()?;
     let ranking = model.rank(device, candidates, work).ok()?;
     Some(ranking.top(count).iter().map(|it| it.index as usize).collect())

@@ -284,12 +284,8 @@ fn learned(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Option<Vec<RowConfig>> {
-    // Nothing was measured where no rows are brought by the copy engine.
-    if !sm.bulk_copies {
-        return None;
-    }
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
-    let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work)?;
+    let best = candidates::learned(&RowOperation, models, (sm, device), (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 

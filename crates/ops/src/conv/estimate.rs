@@ -1,7 +1,7 @@
 //! What the row kernel's time is expected to be, by a few sums.
 
 use super::ends::Reading;
-use super::kernel_text::{access_bytes, vector};
+use super::kernel_text::access_bytes;
 use super::problem::Problem;
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 
@@ -212,7 +212,7 @@ impl RowPlan {
         match self.ends.reading {
             Reading::Stored => ring,
             Reading::Computed => {
-                let vectors = 32 * AT_ONCE * vector(&self.problem) * self.problem.precision.bytes();
+                let vectors = 32 * AT_ONCE * access_bytes(&self.problem);
                 ring.min(self.bringing * vectors.min(step * self.row_bytes()))
             }
         }

@@ -1,7 +1,7 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
 use super::ends::{Ends, Reading};
-use super::kernel_text::{span, vector};
+use super::kernel_text::{access_bytes, span};
 use super::meeting::Meeting;
 use super::problem::{LARGEST, Pass, Problem};
 use thiserror::Error;
@@ -206,7 +206,7 @@ impl RowPlan {
         ends: Ends,
         [rows, columns]: [Meeting; 2],
     ) -> RowPlan {
-        let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16;
+        let engine = sm.bulk_copies && access_bytes(&problem) == 16;
         let bulk = engine && ends.reading == Reading::Stored;
         let mut plan = RowPlan {
             problem,

@@ -285,12 +285,8 @@ fn learned(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Option<Vec<WeightConfig>> {
-    // Nothing was measured where there is no copy engine.
-    if !sm.bulk_copies {
-        return None;
-    }
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
-    let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
+    let best = candidates::learned(&WeightOperation, models, (sm, device), (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 

@@ -1,7 +1,7 @@
 //! How the kernel of the weights' gradient divides its work: what may be chosen, what is legal, and its text.
 
 use super::ends::{Reading, image_within, reading};
-use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape, span, vector};
+use super::kernel_text::{KernelText, access_bytes, constants, cuda, multiplied, row_map, shape, span};
 use super::meeting::Meeting;
 use super::problem::{LARGEST, Pass, Problem};
 use super::row_plan::{
@@ -113,7 +113,7 @@ impl WeightPlan {
         readings: [Reading; 2],
     ) -> WeightPlan {
         let [rows, columns] = [0, 1].map(|axis| Meeting::of(&problem, axis, Pass::GradWeight));
-        let engine = sm.bulk_copies && vector(&problem) * problem.precision.bytes() == 16 && problem.images > 0;
+        let engine = sm.bulk_copies && access_bytes(&problem) == 16 && problem.images > 0;
         let bulk = readings.map(|it| it == Reading::Stored && engine);
         let mut plan = WeightPlan {
             problem,

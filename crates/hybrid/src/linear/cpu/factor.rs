@@ -9,16 +9,12 @@ use faer::linalg::triangular_solve as solve;
 use faer::traits::ComplexField;
 use faer::{Conj, MatMut, MatRef};
 
-use super::{Triangle, parallelism, workspace};
+use super::{Triangle, conj, parallelism, workspace};
 use crate::{
     Error,
     matrix::{Dense, Element},
     raw::{Elements, ElementsMut},
 };
-
-fn conj(conjugated: bool) -> Conj {
-    if conjugated { Conj::Yes } else { Conj::No }
-}
 
 fn faer<T: Element>(matrix: &Dense<T>) -> MatRef<'_, T> {
     matrix.view().elements().faer()

@@ -12,14 +12,18 @@ mod product;
 pub(crate) use backend::{Backend, Triangle};
 pub(crate) use product::Division;
 
-use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
+use faer::{Conj, Par};
 
 use crate::{Error, matrix::Shape};
 
 /// All cores, where faer finds that it pays.
 fn parallelism() -> Par {
     Par::rayon(0)
+}
+
+fn conj(conjugated: bool) -> Conj {
+    if conjugated { Conj::Yes } else { Conj::No }
 }
 
 /// Room for intermediate results of a matrix of this shape.

@@ -4,7 +4,7 @@ use faer::linalg::matmul::matmul_with_conj;
 use faer::traits::ComplexField;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 
-use super::parallelism;
+use super::{conj, parallelism};
 use crate::{
     matrix::Element,
     raw::{Elements, ElementsMut},
@@ -60,7 +60,6 @@ pub(super) fn multiply<T: Element + ComplexField>(
     a: (Elements<'_, T>, bool),
     b: (Elements<'_, T>, bool),
 ) {
-    let conj = |conjugated: bool| if conjugated { Conj::Yes } else { Conj::No };
     let factors = [(a.0.faer(), conj(a.1)), (b.0.faer(), conj(b.1))];
     let accum = if added { Accum::Add } else { Accum::Replace };
     let c = c.faer();

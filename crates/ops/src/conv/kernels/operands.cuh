@@ -135,7 +135,7 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   if constexpr (shape::computed) {
     read_row<Input, C, reach>(Computed<image_Params>{p.image}, row, n, y, x, c);
   } else if constexpr (!asynchronous) {
-    read_row<Input, C, reach>(Remembered<Input>{p.x}, row, n, y, x, c);
+    read_row<Input, C, reach>(InMemory<Input>{p.x}, row, n, y, x, c);
   } else {
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;

@@ -21,7 +21,7 @@ template <class Function> struct Computed {
   }
 };
 // An image like `From` in memory.
-template <class From> struct Remembered {
+template <class From> struct InMemory {
   const Held* memory;
 
   template <class Channel> TW_DEVICE Together at(N n, Y y, X x, Channel c) const {

@@ -52,7 +52,7 @@ constexpr bool asynchronous = !shape::computed_input && !shape::computed_given &
 template <class From, class Channel, int columns, class To>
 TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c) {
   if constexpr (!asynchronous) {
-    read_row<From, Channel, columns>(Remembered<From>{memory}, to, n, y, x, c);
+    read_row<From, Channel, columns>(InMemory<From>{memory}, to, n, y, x, c);
   } else {
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
