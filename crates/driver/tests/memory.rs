@@ -16,6 +16,7 @@ pub(crate) fn child_memory() {
     let device = Device::new(0).unwrap();
     again(&device);
     bounds(&device);
+    threads(&device);
     captures(&device);
     rows(&device);
 }
@@ -58,6 +59,21 @@ fn bounds(device: &Device) {
     drop(stream.alloc::<u8>(16 << 20).unwrap());
     assert_ne!(free(device), before);
     drop(stream);
+    assert_eq!(free(device), before);
+}
+
+/// What each thread takes and gives back is counted, whatever the others do.
+fn threads(device: &Device) {
+    let before = free(device);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let stream = device.stream().unwrap();
+                // Too large to be kept.
+                (0..5000).for_each(|_| drop(stream.alloc::<u8>((16 << 20) + 1).unwrap()));
+            });
+        }
+    });
     assert_eq!(free(device), before);
 }
 

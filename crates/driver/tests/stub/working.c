@@ -11,7 +11,8 @@
 #define NOT_SUPPORTED 801
 #define TOTAL (1ul << 30)
 
-static unsigned long live;
+// Of all threads.
+static _Atomic unsigned long live;
 static volatile long steps;
 
 static void stepped(int signal, siginfo_t* info, void* context) { ++steps; }
@@ -64,11 +65,14 @@ int cuEventElapsedTime(float* ms, struct event* start, struct event* end) {
 }
 
 int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, void* stream) {
-    if (bytes > TOTAL || live + bytes > TOTAL) return OUT_OF_MEMORY;
+    if (bytes > TOTAL) return OUT_OF_MEMORY;
+    if ((live += bytes) > TOTAL) {
+        live -= bytes;
+        return OUT_OF_MEMORY;
+    }
     char* memory = aligned_alloc(256, (bytes + 511) & ~255ul);
     *(unsigned long*)memory = bytes;
     *address = (unsigned long long)(memory + 256);
-    live += bytes;
     return 0;
 }
 int cuMemFreeAsync(unsigned long long address, void* stream) {
@@ -78,7 +82,8 @@ int cuMemFreeAsync(unsigned long long address, void* stream) {
     return 0;
 }
 int cuMemGetInfo_v2(unsigned long* free, unsigned long* total) {
-    *free = TOTAL - live;
+    unsigned long taken = live;
+    *free = taken < TOTAL ? TOTAL - taken : 0;
     *total = TOTAL;
     return 0;
 }
