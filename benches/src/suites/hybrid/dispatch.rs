@@ -23,7 +23,8 @@ pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Resul
     let device = Device::with(&Gpu::new(session.gpu.stream()));
     let (rates, budget) = (device.rates(), session.gpu.device().memory_bytes() as u64);
     let cube = |size| ProductExtents { rows: size, columns: size, depth: size };
-    let job = Job::matmul(("f64", 8, Unit::F64), cube(1024), [At::Pageable; 3], false)?;
+    let product = |size| Job::matmul(("f64", 8, Unit::F64), cube(size), [At::Pageable; 3], false);
+    let (job, larger) = (product(1024)?, product(131_072)?);
     let nanoseconds = |one: &dyn Fn() -> std::result::Result<Decision, Error>| -> Result<f64> {
         let round = || -> Result<f64> {
             let begin = Instant::now();
@@ -44,8 +45,11 @@ pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Resul
     // With its record, as a call leaves it; then the device's own, of what fits and of what is streamed, for which the driver is asked how
     // much memory is free.
     let recorded = nanoseconds(&|| decide(&job, Choice::Auto, &rates, budget))?;
+    let streamed = nanoseconds(&|| decide(&larger, Choice::Auto, &rates, budget))?;
     let (small, large) = (nanoseconds(&plan(1024))?, nanoseconds(&plan(131_072))?);
-    add(report, case, &[("decide_ns", recorded, "ns"), ("plan_ns", small, "ns"), ("plan_streamed_ns", large, "ns")]);
+    let decided = [("decide_ns", recorded, "ns"), ("decide_streamed_ns", streamed, "ns")];
+    let planned = [("plan_ns", small, "ns"), ("plan_streamed_ns", large, "ns")];
+    add(report, case, &[decided, planned].concat());
     Ok(())
 }
 

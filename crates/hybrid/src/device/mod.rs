@@ -10,6 +10,7 @@ mod product;
 mod run;
 mod solution;
 mod source;
+mod streamed;
 mod verbs;
 
 pub use multiplicand::{Multiplicand, Streamed};

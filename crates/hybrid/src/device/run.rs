@@ -26,10 +26,9 @@ impl<R, F: FnMut(&Place) -> Result<R, Error>> Route<R> for F {
     }
 }
 
-/// A result, where it was computed, and the memory there that is its own for as long as it is kept.
+/// A result, and the memory of the GPU that is its own for as long as it is kept.
 pub(super) struct Ran<R> {
     pub(super) value: R,
-    pub(super) side: Side,
     pub(super) permit: Option<Permit>,
 }
 
@@ -46,9 +45,8 @@ impl Device {
             running.end(done.as_ref().map(|(_, outcome)| outcome));
         }
         let ((value, permit), outcome) = done?;
-        let side = outcome.side;
         ended(outcome);
-        Ok(Ran { value, side, permit })
+        Ok(Ran { value, permit })
     }
 
     fn run_decided<R>(

@@ -3,6 +3,7 @@
 use super::Device;
 use super::run::Route;
 use super::solution::Solution;
+use super::streamed::{self, ByFactors, Through};
 use crate::budget::Permit;
 use crate::dispatch::{At, Job, Operand, Unit, Verb};
 use crate::linear::{self, Cholesky, Eigen, HermitianEigen, LogDeterminant, Lu, Norm, Place, Qr, Scalar, Svd};
@@ -12,9 +13,10 @@ use crate::{Error, MatRef, Side};
 use ndarray::Array2;
 use std::ops::Deref;
 
-/// Factors, where they were computed: on a GPU they take memory of its budget for as long as they are kept.
+/// Factors, where they were computed: on a GPU they take memory of its budget for as long as they are kept. Those of a matrix that is larger
+/// than that are computed by the GPU and kept in host memory.
 ///
-/// What is asked of them (solutions, inverses, conditions) is computed there too, and fails there if the device does.
+/// What is asked of them (solutions, inverses, conditions) is computed where they are, and fails there if the device does.
 #[derive(Debug)]
 pub struct Factored<F> {
     factors: F,
@@ -42,17 +44,19 @@ impl<F> Deref for Factored<F> {
 impl Device {
     /// LU factors ([`Lu::factor`]).
     pub fn lu<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Factored<Lu<T>>, Error> {
-        self.factored(Verb::Lu, a, |place| Lu::factor(place, a))
+        let whole = |place: &Place| Lu::factor(place, a);
+        self.factored(Verb::Lu, a, ByFactors { a, whole, streamed: streamed::lu }, Lu::side)
     }
 
     /// Cholesky's factor ([`Cholesky::factor`]).
     pub fn cholesky<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Factored<Cholesky<T>>, Error> {
-        self.factored(Verb::Cholesky, a, |place| Cholesky::factor(place, a))
+        let whole = |place: &Place| Cholesky::factor(place, a);
+        self.factored(Verb::Cholesky, a, ByFactors { a, whole, streamed: streamed::cholesky }, Cholesky::side)
     }
 
     /// QR factors ([`Qr::factor`]).
     pub fn qr<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Factored<Qr<T>>, Error> {
-        self.factored(Verb::Qr, a, |place| Qr::factor(place, a))
+        self.factored(Verb::Qr, a, |place: &_| Qr::factor(place, a), Qr::side)
     }
 
     /// x with `a x = b` ([`linear::solve`]).
@@ -82,17 +86,29 @@ impl Device {
 
     /// The determinant ([`linear::determinant`]).
     pub fn determinant<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<T, Error> {
-        self.of_one(Verb::Determinant, a, |place: &_| linear::determinant(place, a))
+        let whole = |place: &Place| linear::determinant(place, a);
+        self.of_one(
+            Verb::Determinant,
+            a,
+            ByFactors { a, whole, streamed: |it: Through<'_, T>| streamed::lu(it)?.determinant() },
+        )
     }
 
     /// The determinant as sign and logarithm ([`linear::log_determinant`]).
     pub fn log_determinant<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<LogDeterminant<T>, Error> {
-        self.of_one(Verb::Determinant, a, |place: &_| linear::log_determinant(place, a))
+        let whole = |place: &Place| linear::log_determinant(place, a);
+        self.of_one(
+            Verb::Determinant,
+            a,
+            ByFactors { a, whole, streamed: |it: Through<'_, T>| streamed::lu(it)?.log_determinant() },
+        )
     }
 
     /// An estimate of the reciprocal condition ([`linear::reciprocal_condition`]).
     pub fn reciprocal_condition<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<f64, Error> {
-        self.of_one(Verb::Condition, a, |place: &_| linear::reciprocal_condition(place, a))
+        let whole = |place: &Place| linear::reciprocal_condition(place, a);
+        let streamed = |it: Through<'_, T>| streamed::lu(it)?.reciprocal_condition();
+        self.of_one(Verb::Condition, a, ByFactors { a, whole, streamed })
     }
 
     /// Eigenvalues and vectors of a Hermitian matrix ([`linear::eigen_hermitian`]).
@@ -154,10 +170,11 @@ impl Device {
         &self,
         verb: Verb,
         a: MatRef<'_, T>,
-        whole: impl FnMut(&Place) -> Result<F, Error>,
+        route: impl Route<F>,
+        side: impl Fn(&F) -> Side,
     ) -> Result<Factored<F>, Error> {
-        let ran = self.run(&Job::verb::<T>(verb, a.shape(), Columns(0))?, whole)?;
-        Ok(Factored { factors: ran.value, side: ran.side, _permit: ran.permit })
+        let ran = self.run(&Job::verb::<T>(verb, a.shape(), Columns(0))?, route)?;
+        Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })
     }
 }
 

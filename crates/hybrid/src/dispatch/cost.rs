@@ -153,6 +153,8 @@ pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
 pub enum Tiles {
     /// A product, in tiles.
     Product(MatmulPlan),
+    /// Factors, in panels.
+    Factors(PanelPlan),
     /// A solution, in panels: the factors first.
     Solution {
         /// Panels that are factored.
@@ -166,6 +168,8 @@ impl Tiles {
     fn new(what: Divisible, element_bytes: usize, budget: u64) -> Result<Tiles, Error> {
         match what {
             Divisible::Product(extents) => MatmulPlan::new(extents, element_bytes, budget, STAGES).map(Tiles::Product),
+            Divisible::Lu { size } => PanelPlan::lu(size, element_bytes, budget).map(Tiles::Factors),
+            Divisible::Cholesky { size } => PanelPlan::cholesky(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Solution { size, columns } => {
                 let factors = PanelPlan::lu(size, element_bytes, budget)?;
                 Ok(Tiles::Solution { factors, solution: factors.solution(columns, budget)? })
@@ -176,6 +180,7 @@ impl Tiles {
     fn device_bytes(&self) -> u128 {
         match self {
             Tiles::Product(plan) => plan.device_bytes(),
+            Tiles::Factors(plan) => plan.device_bytes(),
             Tiles::Solution { factors, solution } => factors.device_bytes().max(solution.device_bytes()),
         }
     }
@@ -183,6 +188,7 @@ impl Tiles {
     fn bytes_to_gpu(&self, reads_c: bool) -> u128 {
         match self {
             Tiles::Product(plan) => plan.bytes_to_gpu(reads_c),
+            Tiles::Factors(plan) => plan.bytes_to_gpu(),
             Tiles::Solution { factors, solution } => factors.bytes_to_gpu() + solution.bytes_to_gpu(),
         }
     }
@@ -196,6 +202,7 @@ impl fmt::Display for Tiles {
                 let ([down, across, panels], [rows, columns]) = (plan.counts(), plan.tile);
                 write!(f, "{down} x {across} tiles of {rows} x {columns}, {panels} panels of {}", plan.panel)
             }
+            Tiles::Factors(plan) => write!(f, "{} panels of {} columns", plan.panels(), plan.panel),
             Tiles::Solution { factors, solution } => {
                 let panels = |plan: &PanelPlan| (plan.panels(), plan.panel);
                 let ((count, width), (solved, across)) = (panels(factors), panels(solution));
@@ -254,18 +261,21 @@ fn streamed(job: &Job, rates: &Rates, budget: u64, (what, element_bytes): (Divis
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
     let from_disk = job.read.iter().flatten().any(|it| it.at == At::Disk);
     let reads_c = job.read[2].is_some();
+    let of_panels = |plan: &PanelPlan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops());
     let times = match &tiles {
         Tiles::Product(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
-        Tiles::Solution { factors, solution } => [factors, solution]
-            .map(|plan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops()))
-            .to_vec(),
+        Tiles::Factors(plan) => vec![of_panels(plan)],
+        Tiles::Solution { factors, solution } => [factors, solution].map(of_panels).to_vec(),
     };
     let sum = |part: fn(&MatmulTime) -> f64| times.iter().map(part).sum::<f64>();
     // A disk gives each panel as often as the GPU asks for it.
     let disk = if from_disk { tiles.bytes_to_gpu(reads_c) as f64 / rates.disk } else { 0.0 };
     let bring = sum(|time| time.to_gpu).max(disk);
-    let wall = sum(|time| time.wall).max(bring);
+    // What follows from factors in host memory is computed there.
+    let swept = job.swept / rates.cpu.memory;
+    let wall = sum(|time| time.wall).max(bring) + swept;
     let device_bytes = u64::try_from(tiles.device_bytes()).unwrap_or(u64::MAX);
-    let cost = Cost { compute: sum(|time| time.compute), bring, back: sum(|time| time.to_host), call: 0.0, wall };
+    let cost =
+        Cost { compute: sum(|time| time.compute) + swept, bring, back: sum(|time| time.to_host), call: 0.0, wall };
     Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })
 }

@@ -42,6 +42,16 @@ pub struct ProductExtents {
 pub enum Divisible {
     /// A product, in tiles of the result.
     Product(ProductExtents),
+    /// LU factors of a square matrix, in panels of columns.
+    Lu {
+        /// Rows and columns of the matrix.
+        size: usize,
+    },
+    /// Cholesky's factor, in panels of columns.
+    Cholesky {
+        /// Rows and columns of the matrix.
+        size: usize,
+    },
     /// A solution by LU factors, in panels of columns.
     Solution {
         /// Rows and columns of the matrix.

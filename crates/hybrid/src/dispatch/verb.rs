@@ -13,7 +13,7 @@ use crate::matrix::{Columns, Element, Shape};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verb {
-    /// LU factors, which stay where they are computed.
+    /// LU factors, which stay where they are computed, or in host memory if they are streamed.
     Lu,
     /// x with `a x = b`.
     Solve,
@@ -25,7 +25,7 @@ pub enum Verb {
     Determinant,
     /// An estimate of the condition.
     Condition,
-    /// Cholesky's factor, which stays where it is computed.
+    /// Cholesky's factor, which stays where it is computed, or in host memory if it is streamed.
     Cholesky,
     /// QR factors, which stay where they are computed.
     Qr,
@@ -162,13 +162,15 @@ impl Job {
         job.swept = work.swept * size as f64;
         job.steps = work.steps as u64;
         job.device_bytes = bytes(work.device);
-        let solved = match verb {
-            Verb::Solve => Some(right.0),
-            Verb::Inverse => Some(columns),
+        let divisible = match verb {
+            Verb::Solve => Some(Divisible::Solution { size: rows, columns: right.0 }),
+            Verb::Inverse => Some(Divisible::Solution { size: rows, columns }),
+            // Determinants and conditions follow from factors in host memory.
+            Verb::Lu | Verb::Determinant | Verb::Condition => Some(Divisible::Lu { size: rows }),
+            Verb::Cholesky => Some(Divisible::Cholesky { size: rows }),
             _ => None,
         };
-        job.divisible =
-            solved.filter(|_| rows == columns).map(|columns| (Divisible::Solution { size: rows, columns }, size));
+        job.divisible = divisible.filter(|_| rows == columns).map(|what| (what, size));
         // Each begins with a copy.
         job.host_bytes = a.bytes.saturating_add(job.written.bytes);
         Ok(job)

@@ -10,7 +10,7 @@ use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
-use tilewright_hybrid::linear::{Gpu, Precision};
+use tilewright_hybrid::linear::{Gpu, Lu, Place, Precision};
 use tilewright_hybrid::stream::Budgets;
 use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, MatRef, Rows, Shape, Side};
 
@@ -104,6 +104,9 @@ pub(crate) fn on_a_gpu(gpu: &Gpu) {
     for (device_bytes, is_streamed) in [(1 << 30, false), (48 << 10, true)] {
         solutions(&small(gpu, device_bytes).choosing(Choice::Gpu), is_streamed);
     }
+    for (device_bytes, side) in [(1 << 30, Side::Gpu), (48 << 10, Side::Cpu)] {
+        factors(&small(gpu, device_bytes).choosing(Choice::Gpu), side);
+    }
     // By itself: small ones stay, whatever lies there.
     product(&small(gpu, 1 << 30), [20, 20, 20], 0.0).unwrap();
     assert_eq!(last_decision().unwrap().side, Side::Cpu);
@@ -133,6 +136,80 @@ fn solutions(device: &Device, is_streamed: bool) {
     if is_streamed {
         assert_eq!(last_outcome().unwrap().side, Side::Cpu);
     }
+}
+
+/// Factors that a GPU makes, whole or in panels, are on the GPU or here; and what follows from them.
+fn factors(device: &Device, side: Side) {
+    let is_as_planned = |operation: &str| {
+        let decision = last_decision().unwrap();
+        let is_streamed = decision.gpu.unwrap().tiles.is_some();
+        assert_eq!(
+            (decision.operation, decision.side, is_streamed),
+            (operation, Side::Gpu, side == Side::Cpu),
+            "{decision}"
+        );
+        assert_eq!(last_outcome().unwrap().side, Side::Gpu, "{operation}");
+    };
+    // Rows far from where pivots take them.
+    let a = Array2::from_shape_fn((90, 90), |(i, j)| {
+        let turned = (i + 37) % 90;
+        let pivot = if turned == j { 50.0 } else { 0.0 };
+        Complex64::new(((i * 7 + j * 3) % 11) as f64 + pivot, ((i * 5 + j * j) % 7) as f64)
+    });
+    let near = |one: &Array2<Complex64>, other: &Array2<Complex64>| {
+        assert_eq!(one.dim(), other.dim());
+        let off = (one - other).iter().fold(0.0, |most: f64, x| most.max(x.norm()));
+        assert!(off < 1e-9, "{off}");
+    };
+    let view = MatRef::from(&a);
+    let (lu, here) = (device.lu(view).unwrap(), Lu::factor(&Place::Cpu, view).unwrap());
+    is_as_planned("lu");
+    assert_eq!((lu.side(), lu.shape(), lu.singular_pivot()), (side, here.shape(), None));
+    assert_eq!(lu.permutation(), here.permutation());
+    near(&lu.l().unwrap(), &here.l().unwrap());
+    near(&lu.u().unwrap(), &here.u().unwrap());
+    let b = Array2::from_shape_fn((90, 3), |(i, j)| Complex64::new(i as f64, j as f64));
+    near(&a.dot(&lu.solve((&b).into()).unwrap()), &b);
+    near(&a.t().mapv(|x| x.conj()).dot(&lu.solve_adjoint((&b).into()).unwrap()), &b);
+    near(&a.dot(&lu.inverse().unwrap()), &Array2::eye(90));
+    let log = device.log_determinant(view).unwrap();
+    is_as_planned("determinant");
+    let expected = here.log_determinant().unwrap();
+    assert!((log.log_abs - expected.log_abs).abs() < 1e-9 && (log.sign - expected.sign).norm() < 1e-9, "{log:?}");
+    let ratio = device.determinant(view).unwrap() / here.determinant().unwrap();
+    assert!((ratio - 1.0).norm() < 1e-9, "{ratio}");
+    let (condition, expected) = (device.reciprocal_condition(view).unwrap(), here.reciprocal_condition().unwrap());
+    is_as_planned("reciprocal_condition");
+    assert!((condition / expected - 1.0).abs() < 1e-9, "{condition} {expected}");
+
+    let definite = a.dot(&a.t().mapv(|x| x.conj()));
+    // What is above the diagonal is not read.
+    let lower =
+        Array2::from_shape_fn((90, 90), |(i, j)| if i < j { Complex64::new(f64::NAN, 1.0) } else { definite[[i, j]] });
+    let cholesky = device.cholesky((&lower).into()).unwrap();
+    is_as_planned("cholesky");
+    assert_eq!((cholesky.side(), cholesky.size()), (side, 90));
+    let l = cholesky.l().unwrap();
+    near(&l.dot(&l.t().mapv(|x| x.conj())), &definite);
+    near(&definite.dot(&cholesky.solve((&b).into()).unwrap()), &b);
+    let indefinite = device.cholesky(MatRef::from(&definite).scaled(Complex64::new(-1.0, 0.0))).err();
+    assert!(matches!(indefinite, Some(Error::NotPositiveDefinite { order: 1, size: 90 })), "{indefinite:?}");
+
+    let ones = Array2::<f64>::ones((90, 90));
+    let singular = device.lu((&ones).into()).unwrap();
+    assert_eq!(singular.singular_pivot(), Some(1));
+    assert!(matches!(singular.inverse(), Err(Error::Singular { pivot: 1, size: 90 })));
+    assert_eq!(device.determinant((&ones).into()).unwrap(), 0.0);
+    assert_eq!(device.reciprocal_condition((&ones).into()).unwrap(), 0.0);
+    let mut unfinished = ones;
+    unfinished[[3, 4]] = f64::NAN;
+    let unfinished = device.lu((&unfinished).into()).unwrap();
+    assert!(unfinished.side() == Side::Cpu && unfinished.u().unwrap().iter().any(|x| x.is_nan()));
+    // Only those of square matrices are streamed.
+    let tall = device
+        .lu((&Array2::<f64>::eye(120)).into())
+        .and_then(|_| device.lu(MatRef::from(&Array2::<f64>::ones((120, 90)))));
+    assert_eq!(tall.err().map(|error| error.class()), (side == Side::Cpu).then_some(Class::Resource));
 }
 
 #[test]

@@ -126,10 +126,16 @@ fn b2_a_product_is_tried_in_tiles_and_a_factorisation_goes_on_on_the_cpu() {
 
     let short = eager(&gpu, budgets(shrinking(1, 1 << 10)), &breaker);
     let s = regular(40, 3);
-    let factors = short.lu((&s).into()).unwrap();
-    near(&s.dot(&factors.solve((&matrix(40, 2, 4)).into()).unwrap()), &matrix(40, 2, 4));
+    let factors = short.qr((&s).into()).unwrap();
+    near(&factors.q().unwrap().dot(&factors.r().unwrap()), &s);
     assert_eq!(names(&breaker), ["Smaller", "Failed", "FellBack"], "nothing of it could be smaller");
     assert_eq!(breaker.health().recent_failures, 1);
+    // LU factors could be made of panels.
+    let least = gpu.solver().unwrap().getrf_bytes::<f64>(40, 1).unwrap() as u64;
+    let panels = eager(&gpu, budgets(shrinking(1, least + (12 << 10))), &breaker);
+    let factors = panels.lu((&s).into()).unwrap();
+    near(&s.dot(&factors.solve((&matrix(40, 2, 4)).into()).unwrap()), &matrix(40, 2, 4));
+    assert_eq!((factors.side(), breaker.health().fallbacks), (Side::Cpu, 1), "made there, and kept here");
     // The next one is on the GPU.
     let roomy = eager(&gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker);
     assert_eq!(roomy.lu((&s).into()).unwrap().side(), Side::Gpu);
@@ -196,8 +202,11 @@ fn b10_factors_take_the_budget_while_they_are_kept() {
     let s = regular(25, 1);
     let factors = device.lu((&s).into()).unwrap();
     assert_eq!(room.used(), 8 * (25 * 25 + 25));
-    let error = device.lu((&s).into()).unwrap_err();
+    let error = device.qr((&s).into()).unwrap_err();
     assert!(matches!(error, Error::Budget { .. }), "{error}");
+    // In panels those of LU are made beside them, and kept elsewhere.
+    assert_eq!(device.lu((&s).into()).unwrap().side(), Side::Cpu);
+    assert_eq!(room.used(), 8 * (25 * 25 + 25));
     drop(factors);
     assert_eq!(room.used(), 0);
     drop(device.lu((&s).into()).unwrap());

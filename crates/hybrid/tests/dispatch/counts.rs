@@ -79,7 +79,7 @@ fn small_systems_stay_and_large_ones_go() {
 
 #[test]
 fn f7_what_does_not_fit_as_a_whole_is_streamed_or_stays_on_the_cpu() {
-    let (solve, factor) = (job(Verb::Solve, 20_000, 20_000, 1), job(Verb::Lu, 20_000, 20_000, 0));
+    let (solve, factor) = (job(Verb::Solve, 20_000, 20_000, 1), job(Verb::Qr, 20_000, 20_000, 0));
     let bytes = 20_000u64 * 20_000 * 8;
     for step in 0..12 {
         let budget = (bytes as f64 * (0.3 + 2.7 * f64::from(step) / 11.0)) as u64;
@@ -88,7 +88,7 @@ fn f7_what_does_not_fit_as_a_whole_is_streamed_or_stays_on_the_cpu() {
         let fits = solve.device_bytes <= budget;
         assert_eq!((decision.side, decision.gpu.unwrap().tiles.is_none()), (Side::Gpu, fits), "{budget}: {decision}");
         assert!(fits == (budget > bytes) && decision.gpu.unwrap().device_bytes <= budget);
-        // Factors stay where they are computed.
+        // Reflections are not made in panels.
         let (decision, forced) = (decided(&factor, Choice::Auto).unwrap(), decided(&factor, Choice::Gpu));
         assert_eq!(decision.side, if fits { Side::Gpu } else { Side::Cpu }, "{budget}: {decision}");
         assert_eq!(forced.is_ok(), fits);

@@ -8,6 +8,7 @@ use tilewright_hybrid::dispatch::{
     At, Bound, Choice, Decision, Identity, Job, Operand, ProductExtents, Profile, Rates,
 };
 use tilewright_hybrid::dispatch::{Reason, Tiles, Unit, Verb, decide, last_decision};
+use tilewright_hybrid::stream::Pass;
 use tilewright_hybrid::{Class, Columns, Error, Rows, Shape, Side};
 
 const GIB: u64 = 1 << 30;
@@ -169,6 +170,14 @@ fn what_does_not_fit_is_streamed_or_stays() {
     assert!(solved.to_string().contains("columns, and 1 of 16 that are solved for"), "{solved}");
     let roomy = Decision::of(&solve, Choice::Gpu, &Rates::h200(), 64 * GIB).unwrap();
     assert!(roomy.gpu.unwrap().tiles.is_none(), "{roomy}");
+    for (verb, pass) in [(Verb::Lu, Pass::Lu), (Verb::Condition, Pass::Lu), (Verb::Cholesky, Pass::Cholesky)] {
+        let factored = decided(&Job::verb::<f64>(verb, square, Columns(0)).unwrap());
+        let Some(Tiles::Factors(plan)) = factored.gpu.unwrap().tiles else { panic!("{factored}") };
+        assert_eq!((factored.side, plan.pass, plan.size), (Side::Gpu, pass, 49_152));
+        assert!(factored.to_string().ends_with("columns"), "{factored}");
+        let tall = Shape::new(Rows(49_153), Columns(49_152));
+        assert_eq!(decided(&Job::verb::<f64>(verb, tall, Columns(0)).unwrap()).reason, Reason::TooLarge);
+    }
     // Element by element nothing can be streamed here: too large for the GPU is for the CPU.
     let operand = Operand { bytes: 9 * GIB, at: At::Pinned };
     let map = Job::elementwise("exp", ("f64", Unit::F64), (9 * GIB / 8, 1e6), [Some(operand), None, None], operand);

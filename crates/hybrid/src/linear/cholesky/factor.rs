@@ -2,7 +2,8 @@ use ndarray::Array2;
 
 use crate::linear::{LogDeterminant, Place, Scalar, gpu, lu::log_of_product};
 use crate::matrix::Dense;
-use crate::{Error, MatRef};
+use crate::{Error, MatRef, Side};
+use std::cmp::Ordering;
 
 /// `a = L conjugate(transpose(L))` of a Hermitian positive definite matrix (a symmetric one, if it is real).
 ///
@@ -27,24 +28,43 @@ impl<T: Scalar> Cholesky<T> {
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
         let size = a.shape().square("Cholesky's factorisation")?;
         let refused = |order| Error::NotPositiveDefinite { order, size };
-        let (parts, diagonal): (_, Vec<T>) = match place {
-            _ if size == 0 => (Parts::Cpu(Dense::zeros(a.shape())?), Vec::new()),
+        match place {
+            _ if size == 0 => Self::of_factor(Dense::zeros(a.shape())?),
             Place::Cpu => {
                 let mut factor = with_real_diagonal(a)?;
                 T::cholesky(&mut factor)?.map_err(refused)?;
-                make_diagonal_real(&mut factor);
-                let diagonal = (0..size).map(|i| factor.at(i, i)).collect();
-                (Parts::Cpu(factor), diagonal)
+                Self::of_factor(factor)
             }
             Place::Gpu(gpu) => {
                 let factor = gpu::CholeskyFactors::factor(gpu, &with_real_diagonal(a)?)?.map_err(refused)?;
                 let diagonal = factor.diagonal()?;
-                (Parts::Gpu(factor), diagonal)
+                Self::checked(size, Parts::Gpu(factor), diagonal)
             }
-        };
-        let positive = |value: &T| value.modulus() > 0.0;
-        diagonal.iter().position(|value| !positive(value)).map_or(Ok(()), |at| Err(refused(at + 1)))?;
-        Ok(Self { size, parts, diagonal })
+        }
+    }
+
+    /// A factor in host memory that was made elsewhere.
+    pub(crate) fn of_factor(mut factor: Dense<T>) -> Result<Self, Error> {
+        make_diagonal_real(&mut factor);
+        let size = factor.rows();
+        let diagonal = (0..size).map(|i| factor.at(i, i)).collect();
+        Self::checked(size, Parts::Cpu(factor), diagonal)
+    }
+
+    /// That the diagonal is positive.
+    fn checked(size: usize, parts: Parts<T>, diagonal: Vec<T>) -> Result<Self, Error> {
+        match diagonal.iter().position(|value| value.modulus().partial_cmp(&0.0) != Some(Ordering::Greater)) {
+            Some(at) => Err(Error::NotPositiveDefinite { order: at + 1, size }),
+            None => Ok(Self { size, parts, diagonal }),
+        }
+    }
+
+    /// Where the factor is.
+    pub(crate) fn side(&self) -> Side {
+        match self.parts {
+            Parts::Cpu(_) => Side::Cpu,
+            Parts::Gpu(_) => Side::Gpu,
+        }
     }
 
     /// Rows of the matrix.

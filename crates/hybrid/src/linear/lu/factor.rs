@@ -3,7 +3,7 @@ use ndarray::Array2;
 use super::singular;
 use crate::linear::{Place, Scalar, gpu, norm};
 use crate::matrix::{Dense, Shape};
-use crate::{Error, MatRef};
+use crate::{Error, MatRef, Side};
 
 /// `P a = L U` of an m x n matrix, with partial pivoting: L has ones on its diagonal, and no real element
 /// larger than 1.
@@ -50,6 +50,25 @@ impl<T: Scalar> Lu<T> {
         }
         let singular = singular::pivot(&diagonal, a);
         Ok(Self { shape: a.shape(), parts, permutation, diagonal, singular, norm })
+    }
+
+    /// Factors of `a` in host memory that were made elsewhere, with the first pivot by which it is singular.
+    pub(crate) fn of_factors(
+        factors: Dense<T>,
+        permutation: Vec<usize>,
+        singular: Option<usize>,
+        a: MatRef<'_, T>,
+    ) -> Self {
+        let diagonal = (0..a.rows().min(a.columns())).map(|i| factors.at(i, i)).collect();
+        Self { shape: a.shape(), parts: Parts::Cpu(factors), permutation, diagonal, singular, norm: norm::one(a) }
+    }
+
+    /// Where the factors are.
+    pub(crate) fn side(&self) -> Side {
+        match self.parts {
+            Parts::Cpu(_) => Side::Cpu,
+            Parts::Gpu(_) => Side::Gpu,
+        }
     }
 
     /// Rows and columns of the matrix.

@@ -2,7 +2,7 @@ use ndarray::Array2;
 
 use crate::linear::{Place, Scalar, gpu};
 use crate::matrix::{Dense, Shape};
-use crate::{Error, MatRef};
+use crate::{Error, MatRef, Side};
 
 /// `a = Q R` of an m x n matrix, thin: Q is m x min(m, n) with orthonormal columns, R min(m, n) x n and upper triangular.
 #[derive(Debug)]
@@ -30,6 +30,14 @@ impl<T: Scalar> Qr<T> {
             Place::Gpu(gpu) => Parts::Gpu(gpu::QrFactors::factor(gpu, a)?),
         };
         Ok(Self { shape: a.shape(), parts })
+    }
+
+    /// Where the factors are.
+    pub(crate) fn side(&self) -> Side {
+        match self.parts {
+            Parts::Cpu { .. } => Side::Cpu,
+            Parts::Gpu(_) => Side::Gpu,
+        }
     }
 
     /// Rows and columns of the matrix.

@@ -1,17 +1,21 @@
-use std::sync::{PoisonError, RwLock};
+use std::{
+    ops::DerefMut,
+    sync::{PoisonError, RwLock},
+};
 
 use super::{
-    super::{Element, Extents, Source, Tile},
+    super::{Element, Extents, Source, Stored, Tile},
     Scratch,
 };
 use crate::Error;
+use bytemuck::{Pod, cast_slice_mut};
 
-/// A scratch in ordinary memory.
-pub struct MemoryScratch {
+/// A scratch in ordinary memory: its own, or somebody else's.
+pub struct MemoryScratch<R = Vec<u8>> {
     extents: Extents,
     element: Element,
     /// Each row by itself, so that threads do not wait for one another.
-    rows: Vec<RwLock<Vec<u8>>>,
+    rows: Vec<RwLock<R>>,
 }
 
 impl MemoryScratch {
@@ -22,15 +26,26 @@ impl MemoryScratch {
         let rows = (0..extents.rows).map(|_| RwLock::new(vec![0; bytes])).collect();
         Ok(Self { extents, element, rows })
     }
+}
 
+impl<'a> MemoryScratch<&'a mut [u8]> {
+    /// Rows of so many elements, where these values lie. They count as never written if they are zero.
+    pub(crate) fn over<T: Stored + Pod>(values: &'a mut [T], columns: usize) -> Self {
+        let rows = values.len().checked_div(columns).unwrap_or(0);
+        let lines = values.chunks_exact_mut(columns.max(1)).map(|line| RwLock::new(cast_slice_mut(line)));
+        Self { extents: Extents::new(rows, columns), element: T::ELEMENT, rows: lines.collect() }
+    }
+}
+
+impl<R> MemoryScratch<R> {
     /// The rows of a tile, and which bytes of each.
-    fn part(&self, tile: &Tile) -> (&[RwLock<Vec<u8>>], std::ops::Range<usize>) {
+    fn part(&self, tile: &Tile) -> (&[RwLock<R>], std::ops::Range<usize>) {
         let size = self.element.bytes();
         (&self.rows[tile.rows.clone()], tile.columns.start * size..tile.columns.end * size)
     }
 }
 
-impl Source for MemoryScratch {
+impl<R: DerefMut<Target = [u8]> + Send + Sync> Source for MemoryScratch<R> {
     fn extents(&self) -> Extents {
         self.extents
     }
@@ -49,7 +64,7 @@ impl Source for MemoryScratch {
     }
 }
 
-impl Scratch for MemoryScratch {
+impl<R: DerefMut<Target = [u8]> + Send + Sync> Scratch for MemoryScratch<R> {
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
         tile.check("write", self.extents, self.element, data.len())?;
         let (rows, bytes) = self.part(tile);

@@ -11,7 +11,7 @@ use super::identity::Identity;
 use super::parts::{FactorPart, Part};
 use super::pipeline::Watch;
 use super::plan::PanelPlan;
-use super::{operands, singular};
+use super::{operands, parts, singular};
 use crate::Error;
 use crate::linear::{Gpu, Scalar};
 use crate::store::{Scratch, Sink, Stored};
@@ -148,6 +148,12 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
             rows.iter().enumerate().for_each(|(row, other)| permutation.swap(top + row, top + other));
         }
         permutation
+    }
+
+    /// Of each block of columns of L, and how many those are, which row of the scratch is its row i.
+    pub(crate) fn orders(&self) -> (usize, Vec<Vec<usize>>) {
+        let PanelPlan { panel, size, .. } = self.factors.plan;
+        (panel, parts::orders(panel, size, &self.factors.exchanges))
     }
 
     /// The first pivot, counted from 0, by which the matrix is singular, as [`Lu::singular_pivot`](crate::linear::Lu::singular_pivot) has it.

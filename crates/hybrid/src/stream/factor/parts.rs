@@ -28,19 +28,24 @@ pub(super) enum Part {
 impl Part {
     /// L of LU factors whose blocks' exchanges these are.
     pub(super) fn unit_lower(block: usize, size: usize, exchanges: &[Vec<usize>]) -> Part {
-        let mut order: Vec<usize> = (0..size).collect();
-        let mut orders = Vec::with_capacity(exchanges.len());
-        // From the last block on, behind which nothing was exchanged: earlier exchanges come first.
-        for (number, rows) in exchanges.iter().enumerate().rev() {
-            orders.push(order.clone());
-            let top = number * block;
-            let mut exchanged: Vec<usize> = (0..size).collect();
-            rows.iter().enumerate().for_each(|(row, other)| exchanged.swap(top + row, top + other));
-            order = order.into_iter().map(|row| exchanged[row]).collect();
-        }
-        orders.reverse();
-        Part::UnitLower { block, orders }
+        Part::UnitLower { block, orders: orders(block, size, exchanges) }
     }
+}
+
+/// Of each block of columns, which row of the scratch is row i of L.
+pub(super) fn orders(block: usize, size: usize, exchanges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..size).collect();
+    let mut orders = Vec::with_capacity(exchanges.len());
+    // From the last block on, behind which nothing was exchanged: earlier exchanges come first.
+    for (number, rows) in exchanges.iter().enumerate().rev() {
+        orders.push(order.clone());
+        let top = number * block;
+        let mut exchanged: Vec<usize> = (0..size).collect();
+        rows.iter().enumerate().for_each(|(row, other)| exchanged.swap(top + row, top + other));
+        order = order.into_iter().map(|row| exchanged[row]).collect();
+    }
+    orders.reverse();
+    orders
 }
 
 impl<'a, T: Scalar + Stored> FactorPart<'a, T> {

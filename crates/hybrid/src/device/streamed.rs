@@ -1,0 +1,75 @@
+//! Factors of a matrix that a GPU has no room for: made there panel by panel, and kept in host memory.
+
+use super::Accelerated;
+use super::run::Route;
+use super::source::MatrixSource;
+use crate::faults::Scale;
+use crate::linear::{Cholesky, Gpu, Lu, Place, Scalar};
+use crate::matrix::Dense;
+use crate::store::{Extents, MemoryScratch};
+use crate::stream::{self, Budgets, Control, Factor};
+use crate::{Error, MatRef};
+use rayon::prelude::*;
+
+/// The factors of `a`, or what follows from them.
+pub(super) struct ByFactors<'a, T, W, S> {
+    pub(super) a: MatRef<'a, T>,
+    /// With all of it in one place.
+    pub(super) whole: W,
+    /// With factors that are streamed.
+    pub(super) streamed: S,
+}
+
+/// A matrix, and the GPU that it goes through.
+pub(super) struct Through<'a, T> {
+    a: MatRef<'a, T>,
+    gpu: &'a Gpu,
+    budgets: &'a Budgets,
+}
+
+impl<T, R, W, S> Route<R> for ByFactors<'_, T, W, S>
+where
+    T: Scalar,
+    W: FnMut(&Place) -> Result<R, Error>,
+    S: FnMut(Through<'_, T>) -> Result<R, Error>,
+{
+    fn whole(&mut self, place: &Place) -> Result<R, Error> {
+        (self.whole)(place)
+    }
+
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<R, Error> {
+        let extents = Extents::new(self.a.rows(), self.a.columns());
+        let _host = gpu.host.try_acquire(extents.byte_count(T::ELEMENT)? as u64)?;
+        let (budgets, _permit) = gpu.smaller(scale)?;
+        (self.streamed)(Through { a: self.a, gpu: &gpu.gpu, budgets: &budgets })
+    }
+}
+
+/// LU factors, with rows of L where the exchanges of all panels put them.
+pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets }: Through<'_, T>) -> Result<Lu<T>, Error> {
+    let (mut factors, source) = (Dense::zeros(a.shape())?, MatrixSource(a));
+    // A scratch has the columns of the matrix as its rows.
+    let scratch = MemoryScratch::over(factors.values_mut(), a.rows());
+    let made = stream::lu::<T>(gpu, budgets, Factor::plain(&source), &scratch, Control::default())?;
+    let (permutation, singular, (block, orders)) = (made.permutation(), made.singular_pivot(), made.orders());
+    drop(scratch);
+    let columns = factors.values_mut().par_chunks_exact_mut(a.rows().max(1)).enumerate();
+    columns.for_each_init(Vec::new, |stored, (number, column)| {
+        // Rows of its own block stand right.
+        let below = (number / block + 1) * block;
+        let Some(order) = orders[number / block].get(below..) else { return };
+        stored.clear();
+        stored.extend_from_slice(&column[below..]);
+        column[below..].iter_mut().zip(order).for_each(|(value, from)| *value = stored[from - below]);
+    });
+    Ok(Lu::of_factors(factors, permutation, singular, a))
+}
+
+/// Cholesky's factor.
+pub(super) fn cholesky<T: Scalar>(Through { a, gpu, budgets }: Through<'_, T>) -> Result<Cholesky<T>, Error> {
+    let (mut factor, source) = (Dense::zeros(a.shape())?, MatrixSource(a));
+    let scratch = MemoryScratch::over(factor.values_mut(), a.rows());
+    stream::cholesky::<T>(gpu, budgets, Factor::plain(&source), &scratch, Control::default())?;
+    drop(scratch);
+    Cholesky::of_factor(factor)
+}
