@@ -108,6 +108,42 @@ fn a_failure_is_in_the_table_and_in_the_exit_code() {
 }
 
 #[test]
+fn with_kernels_ahead_nothing_may_look_for_nvrtc() {
+    let root = bundle();
+    let at = |name: &str| root.path().join(name).display().to_string();
+    let (kernels, manifest) = (at("kernels.twb"), at("kernels.toml"));
+    let (output, _) = run(root.path(), &["--ahead", &kernels, "tests"]);
+    assert_eq!(output.status.code(), Some(2), "there is no such bundle");
+    write(root.path(), "kernels.twb", "");
+    let tells = "#!/bin/sh\necho \"$TILEWRIGHT_BUNDLES,$TILEWRIGHT_CUDA,$(ls -d $TILEWRIGHT_CACHE/*),$*\"\n";
+    write(root.path(), "tests/one-main", tells);
+    write(root.path(), "tests/a-driver-main", "#!/bin/sh\nexit 1\n");
+    write(root.path(), "nvrtc/libnvrtc.so.13", "");
+    let (output, text) = run(root.path(), &["--ahead", &kernels, "tests"]);
+    assert!(output.status.success() && !text.contains("a-driver-main"), "{text}");
+    let log = || std::fs::read_to_string(root.path().join("out/tests-one-main.log")).unwrap();
+    assert!(log().contains(&format!("{kernels},,,--skip compile ")), "{}", log());
+
+    write(
+        root.path(),
+        "tests/one-main",
+        "#!/bin/sh\npython3 -c 'import ctypes; ctypes.CDLL(\"libnvrtc.so.13\")'\nexit 0\n",
+    );
+    let (output, text) = run(root.path(), &["--ahead", &kernels, "tests"]);
+    assert!(!output.status.success() && text.contains("it was looked for") && text.ends_with("failed: 1\n"), "{text}");
+    assert!(log().contains("libnvrtc.so.13 [0];  dynamically loaded by"), "{}", log());
+
+    write(
+        root.path(),
+        "tests/one-main",
+        "#!/bin/sh\necho \"$TILEWRIGHT_RECORD,$TILEWRIGHT_BUNDLES,$TILEWRIGHT_CUDA\"\n",
+    );
+    let (output, text) = run(root.path(), &["--record", &manifest, "--filter", "gpu", "tests"]);
+    assert!(!output.status.success() && text.contains("a-driver-main"), "all run: {text}");
+    assert_eq!(log(), format!("{manifest},,{}\n", at("nvrtc")));
+}
+
+#[test]
 fn an_unknown_stage_is_refused() {
     let root = bundle();
     let (output, _) = run(root.path(), &["everything"]);

@@ -81,6 +81,14 @@ pub fn needs_gpu(suite: &str, case: &str) -> bool {
     !matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file") | ("config", "ranking" | "regret"))
 }
 
+/// Whether a case measures what compiling takes, in processes of its own or with kernels that nothing else has.
+pub fn compiles(suite: &str, case: &str) -> bool {
+    matches!(
+        (suite, case),
+        ("jit", _) | ("fuse", "compile") | ("bundle", "crops" | "functions") | ("dims", "kernels" | "header")
+    )
+}
+
 /// Compiles, on all cores, what the cases of a run need; what cannot be compiled its case will tell.
 pub fn compile_ahead(session: &Session, cases: &[(&str, &str)]) {
     let of_conv2d: Vec<&str> = cases.iter().filter(|(suite, _)| *suite == "conv2d").map(|(_, case)| *case).collect();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a bundle that `cargo xtask bundle` made, on a machine with an NVIDIA driver and no Rust.
 #
-#   ./run.sh [--filter TEXT] [STAGE..]      stages run in the order given; default: tests bench
+#   ./run.sh [--filter TEXT] [--record FILE | --ahead FILE] [STAGE..]      stages run in the order given; default: tests bench
 #
 #   tests      every test executable
 #   examples   the facade's examples
@@ -11,6 +11,9 @@
 #   ncu        Nsight Compute over the device benchmark
 #
 # --filter TEXT  tests and sanitizer run only the tests whose name contains TEXT
+# --record FILE  what programs need on the GPU is appended to this manifest, for `cargo xtask build-ptx --manifest FILE --kind cubin`
+# --ahead FILE   all kernels come from this bundle of kernels, and the caches are empty; a program that looks for NVRTC fails. Tests and cases whose
+#                subject is the compiler, and the driver's, whose kernels are texts of their own, are left out
 # OUT            where logs and results go (default: ./out); the programs get it as TILEWRIGHT_OUT
 # LIMIT_S        the most seconds for one program (default: 900)
 # BENCH_ARGS     arguments for the device benchmark
@@ -33,12 +36,27 @@ stages=()
 while [ $# -gt 0 ]; do
     case $1 in
         --filter) filter=("${2:?--filter wants a text}"); shift ;;
+        --record) TILEWRIGHT_RECORD=$(realpath "${2:?--record wants a file}"); export TILEWRIGHT_RECORD; shift ;;
+        --ahead) ahead=$(realpath "${2:?--ahead wants a bundle of kernels}"); shift ;;
         tests | examples | bench | peers | sanitizer | ncu) stages+=("$1") ;;
         *) echo "unknown stage: $1; one of: tests examples bench peers sanitizer ncu" >&2; exit 2 ;;
     esac
     shift
 done
 [ ${#stages[@]} -gt 0 ] || stages=(tests bench)
+
+spared=()
+if [ -n "${ahead:-}" ]; then
+    [ -f "$ahead" ] || { echo "no bundle of kernels: $ahead" >&2; exit 2; }
+    TILEWRIGHT_CACHE=$(mktemp -d)
+    export TILEWRIGHT_CACHE TILEWRIGHT_BUNDLES=$ahead CUDA_CACHE_DISABLE=1
+    unset TILEWRIGHT_CUDA
+    # Where the system's loader tells what was asked of it, in files of their own for each process.
+    mkdir -p "$OUT/loader"
+    for name in compile nvrtc toolkit stubbed recorded no_operation_is_one_of_f64 mistakes_of_a_text; do
+        spared+=(--skip "$name")
+    done
+fi
 
 failed=0
 row() { printf '%-10s %-44s %-8s %s\n' "$1" "$2" "$3" "$4" >>"$OUT/table"; }
@@ -48,8 +66,17 @@ step() {
     local stage=$1 name=$2 begin=$SECONDS code
     shift 2
     echo "== $stage $name"
-    (cd "$OUT" && exec timeout --kill-after=10 "${LIMIT_S:-900}" "$@") >"$OUT/$stage-$name.log" 2>&1 </dev/null
+    (
+        cd "$OUT" || exit 1
+        [ -n "${ahead:-}" ] && export LD_DEBUG=files LD_DEBUG_OUTPUT=$OUT/loader/$stage-$name
+        exec timeout --kill-after=10 "${LIMIT_S:-900}" "$@"
+    ) >"$OUT/$stage-$name.log" 2>&1 </dev/null
     code=$?
+    if [ -n "${ahead:-}" ] && grep -hE 'file=.*libnvrtc.*dynamically loaded' "$OUT/loader/$stage-$name".* >>"$OUT/$stage-$name.log"; then
+        row "$stage" "$name" "NVRTC" "it was looked for"
+        failed=$((failed + 1))
+    fi
+    rm -rf "$OUT/loader/$stage-$name".*
     row "$stage" "$name" "exit $code" "$((SECONDS - begin)) s"
     [ $code -eq 0 ] && return
     failed=$((failed + 1))
@@ -65,7 +92,9 @@ lacks() {
 run_tests() {
     local file
     for file in "$here"/tests/*; do
-        [ -f "$file" ] && step tests "$(basename "$file")" "$file" ${filter[@]+"${filter[@]}"}
+        # What these test needs a compiler.
+        case "${ahead:+$file}" in *-build-ptx-* | *-driver-* | *-tests-* | *-benches-*) continue ;; esac
+        [ -f "$file" ] && step tests "$(basename "$file")" "$file" ${spared[@]+"${spared[@]}"} ${filter[@]+"${filter[@]}"}
     done
 }
 
@@ -109,17 +138,17 @@ run_npp() {
 }
 
 run_sanitizer() {
-    local file tool spared
+    local file tool lost
     command -v compute-sanitizer >/dev/null || { lacks sanitizer compute-sanitizer "not on this machine"; return; }
     for tool in memcheck racecheck initcheck; do
         # racecheck of CUDA 13.0 loses track of launches from several threads (an internal error of its own), and does not see two ways
         # of ordering: a lane that arrives at an mbarrier behind __syncwarp() for its warp, and a fence with an atomic.
-        [ "$tool" = racecheck ] && spared=(--skip many_threads --skip a_lane_speaks_for_its_warp --skip a_fence_and_an_atomic) ||
-            spared=()
+        [ "$tool" = racecheck ] && lost=(--skip many_threads --skip a_lane_speaks_for_its_warp --skip a_fence_and_an_atomic) ||
+            lost=()
         for file in "$here"/tests/*; do
             [ -f "$file" ] && step sanitizer "$tool-$(basename "$file")" compute-sanitizer --tool "$tool" \
                 --report-api-errors no --error-exitcode 86 "$file" --test-threads=1 \
-                ${spared[@]+"${spared[@]}"} ${filter[@]+"${filter[@]}"}
+                ${lost[@]+"${lost[@]}"} ${filter[@]+"${filter[@]}"}
         done
     done
 }
