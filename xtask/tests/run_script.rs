@@ -11,7 +11,10 @@ fn write(root: &Path, place: &str, text: &str) {
 }
 
 fn bundle() -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
+    bundle_in(tempfile::tempdir().unwrap())
+}
+
+fn bundle_in(root: tempfile::TempDir) -> tempfile::TempDir {
     write(root.path(), "run.sh", xtask::bundle::RUN_SCRIPT);
     write(root.path(), "COMMIT", "abc123\n");
     write(root.path(), "tests/one-main", "#!/bin/sh\necho \"SKIP a::b: no GPU\" >>$TILEWRIGHT_SKIPS; echo filter $1\n");
@@ -109,7 +112,9 @@ fn a_failure_is_in_the_table_and_in_the_exit_code() {
 
 #[test]
 fn with_kernels_ahead_nothing_may_look_for_nvrtc() {
-    let root = bundle();
+    // The folder's own name has nothing to do with what is left out.
+    let folder = tempfile::Builder::new().prefix("of-tests-").tempdir().unwrap();
+    let root = bundle_in(folder);
     let at = |name: &str| root.path().join(name).display().to_string();
     let (kernels, manifest) = (at("kernels.twb"), at("kernels.toml"));
     let (output, _) = run(root.path(), &["--ahead", &kernels, "tests"]);

@@ -6,7 +6,7 @@ use super::source::MatrixSource;
 use crate::faults::Scale;
 use crate::linear::{Cholesky, Gpu, Lu, Place, Scalar};
 use crate::matrix::Dense;
-use crate::store::{Extents, MemoryScratch};
+use crate::store::MemoryScratch;
 use crate::stream::{self, Budgets, Control, Factor};
 use crate::{Error, MatRef};
 use rayon::prelude::*;
@@ -38,8 +38,7 @@ where
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<R, Error> {
-        let extents = Extents::new(self.a.rows(), self.a.columns());
-        let _host = gpu.host.try_acquire(extents.byte_count(T::ELEMENT)? as u64)?;
+        let _host = gpu.host.try_acquire(self.a.shape().bytes::<T>()?.0 as u64)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
         (self.streamed)(Through { a: self.a, gpu: &gpu.gpu, budgets: &budgets })
     }

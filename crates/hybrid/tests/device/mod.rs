@@ -138,32 +138,35 @@ fn solutions(device: &Device, is_streamed: bool) {
     }
 }
 
+/// That the GPU did it: whole, if what it made is there, or in panels.
+fn was_planned(operation: &str, side: Side) {
+    let decision = last_decision().unwrap();
+    let is_streamed = decision.gpu.unwrap().tiles.is_some();
+    assert_eq!(
+        (decision.operation, decision.side, is_streamed),
+        (operation, Side::Gpu, side == Side::Cpu),
+        "{decision}"
+    );
+    assert_eq!(last_outcome().unwrap().side, Side::Gpu, "{operation}");
+}
+
+fn near(one: &Array2<Complex64>, other: &Array2<Complex64>) {
+    assert_eq!(one.dim(), other.dim());
+    let off = (one - other).iter().fold(0.0, |most: f64, x| most.max(x.norm()));
+    assert!(off < 1e-9, "{off}");
+}
+
 /// Factors that a GPU makes, whole or in panels, are on the GPU or here; and what follows from them.
 fn factors(device: &Device, side: Side) {
-    let is_as_planned = |operation: &str| {
-        let decision = last_decision().unwrap();
-        let is_streamed = decision.gpu.unwrap().tiles.is_some();
-        assert_eq!(
-            (decision.operation, decision.side, is_streamed),
-            (operation, Side::Gpu, side == Side::Cpu),
-            "{decision}"
-        );
-        assert_eq!(last_outcome().unwrap().side, Side::Gpu, "{operation}");
-    };
     // Rows far from where pivots take them.
     let a = Array2::from_shape_fn((90, 90), |(i, j)| {
         let turned = (i + 37) % 90;
         let pivot = if turned == j { 50.0 } else { 0.0 };
         Complex64::new(((i * 7 + j * 3) % 11) as f64 + pivot, ((i * 5 + j * j) % 7) as f64)
     });
-    let near = |one: &Array2<Complex64>, other: &Array2<Complex64>| {
-        assert_eq!(one.dim(), other.dim());
-        let off = (one - other).iter().fold(0.0, |most: f64, x| most.max(x.norm()));
-        assert!(off < 1e-9, "{off}");
-    };
     let view = MatRef::from(&a);
     let (lu, here) = (device.lu(view).unwrap(), Lu::factor(&Place::Cpu, view).unwrap());
-    is_as_planned("lu");
+    was_planned("lu", side);
     assert_eq!((lu.side(), lu.shape(), lu.singular_pivot()), (side, here.shape(), None));
     assert_eq!(lu.permutation(), here.permutation());
     near(&lu.l().unwrap(), &here.l().unwrap());
@@ -173,28 +176,35 @@ fn factors(device: &Device, side: Side) {
     near(&a.t().mapv(|x| x.conj()).dot(&lu.solve_adjoint((&b).into()).unwrap()), &b);
     near(&a.dot(&lu.inverse().unwrap()), &Array2::eye(90));
     let log = device.log_determinant(view).unwrap();
-    is_as_planned("determinant");
+    was_planned("determinant", side);
     let expected = here.log_determinant().unwrap();
     assert!((log.log_abs - expected.log_abs).abs() < 1e-9 && (log.sign - expected.sign).norm() < 1e-9, "{log:?}");
     let ratio = device.determinant(view).unwrap() / here.determinant().unwrap();
     assert!((ratio - 1.0).norm() < 1e-9, "{ratio}");
     let (condition, expected) = (device.reciprocal_condition(view).unwrap(), here.reciprocal_condition().unwrap());
-    is_as_planned("reciprocal_condition");
+    was_planned("reciprocal_condition", side);
     assert!((condition / expected - 1.0).abs() < 1e-9, "{condition} {expected}");
+    cholesky(device, &a, side, &b);
+    singular_unfinished_and_tall(device, side);
+}
 
+/// That of `a adjoint(a)`.
+fn cholesky(device: &Device, a: &Array2<Complex64>, side: Side, b: &Array2<Complex64>) {
     let definite = a.dot(&a.t().mapv(|x| x.conj()));
     // What is above the diagonal is not read.
     let lower =
         Array2::from_shape_fn((90, 90), |(i, j)| if i < j { Complex64::new(f64::NAN, 1.0) } else { definite[[i, j]] });
     let cholesky = device.cholesky((&lower).into()).unwrap();
-    is_as_planned("cholesky");
+    was_planned("cholesky", side);
     assert_eq!((cholesky.side(), cholesky.size()), (side, 90));
     let l = cholesky.l().unwrap();
     near(&l.dot(&l.t().mapv(|x| x.conj())), &definite);
-    near(&definite.dot(&cholesky.solve((&b).into()).unwrap()), &b);
+    near(&definite.dot(&cholesky.solve(b.into()).unwrap()), b);
     let indefinite = device.cholesky(MatRef::from(&definite).scaled(Complex64::new(-1.0, 0.0))).err();
     assert!(matches!(indefinite, Some(Error::NotPositiveDefinite { order: 1, size: 90 })), "{indefinite:?}");
+}
 
+fn singular_unfinished_and_tall(device: &Device, side: Side) {
     let ones = Array2::<f64>::ones((90, 90));
     let singular = device.lu((&ones).into()).unwrap();
     assert_eq!(singular.singular_pivot(), Some(1));
