@@ -42,12 +42,14 @@ pub struct Plan {
     pub(crate) graph: Graph,
     pub(crate) operands: Vec<OwnedView>,
     pub(crate) results: Vec<OwnedView>,
+    /// That of the handle, instead of a choice.
+    pub(crate) configuration: Option<Pointwise>,
 }
 
 /// Plans are equal that have one text: they do the same with operands and results that stand alike in memory.
 impl PartialEq for Plan {
     fn eq(&self, other: &Plan) -> bool {
-        self.name == other.name && self.text() == other.text()
+        (&self.name, self.configuration, self.text()) == (&other.name, other.configuration, other.text())
     }
 }
 
@@ -65,7 +67,7 @@ impl Core {
         let graph = self.graph_of(true);
         let results = new_results(&Binding::new(graph, views)?)?;
         let results: Vec<View<'_>> = results.iter().map(|axes| new_on_device(axes)).collect();
-        Ok(Plan::of(self.name(), graph, [views, &results]))
+        Ok(Plan::of(self.name(), graph, [views, &results], self.configuration()))
     }
 }
 
@@ -75,13 +77,13 @@ impl Plan {
     pub fn of_used_operands(&self) -> Plan {
         let (graph, used) = self.graph.of_used_operands();
         let operands = used.iter().map(|i| self.operands[*i].clone()).collect();
-        Plan { name: self.name.clone(), graph, operands, results: self.results.clone() }
+        Plan { graph, operands, ..self.clone() }
     }
 
-    /// The plan of a call with these operands and results.
-    pub(crate) fn of(name: &str, graph: &Graph, [operands, results]: [&[View<'_>]; 2]) -> Plan {
-        let [operands, results] = [operands, results].map(|views| views.iter().copied().map(OwnedView::of).collect());
-        Plan { name: name.to_string(), graph: graph.clone(), operands, results }
+    /// The plan of a call with these operands and results, of a handle that may have a configuration of its own.
+    pub(crate) fn of(name: &str, graph: &Graph, views: [&[View<'_>]; 2], configuration: Option<Pointwise>) -> Plan {
+        let [operands, results] = views.map(|views| views.iter().copied().map(OwnedView::of).collect());
+        Plan { name: name.to_string(), graph: graph.clone(), operands, results, configuration }
     }
 
     /// The expression's name.
@@ -101,13 +103,17 @@ impl Plan {
 
     /// The sources of all kernels that the call may want: one that fills results where places keep their first value, one that
     /// computes, and that again with more room in its parameter block where the call's small operands ask for it and the driver
-    /// takes it; and the one that computes under the configurations that models choose on the GPUs that they were trained on. None for a
-    /// call whose results are empty.
+    /// takes it; and the one that computes under the configurations that models choose on the GPUs that they were trained on. Under the
+    /// handle's configuration alone, where it has one. None for a call whose results are empty.
     pub fn sources(&self) -> Result<Vec<Source>, Error> {
         let (views, outs) = (views(&self.operands), views(&self.results));
         let fills = Sections::fills(&self.graph, &views, &outs)?;
-        let main = Some(Sections::new(&self.graph, &views, &outs)?).filter(|s| s.blocks() > 0);
-        let chosen = main.as_ref().map_or_else(Vec::new, pointwise::chosen_ahead);
+        let mut main = Some(Sections::new(&self.graph, &views, &outs)?).filter(|s| s.blocks() > 0);
+        if let Some(config) = self.configuration {
+            main = main.map(|sections| sections.configured(config)).transpose()?;
+        }
+        let choices = main.as_ref().filter(|_| self.configuration.is_none());
+        let chosen = choices.map_or_else(Vec::new, pointwise::chosen_ahead);
         let under = |config| main.clone()?.configured(config).ok();
         let configured: Vec<Sections<'_>> = chosen.into_iter().filter_map(under).collect();
         let mut sources = Vec::new();

@@ -1,7 +1,7 @@
 //! [`Fused`]: an expression traced once, called often.
 
 use crate::ahead::Plan;
-use crate::device::{Device, Gpu};
+use crate::device::{Device, Gpu, kernels};
 use crate::entry::{Entries, Entry, Run};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
@@ -127,8 +127,13 @@ pub(crate) struct Core {
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
     /// The keys of kernels that are built in the background.
     under_way: Mutex<HashSet<Vec<u64>>>,
+    /// The keys of those that could not be built.
+    unbuildable: Mutex<HashSet<Vec<u64>>>,
     last: Mutex<Option<Arc<Built>>>,
 }
+
+/// A kernel, and the sections that it is for, where these are others than those that were asked for.
+type Serving<'a> = (Arc<Built>, Option<Sections<'a>>);
 
 /// Which kernel of a graph: part of what kernels are known by.
 #[derive(Clone, Copy)]
@@ -150,12 +155,18 @@ impl Core {
             chosen: Mutex::default(),
             built: Mutex::default(),
             under_way: Mutex::default(),
+            unbuildable: Mutex::default(),
             last: Mutex::default(),
         }
     }
 
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// That of all calls, if they have one.
+    pub(crate) fn configuration(&self) -> Option<Pointwise> {
+        self.configuration
     }
 
     /// What is kept of the expression inside of kernels that are written by hand, which give it values.
@@ -283,7 +294,7 @@ impl Core {
                 let fills = Sections::fills(graph, &views, &outs)?;
                 let main = Some(self.configured(Sections::new(graph, &views, &outs)?, gpu)?);
                 if let Some(recorder) = recorder() {
-                    recorder.plan(&self.name, graph, [&views, &outs]);
+                    recorder.plan(&Plan::of(&self.name, graph, [&views, &outs], self.configuration));
                 }
                 let [of_fills, of_main] = &mut known;
                 let fill = self.launch(fills, gpu, (Part::Fill, new), (of_fills, &mut settled))?;
@@ -329,61 +340,94 @@ impl Core {
         let Some(config) = pointwise::chosen_on(gpu, &sections) else { return Ok(sections) };
         // The choice is that of a class, of whose sizes some may not take it.
         let Ok(configured) = sections.clone().configured(config) else { return Ok(sections) };
-        let mut chosen = lock(&self.chosen);
-        if !chosen.contains(&config) {
-            chosen.push(config);
-        }
+        self.chose(config);
         Ok(configured)
     }
 
-    /// The kernel for these sections, and the sections that it is for, where these are others. If only one with another room is there, which
-    /// takes any operands, or one under a configuration that was chosen for other sizes, it serves until the better one is built in the
-    /// background: so a new size of a batch never waits for the compiler. `settled` says whether it is the best.
+    /// The kernel for these sections. If only another one is there that computes the same, it serves until the better one is built in the
+    /// background: so a new size of a batch never waits for the compiler. `settled` says whether it is the best to be had.
     fn build<'a>(
         self: &Arc<Self>,
         sections: &Sections<'a>,
         gpu: &Gpu,
         part: (Part, bool),
         (known, settled): (&mut Known, &mut bool),
-    ) -> Result<(Arc<Built>, Option<Sections<'a>>), Error> {
+    ) -> Result<Serving<'a>, Error> {
         let most = gpu.device().parameter_bytes();
         let room = Room::of(sections, most);
         let key = self.kernel_key(sections, room, gpu, part);
         if let Some(built) = self.kernel(&key) {
             return Ok((built, None));
         }
-        let of_other_room = || Some((self.kernel(&self.kernel_key(sections, room.other(), gpu, part))?, None));
-        if let Some((built, other)) = of_other_room().or_else(|| self.otherwise_configured(sections, room, gpu, part)) {
-            *settled = false;
-            if lock(&self.under_way).insert(key.clone()) {
-                let _ = self.build_behind(
-                    vec![(key, Unbuilt::new(sections, room, most, &self.name)?)],
-                    gpu,
-                    // A kernel of another room takes its place for good; one of another configuration is for other sections.
-                    other.is_none().then(|| built.clone()),
-                );
+        let unbuilt = || Unbuilt::new(sections, room, most, &self.name);
+        let there = match self.standing_in(sections, room, gpu, part) {
+            None => {
+                self.stored_as_planned(sections, room, gpu, part)?.inspect(|it| *known = Known::Nothing(it.0.origin))
             }
-            return Ok((built, other));
+            there => there,
+        };
+        let Some(there) = there else {
+            let built = self.built(key, unbuilt()?, gpu)?;
+            *known = Known::Nothing(built.origin);
+            return Ok((built, None));
+        };
+        *settled = lock(&self.unbuildable).contains(&key);
+        if lock(&self.under_way).insert(key.clone()) {
+            let _ = self.build_behind(vec![(key, unbuilt()?)], gpu);
         }
-        let built = self.built(key, Unbuilt::new(sections, room, most, &self.name)?, gpu)?;
-        *known = Known::Nothing(built.origin);
-        Ok((built, None))
+        Ok(there)
     }
 
-    /// A kernel that is there for the same sections under a configuration that was chosen for others.
-    fn otherwise_configured<'a>(
+    /// A kernel that is there and computes the same: one with another room, which takes any operands, or one under a configuration that was
+    /// chosen for other sizes.
+    fn standing_in<'a>(
         &self,
         sections: &Sections<'a>,
         room: Room,
         gpu: &Gpu,
         part: (Part, bool),
-    ) -> Option<(Arc<Built>, Option<Sections<'a>>)> {
+    ) -> Option<Serving<'a>> {
+        if let Some(built) = self.kernel(&self.kernel_key(sections, room.other(), gpu, part)) {
+            return Some((built, None));
+        }
         let chosen = lock(&self.chosen).clone();
         chosen.into_iter().find_map(|config| {
             let other = sections.clone().configured(config).ok()?;
             let built = self.kernel(&self.kernel_key(&other, room, gpu, part))?;
             Some((built, Some(other)))
         })
+    }
+
+    /// Where a model chose another configuration than the plan's own, and bundles and the cache have the kernel of the plan's own alone: that
+    /// one, loaded. So a program whose kernels were built ahead never waits for a choice.
+    fn stored_as_planned<'a>(
+        &self,
+        sections: &Sections<'a>,
+        room: Room,
+        gpu: &Gpu,
+        part: (Part, bool),
+    ) -> Result<Option<Serving<'a>>, Error> {
+        let Some(division) = sections.division().filter(|_| self.configuration.is_none()) else { return Ok(None) };
+        let own = sections.clone().configured(division.untold)?;
+        if own.key() == sections.key() {
+            return Ok(None);
+        }
+        let unbuilt = |it: &Sections<'_>| Unbuilt::new(it, room, gpu.device().parameter_bytes(), &self.name);
+        let is_stored = |it| Ok::<_, Error>(kernels().has(&unbuilt(it)?.into_text(), gpu.device().arch()));
+        if is_stored(sections)? || !is_stored(&own)? {
+            return Ok(None);
+        }
+        let built = self.built(self.kernel_key(&own, room, gpu, part), unbuilt(&own)?, gpu)?;
+        self.chose(division.untold);
+        Ok(Some((built, Some(own))))
+    }
+
+    /// Remembers a configuration under which there are kernels.
+    fn chose(&self, config: Pointwise) {
+        let mut chosen = lock(&self.chosen);
+        if !chosen.contains(&config) {
+            chosen.push(config);
+        }
     }
 
     /// What a kernel is known by.
@@ -404,9 +448,9 @@ impl Core {
         lock(&self.built).get(key).cloned()
     }
 
-    /// Keeps a kernel under this key, if none is there.
-    pub(crate) fn keep(&self, key: Vec<u64>, built: Arc<Built>) {
-        lock(&self.built).entry(key).or_insert(built);
+    /// What stands in for the kernel of this key does so for good.
+    pub(crate) fn give_up(&self, key: Vec<u64>) {
+        lock(&self.unbuildable).insert(key);
     }
 
     /// Builds a kernel and keeps it. Of two threads that build one kernel the second waits inside for the first.

@@ -1,10 +1,11 @@
 //! Kernels built ahead of the calls that want them.
 
+use crate::ahead::Plan;
 use crate::device::{Device, Gpu};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results};
 use crate::fused::{Core, Fused, Part};
-use crate::kernel::{Built, Unbuilt};
+use crate::kernel::Unbuilt;
 use crate::manifest::recorder;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -56,17 +57,17 @@ impl Core {
             None => Ok(None),
         });
         let Ok(Some((gpu, wanted))) = wanted else { return Prefetch(None) };
-        self.build_behind(wanted, &gpu, None)
+        self.build_behind(wanted, &gpu)
     }
 
-    /// Builds kernels in the background. What cannot be built is from then on what does `instead`, if anything does.
-    pub(crate) fn build_behind(self: &Arc<Self>, wanted: Wanted, gpu: &Gpu, instead: Option<Arc<Built>>) -> Prefetch {
+    /// Builds kernels in the background.
+    pub(crate) fn build_behind(self: &Arc<Self>, wanted: Wanted, gpu: &Gpu) -> Prefetch {
         let (core, gpu) = (self.clone(), gpu.clone());
         let build = move || {
             for (key, unbuilt) in wanted {
                 if let Err(error) = core.built(key.clone(), unbuilt, &gpu) {
                     tracing::debug!(%error, "a kernel could not be built ahead");
-                    instead.iter().for_each(|built| core.keep(key.clone(), built.clone()));
+                    core.give_up(key);
                 }
             }
         };
@@ -84,7 +85,7 @@ impl Core {
         let main = Sections::new(graph, &views, &outs)?;
         let main = if main.blocks() > 0 { Some(self.configured(main, gpu)?) } else { None };
         if let Some(recorder) = recorder() {
-            recorder.plan(self.name(), graph, [&views, &outs]);
+            recorder.plan(&Plan::of(self.name(), graph, [&views, &outs], self.configuration()));
         }
         let mut wanted = Vec::new();
         for (sections, part) in [(fills, Part::Fill), (main, Part::Main)] {

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tilewright_driver::{
-    self as driver, Arch, Arguments, Compiled, Function, LaunchConfig, Origin, Source, Stream, TargetKind,
+    self as driver, Arch, Arguments, Compiled, Function, LaunchConfig, Module, Origin, Source, Stream, TargetKind,
 };
 
 /// CUDA's limits of a grid; those of a block are the kernel's.
@@ -76,6 +76,16 @@ impl<'a> KernelSource<'a> {
     pub fn compile(&self, arch: Arch) -> Result<Arc<Compiled>, Error> {
         let source = self.source(&self.interface()?);
         Ok(kernels().get(&source, arch).map_err(compile_error)?.0)
+    }
+
+    /// Loads it, from the cache if it is there, for launches that nothing checks; recorded and built ahead it is like any other
+    /// ([`Gpu::kernel`]).
+    pub fn load(&self, device: &driver::Device) -> Result<Module, Error> {
+        let source = self.to_source()?;
+        if let Some(recorder) = recorder() {
+            recorder.kernel(&self.owned());
+        }
+        Ok(kernels().load(device, &source).map_err(compile_error)?.0)
     }
 
     /// What a manifest says of it.

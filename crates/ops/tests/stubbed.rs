@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use std::process::Command;
 use tilewright_dims::{Dims, dims};
 use tilewright_driver::argument::Given;
-use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
-use tilewright_expr::{In, f16};
+use tilewright_driver::{CacheFolder, IntoArgument, Origin, toolkit};
+use tilewright_expr::{Expr, In, Out, f16};
 use tilewright_ops::conv::{
     Conv2d, conv2d, conv2d_grad_bias_workspace, conv2d_grad_input_into, conv2d_grad_input_with,
     conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_grad_weight_into, conv2d_into, conv2d_with,
     conv2d_with_into, conv2d_with_workspace, conv2d_workspace, read,
 };
-use tilewright_ops::pointwise::{PointwiseProblem, choose_by};
-use tilewright_ops::{Device, Evaluate, Known, Tensor, fuse, record};
+use tilewright_ops::pointwise::{Pointwise, PointwiseProblem, choose_by};
+use tilewright_ops::{Device, Evaluate, Fused, Known, Tensor, fuse, record};
 use tilewright_perf::{DeviceFacts, Models};
 
 dims! { Y, X, N, H, W, C, K, R, S }
@@ -24,6 +24,7 @@ dims! { Y, X, N, H, W, C, K, R, S }
 const CHILD: &str = "TILEWRIGHT_STUBBED";
 
 type Line = Tensor<f32, (X,)>;
+type Of = Expr<f32, <(X,) as Dims>::Set>;
 
 #[test]
 fn against_a_stub() {
@@ -60,6 +61,23 @@ fn with_a_model() {
     run("chooses", [("TILEWRIGHT_CACHE", &cache), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_CUDA", &compiler)]);
 }
 
+/// Kernels that were built without a model serve where a model chooses others: at once, until these are compiled, and for good where nothing
+/// compiles.
+#[test]
+fn with_a_model_and_a_bundle() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
+        return skip("stubbed::with_a_model_and_a_bundle", "no C compiler");
+    };
+    let [cache, other, third, bundle] =
+        ["kernels", "other", "third", "kernels.twb"].map(|name| folder.path().join(name));
+    run("compiles", [("TILEWRIGHT_CACHE", &cache), ("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_CUDA", &compiler)]);
+    CacheFolder::open_existing(&cache).unwrap().pack(&bundle, &mut |_| {}).unwrap();
+    let known = [("TILEWRIGHT_LIBCUDA", &driver), ("TILEWRIGHT_BUNDLES", &bundle)];
+    run("stands in", [known[0], known[1], ("TILEWRIGHT_CACHE", &other)]);
+    run("gives way", [known[0], known[1], ("TILEWRIGHT_CACHE", &third), ("TILEWRIGHT_CUDA", &compiler)]);
+}
+
 fn run<const N: usize>(what: &str, variables: [(&str, &PathBuf); N]) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child
@@ -76,12 +94,14 @@ fn run<const N: usize>(what: &str, variables: [(&str, &PathBuf); N]) {
 fn child() {
     let Ok(what) = std::env::var(CHILD) else { return };
     let device = Device::gpu(0).unwrap();
-    if what == "chooses" {
-        return chooses(&device);
+    match what.as_str() {
+        "chooses" => return chooses(&device),
+        "stands in" | "gives way" => return stands_in(&device, what == "gives way"),
+        _ => {}
     }
     if what != "all" {
         let (x, y) = (line(&device, 1024), line(&device, 1024));
-        drop(fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.5 + y).store::<(X,)>()).call(&x, &y).unwrap());
+        drop(shifted().call(&x, &y).unwrap());
         drop((x.expr().exp() + &y).store::<(X,)>().eval().unwrap());
         return assert_eq!(toolkit::attempted(), what == "compiles");
     }
@@ -107,17 +127,40 @@ fn address(tensor: &Line) -> u64 {
     }
 }
 
-/// A call of another class of sizes has another configuration: it does not wait for that kernel, but has the one that is there.
-fn chooses(device: &Device) {
-    let small = |problem: &PointwiseProblem| problem.bytes() < 1 << 20;
+fn shifted() -> Fused<(Of, Of), Out<f32, (X,)>> {
+    fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.5 + y).store::<(X,)>())
+}
+
+/// Has choices go by a model of a kernel's time.
+fn choose_fastest(time: impl Fn(&PointwiseProblem, Pointwise) -> f32) {
     // As many of everything as the stub says that it has.
     let known = DeviceFacts::h200();
     let [memory_bandwidth, l2_bandwidth] = [known.memory_bandwidth, known.l2_bandwidth].map(|it| it * 1e5 / 132.0);
     let facts = DeviceFacts { multiprocessors: 1e5, memory_bandwidth, l2_bandwidth, l2_bytes: 1e5, ..known };
-    let model = model_of(facts, |problem, it| if small(problem) { it.threads as f32 } else { 1e4 / it.threads as f32 });
     let mut models = Models::default();
-    models.add(model);
+    models.add(model_of(facts, time));
     choose_by(models);
+}
+
+fn stands_in(device: &Device, compiles: bool) {
+    choose_fastest(|_, it| it.threads as f32);
+    let (shifted, x, y) = (shifted(), line(device, 1024), line(device, 1024));
+    let launch = || {
+        let launch = record(|| drop(shifted.call(&x, &y).unwrap())).remove(0);
+        (launch.known, launch.block[0])
+    };
+    assert_eq!(launch(), (Known::Nothing(Origin::Bundle), 256), "the plan's own, which is there");
+    let (begin, last) = (std::time::Instant::now(), if compiles { 64 } else { 256 });
+    while launch() != (Known::Call, last) {
+        assert!(begin.elapsed().as_secs() < 60, "planned anew all the time");
+    }
+    assert!(toolkit::attempted());
+}
+
+/// A call of another class of sizes has another configuration: it does not wait for that kernel, but has the one that is there.
+fn chooses(device: &Device) {
+    let small = |problem: &PointwiseProblem| problem.bytes() < 1 << 20;
+    choose_fastest(|problem, it| if small(problem) { it.threads as f32 } else { 1e4 / it.threads as f32 });
     let double = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.0 + y).store::<(X,)>());
     let launch = |len: usize| {
         let (x, y) = (line(device, len), line(device, len));

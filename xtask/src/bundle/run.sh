@@ -12,8 +12,9 @@
 #
 # --filter TEXT  tests and sanitizer run only the tests whose name contains TEXT
 # --record FILE  what programs need on the GPU is appended to this manifest, for `cargo xtask build-ptx --manifest FILE --kind cubin`
-# --ahead FILE   all kernels come from this bundle of kernels, and the caches are empty; a program that looks for NVRTC fails. Tests and cases whose
-#                subject is the compiler, and the driver's, whose kernels are texts of their own, are left out
+# --ahead FILE   all kernels come from this bundle of kernels, and the caches are empty; a program that looks for NVRTC fails, and what it compiled
+#                stays in $OUT/compiled
+#                Both leave out tests and cases whose subject is the compiler, and the driver's, whose kernels are texts of their own
 # OUT            where logs and results go (default: ./out); the programs get it as TILEWRIGHT_OUT
 # LIMIT_S        the most seconds for one program (default: 900)
 # BENCH_ARGS     arguments for the device benchmark
@@ -46,16 +47,20 @@ done
 [ ${#stages[@]} -gt 0 ] || stages=(tests bench)
 
 spared=()
+if [ -n "${ahead:-}${TILEWRIGHT_RECORD:-}" ]; then
+    # The refined choice of a convolution compiles those that it times.
+    for name in compile nvrtc toolkit stubbed recorded refined no_operation_is_one_of_f64 mistakes_of_a_text; do
+        spared+=(--skip "$name")
+    done
+fi
 if [ -n "${ahead:-}" ]; then
     [ -f "$ahead" ] || { echo "no bundle of kernels: $ahead" >&2; exit 2; }
-    TILEWRIGHT_CACHE=$(mktemp -d)
+    TILEWRIGHT_CACHE=$OUT/compiled
+    rm -rf "$TILEWRIGHT_CACHE"
     export TILEWRIGHT_CACHE TILEWRIGHT_BUNDLES=$ahead CUDA_CACHE_DISABLE=1
     unset TILEWRIGHT_CUDA
     # Where the system's loader tells what was asked of it, in files of their own for each process.
     mkdir -p "$OUT/loader"
-    for name in compile nvrtc toolkit stubbed recorded no_operation_is_one_of_f64 mistakes_of_a_text; do
-        spared+=(--skip "$name")
-    done
 fi
 
 failed=0
@@ -95,7 +100,7 @@ run_tests() {
     for file in "$here"/tests/*; do
         name=$(basename "$file")
         # What these test needs a compiler.
-        case "${ahead:+$name}" in *-build-ptx-* | *-driver-* | *-tests-* | *-benches-*) continue ;; esac
+        case "${spared:+$name}" in *-build-ptx-* | *-driver-* | *-tests-* | *-benches-*) continue ;; esac
         [ -f "$file" ] && step tests "$name" "$file" ${spared[@]+"${spared[@]}"} ${filter[@]+"${filter[@]}"}
     done
 }

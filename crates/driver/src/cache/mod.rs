@@ -186,6 +186,12 @@ impl KernelCache {
         Some(found)
     }
 
+    /// Whether some layer has the code for `source`. It is not kept: whoever wants it then is told where it came from.
+    pub fn has(&self, source: &Source, arch: Arch) -> bool {
+        let wanted = Wanted::of(source, arch);
+        self.0.compiled.get(&wanted.key).is_some() || self.stored(&wanted).is_some()
+    }
+
     /// The code for `source`, loaded on the device. What is stored and the driver does not take is a miss.
     pub fn load(&self, device: &Device, source: &Source) -> Result<(Module, Origin), Error> {
         let wanted = Wanted::of(source, device.arch());

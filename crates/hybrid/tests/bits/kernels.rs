@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use ndarray::Array2;
-use tilewright_driver::{Arch, TargetKind, compile, toolkit};
+use tilewright_driver::{Arch, TargetKind, toolkit};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_hybrid::bits::{
     BitMatrix, Product,
@@ -29,7 +29,7 @@ fn kernels_compile_without_spills() {
     let products = pairs.chain(others).map(|(path, finish)| product_kernel(path, finish));
     for kernel in products.chain([transpose_kernel(), row_ones_kernel()]) {
         let arch = if kernel.target == TargetKind::ArchSpecific { Arch::new(9, 0) } else { Arch::new(8, 0) };
-        let compiled = compile(&kernel.source(), arch).unwrap();
+        let compiled = kernel.source().compile(arch).unwrap();
         let resources = &compiled.kernels[0];
         let spills = (resources.spill_store_bytes, resources.stack_bytes);
         assert_eq!(spills, (0, 0), "{arch}: {resources:?}\n{}", kernel.text);

@@ -4,6 +4,9 @@ mod gpu;
 mod kernels;
 mod matrix;
 mod products;
+mod recorded;
 mod relations;
 mod streamed;
 mod truth;
+
+pub(crate) use recorded::child_on_a_stub;

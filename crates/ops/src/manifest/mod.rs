@@ -136,5 +136,5 @@ fn functions_of(plan: &Plan) -> impl Iterator<Item = FunctionText> + '_ {
 }
 
 fn plan_text(plan: &Plan) -> String {
-    write::plan(plan.name(), &plan.text())
+    write::plan(plan.name(), &plan.text(), plan.configuration)
 }

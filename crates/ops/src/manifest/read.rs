@@ -6,6 +6,7 @@ use super::place::{File, Table, Text};
 use super::write::SCHEMA;
 use crate::ahead::Plan;
 use crate::error::Error;
+use crate::pointwise::Pointwise;
 use std::io::Read;
 use std::path::Path;
 use tilewright_expr::manifest::{self, FunctionPart, FunctionText, Functions, PlanPart, PlanText};
@@ -132,7 +133,7 @@ fn contents(texts: &[Text]) -> Vec<String> {
 }
 
 fn read_plan<'f>(file: File<'f>, value: &Spanned<DeValue<'f>>, functions: &Functions) -> Result<Plan, Error> {
-    let table = Table::new(file, "plan", value, &["name", "dims", "operands", "results", "graph"])?;
+    let table = Table::new(file, "plan", value, &["name", "dims", "operands", "results", "configuration", "graph"])?;
     let (name, graph) = (table.text("name")?, table.text("graph")?);
     let (dims, operands, results) = (table.texts("dims")?, table.texts("operands")?, table.texts("results")?);
     let text = PlanText {
@@ -150,7 +151,17 @@ fn read_plan<'f>(file: File<'f>, value: &Spanned<DeValue<'f>>, functions: &Funct
         };
         file.error(place.map_or(table.start(), |text| text.at(wrong.at)), wrong.message)
     })?;
-    Ok(Plan { name: name.text, graph: read.graph, operands: read.operands, results: read.results })
+    let configuration = table.optional("configuration")?.map(|text| read_configuration(file, &text)).transpose()?;
+    Ok(Plan { name: name.text, graph: read.graph, operands: read.operands, results: read.results, configuration })
+}
+
+/// Lanes, words, and threads of a block; whether the plan takes them is seen when its kernel is built.
+fn read_configuration(file: File<'_>, text: &Text) -> Result<Pointwise, Error> {
+    let numbers: Option<Vec<u32>> = text.text.split(' ').map(|number| number.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[lanes, words, threads]) => Ok(Pointwise { lanes, words, threads }),
+        _ => Err(file.error(text.at(0), format!("`{}` is no lanes, words and threads: `4 1 256`", text.text))),
+    }
 }
 
 fn read_kernel<'f>(file: File<'f>, value: &Spanned<DeValue<'f>>) -> Result<OwnKernel, Error> {

@@ -13,8 +13,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use tilewright_expr::bind::View;
-use tilewright_expr::graph::Graph;
 
 /// The environment variable that names the file.
 const VARIABLE: &str = "TILEWRIGHT_RECORD";
@@ -46,10 +44,9 @@ impl Recorder {
     }
 
     /// Records the plan of a call.
-    pub(crate) fn plan(&self, name: &str, graph: &Graph, views: [&[View<'_>]; 2]) {
-        let plan = Plan::of(name, graph, views);
-        let mut tables: Vec<String> = functions_of(&plan).map(|function| write::function(&function)).collect();
-        tables.push(plan_text(&plan));
+    pub(crate) fn plan(&self, plan: &Plan) {
+        let mut tables: Vec<String> = functions_of(plan).map(|function| write::function(&function)).collect();
+        tables.push(plan_text(plan));
         self.record(tables);
     }
 
@@ -113,13 +110,6 @@ mod tests {
         (1..9).map(|n| n * 100_000).flat_map(of).collect()
     }
 
-    fn record(recorder: &Recorder, plan: &Plan) {
-        let views = |list: &'_ [tilewright_expr::manifest::OwnedView]| list.to_vec();
-        let (operands, results) = (views(&plan.operands), views(&plan.results));
-        let [operands, results] = [&operands, &results].map(|list| list.iter().map(|v| v.view()).collect::<Vec<_>>());
-        recorder.plan(plan.name(), &plan.graph, [&operands, &results]);
-    }
-
     /// Each of several recorders stands for a process, and is used by several threads.
     #[test]
     fn several_at_once() {
@@ -133,7 +123,7 @@ mod tests {
                 scope.spawn(move || {
                     let mut turned = plans.clone();
                     turned.rotate_left(number * 3 % plans.len());
-                    turned.iter().chain(plans).for_each(|plan| record(recorder, plan));
+                    turned.iter().chain(plans).for_each(|plan| recorder.plan(plan));
                 });
             }
         });
@@ -150,7 +140,7 @@ mod tests {
     fn a_folder_that_is_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let recorder = Recorder::new(&folder.path().join("absent").join("kernels.toml"));
-        plans().iter().for_each(|plan| record(&recorder, plan));
+        plans().iter().for_each(|plan| recorder.plan(plan));
         assert!(recorder.state.lock().unwrap().failed);
     }
 }

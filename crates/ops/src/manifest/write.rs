@@ -1,6 +1,7 @@
 //! Manifests as TOML.
 
 use super::kernel::{OwnKernel, TARGETS};
+use crate::pointwise::Pointwise;
 use std::fmt::Write as _;
 use tilewright_expr::manifest::{FunctionText, PlanText};
 
@@ -12,10 +13,13 @@ pub(super) fn head() -> String {
     format!("# Kernels of tilewright, to be built ahead: docs/build-ptx.md\nschema = {SCHEMA}\n")
 }
 
-pub(super) fn plan(name: &str, plan: &PlanText) -> String {
+pub(super) fn plan(name: &str, plan: &PlanText, configuration: Option<Pointwise>) -> String {
     let mut text = format!("\n[[plan]]\nname = {}\n", string(name));
     for (key, list) in [("dims", &plan.dims), ("operands", &plan.operands), ("results", &plan.results)] {
         let _ = writeln!(text, "{key} = {}", strings(list));
+    }
+    if let Some(Pointwise { lanes, words, threads }) = configuration {
+        let _ = writeln!(text, "configuration = {}", string(&format!("{lanes} {words} {threads}")));
     }
     let _ = writeln!(text, "graph = {}", lines(&plan.graph));
     text

@@ -7,6 +7,7 @@ use tilewright_dims::{Dims, dims};
 use tilewright_expr::colour::{Depth, Standard, YuvSpec, nv12};
 use tilewright_expr::extend::scalar_fn;
 use tilewright_expr::{Border, In, Rect, concatenate};
+use tilewright_ops::pointwise::Pointwise;
 use tilewright_ops::{Item, Manifest, Plan, Tensor, fuse};
 
 dims! { N, Y, X, C, H, W, U, Bin }
@@ -64,6 +65,7 @@ fn plans() -> Vec<Plan> {
         scanned.plan(&plane).unwrap(),
         held.plan(&plane).unwrap(),
         own.plan(&plane).unwrap(),
+        own.configured(Pointwise { lanes: 1, words: 2, threads: 128 }).plan(&plane).unwrap(),
         own.plan(&plane.reverse::<X>().step_by::<Y>(2).unwrap()).unwrap(),
         special.plan(&small).unwrap(),
         stepped.plan(&plane).unwrap(),

@@ -38,7 +38,7 @@ fn refused(text: &str, place: (usize, usize), says: &str) {
 fn places() {
     assert_eq!(Manifest::parse(GOOD, "kernels.toml").unwrap().plans().len(), 1);
     assert!(Manifest::parse("schema = 1", "kernels.toml").unwrap().plans().is_empty());
-    let rows: [(&str, &str, (usize, usize), &str); 18] = [
+    let rows: [(&str, &str, (usize, usize), &str); 20] = [
         ("mul", "mull", (11, 10), "`mull` is no operation"),
         ("%0 %1", "%0 %7", (11, 17), "no node %7"),
         ("f32 mul", "g32 mul", (11, 6), "`g32` is no type of a value; did you mean"),
@@ -48,7 +48,14 @@ fn places() {
         ("f32 (X 100)", "f32 (Y 100)", (6, 19), "no dimension `Y`; there is X"),
         ("f32 (X 100)", "f32 (X -100)", (6, 21), "`-100`"),
         ("['f32 (X 100) device 16']", "[\"f32 (X\\t100) devise 16\"]", (6, 13), "`devise`"),
-        ("graph = '''", "graf = '''", (8, 1), "a plan has no `graf`; it has name, dims, operands, results, graph"),
+        (
+            "graph = '''",
+            "graf = '''",
+            (8, 1),
+            "a plan has no `graf`; it has name, dims, operands, results, configuration, graph",
+        ),
+        ("graph = '''", "configuration = '4 1'\ngraph = '''", (8, 18), "`4 1` is no lanes, words and threads"),
+        ("graph = '''", "configuration = '4 1 -1'\ngraph = '''", (8, 18), "`4 1 -1` is no lanes"),
         ("name = 'twice'\n", "", (3, 1), "this plan has no `name`"),
         ("name = 'twice'", "name = 2", (4, 8), "`name` holds text, not integer"),
         ("dims = ['X = 0x1']", "dims = 'X'", (5, 8), "a list of texts, not string"),

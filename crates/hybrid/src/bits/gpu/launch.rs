@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
-use tilewright_driver::{DeviceBuffer, Function, KernelCache, LaunchConfig, Stream};
+use tilewright_driver::{DeviceBuffer, Function, LaunchConfig, Stream};
 
 use super::{Finish, GpuPath, KernelText};
 use crate::{Error, raw};
@@ -41,7 +41,7 @@ impl Kernel {
             return Ok(kernel.clone());
         }
         let text = text();
-        let (module, _) = KernelCache::shared().load(&device, &text.source())?;
+        let module = text.source().load(&device)?;
         let function = module.function(text.entry)?;
         function.set_max_shared_bytes(text.shared_bytes)?;
         let KernelText { threads, shared_bytes, tile, cluster, .. } = text;

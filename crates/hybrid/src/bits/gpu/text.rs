@@ -1,7 +1,5 @@
-use std::borrow::Cow;
-
-use tilewright_driver::{Source, TargetKind};
-use tilewright_headers::headers_for;
+use tilewright_driver::TargetKind;
+use tilewright_ops::KernelSource;
 
 use super::{GpuPath, WgmmaShape};
 
@@ -42,18 +40,10 @@ pub struct KernelText {
 }
 
 impl KernelText {
-    /// The source as the driver takes it.
-    pub fn source(&self) -> Source {
-        Source {
-            name: format!("bits {}", self.entry),
-            text: self.text.clone(),
-            headers: headers_for(&self.text)
-                .into_iter()
-                .map(|(name, text)| (name.into(), Cow::Borrowed(text)))
-                .collect(),
-            options: Vec::new(),
-            target: self.target,
-        }
+    /// The source as a user's kernel, so that it is recorded and built ahead like one.
+    pub fn source(&self) -> KernelSource<'_> {
+        let source = KernelSource::new(&self.text).entry(self.entry).name(self.entry);
+        if self.target == TargetKind::ArchSpecific { source.arch_specific() } else { source }
     }
 }
 
