@@ -2,6 +2,7 @@ use ndarray::{Array2, ShapeBuilder};
 
 use super::{Columns, Element, MatMut, MatRef, Rows, Shape};
 use crate::Error;
+use crate::raw::in_large_pages;
 
 /// A matrix that owns its elements, stored column by column without gaps.
 #[derive(Clone, Debug)]
@@ -15,7 +16,8 @@ impl<T: Element> Dense<T> {
     pub(crate) fn zeros(shape: Shape) -> Result<Self, Error> {
         let length = shape.length::<T>()?.0;
         // Memory that the system hands out is zeros already.
-        let values = bytemuck::allocation::try_zeroed_vec(length).map_err(|()| shape.too_large::<T>())?;
+        let mut values = bytemuck::allocation::try_zeroed_vec(length).map_err(|()| shape.too_large::<T>())?;
+        in_large_pages(&mut values);
         Ok(Self { shape, values })
     }
 

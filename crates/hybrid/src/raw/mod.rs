@@ -1,8 +1,10 @@
 //! Every unsafe line of the crate stands in this folder: elements of a matrix behind an address and strides, instructions that a processor may
-//! lack, and launches.
+//! lack, launches, and what the system is told of pages.
 
 pub(crate) mod bits;
 mod elements;
 pub(crate) mod gpu;
+mod pages;
 
 pub(crate) use elements::{Elements, ElementsMut};
+pub(crate) use pages::in_large_pages;
