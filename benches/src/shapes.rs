@@ -23,6 +23,11 @@ pub fn training_threads() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_training_threads.csv"))
 }
 
+/// More that are trained on, drawn at random, unlike all of these.
+pub fn training_further() -> Result<Vec<Problem>> {
+    shapes(include_str!("../../crates/perf/data/conv2d_training_further.csv"))
+}
+
 /// Those that are never trained on.
 pub fn held_out() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_held_out.csv"))

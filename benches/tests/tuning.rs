@@ -1,7 +1,9 @@
 //! What is tuned: two lists of shapes that have nothing to do with each other, and a sample that stays the same.
 
 use std::collections::HashSet;
-use tilewright_benches::shapes::{held_out, training, training_odd, training_random, training_threads};
+use tilewright_benches::shapes::{
+    held_out, training, training_further, training_odd, training_random, training_threads,
+};
 use tilewright_benches::tuning::grouped::Grouped;
 use tilewright_benches::tuning::plan::{Choice, List, Op, Sampling, planned};
 use tilewright_benches::tuning::pointwise;
@@ -27,7 +29,8 @@ fn are_twins(a: &Problem, b: &Problem) -> bool {
 
 #[test]
 fn no_shape_that_is_held_out_is_trained_on_nor_a_near_twin_of_one() {
-    let trained = [training(), training_odd(), training_random(), training_threads()].map(Result::unwrap).concat();
+    let lists = [training(), training_odd(), training_random(), training_threads(), training_further()];
+    let trained = lists.map(Result::unwrap).concat();
     let held = held_out().unwrap();
     assert!(trained.len() >= 60 && held.len() >= 25, "{} and {}", trained.len(), held.len());
     assert_eq!(trained.iter().chain(&held).collect::<HashSet<_>>().len(), trained.len() + held.len());

@@ -19,7 +19,7 @@ use tilewright_expr::f16;
 use tilewright_ops::Tensor;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
 use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, conv2d_into, refined_grad_weight, refined_rows};
-use tilewright_ops::pointwise::PointwiseOperation;
+use tilewright_ops::pointwise::{PointwiseOperation, PointwiseProblem};
 use tilewright_perf::dataset::{self, Named};
 use tilewright_perf::evaluation::Regret;
 use tilewright_perf::training::Operation;
@@ -115,39 +115,81 @@ fn regret(report: &mut Report) -> Result<Option<Lacks>> {
     let operations: [&dyn Operation; 2] = [&RowOperation, &WeightOperation];
     let mut found = false;
     for operation in operations {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/perf/data");
-        let rows = dataset::read(&data.join(List::HeldOut.file(operation.name())))?;
+        let rows = measured(operation)?;
         if rows.is_empty() {
             continue;
         }
         found = true;
-        let (problems, measured, predicted) = predicted(operation, &rows)?;
+        let (problems, measured) = (numbered(&rows), times(&rows));
+        let predicted = predicted(operation, &rows)?;
         for (top, choice) in [(1, "first"), (3, "best_of_3")] {
             let regret = Regret::of_top(top, &problems, &measured, &predicted)?;
-            for (what, part) in
-                [("geometric_mean", regret.geometric_mean), ("90th", regret.ninetieth), ("worst", regret.worst)]
-            {
-                let metric = format!("{}/{choice}_{what}", operation.name());
-                let row = report.add("config", "regret", &metric, 100.0 * part, "%");
-                (row.device, row.driver) = (rows[0].device.clone(), None);
-            }
+            tell(&regret, &format!("{}/{choice}", operation.name()), &rows[0], report);
         }
     }
-    Ok((!found).then_some("the data sets of held-out shapes"))
+    Ok((!(found | pointwise_regret(report)?)).then_some("the data sets of held-out shapes"))
 }
 
-/// The number of each row's problem, its time, and the time that the choice goes by.
-fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<(Vec<u32>, Vec<f32>, Vec<f32>)> {
+/// The same of pointwise kernels, of which another configuration than the plan's own has to be worth it; and of the plan's own alone.
+fn pointwise_regret(report: &mut Report) -> Result<bool> {
+    let rows = measured(&PointwiseOperation)?;
+    let (models, device) = (Models::shipped()?, DeviceFacts::h200());
+    let Ok(model) = models.nearest(PointwiseOperation.name(), device.architecture) else { return Ok(false) };
+    if rows.is_empty() {
+        return Ok(false);
+    }
+    let (mut chosen, mut own) = (Vec::new(), Vec::new());
+    for row in &rows {
+        let problem = PointwiseProblem::of_names(&row.problem)?;
+        let config = PointwiseOperation::of_configuration(&row.configuration)?;
+        let (division, choice) = (problem.division(), problem.chosen(model, &device));
+        let choice = choice.filter(|it| division.check(*it).is_ok()).unwrap_or(division.untold);
+        chosen.push(if config == choice { 1.0 } else { 2.0 });
+        own.push(if config == division.untold { 1.0 } else { 2.0 });
+    }
+    for (choice, taken) in [("chosen", chosen), ("own", own)] {
+        let regret = Regret::of_top(1, &numbered(&rows), &times(&rows), &taken)?;
+        tell(&regret, &format!("{}/{choice}", PointwiseOperation.name()), &rows[0], report);
+    }
+    Ok(true)
+}
+
+/// The rows of an operation's held-out shapes; none without the data sets.
+fn measured(operation: &dyn Operation) -> Result<Vec<dataset::Row>> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/perf/data");
+    Ok(dataset::read(&data.join(List::HeldOut.file(operation.name())))?)
+}
+
+fn tell(regret: &Regret, choice: &str, of: &dataset::Row, report: &mut Report) {
+    for (what, part) in [("geometric_mean", regret.geometric_mean), ("90th", regret.ninetieth), ("worst", regret.worst)]
+    {
+        let row = report.add("config", "regret", &format!("{choice}_{what}"), 100.0 * part, "%");
+        (row.device, row.driver) = (of.device.clone(), None);
+    }
+}
+
+/// The number of each row's problem.
+fn numbered(rows: &[dataset::Row]) -> Vec<u32> {
+    let mut known: Vec<&Named> = Vec::new();
+    let mut number = |problem| {
+        known.iter().position(|it| *it == problem).unwrap_or_else(|| {
+            known.push(problem);
+            known.len() - 1
+        }) as u32
+    };
+    rows.iter().map(|row| number(&row.problem)).collect()
+}
+
+fn times(rows: &[dataset::Row]) -> Vec<f32> {
+    rows.iter().map(|row| row.median_us).collect()
+}
+
+/// The times that the choice goes by.
+fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<Vec<f32>> {
     let (models, device) = (Models::shipped()?, DeviceFacts::h200());
     let model = models.nearest(operation.name(), device.architecture)?;
-    let mut known: Vec<&Named> = Vec::new();
-    let (mut problems, mut predicted) = (Vec::new(), Vec::new());
+    let mut predicted = Vec::new();
     for row in rows {
-        let number = known.iter().position(|problem| **problem == row.problem).unwrap_or_else(|| {
-            known.push(&row.problem);
-            known.len() - 1
-        });
-        problems.push(number as u32);
         let work: Work = operation.work(&row.problem, &row.configuration, &device)?;
         let (problem, pass) = RowOperation::of_problem(&row.problem)?;
         predicted.push(match pass != Pass::GradWeight || by_copy_engine(&problem) {
@@ -155,7 +197,7 @@ fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<(Vec<u3
             false => work.expected_us,
         });
     }
-    Ok((problems, rows.iter().map(|row| row.median_us).collect(), predicted))
+    Ok(predicted)
 }
 
 /// Whether pixels are whole units of the copy engine; where they are not, no model is asked about the weights' gradient.

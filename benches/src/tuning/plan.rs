@@ -101,6 +101,8 @@ pub enum List {
     TrainingRandom,
     /// More of them, whose rows threads bring: rows for the same data set.
     TrainingThreads,
+    /// More of them, drawn at random and unlike all of these: rows for the same data set.
+    TrainingFurther,
     /// Those that are not.
     HeldOut,
 }
@@ -121,6 +123,7 @@ impl List {
             List::TrainingOdd => 3,
             List::TrainingRandom => 4,
             List::TrainingThreads => 5,
+            List::TrainingFurther => 6,
         }
     }
 
@@ -130,6 +133,7 @@ impl List {
             List::TrainingOdd => shapes::training_odd(),
             List::TrainingRandom => shapes::training_random(),
             List::TrainingThreads => shapes::training_threads(),
+            List::TrainingFurther => shapes::training_further(),
             List::HeldOut => shapes::held_out(),
         }
     }

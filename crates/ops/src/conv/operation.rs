@@ -134,7 +134,7 @@ impl Operation for RowOperation {
 
     /// All shapes are learned from, and none is kept back to say when to stop; each tree asks about fewer columns than others do.
     fn plan(&self) -> Plan {
-        let params = GbtParams::default().trees(300).depth(6).rate(0.06).columns(0.4);
+        let params = GbtParams::default().trees(150).depth(6).rate(0.12).columns(0.4);
         Plan { params, ..Plan::default() }
     }
 
