@@ -407,7 +407,8 @@ impl Core {
         gpu: &Gpu,
         part: (Part, bool),
     ) -> Result<Option<Serving<'a>>, Error> {
-        let Some(division) = sections.division().filter(|_| self.configuration.is_none()) else { return Ok(None) };
+        // Nobody chose anything where no model knows pointwise kernels, or the handle has a configuration.
+        let Some(division) = sections.division().filter(|_| !lock(&self.chosen).is_empty()) else { return Ok(None) };
         let own = sections.clone().configured(division.untold)?;
         if own.key() == sections.key() {
             return Ok(None);
