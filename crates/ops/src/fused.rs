@@ -1,22 +1,23 @@
 //! [`Fused`]: an expression traced once, called often.
 
+mod building;
+
 use crate::ahead::Plan;
-use crate::device::{Device, Gpu, kernels};
+use crate::device::{Device, Gpu};
 use crate::entry::{Entries, Entry, Run};
 use crate::error::Error;
 use crate::feed::{Feeds, Operand, Results, Sink, Source, Target, Targets};
 use crate::inlined::{Computed, Function, Functions};
-use crate::kernel::{Built, Launch, Unbuilt};
+use crate::kernel::{Built, Launch};
 use crate::launcher::Launcher;
 use crate::launches::{Known, LaunchKind};
 use crate::manifest::recorder;
-use crate::pointwise::{self, Pointwise};
+use crate::pointwise::Pointwise;
 use crate::signature::Signature;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_expr::bind::{Binding, View};
-use tilewright_expr::emit::Room;
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
@@ -131,9 +132,6 @@ pub(crate) struct Core {
     unbuildable: Mutex<HashSet<Vec<u64>>>,
     last: Mutex<Option<Arc<Built>>>,
 }
-
-/// A kernel, and the sections that it is for, where these are others than those that were asked for.
-type Serving<'a> = (Arc<Built>, Option<Sections<'a>>);
 
 /// Which kernel of a graph: part of what kernels are known by.
 #[derive(Clone, Copy)]
@@ -330,135 +328,6 @@ impl Core {
         };
         let (built, other) = self.build(&sections, gpu, part, known)?;
         Ok(Some(Launch::new(built, gpu, other.as_ref().unwrap_or(&sections), kind)?))
-    }
-
-    /// The sections under the configuration that they get: the handle's own, or what is chosen for them.
-    pub(crate) fn configured<'a>(&self, sections: Sections<'a>, gpu: &Gpu) -> Result<Sections<'a>, Error> {
-        if let Some(config) = self.configuration {
-            return Ok(sections.configured(config)?);
-        }
-        let Some(config) = pointwise::chosen_on(gpu, &sections) else { return Ok(sections) };
-        // The choice is that of a class, of whose sizes some may not take it.
-        let Ok(configured) = sections.clone().configured(config) else { return Ok(sections) };
-        self.chose(config);
-        Ok(configured)
-    }
-
-    /// The kernel for these sections. If only another one is there that computes the same, it serves until the better one is built in the
-    /// background: so a new size of a batch never waits for the compiler. `settled` says whether it is the best to be had.
-    fn build<'a>(
-        self: &Arc<Self>,
-        sections: &Sections<'a>,
-        gpu: &Gpu,
-        part: (Part, bool),
-        (known, settled): (&mut Known, &mut bool),
-    ) -> Result<Serving<'a>, Error> {
-        let most = gpu.device().parameter_bytes();
-        let room = Room::of(sections, most);
-        let key = self.kernel_key(sections, room, gpu, part);
-        if let Some(built) = self.kernel(&key) {
-            return Ok((built, None));
-        }
-        let unbuilt = || Unbuilt::new(sections, room, most, &self.name);
-        let there = match self.standing_in(sections, room, gpu, part) {
-            None => {
-                self.stored_as_planned(sections, room, gpu, part)?.inspect(|it| *known = Known::Nothing(it.0.origin))
-            }
-            there => there,
-        };
-        let Some(there) = there else {
-            let built = self.built(key, unbuilt()?, gpu)?;
-            *known = Known::Nothing(built.origin);
-            return Ok((built, None));
-        };
-        *settled = lock(&self.unbuildable).contains(&key);
-        if lock(&self.under_way).insert(key.clone()) {
-            let _ = self.build_behind(vec![(key, unbuilt()?)], gpu);
-        }
-        Ok(there)
-    }
-
-    /// A kernel that is there and computes the same: one with another room, which takes any operands, or one under a configuration that was
-    /// chosen for other sizes.
-    fn standing_in<'a>(
-        &self,
-        sections: &Sections<'a>,
-        room: Room,
-        gpu: &Gpu,
-        part: (Part, bool),
-    ) -> Option<Serving<'a>> {
-        if let Some(built) = self.kernel(&self.kernel_key(sections, room.other(), gpu, part)) {
-            return Some((built, None));
-        }
-        let chosen = lock(&self.chosen).clone();
-        chosen.into_iter().find_map(|config| {
-            let other = sections.clone().configured(config).ok()?;
-            let built = self.kernel(&self.kernel_key(&other, room, gpu, part))?;
-            Some((built, Some(other)))
-        })
-    }
-
-    /// Where a model chose another configuration than the plan's own, and bundles and the cache have the kernel of the plan's own alone: that
-    /// one, loaded. So a program whose kernels were built ahead never waits for a choice.
-    fn stored_as_planned<'a>(
-        &self,
-        sections: &Sections<'a>,
-        room: Room,
-        gpu: &Gpu,
-        part: (Part, bool),
-    ) -> Result<Option<Serving<'a>>, Error> {
-        // Nobody chose anything where no model knows pointwise kernels, or the handle has a configuration.
-        let Some(division) = sections.division().filter(|_| !lock(&self.chosen).is_empty()) else { return Ok(None) };
-        let own = sections.clone().configured(division.untold)?;
-        if own.key() == sections.key() {
-            return Ok(None);
-        }
-        let unbuilt = |it: &Sections<'_>| Unbuilt::new(it, room, gpu.device().parameter_bytes(), &self.name);
-        let is_stored = |it| Ok::<_, Error>(kernels().has(&unbuilt(it)?.into_text(), gpu.device().arch()));
-        if is_stored(sections)? || !is_stored(&own)? {
-            return Ok(None);
-        }
-        let built = self.built(self.kernel_key(&own, room, gpu, part), unbuilt(&own)?, gpu)?;
-        self.chose(division.untold);
-        Ok(Some((built, Some(own))))
-    }
-
-    /// Remembers a configuration under which there are kernels.
-    fn chose(&self, config: Pointwise) {
-        let mut chosen = lock(&self.chosen);
-        if !chosen.contains(&config) {
-            chosen.push(config);
-        }
-    }
-
-    /// What a kernel is known by.
-    pub(crate) fn kernel_key(
-        &self,
-        sections: &Sections<'_>,
-        room: Room,
-        gpu: &Gpu,
-        (part, new): (Part, bool),
-    ) -> Vec<u64> {
-        let mut key = sections.key();
-        key.extend([room as u64, gpu.ordinal() as u64, part as u64, u64::from(new && self.fresh.is_some())]);
-        key
-    }
-
-    /// The kernel of this key, if it is there.
-    pub(crate) fn kernel(&self, key: &[u64]) -> Option<Arc<Built>> {
-        lock(&self.built).get(key).cloned()
-    }
-
-    /// What stands in for the kernel of this key does so for good.
-    pub(crate) fn give_up(&self, key: Vec<u64>) {
-        lock(&self.unbuildable).insert(key);
-    }
-
-    /// Builds a kernel and keeps it. Of two threads that build one kernel the second waits inside for the first.
-    pub(crate) fn built(&self, key: Vec<u64>, unbuilt: Unbuilt, gpu: &Gpu) -> Result<Arc<Built>, Error> {
-        let built = Arc::new(unbuilt.build(gpu)?);
-        *lock(&self.last) = Some(built.clone());
-        Ok(lock(&self.built).entry(key).or_insert(built).clone())
     }
 }
 

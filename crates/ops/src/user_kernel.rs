@@ -81,11 +81,15 @@ impl<'a> KernelSource<'a> {
     /// Loads it, from the cache if it is there, for launches that nothing checks; recorded and built ahead it is like any other
     /// ([`Gpu::kernel`]).
     pub fn load(&self, device: &driver::Device) -> Result<Module, Error> {
-        let source = self.to_source()?;
+        Ok(self.loaded(device, &self.to_source()?)?.0)
+    }
+
+    /// Records it, and loads what the compiler is given for it.
+    fn loaded(&self, device: &driver::Device, source: &Source) -> Result<(Module, Origin), Error> {
         if let Some(recorder) = recorder() {
             recorder.kernel(&self.owned());
         }
-        Ok(kernels().load(device, &source).map_err(compile_error)?.0)
+        kernels().load(device, source).map_err(compile_error)
     }
 
     /// What a manifest says of it.
@@ -200,10 +204,7 @@ impl Gpu {
         let (start, source) = (Instant::now(), source.into());
         let interface = source.interface()?;
         let text = source.source(&interface);
-        if let Some(recorder) = recorder() {
-            recorder.kernel(&source.owned());
-        }
-        let (module, origin) = kernels().load(self.device(), &text).map_err(compile_error)?;
+        let (module, origin) = source.loaded(self.device(), &text)?;
         let function = module.function(interface.kernel())?;
         launches::built(&text, self.device().arch(), origin, function.registers(), start);
         if let Some(bytes) = function.parameters() {

@@ -2,22 +2,21 @@
 //! and what a program does whose kernels are built ahead.
 
 use crate::allocations;
-use crate::pointwise::model_of;
 use crate::support::{Random, skip};
 use std::path::PathBuf;
 use std::process::Command;
 use tilewright_dims::{Dims, dims};
 use tilewright_driver::argument::Given;
-use tilewright_driver::{CacheFolder, IntoArgument, Origin, toolkit};
+use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
 use tilewright_expr::{Expr, In, Out, f16};
 use tilewright_ops::conv::{
     Conv2d, conv2d, conv2d_grad_bias_workspace, conv2d_grad_input_into, conv2d_grad_input_with,
     conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_grad_weight_into, conv2d_into, conv2d_with,
     conv2d_with_into, conv2d_with_workspace, conv2d_workspace, read,
 };
-use tilewright_ops::pointwise::{Pointwise, PointwiseProblem, choose_by};
 use tilewright_ops::{Device, Evaluate, Fused, Known, Tensor, fuse, record};
-use tilewright_perf::{DeviceFacts, Models};
+
+mod choices;
 
 dims! { Y, X, N, H, W, C, K, R, S }
 
@@ -95,8 +94,8 @@ fn child() {
     let Ok(what) = std::env::var(CHILD) else { return };
     let device = Device::gpu(0).unwrap();
     match what.as_str() {
-        "chooses" => return chooses(&device),
-        "stands in" | "gives way" => return stands_in(&device, what == "gives way"),
+        "chooses" => return choices::chooses(&device),
+        "stands in" | "gives way" => return choices::stands_in(&device, what == "gives way"),
         _ => {}
     }
     if what != "all" {
@@ -129,58 +128,6 @@ fn address(tensor: &Line) -> u64 {
 
 fn shifted() -> Fused<(Of, Of), Out<f32, (X,)>> {
     fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.5 + y).store::<(X,)>())
-}
-
-/// Has choices go by a model of a kernel's time.
-fn choose_fastest(time: impl Fn(&PointwiseProblem, Pointwise) -> f32) {
-    // As many of everything as the stub says that it has.
-    let known = DeviceFacts::h200();
-    let [memory_bandwidth, l2_bandwidth] = [known.memory_bandwidth, known.l2_bandwidth].map(|it| it * 1e5 / 132.0);
-    let facts = DeviceFacts { multiprocessors: 1e5, memory_bandwidth, l2_bandwidth, l2_bytes: 1e5, ..known };
-    let mut models = Models::default();
-    models.add(model_of(facts, time));
-    choose_by(models);
-}
-
-fn stands_in(device: &Device, compiles: bool) {
-    choose_fastest(|_, it| it.threads as f32);
-    let (shifted, x, y) = (shifted(), line(device, 1024), line(device, 1024));
-    let launch = || {
-        let launch = record(|| drop(shifted.call(&x, &y).unwrap())).remove(0);
-        (launch.known, launch.block[0])
-    };
-    assert_eq!(launch(), (Known::Nothing(Origin::Bundle), 256), "the plan's own, which is there");
-    let (begin, last) = (std::time::Instant::now(), if compiles { 64 } else { 256 });
-    while launch() != (Known::Call, last) {
-        assert!(begin.elapsed().as_secs() < 60, "planned anew all the time");
-    }
-    assert!(toolkit::attempted());
-}
-
-/// A call of another class of sizes has another configuration: it does not wait for that kernel, but has the one that is there.
-fn chooses(device: &Device) {
-    let small = |problem: &PointwiseProblem| problem.bytes() < 1 << 20;
-    choose_fastest(|problem, it| if small(problem) { it.threads as f32 } else { 1e4 / it.threads as f32 });
-    let double = fuse(|x: In<f32, (X,)>, y: In<f32, (X,)>| (x * 2.0 + y).store::<(X,)>());
-    let launch = |len: usize| {
-        let (x, y) = (line(device, len), line(device, len));
-        let launch = record(|| drop(double.call(&x, &y).unwrap())).remove(0);
-        (launch.known, launch.block[0])
-    };
-    assert!(matches!(launch(4096), (Known::Nothing(_), 64)));
-    assert_eq!(launch(4096), (Known::Call, 64));
-    assert_eq!(launch(4096 + 1024), (Known::Kernel, 64), "of the same class");
-    let begin = std::time::Instant::now();
-    assert_eq!(launch(1 << 18), (Known::Kernel, 64), "the kernel that is there");
-    while launch(1 << 18).1 == 64 {
-        assert!(begin.elapsed().as_secs() < 60, "the kernel of the other class is not there");
-    }
-    assert_eq!(launch(1 << 18), (Known::Call, 512));
-    assert_eq!(launch(4096), (Known::Call, 64), "the small one is still there");
-    // Without models calls are planned as ever.
-    choose_by(Models::default());
-    let (triple, x) = (fuse(|x: In<f32, (X,)>| (x * 3.0).store::<(X,)>()), line(device, 8192));
-    assert_eq!(record(|| drop(triple.call(&x).unwrap()))[0].block[0], 256);
 }
 
 /// A known call allocates nothing, and one owner for each new result.

@@ -100,6 +100,9 @@ fn plans_come_back() {
         all.merge(read);
     }
     assert!(*all.plans() == plans());
+    // The same expression with the plan's own configuration, and with one by hand.
+    let [own, configured] = [6, 7].map(|number: usize| all.plans()[number].sources().unwrap());
+    assert_ne!(own, configured);
     let text = all.to_string();
     assert_eq!(text.matches("name = 'half_root'").count(), 1, "a function stands once: {text}");
     let read = Manifest::parse(&text, "kernels.toml").unwrap();
