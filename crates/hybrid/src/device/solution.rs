@@ -5,7 +5,6 @@ use super::run::Route;
 use super::source::MatrixSource;
 use crate::faults::Scale;
 use crate::linear::{self, Place, Scalar};
-use crate::matrix::Dense;
 use crate::store::{Extents, MemoryScratch, MemorySink, Sink};
 use crate::stream::{self, Control, Factor};
 use crate::{Error, MatRef};
@@ -29,9 +28,7 @@ impl<T: Scalar> Route<Array2<T>> for Solution<'_, T> {
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<Array2<T>, Error> {
         let extents = Extents::new(self.a.rows(), self.a.columns());
         let _host = gpu.host.try_acquire(extents.byte_count(T::ELEMENT)? as u64)?;
-        let mut factors = Dense::<T>::zeros(self.a.shape())?;
-        // As its rows it has the columns of the matrix.
-        let scratch = MemoryScratch::over(factors.values_mut(), extents.rows);
+        let scratch = MemoryScratch::new(extents, T::ELEMENT)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
         let a = MatrixSource(self.a);
         let (a, control) = (Factor::plain(&a), Control::default());

@@ -8,22 +8,26 @@ use super::{
     Scratch,
 };
 use crate::Error;
+use crate::raw::in_large_pages;
 use bytemuck::{Pod, cast_slice_mut};
+use bytes::BytesMut;
 
 /// A scratch in ordinary memory: its own, or somebody else's.
-pub struct MemoryScratch<R = Vec<u8>> {
+pub struct MemoryScratch<R = BytesMut> {
     extents: Extents,
     element: Element,
-    /// Each row by itself, so that threads do not wait for one another.
+    /// Each row by itself, so that threads do not wait for one another; they are parts of one allocation,
+    /// which `bytes` divides among owners without unsafe code of ours.
     rows: Vec<RwLock<R>>,
 }
 
 impl MemoryScratch {
     /// All zero. The system gives most of the memory when it is written to. [`Error::TooLarge`] for more than addresses count.
     pub fn new(extents: Extents, element: Element) -> Result<Self, Error> {
-        extents.byte_count(element)?;
+        let mut all = BytesMut::zeroed(extents.byte_count(element)?);
+        in_large_pages(&mut all);
         let bytes = extents.columns * element.bytes();
-        let rows = (0..extents.rows).map(|_| RwLock::new(vec![0; bytes])).collect();
+        let rows = (0..extents.rows).map(|_| RwLock::new(all.split_to(bytes))).collect();
         Ok(Self { extents, element, rows })
     }
 }
