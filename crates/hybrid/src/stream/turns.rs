@@ -146,19 +146,34 @@ impl<V> Shared<V> {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Ends values on this thread until no more come. After a failure the rest goes through `drop` alone, so that nobody waits for it.
+    /// Ends values on this thread until no more come. After a failure, or a panic of a thread, the rest goes through `drop` alone, so that nobody
+    /// waits for it; so does what was in its hands.
     pub(super) fn take_part(&self, end: impl Fn(&mut V) -> Result<(), Error>, drop: impl Fn(V)) -> Result<(), Error> {
         let mut result = Ok(());
         loop {
             let next = self.values.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(mut value) = next else { return result };
-            if !self.has_failed() {
-                let ended = end(&mut value);
+            let Ok(value) = next else { return result };
+            let mut ending = Ending { value: Some(value), failed: &self.failed, drop: &drop };
+            if let Some(value) = ending.value.as_mut().filter(|_| !self.has_failed()) {
+                let ended = end(value);
                 self.failed.fetch_or(ended.is_err(), Ordering::Relaxed);
                 result = result.and(ended);
             }
-            drop(value);
         }
+    }
+}
+
+/// A value in a thread's hands; it is dropped when it is ended, in whatever way.
+struct Ending<'a, V, D: Fn(V)> {
+    value: Option<V>,
+    failed: &'a AtomicBool,
+    drop: &'a D,
+}
+
+impl<V, D: Fn(V)> Drop for Ending<'_, V, D> {
+    fn drop(&mut self) {
+        self.failed.fetch_or(std::thread::panicking(), Ordering::Relaxed);
+        self.value.take().into_iter().for_each(self.drop);
     }
 }
 
@@ -216,6 +231,22 @@ mod tests {
             });
         }));
         assert!(panicked.is_err());
+    }
+
+    /// Else the others would wait for memory that nobody has any more.
+    #[test]
+    fn what_a_thread_had_when_it_panicked_goes_on() {
+        let ((sender, values), (back, dropped)) = (channel(), channel());
+        let shared = Shared::new(values);
+        [1, 2].into_iter().for_each(|value| sender.send(value).unwrap());
+        let ends = |_: &mut usize| panic!("as asked");
+        let drops = |value| back.send(value).unwrap();
+        let takes = std::panic::AssertUnwindSafe(|| shared.take_part(ends, drops));
+        assert!(std::panic::catch_unwind(takes).is_err() && shared.has_failed());
+        drop(sender);
+        assert!(shared.take_part(|_| unreachable!("after a failure"), drops).is_ok());
+        drop(back);
+        assert_eq!(dropped.into_iter().collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]
