@@ -14,7 +14,7 @@ use tilewright_benches::session::Session;
 use tilewright_benches::tuning::compiling::Compiling;
 use tilewright_benches::tuning::gauge::Gauge;
 use tilewright_benches::tuning::grouped::Grouped;
-use tilewright_benches::tuning::plan::{self, List, Sampling};
+use tilewright_benches::tuning::plan::{self, Asked, List, Sampling};
 use tilewright_benches::tuning::pointwise;
 use tilewright_benches::tuning::timing::Timed;
 use tilewright_ops::Gpu;
@@ -22,6 +22,7 @@ use tilewright_ops::conv::Multiprocessor;
 use tilewright_ops::pointwise::PointwiseOperation;
 use tilewright_perf::dataset::{self, Row};
 use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models};
 
 /// What is tuned.
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -49,7 +50,10 @@ struct Options {
     /// Where the data sets are.
     #[arg(long, default_value = "crates/perf/data")]
     data: PathBuf,
-    /// How many of each shape and pass: those that the estimate expects to be fastest.
+    /// How many of each shape and pass: the first that the models of the library choose.
+    #[arg(long, default_value_t = 0)]
+    chosen: usize,
+    /// How many more: those that the estimate expects to be fastest.
     #[arg(long, default_value_t = 8)]
     best: usize,
     /// How many more, at random among the 400 that it expects to be fastest.
@@ -105,9 +109,12 @@ fn measure(options: &Options) -> Result<()> {
 
 fn convolutions(options: &Options, session: &Session, op: plan::Op, begin: Instant) -> Result<()> {
     let data = Data::of(options, op.name())?;
-    let sampling = Sampling { best: options.best, near: options.near, random: options.random };
-    let (sm, multiprocessors) = (Multiprocessor::of(&session.gpu), session.gpu.device().multiprocessors() as usize);
-    let groups = plan::planned((op, options.list), sampling, sm, multiprocessors, &data.known)?;
+    let Options { chosen, best, near, random, .. } = *options;
+    // The only GPU that models were trained on, with this one's multiprocessors.
+    let multiprocessors = f64::from(session.gpu.device().multiprocessors());
+    let (device, models) = (DeviceFacts { multiprocessors, ..DeviceFacts::h200() }, Models::shipped()?);
+    let asked = Asked { sm: Multiprocessor::of(&session.gpu), device: &device, models: &models };
+    let groups = plan::planned((op, options.list), Sampling { chosen, best, near, random }, &asked, &data.known)?;
     run(options, session, &data, groups, begin)
 }
 

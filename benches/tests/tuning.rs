@@ -5,7 +5,7 @@ use tilewright_benches::shapes::{
     held_out, training, training_further, training_odd, training_random, training_threads,
 };
 use tilewright_benches::tuning::grouped::Grouped;
-use tilewright_benches::tuning::plan::{Choice, List, Op, Sampling, planned};
+use tilewright_benches::tuning::plan::{Asked, Choice, Group, List, Op, Sampling, planned};
 use tilewright_benches::tuning::pointwise;
 use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
 use tilewright_ops::pointwise::PointwiseOperation;
@@ -14,7 +14,17 @@ use tilewright_perf::training::{Examples, Operation, Plan, train};
 use tilewright_perf::{DeviceFacts, Features, Models};
 
 const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
-const SAMPLING: Sampling = Sampling { best: 2, near: 2, random: 1 };
+const SAMPLING: Sampling = Sampling { chosen: 0, best: 2, near: 2, random: 1 };
+
+/// What an H200 without models would measure.
+fn plan(op: Op, sampling: Sampling, known: &[Row]) -> Vec<Group> {
+    plan_by(&Models::default(), op, sampling, known)
+}
+
+fn plan_by(models: &Models, op: Op, sampling: Sampling, known: &[Row]) -> Vec<Group> {
+    let asked = Asked { sm: SM, device: &DeviceFacts::h200(), models };
+    planned((op, List::HeldOut), sampling, &asked, known).unwrap()
+}
 
 fn are_close(a: usize, b: usize) -> bool {
     10 * a.abs_diff(b) <= a.max(b)
@@ -48,7 +58,7 @@ fn no_shape_that_is_held_out_is_trained_on_nor_a_near_twin_of_one() {
 
 #[test]
 fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
-    let plan = |known: &[Row]| planned((Op::Conv2d, List::HeldOut), SAMPLING, SM, 132, known).unwrap();
+    let plan = |known: &[Row]| plan(Op::Conv2d, SAMPLING, known);
     let groups = plan(&[]);
     assert_eq!(groups.len(), 2 * held_out().unwrap().len());
     assert!(groups == plan(&[]));
@@ -80,7 +90,7 @@ fn of_names(config: &Choice, names: &Named) -> Choice {
 fn names_give_all_back(op: Op, operation: &dyn Operation) {
     let device = DeviceFacts::h200();
     let features: Features = operation.features().unwrap();
-    for group in planned((op, List::HeldOut), SAMPLING, SM, 132, &[]).unwrap() {
+    for group in plan(op, SAMPLING, &[]) {
         let problem = RowOperation::problem(&group.problem, group.pass);
         assert_eq!(RowOperation::of_problem(&problem).unwrap(), (group.problem, group.pass));
         for config in &group.configs {
@@ -115,7 +125,7 @@ fn tiles(config: &Choice) -> usize {
 
 /// Rows as if a configuration took the longer the more tiles a warp has.
 fn made_up() -> Vec<Row> {
-    let sampling = Sampling { best: 6, near: 10, random: 0 };
+    let sampling = Sampling { chosen: 0, best: 6, near: 10, random: 0 };
     let row = |problem: &Problem, pass: Pass, config: &Choice| Row {
         op: RowOperation.name().into(),
         problem: RowOperation::problem(problem, pass),
@@ -126,7 +136,7 @@ fn made_up() -> Vec<Row> {
         median_us: 100.0 * tiles(config) as f32,
         spread: 0.0,
     };
-    let groups = planned((Op::Conv2d, List::HeldOut), sampling, SM, 132, &[]).unwrap();
+    let groups = plan(Op::Conv2d, sampling, &[]);
     groups.iter().flat_map(|group| group.configs.iter().map(|it| row(&group.problem, group.pass, it))).collect()
 }
 
@@ -142,6 +152,26 @@ fn a_model_chooses_and_without_one_the_estimate_does() {
     let fewest = estimates[..128].iter().map(|(_, config)| config.tiles).min().unwrap();
     assert_eq!(chosen(&models).tiles, fewest);
     assert!(estimates[..128].iter().any(|(_, config)| config.tiles > fewest));
+}
+
+#[test]
+fn what_models_choose_is_measured_first_and_nothing_twice() {
+    let models = Models::shipped().unwrap();
+    for op in [Op::Conv2d, Op::Conv2dGradWeight] {
+        let sampling = Sampling { chosen: 3, ..SAMPLING };
+        let (with, without) = (plan_by(&models, op, sampling, &[]), plan(op, SAMPLING, &[]));
+        assert_eq!(with.len(), without.len());
+        for (with, without) in with.iter().zip(&without) {
+            let (problem, pass, device) = (&with.problem, with.pass, DeviceFacts::h200());
+            let first = match op {
+                Op::Conv2d => Choice::Rows(RowOperation::chosen(&models, problem, pass, SM, &device)),
+                Op::Conv2dGradWeight => Choice::Weights(WeightOperation::chosen(&models, problem, SM, &device)),
+            };
+            assert_eq!(with.configs[0], first);
+            assert_eq!(with.configs.iter().collect::<HashSet<_>>().len(), with.configs.len());
+            assert!(without.configs.iter().all(|config| with.configs.contains(config)));
+        }
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowConfig, Row
 use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows};
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models};
 
 /// What is tuned of convolutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Op {
 }
 
 /// A configuration of one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// Of the result, or of the input's gradient.
     Rows(RowConfig),
@@ -50,13 +51,24 @@ pub enum Choice {
 
 impl Choice {
     /// All that are worth a look, in the order of their estimated times.
-    fn all(problem: &Problem, pass: Pass, sm: Multiprocessor, multiprocessors: usize) -> Vec<Choice> {
+    fn all(problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<Choice> {
+        let multiprocessors = asked.device.multiprocessors as usize;
         if pass == Pass::GradWeight {
-            let estimates = WeightOperation::estimates(problem, sm, multiprocessors);
+            let estimates = WeightOperation::estimates(problem, asked.sm, multiprocessors);
             return estimates.into_iter().map(|(_, config)| Choice::Weights(config)).collect();
         }
-        let estimates = RowOperation::estimates(problem, pass, sm, multiprocessors);
+        let estimates = RowOperation::estimates(problem, pass, asked.sm, multiprocessors);
         estimates.into_iter().map(|(_, config)| Choice::Rows(config)).collect()
+    }
+
+    /// The first of what models choose.
+    fn chosen(count: usize, problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<Choice> {
+        let Asked { sm, device, models } = *asked;
+        if pass == Pass::GradWeight {
+            let first = WeightOperation::first(count, models, problem, sm, device);
+            return first.into_iter().map(Choice::Weights).collect();
+        }
+        RowOperation::first(count, models, problem, pass, sm, device).into_iter().map(Choice::Rows).collect()
     }
 
     /// As a call takes it.
@@ -139,10 +151,23 @@ impl List {
     }
 }
 
+/// Who is asked what is worth measuring.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What a block can have.
+    pub sm: Multiprocessor,
+    /// The GPU.
+    pub device: &'a DeviceFacts,
+    /// The models of [`Sampling::chosen`].
+    pub models: &'a Models,
+}
+
 /// How many configurations of a shape and pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    /// Those that the estimate expects to be fastest.
+    /// The first that models choose: where they are wrong, the next ones learn it.
+    pub chosen: usize,
+    /// More, that the estimate expects to be fastest.
     pub best: usize,
     /// More, at random among the [`NEAR`] that it expects to be fastest.
     pub near: usize,
@@ -203,24 +228,21 @@ impl Grouped for Group {
     }
 }
 
-/// The groups of a GPU of so many multiprocessors, without what is known, in an order in which the first of them are a sample of all.
-pub fn planned(
-    (op, list): (Op, List),
-    sampling: Sampling,
-    sm: Multiprocessor,
-    multiprocessors: usize,
-    known: &[Row],
-) -> Result<Vec<Group>> {
+/// The groups, without what is known, in an order in which the first of them are a sample of all.
+pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, known: &[Row]) -> Result<Vec<Group>> {
     let mut wanted: Vec<(Problem, Pass)> =
         list.shapes()?.into_iter().flat_map(|problem| op.passes().iter().map(move |pass| (problem, *pass))).collect();
     let mut random = Random(list.seed());
     random.shuffle(&mut wanted);
     let known: HashSet<_> = known.iter().map(|row| (&row.problem, &row.configuration)).collect();
     let group = |(at, (problem, pass)): (usize, (Problem, Pass))| {
-        let all = Choice::all(&problem, pass, sm, multiprocessors);
+        let all = Choice::all(&problem, pass, asked);
         let estimated = *all.first()?;
         let named = RowOperation::problem(&problem, pass);
-        let mut configs = sampled(&all, sampling, &mut Random(at as u64 + 1000));
+        let mut configs = Choice::chosen(sampling.chosen, &problem, pass, asked);
+        configs.extend(sampled(&all, sampling, &mut Random(at as u64 + 1000)));
+        let mut taken = HashSet::new();
+        configs.retain(|config| taken.insert(*config));
         configs.retain(|config| !known.contains(&(&named, &config.named())));
         Some(Group { problem, pass, estimated, configs })
     };
@@ -229,7 +251,7 @@ pub fn planned(
 }
 
 /// Of configurations in the order of their estimated times, each once.
-fn sampled(all: &[Choice], Sampling { best, near, random }: Sampling, numbers: &mut Random) -> Vec<Choice> {
+fn sampled(all: &[Choice], Sampling { best, near, random, .. }: Sampling, numbers: &mut Random) -> Vec<Choice> {
     let mut taken: Vec<Choice> = all.iter().take(best).copied().collect();
     for (count, end) in [(near, NEAR), (random, usize::MAX)] {
         let mut rest: Vec<Choice> = all.iter().take(end).copied().filter(|it| !taken.contains(it)).collect();

@@ -110,6 +110,18 @@ impl RowOperation {
         choice::chosen(models, problem, pass, Ends::stored(problem.precision), sm, device)
     }
 
+    /// As [`RowOperation::chosen`], the best `count`, the best of them first; fewer where there are no more candidates.
+    pub fn first(
+        count: usize,
+        models: &Models,
+        problem: &Problem,
+        pass: Pass,
+        sm: Multiprocessor,
+        device: &DeviceFacts,
+    ) -> Vec<RowConfig> {
+        choice::first(count, models, problem, pass, Ends::stored(problem.precision), sm, device)
+    }
+
     /// All candidates of a pass with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest
     /// first.
     pub fn estimates(

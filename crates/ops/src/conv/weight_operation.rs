@@ -77,6 +77,17 @@ impl WeightOperation {
         weight_choice::chosen(models, (problem, [Reading::Stored; 2]), sm, device)
     }
 
+    /// As [`WeightOperation::chosen`], the best `count`, the best of them first; fewer where there are no more candidates.
+    pub fn first(
+        count: usize,
+        models: &Models,
+        problem: &Problem,
+        sm: Multiprocessor,
+        device: &DeviceFacts,
+    ) -> Vec<WeightConfig> {
+        weight_choice::first(count, models, (problem, [Reading::Stored; 2]), sm, device)
+    }
+
     /// All candidates with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest first.
     pub fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
         weight_choice::estimates((problem, [Reading::Stored; 2]), sm, multiprocessors)
