@@ -1,6 +1,7 @@
 //! Where tensors live and expressions run.
 
 use crate::error::Error;
+use crate::pointwise;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -116,6 +117,8 @@ impl Gpu {
             // Whoever compiles for the first time has the compiler loaded while the device opens.
             driver::toolkit::load_ahead();
         }
+        // The first call is not to wait for it.
+        pointwise::load();
         let device = driver::Device::new(ordinal)?;
         let stream = device.stream()?;
         let gpu = Gpu(Arc::new(Inner {

@@ -200,6 +200,10 @@ fn crops_by_value_through_a_buffer_and_from_the_device() {
     let constant = |v: [f32; 3]| Tensor::<f32, (C,)>::from_vec([3], v.to_vec()).unwrap();
     let (mul, sub, div) = (constant([0.003, 0.004, 0.005]), constant([0.4, 0.5, 0.0]), constant([0.2, 0.3, 1.7]));
     let on_device = picture.to(&device).unwrap();
+    // Models may choose another configuration for many boxes than for few.
+    let few = Tensor::<Rect, (N,)>::from_vec([3], boxes(&mut random, 3, 97, 131)).unwrap();
+    let plan = f.plan(&on_device, &few, &mul, &sub, &div).unwrap();
+    let f = f.configured(plan.pointwise().unwrap().unwrap().division().untold);
     let mut built = None;
     for n in [1, 3, 150, 5000] {
         let list = boxes(&mut random, n, 97, 131);

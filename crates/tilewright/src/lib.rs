@@ -36,4 +36,4 @@ pub mod extend {
 
 pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
 pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, Manifest, Plan, Prefetch};
-pub use tilewright_ops::{conv, npp, opencv, record};
+pub use tilewright_ops::{conv, npp, opencv, pointwise, record};

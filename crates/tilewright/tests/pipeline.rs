@@ -48,6 +48,11 @@ impl Job {
         pipeline.call(&self.picture, &self.boxes, mul, sub, div)
     }
 
+    pub(crate) fn plan(&self, pipeline: &Pipeline) -> Result<tilewright::Plan, tilewright::Error> {
+        let [mul, sub, div] = &self.constants;
+        pipeline.plan(&self.picture, &self.boxes, mul, sub, div)
+    }
+
     /// Into a batch of NaN, so that a value which nobody wrote shows.
     pub(crate) fn call_poisoned(&self, pipeline: &Pipeline, size: (usize, usize)) -> Result<Batch, tilewright::Error> {
         let extents = [self.boxes.len(), 3, size.0, size.1];

@@ -13,6 +13,9 @@ use tilewright_perf::{DeviceFacts, Model, Models};
 /// the model's error, and not worth compiling another kernel for.
 pub const WORTH: f32 = 0.04;
 
+/// How many microseconds it has to save as well: launches of a few microseconds differ by more from one to the next.
+pub const WORTH_US: f32 = 0.3;
+
 /// How much longer than the fastest a configuration may be expected to take, as a part of that, and count as equally fast.
 const CLOSE: f32 = 0.02;
 
@@ -23,6 +26,11 @@ static MODELS: LazyLock<RwLock<Arc<Models>>> =
 
 fn models() -> Arc<Models> {
     MODELS.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Reads the models that are part of the library, unless that was done.
+pub(crate) fn load() {
+    LazyLock::force(&MODELS);
 }
 
 /// Has the choices of this process go by these models instead of those that are part of the library: models of a GPU's own measurements, or
@@ -58,14 +66,19 @@ fn chosen(models: &Models, sections: &Sections<'_>, device: &DeviceFacts) -> Opt
 
 impl PointwiseProblem {
     /// The configuration that a model takes for all problems of this one's [class](PointwiseProblem::class): the plan's own, unless the fastest
-    /// to expect saves [`WORTH`] of its time; then, of those that are expected to take hardly longer than the fastest, the one that differs
-    /// least from the plan's own, so that classes share kernels. `None` where the model refuses what it is asked about.
+    /// to expect saves [`WORTH`] of its time and [`WORTH_US`]; then, of those that are expected to take hardly longer than the fastest, the one
+    /// that differs least from the plan's own, so that classes share kernels. `None` where the model refuses what it is asked about.
     pub fn chosen(&self, model: &Model, device: &DeviceFacts) -> Option<Pointwise> {
         let class = self.class();
         let candidates = class.division().configurations();
-        let ranking = model.rank(device, candidates.len(), |index| work(&class, candidates[index])).ok()?;
+        let ranked = |count| model.rank(device, count, |index| work(&class, candidates[index])).ok();
+        // Most calls are small: they are not worth ranking.
+        if ranked(1)?.best().microseconds < device.launch_floor_us as f32 + WORTH_US {
+            return Some(candidates[0]);
+        }
+        let ranking = ranked(candidates.len())?;
         let (best, own) = (ranking.best(), ranking.all().iter().find(|it| it.index == 0)?);
-        if best.microseconds >= (1.0 - WORTH) * own.microseconds {
+        if own.microseconds - best.microseconds < (WORTH * own.microseconds).max(WORTH_US) {
             return Some(candidates[0]);
         }
         let close = ranking.all().iter().take_while(|it| it.microseconds <= (1.0 + CLOSE) * best.microseconds);

@@ -6,7 +6,7 @@
 //! sections, and on the CPU.
 //!
 //! Sizes enter the choice by class, powers of two, and another configuration than the plan's own is taken only where a model expects it to
-//! save [`WORTH`] of the time: so a handle meets few kernels, whatever the sizes of its batches.
+//! save [`WORTH`] of the time and [`WORTH_US`]: so a handle meets few kernels, whatever the sizes of its batches.
 
 mod arithmetic;
 mod choice;
@@ -14,8 +14,8 @@ mod operation;
 mod problem;
 mod traffic;
 
-pub use choice::{WORTH, choose_by};
-pub(crate) use choice::{chosen_ahead, chosen_on};
+pub use choice::{WORTH, WORTH_US, choose_by};
+pub(crate) use choice::{chosen_ahead, chosen_on, load};
 pub use operation::PointwiseOperation;
 pub use problem::PointwiseProblem;
 pub use tilewright_expr::plan::Pointwise;

@@ -4,9 +4,10 @@ use super::Model;
 use crate::Error;
 
 /// Files of the models that are part of this crate, from `models/`, each with its operation.
-const SHIPPED: [(&str, &[u8]); 2] = [
+const SHIPPED: [(&str, &[u8]); 3] = [
     ("conv2d_rows", include_bytes!("../../models/conv2d_rows.model")),
     ("conv2d_grad_weight", include_bytes!("../../models/conv2d_grad_weight.model")),
+    ("pointwise", include_bytes!("../../models/pointwise.model")),
 ];
 
 /// Models to choose from.
