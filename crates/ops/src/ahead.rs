@@ -80,6 +80,13 @@ impl Plan {
         Plan { graph, operands, ..self.clone() }
     }
 
+    /// The same call under the plan's own configuration, whatever models choose: a kernel for all sizes, which stands in for others until
+    /// they are built.
+    pub fn of_own_configuration(&self) -> Result<Plan, Error> {
+        let own = self.pointwise()?.map(|problem| problem.division().untold);
+        Ok(Plan { configuration: self.configuration.or(own), ..self.clone() })
+    }
+
     /// The plan of a call with these operands and results, of a handle that may have a configuration of its own.
     pub(crate) fn of(name: &str, graph: &Graph, views: [&[View<'_>]; 2], configuration: Option<Pointwise>) -> Plan {
         let [operands, results] = views.map(|views| views.iter().copied().map(OwnedView::of).collect());

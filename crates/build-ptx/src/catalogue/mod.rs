@@ -112,9 +112,10 @@ impl Entries {
         &self.list
     }
 
-    /// Adds the kernels of a call. Several are numbered.
+    /// Adds the kernels of a call, for all sizes: what models would choose for these, made up as they are, is for few others. Several are
+    /// numbered.
     pub fn plan(&mut self, suite: Suite, (operation, variant): (&str, &str), plan: &Plan) -> Result<(), Error> {
-        let sources = plan.sources()?;
+        let sources = plan.of_own_configuration()?.sources()?;
         let several = sources.len() > 1;
         for (number, source) in sources.into_iter().enumerate() {
             let variant = if several { format!("{variant} #{}", number + 1) } else { variant.to_string() };
