@@ -17,13 +17,13 @@ use std::path::Path;
 use std::time::Instant;
 use tilewright_expr::f16;
 use tilewright_ops::Tensor;
-use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
+use tilewright_ops::conv::{Config, Multiprocessor, Pass, RowOperation, WeightOperation};
 use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, conv2d_into, refined_grad_weight, refined_rows};
 use tilewright_ops::pointwise::{PointwiseOperation, PointwiseProblem};
 use tilewright_perf::dataset::{self, Named};
 use tilewright_perf::evaluation::Regret;
 use tilewright_perf::training::Operation;
-use tilewright_perf::{DeviceFacts, Models, Work};
+use tilewright_perf::{DeviceFacts, Models};
 
 /// Layers that are chosen for: the table, and the first two of the others.
 const LAYERS: usize = 12;
@@ -190,19 +190,10 @@ fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<Vec<f32
     let model = models.nearest(operation.name(), device.architecture)?;
     let mut predicted = Vec::new();
     for row in rows {
-        let work: Work = operation.work(&row.problem, &row.configuration, &device)?;
-        let (problem, pass) = RowOperation::of_problem(&row.problem)?;
-        predicted.push(match pass != Pass::GradWeight || by_copy_engine(&problem) {
-            true => model.rank(&device, 1, |_| work)?.best().microseconds,
-            false => work.expected_us,
-        });
+        let work = operation.work(&row.problem, &row.configuration, &device)?;
+        predicted.push(model.rank(&device, 1, |_| work)?.best().microseconds);
     }
     Ok(predicted)
-}
-
-/// Whether pixels are whole units of the copy engine; where they are not, no model is asked about the weights' gradient.
-fn by_copy_engine(problem: &Problem) -> bool {
-    (problem.channels() * problem.precision.bytes()).is_multiple_of(16)
 }
 
 /// Host time of a call whose choice is known.

@@ -73,6 +73,11 @@ impl Unbuilt {
     }
 
     /// What the compiler is given.
+    pub(crate) fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// The same, alone.
     pub(crate) fn into_text(self) -> Text {
         self.text
     }

@@ -341,8 +341,8 @@ fn fake_driver(folder: &Path) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn a_launch_on_a_driver_that_compares() {
-    let name = "user_kernel::a_launch_on_a_driver_that_compares";
+fn a_launch_on_a_stubbed_driver() {
+    let name = "user_kernel::a_launch_on_a_stubbed_driver";
     if std::env::var_os("TILEWRIGHT_FAKE").is_some() {
         return on_the_fake_driver().unwrap_or_else(|e| panic!("{e}"));
     }

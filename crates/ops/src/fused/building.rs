@@ -42,20 +42,24 @@ impl Core {
             return Ok((built, None));
         }
         let unbuilt = || Unbuilt::new(sections, room, most, &self.name);
+        let mut wanted = None;
         let there = match self.standing_in(sections, room, gpu, part) {
+            Some(there) => there,
             None => {
-                self.stored_as_planned(sections, room, gpu, part)?.inspect(|it| *known = Known::Nothing(it.0.origin))
+                let emitted = unbuilt()?;
+                let Some(there) = self.stored_as_planned(sections, (&emitted, room), gpu, part)? else {
+                    let built = self.built(key, emitted, gpu)?;
+                    *known = Known::Nothing(built.origin);
+                    return Ok((built, None));
+                };
+                *known = Known::Nothing(there.0.origin);
+                wanted = Some(emitted);
+                there
             }
-            there => there,
-        };
-        let Some(there) = there else {
-            let built = self.built(key, unbuilt()?, gpu)?;
-            *known = Known::Nothing(built.origin);
-            return Ok((built, None));
         };
         *settled = lock(&self.unbuildable).contains(&key);
         if lock(&self.under_way).insert(key.clone()) {
-            let _ = self.build_behind(vec![(key, unbuilt()?)], gpu);
+            let _ = self.build_behind(vec![(key, wanted.map_or_else(unbuilt, Ok)?)], gpu);
         }
         Ok(there)
     }
@@ -85,7 +89,7 @@ impl Core {
     fn stored_as_planned<'a>(
         &self,
         sections: &Sections<'a>,
-        room: Room,
+        (wanted, room): (&Unbuilt, Room),
         gpu: &Gpu,
         part: (Part, bool),
     ) -> Result<Option<Serving<'a>>, Error> {
@@ -95,12 +99,15 @@ impl Core {
         if own.key() == sections.key() {
             return Ok(None);
         }
-        let unbuilt = |it: &Sections<'_>| Unbuilt::new(it, room, gpu.device().parameter_bytes(), &self.name);
-        let is_stored = |it| Ok::<_, Error>(kernels().has(&unbuilt(it)?.into_text(), gpu.device().arch()));
-        if is_stored(sections)? || !is_stored(&own)? {
+        let is_stored = |it: &Unbuilt| kernels().has(it.text(), gpu.device().arch());
+        if is_stored(wanted) {
             return Ok(None);
         }
-        let built = self.built(self.kernel_key(&own, room, gpu, part), unbuilt(&own)?, gpu)?;
+        let as_planned = Unbuilt::new(&own, room, gpu.device().parameter_bytes(), &self.name)?;
+        if !is_stored(&as_planned) {
+            return Ok(None);
+        }
+        let built = self.built(self.kernel_key(&own, room, gpu, part), as_planned, gpu)?;
         self.chose(division.untold);
         Ok(Some((built, Some(own))))
     }
