@@ -56,14 +56,21 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Without architectures that is PTX, with some it is both, unless `kind` says something else. Machine code without an
-    /// architecture is an error.
+    /// Without architectures that is PTX, with some it is both, unless `kind` says something else. An architecture that stands there twice,
+    /// as in `90,90a`, is one. Machine code without an architecture is an error.
     pub fn new(archs: Vec<ArchOption>, kind: Option<Kind>) -> anyhow::Result<Targets> {
         let kind = kind.unwrap_or(if archs.is_empty() { Kind::Ptx } else { Kind::Both });
         if kind == Kind::Cubin && archs.is_empty() {
             anyhow::bail!("cubins of which architectures? Add `--arch 90`, or several: `--arch 80,90a`");
         }
-        Ok(Targets { archs, kind })
+        let mut once: Vec<ArchOption> = Vec::new();
+        for option in archs {
+            match once.iter_mut().find(|known| known.arch == option.arch) {
+                Some(known) => known.specific |= option.specific,
+                None => once.push(option),
+            }
+        }
+        Ok(Targets { archs: once, kind })
     }
 
     /// The architectures asked for, those of PTX too.

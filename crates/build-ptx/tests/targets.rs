@@ -43,6 +43,16 @@ fn ptx_alone_cubins_alone_and_both() {
 }
 
 #[test]
+fn an_architecture_that_is_named_twice_is_one() {
+    for twice in [["90", "90a"], ["90a", "90"]] {
+        let targets = Targets::new(archs(&twice), Some(Kind::Cubin)).unwrap();
+        assert_eq!(names(&targets, &entry(1).source), ["sm_90"]);
+        assert_eq!(names(&targets, &specific(1).source), ["sm_90a"]);
+        assert_eq!(targets.all().len(), 1);
+    }
+}
+
+#[test]
 fn kernels_are_built_for_what_they_declare() {
     let all = Targets::new(archs(&["80", "89", "90a", "100"]), None).unwrap();
     assert_eq!(names(&all, &specific(1).source), ["sm_90a"]);
