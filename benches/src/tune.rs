@@ -20,9 +20,9 @@ use tilewright_benches::tuning::timing::Timed;
 use tilewright_ops::Gpu;
 use tilewright_ops::conv::Multiprocessor;
 use tilewright_ops::pointwise::PointwiseOperation;
+use tilewright_perf::Models;
 use tilewright_perf::dataset::{self, Row};
 use tilewright_perf::training::Operation;
-use tilewright_perf::{DeviceFacts, Models};
 
 /// What is tuned.
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -110,9 +110,7 @@ fn measure(options: &Options) -> Result<()> {
 fn convolutions(options: &Options, session: &Session, op: plan::Op, begin: Instant) -> Result<()> {
     let data = Data::of(options, op.name())?;
     let Options { chosen, best, near, random, .. } = *options;
-    // The only GPU that models were trained on, with this one's multiprocessors.
-    let multiprocessors = f64::from(session.gpu.device().multiprocessors());
-    let (device, models) = (DeviceFacts { multiprocessors, ..DeviceFacts::h200() }, Models::shipped()?);
+    let (device, models) = (session.gpu.facts(), Models::shipped()?);
     let asked = Asked { sm: Multiprocessor::of(&session.gpu), device: &device, models: &models };
     let groups = plan::planned((op, options.list), Sampling { chosen, best, near, random }, &asked, &data.known)?;
     run(options, session, &data, groups, begin)

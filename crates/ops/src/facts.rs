@@ -4,17 +4,19 @@ use crate::device::Gpu;
 use tilewright_perf::DeviceFacts;
 use tilewright_perf::device::Rates;
 
-/// What models are told of a GPU.
-pub(crate) fn facts(gpu: &Gpu) -> DeviceFacts {
-    let device = gpu.device();
-    known_of(DeviceFacts {
-        name: device.name().to_owned(),
-        architecture: 10 * device.arch().major + device.arch().minor,
-        multiprocessors: f64::from(device.multiprocessors()),
-        l2_bytes: device.l2_bytes() as f64,
-        shared_bytes_per_block: f64::from(device.shared_bytes_per_block()),
-        ..DeviceFacts::h200()
-    })
+impl Gpu {
+    /// What performance models are told of this GPU.
+    pub fn facts(&self) -> DeviceFacts {
+        let device = self.device();
+        known_of(DeviceFacts {
+            name: device.name().to_owned(),
+            architecture: 10 * device.arch().major + device.arch().minor,
+            multiprocessors: f64::from(device.multiprocessors()),
+            l2_bytes: device.l2_bytes() as f64,
+            shared_bytes_per_block: f64::from(device.shared_bytes_per_block()),
+            ..DeviceFacts::h200()
+        })
+    }
 }
 
 /// What is known of a GPU of which a driver tells this. An H200 is what models were trained on, to the last number, so that a choice is the

@@ -15,7 +15,6 @@ use super::row_plan::{Multiprocessor, RowConfig};
 use super::row_timing::refined_between;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
-use crate::facts::facts;
 use crate::inlined::Filled;
 use crate::launches::{Known, LaunchKind, built, launched};
 use crate::manifest::recorder;
@@ -131,12 +130,12 @@ pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
 }
 
 pub(super) fn chosen_between(gpu: &Gpu, problem: &Problem, pass: Pass, ends: Ends) -> RowConfig {
-    chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &facts(gpu))
+    chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// The first few of the choice.
 pub(super) fn first_between(gpu: &Gpu, count: usize, problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowConfig> {
-    first(count, &MODELS, problem, pass, ends, Multiprocessor::of(gpu), &facts(gpu))
+    first(count, &MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// What a pass's source is called in messages.

@@ -15,7 +15,6 @@ use super::weight_plan::{WeightConfig, WeightPlan};
 use super::weight_timing::refined_to_read;
 use crate::device::Gpu;
 use crate::error::Error;
-use crate::facts::facts;
 use crate::inlined::{Filled, Text};
 use crate::launches::{Known, LaunchKind, launched};
 use crate::raw;
@@ -91,12 +90,12 @@ pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
 }
 
 pub(super) fn chosen_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> WeightConfig {
-    chosen(&MODELS, (problem, readings), Multiprocessor::of(gpu), &facts(gpu))
+    chosen(&MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// The first few of the choice.
 pub(super) fn first_to_read(gpu: &Gpu, count: usize, problem: &Problem, readings: [Reading; 2]) -> Vec<WeightConfig> {
-    first(count, &MODELS, (problem, readings), Multiprocessor::of(gpu), &facts(gpu))
+    first(count, &MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// Compiles the kernels of the weights' gradient under a configuration, or finds them in the cache: a later call has them. Needs no GPU;

@@ -3,7 +3,6 @@
 use super::operation::{NAME, work};
 use super::problem::PointwiseProblem;
 use crate::device::Gpu;
-use crate::facts::facts;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use tilewright_expr::plan::Pointwise;
 use tilewright_expr::sections::Sections;
@@ -45,7 +44,7 @@ pub(crate) fn chosen_on(gpu: &Gpu, sections: &Sections<'_>) -> Option<Pointwise>
     if models.is_empty() {
         return None;
     }
-    chosen(&models, sections, &facts(gpu))
+    chosen(&models, sections, &gpu.facts())
 }
 
 /// The configurations that a launch gets on the GPUs that models were trained on: what is worth building ahead, beside the plan's own.
@@ -67,7 +66,8 @@ fn chosen(models: &Models, sections: &Sections<'_>, device: &DeviceFacts) -> Opt
 impl PointwiseProblem {
     /// The configuration that a model takes for all problems of this one's [class](PointwiseProblem::class): the plan's own, unless the fastest
     /// to expect saves [`WORTH`] of its time and [`WORTH_US`]; then, of those that are expected to take hardly longer than the fastest, the one
-    /// that differs least from the plan's own, so that classes share kernels. `None` where the model refuses what it is asked about.
+    /// that differs least from the plan's own, so that classes share kernels. What takes hardly longer than an empty launch has the plan's own
+    /// without a ranking. `None` where the model refuses what it is asked about.
     pub fn chosen(&self, model: &Model, device: &DeviceFacts) -> Option<Pointwise> {
         let class = self.class();
         let candidates = class.division().configurations();
