@@ -7,8 +7,9 @@ use tilewright_driver::blas::{self, Layout, Matrix, MatrixMut, Operation};
 use super::Gpu;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
+use crate::raw::bring_pages;
 use crate::stream::transfer;
-use crate::{Error, MatMut, MatRef};
+use crate::{Class, Error, MatMut, MatRef};
 
 /// A matrix in the memory of a GPU, stored column by column without gaps.
 #[derive(Debug)]
@@ -69,10 +70,12 @@ impl<T: Element> DeviceMat<T> {
     }
 
     fn download_values(&self, values: &mut [T]) -> Result<(), Error> {
-        if !is_large::<T>(self.shape) || !transfer::download(&self.gpu, &self.buffer, values)? {
-            self.buffer.copy_to_slice(values)?;
+        if is_large::<T>(self.shape) && transfer::download(&self.gpu, &self.buffer, values)? {
+            return Ok(());
         }
-        Ok(())
+        // While the GPU still computes, for a copy waits for that; and the driver's own has one thread.
+        bring_pages(values);
+        Ok(self.buffer.copy_to_slice(values)?)
     }
 
     /// Rows and columns.
@@ -220,6 +223,26 @@ pub(super) fn uploaded<T: Element>(
         (false, ..) => (Operation::Plain, elements),
     };
     Ok((operation, DeviceMat::upload(gpu, stored)?))
+}
+
+/// A matrix from host memory on the GPU, stored column by column. One that is stored row by row is turned there, which a CPU takes far longer
+/// for, unless there is no room for both.
+pub(super) fn brought<T: Scalar>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<DeviceMat<T>, Error> {
+    let (operation, stored) = uploaded(gpu, matrix, T::COMPLEX)?;
+    if operation == Operation::Plain && matrix.scale() == T::ONE {
+        return Ok(stored);
+    }
+    match DeviceMat::uninitialised(gpu, matrix.shape()) {
+        Ok(mut turned) => {
+            gpu.blas()?.copy_scaled(matrix.scale(), (operation, stored.matrix()?), turned.matrix_mut()?)?;
+            Ok(turned)
+        }
+        Err(error) if error.class() == Class::Resource => {
+            drop(stored);
+            DeviceMat::upload(gpu, matrix)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether threads copy it faster than the driver.
