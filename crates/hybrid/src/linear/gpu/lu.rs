@@ -3,6 +3,7 @@
 use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Operation;
 
+use super::matrix::brought;
 use super::{DeviceMat, Gpu};
 use crate::linear::{Scalar, lu::Equation};
 use crate::matrix::{Columns, Dense, Rows, Shape};
@@ -15,12 +16,22 @@ pub(crate) struct LuFactors<T: Scalar> {
 }
 
 impl<T: Scalar> LuFactors<T> {
-    /// For a matrix with elements. Pivots that are 0 are found on the diagonal.
-    pub(crate) fn factor(gpu: &Gpu, a: MatRef<'_, T>) -> Result<Self, Error> {
-        let mut factors = DeviceMat::upload(gpu, a)?;
+    /// For a matrix with elements, and what another thread finds out while the GPU computes. Pivots that are 0 are found on the diagonal.
+    pub(crate) fn factor<F: Send>(
+        gpu: &Gpu,
+        a: MatRef<'_, T>,
+        meanwhile: impl FnOnce() -> F + Send,
+    ) -> Result<(Self, F), Error> {
+        let mut factors = brought(gpu, a)?;
         let mut pivots = gpu.stream().alloc(a.rows().min(a.columns()))?;
-        gpu.solver()?.getrf(factors.matrix_mut()?, &mut pivots)?;
-        Ok(Self { factors, pivots })
+        let mut found = None;
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| found = Some(meanwhile()));
+            gpu.solver()?.getrf(factors.matrix_mut()?, &mut pivots)?;
+            Ok::<_, Error>(gpu.stream().synchronize()?)
+        })?;
+        let found = found.unwrap_or_else(|| unreachable!("a scope waits for its threads"));
+        Ok((Self { factors, pivots }, found))
     }
 
     /// Exchanges of rows, one after the other, as a permutation.

@@ -30,24 +30,25 @@ pub(super) enum Parts<T: Scalar> {
 impl<T: Scalar> Lu<T> {
     /// Factors a matrix; a GPU keeps the factors, but those of a matrix with NaN or infinity are made on the CPU: cuSOLVER loses NaN.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
-        let (parts, permutation, diagonal) = match place {
-            _ if a.shape().is_empty() => (Parts::Cpu(Dense::zeros(a.shape())?), (0..a.rows()).collect(), Vec::new()),
+        let (parts, permutation, diagonal, norm) = match place {
+            _ if a.shape().is_empty() => {
+                (Parts::Cpu(Dense::zeros(a.shape())?), (0..a.rows()).collect(), Vec::new(), 0.0)
+            }
             Place::Cpu => {
                 let mut factors = a.to_dense()?;
                 let permutation = T::lu(&mut factors)?;
                 let diagonal = (0..a.rows().min(a.columns())).map(|i| factors.at(i, i)).collect();
-                (Parts::Cpu(factors), permutation, diagonal)
+                (Parts::Cpu(factors), permutation, diagonal, norm::one(a))
             }
             Place::Gpu(gpu) => {
-                let factors = gpu::LuFactors::factor(gpu, a)?;
+                let (factors, norm) = gpu::LuFactors::factor(gpu, a, || norm::one(a))?;
+                if !norm.is_finite() {
+                    return Self::factor(&Place::Cpu, a);
+                }
                 let (permutation, diagonal) = (factors.permutation()?, factors.diagonal()?);
-                (Parts::Gpu(factors), permutation, diagonal)
+                (Parts::Gpu(factors), permutation, diagonal, norm)
             }
         };
-        let norm = norm::one(a);
-        if !norm.is_finite() && matches!(parts, Parts::Gpu(_)) {
-            return Self::factor(&Place::Cpu, a);
-        }
         let singular = singular::pivot(&diagonal, a);
         Ok(Self { shape: a.shape(), parts, permutation, diagonal, singular, norm })
     }
