@@ -15,6 +15,8 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use memchr::memmem;
+
 use crate::{Source, digest};
 
 /// A listing ends here: an include path that names a whole disk must not take forever.
@@ -61,21 +63,22 @@ impl Named {
         // Looked for before anything is done for them: every key goes over its text, and most have neither.
         let mut text = Cow::Borrowed(text);
         for end in ["\\\r\n", "\\\n"] {
-            if text.contains(end) {
+            if memmem::find(text.as_bytes(), end.as_bytes()).is_some() {
                 text = text.replace(end, "").into();
             }
         }
-        let asks = text.contains("__has_include");
         let mut named = Self::default();
-        for line in text.lines() {
-            let line = line.trim_start();
+        // A line that has the word twice is looked at twice, which finds nothing else.
+        for at in memmem::find_iter(text.as_bytes(), "include") {
+            let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let line = text[begin..].lines().next().unwrap_or_default().trim_start();
             let directive = line.strip_prefix('#').or_else(|| line.strip_prefix("%:")).map(without_comment);
             if let Some(rest) = directive.and_then(|d| d.strip_prefix("include")) {
                 match quoted(without_comment(rest.strip_prefix("_next").unwrap_or(rest))) {
                     Some(name) => named.names.push(name.to_owned()),
                     None => named.computed = true,
                 }
-            } else if asks && let Some((_, rest)) = line.split_once("__has_include") {
+            } else if let Some((_, rest)) = line.split_once("__has_include") {
                 let asked =
                     rest.split("__has_include").filter_map(|part| quoted(part.trim_start().strip_prefix('(')?.trim()));
                 named.names.extend(asked.map(str::to_owned));

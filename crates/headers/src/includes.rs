@@ -1,6 +1,7 @@
 //! Which of the device headers a source needs.
 
 use crate::device_headers;
+use memchr::memmem;
 use std::sync::OnceLock;
 
 /// The [`device_headers`] that a source includes, directly or through others: pairs of path and text, in the order of
@@ -35,7 +36,10 @@ fn includes_of_headers() -> &'static [Vec<usize>] {
 /// The headers that the `#include` lines of a text name; `None` if one of the lines takes its name from a macro.
 fn included(text: &str) -> Option<Vec<usize>> {
     let mut found = Vec::new();
-    for line in text.lines() {
+    // Every first call of a kernel goes over its text, in which hardly a line has the word.
+    for at in memmem::find_iter(text.as_bytes(), "include") {
+        let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = text[begin..].lines().next().unwrap_or_default();
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         let Some(name) = directive.and_then(|d| d.strip_prefix("include")).map(str::trim_start) else { continue };
         let path = name.strip_prefix(['"', '<'])?.split(['"', '>']).next()?;

@@ -54,4 +54,8 @@ fn a_source_gets_what_it_includes() {
     }
     let prelude = paths("#include \"tilewright/prelude.cuh\"");
     assert!(prelude.len() < 9 && !prelude.contains("tilewright/layout.cuh"), "{prelude:?}");
+    // The word elsewhere, twice in a line, and at the end of all.
+    let text =
+        "int include; // #include\r\n#include <include/x.h>\r\n#include \"tilewright/prelude.cuh\"\r\n// include";
+    assert_eq!(paths(text), prelude);
 }

@@ -28,7 +28,7 @@ pub use inline::{Caller, Inline, Inlined, Refusal};
 pub use params::{COUNTER_BYTES, Field, Params};
 pub use room::{MOST_PARAMETER_BYTES, Room};
 pub use sent::{Piece, Pieces, Sent, reciprocals};
-pub(crate) use text::{binary, fma, literal, unary};
+pub(crate) use text::{add_literal, binary, fma, literal, unary};
 pub(crate) use totals::{Totals, totals};
 
 use crate::bind::Place;

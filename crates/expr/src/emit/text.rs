@@ -2,6 +2,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Binary, Unary};
+use std::fmt::Write as _;
 
 pub(crate) fn unary(op: Unary, a: &str, dtype: DType) -> String {
     match op {
@@ -61,27 +62,40 @@ pub(crate) fn fma(a: &str, b: &str, c: &str, dtype: DType) -> String {
 
 /// A literal that reads back as exactly the same bits.
 pub(crate) fn literal(s: Scalar) -> String {
-    match s.dtype {
-        DType::Bool => (s.bits & 1 == 1).to_string(),
-        DType::F32 => {
-            let v = s.get::<f32>();
-            if v.is_finite() { bracket(format!("{v:?}f")) } else { format!("__uint_as_float({:#x}u)", s.bits) }
-        }
-        DType::F64 => {
-            let v = s.get::<f64>();
-            if v.is_finite() { bracket(format!("{v:?}")) } else { format!("__longlong_as_double({:#x}ll)", s.bits) }
-        }
-        DType::F16 | DType::BF16 => format!("tw::bits<{}>((unsigned short){:#x})", s.dtype.cuda(), s.bits),
-        DType::U32 => format!("{}u", s.bits),
-        DType::U64 => format!("{}ull", s.bits),
-        DType::I32 if s.get::<i32>() == i32::MIN => "(-2147483647 - 1)".into(),
-        DType::I32 => bracket(s.get::<i32>().to_string()),
-        DType::I64 if s.get::<i64>() == i64::MIN => "(-9223372036854775807ll - 1)".into(),
-        DType::I64 => bracket(format!("{}ll", s.get::<i64>())),
-        other => format!("({}){}", other.cuda(), bracket(s.as_i64().unwrap_or(0).to_string())),
-    }
+    let mut text = String::new();
+    add_literal(&mut text, s);
+    text
 }
 
-fn bracket(text: String) -> String {
-    if text.starts_with('-') { format!("({text})") } else { text }
+/// The same, behind other text.
+pub(crate) fn add_literal(to: &mut String, s: Scalar) {
+    // Nothing fails to be written to a string.
+    let mut add = |is_negative: bool, text: std::fmt::Arguments<'_>| {
+        let _ = if is_negative { write!(to, "({text})") } else { to.write_fmt(text) };
+    };
+    match s.dtype {
+        DType::Bool => add(false, format_args!("{}", s.bits & 1 == 1)),
+        DType::F32 => match s.get::<f32>() {
+            v if v.is_finite() => add(v.is_sign_negative(), format_args!("{v:?}f")),
+            _ => add(false, format_args!("__uint_as_float({:#x}u)", s.bits)),
+        },
+        DType::F64 => match s.get::<f64>() {
+            v if v.is_finite() => add(v.is_sign_negative(), format_args!("{v:?}")),
+            _ => add(false, format_args!("__longlong_as_double({:#x}ll)", s.bits)),
+        },
+        DType::F16 | DType::BF16 => {
+            add(false, format_args!("tw::bits<{}>((unsigned short){:#x})", s.dtype.cuda(), s.bits));
+        }
+        DType::U32 => add(false, format_args!("{}u", s.bits)),
+        DType::U64 => add(false, format_args!("{}ull", s.bits)),
+        DType::I32 if s.get::<i32>() == i32::MIN => add(false, format_args!("(-2147483647 - 1)")),
+        DType::I32 => add(s.get::<i32>() < 0, format_args!("{}", s.get::<i32>())),
+        DType::I64 if s.get::<i64>() == i64::MIN => add(false, format_args!("(-9223372036854775807ll - 1)")),
+        DType::I64 => add(s.get::<i64>() < 0, format_args!("{}ll", s.get::<i64>())),
+        other => {
+            add(false, format_args!("({})", other.cuda()));
+            let number = s.as_i64().unwrap_or(0);
+            add(number < 0, format_args!("{number}"));
+        }
+    }
 }

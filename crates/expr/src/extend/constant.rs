@@ -2,7 +2,7 @@
 
 use super::text::Constant;
 use crate::dtype::{DType, Scalar, Value};
-use crate::emit::literal;
+use crate::emit::{add_literal, literal};
 
 macro_rules! constants {
     ($($t:ty),*) => { $(
@@ -28,6 +28,11 @@ fn table(name: &str, dtype: DType, values: &[Scalar]) -> String {
         _ => true,
     };
     let kind = if values.iter().all(is_finite) { "static constexpr" } else { "const" };
-    let texts: Vec<String> = values.iter().map(|v| literal(*v)).collect();
-    format!("{kind} {} {name}[{}] = {{{}}};", dtype.cuda(), values.len(), texts.join(", "))
+    let mut text = format!("{kind} {} {name}[{}] = {{", dtype.cuda(), values.len());
+    for (at, value) in values.iter().enumerate() {
+        text.push_str(if at == 0 { "" } else { ", " });
+        add_literal(&mut text, *value);
+    }
+    text.push_str("};");
+    text
 }
