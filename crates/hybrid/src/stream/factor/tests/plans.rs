@@ -24,6 +24,18 @@ fn traffic_is_that_of_the_model() {
 }
 
 #[test]
+fn slices_are_as_wide_as_what_panels_leave() {
+    let of = |gib: u64| {
+        let plan = PanelPlan::lu(49_152, 8, gib * GIB).unwrap();
+        assert!(plan.device_bytes() <= u128::from(gib * GIB), "{plan:?}");
+        (plan.panels(), plan.slice, plan.stages)
+    };
+    // Two wide ones, where three would be narrower; three, where there is room for all.
+    assert_eq!([of(8), of(32)], [(5, 960, 2), (1, 1024, 3)]);
+    assert_eq!(PanelPlan::lu(600, 8, GIB).unwrap().slice, 576);
+}
+
+#[test]
 fn too_little_memory_is_refused_with_the_least_that_does() {
     for (pass, plan) in [
         ("lu", (|budget| PanelPlan::lu(1000, 8, budget)) as fn(u64) -> _),
