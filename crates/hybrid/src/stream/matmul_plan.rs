@@ -52,6 +52,7 @@ impl MatmulPlan {
 
     /// Tiles of whole rows of the result, as many rows as so many bytes hold. More bytes are copied than in square tiles; but panels of `b` and tiles of
     /// the result have no gaps in matrices that lie row by row, and what has none a GPU copies from and to page-locked memory at the link's rate.
+    /// The last tile has half as many rows, where there is room for the others to have more: nothing is computed while it goes back.
     pub fn by_rows(
         extents: ProductExtents,
         element_bytes: usize,
@@ -59,7 +60,9 @@ impl MatmulPlan {
         stages: usize,
     ) -> Result<MatmulPlan, Error> {
         let band = |rows: usize| [tile(extents, rows)[0], extents.columns.max(1)];
-        Self::of_tiles(extents, element_bytes, budget, stages, extents.rows.max(1), band)
+        let plan = Self::of_tiles(extents, element_bytes, budget, stages, extents.rows.max(1), band)?;
+        let short = plan.with_a_short_end();
+        Ok(if short.device_bytes() <= u128::from(budget) { short } else { plan })
     }
 
     /// The largest tiles that fit, of sides up to `most`.
@@ -129,6 +132,14 @@ impl MatmulPlan {
         MatmulPlan { tile, panel: even(depth, self.panel, granule(self.panel)), ..self }
     }
 
+    /// As many tiles along rows, the last of which has about half of the others' rows.
+    fn with_a_short_end(self) -> MatmulPlan {
+        let [down, ..] = self.counts();
+        let rows = (2 * self.extents.rows).div_ceil((2 * down).saturating_sub(1).max(1)).next_multiple_of(GRANULE);
+        let short = MatmulPlan { tile: [rows, self.tile[1]], ..self };
+        if self.stages > 1 && down > 1 && short.counts()[0] == down { short } else { self }
+    }
+
     /// Tiles along rows and columns, and panels of each.
     pub fn counts(&self) -> [usize; 3] {
         let ProductExtents { rows, columns, depth } = self.extents;
@@ -177,7 +188,9 @@ impl MatmulPlan {
         let both = to_host / gpu.link.both;
         let to_gpu = both.min(to_gpu / gpu.link.both) + (to_gpu - both * gpu.link.both).max(0.0) / gpu.link.to_gpu;
         let first = ((self.tile[0] + self.tile[1]) * self.panel * self.element_bytes) as f64 / gpu.link.to_gpu;
-        let last = to_host / tiles / gpu.link.to_host;
+        let ProductExtents { rows, columns, .. } = self.extents;
+        let part = |all: usize, tile: usize| (all - all.saturating_sub(1) / tile * tile) as f64 / all.max(1) as f64;
+        let last = to_host * part(rows, self.tile[0]) * part(columns, self.tile[1]) / gpu.link.to_host;
         MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + first + last }
     }
 }
