@@ -47,14 +47,16 @@ impl Unbuilt {
     /// Emits the kernel of all sections, for devices that take parameter blocks of `most` bytes.
     pub(crate) fn new(sections: &Sections<'_>, room: Room, most: usize, name: &str) -> Result<Unbuilt, Error> {
         let start = Instant::now();
-        let kernel = combine(sections, room, most)?;
+        let mut kernel = combine(sections, room, most)?;
+        // Long ones are 50 KB: nobody has them twice.
+        let source = std::mem::take(&mut kernel.source);
         let text = Text {
             name: name.to_string(),
-            text: kernel.source.clone(),
-            headers: headers_for(&kernel.source)
+            headers: headers_for(&source)
                 .into_iter()
                 .map(|(name, text)| (name.to_string(), Cow::Borrowed(text)))
                 .collect(),
+            text: source,
             options: OPTIONS.map(str::to_string).into(),
             target: TargetKind::Plain,
         };
@@ -63,7 +65,7 @@ impl Unbuilt {
 
     /// The source as people read it: names of dimensions and operands before what the compiler is given.
     pub(crate) fn shown(&self) -> String {
-        format!("{}{}", self.kernel.head, self.kernel.source)
+        format!("{}{}", self.kernel.head, self.text.text)
     }
 
     /// Bytes of memory that the blocks of a launch share.
@@ -84,12 +86,13 @@ impl Unbuilt {
 
     /// Loads it, from the cache if it is there.
     pub(crate) fn build(self, gpu: &Gpu) -> Result<Built, Error> {
-        let source = self.shown();
-        let Unbuilt { kernel, text, start } = self;
+        let Unbuilt { mut kernel, text, start } = self;
         let (module, origin) = kernels().load(gpu.device(), &text)?;
         let function = module.function(kernel.entry)?;
         let registers = function.registers();
         launches::built(&text, gpu.device().arch(), origin, registers, start);
+        let mut source = text.text;
+        source.insert_str(0, &std::mem::take(&mut kernel.head));
         Ok(Built { name: text.name, source, origin, registers, kernel, function })
     }
 }
