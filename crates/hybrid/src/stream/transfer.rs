@@ -1,17 +1,18 @@
 //! Large matrices in ordinary memory to a GPU and back, through page-locked slots: threads rearrange parts of them while others are copied.
 
-use super::engine::{Engine, Queue};
+use super::engine::{Eliminator, Engine, Form, Queue};
 use super::gpu::GpuEngine;
 use super::pipeline::{self, Back, Flow};
 use super::staging::{Load, Staging};
 use super::turns::Stop;
 use crate::budget::Budget;
-use crate::linear::Gpu;
+use crate::linear::{Gpu, Scalar};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::{Error, MatRef};
 use std::sync::{Mutex, PoisonError};
 use tilewright_driver::DeviceBuffer;
+use tilewright_driver::blas::Layout;
 
 /// Bytes from which on this is faster than a copy from ordinary memory, for which the driver has one thread: page-locking slots takes as long as
 /// some 40 MB of such a copy.
@@ -30,6 +31,41 @@ pub(crate) fn upload<T: Element>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Opt
         for part in upload.tiles() {
             feed.bring(part.count(), &mut buffer, at)?;
             at += part.count();
+        }
+        Ok(())
+    })?;
+    Ok(Some(buffer))
+}
+
+/// The same of a matrix transposed, or its adjoint, which is made on the GPU: parts come into memory of their own, and go from there to where
+/// they belong.
+pub(crate) fn upload_turned<T: Scalar>(
+    gpu: &Gpu,
+    matrix: MatRef<'_, T>,
+    form: Form,
+) -> Result<Option<DeviceBuffer<T>>, Error> {
+    let (length, leading) = (matrix.rows() * matrix.columns(), matrix.columns());
+    let Some((staging, _pinned)) = slots::<T>(length, [true, false]) else { return Ok(None) };
+    let engine = GpuEngine::new(gpu)?;
+    let mut buffer: DeviceBuffer<T> = engine.buffer(length)?;
+    // While one is turned the next one comes.
+    let part = || Ok::<_, Error>((engine.buffer(staging.elements)?, None));
+    let mut parts: [(DeviceBuffer<T>, _); 2] = [part()?, part()?];
+    let upload = Upload { matrix, elements: staging.elements };
+    pipeline::run(&engine, &upload, staging, Vec::new(), |feed| {
+        for (number, tile) in upload.tiles().enumerate() {
+            let (part, turned) = &mut parts[number % 2];
+            turned.as_ref().map_or(Ok(()), |turned| Engine::<T>::wait(&engine, Queue::In, turned))?;
+            feed.bring(tile.count(), part, 0)?;
+            Engine::<T>::wait(&engine, Queue::Compute, &Engine::<T>::mark(&engine, Queue::In)?)?;
+            let [rows, columns] = [tile.rows.len(), tile.columns.len()];
+            let offset = tile.columns.start * leading + tile.rows.start;
+            engine.copy(
+                form,
+                (part, Layout::dense(columns, rows)),
+                (&mut buffer, Layout { offset, rows, columns, leading }),
+            )?;
+            *turned = Some(Engine::<T>::mark(&engine, Queue::Compute)?);
         }
         Ok(())
     })?;

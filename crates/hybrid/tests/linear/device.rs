@@ -217,4 +217,21 @@ fn large_matrices_come_and_go() {
     assert!(DeviceMat::upload(&gpu, (&by_columns).into()).unwrap().download().unwrap() == by_rows);
     let view = MatRef::from(&by_rows).t().scaled(-2.0);
     assert!(DeviceMat::upload(&gpu, view).unwrap().download().unwrap() == &by_rows.t() * -2.0);
+    // Turned on the GPU, or, where there is a scale, on the way.
+    assert!(DeviceMat::bring(&gpu, (&by_rows).into()).unwrap().download().unwrap() == by_rows);
+    assert!(DeviceMat::bring(&gpu, view).unwrap().download().unwrap() == &by_rows.t() * -2.0);
+}
+
+/// Part by part: one row is longer than a part, and the last part is a short one.
+#[test]
+fn small_matrices_are_turned_on_the_gpu() {
+    let Some(gpu) = crate::gpu("linear::device::small_matrices_are_turned_on_the_gpu") else { return };
+    for (rows, columns) in [(1, 1), (3, 5), (5, 1), (1, 7), (700, 901), (2, 1_100_000)] {
+        let values = Array2::from_shape_fn((rows, columns), |(i, j)| Complex64::new(i as f64, j as f64 + 0.5));
+        let view = MatRef::from(&values);
+        for matrix in [view, view.t(), view.conj(), view.h(), view.scaled(Complex64::new(0.0, 2.0))] {
+            let [brought, uploaded] = [DeviceMat::bring, DeviceMat::upload].map(|to| to(&gpu, matrix).unwrap());
+            assert!(brought.download().unwrap() == uploaded.download().unwrap(), "{rows} x {columns}");
+        }
+    }
 }

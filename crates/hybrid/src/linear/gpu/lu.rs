@@ -3,7 +3,6 @@
 use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Operation;
 
-use super::matrix::brought;
 use super::{DeviceMat, Gpu};
 use crate::linear::{Scalar, lu::Equation};
 use crate::matrix::{Columns, Dense, Rows, Shape};
@@ -22,7 +21,7 @@ impl<T: Scalar> LuFactors<T> {
         a: MatRef<'_, T>,
         meanwhile: impl FnOnce() -> F + Send,
     ) -> Result<(Self, F), Error> {
-        let mut factors = brought(gpu, a)?;
+        let mut factors = DeviceMat::bring(gpu, a)?;
         let mut pivots = gpu.stream().alloc(a.rows().min(a.columns()))?;
         let mut found = None;
         rayon::in_place_scope(|scope| {

@@ -8,8 +8,8 @@ use super::Gpu;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
 use crate::raw::bring_pages;
-use crate::stream::transfer;
-use crate::{Class, Error, MatMut, MatRef};
+use crate::stream::{Form, transfer};
+use crate::{Error, MatMut, MatRef};
 
 /// A matrix in the memory of a GPU, stored column by column without gaps.
 #[derive(Debug)]
@@ -104,6 +104,35 @@ impl<T: Element> DeviceMat<T> {
     pub(super) fn matrix_mut(&mut self) -> Result<MatrixMut<'_, T>, Error> {
         let layout = self.layout();
         Ok(MatrixMut::new(&mut self.buffer, layout)?)
+    }
+}
+
+impl<T: Scalar> DeviceMat<T> {
+    /// As [`upload`](Self::upload); a matrix that is stored row by row, as arrays of ndarray's are, is turned on the GPU, part by part, for
+    /// which a CPU takes far longer.
+    pub fn bring(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
+        let lying = MatRef::of(matrix.t().elements());
+        let Some(values) = lying.as_columns().filter(|_| matrix.as_columns().is_none() && matrix.scale() == T::ONE)
+        else {
+            return Self::upload(gpu, matrix);
+        };
+        let is_adjoint = matrix.is_conjugated() && T::COMPLEX;
+        if is_large::<T>(matrix.shape()) {
+            let form = if is_adjoint { Form::Adjoint } else { Form::Transposed };
+            if let Some(buffer) = transfer::upload_turned(gpu, lying, form)? {
+                return Ok(Self { gpu: gpu.clone(), buffer, shape: matrix.shape() });
+            }
+        }
+        let operation = if is_adjoint { Operation::Adjoint } else { Operation::Transposed };
+        let (leading, columns) = (matrix.rows(), matrix.columns());
+        let mut whole = Self::uninitialised(gpu, matrix.shape())?;
+        let each = (PART / (columns * size_of::<T>()).max(1)).max(1);
+        for (number, part) in values.chunks((each * columns).max(1)).enumerate() {
+            let (rows, offset, part) = (part.len() / columns, number * each, gpu.stream().upload(part)?);
+            let target = MatrixMut::new(&mut whole.buffer, Layout { offset, rows, columns, leading })?;
+            gpu.blas()?.copy_scaled(T::ONE, (operation, Matrix::new(&part, Layout::dense(columns, rows))?), target)?;
+        }
+        Ok(whole)
     }
 }
 
@@ -225,25 +254,8 @@ pub(super) fn uploaded<T: Element>(
     Ok((operation, DeviceMat::upload(gpu, stored)?))
 }
 
-/// A matrix from host memory on the GPU, stored column by column. One that is stored row by row is turned there, which a CPU takes far longer
-/// for, unless there is no room for both.
-pub(super) fn brought<T: Scalar>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<DeviceMat<T>, Error> {
-    let (operation, stored) = uploaded(gpu, matrix, T::COMPLEX)?;
-    if operation == Operation::Plain && matrix.scale() == T::ONE {
-        return Ok(stored);
-    }
-    match DeviceMat::uninitialised(gpu, matrix.shape()) {
-        Ok(mut turned) => {
-            gpu.blas()?.copy_scaled(matrix.scale(), (operation, stored.matrix()?), turned.matrix_mut()?)?;
-            Ok(turned)
-        }
-        Err(error) if error.class() == Class::Resource => {
-            drop(stored);
-            DeviceMat::upload(gpu, matrix)
-        }
-        Err(error) => Err(error),
-    }
-}
+/// Bytes of a part that is turned on its way, where threads do not copy.
+const PART: usize = 16 << 20;
 
 /// Whether threads copy it faster than the driver.
 fn is_large<T>(shape: Shape) -> bool {

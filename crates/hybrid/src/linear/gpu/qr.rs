@@ -3,7 +3,6 @@
 use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Operation;
 
-use super::matrix::brought;
 use super::{DeviceMat, Gpu};
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Rows, Shape};
@@ -18,7 +17,7 @@ pub(crate) struct QrFactors<T: Scalar> {
 impl<T: Scalar> QrFactors<T> {
     /// For a matrix with elements.
     pub(crate) fn factor(gpu: &Gpu, a: MatRef<'_, T>) -> Result<Self, Error> {
-        let mut factors = brought(gpu, a)?;
+        let mut factors = DeviceMat::bring(gpu, a)?;
         let mut tau = gpu.stream().alloc(a.rows().min(a.columns()))?;
         gpu.solver()?.geqrf(factors.matrix_mut()?, &mut tau)?;
         Ok(Self { factors, tau })
