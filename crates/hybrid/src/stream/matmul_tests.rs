@@ -11,6 +11,8 @@ use crate::dispatch::ProductExtents;
 use crate::store::{MemorySink, MemorySource, Sink, Source};
 use crate::{Class, Error};
 use ndarray::Array2;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
@@ -109,8 +111,9 @@ impl Case {
 
 const FORMS: [Form; 3] = [Form::Plain, Form::Transposed, Form::Adjoint];
 
+/// And copies what its plan says, by the device's own count.
 #[test]
-fn g2_g3_g4_every_order_layout_and_factor_gives_the_product() {
+fn g2_g3_g4_g8_every_order_layout_and_factor_gives_the_product() {
     let shapes = [[30, 20, 25], [7, 41, 3], [1, 1, 50], [16, 16, 16], [33, 1, 9], [5, 64, 1]];
     let mut seed = 0;
     for (sizes, stages) in shapes.into_iter().zip([3, 2, 1, 3, 2, 3]) {
@@ -171,7 +174,7 @@ fn marks_are_needed() {
 }
 
 #[test]
-fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
+fn b7_m11_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
     let case = Case::new(plan([40, 30, 20], [16, 11], 6, 3), [Form::Plain; 2], [1.0, 0.0], 3);
     for left in [0, 1, 5, 20] {
         for side in 0..3 {
@@ -187,6 +190,19 @@ fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
             assert!(Box::new(sink).commit().is_err(), "what is not whole is no result");
         }
     }
+}
+
+/// In parallel work as well; and nobody waits for what will not come.
+#[test]
+fn m10_a_panic_of_whoever_watches_goes_through() {
+    (0..8u64).into_par_iter().for_each(|at| {
+        let case = Case::new(plan([40, 30, 20], [16, 11], 6, 3), [Form::Plain; 2], [1.0, 0.0], 3);
+        let progress = |done: u64, _: u64| assert_ne!(done, 1 + 5 * at, "on purpose");
+        let control = Control { cancel: None, progress: Some(&progress) };
+        let runs = || case.run(&Device::new(Order::Random(at)), STAGING, control);
+        assert!(catch_unwind(AssertUnwindSafe(runs)).is_err(), "{at}");
+        assert_eq!(case.run(&Device::new(Order::Late), STAGING, Control::default()).unwrap(), case.expected());
+    });
 }
 
 #[test]

@@ -234,6 +234,27 @@ fn d4_a_vector_is_multiplied_where_the_matrix_is() {
 }
 
 /// Both factors and the result, each here or there, on either processor.
+/// Each thread gets its own results, and all get on.
+#[test]
+fn m13_eight_threads_share_a_gpu() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::m13_eight_threads_share_a_gpu") else { return };
+    let device = &forced(&gpu);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let of = |seed: usize| {
+                        let size = 20 + thread;
+                        Array2::from_shape_fn((size, size), |(i, j)| ((i * 7 + j * 3 + seed) % 11) as f64 - 5.0)
+                    };
+                    let (a, b) = (of(thread), of(round));
+                    assert_eq!(device.product((&a).into(), (&b).into()).unwrap(), a.dot(&b), "{thread} {round}");
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn operands_lie_anywhere() {
     let Some(gpu) = crate::gpu("device::on_the_gpu::operands_lie_anywhere") else { return };

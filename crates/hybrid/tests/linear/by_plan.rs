@@ -6,7 +6,7 @@ use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::ProductExtents;
 use tilewright_hybrid::linear::Precision;
 use tilewright_hybrid::store::{MemorySink, MemorySource, Sink};
-use tilewright_hybrid::stream::{Budgets, Control, Factor, MatmulPlan, Product, matmul_by};
+use tilewright_hybrid::stream::{Budgets, Control, Factor, MatmulPlan, Product, matmul, matmul_by};
 
 #[test]
 fn g7_any_plan_gives_the_product_and_a_plan_of_another_none() {
@@ -49,4 +49,29 @@ fn g7_any_plan_gives_the_product_and_a_plan_of_another_none() {
     }
     let error = by(&MatmulPlan { stages: 1 << 20, ..whole }).unwrap_err();
     assert!(matches!(error, Error::Budget { .. }), "{error}");
+}
+
+/// As 26 GB of operands in 4 GiB of a GPU's memory and 2 GiB of page-locked memory, a four-thousandth of it.
+#[test]
+fn g1_a_product_of_six_times_its_memory() {
+    let Some(gpu) = crate::gpu("linear::by_plan::g1_a_product_of_six_times_its_memory") else { return };
+    const SIZE: usize = 500;
+    let budgets =
+        Budgets { device: Budget::new(Memory::Device, 1 << 20), pinned: Budget::new(Memory::Pinned, 512 << 10) };
+    let matrix = |seed: usize| {
+        // Whole numbers: sums are exact in any order.
+        Array2::from_shape_fn((SIZE, SIZE), |(i, j)| ((i * 7919 + j * 104_729 + seed) % 2003) as f64 - 1001.0)
+    };
+    let (a, b) = (matrix(1), matrix(2));
+    let (left, right) = (MemorySource::new(a.view()), MemorySource::new(b.view()));
+    let product = Product { a: Factor::plain(&left), b: Factor::plain(&right), c: None, alpha: 1.0, beta: 0.0 };
+    let mut c = Array2::from_elem((SIZE, SIZE), f64::NAN);
+    let sink = MemorySink::new(c.view_mut());
+    let traffic = matmul(&gpu, &budgets, Precision::Auto, &product, &sink, Control::default()).unwrap();
+    Box::new(sink).commit().unwrap();
+    assert_eq!(c, a.dot(&b));
+    assert!(traffic.to_gpu > 2 * 8 * (SIZE * SIZE) as u64, "{traffic:?}: in one piece");
+    for budget in [&budgets.device, &budgets.pinned] {
+        assert!(budget.used() == 0 && (1..=budget.limit()).contains(&budget.peak()), "{budget:?}");
+    }
 }

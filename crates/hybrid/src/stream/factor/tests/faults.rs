@@ -68,7 +68,7 @@ fn marks_are_needed() {
 }
 
 #[test]
-fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
+fn b7_m11_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
     const NEVER: usize = usize::MAX;
     let a = random(1, 30, 30);
     for left in [0, 1, 5, 13] {
@@ -89,7 +89,7 @@ fn b7_a_failure_anywhere_ends_it_with_its_error_and_no_result() {
 
 /// Nobody waits for what a thread that is gone would have written.
 #[test]
-fn a_panic_anywhere_goes_through() {
+fn m10_a_panic_anywhere_goes_through() {
     const NEVER: usize = usize::MAX;
     let a = random(1, 30, 30);
     for left in [0, 1, 7] {
