@@ -57,6 +57,7 @@ pub fn device_headers() -> &'static [(&'static str, &'static str)] {
         "tilewright/arch/mma.cuh",
         "tilewright/arch/proxy.cuh",
         "tilewright/arch/reciprocal.cuh",
+        "tilewright/arch/registers.cuh",
         "tilewright/arch/shared.cuh",
         "tilewright/arch/tensor_map.cuh",
         "tilewright/arch/vector.cuh",

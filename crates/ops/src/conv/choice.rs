@@ -13,15 +13,19 @@ use tilewright_perf::{DeviceFacts, Models};
 const STRIPS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const ROWS: [usize; 8] = [4, 7, 8, 14, 16, 28, 32, 64];
 const ITEMS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
+/// How many times blocks of stacked rows fill all multiprocessors.
+const WAVES: [usize; 3] = [1, 2, 3];
 /// Rows between barriers, and how many of these steps the ring holds.
 const RINGS: [[usize; 2]; 6] = [[1, 4], [1, 6], [1, 8], [2, 3], [2, 4], [2, 6]];
 /// That which takes the least memory and warps, and whether rows are stored whole with it.
 const SMALLEST_RING: ([usize; 2], bool) = (RINGS[0], false);
 
 /// The legal configurations of a pass that are worth a look: none with more than a third of its pixels or channels for nothing.
-pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<RowConfig> {
+pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, multiprocessors: usize) -> Vec<RowConfig> {
     let mut candidates = Vec::new();
-    each_plan(problem, pass, sm, Ends::stored(problem.precision), |plan| candidates.push(plan.config));
+    each_plan(problem, pass, (sm, multiprocessors), Ends::stored(problem.precision), |plan| {
+        candidates.push(plan.config)
+    });
     candidates
 }
 
@@ -30,7 +34,7 @@ pub fn row_candidates(problem: &Problem, pass: Pass, sm: Multiprocessor) -> Vec<
 pub(super) fn each_plan(
     problem: &Problem,
     pass: Pass,
-    sm: Multiprocessor,
+    (sm, multiprocessors): (Multiprocessor, usize),
     ends: Ends,
     mut visit: impl FnMut(&RowPlan),
 ) {
@@ -52,6 +56,14 @@ pub(super) fn each_plan(
                         .flatten()
                         .filter_map(|plan| plan.retake(items, rows).then_some(&*plan))
                         .for_each(&mut visit);
+                }
+                for waves in WAVES.into_iter().filter(|_| items == 1) {
+                    for plan in ring.iter_mut().flatten() {
+                        let rows = plan.stacked_rows(multiprocessors * plan.resident() * waves);
+                        if rows.is_some_and(|rows| plan.retake(1, rows)) {
+                            visit(plan);
+                        }
+                    }
                 }
             }
         }
@@ -144,7 +156,11 @@ fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, mult
         plan.retake_all(smallest_of(tilings[tiling], &rows));
         plan.retake_ring(RINGS[ring], whole_rows);
         // What is kept was legal.
-        let _ = plan.retake(ITEMS[item], search.heights[row].rows);
+        let rows = match search.heights.get(row) {
+            Some(height) => Some(height.rows),
+            None => plan.stacked_rows(search.blocks(&plan, WAVES[row - search.heights.len()])),
+        };
+        let _ = rows.map(|rows| plan.retake(ITEMS[item], rows));
         plan
     };
     kept.sorted().map(planned).collect()
@@ -254,7 +270,23 @@ impl Search {
                 let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
                 let across = Across { turns, images: &images, blocks: plan.blocks[2] * plan.blocks[3] };
                 self.add_heights(kept, &across, (resident, &turn), place);
+                self.add_stacks(kept, plan, &turn, place);
             }
+        }
+    }
+
+    /// Blocks that fill all multiprocessors so many times.
+    fn blocks(&self, plan: &RowPlan, waves: usize) -> usize {
+        self.multiprocessors * plan.resident() * waves
+    }
+
+    /// Adds a tiling with stacked rows, given what its turns cost.
+    fn add_stacks(&self, kept: &mut Kept, plan: &RowPlan, turn: &Turn, place: Place) {
+        for (wave, waves) in WAVES.into_iter().enumerate() {
+            let Some(rows) = plan.stacked_rows(self.blocks(plan, waves)) else { continue };
+            let blocks = plan.stack().div_ceil(rows) * plan.blocks[2] * plan.blocks[3];
+            let us = of_blocks(blocks, 1, [self.multiprocessors, plan.resident()], turn.cycles(&Lines::of(plan, rows)));
+            kept.add(us, Place { row: self.heights.len() + wave, ..place }.number());
         }
     }
 

@@ -180,8 +180,15 @@ impl RowPlan {
 
     /// The same of a block of so many written rows.
     fn lines_for(&self, rows: usize) -> usize {
-        let blocks = self.rows.phase_len().div_ceil(rows);
-        let all = self.lines_of(self.rows.phase_len());
+        let len = self.rows.phase_len();
+        if rows > len {
+            // Of a stack: what images read, and again what two blocks need of the same image.
+            let blocks = self.stack().div_ceil(rows);
+            let lines = self.stack() / len * self.least_lines() + (blocks - 1) * (self.rows.taps - 1);
+            return lines.div_ceil(blocks).next_multiple_of(self.config.step);
+        }
+        let blocks = len.div_ceil(rows);
+        let all = self.lines_of(len);
         let lines = blocks * self.lines_of(rows) - (all - self.least_lines());
         lines.div_ceil(blocks).next_multiple_of(self.config.step)
     }
@@ -255,6 +262,9 @@ impl RowPlan {
 
     /// Blocks of a multiprocessor at once.
     pub(super) fn resident(&self) -> usize {
+        if self.lent > 0 {
+            return 1;
+        }
         let threads = 32 * self.block_warps;
         let registers = self.likely_registers().next_multiple_of(8) * threads;
         (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)

@@ -20,7 +20,6 @@ use crate::launches::{Known, LaunchKind, built, launched};
 use crate::manifest::recorder;
 use crate::raw;
 use crate::tensor::Item;
-use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
@@ -91,7 +90,7 @@ pub(super) fn load(
 ) -> Result<((KernelText, Function), Known), Error> {
     // As a kernel of a user's: it is recorded and built ahead like one.
     if let Some(recorder) = recorder() {
-        recorder.kernel(&KernelSource::new(&kernel.text).name(name).owned());
+        recorder.kernel(&kernel.source(name).owned());
     }
     load_unrecorded(gpu, kernel, name, start)
 }
@@ -103,7 +102,7 @@ pub(super) fn load_unrecorded(
     name: &str,
     start: Instant,
 ) -> Result<((KernelText, Function), Known), Error> {
-    let source = KernelSource::new(&kernel.text).name(name).to_source()?;
+    let source = kernel.source(name).to_source()?;
     let (module, origin) = kernels().load(gpu.device(), &source)?;
     let function = module.function(kernel.entry)?;
     built(&source, gpu.device().arch(), origin, function.registers(), start);
@@ -121,7 +120,7 @@ pub fn compile_rows(
     arch: Arch,
 ) -> Result<(), Error> {
     let kernel = row_kernel(problem, pass, config, sm, false).map_err(ConvError::from)?;
-    KernelSource::new(&kernel.text).name(pass_file(pass)).compile(arch).map(drop)
+    kernel.source(pass_file(pass)).compile(arch).map(drop)
 }
 
 /// The configuration that [`Config::auto`] takes on a GPU for results like the operands, in the forward pass or for the input's gradient.

@@ -2,7 +2,9 @@
 
 use super::meeting::Meeting;
 use super::problem::{Pass, Precision, Problem};
+use crate::KernelSource;
 use std::fmt::Write as _;
+use tilewright_driver::TargetKind;
 use tilewright_headers::tensor_map::{Element, Swizzle, TensorMap, TensorMapError};
 
 /// A kernel as it is compiled and launched, but for addresses.
@@ -18,11 +20,21 @@ pub struct KernelText {
     pub threads: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
+    /// What it is compiled for: exactly one architecture where warpgroups lend one another registers.
+    pub target: TargetKind,
     /// What the copy engine has to know of the tensor that is read; nothing where it reads none.
     pub read: Option<TensorMap>,
     /// What it has to know of the other tensor: the one that is written, or, for the weights' gradient, the result's gradient; nothing
     /// where it does not touch it.
     pub other: Option<TensorMap>,
+}
+
+impl KernelText {
+    /// What is compiled, under the name of an operation.
+    pub(crate) fn source<'a>(&'a self, name: &'a str) -> KernelSource<'a> {
+        let source = KernelSource::new(&self.text).name(name);
+        if self.target == TargetKind::ArchSpecific { source.arch_specific() } else { source }
+    }
 }
 
 /// A type's name in CUDA C++.

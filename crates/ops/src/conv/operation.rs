@@ -6,7 +6,7 @@ use super::estimate::estimate;
 use super::kernel_text::access_bytes;
 use super::named::{self, Field, problem_names, problem_of_names, refused, set_all};
 use super::problem::{Pass, Precision, Problem};
-use super::row_plan::{Multiprocessor, RowConfig, RowPlan, STRIP, TILE};
+use super::row_plan::{Multiprocessor, REGISTERS, RowConfig, RowPlan, STRIP, TILE};
 use tilewright_perf::dataset::Named;
 use tilewright_perf::training::{Operation, Plan};
 use tilewright_perf::work::Quantised;
@@ -131,7 +131,7 @@ impl RowOperation {
         multiprocessors: usize,
     ) -> Vec<(f64, RowConfig)> {
         let mut estimates = Vec::new();
-        each_plan(problem, pass, sm, Ends::stored(problem.precision), |plan| {
+        each_plan(problem, pass, (sm, multiprocessors), Ends::stored(problem.precision), |plan| {
             estimates.push((estimate(plan, multiprocessors), plan.config));
         });
         estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -189,7 +189,7 @@ pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
         unit: if problem.precision == Precision::F32 { Unit::TensorTf32 } else { Unit::TensorF16 },
         blocks: blocks as f32,
         threads: (32 * plan.block_warps) as u32,
-        registers: plan.registers as u32,
+        registers: plan.registers.min(REGISTERS / (32 * plan.block_warps)) as u32,
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.step * row) as u32,
         steps: (config.items * lines / config.step) as f32,
@@ -206,7 +206,7 @@ fn dimensioned(mut work: Work, plan: &RowPlan) -> Work {
     let pixels = config.images * config.columns;
     let extents = [
         (problem.images, images * config.images * config.items),
-        (plan.rows.written, rows * config.rows),
+        (if plan.stacked() { plan.stack() } else { plan.rows.written }, rows * config.rows),
         (plan.columns.written, columns * config.columns),
         (problem.channels(), channels * config.strips * STRIP),
         (pixels, pixels.next_multiple_of(TILE * config.tiles)),

@@ -3,8 +3,9 @@
 use super::ends::{Fusing, function};
 use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape};
 use super::problem::{Pass, Problem};
-use super::row_plan::{AT_ONCE, ConfigError, Multiprocessor, RowConfig, RowPlan, STRIP};
+use super::row_plan::{AT_ONCE, ConfigError, LEFT, Multiprocessor, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
+use tilewright_driver::TargetKind;
 use tilewright_headers::tensor_map::{TensorMap, TensorMapError};
 
 /// The kernel, behind the sizes that [`RowPlan::text`] writes.
@@ -59,6 +60,7 @@ impl RowPlan {
             grid: self.blocks.iter().product::<usize>() as u32,
             threads: (32 * self.block_warps) as u32,
             shared_bytes: self.shared_bytes as u32,
+            target: if self.lent > 0 { TargetKind::ArchSpecific } else { TargetKind::Plain },
             read: self.bulk.then(|| self.map_read()).transpose()?,
             other: self.config.whole_rows.then(|| self.map_written()).transpose()?,
         })
@@ -92,7 +94,7 @@ impl RowPlan {
             ("strips", config.strips as isize),
             ("warp_strips", config.warp_strips as isize),
             ("images", config.images as isize),
-            ("items", config.items as isize),
+            ("items", self.turns() as isize),
             ("columns", config.columns as isize),
             ("rows", config.rows as isize),
             ("tiles", config.tiles as isize),
@@ -100,6 +102,8 @@ impl RowPlan {
             ("slots", config.slots as isize),
             ("span", self.span as isize),
             ("bringing", self.bringing as isize),
+            ("lent", self.lent as isize),
+            ("left", LEFT as isize),
             ("at_once", AT_ONCE as isize),
             ("blocks_n", blocks_n),
             ("blocks_y", blocks_y),
@@ -119,7 +123,11 @@ impl RowPlan {
         shape(&mut text, problem, self.pass);
         text.push_str("}\nnamespace plan {\n");
         let (bulk, engine, whole) = (self.bulk, self.engine, config.whole_rows);
-        let _ = writeln!(text, "constexpr bool bulk = {bulk}, engine = {engine}, whole = {whole};");
+        let _ = writeln!(
+            text,
+            "constexpr bool bulk = {bulk}, engine = {engine}, whole = {whole}, stacked = {};",
+            self.stacked()
+        );
         constants(&mut text, &plan);
         text.push_str("}\n");
         function(&mut text, "epilogue", fusing.epilogue);

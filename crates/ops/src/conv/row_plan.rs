@@ -24,6 +24,11 @@ const EXPRESSION_REGISTERS: usize = 64;
 const BRINGING: usize = 4;
 pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
+/// Warps of a warpgroup, which lends and borrows registers together.
+const GROUP: usize = 4;
+/// Registers that the warpgroup which brings and sends keeps, and the most that another one can have.
+pub(crate) const LEFT: usize = 24;
+const MOST_LENT: usize = 240;
 
 /// How a convolution by rows is divided into blocks, and a block into warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +41,8 @@ pub struct RowConfig {
     pub images: usize,
     /// Written columns of a block.
     pub columns: usize,
-    /// Written rows of a block.
+    /// Written rows of a block. More than there are: those of images one after another, as if they stood upon each other, so that blocks
+    /// that begin and end anywhere are alike; with one of `items`, and where no stride is undone.
     pub rows: usize,
     /// Tiles of 16 pixels of a warp.
     pub tiles: usize,
@@ -126,6 +132,8 @@ pub(crate) struct RowPlan {
     pub(crate) block_warps: usize,
     pub(crate) shared_bytes: usize,
     pub(crate) registers: usize,
+    /// Registers of a thread that multiplies where those that bring and send lend it theirs; 0 where all have the same.
+    pub(crate) lent: usize,
     /// Blocks along images, rows, columns and channels.
     pub(crate) blocks: [usize; 4],
     /// Cells of 16 bytes in which copies are swizzled; 1 for none.
@@ -191,7 +199,7 @@ impl RowPlan {
             )
         })?;
         at_most("bytes of shared memory", self.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
-        let limit = MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8);
+        let limit = if self.lent > 0 { self.lent } else { even_share(block_warps) };
         at_most("registers a thread", self.registers, limit, "tiles or strips a warp, or warps")?;
         at_most("blocks in the grid", self.blocks.iter().product(), MOST_BLOCKS, "blocks: more rows or columns each")?;
         Ok(())
@@ -220,6 +228,7 @@ impl RowPlan {
             block_warps: 0,
             shared_bytes: 0,
             registers: 0,
+            lent: 0,
             blocks: [0; 4],
             span: 1,
             bulk,
@@ -246,6 +255,13 @@ impl RowPlan {
         (self.config.step, self.config.slots, self.config.whole_rows) = (step, slots, whole_rows);
         self.block_warps = self.warps + self.bringing + usize::from(whole_rows);
         self.registers = registers(&self.problem, &self.config, &self.rows).max(least_registers(self.ends.reading));
+        self.lent = 0;
+        if self.bulk && self.registers > even_share(self.block_warps) {
+            self.lent = lent(self.warps).unwrap_or(0);
+            if self.lent > 0 {
+                self.block_warps = self.warps + GROUP;
+            }
+        }
         self.shared_bytes = self.shared_bytes();
     }
 
@@ -253,17 +269,38 @@ impl RowPlan {
     /// for which it is not is good for other items and rows only.
     pub(crate) fn retake(&mut self, items: usize, rows: usize) -> bool {
         (self.config.items, self.config.rows) = (items, rows);
-        if !fits_images(&self.problem, &self.config) || !fits_rows(rows, &self.rows) {
+        if !fits_images(&self.problem, &self.config) || !fits_rows(&self.problem, &self.config, &self.rows) {
             return false;
         }
-        self.blocks[0] = self.problem.images.div_ceil(self.config.images * items);
-        self.blocks[1] = self.blocks_above(rows);
+        [self.blocks[0], self.blocks[1]] = blocks_of_rows(&self.problem, &self.config, &self.rows);
         self.blocks.iter().product::<usize>() <= MOST_BLOCKS
     }
 
-    /// Whether a block can have so many rows.
+    /// Whether a block can have so many rows of one image.
     pub(crate) fn fits_rows(&self, rows: usize) -> bool {
-        fits_rows(rows, &self.rows)
+        fits_rows_of_one(rows, &self.rows)
+    }
+
+    /// Whether a block has rows of images that stand upon each other.
+    pub(crate) fn stacked(&self) -> bool {
+        self.config.rows > self.rows.phase_len()
+    }
+
+    /// How many times a block takes images, at most.
+    pub(crate) fn turns(&self) -> usize {
+        if self.stacked() { (self.config.rows - 1).div_ceil(self.rows.phase_len()) + 1 } else { self.config.items }
+    }
+
+    /// Rows of all images that stand upon each other.
+    pub(crate) fn stack(&self) -> usize {
+        stack(&self.problem, &self.config, &self.rows)
+    }
+
+    /// As many stacked rows as leave no more than so many blocks, if that is more than an image has.
+    pub(crate) fn stacked_rows(&self, blocks: usize) -> Option<usize> {
+        let above = blocks / (self.blocks[2] * self.blocks[3]);
+        let rows = (above > 0).then(|| self.stack().div_ceil(above))?;
+        (rows > self.rows.phase_len() && stackable(&self.rows)).then_some(rows)
     }
 
     /// Blocks one above the other, of so many rows.
@@ -295,12 +332,42 @@ impl RowPlan {
 }
 
 fn blocks(problem: &Problem, config: &RowConfig, [rows, columns]: [&Meeting; 2]) -> [usize; 4] {
-    [
-        problem.images.div_ceil(config.images * config.items),
-        rows.phase_len().div_ceil(config.rows) * rows.phases,
-        columns.written.div_ceil(config.columns),
-        problem.channels().div_ceil(config.strips * STRIP),
-    ]
+    let [along_images, above] = blocks_of_rows(problem, config, rows);
+    [along_images, above, columns.written.div_ceil(config.columns), problem.channels().div_ceil(config.strips * STRIP)]
+}
+
+/// Blocks along images, and one above the other.
+fn blocks_of_rows(problem: &Problem, config: &RowConfig, rows: &Meeting) -> [usize; 2] {
+    if config.rows > rows.phase_len() {
+        return [1, stack(problem, config, rows).div_ceil(config.rows)];
+    }
+    [problem.images.div_ceil(config.images * config.items), rows.phase_len().div_ceil(config.rows) * rows.phases]
+}
+
+/// Rows of all images that stand upon each other, as many side by side as a block has.
+fn stack(problem: &Problem, config: &RowConfig, rows: &Meeting) -> usize {
+    problem.images.div_ceil(config.images) * rows.phase_len()
+}
+
+/// Whether rows can stand upon those of the next images: where all of them are of one kind.
+fn stackable(rows: &Meeting) -> bool {
+    rows.phases == 1 && rows.up == 1
+}
+
+/// Registers of a thread where all of a block's have the same.
+fn even_share(block_warps: usize) -> usize {
+    MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8)
+}
+
+/// Registers of each of so many warps that multiply where another warpgroup lends them its own; nothing where they are no warpgroups,
+/// or would have no more.
+fn lent(warps: usize) -> Option<usize> {
+    let groups = warps / GROUP;
+    let threads = 32 * GROUP * (groups + 1);
+    let legal = groups > 1 && warps.is_multiple_of(GROUP) && threads <= MOST_THREADS;
+    let share = legal.then(|| even_share(warps + GROUP))?;
+    let lent = ((share * (groups + 1) - LEFT) / groups / 8 * 8).min(MOST_LENT);
+    (lent > share).then_some(lent)
 }
 
 /// Whether the items are there.
@@ -308,8 +375,14 @@ fn fits_images(problem: &Problem, config: &RowConfig) -> bool {
     (1..=problem.images.div_ceil(config.images)).contains(&config.items)
 }
 
-/// Whether a block can have so many rows.
-fn fits_rows(count: usize, rows: &Meeting) -> bool {
+/// Whether a block can have its rows.
+fn fits_rows(problem: &Problem, config: &RowConfig, rows: &Meeting) -> bool {
+    let stacked = stackable(rows) && config.items == 1 && config.rows <= stack(problem, config, rows);
+    fits_rows_of_one(config.rows, rows) || (config.rows > rows.phase_len() && stacked)
+}
+
+/// Whether a block can have so many rows of one image.
+fn fits_rows_of_one(count: usize, rows: &Meeting) -> bool {
     let len = rows.phase_len();
     (1..=len).contains(&count) && (rows.up == 1 || count.is_multiple_of(2) || count == len)
 }
@@ -341,8 +414,10 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
     let image = |rows: usize, columns: usize| images.saturating_mul(rows * columns * problem.channels());
     let elements = image(rows.read, columns.read).max(image(rows.written, columns.written));
     at_most("elements of a block's images", elements, LARGEST, "images")?;
-    field("rows", config.rows, fits_rows(config.rows, rows), || {
-        format!("allowed are 1 to {}, even ones or all where a stride is undone", rows.phase_len())
+    field("rows", config.rows, fits_rows(problem, config, rows), || match stackable(rows) {
+        true if items == 1 => format!("allowed are 1 to {}, those of all images", stack(problem, config, rows)),
+        true => format!("allowed are 1 to {}, or with one item those of more images", rows.phase_len()),
+        false => format!("allowed are 1 to {}, even ones or all where a stride is undone", rows.phase_len()),
     })?;
     field("tiles", config.tiles, (1..=8).contains(&config.tiles), || "allowed are 1 to 8".into())?;
     field("step", step, step == 1 || step == 2, || "allowed are 1 and 2".into())?;

@@ -57,7 +57,7 @@ fn times(
     };
     let texts = configs.iter().map(|it| text(it).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
     let name = pass_file(pass);
-    let sources: Vec<_> = texts.iter().map(|kernel| KernelSource::new(&kernel.text).name(name)).collect();
+    let sources: Vec<_> = texts.iter().map(|kernel| kernel.source(name)).collect();
     compile_at_once(gpu, &sources);
     let load = |kernel| load_unrecorded(gpu, kernel, name, Instant::now()).map(|(loaded, _)| Ready::new(loaded));
     let kernels = texts.into_iter().map(load).collect::<Result<Vec<_>, _>>()?;

@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::inlined::{Filled, Text};
 use crate::launches::{Known, LaunchKind, launched};
 use crate::raw;
-use crate::user_kernel::KernelSource;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
@@ -108,8 +107,8 @@ pub fn compile_grad_weight(
 ) -> Result<(), Error> {
     let plan = WeightPlan::new(*problem, config, sm, [Reading::Stored; 2]).map_err(ConvError::from)?;
     let kernel = plan.kernel([None; 2]).map_err(ConvError::from)?;
-    KernelSource::new(&kernel.text).name(MULTIPLYING).compile(arch)?;
-    plan.adding().map_or(Ok(()), |adding| KernelSource::new(&adding.text).name(ADDING).compile(arch).map(drop))
+    kernel.source(MULTIPLYING).compile(arch)?;
+    plan.adding().map_or(Ok(()), |adding| adding.source(ADDING).compile(arch).map(drop))
 }
 
 /// Bytes of device memory that the weights' gradient needs besides its operands: the parts of its sum.

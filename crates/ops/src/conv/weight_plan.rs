@@ -9,6 +9,7 @@ use super::row_plan::{
 };
 use super::row_plan::{at_most, bringing, check_turns, field, least_registers};
 use std::fmt::Write as _;
+use tilewright_driver::TargetKind;
 use tilewright_expr::emit::Inlined;
 
 /// The kernel, behind the sizes that [`WeightPlan::text`] writes.
@@ -222,6 +223,7 @@ impl WeightPlan {
             grid: self.blocks.iter().product::<usize>() as u32,
             threads: (32 * (self.warps + self.bringing)) as u32,
             shared_bytes: self.shared_bytes as u32,
+            target: TargetKind::Plain,
             read: self.bulk[0].then(|| map([problem.height, problem.width], self.reach)).transpose()?,
             other: self.bulk[1].then(|| map(problem.output(), columns)).transpose()?,
         })
@@ -244,6 +246,7 @@ impl WeightPlan {
             grid: blocks as u32,
             threads: (32 * shares) as u32,
             shared_bytes: if shares > 1 { (shares * 32 * vector * size_of::<f32>()) as u32 } else { 0 },
+            target: TargetKind::Plain,
             read: None,
             other: None,
         })

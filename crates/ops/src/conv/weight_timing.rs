@@ -11,7 +11,6 @@ use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_to_read, first_to_rea
 use super::weight_plan::{WeightConfig, WeightPlan};
 use crate::device::Gpu;
 use crate::error::Error;
-use crate::user_kernel::KernelSource;
 
 static REMEMBERED: Remembered<(usize, Problem, [Reading; 2]), WeightConfig> = Remembered::new();
 
@@ -51,7 +50,7 @@ fn times(
         plans.iter().map(|plan| plan.kernel([None; 2]).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
     let adding: Vec<_> = plans.iter().filter_map(WeightPlan::adding).collect();
     let named = multiplying.iter().map(|it| (it, MULTIPLYING)).chain(adding.iter().map(|it| (it, ADDING)));
-    let sources: Vec<_> = named.map(|(kernel, name)| KernelSource::new(&kernel.text).name(name)).collect();
+    let sources: Vec<_> = named.map(|(kernel, name)| kernel.source(name)).collect();
     compile_at_once(gpu, &sources);
     let kernels = plans.iter().map(|plan| Ready::unrecorded(gpu, plan)).collect::<Result<Vec<_>, _>>()?;
 

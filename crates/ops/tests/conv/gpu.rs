@@ -2,7 +2,7 @@
 
 use super::compare::{Operands, check};
 use super::problems::{chosen, problems};
-use super::rows::{accuracy, random};
+use super::rows::{accuracy, random, warpgroups};
 use super::weights;
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
@@ -131,6 +131,24 @@ fn by_any_configuration() {
             });
         }
     });
+}
+
+#[test]
+fn by_warpgroups_of_stacked_rows() {
+    let Some((device, _lock)) = gpu("conv::gpu::by_warpgroups_of_stacked_rows") else { return };
+    let (problem, configs) = warpgroups();
+    for operands in [Operands::random(&problem, 5), Operands::not_finite(&problem, 5)] {
+        for (pass, config) in configs {
+            check(
+                &format!("GPU, {config:?}"),
+                (pass, &operands),
+                accuracy(problem.precision),
+                |pass, operands, out| {
+                    on_gpu(&device, Config::rows(config), pass, operands, out);
+                },
+            );
+        }
+    }
 }
 
 /// Infinities and NaN go where the definition takes them, though tensor cores multiply zeros that it knows nothing of.

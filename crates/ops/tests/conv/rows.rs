@@ -4,6 +4,7 @@ use super::Exactly;
 use super::compare::{Accuracy, Operands, check};
 use super::problems::{chosen, problems};
 use crate::support::Random;
+use tilewright_driver::TargetKind;
 use tilewright_expr::{bf16, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_headers::tensor_map::TensorMap;
@@ -43,7 +44,8 @@ pub(crate) fn random_with(
             images: if all { of(problem.images.clamp(1, 4)) } else { 1 },
             items: of(3),
             columns: if all { written[1] } else { of(written[1]) },
-            rows: of(written[0]),
+            // Now and then those of several images.
+            rows: if of(3) == 1 { of(3 * written[0]) } else { of(written[0]) },
             tiles: of(4),
             step: of(2),
             slots: 1 + of(4),
@@ -140,26 +142,36 @@ pub(crate) fn run(
     out.copy_from_slice(&from_bytes(written, &result));
 }
 
+/// A problem, a pass and a kernel of it.
+type Case<'a> = (&'a Problem, Pass, (RowConfig, KernelText));
+
 fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
-    if HostModel::compiler().is_none() {
-        return skip(name, "no C++ compiler");
-    }
     let mut r = Random(91);
-    let cases: Vec<_> = problems
+    let cases: Vec<Case<'_>> = problems
         .iter()
         .flat_map(|problem| [Pass::Forward, Pass::GradInput].map(|pass| (problem, pass)))
         .map(|(problem, pass)| (problem, pass, random(&mut r, problem, pass, sm)))
         .collect();
+    all_right(name, &cases, |number, problem| {
+        let seed = number as u64 / 2;
+        vec![
+            (Schedule::Forward, Operands::random(problem, seed)),
+            (Schedule::Shuffled(number as u64), Operands::random(problem, seed)),
+            (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),
+        ]
+    });
+}
+
+/// Each case, by its number, in some orders and with some operands.
+fn all_right(name: &str, cases: &[Case<'_>], runs: impl Fn(usize, &Problem) -> Vec<(Schedule, Operands)>) {
+    if HostModel::compiler().is_none() {
+        return skip(name, "no C++ compiler");
+    }
     let sources: Vec<KernelSource<'_>> =
         cases.iter().map(|(.., (_, kernel))| KernelSource { name: "conv2d", text: &kernel.text }).collect();
     let model = HostModel::compile(&sources).unwrap_or_else(|error| panic!("{error}"));
     for (number, (problem, pass, (config, kernel))) in cases.iter().enumerate() {
-        let seed = number as u64 / 2;
-        for (schedule, operands) in [
-            (Schedule::Forward, Operands::random(problem, seed)),
-            (Schedule::Shuffled(number as u64), Operands::random(problem, seed)),
-            (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),
-        ] {
+        for (schedule, operands) in runs(number, problem) {
             check(
                 &format!("{config:?}, {schedule:?}"),
                 (*pass, &operands),
@@ -216,7 +228,13 @@ fn what_does_not_fit_is_refused() {
             "`images` is 2, allowed are 1, or up to 4 where a block has all 32 columns",
         ),
         (small, RowConfig { items: 5, ..fits }, "`items` is 5, allowed are 1 to 4"),
-        (small, RowConfig { rows: 0, ..fits }, "`rows` is 0, allowed are 1 to 32"),
+        (small, RowConfig { rows: 0, ..fits }, "`rows` is 0, allowed are 1 to 128, those of all images"),
+        (small, RowConfig { rows: 129, ..fits }, "`rows` is 129, allowed are 1 to 128, those of all images"),
+        (
+            small,
+            RowConfig { rows: 33, items: 2, ..fits },
+            "`rows` is 33, allowed are 1 to 32, or with one item those of more images",
+        ),
         (small, RowConfig { tiles: 9, ..fits }, "`tiles` is 9, allowed are 1 to 8"),
         (small, RowConfig { step: 3, ..fits }, "`step` is 3"),
         (small, RowConfig { slots: 1, ..fits }, "`slots` is 1, allowed are 2 to 16"),
@@ -238,6 +256,40 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn by_the_copy_engine() {
     right("by_the_copy_engine", &[chosen(), problems(91, 24)].concat(), HOPPER);
+}
+
+/// Configurations of warpgroups that borrow registers, whose blocks begin and end in the middle of images.
+pub(crate) fn warpgroups() -> (Problem, [(Pass, RowConfig); 2]) {
+    let params = Conv2d::new().padding([[3, 2], [3, 3]]);
+    let problem = Problem::of_forward([5, 4, 13, 64], [64, 7, 7, 8], Precision::F16, &params).unwrap();
+    let of = |rows, whole_rows| RowConfig {
+        strips: 8,
+        warp_strips: 1,
+        images: 4,
+        items: 1,
+        columns: 13,
+        rows,
+        tiles: 4,
+        step: 1,
+        slots: 3,
+        whole_rows,
+    };
+    // Of 6 rows that stand upon each other, and of 8.
+    (problem, [(Pass::Forward, of(4, true)), (Pass::GradInput, of(5, false))])
+}
+
+#[test]
+fn by_warpgroups_of_stacked_rows() {
+    let (problem, configs) = warpgroups();
+    let cases = configs.map(|(pass, config)| {
+        let kernel = row_kernel(&problem, pass, config, HOPPER, true).unwrap();
+        assert_eq!((kernel.threads, kernel.target), (384, TargetKind::ArchSpecific), "{config:?}");
+        (&problem, pass, (config, kernel))
+    });
+    all_right("by_warpgroups_of_stacked_rows", &cases, |number, problem| match number {
+        0 => vec![(Schedule::Shuffled(7), Operands::not_finite(problem, 7))],
+        _ => vec![(Schedule::Shuffled(8), Operands::random(problem, 8))],
+    });
 }
 
 #[test]

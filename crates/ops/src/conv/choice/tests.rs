@@ -14,6 +14,8 @@ const COMPUTED: Ends = Ends { reading: Reading::Computed, written: Precision::F1
 fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {
     let (rows, columns) = (Meeting::of(problem, 0, pass), Meeting::of(problem, 1, pass));
     let heights = ROWS.into_iter().filter(|r| *r < rows.phase_len()).chain([rows.phase_len()]);
+    // Stacked rows follow from the others: they are asked for by how many times blocks fill the GPU.
+    let heights = heights.map(|rows| [rows, 0]).chain(WAVES.map(|waves| [rows.phase_len(), waves]));
     let mut sides = IMAGES.map(|images| [images, columns.written]).to_vec();
     sides.extend(COLUMNS.into_iter().filter(|side| *side < columns.written).map(|side| [1, side]));
     let mut all = STRIPS.map(|strips| vec![strips]).to_vec();
@@ -26,10 +28,10 @@ fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {
         each(choices.iter().map(|it| vec![*it]).collect());
     }
     each(RINGS.map(|it| it.to_vec()).to_vec());
-    each(heights.map(|it| vec![it]).collect());
+    each(heights.map(|it| it.to_vec()).collect());
     each(vec![vec![0], vec![1]]);
     let plan = |it: &Vec<usize>| {
-        let [strips, images, columns, tiles, warp_strips, items, step, slots, rows, whole] = it[..] else {
+        let [strips, images, columns, tiles, warp_strips, items, step, slots, rows, waves, whole] = it[..] else {
             return None;
         };
         if !little_waste(problem.channels(), strips * STRIP) || !little_waste(images * columns, tiles * TILE) {
@@ -37,7 +39,15 @@ fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {
         }
         let whole_rows = whole == 1;
         let config = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows };
-        RowPlan::between(*problem, pass, config, SM, ends).ok()
+        let plan = RowPlan::between(*problem, pass, config, SM, ends).ok()?;
+        match waves {
+            0 => Some(plan),
+            _ if items > 1 => None,
+            _ => {
+                let rows = plan.stacked_rows(132 * plan.resident() * waves)?;
+                RowPlan::between(*problem, pass, RowConfig { rows, ..config }, SM, ends).ok()
+            }
+        }
     };
     all.iter().filter_map(plan).collect()
 }
@@ -52,7 +62,7 @@ fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
         for pass in [Pass::Forward, Pass::GradInput] {
             let plain = plainly(&problem, pass, ends);
             let mut found = Vec::new();
-            each_plan(&problem, pass, SM, ends, |plan| found.push((plan.config, plan.blocks)));
+            each_plan(&problem, pass, (SM, 132), ends, |plan| found.push((plan.config, plan.blocks)));
             assert!(found.len() > 100, "{}", found.len());
             assert!(found == plain.iter().map(|plan| (plan.config, plan.blocks)).collect::<Vec<_>>(), "{problem:?}");
             let fastest = plain.iter().min_by(|a, b| estimate(a, 132).total_cmp(&estimate(b, 132))).unwrap();
@@ -89,7 +99,7 @@ fn what_is_kept_is_the_fastest_of_all() {
             (Pass::Forward, COMPUTED),
         ] {
             let mut all = Vec::new();
-            each_plan(&problem, pass, SM, ends, |plan| all.push((estimate(plan, 132), plan.config)));
+            each_plan(&problem, pass, (SM, 132), ends, |plan| all.push((estimate(plan, 132), plan.config)));
             // Sorting keeps the order of equals.
             all.sort_by(|a, b| a.0.total_cmp(&b.0));
             all.truncate(RANKED);

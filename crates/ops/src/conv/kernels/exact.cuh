@@ -53,15 +53,18 @@ template <class Params> TW_DEVICE float sum_of(const Params& p, N n, Y y, X x, K
   return shape::bias ? sum + p.bias[k.value] : sum;
 }
 
-// Computes a block's results that are not finite anew, or all that an expression made. All of them are stored, and all threads are here.
-template <class Params, class Part> TW_DEVICE void mend(const Params& p, const Part& part) {
-  using Results = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, plan::rows>, tw::Run<X, plan::columns>,
+// Computes a block's results that are not finite anew, or all that an expression made. All of them are stored, and all threads are here, but
+// those that have lent their registers.
+template <class Params> TW_DEVICE void mend(const Params& p) {
+  constexpr int most_rows = plan::rows < shape::out_height ? plan::rows : shape::out_height;
+  using Results = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, most_rows>, tw::Run<X, plan::columns>,
                                               tw::Run<K, channels>>>;
   TW_NO_UNROLL
   for (int item = 0; item < plan::items; ++item) {
+    const Part part = part_of(blockIdx.x, item);
     TW_NO_UNROLL
-    for (auto at : Results::partition(threadIdx.x, 32 * warps_of_block)) {
-      const N n = part.n + N(item * plan::images + at.template get<N>());
+    for (auto at : Results::partition(threadIdx.x, 32 * (lent ? warps : warps_of_block))) {
+      const N n = part.n + N(at.template get<N>());
       const Y y((part.first + at.template get<Y>()) * shape::phases + part.phase);
       const X x = part.column + X(at.template get<X>());
       const K k = part.k + K(at.template get<K>());

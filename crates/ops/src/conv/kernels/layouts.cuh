@@ -8,7 +8,9 @@ constexpr bool odd = cells_of_row % 2 != 0;                    // one cell is le
 constexpr bool tall = odd && plan::step == 2 && up == 1 && down == 1;  // it is paired with that of the next row
 constexpr int tiles = plan::tiles, strips = plan::warp_strips;
 constexpr int warps_along = (pixels + 16 * tiles - 1) / (16 * tiles), warps = plan::strips / strips * warps_along;
-constexpr int warps_of_block = warps + plan::bringing + plan::whole;   // and those that bring rows, one that sends them
+// And those that bring rows, one that sends them; a warpgroup for both where it leaves its registers to those that multiply.
+constexpr bool lent = plan::lent > 0;
+constexpr int warps_of_block = lent ? warps + 4 : warps + plan::bringing + plan::whole;
 
 // Rows in shared memory.
 using Ring = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, plan::slots, plan::step * row_elements, false>,
@@ -42,3 +44,20 @@ struct Params {
   epilogue_Params epilogue;
   image_Params image;
 };
+
+// A block's part in its turn `item`, without rows where that is one too many. Of rows that are stacked, image upon image, a turn has those of
+// the same images.
+TW_DEVICE Part part_of(int number, int item) {
+  Part part = part_of(number);
+  if constexpr (plan::stacked) {
+    constexpr int groups = (shape::images + plan::images - 1) / plan::images;
+    const int from = part.first, to = tw::minimum(from + plan::rows, groups * shape::out_height);
+    const int group = from / shape::out_height + item, first = item == 0 ? from % shape::out_height : 0;
+    part.n = N(group * plan::images);
+    part.take(first, tw::minimum(to - group * shape::out_height, shape::out_height) - first);
+  } else {
+    part.n = images_of(part, item);
+    if (!there(part.n)) part.rows = 0;
+  }
+  return part;
+}

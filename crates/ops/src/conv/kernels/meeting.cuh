@@ -1,6 +1,7 @@
 // What kernels that go by rows have in common: dimensions, and which rows meet which. The namespaces `shape` and `plan`, sizes and how
 // the work is divided, stand before this text.
 #include "tilewright/arch/grid.cuh"
+#include "tilewright/arch/registers.cuh"
 #include "tilewright/arch/tensor_map.cuh"
 #include "tilewright/arch/vector.cuh"
 #include "tilewright/fragment.cuh"

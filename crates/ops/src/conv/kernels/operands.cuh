@@ -149,11 +149,13 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
 }
 
 // Of the warps that bring rows number `own`, which take steps in turn: as far ahead as the ring has room, over the ends of images.
-TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates, int own) {
+TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
   if (plan::bulk && tw::arch::lane() != 0) return;
   Turn turn = to_fill();
   Shares mine{0};
-  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+  for (int item = 0; item < plan::items; ++item) {
+    const Part part = part_of(blockIdx.x, item);
+    if (part.rows <= 0) break;
     for (int step = part.begin; step < part.end; ++step, turn.next(plan::slots)) {
       if (!mine.next(own)) continue;
       tw::arch::Mbarrier* const full = gates.full + turn.place;
@@ -161,7 +163,7 @@ TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates, 
       if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
       for (int line = 0; line < plan::step; ++line) {
         const Y y(part.y.value + (step * plan::step + line) * shape::pitch);
-        fetch(p, ring, Slot(turn.place), Y(line), images_of(part, item), y, part.x, C(part.k.value), full);
+        fetch(p, ring, Slot(turn.place), Y(line), part.n, y, part.x, C(part.k.value), full);
       }
       if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
       if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);

@@ -17,7 +17,7 @@ constexpr int stores = (Stored::len + 31) / 32;
 // `announce`, behind a fence.
 struct Outlet {
   const Params& p;
-  const Part& part;
+  Part part;
   Pixel first_pixel;
   K first_strip;
   Sent sent;
@@ -26,7 +26,6 @@ struct Outlet {
   int* not_finite;
   Turn turn;
   int announced;   // the place of the first row that the warp that sends has not heard of
-  N n;                       // the first image
   Goal goals[stores];
   int rows[tiles][strips];   // where this lane's row of a tile, or of it and the next, begins in a whole row
 
@@ -50,10 +49,10 @@ struct Outlet {
     tw::arch::stmatrix<4, false>(row, bits);
   }
 
-  TW_DEVICE void begin(N first_n) {
-    n = first_n;
+  TW_DEVICE void begin(const Part& next) {
+    part = next;
     if constexpr (plan::whole) return;
-    const Output out{p.y + (long long)first_n.value * (Output::len / plan::images)};
+    const Output out{p.y + (long long)part.n.value * (Output::len / plan::images)};
     TW_UNROLL
     for (int i = 0; i < stores; ++i) {
       const int number = 32 * i + tw::arch::lane();
@@ -61,7 +60,7 @@ struct Outlet {
       const Pixel pixel(first_pixel.value + at.template get<Pixel>());
       const auto to = Places::coords_of(pixel.value) + part.column + Y(part.first * shape::phases + part.phase) + part.k +
                       first_strip + K(at.template get<K>());
-      const bool in_image = there(first_n + N(to.template get<N>())) && out.contains(to);
+      const bool in_image = there(part.n + N(to.template get<N>())) && out.contains(to);
       goals[i] = {staged.at(at).address(), out.at(to).address(), pixel.value < pixels && in_image && number < Stored::len};
     }
   }
@@ -79,7 +78,7 @@ struct Outlet {
     if (shape::zeros && !finite(row, first_pixel)) *not_finite = 1;
     if constexpr (shape::expression) {
       const Y y((part.first + o) * shape::phases + part.phase);
-      apply(p, n, y, part.column, part.k + first_strip, first_pixel, row);
+      apply(p, part.n, y, part.column, part.k + first_strip, first_pixel, row);
     }
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
@@ -123,16 +122,16 @@ struct Outlet {
 };
 
 // The warp that sends whole rows.
-TW_DEVICE void send(const Params& p, Sent sent, const Part& part, Gates gates, const int* not_finite) {
+TW_DEVICE void send(const Params& p, Sent sent, Gates gates, const int* not_finite) {
   if (tw::arch::lane() != 0) return;
   Turn turn = to_empty();
   int before = -1;   // the place whose row is under way
-  for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) {
+  for (int item = 0; item < plan::items; ++item) {
+    const Part part = part_of(blockIdx.x, item);
     for (int o = 0; o < part.rows; ++o) {
       tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
       const Y y((part.first + o) * shape::phases + part.phase);
-      tw::arch::box_store(p.out, sent.at(Slot(turn.place)).address(), part.k.value, part.column.value, y.value,
-                          images_of(part, item).value);
+      tw::arch::box_store(p.out, sent.at(Slot(turn.place)).address(), part.k.value, part.column.value, y.value, part.n.value);
       tw::arch::bulk_commit();
       tw::arch::bulk_wait_read<1>();
       if (before >= 0) tw::arch::mbarrier_arrive(gates.empty + before);

@@ -23,7 +23,7 @@ using Input = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Ru
 using Blocks = tw::Tensor<char, tw::Packed<tw::Run<N, plan::blocks_n, plan::items * plan::images>, tw::Run<Y, plan::blocks_y, 1>,
                                            tw::Run<X, plan::blocks_x, plan::columns>, tw::Run<K, plan::blocks_k, channels>>>;
 
-// What a block computes, for its first images; those that follow take the same.
+// What a block computes of some images, from the first of them on.
 struct Part {
   N n;              // first image
   int phase, first; // output rows: those of one phase, every `phases`-th, from the phase's row `first` on
@@ -35,27 +35,34 @@ struct Part {
   int steps;        // of input rows; those from `begin` to `end` have rows inside the image
   int begin, end;
   bool live;        // whether any input row meets these output rows
+
+  // Its phase's rows from `from` on, and the input rows that they meet.
+  TW_DEVICE void take(int from, int count) {
+    first = from;
+    rows = count;
+    y = Y(shape::pitch * down * first / up + phase * shape::phase_pitch + shape::origin_y);
+    const int lines = live && rows > 0 ? floor_of(down * (rows - 1) + window - 1 - shift, up) + 1 : 0;
+    steps = (lines + plan::step - 1) / plan::step;
+    const int above = tw::maximum(ceil_of(-y.value, shape::pitch), 0);
+    const int below = tw::minimum(floor_of(shape::height - 1 - y.value, shape::pitch) + 1, lines);
+    begin = above / plan::step;
+    end = (below + plan::step - 1) / plan::step;
+  }
 };
 
+// Of a block, for its first images.
 TW_DEVICE Part part_of(int number) {
   const auto block = Blocks::coords_of(number);
   Part part;
   part.n = N(block.template get<N>());
   part.phase = block.template get<Y>() % shape::phases;
-  part.first = block.template get<Y>() / shape::phases * plan::rows;
-  const int all_rows = (shape::out_height - part.phase + shape::phases - 1) / shape::phases;
-  part.rows = tw::minimum(plan::rows, all_rows - part.first);
   part.live = shape::live_phase < 0 || part.phase == shape::live_phase;
   part.column = X(block.template get<X>());
   part.k = K(block.template get<K>());
-  part.y = Y(shape::pitch * down * part.first / up + part.phase * shape::phase_pitch + shape::origin_y);
   part.x = X(block.template get<X>() * shape::down_x / shape::up_x + shape::origin_x);
-  const int lines = part.live && part.rows > 0 ? floor_of(down * (part.rows - 1) + window - 1 - shift, up) + 1 : 0;
-  part.steps = (lines + plan::step - 1) / plan::step;
-  const int above = tw::maximum(ceil_of(-part.y.value, shape::pitch), 0);
-  const int below = tw::minimum(floor_of(shape::height - 1 - part.y.value, shape::pitch) + 1, lines);
-  part.begin = above / plan::step;
-  part.end = (below + plan::step - 1) / plan::step;
+  const int first = block.template get<Y>() / shape::phases * plan::rows;
+  const int all_rows = (shape::out_height - part.phase + shape::phases - 1) / shape::phases;
+  part.take(first, tw::minimum(plan::rows, all_rows - first));
   return part;
 }
 

@@ -3,8 +3,9 @@
 // of, which wait in registers until their last input row has come; rows outside the image are left out. With `shape::transposed` it is
 // the gradient of the input. output.cuh stands before this text.
 //
-// Warps have roles: one brings rows into the ring, or some where rows are computed, one sends whole rows to memory where a configuration says so, the others multiply.
-// They meet at barriers in shared memory only, each place of a ring for itself.
+// Warps have roles: one brings rows into the ring, or some where rows are computed, one sends whole rows to memory where a configuration says
+// so, the others multiply. They meet at barriers in shared memory only, each place of a ring for itself. Where sums and weights want more
+// registers than a thread's share, warps that bring and send are a warpgroup that lends those that multiply its own.
 
 // ---- products --------------------------------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ constexpr bool rows_under_image =
 
 // The warps that multiply.
 struct Worker {
-  const Part& part;
+  Part part;
   const Multiplier& multiplier;
   Gates gates;
   Outlet& outlet;
@@ -136,8 +137,9 @@ struct Worker {
     hand_over(inside);
   }
 
-  TW_DEVICE void images(N n) {
-    outlet.begin(n);
+  TW_DEVICE void images(const Part& next) {
+    part = next;
+    outlet.begin(part);
     // What rows above the image leave of sums.
     TW_UNROLL
     for (int place = 0; place < kept; ++place) begin_with(sums[place]);
@@ -156,7 +158,7 @@ struct Worker {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(32 * warps_of_block, lent ? 1 : 0) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Ring ring = shared.take<Ring, 128 * plan::span>();
   using AllStaged = tw::Tensor<Written, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
@@ -185,12 +187,21 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
   __syncthreads();
   tw::arch::take_turn();
 
-  const Part part = part_of(blockIdx.x);
-  if (warp >= warps && warp < warps + plan::bringing) {
-    bring(p, ring, part, in, warp - warps);
-  } else if (plan::whole && warp >= warps) {
-    send(p, sent, part, out, not_finite);
+  if (warp >= warps) {
+    if constexpr (lent) tw::arch::lend_registers<plan::left>();
+    if (warp < warps + plan::bringing) {
+      bring(p, ring, in, warp - warps);
+    } else if (plan::whole && warp == warps + plan::bringing) {
+      send(p, sent, out, not_finite);
+    }
+    // What stands behind this would want more registers than these have left.
+    if constexpr (lent) {
+      if constexpr (shape::zeros) tw::arch::named_barrier_sync(1, 32 * warps_of_block);
+      return;
+    }
   } else {
+    if constexpr (lent) tw::arch::borrow_registers<plan::lent>();
+    const Part part = part_of(blockIdx.x, 0);
     const auto own = Warps::coords_of(warp);
     const Pixel first_pixel(own.get<Pixel>());
     const K first_strip(own.get<K>());
@@ -198,13 +209,20 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block) conv2d(const _
     multiplier.reader.prepare(first_pixel, first_strip);
     multiplier.weights.take_all(p, part.k + first_strip);
     const Staged staged{plan::whole ? nullptr : all_staged.at(Slot(warp)).address()};
-    Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, staged, out, not_finite, to_fill(), 0, part.n, {}, {}};
+    Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, staged, out, not_finite, to_fill(), 0, {}, {}};
     outlet.prepare();
     Worker worker{part, multiplier, in, outlet, to_empty(), {}};
-    for (int item = 0; item < plan::items && there(images_of(part, item)); ++item) worker.images(images_of(part, item));
+    for (int item = 0; item < plan::items; ++item) {
+      const Part next = part_of(blockIdx.x, item);
+      if (next.rows > 0) worker.images(next);
+    }
   }
   if constexpr (shape::zeros) {
-    __syncthreads();
-    if (*not_finite != 0) mend(p, part_of(blockIdx.x));
+    if constexpr (lent) {
+      tw::arch::named_barrier_sync(1, 32 * warps_of_block);
+    } else {
+      __syncthreads();
+    }
+    if (*not_finite != 0) mend(p);
   }
 }
