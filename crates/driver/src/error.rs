@@ -45,6 +45,19 @@ pub enum Error {
         /// The driver's explanation.
         message: String,
     },
+    /// A failure of a driver call in a process that was forked from one that had opened the driver: no GPU serves it, whatever it does.
+    #[error(
+        "{call} failed: no GPU serves process {process}, which was forked from {opened_by} after that had opened one; fork before, or \
+         start a program (`std::process::Command`)"
+    )]
+    Forked {
+        /// The function called.
+        call: &'static str,
+        /// The process that called it.
+        process: u32,
+        /// The process that had opened the driver.
+        opened_by: u32,
+    },
     /// The device has too little memory left.
     #[error(
         "out of device memory: {requested} bytes asked for, {free} of {total} free; free buffers or use smaller tiles"

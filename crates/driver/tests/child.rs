@@ -42,6 +42,7 @@ fn scenario() {
         "missing symbol" => crate::driver::child_missing_symbol(),
         "old driver" => crate::driver::child_old_driver(),
         "first driver" => crate::driver::child_first_driver(),
+        "forked" => crate::driver::child_forked(),
         "no device" => crate::driver::child_no_device(),
         "fake device" => crate::driver::child_fake_device(),
         "memory" => crate::memory::child_memory(),

@@ -72,6 +72,43 @@ pub(crate) fn child_old_driver() {
 }
 
 #[test]
+fn m13_a_process_that_is_forked() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(library) = stub::lost_by_forks(folder.path()) else {
+        return skip("driver::m13_a_process_that_is_forked", "no C compiler");
+    };
+    child::check(&child::command("forked").env("TILEWRIGHT_LIBCUDA", library).output().unwrap());
+}
+
+pub(crate) fn child_forked() {
+    let stream = Device::new(0).unwrap().stream().unwrap();
+    stream.synchronize().unwrap();
+    let (parent, system) = (std::process::id(), libloading::os::unix::Library::this());
+    // SAFETY: the signatures are those of unistd.h.
+    let (fork, exit) = unsafe {
+        (
+            system.get::<unsafe extern "C" fn() -> i32>("fork").unwrap(),
+            system.get::<unsafe extern "C" fn(i32) -> !>("_exit").unwrap(),
+        )
+    };
+    // SAFETY: the child calls a driver without locks, and ends.
+    let child = unsafe { fork() };
+    if child == 0 {
+        let error = stream.synchronize().unwrap_err();
+        let Error::Forked { call: "cuStreamSynchronize", process, opened_by } = error else {
+            // SAFETY: nothing is left to do.
+            unsafe { exit(1) }
+        };
+        // SAFETY: as above.
+        unsafe { exit(if process != parent && opened_by == parent { 0 } else { 2 }) }
+    }
+    let child = rustix::process::Pid::from_raw(child);
+    let ended = rustix::process::waitpid(child, rustix::process::WaitOptions::empty()).unwrap().unwrap();
+    assert_eq!(ended.1.exit_status(), Some(0));
+    stream.synchronize().unwrap();
+}
+
+#[test]
 fn no_device() {
     with_stub("driver::no_device", "no device", 12_040, 100, &[]);
 }

@@ -67,6 +67,19 @@ pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str])
     library(folder, "libcuda.so.1", &(text + OPTIONAL + TENSOR_MAPS))
 }
 
+/// A driver that serves the process that initialised it, and none that is forked from it.
+#[allow(dead_code, reason = "only the driver's own tests fork")]
+pub(crate) fn lost_by_forks(folder: &Path) -> Option<PathBuf> {
+    let own = "
+#include <unistd.h>
+static int opened_by;
+int cuInit(unsigned flags) { opened_by = getpid(); return 0; }
+int cuStreamSynchronize(void* s) { return getpid() == opened_by ? 0 : 3; }
+";
+    let text = answers(12_040, 0, |symbol| !own.contains(&format!("int {symbol}(")));
+    library(folder, "libcuda.so.1", &(text + OPTIONAL + TENSOR_MAPS + own))
+}
+
 /// A driver with memory, and a compiler that takes any text: what `TILEWRIGHT_LIBCUDA` and `TILEWRIGHT_CUDA` are to name. With
 /// `STUB_STEPS` set its events count instructions.
 pub(crate) fn working(folder: &Path) -> Option<[PathBuf; 2]> {

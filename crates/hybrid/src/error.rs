@@ -330,6 +330,7 @@ fn class_of_driver(error: &tilewright_driver::Error) -> Class {
         Driver::TooLarge { .. }
         | Driver::Length { .. }
         | Driver::OtherDevice { .. }
+        | Driver::Forked { .. }
         | Driver::Capturing { .. }
         | Driver::NoKernel { .. }
         | Driver::ParameterBytes { .. }

@@ -9,6 +9,7 @@
 use std::{
     ffi::{CStr, OsStr, c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void},
     ptr,
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use cudarc::driver::sys::*;
@@ -190,6 +191,10 @@ impl Driver {
 
     #[cold]
     fn failure(&self, call: &'static str, code: u32) -> Error {
+        let (process, opened_by) = (std::process::id(), OPENED_BY.load(Ordering::Relaxed));
+        if opened_by != 0 && opened_by != process {
+            return Error::Forked { call, process, opened_by };
+        }
         Error::Driver {
             call,
             code,
@@ -207,7 +212,10 @@ impl Driver {
 
     pub(crate) fn initialise(&self) -> Result<(), Error> {
         // SAFETY: no pointers.
-        unsafe { cu!(self, cuInit(0)) }
+        unsafe { cu!(self, cuInit(0)) }?;
+        // The first one's: a process that was forked from it inherits the number.
+        let _ = OPENED_BY.compare_exchange(0, std::process::id(), Ordering::Relaxed, Ordering::Relaxed);
+        Ok(())
     }
 
     pub(crate) fn device_count(&self) -> Result<i32, Error> {
@@ -216,6 +224,9 @@ impl Driver {
         unsafe { cu!(self, cuDeviceGetCount(&mut count)) }.map(|()| count)
     }
 }
+
+/// The process that initialised the driver; 0 before.
+static OPENED_BY: AtomicU32 = AtomicU32::new(0);
 
 fn version_of(library: &Library) -> Option<i32> {
     // SAFETY: the signature is cuda.h's, unchanged since the first CUDA.
