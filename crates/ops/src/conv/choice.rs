@@ -158,7 +158,7 @@ fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, mult
         // What is kept was legal.
         let rows = match search.heights.get(row) {
             Some(height) => Some(height.rows),
-            None => plan.stacked_rows(search.blocks(&plan, WAVES[row - search.heights.len()])),
+            None => plan.stacked_rows(multiprocessors * plan.resident() * WAVES[row - search.heights.len()]),
         };
         let _ = rows.map(|rows| plan.retake(ITEMS[item], rows));
         plan
@@ -270,22 +270,18 @@ impl Search {
                 let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
                 let across = Across { turns, images: &images, blocks: plan.blocks[2] * plan.blocks[3] };
                 self.add_heights(kept, &across, (resident, &turn), place);
-                self.add_stacks(kept, plan, &turn, place);
+                self.add_stacks(kept, plan, (resident, &turn), place);
             }
         }
     }
 
-    /// Blocks that fill all multiprocessors so many times.
-    fn blocks(&self, plan: &RowPlan, waves: usize) -> usize {
-        self.multiprocessors * plan.resident() * waves
-    }
-
-    /// Adds a tiling with stacked rows, given what its turns cost.
-    fn add_stacks(&self, kept: &mut Kept, plan: &RowPlan, turn: &Turn, place: Place) {
+    /// Adds a tiling with stacked rows, given how many of its blocks are resident, and what their turns cost.
+    fn add_stacks(&self, kept: &mut Kept, plan: &RowPlan, (resident, turn): (usize, &Turn), place: Place) {
+        let gpu @ [multiprocessors, _] = [self.multiprocessors, resident];
         for (wave, waves) in WAVES.into_iter().enumerate() {
-            let Some(rows) = plan.stacked_rows(self.blocks(plan, waves)) else { continue };
+            let Some(rows) = plan.stacked_rows(multiprocessors * resident * waves) else { continue };
             let blocks = plan.stack().div_ceil(rows) * plan.blocks[2] * plan.blocks[3];
-            let us = of_blocks(blocks, 1, [self.multiprocessors, plan.resident()], turn.cycles(&Lines::of(plan, rows)));
+            let us = of_blocks(blocks, 1, gpu, turn.cycles(&Lines::of(plan, rows)));
             kept.add(us, Place { row: self.heights.len() + wave, ..place }.number());
         }
     }
