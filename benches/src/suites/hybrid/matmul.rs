@@ -25,6 +25,8 @@ use tilewright_hybrid::{Columns, MatRef, Rows, Shape, Streamed};
 /// What a product may use of the GPU's memory, and of page-locked memory.
 const DEVICE_BYTES: u64 = 8 << 30;
 const PINNED_BYTES: u64 = 2 << 30;
+/// Sides of square tiles.
+const SIDES: [usize; 4] = [1024, 2048, 4096, 8192];
 /// A quick run has sides and tiles of an eighth.
 const QUICK: usize = 8;
 /// Threads that write files.
@@ -242,6 +244,30 @@ pub(super) fn run_npy(session: &Session, case: &str, quick: bool, report: &mut R
     of.check()?;
     let (ours, theirs) = (from_files.wall, pinned.wall);
     add(report, case, &[("s", ours, "s"), ("from_pinned_s", theirs, "s"), ("share", theirs / ours, "x")]);
+    Ok(())
+}
+
+/// Measures `matmul-tiles/f64/` of a size: how fast products by square tiles are, beside what their sides let the GPU and the link do. A
+/// panel is as deep as a tile is wide, so a product of panels reads two of its sides' squares.
+pub(super) fn run_tiles(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    let size = case.rsplit('/').next().unwrap_or_default().parse()?;
+    let mut of = Case::<f64>::new(session, size, quick)?;
+    let link = link::measure(session.gpu.stream())?;
+    for whole in SIDES {
+        let side = whole / if quick { QUICK } else { 1 };
+        let plan = MatmulPlan { tile: [side, side], panel: side, ..of.plan };
+        of.plan = plan;
+        let rate = of.rate()?;
+        of.operands.poison();
+        let streamed = of.stream(&plan)?;
+        of.check()?;
+        let expected = of.expected(&plan, rate, &link);
+        let bound = expected.compute.max(expected.to_gpu).max(expected.to_host);
+        let (reached, limit) = (of.flops() / streamed.wall * 1e-12, of.flops() / bound * 1e-12);
+        report.add("hybrid", case, &format!("tflops_{whole}"), reached, "TFLOP/s");
+        report.add("hybrid", case, &format!("limit_tflops_{whole}"), limit, "TFLOP/s");
+        report.add("hybrid", case, &format!("share_{whole}"), reached / limit, "x");
+    }
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// The cases of all kinds.
-pub const CASES: [&str; 14] = [
+pub const CASES: [&str; 15] = [
     "bits/4096",
     "bits/8192",
     "bits/16384",
@@ -26,6 +26,7 @@ pub const CASES: [&str; 14] = [
     "matmul/f64/49152",
     "matmul/f32/65536",
     "matmul-npy/f64/32768",
+    "matmul-tiles/f64/16384",
     "dispatch/known",
     "dispatch/sweep",
     "linear/solve/f64/16384",
@@ -39,6 +40,7 @@ pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> R
         Some(("bits", "131072")) => bits_streamed::run(session, case, 131_072, quick, report),
         Some(("bits", size)) => bits::run(session, case, size.parse()?, report),
         Some(("matmul", _)) => matmul::run(session, case, quick, report),
+        Some(("matmul-tiles", _)) => matmul::run_tiles(session, case, quick, report),
         Some(("matmul-npy", _)) => matmul::run_npy(session, case, quick, report),
         Some(("dispatch", "known")) => dispatch::known(session, case, report),
         Some(("dispatch", "sweep")) => dispatch::sweep(session, case, quick, report),
