@@ -4,10 +4,12 @@
 Writes peers-conv2d.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own. Channels last, f32
 through tf32, cudnn.benchmark on: the first call of a pass looks for the fastest kernel. A time is the median of runs between two events around one
 pass; before each run, outside of them, 128 MB are written, so that nothing is left in the level-2 cache. Cases of the set `batch` are
-timed once more with the input written right before, as the layer before leaves it.
+timed once more with the input written right before, as the layer before leaves it, those of the set `table` back to back, with operands that
+rotate over more than that cache holds.
 """
 
 import csv
+import itertools
 import statistics
 import sys
 from pathlib import Path
@@ -26,6 +28,8 @@ SPIN_CYCLES = 300_000
 MOST_RUNS, LEAST_RUNS = 15, 5
 # Device time that the runs of one figure may take.
 RUNS_US = 30_000
+# Calls back to back between two events, how often, and what rotates among them.
+CALLS, TURNS, SETS = 24, 5, 3
 
 
 class Convolution:
@@ -88,6 +92,26 @@ def device_us(call, before):
     return statistics.median(times)
 
 
+def rotating_us(convolution, name):
+    """Median device time of calls back to back, each with the operands that were used longest ago."""
+    names = ("x", "w", "dy")
+    copies = [{of: getattr(convolution, of).clone(memory_format=torch.preserve_format) for of in names} for _ in range(SETS)]
+    operands = itertools.cycle(copies)
+    for _ in copies:
+        convolution.run(name, **next(operands))
+    times = []
+    for _ in range(TURNS):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda._sleep(10 * SPIN_CYCLES)
+        begin.record()
+        for _ in range(CALLS):
+            convolution.run(name, **next(operands))
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3 / CALLS)
+    return statistics.median(times)
+
+
 def measure(row, flushed, failed):
     case, sets = row["case"], row["sets"].split()
     convolution = attempt(f"conv2d/{case}", lambda: Convolution(row), failed)
@@ -98,6 +122,8 @@ def measure(row, flushed, failed):
         convolution.check(name)
         call = lambda: convolution.run(name)
         add("conv2d", case, f"{name}_device_us", device_us(call, flushed.zero_), PEER)
+        if "table" in sets:
+            add("conv2d", case, f"{name}_device_us_rotating", rotating_us(convolution, name), PEER)
         if name == "forward" and "batch" in sets:
             source = convolution.x.clone(memory_format=torch.preserve_format)
 
