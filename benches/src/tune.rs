@@ -1,6 +1,6 @@
 //! Measures configurations of convolutions and of pointwise kernels on this machine's GPU and appends them to data sets, for `cargo xtask train`.
 //!
-//! Runs without cargo. Rows that the data sets have are not measured again, so that many short runs add up.
+//! Runs without cargo. Rows that the data sets have of this kind of GPU are not measured again, so that many short runs add up.
 #![allow(clippy::print_stdout, reason = "the table is this program's output")]
 
 use clap::Parser;
@@ -100,7 +100,7 @@ fn measure(options: &Options) -> Result<()> {
         Op::Conv2dGradWeight => convolutions(options, &session, plan::Op::Conv2dGradWeight, begin),
         Op::Pointwise => {
             let name = PointwiseOperation.name().to_owned();
-            let data = Data::of(options, name)?;
+            let data = Data::of(options, name, &session.gpu)?;
             let groups = pointwise::planned(options.list, options.configurations, &data.known)?;
             run(options, &session, &data, groups, begin)
         }
@@ -108,7 +108,7 @@ fn measure(options: &Options) -> Result<()> {
 }
 
 fn convolutions(options: &Options, session: &Session, op: plan::Op, begin: Instant) -> Result<()> {
-    let data = Data::of(options, op.name())?;
+    let data = Data::of(options, op.name(), &session.gpu)?;
     let Options { chosen, best, near, random, .. } = *options;
     let (device, models) = (session.gpu.facts(), Models::shipped()?);
     let asked = Asked { sm: Multiprocessor::of(&session.gpu), device: &device, models: &models };
@@ -124,9 +124,11 @@ struct Data {
 }
 
 impl Data {
-    fn of(options: &Options, op: String) -> Result<Data> {
+    /// With what is known of this GPU.
+    fn of(options: &Options, op: String, gpu: &Gpu) -> Result<Data> {
         let file = options.data.join(options.list.file(&op));
-        let known = dataset::read(&file)?;
+        let mut known = dataset::read(&file)?;
+        known.retain(|row| row.device == gpu.device().name());
         Ok(Data { op, file, known })
     }
 }
@@ -142,7 +144,7 @@ fn run<G: Grouped>(
     groups.truncate(options.groups.unwrap_or(usize::MAX));
     let total: usize = groups.iter().map(|group| group.configs().len()).sum();
     println!(
-        "{}: {} rows there, {total} to measure, of {} problems",
+        "{}: {} rows of this GPU there, {total} to measure, of {} problems",
         data.file.display(),
         data.known.len(),
         groups.len()

@@ -19,10 +19,14 @@ impl Gpu {
     }
 }
 
-/// What is known of a GPU of which a driver tells this. An H200 is what models were trained on, to the last number, so that a choice is the
-/// same wherever it is made: the 60 MiB of L2 cache that its driver tells of are none of them. Speeds were measured on an H200 alone: of
-/// others they are its own, by multiprocessors.
+/// What is known of a GPU of which a driver tells this. Those on which rows were measured are what models were trained on, to the last
+/// number, so that a choice is the same wherever it is made: the 60 MiB of L2 cache that an H200's driver tells of are none of them. Another
+/// name for the same chip is taken for an H200; speeds of others are an H200's, by multiprocessors.
 fn known_of(told: DeviceFacts) -> DeviceFacts {
+    let measured = DeviceFacts::measured();
+    if let Some(known) = measured.iter().find(|it| it.name == told.name) {
+        return known.clone();
+    }
     let known = DeviceFacts::h200();
     if (told.architecture, told.multiprocessors) == (known.architecture, known.multiprocessors) {
         return DeviceFacts { name: told.name, ..known };
@@ -41,13 +45,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_h200_is_what_models_were_trained_on_and_others_are_scaled() {
-        let known = DeviceFacts::h200();
+    fn what_was_measured_is_what_models_were_trained_on_and_others_are_scaled() {
         let l2_bytes = 60.0 * f64::from(1 << 20);
-        assert_eq!(known_of(DeviceFacts { l2_bytes, ..known.clone() }), known);
+        for known in DeviceFacts::measured() {
+            assert_eq!(known_of(DeviceFacts { l2_bytes, memory_bandwidth: 1.0, ..known.clone() }), known);
+        }
+        let (known, name) = (DeviceFacts::h200(), "another name".to_owned());
+        let same = known_of(DeviceFacts { l2_bytes, name: name.clone(), ..known.clone() });
+        assert_eq!(same, DeviceFacts { name: name.clone(), ..known.clone() });
 
         let multiprocessors = known.multiprocessors / 2.0;
-        let half = known_of(DeviceFacts { architecture: 80, multiprocessors, l2_bytes, ..known.clone() });
+        let half = known_of(DeviceFacts { name, architecture: 80, multiprocessors, l2_bytes, ..known.clone() });
         assert_eq!((half.l2_bytes, half.multiprocessors), (l2_bytes, multiprocessors));
         assert_eq!(half.memory_bandwidth, known.memory_bandwidth / 2.0);
         assert_eq!(half.l2_bandwidth, known.l2_bandwidth / 2.0);

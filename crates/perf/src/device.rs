@@ -116,6 +116,16 @@ impl DeviceFacts {
         }
     }
 
+    /// An H100 SXM with 80 GB: an H200's chip with slower memory, of whose peak a copy is taken to reach the part that it reaches there.
+    pub fn h100() -> Self {
+        Self { name: "NVIDIA H100 80GB HBM3".to_owned(), memory_bandwidth: 3.0e12, ..Self::h200() }
+    }
+
+    /// The devices on which rows were measured.
+    pub fn measured() -> [Self; 2] {
+        [Self::h200(), Self::h100()]
+    }
+
     /// Operations per second of a unit, on the whole device.
     pub fn flops(&self, unit: Unit) -> f64 {
         self.rates.of(unit) * self.clock_mhz * 1e6 * self.multiprocessors

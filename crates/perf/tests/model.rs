@@ -163,6 +163,22 @@ fn an_unknown_device_gets_the_nearest_architecture_scaled_and_is_told() {
 }
 
 #[test]
+fn a_gpu_of_the_same_chip_that_was_not_measured_is_asked_about_as_the_one_that_was() {
+    let device = DeviceFacts::h200();
+    let works = works(&device);
+    let times = |device: &DeviceFacts| {
+        let ranking = MODEL.rank(device, works.len(), |index| works[index]).unwrap();
+        ranking.all().iter().map(|it| (it.index, it.microseconds)).collect::<Vec<_>>()
+    };
+    let slower = DeviceFacts { name: "another".to_owned(), memory_bandwidth: 1e12, ..device.clone() };
+    assert_eq!(times(&slower), times(&device));
+    let (smaller, itself) =
+        (DeviceFacts { multiprocessors: 66.0, ..slower.clone() }, DeviceFacts { name: device.name.clone(), ..slower });
+    assert_ne!(times(&smaller), times(&device));
+    assert_ne!(times(&itself), times(&device));
+}
+
+#[test]
 fn models_that_are_part_of_the_crate_are_found_by_their_operation() {
     let all = Models::shipped().unwrap();
     assert!(!all.is_empty());

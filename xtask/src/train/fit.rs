@@ -36,7 +36,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let made_up = operation.name() == Synthetic.name();
     let rows = if made_up { Synthetic.rows(200, 50, 1) } else { measured(operation.name())? };
     ensure!(!rows.is_empty(), "crates/perf/data has no rows of {}; `cargo xtask tune` measures some", options.op);
-    let examples = Examples::of(operation.as_ref(), &rows, &[DeviceFacts::h200()])?;
+    let examples = Examples::of(operation.as_ref(), &rows, &DeviceFacts::measured())?;
     let plan = Plan { folds: options.folds, ..operation.plan() };
     println!("{}: {} rows of {} shapes", options.op, examples.rows(), examples.problems().len());
     let predicted = cross_validate(&examples, &plan)?;
@@ -63,7 +63,7 @@ fn held_out(operation: &dyn Operation, known: &Examples, plan: &Plan) -> Result<
     if rows.is_empty() {
         return Ok(None);
     }
-    let asked = Examples::of(operation, &rows, &[DeviceFacts::h200()])?;
+    let asked = Examples::of(operation, &rows, &DeviceFacts::measured())?;
     let trained = asked.problems().iter().find(|problem| known.problems().contains(problem));
     ensure!(trained.is_none(), "a shape that is held out is trained on: {trained:?}");
     let predicted = predict(known, &asked, plan)?;

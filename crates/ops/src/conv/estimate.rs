@@ -231,7 +231,7 @@ impl RowPlan {
     }
 
     /// Lanes that meet in a bank when a warp loads cells of neighbouring pixels, where copies are not swizzled.
-    fn conflicts(&self) -> usize {
+    pub(super) fn conflicts(&self) -> usize {
         let cells = self.cell_bytes() / 16;
         if self.span > 1 { 1 } else { 1 << cells.trailing_zeros().min(3) }
     }

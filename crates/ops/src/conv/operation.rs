@@ -34,7 +34,7 @@ const FIELDS: [Field<RowConfig>; 10] = [
 
 /// What the model is told besides the general features.
 const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
-const FLAGS: [&str; 27] = [
+const FLAGS: [&str; 31] = [
     "log_strips",
     "log_warp_strips",
     "log_block_images",
@@ -61,6 +61,10 @@ const FLAGS: [&str; 27] = [
     "lines_per_row",
     "reach_per_column",
     "warps",
+    "lent",
+    "stacked",
+    "busiest_scheduler",
+    "conflicts",
     "log_estimate",
 ];
 
@@ -252,6 +256,10 @@ fn flagged(mut work: Work, plan: &RowPlan) -> Work {
         plan.lines() as f32 / config.rows as f32,
         plan.reach as f32 / config.columns as f32,
         plan.warps as f32,
+        flag(plan.lent > 0),
+        flag(plan.stacked()),
+        (plan.warps.div_ceil(4) * 4) as f32 / plan.warps as f32,
+        plan.conflicts() as f32,
         work.expected_us.log2(),
     ];
     flags.into_iter().for_each(|value| work.flags.push(value));

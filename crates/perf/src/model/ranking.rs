@@ -89,7 +89,7 @@ impl Model {
             return Err(Error::TooFew { what: "candidates to rank", found: count, least: 1 });
         }
         device.check()?;
-        let mut candidates = self.predict(device, count, work)?;
+        let mut candidates = self.predict(self.known_as(device), count, work)?;
         // Times are positive: their bits are in their order.
         let key = |it: &Candidate| u64::from(it.microseconds.to_bits()) << 32 | u64::from(it.index);
         candidates.sort_unstable_by_key(key);
@@ -133,6 +133,16 @@ impl Model {
         } else {
             Source::Scaled { architecture, trained_on }
         }
+    }
+
+    /// As what the model knows a device: as itself if it has rows of it; else as one of the same chip, whose choices are sound, while of what
+    /// differs between the two it has learned nothing; else as itself.
+    fn known_as<'a>(&'a self, device: &'a DeviceFacts) -> &'a DeviceFacts {
+        let chip = |it: &DeviceFacts| (it.architecture, it.multiprocessors.to_bits());
+        if self.0.devices.iter().any(|own| own.name == device.name) {
+            return device;
+        }
+        self.0.devices.iter().find(|own| chip(own) == chip(device)).unwrap_or(device)
     }
 
     /// The architecture of its devices that is nearest to another.
