@@ -3,7 +3,8 @@
 
 Writes peers-conv2d.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own. Channels last, f32
 through tf32, cudnn.benchmark on: the first call of a pass looks for the fastest kernel. A time is the median of runs between two events around one
-pass; before each run, outside of them, 128 MB are written, so that nothing is left in the level-2 cache. Cases of the set `batch` are
+pass; before each run, outside of them, 128 MB of other memory are read, so that the level-2 cache has none of the operands, and nothing that
+still has to be written. Cases of the set `batch` are
 timed once more with the input written right before, as the layer before leaves it, those of the set `table` back to back, with operands that
 rotate over more than that cache holds.
 """
@@ -121,14 +122,14 @@ def measure(row, flushed, failed):
     def one(name):
         convolution.check(name)
         call = lambda: convolution.run(name)
-        add("conv2d", case, f"{name}_device_us", device_us(call, flushed.zero_), PEER)
+        add("conv2d", case, f"{name}_device_us", device_us(call, flushed.sum), PEER)
         if "table" in sets:
             add("conv2d", case, f"{name}_device_us_rotating", rotating_us(convolution, name), PEER)
         if name == "forward" and "batch" in sets:
             source = convolution.x.clone(memory_format=torch.preserve_format)
 
             def left_by_the_layer_before():
-                flushed.zero_()
+                flushed.sum()
                 convolution.x.copy_(source)
 
             add("conv2d", case, "forward_left_device_us", device_us(call, left_by_the_layer_before), PEER)
@@ -148,7 +149,7 @@ def main():
     print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {torch.cuda.get_device_name()}")
     lines = Path(__file__).with_name("conv2d.csv").read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    flushed, failed = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda"), []
+    flushed, failed = torch.zeros(FLUSH_BYTES // 4, dtype=torch.float32, device="cuda"), []
     for row in rows:
         measure(row, flushed, failed)
     return write("peers-conv2d.json", failed)

@@ -73,6 +73,49 @@ impl Spin {
     }
 }
 
+/// A kernel that reads so much memory that the level-2 cache holds nothing else afterwards, and nothing that still has to be written.
+#[derive(Debug)]
+pub struct Flush {
+    gpu: Gpu,
+    function: Function,
+    memory: DeviceBuffer<u8>,
+}
+
+impl Flush {
+    /// More than twice what the cache holds.
+    const BYTES: usize = 128 << 20;
+
+    /// The kernel, with the memory that it reads.
+    pub fn new(gpu: &Gpu) -> Result<Self> {
+        let memory = gpu.stream().alloc_zeroed(Self::BYTES)?;
+        Ok(Self { gpu: gpu.clone(), function: load(gpu, &Self::source(), "flush")?, memory })
+    }
+
+    /// Its source. What it reads is zero, which the compiler does not know.
+    pub fn source() -> Source {
+        let text = "struct Parameters { uint4* x; long long count; };\n\
+             extern \"C\" __global__ void flush(const __grid_constant__ Parameters p) {\n\
+                 unsigned int any = 0;\n\
+                 for (long long i = blockIdx.x * blockDim.x + threadIdx.x; i < p.count; i += gridDim.x * blockDim.x) {\n\
+                     const uint4 x = p.x[i];\n\
+                     any |= x.x | x.y | x.z | x.w;\n\
+                 }\n\
+                 if (any != 0) p.x[0].x = any;\n\
+             }\n";
+        Source { name: "flush".to_owned(), text: text.to_owned(), ..Source::default() }
+    }
+
+    /// Queues a launch.
+    pub fn launch(&self) -> Result<()> {
+        let parameters = [self.memory.device_ptr(), (Self::BYTES / 16) as u64];
+        // SAFETY: the kernel reads the buffer, which is aligned for its vectors, and would write into it alone.
+        Ok(unsafe {
+            let config = LaunchConfig::linear(512, 512);
+            self.function.launch(self.gpu.stream(), &config, bytemuck::bytes_of(&parameters))
+        }?)
+    }
+}
+
 /// What one launch of [`Stepwise`] takes.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use tilewright_benches::cases::Random;
-use tilewright_benches::kernels::{Empty, Spin, Stepwise};
+use tilewright_benches::kernels::{Empty, Flush, Spin, Stepwise};
 use tilewright_driver::{Arch, Error, compile, toolkit};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 
@@ -28,7 +28,7 @@ fn they_compile() {
     if !has_nvrtc("benches kernels::they_compile") {
         return;
     }
-    let sources = [64, 1024, 4096, 32_764].map(Empty::source).into_iter().chain([Spin::source()]);
+    let sources = [64, 1024, 4096, 32_764].map(Empty::source).into_iter().chain([Spin::source(), Flush::source()]);
     for source in sources {
         let compiled = compile(&source, H200).unwrap();
         assert_eq!(compiled.kernels.len(), 1, "{}", compiled.log);

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::convolutions::{Convolution, named};
+use crate::kernels::Flush;
 use crate::report::Report;
 use crate::session::Session;
 use crate::shapes::params;
@@ -9,7 +10,6 @@ use crate::suites::conv2d_read;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated};
 use rayon::prelude::*;
 use std::fmt::Display;
-use tilewright_driver::DeviceBuffer;
 use tilewright_expr::{In, Out, bf16, f16};
 use tilewright_ops::conv::{Conv2d, Convolved, Multiprocessor, Pass, Precision, chosen_grad_weight, chosen_rows};
 use tilewright_ops::conv::{compile_grad_weight, compile_rows};
@@ -17,8 +17,6 @@ use tilewright_ops::conv::{conv2d, conv2d_grad_input, conv2d_grad_input_into, co
 use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
 use tilewright_ops::{Device, Fused, Tensor, fuse};
 
-/// What is written before each run, so that nothing is left in the level-2 cache: more than twice what it holds.
-pub(super) const FLUSH_BYTES: usize = 128 << 20;
 /// How far a result may be from the CPU's, which adds in another order, relative to 1 or to the value.
 const TOLERANCE: f32 = 1e-2;
 /// Channels of which a weights' gradient is compared with the CPU's: whole groups of any width.
@@ -186,14 +184,14 @@ impl<T: Number> Operands<T> {
 
     /// A pass that finds nothing of its operands in the level-2 cache, between two events.
     fn cold_us(&mut self, session: &Session, pass: Pass) -> Result<f64> {
-        let flushed: DeviceBuffer<u8> = session.gpu.stream().alloc(FLUSH_BYTES)?;
-        session.clock.single_us(&mut || Ok(flushed.fill_bytes(0)?), &mut || self.call(pass))
+        let flush = Flush::new(&session.gpu)?;
+        session.clock.single_us(&mut || flush.launch(), &mut || self.call(pass))
     }
 
     /// The same in a graph.
     fn cold_in_graph_us(&mut self, session: &Session, pass: Pass) -> Result<f64> {
-        let flushed: DeviceBuffer<u8> = session.gpu.stream().alloc(FLUSH_BYTES)?;
-        session.clock.added_us(&mut || Ok(flushed.fill_bytes(0)?), &mut || self.call(pass))
+        let flush = Flush::new(&session.gpu)?;
+        session.clock.added_us(&mut || flush.launch(), &mut || self.call(pass))
     }
 }
 
@@ -202,11 +200,11 @@ impl Operands<f16> {
     fn left_us(&mut self, session: &Session) -> Result<f64> {
         let copy: Copy = fuse(|x: In<f16, (N, H, W, C)>| x.store::<(N, H, W, C)>());
         let Self { of, params, x, w, bias, y, dx, .. } = self;
-        let flushed: DeviceBuffer<u8> = session.gpu.stream().alloc(FLUSH_BYTES)?;
+        let flush = Flush::new(&session.gpu)?;
         copy.call_into(dx, &*x)?;
         let x = std::cell::RefCell::new(x);
         let mut written_before = || {
-            flushed.fill_bytes(0)?;
+            flush.launch()?;
             Ok(copy.call_into(&mut x.borrow_mut(), &*dx)?)
         };
         let mut forward = || match of.bias {

@@ -1,13 +1,13 @@
 //! A convolution of an expression, beside the call that stores it first: normalisation for each channel and a ReLU before a layer.
 
-use super::conv2d::{FLUSH_BYTES, Input, Output, Weights, are_close};
+use super::conv2d::{Input, Output, Weights, are_close};
 use crate::Result;
 use crate::convolutions::Convolution;
+use crate::kernels::Flush;
 use crate::report::Report;
 use crate::session::Session;
 use crate::shapes::params;
 use crate::tuning::timing::{C, H, K, N, W, repeated};
-use tilewright_driver::DeviceBuffer;
 use tilewright_expr::{In, f16};
 use tilewright_ops::conv::{Pass, conv2d, conv2d_grad_weight_into, conv2d_into, read};
 use tilewright_ops::{Device, Tensor, fuse};
@@ -37,9 +37,8 @@ pub(super) fn run(session: &Session, of: Convolution, report: &mut Report) -> Re
         conv2d(&read(&normalise, (&first, &scale_there, &shift_there)), &w.to(cpu)?, &params)?;
     are_close(&y.narrow::<N>(0, 1)?.to_vec()?, &expected.to_vec()?)?;
 
-    let flushed: DeviceBuffer<u8> = session.gpu.stream().alloc(FLUSH_BYTES)?;
-    let cold =
-        |work: &mut dyn FnMut() -> Result<()>| session.clock.single_us(&mut || Ok(flushed.fill_bytes(0)?), &mut *work);
+    let flush = Flush::new(&session.gpu)?;
+    let cold = |work: &mut dyn FnMut() -> Result<()>| session.clock.single_us(&mut || flush.launch(), &mut *work);
     let limit = |pass: Pass| session.limit_us(problem.bytes(pass) as usize);
     let mut add = |metric: &str, us: f64, limit: f64| {
         report.add("conv2d", CASE, metric, us, "us").limited(limit);

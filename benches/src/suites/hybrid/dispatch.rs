@@ -61,9 +61,12 @@ const MOST_ELEMENTS: usize = 1 << 24;
 const LONGEST: f64 = 12.5;
 /// Where both factors and the result lie.
 const PLACES: [[At; 3]; 3] = [[At::Pageable; 3], [At::Gpu; 3], [At::Gpu, At::Pageable, At::Pageable]];
-/// A side is timed at least so often, and again as long as this many seconds are not over.
-const LEAST_RUNS: usize = 2;
-const PATIENCE: f64 = 0.04;
+/// A side is timed at least so often and so many seconds, and again until the fastest of two halves of its runs agree up to this part, at most
+/// so many seconds.
+const LEAST_RUNS: usize = 4;
+const LEAST: f64 = 0.04;
+const AGREED: f64 = 0.03;
+const PATIENCE: f64 = 0.5;
 /// A loss above this is told.
 const TOLD: f64 = 1.1;
 
@@ -72,6 +75,8 @@ struct Point {
     decision: Decision,
     cpu: f64,
     gpu: f64,
+    /// Whether the times of both sides are such that another measurement would say the same.
+    is_sure: bool,
 }
 
 impl Point {
@@ -102,12 +107,15 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
             0 => point::<f64>(&gpu, &rates, Unit::F64, extents, at)?,
             _ => point::<f32>(&gpu, &rates, Unit::F32, extents, at)?,
         };
-        if point.loss() > TOLD {
+        if point.loss() > TOLD || !point.is_sure {
             let (cpu, gpu) = (point.cpu * 1e3, point.gpu * 1e3);
-            eprintln!("{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU; {}", point.decision);
+            let sure = if point.is_sure { "" } else { ", left out: two halves of its runs do not agree" };
+            eprintln!("{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{sure}; {}", point.decision);
         }
         points.push(point);
     }
+    let asked = points.len();
+    points.retain(|point| point.is_sure);
     let count = points.len() as f64;
     let losses = || points.iter().map(Point::loss);
     let percent =
@@ -118,6 +126,7 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
         ("wrong", percent(&|point| point.loss() > 1.0), "%"),
         ("on_gpu", percent(&|point| point.decision.side == Side::Gpu), "%"),
         ("within_twice", percent(&Point::is_as_expected), "%"),
+        ("left_out", (asked - points.len()) as f64, "points"),
     ];
     add(report, case, &figures);
     Ok(())
@@ -145,22 +154,26 @@ fn point<T: Scalar + Multiply<Factor = T>>(
     let job = Job::matmul((T::NAME, size_of::<T>(), unit), extents, at, false)?;
     let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
     let mut operands = Operands::<T>::new(gpu, extents, at)?;
-    let cpu = fastest(|| operands.on_cpu())?;
-    let gpu = fastest(|| operands.on_gpu())?;
-    Ok(Point { decision, cpu, gpu })
+    let (cpu, cpu_is_sure) = fastest(|| operands.on_cpu())?;
+    let (gpu, gpu_is_sure) = fastest(|| operands.on_gpu())?;
+    Ok(Point { decision, cpu, gpu, is_sure: cpu_is_sure && gpu_is_sure })
 }
 
-/// Seconds of the fastest of some runs, not counting the first.
-fn fastest(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+/// Seconds of the fastest of some runs, not counting the first, and whether those of every second run say the same as those between.
+fn fastest(mut run: impl FnMut() -> Result<()>) -> Result<(f64, bool)> {
     run()?;
-    let (all, mut least, mut runs) = (Instant::now(), f64::INFINITY, 0);
-    while runs < LEAST_RUNS || all.elapsed().as_secs_f64() < PATIENCE {
+    let (all, mut least, mut runs) = (Instant::now(), [f64::INFINITY; 2], 0);
+    loop {
         let begin = Instant::now();
         run()?;
-        least = least.min(begin.elapsed().as_secs_f64());
+        least[runs % 2] = least[runs % 2].min(begin.elapsed().as_secs_f64());
         runs += 1;
+        let (seconds, agreed) =
+            (all.elapsed().as_secs_f64(), least[0].max(least[1]) <= (1.0 + AGREED) * least[0].min(least[1]));
+        if runs >= LEAST_RUNS && seconds >= LEAST && (agreed || seconds >= PATIENCE) {
+            return Ok((least[0].min(least[1]).max(1e-9), agreed));
+        }
     }
-    Ok(least.max(1e-9))
 }
 
 /// A product's operands, on both sides; where they count as lying says `at`. All are stored column by column.
