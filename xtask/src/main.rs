@@ -38,7 +38,7 @@ enum Command {
     Instructions,
     /// Builds the programs that time other libraries, for a bundle to carry.
     Peers(peers::Options),
-    /// Draws the figures of docs/fusion.md from the results, and writes its tables.
+    /// Draws the figures of docs/fusion.md and docs/conv.md from the results, and writes their tables.
     Plots,
     /// Fits the model that chooses an operation's configurations, and reports how good it is on shapes that it has not seen.
     Train(train::Options),

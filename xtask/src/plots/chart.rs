@@ -1,4 +1,4 @@
-//! One picture: lines over two logarithmic axes, as SVG.
+//! One picture: lines, or points alone, over two logarithmic axes, as SVG.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -23,6 +23,8 @@ pub struct Chart {
     pub up: String,
     /// Its lines; the first stands out.
     pub series: Vec<Series>,
+    /// Whether the points of a series are joined.
+    pub lines: bool,
 }
 
 /// Colours that most people can tell apart (Okabe and Ito, 2008).
@@ -68,11 +70,17 @@ impl Chart {
             for (i, series) in self.series.iter().enumerate().rev() {
                 let colour = COLOURS[i % COLOURS.len()];
                 let style = colour.stroke_width(if i == 0 { 3 } else { 2 });
-                chart
-                    .draw_series(LineSeries::new(series.points.iter().copied(), style))?
-                    .label(&series.name)
-                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-                chart.draw_series(series.points.iter().map(|point| Circle::new(*point, 3, colour.filled())))?;
+                let circles = series.points.iter().map(|point| Circle::new(*point, 3, colour.filled()));
+                if self.lines {
+                    chart
+                        .draw_series(LineSeries::new(series.points.iter().copied(), style))?
+                        .label(&series.name)
+                        .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+                    chart.draw_series(circles)?;
+                } else {
+                    let legend = move |(x, y)| Circle::new((x + 9, y), 3, colour.filled());
+                    chart.draw_series(circles)?.label(&series.name).legend(legend);
+                }
             }
             chart
                 .configure_series_labels()

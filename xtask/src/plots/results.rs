@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::Path;
 
-/// One figure of the suite `fuse`.
+/// One figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// `vertical/50`, for example.
@@ -25,7 +25,7 @@ pub struct Row {
     pub device: String,
 }
 
-/// The rows of the suite `fuse`, and of `crops` as if they were of its kind `crops`, from the file that has most of them.
+/// The rows of the suite `fuse`, and of `crops` and `conv2d` as if they were of its kinds of these names, from the file that has most of them.
 #[derive(Clone, Debug, Default)]
 pub struct Results(pub Vec<Row>);
 
@@ -52,9 +52,10 @@ impl Results {
         let values: Vec<Value> = serde_json::from_str(text)?;
         let of =
             |suite: &str| values.iter().filter(|value| value["suite"] == suite).map(row).collect::<Result<Vec<_>>>();
-        let (mut rows, mut crops) = (of("fuse")?, of("crops")?);
-        crops.iter_mut().for_each(|row| row.case = format!("crops/{}", row.case));
-        rows.extend(crops);
+        let mut rows = of("fuse")?;
+        for suite in ["crops", "conv2d"] {
+            rows.extend(of(suite)?.into_iter().map(|row| Row { case: format!("{suite}/{}", row.case), ..row }));
+        }
         Ok(Self(rows))
     }
 
