@@ -119,5 +119,6 @@ fn regret_by_shape(op: &str, regrets: &[(&str, Regret)]) -> Chart {
         across: "shapes, the worst first".to_owned(),
         up: "chosen / best".to_owned(),
         series: series.collect(),
+        lines: true,
     }
 }

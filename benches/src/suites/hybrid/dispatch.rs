@@ -70,20 +70,38 @@ const PATIENCE: f64 = 0.5;
 /// A loss above this is told.
 const TOLD: f64 = 1.1;
 
+/// What a side took: the fastest of every second run, and of those between, the shorter one first.
+#[derive(Clone, Copy)]
+struct Took([f64; 2]);
+
+impl Took {
+    fn agrees(self) -> bool {
+        self.0[1] <= (1.0 + AGREED) * self.0[0]
+    }
+}
+
 /// What a point of the sweep took on either side, and what was expected.
 struct Point {
     decision: Decision,
-    cpu: f64,
-    gpu: f64,
-    /// Whether the times of both sides are such that another measurement would say the same.
-    is_sure: bool,
+    cpu: Took,
+    gpu: Took,
 }
 
 impl Point {
     /// What the chosen side took over what the better one did.
     fn loss(&self) -> f64 {
-        let chosen = if self.decision.side == Side::Gpu { self.gpu } else { self.cpu };
-        chosen / self.cpu.min(self.gpu)
+        let [chosen, other] = self.chosen_and_other().map(|side| side.0[0]);
+        chosen / chosen.min(other)
+    }
+
+    fn chosen_and_other(&self) -> [Took; 2] {
+        if self.decision.side == Side::Gpu { [self.gpu, self.cpu] } else { [self.cpu, self.gpu] }
+    }
+
+    /// Whether another measurement would say the same: the chosen side was faster in any case, or the runs of both agree.
+    fn is_sure(&self) -> bool {
+        let [chosen, other] = self.chosen_and_other();
+        chosen.0[1] <= other.0[0] || (chosen.agrees() && other.agrees())
     }
 
     /// Whether both sides took between half and twice what was expected.
@@ -91,7 +109,7 @@ impl Point {
         let gpu = self.decision.gpu.as_ref().map_or(f64::NAN, |gpu| gpu.cost.wall);
         [(self.cpu, self.decision.cpu.wall), (self.gpu, gpu)]
             .iter()
-            .all(|(took, expected)| (0.5..=2.0).contains(&(took / expected)))
+            .all(|(took, expected)| (0.5..=2.0).contains(&(took.0[0] / expected)))
     }
 }
 
@@ -107,15 +125,15 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
             0 => point::<f64>(&gpu, &rates, Unit::F64, extents, at)?,
             _ => point::<f32>(&gpu, &rates, Unit::F32, extents, at)?,
         };
-        if point.loss() > TOLD || !point.is_sure {
-            let (cpu, gpu) = (point.cpu * 1e3, point.gpu * 1e3);
-            let sure = if point.is_sure { "" } else { ", left out: two halves of its runs do not agree" };
+        if point.loss() > TOLD || !point.is_sure() {
+            let (cpu, gpu) = (point.cpu.0[0] * 1e3, point.gpu.0[0] * 1e3);
+            let sure = if point.is_sure() { "" } else { ", left out: two halves of its runs do not agree" };
             eprintln!("{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{sure}; {}", point.decision);
         }
         points.push(point);
     }
     let asked = points.len();
-    points.retain(|point| point.is_sure);
+    points.retain(Point::is_sure);
     let count = points.len() as f64;
     let losses = || points.iter().map(Point::loss);
     let percent =
@@ -154,24 +172,23 @@ fn point<T: Scalar + Multiply<Factor = T>>(
     let job = Job::matmul((T::NAME, size_of::<T>(), unit), extents, at, false)?;
     let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
     let mut operands = Operands::<T>::new(gpu, extents, at)?;
-    let (cpu, cpu_is_sure) = fastest(|| operands.on_cpu())?;
-    let (gpu, gpu_is_sure) = fastest(|| operands.on_gpu())?;
-    Ok(Point { decision, cpu, gpu, is_sure: cpu_is_sure && gpu_is_sure })
+    let (cpu, gpu) = (fastest(|| operands.on_cpu())?, fastest(|| operands.on_gpu())?);
+    Ok(Point { decision, cpu, gpu })
 }
 
-/// Seconds of the fastest of some runs, not counting the first, and whether those of every second run say the same as those between.
-fn fastest(mut run: impl FnMut() -> Result<()>) -> Result<(f64, bool)> {
+/// Seconds of the fastest of some runs, not counting the first.
+fn fastest(mut run: impl FnMut() -> Result<()>) -> Result<Took> {
     run()?;
     let (all, mut least, mut runs) = (Instant::now(), [f64::INFINITY; 2], 0);
     loop {
         let begin = Instant::now();
         run()?;
-        least[runs % 2] = least[runs % 2].min(begin.elapsed().as_secs_f64());
+        least[runs % 2] = least[runs % 2].min(begin.elapsed().as_secs_f64().max(1e-9));
         runs += 1;
-        let (seconds, agreed) =
-            (all.elapsed().as_secs_f64(), least[0].max(least[1]) <= (1.0 + AGREED) * least[0].min(least[1]));
-        if runs >= LEAST_RUNS && seconds >= LEAST && (agreed || seconds >= PATIENCE) {
-            return Ok((least[0].min(least[1]).max(1e-9), agreed));
+        let took = Took([least[0].min(least[1]), least[0].max(least[1])]);
+        let seconds = all.elapsed().as_secs_f64();
+        if runs >= LEAST_RUNS && seconds >= LEAST && (took.agrees() || seconds >= PATIENCE) {
+            return Ok(took);
         }
     }
 }
