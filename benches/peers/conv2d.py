@@ -4,9 +4,8 @@
 Writes peers-conv2d.json to $TILEWRIGHT_OUT (default: here), as pytorch.py beside it writes its own. Channels last, f32
 through tf32, cudnn.benchmark on: the first call of a pass looks for the fastest kernel. A time is the median of runs between two events around one
 pass; before each run, outside of them, 128 MB of other memory are read, so that the level-2 cache has none of the operands, and nothing that
-still has to be written. Cases of the set `batch` are
-timed once more with the input written right before, as the layer before leaves it, those of the set `table` back to back, with operands that
-rotate over more than that cache holds.
+still has to be written. Cases of the set `batch` are timed once more with the input written right before, as the layer before leaves it; those of
+the set `table` back to back, with operands that rotate over more than that cache holds.
 """
 
 import csv

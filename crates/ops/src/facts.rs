@@ -20,17 +20,14 @@ impl Gpu {
 }
 
 /// What is known of a GPU of which a driver tells this. Those on which rows were measured are what models were trained on, to the last
-/// number, so that a choice is the same wherever it is made: the 60 MiB of L2 cache that an H200's driver tells of are none of them. Another
-/// name for the same chip is taken for an H200; speeds of others are an H200's, by multiprocessors.
+/// number, so that a choice is the same wherever it is made: the 60 MiB of L2 cache that an H200's driver tells of are none of them. Speeds of
+/// others are an H200's, by multiprocessors; as what a model takes another one of the same chip is the model's own matter.
 fn known_of(told: DeviceFacts) -> DeviceFacts {
     let measured = DeviceFacts::measured();
     if let Some(known) = measured.iter().find(|it| it.name == told.name) {
         return known.clone();
     }
     let known = DeviceFacts::h200();
-    if (told.architecture, told.multiprocessors) == (known.architecture, known.multiprocessors) {
-        return DeviceFacts { name: told.name, ..known };
-    }
     let scale = told.multiprocessors / known.multiprocessors;
     DeviceFacts {
         memory_bandwidth: known.memory_bandwidth * scale,
@@ -51,8 +48,8 @@ mod tests {
             assert_eq!(known_of(DeviceFacts { l2_bytes, memory_bandwidth: 1.0, ..known.clone() }), known);
         }
         let (known, name) = (DeviceFacts::h200(), "another name".to_owned());
-        let same = known_of(DeviceFacts { l2_bytes, name: name.clone(), ..known.clone() });
-        assert_eq!(same, DeviceFacts { name: name.clone(), ..known.clone() });
+        let same = DeviceFacts { l2_bytes, name: name.clone(), ..known.clone() };
+        assert_eq!(known_of(same.clone()), same);
 
         let multiprocessors = known.multiprocessors / 2.0;
         let half = known_of(DeviceFacts { name, architecture: 80, multiprocessors, l2_bytes, ..known.clone() });

@@ -116,7 +116,7 @@ impl DeviceFacts {
         }
     }
 
-    /// An H100 SXM with 80 GB: an H200's chip with slower memory, of whose peak a copy is taken to reach the part that it reaches there.
+    /// An H100 SXM with 80 GB, an H200's chip: its copy bandwidth as measured in November 2026, all else an H200's.
     pub fn h100() -> Self {
         Self { name: "NVIDIA H100 80GB HBM3".to_owned(), memory_bandwidth: 3.0e12, ..Self::h200() }
     }
