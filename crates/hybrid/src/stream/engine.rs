@@ -52,7 +52,7 @@ pub(crate) trait Engine<T>: Sync {
     /// Host memory that copies go from and to. Looking into it waits for copies that use it.
     type Host: DerefMut<Target = [T]> + Send;
     /// Memory of the device. Nobody waits when it is dropped: see [`Engine::finish`].
-    type Buffer: Send;
+    type Buffer: Send + Sync;
     /// A place in a queue.
     type Mark: Send;
 

@@ -46,7 +46,7 @@ impl GpuEngine {
     }
 }
 
-impl<T: Pod + Send> Engine<T> for GpuEngine {
+impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
     type Host = PinnedBuffer<T>;
     type Buffer = DeviceBuffer<T>;
     type Mark = Event;

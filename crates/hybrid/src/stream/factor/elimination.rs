@@ -3,6 +3,7 @@
 use super::super::engine::{Divisor, Eliminator, Engine, Finish, Form, Queue};
 use super::super::pipeline::{Feed, Held};
 use super::super::turns::Stop;
+use super::memory::{PanelMemory, Standing};
 use super::pipeline::{Found, Run};
 use super::plan::Pass;
 use super::schedule::{Sweep, Task};
@@ -14,7 +15,7 @@ use std::ops::Range;
 use tilewright_driver::blas::Layout;
 
 /// A panel, or a band of one, on the device.
-type Panel<'e, T, E> = Held<'e, T, E, [<E as Engine<T>>::Buffer; 1]>;
+type Panel<'e, T, E> = Held<'e, T, E, PanelMemory<<E as Engine<T>>::Buffer>>;
 
 /// Keeps the device busy.
 pub(super) struct Feeder<'f, 'r, 'e, T: Scalar + Stored, E: Eliminator<T>> {
@@ -30,6 +31,8 @@ pub(super) struct Feeder<'f, 'r, 'e, T: Scalar + Stored, E: Eliminator<T>> {
     pub(super) meets: Option<E::Buffer>,
     /// Panels that are computed or come.
     pub(super) under_way: VecDeque<Panel<'e, T, E>>,
+    /// The panel of factors that was finished last, until its memory is that of the next one.
+    pub(super) beside: Option<PanelMemory<E::Buffer>>,
     pub(super) finished_panels: usize,
     /// Exchanges of blocks, as the device knows them.
     pub(super) exchanges: Vec<E::Exchanges>,
@@ -46,12 +49,9 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         for (done, task) in plan.tasks().enumerate() {
             watch.check(done as u64)?;
             match &task {
-                Task::Load { panel, rows } => self.load(*panel, rows)?,
+                Task::Load { panel, rows, columns } => self.load(*panel, rows, columns)?,
                 Task::Exchange { panel, block } => self.exchange(*panel, *block)?,
-                Task::Eliminate { panel, columns, sweep } => {
-                    let Some(tile) = plan.streamed(&task) else { continue };
-                    self.eliminate(*panel, columns, *sweep, &tile)?;
-                }
+                Task::Eliminate { panel, columns, sweep } => self.eliminate(*panel, columns, *sweep)?,
                 Task::Finish { panel } => self.finish(*panel)?,
             }
             watch.tell(done as u64 + 1);
@@ -87,13 +87,13 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         Ok(())
     }
 
-    fn load(&mut self, panel: usize, rows: &Range<usize>) -> Result<(), Stop> {
+    fn load(&mut self, panel: usize, rows: &Range<usize>, columns: &Range<usize>) -> Result<(), Stop> {
         if self.place(panel) == self.under_way.len() {
             self.open()?;
         }
-        let tile = self.run.loaded(panel, rows);
+        let tile = self.run.source.stored(rows.clone(), columns.clone());
         let band = self.bring(self.run.source.source, &tile)?;
-        let part = self.part(panel, rows.clone());
+        let part = self.run.plan.standing(panel).part(rows, columns);
         // What lies row by row is, column by column, the transposed matrix.
         let stored = Layout::dense(tile.columns.len(), tile.rows.len());
         let form = if self.run.source.form == Form::Plain { Form::Transposed } else { Form::Plain };
@@ -109,7 +109,9 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
             self.under_way.push_back(buffer);
             return Ok(());
         }
-        self.under_way.push_back(self.feed.take_for(Queue::Compute)?);
+        let memory = self.feed.take_for(Queue::Compute)?;
+        self.beside.take_if(|beside| beside.is(&memory));
+        self.under_way.push_back(memory);
         Ok(())
     }
 
@@ -121,52 +123,55 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
     fn exchange(&mut self, panel: usize, block: usize) -> Result<(), Stop> {
         let plan = self.run.plan;
         let width = if let Pass::LuSolution { block } = plan.pass { block } else { plan.panel };
-        let (part, place) = (self.part(panel, block * width..plan.size), self.place(panel));
+        let (part, place) = (self.part(panel, &(block * width..plan.size)), self.place(panel));
         let exchanges = self.exchanges.get(block).ok_or(Stop::Elsewhere)?;
         Ok(self.engine.exchange(exchanges, (of(&mut self.under_way, place)?, part))?)
     }
 
-    fn eliminate(&mut self, panel: usize, columns: &Range<usize>, sweep: Sweep, tile: &Tile) -> Result<(), Stop> {
-        let slice = self.bring(self.run.scratch, tile)?;
-        // As it lies on the device: rows and columns of the factors.
-        let (rows, width) = (tile.columns.clone(), columns.len());
-        let within = |part: Range<usize>| Layout {
-            offset: part.start - rows.start,
-            rows: part.len(),
-            columns: width,
-            leading: rows.len(),
+    fn eliminate(&mut self, panel: usize, columns: &Range<usize>, sweep: Sweep) -> Result<(), Stop> {
+        let plan = self.run.plan;
+        let rows = plan.met_rows(panel, columns, sweep);
+        let beside = plan.is_beside(panel, columns);
+        let (standing, slice) = if beside {
+            (plan.standing(panel - 1), None)
+        } else {
+            let tile = plan.slice_of(&rows, columns);
+            (Standing::new(&rows, columns.start), Some(self.bring(self.run.scratch, &tile)?))
         };
-        match sweep {
-            Sweep::Gram => {
-                let (part, place) = (self.part(panel, rows.clone()), self.place(panel));
-                let (from, own) = (&self.slices[slice].0, self.run.plan.columns_of(panel));
-                let factors = [(from, within(rows.clone())), (from, within(own))];
-                let target = of(&mut self.under_way, place)?;
-                self.engine.subtract([Form::Plain, Form::Adjoint], factors, (target, part))?;
-            }
-            Sweep::Divide(divisor) => {
-                let others = if divisor == Divisor::Upper { 0..columns.start } else { columns.end..rows.end };
-                let layouts = [within(columns.clone()), within(others.clone())];
-                self.divide(panel, divisor, (columns.clone(), others), (slice, layouts))?;
-            }
-        }
-        Ok(self.leave(slice)?)
+        self.meet(panel, (columns, &rows), sweep, (standing, slice))?;
+        slice.map_or(Ok(()), |slice| Ok(self.leave(slice)?))
     }
 
-    /// Rows of a panel are divided by a triangle. They meet the rest of the slice in memory of their own, since a product reads nothing of what
-    /// it writes.
-    fn divide(
+    /// A panel meets a slice of factors: in memory of its own, or where the panel before stands. Rows that are divided meet the rest of the slice in
+    /// memory of their own, since a product reads nothing of what it writes.
+    fn meet(
         &mut self,
         panel: usize,
-        divisor: Divisor,
-        (own, others): (Range<usize>, Range<usize>),
-        (slice, [triangle, rest]): (usize, [Layout; 2]),
+        (columns, rows): (&Range<usize>, &Range<usize>),
+        sweep: Sweep,
+        (standing, slice): (Standing, Option<usize>),
     ) -> Result<(), Stop> {
-        let (engine, place, slice) = (self.engine, self.place(panel), &self.slices[slice].0);
-        let (triangle, rest) = ((slice, triangle), (slice, rest));
-        let (of_own, of_others) = (self.part(panel, own.clone()), self.part(panel, others.clone()));
-        let dense = Layout::dense(own.len(), self.run.plan.columns_of(panel).len());
-        let buffer = of(&mut self.under_way, place)?;
+        let (engine, plan) = (self.engine, self.run.plan);
+        let own = plan.columns_of(panel);
+        let of_panel = |rows: &Range<usize>| plan.standing(panel).part(rows, &own);
+        // The one that is computed, and one that comes, perhaps in the place of what is met.
+        let (first, next) = self.under_way.make_contiguous().split_first_mut().ok_or(Stop::Elsewhere)?;
+        let slice = match slice {
+            Some(slice) => &self.slices[slice].0,
+            None => self.beside.as_ref().or(next.first().map(|panel| &**panel)).ok_or(Stop::Elsewhere)?.buffer(),
+        };
+        let buffer = first.get_mut().ok_or(Stop::Elsewhere)?;
+        let divisor = match sweep {
+            Sweep::Gram => {
+                let factors = [(slice, standing.part(rows, columns)), (slice, standing.part(&own, columns))];
+                return Ok(engine.subtract([Form::Plain, Form::Adjoint], factors, (buffer, of_panel(rows)))?);
+            }
+            Sweep::Divide(divisor) => divisor,
+        };
+        let others = if divisor == Divisor::Upper { 0..columns.start } else { columns.end..rows.end };
+        let (triangle, rest) = ((slice, standing.part(columns, columns)), (slice, standing.part(&others, columns)));
+        let (of_own, of_others) = (of_panel(columns), of_panel(&others));
+        let dense = Layout::dense(columns.len(), own.len());
         let meets = self.meets.as_mut().ok_or(Stop::Elsewhere)?;
         if divisor == Divisor::LowerAdjoint {
             engine.copy(Form::Plain, (buffer, of_own), (meets, dense))?;
@@ -192,6 +197,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         }
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
         self.finished_panels += 1;
+        self.beside = Some(buffer.clone());
         // A row of the scratch is a column of the factors.
         let tile = Tile { rows: self.run.plan.columns_of(panel), columns: self.run.plan.rows_of(panel) };
         self.feed.give((panel, tile), buffer)
@@ -199,7 +205,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
 
     fn factor_lu(&mut self, panel: usize) -> Result<(), Stop> {
         let (engine, plan) = (self.engine, self.run.plan);
-        let part = self.part(panel, plan.columns_of(panel).start..plan.size);
+        let part = self.part(panel, &(plan.columns_of(panel).start..plan.size));
         let place = self.place(panel);
         let pivoted = engine.lu((of(&mut self.under_way, place)?, part))?;
         self.exchanges.push(engine.exchanges(&pivoted.rows)?);
@@ -211,17 +217,11 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
     /// By slices of the panel's own columns: the memory of a slice holds each, while the columns behind it learn of it.
     fn factor_cholesky(&mut self, panel: usize) -> Result<(), Stop> {
         let (engine, plan) = (self.engine, self.run.plan);
-        let (all, leading) = (plan.columns_of(panel), plan.rows_of(panel).len());
-        let within = |rows: Range<usize>, columns: Range<usize>| Layout {
-            offset: (columns.start - all.start) * leading + rows.start - all.start,
-            rows: rows.len(),
-            columns: columns.len(),
-            leading,
-        };
+        let (all, standing) = (plan.columns_of(panel), plan.standing(panel));
         let place = self.place(panel);
         for begin in all.clone().step_by(plan.slice) {
             let own = begin..all.end.min(begin + plan.slice);
-            let square = within(own.clone(), own.clone());
+            let square = standing.part(&own, &own);
             let refused = |order: usize| Error::NotPositiveDefinite { order: own.start + order, size: plan.size };
             let diagonal = engine.cholesky((of(&mut self.under_way, place)?, square))?.map_err(refused)?;
             let positive = |value: &T| value.modulus() > 0.0;
@@ -232,14 +232,14 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
             }
             let at = self.next();
             let (buffer, slice) = (of(&mut self.under_way, place)?, &mut self.slices[at].0);
-            let (of_below, dense) = (within(below.clone(), own.clone()), Layout::dense(below.len(), own.len()));
+            let (of_below, dense) = (standing.part(&below, &own), Layout::dense(below.len(), own.len()));
             engine.copy(Form::Plain, (buffer, of_below), (slice, dense))?;
             engine.divide_by_adjoint((buffer, square), (slice, dense))?;
             engine.copy(Form::Plain, (slice, dense), (buffer, of_below))?;
             let behind = own.end..all.end;
             if !behind.is_empty() {
                 let factors = [(&*slice, dense), (&*slice, Layout { rows: behind.len(), ..dense })];
-                engine.subtract([Form::Plain, Form::Adjoint], factors, (buffer, within(below, behind)))?;
+                engine.subtract([Form::Plain, Form::Adjoint], factors, (buffer, standing.part(&below, &behind)))?;
             }
             self.leave(at)?;
         }
@@ -249,12 +249,17 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
     /// A solution goes to its sink row by row: band by band it is transposed into memory of its own.
     fn give_solution(&mut self, panel: usize) -> Result<(), Stop> {
         let (engine, plan, place) = (self.engine, self.run.plan, self.place(panel));
-        for rows in plan.bands_of(panel) {
+        let columns = plan.columns_of(panel);
+        for rows in plan.bands(plan.rows_of(panel), columns.len()) {
             let mut band = self.feed.take_for(Queue::Compute)?;
-            let (part, columns) = (self.part(panel, rows.clone()), plan.columns_of(panel));
+            let part = self.part(panel, &rows);
             let dense = Layout::dense(columns.len(), rows.len());
-            engine.copy(Form::Transposed, (of(&mut self.under_way, place)?, part), (&mut band[0], dense))?;
-            self.feed.give((panel, Tile { rows, columns }), band)?;
+            engine.copy(
+                Form::Transposed,
+                (of(&mut self.under_way, place)?, part),
+                (band.get_mut().ok_or(Stop::Elsewhere)?, dense),
+            )?;
+            self.feed.give((panel, Tile { rows, columns: columns.clone() }), band)?;
         }
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
         self.finished_panels += 1;
@@ -263,10 +268,8 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
     }
 
     /// Where rows of a panel lie in its memory.
-    fn part(&self, panel: usize, rows: Range<usize>) -> Layout {
-        let all = self.run.plan.rows_of(panel);
-        let columns = self.run.plan.columns_of(panel).len();
-        Layout { offset: rows.start - all.start, rows: rows.len(), columns, leading: all.len() }
+    fn part(&self, panel: usize, rows: &Range<usize>) -> Layout {
+        self.run.plan.standing(panel).part(rows, &self.run.plan.columns_of(panel))
     }
 }
 
@@ -274,5 +277,5 @@ fn of<'p, T: Scalar, E: Eliminator<T>>(
     under_way: &'p mut VecDeque<Panel<'_, T, E>>,
     place: usize,
 ) -> Result<&'p mut E::Buffer, Stop> {
-    under_way.get_mut(place).map(|panel| &mut panel[0]).ok_or(Stop::Elsewhere)
+    under_way.get_mut(place).and_then(|panel| panel.get_mut()).ok_or(Stop::Elsewhere)
 }

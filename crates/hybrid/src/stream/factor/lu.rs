@@ -44,8 +44,8 @@ pub fn lu<'a, T: Scalar + Stored>(
     scratch: &'a dyn Scratch,
     control: Control<'_>,
 ) -> Result<StreamedLu<'a, T>, Error> {
-    let size = operands::square::<T>("lu", &a, scratch)?;
-    let (plan, workspace) = plan_on::<T>(gpu, size, budgets.device.available())?;
+    operands::square::<T>("lu", &a, scratch)?;
+    let (plan, workspace) = plan_on::<T>(gpu, &a, budgets.device.available())?;
     let bytes = plan.device_bytes() + u128::from(workspace);
     let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
@@ -67,7 +67,7 @@ pub fn solve<T: Scalar + Stored>(
     let size = operands::square::<T>("solve", &a, scratch)?;
     let columns = operands::solution::<T>(size, &b, sink)?;
     let available = budgets.device.available();
-    let (plan, workspace) = plan_on::<T>(gpu, size, available)?;
+    let (plan, workspace) = plan_on::<T>(gpu, &a, available)?;
     let solution = plan.solution(columns, available)?;
     let bytes = solution.device_bytes().max(plan.device_bytes() + u128::from(workspace));
     let slice = plan.slice_elements().max(solution.slice_elements());
@@ -98,12 +98,12 @@ pub fn inverse<T: Scalar + Stored>(
 }
 
 /// The widest panels beside what cuSOLVER wants for one, and that.
-fn plan_on<T: Scalar>(gpu: &Gpu, size: usize, available: u64) -> Result<(PanelPlan, u64), Error> {
-    let solver = gpu.solver()?;
+fn plan_on<T: Scalar>(gpu: &Gpu, a: &Factor<'_>, available: u64) -> Result<(PanelPlan, u64), Error> {
+    let (solver, [size, _]) = (gpu.solver()?, a.extents());
     let wanted = |panel: usize| Ok::<_, Error>(solver.getrf_bytes::<T>(size, panel.min(size))? as u64);
     // A panel that it cannot tell about is none.
     let more = |panel| wanted(panel).map_or(u128::MAX, u128::from);
-    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more)?;
+    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more)?.read_from(a);
     Ok((plan, wanted(plan.panel)?))
 }
 

@@ -13,6 +13,7 @@ mod gpu;
 mod grant;
 mod identity;
 mod lu;
+mod memory;
 mod operands;
 mod parts;
 mod pipeline;

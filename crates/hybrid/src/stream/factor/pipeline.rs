@@ -11,6 +11,7 @@ use super::super::pipeline::{self, Back, Flow, Held};
 use super::super::staging::Staging;
 use super::super::turns::Stop;
 use super::elimination::Feeder;
+use super::memory::PanelMemory;
 use super::plan::{PanelPlan, Pass};
 use super::schedule::Task;
 use super::written::Written;
@@ -94,16 +95,17 @@ impl Run<'_> {
         let (panels, slices, meets, back) = (buffers(panels)?, buffers(slices)?, buffers(meets)?, buffers(back)?);
         // What goes back is a panel, or a band of one.
         let (kept, given) = if self.plan.factors() { (Vec::new(), panels) } else { (panels, back) };
-        let given = given.into_iter().map(|buffer| [buffer]).collect();
+        let given = given.into_iter().map(PanelMemory::new).collect();
         let found = pipeline::run(engine, self, self.staging, given, |feed| {
             let feeder = Feeder {
                 engine,
                 run: self,
-                panels: kept.into_iter().map(|buffer| Held::new(engine, [buffer])).collect(),
+                panels: kept.into_iter().map(|buffer| Held::new(engine, PanelMemory::new(buffer))).collect(),
                 slices: slices.into_iter().map(|buffer| (buffer, None)).collect(),
                 next: 0,
                 meets: meets.into_iter().next(),
                 under_way: VecDeque::new(),
+                beside: None,
                 finished_panels: 0,
                 exchanges: Vec::new(),
                 found: Found::default(),
@@ -119,11 +121,6 @@ impl Run<'_> {
         Traffic { to_gpu: bytes(self.plan.bytes_to_gpu()), to_host: bytes(self.plan.bytes_to_host()) }
     }
 
-    /// What of the source becomes these rows of a panel.
-    pub(super) fn loaded(&self, panel: usize, rows: &std::ops::Range<usize>) -> Tile {
-        self.source.stored(rows.clone(), self.plan.columns_of(panel))
-    }
-
     /// Parts of a tile of the source, or of the scratch, that a slot has room for.
     pub(super) fn parts_of(&self, source: &dyn Source, tile: &Tile) -> impl Iterator<Item = Tile> + use<> {
         tile.parts(self.staging.elements, source.grain())
@@ -132,7 +129,7 @@ impl Run<'_> {
     /// What fills slots for a task, one tile behind the other.
     fn pieces_of(&self, task: &Task) -> Vec<(From, Tile)> {
         let load = match task {
-            Task::Load { panel, rows } => Some((From::Source, self.loaded(*panel, rows))),
+            Task::Load { rows, columns, .. } => Some((From::Source, self.source.stored(rows.clone(), columns.clone()))),
             _ => None,
         };
         let streamed = self.plan.streamed(task).map(|tile| (From::Scratch, tile));
@@ -189,7 +186,7 @@ pub(super) enum From {
 
 impl<T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'_> {
     type Piece = (From, Tile);
-    type Memory = [E::Buffer; 1];
+    type Memory = PanelMemory<E::Buffer>;
     /// A panel, or a band of one: its number, and where it goes.
     type Results = (usize, Tile);
     type Part = Part;

@@ -1,9 +1,11 @@
 //! How factors and solutions are cut into panels of columns that a GPU has room for.
 
+use super::memory::Standing;
 use super::schedule::Task;
 use crate::Error;
 use crate::dispatch::{Accelerator, Unit};
-use crate::store::Tile;
+use crate::store::{Extents, Tile};
+use crate::stream::matmul::Factor;
 use crate::stream::matmul_plan::{MatmulTime, STAGES, largest};
 use std::ops::Range;
 
@@ -15,6 +17,10 @@ const WIDE: usize = 1024;
 const STEP: usize = 64;
 /// Slices in the memory of the GPU at once, at least: one is multiplied, while the next one comes.
 const LEAST_STAGES: usize = 2;
+/// Bytes of a row that are read at once, from something that is stored row by row.
+const READ_BYTES: usize = 32 << 10;
+/// Chunks beside one another that are read at once, at least: one more is read in part.
+const CHUNKS: usize = 4;
 /// The part of the memory that one slice may take.
 const PART: usize = 16;
 /// Bands of a solution on their way back: one is turned while the other one is copied.
@@ -44,7 +50,7 @@ pub enum Pass {
 /// panel, or of solutions all, go by in slices of columns, and the panel is factored itself, or is a solution, and goes back.
 ///
 /// Left-looking, because a panel is then written once: nothing but what is read again is copied. The wider a panel, the fewer bytes: all
-/// factors are read about once for each panel.
+/// factors are read about once for each panel. Those of the panel before have not left the GPU, and are met where they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PanelPlan {
     /// What panels go through.
@@ -61,6 +67,8 @@ pub struct PanelPlan {
     pub slice: usize,
     /// Slices in the memory of the GPU at once.
     pub stages: usize,
+    /// Columns of the matrix that are best read together. Panels of factors come in strips of as many, or of a slice's.
+    pub together: usize,
 }
 
 impl PanelPlan {
@@ -103,7 +111,7 @@ impl PanelPlan {
     ) -> Result<PanelPlan, Error> {
         let elements = usize::try_from(budget / element_bytes.max(1) as u64).unwrap_or(usize::MAX);
         let slice = (elements / PART / size.max(1)).clamp(1, SLICE.min(size.max(1)));
-        let of = |panel| PanelPlan { pass, size, columns, element_bytes, panel, slice, stages: STAGES };
+        let of = |panel| PanelPlan { pass, size, columns, element_bytes, panel, slice, stages: STAGES, together: 1 };
         let bytes = |panel| of(panel).device_bytes().saturating_add(more(panel));
         match largest(columns.max(1), |panel| bytes(panel) <= u128::from(budget)) {
             Some(panel) => {
@@ -128,6 +136,19 @@ impl PanelPlan {
         };
         let (more, fewer) = (widest(self.stages), widest(LEAST_STAGES.min(self.stages)));
         if fewer.slice > more.slice { fewer } else { more }
+    }
+
+    /// The same, for a matrix that is read from this. A narrow strip of what is stored row by row is many short reads, and one of what is stored in
+    /// chunks reads more than itself.
+    pub(super) fn read_from(self, source: &Factor<'_>) -> PanelPlan {
+        let Extents { rows, columns } = source.source.grain();
+        let [along, across] = source.form.stored([rows, columns]);
+        let together = match (along, across) {
+            (_, 1) => 1,
+            (1, columns) => columns.min(READ_BYTES / self.element_bytes.max(1)),
+            (_, columns) => columns.saturating_mul(CHUNKS),
+        };
+        PanelPlan { together, ..self }
     }
 
     /// How many panels there are.
@@ -188,11 +209,20 @@ impl PanelPlan {
         top..self.size
     }
 
-    /// Rows of a panel, band by band as they come from the source, and go to the sink: each has room where a slice has.
-    pub(super) fn bands_of(&self, panel: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (rows, height) =
-            (self.rows_of(panel), (self.slice_elements() / self.columns_of(panel).len().max(1)).max(1));
-        let end = rows.end;
+    /// Where a panel stands in its memory.
+    pub(super) fn standing(&self, panel: usize) -> Standing {
+        Standing::new(&self.rows_of(panel), self.columns_of(panel).start)
+    }
+
+    /// Columns of a panel that come at once.
+    pub(super) fn strip(&self) -> usize {
+        let strip = if self.factors() { self.together.max(1).next_multiple_of(self.slice) } else { self.panel };
+        strip.min(self.panel)
+    }
+
+    /// Rows, band by band, so that so many columns of each have room where a slice has.
+    pub(super) fn bands(&self, rows: Range<usize>, columns: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (end, height) = (rows.end, (self.slice_elements() / columns.max(1)).max(1));
         rows.step_by(height).map(move |begin| begin..end.min(begin.saturating_add(height)))
     }
 
@@ -204,7 +234,7 @@ impl PanelPlan {
     /// Bytes that are copied to the GPU.
     pub fn bytes_to_gpu(&self) -> u128 {
         let of = |task: Task| match task {
-            Task::Load { panel, rows } => rows.len() * self.columns_of(panel).len(),
+            Task::Load { rows, columns, .. } => rows.len() * columns.len(),
             Task::Eliminate { .. } => self.streamed(&task).as_ref().map_or(0, Tile::count),
             Task::Exchange { .. } | Task::Finish { .. } => 0,
         };

@@ -17,8 +17,8 @@ pub(super) enum Sweep {
 /// One thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// Rows of the source come into a panel.
-    Load { panel: usize, rows: Range<usize> },
+    /// A part of the source comes into a panel.
+    Load { panel: usize, rows: Range<usize>, columns: Range<usize> },
     /// Rows of a panel are exchanged as a block of the factors was.
     Exchange { panel: usize, block: usize },
     /// A slice of factors goes by.
@@ -28,38 +28,74 @@ pub(super) enum Task {
 }
 
 impl PanelPlan {
-    /// All of it, in an order in which it can happen. The next panel comes with the last slices that the one before meets: while they are
-    /// multiplied, and late, so that the panel whose place it takes has gone.
+    /// All of it, in an order in which it can happen. The next panel comes while slices are multiplied: of factors, into the place of the panel
+    /// before, behind the slices that stand there; of solutions with the last slices, so that the panel whose place it takes has gone.
     pub(super) fn tasks(&self) -> impl Iterator<Item = Task> {
         let first = (self.panels() > 0).then(|| self.loads(0)).into_iter().flatten();
         first.chain((0..self.panels()).flat_map(|panel| self.tasks_of(panel)))
     }
 
+    /// A strip of columns after the other, band by band, as the memory of a slice has room.
     fn loads(&self, panel: usize) -> impl Iterator<Item = Task> + use<> {
-        self.bands_of(panel).map(move |rows| Task::Load { panel, rows })
+        let (plan, columns) = (*self, self.columns_of(panel));
+        let end = columns.end;
+        let strips = columns.step_by(self.strip()).map(move |begin| begin..end.min(begin.saturating_add(plan.strip())));
+        strips.flat_map(move |columns| {
+            let bands = plan.bands(plan.rows_of(panel), columns.len());
+            bands.map(move |rows| Task::Load { panel, rows, columns: columns.clone() })
+        })
     }
 
     /// What happens while a panel is computed.
     fn tasks_of(&self, panel: usize) -> Vec<Task> {
         let own = self.eliminations(panel);
-        let mut next = (panel + 1 < self.panels()).then(|| self.loads(panel + 1)).into_iter().flatten();
-        let bands = if panel + 1 < self.panels() { self.bands_of(panel + 1).count() } else { 0 };
-        let alone = own.len().saturating_sub(bands);
-        let mut tasks = Vec::with_capacity(own.len() + bands + 1);
+        let next: Vec<Task> = if panel + 1 < self.panels() { self.loads(panel + 1).collect() } else { Vec::new() };
+        let alone = own.len().saturating_sub(next.len());
+        let mut tasks = Vec::with_capacity(own.len() + next.len() + 1);
+        let mut next = next.into_iter().peekable();
         for (at, task) in own.into_iter().enumerate() {
+            let met = self.met_beside(panel, &task);
             tasks.push(task);
-            tasks.extend(if at >= alone { next.next() } else { None });
+            if self.factors() {
+                tasks.extend(std::iter::from_fn(|| next.next_if(|load| self.reaches(load) <= met)));
+            } else if at >= alone {
+                tasks.extend(next.next());
+            }
         }
         tasks.push(Task::Finish { panel });
         tasks.extend(next);
         tasks
     }
 
+    /// So many columns of the panel before, from its first one on, nobody reads behind this: their place is free.
+    fn met_beside(&self, panel: usize, task: &Task) -> usize {
+        match task {
+            Task::Eliminate { columns, .. } if self.is_beside(panel, columns) => {
+                columns.end - self.columns_of(panel - 1).start
+            }
+            _ => 0,
+        }
+    }
+
+    /// So many columns of a panel's memory, from its first one on, are taken once this has come.
+    fn reaches(&self, load: &Task) -> usize {
+        match load {
+            Task::Load { panel, columns, .. } => columns.end - self.columns_of(*panel).start,
+            _ => 0,
+        }
+    }
+
     fn eliminations(&self, panel: usize) -> Vec<Task> {
         let left = self.columns_of(panel).start;
         match self.pass {
             Pass::Lu => self.forward(panel, left, self.panel),
-            Pass::Cholesky => self.slices(0..left).map(|columns| eliminate(panel, columns, Sweep::Gram)).collect(),
+            Pass::Cholesky => {
+                let blocks = (0..left).step_by(self.panel).map(|begin| begin..left.min(begin + self.panel));
+                blocks
+                    .flat_map(|block| self.slices(block))
+                    .map(|columns| eliminate(panel, columns, Sweep::Gram))
+                    .collect()
+            }
             Pass::LuSolution { block } => {
                 let mut tasks = self.forward(panel, self.size, block);
                 tasks.extend(self.backward(panel, Divisor::Upper));
@@ -95,15 +131,30 @@ impl PanelPlan {
         columns.step_by(width).map(move |begin| begin..end.min(begin + width))
     }
 
-    /// What of the scratch, where a row is a column of the factors, a task needs.
-    pub(super) fn streamed(&self, task: &Task) -> Option<Tile> {
-        let Task::Eliminate { panel, columns, sweep } = task else { return None };
-        let rows = match sweep {
+    /// Whether a panel meets these columns of the factors in the memory of the panel before, which it follows.
+    pub(super) fn is_beside(&self, panel: usize, columns: &Range<usize>) -> bool {
+        self.factors() && columns.start / self.panel + 1 == panel
+    }
+
+    /// The rows of a slice that a panel meets.
+    pub(super) fn met_rows(&self, panel: usize, columns: &Range<usize>, sweep: Sweep) -> Range<usize> {
+        match sweep {
             Sweep::Divide(Divisor::Upper) => 0..columns.end,
             Sweep::Divide(_) => columns.start..self.size,
-            Sweep::Gram => self.rows_of(*panel),
-        };
-        Some(Tile { rows: columns.clone(), columns: rows })
+            Sweep::Gram => self.rows_of(panel),
+        }
+    }
+
+    /// Some columns of the factors, as the scratch has them, where a row is a column of the factors.
+    pub(super) fn slice_of(&self, rows: &Range<usize>, columns: &Range<usize>) -> Tile {
+        Tile { rows: columns.clone(), columns: rows.clone() }
+    }
+
+    /// What of the scratch a task needs.
+    pub(super) fn streamed(&self, task: &Task) -> Option<Tile> {
+        let Task::Eliminate { panel, columns, sweep } = task else { return None };
+        let rows = self.met_rows(*panel, columns, *sweep);
+        (!self.is_beside(*panel, columns)).then(|| self.slice_of(&rows, columns))
     }
 }
 

@@ -37,12 +37,13 @@ const CUTS: [(usize, usize, usize); 6] = [(7, 3, 3), (5, 5, 2), (64, 4, 3), (1, 
 fn f6_factors_and_solutions() {
     for (size, (panel, slice, stages)) in [0, 1, 2, 5, 17, 41].into_iter().flat_map(|size| CUTS.map(|cut| (size, cut)))
     {
-        for order in ORDERS {
+        for (order, together) in ORDERS.into_iter().zip([1, 1, 4, 100]) {
             let a = positive(1, size);
             // What is above the diagonal is not looked at.
             let mut lower = a.clone();
             lower.indexed_iter_mut().filter(|((i, j), _)| i < j).for_each(|(_, x)| *x = f64::NAN);
-            let (plan, scratch) = (plan(size, panel, slice, stages), scratch(size));
+            let plan = PanelPlan { together, ..plan(size, panel, slice, stages) };
+            let scratch = scratch(size);
             let done = factor(&Device::new(order), &plan, &lower, &scratch).unwrap();
             let l = whole(&done.l());
             assert!(l.indexed_iter().all(|((i, j), x)| i >= j || *x == 0.0));

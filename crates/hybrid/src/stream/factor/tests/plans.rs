@@ -3,12 +3,16 @@
 use super::super::plan::{PanelPlan, Pass};
 use super::super::schedule::Task;
 use crate::dispatch::{Rates, Unit};
+use crate::store::{Element, Extents, Source, Tile};
+use crate::stream::matmul::Factor;
 use crate::{Class, Error};
 use proptest::prelude::*;
+use tilewright_driver::blas::Layout;
 
 const GIB: u64 = 1 << 30;
 
-/// With the bound of a left-looking factorisation: all of the factors are read about once for each panel, `n^3 s / 3 b` bytes.
+/// With the bound of a left-looking factorisation: all of the factors are read about once for each panel, `n^3 s / 3 b` bytes, but those of the
+/// panel before.
 #[test]
 fn traffic_is_that_of_the_model() {
     let plan = PanelPlan::lu(49_152, 8, 8 * GIB).unwrap();
@@ -35,6 +39,47 @@ fn slices_are_as_wide_as_what_panels_leave() {
     assert_eq!(PanelPlan::lu(600, 8, GIB).unwrap().slice, 576);
 }
 
+/// What is stored in grains, as far as plans see.
+#[derive(Debug)]
+struct Grained(Extents);
+
+impl Source for Grained {
+    fn extents(&self) -> Extents {
+        Extents::new(49_152, 49_152)
+    }
+
+    fn element(&self) -> Element {
+        Element::F64
+    }
+
+    fn grain(&self) -> Extents {
+        self.0
+    }
+
+    fn read_tile(&self, _: &Tile, _: &mut [u8]) -> Result<(), Error> {
+        unreachable!("nobody reads it")
+    }
+}
+
+#[test]
+fn strips_of_panels_are_as_wide_as_what_is_best_read_together() {
+    let plan = PanelPlan::lu(49_152, 8, 8 * GIB).unwrap();
+    assert_eq!((plan.panel, plan.slice, plan.strip()), (9831, 960, 960));
+    for (grain, plain, transposed) in [
+        ([1, 1], 960, 960),
+        // Rows, of which 32 KiB are read at once.
+        ([1, 49_152], 4800, 960),
+        ([49_152, 1], 960, 4800),
+        // Chunks.
+        ([1000, 500], 2880, 4800),
+        ([4096, 4096], 9831, 9831),
+    ] {
+        let source = Grained(Extents::new(grain[0], grain[1]));
+        let of = |factor| plan.read_from(&factor).strip();
+        assert_eq!([of(Factor::plain(&source)), of(Factor::transposed(&source))], [plain, transposed], "{grain:?}");
+    }
+}
+
 #[test]
 fn too_little_memory_is_refused_with_the_least_that_does() {
     for (pass, plan) in [
@@ -50,30 +95,43 @@ fn too_little_memory_is_refused_with_the_least_that_does() {
     }
 }
 
-/// Each panel whole, before anything happens to it; each slice once; each exchange before its block's slices; never a third panel.
+/// Each panel whole, before anything happens to it; each slice once; each exchange before its block's slices; never a third panel; nothing comes
+/// into the place of what is still to be met.
 fn check(plan: &PanelPlan) {
     let mut loaded = vec![0; plan.panels()];
+    let is_whole =
+        |loaded: &[usize], panel: usize| loaded[panel] == plan.rows_of(panel).len() * plan.columns_of(panel).len();
+    let end = |layout: Layout| layout.offset + (layout.columns - 1) * layout.leading + layout.rows;
     let (mut finished, mut exchanged, mut met) = (0, vec![0; plan.panels()], vec![0; plan.panels()]);
     for task in plan.tasks() {
         match task {
-            Task::Load { panel, rows } => {
-                assert_eq!(rows.start, plan.rows_of(panel).start + loaded[panel]);
-                assert!(panel < finished + plan.panels_held());
-                loaded[panel] += rows.len();
+            Task::Load { panel, rows, columns } => {
+                assert!(panel < finished + plan.panels_held() && rows.len() * columns.len() <= plan.slice_elements());
+                let (before, top, left) = (loaded[panel], plan.rows_of(panel).start, plan.columns_of(panel).start);
+                let whole_strips = (columns.start - left) * plan.rows_of(panel).len();
+                assert_eq!(before, whole_strips + (rows.start - top) * columns.len());
+                loaded[panel] += rows.len() * columns.len();
+                if plan.factors() && panel >= 2 {
+                    let unread = met[finished]..plan.columns_of(panel - 2).end;
+                    let place = plan.standing(panel).part(&rows, &columns);
+                    let is_met =
+                        |column: usize| plan.standing(panel - 2).part(&plan.rows_of(panel - 2), &(column..column + 1));
+                    assert!(unread.is_empty() || end(place) <= is_met(unread.start).offset, "{plan:?}");
+                }
             }
             Task::Exchange { panel, block } => {
                 assert_eq!((panel, block), (finished, exchanged[panel]));
                 exchanged[panel] += 1;
             }
             Task::Eliminate { panel, columns, .. } => {
-                assert_eq!((panel, loaded[panel]), (finished, plan.rows_of(panel).len()));
+                assert!(panel == finished && is_whole(&loaded, panel));
                 if let Pass::Lu = plan.pass {
                     assert!(columns.end <= exchanged[panel] * plan.panel && columns.start == met[panel]);
                 }
                 met[panel] += columns.len();
             }
             Task::Finish { panel } => {
-                assert_eq!((panel, loaded[panel]), (finished, plan.rows_of(panel).len()));
+                assert!(panel == finished && is_whole(&loaded, panel));
                 let times = if plan.factors() { plan.columns_of(panel).start } else { 2 * plan.size };
                 assert_eq!(met[panel], times);
                 finished += 1;
@@ -85,7 +143,8 @@ fn check(plan: &PanelPlan) {
 
 proptest! {
     #[test]
-    fn plans_fit_and_cover(size in 1usize..300, columns in 1usize..300, times in 0.02f64..3.0, pass in 0..4) {
+    fn plans_fit_and_cover(size in 1usize..300, columns in 1usize..300, times in 0.02f64..3.0, pass in 0..4,
+        together in 1usize..60) {
         let budget = (times * (size * size * 8) as f64) as u64;
         let plan = match pass {
             0 => PanelPlan::lu(size, 8, budget),
@@ -94,6 +153,7 @@ proptest! {
             _ => PanelPlan::cholesky(size, 8, u64::MAX).unwrap().solution(columns, budget),
         };
         let Ok(plan) = plan else { return Ok(()) };
+        let plan = PanelPlan { together, ..plan };
         prop_assert!(plan.device_bytes() <= u128::from(budget));
         prop_assert!(plan.panel <= plan.columns && plan.slice <= size);
         prop_assert!(plan.bytes_to_gpu() >= plan.bytes_to_host());
