@@ -171,8 +171,8 @@ impl Tiles {
             Divisible::Lu { size } => PanelPlan::lu(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Cholesky { size } => PanelPlan::cholesky(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Solution { size, columns } => {
-                let factors = PanelPlan::lu(size, element_bytes, budget)?;
-                Ok(Tiles::Solution { factors, solution: factors.solution(columns, budget)? })
+                let [factors, solution] = PanelPlan::lu_solution([size, columns], element_bytes, budget, |_| 0)?;
+                Ok(Tiles::Solution { factors, solution })
             }
         }
     }

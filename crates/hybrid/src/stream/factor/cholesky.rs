@@ -52,7 +52,7 @@ impl<'a, T: Scalar + Stored> StreamedCholesky<'a, T> {
         staging: Staging,
         watch: Watch<'_>,
     ) -> Result<Self, Error> {
-        let (factors, _) = Factors::make::<T, E>(engine, plan, source, scratch, (staging, watch))?;
+        let (factors, _) = Factors::make::<T, E>(engine, plan, (source, None), scratch, (staging, watch))?;
         Ok(StreamedCholesky { factors, element: PhantomData })
     }
 

@@ -91,12 +91,12 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         if self.place(panel) == self.under_way.len() {
             self.open()?;
         }
-        let tile = self.run.source.stored(rows.clone(), columns.clone());
-        let band = self.bring(self.run.source.source, &tile)?;
+        let (from, tile) = self.run.loaded(rows, columns);
+        let band = self.bring(from.stored(), &tile)?;
         let part = self.run.plan.standing(panel).part(rows, columns);
         // What lies row by row is, column by column, the transposed matrix.
         let stored = Layout::dense(tile.columns.len(), tile.rows.len());
-        let form = if self.run.source.form == Form::Plain { Form::Transposed } else { Form::Plain };
+        let form = if from.form() == Form::Plain { Form::Transposed } else { Form::Plain };
         let place = self.place(panel);
         let target = of(&mut self.under_way, place)?;
         self.engine.copy(form, (&self.slices[band].0, stored), (target, part))?;
@@ -193,7 +193,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         match self.run.plan.pass {
             Pass::Lu => self.factor_lu(panel)?,
             Pass::Cholesky => self.factor_cholesky(panel)?,
-            Pass::LuSolution { .. } | Pass::CholeskySolution => return self.give_solution(panel),
+            Pass::LuSolution { .. } | Pass::LuBackward | Pass::CholeskySolution => return self.give_solution(panel),
         }
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
         self.finished_panels += 1;
@@ -205,12 +205,24 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
 
     fn factor_lu(&mut self, panel: usize) -> Result<(), Stop> {
         let (engine, plan) = (self.engine, self.run.plan);
-        let part = self.part(panel, &(plan.columns_of(panel).start..plan.size));
-        let place = self.place(panel);
-        let pivoted = engine.lu((of(&mut self.under_way, place)?, part))?;
-        self.exchanges.push(engine.exchanges(&pivoted.rows)?);
+        let [factored, carried] = plan.split_columns(panel);
+        let (standing, place) = (plan.standing(panel), self.place(panel));
+        let rows = factored.start..plan.size;
+        let buffer = of(&mut self.under_way, place)?;
+        let pivoted = engine.lu((buffer, standing.part(&rows, &factored)))?;
+        let exchanges = engine.exchanges(&pivoted.rows)?;
         self.found.exchanges.push(pivoted.rows);
         self.found.diagonal.extend(pivoted.diagonal);
+        if !carried.is_empty() {
+            // In memory of their own: what is divided and what by are no parts of the same.
+            let (meets, part) = (self.meets.as_mut().ok_or(Stop::Elsewhere)?, standing.part(&rows, &carried));
+            let dense = Layout::dense(rows.len(), carried.len());
+            engine.exchange(&exchanges, (buffer, part))?;
+            engine.copy(Form::Plain, (buffer, part), (meets, dense))?;
+            engine.divide(Divisor::UnitLower, (buffer, standing.part(&rows, &factored)), (meets, dense))?;
+            engine.copy(Form::Plain, (meets, dense), (buffer, part))?;
+        }
+        self.exchanges.push(exchanges);
         Ok(())
     }
 

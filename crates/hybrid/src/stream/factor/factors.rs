@@ -9,7 +9,7 @@ use super::super::staging::Staging;
 use super::grant::Grant;
 use super::identity::Identity;
 use super::operands;
-use super::pipeline::{Run, Target, Watch};
+use super::pipeline::{Carried, Run, Target, Watch};
 use super::plan::PanelPlan;
 use super::written::Written;
 use crate::Error;
@@ -26,16 +26,16 @@ pub(super) struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
-    /// Factors a matrix; the diagonal of the factor is the other result.
+    /// Factors a matrix, and carries further columns through L; the diagonal of the factor is the other result.
     pub(super) fn make<T: Scalar + Stored, E: Eliminator<T>>(
         engine: &E,
         plan: &PanelPlan,
-        source: Factor<'_>,
+        (source, carried): (Factor<'_>, Option<Carried<'_>>),
         scratch: &'a dyn Scratch,
         (staging, watch): (Staging, Watch<'_>),
     ) -> Result<(Self, Vec<T>), Error> {
         let (target, written) = (Target::Factors, Written::default());
-        let run = Run { plan, source, scratch, target, staging, watch, written };
+        let run = Run { plan, source, scratch, target, staging, watch, carried, written };
         let (found, traffic) = run.run::<T, E>(engine, &[])?;
         Ok((Factors { scratch, plan: *plan, exchanges: found.exchanges, traffic }, found.diagonal))
     }
@@ -50,7 +50,7 @@ impl<'a> Factors<'a> {
         (staging, watch): (Staging, Watch<'_>),
     ) -> Result<Traffic, Error> {
         let (target, written) = (Target::Solution(sink), Written::default());
-        let run = Run { plan, source: b, scratch: self.scratch, target, staging, watch, written };
+        let run = Run { plan, source: b, scratch: self.scratch, target, staging, watch, carried: None, written };
         run.run::<T, E>(engine, &self.exchanges).map(|(_, traffic)| traffic)
     }
 

@@ -9,14 +9,15 @@ use super::factors::Factors;
 use super::grant::Grant;
 use super::identity::Identity;
 use super::parts::{FactorPart, Part};
-use super::pipeline::Watch;
+use super::pipeline::{Carried, Watch};
 use super::plan::PanelPlan;
 use super::{operands, parts, singular};
 use crate::Error;
 use crate::linear::{Gpu, Scalar};
-use crate::store::{Scratch, Sink, Stored};
+use crate::store::{Extents, MemoryScratch, Scratch, Sink, Stored};
 use std::fmt;
 use std::marker::PhantomData;
+use tilewright_driver::solver::Solver;
 
 /// `P a = L U` with partial pivoting, in a scratch: what [`linear::Lu`](crate::linear::Lu) is for matrices that fit.
 ///
@@ -44,16 +45,19 @@ pub fn lu<'a, T: Scalar + Stored>(
     scratch: &'a dyn Scratch,
     control: Control<'_>,
 ) -> Result<StreamedLu<'a, T>, Error> {
-    operands::square::<T>("lu", &a, scratch)?;
-    let (plan, workspace) = plan_on::<T>(gpu, &a, budgets.device.available())?;
-    let bytes = plan.device_bytes() + u128::from(workspace);
+    let size = operands::square::<T>("lu", &a, scratch)?;
+    let (solver, available) = (gpu.solver()?, budgets.device.available());
+    let more = |panel| workspace_bytes::<T>(&solver, size, panel);
+    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more)?.read_from(&a);
+    let bytes = plan.device_bytes() + more(plan.panel);
     let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
     StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
 }
 
 /// x with `a x = b`, for all columns of `b`, into a sink, which is not committed: [`lu`], and [`StreamedLu::solve`] with its factors. Columns are
-/// solved for in panels too, each of which all factors go by twice.
+/// solved for in panels too, each of which all factors go by twice; a few columns, as many as a slice has, go through L while it is made, are kept
+/// in host memory, and meet U alone.
 ///
 /// Errors: those of [`lu`]; [`Error::Singular`], as matrices in memory have it; [`Error::Shape`] where `b` or the sink does not fit.
 pub fn solve<T: Scalar + Stored>(
@@ -66,19 +70,37 @@ pub fn solve<T: Scalar + Stored>(
 ) -> Result<Traffic, Error> {
     let size = operands::square::<T>("solve", &a, scratch)?;
     let columns = operands::solution::<T>(size, &b, sink)?;
-    let available = budgets.device.available();
-    let (plan, workspace) = plan_on::<T>(gpu, &a, available)?;
-    let solution = plan.solution(columns, available)?;
-    let bytes = solution.device_bytes().max(plan.device_bytes() + u128::from(workspace));
-    let slice = plan.slice_elements().max(solution.slice_elements());
-    let stored = [(a.source, plan.panel), (b.source, solution.panel)].map(|(source, width)| (source.grain(), width));
-    let stored = [stored[0], stored[1], (sink.grain(), solution.panel)];
-    let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &stored)?;
-    let steps = plan.steps() + solution.steps();
-    let watch = Watch { control, before: 0, steps };
-    let lu = StreamedLu::<T>::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
-    let watch = Watch { before: plan.steps(), ..watch };
-    let solved = lu.solved(&grant.engine, &solution, b, sink, grant.staging, watch)?;
+    let (solver, available) = (gpu.solver()?, budgets.device.available());
+    let more = |panel| workspace_bytes::<T>(&solver, size, panel);
+    let [factors, solution] = PanelPlan::lu_solution([size, columns], size_of::<T>(), available, more)?;
+    let factors = factors.read_from(&a);
+    let bytes = solution.device_bytes().max(factors.device_bytes() + more(factors.panel));
+    let slice = factors.slice_elements().max(solution.slice_elements());
+    let (of_a, of_b) = ((a.source.grain(), factors.panel), (b.source.grain(), solution.panel));
+    let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &[of_a, of_b, (sink.grain(), solution.panel)])?;
+    solve_on::<T, _>(&grant.engine, [&factors, &solution], [a, b], (scratch, sink), (grant.staging, control))
+}
+
+pub(super) fn solve_on<T: Scalar + Stored, E: Eliminator<T>>(
+    engine: &E,
+    [factors, solution]: [&PanelPlan; 2],
+    [a, b]: [Factor<'_>; 2],
+    (scratch, sink): (&dyn Scratch, &dyn Sink),
+    (staging, control): (Staging, Control<'_>),
+) -> Result<Traffic, Error> {
+    let watch = Watch { control, before: 0, steps: factors.steps() + solution.steps() };
+    let after = Watch { before: factors.steps(), ..watch };
+    let (lu, solved) = if factors.carries() {
+        let half_way = MemoryScratch::new(Extents::new(solution.columns, solution.size), T::ELEMENT)?;
+        let a = (a, Some(Carried { from: b, to: &half_way }));
+        let lu = StreamedLu::<T>::made(engine, factors, a, scratch, (staging, watch))?;
+        let solved = lu.solved(engine, solution, Factor::transposed(&half_way), sink, staging, after)?;
+        (lu, solved)
+    } else {
+        let lu = StreamedLu::<T>::factor(engine, factors, a, scratch, staging, watch)?;
+        let solved = lu.solved(engine, solution, b, sink, staging, after)?;
+        (lu, solved)
+    };
     let factored = lu.traffic();
     Ok(Traffic { to_gpu: factored.to_gpu + solved.to_gpu, to_host: factored.to_host + solved.to_host })
 }
@@ -97,14 +119,9 @@ pub fn inverse<T: Scalar + Stored>(
     solve::<T>(gpu, budgets, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
 }
 
-/// The widest panels beside what cuSOLVER wants for one, and that.
-fn plan_on<T: Scalar>(gpu: &Gpu, a: &Factor<'_>, available: u64) -> Result<(PanelPlan, u64), Error> {
-    let (solver, [size, _]) = (gpu.solver()?, a.extents());
-    let wanted = |panel: usize| Ok::<_, Error>(solver.getrf_bytes::<T>(size, panel.min(size))? as u64);
-    // A panel that it cannot tell about is none.
-    let more = |panel| wanted(panel).map_or(u128::MAX, u128::from);
-    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more)?.read_from(a);
-    Ok((plan, wanted(plan.panel)?))
+/// What cuSOLVER wants for a panel. One that it cannot tell about is none.
+fn workspace_bytes<T: Scalar>(solver: &Solver, size: usize, panel: usize) -> u128 {
+    solver.getrf_bytes::<T>(size, panel.min(size)).map_or(u128::MAX, |bytes| bytes as u128)
 }
 
 impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
@@ -116,7 +133,17 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
         staging: Staging,
         watch: Watch<'_>,
     ) -> Result<Self, Error> {
-        let (factors, diagonal) = Factors::make::<T, E>(engine, plan, source, scratch, (staging, watch))?;
+        Self::made(engine, plan, (source, None), scratch, (staging, watch))
+    }
+
+    fn made<E: Eliminator<T>>(
+        engine: &E,
+        plan: &PanelPlan,
+        (source, carried): (Factor<'_>, Option<Carried<'_>>),
+        scratch: &'a dyn Scratch,
+        (staging, watch): (Staging, Watch<'_>),
+    ) -> Result<Self, Error> {
+        let (factors, diagonal) = Factors::make::<T, E>(engine, plan, (source, carried), scratch, (staging, watch))?;
         let singular = singular::pivot(&diagonal, &source)?;
         Ok(StreamedLu { factors, singular, element: PhantomData })
     }

@@ -19,6 +19,7 @@ use crate::Error;
 use crate::linear::Scalar;
 use crate::store::{Scratch, Sink, Source, Stored, Tile};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Where a panel goes.
 #[derive(Clone, Copy)]
@@ -37,8 +38,18 @@ pub(super) struct Run<'a> {
     pub(super) target: Target<'a>,
     pub(super) staging: Staging,
     pub(super) watch: Watch<'a>,
+    /// What goes through L with the factors.
+    pub(super) carried: Option<Carried<'a>>,
     /// Panels that are in the scratch.
     pub(super) written: Written,
+}
+
+/// Further columns of a matrix that is factored.
+#[derive(Clone, Copy)]
+pub(super) struct Carried<'a> {
+    pub(super) from: Factor<'a>,
+    /// A row of it is a column of what has gone through L.
+    pub(super) to: &'a dyn Scratch,
 }
 
 /// Who watches a pass that may be a part of something longer.
@@ -81,7 +92,7 @@ pub(super) struct Part {
     tile: Tile,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Runs the pass on a device; `known` are the exchanges of factors that solutions are made with. Whoever fails first says why.
     pub(super) fn run<T: Scalar + Stored, E: Eliminator<T>>(
         &self,
@@ -121,27 +132,31 @@ impl Run<'_> {
         Traffic { to_gpu: bytes(self.plan.bytes_to_gpu()), to_host: bytes(self.plan.bytes_to_host()) }
     }
 
+    /// What becomes this part of a panel.
+    pub(super) fn loaded(&self, rows: &Range<usize>, columns: &Range<usize>) -> (From<'a>, Tile) {
+        let size = self.plan.size;
+        match self.carried.filter(|_| columns.start >= size) {
+            Some(Carried { from, .. }) => {
+                (From::Carried(from), from.stored(rows.clone(), columns.start - size..columns.end - size))
+            }
+            None => (From::Source(self.source), self.source.stored(rows.clone(), columns.clone())),
+        }
+    }
+
     /// Parts of a tile of the source, or of the scratch, that a slot has room for.
     pub(super) fn parts_of(&self, source: &dyn Source, tile: &Tile) -> impl Iterator<Item = Tile> + use<> {
         tile.parts(self.staging.elements, source.grain())
     }
 
     /// What fills slots for a task, one tile behind the other.
-    fn pieces_of(&self, task: &Task) -> Vec<(From, Tile)> {
+    fn pieces_of(&self, task: &Task) -> Vec<(From<'a>, Tile)> {
         let load = match task {
-            Task::Load { rows, columns, .. } => Some((From::Source, self.source.stored(rows.clone(), columns.clone()))),
+            Task::Load { rows, columns, .. } => Some(self.loaded(rows, columns)),
             _ => None,
         };
-        let streamed = self.plan.streamed(task).map(|tile| (From::Scratch, tile));
-        let parts = |(from, tile): (From, Tile)| self.parts_of(self.stored(from), &tile).map(move |part| (from, part));
+        let streamed = self.plan.streamed(task).map(|tile| (From::Scratch(self.scratch), tile));
+        let parts = |(from, tile): (From<'a>, Tile)| self.parts_of(from.stored(), &tile).map(move |part| (from, part));
         load.into_iter().chain(streamed).flat_map(parts).collect()
-    }
-
-    fn stored(&self, from: From) -> &dyn Source {
-        match from {
-            From::Source => self.source.source,
-            From::Scratch => self.scratch,
-        }
     }
 
     /// Waits until what a task reads from the scratch is there.
@@ -153,22 +168,22 @@ impl Run<'_> {
     }
 
     /// cuSOLVER loses NaN on its way through LU, where a pivot beside it is a number.
-    fn refuse_not_finite<T: Scalar>(&self, values: &[T], part: &Tile) -> Result<(), Error> {
+    fn refuse_not_finite<T: Scalar>(&self, form: Form, values: &[T], part: &Tile) -> Result<(), Error> {
         if self.plan.pass != Pass::Lu {
             return Ok(());
         }
         let Some(at) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
         let (along, across) = (part.rows.start + at / part.columns.len(), part.columns.start + at % part.columns.len());
-        let (row, column) = if self.source.form == Form::Plain { (along, across) } else { (across, along) };
+        let (row, column) = if form == Form::Plain { (along, across) } else { (across, along) };
         Err(Error::NotFinite { operation: "a streamed LU factorisation", row, column })
     }
 
     /// What copies do not do: conjugates, and a diagonal without imaginary parts, of which Cholesky's factorisation knows nothing.
-    fn adapt<T: Scalar>(&self, values: &mut [T], piece: &Tile) {
+    fn adapt<T: Scalar>(&self, form: Form, values: &mut [T], piece: &Tile) {
         if !T::COMPLEX {
             return;
         }
-        if self.source.form == Form::Adjoint {
+        if form == Form::Adjoint {
             values.iter_mut().for_each(|value| *value = value.conjugate());
         }
         if self.plan.pass == Pass::Cholesky {
@@ -178,14 +193,31 @@ impl Run<'_> {
 }
 
 /// Where a slot is filled from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
-    Source,
-    Scratch,
+#[derive(Clone, Copy)]
+pub(super) enum From<'a> {
+    Source(Factor<'a>),
+    Carried(Factor<'a>),
+    Scratch(&'a dyn Scratch),
 }
 
-impl<T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'_> {
-    type Piece = (From, Tile);
+impl<'a> From<'a> {
+    pub(super) fn stored(self) -> &'a dyn Source {
+        match self {
+            From::Source(factor) | From::Carried(factor) => factor.source,
+            From::Scratch(scratch) => scratch,
+        }
+    }
+
+    pub(super) fn form(self) -> Form {
+        match self {
+            From::Source(factor) | From::Carried(factor) => factor.form,
+            From::Scratch(_) => Form::Plain,
+        }
+    }
+}
+
+impl<'a, T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'a> {
+    type Piece = (From<'a>, Tile);
     type Memory = PanelMemory<E::Buffer>;
     /// A panel, or a band of one: its number, and where it goes.
     type Results = (usize, Tile);
@@ -201,11 +233,13 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'_> {
 
     fn read(&self, (from, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
         let values = &mut host[..part.count()];
-        T::fill(values, &mut |bytes| self.stored(from).read_tile(&part, bytes))?;
-        if from == From::Source {
-            self.refuse_not_finite(values, &part)?;
-            self.adapt(values, &part);
+        T::fill(values, &mut |bytes| from.stored().read_tile(&part, bytes))?;
+        match from {
+            From::Source(factor) => self.refuse_not_finite(factor.form, values, &part)?,
+            From::Carried(_) => {}
+            From::Scratch(_) => return Ok(()),
         }
+        self.adapt(from.form(), values, &part);
         Ok(())
     }
 
@@ -214,7 +248,14 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'_> {
             Target::Factors => self.scratch.grain(),
             Target::Solution(sink) => sink.grain(),
         };
-        let back: Vec<_> = pipeline::backwards(tile.parts(self.staging.elements, grain)).collect();
+        let tiles = match self.target {
+            Target::Factors => {
+                self.plan.split_columns(panel).map(|rows| Tile { rows, columns: tile.columns.clone() }).to_vec()
+            }
+            Target::Solution(_) => vec![tile],
+        };
+        let parts = tiles.iter().flat_map(|tile| tile.parts(self.staging.elements, grain));
+        let back: Vec<_> = pipeline::backwards(parts).collect();
         self.written.expect(panel, back.len());
         let of = move |Back { buffer, at, elements, part: tile }| {
             let part = Part { panel, tile };
@@ -230,7 +271,13 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'_> {
             make_diagonal_real(values, tile);
         }
         match self.target {
-            Target::Factors => self.scratch.write_tile(tile, T::bytes(values))?,
+            Target::Factors => match self.carried.filter(|_| tile.rows.start >= self.plan.size) {
+                Some(Carried { to, .. }) => {
+                    let rows = tile.rows.start - self.plan.size..tile.rows.end - self.plan.size;
+                    to.write_tile(&Tile { rows, columns: tile.columns.clone() }, T::bytes(values))?;
+                }
+                None => self.scratch.write_tile(tile, T::bytes(values))?,
+            },
             Target::Solution(sink) => sink.write_tile(tile, T::bytes(values))?,
         }
         self.written.tell(*panel);

@@ -42,6 +42,8 @@ pub enum Pass {
         /// Columns of such a panel.
         block: usize,
     },
+    /// Solutions by U alone, of what went through L as further columns of the matrix.
+    LuBackward,
     /// Solutions by a factor of Cholesky's.
     CholeskySolution,
 }
@@ -57,7 +59,7 @@ pub struct PanelPlan {
     pub pass: Pass,
     /// Rows and columns of the matrix that is factored, or was.
     pub size: usize,
-    /// Columns of all panels.
+    /// Columns of all panels: of factors those of the matrix, and what is carried through L with them.
     pub columns: usize,
     /// Bytes of an element.
     pub element_bytes: usize,
@@ -85,6 +87,22 @@ impl PanelPlan {
         more: impl Fn(usize) -> u128,
     ) -> Result<PanelPlan, Error> {
         Self::new(Pass::Lu, [size, size], element_bytes, budget, more)
+    }
+
+    /// Factors, and solutions of so many columns by them, beside what a panel of so many columns takes more. A few columns go through L with the
+    /// last panel, so that nobody reads L again.
+    pub(crate) fn lu_solution(
+        [size, columns]: [usize; 2],
+        element_bytes: usize,
+        budget: u64,
+        more: impl Fn(usize) -> u128,
+    ) -> Result<[PanelPlan; 2], Error> {
+        let carrying = Self::new(Pass::Lu, [size, size.saturating_add(columns)], element_bytes, budget, &more);
+        if let Some(carrying) = carrying.ok().filter(PanelPlan::carries) {
+            return Ok([carrying, Self::new(Pass::LuBackward, [size, columns], element_bytes, budget, |_| 0)?]);
+        }
+        let factors = Self::lu_beside(size, element_bytes, budget, more)?;
+        Ok([factors, factors.solution(columns, budget)?])
     }
 
     /// The same, for Cholesky's factorisation.
@@ -151,6 +169,13 @@ impl PanelPlan {
         PanelPlan { together, ..self }
     }
 
+    /// Whether further columns go through L with the last panel: where that is one of the matrix too, and they are no more than rows that
+    /// a slice meets have room for.
+    pub(super) fn carries(&self) -> bool {
+        let carried = self.columns - self.size.min(self.columns);
+        self.pass == Pass::Lu && (1..=self.slice).contains(&carried) && (self.panels() - 1) * self.panel < self.size
+    }
+
     /// How many panels there are.
     pub fn panels(&self) -> usize {
         if self.size == 0 { 0 } else { self.columns.div_ceil(self.panel) }
@@ -179,7 +204,7 @@ impl PanelPlan {
             Pass::Lu => EXCHANGE_BYTES + FOUND_BYTES,
             Pass::Cholesky => FOUND_BYTES,
             Pass::LuSolution { .. } => EXCHANGE_BYTES,
-            Pass::CholeskySolution => 0,
+            Pass::LuBackward | Pass::CholeskySolution => 0,
         };
         each * self.size
     }
@@ -201,6 +226,13 @@ impl PanelPlan {
     pub(super) fn columns_of(&self, panel: usize) -> Range<usize> {
         let begin = panel * self.panel;
         begin..(begin + self.panel).min(self.columns)
+    }
+
+    /// Those that are factored, and those that are carried through L.
+    pub(super) fn split_columns(&self, panel: usize) -> [Range<usize>; 2] {
+        let columns = self.columns_of(panel);
+        let border = if self.factors() { columns.end.min(self.size) } else { columns.end };
+        [columns.start..border, border..columns.end]
     }
 
     /// The rows of a panel: of Cholesky's factor those from the diagonal on.
@@ -251,9 +283,10 @@ impl PanelPlan {
     pub fn flops(&self) -> f64 {
         let (size, columns) = (self.size as f64, self.columns as f64);
         match self.pass {
-            Pass::Lu => 2.0 / 3.0 * size.powi(3),
+            Pass::Lu => 2.0 / 3.0 * size.powi(3) + size * size * (columns - size),
             Pass::Cholesky => size.powi(3) / 3.0,
             Pass::LuSolution { .. } | Pass::CholeskySolution => 2.0 * size * size * columns,
+            Pass::LuBackward => size * size * columns,
         }
     }
 

@@ -37,9 +37,11 @@ impl PanelPlan {
 
     /// A strip of columns after the other, band by band, as the memory of a slice has room.
     fn loads(&self, panel: usize) -> impl Iterator<Item = Task> + use<> {
-        let (plan, columns) = (*self, self.columns_of(panel));
-        let end = columns.end;
-        let strips = columns.step_by(self.strip()).map(move |begin| begin..end.min(begin.saturating_add(plan.strip())));
+        let plan = *self;
+        let strips = self.split_columns(panel).into_iter().flat_map(move |columns| {
+            let end = columns.end;
+            columns.step_by(plan.strip()).map(move |begin| begin..end.min(begin.saturating_add(plan.strip())))
+        });
         strips.flat_map(move |columns| {
             let bands = plan.bands(plan.rows_of(panel), columns.len());
             bands.map(move |rows| Task::Load { panel, rows, columns: columns.clone() })
@@ -101,6 +103,7 @@ impl PanelPlan {
                 tasks.extend(self.backward(panel, Divisor::Upper));
                 tasks
             }
+            Pass::LuBackward => self.backward(panel, Divisor::Upper).collect(),
             Pass::CholeskySolution => {
                 let down = self.slices(0..self.size);
                 let down = down.map(|columns| eliminate(panel, columns, Sweep::Divide(Divisor::Lower)));

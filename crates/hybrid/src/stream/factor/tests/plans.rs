@@ -95,6 +95,26 @@ fn too_little_memory_is_refused_with_the_least_that_does() {
     }
 }
 
+#[test]
+fn few_columns_are_carried_through_l_and_many_are_not() {
+    let of = |columns| PanelPlan::lu_solution([49_152, columns], 8, 8 * GIB, |_| 0).unwrap();
+    let alone = PanelPlan::lu(49_152, 8, 8 * GIB).unwrap();
+    for columns in [1, 100, 500] {
+        let [factors, solution] = of(columns);
+        assert_eq!((factors.columns, solution.pass), (49_152 + columns, Pass::LuBackward));
+        assert!(factors.carries() && factors.device_bytes() <= u128::from(8 * GIB));
+        // L is not read once more: that is half of the factors.
+        let again = alone.solution(columns, 8 * GIB).unwrap();
+        let less = again.bytes_to_gpu() - solution.bytes_to_gpu();
+        let half = 49_152 * 49_152 * 8 / 2;
+        assert!(less > half && less < half / 10 * 11, "{less}");
+    }
+    for columns in [0, 2000, 49_152] {
+        let [factors, solution] = of(columns);
+        assert!(factors == alone && solution == alone.solution(columns, 8 * GIB).unwrap() && !factors.carries());
+    }
+}
+
 /// Each panel whole, before anything happens to it; each slice once; each exchange before its block's slices; never a third panel; nothing comes
 /// into the place of what is still to be met.
 fn check(plan: &PanelPlan) {
@@ -132,7 +152,11 @@ fn check(plan: &PanelPlan) {
             }
             Task::Finish { panel } => {
                 assert!(panel == finished && is_whole(&loaded, panel));
-                let times = if plan.factors() { plan.columns_of(panel).start } else { 2 * plan.size };
+                let times = match plan.pass {
+                    Pass::Lu | Pass::Cholesky => plan.columns_of(panel).start,
+                    Pass::LuBackward => plan.size,
+                    Pass::LuSolution { .. } | Pass::CholeskySolution => 2 * plan.size,
+                };
                 assert_eq!(met[panel], times);
                 finished += 1;
             }
@@ -143,11 +167,13 @@ fn check(plan: &PanelPlan) {
 
 proptest! {
     #[test]
-    fn plans_fit_and_cover(size in 1usize..300, columns in 1usize..300, times in 0.02f64..3.0, pass in 0..4,
+    fn plans_fit_and_cover(size in 1usize..300, columns in 1usize..300, times in 0.02f64..3.0, pass in 0..6,
         together in 1usize..60) {
         let budget = (times * (size * size * 8) as f64) as u64;
         let plan = match pass {
             0 => PanelPlan::lu(size, 8, budget),
+            4 => PanelPlan::lu_solution([size, columns.min(9)], 8, budget, |_| 0).map(|[factors, _]| factors),
+            5 => PanelPlan::lu_solution([size, columns.min(9)], 8, budget, |_| 0).map(|[_, solution]| solution),
             1 => PanelPlan::cholesky(size, 8, budget),
             2 => PanelPlan::lu(size, 8, u64::MAX).unwrap().solution(columns, budget),
             _ => PanelPlan::cholesky(size, 8, u64::MAX).unwrap().solution(columns, budget),
