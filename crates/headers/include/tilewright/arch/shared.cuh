@@ -26,11 +26,14 @@ template <class T> __device__ __forceinline__ T* kept(T* p) {
 }
 #endif
 
-// The address within the block's shared memory, as PTX wants it.
+// The address within the block's shared memory, as PTX wants it, and what it points to. Through such a pointer the compiler reads
+// without asking which memory it is.
 #ifdef TILEWRIGHT_HOST
 inline unsigned shared_address(const void* p) { return (unsigned)((const unsigned char*)p - host::shared_memory()); }
+inline void* shared_pointer(unsigned address) { return host::shared_memory() + address; }
 #else
 __device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ __forceinline__ void* shared_pointer(unsigned address) { return __cvta_shared_to_generic(address); }
 #endif
 
 }  // namespace arch

@@ -52,12 +52,16 @@ struct Worker {
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
       TW_UNROLL
-      for (int pair = 0; pair < pairs; ++pair) {
-        const Left left = reader.left(from, tile, pair);
+      for (int read = 0; read < lefts; ++read) {
+        Left left[matrices];
+        reader.left(from, tile, read, left);
         TW_UNROLL
-        for (int o = first_output(s); o <= last_output(s); ++o) {
-          Sum& sum = sums[s - down * o][pair];
-          tw::mma(sum, left, given[place_of(o)][tile], sum);
+        for (int pair = read * matrices; pair < tw::minimum(read * matrices + matrices, pairs); ++pair) {
+          TW_UNROLL
+          for (int o = first_output(s); o <= last_output(s); ++o) {
+            Sum& sum = sums[s - down * o][pair];
+            tw::mma(sum, left[pair % matrices], given[place_of(o)][tile], sum);
+          }
         }
       }
     }
@@ -96,11 +100,11 @@ struct Worker {
         TW_UNROLL
         for (int i = 0; i < Sum::elements; ++i) {
           const auto at = Sum::coords(tw::arch::lane(), i);
-          const int both = at.template get<Both>(), read = both % 8, written = at.template get<K>();
-          const S s(2 * pair + both / 8);
+          const auto [tap, read] = met(pair, at.template get<Both>());
+          const int written = at.template get<K>();
           const bool same_group = shape::group >= 8 || read / shape::group == written / shape::group;
-          if (!same_group || s.value >= shape::taps_x) continue;
-          const auto sum = to.at(strip + K(written) + R(r) + s + C(shape::group > 8 ? half.value + read : read % shape::group));
+          if (!same_group || tap >= shape::taps_x) continue;
+          const auto sum = to.at(strip + K(written) + R(r) + S(tap) + C(shape::group > 8 ? half.value + read : read % shape::group));
           *sum = sums[r][pair].values[i] + (first ? 0.0f : sum.load());
         }
       }

@@ -121,22 +121,39 @@ TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates, 
 using Left = tw::FragmentA<Element, Both, Pixel, 16, depth>;
 using Right = tw::FragmentB<Element, Pixel, K, depth, 8>;
 
-// What a lane reads of a matrix: a row of 16 bytes, or, of elements that are not turned over on the way, each of its own.
-template <class Matrix> constexpr int reads = sizeof(Held) == 2 ? 1 : Matrix::elements;
-template <class Matrix> TW_DEVICE auto read_by(int lane, int i) {
-  if constexpr (sizeof(Held) == 2) {
-    (void)i;
-    return Matrix::row_coords_trans(lane);
-  } else {
-    return Matrix::coords(lane, i);
-  }
+// Elements of 2 bytes are turned over on their way: a lane reads a row of 16 bytes of a matrix. Nothing does that for 4 bytes. There a lane
+// reads channels that follow one another at a pixel, four of them for two products, or two where one is left, and rows of products are
+// what makes these its own: lanes go along as many taps first, and then along the channels.
+constexpr bool turned = sizeof(Held) == 2;
+constexpr int matrices = turned ? 1 : 2;                       // that are read at once
+constexpr int lefts = (pairs + matrices - 1) / matrices;       // times in a row of the window
+template <class Matrix> constexpr int reads = turned ? 1 : 2;  // of a lane
+
+// What stands in a row of a product: which tap of a row of the window, and which of the 8 channels.
+struct Met {
+  int tap, channel;
+};
+TW_DEVICE constexpr Met met(int pair, int row) {
+  if (turned) return {2 * pair + row / 8, row % 8};
+  const int first = pair / 2 * 2;
+  const int wide = first + 1 < pairs ? 4 : 2, lane = row % 8;
+  return {2 * first + lane % wide, lane / wide * wide + row / 8 + 2 * (pair - first)};
 }
 
-// Where a lane reads in a place of the ring, in bytes; less than nothing where there is no pixel or no tap, which is zero. It is the
+// An element as tensor cores read it: rounded to tf32, half away from zero. The conversion asks whether it is a number; this makes NaN of
+// what is not finite, which has the sum computed anew.
+TW_DEVICE Element multiplied(float value) {
+  Element rounded;
+  rounded.bits = __float_as_uint(fmaf(value, 0.0f, __uint_as_float(__float_as_uint(value) + 0x1000u)));
+  return rounded;
+}
+
+// Where a lane reads in a place of the ring, in bytes; far before it where there is no pixel or no tap, which is zero. It is the
 // same for every row.
+constexpr int nowhere = -(1 << 30);
 struct Reader {
   const Held* zeros;
-  int input[tiles][pairs][reads<Left>], given[tiles][reads<Right>];
+  int input[tiles][lefts][reads<Left>], given[tiles][reads<Right>];
 
   // `read` and `written` are a warp's channels.
   TW_DEVICE void prepare(Pixel first, C read, K written) {
@@ -145,42 +162,66 @@ struct Reader {
       const int begin = first.value + depth * tile;
       TW_UNROLL
       for (int i = 0; i < reads<Right>; ++i) {
-        const auto at = read_by<Right>(tw::arch::lane(), i);
+        const auto at = turned ? Right::row_coords_trans(tw::arch::lane()) : Right::coords(tw::arch::lane(), i);
         const int pixel = begin + at.template get<Pixel>();
-        given[tile][i] = pixel < pixels ? in_bytes(row_elements + GivenRow::offset(Places::coords_of(pixel) + written + K(at.template get<K>()))) : -1;
+        given[tile][i] = pixel < pixels ? in_bytes(row_elements + GivenRow::offset(Places::coords_of(pixel) + written + K(at.template get<K>()))) : nowhere;
       }
       TW_UNROLL
-      for (int pair = 0; pair < pairs; ++pair) {
+      for (int left = 0; left < lefts; ++left) {
         TW_UNROLL
         for (int i = 0; i < reads<Left>; ++i) {
-          const auto at = read_by<Left>(tw::arch::lane(), i);
-          const int pixel = begin + at.template get<Pixel>(), tap = 2 * pair + at.template get<Both>() / 8;
+          const auto at = turned ? Left::row_coords_trans(tw::arch::lane()) : Left::coords(tw::arch::lane(), 2 * i);
+          const Met own = met(matrices * left, at.template get<Both>());
+          const int pixel = begin + at.template get<Pixel>();
           const auto place = Places::coords_of(pixel);
-          const X x(place.template get<X>() * shape::down_x + tap * shape::spread_x);
-          const C c(read.value + at.template get<Both>() % 8);
-          input[tile][pair][i] = pixel < pixels && tap < shape::taps_x ? in_bytes(Row::offset(N(place.template get<N>()) + x + c)) : -1;
+          const X x(place.template get<X>() * shape::down_x + own.tap * shape::spread_x);
+          const C c(read.value + own.channel);
+          input[tile][left][i] = pixel < pixels && own.tap < shape::taps_x ? in_bytes(Row::offset(N(place.template get<N>()) + x + c)) : nowhere;
         }
       }
     }
   }
 
-  TW_DEVICE Left left(const Held* from, int tile, int pair) const {
-    return matrix<Left, filled && shape::taps_x % 2 == 0>(from, input[tile][pair]);
+  // The matrices of one or two products.
+  template <bool by_matrices = turned> TW_DEVICE void left(const Held* from, int tile, int left, Left (&to)[matrices]) const {
+    constexpr bool all = filled && shape::taps_x % 2 == 0;
+    const int (&offsets)[reads<Left>] = input[tile][left];
+    if constexpr (by_matrices) {
+      tw::arch::ldmatrix<Left::registers, true>(to[0].bits, at<all>(from, offsets[0]));
+    } else if (matrices * left + 1 < pairs) {
+      deal<4, all>(from, offsets, to);
+    } else {
+      deal<2, all>(from, offsets, to);
+    }
   }
-  TW_DEVICE Right right(const Held* from, int tile) const { return matrix<Right, filled>(from, given[tile]); }
+
+  template <bool by_matrices = turned> TW_DEVICE Right right(const Held* from, int tile) const {
+    Right matrix;
+    if constexpr (by_matrices) {
+      tw::arch::ldmatrix<Right::registers, true>(matrix.bits, at<filled>(from, given[tile][0]));
+    } else {
+      TW_UNROLL
+      for (int i = 0; i < Right::elements; ++i) matrix.set(i, multiplied((float)*at<filled>(from, given[tile][i])));
+    }
+    return matrix;
+  }
 
  private:
   TW_DEVICE static int in_bytes(int offset) { return offset * (int)sizeof(Held); }
 
-  template <class Matrix, bool all> TW_DEVICE Matrix matrix(const Held* from, const int (&offsets)[reads<Matrix>]) const {
-    const auto at = [&](int i) { return all || offsets[i] >= 0 ? (const Held*)((const char*)from + offsets[i]) : zeros; };
-    Matrix matrix;
-    if constexpr (sizeof(Held) == 2) {
-      tw::arch::ldmatrix<Matrix::registers, true>(matrix.bits, at(0));
-    } else {
+  // Zeros stand before the ring: whichever is further on.
+  template <bool all> TW_DEVICE const Held* at(const Held* from, int offset) const {
+    const int there = (int)tw::arch::shared_address(from) + offset;
+    return (const Held*)tw::arch::shared_pointer((unsigned)(all ? there : tw::maximum(there, (int)tw::arch::shared_address(zeros))));
+  }
+
+  // Vectors at the pixels of a lane become its elements: of each product two rows, at each pixel.
+  template <int wide, bool all> TW_DEVICE void deal(const Held* from, const int (&offsets)[reads<Left>], Left (&to)[matrices]) const {
+    TW_UNROLL
+    for (int i = 0; i < reads<Left>; ++i) {
+      const auto values = tw::load<wide>(at<all>(from, offsets[i]));
       TW_UNROLL
-      for (int i = 0; i < Matrix::elements; ++i) matrix.set(i, Element((float)*at(i)));
+      for (int slot = 0; slot < wide; ++slot) to[slot / 2].set(2 * i + slot % 2, multiplied(values[slot]));
     }
-    return matrix;
   }
 };
