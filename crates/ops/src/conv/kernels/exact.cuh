@@ -3,15 +3,13 @@
 // are watched for, and a block that saw one computes all of its own anew in the end, from nothing but what the definition adds, in the
 // order of the CPU.
 
-// Whether every lane's sums are finite, those of places that are no pixels left out: 0 times an infinity or NaN is NaN.
-template <class Sum> TW_DEVICE bool finite(const Sum (&row)[tiles][strips], Pixel first_pixel) {
+// Whether every lane's sums are finite: 0 times an infinity or NaN is NaN.
+template <class Sum> TW_DEVICE bool finite(const Sum (&row)[tiles][strips]) {
   float traces[Sum::elements] = {};
   TW_UNROLL
   for (int tile = 0; tile < tiles; ++tile) {
     TW_UNROLL
     for (int i = 0; i < Sum::elements; ++i) {
-      const int pixel = first_pixel.value + 16 * tile + Sum::Map::row(tw::arch::lane(), i);
-      if (pixels < sent_pixels && pixel >= pixels) continue;
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) traces[i] = fmaf(row[tile][strip].values[i], 0.0f, traces[i]);
     }

@@ -80,10 +80,17 @@ template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
   tw::arch::ldmatrix<Fragment::registers, false>(left.bits, row);
   if constexpr (sizeof(Held) == 4) {
     TW_UNROLL
-    for (int i = 0; i < Fragment::registers; ++i) left.bits[i] = Element(__uint_as_float(left.bits[i])).bits;
+    for (int i = 0; i < Fragment::registers; ++i) {
+      const float value = __uint_as_float(left.bits[i]);
+      // Where sums that are not finite are computed anew, it does not matter how they came about.
+      left.bits[i] = shape::zeros ? tw::tf32_or_nan(value).bits : Element(value).bits;
+    }
   }
   return left;
 }
+
+// Whether a warp has places that are no pixels. They read zeros.
+constexpr bool filled = pixels == 16 * tiles * warps_along;
 
 // Where this lane's rows of 16 bytes begin in a row of the ring, in bytes: for two cells of a window's row side by side, and for the one that is
 // left over (the next row's too, where rows are paired). They are the same for every row.
@@ -96,26 +103,39 @@ struct Reader {
     const int lane = tw::arch::lane();
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
-      const auto at = Places::coords_of(first_pixel.value + 16 * tile + lane % 16);
+      const int pixel = first_pixel.value + 16 * tile + lane % 16;
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         const K k = first_strip + K(8 * strip);
+        // Strips of the same channels read the same, and once.
+        const bool again = strip % sharing != 0;
         TW_UNROLL
-        for (int pair = 0; pair < pairs; ++pair) two[tile][strip][pair] = offset(at, Y(0), 2 * pair + lane / 16, k);
-        one[tile][strip] = offset(at, Y(tall ? lane / 16 : 0), cells_of_row - 1, k);
+        for (int pair = 0; pair < pairs; ++pair) {
+          two[tile][strip][pair] = again ? two[tile][strip - 1][pair] : tw::arch::kept(offset(pixel, Y(0), 2 * pair + lane / 16, k));
+        }
+        if constexpr (odd) {
+          one[tile][strip] = again ? one[tile][strip - 1] : tw::arch::kept(offset(pixel, Y(tall ? lane / 16 : 0), cells_of_row - 1, k));
+        }
       }
     }
   }
+  // Zeros stand behind the ring: whichever comes first.
   TW_DEVICE const Held* row(Slot slot, Y y, int offset) const {
-    return shape::up_x > 1 && offset < 0 ? zeros : (const Held*)((const char*)ring.at(slot + y).address() + offset);
+    const int there = (int)tw::arch::shared_address(ring.at(slot + y).address()) + offset;
+    return (const Held*)tw::arch::shared_pointer((unsigned)(
+        filled && shape::up_x == 1 ? there : tw::minimum(there, (int)tw::arch::shared_address(zeros))));
   }
 
  private:
-  // Of a pixel, a cell of the window's row; less than nothing where a stride is undone and no column is read.
-  template <class At> TW_DEVICE static int offset(At at, Y y, int cell, K strip) {
+  static constexpr int nowhere = 1 << 30;
+  static constexpr int sharing = strips % (strip_depth / 8) == 0 ? strip_depth / 8 : 1;
+
+  // Of a pixel, a cell of the window's row; far behind it where there is no pixel, or a stride is undone and no column is read.
+  TW_DEVICE static int offset(int pixel, Y y, int cell, K strip) {
+    const auto at = Places::coords_of(pixel);
     const int tap = cell / cells;
     const int column = at.template get<X>() * shape::down_x + tap * shape::spread_x - shape::shift_x;
-    if (shape::up_x > 1 && column % shape::up_x != 0) return -1;
+    if (pixel >= pixels || (shape::up_x > 1 && column % shape::up_x != 0)) return nowhere;
     const C channel(strip.value / strip_depth * strip_depth + cell % cells * run);
     return (int)sizeof(Held) * (Ring::offset(y) + Row::offset(N(at.template get<N>()) + X(column / shape::up_x) + channel));
   }

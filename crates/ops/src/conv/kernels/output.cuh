@@ -35,7 +35,7 @@ struct Outlet {
     for (int tile = 0; tile < tiles && plan::whole; ++tile) {
       const Pixel pixel = first_pixel + Pixel(16 * tile + (tile + 1 < tiles ? lane : lane % 16));
       TW_UNROLL
-      for (int strip = 0; strip < strips; ++strip) rows[tile][strip] = SentRow::offset(pixel + first_strip + K(8 * strip));
+      for (int strip = 0; strip < strips; ++strip) rows[tile][strip] = tw::arch::kept(SentRow::offset(pixel + first_strip + K(8 * strip)));
     }
   }
 
@@ -75,14 +75,14 @@ struct Outlet {
   // Output row `o` of the block is complete.
   template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
-    if (shape::zeros && !finite(row, first_pixel)) *not_finite = 1;
+    if (shape::zeros && !finite(row)) *not_finite = 1;
     if constexpr (shape::expression) {
       const Y y((part.first + o) * shape::phases + part.phase);
       apply(p, part.n, y, part.column, part.k + first_strip, first_pixel, row);
     }
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
-      Written* const to = sent.at(Slot(turn.place)).address();
+      Written* const to = (Written*)tw::arch::shared_pointer(tw::arch::shared_address(sent.at(Slot(turn.place)).address()));
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         TW_UNROLL

@@ -140,14 +140,6 @@ TW_DEVICE constexpr Met met(int pair, int row) {
   return {2 * first + lane % wide, lane / wide * wide + row / 8 + 2 * (pair - first)};
 }
 
-// An element as tensor cores read it: rounded to tf32, half away from zero. The conversion asks whether it is a number; this makes NaN of
-// what is not finite, which has the sum computed anew.
-TW_DEVICE Element multiplied(float value) {
-  Element rounded;
-  rounded.bits = __float_as_uint(fmaf(value, 0.0f, __uint_as_float(__float_as_uint(value) + 0x1000u)));
-  return rounded;
-}
-
 // Where a lane reads in a place of the ring, in bytes; far before it where there is no pixel or no tap, which is zero. It is the
 // same for every row.
 constexpr int nowhere = -(1 << 30);
@@ -183,11 +175,11 @@ struct Reader {
   }
 
   // The matrices of one or two products.
-  template <bool by_matrices = turned> TW_DEVICE void left(const Held* from, int tile, int left, Left (&to)[matrices]) const {
+  template <class Matrix = Left> TW_DEVICE void left(const Held* from, int tile, int left, Matrix (&to)[matrices]) const {
     constexpr bool all = filled && shape::taps_x % 2 == 0;
-    const int (&offsets)[reads<Left>] = input[tile][left];
-    if constexpr (by_matrices) {
-      tw::arch::ldmatrix<Left::registers, true>(to[0].bits, at<all>(from, offsets[0]));
+    const int (&offsets)[reads<Matrix>] = input[tile][left];
+    if constexpr (turned) {
+      tw::arch::ldmatrix<Matrix::registers, true>(to[0].bits, at<all>(from, offsets[0]));
     } else if (matrices * left + 1 < pairs) {
       deal<4, all>(from, offsets, to);
     } else {
@@ -195,13 +187,13 @@ struct Reader {
     }
   }
 
-  template <bool by_matrices = turned> TW_DEVICE Right right(const Held* from, int tile) const {
-    Right matrix;
-    if constexpr (by_matrices) {
-      tw::arch::ldmatrix<Right::registers, true>(matrix.bits, at<filled>(from, given[tile][0]));
+  template <class Matrix = Right> TW_DEVICE Matrix right(const Held* from, int tile) const {
+    Matrix matrix;
+    if constexpr (turned) {
+      tw::arch::ldmatrix<Matrix::registers, true>(matrix.bits, at<filled>(from, given[tile][0]));
     } else {
       TW_UNROLL
-      for (int i = 0; i < Right::elements; ++i) matrix.set(i, multiplied((float)*at<filled>(from, given[tile][i])));
+      for (int i = 0; i < Matrix::elements; ++i) matrix.set(i, tw::tf32_or_nan((float)*at<filled>(from, given[tile][i])));
     }
     return matrix;
   }
@@ -215,13 +207,14 @@ struct Reader {
     return (const Held*)tw::arch::shared_pointer((unsigned)(all ? there : tw::maximum(there, (int)tw::arch::shared_address(zeros))));
   }
 
-  // Vectors at the pixels of a lane become its elements: of each product two rows, at each pixel.
-  template <int wide, bool all> TW_DEVICE void deal(const Held* from, const int (&offsets)[reads<Left>], Left (&to)[matrices]) const {
+  // Vectors at the pixels of a lane become its elements: of each product two rows, at each pixel. What is not finite becomes NaN, which has the
+  // sum computed anew.
+  template <int wide, bool all, class Matrix> TW_DEVICE void deal(const Held* from, const int (&offsets)[reads<Matrix>], Matrix (&to)[matrices]) const {
     TW_UNROLL
-    for (int i = 0; i < reads<Left>; ++i) {
+    for (int i = 0; i < reads<Matrix>; ++i) {
       const auto values = tw::load<wide>(at<all>(from, offsets[i]));
       TW_UNROLL
-      for (int slot = 0; slot < wide; ++slot) to[slot / 2].set(2 * i + slot % 2, multiplied(values[slot]));
+      for (int slot = 0; slot < wide; ++slot) to[slot / 2].set(2 * i + slot % 2, tw::tf32_or_nan((float)values[slot]));
     }
   }
 };
