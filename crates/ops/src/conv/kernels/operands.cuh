@@ -89,7 +89,7 @@ template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
   return left;
 }
 
-// Whether a warp has places that are no pixels. They read zeros.
+// No place of a tile is left without a pixel. Places without one read zeros.
 constexpr bool filled = pixels == 16 * tiles * warps_along;
 
 // Where this lane's rows of 16 bytes begin in a row of the ring, in bytes: for two cells of a window's row side by side, and for the one that is
