@@ -6,7 +6,7 @@ use super::super::turns::Stop;
 use super::memory::{PanelMemory, Standing};
 use super::pipeline::{Found, Run};
 use super::plan::Pass;
-use super::schedule::{Sweep, Task};
+use super::schedule::{Sweep, Task, in_scratch};
 use crate::Error;
 use crate::linear::Scalar;
 use crate::store::{Source, Stored, Tile};
@@ -135,7 +135,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         let (standing, slice) = if beside {
             (plan.standing(panel - 1), None)
         } else {
-            let tile = plan.slice_of(&rows, columns);
+            let tile = in_scratch(&rows, columns);
             (Standing::new(&rows, columns.start), Some(self.bring(self.run.scratch, &tile)?))
         };
         self.meet(panel, (columns, &rows), sweep, (standing, slice))?;
@@ -198,8 +198,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
         self.finished_panels += 1;
         self.beside = Some(buffer.clone());
-        // A row of the scratch is a column of the factors.
-        let tile = Tile { rows: self.run.plan.columns_of(panel), columns: self.run.plan.rows_of(panel) };
+        let tile = in_scratch(&self.run.plan.rows_of(panel), &self.run.plan.columns_of(panel));
         self.feed.give((panel, tile), buffer)
     }
 

@@ -148,19 +148,19 @@ impl PanelPlan {
         }
     }
 
-    /// Some columns of the factors, as the scratch has them, where a row is a column of the factors.
-    pub(super) fn slice_of(&self, rows: &Range<usize>, columns: &Range<usize>) -> Tile {
-        Tile { rows: columns.clone(), columns: rows.clone() }
-    }
-
     /// What of the scratch a task needs.
     pub(super) fn streamed(&self, task: &Task) -> Option<Tile> {
         let Task::Eliminate { panel, columns, sweep } = task else { return None };
         let rows = self.met_rows(*panel, columns, *sweep);
-        (!self.is_beside(*panel, columns)).then(|| self.slice_of(&rows, columns))
+        (!self.is_beside(*panel, columns)).then(|| in_scratch(&rows, columns))
     }
 }
 
 fn eliminate(panel: usize, columns: Range<usize>, sweep: Sweep) -> Task {
     Task::Eliminate { panel, columns, sweep }
+}
+
+/// Some columns of the factors, as the scratch has them, where a row is a column of the factors.
+pub(super) fn in_scratch(rows: &Range<usize>, columns: &Range<usize>) -> Tile {
+    Tile { rows: columns.clone(), columns: rows.clone() }
 }

@@ -1,5 +1,6 @@
 //! Passes on a device that does everything as late as it may, against loops with twice the digits.
 
+mod carried;
 mod cases;
 mod cholesky;
 mod faults;
