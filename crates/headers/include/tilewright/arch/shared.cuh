@@ -26,14 +26,6 @@ template <class T> __device__ __forceinline__ T* kept(T* p) {
 }
 #endif
 
-// The same number, of each lane its own, by a whole warp. The assembler, too, works a number out again where it sees how, a swizzled offset in
-// six instructions and the thread's own number among them; it does not see through what comes from another lane.
-#ifdef TILEWRIGHT_HOST
-inline int kept(int number) { return number; }
-#else
-__device__ __forceinline__ int kept(int number) { return __shfl_sync(~0u, number, (int)threadIdx.x % 32); }
-#endif
-
 // The address within the block's shared memory, as PTX wants it, and what it points to. Through such a pointer the compiler reads
 // without asking which memory it is.
 #ifdef TILEWRIGHT_HOST

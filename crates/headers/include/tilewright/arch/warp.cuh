@@ -39,6 +39,10 @@ template <class T> __device__ __forceinline__ T shuffle_xor(T value, int flip, P
 }
 #endif
 
+// The same number, of each lane its own, by a whole warp. The assembler works a number out again where it sees how, a swizzled offset in six
+// instructions and the thread's own number among them; it does not see through what comes from another lane.
+TW_DEVICE int kept(int number, Place place = Place::here()) { return shuffle(whole_warp, number, lane(), place); }
+
 // Sum, minimum and maximum of a 32-bit integer over the lanes of `mask`, in one instruction (redux.sync, sm_80).
 #ifdef TILEWRIGHT_HOST
 template <class T, class Op> T redux(unsigned mask, T value, Op op, Place place) {
