@@ -1,6 +1,7 @@
 //! Measures configurations of convolutions and of pointwise kernels on this machine's GPU and appends them to data sets, for `cargo xtask train`.
 //!
-//! Runs without cargo. Rows that the data sets have of this kind of GPU are not measured again, so that many short runs add up.
+//! Runs without cargo. Rows that the data sets have of this kind of GPU are not measured again, so that many short runs add up. With `--ahead`
+//! kernels are only compiled, where no GPU is: the folder of `$TILEWRIGHT_CACHE` can then be taken to one.
 #![allow(clippy::print_stdout, reason = "the table is this program's output")]
 
 use clap::Parser;
@@ -13,16 +14,16 @@ use tilewright_benches::Result;
 use tilewright_benches::session::Session;
 use tilewright_benches::tuning::compiling::Compiling;
 use tilewright_benches::tuning::gauge::Gauge;
-use tilewright_benches::tuning::grouped::Grouped;
+use tilewright_benches::tuning::grouped::{For, Grouped};
 use tilewright_benches::tuning::plan::{self, Asked, List, Sampling};
 use tilewright_benches::tuning::pointwise;
 use tilewright_benches::tuning::timing::Timed;
+use tilewright_driver::Arch;
 use tilewright_ops::Gpu;
-use tilewright_ops::conv::Multiprocessor;
 use tilewright_ops::pointwise::PointwiseOperation;
-use tilewright_perf::Models;
 use tilewright_perf::dataset::{self, Row};
 use tilewright_perf::training::Operation;
+use tilewright_perf::{DeviceFacts, Models};
 
 /// What is tuned.
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -71,6 +72,9 @@ struct Options {
     /// Threads that compile; all cores but one if it is not given.
     #[arg(long)]
     threads: Option<usize>,
+    /// Only compiles, into the cache of kernels, what would be measured on a GPU of this name, such as `h200`. No GPU is needed.
+    #[arg(long, value_name = "NAME")]
+    ahead: Option<String>,
 }
 
 fn seconds(text: &str) -> std::result::Result<u64, String> {
@@ -94,26 +98,56 @@ fn main() -> ExitCode {
 /// Plans what is missing of an operation's data set, and measures it.
 fn measure(options: &Options) -> Result<()> {
     let begin = Instant::now();
-    let session = Session::open(true)?;
+    let target = Target::of(options)?;
     match options.op {
-        Op::Conv2d => convolutions(options, &session, plan::Op::Conv2d, begin),
-        Op::Conv2dGradWeight => convolutions(options, &session, plan::Op::Conv2dGradWeight, begin),
+        Op::Conv2d => convolutions(options, &target, plan::Op::Conv2d, begin),
+        Op::Conv2dGradWeight => convolutions(options, &target, plan::Op::Conv2dGradWeight, begin),
         Op::Pointwise => {
-            let name = PointwiseOperation.name().to_owned();
-            let data = Data::of(options, name, &session.gpu)?;
+            let data = Data::of(options, PointwiseOperation.name().to_owned(), &target)?;
             let groups = pointwise::planned(options.list, options.configurations, &data.known)?;
-            run(options, &session, &data, groups, begin)
+            run(options, &target, &data, groups, begin)
         }
     }
 }
 
-fn convolutions(options: &Options, session: &Session, op: plan::Op, begin: Instant) -> Result<()> {
-    let data = Data::of(options, op.name(), &session.gpu)?;
+fn convolutions(options: &Options, target: &Target, op: plan::Op, begin: Instant) -> Result<()> {
+    let data = Data::of(options, op.name(), target)?;
     let Options { chosen, best, near, random, .. } = *options;
-    let (device, models) = (session.gpu.facts(), Models::shipped()?);
-    let asked = Asked { sm: Multiprocessor::of(&session.gpu), device: &device, models: &models };
+    let models = Models::shipped()?;
+    let asked = Asked { sm: (&target.device).into(), device: &target.device, models: &models };
     let groups = plan::planned((op, options.list), Sampling { chosen, best, near, random }, &asked, &data.known)?;
-    run(options, session, &data, groups, begin)
+    run(options, target, &data, groups, begin)
+}
+
+/// The GPU on which is measured, or for which kernels are compiled ahead.
+struct Target {
+    device: DeviceFacts,
+    arch: Arch,
+    /// None where kernels are only compiled.
+    session: Option<Session>,
+}
+
+impl Target {
+    fn of(options: &Options) -> Result<Target> {
+        let Some(name) = &options.ahead else {
+            let session = Session::open(true)?;
+            return Ok(Target {
+                device: session.gpu.facts(),
+                arch: session.gpu.device().arch(),
+                session: Some(session),
+            });
+        };
+        let known = DeviceFacts::measured();
+        let names = known.iter().map(|device| device.name.clone()).collect::<Vec<_>>().join(", ");
+        let is_named = |device: &DeviceFacts| device.name.to_lowercase().contains(&name.to_lowercase());
+        let device = known.into_iter().find(is_named).ok_or_else(|| format!("no GPU `{name}` among {names}"))?;
+        let arch = Arch::new(device.architecture / 10, device.architecture % 10);
+        Ok(Target { device, arch, session: None })
+    }
+
+    fn on(&self) -> For {
+        ((&self.device).into(), self.arch)
+    }
 }
 
 /// A data set.
@@ -125,22 +159,16 @@ struct Data {
 
 impl Data {
     /// With what is known of this GPU.
-    fn of(options: &Options, op: String, gpu: &Gpu) -> Result<Data> {
+    fn of(options: &Options, op: String, target: &Target) -> Result<Data> {
         let file = options.data.join(options.list.file(&op));
         let mut known = dataset::read(&file)?;
-        known.retain(|row| row.device == gpu.device().name());
+        known.retain(|row| row.device == target.device.name);
         Ok(Data { op, file, known })
     }
 }
 
-/// Measures the groups, and appends their rows.
-fn run<G: Grouped>(
-    options: &Options,
-    session: &Session,
-    data: &Data,
-    mut groups: Vec<G>,
-    begin: Instant,
-) -> Result<()> {
+/// Compiles the groups' kernels, measures them where there is a GPU, and appends their rows.
+fn run<G: Grouped>(options: &Options, target: &Target, data: &Data, mut groups: Vec<G>, begin: Instant) -> Result<()> {
     groups.truncate(options.groups.unwrap_or(usize::MAX));
     let total: usize = groups.iter().map(|group| group.configs().len()).sum();
     println!(
@@ -153,11 +181,43 @@ fn run<G: Grouped>(
 
     let deadline = begin + Duration::from_secs(options.budget);
     let threads = options.threads.unwrap_or_else(|| tilewright_benches::machine::cores().saturating_sub(1).max(1));
-    let (gauge, groups) = (Gauge::start(), Arc::new(groups));
-    let mut compiling = Compiling::start(&groups, &session.gpu, threads, deadline);
+    let groups = Arc::new(groups);
+    let compiling = Compiling::start(&groups, target.on(), threads, deadline);
     let bar = ProgressBar::new(total as u64);
     bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} {msg}")?);
-    let (mut lines, mut rows) = (Vec::new(), 0);
+    let lines = match &target.session {
+        Some(session) => timed(&groups, session, data, (compiling, deadline), &bar)?,
+        None => ahead(&groups, compiling, &bar),
+    };
+    bar.finish_and_clear();
+    lines.iter().for_each(|line| println!("{line}"));
+    println!("{:.1} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Waits for kernels, and says how many there are.
+fn ahead<G: Grouped>(groups: &[G], mut compiling: Compiling<G::Config>, bar: &ProgressBar) -> Vec<String> {
+    let mut compiled = 0;
+    for (index, group) in groups.iter().enumerate() {
+        bar.set_message(group.name());
+        compiled += compiling.wait(index).len();
+        bar.set_position(compiled as u64);
+    }
+    compiling.stop();
+    vec![format!("{compiled} kernels compiled, or there before")]
+}
+
+/// Measures the groups, and appends their rows. A table of them.
+fn timed<G: Grouped>(
+    groups: &[G],
+    session: &Session,
+    data: &Data,
+    (mut compiling, deadline): (Compiling<G::Config>, Instant),
+    bar: &ProgressBar,
+) -> Result<Vec<String>> {
+    let gauge = Gauge::start();
+    let (mut lines, mut rows) =
+        (vec!["problem | measured | best us | unasked us | regret | best configuration".into()], 0);
     for (index, group) in groups.iter().enumerate() {
         bar.set_message(group.name());
         // Of a group that was not compiled to its end what there is.
@@ -183,11 +243,8 @@ fn run<G: Grouped>(
         }
     }
     compiling.stop();
-    bar.finish_and_clear();
-    println!("problem | measured | best us | unasked us | regret | best configuration");
-    lines.iter().for_each(|line| println!("{line}"));
-    println!("{rows} rows in {:.1} s; operands rotate, so that L2 holds none", begin.elapsed().as_secs_f64());
-    Ok(())
+    lines.push(format!("{rows} rows; operands rotate, so that L2 holds none"));
+    Ok(lines)
 }
 
 fn rows_of<G: Grouped>(op: &str, group: &G, timed: &[Timed<G::Config>], gpu: &Gpu, gauge: &Gauge) -> Vec<Row> {

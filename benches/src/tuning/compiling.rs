@@ -1,14 +1,12 @@
 //! Kernels are compiled on all cores, in the order in which they are timed, while others are.
 
-use super::grouped::Grouped;
+use super::grouped::{For, Grouped};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
-use tilewright_ops::Gpu;
-use tilewright_ops::conv::Multiprocessor;
 
 /// The threads, and what came of their work.
 #[derive(Debug)]
@@ -22,12 +20,11 @@ pub struct Compiling<C> {
 
 impl<C: Copy + Debug + Send + Sync + 'static> Compiling<C> {
     /// Starts so many threads, which stop at the deadline.
-    pub fn start<G: Grouped<Config = C>>(groups: &Arc<Vec<G>>, gpu: &Gpu, threads: usize, deadline: Instant) -> Self {
+    pub fn start<G: Grouped<Config = C>>(groups: &Arc<Vec<G>>, on: For, threads: usize, deadline: Instant) -> Self {
         let jobs = groups.iter().enumerate().flat_map(|(at, group)| group.configs().iter().map(move |it| (at, *it)));
         let jobs: Arc<Vec<(usize, C)>> = Arc::new(jobs.collect());
         let (sender, done) = channel();
         let next = Arc::new(AtomicUsize::new(0));
-        let on = (Multiprocessor::of(gpu), gpu.device().arch());
         let work = || {
             let (jobs, groups, next, sender) = (jobs.clone(), groups.clone(), next.clone(), sender.clone());
             std::thread::spawn(move || {

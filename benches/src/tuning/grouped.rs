@@ -9,6 +9,9 @@ use tilewright_ops::Error;
 use tilewright_ops::conv::Multiprocessor;
 use tilewright_perf::dataset::Named;
 
+/// What kernels are compiled for.
+pub type For = (Multiprocessor, Arch);
+
 /// A problem with configurations to measure. Its kernels are compiled by other threads, meanwhile and ahead.
 pub trait Grouped: Send + Sync + 'static {
     /// A configuration.
@@ -30,7 +33,7 @@ pub trait Grouped: Send + Sync + 'static {
     fn named(&self, config: Self::Config) -> Named;
 
     /// Compiles a configuration's kernels, so that a call finds them.
-    fn compile(&self, config: Self::Config, on: (Multiprocessor, Arch)) -> std::result::Result<(), Error>;
+    fn compile(&self, config: Self::Config, on: For) -> std::result::Result<(), Error>;
 
     /// Times configurations in turns, so that what changes meanwhile changes all. Those that cannot be launched are told and left out.
     fn time(&self, session: &Session, configs: &[Self::Config]) -> Result<Vec<Timed<Self::Config>>>;

@@ -1,6 +1,6 @@
 //! What is measured: of each shape and pass a sample of configurations, the same in every run.
 
-use super::grouped::Grouped;
+use super::grouped::{For, Grouped};
 use super::timing::{Timed, time};
 use crate::session::Session;
 use crate::{Result, shapes};
@@ -219,7 +219,7 @@ impl Grouped for Group {
         config.named()
     }
 
-    fn compile(&self, config: Choice, (sm, arch): (Multiprocessor, Arch)) -> std::result::Result<(), Error> {
+    fn compile(&self, config: Choice, (sm, arch): For) -> std::result::Result<(), Error> {
         config.compile(&self.problem, self.pass, sm, arch)
     }
 

@@ -29,6 +29,8 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
     let values = random::<f64>(size, 1);
     let a = ArrayView2::from_shape((size, size), &values)?;
     let b = right_hand_side(size);
+    // Both ways twice: the first time memory is new to the process, and on a virtual machine to its host.
+    solved(&gpu, a, &b)?;
     let (x, [in_core_factored, in_core]) = solved(&gpu, a, &b)?;
     small_residual(a, &x, &b)?;
 
@@ -36,14 +38,18 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
         Budgets { device: Budget::new(Memory::Device, device), pinned: Budget::new(Memory::Pinned, PINNED_BYTES) };
     let scratch = MemoryScratch::new(Extents::new(size, size), f64::ELEMENT)?;
     let (source, right) = (MemorySource::new(a), MemorySource::new(b.view()));
-    let mut x = Array2::from_elem((size, 1), f64::NAN);
-    let sink = MemorySink::new(x.view_mut());
     let (a_and_b, control) = ([Factor::plain(&source), Factor::plain(&right)], Control::default());
-    let begin = Instant::now();
-    let traffic = stream::solve::<f64>(&gpu, &budgets, a_and_b, &scratch, &sink, control)?;
-    let all = begin.elapsed().as_secs_f64();
-    Box::new(sink).commit()?;
-    small_residual(a, &x, &b)?;
+    let once = || -> Result<_> {
+        let mut x = Array2::from_elem((size, 1), f64::NAN);
+        let sink = MemorySink::new(x.view_mut());
+        let begin = Instant::now();
+        let traffic = stream::solve::<f64>(&gpu, &budgets, a_and_b, &scratch, &sink, control)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        Box::new(sink).commit()?;
+        small_residual(a, &x, &b)?;
+        Ok((traffic, seconds))
+    };
+    let ((_, first), (traffic, all)) = (once()?, once()?);
     let begin = Instant::now();
     let plan = stream::lu::<f64>(&gpu, &budgets, Factor::plain(&source), &scratch, control)?.plan();
     let factored = begin.elapsed().as_secs_f64();
@@ -52,6 +58,7 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
     let figures = [
         ("s", all, "s"),
         ("ratio", all / in_core, "x"),
+        ("first_s", first, "s"),
         ("factor_s", factored, "s"),
         ("in_core_s", in_core, "s"),
         ("in_core_factor_s", in_core_factored, "s"),

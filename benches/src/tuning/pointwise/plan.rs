@@ -5,13 +5,11 @@ use super::case::Case;
 use super::list::{Problem, held_out, training};
 use crate::Result;
 use crate::session::Session;
-use crate::tuning::grouped::Grouped;
+use crate::tuning::grouped::{For, Grouped};
 use crate::tuning::plan::{List, Random};
 use crate::tuning::timing::{Timed, in_turns};
 use std::collections::HashSet;
-use tilewright_driver::Arch;
 use tilewright_ops::Error;
-use tilewright_ops::conv::Multiprocessor;
 use tilewright_ops::pointwise::{Pointwise, PointwiseOperation, PointwiseProblem};
 use tilewright_perf::dataset::{Named, Row};
 
@@ -88,7 +86,7 @@ impl Grouped for PointwiseGroup {
         PointwiseOperation::configuration(&config)
     }
 
-    fn compile(&self, config: Pointwise, (_, arch): (Multiprocessor, Arch)) -> std::result::Result<(), Error> {
+    fn compile(&self, config: Pointwise, (_, arch): For) -> std::result::Result<(), Error> {
         self.case.plan.compile_configured(config, arch)
     }
 

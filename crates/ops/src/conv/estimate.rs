@@ -3,7 +3,12 @@
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
 use super::problem::Problem;
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, blocks_by_registers};
+
+/// Multiprocessors of an H200.
+pub(super) const MULTIPROCESSORS: usize = 132;
+/// Registers above what is likely that threads are given, so that hardly any has to be spilled.
+const SPARE_REGISTERS: usize = 8;
 
 /// What the estimate was fitted to: 827 random configurations of ten layers, f16, timed on an H200; in cycles of a multiprocessor and
 /// bytes. docs/notes/conv.md has the fit.
@@ -250,7 +255,7 @@ impl RowPlan {
     }
 
     /// Registers of a thread, as a fit to what the compiler made of 827 kernels says.
-    fn likely_registers(&self) -> usize {
+    pub(super) fn likely_registers(&self) -> usize {
         let RowConfig { warp_strips, step, .. } = self.config;
         let [r, s] = self.problem.kernel;
         let kept = (self.rows.taps - 1 + self.rows.up * (step - 1)) / self.rows.down + 1;
@@ -265,9 +270,14 @@ impl RowPlan {
         if self.lent > 0 {
             return 1;
         }
-        let threads = 32 * self.block_warps;
-        let registers = self.likely_registers().next_multiple_of(8) * threads;
-        (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
+        let by_registers = blocks_by_registers(self.likely_registers() + SPARE_REGISTERS, self.block_warps);
+        (228_000 / (self.shared_bytes + 1024)).min(64 / self.block_warps).min(by_registers).max(1)
+    }
+
+    /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
+    /// it is sparing with them, and may read a matrix when it is wanted, not before (docs/notes/conv.md).
+    pub(super) fn promised(&self) -> usize {
+        self.resident().min(self.blocks.iter().product::<usize>().div_ceil(MULTIPROCESSORS)).max(1)
     }
 
     /// Products of two cells of a tile and a strip, in one block's read rows.

@@ -149,8 +149,10 @@ impl Operation for RowOperation {
     }
 
     /// All shapes are learned from, and none is kept back to say when to stop; each tree asks about fewer columns than others do.
+    /// Of what configurations of a problem have in common a tenth is learned: it takes trees, and decides little.
     fn plan(&self) -> Plan {
-        let params = GbtParams::default().trees(150).depth(6).rate(0.12).columns(0.4);
+        let params = GbtParams::default().trees(150).depth(6).rate(0.12).columns(0.6).shared(0.1);
+        let params = params.early_stopping(0.1, 30);
         Plan { params, ..Plan::default() }
     }
 
@@ -160,11 +162,7 @@ impl Operation for RowOperation {
 
     fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error> {
         let ((problem, pass), config) = (problem_of_names(problem)?, RowOperation::of_configuration(configuration)?);
-        let sm = Multiprocessor {
-            shared_bytes: device.shared_bytes_per_block as usize,
-            bulk_copies: device.architecture >= 90,
-        };
-        let plan = RowPlan::new(problem, pass, config, sm).map_err(|error| refused(error.to_string()))?;
+        let plan = RowPlan::new(problem, pass, config, device.into()).map_err(|error| refused(error.to_string()))?;
         Ok(work(&plan, device.multiprocessors as usize))
     }
 }
@@ -181,6 +179,7 @@ pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
     let items = (blocks * config.items) as f32;
     let product = 2.0 * (TILE * STRIP) as f32 * (32 / bytes) as f32;
     let parts = (plan.warps * config.tiles * config.warp_strips) as f32;
+    let registers = if plan.lent > 0 { plan.registers } else { plan.likely_registers() };
     let of = |extents: [usize; 4]| extents.iter().map(|n| *n as f32).product::<f32>() * bytes as f32;
     let (x, w, y) = (of(problem.input_extents()), of(problem.weight_extents()), of(problem.output_extents()));
     let (read, result) = if plan.pass == Pass::GradInput { (y, x) } else { (x, y) };
@@ -193,7 +192,7 @@ pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
         unit: if problem.precision == Precision::F32 { Unit::TensorTf32 } else { Unit::TensorF16 },
         blocks: blocks as f32,
         threads: (32 * plan.block_warps) as u32,
-        registers: plan.registers.min(REGISTERS / (32 * plan.block_warps)) as u32,
+        registers: registers.min(REGISTERS / (32 * plan.block_warps)) as u32,
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.step * row) as u32,
         steps: (config.items * lines / config.step) as f32,

@@ -100,6 +100,7 @@ impl RowPlan {
             ("tiles", config.tiles as isize),
             ("step", config.step as isize),
             ("slots", config.slots as isize),
+            ("resident", self.promised() as isize),
             ("span", self.span as isize),
             ("bringing", self.bringing as isize),
             ("lent", self.lent as isize),

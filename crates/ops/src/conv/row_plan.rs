@@ -5,6 +5,7 @@ use super::kernel_text::{access_bytes, span};
 use super::meeting::Meeting;
 use super::problem::{LARGEST, Pass, Problem};
 use thiserror::Error;
+use tilewright_perf::DeviceFacts;
 
 /// Channels of a strip.
 pub(crate) const STRIP: usize = 8;
@@ -64,6 +65,12 @@ pub struct Multiprocessor {
     pub shared_bytes: usize,
     /// Whether it copies boxes of tensors by itself (compute capability 9.0 and up).
     pub bulk_copies: bool,
+}
+
+impl From<&DeviceFacts> for Multiprocessor {
+    fn from(device: &DeviceFacts) -> Self {
+        Self { shared_bytes: device.shared_bytes_per_block as usize, bulk_copies: device.architecture >= 90 }
+    }
 }
 
 /// Why a configuration does not fit a problem.
@@ -357,6 +364,12 @@ fn stackable(rows: &Meeting) -> bool {
 /// Registers of a thread where all of a block's have the same.
 fn even_share(block_warps: usize) -> usize {
     MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8)
+}
+
+/// Blocks of so many warps, with so many registers a thread, that a multiprocessor has registers for: each of its four schedulers has a quarter of them,
+/// and whole warps.
+pub(crate) fn blocks_by_registers(registers: usize, warps: usize) -> usize {
+    4 * (REGISTERS / 4 / (32 * registers.next_multiple_of(8))) / warps
 }
 
 /// Registers of each of so many warps that multiply where another warpgroup lends them its own; nothing where they are no warpgroups,

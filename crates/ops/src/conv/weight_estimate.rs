@@ -1,8 +1,11 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
-use super::estimate::loading;
-use super::row_plan::STRIP;
+use super::estimate::{MULTIPROCESSORS, loading};
+use super::row_plan::{STRIP, blocks_by_registers};
 use super::weight_plan::{WeightConfig, WeightPlan};
+
+/// Registers above what is likely that threads are given, so that hardly any has to be spilled.
+const SPARE_REGISTERS: usize = 4;
 
 /// What the estimate was fitted to: 1,344 configurations of 56 shapes, timed on an H200; in cycles of a multiprocessor and bytes.
 /// docs/notes/conv.md has the fit.
@@ -15,7 +18,7 @@ mod fitted {
     /// A product, a warp's load of a matrix, one of elements that are not turned over on the way, a row.
     pub(super) const PRODUCT: f64 = 9.57;
     pub(super) const LOAD: f64 = 2.83;
-    pub(super) const ELEMENTS: f64 = 51.0;
+    pub(super) const ELEMENTS: f64 = 12.0;
     pub(super) const ROW: f64 = 6.7;
     /// Latencies: a block's begin and end, a warp's turn in adding up, a row's, a product's.
     pub(super) const BLOCK: f64 = 7655.0;
@@ -161,20 +164,29 @@ impl WeightPlan {
         if self.span > 1 { 1 } else { 1 << cells.trailing_zeros().min(3) }
     }
 
-    /// Registers of a thread, as a fit to what the compiler made of 158 kernels says.
-    fn likely_registers(&self) -> usize {
+    /// Registers of a thread, as a fit to what the compiler made of 384 kernels says (an error of 6, of f32 3).
+    pub(super) fn likely_registers(&self) -> usize {
         let rows = &self.rows;
         let (pairs, tiles) = (self.problem.kernel[1].div_ceil(2), self.config.tiles);
         let of = [rows.taps * pairs, rows.taps.div_ceil(rows.down) * tiles, tiles * pairs, tiles].map(|it| it as f64);
-        let each = if self.problem.precision.bytes() == 2 { [4.48, 2.52, 1.05, 1.49] } else { [5.84, 4.3, 2.6, 4.0] };
+        let (others, each) = match self.problem.precision.bytes() {
+            2 => (13.5, [4.57, 2.39, 1.26, 1.33]),
+            _ => (24.5, [4.23, 3.2, 0.95, -0.66]),
+        };
         let registers: f64 = of.iter().zip(each).map(|(count, each)| count * each).sum();
-        (registers as usize + 17).min(255)
+        ((others + registers) as usize).min(255)
     }
 
     /// Blocks of a multiprocessor at once.
     pub(super) fn resident(&self) -> usize {
-        let threads = 32 * (self.warps + self.bringing);
-        let registers = self.likely_registers().next_multiple_of(8) * threads;
-        (228_000 / (self.shared_bytes + 1024)).min(2048 / threads).min(65_536 / registers).max(1)
+        let warps = self.warps + self.bringing;
+        let by_registers = blocks_by_registers(self.likely_registers() + SPARE_REGISTERS, warps);
+        (228_000 / (self.shared_bytes + 1024)).min(64 / warps).min(by_registers).max(1)
+    }
+
+    /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
+    /// it is sparing with them, and reads every matrix when it is wanted, not before (docs/notes/conv.md).
+    pub(super) fn promised(&self) -> usize {
+        self.resident().min(self.blocks.iter().product::<usize>().div_ceil(MULTIPROCESSORS)).max(1)
     }
 }

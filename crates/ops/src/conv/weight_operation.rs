@@ -5,7 +5,7 @@ use super::ends::Reading;
 use super::kernel_text::access_bytes;
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
-use super::row_plan::{Multiprocessor, STRIP};
+use super::row_plan::{Multiprocessor, REGISTERS, STRIP};
 use super::weight_choice;
 use super::weight_estimate::estimate;
 use super::weight_plan::{WeightConfig, WeightPlan, depth};
@@ -101,7 +101,8 @@ impl Operation for WeightOperation {
 
     /// Only how configurations of a problem differ is learned: what they have in common takes trees, and decides nothing.
     fn plan(&self) -> Plan {
-        let params = GbtParams::default().trees(150).depth(5).rate(0.1).columns(0.4).shared(0.0);
+        let params = GbtParams::default().trees(150).depth(5).rate(0.12).columns(0.4).shared(0.0);
+        let params = params.early_stopping(0.1, 30);
         Plan { params, ..Plan::default() }
     }
 
@@ -112,12 +113,8 @@ impl Operation for WeightOperation {
     fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error> {
         let (problem, _) = problem_of_names(problem)?;
         let config = WeightOperation::of_configuration(configuration)?;
-        let sm = Multiprocessor {
-            shared_bytes: device.shared_bytes_per_block as usize,
-            bulk_copies: device.architecture >= 90,
-        };
-        let plan =
-            WeightPlan::new(problem, config, sm, [Reading::Stored; 2]).map_err(|error| refused(error.to_string()))?;
+        let plan = WeightPlan::new(problem, config, device.into(), [Reading::Stored; 2])
+            .map_err(|error| refused(error.to_string()))?;
         Ok(work(&plan, device.multiprocessors as usize))
     }
 }
@@ -144,7 +141,7 @@ pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
         unit: if problem.precision == Precision::F32 { Unit::TensorTf32 } else { Unit::TensorF16 },
         blocks: plan.blocks.iter().product::<usize>() as f32,
         threads: (32 * (plan.warps + plan.bringing)) as u32,
-        registers: plan.registers as u32,
+        registers: plan.likely_registers().min(REGISTERS / (32 * (plan.warps + plan.bringing))) as u32,
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.images * (plan.reach + config.columns) * cell) as u32,
         steps: (config.items * lines) as f32,

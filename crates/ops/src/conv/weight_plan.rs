@@ -272,6 +272,7 @@ impl WeightPlan {
             ("tiles", config.tiles),
             ("step", 1),
             ("slots", config.slots),
+            ("resident", self.promised()),
             ("span", self.span),
             ("bringing", self.bringing),
             ("at_once", AT_ONCE),

@@ -168,7 +168,7 @@ TW_DEVICE void store(const Params& p, Copies sums, const Part& part) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * (warps + plan::bringing)) conv2d_grad_weight(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(32 * (warps + plan::bringing), plan::resident) conv2d_grad_weight(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Zeros zeros = shared.take<Zeros>();
   tw::arch::Mbarrier* const barriers = tw::arch::kept(shared.take<Barriers>().data);

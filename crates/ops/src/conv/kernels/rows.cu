@@ -158,7 +158,7 @@ struct Worker {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(32 * warps_of_block, lent ? 1 : 0) conv2d(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Ring ring = shared.take<Ring, 128 * plan::span>();
   using AllStaged = tw::Tensor<Written, tw::Layout<tw::Axis<Slot, 1, warps, Staged::storage, false>, tw::Axis<K, 1, Staged::storage, 1, false>>>;
