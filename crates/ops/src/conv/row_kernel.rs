@@ -90,6 +90,9 @@ impl RowPlan {
         let (held, written) = (cuda(problem.precision), cuda(self.ends.written));
         let element = multiplied(problem.precision);
         let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks.map(|blocks| blocks as isize);
+        // What an expression wants nobody knows: the compiler shares registers out as it sees fit, unless they are lent.
+        let has_expression = fusing.image.is_some() || fusing.epilogue.is_some();
+        let resident = if has_expression { usize::from(self.lent > 0) } else { self.promised() };
         let plan = [
             ("strips", config.strips as isize),
             ("warp_strips", config.warp_strips as isize),
@@ -100,7 +103,7 @@ impl RowPlan {
             ("tiles", config.tiles as isize),
             ("step", config.step as isize),
             ("slots", config.slots as isize),
-            ("resident", self.promised() as isize),
+            ("resident", resident as isize),
             ("span", self.span as isize),
             ("bringing", self.bringing as isize),
             ("lent", self.lent as isize),

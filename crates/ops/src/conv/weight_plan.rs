@@ -272,7 +272,7 @@ impl WeightPlan {
             ("tiles", config.tiles),
             ("step", 1),
             ("slots", config.slots),
-            ("resident", self.promised()),
+            ("resident", if self.is_stored { self.promised() } else { 0 }),
             ("span", self.span),
             ("bringing", self.bringing),
             ("at_once", AT_ONCE),
