@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, blocks_by_registers};
 
 /// Multiprocessors of an H200.
-pub(super) const MULTIPROCESSORS: usize = 132;
+const MULTIPROCESSORS: usize = 132;
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.
 const SPARE_REGISTERS: usize = 8;
 
@@ -39,6 +39,12 @@ mod fitted {
     pub(super) const OVERLAPPING: f64 = 0.24;
     pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
     pub(super) const LAUNCH_US: f64 = 4.0;
+}
+
+/// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
+/// it is sparing with them, and may read a matrix when it is wanted, not before (docs/notes/conv.md).
+pub(super) fn promised(resident: usize, blocks: [usize; 4]) -> usize {
+    resident.min(blocks.iter().product::<usize>().div_ceil(MULTIPROCESSORS)).max(1)
 }
 
 /// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
@@ -274,10 +280,9 @@ impl RowPlan {
         (228_000 / (self.shared_bytes + 1024)).min(64 / self.block_warps).min(by_registers).max(1)
     }
 
-    /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
-    /// it is sparing with them, and may read a matrix when it is wanted, not before (docs/notes/conv.md).
+    /// [`promised`] of this plan.
     pub(super) fn promised(&self) -> usize {
-        self.resident().min(self.blocks.iter().product::<usize>().div_ceil(MULTIPROCESSORS)).max(1)
+        promised(self.resident(), self.blocks)
     }
 
     /// Products of two cells of a tile and a strip, in one block's read rows.

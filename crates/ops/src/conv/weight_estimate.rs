@@ -1,6 +1,6 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
-use super::estimate::{MULTIPROCESSORS, loading};
+use super::estimate::{loading, promised};
 use super::row_plan::{STRIP, blocks_by_registers};
 use super::weight_plan::{WeightConfig, WeightPlan};
 
@@ -184,9 +184,8 @@ impl WeightPlan {
         (228_000 / (self.shared_bytes + 1024)).min(64 / warps).min(by_registers).max(1)
     }
 
-    /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
-    /// it is sparing with them, and reads every matrix when it is wanted, not before (docs/notes/conv.md).
+    /// [`promised`] of this plan.
     pub(super) fn promised(&self) -> usize {
-        self.resident().min(self.blocks.iter().product::<usize>().div_ceil(MULTIPROCESSORS)).max(1)
+        promised(self.resident(), self.blocks)
     }
 }
