@@ -24,8 +24,20 @@ impl Device {
     /// Page-locked host memory for `len` elements, zeroed. Takes about 0.2 ms per MB: allocate once, use often.
     pub fn pinned<T: Pod>(&self, len: usize) -> Result<PinnedBuffer<T>, Error> {
         let requested = byte_count::<T>(len)?;
-        let raw = raw::Pinned::allocate(self.context(), requested).map_err(|error| {
-            if error.is_code(&[OUT_OF_MEMORY]) { Error::OutOfPinnedMemory { requested } } else { error }
+        self.pinned_of(len, raw::Pinned::allocate(self.context(), requested))
+    }
+
+    /// As [`pinned`](Device::pinned), for use by one piece of work after another: what is dropped is kept, up to 128 MiB a device and the oldest
+    /// going first, for the next that asks for as many bytes, which finds there whatever was left. [`Stream::trim`](crate::Stream::trim) gives it to the system.
+    pub fn pinned_scratch<T: Pod>(&self, len: usize) -> Result<PinnedBuffer<T>, Error> {
+        let requested = byte_count::<T>(len)?;
+        self.pinned_of(len, raw::Pinned::allocate_kept(self.context(), requested))
+    }
+
+    fn pinned_of<T: Pod>(&self, len: usize, raw: Result<raw::Pinned, Error>) -> Result<PinnedBuffer<T>, Error> {
+        let raw = raw.map_err(|error| match error.is_code(&[OUT_OF_MEMORY]) {
+            true => Error::OutOfPinnedMemory { requested: len * size_of::<T>() },
+            false => error,
         })?;
         Ok(PinnedBuffer { raw, device: *self, len, element: PhantomData })
     }

@@ -25,12 +25,13 @@ impl Stream {
     }
 
     /// Gives memory that the stream keeps for its next allocations to the device, and what the device then has to spare to the
-    /// system. Waits for everything queued so far.
+    /// system; so too page-locked memory that is kept ([`Device::pinned_scratch`]). Waits for everything queued so far.
     ///
     /// A stream keeps what its buffers give back, up to 64 MiB in blocks of at most 16 MiB, because the driver's own allocation costs
     /// more than a launch's other work. It does so by itself where an allocation finds no memory.
     pub fn trim(&self) -> Result<(), Error> {
         self.raw.empty_pool();
+        self.raw.context.empty_spare();
         self.raw.synchronize()?;
         self.raw.context.trim_pool()
     }

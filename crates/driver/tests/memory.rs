@@ -19,6 +19,7 @@ pub(crate) fn child_memory() {
     threads(&device);
     captures(&device);
     rows(&device);
+    locked(&device);
 }
 
 fn free(device: &Device) -> usize {
@@ -84,6 +85,28 @@ fn captures(device: &Device) {
     let refused = stream.capture(|| stream.alloc::<u8>(100).unwrap_err()).unwrap().1;
     assert!(matches!(refused, Error::Capturing { .. }), "{refused}");
     stream.alloc::<u8>(100).unwrap();
+}
+
+/// Page-locked memory of as many bytes is found again, until it is given to the system.
+fn locked(device: &Device) {
+    let address = |len| {
+        let scratch = device.pinned_scratch::<u16>(len).unwrap();
+        (scratch.as_ptr().addr(), scratch[0])
+    };
+    let (first, value) = address(1 << 20);
+    assert_eq!(value, 0);
+    let other = device.pinned::<u16>(1 << 20).unwrap();
+    assert_ne!(other.as_ptr().addr(), first, "not for those who want zeros");
+    assert_ne!(address((1 << 20) + 1).0, first, "of another size");
+    let held = device.pinned_scratch::<u16>(1 << 20).unwrap();
+    assert_eq!(held.as_ptr().addr(), first);
+    if cfg!(debug_assertions) {
+        assert_eq!(held[7], 0xA5A5, "what was there is gone");
+    }
+    assert_ne!(address(1 << 20).0, first, "it is held");
+    drop(held);
+    device.stream().unwrap().trim().unwrap();
+    assert_eq!(address(1 << 20).1, 0, "another one, zeroed");
 }
 
 /// Rows of page-locked memory come without gaps, go back between others, and only where they are.

@@ -4,7 +4,7 @@ use std::{cell::Cell, ffi::CStr, ptr};
 
 use cudarc::driver::sys::*;
 
-use super::{Driver, Handle};
+use super::{Driver, Handle, spare::Spare};
 use crate::Error;
 
 thread_local! {
@@ -18,6 +18,7 @@ pub(crate) struct Context {
     pub(crate) ordinal: i32,
     device: CUdevice,
     handle: Handle<CUctx_st>,
+    pub(super) spare: Spare,
 }
 
 impl Context {
@@ -27,7 +28,7 @@ impl Context {
         unsafe { cu!(driver, cuDeviceGet(&mut device, ordinal)) }?;
         // SAFETY: `device` was given by the driver just now.
         unsafe { cu!(driver, cuDevicePrimaryCtxRetain(&mut handle, device)) }?;
-        Ok(Self { driver, ordinal, device, handle: Handle(handle) })
+        Ok(Self { driver, ordinal, device, handle: Handle(handle), spare: Spare::default() })
     }
 
     /// Makes the context current on this thread, unless this crate did so last.

@@ -6,7 +6,7 @@ use std::ptr;
 
 use cudarc::driver::sys::*;
 
-use super::{Context, Driver, Event, Handle, Stream, pool};
+use super::{Context, Driver, Event, Handle, Stream, pool, spare::Block};
 use crate::Error;
 
 /// Device memory from the stream-ordered pool, given back on the stream that it came from: to what the stream keeps, or to the driver.
@@ -162,24 +162,53 @@ impl Stream {
     }
 }
 
-/// Page-locked host memory, zeroed. `event` is recorded after each queued copy; while `pending`, only the device may touch it.
+/// Page-locked host memory. `event` is recorded after each queued copy; while `pending`, only the device may touch it.
 pub(crate) struct Pinned {
     pub(super) pointer: Handle<u8>,
     pub(super) bytes: usize,
     event: Event,
     pending: std::sync::atomic::AtomicBool,
     order: std::sync::Mutex<()>,
+    is_kept: bool,
 }
 
 impl Pinned {
+    /// Zeroed.
     pub(crate) fn allocate(context: &'static Context, bytes: usize) -> Result<Self, Error> {
-        let mut pointer = ptr::null_mut();
         let event = Event::create(context, false)?;
-        // SAFETY: the out pointer is valid. Not write-combined, so the host reads it at full speed.
-        unsafe { cu!(context.bind()?, cuMemHostAlloc(&mut pointer, bytes.max(1), CU_MEMHOSTALLOC_PORTABLE)) }?;
+        let lock = || {
+            let mut pointer = ptr::null_mut();
+            // SAFETY: the out pointer is valid. Not write-combined, so the host reads it at full speed.
+            unsafe { cu!(context.bind()?, cuMemHostAlloc(&mut pointer, bytes.max(1), CU_MEMHOSTALLOC_PORTABLE)) }?;
+            Ok::<*mut u8, Error>(pointer.cast())
+        };
+        let pointer = lock().or_else(|error| match error.is_code(&[OUT_OF_MEMORY]) {
+            true => {
+                context.empty_spare();
+                lock()
+            }
+            false => Err(error),
+        })?;
         // SAFETY: the driver gave this many bytes.
-        unsafe { ptr::write_bytes(pointer.cast::<u8>(), 0, bytes) };
-        Ok(Self { pointer: Handle(pointer.cast()), bytes, event, pending: false.into(), order: Default::default() })
+        unsafe { ptr::write_bytes(pointer, 0, bytes) };
+        let (pointer, order) = (Handle(pointer), Default::default());
+        Ok(Self { pointer, bytes, event, pending: false.into(), order, is_kept: false })
+    }
+
+    /// Of what an earlier one of as many bytes left, if there was one, else zeroed; kept when it is dropped.
+    pub(crate) fn allocate_kept(context: &'static Context, bytes: usize) -> Result<Self, Error> {
+        let event = Event::create(context, false)?;
+        let Some(Block { pointer, bytes }) = context.spare.take(bytes) else {
+            let mut pinned = Self::allocate(context, bytes)?;
+            pinned.is_kept = true;
+            return Ok(pinned);
+        };
+        let mut pinned =
+            Self { pointer, bytes, event, pending: false.into(), order: Default::default(), is_kept: true };
+        if cfg!(debug_assertions) {
+            pinned.bytes_mut().fill(POISON);
+        }
+        Ok(pinned)
     }
 
     /// Queues one copy of some of the first `length` bytes behind every earlier one, so that one event stands for all.
@@ -236,7 +265,21 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         self.settle();
+        let (context, block) = (self.event.context, Block { pointer: Handle(self.pointer.0), bytes: self.bytes });
+        let to_free = if self.is_kept { context.spare.put(block) } else { vec![block] };
+        to_free.into_iter().for_each(|block| context.free_locked(block.pointer));
+    }
+}
+
+impl Context {
+    /// Gives page-locked memory that is kept to the system.
+    pub(crate) fn empty_spare(&self) {
+        self.spare.drain().into_iter().for_each(|block| self.free_locked(block.pointer));
+    }
+
+    /// Of memory that nobody has any more.
+    fn free_locked(&self, pointer: Handle<u8>) {
         // SAFETY: freed once, and no copy is under way.
-        let _ = self.event.context.bind().map(|driver| unsafe { (driver.table.cuMemFreeHost)(self.pointer.0.cast()) });
+        let _ = self.bind().map(|driver| unsafe { (driver.table.cuMemFreeHost)(pointer.0.cast()) });
     }
 }

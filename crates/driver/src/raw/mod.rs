@@ -55,6 +55,7 @@ mod memory;
 mod pool;
 mod rows;
 mod solver;
+mod spare;
 mod stream;
 mod tensor_map;
 

@@ -52,7 +52,7 @@ impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
     type Mark = Event;
 
     fn host(&self, elements: usize) -> Result<PinnedBuffer<T>, Error> {
-        Ok(self.stream(Queue::In).device().pinned(elements)?)
+        Ok(self.stream(Queue::In).device().pinned_scratch(elements)?)
     }
 
     fn buffer(&self, elements: usize) -> Result<DeviceBuffer<T>, Error> {
@@ -130,17 +130,20 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for G
         [a, b]: [&DeviceBuffer<T>; 2],
         c: &mut DeviceBuffer<T>,
     ) -> Result<(), Error> {
-        let Multiplication { rows, columns, depth, forms, alpha, beta } = *what;
-        let factor = |form, buffer, [rows, columns]: [usize; 2]| {
-            let (operation, [rows, columns]) = match form {
-                Form::Plain => (Operation::Plain, [rows, columns]),
-                Form::Transposed => (Operation::Transposed, [columns, rows]),
-                Form::Adjoint => (Operation::Adjoint, [columns, rows]),
+        let Multiplication { rows, first, part, columns, depth, forms, alpha, beta } = *what;
+        let factor = |form, buffer, [rows, columns]: [usize; 2], [first, part]: [usize; 2]| {
+            let across = Layout { offset: first * columns, rows: columns, columns: part, leading: columns.max(1) };
+            let down = Layout { offset: first, rows: part, columns, leading: rows.max(1) };
+            let (operation, layout) = match form {
+                Form::Plain => (Operation::Plain, across),
+                Form::Transposed => (Operation::Transposed, down),
+                Form::Adjoint => (Operation::Adjoint, down),
             };
-            Ok::<_, Error>((operation, Matrix::new(buffer, Layout::dense(columns, rows))?))
+            Ok::<_, Error>((operation, Matrix::new(buffer, layout)?))
         };
-        let (a, b) = (factor(forms[0], a, [rows, depth])?, factor(forms[1], b, [depth, columns])?);
-        let c = MatrixMut::new(c, Layout::dense(columns, rows))?;
+        let a = factor(forms[0], a, [rows, depth], [first, part])?;
+        let b = factor(forms[1], b, [depth, columns], [0, depth])?;
+        let c = MatrixMut::new(c, Layout { offset: first * columns, ..Layout::dense(columns, part) })?;
         Ok(self.gpu.blas()?.gemm(self.compute, alpha, b, a, beta, c)?)
     }
 }

@@ -258,9 +258,9 @@ impl<T: Poisoned> DerefMut for Host<T> {
 }
 
 fn multiply(what: &Multiplication<f64>, a: &[f64], b: &[f64], c: &mut [f64]) {
-    let Multiplication { rows, columns, depth, forms, alpha, beta } = *what;
+    let Multiplication { rows, first, part, columns, depth, forms, alpha, beta } = *what;
     let turned = forms.map(|form| form != Form::Plain);
-    for i in 0..rows {
+    for i in first..first + part {
         for j in 0..columns {
             let mut sum = 0.0;
             for k in 0..depth {

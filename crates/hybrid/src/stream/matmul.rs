@@ -6,6 +6,7 @@ use super::engine::{Form, Multiplication, Multiplier, Queue};
 use super::matmul_plan::MatmulPlan;
 use super::pipeline::{self, Back, Feed, Flow};
 use super::staging::{Load, Staging};
+use super::strips::{Turn, turns};
 use super::turns::Stop;
 use crate::Error;
 use crate::dispatch::ProductExtents;
@@ -107,6 +108,20 @@ struct Run<'a, T> {
     direct: Direct,
 }
 
+/// Rows of a tile of the result that are finished together, and where they begin in its memory.
+struct Strip {
+    tile: Tile,
+    at: usize,
+}
+
+impl Strip {
+    fn of(tile: &Tile, rows: Range<usize>) -> Strip {
+        let begin = tile.rows.start;
+        let of = Tile { rows: begin + rows.start..begin + rows.end, columns: tile.columns.clone() };
+        Strip { tile: of, at: rows.start * tile.columns.len() }
+    }
+}
+
 /// A tile that is brought, and where the engine reads it itself.
 struct Brought<'a> {
     source: &'a dyn Source,
@@ -179,6 +194,10 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
         // Behind the last product that read a stage's panels.
         let mut read: Vec<Option<E::Mark>> = panels.iter().map(|_| None).collect();
         let (mut done, mut stage) = (0, 0);
+        // Where no panel is multiplied, what is added still is by beta.
+        let alone = self.panels().next().is_none().then_some(0..0);
+        let depths: Vec<_> = self.panels().chain(alone).collect();
+        let last = self.tiles().last();
         for tile in self.tiles() {
             let added = self.added(&tile);
             let mut c = feed.take_for(if added.is_some() { Queue::In } else { Queue::Compute })?;
@@ -186,29 +205,47 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
                 self.bring(feed, &added, &mut c[0])?;
                 engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
             }
-            let mut beta = self.product.beta;
-            // Where no panel is multiplied, what is added still is by beta.
-            let alone = self.panels().next().is_none().then_some(0..0);
-            for panel in self.panels().chain(alone) {
-                self.control.check(done, steps)?;
-                let factors = &mut panels[stage];
-                if !panel.is_empty() {
-                    read[stage].as_ref().map_or(Ok(()), |read| engine.wait(Queue::In, read))?;
-                    for (piece, to) in self.pieces(&tile, &panel).iter().zip(factors.iter_mut()) {
-                        self.bring(feed, piece, to)?;
+            let in_strips = last.as_ref() == Some(&tile) && self.sink.grain().rows <= 1;
+            let mut strips = Vec::new();
+            for Turn { rows, panel, is_first, is_last } in turns(tile.rows.len(), depths.len(), panels.len(), in_strips)
+            {
+                let (stage, depth) = ((stage + panel) % panels.len(), &depths[panel]);
+                if is_first {
+                    self.control.check(done, steps)?;
+                    if !depth.is_empty() {
+                        read[stage].as_ref().map_or(Ok(()), |read| engine.wait(Queue::In, read))?;
+                        self.bring_panel(feed, self.pieces(&tile, depth), &mut panels[stage])?;
+                        engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
                     }
-                    engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
                 }
-                engine.multiply(&self.multiplication(&tile, panel.len(), beta), factors.each_ref(), &mut c[0])?;
+                let beta = if panel == 0 { self.product.beta } else { T::ONE };
+                let what = self.multiplication(&tile, &rows, depth.len(), beta);
+                engine.multiply(&what, panels[stage].each_ref(), &mut c[0])?;
                 read[stage] = Some(engine.mark(Queue::Compute)?);
-                beta = T::ONE;
-                stage = (stage + 1) % panels.len();
-                done += 1;
-                self.control.tell(done, steps);
+                if is_first {
+                    done += 1;
+                    self.control.tell(done, steps);
+                }
+                if is_last {
+                    strips.push((Strip::of(&tile, rows), engine.mark(Queue::Compute)?));
+                }
             }
-            feed.give(tile, c)?;
+            stage = (stage + depths.len()) % panels.len();
+            feed.give_one_by_one(strips, c)?;
         }
         Ok(())
+    }
+
+    /// Has what a panel is made of come: first what the engine reads itself, while slots are filled with the rest.
+    fn bring_panel<E: Multiplier<T>>(
+        &self,
+        feed: &mut Feed<'_, T, E, Self>,
+        pieces: [Brought<'a>; 2],
+        to: &mut [E::Buffer; 2],
+    ) -> Result<(), Stop> {
+        let (itself, through): (Vec<_>, Vec<_>) =
+            pieces.iter().zip(to.iter_mut()).partition(|(piece, _)| piece.direct.is_some());
+        itself.into_iter().chain(through).try_for_each(|(piece, to)| self.bring(feed, piece, to))
     }
 
     /// Has a tile come into a buffer, in parts as they were read.
@@ -229,10 +266,10 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
         Ok(())
     }
 
-    fn multiplication(&self, tile: &Tile, depth: usize, beta: T) -> Multiplication<T> {
+    fn multiplication(&self, tile: &Tile, part: &Range<usize>, depth: usize, beta: T) -> Multiplication<T> {
         let Product { a, b, alpha, .. } = *self.product;
-        let (rows, columns) = (tile.rows.len(), tile.columns.len());
-        Multiplication { rows, columns, depth, forms: [a.form, b.form], alpha, beta }
+        let (rows, columns, first, part) = (tile.rows.len(), tile.columns.len(), part.start, part.len());
+        Multiplication { rows, first, part, columns, depth, forms: [a.form, b.form], alpha, beta }
     }
 
     /// What a whole run copies.
@@ -254,7 +291,7 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
 impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
     type Piece = (&'a dyn Source, Tile);
     type Memory = [E::Buffer; 1];
-    type Results = Tile;
+    type Results = Strip;
     type Part = Tile;
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
@@ -266,8 +303,8 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
         T::fill(&mut host[..part.count()], &mut |bytes| source.read_tile(&part, bytes))
     }
 
-    fn land(&self, engine: &E, [c]: &[E::Buffer; 1], tile: &Tile) -> Result<Vec<Tile>, Error> {
-        let landed = self.direct.land(engine, (c, 0), (self.sink, tile, self.plan.tile[1]))?;
+    fn land(&self, engine: &E, [c]: &[E::Buffer; 1], Strip { tile, at }: &Strip) -> Result<Vec<Tile>, Error> {
+        let landed = self.direct.land(engine, (c, *at), (self.sink, tile, self.plan.tile[1]))?;
         Ok(landed.then(|| tile.clone()).into_iter().collect())
     }
 
@@ -275,9 +312,9 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
         self.direct.to(self.sink, self.plan.tile[1]).into_iter().for_each(|sink| sink.landed(tile));
     }
 
-    fn parts(&self, tile: Tile) -> impl Iterator<Item = Back<Tile>> {
+    fn parts(&self, Strip { tile, at }: Strip) -> impl Iterator<Item = Back<Tile>> {
         let parts = tile.parts(self.staging.elements, self.sink.grain());
-        pipeline::backwards(parts.filter(|_| self.direct.to(self.sink, self.plan.tile[1]).is_none()))
+        pipeline::backwards(at, parts.filter(|_| self.direct.to(self.sink, self.plan.tile[1]).is_none()))
     }
 
     fn write(&self, part: &Tile, host: &mut E::Host) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! How a product of matrices is cut into tiles that a GPU has room for.
 
+use super::strips;
 use crate::Error;
 use crate::dispatch::{Accelerator, ProductExtents, Unit};
 
@@ -38,7 +39,7 @@ pub struct MatmulTime {
     pub to_gpu: f64,
     /// Seconds of copies back.
     pub to_host: f64,
-    /// Seconds from begin to end: the longest of the three, the first panel and the last tile.
+    /// Seconds from begin to end: the longest of the three, the first panel and what of the last tile goes back after the last product.
     pub wall: f64,
 }
 
@@ -190,7 +191,10 @@ impl MatmulPlan {
         let first = ((self.tile[0] + self.tile[1]) * self.panel * self.element_bytes) as f64 / gpu.link.to_gpu;
         let ProductExtents { rows, columns, .. } = self.extents;
         let part = |all: usize, tile: usize| (all - all.saturating_sub(1) / tile * tile) as f64 / all.max(1) as f64;
-        let last = to_host * part(rows, self.tile[0]) * part(columns, self.tile[1]) / gpu.link.to_host;
+        let last = part(rows, self.tile[0]) * part(columns, self.tile[1]);
+        // Of the last tile's products those by the panels that are there together.
+        let together = self.stages.min(panels).max(1) as f64 / panels.max(1) as f64;
+        let last = strips::tail(last * to_host / gpu.link.to_host, last * together * compute);
         MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + first + last }
     }
 }

@@ -14,6 +14,7 @@ mod matmul;
 mod matmul_plan;
 mod pipeline;
 mod staging;
+mod strips;
 pub(crate) mod transfer;
 mod turns;
 

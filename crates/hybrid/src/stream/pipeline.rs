@@ -62,9 +62,8 @@ pub(super) struct Back<P> {
     pub(super) part: P,
 }
 
-/// Copies back of tiles that lie in one buffer, one behind the other.
-pub(super) fn backwards(parts: impl Iterator<Item = Tile>) -> impl Iterator<Item = Back<Tile>> {
-    let mut at = 0;
+/// Copies back of tiles that lie in one buffer, one behind the other, from an element on.
+pub(super) fn backwards(mut at: usize, parts: impl Iterator<Item = Tile>) -> impl Iterator<Item = Back<Tile>> {
     parts.map(move |part| {
         let elements = part.count();
         at += elements;
@@ -105,11 +104,10 @@ impl<T, E: Engine<T>, M> Drop for Held<'_, T, E, M> {
     }
 }
 
-/// Results that are computed behind a mark.
+/// Results in one memory, each computed behind its mark.
 struct Computed<'a, T, E: Engine<T>, F: Flow<T, E>> {
-    results: F::Results,
+    results: Vec<(F::Results, E::Mark)>,
     memory: Held<'a, T, E, F::Memory>,
-    done: E::Mark,
 }
 
 /// Memory that is free, once the copies behind the mark have left it.
@@ -172,7 +170,16 @@ impl<'a, T, E: Engine<T>, F: Flow<T, E>> Feed<'a, T, E, F> {
     /// Has results, which are queued, go back.
     pub(super) fn give(&self, results: F::Results, memory: Held<'a, T, E, F::Memory>) -> Result<(), Stop> {
         let done = self.engine.mark(Queue::Compute)?;
-        Ok(self.computed.send(Computed { results, memory, done })?)
+        self.give_one_by_one(vec![(results, done)], memory)
+    }
+
+    /// The same of several in one memory, each as soon as its mark has come to pass.
+    pub(super) fn give_one_by_one(
+        &self,
+        results: Vec<(F::Results, E::Mark)>,
+        memory: Held<'a, T, E, F::Memory>,
+    ) -> Result<(), Stop> {
+        Ok(self.computed.send(Computed { results, memory })?)
     }
 }
 
@@ -287,13 +294,15 @@ impl<T, E: Engine<T>, F: Flow<T, E>> TakingBack<'_, T, E, F> {
     /// Queues copies until no more results come. What needs no slot is collected.
     fn run(self, flow: &F, landed: &mut Vec<F::Part>) -> Result<(), Stop> {
         let engine = self.engine;
-        while let Ok(Computed { results, memory, done }) = self.computed.recv() {
-            engine.wait(Queue::Out, &done)?;
-            landed.extend(flow.land(engine, &memory, &results)?);
-            for Back { buffer, at, elements, part } in flow.parts(results) {
-                let mut host = self.hosts.recv()?;
-                engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;
-                self.landing.send(Landing { host, part })?;
+        while let Ok(Computed { results, memory }) = self.computed.recv() {
+            for (results, done) in results {
+                engine.wait(Queue::Out, &done)?;
+                landed.extend(flow.land(engine, &memory, &results)?);
+                for Back { buffer, at, elements, part } in flow.parts(results) {
+                    let mut host = self.hosts.recv()?;
+                    engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;
+                    self.landing.send(Landing { host, part })?;
+                }
             }
             let left = engine.mark(Queue::Out)?;
             // Nobody takes the last ones.

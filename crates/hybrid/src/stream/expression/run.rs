@@ -229,7 +229,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
         made.flat_map(move |(result, made)| {
             let element = made.shape.element_bytes();
             let (begin, tile) = self.result(made, &band);
-            let back = pipeline::backwards(tile.parts(self.slot(element), made.sink.grain()));
+            let back = pipeline::backwards(0, tile.parts(self.slot(element), made.sink.grain()));
             back.map(move |Back { at, elements, part, .. }| Back {
                 buffer: result,
                 at: begin + at * element,

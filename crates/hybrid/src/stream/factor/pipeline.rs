@@ -255,7 +255,7 @@ impl<'a, T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'a> {
             Target::Solution(_) => vec![tile],
         };
         let parts = tiles.iter().flat_map(|tile| tile.parts(self.staging.elements, grain));
-        let back: Vec<_> = pipeline::backwards(parts).collect();
+        let back: Vec<_> = pipeline::backwards(0, parts).collect();
         self.written.expect(panel, back.len());
         let of = move |Back { buffer, at, elements, part: tile }| {
             let part = Part { panel, tile };
