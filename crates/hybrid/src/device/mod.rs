@@ -19,11 +19,12 @@ pub use verbs::Factored;
 
 use crate::Error;
 use crate::budget::Budget;
-use crate::dispatch::{Choice, Decision, Job, Rates};
+use crate::dispatch::{Choice, Decision, Experience, Job, Rates};
 use crate::faults::{Breaker, Health};
 use crate::linear::{Gpu, Place};
 use crate::stream::Budgets;
 use std::fmt;
+use std::sync::Arc;
 use tilewright_driver::Device as Driver;
 
 /// Which processors operations may use, and what they know of them. Clones are the same.
@@ -47,6 +48,7 @@ pub struct Device {
     choice: Choice,
     gpu: Option<Accelerated>,
     rates: Option<Rates>,
+    experience: Option<Arc<Experience>>,
 }
 
 /// A GPU with what it may use.
@@ -74,23 +76,24 @@ impl Device {
     pub fn auto() -> Device {
         let gpu =
             Driver::new(0).and_then(|device| device.stream()).ok().map(|stream| Accelerated::new(Gpu::new(&stream)));
-        Device { choice: Choice::Auto, gpu, rates: None }
+        Device { choice: Choice::Auto, gpu, rates: None, experience: None }
     }
 
     /// The CPU alone: no driver is looked for.
     pub fn cpu() -> Device {
-        Device { choice: Choice::Cpu, gpu: None, rates: None }
+        Device { choice: Choice::Cpu, gpu: None, rates: None, experience: None }
     }
 
     /// A GPU alone: what it cannot do is an error. [`Error::Driver`] where there is no such GPU.
     pub fn gpu(ordinal: usize) -> Result<Device, Error> {
         let stream = Driver::new(ordinal)?.stream()?;
-        Ok(Device { choice: Choice::Gpu, gpu: Some(Accelerated::new(Gpu::new(&stream))), rates: None })
+        let gpu = Some(Accelerated::new(Gpu::new(&stream)));
+        Ok(Device { choice: Choice::Gpu, gpu, rates: None, experience: None })
     }
 
     /// The CPU and this GPU.
     pub fn with(gpu: &Gpu) -> Device {
-        Device { choice: Choice::Auto, gpu: Some(Accelerated::new(gpu.clone())), rates: None }
+        Device { choice: Choice::Auto, gpu: Some(Accelerated::new(gpu.clone())), rates: None, experience: None }
     }
 
     /// With another choice: the same device, asked for one of its processors, or for the faster one.
@@ -104,6 +107,20 @@ impl Device {
     #[must_use]
     pub fn rated(mut self, rates: Rates) -> Device {
         self.rates = Some(rates);
+        self
+    }
+
+    /// One that learns from what operations take: where neither processor is expected to take more than twice as long as the other, both are tried in turns,
+    /// three times each, for the operation's own shapes and places, and the faster one stays ([`Reason::Measured`]). While it is tried, an
+    /// operation is waited for, also one whose result stays on the GPU.
+    ///
+    /// Off by default: the two processors round differently, so that calls with the same operands may differ in the last bits while both are
+    /// tried, and one call in two is the slower one.
+    ///
+    /// [`Reason::Measured`]: crate::dispatch::Reason::Measured
+    #[must_use]
+    pub fn learning(mut self) -> Device {
+        self.experience = Some(Arc::default());
         self
     }
 
@@ -171,7 +188,11 @@ impl Device {
     /// # Ok::<(), tilewright_hybrid::Error>(())
     /// ```
     pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
-        Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))
+        let decision = Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
+        Ok(match &self.experience {
+            Some(experience) => experience.planned(job, decision),
+            None => decision,
+        })
     }
 
     /// Bytes of the GPU's memory that an operation may use. The driver is asked only where that may matter.

@@ -2,11 +2,12 @@
 
 use super::{Accelerated, Device};
 use crate::budget::Permit;
-use crate::dispatch::{Choice, Decision, Job, Outcome, Running, decide, ended};
+use crate::dispatch::{Choice, Decision, Job, Outcome, Running, ended, noted};
 use crate::faults::{Attempt, Done, Policy, Scale};
 use crate::linear::Place;
 use crate::{Error, Side};
 use std::cell::RefCell;
+use std::time::Instant;
 
 /// What an operation does on either processor. Nothing that it reads is changed before its result is whole.
 pub(super) trait Route<R> {
@@ -35,18 +36,42 @@ pub(super) struct Ran<R> {
 impl Device {
     /// Decides about an operation, leaves the record, and runs it.
     pub(super) fn run<R>(&self, job: &Job, route: impl Route<R>) -> Result<Ran<R>, Error> {
-        let decision = decide(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
+        let decision = Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
+        let (decision, trial) = match &self.experience {
+            Some(experience) => {
+                let (decision, is_tried) = experience.decided(job, decision);
+                (decision, is_tried.then_some(experience))
+            }
+            None => (decision, None),
+        };
+        noted(&decision);
         let (operation, element, expected) = (job.operation, job.element, decision.cost().wall);
         let span = tracing::debug_span!(target: "tilewright::dispatch", "operation", operation, element, side = ?decision.side, expected);
         let running = Running::begin(&decision);
+        let begin = trial.is_some().then(|| self.waited_for());
         let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
         let done = done.map(|Done { value, side, halvings, why }| (value, Outcome { side, halvings, why }));
         if let Some(running) = running {
             running.end(done.as_ref().map(|(_, outcome)| outcome));
         }
         let ((value, permit), outcome) = done?;
+        if let (Some(trial), Some(begin)) = (trial, begin) {
+            let seconds = self.waited_for().duration_since(begin).as_secs_f64();
+            // What a fault moved to the CPU says nothing about either.
+            if outcome.why.is_none() {
+                let seconds = if outcome.side == decision.side { seconds } else { f64::INFINITY };
+                trial.tell(job, decision.side, seconds);
+            }
+        }
         ended(outcome);
         Ok(Ran { value, permit })
+    }
+
+    /// Now, when all that was queued on the GPU is done.
+    fn waited_for(&self) -> Instant {
+        // What failed there says so to whoever asks for its result.
+        let _ = self.gpu.as_ref().map(|it| it.gpu.stream().synchronize());
+        Instant::now()
     }
 
     fn run_decided<R>(

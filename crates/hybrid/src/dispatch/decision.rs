@@ -25,6 +25,10 @@ pub enum Reason {
     Asked,
     /// It is expected to be faster.
     Cost,
+    /// It was faster ([`Device::learning`](crate::Device::learning)).
+    Measured,
+    /// Both are tried, since either may be the faster one.
+    Tried,
     /// There is no GPU, or it is not to be used.
     NoGpu,
     /// The GPU cannot do it.
@@ -38,6 +42,8 @@ impl fmt::Display for Reason {
         match self {
             Reason::Asked => f.write_str("asked"),
             Reason::Cost => f.write_str("cost"),
+            Reason::Measured => f.write_str("measured"),
+            Reason::Tried => f.write_str("tried"),
             Reason::NoGpu => f.write_str("no GPU"),
             Reason::Unsupported(why) => write!(f, "unsupported: {why}"),
             Reason::TooLarge => f.write_str("too large for the GPU"),

@@ -20,6 +20,7 @@
 
 mod cost;
 mod decision;
+mod experience;
 mod identity;
 mod job;
 mod profile;
@@ -38,5 +39,6 @@ pub use record::{Outcome, decide, last_decision, last_outcome};
 pub use trace::Trace;
 pub use verb::Verb;
 
-pub(crate) use record::ended;
+pub(crate) use experience::Experience;
+pub(crate) use record::{ended, noted};
 pub(crate) use trace::Running;

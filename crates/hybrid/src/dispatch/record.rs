@@ -25,11 +25,16 @@ thread_local! {
 /// target `tilewright::dispatch`, level debug).
 pub fn decide(job: &Job, choice: Choice, rates: &Rates, budget: u64) -> Result<Decision, Error> {
     let decision = Decision::of(job, choice, rates, budget)?;
+    noted(&decision);
+    Ok(decision)
+}
+
+/// Leaves the record of a decision that is carried out now.
+pub(crate) fn noted(decision: &Decision) {
     tracing::debug!(target: "tilewright::dispatch", %decision);
-    trace::decided(&decision);
+    trace::decided(decision);
     LAST.with(|last| *last.borrow_mut() = Some(decision.clone()));
     OUTCOME.with(|last| *last.borrow_mut() = None);
-    Ok(decision)
 }
 
 /// Notes what became of this thread's last decision.

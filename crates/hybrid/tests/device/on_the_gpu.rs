@@ -12,7 +12,7 @@ use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_out
 use tilewright_hybrid::faults::{Breaker, Condition, EventKind, Policy, Settings, Why};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Norm, Overflow, Precision};
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Operand, Rows, Side, Target};
+use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Operand, Rows, Shape, Side, Target};
 
 use super::verbs::{definite, each, general_eigenvalues, near, regular};
 use super::{matrix, small};
@@ -289,6 +289,43 @@ fn operands_lie_anywhere() {
     // A diagonal with what lies there: the CPU fetches it.
     let scaled = small(&gpu, ROOM).product(Operand::diagonal(&[2.0; 6]), (&there_b).into()).unwrap();
     assert_eq!(scaled, &b * 2.0);
+}
+
+#[test]
+fn a_device_that_learns_tries_both_processors_and_stays_with_the_faster_one() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::a_device_that_learns_tries_both_processors") else { return };
+    // The CPU is expected to be slightly faster, and slightly slower.
+    for factor in [0.9, 1.1] {
+        let mut rates = Rates::h200();
+        let plain = small(&gpu, ROOM).rated(rates);
+        let shapes = [Shape::new(Rows(9), Columns(6)), Shape::new(Rows(6), Columns(5))];
+        let plan = plain.plan_matmul::<f64>(Precision::Auto, shapes, true).unwrap();
+        rates.cpu.call += factor * plan.gpu.unwrap().cost.wall - plan.cpu.wall;
+        let expected = if factor < 1.0 { Side::Cpu } else { Side::Gpu };
+        let device = small(&gpu, ROOM).rated(rates).learning();
+        let (a, b) = (matrix(9, 6, 1), matrix(6, 5, 2));
+        let mut made = Vec::new();
+        for _ in 0..9 {
+            let mut c = matrix(9, 5, 3);
+            let product = a.dot(&b) * 2.0 - &c;
+            let planned = device.plan_matmul::<f64>(Precision::Auto, shapes, true).unwrap();
+            device.matmul(Precision::Auto, 2.0, (&a).into(), (&b).into(), -1.0, (&mut c).into()).unwrap();
+            assert_eq!(c, product);
+            let decision = last_decision().unwrap();
+            assert_eq!(last_outcome().unwrap().side, decision.side);
+            assert_eq!(planned.side, if decision.reason == Reason::Tried { expected } else { decision.side });
+            made.push((decision.side, decision.reason));
+        }
+        for (run, (side, reason)) in made.iter().enumerate() {
+            let is_tried = run < 6;
+            assert_eq!(*reason, if is_tried { Reason::Tried } else { Reason::Measured }, "{made:?}");
+            assert!(!is_tried || (*side == expected) == (run % 2 == 0), "{made:?}");
+            assert!(is_tried || *side == made[6].0, "{made:?}");
+        }
+        // Who asks for a processor gets it.
+        device.choosing(Choice::Cpu).product(Operand::from(&a), (&b).into()).unwrap();
+        assert_eq!(last_decision().unwrap().reason, Reason::Asked);
+    }
 }
 
 #[test]
