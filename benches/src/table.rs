@@ -9,7 +9,7 @@ enum Reach {
 }
 
 /// The figures to reach on an H200; those of `dims` on two cores of anything.
-const TARGETS: [(&str, &str, &str, Reach); 61] = [
+const TARGETS: [(&str, &str, &str, Reach); 67] = [
     ("crops", "50", "device_us", Reach::AtMost(5.0)),
     ("crops", "150", "device_us", Reach::AtMost(7.0)),
     ("crops", "50", "host_over_empty_us", Reach::AtMost(0.5)),
@@ -69,6 +69,12 @@ const TARGETS: [(&str, &str, &str, Reach); 61] = [
     ("hybrid", "matmul-npy/f64/32768", "share", Reach::AtLeast(0.85)),
     ("hybrid", "dispatch/known", "decide_ns", Reach::AtMost(1000.0)),
     ("hybrid", "dispatch/sweep", "worst_loss", Reach::AtMost(1.1)),
+    ("hybrid", "dispatch/sweep", "worst_loss_learned", Reach::AtMost(1.1)),
+    ("hybrid", "stream/6ops", "share", Reach::AtLeast(0.9)),
+    ("hybrid", "stream/solve/f64/49152", "ratio", Reach::AtMost(1.3)),
+    ("hybrid", "cpu/matmul/f64/4096", "over_faer", Reach::AtLeast(0.98)),
+    ("hybrid", "cpu/bits/8192", "avx2_share", Reach::AtLeast(0.8)),
+    ("hybrid", "cpu/bits/8192", "avx512_share", Reach::AtLeast(0.8)),
     ("dims", "header", "cpu_ms", Reach::AtMost(10.0)),
     ("dims", "check", "s", Reach::AtMost(4.0)),
 ];

@@ -33,7 +33,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     let of_special = special::CASES.into_iter().map(|case| ("special", case));
     let of_binary = binary::CASES.into_iter().map(|case| ("special", case));
     let of_conv2d = convolutions::names().map(|case| ("conv2d", case));
-    let of_hybrid = hybrid::CASES.into_iter().map(|case| ("hybrid", case));
+    let of_hybrid = hybrid::CASES.into_iter().chain(hybrid::cpu::CASES).map(|case| ("hybrid", case));
     let others = of_fuse.chain(of_reduce).chain(of_special).chain(of_binary).chain(of_conv2d).chain(of_hybrid);
     CASES.into_iter().chain(others).collect()
 }
@@ -78,7 +78,8 @@ pub type Lacks = &'static str;
 
 /// Whether a case measures a GPU.
 pub fn needs_gpu(suite: &str, case: &str) -> bool {
-    !matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file") | ("config", "ranking" | "regret"))
+    let on_host = matches!((suite, case), ("cpu" | "dims", _) | ("bundle", "file") | ("config", "ranking" | "regret"));
+    !(on_host || suite == "hybrid" && hybrid::cpu::CASES.contains(&case))
 }
 
 /// Whether a case measures what compiling takes, in processes of its own or with kernels that nothing else has.
@@ -117,6 +118,7 @@ pub fn on_host(suite: &str, case: &str, quick: bool, report: &mut Report) -> Res
         "dims" => dims::run(case, report),
         "config" => config::on_host(case, quick, report),
         "bundle" => bundle::file(quick, report).map(|()| None),
+        "hybrid" => hybrid::cpu::run(case, quick, report).map(|()| None),
         other => Err(format!("no suite `{other}`").into()),
     }
 }

@@ -10,9 +10,11 @@ use crate::session::Session;
 use ndarray::{Array2, ShapeBuilder};
 use std::hint::black_box;
 use std::time::Instant;
-use tilewright_hybrid::dispatch::{At, Choice, Decision, Job, ProductExtents, Rates, Unit, decide};
+use tilewright_hybrid::dispatch::{
+    At, Choice, Decision, Job, ProductExtents, Rates, Reason, Unit, decide, last_decision,
+};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, matmul};
-use tilewright_hybrid::{Columns, Device, Error, Rows, Shape, Side};
+use tilewright_hybrid::{Columns, Device, Error, Multiplicand, Operand, Rows, Shape, Side, Target};
 
 /// Decisions of a round, and rounds.
 const DECISIONS: usize = 1000;
@@ -80,9 +82,11 @@ impl Took {
     }
 }
 
-/// What a point of the sweep took on either side, and what was expected.
+/// What a point of the sweep took on either side, what was expected, and which side a device chose that had tried both
+/// ([`Device::learning`]).
 struct Point {
     decision: Decision,
+    learned: Side,
     cpu: Took,
     gpu: Took,
 }
@@ -90,18 +94,30 @@ struct Point {
 impl Point {
     /// What the chosen side took over what the better one did.
     fn loss(&self) -> f64 {
-        let [chosen, other] = self.chosen_and_other().map(|side| side.0[0]);
+        self.loss_of(self.decision.side)
+    }
+
+    /// The same of the side that was learned.
+    fn learned_loss(&self) -> f64 {
+        self.loss_of(self.learned)
+    }
+
+    fn loss_of(&self, side: Side) -> f64 {
+        let [chosen, other] = self.this_and_other(side).map(|side| side.0[0]);
         chosen / chosen.min(other)
     }
 
-    fn chosen_and_other(&self) -> [Took; 2] {
-        if self.decision.side == Side::Gpu { [self.gpu, self.cpu] } else { [self.cpu, self.gpu] }
+    fn this_and_other(&self, side: Side) -> [Took; 2] {
+        if side == Side::Gpu { [self.gpu, self.cpu] } else { [self.cpu, self.gpu] }
     }
 
     /// Whether another measurement would say the same: the chosen side was faster in any case, or the runs of both agree.
     fn is_sure(&self) -> bool {
-        let [chosen, other] = self.chosen_and_other();
-        chosen.0[1] <= other.0[0] || (chosen.agrees() && other.agrees())
+        let is_sure = |side| {
+            let [chosen, other] = self.this_and_other(side);
+            chosen.0[1] <= other.0[0] || (chosen.agrees() && other.agrees())
+        };
+        is_sure(self.decision.side) && is_sure(self.learned)
     }
 
     /// Whether both sides took between half and twice what was expected.
@@ -125,10 +141,14 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
             0 => point::<f64>(&gpu, &rates, Unit::F64, extents, at)?,
             _ => point::<f32>(&gpu, &rates, Unit::F32, extents, at)?,
         };
-        if point.loss() > TOLD || !point.is_sure() {
+        if point.loss().max(point.learned_loss()) > TOLD || !point.is_sure() {
             let (cpu, gpu) = (point.cpu.0[0] * 1e3, point.gpu.0[0] * 1e3);
             let sure = if point.is_sure() { "" } else { ", left out: two halves of its runs do not agree" };
-            eprintln!("{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{sure}; {}", point.decision);
+            let learned = point.learned;
+            eprintln!(
+                "{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{sure}; {}; learned: {learned:?}",
+                point.decision
+            );
         }
         points.push(point);
     }
@@ -141,6 +161,8 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
     let figures = [
         ("mean_loss", losses().sum::<f64>() / count, "x"),
         ("worst_loss", losses().fold(1.0, f64::max), "x"),
+        ("mean_loss_learned", points.iter().map(Point::learned_loss).sum::<f64>() / count, "x"),
+        ("worst_loss_learned", points.iter().map(Point::learned_loss).fold(1.0, f64::max), "x"),
         ("wrong", percent(&|point| point.loss() > 1.0), "%"),
         ("on_gpu", percent(&|point| point.decision.side == Side::Gpu), "%"),
         ("within_twice", percent(&Point::is_as_expected), "%"),
@@ -162,7 +184,7 @@ fn extents(random: &mut Random) -> ProductExtents {
     }
 }
 
-fn point<T: Scalar + Multiply<Factor = T>>(
+fn point<T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>>(
     gpu: &Gpu,
     rates: &Rates,
     unit: Unit,
@@ -173,7 +195,7 @@ fn point<T: Scalar + Multiply<Factor = T>>(
     let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
     let mut operands = Operands::<T>::new(gpu, extents, at)?;
     let (cpu, gpu) = (fastest(|| operands.on_cpu())?, fastest(|| operands.on_gpu())?);
-    Ok(Point { decision, cpu, gpu })
+    Ok(Point { learned: operands.learned(rates)?, decision, cpu, gpu })
 }
 
 /// Seconds of the fastest of some runs, not counting the first.
@@ -203,7 +225,7 @@ struct Operands<'a, T: Scalar> {
     result_there: DeviceMat<T>,
 }
 
-impl<'a, T: Scalar + Multiply<Factor = T>> Operands<'a, T> {
+impl<'a, T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>> Operands<'a, T> {
     fn new(gpu: &'a Gpu, ProductExtents { rows, columns, depth }: ProductExtents, at: [At; 3]) -> Result<Self> {
         let of = |rows: usize, columns: usize, seed| -> Result<Array2<T>> {
             let side = rows.max(columns);
@@ -224,6 +246,27 @@ impl<'a, T: Scalar + Multiply<Factor = T>> Operands<'a, T> {
 
     fn is_there(&self, operand: usize) -> bool {
         self.at[operand] == At::Gpu
+    }
+
+    /// The side that a device chooses which has tried both, where both may be the faster one.
+    fn learned(&mut self, rates: &Rates) -> Result<Side> {
+        let device = Device::with(self.gpu).rated(*rates).learning();
+        loop {
+            let factors: [Operand<'_, T>; 2] = std::array::from_fn(|operand| match self.at[operand] {
+                At::Gpu => (&self.factors_there[operand]).into(),
+                _ => (&self.factors[operand]).into(),
+            });
+            let c: Target<'_, T> = match self.at[2] {
+                At::Gpu => (&mut self.result_there).into(),
+                _ => (&mut self.result).into(),
+            };
+            device.matmul(Precision::Auto, T::ONE, factors[0], factors[1], T::ZERO, c)?;
+            match last_decision() {
+                Some(decision) if decision.reason == Reason::Tried => {}
+                Some(decision) => return Ok(decision.side),
+                None => return Err("a product left no decision".into()),
+            }
+        }
     }
 
     /// What lies on the GPU is brought, and what is wanted there goes back.

@@ -2,6 +2,7 @@
 
 mod bits;
 mod bits_streamed;
+pub mod cpu;
 mod dispatch;
 mod expression;
 mod factors;

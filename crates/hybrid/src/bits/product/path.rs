@@ -1,4 +1,11 @@
 use crate::Error;
+use crate::raw::bits::{bits_a_round, rounds};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Rounds that are timed at once, and how often: under a millisecond in all.
+const ROUNDS: u64 = 20_000;
+const TIMES: usize = 9;
 
 /// Which instructions of the CPU count bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,11 +39,40 @@ impl Path {
         return self == Self::Scalar;
     }
 
+    /// Pairs of bits that one core counts in a second at best, measured now: what products are made of (and, count, add), all in registers. Under
+    /// a millisecond. Nothing of [`Path::Scalar`], and of a path that this processor lacks.
+    pub fn limit(self) -> Option<f64> {
+        let bits = bits_a_round(self).filter(|_| self.is_supported())?;
+        let once = |_| {
+            let begin = Instant::now();
+            black_box(rounds(self, black_box(ROUNDS)));
+            begin.elapsed().as_secs_f64().max(1e-9)
+        };
+        let least = (0..TIMES).map(once).fold(f64::INFINITY, f64::min);
+        Some((bits * ROUNDS) as f64 / least)
+    }
+
     pub(crate) fn check(self) -> Result<(), Error> {
         if self.is_supported() {
             return Ok(());
         }
         let why = format!("this processor lacks the instructions of {self:?}; take Path::best()");
         Err(Error::Unsupported { operation: "bits::Product", element: "bits", place: "CPU", why })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    #[test]
+    fn paths_that_are_supported_have_a_limit() {
+        assert_eq!(Path::Scalar.limit(), None);
+        for path in [Path::Avx2, Path::Avx512] {
+            let limit = path.limit();
+            assert_eq!(limit.is_some(), path.is_supported());
+            // No core counts more than four vectors of 512 at 6 GHz.
+            assert!(limit.is_none_or(|limit| (1e3..4.0 * 512.0 * 6e9).contains(&limit)), "{path:?} {limit:?}");
+        }
     }
 }

@@ -1,4 +1,5 @@
 use std::arch::x86_64::*;
+use std::hint::black_box;
 
 use super::{Step, Sums, TILE, Vector};
 
@@ -66,6 +67,30 @@ fn counts(bits: __m256i) -> __m256i {
     let low = _mm256_shuffle_epi8(of_half, _mm256_and_si256(bits, half));
     let high = _mm256_shuffle_epi8(of_half, _mm256_and_si256(_mm256_srli_epi16::<4>(bits), half));
     _mm256_add_epi8(low, high)
+}
+
+/// Sums of a round.
+pub(super) const TOGETHER: usize = 4;
+
+#[target_feature(enable = "avx2")]
+pub(super) fn rounds(count: u64) -> u64 {
+    let (mut sums, mut bits) = ([_mm256_setzero_si256(); TOGETHER], _mm256_set1_epi64x(0x5555));
+    let mut others = [bits; TOGETHER];
+    for (index, other) in others.iter_mut().enumerate() {
+        // A compiler that knew them would count less.
+        *other = black_box(_mm256_set1_epi64x(!(index as i64)));
+    }
+    for _ in 0..count {
+        bits = _mm256_add_epi64(bits, others[0]);
+        for (sum, other) in sums.iter_mut().zip(others) {
+            *sum = _mm256_add_epi8(*sum, counts(_mm256_and_si256(bits, other)));
+        }
+    }
+    let mut all = 0u64;
+    for sum in sums {
+        all = all.wrapping_add(added_up(sum));
+    }
+    all
 }
 
 #[inline]

@@ -1,4 +1,5 @@
 use std::arch::x86_64::*;
+use std::hint::black_box;
 
 use super::{Step, Sums, TILE, Vector};
 
@@ -33,6 +34,31 @@ fn tile(a: &[Step], b: &[Step], totals: &mut Sums) {
         _mm512_store_si512(totals, _mm512_add_epi64(_mm512_load_si512(totals), upper));
         _mm512_store_si512(totals.add(1), _mm512_add_epi64(_mm512_load_si512(totals.add(1)), lower));
     }
+}
+
+/// Sums of a round.
+pub(super) const TOGETHER: usize = 8;
+
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+pub(super) fn rounds(count: u64) -> u64 {
+    let (mut sums, mut bits) = ([_mm512_setzero_si512(); TOGETHER], _mm512_set1_epi64(0x5555));
+    let mut others = [bits; TOGETHER];
+    for (index, other) in others.iter_mut().enumerate() {
+        // A compiler that knew them would count less.
+        *other = black_box(_mm512_set1_epi64(!(index as i64)));
+    }
+    for _ in 0..count {
+        bits = _mm512_add_epi64(bits, others[0]);
+        for (sum, other) in sums.iter_mut().zip(others) {
+            *sum = _mm512_add_epi64(*sum, _mm512_popcnt_epi64(_mm512_and_si512(bits, other)));
+        }
+    }
+    let mut words = [Vector::ZERO; TOGETHER];
+    for (word, sum) in words.iter_mut().zip(sums) {
+        // SAFETY: a vector has 64 bytes at a multiple of 64.
+        unsafe { _mm512_store_si512((&raw mut word.0).cast(), sum) };
+    }
+    words.iter().flat_map(|word| word.0).fold(0, u64::wrapping_add)
 }
 
 /// Of four registers with 8 parts of a sum each, one with 2 parts of each.

@@ -53,6 +53,30 @@ pub(crate) fn count(path: Path, a: &[Step], b: &[Step], sums: &mut [Sums]) {
     }
 }
 
+/// Bits that a round of [`rounds`] counts; none where the path has none.
+pub(crate) fn bits_a_round(path: Path) -> Option<u64> {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx512 => Some(512 * avx512::TOGETHER as u64),
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 => Some(256 * avx2::TOGETHER as u64),
+        _ => None,
+    }
+}
+
+/// So many rounds of what products are made of (and, count, add), in registers alone. What is counted is of no use.
+pub(crate) fn rounds(path: Path, count: u64) -> u64 {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has what the function is compiled for, which has just been asked.
+        Path::Avx512 if path.is_supported() => unsafe { avx512::rounds(count) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Path::Avx2 if path.is_supported() => unsafe { avx2::rounds(count) },
+        _ => 0,
+    }
+}
+
 /// A word whose bit i says whether count i is more than `threshold`.
 pub(crate) fn above(path: Path, counts: &[u64; 64], threshold: u64) -> u64 {
     match path {
