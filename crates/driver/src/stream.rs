@@ -24,6 +24,14 @@ impl Stream {
         self.raw.synchronize()
     }
 
+    /// Why a library failed here: where the context is lost it says no more than that it failed, and the driver knows.
+    pub(crate) fn explained(&self, error: Error) -> Error {
+        if !matches!(error, Error::Library { .. }) || self.raw.is_captured() {
+            return error;
+        }
+        self.synchronize().err().filter(Error::is_sticky).unwrap_or(error)
+    }
+
     /// Gives memory that the stream keeps for its next allocations to the device, and what the device then has to spare to the
     /// system; so too page-locked memory that is kept ([`Device::pinned_scratch`]). Waits for everything queued so far.
     ///

@@ -1,6 +1,7 @@
 //! Libraries that answer like a driver, made with the system's C compiler.
 
 use std::{
+    fmt::Display,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -67,6 +68,9 @@ pub(crate) fn driver(folder: &Path, version: i32, result: u32, missing: &[&str])
     library(folder, "libcuda.so.1", &(text + OPTIONAL + TENSOR_MAPS))
 }
 
+/// What a test and stubs share.
+pub(crate) const LEDGER: &str = include_str!("stub/ledger.c");
+
 /// A driver that serves the process that initialised it, and none that is forked from it.
 #[allow(dead_code, reason = "only the driver's own tests fork")]
 pub(crate) fn lost_by_forks(folder: &Path) -> Option<PathBuf> {
@@ -81,11 +85,10 @@ int cuStreamSynchronize(void* s) { return getpid() == opened_by ? 0 : 3; }
 }
 
 /// A driver with memory, and a compiler that takes any text: what `TILEWRIGHT_LIBCUDA` and `TILEWRIGHT_CUDA` are to name. With
-/// `STUB_STEPS` set its events count instructions.
+/// `STUB_STEPS` set its events count instructions; with `STUB_LEDGER` calls fail as the file says that it names.
 pub(crate) fn working(folder: &Path) -> Option<[PathBuf; 2]> {
     let own = include_str!("stub/working.c");
-    let text = answers(12_040, 0, |symbol| !own.contains(&format!("int {symbol}(")));
-    let driver = library(folder, "libcuda.so.1", &(text + TENSOR_MAPS + own))?;
+    let driver = library(folder, "libcuda.so.1", &(working_text(own) + TENSOR_MAPS + own))?;
     Some([driver, library(folder, "libnvrtc.so.12", include_str!("stub/compiler.c"))?])
 }
 
@@ -93,12 +96,16 @@ pub(crate) fn working(folder: &Path) -> Option<[PathBuf; 2]> {
 #[allow(dead_code, reason = "only the driver's own tests launch these")]
 pub(crate) fn computing(folder: &Path) -> Option<PathBuf> {
     let own = concat!(include_str!("stub/working.c"), include_str!("stub/kernels.c"));
-    let text = answers(12_040, 0, |symbol| !own.contains(&format!("int {symbol}(")));
-    library(folder, "libcuda.so.1", &(text + own))
+    library(folder, "libcuda.so.1", &(working_text(own) + own))
+}
+
+/// What a driver with memory has beside its own functions: each can be made to fail.
+fn working_text(own: &str) -> String {
+    LEDGER.to_owned() + &answers(12_040, "called()", |symbol| !own.contains(&format!("int {symbol}(")))
 }
 
 /// The functions that `picked` says, as C text.
-fn answers(version: i32, result: u32, picked: impl Fn(&str) -> bool) -> String {
+fn answers(version: i32, result: impl Display, picked: impl Fn(&str) -> bool) -> String {
     let mut text = format!("#include <stdlib.h>\n#define VERSION {version}\n#define RESULT {result}\n");
     for symbol in tilewright_driver::required_symbols().filter(|symbol| picked(symbol)) {
         let body = BODIES.iter().find(|(name, _)| *name == symbol).map_or("() { return RESULT; }", |(_, body)| body);

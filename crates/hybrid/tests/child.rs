@@ -39,6 +39,7 @@ fn scenario() {
         "two hundred files" => crate::store::child_two_hundred_files(),
         "evaluate on a stub" => crate::evaluate::child_on_a_stub(),
         "bits on a stub" => crate::bits::child_on_a_stub(),
+        "injected" => crate::faults::child_injected(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }

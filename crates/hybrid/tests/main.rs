@@ -8,6 +8,7 @@ mod dispatch;
 mod errors;
 mod evaluate;
 mod faults;
+mod ledger;
 mod linear;
 mod matmul_plan;
 mod store;

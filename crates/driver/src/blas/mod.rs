@@ -118,7 +118,7 @@ pub struct Blas {
 impl Blas {
     /// A handle. The first of a process takes about 0.1 s.
     pub fn new(stream: &Stream) -> Result<Self, Error> {
-        let raw = raw::Blas::create(library()?, &stream.raw)?;
+        let raw = raw::Blas::create(library()?, &stream.raw).map_err(|error| stream.explained(error))?;
         Ok(Self { raw: Mutex::new(raw), stream: stream.clone() })
     }
 
@@ -275,7 +275,7 @@ impl<'a, const N: usize> Order<'a, N> {
         for home in others() {
             self.stream.wait(&home.record()?)?;
         }
-        let result = work();
+        let result = work().map_err(|error| self.stream.explained(error));
         if others().next().is_none() {
             return result;
         }

@@ -69,7 +69,7 @@ pub struct Solver {
 impl Solver {
     /// A handle. The first of a process takes about 0.2 s.
     pub fn new(stream: &Stream) -> Result<Self, Error> {
-        let raw = raw::Solver::create(library()?, stream.raw.clone())?;
+        let raw = raw::Solver::create(library()?, stream.raw.clone()).map_err(|error| stream.explained(error))?;
         Ok(Self { raw: Mutex::new(raw), stream: stream.clone() })
     }
 

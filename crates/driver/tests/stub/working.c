@@ -11,8 +11,6 @@
 #define NOT_SUPPORTED 801
 #define TOTAL (1ul << 30)
 
-// Of all threads.
-static _Atomic unsigned long live;
 static volatile long steps;
 
 static void stepped(int signal, siginfo_t* info, void* context) { ++steps; }
@@ -31,19 +29,29 @@ static void trap(int on) {}
 static int can_step(void) { return 0; }
 #endif
 
+// Compute capability 9.0, and the shared memory that goes with it.
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 97 ? 232448 : 100000;
+    return 0;
+}
+
 struct event {
     long at;
 };
 
 int cuEventCreate(struct event** event, unsigned flags) {
+    CALLED
+    ++ledger->objects;
     *event = calloc(1, sizeof **event);
     return 0;
 }
 int cuEventDestroy_v2(struct event* event) {
+    --ledger->objects;
     free(event);
-    return 0;
+    return ledger->lost;
 }
 int cuEventRecord(struct event* event, void* stream) {
+    CALLED
     static int wanted = -1;
     if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
     if (wanted) {
@@ -57,6 +65,7 @@ int cuEventRecord(struct event* event, void* stream) {
 }
 int cuEventSynchronize(struct event* event) {
     trap(0);
+    CALLED
     return 0;
 }
 int cuEventElapsedTime(float* ms, struct event* start, struct event* end) {
@@ -64,10 +73,12 @@ int cuEventElapsedTime(float* ms, struct event* start, struct event* end) {
     return 0;
 }
 
+// What is given back is given back, whatever the answer.
 int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, void* stream) {
+    CALLED
     if (bytes > TOTAL) return OUT_OF_MEMORY;
-    if ((live += bytes) > TOTAL) {
-        live -= bytes;
+    if ((ledger->device_bytes += bytes) > TOTAL) {
+        ledger->device_bytes -= bytes;
         return OUT_OF_MEMORY;
     }
     char* memory = aligned_alloc(256, (bytes + 511) & ~255ul);
@@ -77,25 +88,29 @@ int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, void* stre
 }
 int cuMemFreeAsync(unsigned long long address, void* stream) {
     char* memory = (char*)address - 256;
-    live -= *(unsigned long*)memory;
+    ledger->device_bytes -= *(unsigned long*)memory;
     free(memory);
-    return 0;
+    return ledger->lost;
 }
 int cuMemGetInfo_v2(unsigned long* free, unsigned long* total) {
-    unsigned long taken = live;
+    if (ledger->lost) return ledger->lost;
+    unsigned long taken = ledger->device_bytes;
     *free = taken < TOTAL ? TOTAL - taken : 0;
     *total = TOTAL;
     return 0;
 }
 int cuMemsetD8Async(unsigned long long to, unsigned char byte, unsigned long bytes, void* stream) {
+    CALLED
     memset((void*)to, byte, bytes);
     return 0;
 }
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, unsigned long bytes, void* stream) {
+    CALLED
     memcpy((void*)to, from, bytes);
     return 0;
 }
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, unsigned long bytes, void* stream) {
+    CALLED
     memcpy(to, (void*)from, bytes);
     return 0;
 }
@@ -113,6 +128,7 @@ struct rows {
     unsigned long to_pitch, width, height;
 };
 int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
+    CALLED
     const char* from = rows->from_type == 1 ? rows->from_host : (const char*)rows->from_device;
     char* to = rows->to_type == 1 ? rows->to_host : (char*)rows->to_device;
     if (rows->width > rows->from_pitch || rows->width > rows->to_pitch) return 1;
@@ -121,6 +137,35 @@ int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
     return 0;
 }
 int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigned long bytes, void* stream) {
+    CALLED
     memcpy((void*)to, (void*)from, bytes);
     return 0;
+}
+int cuMemHostAlloc(void** address, unsigned long bytes, unsigned flags) {
+    CALLED
+    char* memory = aligned_alloc(4096, 4096 + ((bytes + 4095) & ~4095ul));
+    ledger->pinned_bytes += *(unsigned long*)memory = bytes;
+    *address = memory + 4096;
+    return 0;
+}
+int cuMemFreeHost(void* address) {
+    char* memory = (char*)address - 4096;
+    ledger->pinned_bytes -= *(unsigned long*)memory;
+    free(memory);
+    return ledger->lost;
+}
+
+// It says nothing of what became of the context.
+int cuCtxSetCurrent(void* context) { return 0; }
+
+int cuStreamCreate(void** stream, unsigned flags) {
+    CALLED
+    ++ledger->objects;
+    *stream = malloc(1);
+    return 0;
+}
+int cuStreamDestroy_v2(void* stream) {
+    --ledger->objects;
+    free(stream);
+    return ledger->lost;
 }

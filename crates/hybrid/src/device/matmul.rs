@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::multiplicand::Multiplicand;
-use super::operand::{Operand, Target};
+use super::operand::{Goal, Operand, Target};
 use super::product::{Multiplication, integers, planned};
 use crate::dispatch::{Decision, Job};
 use crate::linear::{IntegerElement, Overflow, Place, Precision, matmul_batched, matmul_integer};
@@ -44,7 +44,7 @@ impl Device {
     /// `a * b` as a new array, with the element type's own precision.
     pub fn product<T: Multiplicand>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
         let mut c = Dense::zeros(Shape::new(a.shape().rows, b.shape().columns))?;
-        self.matmul(Precision::Auto, T::Factor::ONE, a, b, T::Factor::ZERO, c.view_mut().into())?;
+        self.matmul(Precision::Auto, T::Factor::ONE, a, b, T::Factor::ZERO, Target(Goal::New(c.view_mut())))?;
         Ok(c.into_array())
     }
 

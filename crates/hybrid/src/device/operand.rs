@@ -111,6 +111,8 @@ pub struct Target<'a, T: Element>(pub(super) Goal<'a, T>);
 #[derive(Debug)]
 pub(super) enum Goal<'a, T: Element> {
     Host(MatMut<'a, T>),
+    /// Memory that nobody sees before the result is whole.
+    New(MatMut<'a, T>),
     Gpu(&'a mut DeviceMat<T>),
 }
 
@@ -118,7 +120,7 @@ impl<T: Element> Target<'_, T> {
     /// Rows and columns.
     pub fn shape(&self) -> Shape {
         match &self.0 {
-            Goal::Host(matrix) => matrix.shape(),
+            Goal::Host(matrix) | Goal::New(matrix) => matrix.shape(),
             Goal::Gpu(matrix) => matrix.shape(),
         }
     }

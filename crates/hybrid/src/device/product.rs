@@ -14,6 +14,7 @@ use crate::store::{MemorySink, Sink, Source};
 use crate::stream::Budgets;
 use crate::{Error, MatMut, MatRef};
 use ndarray::Array2;
+use rayon::prelude::*;
 
 /// What becomes of factors that are known by their diagonals.
 const SCALED: &str = "the CPU scales rows and columns";
@@ -132,7 +133,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<(), Error> {
-        let (Form::Host(a), Form::Host(b), Goal::Host(c)) = (self.a.0, self.b.0, &mut self.c.0) else {
+        let (Form::Host(a), Form::Host(b), Goal::Host(c) | Goal::New(c)) = (self.a.0, self.b.0, &mut self.c.0) else {
             return Err(gpu.lacks_room());
         };
         c.refuse_overlap(self.operation, "a", a)?;
@@ -158,7 +159,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             _ => diagonal::multiply(operation, alpha, [a, b], beta, c),
         };
         match &mut self.c.0 {
-            Goal::Host(c) => multiply(c.reborrow()),
+            Goal::Host(c) | Goal::New(c) => multiply(c.reborrow()),
             Goal::Gpu(there) => {
                 let reads_c = beta != T::Factor::ZERO;
                 let mut c =
@@ -172,14 +173,23 @@ impl<T: Multiplicand> Multiplication<'_, T> {
 
     fn on_gpu(&mut self, gpu: &Gpu) -> Result<(), Error> {
         let Multiplication { precision, alpha, a, b, beta, .. } = *self;
-        if let (Form::Host(a), Form::Host(b), Goal::Host(c)) = (a.0, b.0, &mut self.c.0) {
-            return matmul(&Place::Gpu(gpu.clone()), precision, alpha, a, b, beta, c.reborrow());
+        if let (Form::Host(a), Form::Host(b)) = (a.0, b.0) {
+            let place = Place::Gpu(gpu.clone());
+            match &mut self.c.0 {
+                Goal::New(c) => return matmul(&place, precision, alpha, a, b, beta, c.reborrow()),
+                Goal::Host(c) => {
+                    c.refuse_overlap(self.operation, "a", a)?;
+                    c.refuse_overlap(self.operation, "b", b)?;
+                    return committed(c, beta != T::Factor::ZERO, |c| matmul(&place, precision, alpha, a, b, beta, c));
+                }
+                Goal::Gpu(_) => {}
+            }
         }
         let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
         let factors = (alpha, there(&a, &copies[0])?, there(&b, &copies[1])?);
         match &mut self.c.0 {
             Goal::Gpu(c) => T::multiply_there(precision, factors, beta, c),
-            Goal::Host(c) => {
+            Goal::Host(c) | Goal::New(c) => {
                 let mut result = match beta == T::Factor::ZERO {
                     true => DeviceMat::uninitialised(gpu, c.shape())?,
                     false => DeviceMat::upload(gpu, c.read())?,
@@ -215,6 +225,32 @@ fn there<'a, T: Multiplicand>(
         (_, Some(copy)) => Ok(copy.view()),
         _ => Err(Error::Unsupported { operation: "matmul", element: T::NAME, place: "GPU", why: SCALED.into() }),
     }
+}
+
+/// Bytes that a thread copies in a row.
+const COPIED: usize = 1 << 20;
+
+/// Has a result computed in memory of its own, which begins as `c` is where that is read, and puts it into `c` when it is whole: a device may
+/// fail in the midst of a copy.
+fn committed<T: Element>(
+    c: &mut MatMut<'_, T>,
+    reads_c: bool,
+    compute: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    // As `c` lies, so that nothing is rearranged.
+    let lies_by_rows = c.elements().as_columns().is_none() && c.reborrow().t().elements().as_columns().is_some();
+    let mut c = if lies_by_rows { c.reborrow().t() } else { c.reborrow() };
+    let mut own = if reads_c { c.read().to_dense()? } else { Dense::zeros(c.shape())? };
+    compute(if lies_by_rows { own.view_mut().t() } else { own.view_mut() })?;
+    let each = COPIED / size_of::<T>();
+    match c.elements().as_columns() {
+        Some(values) => {
+            let parts = values.par_chunks_mut(each).zip(own.values().par_chunks(each));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+        }
+        None => c.elements().fill(|index| own.values()[index]),
+    }
+    Ok(())
 }
 
 /// Puts an array where a result is wanted.

@@ -1,11 +1,14 @@
-//! Breakers and attempts. What a device would answer is injected; real faults are in `gpu`.
+//! Breakers and attempts. What a device would answer is injected, in `injected` call by call; real faults are in `gpu`.
 
 mod attempts;
 mod breaker;
 mod gpu;
+mod injected;
+mod operations;
 mod threads;
 
 pub(crate) use gpu::child_sticky_fault;
+pub(crate) use injected::child_injected;
 
 use std::{
     sync::{

@@ -2,27 +2,13 @@
 
 use std::process::Command;
 
-use crate::stub;
-
-/// Libraries with textbook algorithms, as CUDA 12 names them.
-fn libraries(folder: &std::path::Path) -> Option<()> {
-    let numbers = include_str!("../stub/numbers.c");
-    for (name, text) in [
-        ("libcublas.so.12", include_str!("../stub/cublas.c")),
-        ("libcusolver.so.11", include_str!("../stub/cusolver.c")),
-    ] {
-        stub::library(folder, name, &(numbers.to_owned() + text))?;
-    }
-    Some(())
-}
+use crate::ledger::Stubs;
 
 #[test]
 fn everything_on_stubs_of_the_libraries() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some([driver, _]) = stub::working(folder.path()) else {
+    let Some(stubs) = Stubs::new() else {
         return crate::skip("linear::stubbed::everything_on_stubs_of_the_libraries", "no C compiler");
     };
-    libraries(folder.path()).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args([
         "linear::",
@@ -35,8 +21,8 @@ fn everything_on_stubs_of_the_libraries() {
         "2",
         "--nocapture",
     ]);
-    child.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", folder.path()).env_remove("TILEWRIGHT_SKIPS");
-    child.env(super::places::GPU_ALONE, "1");
+    stubs.serve(&mut child);
+    child.env_remove("TILEWRIGHT_SKIPS").env(super::places::GPU_ALONE, "1");
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");

@@ -1,6 +1,9 @@
 // What tilewright calls of cuBLAS, by definition.
 #define SUCCESS 0
 #define INVALID 7
+#define MAY_FAIL \
+    int code = refused(3, 13); \
+    if (code) return code;
 
 // The library reads 16 bytes at once.
 static number coefficient(const void* at, int type, i64 index) {
@@ -8,14 +11,15 @@ static number coefficient(const void* at, int type, i64 index) {
     return get(at, type, index);
 }
 
-int cublasCreate_v2(void** handle) { *handle = malloc(1); return SUCCESS; }
-int cublasDestroy_v2(void* handle) { free(handle); return SUCCESS; }
+int cublasCreate_v2(void** handle) { MAY_FAIL ++ledger->objects; *handle = malloc(1); return SUCCESS; }
+int cublasDestroy_v2(void* handle) { --ledger->objects; free(handle); return SUCCESS; }
 int cublasGetVersion_v2(void* handle, int* version) { *version = 120400; return SUCCESS; }
-int cublasSetStream_v2(void* handle, void* stream) { return stream ? SUCCESS : INVALID; }
-int cublasSetMathMode(void* handle, int mode) { return mode == 16 ? SUCCESS : INVALID; }
+int cublasSetStream_v2(void* handle, void* stream) { MAY_FAIL return stream ? SUCCESS : INVALID; }
+int cublasSetMathMode(void* handle, int mode) { MAY_FAIL return mode == 16 ? SUCCESS : INVALID; }
 
 static int gemm(int ta, int tb, i64 m, i64 n, i64 k, number alpha, const void* a, int at, i64 lda, const void* b, int bt, i64 ldb,
                 number beta, void* c, int ct, i64 ldc) {
+    MAY_FAIL
     if (m < 0 || n < 0 || k < 0 || ldc < (m > 1 ? m : 1) || lda < (ta ? k : m) || ldb < (tb ? n : k)) return INVALID;
     for (i64 j = 0; j < n; ++j)
         for (i64 i = 0; i < m; ++i) {
@@ -59,6 +63,7 @@ int cublasGemmStridedBatchedEx_64(void* h, int ta, int tb, i64 m, i64 n, i64 k, 
 }
 
 static int trsm(int type, int side, int upper, int op, int unit, i64 m, i64 n, number alpha, const void* a, i64 lda, void* b, i64 ldb) {
+    MAY_FAIL
     // From the right, rows of b are solved for, with the transposed triangle.
     i64 size = side ? n : m, count = side ? m : n, step = side ? ldb : 1, next = side ? 1 : ldb;
     int backwards = (upper != (op != 0)) != (side != 0);
@@ -84,11 +89,13 @@ static int trsm(int type, int side, int upper, int op, int unit, i64 m, i64 n, n
         return gemm(op, 0, rows, 1, depth, coefficient(alpha, T, 0), a, T, lda, x, T, depth > 1 ? depth : 1, coefficient(beta, T, 0), y, T, rows > 1 ? rows : 1); \
     } \
     int cublas##P##geam_64(void* h, int ta, int tb, i64 m, i64 n, void* alpha, void* a, i64 lda, void* beta, void* b, i64 ldb, void* c, i64 ldc) { \
+        MAY_FAIL \
         for (i64 j = 0; j < n; ++j) \
             for (i64 i = 0; i < m; ++i) put(c, T, i + j * ldc, times(coefficient(alpha, T, 0), element(a, T, lda, ta, i, j))); \
         return coefficient(beta, T, 0) == 0 ? SUCCESS : INVALID; \
     } \
     int cublas##P##copy_v2_64(void* h, i64 n, void* x, i64 ix, void* y, i64 iy) { \
+        MAY_FAIL \
         for (i64 i = 0; i < n; ++i) put(y, T, i * iy, get(x, T, i * ix)); \
         return SUCCESS; \
     } \
@@ -110,6 +117,7 @@ GER(cublasZgerc_v2_64, C128, 2)
 
 #define HERK(NAME, T, R, OP) \
     int NAME(void* h, int upper, int op, i64 n, i64 k, void* alpha, void* a, i64 lda, void* beta, void* c, i64 ldc) { \
+        MAY_FAIL \
         for (i64 j = 0; j < n; ++j) \
             for (i64 i = 0; i < n; ++i) { \
                 number sum = 0; \

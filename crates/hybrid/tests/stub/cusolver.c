@@ -3,15 +3,19 @@
 #define INVALID 3
 #define DEVICE_BYTES 24
 #define HOST_BYTES 40
+#define MAY_FAIL \
+    int code = refused(2, 6); \
+    if (code) return code;
 
-int cusolverDnCreate(void** handle) { *handle = malloc(1); return SUCCESS; }
-int cusolverDnDestroy(void* handle) { free(handle); return SUCCESS; }
-int cusolverDnSetStream(void* handle, void* stream) { return stream ? SUCCESS : INVALID; }
-int cusolverDnCreateParams(void** parameters) { *parameters = malloc(1); return SUCCESS; }
-int cusolverDnDestroyParams(void* parameters) { free(parameters); return SUCCESS; }
+int cusolverDnCreate(void** handle) { MAY_FAIL ++ledger->objects; *handle = malloc(1); return SUCCESS; }
+int cusolverDnDestroy(void* handle) { --ledger->objects; free(handle); return SUCCESS; }
+int cusolverDnSetStream(void* handle, void* stream) { MAY_FAIL return stream ? SUCCESS : INVALID; }
+int cusolverDnCreateParams(void** parameters) { MAY_FAIL ++ledger->objects; *parameters = malloc(1); return SUCCESS; }
+int cusolverDnDestroyParams(void* parameters) { --ledger->objects; free(parameters); return SUCCESS; }
 
-static int sizes(size_t* device, size_t* host) { *device = DEVICE_BYTES; *host = HOST_BYTES; return SUCCESS; }
+static int sizes(size_t* device, size_t* host) { MAY_FAIL *device = DEVICE_BYTES; *host = HOST_BYTES; return SUCCESS; }
 static int use(void* device, size_t bytes, void* host, size_t host_bytes) {
+    MAY_FAIL
     if (bytes != DEVICE_BYTES || host_bytes != HOST_BYTES) return INVALID;
     memset(device, 0xff, bytes);
     memset(host, 0xff, host_bytes);
@@ -32,7 +36,8 @@ static void store(number* copy, void* a, int type, i64 m, i64 n, i64 lda) {
 
 int cusolverDnXgetrf_bufferSize(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, int c, size_t* d, size_t* s) { return sizes(d, s); }
 int cusolverDnXgetrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, i64* pivots, int c, void* w, size_t wn, void* s, size_t sn, int* info) {
-    if (use(w, wn, s, sn)) return INVALID;
+    int code = use(w, wn, s, sn);
+    if (code) return code;
     number* x = loaded(a, t, m, n, lda);
     *info = 0;
     for (i64 k = 0; k < m && k < n; ++k) {
@@ -60,6 +65,7 @@ int cusolverDnXgetrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, i6
 
 #define LASWP(NAME, T) \
     int NAME(void* h, int n, void* a, int lda, int first, int last, const int* pivots, int step) { \
+        MAY_FAIL \
         for (int k = first - 1; k < last; ++k) \
             for (i64 j = 0; j < n; ++j) { \
                 number held = get(a, T, k + j * lda); \
@@ -86,6 +92,7 @@ static void solve(const void* a, int t, i64 n, i64 lda, int upper, int op, int u
 }
 
 int cusolverDnXgetrs(void* h, void* q, int op, i64 n, i64 columns, int t, void* a, i64 lda, i64* pivots, int bt, void* b, i64 ldb, int* info) {
+    MAY_FAIL
     number* x = loaded(b, bt, n, columns, ldb);
     for (i64 j = 0; j < columns; ++j) {
         number* y = x + j * n;
@@ -110,7 +117,8 @@ int cusolverDnXgetrs(void* h, void* q, int op, i64 n, i64 columns, int t, void* 
 
 int cusolverDnXpotrf_bufferSize(void* h, void* q, int upper, i64 n, int t, void* a, i64 lda, int c, size_t* d, size_t* s) { return sizes(d, s); }
 int cusolverDnXpotrf(void* h, void* q, int upper, i64 n, int t, void* a, i64 lda, int c, void* w, size_t wn, void* s, size_t sn, int* info) {
-    if (upper || use(w, wn, s, sn)) return INVALID;
+    int code = upper ? INVALID : use(w, wn, s, sn);
+    if (code) return code;
     *info = 0;
     for (i64 k = 0; k < n; ++k) {
         double pivot = creal(get(a, t, k + k * lda));
@@ -129,6 +137,7 @@ int cusolverDnXpotrf(void* h, void* q, int upper, i64 n, int t, void* a, i64 lda
     return SUCCESS;
 }
 int cusolverDnXpotrs(void* h, void* q, int upper, i64 n, i64 columns, int t, void* a, i64 lda, int bt, void* b, i64 ldb, int* info) {
+    MAY_FAIL
     number* x = loaded(b, bt, n, columns, ldb);
     for (i64 j = 0; j < columns; ++j) {
         solve(a, t, n, lda, 0, 0, 0, x + j * n);
@@ -149,7 +158,8 @@ static void reflect(const number* a, i64 m, i64 k, number tau, number* x) {
 
 int cusolverDnXgeqrf_bufferSize(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, int tt, void* tau, int c, size_t* d, size_t* s) { return sizes(d, s); }
 int cusolverDnXgeqrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, int tt, void* tau, int c, void* w, size_t wn, void* s, size_t sn, int* info) {
-    if (use(w, wn, s, sn)) return INVALID;
+    int code = use(w, wn, s, sn);
+    if (code) return code;
     number* x = loaded(a, t, m, n, lda);
     for (i64 k = 0; k < m && k < n; ++k) {
         double rest = 0, norm;
@@ -175,6 +185,7 @@ int cusolverDnXgeqrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, in
 #define ORTHOGONAL(P, FORM, APPLY, T, ADJOINT) \
     int cusolverDn##P##FORM##_bufferSize(void* h, int m, int n, int k, void* a, int lda, void* tau, int* size) { *size = 3; return SUCCESS; } \
     int cusolverDn##P##FORM(void* h, int m, int n, int k, void* a, int lda, void* tau, void* w, int size, int* info) { \
+        MAY_FAIL \
         number *x = loaded(a, T, m, n, lda), *y = calloc(m * n + 1, sizeof(number)); \
         for (i64 j = 0; j < n; ++j) { \
             y[j + j * m] = 1; \
@@ -187,6 +198,7 @@ int cusolverDnXgeqrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, in
     } \
     int cusolverDn##P##APPLY##_bufferSize(void* h, int side, int op, int m, int n, int k, void* a, int lda, void* tau, void* c, int ldc, int* size) { *size = 3; return SUCCESS; } \
     int cusolverDn##P##APPLY(void* h, int side, int op, int m, int n, int k, void* a, int lda, void* tau, void* c, int ldc, void* w, int size, int* info) { \
+        MAY_FAIL \
         number *x = loaded(a, T, m, k, lda), *y = loaded(c, T, m, n, ldc); \
         if (side != 0 || op != ADJOINT) return INVALID; \
         for (i64 j = 0; j < n; ++j) \
@@ -251,7 +263,8 @@ static void complete(number* x, i64 m, i64 j) {
 
 int cusolverDnXgesvd_bufferSize(void* h, void* q, char ju, char jv, i64 m, i64 n, int t, void* a, i64 lda, int ts, void* sv, int tu, void* u, i64 ldu, int tv, void* vt, i64 ldvt, int c, size_t* d, size_t* s) { return sizes(d, s); }
 int cusolverDnXgesvd(void* h, void* q, char ju, char jv, i64 m, i64 n, int t, void* a, i64 lda, int ts, void* sv, int tu, void* u, i64 ldu, int tv, void* vt, i64 ldvt, int c, void* w, size_t wn, void* s, size_t sn, int* info) {
-    if (m < n || use(w, wn, s, sn)) return INVALID;
+    int code = m < n ? INVALID : use(w, wn, s, sn);
+    if (code) return code;
     number *x = loaded(a, t, m, n, lda), *v = calloc(n * n + 1, sizeof(number)), *y = calloc(m * n + 1, sizeof(number));
     double* norms = calloc(n + 1, sizeof(double));
     for (i64 i = 0; i < n; ++i) v[i + i * n] = 1;
@@ -283,7 +296,8 @@ int cusolverDnXgesvd(void* h, void* q, char ju, char jv, i64 m, i64 n, int t, vo
 int cusolverDnXsyevd_bufferSize(void* h, void* q, int job, int upper, i64 n, int t, void* a, i64 lda, int tw, void* values, int c, size_t* d, size_t* s) { return sizes(d, s); }
 // A Hermitian matrix plus so much that it is positive has its eigenvectors as singular vectors.
 int cusolverDnXsyevd(void* h, void* q, int job, int upper, i64 n, int t, void* a, i64 lda, int tw, void* values, int c, void* w, size_t wn, void* s, size_t sn, int* info) {
-    if (upper || use(w, wn, s, sn)) return INVALID;
+    int code = upper ? INVALID : use(w, wn, s, sn);
+    if (code) return code;
     number *x = malloc(sizeof(number) * (n * n + 1)), *v = calloc(n * n + 1, sizeof(number));
     double shift = 0, *norms = calloc(n + 1, sizeof(double));
     for (i64 j = 0; j < n; ++j) {

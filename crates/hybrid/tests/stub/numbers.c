@@ -57,3 +57,9 @@ static number element(const void* a, int type, i64 ld, int op, i64 i, i64 j) {
     number value = op == 0 ? get(a, type, i + j * ld) : get(a, type, j + i * ld);
     return op == 2 ? conj(value) : value;
 }
+
+// Whether a call fails, as the ledger says: by what the library calls a lack of memory, or by what it calls a failure of the device.
+static int refused(int lacks_memory, int failed) {
+    int code = called();
+    return code == 0 ? 0 : code == 2 ? lacks_memory : failed;
+}

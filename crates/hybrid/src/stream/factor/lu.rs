@@ -48,8 +48,9 @@ pub fn lu<'a, T: Scalar + Stored>(
     let size = operands::square::<T>("lu", &a, scratch)?;
     let (solver, available) = (gpu.solver()?, budgets.device.available());
     let more = |panel| workspace_bytes::<T>(&solver, size, panel);
-    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more)?.read_from(&a);
-    let bytes = plan.device_bytes() + more(plan.panel);
+    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more);
+    let plan = unless_lost(gpu, plan)?.read_from(&a);
+    let bytes = plan.device_bytes().saturating_add(more(plan.panel));
     let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
     StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
@@ -72,9 +73,10 @@ pub fn solve<T: Scalar + Stored>(
     let columns = operands::solution::<T>(size, &b, sink)?;
     let (solver, available) = (gpu.solver()?, budgets.device.available());
     let more = |panel| workspace_bytes::<T>(&solver, size, panel);
-    let [factors, solution] = PanelPlan::lu_solution([size, columns], size_of::<T>(), available, more)?;
+    let plans = PanelPlan::lu_solution([size, columns], size_of::<T>(), available, more);
+    let [factors, solution] = unless_lost(gpu, plans)?;
     let factors = factors.read_from(&a);
-    let bytes = solution.device_bytes().max(factors.device_bytes() + more(factors.panel));
+    let bytes = solution.device_bytes().max(factors.device_bytes().saturating_add(more(factors.panel)));
     let slice = factors.slice_elements().max(solution.slice_elements());
     let (of_a, of_b) = ((a.source.grain(), factors.panel), (b.source.grain(), solution.panel));
     let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &[of_a, of_b, (sink.grain(), solution.panel)])?;
@@ -122,6 +124,11 @@ pub fn inverse<T: Scalar + Stored>(
 /// What cuSOLVER wants for a panel. One that it cannot tell about is none.
 fn workspace_bytes<T: Scalar>(solver: &Solver, size: usize, panel: usize) -> u128 {
     solver.getrf_bytes::<T>(size, panel.min(size)).map_or(u128::MAX, |bytes| bytes as u128)
+}
+
+/// A plan, or why there is none: a device that lost its context tells about no panel, which is no lack of room.
+fn unless_lost<P>(gpu: &Gpu, plan: Result<P, Error>) -> Result<P, Error> {
+    plan.or_else(|error| gpu.stream().synchronize().map_err(Error::from).and(Err(error)))
 }
 
 impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {

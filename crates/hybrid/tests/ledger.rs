@@ -1,0 +1,106 @@
+//! Stubs of the driver, of the compiler and of the libraries, and the ledger by which a test has their calls fail and sees what they gave out.
+
+use std::{
+    fs::{File, OpenOptions},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tempfile::TempDir;
+
+use crate::stub;
+
+/// The libraries for linear algebra, with textbook algorithms, as CUDA 12 names them.
+const LIBRARIES: [(&str, &str); 2] =
+    [("libcublas.so.12", include_str!("stub/cublas.c")), ("libcusolver.so.11", include_str!("stub/cusolver.c"))];
+
+/// A driver, a compiler and libraries in a folder of their own.
+pub(crate) struct Stubs {
+    folder: TempDir,
+    driver: PathBuf,
+}
+
+impl Stubs {
+    /// All of them; nothing without a C compiler.
+    pub(crate) fn new() -> Option<Self> {
+        Self::without("")
+    }
+
+    /// All but one of the libraries.
+    pub(crate) fn without(missing: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let [driver, _] = stub::working(folder.path())?;
+        let shared = stub::LEDGER.to_owned() + include_str!("stub/numbers.c");
+        for (name, text) in LIBRARIES.iter().filter(|(name, _)| *name != missing) {
+            stub::library(folder.path(), name, &(shared.clone() + text))?;
+        }
+        File::create(ledger(folder.path())).and_then(|file| file.set_len(4096)).unwrap();
+        Some(Self { folder, driver })
+    }
+
+    /// Has a process that will be started use them.
+    pub(crate) fn serve(&self, command: &mut Command) {
+        let folder = self.folder.path();
+        command.env("TILEWRIGHT_LIBCUDA", &self.driver).env("TILEWRIGHT_CUDA", folder);
+        command.env("TILEWRIGHT_CACHE", folder.join("kernels")).env(LEDGER, ledger(folder));
+    }
+}
+
+/// What names the ledger.
+const LEDGER: &str = "STUB_LEDGER";
+
+fn ledger(folder: &Path) -> PathBuf {
+    folder.join("ledger")
+}
+
+/// The ledger of the stubs that serve this process.
+pub(crate) struct Ledger(File);
+
+/// Its numbers, in their order.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "these are all that there are")]
+pub(crate) enum Entry {
+    Calls,
+    FailsAt,
+    Code,
+    Lost,
+    DeviceBytes,
+    PinnedBytes,
+    Objects,
+    Renewals,
+}
+
+impl Ledger {
+    pub(crate) fn here() -> Self {
+        let path = std::env::var_os(LEDGER).expect("the parent names it");
+        Self(OpenOptions::new().read(true).write(true).open(path).unwrap())
+    }
+
+    pub(crate) fn get(&self, entry: Entry) -> i64 {
+        let mut bytes = [0; 8];
+        self.0.read_exact_at(&mut bytes, 8 * entry as u64).unwrap();
+        i64::from_ne_bytes(bytes)
+    }
+
+    pub(crate) fn set(&self, entry: Entry, value: i64) {
+        self.0.write_all_at(&value.to_ne_bytes(), 8 * entry as u64).unwrap();
+    }
+
+    /// Has one of the calls that come fail: the first is number 1.
+    pub(crate) fn fail(&self, number: i64, code: i64) {
+        self.set(Entry::Code, code);
+        self.set(Entry::FailsAt, self.get(Entry::Calls) + number);
+    }
+
+    /// Has nothing fail, as if the context were whole.
+    pub(crate) fn mend(&self) {
+        self.set(Entry::FailsAt, 0);
+        self.set(Entry::Lost, 0);
+    }
+
+    /// Bytes on the device, page-locked bytes, and objects of the driver and of libraries.
+    pub(crate) fn in_use(&self) -> [i64; 3] {
+        [Entry::DeviceBytes, Entry::PinnedBytes, Entry::Objects].map(|entry| self.get(entry))
+    }
+}
