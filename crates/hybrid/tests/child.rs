@@ -40,6 +40,8 @@ fn scenario() {
         "evaluate on a stub" => crate::evaluate::child_on_a_stub(),
         "bits on a stub" => crate::bits::child_on_a_stub(),
         "injected" => crate::faults::child_injected(),
+        "growth on stubs" => crate::faults::child_growth_on_stubs(),
+        "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }

@@ -3,11 +3,13 @@
 mod attempts;
 mod breaker;
 mod gpu;
+mod growth;
 mod injected;
 mod operations;
 mod threads;
 
 pub(crate) use gpu::child_sticky_fault;
+pub(crate) use growth::{child_on_a_gpu as child_growth_on_a_gpu, child_on_stubs as child_growth_on_stubs};
 pub(crate) use injected::child_injected;
 
 use std::{
