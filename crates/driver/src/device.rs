@@ -13,8 +13,11 @@ pub struct Device {
     properties: &'static Properties,
 }
 
+/// Those that were asked for.
+static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+
 struct Properties {
-    context: raw::Context,
+    context: &'static raw::Context,
     name: String,
     arch: Arch,
     multiprocessors: u32,
@@ -34,7 +37,6 @@ impl Device {
 
     /// The device with this number, counted from 0. Opening it the first time takes about 0.1 s.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
-        static OPEN: Mutex<Vec<Device>> = Mutex::new(Vec::new());
         let count = Self::count()?;
         if ordinal >= count {
             return Err(Error::BadOrdinal { ordinal, count });
@@ -43,10 +45,47 @@ impl Device {
         if let Some(device) = open.iter().find(|device| device.ordinal() == ordinal) {
             return Ok(*device);
         }
-        // Leaked on purpose, once per device: a primary context lasts as long as the process.
-        let device = Self { properties: Box::leak(Box::new(Properties::read(ordinal as i32)?)) };
+        let device = Self::open(ordinal)?;
         open.push(device);
         Ok(device)
+    }
+
+    /// Leaks on purpose, once per context: that lasts as long as the process, if it is not lost.
+    fn open(ordinal: usize) -> Result<Self, Error> {
+        Ok(Self { properties: Box::leak(Box::new(Properties::read(ordinal as i32)?)) })
+    }
+
+    /// The device with a new context, if it lost the one that it had ([`Error::ContextLost`]); otherwise as it is. Kernels have to be loaded again,
+    /// and what [`Device::new`] gave before stays lost.
+    ///
+    /// [`Error::ContextInUse`] while streams, events, buffers or graphs of the old one are there. Where the driver makes no other, it is
+    /// [`Error::ContextLost`] again: only a new process uses the device then. After an exception of a kernel no driver has made another so far
+    /// (an illegal address and a trap on an H100, driver 580, 2026-11-26), nor does it while a library such as cuBLAS keeps the old one; after a
+    /// reset of the device by somebody else in the process (`cudaDeviceReset`) it does.
+    pub fn renew(ordinal: usize) -> Result<Self, Error> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(device) = open.iter_mut().find(|device| device.ordinal() == ordinal) else {
+            drop(open);
+            return Self::new(ordinal);
+        };
+        if device.is_lost() {
+            device.context().release()?;
+            let lost = |cause| Error::ContextLost { ordinal, cause: Box::new(cause) };
+            let renewed = Self::open(ordinal).map_err(lost)?;
+            renewed.stream().and_then(|stream| stream.synchronize()).map_err(lost)?;
+            *device = renewed;
+        }
+        Ok(*device)
+    }
+
+    /// Whether its context is lost, with all that was made on it.
+    pub fn is_lost(&self) -> bool {
+        self.properties.context.is_lost()
+    }
+
+    /// The number of its context among those of this process: another one knows no kernel that was loaded before.
+    pub fn context_number(&self) -> u64 {
+        self.properties.context.number
     }
 
     /// The device's number.
@@ -134,14 +173,19 @@ impl Device {
     }
 
     pub(crate) fn context(&self) -> &'static raw::Context {
-        &self.properties.context
+        self.properties.context
     }
 
-    /// Whether `other` is this device; if not, an error that names `what`.
+    /// Whether `other` is this device, with the same context; if not, an error that names `what`.
     #[inline]
     pub(crate) fn expect(&self, other: &Device, what: &'static str) -> Result<(), Error> {
-        let (expected, got) = (self.properties.context.ordinal, other.properties.context.ordinal);
-        if expected == got { Ok(()) } else { Err(Error::OtherDevice { what, expected, got }) }
+        let (own, others) = (self.context(), other.context());
+        if own.number == others.number {
+            return Ok(());
+        }
+        // Of two contexts of one device one is lost.
+        own.check().and(others.check())?;
+        Err(Error::OtherDevice { what, expected: own.ordinal, got: others.ordinal })
     }
 }
 

@@ -58,6 +58,27 @@ pub enum Error {
         /// The process that had opened the driver.
         opened_by: u32,
     },
+    /// The device lost its context in an earlier call, and with it all that was made on it.
+    #[error(
+        "GPU {ordinal} lost its context, and all that was there: {cause}; start the process anew, or go on with the CPU (`Device::renew` says \
+         whether the driver makes another context)"
+    )]
+    ContextLost {
+        /// The device.
+        ordinal: usize,
+        /// The call that failed.
+        cause: Box<Error>,
+    },
+    /// A lost context that is still in use.
+    #[error(
+        "GPU {ordinal} gets no new context while {objects} streams, events and graphs of the lost one are there; drop them and all buffers"
+    )]
+    ContextInUse {
+        /// The device.
+        ordinal: usize,
+        /// Objects that hold the old one.
+        objects: usize,
+    },
     /// The device has too little memory left.
     #[error(
         "out of device memory: {requested} bytes asked for, {free} of {total} free; free buffers or use smaller tiles"
@@ -398,6 +419,7 @@ impl Error {
         match self {
             Self::Driver { code, .. } => is_sticky(*code),
             Self::Launch { cause, .. } => cause.is_sticky(),
+            Self::ContextLost { .. } => true,
             _ => false,
         }
     }

@@ -212,6 +212,9 @@ impl Function {
 
     #[cold]
     pub(crate) fn launch_error(&self, config: &LaunchConfig, cause: Error) -> Error {
+        if matches!(cause, Error::ContextLost { .. }) {
+            return cause;
+        }
         let LaunchConfig { grid, block, shared_bytes, .. } = *config;
         Error::Launch { kernel: self.name.to_string(), grid, block, shared_bytes, cause: Box::new(cause) }
     }

@@ -46,7 +46,7 @@ impl Stream {
 
     /// A mark behind everything queued so far.
     pub fn record(&self) -> Result<Event, Error> {
-        let event = raw::Event::create(self.raw.context, true)?;
+        let event = raw::Event::create(*self.raw.context, true)?;
         event.record(&self.raw)?;
         Ok(Event { raw: event })
     }

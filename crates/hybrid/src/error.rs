@@ -190,7 +190,7 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// The device does not answer as it should since an earlier failure, and nothing can run on it.
+    /// The device lost its context in an earlier call: nothing that was made on it is there, and nothing can run on it.
     #[error("GPU {ordinal} is not used: {why}")]
     DevicePoisoned {
         /// The device.
@@ -245,7 +245,7 @@ pub enum Error {
     Expression(Arc<tilewright_ops::Error>),
     /// A failure of the driver, or of a library of NVIDIA's.
     #[error(transparent)]
-    Driver(#[from] tilewright_driver::Error),
+    Driver(tilewright_driver::Error),
 }
 
 /// What an error says about its cause. Only `Resource` and `Device` are held against a device.
@@ -268,7 +268,7 @@ pub enum Class {
 impl Error {
     /// Whether the device's context is damaged for good, so that every later call on it fails too, whatever it is.
     pub fn is_sticky(&self) -> bool {
-        matches!(self, Self::Driver(error) if error.is_sticky())
+        matches!(self, Self::Driver(error) if error.is_sticky()) || matches!(self, Self::DevicePoisoned { .. })
     }
 
     /// What kind of failure this is.
@@ -300,11 +300,30 @@ impl Error {
     }
 }
 
+/// What becomes of a lost context's objects is the same, whoever uses them.
+impl From<tilewright_driver::Error> for Error {
+    fn from(error: tilewright_driver::Error) -> Self {
+        match error {
+            tilewright_driver::Error::ContextLost { ordinal, cause } => {
+                Self::DevicePoisoned { ordinal, why: lost(&cause) }
+            }
+            error => Self::Driver(error),
+        }
+    }
+}
+
+/// Why a device is not used, and what helps.
+pub(crate) fn lost(cause: &dyn std::fmt::Display) -> String {
+    format!(
+        "{cause}; start the process anew, or go on with the CPU (`faults::renew` says whether the driver makes another context)"
+    )
+}
+
 /// A failure of the driver is one, whoever called it.
 impl From<tilewright_ops::Error> for Error {
     fn from(error: tilewright_ops::Error) -> Self {
         match error {
-            tilewright_ops::Error::Driver(error) => Self::Driver(error),
+            tilewright_ops::Error::Driver(error) => error.into(),
             error => Self::Expression(Arc::new(error)),
         }
     }
@@ -331,6 +350,7 @@ fn class_of_driver(error: &tilewright_driver::Error) -> Class {
         | Driver::Length { .. }
         | Driver::OtherDevice { .. }
         | Driver::Forked { .. }
+        | Driver::ContextInUse { .. }
         | Driver::Capturing { .. }
         | Driver::NoKernel { .. }
         | Driver::ParameterBytes { .. }

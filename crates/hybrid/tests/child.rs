@@ -42,6 +42,7 @@ fn scenario() {
         "injected" => crate::faults::child_injected(),
         "growth on stubs" => crate::faults::child_growth_on_stubs(),
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
+        "renewed" => crate::faults::child_renewed(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }

@@ -28,6 +28,17 @@ impl Device {
         Ok(Device::Gpu(Gpu::open(ordinal)?))
     }
 
+    /// GPU number `ordinal` with a new context, if it lost the one that it had: see [`driver::Device::renew`]. All tensors on it have to be
+    /// dropped before.
+    pub fn renew(ordinal: usize) -> Result<Device, Error> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        // What everybody shares is in nobody's way.
+        open.retain(|(number, gpu)| *number != ordinal || !gpu.0.device.is_lost());
+        drop(open);
+        driver::Device::renew(ordinal)?;
+        Device::gpu(ordinal)
+    }
+
     /// The GPU, if this is one.
     pub fn as_gpu(&self) -> Option<&Gpu> {
         match self {
@@ -234,6 +245,12 @@ impl Gpu {
 
     pub(crate) fn ordinal(&self) -> usize {
         self.0.device.ordinal()
+    }
+
+    /// What loaded kernels are known by.
+    #[inline]
+    pub(crate) fn context_number(&self) -> u64 {
+        self.0.device.context_number()
     }
 }
 

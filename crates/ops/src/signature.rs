@@ -18,11 +18,11 @@ impl Signature<'_> {
     /// Calls `word` with the words of the key.
     #[inline]
     fn words(&self, mut word: impl FnMut(u64)) {
-        word(self.gpu.map_or(0, |g| 1 + g.ordinal() as u64));
+        word(self.gpu.map_or(0, |g| 1 + g.context_number()));
         for operand in self.operands {
             let place = match operand.memory {
                 Source::Host { dense, .. } => u64::from(dense),
-                Source::Gpu { gpu, .. } => 2 + u64::from(operand.alignment()) + ((gpu.ordinal() as u64) << 8),
+                Source::Gpu { gpu, .. } => 2 + u64::from(operand.alignment()) + (gpu.context_number() << 8),
             };
             word(place << 8 | operand.axes.len() as u64);
             axes(operand.axes, &mut word);

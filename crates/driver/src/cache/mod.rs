@@ -71,7 +71,8 @@ pub struct KernelCache(Arc<Layers>);
 #[derive(Default)]
 struct Layers {
     compiled: Slots<Key, Arc<Compiled>>,
-    modules: Slots<(usize, Key), Module>,
+    /// By the number of a context.
+    modules: Slots<(u64, Key), Module>,
     bundles: RwLock<Vec<Bundle>>,
     refused: Refused,
     folder: Option<CacheFolder>,
@@ -196,7 +197,7 @@ impl KernelCache {
     pub fn load(&self, device: &Device, source: &Source) -> Result<(Module, Origin), Error> {
         let wanted = Wanted::of(source, device.arch());
         let mut had = true;
-        let loaded = self.0.modules.get_or_make((device.ordinal(), wanted.key), || {
+        let loaded = self.0.modules.get_or_make((device.context_number(), wanted.key), || {
             had = false;
             self.load_wanted(device, &wanted)
         })?;

@@ -7,7 +7,7 @@ use std::{
 
 use cudarc::driver::sys::*;
 
-use super::{Context, Handle, Stream};
+use super::{Context, Handle, Held, Stream};
 use crate::{Error, LaunchConfig};
 
 /// No kernel has more bytes of parameters (from CUDA 12.1 on), and no parameter is smaller than a byte.
@@ -34,14 +34,14 @@ impl Module {
         let mut padded = Vec::with_capacity(image.len() + 64);
         padded.extend_from_slice(image);
         padded.resize(image.len() + 64, 0); // PTX must end in NUL; a cut-off ELF header must not be read past its end
-        let mut handle = ptr::null_mut();
+        let (_held, mut handle) = (Held::new(context), ptr::null_mut());
         // SAFETY: the image is in memory, its header whole; the driver copies what it keeps.
         unsafe { cu!(context.bind()?, cuModuleLoadData(&mut handle, padded.as_ptr().cast())) }?;
         Ok(Self { context, handle: Handle(handle) })
     }
 
     pub(crate) fn function(&self, name: &CStr) -> Result<Function, Error> {
-        let mut handle = ptr::null_mut();
+        let (_held, mut handle) = (Held::new(self.context), ptr::null_mut());
         // SAFETY: the module is loaded for good; the name ends in NUL.
         unsafe { cu!(self.context.bind()?, cuModuleGetFunction(&mut handle, self.handle.0, name.as_ptr())) }?;
         Ok(Function { context: self.context, handle: Handle(handle) })
@@ -50,17 +50,19 @@ impl Module {
 
 impl Function {
     pub(crate) fn attribute(&self, attribute: CUfunction_attribute) -> Result<i32, Error> {
-        let mut value = 0;
+        let (_held, mut value) = (Held::new(self.context), 0);
         // SAFETY: the out pointer is valid.
         unsafe { cu!(self.context.bind()?, cuFuncGetAttribute(&mut value, attribute, self.handle.0)) }.map(|()| value)
     }
 
     pub(crate) fn set_attribute(&self, attribute: CUfunction_attribute, value: i32) -> Result<(), Error> {
+        let _held = Held::new(self.context);
         // SAFETY: the driver checks the value.
         unsafe { cu!(self.context.bind()?, cuFuncSetAttribute(self.handle.0, attribute, value)) }
     }
 
     pub(crate) fn blocks_per_multiprocessor(&self, threads: i32, shared_bytes: usize) -> Result<i32, Error> {
+        let _held = Held::new(self.context);
         let (mut blocks, driver) = (0, self.context.bind()?);
         let function = self.handle.0;
         // SAFETY: the out pointer is valid.
@@ -72,6 +74,7 @@ impl Function {
 
     /// Bytes of each parameter; `None` when this driver cannot tell.
     pub(crate) fn parameters(&self) -> Result<Option<Vec<usize>>, Error> {
+        let _held = Held::new(self.context);
         let driver = self.context.bind()?;
         let Some(read) = driver.parameter_info else { return Ok(None) };
         let parameter = |index| {

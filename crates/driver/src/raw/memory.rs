@@ -1,6 +1,6 @@
 //! Device memory, page-locked host memory, and every copy between them.
 //!
-//! Each owner holds a context that lives for good; its address was given by the driver and is freed once, in `drop`.
+//! Each owner holds its context; its address was given by the driver and is freed once, in `drop`.
 
 use std::ptr;
 
@@ -265,7 +265,7 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         self.settle();
-        let (context, block) = (self.event.context, Block { pointer: Handle(self.pointer.0), bytes: self.bytes });
+        let (context, block) = (*self.event.context, Block { pointer: Handle(self.pointer.0), bytes: self.bytes });
         let to_free = if self.is_kept { context.spare.put(block) } else { vec![block] };
         to_free.into_iter().for_each(|block| context.free_locked(block.pointer));
     }
@@ -273,12 +273,12 @@ impl Drop for Pinned {
 
 impl Context {
     /// Gives page-locked memory that is kept to the system.
-    pub(crate) fn empty_spare(&self) {
+    pub(crate) fn empty_spare(&'static self) {
         self.spare.drain().into_iter().for_each(|block| self.free_locked(block.pointer));
     }
 
     /// Of memory that nobody has any more.
-    fn free_locked(&self, pointer: Handle<u8>) {
+    fn free_locked(&'static self, pointer: Handle<u8>) {
         // SAFETY: freed once, and no copy is under way.
         let _ = self.bind().map(|driver| unsafe { (driver.table.cuMemFreeHost)(pointer.0.cast()) });
     }

@@ -61,7 +61,7 @@ mod tensor_map;
 
 pub(crate) use blas::{Blas, BlasLibrary, Gemm};
 pub(crate) use compiler::{Compiler, preload};
-pub(crate) use context::Context;
+pub(crate) use context::{Context, Held};
 pub(crate) use declared::launch_declared;
 pub(crate) use kernel::{Function, MOST_PARAMETER_BYTES, Module};
 pub(crate) use map::Map;
@@ -80,6 +80,8 @@ table!(Table: cudarc::driver::sys, CUresult {
     cuDeviceTotalMem_v2(*mut usize, CUdevice);
     cuDeviceGetUuid_v2(*mut CUuuid, CUdevice);
     cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
+    cuDevicePrimaryCtxRelease_v2(CUdevice);
+    cuDevicePrimaryCtxGetState(CUdevice, *mut c_uint, *mut c_int);
     cuCtxSetCurrent(CUcontext);
     cuMemGetInfo_v2(*mut usize, *mut usize);
     cuDeviceGetDefaultMemPool(*mut CUmemoryPool, CUdevice);
@@ -196,12 +198,16 @@ impl Driver {
         if opened_by != 0 && opened_by != process {
             return Error::Forked { call, process, opened_by };
         }
-        Error::Driver {
+        let error = Error::Driver {
             call,
             code,
             name: self.text(self.error_name, code),
             message: self.text(self.error_string, code),
+        };
+        if error.is_sticky() {
+            context::lose_current(&error);
         }
+        error
     }
 
     /// `1000 * major + 10 * minor` of the newest CUDA that this driver serves.

@@ -1,6 +1,6 @@
 //! Streams, the events that put them in order, and the graphs captured from them.
 //!
-//! Each owner holds a context that lives for good; its handle was given by the driver and is destroyed once, in `drop`.
+//! Each owner holds its context; its handle was given by the driver and is destroyed once, in `drop`.
 
 use std::{
     ffi::{c_uint, c_void},
@@ -10,11 +10,11 @@ use std::{
 
 use cudarc::driver::sys::*;
 
-use super::{Context, Handle, pool::Pool};
+use super::{Context, Handle, Held, pool::Pool};
 use crate::Error;
 
 pub(crate) struct Stream {
-    pub(crate) context: &'static Context,
+    pub(crate) context: Held,
     pub(super) handle: Handle<CUstream_st>,
     pub(super) pool: Pool,
     /// Whether a capture was begun here.
@@ -23,7 +23,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn create(context: &'static Context) -> Result<Self, Error> {
-        let mut handle = ptr::null_mut();
+        let (context, mut handle) = (Held::new(context), ptr::null_mut());
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
         // SAFETY: the out pointer is valid, the context current.
         unsafe { cu!(context.bind()?, cuStreamCreate(&mut handle, flags)) }?;
@@ -75,7 +75,7 @@ impl Stream {
         let made = unsafe { cu!(driver, cuGraphInstantiateWithFlags(&mut exec, graph, 0)) };
         // SAFETY: the graph is destroyed once and not used after.
         unsafe { (driver.table.cuGraphDestroy)(graph) };
-        made.map(|()| Graph { context: self.context, exec: Handle(exec) })
+        made.map(|()| Graph { context: Held::new(*self.context), exec: Handle(exec) })
     }
 }
 
@@ -88,13 +88,13 @@ impl Drop for Stream {
 }
 
 pub(crate) struct Event {
-    pub(crate) context: &'static Context,
+    pub(crate) context: Held,
     handle: Handle<CUevent_st>,
 }
 
 impl Event {
     pub(crate) fn create(context: &'static Context, timing: bool) -> Result<Self, Error> {
-        let mut handle = ptr::null_mut();
+        let (context, mut handle) = (Held::new(context), ptr::null_mut());
         let flags = if timing { CUevent_flags::CU_EVENT_DEFAULT } else { CUevent_flags::CU_EVENT_DISABLE_TIMING };
         // SAFETY: the out pointer is valid.
         unsafe { cu!(context.bind()?, cuEventCreate(&mut handle, flags as c_uint)) }?;
@@ -138,7 +138,7 @@ impl Drop for Event {
 }
 
 pub(crate) struct Graph {
-    pub(crate) context: &'static Context,
+    pub(crate) context: Held,
     exec: Handle<CUgraphExec_st>,
 }
 

@@ -80,7 +80,11 @@ impl Driver {
 }
 
 /// The map's 128 bytes; `None` where this driver cannot make one of such elements. Nothing is read through the address here.
-pub(crate) fn encode_tiled(context: &Context, map: &Description, address: u64) -> Result<Option<[u8; 128]>, Error> {
+pub(crate) fn encode_tiled(
+    context: &'static Context,
+    map: &Description,
+    address: u64,
+) -> Result<Option<[u8; 128]>, Error> {
     let driver = context.bind()?;
     let (Some(encode), Some(element)) = (driver.encodes_tiled(), data_type(map.element())) else { return Ok(None) };
     let mut encoded = CUtensorMap { opaque: [0; 16] };

@@ -29,28 +29,69 @@ static void trap(int on) {}
 static int can_step(void) { return 0; }
 #endif
 
+// An empty list of devices hides them all.
+int cuInit(unsigned flags) {
+    const char* visible = getenv("CUDA_VISIBLE_DEVICES");
+    return visible && !*visible ? 100 : 0;
+}
+// What is asked of a device needs no context.
+int cuDeviceGetCount(int* count) {
+    *count = 1;
+    return 0;
+}
+int cuDeviceGet(int* device, int ordinal) {
+    *device = ordinal;
+    return 0;
+}
 // Compute capability 9.0, and the shared memory that goes with it.
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
     *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 97 ? 232448 : 100000;
     return 0;
 }
 
+// Contexts are counted: what is of an earlier one must not be seen again.
+#define CONTEXT_IS_DESTROYED 709
+#define STILL_IS(of) \
+    if ((of) != ledger->renewals) abort();
+
+// A driver makes no other context behind an exception of a kernel (H100, driver 580); it does where somebody else ended the one that was.
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+    if (ledger->lost != CONTEXT_IS_DESTROYED && ledger->lost) return ledger->lost;
+    ledger->lost = 0;
+    *context = (void*)16;
+    return 0;
+}
+// With all that is in it.
+int cuDevicePrimaryCtxRelease_v2(int device) {
+    ledger->device_bytes = ledger->pinned_bytes = ledger->objects = 0;
+    ++ledger->renewals;
+    return 0;
+}
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active) {
+    *is_active = 0;
+    return 0;
+}
+
 struct event {
-    long at;
+    long at, of;
 };
 
 int cuEventCreate(struct event** event, unsigned flags) {
     CALLED
     ++ledger->objects;
     *event = calloc(1, sizeof **event);
+    (*event)->of = ledger->renewals;
     return 0;
 }
 int cuEventDestroy_v2(struct event* event) {
+    STILL_IS(event->of)
     --ledger->objects;
     free(event);
     return ledger->lost;
 }
-int cuEventRecord(struct event* event, void* stream) {
+int cuEventRecord(struct event* event, long* stream) {
+    STILL_IS(event->of)
+    STILL_IS(*stream)
     CALLED
     static int wanted = -1;
     if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
@@ -82,12 +123,14 @@ int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, void* stre
         return OUT_OF_MEMORY;
     }
     char* memory = aligned_alloc(256, (bytes + 511) & ~255ul);
-    *(unsigned long*)memory = bytes;
+    ((unsigned long*)memory)[0] = bytes;
+    ((unsigned long*)memory)[1] = ledger->renewals;
     *address = (unsigned long long)(memory + 256);
     return 0;
 }
 int cuMemFreeAsync(unsigned long long address, void* stream) {
     char* memory = (char*)address - 256;
+    STILL_IS(((unsigned long*)memory)[1])
     ledger->device_bytes -= *(unsigned long*)memory;
     free(memory);
     return ledger->lost;
@@ -145,11 +188,13 @@ int cuMemHostAlloc(void** address, unsigned long bytes, unsigned flags) {
     CALLED
     char* memory = aligned_alloc(4096, 4096 + ((bytes + 4095) & ~4095ul));
     ledger->pinned_bytes += *(unsigned long*)memory = bytes;
+    ((unsigned long*)memory)[1] = ledger->renewals;
     *address = memory + 4096;
     return 0;
 }
 int cuMemFreeHost(void* address) {
     char* memory = (char*)address - 4096;
+    STILL_IS(((unsigned long*)memory)[1])
     ledger->pinned_bytes -= *(unsigned long*)memory;
     free(memory);
     return ledger->lost;
@@ -158,13 +203,20 @@ int cuMemFreeHost(void* address) {
 // It says nothing of what became of the context.
 int cuCtxSetCurrent(void* context) { return 0; }
 
-int cuStreamCreate(void** stream, unsigned flags) {
+int cuStreamCreate(long** stream, unsigned flags) {
     CALLED
     ++ledger->objects;
-    *stream = malloc(1);
+    *stream = malloc(sizeof **stream);
+    **stream = ledger->renewals;
     return 0;
 }
-int cuStreamDestroy_v2(void* stream) {
+int cuStreamSynchronize(long* stream) {
+    STILL_IS(*stream)
+    CALLED
+    return 0;
+}
+int cuStreamDestroy_v2(long* stream) {
+    STILL_IS(*stream)
     --ledger->objects;
     free(stream);
     return ledger->lost;

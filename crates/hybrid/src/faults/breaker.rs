@@ -11,7 +11,7 @@ use super::{
     gate::Gate,
     machine::{Answer, Machine, Ticket, Verdict},
 };
-use crate::{Class, Error};
+use crate::{Class, Error, error};
 
 /// What an operation does when the device fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -203,8 +203,7 @@ impl Breaker {
     fn poisoned(&self) -> Error {
         let failure = self.0.gate.inside().log.last_failure.clone();
         let what = failure.as_deref().unwrap_or("its context is damaged");
-        let why = format!("{what}; start the process anew, or go on with the CPU");
-        Error::DevicePoisoned { ordinal: self.0.ordinal, why }
+        Error::DevicePoisoned { ordinal: self.0.ordinal, why: error::lost(&what) }
     }
 
     /// Without the lock: a listener may ask the breaker, and may panic.
@@ -250,12 +249,26 @@ impl Admission {
     /// The operation failed. Errors of the user, of the numbers, of files and cancellations change nothing; one after which nothing
     /// works poisons the device.
     pub fn fail(mut self, operation: &'static str, error: &Error) {
-        let verdict = verdict(error);
+        let verdict = self.verdict(error);
         if verdict != Verdict::Nothing {
             let kind = EventKind::Failed { operation, class: error.class(), error: error.to_string().into() };
             self.breaker.record(kind);
         }
         self.report(verdict);
+    }
+
+    fn verdict(&self, error: &Error) -> Verdict {
+        match error {
+            // It is new only while nobody has said so.
+            Error::DevicePoisoned { .. } if self.breaker.check(self.epoch).is_err() => Verdict::Nothing,
+            error if error.is_sticky() => Verdict::Poison,
+            // What a breaker said itself.
+            Error::DeviceResting { .. } => Verdict::Nothing,
+            error => match error.class() {
+                Class::Resource | Class::Device => Verdict::Failure,
+                Class::User | Class::Numeric | Class::Io | Class::Cancelled => Verdict::Nothing,
+            },
+        }
     }
 
     fn report(&mut self, verdict: Verdict) {
@@ -269,19 +282,5 @@ impl Admission {
 impl Drop for Admission {
     fn drop(&mut self) {
         self.report(Verdict::Nothing);
-    }
-}
-
-fn verdict(error: &Error) -> Verdict {
-    if error.is_sticky() {
-        return Verdict::Poison;
-    }
-    match error {
-        // What a breaker said itself, of this device's present or of its past.
-        Error::DevicePoisoned { .. } | Error::DeviceResting { .. } => Verdict::Nothing,
-        error => match error.class() {
-            Class::Resource | Class::Device => Verdict::Failure,
-            Class::User | Class::Numeric | Class::Io | Class::Cancelled => Verdict::Nothing,
-        },
     }
 }

@@ -6,7 +6,7 @@ use tilewright_driver::{Arch, Compiled, Device, Error as Driver, LaunchConfig, T
 use tilewright_hybrid::{
     Error, Side,
     budget::{Budget, Memory},
-    faults::{Attempt, Breaker, Condition, Settings, Why},
+    faults::{Attempt, Breaker, Condition, Settings, Why, renew},
 };
 
 use crate::{child, skip};
@@ -74,9 +74,16 @@ pub(crate) fn child_sticky_fault() {
     assert!(matches!(breaker.check(made), Err(Error::DevicePoisoned { .. })));
     // The driver answers alike to whatever comes after.
     let again = device.stream().map_err(Error::from).and_then(|stream| Ok(stream.upload(&host)?)).err();
-    assert!(again.is_some_and(|error| error.is_sticky()));
+    assert!(matches!(again, Some(Error::DevicePoisoned { ordinal: 0, .. })), "{again:?}");
     assert!(matches!(attempt().unwrap().why, Some(Why::Poisoned)));
+    let error = renew(0).unwrap_err();
+    assert!(matches!(error, Error::Driver(Driver::ContextInUse { ordinal: 0, objects: 1 })), "{error}");
     // Through the owner that made it, although the device is dead.
     drop((slot, room));
     assert_eq!(pinned.used(), 0);
+    // Whether there is another context the driver says; one that there is works.
+    match renew(0) {
+        Ok(()) => assert_eq!(Device::new(0).unwrap().stream().unwrap().upload(&host).unwrap().to_vec().unwrap(), host),
+        Err(error) => assert!(matches!(error, Error::DevicePoisoned { ordinal: 0, .. }), "{error}"),
+    }
 }

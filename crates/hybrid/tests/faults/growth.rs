@@ -63,7 +63,7 @@ pub(crate) fn child_on_stubs() {
 pub(crate) fn child_on_a_gpu() {
     let gpu = super::operations::gpu();
     let free = || gpu.stream().synchronize().and_then(|()| gpu.stream().device().memory_info()).unwrap().0;
-    // Others may use the GPU meanwhile: what is lost for good is lost every time.
+    // Others may use the GPU meanwhile: what grows, grows every time.
     let mut lost = Vec::new();
     for _ in 0..3 {
         let mut counted = Vec::new();
@@ -74,12 +74,14 @@ pub(crate) fn child_on_a_gpu() {
             operation(&gpu, number, 512);
         }
         let [(before, (files, maps)), (after, (files_after, maps_after))] = counted[..] else { panic!("{counted:?}") };
-        lost.push((before.saturating_sub(after), files_after.saturating_sub(files), maps_after.saturating_sub(maps)));
+        let grown = (before.saturating_sub(after), files_after.saturating_sub(files), maps_after.saturating_sub(maps));
+        // Each operation comes 18 times, and a matrix is 2 MiB.
+        if grown.0 < 32 << 20 && grown.1 == 0 && grown.2 <= 8 {
+            return;
+        }
+        lost.push(grown);
     }
-    // A matrix is 2 MiB.
-    let least = lost.iter().map(|(bytes, ..)| *bytes).min();
-    assert!(least.is_some_and(|bytes| bytes <= 32 << 20), "bytes, files, mappings: {lost:?}");
-    assert!(lost.iter().any(|(_, files, maps)| *files == 0 && *maps <= 8), "bytes, files, mappings: {lost:?}");
+    panic!("bytes on the device, files and mappings more: {lost:?}");
 }
 
 /// One of ten.

@@ -6,11 +6,13 @@ mod gpu;
 mod growth;
 mod injected;
 mod operations;
+mod renewal;
 mod threads;
 
 pub(crate) use gpu::child_sticky_fault;
 pub(crate) use growth::{child_on_a_gpu as child_growth_on_a_gpu, child_on_stubs as child_growth_on_stubs};
 pub(crate) use injected::child_injected;
+pub(crate) use renewal::child_renewed;
 
 use std::{
     sync::{

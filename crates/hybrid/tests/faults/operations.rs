@@ -76,7 +76,7 @@ pub(super) fn multiply(device: &Device, side: usize) -> Result<(), Error> {
     done
 }
 
-fn regular(side: usize) -> Array2<f64> {
+pub(super) fn regular(side: usize) -> Array2<f64> {
     let mut a = matrix(side, side, 4);
     a.diag_mut().mapv_inplace(|x| x + 8.0 * side as f64);
     a

@@ -43,7 +43,7 @@ pub(super) static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().
 /// What a kernel is found by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
-    device: usize,
+    context: u64,
     problem: Problem,
     pass: Pass,
     config: Option<RowConfig>,
@@ -165,7 +165,7 @@ pub(super) fn by_rows<T: Convolved, U: Item>(
 ) -> Result<(), Error> {
     let (memory, image) = (reads.image.memory(), reads.image.expression());
     let key = Key {
-        device: gpu.ordinal(),
+        context: gpu.context_number(),
         problem: *problem,
         pass,
         config: config.rows,

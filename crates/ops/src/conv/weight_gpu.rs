@@ -33,7 +33,7 @@ pub(super) const MULTIPLYING: &str = "conv2d_grad_weight.cu";
 pub(super) const ADDING: &str = "conv2d_add_parts.cu";
 
 /// What kernels are found by: the device, the problem, a given configuration, whether the choice is refined, the expressions' texts.
-type Key = (usize, Problem, Option<WeightConfig>, bool, Numbers);
+type Key = (u64, Problem, Option<WeightConfig>, bool, Numbers);
 
 /// Numbers of the texts of input and gradient, where they are expressions.
 pub(super) type Numbers = [Option<u64>; 2];
@@ -70,7 +70,7 @@ fn ready(
 }
 
 fn key(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Key {
-    (gpu.ordinal(), *problem, config.weights, config.refined, numbers)
+    (gpu.context_number(), *problem, config.weights, config.refined, numbers)
 }
 
 fn plan(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Result<WeightPlan, Error> {

@@ -129,7 +129,7 @@ impl Core {
         (part, new): (Part, bool),
     ) -> Vec<u64> {
         let mut key = sections.key();
-        key.extend([room as u64, gpu.ordinal() as u64, part as u64, u64::from(new && self.fresh.is_some())]);
+        key.extend([room as u64, gpu.context_number(), part as u64, u64::from(new && self.fresh.is_some())]);
         key
     }
 

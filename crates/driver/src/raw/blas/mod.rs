@@ -114,7 +114,7 @@ impl Blas {
         stream.context.bind()?;
         // SAFETY: the out pointer is valid, the context current.
         check("cublasCreate_v2", unsafe { (table.cublasCreate_v2)(&mut handle) })?;
-        let blas = Self { context: stream.context, library, handle: Handle(handle) };
+        let blas = Self { context: *stream.context, library, handle: Handle(handle) };
         // SAFETY: the handle was created just now; the stream outlives it, says the caller, and both are of one context.
         check("cublasSetStream_v2", unsafe { (table.cublasSetStream_v2)(handle, stream.handle().cast()) })?;
         // Sums of halves stay in f32 also where they are made in parts.

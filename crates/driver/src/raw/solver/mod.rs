@@ -118,7 +118,7 @@ impl Workspace {
 
 impl Solver {
     pub(crate) fn create(library: &'static SolverLibrary, stream: std::sync::Arc<Stream>) -> Result<Self, Error> {
-        let (table, context) = (&library.table, stream.context);
+        let (table, context) = (&library.table, *stream.context);
         let (mut handle, mut parameters) = (ptr::null_mut(), ptr::null_mut());
         context.bind()?;
         // SAFETY: the out pointer is valid, the context current.

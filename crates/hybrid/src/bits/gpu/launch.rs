@@ -29,14 +29,15 @@ pub(super) struct Kernel {
     cluster: u32,
 }
 
-type Loaded = HashMap<(usize, Name), Arc<Kernel>>;
+/// By the number of a context.
+type Loaded = HashMap<(u64, Name), Arc<Kernel>>;
 static LOADED: LazyLock<RwLock<Loaded>> = LazyLock::new(RwLock::default);
 
 impl Kernel {
     /// The kernel of this name on the stream's device: it is made from `text` the first time.
     pub(super) fn get(stream: &Stream, name: Name, text: impl FnOnce() -> KernelText) -> Result<Arc<Self>, Error> {
         let device = stream.device();
-        let key = (device.ordinal(), name);
+        let key = (device.context_number(), name);
         if let Some(kernel) = LOADED.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(kernel.clone());
         }
