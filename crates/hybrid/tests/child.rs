@@ -43,6 +43,9 @@ fn scenario() {
         "growth on stubs" => crate::faults::child_growth_on_stubs(),
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
         "renewed" => crate::faults::child_renewed(),
+        "without cuBLAS" => crate::device::child_without_cublas(),
+        "without cuSOLVER" => crate::device::child_without_cusolver(),
+        "no visible GPU" => crate::device::child_no_visible_gpu(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),
     }

@@ -4,6 +4,9 @@ mod diagonals;
 mod on_the_gpu;
 mod trace;
 mod verbs;
+mod without;
+
+pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
 
 use crate::skip;
 use ndarray::{Array2, s};

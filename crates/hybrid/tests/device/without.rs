@@ -1,0 +1,113 @@
+//! What is missing disables only what needs it: cuBLAS, cuSOLVER, a GPU that may be seen.
+
+use ndarray::Array2;
+use tilewright_driver::{Device as Driver, Error as DriverError};
+use tilewright_hybrid::bits::gpu::{DeviceBitMatrix, DeviceProduct, GpuPath};
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
+use tilewright_hybrid::faults::{Breaker, Condition, Settings};
+use tilewright_hybrid::linear::Gpu;
+use tilewright_hybrid::stream::Budgets;
+use tilewright_hybrid::{Device, Error, MatRef, Side};
+
+use super::matrix;
+use super::verbs::{near, regular};
+use crate::ledger::Stubs;
+use crate::{child, skip};
+
+fn check(test: &str, missing: &str, scenario: &str, prepare: impl FnOnce(&mut std::process::Command)) {
+    let Some(stubs) = Stubs::without(missing) else { return skip(test, "no C compiler") };
+    let mut command = child::command(scenario);
+    stubs.serve(&mut command);
+    prepare(&mut command);
+    child::check(&command.output().unwrap());
+}
+
+#[test]
+fn m12_without_cublas() {
+    check("device::without::m12_without_cublas", "libcublas.so.12", "without cuBLAS", |_| {});
+}
+
+#[test]
+fn m12_without_cusolver() {
+    check("device::without::m12_without_cusolver", "libcusolver.so.11", "without cuSOLVER", |_| {});
+}
+
+#[test]
+fn m12_no_gpu_is_visible() {
+    let hide = |command: &mut std::process::Command| _ = command.env("CUDA_VISIBLE_DEVICES", "");
+    check("device::without::m12_no_gpu_is_visible", "", "no visible GPU", hide);
+}
+
+/// A GPU that is asked for, and one that is chosen, with its breaker.
+fn devices() -> (Gpu, [Device; 2], Breaker) {
+    let gpu = Gpu::new(&Driver::new(0).unwrap().stream().unwrap());
+    let [device, pinned] = [Memory::Device, Memory::Pinned].map(|memory| Budget::new(memory, 1 << 24));
+    let breaker = Breaker::new(0, Settings::default());
+    let mut rates = Rates::h200();
+    rates.cpu.call = 3600.0;
+    let auto = Device::with(&gpu).rated(rates).within(Budgets { device, pinned }).guarded(breaker.clone());
+    (gpu, [auto.clone().choosing(Choice::Gpu), auto], breaker)
+}
+
+/// Whether an operation that needs a library is refused by the GPU, and is done by the CPU where there is a choice.
+fn is_missing(
+    library: &str,
+    [asked, auto]: &[Device; 2],
+    operation: impl Fn(&Device) -> Result<Array2<f64>, Error>,
+    expected: &Array2<f64>,
+) {
+    let error = operation(asked).unwrap_err();
+    assert!(
+        matches!(&error, Error::Driver(DriverError::NoLibrary { library: named, .. }) if *named == library),
+        "{error}"
+    );
+    near(&operation(auto).unwrap(), expected);
+    assert_eq!((last_decision().unwrap().side, last_outcome().unwrap().side), (Side::Gpu, Side::Cpu));
+}
+
+/// What needs neither of them.
+fn others(gpu: &Gpu) {
+    let a = DeviceBitMatrix::zeros(gpu.stream(), 100, 70).unwrap();
+    DeviceProduct::of_rows(&a, &a).unwrap().on(GpuPath::Popcount).unwrap().distances().unwrap();
+}
+
+pub(crate) fn child_without_cublas() {
+    let (gpu, devices, breaker) = devices();
+    if gpu.blas().is_ok() {
+        return eprintln!("this machine has a cuBLAS of its own");
+    }
+    let (a, b) = (matrix(20, 30, 1), matrix(30, 10, 2));
+    is_missing("cuBLAS", &devices, |device| device.product((&a).into(), (&b).into()), &a.dot(&b));
+    others(&gpu);
+    // Factors are cuSOLVER's, which multiplies by cuBLAS.
+    let (s, x) = (regular(15, 3), matrix(15, 2, 4));
+    is_missing("cuBLAS", &devices, |device| device.solve((&s).into(), (&s.dot(&x)).into()), &x);
+    assert_eq!((breaker.health().condition, breaker.health().failures), (Condition::Closed, 0));
+}
+
+pub(crate) fn child_without_cusolver() {
+    let (gpu, devices, breaker) = devices();
+    if gpu.solver().is_ok() {
+        return eprintln!("this machine has a cuSOLVER of its own");
+    }
+    let (a, x) = (regular(15, 3), matrix(15, 2, 4));
+    let b = a.dot(&x);
+    is_missing("cuSOLVER", &devices, |device| device.solve((&a).into(), MatRef::from(&b)), &x);
+    others(&gpu);
+    near(&devices[0].product((&a).into(), (&x).into()).unwrap(), &b);
+    assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+    assert_eq!((breaker.health().condition, breaker.health().failures), (Condition::Closed, 0));
+}
+
+pub(crate) fn child_no_visible_gpu() {
+    let (device, a) = (Device::auto(), matrix(9, 9, 1));
+    assert_eq!(device.product((&a).into(), (&a).into()).unwrap(), a.dot(&a));
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.side, decision.reason, decision.gpu), (Side::Cpu, Reason::NoGpu, None));
+    assert!(device.health().is_none());
+    let error = Device::gpu(0).unwrap_err();
+    assert!(matches!(error, Error::Driver(DriverError::NoDevice)), "{error}");
+    let error = device.choosing(Choice::Gpu).product((&a).into(), (&a).into()).unwrap_err();
+    assert!(matches!(error, Error::NoGpu { .. }), "{error}");
+}
