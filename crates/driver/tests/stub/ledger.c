@@ -16,22 +16,28 @@ struct ledger {
 };
 
 static struct ledger nobodys, *ledger = &nobodys;
+static int is_shared;
 
 __attribute__((constructor)) static void open_ledger(void) {
     const char* path = getenv("STUB_LEDGER");
     int file = path ? open(path, O_RDWR) : -1;
     if (file < 0) return;
     void* shared = mmap(0, sizeof *ledger, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (shared != MAP_FAILED) ledger = shared;
+    if (shared == MAP_FAILED) return;
+    ledger = shared;
+    is_shared = 1;
 }
 
 // Exceptions of kernels end their context.
-static int called(void) {
+static int counted(void) {
     if (ledger->lost) return ledger->lost;
     if (++ledger->calls != ledger->fails_at) return 0;
     if (ledger->code >= 700) ledger->lost = ledger->code;
     return ledger->code;
 }
+
+// Without a test that shares it a call has few instructions more: some count them.
+static inline int called(void) { return is_shared ? counted() : 0; }
 
 #define CALLED \
     do { \
