@@ -3,7 +3,6 @@
 mod convolutions;
 mod data;
 mod fuse;
-mod hybrid;
 mod kernels;
 mod results;
 mod tuning;

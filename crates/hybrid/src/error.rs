@@ -102,6 +102,23 @@ pub enum Error {
         /// Iterations made.
         iterations: usize,
     },
+    /// A result that is not the product that it should be.
+    #[error(
+        "row {row} is not that of the product: random vectors find it off by {difference:.3e}, and rounding explains no more than \
+         {allowed:.3e}; so are {wrong} of {rows} rows; the result was not used: compute it anew, and suspect the device if it happens again"
+    )]
+    WrongProduct {
+        /// The first row that is wrong.
+        row: usize,
+        /// What it differs by, times a random vector of ones and minus ones; NaN where one of the two alone is a number.
+        difference: f64,
+        /// What it may differ by.
+        allowed: f64,
+        /// How many rows are wrong.
+        wrong: usize,
+        /// Rows of the result.
+        rows: usize,
+    },
     /// An integer result that its type does not hold, where the policy says that this is an error.
     #[error("{operation}: the exact value at row {row}, column {column} does not fit {element}")]
     Overflow {
@@ -253,7 +270,8 @@ pub enum Error {
 pub enum Class {
     /// The call was wrong: sizes, types, overlapping operands. It is as wrong on every processor.
     User,
-    /// The numbers have no answer: a singular matrix, an iteration without end. They have none on any processor.
+    /// The numbers have no answer: a singular matrix, an iteration without end. They have none on any processor. Or they are not the answer: a
+    /// product that its check refused.
     Numeric,
     /// Memory or a budget is short: a smaller try may do.
     Resource,
@@ -289,6 +307,7 @@ impl Error {
             | Self::NotPositiveDefinite { .. }
             | Self::NotConverged { .. }
             | Self::NotFinite { .. }
+            | Self::WrongProduct { .. }
             | Self::Overflow { .. } => Class::Numeric,
             Self::Budget { .. } | Self::FallbackWouldExceedBudget { .. } => Class::Resource,
             Self::Corrupt { .. } | Self::StorageFull { .. } | Self::Io { .. } => Class::Io,

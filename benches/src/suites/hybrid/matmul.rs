@@ -1,7 +1,6 @@
 //! Products larger than what they may use of the GPU's memory, against what their parts take alone in the same run.
 
 use super::add;
-use super::freivalds;
 use super::link;
 use super::operands::Operands;
 use crate::Result;
@@ -19,7 +18,7 @@ use tilewright_hybrid::store::{
     Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, Sink, Source, Stored,
 };
 use tilewright_hybrid::store::{read_staged, write_staged};
-use tilewright_hybrid::stream::{self, Budgets, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES};
+use tilewright_hybrid::stream::{self, Budgets, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES, Verify};
 use tilewright_hybrid::{Columns, MatRef, Rows, Shape, Streamed};
 
 /// What a product may use of the GPU's memory, and of page-locked memory.
@@ -99,7 +98,10 @@ impl<T: Real> Case<T> {
 
     fn check(&self) -> Result<()> {
         let Operands { size, a, b, c } = &self.operands;
-        freivalds::check([a, b, c], *size)
+        let of = |values| MemorySource::from_slice(values, Extents::new(*size, *size));
+        let (a, b, c) = (of(a)?, of(b)?, of(c)?);
+        let product = Product { a: Factor::plain(&a), b: Factor::plain(&b), c: None, alpha: T::ONE, beta: T::ZERO };
+        Ok(Verify::default().check(&product, Precision::Auto, &c).map(drop)?)
     }
 
     fn flops(&self) -> f64 {
@@ -153,7 +155,7 @@ fn multiply<T: Real>(
     let progress = |_, _| {
         first.get_or_init(|| begin.elapsed().as_secs_f64());
     };
-    let control = Control { cancel: None, progress: Some(&progress) };
+    let control = Control { progress: Some(&progress), ..Control::default() };
     stream::matmul_by(plan, gpu, budgets, Precision::Auto, &product, &*sink, control)?;
     let wall = begin.elapsed().as_secs_f64();
     sink.commit()?;

@@ -6,7 +6,6 @@ pub mod cpu;
 mod dispatch;
 mod expression;
 mod factors;
-pub mod freivalds;
 mod linear;
 mod link;
 mod matmul;

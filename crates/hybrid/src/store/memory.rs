@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 
 use super::{
-    Element, Extents, Sink, Source, Stored, Tile,
+    Element, Extents, Sink, Source, Stored, Tile, Written,
     coverage::Coverage,
     transposition::{Lines, transpose},
 };
@@ -143,10 +143,33 @@ impl<T: Stored> Sink for MemorySink<'_, T> {
         Ok(())
     }
 
+    fn written(&self) -> Option<&dyn Written> {
+        Some(self)
+    }
+
     fn commit(self: Box<Self>) -> Result<(), Error> {
         match self.coverage.hole(self.extents) {
             None => Ok(()),
             Some((row, column)) => Err(Error::Incomplete { what: "the matrix in memory".into(), row, column }),
         }
+    }
+}
+
+impl<T: Stored> Written for MemorySink<'_, T> {
+    fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        tile.check("read back", self.extents, T::ELEMENT, out.len())?;
+        if tile.is_empty() {
+            return Ok(());
+        }
+        let pitch = tile.columns.len() * T::ELEMENT.bytes();
+        let mut rest = out;
+        for band in tile.rows.start / BAND..=(tile.rows.end - 1) / BAND {
+            let view = self.bands[band].lock().unwrap_or_else(PoisonError::into_inner);
+            let rows = tile.rows.start.saturating_sub(band * BAND)..(tile.rows.end - band * BAND).min(view.nrows());
+            let (lines, after) = rest.split_at_mut(rows.len() * pitch);
+            MemorySource::new(view.view()).read_tile(&Tile { rows, columns: tile.columns.clone() }, lines)?;
+            rest = after;
+        }
+        Ok(())
     }
 }

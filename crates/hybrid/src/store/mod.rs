@@ -27,7 +27,7 @@ pub use memory::{MemorySink, MemorySource};
 pub use npy::{NpySink, NpySource, Order};
 pub use pinned::{Locked, LockedSink, PinnedSink, PinnedSource, QueueCopy};
 pub use scratch::{FileScratch, MemoryScratch, Scratch};
-pub use source::{ReadTyped, Sink, Source, WriteTyped};
+pub use source::{ReadTyped, Sink, Source, WriteTyped, Written};
 pub use staged::{read_staged, write_staged};
 pub(crate) use temporary::replace;
 pub use tile::{Extents, Tile};

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytemuck::Pod;
 use tilewright_driver::{PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows};
 
-use super::{Element, Extents, MemorySource, Sink, Source, Stored, Tile, coverage::Coverage};
+use super::{Element, Extents, MemorySource, Sink, Source, Stored, Tile, Written, coverage::Coverage};
 use crate::Error;
 
 /// A matrix row by row, without gaps, in page-locked memory.
@@ -117,6 +117,10 @@ impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
         Some(self)
     }
 
+    fn written(&self) -> Option<&dyn Written> {
+        Some(self)
+    }
+
     fn commit(self: Box<Self>) -> Result<(), Error> {
         match self.coverage.hole(self.extents) {
             None => Ok(()),
@@ -133,6 +137,12 @@ impl<T: Stored + Pod> LockedSink for PinnedSink<'_, T> {
 
     fn landed(&self, tile: &Tile) {
         self.coverage.add(tile);
+    }
+}
+
+impl<T: Stored + Pod> Written for PinnedSink<'_, T> {
+    fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        MemorySource::from_slice(&self.buffer()[..], self.extents)?.read_tile(tile, out)
     }
 }
 

@@ -56,9 +56,20 @@ pub trait Sink: Send + Sync {
         None
     }
 
+    /// Itself, if what was written can be read before it is committed.
+    fn written(&self) -> Option<&dyn Written> {
+        None
+    }
+
     /// Makes what was written the result, if all of it was: [`Error::Incomplete`] otherwise. A sink that is dropped instead leaves
     /// what was there before.
     fn commit(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// A sink whose tiles can be read before they are committed.
+pub trait Written: Sync {
+    /// Reads a tile as [`Source::read_tile`] does; what of it was not written yet is unspecified.
+    fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error>;
 }
 
 /// Reads typed tiles.

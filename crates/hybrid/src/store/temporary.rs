@@ -22,7 +22,7 @@ const STALE: Duration = Duration::from_secs(60);
 /// A file of a given size in the folder of its later name. Where the file system can it has no name, so that nothing is left of it
 /// when the process is killed; else a name of its own, under a lock.
 pub(super) struct Temporary {
-    files: Files,
+    pub(super) files: Files,
     folder: OwnedFd,
     pub(super) file: File,
     name: Option<String>,

@@ -1,5 +1,6 @@
 //! How a long operation is watched, and stopped.
 
+use super::verify::Verify;
 use crate::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -29,13 +30,16 @@ impl Cancel {
 /// Called with the steps that are done and those of the whole; the first grows with every call.
 pub type Progress<'a> = dyn Fn(u64, u64) + Sync + 'a;
 
-/// Who watches an operation, and who may stop it.
+/// Who watches an operation, who may stop it, and whether it is checked: nobody, and not, unless it is said.
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
     /// Stops it.
     pub cancel: Option<&'a Cancel>,
     /// Is told how far it is.
     pub progress: Option<&'a Progress<'a>>,
+    /// Has a product checked before it counts as done. Of all streams products alone have such a check; others refuse it
+    /// ([`Error::Unsupported`]).
+    pub verify: Option<Verify>,
 }
 
 impl Control<'_> {
@@ -47,6 +51,12 @@ impl Control<'_> {
         }
     }
 
+    /// That no check is asked for, where there is none.
+    pub(super) fn unverified(&self, operation: &'static str, element: &'static str) -> Result<(), Error> {
+        let why = || "products alone are verified; leave `verify` out, and look at residuals".into();
+        self.verify.map_or(Ok(()), |_| Err(Error::Unsupported { operation, element, place: "CPU", why: why() }))
+    }
+
     pub(super) fn tell(&self, done: u64, steps: u64) {
         if let Some(progress) = self.progress {
             progress(done, steps);
@@ -56,6 +66,6 @@ impl Control<'_> {
 
 impl fmt::Debug for Control<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Control").field("cancel", &self.cancel).finish_non_exhaustive()
+        f.debug_struct("Control").field("cancel", &self.cancel).field("verify", &self.verify).finish_non_exhaustive()
     }
 }

@@ -105,6 +105,11 @@ pub(crate) trait Engine<T>: Sync {
 
 /// A device that multiplies.
 pub(crate) trait Multiplier<T>: Engine<T> {
+    /// What two factors lose of themselves, relative to them, before they are multiplied.
+    fn entering(&self) -> f64 {
+        0.0
+    }
+
     /// Queues a product ([`Queue::Compute`]).
     fn multiply(
         &self,

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::ProductExtents;
 use crate::linear::{Gpu, Precision, Scalar};
-use crate::store::{Sink, Source, Stored};
+use crate::store::{Extents, Sink, Source, Stored};
 use tilewright_driver::blas::Element;
 
 /// Memory that an operation may use.
@@ -64,6 +64,10 @@ impl<T: Scalar + Stored> Product<'_, T> {
     /// Its extents. [`Error::Shape`] where factors, what is added and where it goes do not agree, [`Error::ElementType`] where one is of
     /// another type.
     pub fn extents(&self, sink: &dyn Sink) -> Result<ProductExtents, Error> {
+        self.extents_into(sink.extents(), sink.element())
+    }
+
+    pub(super) fn extents_into(&self, into: Extents, element: crate::store::Element) -> Result<ProductExtents, Error> {
         let operation = "a streamed product";
         let ([rows, depth], [of_b, columns]) = (self.a.extents(), self.b.extents());
         let same = |what, expected: usize, got: usize| match expected == got {
@@ -73,11 +77,11 @@ impl<T: Scalar + Stored> Product<'_, T> {
         same("rows of b", depth, of_b)?;
         let result = [("rows of c", rows), ("columns of c", columns)];
         let added = self.c.map(|c| c.extents());
-        for stored in added.into_iter().chain([sink.extents()]) {
+        for stored in added.into_iter().chain([into]) {
             same(result[0].0, result[0].1, stored.rows)?;
             same(result[1].0, result[1].1, stored.columns)?;
         }
-        let elements = [self.a.source.element(), self.b.source.element(), sink.element()];
+        let elements = [self.a.source.element(), self.b.source.element(), element];
         for element in elements.into_iter().chain(self.c.map(|c| c.element())) {
             if element != T::ELEMENT {
                 let (expected, got) = (element.name(), T::ELEMENT.name());
@@ -98,9 +102,10 @@ impl<T: Scalar + Stored> Product<'_, T> {
 /// What the same plan takes without a GPU is said by [`MatmulPlan`]. What lies in page-locked memory
 /// ([`PinnedSource`](crate::store::PinnedSource), [`PinnedSink`](crate::store::PinnedSink)) the GPU copies itself, and tiles are of whole rows
 /// then. Sums are added panel by panel, so results depend on the plan in the last bits: the same sizes, budgets and places give the same bits.
-/// Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read.
+/// Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read. Where `control` has it verified, all is read once more when
+/// it is done, and what is not the product is [`Error::WrongProduct`].
 ///
-/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Budget`] without room for the smallest tiles, or for two slots of
+/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] where a sink that cannot be read is to be verified; [`Error::Budget`] without room for the smallest tiles, or for two slots of
 /// page-locked memory; [`Error::Cancelled`]; those of sources, of the sink and of the driver.
 pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     gpu: &Gpu,

@@ -1,6 +1,7 @@
 //! A GPU that streams: a stream for each queue; products by cuBLAS.
 
 use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
+use super::verify;
 use crate::Error;
 use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
 use crate::store::Stored;
@@ -123,6 +124,14 @@ impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
 }
 
 impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for GpuEngine {
+    fn entering(&self) -> f64 {
+        match self.compute {
+            Compute::Tf32 => verify::TF32,
+            Compute::Bf16 => verify::BF16,
+            _ => 0.0,
+        }
+    }
+
     /// What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`, in the same forms.
     fn multiply(
         &self,

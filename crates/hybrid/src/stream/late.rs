@@ -1,9 +1,10 @@
 //! A device for tests, that does everything as late as it may, or in any order that queues and marks allow.
 
 use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
-use crate::Error;
+use crate::linear::Scalar;
+use crate::{Complex32, Complex64, Error};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// When work is done.
@@ -69,6 +70,18 @@ impl Poisoned for f64 {
     const POISON: f64 = f64::NAN;
 }
 
+impl Poisoned for f32 {
+    const POISON: f32 = f32::NAN;
+}
+
+impl Poisoned for Complex32 {
+    const POISON: Complex32 = Complex32::new(f32::NAN, f32::NAN);
+}
+
+impl Poisoned for Complex64 {
+    const POISON: Complex64 = Complex64::new(f64::NAN, f64::NAN);
+}
+
 impl Poisoned for u8 {
     const POISON: u8 = 0xff;
 }
@@ -123,6 +136,9 @@ pub(super) struct Device {
     random: Mutex<u64>,
     /// Whether marks are heeded: a device that does not shows what they are for.
     pub(super) heeds_marks: bool,
+    /// A product, and an element of its tile that comes out wrong: for what that is noticed by.
+    pub(super) spoils: Option<(usize, usize)>,
+    multiplied: AtomicUsize,
     pub(super) counts: Mutex<Counts>,
 }
 
@@ -137,7 +153,8 @@ pub(super) struct Host<T = f64> {
 impl Device {
     pub(super) fn new(order: Order) -> Device {
         let random = Mutex::new(if let Order::Random(seed) = order { seed } else { 0 });
-        Device { queues: Arc::default(), order, random, heeds_marks: true, counts: Mutex::default() }
+        let (queues, counts, multiplied) = (Arc::default(), Mutex::default(), AtomicUsize::new(0));
+        Device { queues, order, random, heeds_marks: true, spoils: None, multiplied, counts }
     }
 
     pub(super) fn queue(&self, queue: Queue, action: impl FnOnce() + Send + 'static) -> usize {
@@ -224,10 +241,19 @@ impl<T: Poisoned> Engine<T> for Device {
     }
 }
 
-impl Multiplier<f64> for Device {
-    fn multiply(&self, what: &Multiplication<f64>, [a, b]: [&Buffer; 2], c: &mut Buffer) -> Result<(), Error> {
+impl<T: Scalar + Poisoned> Multiplier<T> for Device {
+    fn multiply(&self, what: &Multiplication<T>, [a, b]: [&Buffer<T>; 2], c: &mut Buffer<T>) -> Result<(), Error> {
         let (what, [a, b, c]) = (*what, [a, b, &*c].map(|buffer| Memory::clone(buffer)));
-        self.queue(Queue::Compute, move || multiply(&what, &a.lock(), &b.lock(), &mut c.lock()));
+        let number = self.multiplied.fetch_add(1, Ordering::Relaxed);
+        let spoiled = self.spoils.filter(|(product, _)| *product == number).map(|(_, element)| element);
+        self.queue(Queue::Compute, move || {
+            let mut c = c.lock();
+            multiply(&what, &a.lock(), &b.lock(), &mut c);
+            if let Some(element) = spoiled {
+                let near = c[element].wide();
+                c[element] = T::nearest(near + 0.25);
+            }
+        });
         Ok(())
     }
 }
@@ -257,19 +283,23 @@ impl<T: Poisoned> DerefMut for Host<T> {
     }
 }
 
-fn multiply(what: &Multiplication<f64>, a: &[f64], b: &[f64], c: &mut [f64]) {
+fn multiply<T: Scalar>(what: &Multiplication<T>, a: &[T], b: &[T], c: &mut [T]) {
     let Multiplication { rows, first, part, columns, depth, forms, alpha, beta } = *what;
-    let turned = forms.map(|form| form != Form::Plain);
+    let factor = |form: Form, values: &[T], [row, column]: [usize; 2], [rows, columns]: [usize; 2]| match form {
+        Form::Plain => values[row * columns + column],
+        Form::Transposed => values[column * rows + row],
+        Form::Adjoint => values[column * rows + row].conjugate(),
+    };
     for i in first..first + part {
         for j in 0..columns {
-            let mut sum = 0.0;
-            for k in 0..depth {
-                let a = if turned[0] { a[k * rows + i] } else { a[i * depth + k] };
-                let b = if turned[1] { b[j * depth + k] } else { b[k * columns + j] };
-                sum += a * b;
-            }
+            let sum = (0..depth).fold(T::ZERO, |sum, k| {
+                let (a, b) =
+                    (factor(forms[0], a, [i, k], [rows, depth]), factor(forms[1], b, [k, j], [depth, columns]));
+                T::nearest(sum.wide() + a.wide() * b.wide())
+            });
             let c = &mut c[i * columns + j];
-            *c = alpha * sum + if beta == 0.0 { 0.0 } else { beta * *c };
+            let added = if beta == T::ZERO { Complex64::default() } else { beta.wide() * c.wide() };
+            *c = T::nearest(alpha.wide() * sum.wide() + added);
         }
     }
 }

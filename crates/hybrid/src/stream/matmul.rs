@@ -8,6 +8,7 @@ use super::pipeline::{self, Back, Feed, Flow};
 use super::staging::{Load, Staging};
 use super::strips::{Turn, turns};
 use super::turns::Stop;
+use super::verify::ReadBack;
 use crate::Error;
 use crate::dispatch::ProductExtents;
 use crate::linear::Scalar;
@@ -66,6 +67,7 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     staging: Staging,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
+    let checked = control.verify.map(|verify| Ok::<_, Error>((verify, ReadBack::of(sink)?))).transpose()?;
     let run = Run { plan, product, sink, staging, control, direct: Direct::of(engine) };
     let [rows, columns] = plan.tile;
     let panel = || Ok::<_, Error>([engine.buffer(rows * plan.panel)?, engine.buffer(plan.panel * columns)?]);
@@ -73,6 +75,10 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     let tile = |_| Ok::<_, Error>([engine.buffer(rows * columns)?]);
     let tiles = (0..plan.results()).map(tile).collect::<Result<Vec<_>, _>>()?;
     pipeline::run(engine, &run, staging, tiles, |feed| run.feed(engine, &mut panels, feed))?;
+    if let Some((verify, result)) = checked {
+        let go_on = || control.check(run.steps(), run.steps());
+        verify.check_with(product, engine.entering(), &result, &go_on)?;
+    }
     Ok(run.traffic())
 }
 

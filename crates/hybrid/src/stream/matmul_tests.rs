@@ -198,7 +198,7 @@ fn m10_a_panic_of_whoever_watches_goes_through() {
     (0..8u64).into_par_iter().for_each(|at| {
         let case = Case::new(plan([40, 30, 20], [16, 11], 6, 3), [Form::Plain; 2], [1.0, 0.0], 3);
         let progress = |done: u64, _: u64| assert_ne!(done, 1 + 5 * at, "on purpose");
-        let control = Control { cancel: None, progress: Some(&progress) };
+        let control = Control { progress: Some(&progress), ..Control::default() };
         let runs = || case.run(&Device::new(Order::Random(at)), STAGING, control);
         assert!(catch_unwind(AssertUnwindSafe(runs)).is_err(), "{at}");
         assert_eq!(case.run(&Device::new(Order::Late), STAGING, Control::default()).unwrap(), case.expected());
@@ -220,7 +220,7 @@ fn m9_it_ends_within_a_step_of_being_cancelled() {
         if at == 0 {
             cancel.cancel();
         }
-        let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+        let control = Control { cancel: Some(&cancel), progress: Some(&progress), ..Control::default() };
         let error = case.run(&Device::new(Order::Late), STAGING, control).unwrap_err();
         assert!(matches!(error, Error::Cancelled { done, steps: 36 } if done == at), "{error}");
         assert_eq!(*last.lock().unwrap(), at);
@@ -232,6 +232,6 @@ fn m15_progress_grows_to_the_end() {
     let case = Case::new(plan([40, 30, 20], [16, 11], 6, 3), [Form::Plain; 2], [1.0, 0.0], 3);
     let seen = Mutex::new(Vec::new());
     let progress = |done: u64, steps: u64| seen.lock().unwrap().push((done, steps));
-    case.run(&Device::new(Order::Late), STAGING, Control { cancel: None, progress: Some(&progress) }).unwrap();
+    case.run(&Device::new(Order::Late), STAGING, Control { progress: Some(&progress), ..Control::default() }).unwrap();
     assert_eq!(seen.into_inner().unwrap(), (1..=36).map(|done| (done, 36)).collect::<Vec<_>>());
 }

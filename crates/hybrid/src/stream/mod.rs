@@ -10,6 +10,7 @@ mod expression;
 mod face;
 mod factor;
 mod gpu;
+mod images;
 mod matmul;
 mod matmul_plan;
 mod pipeline;
@@ -17,6 +18,7 @@ mod staging;
 mod strips;
 pub(crate) mod transfer;
 mod turns;
+mod verify;
 
 pub use control::{Cancel, Control, Progress};
 pub use eigen::{EigenSearch, largest_eigenvalues};
@@ -26,6 +28,7 @@ pub use face::{Budgets, matmul, matmul_by};
 pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, solve};
 pub use matmul::{Factor, Product, Traffic};
 pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
+pub use verify::Verify;
 
 #[cfg(test)]
 mod failing;
@@ -33,3 +36,5 @@ mod failing;
 mod late;
 #[cfg(test)]
 mod matmul_tests;
+#[cfg(test)]
+mod verify_tests;

@@ -111,7 +111,7 @@ fn x5_too_little_memory_and_cancelled_leave_nothing_behind_on_the_gpu() {
             cancel.cancel()
         }
     };
-    let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+    let control = Control { cancel: Some(&cancel), progress: Some(&progress), ..Control::default() };
     let error = product(&gpu, &budgets, &of, Becomes::Parities, control).unwrap_err();
     assert_eq!(error.class(), Class::Cancelled, "{error}");
     assert_eq!((budgets.device.used(), budgets.pinned.used()), (0, 0));

@@ -143,7 +143,7 @@ fn a_cancelled_product_leaves_nothing_to_commit() {
             cancel.cancel()
         }
     };
-    let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+    let control = Control { cancel: Some(&cancel), progress: Some(&progress), ..Control::default() };
     let error = stream::matmul_by(&plan, &gpu, &budgets, Precision::Auto, &product, &sink, control).unwrap_err();
     assert!(matches!(error, Error::Cancelled { .. }), "{error}");
     assert!(matches!(Box::new(sink).commit(), Err(Error::Incomplete { .. })));

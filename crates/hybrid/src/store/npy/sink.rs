@@ -2,13 +2,13 @@ use std::{fmt, path::Path};
 
 use super::{
     super::{
-        Element, Extents, Sink, Tile,
+        Element, Extents, Sink, Source, Tile, Written,
         coverage::Coverage,
         files::Files,
         temporary::Temporary,
         transposition::{Lines, transpose},
     },
-    Order,
+    NpySource, Order,
     grid::{Grid, Part},
     header::Header,
 };
@@ -110,11 +110,23 @@ impl Sink for NpySink {
         Ok(())
     }
 
+    fn written(&self) -> Option<&dyn Written> {
+        Some(self)
+    }
+
     fn commit(self: Box<Self>) -> Result<(), Error> {
         if let Some((row, column)) = self.coverage.hole(self.grid.extents) {
             return Err(Error::Incomplete { what: self.temporary.path().display().to_string(), row, column });
         }
         self.temporary.publish()
+    }
+}
+
+impl Written for NpySink {
+    fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        let Grid { element, order, .. } = self.grid;
+        let header = Header { element, big_endian: false, order, shape: self.shape.clone() };
+        NpySource::of_temporary(&self.temporary, header, self.grid)?.read_tile(tile, out)
     }
 }
 

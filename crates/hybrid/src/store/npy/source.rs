@@ -10,6 +10,7 @@ use super::{
     super::{
         Element, Extents, Source, Tile,
         files::{Files, Step},
+        temporary::Temporary,
         transposition::{Lines, transpose},
     },
     Order,
@@ -65,6 +66,13 @@ impl NpySource {
             return Err(corrupt(why));
         }
         Ok(Self { files, file, path: path.into(), header, grid })
+    }
+
+    /// Reads what has been written so far to a file that has no name yet.
+    pub(super) fn of_temporary(temporary: &Temporary, header: Header, grid: Grid) -> Result<Self, Error> {
+        let path = temporary.path();
+        let file = temporary.file.try_clone().map_err(Step::Open.failed(path))?;
+        Ok(Self { files: temporary.files.clone(), file, path: path.into(), header, grid })
     }
 
     /// Takes the elements for others of the same size: [`Element::Bf16`] for [`Element::U16`], which is how files hold it.

@@ -52,6 +52,13 @@ impl TemporaryFolder {
         &self.path
     }
 
+    /// The calls it makes, and where it is until it is published.
+    pub(super) fn unpublished(&self) -> (Files, PathBuf) {
+        let own = self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = own.as_ref().map_or_else(|| self.path.clone(), |name| self.path.with_file_name(name));
+        (self.files.clone(), place)
+    }
+
     /// Writes a file whole and has it reach the disk; an older one of that name is written over.
     pub(super) fn write(&self, name: &str, data: &[u8]) -> Result<(), Error> {
         let path = self.path.join(name);

@@ -3,8 +3,8 @@ use std::{fmt, ops::Range, path::Path, sync::Arc};
 use zarrs::array::{Array, ArrayBytes, CodecOptions};
 
 use super::{
-    super::{Element, Extents, Sink, Tile, coverage::Coverage, files::Files},
-    Shards,
+    super::{Element, Extents, Sink, Source, Tile, Written, coverage::Coverage, files::Files},
+    Shards, ZarrSource,
     folder::TemporaryFolder,
     storage::{WrittenFiles, explain},
 };
@@ -121,11 +121,23 @@ impl Sink for ZarrSink {
         Ok(())
     }
 
+    fn written(&self) -> Option<&dyn Written> {
+        Some(self)
+    }
+
     fn commit(self: Box<Self>) -> Result<(), Error> {
         if let Some((row, column)) = self.coverage.hole(self.extents) {
             return Err(Error::Incomplete { what: self.storage.0.path().display().to_string(), row, column });
         }
         self.storage.0.publish()
+    }
+}
+
+impl Written for ZarrSink {
+    /// Reads the shards' files, checksums included.
+    fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        let (files, place) = self.storage.0.unpublished();
+        ZarrSource::open_with(files, &place)?.read_tile(tile, out)
     }
 }
 

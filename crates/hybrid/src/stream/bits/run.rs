@@ -54,6 +54,7 @@ pub(super) fn run<E: BitMultiplier>(
     sink: &dyn Sink,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
+    control.unverified("a streamed product of bits", sink.element().name())?;
     let stored = Stored::of(product, becomes, sink)?;
     let staging = Staging { elements: staging.elements.max(plan.longest_row()), ..staging };
     let run = Run { plan, product, becomes, sink, stored, staging, control };

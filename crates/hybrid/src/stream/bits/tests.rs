@@ -209,7 +209,7 @@ fn m9_m15_progress_grows_to_the_end_and_it_ends_within_a_step_of_being_cancelled
         if at == 0 {
             cancel.cancel();
         }
-        let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+        let control = Control { cancel: Some(&cancel), progress: Some(&progress), ..Control::default() };
         let mut result = BitMatrix::zeros(40, 300).unwrap();
         let bits = [Bits::new(&left, 130).unwrap(), Bits::new(&right, 130).unwrap()];
         let ended = case.run(&Device::new(Order::Late), bits, &result.sink(), (STAGING, control));

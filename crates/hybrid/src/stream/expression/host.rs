@@ -100,6 +100,7 @@ pub(super) fn run_on_host(
     threads: usize,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
+    control.unverified("evaluate", "an expression")?;
     let run = Run { evaluation, plan, windows: HostWindows::new(evaluation), threads, control };
     let once = run.once()?;
     let window = plan.window();

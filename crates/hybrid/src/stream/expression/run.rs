@@ -36,6 +36,7 @@ pub(super) fn run<E: Engine<u8>, C: Compute<E>>(
     staging: Staging,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
+    control.unverified("evaluate", "an expression")?;
     let run = Run { compute, evaluation, plan, staging, control, direct: Direct::of(engine) };
     let mut operands = run.operands(engine)?;
     let results = (0..plan.stages).map(|_| run.results(engine)).collect::<Result<Vec<_>, Error>>()?;

@@ -99,6 +99,7 @@ impl<'a> Run<'a> {
         engine: &E,
         known: &[Vec<usize>],
     ) -> Result<(Found<T>, Traffic), Error> {
+        self.watch.control.unverified("a streamed factorisation", T::NAME)?;
         let buffers = |(number, elements): (usize, usize)| {
             (0..number).map(|_| engine.buffer(elements)).collect::<Result<Vec<_>, Error>>()
         };

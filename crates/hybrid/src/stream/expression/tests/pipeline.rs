@@ -129,7 +129,7 @@ fn m9_it_ends_within_a_band_of_being_cancelled() {
             if at == 0 {
                 cancel.cancel();
             }
-            let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+            let control = Control { cancel: Some(&cancel), progress: Some(&progress), ..Control::default() };
             let error = case.run_plainly(device.as_ref(), STAGING, control).unwrap_err();
             assert!(matches!(error, Error::Cancelled { done, steps: 10 } if done == at), "{error}");
             assert_eq!(*last.lock().unwrap(), at);
@@ -143,7 +143,8 @@ fn m15_progress_grows_to_the_end() {
     for device in [None, Some(Device::new(Order::Late))] {
         let seen = Mutex::new(Vec::new());
         let progress = |done: u64, steps: u64| seen.lock().unwrap().push((done, steps));
-        case.run_plainly(device.as_ref(), STAGING, Control { cancel: None, progress: Some(&progress) }).unwrap();
+        case.run_plainly(device.as_ref(), STAGING, Control { progress: Some(&progress), ..Control::default() })
+            .unwrap();
         assert_eq!(seen.into_inner().unwrap(), (1..=10).map(|done| (done, 10)).collect::<Vec<_>>());
     }
 }

@@ -136,7 +136,7 @@ fn m9_it_ends_within_a_step_of_being_cancelled() {
         if at == 0 {
             cancel.cancel();
         }
-        let control = Control { cancel: Some(&cancel), progress: Some(&progress) };
+        let control = Control { cancel: Some(&cancel), progress: Some(&progress), ..Control::default() };
         let (scratch, mut x) = (scratch(30), Array2::<f64>::zeros((30, 6)));
         let sink = MemorySink::new(x.view_mut());
         let error = solve(&Device::new(Order::Late), &source, &scratch, &sink, control).unwrap_err();
@@ -151,7 +151,7 @@ fn m15_progress_grows_to_the_end() {
     let (source, scratch, mut x) = (MemorySource::new(a.view()), scratch(30), Array2::<f64>::zeros((30, 6)));
     let seen = Mutex::new(Vec::new());
     let progress = |done: u64, steps: u64| seen.lock().unwrap().push((done, steps));
-    let control = Control { cancel: None, progress: Some(&progress) };
+    let control = Control { progress: Some(&progress), ..Control::default() };
     let sink = MemorySink::new(x.view_mut());
     solve(&Device::new(Order::Late), &source, &scratch, &sink, control).unwrap();
     let seen = seen.into_inner().unwrap();
