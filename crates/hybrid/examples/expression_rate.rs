@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 use tilewright_dims::dims;
@@ -11,7 +12,7 @@ use tilewright_expr::In;
 use tilewright_hybrid::budget::Budget;
 use tilewright_hybrid::dispatch::Rates;
 use tilewright_hybrid::store::{MemorySink, MemorySource, Sink};
-use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, evaluate};
+use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, Meter, evaluate};
 use tilewright_ops::{Device, fuse};
 
 dims! { Y, X }
@@ -47,9 +48,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let time = Rates::h200().gpu.map(|gpu| plan.time(&gpu));
             time.iter().for_each(|time| println!("an H200 is expected to take {:.3} s, {:?}", time.wall, time.bound()));
         }
+        let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template("{wide_bar} {msg}")?);
+        let meter = Meter::new(|pace| {
+            bar.set_length(pace.steps);
+            bar.set_position(pace.done);
+            bar.set_message(pace.to_string());
+        });
+        let progress = |done, steps| meter.tell(done, steps);
         let begin = Instant::now();
-        evaluate(&device, &budgets, &evaluation, Control::default())?;
+        evaluate(&device, &budgets, &evaluation, Control { progress: Some(&progress), ..Control::default() })?;
         let seconds = begin.elapsed().as_secs_f64();
+        bar.finish_and_clear();
         drop(evaluation);
         Box::new(sink).commit()?;
         println!("{seconds:.3} s: {:.1} GB/s each way", (4 * rows * COLUMNS) as f64 / seconds / 1e9);

@@ -12,6 +12,7 @@ mod solution;
 mod source;
 mod streamed;
 mod verbs;
+mod watched;
 
 pub use multiplicand::{Multiplicand, Streamed};
 pub use operand::{Operand, Target};
@@ -26,6 +27,7 @@ use crate::stream::Budgets;
 use std::fmt;
 use std::sync::Arc;
 use tilewright_driver::Device as Driver;
+use watched::Watched;
 
 /// Which processors operations may use, and what they know of them. Clones are the same.
 ///
@@ -49,6 +51,7 @@ pub struct Device {
     gpu: Option<Accelerated>,
     rates: Option<Rates>,
     experience: Option<Arc<Experience>>,
+    watched: Watched,
 }
 
 /// A GPU with what it may use.
@@ -76,24 +79,27 @@ impl Device {
     pub fn auto() -> Device {
         let gpu =
             Driver::new(0).and_then(|device| device.stream()).ok().map(|stream| Accelerated::new(Gpu::new(&stream)));
-        Device { choice: Choice::Auto, gpu, rates: None, experience: None }
+        Device::of(Choice::Auto, gpu)
     }
 
     /// The CPU alone: no driver is looked for.
     pub fn cpu() -> Device {
-        Device { choice: Choice::Cpu, gpu: None, rates: None, experience: None }
+        Device::of(Choice::Cpu, None)
     }
 
     /// A GPU alone: what it cannot do is an error. [`Error::Driver`] where there is no such GPU.
     pub fn gpu(ordinal: usize) -> Result<Device, Error> {
         let stream = Driver::new(ordinal)?.stream()?;
-        let gpu = Some(Accelerated::new(Gpu::new(&stream)));
-        Ok(Device { choice: Choice::Gpu, gpu, rates: None, experience: None })
+        Ok(Device::with(&Gpu::new(&stream)).choosing(Choice::Gpu))
     }
 
     /// The CPU and this GPU.
     pub fn with(gpu: &Gpu) -> Device {
-        Device { choice: Choice::Auto, gpu: Some(Accelerated::new(gpu.clone())), rates: None, experience: None }
+        Device::of(Choice::Auto, Some(Accelerated::new(gpu.clone())))
+    }
+
+    fn of(choice: Choice, gpu: Option<Accelerated>) -> Device {
+        Device { choice, gpu, rates: None, experience: None, watched: Watched::default() }
     }
 
     /// With another choice: the same device, asked for one of its processors, or for the faster one.

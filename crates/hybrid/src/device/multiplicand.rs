@@ -56,6 +56,7 @@ pub trait Multiplicand: Multiply + Stored {
         factors: (Self::Factor, &dyn Source, &dyn Source),
         added: (Self::Factor, &dyn Source),
         sink: &dyn Sink,
+        control: Control<'_>,
     ) -> Result<(), Error>;
 }
 
@@ -92,10 +93,11 @@ macro_rules! scalars {
                 (alpha, a, b): (Self, &dyn Source, &dyn Source),
                 (beta, added): (Self, &dyn Source),
                 sink: &dyn Sink,
+                control: Control<'_>,
             ) -> Result<(), Error> {
                 let (a, b) = (Factor::plain(a), Factor::plain(b));
                 let product = Product { a, b, c: Some(added), alpha, beta };
-                stream::matmul(gpu, budgets, precision, &product, sink, Control::default()).map(drop)
+                stream::matmul(gpu, budgets, precision, &product, sink, control).map(drop)
             }
         }
     )* };
@@ -136,6 +138,7 @@ macro_rules! halves {
                 _: (f32, &dyn Source, &dyn Source),
                 _: (f32, &dyn Source),
                 _: &dyn Sink,
+                _: Control<'_>,
             ) -> Result<(), Error> {
                 Err(refused::<Self>())
             }

@@ -11,7 +11,7 @@ use crate::faults::Scale;
 use crate::linear::{Arithmetic, DeviceMat, DeviceRef, Gpu, IntegerElement, Place, Precision, holds_every_sum, matmul};
 use crate::matrix::{Dense, Element, Shape, expect};
 use crate::store::{MemorySink, Sink, Source};
-use crate::stream::Budgets;
+use crate::stream::{Budgets, Control};
 use crate::{Error, MatMut, MatRef};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -132,7 +132,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
         }
     }
 
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<(), Error> {
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
         let (Form::Host(a), Form::Host(b), Goal::Host(c) | Goal::New(c)) = (self.a.0, self.b.0, &mut self.c.0) else {
             return Err(gpu.lacks_room());
         };
@@ -143,7 +143,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
         let added = (self.beta, &MatrixSource(c.read()) as &dyn Source);
         let factors = (self.alpha, &MatrixSource(a) as &dyn Source, &MatrixSource(b) as &dyn Source);
         let (budgets, _permit) = gpu.smaller(scale)?;
-        T::stream(&gpu.gpu, &budgets, self.precision, factors, added, &sink)?;
+        T::stream(&gpu.gpu, &budgets, self.precision, factors, added, &sink, control)?;
         Box::new(sink).commit()?;
         write(c, &result)
     }

@@ -5,6 +5,7 @@ use crate::budget::Permit;
 use crate::dispatch::{Choice, Decision, Job, Outcome, Running, ended, noted};
 use crate::faults::{Attempt, Done, Policy, Scale};
 use crate::linear::Place;
+use crate::stream::Control;
 use crate::{Error, Side};
 use std::cell::RefCell;
 use std::time::Instant;
@@ -15,8 +16,8 @@ pub(super) trait Route<R> {
     fn whole(&mut self, place: &Place) -> Result<R, Error>;
 
     /// Through a GPU whose memory does not hold it, in tiles. Called only for jobs that can be streamed.
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<R, Error> {
-        let _ = scale;
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
+        let _ = (scale, control);
         Err(gpu.lacks_room())
     }
 }
@@ -91,10 +92,18 @@ impl Device {
         decision: &Decision,
         route: &RefCell<impl Route<R>>,
     ) -> Result<Done<(R, Option<Permit>)>, Error> {
+        let control = self.watched.control();
+        // All at once is one step.
+        let whole = |place: &Place| {
+            control.check(0, 1)?;
+            let result = route.borrow_mut().whole(place)?;
+            control.tell(1, 1);
+            Ok::<_, Error>(result)
+        };
         let on_cpu = |permit: Option<Permit>| {
             // What a retry takes of the host is given back when it is over.
             let _permit = permit;
-            Ok((route.borrow_mut().whole(&Place::Cpu)?, None))
+            Ok((whole(&Place::Cpu)?, None))
         };
         let (Side::Gpu, Some(gpu)) = (decision.side, &self.gpu) else {
             return Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None });
@@ -102,10 +111,10 @@ impl Device {
         let streamed = decision.gpu.as_ref().is_some_and(|it| it.tiles.is_some());
         let on_gpu = |scale: Scale| {
             if streamed || scale.halvings() > 0 {
-                return Ok((route.borrow_mut().in_tiles(gpu, scale)?, None));
+                return Ok((route.borrow_mut().in_tiles(gpu, scale, control)?, None));
             }
             let permit = gpu.budgets.device.try_acquire(decision.gpu.as_ref().map_or(0, |it| it.device_bytes))?;
-            Ok((route.borrow_mut().whole(&Place::Gpu(gpu.gpu.clone()))?, Some(permit)))
+            Ok((whole(&Place::Gpu(gpu.gpu.clone()))?, Some(permit)))
         };
         let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, job.host_bytes);
         let attempt = if job.divisible.is_none() { attempt.undivided() } else { attempt };

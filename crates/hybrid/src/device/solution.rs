@@ -25,13 +25,15 @@ impl<T: Scalar> Route<Array2<T>> for Solution<'_, T> {
     }
 
     /// The factors go through host memory of the matrix's size.
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<Array2<T>, Error> {
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<Array2<T>, Error> {
         let extents = Extents::new(self.a.rows(), self.a.columns());
         let _host = gpu.host.try_acquire(extents.byte_count(T::ELEMENT)? as u64)?;
         let scratch = MemoryScratch::new(extents, T::ELEMENT)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
         let a = MatrixSource(self.a);
-        let (a, control) = (Factor::plain(&a), Control::default());
+        let a = Factor::plain(&a);
+        // Products alone are verified.
+        let control = Control { verify: None, ..control };
         let columns = self.b.map_or(extents.columns, |b| b.columns());
         let mut x = Array2::from_elem((extents.columns, columns), T::ZERO);
         let sink = MemorySink::new(x.view_mut());

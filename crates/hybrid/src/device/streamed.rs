@@ -25,6 +25,7 @@ pub(super) struct Through<'a, T> {
     a: MatRef<'a, T>,
     gpu: &'a Gpu,
     budgets: &'a Budgets,
+    control: Control<'a>,
 }
 
 impl<T, R, W, S> Route<R> for ByFactors<'_, T, W, S>
@@ -37,19 +38,21 @@ where
         (self.whole)(place)
     }
 
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<R, Error> {
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
         let _host = gpu.host.try_acquire(self.a.shape().bytes::<T>()?.0 as u64)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
-        (self.streamed)(Through { a: self.a, gpu: &gpu.gpu, budgets: &budgets })
+        // Products alone are verified.
+        let control = Control { verify: None, ..control };
+        (self.streamed)(Through { a: self.a, gpu: &gpu.gpu, budgets: &budgets, control })
     }
 }
 
 /// LU factors, with rows of L where the exchanges of all panels put them.
-pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets }: Through<'_, T>) -> Result<Lu<T>, Error> {
+pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Lu<T>, Error> {
     let (mut factors, source) = (Dense::zeros(a.shape())?, MatrixSource(a));
     // A scratch has the columns of the matrix as its rows.
     let scratch = MemoryScratch::over(factors.values_mut(), a.rows());
-    let made = stream::lu::<T>(gpu, budgets, Factor::plain(&source), &scratch, Control::default())?;
+    let made = stream::lu::<T>(gpu, budgets, Factor::plain(&source), &scratch, control)?;
     let (permutation, singular, (block, orders)) = (made.permutation(), made.singular_pivot(), made.orders());
     drop(scratch);
     let columns = factors.values_mut().par_chunks_exact_mut(a.rows().max(1)).enumerate();
@@ -65,10 +68,10 @@ pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets }: Through<'_, T>) -> Resu
 }
 
 /// Cholesky's factor.
-pub(super) fn cholesky<T: Scalar>(Through { a, gpu, budgets }: Through<'_, T>) -> Result<Cholesky<T>, Error> {
+pub(super) fn cholesky<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Cholesky<T>, Error> {
     let (mut factor, source) = (Dense::zeros(a.shape())?, MatrixSource(a));
     let scratch = MemoryScratch::over(factor.values_mut(), a.rows());
-    stream::cholesky::<T>(gpu, budgets, Factor::plain(&source), &scratch, Control::default())?;
+    stream::cholesky::<T>(gpu, budgets, Factor::plain(&source), &scratch, control)?;
     drop(scratch);
     Cholesky::of_factor(factor)
 }

@@ -44,7 +44,7 @@ pub struct Control<'a> {
 
 impl Control<'_> {
     /// [`Error::Cancelled`] once it is.
-    pub(super) fn check(&self, done: u64, steps: u64) -> Result<(), Error> {
+    pub(crate) fn check(&self, done: u64, steps: u64) -> Result<(), Error> {
         match self.cancel {
             Some(cancel) if cancel.is_cancelled() => Err(Error::Cancelled { done, steps }),
             _ => Ok(()),
@@ -57,7 +57,7 @@ impl Control<'_> {
         self.verify.map_or(Ok(()), |_| Err(Error::Unsupported { operation, element, place: "CPU", why: why() }))
     }
 
-    pub(super) fn tell(&self, done: u64, steps: u64) {
+    pub(crate) fn tell(&self, done: u64, steps: u64) {
         if let Some(progress) = self.progress {
             progress(done, steps);
         }

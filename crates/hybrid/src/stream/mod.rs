@@ -13,6 +13,7 @@ mod gpu;
 mod images;
 mod matmul;
 mod matmul_plan;
+mod meter;
 mod pipeline;
 mod staging;
 mod strips;
@@ -28,6 +29,7 @@ pub use face::{Budgets, matmul, matmul_by};
 pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, solve};
 pub use matmul::{Factor, Product, Traffic};
 pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
+pub use meter::{Meter, Pace};
 pub use verify::Verify;
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod diagonals;
 mod on_the_gpu;
 mod trace;
 mod verbs;
+mod watched;
 mod without;
 
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};

@@ -1,0 +1,61 @@
+//! Who watches the operations of a device.
+
+use super::Device;
+use crate::stream::{Cancel, Control, Verify};
+use std::sync::Arc;
+
+/// What a [`Control`] is to one operation, for all operations of a device.
+#[derive(Clone, Default)]
+pub(super) struct Watched {
+    cancel: Option<Cancel>,
+    progress: Option<Arc<dyn Fn(u64, u64) + Send + Sync>>,
+    verify: Option<Verify>,
+}
+
+impl Watched {
+    pub(super) fn control(&self) -> Control<'_> {
+        Control {
+            cancel: self.cancel.as_ref(),
+            progress: self.progress.as_deref().map(|it| it as _),
+            verify: self.verify,
+        }
+    }
+}
+
+impl Device {
+    /// With operations that somebody may stop: what is streamed ends within one step, as [`Error::Cancelled`](crate::Error::Cancelled), and so does what has
+    /// not begun; what one library call does is not stopped in it. Nothing that was to be written is changed then, and no memory is kept.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use tilewright_hybrid::{Class, Device, stream::Cancel};
+    ///
+    /// let (cancel, a) = (Cancel::new(), array![[2.0]]);
+    /// let device = Device::auto().cancelled_by(&cancel);
+    /// assert_eq!(device.inverse((&a).into())?, array![[0.5]]);
+    /// cancel.cancel();
+    /// assert_eq!(device.inverse((&a).into()).unwrap_err().class(), Class::Cancelled);
+    /// # Ok::<(), tilewright_hybrid::Error>(())
+    /// ```
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: &Cancel) -> Device {
+        self.watched.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// With operations that tell how far they are: steps done, and steps of the whole. What is not streamed is one step. What is begun anew, with smaller
+    /// tiles say, counts anew; a [`Meter`](crate::stream::Meter) knows.
+    #[must_use]
+    pub fn telling(mut self, progress: impl Fn(u64, u64) + Send + Sync + 'static) -> Device {
+        self.watched.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// With products that are checked where they are streamed, before anything of `c` is changed: what is not the product is
+    /// [`Error::WrongProduct`](crate::Error::WrongProduct).
+    #[must_use]
+    pub fn verifying(mut self, verify: Verify) -> Device {
+        self.watched.verify = Some(verify);
+        self
+    }
+}
