@@ -108,16 +108,32 @@ impl<T: Pod> DeviceBuffer<T> {
 
     /// Copies all elements from the host. Returns when `values` has been read. Lengths must be equal.
     pub fn copy_from_slice(&mut self, values: &[T]) -> Result<(), Error> {
-        let Some(memory) = self.checked(values.len(), "elements copied to the device")? else { return Ok(()) };
-        self.refuse_capture()?;
-        memory.copy_from_host(bytemuck::cast_slice(values))
+        self.checked(values.len(), "elements copied to the device")?;
+        let stream = self.stream.clone();
+        self.copy_from_slice_at(&stream, 0, values)
+    }
+
+    /// Copies values from ordinary memory to the elements from `at` on, by `stream`. Returns when they have been read, which is when all that the stream
+    /// had before is done.
+    pub fn copy_from_slice_at(&mut self, stream: &Stream, at: usize, values: &[T]) -> Result<(), Error> {
+        let part = self.part(at, values.len(), values.len(), "elements copied to the device")?;
+        let Some(memory) = part else { return Ok(()) };
+        self.check_copy(stream)?;
+        memory.copy_from_host(at * size_of::<T>(), bytemuck::cast_slice(values), &stream.raw)
     }
 
     /// Copies all elements to the host and waits for them. Lengths must be equal.
     pub fn copy_to_slice(&self, values: &mut [T]) -> Result<(), Error> {
-        let Some(memory) = self.checked(values.len(), "elements copied to the host")? else { return Ok(()) };
-        self.refuse_capture()?;
-        memory.copy_to_host(bytemuck::cast_slice_mut(values))
+        self.checked(values.len(), "elements copied to the host")?;
+        self.copy_to_slice_at(&self.stream, 0, values)
+    }
+
+    /// Copies the elements from `at` on to ordinary memory, by `stream`, and waits for them, and for all that the stream had before.
+    pub fn copy_to_slice_at(&self, stream: &Stream, at: usize, values: &mut [T]) -> Result<(), Error> {
+        let part = self.part(at, values.len(), values.len(), "elements copied to the host")?;
+        let Some(memory) = part else { return Ok(()) };
+        self.check_copy(stream)?;
+        memory.copy_to_host(at * size_of::<T>(), bytemuck::cast_slice_mut(values), &stream.raw)
     }
 
     /// All elements, on the host.
@@ -237,9 +253,11 @@ impl<T: Pod> DeviceBuffer<T> {
         }
     }
 
-    fn refuse_capture(&self) -> Result<(), Error> {
+    /// That a copy which is waited for can run on a stream: one of this device, which is not captured.
+    fn check_copy(&self, stream: &Stream) -> Result<(), Error> {
+        self.device().expect(&stream.device(), "the stream")?;
         let call = "a copy between host and device";
-        if self.stream.raw.is_capturing()? { Err(Error::Capturing { call }) } else { Ok(()) }
+        if stream.raw.is_capturing()? { Err(Error::Capturing { call }) } else { Ok(()) }
     }
 }
 

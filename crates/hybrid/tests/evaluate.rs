@@ -157,7 +157,7 @@ fn device(test: &str) -> Option<Device> {
 #[test]
 fn the_same_bits_on_a_gpu() {
     let Some(device) = device("evaluate::the_same_bits_on_a_gpu") else { return };
-    for (device_bytes, pinned) in [(48 << 10, 64 << 10), (96 << 10, 1 << 20), (96 << 10, 8 << 10)] {
+    for (device_bytes, pinned) in [(48 << 10, 64 << 10), (96 << 10, 1 << 20), (96 << 10, 8 << 10), (96 << 10, 0)] {
         from_file_to_file(&device, &budgets(device_bytes, pinned.max(48 << 10)));
         in_memory(&device, &budgets(device_bytes, pinned), true);
     }
@@ -226,15 +226,17 @@ fn budgets_on_a_stub_of_a_gpu() {
 
 pub(crate) fn child_on_a_stub() {
     let device = Device::gpu(0).unwrap();
-    for (device_bytes, pinned) in [(48 << 10, 64 << 10), (96 << 10, 8 << 10), (1 << 30, 64 << 20)] {
+    // M1: where one slot is not enough, and where there is nothing, slots are ordinary memory.
+    for (device_bytes, pinned) in
+        [(48 << 10, 64 << 10), (96 << 10, 8 << 10), (1 << 30, 64 << 20), (96 << 10, 4 << 10), (96 << 10, 0)]
+    {
         let budgets = budgets(device_bytes, pinned);
         let traffic = in_memory(&device, &budgets, false);
         // Two matrices, a row, a column, a table, numbers of its rows, and a number; two results.
         let elements = 2 * 333 * 129 + 129 + 333 + 7 * 129 + 333 + 1;
         assert_eq!((traffic.to_gpu, traffic.to_host), (4 * elements, 4 * (333 * 129 + 333)));
         assert!((1..=device_bytes).contains(&budgets.device.peak()) && budgets.device.used() == 0);
-        assert!((1..=pinned).contains(&budgets.pinned.peak()) && budgets.pinned.used() == 0);
+        let least = u64::from(pinned >= 8 << 10);
+        assert!((least..=pinned).contains(&budgets.pinned.peak()) && budgets.pinned.used() == 0, "{pinned}");
     }
-    let error = std::panic::catch_unwind(|| in_memory(&device, &budgets(1 << 20, 4 << 10), false));
-    assert!(error.is_err(), "one slot is not enough");
 }

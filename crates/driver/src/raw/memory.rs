@@ -60,26 +60,20 @@ impl Memory {
     }
 
     /// Returns when `source` has been read.
-    pub(crate) fn copy_from_host(&self, source: &[u8]) -> Result<(), Error> {
-        self.spans(0, source.len())?;
-        let stream = &*self.stream;
-        let bytes = source.as_ptr().cast();
+    pub(crate) fn copy_from_host(&self, at: usize, source: &[u8], stream: &Stream) -> Result<(), Error> {
+        self.spans(at, source.len())?;
+        let (to, bytes) = (self.address + at as u64, source.as_ptr().cast());
         // SAFETY: both sides span the length; the synchronisation outlives the borrow of `source`.
-        unsafe {
-            cu!(stream.context.bind()?, cuMemcpyHtoDAsync_v2(self.address, bytes, source.len(), stream.handle.0))
-        }?;
+        unsafe { cu!(stream.context.bind()?, cuMemcpyHtoDAsync_v2(to, bytes, source.len(), stream.handle.0)) }?;
         stream.synchronize()
     }
 
     /// Returns when `target` has been written.
-    pub(crate) fn copy_to_host(&self, target: &mut [u8]) -> Result<(), Error> {
-        self.spans(0, target.len())?;
-        let stream = &*self.stream;
-        let bytes = target.as_mut_ptr().cast();
+    pub(crate) fn copy_to_host(&self, at: usize, target: &mut [u8], stream: &Stream) -> Result<(), Error> {
+        self.spans(at, target.len())?;
+        let (from, bytes) = (self.address + at as u64, target.as_mut_ptr().cast());
         // SAFETY: both sides span the length; the synchronisation outlives the borrow of `target`.
-        unsafe {
-            cu!(stream.context.bind()?, cuMemcpyDtoHAsync_v2(bytes, self.address, target.len(), stream.handle.0))
-        }?;
+        unsafe { cu!(stream.context.bind()?, cuMemcpyDtoHAsync_v2(bytes, from, target.len(), stream.handle.0)) }?;
         stream.synchronize()
     }
 

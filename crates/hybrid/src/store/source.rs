@@ -23,12 +23,13 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Says that a tile will be read soon; where that means nothing it does nothing.
+    /// Says that a tile will be read soon; where that means nothing it does nothing. A hint that fails is [`Error::Io`], and ends a stream: the system
+    /// refuses none of a file that can be read.
     fn prefetch(&self, _tile: &Tile) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Says that a tile will not be read again soon, so that nobody needs to keep it.
+    /// Says that a tile will not be read again soon, so that nobody needs to keep it. The same errors.
     fn release(&self, _tile: &Tile) -> Result<(), Error> {
         Ok(())
     }

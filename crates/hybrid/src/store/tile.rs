@@ -66,6 +66,21 @@ impl Tile {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
+    /// Its rows, or its columns, that another tile does not begin before: what is left of it where windows move on, along either.
+    pub(crate) fn before(&self, next: &Tile) -> Option<Tile> {
+        let until = |range: &Range<usize>, next: &Range<usize>| range.start..range.end.min(next.start).max(range.start);
+        let rows = Tile { rows: until(&self.rows, &next.rows), columns: self.columns.clone() };
+        let columns = Tile { rows: self.rows.clone(), columns: until(&self.columns, &next.columns) };
+        [rows, columns].into_iter().find(|tile| !tile.is_empty())
+    }
+
+    /// Whether some element lies in both.
+    #[cfg(test)]
+    pub(crate) fn meets(&self, other: &Tile) -> bool {
+        let both = |one: &Range<usize>, other: &Range<usize>| one.start.max(other.start) < one.end.min(other.end);
+        both(&self.rows, &other.rows) && both(&self.columns, &other.columns)
+    }
+
     /// How many elements it has.
     pub(crate) fn count(&self) -> usize {
         self.rows.len() * self.columns.len()

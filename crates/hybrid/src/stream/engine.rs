@@ -58,7 +58,8 @@ pub(crate) trait Engine<T>: Sync {
     /// A place in a queue.
     type Mark: Send;
 
-    fn host(&self, elements: usize) -> Result<Self::Host, Error>;
+    /// Such memory, page-locked or not.
+    fn host(&self, elements: usize, is_locked: bool) -> Result<Self::Host, Error>;
     fn buffer(&self, elements: usize) -> Result<Self::Buffer, Error>;
 
     /// Queues a copy ([`Queue::In`]) of the first `elements` of `from` to `to`, from its element `at` on.

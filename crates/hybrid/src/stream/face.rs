@@ -19,7 +19,8 @@ use tilewright_driver::blas::Element;
 pub struct Budgets {
     /// The GPU's.
     pub device: Budget,
-    /// Page-locked memory of the host.
+    /// Page-locked memory of the host. Where it has not room for two slots, one each way, of what is streamed, a few slots lie in ordinary memory:
+    /// copies are slower then, and waited for.
     pub pinned: Budget,
 }
 
@@ -105,8 +106,8 @@ impl<T: Scalar + Stored> Product<'_, T> {
 /// Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read. Where `control` has it verified, all is read once more when
 /// it is done, and what is not the product is [`Error::WrongProduct`].
 ///
-/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] where a sink that cannot be read is to be verified; [`Error::Budget`] without room for the smallest tiles, or for two slots of
-/// page-locked memory; [`Error::Cancelled`]; those of sources, of the sink and of the driver.
+/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] where a sink that cannot be read is to be verified; [`Error::Budget`] without room for the smallest tiles;
+/// [`Error::Cancelled`]; those of sources, of the sink and of the driver.
 pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     gpu: &Gpu,
     budgets: &Budgets,
@@ -135,6 +136,6 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
     let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
     let load = product.load(plan, sink, Direct::of::<T, _>(&engine));
-    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load)?;
+    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load);
     run(&engine, plan, product, sink, staging, control)
 }

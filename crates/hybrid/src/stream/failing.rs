@@ -4,6 +4,11 @@ use crate::Error;
 use crate::store::{Element, Extents, Scratch, Sink, Source, Tile};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// The error of all that fails on purpose.
+pub(super) fn injected() -> Error {
+    Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() }
+}
+
 /// Fails after so many tiles.
 pub(super) struct Failing<S> {
     inner: S,
@@ -25,10 +30,9 @@ impl<S> Failing<S> {
 
     fn once(&self, left: &AtomicUsize) -> Result<(), Error> {
         let less = |left: usize| left.checked_sub(1);
-        let failed = Error::Corrupt { path: "injected".into(), chunk: None, why: "as asked".into() };
         let left = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         assert!(left.is_ok() || !self.panics, "as asked");
-        left.map(drop).map_err(|_| failed)
+        left.map(drop).map_err(|_| injected())
     }
 
     /// After so many that are read.

@@ -1,13 +1,14 @@
 //! A GPU that streams: a stream for each queue; products by cuBLAS.
 
 use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
+use super::slot::Slot;
 use super::verify;
 use crate::Error;
 use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
 use crate::store::Stored;
 use bytemuck::Pod;
 use tilewright_driver::blas::{Compute, Element, Layout, Matrix, MatrixMut, Operation};
-use tilewright_driver::{DeviceBuffer, Event, PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows, Stream};
+use tilewright_driver::{DeviceBuffer, Event, PinnedBytes, PinnedBytesMut, PinnedRows, Stream};
 
 /// The queues of a GPU, and what it multiplies by.
 pub(super) struct GpuEngine {
@@ -48,12 +49,15 @@ impl GpuEngine {
 }
 
 impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
-    type Host = PinnedBuffer<T>;
+    type Host = Slot<T>;
     type Buffer = DeviceBuffer<T>;
     type Mark = Event;
 
-    fn host(&self, elements: usize) -> Result<PinnedBuffer<T>, Error> {
-        Ok(self.stream(Queue::In).device().pinned_scratch(elements)?)
+    fn host(&self, elements: usize, is_locked: bool) -> Result<Slot<T>, Error> {
+        match is_locked {
+            true => Ok(Slot::Locked(self.stream(Queue::In).device().pinned_scratch(elements)?)),
+            false => Ok(Slot::Ordinary(vec![T::zeroed(); elements])),
+        }
     }
 
     fn buffer(&self, elements: usize) -> Result<DeviceBuffer<T>, Error> {
@@ -67,18 +71,22 @@ impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
         Ok(buffer)
     }
 
-    fn bring(&self, from: &PinnedBuffer<T>, elements: usize, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Error> {
-        Ok(to.copy_from_pinned_at(self.stream(Queue::In), at, from, elements)?)
+    fn bring(&self, from: &Slot<T>, elements: usize, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Error> {
+        let queue = self.stream(Queue::In);
+        match from {
+            Slot::Locked(from) => to.copy_from_pinned_at(queue, at, from, elements)?,
+            Slot::Ordinary(from) => to.copy_from_slice_at(queue, at, &from[..elements])?,
+        }
+        Ok(())
     }
 
-    fn take_back(
-        &self,
-        from: &DeviceBuffer<T>,
-        at: usize,
-        elements: usize,
-        to: &mut PinnedBuffer<T>,
-    ) -> Result<(), Error> {
-        Ok(from.copy_to_pinned_at(self.stream(Queue::Out), at, to, elements)?)
+    fn take_back(&self, from: &DeviceBuffer<T>, at: usize, elements: usize, to: &mut Slot<T>) -> Result<(), Error> {
+        let queue = self.stream(Queue::Out);
+        match to {
+            Slot::Locked(to) => from.copy_to_pinned_at(queue, at, to, elements)?,
+            Slot::Ordinary(to) => from.copy_to_slice_at(queue, at, &mut to[..elements])?,
+        }
+        Ok(())
     }
 
     fn mark(&self, queue: Queue) -> Result<Event, Error> {

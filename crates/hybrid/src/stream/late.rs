@@ -195,7 +195,7 @@ impl<T: Poisoned> Engine<T> for Device {
     type Buffer = Buffer<T>;
     type Mark = Option<usize>;
 
-    fn host(&self, elements: usize) -> Result<Host<T>, Error> {
+    fn host(&self, elements: usize, _: bool) -> Result<Host<T>, Error> {
         let values = vec![T::POISON; elements];
         Ok(Host { values, queues: self.queues.clone(), coming: None, come: OnceLock::new() })
     }

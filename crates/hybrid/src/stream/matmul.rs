@@ -3,6 +3,7 @@
 use super::control::Control;
 use super::direct::Direct;
 use super::engine::{Form, Multiplication, Multiplier, Queue};
+use super::hints::{self, Hinted, Part, Read};
 use super::matmul_plan::MatmulPlan;
 use super::pipeline::{self, Back, Feed, Flow};
 use super::staging::{Load, Staging};
@@ -96,7 +97,9 @@ impl<T: Scalar + Stored> Product<'_, T> {
             direct.to(sink, columns).is_none().then(|| (sink.grain(), plan.tile)),
         ];
         let ways = [through[..3].iter().any(Option::is_some), through[3].is_some()];
-        let load = Load { granule: element, most: 0, chunks: 0, ways };
+        let load = Load { granule: element, ways, ..Load::default() };
+        let read = [Some(self.a.source), Some(self.b.source), self.c];
+        let load = read.into_iter().flatten().fold(load, Load::reading);
         through.into_iter().flatten().fold(load, |load, (grain, [rows, columns])| {
             let most = rows as u128 * columns as u128 * element as u128;
             Load { most: load.most.max(most), ..load.with_grain(grain, columns, element) }
@@ -133,6 +136,8 @@ struct Brought<'a> {
     source: &'a dyn Source,
     tile: Tile,
     direct: Option<Locked<'a>>,
+    /// Whether nobody reads it again.
+    is_last: bool,
 }
 
 impl<'a, T: Scalar + Stored> Run<'a, T> {
@@ -151,25 +156,35 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
     /// What is added to a tile, where there is something to add.
     fn added(&self, tile: &Tile) -> Option<Brought<'a>> {
         let source = self.product.c.filter(|_| self.product.beta != T::ZERO)?;
-        Some(Brought { source, tile: tile.clone(), direct: self.direct.from(source, self.plan.tile[1]) })
+        let direct = self.direct.from(source, self.plan.tile[1]);
+        Some(Brought { source, tile: tile.clone(), direct, is_last: !self.is_shared(source) })
     }
 
     /// What a panel of a tile is made of.
     fn pieces(&self, tile: &Tile, panel: &Range<usize>) -> [Brought<'a>; 2] {
         let (Product { a, b, .. }, [rows, columns]) = (self.product, self.plan.tile);
         let direct = |factor: &Factor<'a>, tile| self.direct.from(factor.source, factor.form.stored(tile)[1]);
+        // Tiles go row by row: rows of `a` are read for each tile beside another, columns of `b` again for each row of tiles.
+        let ProductExtents { rows: all_rows, columns: all_columns, .. } = self.plan.extents;
         [
             Brought {
                 source: a.source,
                 tile: a.stored(tile.rows.clone(), panel.clone()),
                 direct: direct(a, [rows, self.plan.panel]),
+                is_last: tile.columns.end == all_columns && !self.is_shared(a.source),
             },
             Brought {
                 source: b.source,
                 tile: b.stored(panel.clone(), tile.columns.clone()),
                 direct: direct(b, [self.plan.panel, columns]),
+                is_last: tile.rows.end == all_rows && !self.is_shared(b.source),
             },
         ]
+    }
+
+    fn is_shared(&self, source: &dyn Source) -> bool {
+        let Product { a, b, c, .. } = self.product;
+        hints::is_shared(source, [Some(a.source), Some(b.source), *c].into_iter().flatten())
     }
 
     /// A tile of a source in parts that fit a slot.
@@ -187,6 +202,17 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
             let added = self.added(&tile);
             added.into_iter().chain(self.panels().flat_map(move |panel| self.pieces(&tile, &panel)))
         })
+    }
+
+    /// The parts of it that go through slots.
+    fn reads(&self) -> impl Iterator<Item = Read<'a, Part<'a>>> {
+        let parts = |Brought { source, tile, is_last, .. }: Brought<'a>| {
+            self.parts_of(source, &tile).map(move |part| {
+                let done = is_last.then(|| part.clone());
+                Read::of(source, part, done)
+            })
+        };
+        self.tiles_brought().filter(|it| it.direct.is_none()).flat_map(parts)
     }
 
     /// Keeps the device busy.
@@ -258,7 +284,7 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
     fn bring<E: Multiplier<T>>(
         &self,
         feed: &mut Feed<'_, T, E, Self>,
-        Brought { source, tile, direct }: &Brought<'a>,
+        Brought { source, tile, direct, .. }: &Brought<'a>,
         to: &mut E::Buffer,
     ) -> Result<(), Stop> {
         if let Some(locked) = direct {
@@ -295,18 +321,17 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
 }
 
 impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
-    type Piece = (&'a dyn Source, Tile);
+    type Piece = Hinted<'a, Part<'a>>;
     type Memory = [E::Buffer; 1];
     type Results = Strip;
     type Part = Tile;
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
-        let parts = |Brought { source, tile, .. }| self.parts_of(source, &tile).map(move |part| Ok((source, part)));
-        self.tiles_brought().filter(|it| it.direct.is_none()).flat_map(parts)
+        hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
     }
 
-    fn read(&self, (source, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
-        T::fill(&mut host[..part.count()], &mut |bytes| source.read_tile(&part, bytes))
+    fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {
+        piece.read(|(source, part)| T::fill(&mut host[..part.count()], &mut |bytes| source.read_tile(&part, bytes)))
     }
 
     fn land(&self, engine: &E, [c]: &[E::Buffer; 1], Strip { tile, at }: &Strip) -> Result<Vec<Tile>, Error> {

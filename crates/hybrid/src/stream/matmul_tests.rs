@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
-const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 60, threads: 2 };
+const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 60, threads: 2, is_locked: true, releases: true };
 
 struct Random(u64);
 
@@ -154,7 +154,7 @@ fn g4_what_is_not_added_is_not_read_and_special_numbers_go_through() {
 fn m1_any_staging_gives_the_same() {
     let case = Case::new(plan([40, 30, 20], [16, 11], 6, 3), [Form::Plain, Form::Transposed], [1.0, 1.0], 3);
     for (slots, slots_back, elements) in [(1, 1, 1), (1, 1, 1000), (2, 3, 17), (5, 1, 100)] {
-        let staging = Staging { slots, slots_back, elements, threads: 1 };
+        let staging = Staging { slots, slots_back, elements, threads: 1, ..STAGING };
         let result = case.run(&Device::new(Order::Random(7)), staging, Control::default()).unwrap();
         assert_eq!(result, case.expected(), "{staging:?}");
     }

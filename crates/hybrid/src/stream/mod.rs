@@ -10,11 +10,13 @@ mod expression;
 mod face;
 mod factor;
 mod gpu;
+mod hints;
 mod images;
 mod matmul;
 mod matmul_plan;
 mod meter;
 mod pipeline;
+mod slot;
 mod staging;
 mod strips;
 pub(crate) mod transfer;
@@ -34,6 +36,10 @@ pub use verify::Verify;
 
 #[cfg(test)]
 mod failing;
+#[cfg(test)]
+mod heard;
+#[cfg(test)]
+mod hints_tests;
 #[cfg(test)]
 mod late;
 #[cfg(test)]

@@ -192,7 +192,7 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
     feed: impl FnOnce(&mut Feed<'e, T, E, F>) -> Result<R, Stop>,
 ) -> Result<R, Error> {
     let threads = staging.threads.max(1);
-    let host = || engine.host(staging.elements);
+    let host = || engine.host(staging.elements, staging.is_locked);
     let (emptied, to_fill) = filled_with([host()?]);
     let (readers, filled) = Turns::new(flow.pieces(), to_fill);
     let (landed, hosts) = filled_with([host()?]);

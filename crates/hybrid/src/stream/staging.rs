@@ -1,8 +1,7 @@
-//! Page-locked memory that streams go through.
+//! Memory of the host that streams go through: page-locked, where the budget has some.
 
-use crate::Error;
-use crate::budget::{Budget, Ring, RingWish};
-use crate::store::Extents;
+use crate::budget::{Budget, Ring, RingWish, system};
+use crate::store::{Extents, Source};
 use std::thread::available_parallelism;
 
 /// Slots on the way to the device, and on the way back: one for each thread, and some that are copied meanwhile.
@@ -11,6 +10,8 @@ const SLOTS: [usize; 2] = [16, 10];
 const SLOT_BYTES: usize = 4 << 20;
 /// The same, of what is stored in chunks, which are read whole.
 const SLOT_BYTES_OF_CHUNKS: usize = 32 << 20;
+/// Slots each way in ordinary memory, whose copies are waited for: one is copied while others are filled or emptied.
+const ORDINARY: usize = 4;
 /// Threads that fill slots, and threads that empty them, at most: one has a tenth of the link's rate.
 const THREADS: usize = 12;
 
@@ -25,6 +26,10 @@ pub(super) struct Staging {
     pub(super) elements: usize,
     /// Threads that fill slots, and threads that empty them.
     pub(super) threads: usize,
+    /// Whether slots are page-locked.
+    pub(super) is_locked: bool,
+    /// Whether stores are told what is not read again: all that is read does not fit into the host's memory.
+    pub(super) releases: bool,
 }
 
 /// What goes through slots.
@@ -38,9 +43,24 @@ pub(super) struct Load {
     pub(super) chunks: usize,
     /// Whether anything goes to the device, and whether anything comes back: what nothing needs has one slot.
     pub(super) ways: [bool; 2],
+    /// Bytes of all that is stored and read.
+    pub(super) stored: u128,
 }
 
 impl Load {
+    /// With another source.
+    pub(super) fn reading(self, source: &dyn Source) -> Load {
+        let Extents { rows, columns } = source.extents();
+        let bytes = rows as u128 * columns as u128 * source.element().bytes() as u128;
+        Load { stored: self.stored + bytes, ..self }
+    }
+
+    /// Whether all that is read does not fit into what the host has left, its cache of files included: then it is better told what is not read again.
+    /// What fits may be wanted by others, or once more.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.stored > u128::from(system::host().available) / 2
+    }
+
     /// With tiles of so many columns of something stored in grains.
     pub(super) fn with_grain(self, grain: Extents, columns: usize, element_bytes: usize) -> Load {
         let bytes = if grain.rows > 1 { grain.rows.saturating_mul(columns).saturating_mul(element_bytes) } else { 0 };
@@ -49,22 +69,27 @@ impl Load {
 }
 
 impl Staging {
-    /// Slots for elements of type `T` out of a budget: as many, and as large, as it has room for. [`Error::Budget`] without room for a slot each
-    /// way.
-    pub(super) fn new<T>(pinned: &Budget, load: Load) -> Result<(Staging, Ring), Error> {
-        let granule = load.granule.max(size_of::<T>()).next_multiple_of(size_of::<T>()) as u64;
+    /// Slots for elements of type `T` out of a budget: as many, and as large, as it has room for. Where that is not a slot each way, they lie in
+    /// ordinary memory, a few of them.
+    pub(super) fn new<T>(pinned: &Budget, load: Load) -> (Staging, Option<Ring>) {
+        let element = size_of::<T>();
+        let granule = load.granule.max(element).next_multiple_of(element) as u64;
         let best = load.chunks.clamp(SLOT_BYTES, SLOT_BYTES_OF_CHUNKS) as u64;
         let slot_bytes = u64::try_from(load.most).map_or(best, |most| most.clamp(1, best)).next_multiple_of(granule);
         let [there, back] = [0, 1].map(|way| if load.ways[way] { SLOTS[way] } else { 1 });
         let wish = RingWish { slots: (there + back) as u64, slot_bytes, granule };
-        let Some(ring) = pinned.ring(wish).filter(|ring| ring.slots >= 2) else {
-            let (requested, available, limit) = (2 * granule, pinned.available(), pinned.limit());
-            return Err(Error::Budget { what: "pinned memory for a slot each way", requested, available, limit });
+        let ring = pinned.ring(wish).filter(|ring| ring.slots >= 2);
+        let (slots, slots_back, slot_bytes) = match &ring {
+            Some(ring) => {
+                let (slots, slot_bytes) = (ring.slots as usize, ring.slot_bytes);
+                let slots_back = (slots * back / (there + back)).max(1);
+                (slots - slots_back, slots_back, slot_bytes)
+            }
+            None => (there.min(ORDINARY), back.min(ORDINARY), slot_bytes),
         };
-        let slots = ring.slots as usize;
-        let slots_back = (slots * back / (there + back)).max(1);
-        let elements = ring.slot_bytes as usize / size_of::<T>();
-        Ok((Staging { slots: slots - slots_back, slots_back, elements, threads: threads() }, ring))
+        let elements = slot_bytes as usize / element;
+        let releases = load.is_too_much();
+        (Staging { slots, slots_back, elements, threads: threads(), is_locked: ring.is_some(), releases }, ring)
     }
 }
 
@@ -81,23 +106,49 @@ mod tests {
     #[test]
     fn slots_are_no_larger_than_what_goes_through_them_nor_than_the_budget() {
         let budget = |bytes| Budget::new(Memory::Pinned, bytes);
-        let of = |bytes, load| Staging::new::<f64>(&budget(bytes), load).map(|(staging, _)| staging);
-        let much = Load { granule: 8, most: 1 << 40, chunks: 0, ways: [true; 2] };
-        let all = of(1 << 30, much).unwrap();
+        let of = |bytes, load| Staging::new::<f64>(&budget(bytes), load).0;
+        let much = Load { granule: 8, most: 1 << 40, chunks: 0, ways: [true; 2], stored: 0 };
+        let all = of(1 << 30, much);
         assert_eq!([all.slots, all.slots_back, all.elements], [SLOTS[0], SLOTS[1], SLOT_BYTES / 8]);
-        assert_eq!(of(1 << 30, Load { most: 1000, ..much }).unwrap().elements, 125);
-        assert_eq!(of(1 << 30, Load { chunks: 8 << 20, ..much }).unwrap().elements, 1 << 20);
-        let row = of(1 << 30, Load { granule: 24 << 20, ..much }).unwrap();
+        assert_eq!(of(1 << 30, Load { most: 1000, ..much }).elements, 125);
+        assert_eq!(of(1 << 30, Load { chunks: 8 << 20, ..much }).elements, 1 << 20);
+        let row = of(1 << 30, Load { granule: 24 << 20, ..much });
         assert_eq!(row.elements * 8, 24 << 20);
         for ways in [[true, false], [false, true]] {
-            let one_way = of(1 << 30, Load { ways, ..much }).unwrap();
+            let one_way = of(1 << 30, Load { ways, ..much });
             let expected = [0, 1].map(|way| if ways[way] { SLOTS[way] } else { 1 });
             assert_eq!([one_way.slots, one_way.slots_back], expected);
         }
-        let few = of(9 << 20, much).unwrap();
+        let few = of(9 << 20, much);
         assert_eq!([few.slots, few.slots_back, few.elements], [1, 1, SLOT_BYTES / 8]);
-        let two = of(100, much).unwrap();
+        let two = of(100, much);
         assert_eq!([two.slots, two.slots_back, two.elements], [1, 1, 6]);
-        assert!(matches!(of(15, much), Err(Error::Budget { requested: 16, available: 15, .. })));
+        assert!([all, few, two].iter().all(|staging| staging.is_locked && !staging.releases));
+    }
+
+    /// M1: too little for a slot each way, and nothing, are no reason to fail.
+    #[test]
+    fn m1_without_page_locked_memory_slots_are_ordinary() {
+        for bytes in [0, 15] {
+            let budget = Budget::new(Memory::Pinned, bytes);
+            let load = Load { granule: 8, most: 1 << 40, chunks: 0, ways: [true; 2], stored: 0 };
+            let (staging, ring) = Staging::new::<f64>(&budget, load);
+            assert!(ring.is_none() && !staging.is_locked);
+            assert_eq!([staging.slots, staging.slots_back, staging.elements], [ORDINARY, ORDINARY, SLOT_BYTES / 8]);
+            let (one_way, _) = Staging::new::<f64>(&budget, Load { most: 1000, ways: [true, false], ..load });
+            assert_eq!([one_way.slots, one_way.slots_back, one_way.elements], [ORDINARY, 1, 125]);
+            assert_eq!(budget.used(), 0);
+        }
+    }
+
+    /// What fits into memory may be wanted again; what does not is in the way.
+    #[test]
+    fn what_was_read_is_released_where_all_of_it_does_not_fit() {
+        let pinned = Budget::new(Memory::Pinned, 1 << 20);
+        let host = u128::from(system::host().capacity);
+        for (stored, releases) in [(0, false), (host / 1000, false), (host, true), (u128::MAX, true)] {
+            let load = Load { granule: 8, stored, ..Load::default() };
+            assert_eq!(Staging::new::<f64>(&pinned, load).0.releases, releases, "{stored}");
+        }
     }
 }

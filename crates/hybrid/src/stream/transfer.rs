@@ -89,7 +89,9 @@ pub(crate) fn download<T: Element>(gpu: &Gpu, buffer: &DeviceBuffer<T>, values: 
 /// Room for matrices of so many elements, which go to the device, or come back.
 fn slots<T>(length: usize, ways: [bool; 2]) -> Option<(Staging, crate::budget::Ring)> {
     let most = (length as u128 * size_of::<T>() as u128).div_ceil(SHARE);
-    Staging::new::<T>(&Budget::pinned(), Load { granule: size_of::<T>(), most, chunks: 0, ways }).ok()
+    let (staging, ring) =
+        Staging::new::<T>(&Budget::pinned(), Load { granule: size_of::<T>(), most, ways, ..Load::default() });
+    Some((staging, ring?))
 }
 
 struct Upload<'a, T: Element> {

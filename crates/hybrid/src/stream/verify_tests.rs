@@ -16,7 +16,7 @@ use crate::{Class, Complex32, Complex64, Error};
 use ndarray::Array2;
 use std::path::Path;
 
-const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 60, threads: 2 };
+const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 60, threads: 2, is_locked: true, releases: true };
 const VERIFY: Verify = Verify { vectors: 8, seed: 1, margin: 16.0 };
 const PLAN: MatmulPlan = MatmulPlan {
     extents: ProductExtents { rows: 31, columns: 23, depth: 41 },

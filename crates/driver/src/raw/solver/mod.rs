@@ -162,7 +162,7 @@ impl Solver {
     /// it failed, and that may use the workspace.
     fn finish(&self, call: &'static str, code: u32, workspace: Workspace) -> Result<usize, Error> {
         let mut info = [0; size_of::<c_int>()];
-        let read = workspace.info.copy_to_host(&mut info);
+        let read = workspace.info.copy_to_host(0, &mut info, &workspace.info.stream);
         check(call, code)?;
         read?;
         let info = c_int::from_ne_bytes(info);

@@ -22,7 +22,7 @@ const ZEROS: usize = 1024;
 /// What it takes is said by [`BitPlan`]. Results are exact, and do not depend on the plan.
 ///
 /// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] for counts of more pairs than i32 holds; [`Error::Budget`] without room
-/// for the smallest tiles, which are of the whole depth, or for two rows in page-locked memory; [`Error::Cancelled`]; those of sources, of the
+/// for the smallest tiles, which are of the whole depth; [`Error::Cancelled`]; those of sources, of the
 /// sink and of the driver.
 pub fn multiply(
     gpu: &Gpu,
@@ -39,8 +39,9 @@ pub fn multiply(
     }
     let plan = BitPlan::new(product, becomes, budgets.device.available())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), chunks: 0, ways: [true; 2] };
-    let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load)?;
+    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), ways: [true; 2], ..Load::default() };
+    let load = load.reading(product.left.source).reading(product.right.source);
+    let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load);
     run(&GpuEngine::new(gpu)?, (&plan, staging), (product, becomes), sink, control)
 }
 

@@ -34,7 +34,7 @@ impl Packing {
     }
 
     /// The stored elements of a tile of bits, whose columns begin at a multiple of 128, and end there or with the row.
-    fn stored(&self, tile: &Tile) -> Tile {
+    pub(super) fn stored(&self, tile: &Tile) -> Tile {
         let bits = 8 * self.element_bytes;
         let Range { start, end } = tile.columns;
         let end = if end == self.bits { self.elements } else { end / bits };

@@ -11,6 +11,7 @@ use crate::Error;
 use crate::bits::gpu::words_per_row;
 use crate::store::{Sink, Stored as _, Tile};
 use crate::stream::engine::{Engine, Queue};
+use crate::stream::hints::{self, Hinted, Read};
 use crate::stream::pipeline::{self, Back, Feed, Flow};
 use crate::stream::staging::Staging;
 use crate::stream::turns::Stop;
@@ -44,6 +45,8 @@ struct Piece<'a> {
     tile: Tile,
     /// Words before it in the buffer.
     at: usize,
+    /// Whether nobody reads it again.
+    is_last: bool,
 }
 
 /// Runs a product of something on a device, tile by tile, into a sink, which is not committed. Whoever fails first says why.
@@ -76,10 +79,15 @@ impl<'a> Run<'a> {
         parts(0..self.plan.extents.columns, self.plan.tile[1])
     }
 
-    /// A band of rows of the left factor.
-    fn left(&self, rows: &Range<usize>) -> Piece<'a> {
+    /// A band of rows of the left factor, for some columns of the result.
+    fn left(&self, rows: &Range<usize>, columns: &Range<usize>) -> Piece<'a> {
         let tile = Tile { rows: rows.clone(), columns: 0..self.plan.extents.depth };
-        Piece { bits: self.product.left, tile, at: 0 }
+        let is_last = columns.end == self.plan.extents.columns && !self.is_one_source();
+        Piece { bits: self.product.left, tile, at: 0, is_last }
+    }
+
+    fn is_one_source(&self) -> bool {
+        std::ptr::addr_eq(self.product.left.source, self.product.right.source)
     }
 
     /// A part of a band of columns of the right factor: one of `parts` slices of it as it is stored.
@@ -87,7 +95,8 @@ impl<'a> Run<'a> {
         let Tile { rows, columns } = self.product.right_of(columns.clone());
         let [begin, end] = [part, part + 1].map(|part| rows.len() * part / parts);
         let tile = Tile { rows: rows.start + begin..rows.start + end, columns };
-        Piece { bits: self.product.right, at: begin * words_per_row(tile.columns.len()), tile }
+        let (at, is_last) = (begin * words_per_row(tile.columns.len()), !self.is_one_source());
+        Piece { bits: self.product.right, at, tile, is_last }
     }
 
     /// The tiles of the result in their order, with what goes to the device for each.
@@ -96,7 +105,7 @@ impl<'a> Run<'a> {
         let next = self.bands_of_columns().skip(1).map(Some).chain([None]);
         self.bands_of_columns().zip(next).flat_map(move |(columns, next)| {
             self.bands_of_rows().enumerate().map(move |(number, rows)| Step {
-                left: self.left(&rows),
+                left: self.left(&rows, &columns),
                 next: next.as_ref().map(|next| self.right(next, number, down)),
                 begins: number == 0,
                 tile: Tile { rows, columns: columns.clone() },
@@ -114,10 +123,24 @@ impl<'a> Run<'a> {
         parts(rows, (self.staging.elements / words.max(1)).max(1))
     }
 
-    fn slots_of(&self, piece: &Piece<'_>) -> impl Iterator<Item = Tile> + use<> {
-        let columns = piece.tile.columns.clone();
-        self.slots(piece.tile.rows.clone(), words_per_row(columns.len()))
+    fn slots_of(&self, tile: &Tile) -> impl Iterator<Item = Tile> + use<> {
+        let columns = tile.columns.clone();
+        self.slots(tile.rows.clone(), words_per_row(columns.len()))
             .map(move |rows| Tile { rows, columns: columns.clone() })
+    }
+
+    /// All that goes through slots.
+    fn reads(&self) -> impl Iterator<Item = Read<'a, (Bits<'a>, Tile)>> {
+        let of_steps = self.steps().flat_map(|step| [Some(step.left), step.next]).flatten();
+        let slots = |Piece { bits, is_last, ref tile, .. }: Piece<'a>| {
+            let of_slot = move |slot: Tile| {
+                let part = bits.packing.stored(&slot);
+                let done = is_last.then(|| part.clone());
+                Read { piece: (bits, slot), part: Some((bits.source, part)), done }
+            };
+            self.slots_of(tile).map(of_slot)
+        };
+        self.first().into_iter().chain(of_steps).flat_map(slots)
     }
 
     /// Keeps the device busy.
@@ -172,7 +195,7 @@ impl<'a> Run<'a> {
         to: &mut E::Buffer,
     ) -> Result<(), Stop> {
         let mut at = piece.at;
-        for slot in self.slots_of(piece) {
+        for slot in self.slots_of(&piece.tile) {
             feed.bring(words(&slot), to, at)?;
             at += words(&slot);
         }
@@ -204,19 +227,17 @@ impl<'a> Run<'a> {
 }
 
 impl<'a, E: BitMultiplier> Flow<u32, E> for Run<'a> {
-    type Piece = (Bits<'a>, Tile);
+    type Piece = Hinted<'a, (Bits<'a>, Tile)>;
     type Memory = [E::Buffer; 1];
     type Results = Tile;
     type Part = Tile;
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
-        let of_steps = self.steps().flat_map(|step| [Some(step.left), step.next]).flatten();
-        let slots = |piece: Piece<'a>| self.slots_of(&piece).map(move |slot| Ok((piece.bits, slot)));
-        self.first().into_iter().chain(of_steps).flat_map(slots)
+        hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
     }
 
-    fn read(&self, (bits, slot): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
-        packing::read(&bits, &slot, &mut host[..words(&slot)])
+    fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {
+        piece.read(|(bits, slot)| packing::read(&bits, &slot, &mut host[..words(&slot)]))
     }
 
     fn parts(&self, tile: Tile) -> impl Iterator<Item = Back<Tile>> {

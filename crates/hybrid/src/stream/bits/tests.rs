@@ -6,6 +6,7 @@ use crate::bits::BitMatrix;
 use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Tile};
 use crate::stream::engine::Queue;
 use crate::stream::failing::Failing;
+use crate::stream::heard::{Heard, Log};
 use crate::stream::late::{Device, Order};
 use crate::stream::staging::Staging;
 use crate::stream::{Cancel, Control};
@@ -14,7 +15,7 @@ use ndarray::{Array2, ArrayView2};
 use std::sync::Mutex;
 
 const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
-const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 50, threads: 2 };
+const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 50, threads: 2, is_locked: true, releases: true };
 const BECOMES: [Becomes; 4] = [Becomes::Counts, Becomes::MoreThan(0), Becomes::MoreThan(40), Becomes::Parities];
 
 /// Bits from a linear generator.
@@ -141,7 +142,7 @@ fn x1_x5_bytes_with_ones_behind_the_last_column_are_read_and_written() {
 #[test]
 fn m1_any_staging_gives_the_same() {
     for (slots, slots_back, elements) in [(1, 1, 1), (1, 1, 10_000), (2, 3, 17), (5, 1, 100)] {
-        let staging = Staging { slots, slots_back, elements, threads: 1 };
+        let staging = Staging { slots, slots_back, elements, threads: 1, ..STAGING };
         for becomes in [Becomes::Counts, Becomes::Parities] {
             Case::new([40, 300, 130], true, becomes, 3).check(&Device::new(Order::Random(7)), staging);
         }
@@ -151,7 +152,7 @@ fn m1_any_staging_gives_the_same() {
 /// With many slots back nobody waits for products: operands come as early as marks let them.
 #[test]
 fn m1_operands_that_are_far_ahead_give_the_same() {
-    let staging = Staging { slots: 3, slots_back: 200, elements: 50, threads: 1 };
+    let staging = Staging { slots_back: 200, threads: 1, ..STAGING };
     for transposes in [true, false] {
         let case = Case::new([40, 300, 70], transposes, Becomes::Counts, 5);
         case.check(&Device::new(Order::Ahead(Queue::In)), staging);
@@ -290,4 +291,21 @@ fn what_does_not_fit_together_is_refused() {
     let refused = |becomes| super::operands::Stored::of(&product, becomes, &sink).unwrap_err();
     assert!(matches!(refused(Becomes::Counts), Error::Shape { expected: 10, got: 2, .. }));
     assert!(super::operands::Stored::of(&product, Becomes::Parities, &sink).is_ok());
+}
+
+#[test]
+fn stores_hear_what_is_read_next_and_what_is_not_read_again() {
+    for transposes in [true, false] {
+        let (case, log) = (Case::new([20, 300, 70], transposes, Becomes::Parities, 9), Log::default());
+        let (a, b) = (hostile_bytes(case.a.view()), hostile_bytes(case.right().view()));
+        let heard = |number, bytes| Heard { inner: MemorySource::new(bytes), number, log: &log, fails: None };
+        let (left, right) = (heard(0, a.view()), heard(1, b.view()));
+        let bits = [Bits::new(&left, 70).unwrap(), Bits::new(&right, case.right().ncols()).unwrap()];
+        let mut result = Array2::from_elem((20, 38), 0xA5_u8);
+        let sink = MemorySink::new(result.view_mut());
+        let staging = Staging { threads: 1, ..STAGING };
+        case.run(&Device::new(Order::Late), bits, &sink, (staging, Control::default())).unwrap();
+        log.check(3, true);
+        log.check_releases();
+    }
 }

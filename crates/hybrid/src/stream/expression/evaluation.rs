@@ -6,6 +6,7 @@ use super::shape::Shape;
 use crate::Error;
 use crate::store::{Sink, Source, Tile};
 use crate::stream::direct::Direct;
+use crate::stream::hints;
 use crate::stream::staging::Load;
 use std::fmt;
 use std::ops::Range;
@@ -197,6 +198,11 @@ impl Evaluation<'_> {
         self.fed.iter().enumerate().filter(|(number, _)| !self.is_banded(*number))
     }
 
+    /// Whether an operand lies where another one does.
+    pub(super) fn is_shared(&self, fed: &Fed<'_>) -> bool {
+        hints::is_shared(fed.source(), self.fed.iter().map(Fed::source))
+    }
+
     fn is_banded(&self, number: usize) -> bool {
         self.cut.as_ref().is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_)))
     }
@@ -248,7 +254,8 @@ impl Evaluation<'_> {
         let made = self.made.iter().filter(is_staged);
         let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
         let ways = [fed.clone().next().is_some(), made.clone().next().is_some()];
-        let load = Load { granule: GRANULE, most: 0, chunks: 0, ways };
+        let load = Load { granule: GRANULE, ways, ..Load::default() };
+        let load = self.fed.iter().map(Fed::source).fold(load, Load::reading);
         fed.chain(made).fold(load, |load, (grain, extents, shape)| Load {
             most,
             ..load.with_grain(grain, extents.columns, shape.element_bytes())

@@ -1,6 +1,6 @@
 //! The call.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, Fed};
 use super::gpu::GpuWindows;
 use super::host::run_on_host;
 use super::run::run;
@@ -12,7 +12,7 @@ use crate::stream::direct::Direct;
 use crate::stream::face::Budgets;
 use crate::stream::gpu::GpuEngine;
 use crate::stream::matmul::Traffic;
-use crate::stream::staging::{Staging, threads};
+use crate::stream::staging::{Load, Staging, threads};
 use tilewright_ops::{Device, Gpu};
 
 /// Computes an expression in bands into its sinks, on a GPU or on the CPU: while one band is computed the next ones are read and copied, and
@@ -23,7 +23,7 @@ use tilewright_ops::{Device, Gpu};
 /// run is said by [`Evaluation::plan`]. The same bands give the same bits on both, and bits do not depend on the bands, with one exception: long
 /// sums are added in an order that follows from the sizes of a window. Bands do not depend on budgets that are large enough.
 ///
-/// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan, and without page-locked memory for two slots; [`Error::Cancelled`], within a
+/// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
 /// band; those of sources, of sinks and of the driver; [`Error::Expression`] where a coordinate reaches outside of an operand.
 ///
 /// ```
@@ -68,7 +68,8 @@ pub fn evaluate(
         None => {
             let plan = evaluation.plan(budgets.pinned.available())?;
             let _memory = acquire(&budgets.pinned, plan.device_bytes())?;
-            run_on_host(evaluation, &plan, threads(), control)
+            let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
+            run_on_host(evaluation, &plan, (threads(), load.is_too_much()), control)
         }
     }
 }
@@ -80,7 +81,7 @@ fn on_gpu(gpu: &Gpu, budgets: &Budgets, evaluation: &Evaluation<'_>, control: Co
     let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
     let load = evaluation.load(window, &plan, Direct::of::<u8, _>(&engine));
-    let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load)?;
+    let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load);
     run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)
 }
 

@@ -1,7 +1,7 @@
 //! An expression in bands on the CPU: one is read and one is written while another one is computed.
 
 use super::bytes::{Bytes, values, values_mut};
-use super::evaluation::{Band, Evaluation, on_device};
+use super::evaluation::{Band, Evaluation, Fed, on_device};
 use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::store::{Tile, read_staged, write_staged};
@@ -97,11 +97,11 @@ const WINDOWS: usize = 2;
 pub(super) fn run_on_host(
     evaluation: &Evaluation<'_>,
     plan: &ExpressionPlan,
-    threads: usize,
+    (threads, releases): (usize, bool),
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     control.unverified("evaluate", "an expression")?;
-    let run = Run { evaluation, plan, windows: HostWindows::new(evaluation), threads, control };
+    let run = Run { evaluation, plan, windows: HostWindows::new(evaluation), threads, releases, control };
     let once = run.once()?;
     let window = plan.window();
     let memory = |indices: usize| -> [Windows; 2] {
@@ -142,6 +142,8 @@ struct Run<'a> {
     plan: &'a ExpressionPlan,
     windows: HostWindows<'a>,
     threads: usize,
+    /// Whether stores are told what is not read again.
+    releases: bool,
     control: Control<'a>,
 }
 
@@ -152,22 +154,34 @@ impl Run<'_> {
         for (number, fed) in self.evaluation.brought_whole() {
             let mut bytes = Bytes::new(fed.shape.bytes());
             read_staged(fed.source(), &fed.shape.whole(), &mut bytes, self.threads)?;
+            self.release(fed, &fed.shape.whole())?;
             once[number] = Some(bytes);
         }
         Ok(once)
     }
 
     fn read(&self, free: Receiver<Windows>, filled: Sender<Windows>) -> Result<(), Stop> {
-        for band in self.plan.bands() {
+        let mut bands = self.plan.bands().peekable();
+        while let Some(Band { window, .. }) = bands.next() {
             let mut memory = free.recv()?;
+            let next = bands.peek().map(|next| &next.window);
             for ((_, fed), bytes) in self.evaluation.banded().zip(&mut memory) {
-                let tile = self.evaluation.tile(&fed.shape, &band.window);
-                let length = self.evaluation.bytes_in(&fed.shape, band.window.len());
-                read_staged(fed.source(), &tile, &mut bytes[..length], self.threads)?;
+                let tile = |indices: &Range<usize>| self.evaluation.tile(&fed.shape, indices);
+                next.map_or(Ok(()), |next| fed.source().prefetch(&tile(&(window.end.max(next.start)..next.end))))?;
+                let length = self.evaluation.bytes_in(&fed.shape, window.len());
+                read_staged(fed.source(), &tile(&window), &mut bytes[..length], self.threads)?;
+                // Windows with a margin begin where the one before has not ended.
+                let done = next.map_or(window.end, |next| next.start.min(window.end));
+                self.release(fed, &tile(&(window.start..done)))?;
             }
             filled.send(memory)?;
         }
         Ok(())
+    }
+
+    fn release(&self, fed: &Fed<'_>, tile: &Tile) -> Result<(), Error> {
+        let is_done = self.releases && !self.evaluation.is_shared(fed);
+        if is_done { fed.source().release(tile) } else { Ok(()) }
     }
 
     fn compute(

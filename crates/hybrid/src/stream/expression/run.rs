@@ -3,10 +3,11 @@
 use super::evaluation::{Band, Evaluation, Fed, Made};
 use super::plan::ExpressionPlan;
 use crate::Error;
-use crate::store::{Source, Tile};
+use crate::store::Tile;
 use crate::stream::control::Control;
 use crate::stream::direct::Direct;
 use crate::stream::engine::{Engine, Queue};
+use crate::stream::hints::{self, Hinted, Part, Read};
 use crate::stream::matmul::Traffic;
 use crate::stream::pipeline::{self, Back, Feed, Flow};
 use crate::stream::staging::Staging;
@@ -103,6 +104,26 @@ impl<'a, C: Sync> Run<'a, C> {
         self.evaluation.banded().map(|(number, fed)| (number, fed, self.evaluation.tile(&fed.shape, &band.window)))
     }
 
+    /// All that goes through slots.
+    fn reads(&self) -> impl Iterator<Item = Read<'a, Part<'a>>> {
+        let evaluation = self.evaluation;
+        let once = self.pieces_once().map(|(_, fed, tile)| (fed, tile, None));
+        let nexts = self.plan.bands().skip(1).map(Some).chain([None]);
+        let of_bands = self.plan.bands().zip(nexts).flat_map(move |(band, next)| {
+            let again = |fed: &Fed<'_>| next.as_ref().map(|next| evaluation.tile(&fed.shape, &next.window));
+            self.pieces_of(&band).map(|(_, fed, tile)| (fed, tile, again(fed))).collect::<Vec<_>>()
+        });
+        let staged = move |fed: &Fed<'_>| self.direct.from(fed.source(), self.columns(fed)).is_none();
+        once.chain(of_bands).filter(move |(fed, ..)| staged(fed)).flat_map(move |(fed, tile, again)| {
+            let shared = evaluation.is_shared(fed);
+            self.parts_of(fed, &tile).map(move |part| {
+                // Windows with a margin begin where the one before has not ended.
+                let done = again.as_ref().map_or(Some(part.clone()), |again| part.before(again));
+                Read::of(fed.source(), part, done.filter(|_| !shared))
+            })
+        })
+    }
+
     /// Keeps the device busy.
     fn feed<E: Engine<u8>>(
         &self,
@@ -188,24 +209,21 @@ impl<'a, C: Sync> Run<'a, C> {
 }
 
 impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
-    type Piece = (&'a dyn Source, Tile);
+    type Piece = Hinted<'a, Part<'a>>;
     type Memory = Vec<E::Buffer>;
     type Results = Band;
     /// Of which result.
     type Part = (usize, Tile);
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
-        let of_bands = self.plan.bands().flat_map(|band| self.pieces_of(&band).collect::<Vec<_>>());
-        let all = self
-            .pieces_once()
-            .chain(of_bands)
-            .filter(|(_, fed, _)| self.direct.from(fed.source(), self.columns(fed)).is_none());
-        all.flat_map(|(_, fed, tile)| self.parts_of(fed, &tile).map(move |part| Ok((fed.source(), part))))
+        hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
     }
 
-    fn read(&self, (source, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
-        let bytes = part.count() * source.element().bytes();
-        source.read_tile(&part, &mut host[..bytes])
+    fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {
+        piece.read(|(source, part)| {
+            let bytes = part.count() * source.element().bytes();
+            source.read_tile(&part, &mut host[..bytes])
+        })
     }
 
     fn land(&self, engine: &E, buffers: &Vec<E::Buffer>, band: &Band) -> Result<Vec<Self::Part>, Error> {

@@ -38,7 +38,7 @@ pub fn cholesky<'a, T: Scalar + Stored>(
     let size = operands::square::<T>("Cholesky's factorisation", &a, scratch)?;
     let plan = PanelPlan::cholesky(size, size_of::<T>(), budgets.device.available())?.read_from(&a);
     let needs = (plan.device_bytes(), plan.slice_elements());
-    let grant = Grant::new::<T>(gpu, budgets, needs, &[(a.source.grain(), plan.panel)])?;
+    let grant = Grant::new::<T>(gpu, budgets, needs, &[a], &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
     StreamedCholesky::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
 }

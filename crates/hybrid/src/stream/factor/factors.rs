@@ -69,7 +69,7 @@ impl<'a> Factors<'a> {
         let columns = operands::solution::<T>(self.plan.size, &b, sink)?;
         let plan = self.plan.solution(columns, budgets.device.available())?;
         let chunks = [(b.source.grain(), plan.panel), (sink.grain(), plan.panel)];
-        let grant = Grant::new::<T>(gpu, budgets, (plan.device_bytes(), plan.slice_elements()), &chunks)?;
+        let grant = Grant::new::<T>(gpu, budgets, (plan.device_bytes(), plan.slice_elements()), &[b], &chunks)?;
         let watch = Watch { control, before: 0, steps: plan.steps() };
         self.solved::<T, _>(&grant.engine, &plan, b, sink, (grant.staging, watch))
     }

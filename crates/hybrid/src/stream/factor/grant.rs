@@ -2,6 +2,7 @@
 
 use super::super::face::Budgets;
 use super::super::gpu::GpuEngine;
+use super::super::matmul::Factor;
 use super::super::staging::{Load, Staging};
 use crate::Error;
 use crate::budget::{Permit, Ring};
@@ -13,7 +14,7 @@ pub(super) struct Grant {
     pub(super) engine: GpuEngine,
     pub(super) staging: Staging,
     _device: Permit,
-    _pinned: Ring,
+    _pinned: Option<Ring>,
 }
 
 impl Grant {
@@ -23,6 +24,7 @@ impl Grant {
         gpu: &Gpu,
         budgets: &Budgets,
         (device_bytes, slice): (u128, usize),
+        read: &[Factor<'_>],
         stored: &[(Extents, usize)],
     ) -> Result<Grant, Error> {
         // Missing libraries are found before anything is read.
@@ -30,9 +32,11 @@ impl Grant {
         gpu.solver()?;
         let device = budgets.device.try_acquire(u64::try_from(device_bytes).unwrap_or(u64::MAX))?;
         let element = size_of::<T>();
-        let load = Load { granule: element, most: slice as u128 * element as u128, chunks: 0, ways: [true; 2] };
+        let most = slice as u128 * element as u128;
+        let load = Load { granule: element, most, ways: [true; 2], ..Load::default() };
+        let load = read.iter().fold(load, |load, factor| load.reading(factor.source));
         let load = stored.iter().fold(load, |load, (grain, columns)| load.with_grain(*grain, *columns, element));
-        let (staging, ring) = Staging::new::<T>(&budgets.pinned, load)?;
+        let (staging, ring) = Staging::new::<T>(&budgets.pinned, load);
         Ok(Grant { engine: GpuEngine::new(gpu)?, staging, _device: device, _pinned: ring })
     }
 }

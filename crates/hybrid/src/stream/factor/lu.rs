@@ -51,7 +51,7 @@ pub fn lu<'a, T: Scalar + Stored>(
     let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more);
     let plan = unless_lost(gpu, plan)?.read_from(&a);
     let bytes = plan.device_bytes().saturating_add(more(plan.panel));
-    let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[(a.source.grain(), plan.panel)])?;
+    let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[a], &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
     StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
 }
@@ -79,7 +79,7 @@ pub fn solve<T: Scalar + Stored>(
     let bytes = solution.device_bytes().max(factors.device_bytes().saturating_add(more(factors.panel)));
     let slice = factors.slice_elements().max(solution.slice_elements());
     let (of_a, of_b) = ((a.source.grain(), factors.panel), (b.source.grain(), solution.panel));
-    let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &[of_a, of_b, (sink.grain(), solution.panel)])?;
+    let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &[a, b], &[of_a, of_b, (sink.grain(), solution.panel)])?;
     solve_on::<T, _>(&grant.engine, [&factors, &solution], [a, b], (scratch, sink), (grant.staging, control))
 }
 

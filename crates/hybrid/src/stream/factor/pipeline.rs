@@ -6,6 +6,7 @@
 
 use super::super::control::Control;
 use super::super::engine::{Eliminator, Form};
+use super::super::hints::{self, Hinted, Read};
 use super::super::matmul::{Factor, Traffic};
 use super::super::pipeline::{self, Back, Flow, Held};
 use super::super::staging::Staging;
@@ -149,14 +150,21 @@ impl<'a> Run<'a> {
         tile.parts(self.staging.elements, source.grain())
     }
 
-    /// What fills slots for a task, one tile behind the other.
-    fn pieces_of(&self, task: &Task) -> Vec<(From<'a>, Tile)> {
+    /// What fills slots for a task, one tile behind the other. Sources are read once; of the scratch, which is read often, stores hear nothing, as what
+    /// is read next may not have been written.
+    fn reads_of(&self, task: &Task) -> Vec<Read<'a, (From<'a>, Tile)>> {
         let load = match task {
             Task::Load { rows, columns, .. } => Some(self.loaded(rows, columns)),
             _ => None,
         };
         let streamed = self.plan.streamed(task).map(|tile| (From::Scratch(self.scratch), tile));
-        let parts = |(from, tile): (From<'a>, Tile)| self.parts_of(from.stored(), &tile).map(move |part| (from, part));
+        let read = |from: From<'a>, part: Tile| {
+            let heard = !matches!(from, From::Scratch(_));
+            let heard = heard.then(|| (from.stored(), part.clone()));
+            Read { done: heard.as_ref().map(|(_, part)| part.clone()), part: heard, piece: (from, part) }
+        };
+        let parts =
+            |(from, tile): (From<'a>, Tile)| self.parts_of(from.stored(), &tile).map(move |part| read(from, part));
         load.into_iter().chain(streamed).flat_map(parts).collect()
     }
 
@@ -218,30 +226,34 @@ impl<'a> From<'a> {
 }
 
 impl<'a, T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'a> {
-    type Piece = (From<'a>, Tile);
+    type Piece = Hinted<'a, (From<'a>, Tile)>;
     type Memory = PanelMemory<E::Buffer>;
     /// A panel, or a band of one: its number, and where it goes.
     type Results = (usize, Tile);
     type Part = Part;
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
-        self.plan.tasks().flat_map(|task| {
+        let mut ahead = hints::ahead(self.plan.tasks().flat_map(|task| self.reads_of(&task)), &self.staging);
+        self.plan.tasks().flat_map(move |task| {
             let ready = self.wait_for(&task);
-            let pieces = if ready.is_ok() { self.pieces_of(&task) } else { Vec::new() };
-            ready.err().map(Err).into_iter().chain(pieces.into_iter().map(Ok))
+            let reads = if ready.is_ok() { self.reads_of(&task) } else { Vec::new() };
+            let hinted = |read: Read<'a, _>| Ok(read.hinted(ahead.next().flatten(), self.staging.releases));
+            ready.err().map(Err).into_iter().chain(reads.into_iter().map(hinted)).collect::<Vec<_>>()
         })
     }
 
-    fn read(&self, (from, part): Self::Piece, host: &mut E::Host) -> Result<(), Error> {
-        let values = &mut host[..part.count()];
-        T::fill(values, &mut |bytes| from.stored().read_tile(&part, bytes))?;
-        match from {
-            From::Source(factor) => self.refuse_not_finite(factor.form, values, &part)?,
-            From::Carried(_) => {}
-            From::Scratch(_) => return Ok(()),
-        }
-        self.adapt(from.form(), values, &part);
-        Ok(())
+    fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {
+        piece.read(|(from, part)| {
+            let values = &mut host[..part.count()];
+            T::fill(values, &mut |bytes| from.stored().read_tile(&part, bytes))?;
+            match from {
+                From::Source(factor) => self.refuse_not_finite(factor.form, values, &part)?,
+                From::Carried(_) => {}
+                From::Scratch(_) => return Ok(()),
+            }
+            self.adapt(from.form(), values, &part);
+            Ok(())
+        })
     }
 
     fn parts(&self, (panel, tile): Self::Results) -> impl Iterator<Item = Back<Part>> {

@@ -65,7 +65,7 @@ impl Compute<Device> for Interpreted<'_> {
     }
 }
 
-const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 96, threads: 2 };
+const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 96, threads: 2, is_locked: true, releases: true };
 
 fn on_late(
     device: &Device,
@@ -170,7 +170,7 @@ fn compute(evaluation: &Evaluation<'_>, band: usize, order: Option<Order>) {
     let control = Control::default();
     match order {
         Some(order) => on_late(&Device::new(order), evaluation, &plan, STAGING, control).unwrap(),
-        None => run_on_host(evaluation, &plan, 2, control).map(drop).unwrap(),
+        None => run_on_host(evaluation, &plan, (2, true), control).map(drop).unwrap(),
     }
 }
 

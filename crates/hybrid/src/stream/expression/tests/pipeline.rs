@@ -4,7 +4,8 @@ use super::*;
 use crate::store::ReadTyped;
 use crate::stream::control::Cancel;
 use crate::stream::failing::Failing;
-use tilewright_expr::{In, Out};
+use crate::stream::heard::{Heard, Log, Said};
+use tilewright_expr::{Border, In, Out};
 use tilewright_ops::{Fused, Tensor, fuse};
 
 const SHAPE: [usize; 2] = [40, 12];
@@ -46,7 +47,7 @@ impl Case {
         let plan = in_bands(evaluation.plan(u64::MAX)?, BAND);
         match device {
             Some(device) => on_late(device, &evaluation, &plan, staging, control),
-            None => run_on_host(&evaluation, &plan, 2, control).map(drop),
+            None => run_on_host(&evaluation, &plan, (2, true), control).map(drop),
         }
     }
 
@@ -72,7 +73,7 @@ fn m1_any_staging_gives_the_same() {
         [(1, 1, 4, 1), (1, 1, 4, 3), (1, 2, 1000, 2), (4, 3, 28, 5), (8, 8, 200, 3)]
     {
         for order in ORDERS {
-            let staging = Staging { slots, slots_back, elements, threads };
+            let staging = Staging { slots, slots_back, elements, threads, ..STAGING };
             let result = case.run_plainly(Some(&Device::new(order)), staging, Control::default()).unwrap();
             Bits::assert_same(result.as_slice().unwrap(), &case.expected(), &format!("{staging:?}"));
         }
@@ -163,11 +164,42 @@ fn a_coordinate_outside_is_found() {
         let plan = in_bands(evaluation.plan(u64::MAX).unwrap(), 2);
         let error = match &device {
             Some(device) => on_late(device, &evaluation, &plan, STAGING, Control::default()),
-            None => run_on_host(&evaluation, &plan, 1, Control::default()).map(drop),
+            None => run_on_host(&evaluation, &plan, (1, true), Control::default()).map(drop),
         };
         assert!(matches!(error, Err(Error::Expression(_))), "{error:?}");
     }
     let mut five = [0.0f32; 5];
     sx.read(&sx.extents().whole(), &mut five).unwrap();
     assert_eq!(five, [1.0; 5], "sources are as they were");
+}
+
+/// Windows that overlap, by a margin of a row each way: what the next one reads too is not released before.
+#[test]
+fn stores_hear_what_is_read_next_and_what_is_not_read_again() {
+    let case = Case::new();
+    let expression = fuse(|x: In<f32, (Y, X)>, row: In<f32, (X,)>| {
+        (x.box_filter::<Y, X>(3, 3, Border::Reflect101) * row).store::<(Y, X)>()
+    });
+    for device in [None, Some(Device::new(Order::Late))] {
+        let log = Log::default();
+        let x = Heard { inner: MemorySource::new(matrix(&case.values, SHAPE)), number: 0, log: &log, fails: None };
+        let row = Heard { inner: MemorySource::new(matrix(&case.row, [1, 12])), number: 1, log: &log, fails: None };
+        let mut result = Array2::from_elem(SHAPE, f32::NAN);
+        let sink = MemorySink::new(result.view_mut());
+        let (x, row) = (Array::<f32, (Y, X)>::new(&x, SHAPE).unwrap(), Array::<f32, (X,)>::new(&row, [12]).unwrap());
+        let evaluation = Evaluation::new(&expression, (&x, &row), &[&sink]).unwrap();
+        let plan = in_bands(evaluation.plan(u64::MAX).unwrap(), BAND);
+        assert!(plan.margin.places() > 0);
+        let staging = Staging { threads: 1, ..STAGING };
+        match &device {
+            Some(device) => on_late(device, &evaluation, &plan, staging, Control::default()).unwrap(),
+            None => run_on_host(&evaluation, &plan, (1, true), Control::default()).map(drop).unwrap(),
+        }
+        log.check_releases();
+        let ahead = match device {
+            Some(_) => log.count(Said::Read) - STAGING.slots,
+            None => plan.count() - 1,
+        };
+        assert_eq!(log.count(Said::Prefetch), ahead, "all but what is read at once");
+    }
 }

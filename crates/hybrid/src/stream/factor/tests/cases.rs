@@ -9,7 +9,8 @@ use crate::store::{Extents, ReadTyped, Source};
 use ndarray::{Array2, s};
 
 pub(super) const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
-pub(super) const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 60, threads: 2 };
+pub(super) const STAGING: Staging =
+    Staging { slots: 3, slots_back: 2, elements: 60, threads: 2, is_locked: true, releases: true };
 
 pub(super) fn watch<'a>(plan: &PanelPlan, control: Control<'a>) -> Watch<'a> {
     Watch { control, before: 0, steps: plan.steps() }

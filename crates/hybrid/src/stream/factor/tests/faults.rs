@@ -3,6 +3,7 @@
 use super::super::super::control::{Cancel, Control};
 use super::super::super::engine::Form;
 use super::super::super::failing::Failing;
+use super::super::super::heard::{Heard, Log, Said};
 use super::super::super::late::{Device, Order};
 use super::super::super::matmul::Factor;
 use super::super::lu::StreamedLu;
@@ -157,4 +158,16 @@ fn m15_progress_grows_to_the_end() {
     let seen = seen.into_inner().unwrap();
     let steps = seen[0].1;
     assert_eq!(seen, (1..=steps).map(|done| (done, steps)).collect::<Vec<_>>());
+}
+
+/// A matrix is read once: each part is released behind that, and all but those that had a slot at once are fetched before.
+#[test]
+fn stores_hear_what_is_read_next_and_what_is_not_read_again() {
+    let (a, log) = (random(1, 30, 30), Log::default());
+    let source = Heard { inner: MemorySource::new(a.view()), number: 0, log: &log, fails: None };
+    let (plan, scratch, device) = (plan(30, 8, 3, 2), scratch(30), Device::new(Order::Random(3)));
+    let watched = watch(&plan, Control::default());
+    StreamedLu::<f64>::factor(&device, &plan, Factor::plain(&source), &scratch, STAGING, watched).unwrap();
+    log.check_loosely();
+    assert!(log.count(Said::Prefetch) >= log.count(Said::Read) - STAGING.slots);
 }

@@ -291,7 +291,7 @@ fn m1_any_staging_gives_the_same() {
     let (plan, source) = (plan(33, 8, 3, 3), MemorySource::new(a.view()));
     let mut results = Vec::new();
     for (slots, slots_back, elements) in [(1, 1, 1), (1, 1, 1000), (2, 3, 17), (5, 1, 100), (3, 2, 33)] {
-        let (staging, scratch) = (Staging { slots, slots_back, elements, threads: 1 }, scratch(33));
+        let (staging, scratch) = (Staging { slots, slots_back, elements, threads: 1, ..STAGING }, scratch(33));
         let device = Device::new(ORDERS[1]);
         let watched = watch(&plan, Control::default());
         let lu = StreamedLu::<f64>::factor(&device, &plan, Factor::plain(&source), &scratch, staging, watched).unwrap();
