@@ -15,7 +15,11 @@ use tilewright_hybrid::{Class, Device, Error, MatRef};
 
 /// A device with room for so many bytes, within budgets that can be looked at.
 fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
-    let budgets = Budgets { device: Budget::new(Memory::Device, bytes), pinned: Budget::new(Memory::Pinned, 24 << 10) };
+    within(gpu, bytes, 24 << 10)
+}
+
+fn within(gpu: &Gpu, bytes: u64, pinned: u64) -> (Device, Budgets) {
+    let budgets = Budgets { device: Budget::new(Memory::Device, bytes), pinned: Budget::new(Memory::Pinned, pinned) };
     let device = Device::with(gpu).rated(Rates::h200()).choosing(Choice::Gpu).within(budgets.clone());
     (device.guarded(Breaker::new(0, Settings::default())), budgets)
 }
@@ -168,4 +172,21 @@ fn streamed_products_are_verified() {
         &device.solve((&regular(SIZE, 1)).into(), (&c).into()).unwrap(),
         &Device::cpu().solve((&regular(SIZE, 1)).into(), (&c).into()).unwrap(),
     );
+}
+
+/// Slots of ordinary memory do as well, for products and for factors.
+#[test]
+fn m1_without_page_locked_memory_everything_is_streamed_still() {
+    let test = "device::watched::m1_without_page_locked_memory_everything_is_streamed_still";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (a, b) = (regular(SIZE, 1), matrix(SIZE, SIZE, 3));
+    for pinned in [0, 12] {
+        let (device, budgets) = within(&gpu, room(&gpu), pinned);
+        let device = device.verifying(Verify::default());
+        assert_eq!(device.product((&a).into(), (&b).into()).unwrap(), a.dot(&b));
+        assert!(last_decision().unwrap().gpu.unwrap().tiles.is_some(), "streamed");
+        near(&device.solve((&a).into(), (&b).into()).unwrap(), &Device::cpu().solve((&a).into(), (&b).into()).unwrap());
+        let used = [&budgets.device, &budgets.pinned].map(|budget| budget.used());
+        assert_eq!((used, device.health().unwrap().failures), ([0, 0], 0));
+    }
 }
