@@ -83,7 +83,17 @@ impl Context {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let (lost, held, released) = (OnceLock::new(), AtomicUsize::new(0), AtomicBool::new(false));
         let spare = Spare::default();
-        Ok(Box::leak(Box::new(Self { driver, ordinal, number, device, handle: Handle(handle), lost, held, released, spare })))
+        Ok(Box::leak(Box::new(Self {
+            driver,
+            ordinal,
+            number,
+            device,
+            handle: Handle(handle),
+            lost,
+            held,
+            released,
+            spare,
+        })))
     }
 
     /// Lets a lost context go. [`Error::ContextInUse`] while something holds it, [`Error::ContextLost`] where others in this process keep it.

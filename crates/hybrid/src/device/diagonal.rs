@@ -22,7 +22,7 @@ pub(super) fn multiply<T: Multiplicand>(
     let at = |operand: &Operand<'_, T>, row, column| match operand.0 {
         Form::Host(matrix) => matrix.at(Rows(row), Columns(column)).map_or(T::Factor::ZERO, T::widened),
         Form::Diagonal(diagonal) if row == column => diagonal.at(row).widened(),
-        Form::Diagonal(_) | Form::Gpu(_) => T::Factor::ZERO,
+        Form::Diagonal(_) | Form::Gpu(_) | Form::Stored(_) => T::Factor::ZERO,
     };
     // Whichever is diagonal has one element in the sum.
     let element = |row, column| match a.0 {

@@ -34,7 +34,12 @@ fn identity(gpu: Option<&Gpu>) -> Identity {
         let device = gpu.stream().device();
         let uuid = device.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
         let link = device.pci_address().ok().and_then(|address| GpuIdentity::link_at(&address));
-        GpuIdentity { name: device.name().into(), uuid, driver: device.driver_version(), link }
+        GpuIdentity {
+            name: device.name().into(),
+            uuid,
+            driver: GpuIdentity::driver_serving(device.driver_version()),
+            link,
+        }
     });
     Identity { gpu, ..Identity::of_cpu() }
 }

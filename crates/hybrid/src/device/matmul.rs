@@ -1,9 +1,10 @@
 //! Products of matrices and vectors.
 
 use super::Device;
+use super::asked::{asked, integers, planned};
 use super::multiplicand::Multiplicand;
 use super::operand::{Goal, Operand, Target};
-use super::product::{Multiplication, integers, planned};
+use super::product::Multiplication;
 use crate::dispatch::{Decision, Job};
 use crate::linear::{IntegerElement, Overflow, Place, Precision, matmul_batched, matmul_integer};
 use crate::matrix::{Dense, Element, Shape, expect};
@@ -22,13 +23,53 @@ impl Device {
         self.plan(&planned::<T>(precision, [a, b], reads_c)?)
     }
 
+    /// The same of any operands, wherever they lie: [`matmul`](Device::matmul) decides so. Reads none of them.
+    pub fn plan_product<T: Multiplicand>(
+        &self,
+        precision: Precision,
+        [a, b]: [Operand<'_, T>; 2],
+        beta: T::Factor,
+        c: &Target<'_, T>,
+    ) -> Result<Decision, Error> {
+        self.plan(&asked("matmul", precision, [&a, &b], beta != T::Factor::ZERO, c)?)
+    }
+
     /// `c = alpha * a * b + beta * c`, as [`crate::linear::matmul`] has it, on the processor that is expected to be faster. Operands may lie
-    /// in host memory or on the GPU, where `c` stays if it is there; only what is elsewhere is moved. A factor that is known by its
+    /// in host memory, in page-locked memory, in files, or on the GPU, where `c` stays if it is there; only what is elsewhere is moved. A factor that is known by its
     /// diagonal ([`Operand::diagonal`], [`Operand::identity`]) scales rows or columns, and moves nothing.
     ///
     /// What does not fit into the GPU's memory is streamed through it. Nothing of a `c` in host memory is changed before the result is
     /// whole; what fails on the GPU is tried with smaller tiles, then on the CPU, as the policy says. What is multiplied into a `c` on the GPU
     /// is queued there, not waited for.
+    ///
+    /// What is stored ([`Source`](crate::store::Source), [`Sink`](crate::store::Sink)) is streamed through the GPU however small it is, and on
+    /// the CPU read in parts that fit into the budget of host memory ([`falling_back_within`](Device::falling_back_within)). A sink is
+    /// committed when the result is whole. Halves, products in f64 of smaller types, and products with something on the GPU are not streamed:
+    /// for the GPU stored operands are read whole then. [`Error::Unsupported`] where `beta` is not 0 and nobody said what a sink is to be added
+    /// to ([`Target::updating`]).
+    ///
+    /// ```
+    /// use tilewright_hybrid::linear::Precision;
+    /// use tilewright_hybrid::store::{Element, NpySink, NpySource, Order, Sink};
+    /// use tilewright_hybrid::{Device, dispatch};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("tilewright-stored-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let [a, c] = ["a.npy", "c.npy"].map(|name| folder.join(name));
+    /// # let ones = NpySink::create(&a, &[300, 200], Element::F64, Order::C)?;
+    /// # ones.write_tile(&ones.extents().whole(), bytemuck::cast_slice(&[1.0f64; 60_000]))?;
+    /// # Box::new(ones).commit()?;
+    /// let x = ndarray::Array2::<f64>::ones((200, 4));
+    /// let (a, product) = (NpySource::open(&a)?, NpySink::create(&c, &[300, 4], Element::F64, Order::C)?);
+    /// Device::auto().matmul(Precision::Auto, 1.0, (&a).into(), (&x).into(), 0.0, product.into())?; // whole, or not there
+    /// println!("{}", dispatch::last_decision().unwrap());
+    /// # use tilewright_hybrid::store::ReadTyped;
+    /// let mut row = [0.0f64; 4];
+    /// NpySource::open(&c)?.read(&tilewright_hybrid::store::Tile { rows: 7..8, columns: 0..4 }, &mut row)?;
+    /// assert_eq!(row, [200.0; 4]);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), tilewright_hybrid::Error>(())
+    /// ```
     pub fn matmul<T: Multiplicand>(
         &self,
         precision: Precision,
@@ -38,7 +79,8 @@ impl Device {
         beta: T::Factor,
         c: Target<'_, T>,
     ) -> Result<(), Error> {
-        self.multiply(Multiplication { operation: "matmul", precision, alpha, a, b, beta, c })
+        let (operation, host) = ("matmul", self.host.clone());
+        self.multiply(Multiplication { operation, precision, alpha, a, b, beta, c, host })
     }
 
     /// `a * b` as a new array, with the element type's own precision.
@@ -58,10 +100,10 @@ impl Device {
         beta: T::Factor,
         y: Target<'_, T>,
     ) -> Result<(), Error> {
-        let operation = "matvec";
+        let (operation, host) = ("matvec", self.host.clone());
         expect(operation, "columns of x", 1, x.shape().columns.0)?;
         expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        self.multiply(Multiplication { operation, precision, alpha, a, b: x, beta, c: y })
+        self.multiply(Multiplication { operation, precision, alpha, a, b: x, beta, c: y, host })
     }
 
     /// `c = c + alpha * x * transpose(y)`, where `x` and `y` are matrices of one column. As [`matmul`](Device::matmul) otherwise.
@@ -72,10 +114,10 @@ impl Device {
         y: Operand<'_, T>,
         c: Target<'_, T>,
     ) -> Result<(), Error> {
-        let (operation, precision, beta) = ("outer", Precision::Auto, T::Factor::ONE);
+        let (operation, precision, beta, host) = ("outer", Precision::Auto, T::Factor::ONE, self.host.clone());
         expect(operation, "columns of x", 1, x.shape().columns.0)?;
         expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        self.multiply(Multiplication { operation, precision, alpha, a: x, b: y.t(), beta, c })
+        self.multiply(Multiplication { operation, precision, alpha, a: x, b: y.t(), beta, c, host })
     }
 
     fn multiply<T: Multiplicand>(&self, product: Multiplication<'_, T>) -> Result<(), Error> {

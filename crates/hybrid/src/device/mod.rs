@@ -1,6 +1,10 @@
 //! The face: a device that decides, operation by operation, which processor it is.
 
+mod asked;
+mod banded;
+mod bits;
 mod diagonal;
+mod evaluate;
 mod known;
 mod matmul;
 mod measure;
@@ -9,7 +13,9 @@ mod operand;
 mod product;
 mod run;
 mod solution;
+mod solved;
 mod source;
+mod stored;
 mod streamed;
 mod verbs;
 mod watched;
@@ -50,6 +56,8 @@ pub struct Device {
     choice: Choice,
     gpu: Option<Accelerated>,
     rates: Option<Rates>,
+    /// What the CPU may take for what is read from where it is stored.
+    host: Budget,
     experience: Option<Arc<Experience>>,
     watched: Watched,
 }
@@ -99,7 +107,8 @@ impl Device {
     }
 
     fn of(choice: Choice, gpu: Option<Accelerated>) -> Device {
-        Device { choice, gpu, rates: None, experience: None, watched: Watched::default() }
+        let (host, watched) = (Budget::host(), Watched::default());
+        Device { choice, gpu, rates: None, host, experience: None, watched }
     }
 
     /// With another choice: the same device, asked for one of its processors, or for the faster one.
@@ -139,10 +148,12 @@ impl Device {
         self
     }
 
-    /// With another budget of host memory for what failed on the GPU and goes on, on the CPU; beyond it that is
-    /// [`Error::FallbackWouldExceedBudget`]. Otherwise it is what this process may use of the host.
+    /// With another budget of host memory for what failed on the GPU and goes on, on the CPU, where beyond it that is
+    /// [`Error::FallbackWouldExceedBudget`], and for what the CPU reads from stores, in parts that fit. Otherwise it is what this process may
+    /// use of the host.
     #[must_use]
     pub fn falling_back_within(mut self, host: Budget) -> Device {
+        self.host = host.clone();
         if let Some(gpu) = &mut self.gpu {
             gpu.host = host;
         }

@@ -53,8 +53,8 @@ pub trait Multiplicand: Multiply + Stored {
         gpu: &Gpu,
         budgets: &Budgets,
         precision: Precision,
-        factors: (Self::Factor, &dyn Source, &dyn Source),
-        added: (Self::Factor, &dyn Source),
+        factors: (Self::Factor, Factor<'_>, Factor<'_>),
+        added: (Self::Factor, Option<&dyn Source>),
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<(), Error>;
@@ -90,13 +90,12 @@ macro_rules! scalars {
                 gpu: &Gpu,
                 budgets: &Budgets,
                 precision: Precision,
-                (alpha, a, b): (Self, &dyn Source, &dyn Source),
-                (beta, added): (Self, &dyn Source),
+                (alpha, a, b): (Self, Factor<'_>, Factor<'_>),
+                (beta, c): (Self, Option<&dyn Source>),
                 sink: &dyn Sink,
                 control: Control<'_>,
             ) -> Result<(), Error> {
-                let (a, b) = (Factor::plain(a), Factor::plain(b));
-                let product = Product { a, b, c: Some(added), alpha, beta };
+                let product = Product { a, b, c, alpha, beta };
                 stream::matmul(gpu, budgets, precision, &product, sink, control).map(drop)
             }
         }
@@ -135,8 +134,8 @@ macro_rules! halves {
                 _: &Gpu,
                 _: &Budgets,
                 _: Precision,
-                _: (f32, &dyn Source, &dyn Source),
-                _: (f32, &dyn Source),
+                _: (f32, Factor<'_>, Factor<'_>),
+                _: (f32, Option<&dyn Source>),
                 _: &dyn Sink,
                 _: Control<'_>,
             ) -> Result<(), Error> {

@@ -1,14 +1,19 @@
 //! Operands of products, wherever they lie.
 
+use super::stored::{Kept, Stored};
 use crate::linear::{DeviceMat, DeviceRef, Scalar};
 use crate::matrix::{Columns, Element, Rows, Shape};
+use crate::store::{Sink, Source};
+use crate::stream::Factor;
 use crate::{MatMut, MatRef};
 use ndarray::{ArrayBase, Data, DataMut, Ix1, Ix2};
 
-/// An operand of a product on a [`Device`](crate::Device): a matrix in host memory, one on a GPU, or one that is zero off its diagonal.
+/// An operand of a product on a [`Device`](crate::Device): a matrix in host memory, one on a GPU, one that is stored (in a file, in
+/// page-locked memory), or one that is zero off its diagonal.
 ///
-/// Arrays, views ([`MatRef`]) and matrices on a GPU ([`DeviceMat`], [`DeviceRef`]) become operands by `into()`. Zeros off a diagonal are
-/// not there: they meet no NaN and no infinity of the other operand.
+/// Arrays, views ([`MatRef`]), matrices on a GPU ([`DeviceMat`], [`DeviceRef`]), sources ([`Source`]) and stored factors ([`Factor`]) become
+/// operands by `into()`. A source is read when the product is computed, as often as that takes, and may be larger than memory. Zeros off a
+/// diagonal are not there: they meet no NaN and no infinity of the other operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, T: Element>(pub(super) Form<'a, T>);
 
@@ -16,6 +21,7 @@ pub struct Operand<'a, T: Element>(pub(super) Form<'a, T>);
 pub(super) enum Form<'a, T: Element> {
     Host(MatRef<'a, T>),
     Gpu(DeviceRef<'a, T>),
+    Stored(Stored<'a>),
     Diagonal(Diagonal<'a, T>),
 }
 
@@ -59,6 +65,7 @@ impl<'a, T: Element> Operand<'a, T> {
         Operand(match self.0 {
             Form::Host(matrix) => Form::Host(matrix.t()),
             Form::Gpu(matrix) => Form::Gpu(matrix.t()),
+            Form::Stored(matrix) => Form::Stored(matrix.t()),
             Form::Diagonal(diagonal) => Form::Diagonal(diagonal),
         })
     }
@@ -68,6 +75,7 @@ impl<'a, T: Element> Operand<'a, T> {
         match &self.0 {
             Form::Host(matrix) => matrix.shape(),
             Form::Gpu(matrix) => matrix.shape(),
+            Form::Stored(matrix) => matrix.shape(),
             Form::Diagonal(diagonal) => Shape::new(Rows(diagonal.side()), Columns(diagonal.side())),
         }
     }
@@ -104,7 +112,22 @@ impl<'a, T: Scalar> From<&'a DeviceMat<T>> for Operand<'a, T> {
     }
 }
 
-/// Where a product goes: a matrix in host memory, or one on a GPU, where it stays. Made by `into()`.
+impl<'a, T: Element> From<Factor<'a>> for Operand<'a, T> {
+    fn from(factor: Factor<'a>) -> Self {
+        Operand(Form::Stored(Stored::of(factor)))
+    }
+}
+
+impl<'a, T: Element, S: Source> From<&'a S> for Operand<'a, T> {
+    fn from(source: &'a S) -> Self {
+        Factor::plain(source).into()
+    }
+}
+
+/// Where a product goes: a matrix in host memory, one on a GPU, where it stays, or a sink: a file, a sharded array, page-locked memory. Made
+/// by `into()`.
+///
+/// A sink is committed when the result is whole, and otherwise leaves what was there before.
 #[derive(Debug)]
 pub struct Target<'a, T: Element>(pub(super) Goal<'a, T>);
 
@@ -114,14 +137,21 @@ pub(super) enum Goal<'a, T: Element> {
     /// Memory that nobody sees before the result is whole.
     New(MatMut<'a, T>),
     Gpu(&'a mut DeviceMat<T>),
+    Stored(Kept<'a>),
 }
 
-impl<T: Element> Target<'_, T> {
+impl<'a, T: Element> Target<'a, T> {
+    /// A sink that gets the product and, times `beta`, what a source has: `sink = alpha * a * b + beta * source`.
+    pub fn updating(source: &'a dyn Source, sink: impl Sink + 'a) -> Self {
+        Target(Goal::Stored(Kept { sink: Some(Box::new(sink)), added: Some(source) }))
+    }
+
     /// Rows and columns.
     pub fn shape(&self) -> Shape {
         match &self.0 {
             Goal::Host(matrix) | Goal::New(matrix) => matrix.shape(),
             Goal::Gpu(matrix) => matrix.shape(),
+            Goal::Stored(kept) => kept.shape(),
         }
     }
 }
@@ -148,5 +178,11 @@ impl<'a, T: Element, S: DataMut<Elem = T>> From<&'a mut ArrayBase<S, Ix1>> for T
 impl<'a, T: Scalar> From<&'a mut DeviceMat<T>> for Target<'a, T> {
     fn from(matrix: &'a mut DeviceMat<T>) -> Self {
         Target(Goal::Gpu(matrix))
+    }
+}
+
+impl<'a, T: Element, S: Sink + 'a> From<S> for Target<'a, T> {
+    fn from(sink: S) -> Self {
+        Target(Goal::Stored(Kept { sink: Some(Box::new(sink)), added: None }))
     }
 }

@@ -1,23 +1,23 @@
 //! One product: what it asks of a machine, and how it runs where its operands lie.
 
+use super::asked::{SCALED, asked, is_stored};
+use super::banded::Factors;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use super::run::Route;
 use super::source::MatrixSource;
+use super::stored::{Conjugated, Read};
 use super::{Accelerated, diagonal};
 use crate::budget::{Budget, Memory, Permit};
-use crate::dispatch::{self, At, Job, ProductExtents, Unit};
+use crate::dispatch::Job;
 use crate::faults::Scale;
-use crate::linear::{Arithmetic, DeviceMat, DeviceRef, Gpu, IntegerElement, Place, Precision, holds_every_sum, matmul};
-use crate::matrix::{Dense, Element, Shape, expect};
-use crate::store::{MemorySink, Sink, Source};
-use crate::stream::{Budgets, Control};
+use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, Precision, matmul};
+use crate::matrix::{Dense, Element, Shape};
+use crate::store::{Extents, MemorySink, Sink};
+use crate::stream::{Budgets, Control, Factor, Form as Enters};
 use crate::{Error, MatMut, MatRef};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rayon::prelude::*;
-
-/// What becomes of factors that are known by their diagonals.
-const SCALED: &str = "the CPU scales rows and columns";
 
 /// `c = alpha * a * b + beta * c`.
 pub(super) struct Multiplication<'a, T: Multiplicand> {
@@ -28,88 +28,14 @@ pub(super) struct Multiplication<'a, T: Multiplicand> {
     pub(super) b: Operand<'a, T>,
     pub(super) beta: T::Factor,
     pub(super) c: Target<'a, T>,
-}
-
-/// A product of matrices in host memory.
-pub(super) fn planned<T: Multiplicand>(precision: Precision, [a, b]: [Shape; 2], reads_c: bool) -> Result<Job, Error> {
-    dense::<T>("matmul", precision, [a, b], [At::Pageable; 3], reads_c)
-}
-
-fn dense<T: Multiplicand>(
-    operation: &'static str,
-    precision: Precision,
-    [a, b]: [Shape; 2],
-    places: [At; 3],
-    reads_c: bool,
-) -> Result<Job, Error> {
-    expect(operation, "rows of b", a.columns.0, b.rows.0)?;
-    let arithmetic = precision.arithmetic::<T>(operation)?;
-    let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
-    let job = Job::matmul((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_c)?;
-    let is_streamed = T::STREAMS && arithmetic != Arithmetic::Wide && !places.contains(&At::Gpu);
-    let mut job = Job { operation, divisible: job.divisible.filter(|_| is_streamed), ..job };
-    if arithmetic == Arithmetic::Wide {
-        // Both, and what is added, are there in the larger type.
-        job.device_bytes = job.device_bytes.saturating_mul(2);
-        job.not_on_gpu = match (T::STREAMS, places.contains(&At::Gpu)) {
-            (false, _) => Some("cuBLAS adds products of halves in f32"),
-            (true, true) => Some("nothing converts on the device"),
-            (true, false) => None,
-        };
-    }
-    Ok(job)
-}
-
-/// A product of integers in host memory.
-pub(super) fn integers<T: IntegerElement>(a: Shape, b: Shape) -> Result<Job, Error> {
-    let operation = "matmul_integer";
-    expect(operation, "rows of b", a.columns.0, b.rows.0)?;
-    let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
-    let job = Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false)?;
-    let written = dispatch::Operand { bytes: Shape::new(a.rows, b.columns).bytes::<T::Sum>()?.0 as u64, ..job.written };
-    let device_bytes = job.device_bytes - job.written.bytes + written.bytes;
-    let not_on_gpu = match T::NAME {
-        "i8" if holds_every_sum::<T>(a.columns.0) => None,
-        "i8" => Some("sums may overflow an i32, which cuBLAS does not tell"),
-        _ => Some("cuBLAS multiplies no integers of 32 bits"),
-    };
-    Ok(Job { operation, written, device_bytes, not_on_gpu, divisible: None, ..job })
-}
-
-fn unit<T: Element>(arithmetic: Arithmetic) -> Unit {
-    match (T::NAME, arithmetic) {
-        ("f64" | "c128", _) | (_, Arithmetic::Wide) => Unit::F64,
-        (_, Arithmetic::Tf32) => Unit::Tf32,
-        ("f16" | "bf16", _) | (_, Arithmetic::Bf16) => Unit::Half,
-        _ => Unit::F32,
-    }
+    /// For what is read from where it is stored, on the CPU.
+    pub(super) host: Budget,
 }
 
 impl<T: Multiplicand> Multiplication<'_, T> {
-    /// What it asks of a machine. Sizes that do not fit are [`Error::Shape`].
+    /// What it asks of a machine.
     pub(super) fn job(&self) -> Result<Job, Error> {
-        let (a, b, c) = (self.a.shape(), self.b.shape(), self.c.shape());
-        expect(self.operation, "rows of b", a.columns.0, b.rows.0)?;
-        expect(self.operation, "rows of c", a.rows.0, c.rows.0)?;
-        expect(self.operation, "columns of c", b.columns.0, c.columns.0)?;
-        let places = [at(&self.a), at(&self.b), if matches!(self.c.0, Goal::Gpu(_)) { At::Gpu } else { At::Pageable }];
-        let mut job = dense::<T>(self.operation, self.precision, [a, b], places, self.beta != T::Factor::ZERO)?;
-        let sides = [&self.a, &self.b].map(|it| match it.0 {
-            Form::Diagonal(diagonal) => Some(diagonal),
-            _ => None,
-        });
-        if let Some(diagonal) = sides.iter().flatten().next() {
-            // Two multiplications for each element, and an addition.
-            let elements = c.rows.0 as f64 * c.columns.0 as f64;
-            let bytes = (diagonal.side() * size_of::<T>()) as u64;
-            for (operand, _) in job.read.iter_mut().zip(sides).filter(|(_, side)| side.is_some()) {
-                *operand = operand.map(|it| dispatch::Operand { bytes, ..it });
-            }
-            job.flops = 3.0 * elements;
-            job.divisible = None;
-            job.not_on_gpu = Some(SCALED);
-        }
-        Ok(job)
+        asked(self.operation, self.precision, [&self.a, &self.b], self.beta != T::Factor::ZERO, &self.c)
     }
 
     /// Whether something lies on another GPU than this one.
@@ -118,34 +44,82 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         let operand = |operand: &Operand<'_, T>| matches!(operand.0, Form::Gpu(matrix) if of(matrix.gpu()));
         operand(&self.a) || operand(&self.b) || matches!(&self.c.0, Goal::Gpu(matrix) if of(matrix.gpu()))
     }
-}
 
-fn at<T: Element>(operand: &Operand<'_, T>) -> At {
-    if matches!(operand.0, Form::Gpu(_)) { At::Gpu } else { At::Pageable }
+    fn is_stored(&self) -> bool {
+        is_stored(&self.a) || is_stored(&self.b) || matches!(self.c.0, Goal::Stored(_))
+    }
 }
 
 impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
     fn whole(&mut self, place: &Place) -> Result<(), Error> {
-        match place {
-            Place::Cpu => self.on_cpu(),
-            Place::Gpu(gpu) => self.on_gpu(gpu),
+        match (place, self.is_stored()) {
+            (Place::Cpu, false) => self.on_cpu(),
+            (Place::Gpu(gpu), false) => self.on_gpu(gpu),
+            (Place::Cpu, true) => self.in_host_tiles(),
+            (Place::Gpu(gpu), true) => self.gathered(gpu),
         }
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
-        let (Form::Host(a), Form::Host(b), Goal::Host(c) | Goal::New(c)) = (self.a.0, self.b.0, &mut self.c.0) else {
-            return Err(gpu.lacks_room());
-        };
-        c.refuse_overlap(self.operation, "a", a)?;
-        c.refuse_overlap(self.operation, "b", b)?;
-        let mut result = Array2::from_elem((c.rows(), c.columns()), T::ZERO);
-        let sink = MemorySink::new(result.view_mut());
-        let added = (self.beta, &MatrixSource(c.read()) as &dyn Source);
-        let factors = (self.alpha, &MatrixSource(a) as &dyn Source, &MatrixSource(b) as &dyn Source);
-        let (budgets, _permit) = gpu.smaller(scale)?;
-        T::stream(&gpu.gpu, &budgets, self.precision, factors, added, &sink, control)?;
-        Box::new(sink).commit()?;
-        write(c, &result)
+        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
+        let (Some(a), Some(b)) = (Fed::of(a), Fed::of(b)) else { return Err(gpu.lacks_room()) };
+        let factors = (alpha, a.factor(), b.factor());
+        match &mut self.c.0 {
+            Goal::Gpu(_) => Err(gpu.lacks_room()),
+            Goal::Host(c) | Goal::New(c) => {
+                for (operand, name) in [(&a, "a"), (&b, "b")] {
+                    if let Fed::Here(matrix) = operand {
+                        c.refuse_overlap(operation, name, matrix.0)?;
+                    }
+                }
+                let mut result = Array2::from_elem((c.rows(), c.columns()), T::ZERO);
+                let sink = MemorySink::new(result.view_mut());
+                let added = MatrixSource(c.read());
+                let (budgets, _permit) = gpu.smaller(scale)?;
+                T::stream(&gpu.gpu, &budgets, precision, factors, (beta, Some(&added)), &sink, control)?;
+                Box::new(sink).commit()?;
+                write(c, &result)
+            }
+            Goal::Stored(kept) => {
+                let added = kept.added.filter(|_| beta != T::Factor::ZERO);
+                let (budgets, _permit) = gpu.smaller(scale)?;
+                kept.filled::<T>(&self.host, |sink| {
+                    T::stream(&gpu.gpu, &budgets, precision, factors, (beta, added), sink, control)
+                })?;
+                kept.commit()
+            }
+        }
+    }
+}
+
+/// A factor as streams take it.
+pub(super) enum Fed<'a, T: Element> {
+    Here(MatrixSource<'a, T>),
+    Stored(Factor<'a>),
+    Conjugated(Conjugated<'a, T>),
+}
+
+impl<'a, T: Multiplicand> Fed<'a, T> {
+    /// Nothing for what is not streamed.
+    pub(super) fn of(operand: Operand<'a, T>) -> Option<Self> {
+        Some(match operand.0 {
+            Form::Host(matrix) => Fed::Here(MatrixSource(matrix)),
+            Form::Stored(stored) => match (stored.transposed, stored.conjugated) {
+                (false, true) => Fed::Conjugated(Conjugated::of(stored.source)),
+                (false, false) => Fed::Stored(Factor { source: stored.source, form: Enters::Plain }),
+                (true, false) => Fed::Stored(Factor { source: stored.source, form: Enters::Transposed }),
+                (true, true) => Fed::Stored(Factor { source: stored.source, form: Enters::Adjoint }),
+            },
+            Form::Gpu(_) | Form::Diagonal(_) => return None,
+        })
+    }
+
+    pub(super) fn factor(&self) -> Factor<'_> {
+        match self {
+            Fed::Here(source) => Factor::plain(source),
+            Fed::Stored(factor) => *factor,
+            Fed::Conjugated(source) => Factor::plain(source),
+        }
     }
 }
 
@@ -160,29 +134,101 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         };
         match &mut self.c.0 {
             Goal::Host(c) | Goal::New(c) => multiply(c.reborrow()),
-            Goal::Gpu(there) => {
-                let reads_c = beta != T::Factor::ZERO;
-                let mut c =
-                    if reads_c { T::download(there.view())? } else { Dense::zeros(there.shape())?.into_array() };
-                multiply((&mut c).into())?;
-                **there = DeviceMat::upload(there.gpu(), (&c).into())?;
-                Ok(())
+            Goal::Gpu(there) => there_updated(there, beta, |c| multiply(c.into())),
+            Goal::Stored(_) => self.in_host_tiles(),
+        }
+    }
+
+    /// On the CPU, where something is stored.
+    fn in_host_tiles(&mut self) -> Result<(), Error> {
+        let shape = self.c.shape();
+        let extents = Extents::new(shape.rows.0, shape.columns.0);
+        let beta = self.beta;
+        // Nothing of a result in memory is changed before all is read.
+        let bytes = if matches!(self.c.0, Goal::Stored(_)) { 0 } else { shape.bytes::<T>()?.0 as u64 };
+        let _copy = self.host.try_acquire(bytes)?;
+        let grain = match &self.c.0 {
+            Goal::Stored(kept) => kept.sink.as_ref().map(|sink| sink.grain()),
+            _ => None,
+        };
+        let Multiplication { operation, precision, alpha, a, b, .. } = *self;
+        let factors = Factors { operation, precision, alpha, a, b, beta };
+        let tiles = factors.tiles(&self.host, extents, grain)?;
+        let into = |c: &mut Array2<T>| {
+            factors.each(&tiles, |tile, multiply| {
+                let mut part = c.slice_mut(s![tile.rows.clone(), tile.columns.clone()]);
+                multiply((&mut part).into())
+            })
+        };
+        match &mut self.c.0 {
+            Goal::Host(c) | Goal::New(c) => {
+                for (operand, name) in [(a, "a"), (b, "b")] {
+                    if let Form::Host(matrix) = operand.0 {
+                        c.refuse_overlap(operation, name, matrix)?;
+                    }
+                }
+                let mut result = match beta == T::Factor::ZERO {
+                    true => Dense::zeros(shape)?,
+                    false => c.read().to_dense()?,
+                }
+                .into_array();
+                into(&mut result)?;
+                write(c, &result)
+            }
+            Goal::Gpu(there) => there_updated(there, beta, into),
+            Goal::Stored(kept) => {
+                factors.each(&tiles, |tile, multiply| {
+                    let mut values = kept.added::<T>(tile, beta)?;
+                    multiply((&mut values).into())?;
+                    kept.write(tile, &values)
+                })?;
+                kept.commit()
+            }
+        }
+    }
+
+    /// On a GPU that has room for all of it, what is stored being read into host memory first.
+    fn gathered(&mut self, gpu: &Gpu) -> Result<(), Error> {
+        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
+        let bytes = |shape: Shape| shape.bytes::<T>().map(|bytes| bytes.0 as u64);
+        let mut all = 0;
+        for operand in [&a, &b].into_iter().filter(|it| is_stored(it)) {
+            all += bytes(operand.shape())?;
+        }
+        all += if matches!(self.c.0, Goal::Stored(_)) { bytes(self.c.shape())? } else { 0 };
+        let _permit = self.host.try_acquire(all)?;
+        let copies = [read(&a)?, read(&b)?];
+        let [a, b] =
+            [(a, &copies[0]), (b, &copies[1])].map(|(own, copy)| copy.as_ref().map_or(own, |it| it.view().into()));
+        let host = self.host.clone();
+        let multiply =
+            |c: Target<'_, T>| Multiplication { operation, precision, alpha, a, b, beta, c, host }.on_gpu(gpu);
+        match &mut self.c.0 {
+            Goal::Host(c) | Goal::New(c) => multiply(c.reborrow().into()),
+            Goal::Gpu(c) => multiply(Target(Goal::Gpu(c))),
+            Goal::Stored(kept) => {
+                let shape = kept.shape();
+                let whole = Extents::new(shape.rows.0, shape.columns.0).whole();
+                let mut values = kept.added::<T>(&whole, beta)?;
+                multiply((&mut values).into())?;
+                kept.write(&whole, &values)?;
+                kept.commit()
             }
         }
     }
 
     fn on_gpu(&mut self, gpu: &Gpu) -> Result<(), Error> {
-        let Multiplication { precision, alpha, a, b, beta, .. } = *self;
+        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
         if let (Form::Host(a), Form::Host(b)) = (a.0, b.0) {
             let place = Place::Gpu(gpu.clone());
             match &mut self.c.0 {
                 Goal::New(c) => return matmul(&place, precision, alpha, a, b, beta, c.reborrow()),
                 Goal::Host(c) => {
-                    c.refuse_overlap(self.operation, "a", a)?;
-                    c.refuse_overlap(self.operation, "b", b)?;
+                    c.refuse_overlap(operation, "a", a)?;
+                    c.refuse_overlap(operation, "b", b)?;
                     return committed(c, beta != T::Factor::ZERO, |c| matmul(&place, precision, alpha, a, b, beta, c));
                 }
-                Goal::Gpu(_) => {}
+                Goal::Gpu(_) | Goal::Stored(_) => {}
             }
         }
         let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
@@ -197,8 +243,22 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                 T::multiply_there(precision, factors, beta, &mut result)?;
                 write(c, &result.download()?)
             }
+            Goal::Stored(_) => self.gathered(gpu),
         }
     }
+}
+
+/// A result on a GPU, computed here.
+fn there_updated<T: Multiplicand>(
+    there: &mut DeviceMat<T>,
+    beta: T::Factor,
+    compute: impl FnOnce(&mut Array2<T>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let reads_c = beta != T::Factor::ZERO;
+    let mut c = if reads_c { T::download(there.view())? } else { Dense::zeros(there.shape())?.into_array() };
+    compute(&mut c)?;
+    *there = DeviceMat::upload(there.gpu(), (&c).into())?;
+    Ok(())
 }
 
 fn downloaded<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Array2<T>>, Error> {
@@ -206,6 +266,11 @@ fn downloaded<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Array2
         Form::Gpu(matrix) => T::download(matrix).map(Some),
         _ => Ok(None),
     }
+}
+
+pub(super) fn read<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
+    let (Form::Stored(stored), shape) = (operand.0, operand.shape()) else { return Ok(None) };
+    stored.read(0..shape.rows.0, 0..shape.columns.0).map(Some)
 }
 
 fn uploaded<T: Multiplicand>(gpu: &Gpu, operand: &Operand<'_, T>) -> Result<Option<DeviceMat<T>>, Error> {
@@ -242,23 +307,33 @@ fn committed<T: Element>(
     let mut c = if lies_by_rows { c.reborrow().t() } else { c.reborrow() };
     let mut own = if reads_c { c.read().to_dense()? } else { Dense::zeros(c.shape())? };
     compute(if lies_by_rows { own.view_mut().t() } else { own.view_mut() })?;
-    let each = COPIED / size_of::<T>();
-    match c.elements().as_columns() {
-        Some(values) => {
-            let parts = values.par_chunks_mut(each).zip(own.values().par_chunks(each));
-            parts.for_each(|(to, from)| to.copy_from_slice(from));
-        }
-        None => c.elements().fill(|index| own.values()[index]),
-    }
+    put(&mut c, own.values());
     Ok(())
 }
 
 /// Puts an array where a result is wanted.
-fn write<T: Element>(c: &mut MatMut<'_, T>, result: &Array2<T>) -> Result<(), Error> {
-    // Elements are visited column by column.
-    let whole = MatRef::from(result).to_dense()?;
-    c.elements().fill(|index| whole.values()[index]);
+pub(super) fn write<T: Element>(c: &mut MatMut<'_, T>, result: &Array2<T>) -> Result<(), Error> {
+    // An array that lies by rows is, column by column, the transposed one.
+    if let Some(by_rows) = result.as_slice() {
+        put(&mut c.reborrow().t(), by_rows);
+    } else if let Some(by_columns) = result.t().as_slice() {
+        put(c, by_columns);
+    } else {
+        put(c, MatRef::from(result).to_dense()?.values());
+    }
     Ok(())
+}
+
+/// Puts values, column by column, into a matrix: by all threads where that lies so too.
+fn put<T: Element>(c: &mut MatMut<'_, T>, values: &[T]) {
+    match c.elements().as_columns() {
+        Some(there) => {
+            let each = COPIED / size_of::<T>();
+            let parts = there.par_chunks_mut(each).zip(values.par_chunks(each));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+        }
+        None => c.elements().fill(|index| values[index]),
+    }
 }
 
 impl Accelerated {

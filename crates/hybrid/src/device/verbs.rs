@@ -74,6 +74,26 @@ impl Device {
         self.with_right(Verb::SolveRefined, a, b, |place: &_| linear::solve_refined(place, a, b, options))
     }
 
+    /// x with `a x = b` as precisely as [`solve`](Device::solve), in whichever way is expected to be faster: by factors of the element type, or
+    /// by factors in f32 that are corrected ([`solve_refined`](Device::solve_refined)), which pays where f64 is far slower than f32. Where
+    /// corrections do not converge, the former follows.
+    pub fn solve_auto<T: Refinable>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+        let seconds = |verb| {
+            let plan = self.plan(&Job::verb::<T>(verb, a.shape(), b.shape().columns)?)?;
+            Ok::<_, Error>(plan.cost().wall)
+        };
+        if seconds(Verb::SolveRefined)? < seconds(Verb::Solve)? {
+            match self.solve_refined(a, b, Refinement::default()) {
+                Ok(refined) => return Ok(refined.solution),
+                Err(error @ Error::NotConverged { .. }) => {
+                    tracing::debug!(target: "tilewright::dispatch", %error, "solved in the element type instead");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.solve(a, b)
+    }
+
     /// x that makes `b - a x` smallest ([`linear::least_squares`]).
     pub fn least_squares<T: Scalar>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
         self.with_right(Verb::LeastSquares, a, b, |place: &_| linear::least_squares(place, a, b))

@@ -1,11 +1,12 @@
 //! How long an operation is expected to take on either processor.
 
 use super::job::real_operations;
-use super::{At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Unit};
+use super::{At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Tiling, Unit};
 use crate::Error;
 use crate::linear::Division;
+use crate::stream::bits::BitPlan;
 use crate::stream::transfer::LARGE;
-use crate::stream::{MatmulPlan, MatmulTime, PanelPlan, STAGES};
+use crate::stream::{ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, PanelPlan};
 use std::fmt;
 
 /// What a time is spent with.
@@ -57,6 +58,15 @@ const COPY: f64 = 10e-6;
 
 /// Seconds in which slots are page-locked for a large operand.
 const LOCK: f64 = 10e-3;
+
+/// Seconds in which a byte is page-locked: 0.2 ms a megabyte.
+const LOCKED: f64 = 0.2e-9;
+
+/// Bytes of what goes through slots: of all that is not page-locked already.
+fn staged_bytes(job: &Job) -> f64 {
+    let operands = job.read.iter().flatten().chain([&job.written]);
+    operands.filter(|it| matches!(it.at, At::Pageable | At::Disk)).map(|it| it.bytes as f64).sum()
+}
 
 /// The part of the rate of the CPU's memory at which threads fill slots: 18 to 21 GB/s beside an H200, whose host has 200, 2026-11-23.
 const STAGED: f64 = 0.1;
@@ -162,18 +172,27 @@ pub enum Tiles {
         /// Panels that are solved for.
         solution: PanelPlan,
     },
+    /// An expression, in bands.
+    Expression(ExpressionPlan),
+    /// A product of bits, in tiles.
+    Bits(BitPlan),
 }
 
 impl Tiles {
-    fn new(what: Divisible, element_bytes: usize, budget: u64) -> Result<Tiles, Error> {
+    fn new(job: &Job, (what, element_bytes): (Divisible, usize), budget: u64) -> Result<Tiles, Error> {
+        let (reads_c, by_rows) = (job.read[2].is_some(), job.tiling == Tiling::ByRows);
         match what {
-            Divisible::Product(extents) => MatmulPlan::new(extents, element_bytes, budget, STAGES).map(Tiles::Product),
+            Divisible::Product(extents) => {
+                MatmulPlan::suited(extents, element_bytes, budget, reads_c, by_rows).map(Tiles::Product)
+            }
             Divisible::Lu { size } => PanelPlan::lu(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Cholesky { size } => PanelPlan::cholesky(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Solution { size, columns } => {
                 let [factors, solution] = PanelPlan::lu_solution([size, columns], element_bytes, budget, |_| 0)?;
                 Ok(Tiles::Solution { factors, solution })
             }
+            Divisible::Expression(plan) => plan.within(budget).map(Tiles::Expression),
+            Divisible::Bits(plan) => plan.within(budget).map(Tiles::Bits),
         }
     }
 
@@ -182,15 +201,26 @@ impl Tiles {
             Tiles::Product(plan) => plan.device_bytes(),
             Tiles::Factors(plan) => plan.device_bytes(),
             Tiles::Solution { factors, solution } => factors.device_bytes().max(solution.device_bytes()),
+            Tiles::Expression(plan) => plan.device_bytes(),
+            Tiles::Bits(plan) => plan.device_bytes(),
         }
     }
 
-    fn bytes_to_gpu(&self, reads_c: bool) -> u128 {
-        match self {
-            Tiles::Product(plan) => plan.bytes_to_gpu(reads_c),
+    /// Bytes that come from a disk: of a product each factor as often as there are tiles beside it.
+    fn bytes_from_disk(&self, job: &Job) -> f64 {
+        let on_disk = job.read.map(|it| it.filter(|it| it.at == At::Disk));
+        let all = match self {
+            Tiles::Product(plan) => {
+                let [down, across, _] = plan.counts();
+                let times = [across, down, 1].map(|times| times as f64);
+                return on_disk.iter().zip(times).map(|(it, times)| it.map_or(0.0, |it| it.bytes as f64 * times)).sum();
+            }
+            // Margins and bands that come twice are little beside the rest.
+            Tiles::Expression(_) | Tiles::Bits(_) => return on_disk.iter().flatten().map(|it| it.bytes as f64).sum(),
             Tiles::Factors(plan) => plan.bytes_to_gpu(),
             Tiles::Solution { factors, solution } => factors.bytes_to_gpu() + solution.bytes_to_gpu(),
-        }
+        };
+        if on_disk.iter().any(Option::is_some) { all as f64 } else { 0.0 }
     }
 }
 
@@ -207,6 +237,14 @@ impl fmt::Display for Tiles {
                 let panels = |plan: &PanelPlan| (plan.panels(), plan.panel);
                 let ((count, width), (solved, across)) = (panels(factors), panels(solution));
                 write!(f, "{count} panels of {width} columns, and {solved} of {across} that are solved for")
+            }
+            Tiles::Expression(plan) => match plan.dimension {
+                Some(dimension) => write!(f, "{} bands of {} along {dimension}", plan.count(), plan.band),
+                None => write!(f, "one band"),
+            },
+            Tiles::Bits(plan) => {
+                let ([down, across], [rows, columns]) = (plan.counts(), plan.tile);
+                write!(f, "{down} x {across} tiles of {rows} x {columns} bits")
             }
         }
     }
@@ -229,7 +267,8 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     let operands = || job.read.iter().flatten().chain([&job.written]);
     let new = job.device_bytes;
     let is_there = |at: At| operands().any(|it| it.at == at);
-    if new > budget {
+    let is_tiled = job.tiling != Tiling::AsNeeded && job.divisible.is_some();
+    if new > budget || is_tiled {
         let refused = || {
             let what = "device memory for one call as a whole";
             Error::Budget { what, requested: new, available: budget, limit: budget }
@@ -256,26 +295,35 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     Some(Ok(OnGpu { cost, tiles: None, device_bytes: new }))
 }
 
-fn streamed(job: &Job, rates: &Rates, budget: u64, (what, element_bytes): (Divisible, usize)) -> Result<OnGpu, Error> {
-    let tiles = Tiles::new(what, element_bytes, budget)?;
+fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> Result<OnGpu, Error> {
+    let tiles = Tiles::new(job, what, budget)?;
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
-    let from_disk = job.read.iter().flatten().any(|it| it.at == At::Disk);
     let reads_c = job.read[2].is_some();
     let of_panels = |plan: &PanelPlan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops());
     let times = match &tiles {
         Tiles::Product(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
         Tiles::Factors(plan) => vec![of_panels(plan)],
         Tiles::Solution { factors, solution } => [factors, solution].map(of_panels).to_vec(),
+        Tiles::Expression(plan) => {
+            let ExpressionTime { compute, to_gpu, to_host, wall } = plan.time(gpu);
+            vec![MatmulTime { compute, to_gpu, to_host, wall }]
+        }
+        Tiles::Bits(plan) => vec![plan.time(&gpu.link, gpu.processor.flops.of(job.unit))],
     };
     let sum = |part: fn(&MatmulTime) -> f64| times.iter().map(part).sum::<f64>();
     // A disk gives each panel as often as the GPU asks for it.
-    let disk = if from_disk { tiles.bytes_to_gpu(reads_c) as f64 / rates.disk } else { 0.0 };
-    let bring = sum(|time| time.to_gpu).max(disk);
+    let bring = sum(|time| time.to_gpu).max(tiles.bytes_from_disk(job) / rates.disk);
+    let to_disk = if job.written.at == At::Disk { job.written.bytes as f64 / rates.disk } else { 0.0 };
+    let back = sum(|time| time.to_host).max(to_disk);
+    // What is small waits for the slots that it goes through.
+    let call = match job.tiling {
+        Tiling::AsNeeded => 0.0,
+        Tiling::Always | Tiling::ByRows => gpu.processor.call + LOCK.min(staged_bytes(job) * LOCKED),
+    };
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;
-    let wall = sum(|time| time.wall).max(bring) + swept;
+    let wall = sum(|time| time.wall).max(bring).max(back) + swept + call;
     let device_bytes = u64::try_from(tiles.device_bytes()).unwrap_or(u64::MAX);
-    let cost =
-        Cost { compute: sum(|time| time.compute) + swept, bring, back: sum(|time| time.to_host), call: 0.0, wall };
+    let cost = Cost { compute: sum(|time| time.compute) + swept, bring, back, call, wall };
     Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })
 }

@@ -1,7 +1,7 @@
 //! Where an operation runs, and why.
 
 use super::cost::{on_cpu, on_gpu};
-use super::{Bound, Cost, Job, OnGpu, Rates};
+use super::{At, Bound, Cost, Job, OnGpu, Rates};
 use crate::{Error, Side};
 use std::fmt;
 
@@ -68,6 +68,8 @@ pub struct Decision {
     pub gpu: Option<OnGpu>,
     /// Bytes of all operands.
     pub bytes: u64,
+    /// Where something lies on a disk the rate that it is taken to have, in bytes in a second: [`Rates::DISK`] is not measured.
+    pub disk: Option<f64>,
 }
 
 impl Decision {
@@ -88,6 +90,7 @@ impl Decision {
             cpu,
             gpu,
             bytes: job.bytes(),
+            disk: job.read.iter().flatten().chain([&job.written]).any(|it| it.at == At::Disk).then_some(rates.disk),
         };
         match (choice, job.not_on_gpu, gpu) {
             (Choice::Cpu, _, gpu) => Ok(decided(Side::Cpu, Reason::Asked, gpu.and_then(Result::ok))),
@@ -146,6 +149,10 @@ impl fmt::Display for Decision {
             Bound::Call => "call",
         };
         write!(f, ") bound={bound} {:.3} GB", self.bytes as f64 / 1e9)?;
+        if let Some(disk) = self.disk {
+            let unmeasured = if disk == Rates::DISK { " unmeasured" } else { "" };
+            write!(f, " disk={:.2} GB/s{unmeasured}", disk / 1e9)?;
+        }
         match self.gpu.as_ref().and_then(|gpu| gpu.tiles) {
             Some(tiles) if self.side == Side::Gpu => write!(f, " streamed in {tiles}"),
             _ => Ok(()),

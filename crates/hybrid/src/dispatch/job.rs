@@ -2,6 +2,8 @@
 
 use super::Unit;
 use crate::Error;
+use crate::stream::ExpressionPlan;
+use crate::stream::bits::BitPlan;
 
 /// Where an operand lies, or a result is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +39,7 @@ pub struct ProductExtents {
 }
 
 /// What can go through a GPU that has no room for all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Divisible {
     /// A product, in tiles of the result.
@@ -59,6 +61,23 @@ pub enum Divisible {
         /// Columns of the solution.
         columns: usize,
     },
+    /// A fused expression, in bands; here of one index each.
+    Expression(ExpressionPlan),
+    /// A product of bits, in tiles of the result; here one tile.
+    Bits(BitPlan),
+}
+
+/// When a GPU takes in tiles what can be streamed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tiling {
+    /// Where its memory does not hold all of it.
+    #[default]
+    AsNeeded,
+    /// However small it is: operands come from where they are stored, and nobody gathers them first.
+    Always,
+    /// The same, the second factor of a product lying row by row in page-locked memory: in tiles of whole rows, if that is not much
+    /// more to copy.
+    ByRows,
 }
 
 /// An operation as the cost model sees it.
@@ -87,6 +106,8 @@ pub struct Job {
     pub host_bytes: u64,
     /// Of what can be streamed its extents, and the bytes of an element.
     pub divisible: Option<(Divisible, usize)>,
+    /// When that is streamed.
+    pub tiling: Tiling,
     /// Why the GPU cannot do it, if so.
     pub not_on_gpu: Option<&'static str>,
 }
@@ -144,6 +165,7 @@ impl Job {
             device_bytes: sum(|at| at != At::Gpu),
             host_bytes: sum(|at| at == At::Gpu),
             divisible: None,
+            tiling: Tiling::AsNeeded,
             not_on_gpu: None,
         }
     }

@@ -1,5 +1,6 @@
 //! What a machine can do: rates of its CPU, its GPU and the link between them.
 
+use crate::linear::Precision;
 use serde::{Deserialize, Serialize};
 
 /// What a sum of products is computed in.
@@ -16,6 +17,9 @@ pub enum Unit {
     Half,
     /// Factors of 8 bits, sums in integers; nobody measures it, and it is taken for as fast as [`Unit::Half`].
     Integer,
+    /// Pairs of bits, AND and addition being two operations; nobody measures it, and it is taken for 13 times as fast as [`Unit::Half`]: 9.1e15
+    /// in a second of an H200, where 9.6e15 were measured, and 0.8e12 of a core, as with AVX2.
+    Bits,
 }
 
 /// Operations in a second, by what they are computed in.
@@ -39,6 +43,7 @@ impl Flops {
             Unit::F32 => self.f32,
             Unit::Tf32 => self.tf32,
             Unit::Half | Unit::Integer => self.half,
+            Unit::Bits => 13.0 * self.half,
         }
     }
 }
@@ -87,11 +92,15 @@ pub struct Rates {
     pub alone: Flops,
     /// The GPU, if there is one.
     pub gpu: Option<Accelerator>,
-    /// Bytes in a second from a disk.
+    /// Bytes in a second from a disk, or to it. Nobody measures it, since there is not one disk but as many as files lie on: it is
+    /// [`Rates::DISK`] unless somebody says otherwise ([`Device::rated`](crate::Device::rated)), and decisions where it matters say so.
     pub disk: f64,
 }
 
 impl Rates {
+    /// What a disk is taken to give, in bytes in a second.
+    pub const DISK: f64 = 1e9;
+
     /// Of an H200 (PCIe 5.0, 16 lanes), as measured on 2026-11-20, pageable memory by plain copies, beside 16 cores at 100 GF each; for plans
     /// without the machine.
     pub fn h200() -> Self {
@@ -106,7 +115,17 @@ impl Rates {
         let cores = cores.max(1) as f64;
         let of = |cores: f64| Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
         let cpu = Processor { flops: of(cores), memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
-        Rates { cpu, alone: of(1.0), gpu: None, disk: 1e9 }
+        Rates { cpu, alone: of(1.0), gpu: None, disk: Self::DISK }
+    }
+
+    /// What to compute in where either would do: f64 if products in it run at half the rate of f32 or more, since they have twice the bytes;
+    /// else f32. By the GPU's rates, or the CPU's where there is none: as measured, not by the name of a generation.
+    ///
+    /// A preference, never a deed: [`Precision::Auto`] computes in the element type, whatever the rates are.
+    pub fn preferred_precision(&self) -> Precision {
+        let flops = self.gpu.as_ref().map_or(&self.cpu.flops, |gpu| &gpu.processor.flops);
+        // What is measured is never exactly a half.
+        if flops.f64 >= 0.45 * flops.f32 { Precision::F64 } else { Precision::F32 }
     }
 
     /// What is wrong with them: a rate that is no positive number.

@@ -1,6 +1,10 @@
 use crate::{Error, matrix::Element};
 
 /// What products may be computed in. Nothing less precise than the element type is used unless it is asked for here.
+///
+/// How fast a device is in f64 decides where an operation runs, never what it is computed in: [`Rates`](crate::dispatch::Rates) have a rate
+/// for each, a GPU whose f64 is slow gets fewer products of f64, and
+/// [`Rates::preferred_precision`](crate::dispatch::Rates::preferred_precision) says what to store data in where there is a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Precision {

@@ -1,5 +1,6 @@
 use super::{Element, Extents, Locked, LockedSink, Stored, Tile};
 use crate::Error;
+use crate::dispatch::At;
 
 /// A matrix whose tiles can be read, by several threads at once.
 pub trait Source: Send + Sync {
@@ -21,6 +22,11 @@ pub trait Source: Send + Sync {
     /// Where it lies in page-locked memory, if it does: a GPU copies from there without anybody in between.
     fn locked(&self) -> Option<Locked<'_>> {
         None
+    }
+
+    /// Where it lies, as decisions about it have it: in page-locked memory if it is [`locked`](Self::locked), in ordinary memory otherwise.
+    fn at(&self) -> At {
+        if self.locked().is_some() { At::Pinned } else { At::Pageable }
     }
 
     /// Says that a tile will be read soon; where that means nothing it does nothing. A hint that fails is [`Error::Io`], and ends a stream: the system
@@ -60,6 +66,11 @@ pub trait Sink: Send + Sync {
     /// Itself, if what was written can be read before it is committed.
     fn written(&self) -> Option<&dyn Written> {
         None
+    }
+
+    /// Where it lies: as [`Source::at`].
+    fn at(&self) -> At {
+        if self.locked().is_some() { At::Pinned } else { At::Pageable }
     }
 
     /// Makes what was written the result, if all of it was: [`Error::Incomplete`] otherwise. A sink that is dropped instead leaves

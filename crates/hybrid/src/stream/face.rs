@@ -5,7 +5,7 @@ use super::direct::Direct;
 use super::engine::Form;
 use super::gpu::GpuEngine;
 use super::matmul::{Factor, Product, Traffic, run};
-use super::matmul_plan::{MatmulPlan, STAGES};
+use super::matmul_plan::MatmulPlan;
 use super::staging::Staging;
 use crate::Error;
 use crate::budget::Budget;
@@ -53,13 +53,8 @@ impl<'a> Factor<'a> {
 impl<T: Scalar + Stored> Product<'_, T> {
     /// Tiles that so many bytes of the GPU's memory hold: of whole rows where it reads `b` itself, if that is not much more to copy.
     fn plan(&self, extents: ProductExtents, budget: u64) -> Result<MatmulPlan, Error> {
-        let plan = MatmulPlan::new(extents, size_of::<T>(), budget, STAGES)?;
         let is_read_by_rows = self.b.form == Form::Plain && self.b.source.locked().is_some();
-        let reads_c = self.c.is_some();
-        let by_rows =
-            is_read_by_rows.then(|| MatmulPlan::by_rows(extents, size_of::<T>(), budget, STAGES).ok()).flatten();
-        let much = plan.bytes_to_gpu(reads_c) / 2 * 3;
-        Ok(by_rows.filter(|by_rows| by_rows.bytes_to_gpu(reads_c) <= much).unwrap_or(plan))
+        MatmulPlan::suited(extents, size_of::<T>(), budget, self.c.is_some(), is_read_by_rows)
     }
 
     /// Its extents. [`Error::Shape`] where factors, what is added and where it goes do not agree, [`Error::ElementType`] where one is of

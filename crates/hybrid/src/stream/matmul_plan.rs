@@ -66,6 +66,20 @@ impl MatmulPlan {
         Ok(if short.device_bytes() <= u128::from(budget) { short } else { plan })
     }
 
+    /// Tiles that so many bytes hold: of whole rows where a GPU reads `b` itself, row by row, if that is not much more to copy.
+    pub(crate) fn suited(
+        extents: ProductExtents,
+        element_bytes: usize,
+        budget: u64,
+        reads_c: bool,
+        b_lies_by_rows: bool,
+    ) -> Result<MatmulPlan, Error> {
+        let plan = Self::new(extents, element_bytes, budget, STAGES)?;
+        let by_rows = b_lies_by_rows.then(|| Self::by_rows(extents, element_bytes, budget, STAGES).ok()).flatten();
+        let much = plan.bytes_to_gpu(reads_c) / 2 * 3;
+        Ok(by_rows.filter(|by_rows| by_rows.bytes_to_gpu(reads_c) <= much).unwrap_or(plan))
+    }
+
     /// The largest tiles that fit, of sides up to `most`.
     fn of_tiles(
         extents: ProductExtents,
@@ -208,7 +222,7 @@ fn tile(extents: ProductExtents, side: usize) -> [usize; 2] {
 }
 
 /// The largest number up to `most` that fits; fitting ends at some number and does not begin again.
-pub(super) fn largest(most: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+pub(crate) fn largest(most: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     if fits(most) {
         return Some(most);
     }

@@ -34,6 +34,9 @@ pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
 pub use meter::{Meter, Pace};
 pub use verify::Verify;
 
+pub(crate) use expression::{evaluate_on_gpu, evaluate_on_host};
+pub(crate) use matmul_plan::largest;
+
 #[cfg(test)]
 mod failing;
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The face: operations on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
 
 mod diagonals;
+mod evaluated;
 mod on_the_gpu;
+mod precision;
+mod stored;
 mod trace;
 mod verbs;
 mod watched;

@@ -24,13 +24,13 @@ fn forced(gpu: &Gpu) -> Device {
 }
 
 /// On the GPU because it is asked for, and with the policy of the breaker nevertheless: rates by which the GPU is always faster.
-fn eager(gpu: &Gpu, budgets: Budgets, breaker: &Breaker) -> Device {
+pub(super) fn eager(gpu: &Gpu, budgets: Budgets, breaker: &Breaker) -> Device {
     let mut rates = Rates::h200();
     rates.cpu.call = 3600.0;
     Device::with(gpu).rated(rates).within(budgets).guarded(breaker.clone())
 }
 
-fn budgets(device: Budget) -> Budgets {
+pub(super) fn budgets(device: Budget) -> Budgets {
     Budgets { device, pinned: Budget::new(Memory::Pinned, 1 << 20) }
 }
 
@@ -102,7 +102,7 @@ fn b1_b9_the_same_errors_on_both_processors_and_the_breaker_does_not_move() {
 }
 
 /// A budget whose first answers are generous: what was decided no longer fits.
-fn shrinking(generous: u32, then: u64) -> Budget {
+pub(super) fn shrinking(generous: u32, then: u64) -> Budget {
     let asked = AtomicU32::new(0);
     Budget::measured(Memory::Device, move || {
         let bytes = if asked.fetch_add(1, Ordering::Relaxed) < generous { ROOM } else { then };

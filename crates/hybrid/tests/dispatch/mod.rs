@@ -5,9 +5,9 @@ mod products;
 
 use std::fs;
 use tilewright_hybrid::dispatch::{
-    At, Bound, Choice, Decision, Identity, Job, Operand, ProductExtents, Profile, Rates,
+    At, Bound, Choice, Decision, GpuIdentity, Identity, Job, Operand, ProductExtents, Profile, Rates,
 };
-use tilewright_hybrid::dispatch::{Reason, Tiles, Unit, Verb, decide, last_decision};
+use tilewright_hybrid::dispatch::{Reason, Tiles, Tiling, Unit, Verb, decide, last_decision};
 use tilewright_hybrid::stream::Pass;
 use tilewright_hybrid::{Class, Columns, Error, Rows, Shape, Side};
 
@@ -107,7 +107,7 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
     // Cut short, changed, with a rate that cannot be, of a later form, no text at all, far too long.
     let text = String::from_utf8(whole.clone()).unwrap();
     let negative = text.replace("\"disk\": 1000000000.0", "\"disk\": -1.0");
-    let later = text.replace("\"schema\": 4", "\"schema\": 5");
+    let later = text.replace("\"schema\": 5", "\"schema\": 6");
     assert!(negative != text && later != text);
     let odd: [Vec<u8>; 5] =
         [whole[..whole.len() / 2].to_vec(), negative.into(), later.into(), vec![0xff; 99], vec![b' '; 1 << 20]];
@@ -118,6 +118,41 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
         assert_eq!(fs::read(&path).unwrap(), whole, "written anew");
     }
     assert_eq!(measured, 8);
+}
+
+/// Another GPU, another driver, another slot: each is another machine.
+#[test]
+fn d7_uuid_driver_and_link_each_force_new_measurements() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("profile.json");
+    let gpu = GpuIdentity {
+        name: "NVIDIA H200".into(),
+        uuid: "7a1c".into(),
+        driver: "580.65.06".into(),
+        link: Some("32.0 GT/s PCIe x16".into()),
+    };
+    let changed = [
+        GpuIdentity { uuid: "7a1d".into(), ..gpu.clone() },
+        GpuIdentity { driver: "580.95.05".into(), ..gpu.clone() },
+        GpuIdentity { link: Some("32.0 GT/s PCIe x8".into()), ..gpu.clone() },
+        GpuIdentity { link: None, ..gpu.clone() },
+        GpuIdentity { name: "NVIDIA H100".into(), ..gpu.clone() },
+    ];
+    let of = |gpu: &GpuIdentity| Identity { gpu: Some(gpu.clone()), ..Identity::of_cpu() };
+    let kept = |identity: &Identity, cores: usize| {
+        Profile::kept_or_measured(&path, identity, || Rates::of_cores(cores)).rates == Rates::of_cores(cores)
+    };
+    for other in changed {
+        assert!(kept(&of(&gpu), 1) && !kept(&of(&gpu), 2), "its own is kept");
+        assert!(kept(&of(&other), 2), "measured anew: {other:?}");
+        assert!(!kept(&of(&other), 1), "and kept");
+        // And so where the file is damaged.
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        assert!(kept(&of(&other), 3));
+        fs::remove_file(&path).unwrap();
+    }
+    assert!(kept(&Identity::of_cpu(), 1) && kept(&of(&gpu), 2), "without a GPU");
 }
 
 #[test]
@@ -140,6 +175,32 @@ fn d8_what_is_forced_and_cannot_be_is_an_error_with_the_reason() {
     assert_eq!((auto.side, auto.reason, auto.gpu), (Side::Cpu, Reason::Unsupported("integers of 64 bits"), None));
     let asked = Decision::of(&matmul([4096; 3], At::Pinned), Choice::Cpu, &Rates::h200(), GIB).unwrap();
     assert_eq!((asked.side, asked.reason), (Side::Cpu, Reason::Asked));
+}
+
+/// However small it is, and each factor comes from a disk as often as there are tiles beside it.
+#[test]
+fn what_is_stored_is_streamed_at_the_rate_of_where_it_lies() {
+    let of = |at: [At; 3], tiling, budget| {
+        let extents = ProductExtents { rows: 4096, columns: 4096, depth: 4096 };
+        let job = Job { tiling, ..Job::matmul(("f64", 8, Unit::F64), extents, at, false).unwrap() };
+        Decision::of(&job, Choice::Gpu, &Rates::h200(), budget).unwrap().gpu.unwrap()
+    };
+    let bytes = 8.0 * 4096.0f64.powi(2);
+    assert!(of([At::Pinned; 3], Tiling::AsNeeded, GIB).tiles.is_none());
+    let locked = of([At::Pinned; 3], Tiling::ByRows, GIB);
+    let stored = of([At::Disk, At::Pinned, At::Disk], Tiling::Always, GIB);
+    assert!(locked.tiles.is_some() && stored.tiles.is_some());
+    assert_eq!((stored.cost.bring, stored.cost.back), (bytes / 1e9, bytes / 1e9), "a disk reads and writes 1 GB/s");
+    let job =
+        Job::matmul(("f64", 8, Unit::F64), ProductExtents { rows: 9, columns: 9, depth: 9 }, [At::Disk; 3], false);
+    let plan = |rates: &Rates| Decision::of(job.as_ref().unwrap(), Choice::Cpu, rates, GIB).unwrap().to_string();
+    assert!(plan(&Rates::h200()).ends_with("disk=1.00 GB/s unmeasured"), "{}", plan(&Rates::h200()));
+    assert!(plan(&Rates { disk: 2.5e9, ..Rates::h200() }).ends_with("disk=2.50 GB/s"));
+    assert!(locked.cost.bring < 2.1 * bytes / 51e9 && stored.cost.call > locked.cost.call, "{locked:?}");
+    let few = of([At::Disk, At::Pinned, At::Pinned], Tiling::Always, 128 << 20);
+    let Some(Tiles::Product(plan)) = few.tiles else { panic!("{few:?}") };
+    assert!(plan.counts()[1] > 1);
+    assert_eq!(few.cost.bring, plan.counts()[1] as f64 * bytes / 1e9);
 }
 
 #[test]

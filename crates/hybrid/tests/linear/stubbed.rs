@@ -14,6 +14,8 @@ fn everything_on_stubs_of_the_libraries() {
         "linear::",
         "device::on_the_gpu",
         "device::watched",
+        "device::stored",
+        "device::evaluated",
         "--skip",
         "stubbed",
         "--skip",

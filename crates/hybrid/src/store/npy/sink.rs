@@ -13,6 +13,7 @@ use super::{
     header::Header,
 };
 use crate::Error;
+use crate::dispatch::At;
 
 /// Bytes that are transposed and written at once.
 const SCRATCH: usize = 1 << 20;
@@ -87,6 +88,10 @@ impl NpySink {
 impl Sink for NpySink {
     fn extents(&self) -> Extents {
         self.grid.extents
+    }
+
+    fn at(&self) -> At {
+        At::Disk
     }
 
     fn element(&self) -> Element {

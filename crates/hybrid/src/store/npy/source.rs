@@ -18,6 +18,7 @@ use super::{
     header::{self, Header},
 };
 use crate::Error;
+use crate::dispatch::At;
 
 /// Bytes that are read at once where a tile is put together from parts of lines.
 const SCRATCH: usize = 1 << 20;
@@ -166,6 +167,10 @@ impl NpySource {
 impl Source for NpySource {
     fn extents(&self) -> Extents {
         self.grid.extents
+    }
+
+    fn at(&self) -> At {
+        At::Disk
     }
 
     fn element(&self) -> Element {

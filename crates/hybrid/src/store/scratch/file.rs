@@ -9,6 +9,7 @@ use super::{
     Scratch,
 };
 use crate::Error;
+use crate::dispatch::At;
 
 /// A scratch on disk: a file without a name, where the file system has such files, which vanishes with its owner, also when that is killed.
 pub struct FileScratch {
@@ -44,6 +45,10 @@ impl FileScratch {
 impl Source for FileScratch {
     fn extents(&self) -> Extents {
         self.extents
+    }
+
+    fn at(&self) -> At {
+        At::Disk
     }
 
     fn element(&self) -> Element {

@@ -9,6 +9,7 @@ use super::{
     storage::{WrittenFiles, explain},
 };
 use crate::Error;
+use crate::dispatch::At;
 
 /// The file that describes an array.
 const DESCRIPTION: &str = "zarr.json";
@@ -92,6 +93,10 @@ impl ZarrSink {
 impl Sink for ZarrSink {
     fn extents(&self) -> Extents {
         self.extents
+    }
+
+    fn at(&self) -> At {
+        At::Disk
     }
 
     fn element(&self) -> Element {

@@ -18,6 +18,7 @@ use super::{
     storage::{ReadFiles, explain, ours},
 };
 use crate::Error;
+use crate::dispatch::At;
 
 /// An array of Zarr version 3 on disk, read only; of two dimensions, sharded or not. Chunks may be stored as they are or with crc32c.
 ///
@@ -126,6 +127,10 @@ impl ZarrSource {
 impl Source for ZarrSource {
     fn extents(&self) -> Extents {
         self.extents
+    }
+
+    fn at(&self) -> At {
+        At::Disk
     }
 
     fn element(&self) -> Element {

@@ -25,6 +25,7 @@
 mod engine;
 mod face;
 mod gpu;
+mod job;
 mod operands;
 mod packing;
 mod plan;

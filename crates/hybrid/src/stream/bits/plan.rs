@@ -29,14 +29,21 @@ pub struct BitPlan {
 impl BitPlan {
     /// The largest tiles that so many bytes of the GPU's memory hold. [`Error::Budget`] without room for tiles of 128 x 128 over the whole depth.
     pub fn new(product: &BitProduct<'_>, becomes: Becomes, budget: u64) -> Result<BitPlan, Error> {
-        let (extents, transposes) = (product.extents(), product.transposes());
+        Self::of_one_tile(product, becomes).within(budget)
+    }
+
+    /// All of it at once.
+    pub(super) fn of_one_tile(product: &BitProduct<'_>, becomes: Becomes) -> BitPlan {
+        let extents = product.extents();
+        let tile = [extents.rows.max(1), extents.columns.max(1)];
+        BitPlan { extents, element_bits: becomes.element_bits(), tile, transposes: product.transposes() }
+    }
+
+    /// The same in the largest tiles that so many bytes hold.
+    pub(crate) fn within(self, budget: u64) -> Result<BitPlan, Error> {
+        let ProductExtents { rows, columns, .. } = self.extents;
         let part = |all: usize, side: usize| all.clamp(1, side);
-        let of = |side: usize| BitPlan {
-            extents,
-            element_bits: becomes.element_bits(),
-            tile: [part(extents.rows, side.min(ROWS)), part(extents.columns, side.min(COLUMNS))],
-            transposes,
-        };
+        let of = |side: usize| BitPlan { tile: [part(rows, side.min(ROWS)), part(columns, side.min(COLUMNS))], ..self };
         let mut sides = (1..=COLUMNS / GRANULE).rev().map(|count| count * GRANULE);
         let fits = |side: &usize| of(*side).device_bytes() <= u128::from(budget);
         let Some(side) = sides.find(fits) else {

@@ -184,7 +184,7 @@ impl Evaluation<'_> {
     }
 
     /// Whether there is nothing to compute.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.made.iter().all(|made| made.shape.bytes() == 0)
     }
 

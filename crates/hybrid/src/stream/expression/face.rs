@@ -64,17 +64,30 @@ pub fn evaluate(
         return Ok(Traffic::default());
     }
     match device.as_gpu() {
-        Some(gpu) => on_gpu(gpu, budgets, evaluation, control),
-        None => {
-            let plan = evaluation.plan(budgets.pinned.available())?;
-            let _memory = acquire(&budgets.pinned, plan.device_bytes())?;
-            let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
-            run_on_host(evaluation, &plan, (threads(), load.is_too_much()), control)
-        }
+        Some(gpu) => evaluate_on_gpu(gpu, budgets, evaluation, control),
+        None => evaluate_on_host(&budgets.pinned, evaluation, control),
     }
 }
 
-fn on_gpu(gpu: &Gpu, budgets: &Budgets, evaluation: &Evaluation<'_>, control: Control<'_>) -> Result<Traffic, Error> {
+/// On the CPU, windows being as large as a budget has.
+pub(crate) fn evaluate_on_host(
+    memory: &Budget,
+    evaluation: &Evaluation<'_>,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    let plan = evaluation.plan(memory.available())?;
+    let _memory = acquire(memory, plan.device_bytes())?;
+    let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
+    run_on_host(evaluation, &plan, (threads(), load.is_too_much()), control)
+}
+
+/// On a GPU.
+pub(crate) fn evaluate_on_gpu(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    evaluation: &Evaluation<'_>,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
     let plan = evaluation.plan(budgets.device.available())?;
     let _device = acquire(&budgets.device, plan.device_bytes())?;
     // Slots that are no larger than what goes through them.

@@ -6,6 +6,7 @@ mod evaluation;
 mod face;
 mod gpu;
 mod host;
+mod job;
 mod plan;
 mod run;
 mod shape;
@@ -13,6 +14,7 @@ mod shape;
 pub use array::{Array, Operand, Operands, Streams};
 pub use evaluation::Evaluation;
 pub use face::evaluate;
+pub(crate) use face::{evaluate_on_gpu, evaluate_on_host};
 pub use plan::{ExpressionPlan, ExpressionTime};
 
 #[cfg(test)]

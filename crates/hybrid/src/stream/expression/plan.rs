@@ -70,6 +70,14 @@ impl ExpressionTime {
 impl ExpressionPlan {
     /// Bands that so many bytes hold. As long as these are enough the bands do not depend on them.
     pub(super) fn new(evaluation: &Evaluation<'_>, budget: u64) -> Result<ExpressionPlan, Error> {
+        Self::of_indices(evaluation).within(budget).or_else(|error| {
+            evaluation.cut.as_ref().map_err(Error::clone)?;
+            Err(error)
+        })
+    }
+
+    /// Bands of one index each.
+    pub(super) fn of_indices(evaluation: &Evaluation<'_>) -> ExpressionPlan {
         let once = |(_, fed): (usize, &super::evaluation::Fed<'_>)| fed.shape.bytes() as u128;
         let bytes_once = evaluation.brought_whole().map(once).sum();
         let [bytes_in, bytes_out] = evaluation.bytes_of(1);
@@ -78,14 +86,16 @@ impl ExpressionPlan {
             Err(_) => (1, Margin::NONE),
         };
         let dimension = evaluation.dimension();
-        let plan =
-            ExpressionPlan { dimension, extent, band: 1, margin, bytes_in, bytes_out, bytes_once, stages: STAGES };
-        let fits = |band: usize| plan.of_bands(band).device_bytes() <= u128::from(budget);
-        match largest(plan.wished(), fits) {
-            Some(band) => Ok(plan.of_bands(band)),
+        ExpressionPlan { dimension, extent, band: 1, margin, bytes_in, bytes_out, bytes_once, stages: STAGES }
+    }
+
+    /// The same in bands that so many bytes hold.
+    pub(crate) fn within(self, budget: u64) -> Result<ExpressionPlan, Error> {
+        let fits = |band: usize| self.of_bands(band).device_bytes() <= u128::from(budget);
+        match largest(self.wished(), fits) {
+            Some(band) => Ok(self.of_bands(band)),
             None => {
-                evaluation.cut.as_ref().map_err(Error::clone)?;
-                let requested = u64::try_from(plan.of_bands(1).device_bytes()).unwrap_or(u64::MAX);
+                let requested = u64::try_from(self.of_bands(1).device_bytes()).unwrap_or(u64::MAX);
                 let what = "memory for the shortest bands of an expression and what it reads whole";
                 Err(Error::Budget { what, requested, available: budget, limit: budget })
             }

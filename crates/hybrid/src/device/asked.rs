@@ -1,0 +1,178 @@
+//! What a product asks of a machine, wherever its operands lie, and which do not go together.
+
+use super::multiplicand::Multiplicand;
+use super::operand::{Form, Goal, Operand, Target};
+use crate::Error;
+use crate::dispatch::{self, At, Job, ProductExtents, Tiling, Unit};
+use crate::linear::{Arithmetic, IntegerElement, Precision, holds_every_sum};
+use crate::matrix::{Element, Shape, expect};
+use crate::store::{self, Source};
+
+/// What becomes of factors that are known by their diagonals.
+pub(super) const SCALED: &str = "the CPU scales rows and columns";
+
+/// A product of matrices in host memory.
+pub(super) fn planned<T: Multiplicand>(precision: Precision, [a, b]: [Shape; 2], reads_c: bool) -> Result<Job, Error> {
+    dense::<T>("matmul", precision, [a, b], [At::Pageable; 3], reads_c)
+}
+
+fn dense<T: Multiplicand>(
+    operation: &'static str,
+    precision: Precision,
+    [a, b]: [Shape; 2],
+    places: [At; 3],
+    reads_c: bool,
+) -> Result<Job, Error> {
+    expect(operation, "rows of b", a.columns.0, b.rows.0)?;
+    let arithmetic = precision.arithmetic::<T>(operation)?;
+    let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
+    let job = Job::matmul((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_c)?;
+    let is_streamed = T::STREAMS && arithmetic != Arithmetic::Wide && !places.contains(&At::Gpu);
+    let mut job = Job { operation, divisible: job.divisible.filter(|_| is_streamed), ..job };
+    if arithmetic == Arithmetic::Wide {
+        // Both, and what is added, are there in the larger type.
+        job.device_bytes = job.device_bytes.saturating_mul(2);
+        job.not_on_gpu = match (T::STREAMS, places.contains(&At::Gpu)) {
+            (false, _) => Some("cuBLAS adds products of halves in f32"),
+            (true, true) => Some("nothing converts on the device"),
+            (true, false) => None,
+        };
+    }
+    Ok(job)
+}
+
+/// A product of integers in host memory.
+pub(super) fn integers<T: IntegerElement>(a: Shape, b: Shape) -> Result<Job, Error> {
+    let operation = "matmul_integer";
+    expect(operation, "rows of b", a.columns.0, b.rows.0)?;
+    let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
+    let job = Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false)?;
+    let written = dispatch::Operand { bytes: Shape::new(a.rows, b.columns).bytes::<T::Sum>()?.0 as u64, ..job.written };
+    let device_bytes = job.device_bytes - job.written.bytes + written.bytes;
+    let not_on_gpu = match T::NAME {
+        "i8" if holds_every_sum::<T>(a.columns.0) => None,
+        "i8" => Some("sums may overflow an i32, which cuBLAS does not tell"),
+        _ => Some("cuBLAS multiplies no integers of 32 bits"),
+    };
+    Ok(Job { operation, written, device_bytes, not_on_gpu, divisible: None, ..job })
+}
+
+fn unit<T: Element>(arithmetic: Arithmetic) -> Unit {
+    match (T::NAME, arithmetic) {
+        ("f64" | "c128", _) | (_, Arithmetic::Wide) => Unit::F64,
+        (_, Arithmetic::Tf32) => Unit::Tf32,
+        ("f16" | "bf16", _) | (_, Arithmetic::Bf16) => Unit::Half,
+        _ => Unit::F32,
+    }
+}
+
+/// What a product asks of a machine, wherever its operands lie. Sizes that do not fit are [`Error::Shape`], stored elements of another type
+/// [`Error::ElementType`], operands that do not go together [`Error::Unsupported`].
+pub(super) fn asked<T: Multiplicand>(
+    operation: &'static str,
+    precision: Precision,
+    [a, b]: [&Operand<'_, T>; 2],
+    reads_c: bool,
+    target: &Target<'_, T>,
+) -> Result<Job, Error> {
+    let c = target.shape();
+    expect(operation, "rows of b", a.shape().columns.0, b.shape().rows.0)?;
+    expect(operation, "rows of c", a.shape().rows.0, c.rows.0)?;
+    expect(operation, "columns of c", b.shape().columns.0, c.columns.0)?;
+    let added = added::<T>(operation, reads_c, target)?;
+    let places = [at::<T>(operation, a)?, at(operation, b)?, goes::<T>(operation, target)?];
+    let mut job = dense::<T>(operation, precision, [a.shape(), b.shape()], places, reads_c)?;
+    if let (Some(source), Some(read)) = (added, &mut job.read[2]) {
+        read.at = source.at();
+    }
+    let is_stored = is_stored(a) || is_stored(b) || matches!(target.0, Goal::Stored(_));
+    let lies_by_rows = matches!(b.0, Form::Stored(b) if !b.transposed && !b.conjugated && b.source.locked().is_some());
+    job.tiling = match is_stored {
+        true if lies_by_rows => Tiling::ByRows,
+        true => Tiling::Always,
+        false => Tiling::AsNeeded,
+    };
+    if is_stored && job.divisible.is_none() {
+        // Gathered in ordinary memory first.
+        for operand in job.read.iter_mut().flatten().chain([&mut job.written]).filter(|it| it.at == At::Pinned) {
+            operand.at = At::Pageable;
+        }
+    }
+    let sides = [a, b].map(|it| match it.0 {
+        Form::Diagonal(diagonal) => Some(diagonal),
+        _ => None,
+    });
+    if let [Some(_), Some(_)] = sides
+        && matches!(target.0, Goal::Stored(_))
+    {
+        let why = "a product of two diagonals is one; multiply their elements, and write that";
+        return Err(Error::Unsupported { operation, element: T::NAME, place: "CPU and GPU", why: why.into() });
+    }
+    if let Some(diagonal) = sides.iter().flatten().next() {
+        // Two multiplications for each element, and an addition.
+        let elements = c.rows.0 as f64 * c.columns.0 as f64;
+        let bytes = (diagonal.side() * size_of::<T>()) as u64;
+        for (operand, _) in job.read.iter_mut().zip(sides).filter(|(_, side)| side.is_some()) {
+            *operand = operand.map(|it| dispatch::Operand { bytes, ..it });
+        }
+        job.flops = 3.0 * elements;
+        job.divisible = None;
+        job.not_on_gpu = Some(SCALED);
+    }
+    Ok(job)
+}
+
+/// What is added to a result that is stored: it has to be said, since a sink is not read.
+fn added<'a, T: Multiplicand>(
+    operation: &'static str,
+    reads_c: bool,
+    target: &Target<'a, T>,
+) -> Result<Option<&'a dyn Source>, Error> {
+    let Goal::Stored(kept) = &target.0 else { return Ok(None) };
+    if !reads_c {
+        return Ok(None);
+    }
+    let Some(added) = kept.added else {
+        let why = "a sink is not read; say with Target::updating what beta is multiplied with, or let beta be 0";
+        return Err(Error::Unsupported { operation, element: T::NAME, place: "CPU and GPU", why: why.into() });
+    };
+    let (c, extents) = (kept.shape(), added.extents());
+    expect(operation, "rows of what is added", c.rows.0, extents.rows)?;
+    expect(operation, "columns of what is added", c.columns.0, extents.columns)?;
+    of_type::<T>(operation, added.element())?;
+    Ok(Some(added))
+}
+
+fn of_type<T: Multiplicand>(operation: &'static str, element: store::Element) -> Result<(), Error> {
+    match element == T::ELEMENT {
+        true => Ok(()),
+        false => Err(Error::ElementType { operation, expected: element.name(), got: T::ELEMENT.name() }),
+    }
+}
+
+pub(super) fn at<T: Multiplicand>(operation: &'static str, operand: &Operand<'_, T>) -> Result<At, Error> {
+    Ok(match operand.0 {
+        Form::Gpu(_) => At::Gpu,
+        Form::Host(_) | Form::Diagonal(_) => At::Pageable,
+        Form::Stored(stored) => {
+            of_type::<T>(operation, stored.source.element())?;
+            stored.source.at()
+        }
+    })
+}
+
+pub(super) fn goes<T: Multiplicand>(operation: &'static str, target: &Target<'_, T>) -> Result<At, Error> {
+    Ok(match &target.0 {
+        Goal::Gpu(_) => At::Gpu,
+        Goal::Host(_) => At::Pageable,
+        Goal::Stored(kept) => {
+            let Some(sink) = &kept.sink else { return Ok(At::Pageable) };
+            of_type::<T>(operation, sink.element())?;
+            sink.at()
+        }
+    })
+}
+
+pub(super) fn is_stored<T: Element>(operand: &Operand<'_, T>) -> bool {
+    matches!(operand.0, Form::Stored(_))
+}

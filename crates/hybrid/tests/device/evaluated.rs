@@ -1,0 +1,170 @@
+//! Fused expressions and products of bits through the face: decided by cost, recorded, and under the breaker.
+
+use super::on_the_gpu::{budgets, eager, shrinking};
+use ndarray::Array2;
+use tilewright_dims::dims;
+use tilewright_expr::{Border, In};
+use tilewright_hybrid::bits::{BitMatrix, Product};
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Decision, Rates, Reason, Tiles, Trace, last_decision, last_outcome};
+use tilewright_hybrid::faults::{Breaker, Policy, Settings, Why};
+use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, NpySource, Order, Sink, WriteTyped};
+use tilewright_hybrid::stream::bits::{Becomes, BitProduct, Bits};
+use tilewright_hybrid::stream::{Array, Control, Evaluation};
+use tilewright_hybrid::{Class, Device, Error, Side};
+use tilewright_ops::fuse;
+
+dims! { Y, X }
+
+const SIZES: [usize; 2] = [301, 40];
+
+/// Calls with an expression that reads two rows around each: what became of it, and its results.
+fn sharpened<R>(run: impl Fn(&Evaluation<'_>) -> R) -> (R, Array2<f32>) {
+    let sharper = fuse(|picture: In<f32, (Y, X)>, gain: In<f32, ()>| {
+        let low = picture.gaussian_blur::<Y, X>((5, 5), (1.0, 1.0), Border::Reflect101);
+        ((picture - low) * gain).store::<(Y, X)>()
+    });
+    let picture = Array2::from_shape_fn(SIZES, |(i, j)| ((i * 7 + j * 3) % 11) as f32);
+    let mut result = Array2::from_elem(SIZES, f32::NAN);
+    let (from, to) = (MemorySource::new(picture.view()), MemorySink::new(result.view_mut()));
+    let picture = Array::<f32, (Y, X)>::new(&from, SIZES).unwrap();
+    let ran = run(&Evaluation::new(&sharper, (&picture, 2.5f32), &[&to]).unwrap());
+    drop(to);
+    (ran, result)
+}
+
+fn on_the_cpu() -> Array2<f32> {
+    let (ran, result) = sharpened(|it| Device::cpu().evaluate(it, Control::default()));
+    ran.unwrap();
+    assert!(result.iter().all(|x| x.is_finite()) && result.iter().any(|x| *x != 0.0));
+    result
+}
+
+#[test]
+fn d1_an_expression_leaves_its_decision_and_is_in_the_trace() {
+    let device = Device::cpu().choosing(Choice::Auto).rated(Rates::of_cores(2));
+    let trace = Trace::begin();
+    let (ran, _) = sharpened(|it| device.evaluate(it, Control::default()));
+    ran.unwrap();
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.operation, decision.element, decision.reason), ("evaluate", "f32", Reason::NoGpu));
+    // The number is an operand too.
+    assert_eq!(decision.bytes, 2 * 4 * 301 * 40 + 4);
+    assert_eq!(last_outcome().unwrap().side, Side::Cpu);
+    assert!(trace.json().contains("cpu.evaluate.f32"));
+    let (refused, _) = sharpened(|it| device.clone().choosing(Choice::Gpu).evaluate(it, Control::default()));
+    assert!(matches!(refused, Err(Error::NoGpu { .. })), "{refused:?}");
+}
+
+#[test]
+fn d3_an_expression_goes_where_its_bytes_are_sooner() {
+    let (job, _) = sharpened(|it| it.job());
+    let decided = |rates: &Rates, budget| Decision::of(&job, Choice::Auto, rates, budget).unwrap();
+    // What lies in host memory is not worth two copies, unless that memory is slow.
+    assert_eq!(decided(&Rates::h200(), 1 << 30).side, Side::Cpu);
+    let mut slow = Rates::h200();
+    slow.cpu.memory = 5e6;
+    let plan = decided(&slow, 1 << 30);
+    assert_eq!((plan.side, plan.reason), (Side::Gpu, Reason::Cost), "{plan}");
+    let bands = decided(&slow, 40 << 10).gpu.unwrap().tiles;
+    assert!(
+        matches!(bands, Some(Tiles::Expression(plan)) if plan.count() > 3 && plan.dimension == Some("Y")),
+        "{bands:?}"
+    );
+    assert!(decided(&slow, 40 << 10).to_string().contains("bands of"));
+    assert_eq!(decided(&slow, 100).reason, Reason::TooLarge);
+}
+
+#[test]
+fn an_expression_stays_within_the_budget_of_host_memory_and_reads_files() {
+    let whole = on_the_cpu();
+    for (bytes, fits) in [(40 << 10, true), (100, false)] {
+        let host = Budget::new(Memory::Host, bytes);
+        let device = Device::cpu().falling_back_within(host.clone());
+        let (ran, result) = sharpened(|it| device.evaluate(it, Control::default()));
+        assert_eq!(ran.as_ref().err().map(Error::class), (!fits).then_some(Class::Resource));
+        assert!(!fits || result == whole);
+        assert!(host.used() == 0 && host.peak() <= bytes);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ones.npy");
+    let ones = NpySink::create(&path, &[50, 20], Element::F32, Order::C).unwrap();
+    ones.write(&ones.extents().whole(), &[1.0f32; 1000]).unwrap();
+    Box::new(ones).commit().unwrap();
+    let file = NpySource::open(&path).unwrap();
+    let doubled = fuse(|x: In<f32, (Y, X)>| (x + x).store::<(Y, X)>());
+    let mut result = Array2::from_elem([50, 20], f32::NAN);
+    let to = MemorySink::new(result.view_mut());
+    let array = Array::<f32, (Y, X)>::new(&file, [50, 20]).unwrap();
+    Device::cpu().evaluate(&Evaluation::new(&doubled, (&array,), &[&to]).unwrap(), Control::default()).unwrap();
+    Box::new(to).commit().unwrap();
+    assert!(result.iter().all(|x| *x == 2.0));
+    assert_eq!(last_decision().unwrap().disk, Some(Rates::DISK));
+}
+
+fn bits(rows: usize, columns: usize, seed: u64) -> BitMatrix {
+    BitMatrix::random(rows, columns, 0.3, seed).unwrap()
+}
+
+#[test]
+fn products_of_bits_leave_their_decisions() {
+    let device = Device::cpu().choosing(Choice::Auto);
+    let (a, b) = (bits(70, 200, 1), bits(200, 90, 2));
+    let truth = Product::of(&a, &b).unwrap();
+    let counts = truth.counts().unwrap();
+    assert_eq!(device.bit_counts(&a, &b).unwrap(), counts);
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.operation, decision.element, decision.side), ("bit_product", "bit", Side::Cpu));
+    assert_eq!(decision.bytes, 70 * 25 + 200 * 12 + 4 * 70 * 90);
+    for (becomes, expected) in [
+        (Becomes::MoreThan(0), BitMatrix::from_fn(70, 90, |i, j| counts[[i, j]] > 0)),
+        (Becomes::MoreThan(17), BitMatrix::from_fn(70, 90, |i, j| counts[[i, j]] > 17)),
+        (Becomes::Parities, BitMatrix::from_fn(70, 90, |i, j| counts[[i, j]] % 2 == 1)),
+    ] {
+        assert_eq!(device.bit_product(&a, &b, becomes).unwrap(), expected.unwrap(), "{becomes:?}");
+        assert_eq!(last_outcome().unwrap().side, Side::Cpu);
+    }
+    assert_eq!(device.bit_product(&a, &b, Becomes::Counts).unwrap_err().class(), Class::User);
+    assert!(matches!(device.bit_product(&a, &a, Becomes::Parities), Err(Error::Shape { .. })));
+    assert_eq!(device.bit_counts(&bits(3, 0, 1), &bits(0, 4, 1)).unwrap(), Array2::<i32>::zeros((3, 4)));
+}
+
+#[test]
+fn large_products_of_bits_go_to_the_gpu() {
+    let decided = |side: usize, budget| {
+        let (a, b) = (BitMatrix::zeros(side, side).unwrap(), BitMatrix::zeros(side, side).unwrap());
+        let (left, right) = (a.source(), b.source());
+        let of = BitProduct::of(Bits::new(&left, side).unwrap(), Bits::new(&right, side).unwrap()).unwrap();
+        Decision::of(&of.job(Becomes::Parities), Choice::Auto, &Rates::h200(), budget).unwrap()
+    };
+    assert_eq!(decided(64, 1 << 30).side, Side::Cpu);
+    let large = decided(32_768, 1 << 30);
+    assert_eq!((large.side, large.reason), (Side::Gpu, Reason::Cost), "{large}");
+    assert!(matches!(large.gpu.unwrap().tiles, Some(Tiles::Bits(plan)) if plan.counts() == [8, 1]), "{large}");
+    assert_eq!(decided(32_768, 1 << 16).reason, Reason::TooLarge);
+}
+
+/// Memory is short on the GPU, however small the parts are: the CPU goes on, or does not, as the policy says.
+#[test]
+fn b5_what_fails_on_the_gpu_goes_on_as_the_policy_says() {
+    let test = "device::evaluated::b5_what_fails_on_the_gpu_goes_on_as_the_policy_says";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (whole, a, b) = (on_the_cpu(), bits(40, 50, 1), bits(50, 60, 2));
+    let breaker = Breaker::new(0, Settings::default());
+    let short = || eager(&gpu, budgets(shrinking(1, 0)), &breaker);
+    let (ran, result) = sharpened(|it| short().evaluate(it, Control::default()));
+    ran.unwrap();
+    assert_eq!(result, whole);
+    let failed = || {
+        let outcome = last_outcome().unwrap();
+        assert_eq!((last_decision().unwrap().side, outcome.side), (Side::Gpu, Side::Cpu));
+        assert!(matches!(outcome.why, Some(Why::Failed(_))), "{outcome:?}");
+    };
+    failed();
+    assert_eq!(short().bit_counts(&a, &b).unwrap(), Product::of(&a, &b).unwrap().counts().unwrap());
+    failed();
+    assert_eq!((breaker.health().fallbacks, breaker.health().recent_failures), (2, 2));
+    breaker.set_policy(Policy::FailFast);
+    let error = short().bit_product(&a, &b, Becomes::Parities).unwrap_err();
+    assert_eq!(error.class(), Class::Resource, "{error}");
+}
