@@ -50,7 +50,8 @@ fn numbers(case: &str, size: usize, report: &mut Report) -> Result<()> {
         faer_matmul(theirs.as_mut(), Accum::Replace, their_a.as_ref(), their_b.as_ref(), 1.0, Par::rayon(0));
         Ok(())
     };
-    (ours()?, faer()?);
+    ours()?;
+    faer()?;
     let pairs = (0..RUNS).map(|_| Ok([seconds(&mut ours)?, seconds(&mut faer)?])).collect::<Result<Vec<_>>>()?;
     if (0..size).any(|i| (c[[i, size - 1 - i]] - theirs[(i, size - 1 - i)]).abs() > 1e-9 * size as f64) {
         return Err("the two products differ".into());
@@ -71,7 +72,7 @@ fn bits(case: &str, size: usize, report: &mut Report) -> Result<()> {
         let product = Product::of_rows(&left, &right)?;
         let Some(before) = path.limit() else { continue };
         let product = product.on(path)?;
-        let mut run = || Ok(drop(one.install(|| product.more_than(size as u64 / 4))?));
+        let mut run = || one.install(|| product.more_than(size as u64 / 4)).map(drop).map_err(Into::into);
         run()?;
         let s = median((0..RUNS).map(|_| seconds(&mut run)).collect::<Result<_>>()?);
         // The clock of a core that others share is not steady.

@@ -13,7 +13,7 @@ use std::time::Instant;
 use tilewright_hybrid::dispatch::{
     At, Choice, Decision, Job, ProductExtents, Rates, Reason, Unit, decide, last_decision,
 };
-use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, matmul};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Precision, Scalar};
 use tilewright_hybrid::{Columns, Device, Error, Multiplicand, Operand, Rows, Shape, Side, Target};
 
 /// Decisions of a round, and rounds.
@@ -194,8 +194,12 @@ fn point<T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>>(
     let job = Job::matmul((T::NAME, size_of::<T>(), unit), extents, at, false)?;
     let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
     let mut operands = Operands::<T>::new(gpu, extents, at)?;
-    let (cpu, gpu) = (fastest(|| operands.on_cpu())?, fastest(|| operands.on_gpu())?);
-    Ok(Point { learned: operands.learned(rates)?, decision, cpu, gpu })
+    let device = Device::with(gpu).rated(*rates);
+    let [cpu, gpu] = [Choice::Cpu, Choice::Gpu].map(|choice| {
+        let device = device.clone().choosing(choice);
+        fastest(|| operands.multiply(&device))
+    });
+    Ok(Point { learned: operands.learned(&device.learning())?, decision, cpu: cpu?, gpu: gpu? })
 }
 
 /// Seconds of the fastest of some runs, not counting the first.
@@ -244,65 +248,29 @@ impl<'a, T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>> Operands<'
         Ok(Self { gpu, at, factors, factors_there, result, result_there })
     }
 
-    fn is_there(&self, operand: usize) -> bool {
-        self.at[operand] == At::Gpu
+    /// As a user calls it; the end is waited for.
+    fn multiply(&mut self, device: &Device) -> Result<()> {
+        let factors: [Operand<'_, T>; 2] = std::array::from_fn(|operand| match self.at[operand] {
+            At::Gpu => (&self.factors_there[operand]).into(),
+            _ => (&self.factors[operand]).into(),
+        });
+        let c: Target<'_, T> = match self.at[2] {
+            At::Gpu => (&mut self.result_there).into(),
+            _ => (&mut self.result).into(),
+        };
+        device.matmul(Precision::Auto, T::ONE, factors[0], factors[1], T::ZERO, c)?;
+        Ok(self.gpu.stream().synchronize()?)
     }
 
     /// The side that a device chooses which has tried both, where both may be the faster one.
-    fn learned(&mut self, rates: &Rates) -> Result<Side> {
-        let device = Device::with(self.gpu).rated(*rates).learning();
+    fn learned(&mut self, device: &Device) -> Result<Side> {
         loop {
-            let factors: [Operand<'_, T>; 2] = std::array::from_fn(|operand| match self.at[operand] {
-                At::Gpu => (&self.factors_there[operand]).into(),
-                _ => (&self.factors[operand]).into(),
-            });
-            let c: Target<'_, T> = match self.at[2] {
-                At::Gpu => (&mut self.result_there).into(),
-                _ => (&mut self.result).into(),
-            };
-            device.matmul(Precision::Auto, T::ONE, factors[0], factors[1], T::ZERO, c)?;
+            self.multiply(device)?;
             match last_decision() {
                 Some(decision) if decision.reason == Reason::Tried => {}
                 Some(decision) => return Ok(decision.side),
                 None => return Err("a product left no decision".into()),
             }
         }
-    }
-
-    /// What lies on the GPU is brought, and what is wanted there goes back.
-    fn on_cpu(&mut self) -> Result<()> {
-        for operand in [0, 1] {
-            if self.is_there(operand) {
-                self.factors[operand] = self.factors_there[operand].download()?;
-            }
-        }
-        let [a, b] = &self.factors;
-        let c = (&mut self.result).into();
-        matmul(&Place::Cpu, Precision::Auto, T::ONE, a.into(), b.into(), T::ZERO, c)?;
-        if self.is_there(2) {
-            self.result_there = DeviceMat::upload(self.gpu, (&self.result).into())?;
-        }
-        Ok(())
-    }
-
-    fn on_gpu(&mut self) -> Result<()> {
-        let [a, b] = &self.factors;
-        if self.at == [At::Pageable; 3] {
-            let place = Place::Gpu(self.gpu.clone());
-            let c = (&mut self.result).into();
-            return Ok(matmul(&place, Precision::Auto, T::ONE, a.into(), b.into(), T::ZERO, c)?);
-        }
-        for operand in [0, 1] {
-            if !self.is_there(operand) {
-                self.factors_there[operand] = DeviceMat::upload(self.gpu, (&self.factors[operand]).into())?;
-            }
-        }
-        let [a, b] = &self.factors_there;
-        self.gpu.matmul(Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, &mut self.result_there)?;
-        match self.is_there(2) {
-            true => self.gpu.stream().synchronize()?,
-            false => self.result = self.result_there.download()?,
-        }
-        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! How far a stage reaches beyond its tile.
 
 /// Places before a tile's first point (a number that is not positive) and after its last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Margin {
     /// The first place, counted from the first point.
     pub before: i64,

@@ -164,7 +164,7 @@ pub(super) fn at<T: Multiplicand>(operation: &'static str, operand: &Operand<'_,
 pub(super) fn goes<T: Multiplicand>(operation: &'static str, target: &Target<'_, T>) -> Result<At, Error> {
     Ok(match &target.0 {
         Goal::Gpu(_) => At::Gpu,
-        Goal::Host(_) => At::Pageable,
+        Goal::Host(_) | Goal::New(_) => At::Pageable,
         Goal::Stored(kept) => {
             let Some(sink) = &kept.sink else { return Ok(At::Pageable) };
             of_type::<T>(operation, sink.element())?;

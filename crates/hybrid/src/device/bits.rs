@@ -27,18 +27,18 @@ impl Device {
                 Err(Error::Unsupported { operation: "bit_product", element: "bit", place: "CPU and GPU", why })
             }
         };
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>| {
-            bits::product(&gpu.gpu, budgets, product, becomes, Control::default())
+        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
+            bits::product(&gpu.gpu, budgets, product, becomes, control)
         };
         self.bits(left, right, becomes, on_cpu, on_gpu)
     }
 
     /// How many of the k pairs are both set. As [`bit_product`](Device::bit_product) otherwise; [`Error::Unsupported`] where k is 2^31 or more.
     pub fn bit_counts(&self, left: &BitMatrix, right: &BitMatrix) -> Result<Array2<i32>, Error> {
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>| {
+        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
             let mut counts = Array2::zeros((left.rows(), right.columns()));
             let sink = MemorySink::new(counts.view_mut());
-            bits::multiply(&gpu.gpu, budgets, product, Becomes::Counts, &sink, Control::default())?;
+            bits::multiply(&gpu.gpu, budgets, product, Becomes::Counts, &sink, control)?;
             Box::new(sink).commit()?;
             Ok(counts)
         };
@@ -51,13 +51,13 @@ impl Device {
         right: &BitMatrix,
         becomes: Becomes,
         on_cpu: impl Fn(Product<'_>) -> Result<R, Error>,
-        on_gpu: impl Fn(&Accelerated, &Budgets, &BitProduct<'_>) -> Result<R, Error>,
+        on_gpu: impl Fn(&Accelerated, &Budgets, &BitProduct<'_>, Control<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let here = Product::of(left, right)?;
         let (of_left, of_right) = (left.source(), right.source());
         let of = BitProduct::of(Bits::new(&of_left, left.columns())?, Bits::new(&of_right, right.columns())?)?;
         let on_cpu = || on_cpu(here);
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets| on_gpu(gpu, budgets, &of);
+        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, control: Control<'_>| on_gpu(gpu, budgets, &of, control);
         self.run(&of.job(becomes), Banded { device: self, on_cpu, on_gpu }).map(|ran| ran.value)
     }
 }
@@ -72,17 +72,21 @@ pub(super) struct Banded<'a, C, G> {
 impl<R, C, G> Route<R> for Banded<'_, C, G>
 where
     C: FnMut() -> Result<R, Error>,
-    G: FnMut(&Accelerated, &Budgets) -> Result<R, Error>,
+    G: FnMut(&Accelerated, &Budgets, Control<'_>) -> Result<R, Error>,
 {
     fn whole(&mut self, place: &Place) -> Result<R, Error> {
         match (place, &self.device.gpu) {
-            (Place::Gpu(_), Some(gpu)) => (self.on_gpu)(gpu, &gpu.budgets),
+            // Who runs it says that it is done.
+            (Place::Gpu(_), Some(gpu)) => {
+                let control = Control { progress: None, ..self.device.watched.control() };
+                (self.on_gpu)(gpu, &gpu.budgets, control)
+            }
             _ => (self.on_cpu)(),
         }
     }
 
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<R, Error> {
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
         let (budgets, _permit) = gpu.smaller(scale)?;
-        (self.on_gpu)(gpu, &budgets)
+        (self.on_gpu)(gpu, &budgets, control)
     }
 }

@@ -38,8 +38,9 @@ impl Device {
         if evaluation.is_empty() {
             return Ok(Traffic::default());
         }
+        let control = Control { cancel: control.cancel.or(self.watched.control().cancel), ..control };
         let on_cpu = || evaluate_on_host(&self.host, evaluation, control);
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets| {
+        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, _: Control<'_>| {
             // Kernels have streams of their own, whose results are waited for.
             let device = ops::Device::gpu(gpu.gpu.stream().device().ordinal())?;
             match device.as_gpu() {

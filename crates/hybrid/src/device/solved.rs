@@ -76,7 +76,7 @@ impl<T: Streamed + Multiplicand> Route<()> for System<'_, T> {
             None => linear::inverse(place, a)?,
         };
         match &mut self.x.0 {
-            Goal::Host(to) => write(to, &x),
+            Goal::Host(to) | Goal::New(to) => write(to, &x),
             Goal::Stored(kept) => {
                 kept.write(&Extents::new(x.nrows(), x.ncols()).whole(), &x)?;
                 kept.commit()
@@ -85,14 +85,14 @@ impl<T: Streamed + Multiplicand> Route<()> for System<'_, T> {
         }
     }
 
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale) -> Result<(), Error> {
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
         let (shape, (a, b)) = (self.a.shape(), (Fed::of(self.a), Fed::of(self.b)));
         let Some(a) = a else { return Err(gpu.lacks_room()) };
         let _host = self.host.try_acquire(shape.bytes::<T>()?.0 as u64)?;
         let scratch = MemoryScratch::new(Extents::new(shape.rows.0, shape.columns.0), T::ELEMENT)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
         let solve = |sink: &dyn Sink| {
-            let (a, control) = (a.factor(), Control::default());
+            let a = a.factor();
             match &b {
                 Some(b) => stream::solve::<T>(&gpu.gpu, &budgets, [a, b.factor()], &scratch, sink, control),
                 None => stream::inverse::<T>(&gpu.gpu, &budgets, a, &scratch, sink, control),
@@ -100,7 +100,7 @@ impl<T: Streamed + Multiplicand> Route<()> for System<'_, T> {
             .map(drop)
         };
         match &mut self.x.0 {
-            Goal::Host(to) => {
+            Goal::Host(to) | Goal::New(to) => {
                 let mut x = Array2::from_elem((to.rows(), to.columns()), T::ZERO);
                 let sink = MemorySink::new(x.view_mut());
                 solve(&sink)?;

@@ -64,8 +64,8 @@ impl Experience {
         cpu.max(gpu) <= CLOSE * cpu.min(gpu)
     }
 
-    /// The decision by what is known: the faster one of two that were tried often enough, and until then the one that was tried less often, the
-    /// expected one first. The second says whether what it takes is to be told ([`Experience::tell`]).
+    /// The decision by what is known: the faster one of two that were tried often enough, and until then the expected one so often, then the other: a
+    /// processor that others worked between is not as fast as it is again and again. The second says whether what it takes is to be told ([`Experience::tell`]).
     pub(crate) fn decided(&self, job: &Job, decision: Decision) -> (Decision, bool) {
         if !Self::is_close(&decision) {
             return (decision, false);
@@ -76,10 +76,9 @@ impl Experience {
             Side::Gpu => [Side::Gpu, Side::Cpu],
         };
         let of = |side: Side| tried[side as usize];
-        let (is_known, prefers_other) = match of(expected).times.min(of(other).times) >= TRIALS {
-            true => (true, of(other).least < of(expected).least),
-            false => (false, of(other).times < of(expected).times),
-        };
+        let [is_tried, other_is_tried] = [expected, other].map(|side| of(side).times >= TRIALS);
+        let is_known = is_tried && other_is_tried;
+        let prefers_other = if is_known { of(other).least < of(expected).least } else { is_tried };
         let side = if prefers_other { other } else { expected };
         let reason = if is_known { Reason::Measured } else { Reason::Tried };
         (Decision { side, reason, ..decision }, !is_known)
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_are_tried_in_turns_and_then_the_faster_one_stays() {
+    fn both_sides_are_tried_one_after_the_other_and_then_the_faster_one_stays() {
         let (experience, decision) = (Experience::default(), expecting([1.0, 1.5]));
         let mut sides = Vec::new();
         for run in 0..8 {
@@ -143,7 +142,7 @@ mod tests {
             assert_eq!(planned.side, if run < 6 { Side::Cpu } else { Side::Gpu });
             experience.tell(&job(64), decided.side, if decided.side == Side::Cpu { 1.0 } else { 0.9 });
         }
-        assert_eq!(sides[..6], [Side::Cpu, Side::Gpu, Side::Cpu, Side::Gpu, Side::Cpu, Side::Gpu]);
+        assert_eq!(sides[..6], [Side::Cpu, Side::Cpu, Side::Cpu, Side::Gpu, Side::Gpu, Side::Gpu]);
         assert_eq!(sides[6..], [Side::Gpu; 2]);
         // Of another shape nothing is known.
         assert_eq!(experience.decided(&job(65), decision).0.side, Side::Cpu);

@@ -39,7 +39,7 @@ pub struct ProductExtents {
 }
 
 /// What can go through a GPU that has no room for all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Divisible {
     /// A product, in tiles of the result.

@@ -22,7 +22,7 @@ pub(super) struct Turn {
 
 /// The products of a tile of so many rows and panels. `together` panels are there at once; one of several in strips needs at least two.
 pub(super) fn turns(rows: usize, panels: usize, together: usize, in_strips: bool) -> Vec<Turn> {
-    let strips = if in_strips && together > 1 { strips(rows) } else { vec![0..rows] };
+    let strips = strips(rows, if in_strips && together > 1 { STRIPS } else { 1 });
     let together = if strips.len() > 1 { together.min(panels) } else { 1 };
     let alone = panels - together.min(panels);
     let whole = (0..alone).map(|panel| Turn { rows: 0..rows, panel, is_first: true, is_last: false });
@@ -37,10 +37,11 @@ pub(super) fn turns(rows: usize, panels: usize, together: usize, in_strips: bool
     whole.chain(ends).collect()
 }
 
-fn strips(rows: usize) -> Vec<Range<usize>> {
-    let even = rows.div_ceil(STRIPS).max(1);
-    let strip = if even > GRANULE { even.next_multiple_of(GRANULE) } else { even };
-    (0..rows).step_by(strip).map(|begin| begin..(begin + strip).min(rows)).collect()
+/// So many, but for granules. Without rows there is one of none, so that panels are counted all the same.
+fn strips(rows: usize, count: usize) -> Vec<Range<usize>> {
+    let even = rows.div_ceil(count).max(1);
+    let strip = if count > 1 && even > GRANULE { even.next_multiple_of(GRANULE) } else { even };
+    (0..rows.max(1)).step_by(strip).map(|begin| begin..(begin + strip).min(rows)).collect()
 }
 
 /// Seconds of the last tile's way back after the last product, given what the whole of it takes, and what the panels take that are there
@@ -77,9 +78,9 @@ mod tests {
 
     #[test]
     fn strips_are_even_and_of_whole_blocks_where_they_are_large() {
-        assert_eq!(strips(6528).iter().map(|strip| strip.len()).collect::<Vec<_>>(), [1664, 1664, 1664, 1536]);
-        assert_eq!(strips(10).iter().map(|strip| strip.len()).collect::<Vec<_>>(), [3, 3, 3, 1]);
-        assert!(strips(0).is_empty());
+        assert_eq!(strips(6528, STRIPS).iter().map(|strip| strip.len()).collect::<Vec<_>>(), [1664, 1664, 1664, 1536]);
+        assert_eq!(strips(10, STRIPS).iter().map(|strip| strip.len()).collect::<Vec<_>>(), [3, 3, 3, 1]);
+        assert_eq!([strips(0, STRIPS).len(), strips(6528, 1).len()], [1, 1]);
     }
 
     #[test]

@@ -132,6 +132,6 @@ fn cancelled(gpu: &Gpu, side: usize) -> Result<(), Error> {
             cancel.cancel();
         }
     };
-    let control = Control { cancel: Some(&cancel), progress: Some(&tell) };
+    let control = Control { cancel: Some(&cancel), progress: Some(&tell), ..Control::default() };
     matmul(gpu, &budgets(eighths(8, side)), Precision::Auto, &product, &sink, control).map(drop)
 }

@@ -3,7 +3,7 @@
 use super::cuts::Cuts;
 use super::forest::{Block, Forest, LANES};
 use super::grow::Growth;
-use super::histogram::Binned;
+use super::histogram::{Binned, Sum};
 use super::{GbtValidParams, Table};
 use crate::random::Random;
 
@@ -31,18 +31,19 @@ impl<'a> Prepared<'a> {
             known.iter().map(|row| f64::from(self.table.targets[*row as usize])).sum::<f64>() / known.len() as f64;
         let mut forest = Forest::new(mean as f32, params.depth);
         let mut predicted = vec![mean as f32; self.table.rows()];
-        let mut residuals = self.residuals(&predicted, params.shared);
+        let weights = self.groups.weights(self.table.targets, params.focus);
+        let mut left = self.left(&predicted, &weights, params.shared);
         let mut columns: Vec<usize> = (0..self.table.columns).collect();
         let asked = ((columns.len() as f64 * params.columns).ceil() as usize).clamp(1, columns.len());
         let mut best = (f64::INFINITY, 0);
         for tree in 0..params.trees {
             let mut rows: Vec<u32> = known.iter().copied().filter(|_| random.unit() < params.rows).collect();
             random.shuffle(&mut columns);
-            let growth = Growth { params, binned: &self.binned, residuals: &residuals, columns: &columns[..asked] };
+            let growth = Growth { params, binned: &self.binned, left: &left, columns: &columns[..asked] };
             forest.push(&growth.tree(&mut rows));
             self.add(&forest, tree, &mut predicted);
-            residuals = self.residuals(&predicted, params.shared);
-            let error = tested.iter().map(|row| residuals[*row as usize].powi(2)).sum();
+            left = self.left(&predicted, &weights, params.shared);
+            let error = tested.iter().map(|row| left[*row as usize].squared()).sum();
             if error < best.0 {
                 best = (error, tree + 1);
             }
@@ -56,14 +57,14 @@ impl<'a> Prepared<'a> {
         forest
     }
 
-    /// What is left to learn of each row, with that part of its group's mean.
-    fn residuals(&self, predicted: &[f32], shared: f64) -> Vec<f64> {
+    /// What is left to learn of each row, with that part of its group's mean, as much as the row counts.
+    fn left(&self, predicted: &[f32], weights: &[f64], shared: f64) -> Vec<Sum> {
         let left = self.table.targets.iter().zip(predicted).map(|(y, p)| f64::from(*y) - f64::from(*p));
         let mut left: Vec<f64> = left.collect();
         if shared < 1.0 {
-            self.groups.take_from_means(&mut left, 1.0 - shared);
+            self.groups.take_from_means(&mut left, weights, 1.0 - shared);
         }
-        left
+        left.iter().zip(weights).map(|(left, weight)| Sum { residual: weight * left, rows: *weight }).collect()
     }
 
     fn add(&self, forest: &Forest, tree: usize, predicted: &mut [f32]) {
@@ -85,10 +86,10 @@ fn groups_at_random(groups: &[u32], part: f64, random: &mut Random) -> Vec<bool>
     groups.iter().map(|group| distinct.binary_search(group).is_ok()).collect()
 }
 
-/// The group of each row, counted from 0, and how many rows each has.
+/// The group of each row, counted from 0, and how many groups there are.
 struct Groups {
     of_row: Vec<usize>,
-    rows: Vec<f64>,
+    count: usize,
 }
 
 impl Groups {
@@ -98,16 +99,26 @@ impl Groups {
         distinct.dedup();
         let number = |group: &u32| distinct.partition_point(|it| it < group);
         let of_row: Vec<usize> = groups.iter().map(number).collect();
-        let mut rows = vec![0.0; distinct.len()];
-        of_row.iter().for_each(|group| rows[*group] += 1.0);
-        Self { of_row, rows }
+        Self { of_row, count: distinct.len() }
+    }
+
+    /// How much each row counts, by how far it is above the least of its group.
+    fn weights(&self, targets: &[f32], focus: f64) -> Vec<f64> {
+        let mut least = vec![f64::INFINITY; self.count];
+        for (target, group) in targets.iter().zip(&self.of_row) {
+            least[*group] = least[*group].min(f64::from(*target));
+        }
+        targets.iter().zip(&self.of_row).map(|(y, group)| (focus * (least[*group] - f64::from(*y))).exp()).collect()
     }
 
     /// Takes a part of its group's mean from each value.
-    fn take_from_means(&self, values: &mut [f64], part: f64) {
-        let mut means = vec![0.0; self.rows.len()];
-        values.iter().zip(&self.of_row).for_each(|(value, group)| means[*group] += value);
-        means.iter_mut().zip(&self.rows).for_each(|(mean, rows)| *mean *= part / rows);
+    fn take_from_means(&self, values: &mut [f64], weights: &[f64], part: f64) {
+        let mut sums = vec![[0.0; 2]; self.count];
+        for ((value, weight), group) in values.iter().zip(weights).zip(&self.of_row) {
+            sums[*group][0] += weight * value;
+            sums[*group][1] += weight;
+        }
+        let means: Vec<f64> = sums.iter().map(|[sum, weight]| part * sum / weight).collect();
         values.iter_mut().zip(&self.of_row).for_each(|(value, group)| *value -= means[*group]);
     }
 }

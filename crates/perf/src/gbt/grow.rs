@@ -8,7 +8,8 @@ use super::histogram::{Binned, Histogram, Sum};
 pub(super) struct Growth<'a> {
     pub(super) params: &'a GbtValidParams,
     pub(super) binned: &'a Binned,
-    pub(super) residuals: &'a [f64],
+    /// What is left of each row.
+    pub(super) left: &'a [Sum],
     /// The columns that this tree may ask about.
     pub(super) columns: &'a [usize],
 }
@@ -23,9 +24,10 @@ struct Node {
 impl Growth<'_> {
     pub(super) fn tree(&self, rows: &mut [u32]) -> Tree {
         let mut tree = Tree::new(self.params.depth);
-        let residual = rows.iter().map(|row| self.residuals[*row as usize]).sum();
-        let root = Node { at: 0, level: 0, sum: Sum { residual, rows: rows.len() as f64 } };
-        let histogram = Histogram::of(self.binned, self.columns, self.residuals, rows);
+        let mut sum = Sum::default();
+        rows.iter().for_each(|row| sum.add(self.left[*row as usize]));
+        let root = Node { at: 0, level: 0, sum };
+        let histogram = Histogram::of(self.binned, self.columns, self.left, rows);
         self.grow(&mut tree, root, rows, Some(histogram));
         tree
     }
@@ -54,7 +56,7 @@ impl Growth<'_> {
         if level == self.params.depth {
             return [None, None];
         }
-        let count = |rows| Histogram::of(self.binned, self.columns, self.residuals, rows);
+        let count = |rows| Histogram::of(self.binned, self.columns, self.left, rows);
         if left.len() <= right.len() {
             let small = count(left);
             let large = parent.less(&small);

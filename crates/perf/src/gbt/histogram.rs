@@ -2,7 +2,7 @@
 
 use super::cuts::Cuts;
 
-/// The residuals' sum and the number of rows.
+/// The residuals' sum and the number of rows, each as much as it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     pub(super) residual: f64,
@@ -17,6 +17,11 @@ impl Sum {
 
     pub(super) fn less(self, other: Sum) -> Sum {
         Sum { residual: self.residual - other.residual, rows: self.rows - other.rows }
+    }
+
+    /// The squared loss of one row.
+    pub(super) fn squared(self) -> f64 {
+        self.residual * self.residual / self.rows
     }
 
     /// How much the squared loss falls when these rows get a leaf of their own, twice.
@@ -67,12 +72,12 @@ pub(super) struct Split {
 }
 
 impl Histogram {
-    pub(super) fn of(binned: &Binned, columns: &[usize], residuals: &[f64], rows: &[u32]) -> Self {
+    pub(super) fn of(binned: &Binned, columns: &[usize], left: &[Sum], rows: &[u32]) -> Self {
         let mut sums = vec![Sum::default(); binned.starts.last().copied().unwrap_or(0)];
         for &column in columns {
             let (bins, sums) = (&binned.columns[column], &mut sums[binned.starts[column]..binned.starts[column + 1]]);
             for &row in rows {
-                sums[usize::from(bins[row as usize])].add(Sum { residual: residuals[row as usize], rows: 1.0 });
+                sums[usize::from(bins[row as usize])].add(left[row as usize]);
             }
         }
         Self(sums)

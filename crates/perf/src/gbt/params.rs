@@ -18,6 +18,7 @@ pub struct GbtValidParams {
     pub(super) held_out: f64,
     pub(super) patience: usize,
     pub(super) shared: f64,
+    pub(super) focus: f64,
     pub(super) groups: Option<Vec<u32>>,
 }
 
@@ -40,6 +41,7 @@ impl Default for GbtParams {
             held_out: 0.0,
             patience: 0,
             shared: 1.0,
+            focus: 0.0,
             groups: None,
         })
     }
@@ -114,6 +116,13 @@ impl GbtParams {
         self
     }
 
+    /// How fast rows count less the farther they are above the least target of their group, 0 or more: a row that is `d` above it counts `exp(-focus d)`. Where
+    /// only the least of a group is looked for, more of it leaves the trees to what is near it. 0: all rows count alike.
+    pub fn focus(mut self, focus: f64) -> Self {
+        self.0.focus = focus;
+        self
+    }
+
     /// The group of each row, where linfa's data set cannot say it. Without them each row is a group.
     pub fn groups(mut self, groups: Vec<u32>) -> Self {
         self.0.groups = Some(groups);
@@ -128,7 +137,7 @@ impl ParamGuard for GbtParams {
     fn check_ref(&self) -> Result<&GbtValidParams, Error> {
         let it = &self.0;
         let part = |value: f64| value > 0.0 && value <= 1.0;
-        let rules: [(&'static str, bool, String, &'static str); 10] = [
+        let rules: [(&'static str, bool, String, &'static str); 11] = [
             ("trees", (1..=10_000).contains(&it.trees), it.trees.to_string(), "1..=10000"),
             ("depth", (1..=8).contains(&it.depth), it.depth.to_string(), "1..=8"),
             ("rate", part(it.rate), it.rate.to_string(), "above 0, up to 1"),
@@ -139,6 +148,7 @@ impl ParamGuard for GbtParams {
             ("bins", (2..=255).contains(&it.bins), it.bins.to_string(), "2..=255"),
             ("held_out", (0.0..=0.5).contains(&it.held_out), it.held_out.to_string(), "0 to 0.5"),
             ("shared", (0.0..=1.0).contains(&it.shared), it.shared.to_string(), "0 to 1"),
+            ("focus", it.focus >= 0.0 && it.focus.is_finite(), it.focus.to_string(), "0 or more, finite"),
         ];
         match rules.into_iter().find(|(_, holds, ..)| !holds) {
             Some((name, _, found, expected)) => Err(Error::Parameter { name, found, expected }),

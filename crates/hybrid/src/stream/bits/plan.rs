@@ -14,7 +14,7 @@ const ROWS: usize = 4096;
 const COLUMNS: usize = 65_536;
 
 /// A product of bits in tiles, each of all pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitPlan {
     /// The whole, in bits.
     pub extents: ProductExtents,

@@ -21,7 +21,7 @@ const MARGINS: usize = 16;
 const GRANULE: usize = 64;
 
 /// How an expression is cut into bands, and what they are in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExpressionPlan {
     /// The dimension that is cut; `None` where all is one band.
     pub dimension: Option<&'static str>,
