@@ -120,11 +120,19 @@ fn regret(report: &mut Report) -> Result<Option<Lacks>> {
             continue;
         }
         found = true;
-        let (problems, measured) = (numbered(&rows), times(&rows));
-        let predicted = predicted(operation, &rows)?;
-        for (top, choice) in [(1, "first"), (3, "best_of_3")] {
-            let regret = Regret::of_top(top, &problems, &measured, &predicted)?;
-            tell(&regret, &format!("{}/{choice}", operation.name()), &rows[0], report);
+        // What is the best on one GPU is none of another's choices.
+        for device in DeviceFacts::measured() {
+            let rows: Vec<_> = rows.iter().filter(|row| row.device == device.name).cloned().collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let (problems, measured) = (numbered(&rows), times(&rows));
+            let predicted = predicted(operation, &rows, &device)?;
+            for (top, choice) in [(1, "first"), (3, "best_of_3")] {
+                let regret = Regret::of_top(top, &problems, &measured, &predicted)?;
+                let short = device.name.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
+                tell(&regret, &format!("{}/{short}_{choice}", operation.name()), &rows[0], report);
+            }
         }
     }
     Ok((!(found | pointwise_regret(report)?)).then_some("the data sets of held-out shapes"))
@@ -185,13 +193,13 @@ fn times(rows: &[dataset::Row]) -> Vec<f32> {
 }
 
 /// The times that the choice goes by.
-fn predicted(operation: &dyn Operation, rows: &[dataset::Row]) -> Result<Vec<f32>> {
-    let (models, device) = (Models::shipped()?, DeviceFacts::h200());
+fn predicted(operation: &dyn Operation, rows: &[dataset::Row], device: &DeviceFacts) -> Result<Vec<f32>> {
+    let models = Models::shipped()?;
     let model = models.nearest(operation.name(), device.architecture)?;
     let mut predicted = Vec::new();
     for row in rows {
-        let work = operation.work(&row.problem, &row.configuration, &device)?;
-        predicted.push(model.rank(&device, 1, |_| work)?.best().microseconds);
+        let work = operation.work(&row.problem, &row.configuration, device)?;
+        predicted.push(model.rank(device, 1, |_| work)?.best().microseconds);
     }
     Ok(predicted)
 }

@@ -90,7 +90,7 @@ fn on_the_face(
         let policy = policies[number as usize % 2];
         let case = &Case { name, room, policy };
         TRIALS.fetch_add(1, Ordering::Relaxed);
-        let (before, place) = (ledger.in_use(), format!("{name} in {room}, {policy:?}, {code} at call {number}"));
+        let (before, place) = (in_use(ledger), format!("{name} in {room}, {policy:?}, {code} at call {number}"));
         let gpu = gpu();
         let (device, breaker, budgets) = eager(&gpu, room, policy);
         ledger.fail(number, code);
@@ -148,10 +148,16 @@ fn lost(case: &Case, device: &Device, breaker: &Breaker, done: &Result<(), Error
     }
 }
 
+/// Bytes and objects, but for what is kept for whoever comes next.
+fn in_use(ledger: &Ledger) -> [i64; 3] {
+    gpu().stream().trim().unwrap();
+    ledger.in_use()
+}
+
 /// Nothing is left; of a context that was lost, nothing is left that would be in the way of another.
 fn given_back(ledger: &Ledger, (code, before): (i64, [i64; 3]), place: &str) {
     if code == OUT_OF_MEMORY {
-        return assert_eq!(ledger.in_use(), before, "{place}: bytes on the device, pinned bytes, objects");
+        return assert_eq!(in_use(ledger), before, "{place}: bytes on the device, pinned bytes, objects");
     }
     renew(0).unwrap_or_else(|error| panic!("{place}: {error}"));
 }
@@ -163,7 +169,7 @@ fn on_a_stream(ledger: &Ledger, name: &str, operation: OnAStream, code: i64) {
     operation(&gpu(), &budgets(room), side).unwrap();
     for number in 1.. {
         TRIALS.fetch_add(1, Ordering::Relaxed);
-        let (before, place) = (ledger.in_use(), format!("{name}, {code} at call {number}"));
+        let (before, place) = (in_use(ledger), format!("{name}, {code} at call {number}"));
         let (gpu, budgets) = (gpu(), budgets(room));
         ledger.fail(number, code);
         let done = operation(&gpu, &budgets, side);
