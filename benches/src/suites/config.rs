@@ -229,9 +229,9 @@ fn refined(session: &Session, report: &mut Report) -> Result<()> {
             let (chosen, refined) = match pass {
                 Pass::GradWeight => (
                     Choice::Weights(chosen_grad_weight(gpu, &problem)),
-                    Choice::Weights(refined_grad_weight(gpu, &problem)),
+                    Choice::Weights(refined_grad_weight(gpu, &problem)?),
                 ),
-                _ => (Choice::Rows(chosen_rows(gpu, &problem, pass)), Choice::Rows(refined_rows(gpu, &problem, pass))),
+                _ => (Choice::Rows(chosen_rows(gpu, &problem, pass)), Choice::Rows(refined_rows(gpu, &problem, pass)?)),
             };
             let once_ms = begin.elapsed().as_secs_f64() * 1e3;
             let mut configs = vec![chosen];

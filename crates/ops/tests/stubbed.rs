@@ -106,6 +106,7 @@ fn child() {
     }
     host_allocations(&device);
     convolutions(&device);
+    crate::conv::refused::configurations(&device);
     images(&device);
     expressions_in_turns(&device);
     device_memory(&device);

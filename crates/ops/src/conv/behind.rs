@@ -144,6 +144,11 @@ fn written<U: Item>() -> Option<Precision> {
     }
 }
 
+/// What the kernel writes for an expression that stores elements of `U`: these, or sums that a call of its own takes.
+pub(super) fn stored<U: Item>() -> Precision {
+    written::<U>().unwrap_or(Precision::F32)
+}
+
 /// Refuses operands of an expression that are tensors elsewhere than the convolution's.
 fn together(gpu: Option<&Gpu>, core: &Core, operands: &[Operand<'_>]) -> Result<(), Error> {
     let place = |gpu: Option<&Gpu>| gpu.map_or(Device::Cpu, |gpu| Device::Gpu(gpu.clone())).to_string();

@@ -1,8 +1,12 @@
 //! What choices of a configuration have in common: sides of blocks, and the model's word on those that an estimate expects most of.
 
+use super::operation::RowOperation;
 use super::row_plan::Multiprocessor;
+use super::weight_operation::WeightOperation;
+use std::collections::BTreeSet;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use tilewright_perf::training::Operation;
-use tilewright_perf::{DeviceFacts, Models, Work};
+use tilewright_perf::{DeviceFacts, Error, Models, Work};
 
 pub(super) const COLUMNS: [usize; 6] = [16, 28, 32, 48, 56, 64];
 pub(super) const IMAGES: [usize; 5] = [1, 2, 4, 8, 16];
@@ -72,19 +76,84 @@ pub(super) fn microseconds(key: u128) -> f64 {
     f64::from_bits((key >> 64) as u64)
 }
 
-/// Which of so many candidates a model takes, the best first; nothing where there is no model, or where it refuses what it is asked about, or
-/// where there is no copy engine: nothing was measured there.
+/// The models that are part of the library. Where they cannot be used, which a test excludes, there are none, and whoever listens is told why.
+pub(super) static MODELS: LazyLock<Models> = LazyLock::new(|| {
+    shipped().unwrap_or_else(|error| {
+        tracing::error!(%error, "no model chooses configurations of convolutions: their estimate does");
+        Models::default()
+    })
+});
+
+/// The models that are part of the library, which know the operations of convolutions by the features that these have.
+fn shipped() -> Result<Models, Error> {
+    let models = Models::shipped()?;
+    for operation in [&RowOperation as &dyn Operation, &WeightOperation] {
+        models.nearest(operation.name(), 90)?.check_features(&operation.features()?)?;
+    }
+    Ok(models)
+}
+
+/// Which of so many candidates a model takes, the best first; nothing where there is no candidate, no model, or no copy engine. Where a model refuses what it is
+/// asked about there is nothing either, and whoever listens is told why, once for an operation.
 pub(super) fn learned(
     operation: &dyn Operation,
     models: &Models,
     (sm, device): (Multiprocessor, &DeviceFacts),
-    (count, candidates): (usize, usize),
+    of: (usize, usize),
     work: impl Fn(usize) -> Work,
 ) -> Option<Vec<usize>> {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     if !sm.bulk_copies {
         return None;
     }
-    let model = models.nearest(operation.name(), device.architecture).ok()?;
-    let ranking = model.rank(device, candidates, work).ok()?;
-    Some(ranking.top(count).iter().map(|it| it.index as usize).collect())
+    ranked(operation, models, device, of, work).unwrap_or_else(|error| {
+        let operation = operation.name();
+        if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.to_owned()) {
+            tracing::warn!(operation, %error, "the model refuses a choice: the estimate's first is taken, here and wherever it does again");
+        }
+        None
+    })
+}
+
+/// As [`learned`], with the model's refusal.
+fn ranked(
+    operation: &dyn Operation,
+    models: &Models,
+    device: &DeviceFacts,
+    (count, candidates): (usize, usize),
+    work: impl Fn(usize) -> Work,
+) -> Result<Option<Vec<usize>>, Error> {
+    let model = match models.nearest(operation.name(), device.architecture) {
+        Ok(model) if candidates > 0 => model,
+        Ok(_) | Err(Error::NoModel { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let ranking = model.rank(device, candidates, work)?;
+    Ok(Some(ranking.top(count).iter().map(|it| it.index as usize).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_of_the_library_fit() {
+        assert!(shipped().is_ok_and(|models| models == *MODELS && !MODELS.is_empty()), "{:?}", shipped().err());
+    }
+
+    /// A model without which there is a choice is no error; one that is there and refuses is.
+    #[test]
+    fn a_refusal_has_its_reason() {
+        let device = DeviceFacts::h200();
+        let ask = |models: &Models, of, work| ranked(&RowOperation, models, &device, of, |_| work);
+        assert!(matches!(ask(&Models::default(), (1, 3), Work::default()), Ok(None)));
+        assert!(matches!(ask(&MODELS, (1, 0), Work::default()), Ok(None)));
+        let refused = ask(&MODELS, (1, 3), Work::default()).unwrap_err().to_string();
+        assert!(refused.contains("dimensions of a work: 0 given, 5 expected"), "{refused}");
+        let model = MODELS.nearest(RowOperation.name(), 90).unwrap();
+        let foreign = model.check_features(&WeightOperation.features().unwrap()).unwrap_err().to_string();
+        assert!(foreign.contains("log_warp_strips") && foreign.contains("log_block_images"), "{foreign}");
+        let fewer = tilewright_perf::Features::new(&[], &[]).unwrap();
+        assert!(model.check_features(&fewer).is_err_and(|error| error.to_string().contains("expected `none`")));
+    }
 }

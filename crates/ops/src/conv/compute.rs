@@ -5,6 +5,7 @@ use super::dense::{DenseMut, Quad, dense, lies_dense};
 use super::element::Convolved;
 use super::image::Ready;
 use super::problem::{Pass, Precision, Problem};
+use super::row_plan::Multiprocessor;
 use super::{gpu, host, weight_gpu};
 use crate::device::Gpu;
 use crate::error::Error;
@@ -46,7 +47,22 @@ pub(super) struct Call<'a> {
     pub(super) gpu: Option<&'a Gpu>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// A pass with results of type `written`. Refuses a configuration of another pass's kernel, and one that does not fit where no kernel is
+    /// built that would find out.
+    pub(super) fn new(
+        (pass, problem): (Pass, &'a Problem),
+        config: Config,
+        written: Precision,
+        gpu: Option<&'a Gpu>,
+    ) -> Result<Call<'a>, Error> {
+        config.check_kind(pass)?;
+        if gpu.is_none() || problem.images == 0 {
+            config.check((pass, problem), gpu.map(Multiprocessor::of), written)?;
+        }
+        Ok(Call { problem, config, gpu })
+    }
+
     /// The result from input, weights and bias.
     pub(super) fn forward<T: Convolved>(self, reads: Reads<'_, T>, y: DenseMut<'_, T>) -> Result<(), Error> {
         if self.gpu.is_some() && self.problem.images > 0 {

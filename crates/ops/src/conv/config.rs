@@ -1,9 +1,18 @@
 //! [`Config`]: how a kernel on a GPU goes about a convolution.
 
-use super::row_plan::RowConfig;
-use super::weight_plan::WeightConfig;
+use super::ends::{Ends, Reading};
+use super::error::ConvError;
+use super::problem::{Pass, Precision, Problem};
+use super::row_plan::{Multiprocessor, RowConfig, RowPlan};
+use super::weight_plan::{WeightConfig, WeightPlan};
+
+/// What configurations are held against where no GPU computes: an H200's.
+const ELSEWHERE: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
 
 /// The configuration of a convolution's kernels.
+///
+/// One that does not fit is an error of the call, with the number that is wrong, and so is one of another pass's kernel: nothing is chosen in
+/// its place. That holds where no kernel runs too: without images, and on the CPU, where it has to fit an H200.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     pub(crate) rows: Option<RowConfig>,
@@ -24,7 +33,8 @@ impl Config {
     /// milliseconds; the process remembers the fastest. It works on a stream of its own and in memory of its own, as much as operands and
     /// result have and twice the level-2 cache, which is given back at once: never on the stream or the data of the call. Expressions
     /// ([`conv2d_with`](super::conv2d_with), [`read`](super::read)) are left out of what is timed: images are then copied by as many threads. Where there is too little memory, the first choice is taken, as
-    /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered.
+    /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered. What else fails is an error of
+    /// the call, and nothing is remembered.
     ///
     /// ```
     /// use tilewright_ops::conv::{Config, Conv2d};
@@ -35,13 +45,44 @@ impl Config {
         Config { refined: true, ..Config::auto() }
     }
 
-    /// This one, for the forward pass and the input's gradient. What does not fit a problem is an error of the call.
+    /// This one, for the forward pass and the input's gradient. What does not fit a problem is an error of the call,
+    /// and so is the call of another pass.
     pub fn rows(config: RowConfig) -> Config {
         Config { rows: Some(config), ..Config::auto() }
     }
 
-    /// This one, for the weights' gradient. What does not fit a problem is an error of the call.
+    /// This one, for the weights' gradient. What does not fit a problem is an error of the call,
+    /// and so is the call of another pass.
     pub fn weights(config: WeightConfig) -> Config {
         Config { weights: Some(config), ..Config::auto() }
+    }
+
+    /// Refuses a configuration of another pass's kernel.
+    pub(super) fn check_kind(&self, pass: Pass) -> Result<(), ConvError> {
+        let (rows, weights) = ("Config::rows", "Config::weights");
+        let (got, expected) = match pass {
+            Pass::GradWeight => (self.rows.map(|_| rows), weights),
+            _ => (self.weights.map(|_| weights), rows),
+        };
+        got.map_or(Ok(()), |got| Err(ConvError::ConfigKind { call: pass.name(), got, expected }))
+    }
+
+    /// Refuses what does not fit a problem on such a multiprocessor, or on one of [`ELSEWHERE`], with results of this type.
+    pub(super) fn check(
+        &self,
+        (pass, problem): (Pass, &Problem),
+        sm: Option<Multiprocessor>,
+        written: Precision,
+    ) -> Result<(), ConvError> {
+        let sm = sm.unwrap_or(ELSEWHERE);
+        // A block of no image has one as good as.
+        let problem = Problem { images: problem.images.max(1), ..*problem };
+        if let Some(config) = self.rows {
+            RowPlan::between(problem, pass, config, sm, Ends::stored(written))?;
+        }
+        if let Some(config) = self.weights {
+            WeightPlan::new(problem, config, sm, [Reading::Stored; 2])?;
+        }
+        Ok(())
     }
 }

@@ -127,6 +127,18 @@ pub enum ConvError {
         /// The limit.
         limit: usize,
     },
+    /// A configuration of another pass's kernel.
+    #[error(
+        "`{call}` takes `{expected}`, got `{got}`; give each function the parameters with its own, or `Config::auto()`"
+    )]
+    ConfigKind {
+        /// The function.
+        call: &'static str,
+        /// What was given.
+        got: &'static str,
+        /// What fits.
+        expected: &'static str,
+    },
     /// A configuration that does not fit.
     #[error(transparent)]
     Config(#[from] super::row_plan::ConfigError),

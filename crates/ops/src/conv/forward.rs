@@ -7,7 +7,7 @@ use super::element::Convolved;
 use super::error::{ConvError, Names};
 use super::image::{Image, Seen};
 use super::params::{Bias, Conv2d};
-use super::problem::Problem;
+use super::problem::{Pass, Problem};
 use crate::error::Error;
 use crate::tensor::Tensor;
 use tilewright_dims::{Dim, Dims};
@@ -75,8 +75,8 @@ where
     (K,): Dims,
 {
     x.see(|x| {
-        problem(&x, w, params)?;
-        one_place(&[x.device(), w.device()])?;
+        let (problem, devices) = (problem(&x, w, params)?, [x.device(), w.device()]);
+        Call::new((Pass::Forward, &problem), params.config, X::Item::PRECISION, one_place(&devices)?)?;
         Ok(x.made_bytes() + copy_bytes(w) + params.bias.tensor().map_or(0, copy_bytes))
     })
 }
@@ -94,7 +94,7 @@ where
 {
     let bias = params.bias.tensor();
     let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-    let call = Call { problem, config: params.config, gpu: one_place(&devices)? };
+    let call = Call::new((Pass::Forward, problem), params.config, T::PRECISION, one_place(&devices)?)?;
     let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
     write_packed(y, |y| call.forward(Reads { image: &image, w: &w, bias: bias.as_ref() }, y))
 }

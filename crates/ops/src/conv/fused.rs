@@ -1,7 +1,7 @@
 //! Passes with an expression behind them.
 #![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
-use super::behind::Behind;
+use super::behind::{Behind, stored};
 use super::compute::{Call, Reads, copy_bytes};
 use super::dense::{one_place, packed};
 use super::forward::problem;
@@ -96,7 +96,7 @@ where
     x.see(|x| {
         let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
         let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::Forward, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
         let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
         behind.made(Reads { image: &image, w: &w, bias: bias.as_ref() }, &beside)
@@ -134,7 +134,7 @@ where
     x.see(|x| {
         let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
         let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::Forward, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
         let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
         behind.made_into(y, Reads { image: &image, w: &w, bias: bias.as_ref() }, &beside)
@@ -171,7 +171,7 @@ where
     x.see(|x| {
         let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
         let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::Forward, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
         let copies = x.made_bytes() + copy_bytes(w) + bias.map_or(0, copy_bytes);
         Ok(copies + behind.workspace::<U, L, _>(&beside)?)
@@ -227,7 +227,7 @@ where
     dy.see(|dy| {
         let problem = of_grad_input(&dy, w, input, params)?;
         let devices = [dy.device(), w.device()];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::GradInput, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
         let (image, w) = (dy.ready()?, packed(w)?);
         behind.made(Reads { image: &image, w: &w, bias: None }, &beside)
@@ -264,7 +264,7 @@ where
     dy.see(|dy| {
         let problem = of_grad_input(&dy, w, input, params)?;
         let devices = [dy.device(), w.device(), dx.device()];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::GradInput, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
         let (image, w) = (dy.ready()?, packed(w)?);
         behind.made_into(dx, Reads { image: &image, w: &w, bias: None }, &beside)
@@ -299,7 +299,7 @@ where
     dy.see(|dy| {
         let problem = of_grad_input(&dy, w, input, params)?;
         let devices = [dy.device(), w.device()];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::GradInput, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
         Ok(dy.made_bytes() + copy_bytes(w) + behind.workspace::<U, L, _>(&beside)?)
     })

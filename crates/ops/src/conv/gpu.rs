@@ -1,5 +1,6 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
+use super::candidates::MODELS;
 use super::choice::{chosen, first};
 use super::compute::Reads;
 use super::config::Config;
@@ -24,7 +25,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 use tilewright_driver::{Arch, DeviceBuffer, Function, LaunchConfig, Stream, TensorMap};
-use tilewright_perf::Models;
 
 impl Multiprocessor {
     /// That of a GPU.
@@ -36,9 +36,6 @@ impl Multiprocessor {
         }
     }
 }
-
-/// The models that are part of the library; none where they cannot be read, which a test excludes.
-pub(super) static MODELS: LazyLock<Models> = LazyLock::new(|| Models::shipped().unwrap_or_default());
 
 /// What a kernel is found by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,7 +68,7 @@ fn ready(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<(Arc<Ready>, Known)
     let sm = Multiprocessor::of(gpu);
     let config = match key.config {
         Some(config) => config,
-        None if key.refined => refined_between(gpu, &key.problem, key.pass, (fusing.ends(), key.bias)),
+        None if key.refined => refined_between(gpu, &key.problem, key.pass, (fusing.ends(), key.bias))?,
         None => chosen_between(gpu, &key.problem, key.pass, fusing.ends()),
     };
     let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, fusing).map_err(ConvError::from)?;

@@ -8,7 +8,7 @@ use super::error::ConvError;
 use super::forward::names;
 use super::image::{Image, Seen};
 use super::params::Conv2d;
-use super::problem::Problem;
+use super::problem::{Pass, Precision, Problem};
 use crate::error::Error;
 use crate::tensor::Tensor;
 use tilewright_dims::{Dim, Dims};
@@ -73,8 +73,8 @@ where
     (N, H, W, K): Dims,
 {
     dy.see(|dy| {
-        of_grad_input(&dy, w, input, params)?;
-        one_place(&[dy.device(), w.device()])?;
+        let (problem, devices) = (of_grad_input(&dy, w, input, params)?, [dy.device(), w.device()]);
+        Call::new((Pass::GradInput, &problem), params.config, Y::Item::PRECISION, one_place(&devices)?)?;
         Ok(dy.made_bytes() + copy_bytes(w))
     })
 }
@@ -87,7 +87,7 @@ fn write_grad_input<T: Convolved, L: Dims, M: Dims, O: Dims, B>(
     problem: &Problem,
 ) -> Result<(), Error> {
     let devices = [dy.device(), w.device(), dx.device()];
-    let call = Call { problem, config: params.config, gpu: one_place(&devices)? };
+    let call = Call::new((Pass::GradInput, problem), params.config, T::PRECISION, one_place(&devices)?)?;
     let (image, w) = (dy.ready()?, packed(w)?);
     write_packed(dx, |dx| call.grad_input(Reads { image: &image, w: &w, bias: None }, dx))
 }
@@ -155,7 +155,7 @@ where
     see_both(x, dy, |x, dy| {
         let problem = Problem::of_grad_weight(x.sizes(), dy.sizes(), kernel, X::Item::PRECISION, params)?;
         let devices = [x.device(), dy.device()];
-        let call = Call { problem: &problem, config: params.config, gpu: one_place(&devices)? };
+        let call = Call::new((Pass::GradWeight, &problem), params.config, Precision::F32, one_place(&devices)?)?;
         Ok(x.made_bytes() + dy.made_bytes() + call.grad_weight_workspace([x.number(), dy.number()])?)
     })
 }
@@ -177,7 +177,7 @@ fn write_grad_weight<T: Convolved, L: Dims, M: Dims, O: Dims, B>(
     problem: &Problem,
 ) -> Result<(), Error> {
     let devices = [x.device(), dy.device(), dw.device()];
-    let call = Call { problem, config: params.config, gpu: one_place(&devices)? };
+    let call = Call::new((Pass::GradWeight, problem), params.config, Precision::F32, one_place(&devices)?)?;
     let (x, dy) = (x.ready()?, dy.ready()?);
     if problem.images == 0 {
         return dw.write(&vec![0.0; dw.len()]);

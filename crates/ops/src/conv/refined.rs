@@ -19,8 +19,9 @@ impl<K: Eq + Hash, C: Copy + Debug> Remembered<K, C> {
         Self(LazyLock::new(Mutex::default))
     }
 
-    /// The configuration that is remembered, or the one that `time` finds the fastest of `first`, in microseconds each. If nothing can be
-    /// timed, for lack of memory above all, it is the first one, and whoever listens is told; `None` if there is none.
+    /// The configuration that is remembered, or the one that `time` finds the fastest of `first`, in microseconds each. Where memory is too
+    /// short to time them it is the first one, and whoever listens is told; `None` if there is none. What else fails is the call's error,
+    /// and nothing is remembered of it.
     ///
     /// One is timed after the other, whoever asks: they would disturb each other.
     pub(super) fn get(
@@ -28,26 +29,34 @@ impl<K: Eq + Hash, C: Copy + Debug> Remembered<K, C> {
         key: K,
         first: impl FnOnce() -> Vec<C>,
         time: impl FnOnce(&[C]) -> Result<Vec<f64>, Error>,
-    ) -> Option<C> {
+    ) -> Result<Option<C>, Error> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = known.get(&key) {
-            return Some(*config);
+            return Ok(Some(*config));
         }
         let configs = first();
         let times = if configs.len() > 1 { time(&configs) } else { Ok(Vec::new()) };
         let config = match times {
             Ok(times) => {
                 tracing::debug!(?configs, ?times, "configurations were timed, in microseconds");
-                fastest(&configs, &times)?
+                fastest(&configs, &times)
             }
-            Err(error) => {
+            Err(error) if lacks_memory(&error) => {
                 tracing::warn!(%error, "configurations cannot be timed; the model's first is taken");
-                *configs.first()?
+                configs.first().copied()
             }
+            Err(error) => return Err(error),
         };
-        known.insert(key, config);
-        Some(config)
+        if let Some(config) = config {
+            known.insert(key, config);
+        }
+        Ok(config)
     }
+}
+
+/// Whether memory of the device was short: the one thing for which configurations are not timed.
+fn lacks_memory(error: &Error) -> bool {
+    matches!(error, Error::Driver(tilewright_driver::Error::OutOfMemory { .. }))
 }
 
 /// The configuration of the shortest time; the first of equals, and where none has a time.
@@ -58,9 +67,14 @@ fn fastest<C: Copy>(configs: &[C], times: &[f64]) -> Option<C> {
 }
 
 /// The median of what `once` says of each item, in turns, so that what changes meanwhile changes all. A first turn does not count; what
-/// fails in it is infinitely slow.
+/// finds too little memory in it is infinitely slow.
 pub(super) fn in_turns<I>(items: &[I], mut once: impl FnMut(&I) -> Result<f64, Error>) -> Result<Vec<f64>, Error> {
-    let mut runs: Vec<_> = items.iter().map(|item| once(item).is_ok().then(|| (item, Vec::new()))).collect();
+    let mut first = |item| match once(item) {
+        Ok(_) => Ok(Some((item, Vec::new()))),
+        Err(error) if lacks_memory(&error) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let mut runs = items.iter().map(&mut first).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..ROUNDS {
         for (item, times) in runs.iter_mut().flatten() {
             times.push(once(item)?);
@@ -83,16 +97,21 @@ mod tests {
         tilewright_driver::Error::OutOfMemory { requested: 1 << 40, free: 1 << 20, total: 1 << 30 }.into()
     }
 
+    fn broken() -> Error {
+        let (name, message) = ("CUDA_ERROR_INVALID_VALUE".to_owned(), "invalid argument".to_owned());
+        tilewright_driver::Error::Driver { call: "cuLaunchKernelEx", code: 1, name, message }.into()
+    }
+
     #[test]
     fn the_fastest_is_taken_and_remembered() {
         let remembered = Remembered::new();
         let get = |key: &'static str| remembered.get(key, || vec!['a', 'b', 'c'], |_| Ok(vec![3.0, 1.0, 2.0]));
-        assert_eq!(get("problem"), Some('b'));
+        assert_eq!(get("problem").unwrap(), Some('b'));
         let never = |_: &[char]| -> Result<Vec<f64>, Error> { panic!("what is remembered is not timed again") };
-        assert_eq!(remembered.get("problem", || panic!("nor ranked"), never), Some('b'));
+        assert_eq!(remembered.get("problem", || panic!("nor ranked"), never).unwrap(), Some('b'));
         // Another problem is timed by itself.
-        assert_eq!(remembered.get("other", || vec!['d', 'e'], |_| Ok(vec![1.0, 2.0])), Some('d'));
-        assert_eq!(get("problem"), Some('b'));
+        assert_eq!(remembered.get("other", || vec!['d', 'e'], |_| Ok(vec![1.0, 2.0])).unwrap(), Some('d'));
+        assert_eq!(get("problem").unwrap(), Some('b'));
     }
 
     #[test]
@@ -105,16 +124,25 @@ mod tests {
                 assert_eq!(configs, [7, 8, 9]);
                 Err(no_memory())
             };
-            assert_eq!(remembered.get((), || vec![7, 8, 9], refuse), Some(7));
+            assert_eq!(remembered.get((), || vec![7, 8, 9], refuse).unwrap(), Some(7));
         }
         assert_eq!(asked, 1);
     }
 
     #[test]
+    fn what_else_fails_is_an_error_and_not_remembered() {
+        let remembered = Remembered::new();
+        let error = remembered.get((), || vec![7, 8, 9], |_| Err(broken())).unwrap_err();
+        assert!(error.to_string().contains("cuLaunchKernelEx"), "{error}");
+        assert_eq!(remembered.get((), || vec![7, 8, 9], |_| Ok(vec![3.0, 2.0, 1.0])).unwrap(), Some(9));
+        assert!(in_turns(&[(), ()], |_| Err(broken())).is_err());
+    }
+
+    #[test]
     fn one_alone_is_not_timed() {
         let remembered = Remembered::new();
-        assert_eq!(remembered.get((), || vec![5], |_| panic!("one needs no time")), Some(5));
-        assert_eq!(Remembered::<(), u8>::new().get((), Vec::new, |_| Ok(Vec::new())), None);
+        assert_eq!(remembered.get((), || vec![5], |_| panic!("one needs no time")).unwrap(), Some(5));
+        assert_eq!(Remembered::<(), u8>::new().get((), Vec::new, |_| Ok(Vec::new())).unwrap(), None);
     }
 
     #[test]
@@ -164,7 +192,7 @@ mod tests {
         };
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| assert_eq!(remembered.get(0, || vec![1, 2], time), Some(2)));
+                scope.spawn(|| assert_eq!(remembered.get(0, || vec![1, 2], time).unwrap(), Some(2)));
             }
         });
         assert_eq!(timed.into_inner(), 1);

@@ -19,18 +19,18 @@ type Key = (usize, Problem, Pass, Ends, bool);
 static REMEMBERED: Remembered<Key, RowConfig> = Remembered::new();
 
 /// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for results like the operands and no bias, in the
-/// forward pass or for the input's gradient: it is timed unless it is remembered.
-pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
+/// forward pass or for the input's gradient: it is timed unless it is remembered. Fails where timing does, but for lack of memory.
+pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> Result<RowConfig, Error> {
     refined_between(gpu, problem, pass, (Ends::stored(problem.precision), false))
 }
 
 /// As [`refined_rows`], between other ends, with or without a bias. A computed image is brought by as many threads, from memory.
-pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Ends, bool)) -> RowConfig {
+pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Ends, bool)) -> Result<RowConfig, Error> {
     let (ends, bias) = of;
     let key = (gpu.ordinal(), *problem, pass, ends, bias);
     let first = || first_between(gpu, TIMED, problem, pass, ends);
-    let timed = REMEMBERED.get(key, first, |configs| times(gpu, problem, pass, of, configs));
-    timed.unwrap_or_else(|| chosen_between(gpu, problem, pass, ends))
+    let timed = REMEMBERED.get(key, first, |configs| times(gpu, problem, pass, of, configs))?;
+    Ok(timed.unwrap_or_else(|| chosen_between(gpu, problem, pass, ends)))
 }
 
 /// Microseconds of configurations, from a cold level-2 cache.

@@ -1,11 +1,12 @@
 //! The weights' gradient on a GPU: its kernels are found by problem and configuration, and launched.
 
+use super::candidates::MODELS;
 use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::ends::{Reading, reading};
 use super::error::ConvError;
-use super::gpu::{BLOCK_ALIGNMENT, MODELS, Place, elsewhere, load, load_unrecorded, write_expressions};
+use super::gpu::{BLOCK_ALIGNMENT, Place, elsewhere, load, load_unrecorded, write_expressions};
 use super::image::{EXPRESSION_BYTES, Ready as Read};
 use super::kernel_text::KernelText;
 use super::problem::{Pass, Problem};
@@ -77,7 +78,7 @@ fn plan(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Resul
     let readings = numbers.map(reading);
     let config = match config.weights {
         Some(config) => config,
-        None if config.refined => refined_to_read(gpu, problem, readings),
+        None if config.refined => refined_to_read(gpu, problem, readings)?,
         None => chosen_to_read(gpu, problem, readings),
     };
     Ok(WeightPlan::new(*problem, config, Multiprocessor::of(gpu), readings).map_err(ConvError::from)?)

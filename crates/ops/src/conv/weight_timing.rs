@@ -15,17 +15,17 @@ use crate::error::Error;
 static REMEMBERED: Remembered<(usize, Problem, [Reading; 2]), WeightConfig> = Remembered::new();
 
 /// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for the weights' gradient: it is timed unless it is
-/// remembered.
-pub fn refined_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
+/// remembered. Fails where timing does, but for lack of memory.
+pub fn refined_grad_weight(gpu: &Gpu, problem: &Problem) -> Result<WeightConfig, Error> {
     refined_to_read(gpu, problem, [Reading::Stored; 2])
 }
 
 /// As [`refined_grad_weight`], of input and gradient from there. What is computed is brought by as many threads, from memory.
-pub(super) fn refined_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> WeightConfig {
+pub(super) fn refined_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> Result<WeightConfig, Error> {
     let first = || first_to_read(gpu, TIMED, problem, readings);
     let key = (gpu.ordinal(), *problem, readings);
-    let timed = REMEMBERED.get(key, first, |configs| times(gpu, (problem, readings), configs));
-    timed.unwrap_or_else(|| chosen_to_read(gpu, problem, readings))
+    let timed = REMEMBERED.get(key, first, |configs| times(gpu, (problem, readings), configs))?;
+    Ok(timed.unwrap_or_else(|| chosen_to_read(gpu, problem, readings)))
 }
 
 /// Microseconds of configurations, from a cold level-2 cache, with what adds the parts of the sum.

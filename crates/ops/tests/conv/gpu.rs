@@ -100,11 +100,11 @@ fn by_the_refined_configuration() {
             });
             match pass {
                 Pass::GradWeight => {
-                    let [first, again] = [(); 2].map(|()| refined_grad_weight(gpu, &problems[i]));
+                    let [first, again] = [(); 2].map(|()| refined_grad_weight(gpu, &problems[i]).unwrap());
                     assert_eq!(first, again);
                 }
                 _ => {
-                    let [first, again] = [(); 2].map(|()| refined_rows(gpu, &problems[i], pass));
+                    let [first, again] = [(); 2].map(|()| refined_rows(gpu, &problems[i], pass).unwrap());
                     assert_eq!(first, again);
                 }
             }

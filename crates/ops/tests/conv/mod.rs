@@ -12,7 +12,7 @@ mod read;
 mod read_face;
 mod read_weights;
 mod reference;
-mod refused;
+pub(crate) mod refused;
 mod rows;
 mod weights;
 

@@ -3,10 +3,11 @@
 use super::{C, H, K, N, R, S, W};
 use crate::support::gpu;
 use tilewright_expr::f16;
-use tilewright_ops::Tensor;
 use tilewright_ops::conv::{
-    Conv2d, Precision, Problem, conv2d, conv2d_grad_bias_into, conv2d_grad_input, conv2d_grad_weight, conv2d_into,
+    Config, Conv2d, Precision, Problem, RowConfig, WeightConfig, conv2d, conv2d_grad_bias_into, conv2d_grad_input,
+    conv2d_grad_input_workspace, conv2d_grad_weight, conv2d_grad_weight_workspace, conv2d_into, conv2d_workspace,
 };
+use tilewright_ops::{Device, Tensor};
 
 /// The error of a forward pass of these extents.
 fn error(x: [usize; 4], w: [usize; 4], params: Conv2d) -> String {
@@ -70,6 +71,75 @@ fn tensors_that_do_not_fit() {
     let clone = y.clone();
     says(&text(conv2d_into(&mut y, &x, &w, &params).unwrap_err()), &["shares its memory"]);
     assert_eq!(y.to_vec().unwrap(), clone.to_vec().unwrap());
+}
+
+/// Configurations through the functions that users call, wherever their operands are, with images and without.
+pub(crate) fn configurations(device: &Device) {
+    let rows = RowConfig {
+        strips: 1,
+        warp_strips: 1,
+        images: 1,
+        items: 1,
+        columns: 5,
+        rows: 5,
+        tiles: 1,
+        step: 1,
+        slots: 4,
+        whole_rows: false,
+    };
+    let weights = WeightConfig { strips: 1, images: 1, items: 1, columns: 5, rows: 5, tiles: 1, slots: 4 };
+    let plain = Conv2d::new().padding(1);
+    for images in [0, 1, 2] {
+        let x = Tensor::<f16, (N, H, W, C)>::zeros([images, 5, 5, 8], device).unwrap();
+        let w = Tensor::<f16, (K, R, S, C)>::zeros([8, 3, 3, 8], device).unwrap();
+        let y = Tensor::<f16, (N, H, W, K)>::zeros([images, 5, 5, 8], device).unwrap();
+        let forward = |config| conv2d(&x, &w, &plain.config(config)).map(drop);
+        let input = |config| conv2d_grad_input(&y, &w, [5, 5], &plain.config(config)).map(drop);
+        let weight = |config| {
+            conv2d_grad_weight::<_, N, H, W, C, K, R, S, _>(&x, &y, [3, 3, 8], &plain.config(config)).map(drop)
+        };
+        let bytes_of_weight = |config| conv2d_grad_weight_workspace(&x, &y, [3, 3, 8], &plain.config(config)).map(drop);
+        let bytes = |config| conv2d_workspace(&x, &w, &plain.config(config)).map(drop);
+        let bytes_of_input = |config| conv2d_grad_input_workspace(&y, &w, [5, 5], &plain.config(config)).map(drop);
+        type Way<'a> = &'a dyn Fn(Config) -> Result<(), tilewright_ops::Error>;
+        let by_rows: [(&str, Way<'_>); 4] = [
+            ("conv2d", &forward),
+            ("conv2d", &bytes),
+            ("conv2d_grad_input", &input),
+            ("conv2d_grad_input", &bytes_of_input),
+        ];
+        let by_weights: [Way<'_>; 2] = [&weight, &bytes_of_weight];
+        let refused = |way: Way<'_>, config, words: &[&str]| {
+            let error = way(config).expect_err(&format!("{images} images, {config:?}: {words:?}"));
+            says(&error.to_string(), words);
+        };
+        for (call, way) in by_rows {
+            way(Config::rows(rows)).unwrap();
+            refused(way, Config::weights(weights), &[call, "`Config::rows`, got `Config::weights`"]);
+        }
+        for way in by_weights {
+            way(Config::weights(weights)).unwrap();
+            refused(way, Config::rows(rows), &["conv2d_grad_weight", "`Config::weights`, got `Config::rows`"]);
+            refused(way, Config::weights(WeightConfig { tiles: 9, ..weights }), &["`tiles` is 9, allowed are 1 to 8"]);
+            refused(way, Config::weights(WeightConfig { images: 3, ..weights }), &["`images` is 3, allowed are 1"]);
+        }
+        for way in [by_rows[0].1, by_rows[2].1] {
+            let columns = RowConfig { columns: 6, ..rows };
+            refused(way, Config::rows(columns), &["`columns` is 6, allowed are 1 to 5"]);
+            refused(way, Config::rows(RowConfig { items: 3, ..rows }), &["`items` is 3, allowed are 1"]);
+        }
+    }
+}
+
+#[test]
+fn configurations_that_do_not_fit() {
+    configurations(&Device::Cpu);
+}
+
+#[test]
+fn configurations_that_do_not_fit_on_a_gpu() {
+    let Some((device, _lock)) = gpu("conv::refused::configurations_that_do_not_fit_on_a_gpu") else { return };
+    configurations(&device);
 }
 
 /// Operands in different places are an error that says so.

@@ -7,6 +7,7 @@ mod set;
 pub use ranking::{Candidate, Ranking, Source};
 pub use set::Models;
 
+use crate::Error;
 use crate::device::DeviceFacts;
 use crate::features::Features;
 use crate::gbt::Trees;
@@ -44,6 +45,20 @@ impl Model {
     /// Its features.
     pub fn features(&self) -> &Features {
         &self.0.features
+    }
+
+    /// Refuses features that are not its own: other ones, or in another order. A model must not be asked about these.
+    pub fn check_features(&self, features: &Features) -> Result<(), Error> {
+        let (own, given) = (self.0.features.names(), features.names());
+        let differs = |at: &usize| own.get(*at) != given.get(*at);
+        match (0..own.len().max(given.len())).find(differs) {
+            Some(at) => {
+                let said = |names: &[String]| names.get(at).map_or("none", String::as_str).to_owned();
+                let (found, expected) = (format!("`{}` at place {at}", said(&own)), format!("`{}`", said(&given)));
+                Err(Error::Model { what: "list of features", found, expected })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The devices on which its rows were measured; at least one.
