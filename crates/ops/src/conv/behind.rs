@@ -3,7 +3,8 @@
 use super::compute::{Call, Reads};
 use super::dense::{dense_mut, lies_dense, sizes};
 use super::element::Convolved;
-use super::fused::Beside;
+use super::error::of_workspace;
+use super::fused::{Beside, GRAD_NAME, NAME};
 use super::gradients::check;
 use super::image::{EXPRESSION_BYTES, ROOM};
 use super::problem::{Pass, Precision};
@@ -121,7 +122,9 @@ impl<D: Dims> Behind<'_, D> {
     }
 
     fn sums<T: Convolved>(&self, reads: Reads<'_, T>) -> Result<Tensor<f32, D>, Error> {
-        let mut sums = Tensor::result(&self.extents().map(|e| e as i64), self.call.gpu)?;
+        let name = if self.pass == Pass::GradInput { GRAD_NAME } else { NAME };
+        let sums = Tensor::result(&self.extents().map(|e| e as i64), self.call.gpu);
+        let mut sums = of_workspace(name, sums)?;
         self.call.sums(self.pass, reads, dense_mut(&mut sums)?)?;
         Ok(sums)
     }

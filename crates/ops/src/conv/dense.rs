@@ -1,6 +1,7 @@
 //! Operands of convolutions as memory without gaps, whatever their layout was.
 
 use super::element::Convolved;
+use super::error::of_workspace;
 use crate::device::{Device, Gpu};
 use crate::error::Error;
 use crate::tensor::{Item, Memory, Tensor};
@@ -117,13 +118,16 @@ pub(super) fn lies_dense<T: Item, L: Dims>(tensor: &Tensor<T, L>) -> bool {
     aligned && axes.is_dense()
 }
 
-/// The tensor by position and without gaps: the same memory where that is so, else a copy.
-pub(super) fn packed<T: Convolved, L: Dims>(tensor: &Tensor<T, L>) -> Result<Tensor<T, Quad>, Error> {
+/// The tensor by position and without gaps: the same memory where that is so, else a copy in `call`'s workspace.
+pub(super) fn packed<T: Convolved, L: Dims>(
+    call: &'static str,
+    tensor: &Tensor<T, L>,
+) -> Result<Tensor<T, Quad>, Error> {
     let by_position = tensor.clone().renamed::<Quad>();
     if lies_dense(&by_position) || by_position.is_empty() {
         return Ok(by_position);
     }
-    T::copies().call(&by_position)
+    of_workspace(call, T::copies().call(&by_position))
 }
 
 /// The GPU that all of these are on, if they are on one: `None` is the CPU. Numbers of operands are those of errors.
@@ -142,8 +146,9 @@ pub(super) fn one_place(devices: &[Device]) -> Result<Option<&Gpu>, Error> {
     Ok(first.as_gpu())
 }
 
-/// Runs `write` on the tensor's memory. A tensor with gaps gets a copy of what `write` has written into one without.
+/// Runs `write` on the tensor's memory. A tensor with gaps gets a copy of what `write` has written into one without, in `call`'s workspace.
 pub(super) fn write_packed<T: Convolved, L: Dims>(
+    call: &'static str,
     tensor: &mut Tensor<T, L>,
     write: impl FnOnce(DenseMut<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -152,16 +157,18 @@ pub(super) fn write_packed<T: Convolved, L: Dims>(
     }
     let nothing = Tensor::result(&[0; 4], None)?;
     let mut by_position = std::mem::replace(tensor, nothing).renamed::<Quad>();
-    let written = write_with_gaps(&mut by_position, write);
+    let written = write_with_gaps(call, &mut by_position, write);
     *tensor = by_position.renamed();
     written
 }
 
 fn write_with_gaps<T: Convolved>(
+    call: &'static str,
     tensor: &mut Tensor<T, Quad>,
     write: impl FnOnce(DenseMut<'_, T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut without_gaps = Tensor::<T, Quad>::result(&sizes(tensor).map(|e| e as i64), tensor.device().as_gpu())?;
+    let extents = sizes(tensor).map(|e| e as i64);
+    let mut without_gaps = of_workspace(call, Tensor::<T, Quad>::result(&extents, tensor.device().as_gpu()))?;
     write(dense_mut(&mut without_gaps)?)?;
     T::copies().call_into(tensor, &without_gaps)
 }

@@ -1,6 +1,7 @@
 //! What a convolution refuses.
 
 use super::problem::GROUP_WIDTHS;
+use crate::error::Error;
 
 /// The names of a convolution's dimensions, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,16 @@ pub(crate) struct Names {
 impl Names {
     /// Those of the documentation, where nobody gave others.
     pub(crate) const ROLES: Names = Names { n: "N", h: "H", w: "W", c: "C", k: "K", r: "R", s: "S" };
+}
+
+/// What was made in the workspace of a call. Where memory was short for it, the error says so.
+pub(super) fn of_workspace<T>(call: &'static str, made: Result<T, Error>) -> Result<T, Error> {
+    made.map_err(|error| match error {
+        Error::Driver(tilewright_driver::Error::OutOfMemory { requested, free, total }) => {
+            ConvError::Workspace { call, requested, free, total }.into()
+        }
+        other => other,
+    })
 }
 
 /// Why a convolution cannot be computed.
@@ -126,6 +137,21 @@ pub enum ConvError {
         got: u128,
         /// The limit.
         limit: usize,
+    },
+    /// Too little memory of the device for what a call needs besides its operands and its result.
+    #[error(
+        "{call}: no device memory for {requested} bytes of workspace, {free} of {total} are free; `{call}_workspace` says how many bytes a \
+         call takes. Free tensors, give operands that lie dense, or cut the images into parts"
+    )]
+    Workspace {
+        /// The function.
+        call: &'static str,
+        /// Bytes that were asked for.
+        requested: usize,
+        /// Bytes that were free.
+        free: usize,
+        /// Bytes of the device.
+        total: usize,
     },
     /// A configuration of another pass's kernel.
     #[error(

@@ -95,8 +95,10 @@ where
     let bias = params.bias.tensor();
     let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
     let call = Call::new((Pass::Forward, problem), params.config, T::PRECISION, one_place(&devices)?)?;
-    let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
-    write_packed(y, |y| call.forward(Reads { image: &image, w: &w, bias: bias.as_ref() }, y))
+    let name = Pass::Forward.name();
+    let (image, w) = (x.ready(name)?, packed(name, w)?);
+    let bias = bias.map(|bias| packed(name, bias)).transpose()?;
+    write_packed(name, y, |y| call.forward(Reads { image: &image, w: &w, bias: bias.as_ref() }, y))
 }
 
 /// The problem of these tensors, with a bias that fits.

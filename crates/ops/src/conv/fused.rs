@@ -17,6 +17,10 @@ use std::marker::PhantomData;
 use tilewright_dims::{Dim, Dims};
 use tilewright_expr::{Expr, Out};
 
+/// The functions' names, for errors.
+pub(super) const NAME: &str = "conv2d_with";
+pub(super) const GRAD_NAME: &str = "conv2d_grad_input_with";
+
 /// What an expression takes beside the sums: a tuple of what [`Fused::call`] takes, `()` if that is all.
 ///
 /// `A` are the operands of the expression, of which sums over `S` are the first.
@@ -98,7 +102,8 @@ where
         let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
         let call = Call::new((Pass::Forward, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
-        let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
+        let (image, w) = (x.ready(NAME)?, packed(NAME, w)?);
+        let bias = bias.map(|bias| packed(NAME, bias)).transpose()?;
         behind.made(Reads { image: &image, w: &w, bias: bias.as_ref() }, &beside)
     })
 }
@@ -136,7 +141,8 @@ where
         let devices = [x.device(), w.device(), y.device(), bias.map_or_else(|| x.device(), Tensor::device)];
         let call = Call::new((Pass::Forward, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
-        let (image, w, bias) = (x.ready()?, packed(w)?, bias.map(packed).transpose()?);
+        let (image, w) = (x.ready(NAME)?, packed(NAME, w)?);
+        let bias = bias.map(|bias| packed(NAME, bias)).transpose()?;
         behind.made_into(y, Reads { image: &image, w: &w, bias: bias.as_ref() }, &beside)
     })
 }
@@ -229,7 +235,7 @@ where
         let devices = [dy.device(), w.device()];
         let call = Call::new((Pass::GradInput, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
-        let (image, w) = (dy.ready()?, packed(w)?);
+        let (image, w) = (dy.ready(GRAD_NAME)?, packed(GRAD_NAME, w)?);
         behind.made(Reads { image: &image, w: &w, bias: None }, &beside)
     })
 }
@@ -266,7 +272,7 @@ where
         let devices = [dy.device(), w.device(), dx.device()];
         let call = Call::new((Pass::GradInput, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
-        let (image, w) = (dy.ready()?, packed(w)?);
+        let (image, w) = (dy.ready(GRAD_NAME)?, packed(GRAD_NAME, w)?);
         behind.made_into(dx, Reads { image: &image, w: &w, bias: None }, &beside)
     })
 }

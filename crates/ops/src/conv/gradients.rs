@@ -88,8 +88,9 @@ fn write_grad_input<T: Convolved, L: Dims, M: Dims, O: Dims, B>(
 ) -> Result<(), Error> {
     let devices = [dy.device(), w.device(), dx.device()];
     let call = Call::new((Pass::GradInput, problem), params.config, T::PRECISION, one_place(&devices)?)?;
-    let (image, w) = (dy.ready()?, packed(w)?);
-    write_packed(dx, |dx| call.grad_input(Reads { image: &image, w: &w, bias: None }, dx))
+    let name = Pass::GradInput.name();
+    let (image, w) = (dy.ready(name)?, packed(name, w)?);
+    write_packed(name, dx, |dx| call.grad_input(Reads { image: &image, w: &w, bias: None }, dx))
 }
 
 /// The gradient of [`conv2d`](super::conv2d)'s weights, f32, from its input and the result's gradient, tensors or
@@ -178,11 +179,12 @@ fn write_grad_weight<T: Convolved, L: Dims, M: Dims, O: Dims, B>(
 ) -> Result<(), Error> {
     let devices = [x.device(), dy.device(), dw.device()];
     let call = Call::new((Pass::GradWeight, problem), params.config, Precision::F32, one_place(&devices)?)?;
-    let (x, dy) = (x.ready()?, dy.ready()?);
+    let name = Pass::GradWeight.name();
+    let (x, dy) = (x.ready(name)?, dy.ready(name)?);
     if problem.images == 0 {
         return dw.write(&vec![0.0; dw.len()]);
     }
-    write_packed(dw, |dw| call.grad_weight([&x, &dy], dw))
+    write_packed(name, dw, |dw| call.grad_weight([&x, &dy], dw))
 }
 
 /// The gradient of [`conv2d`](super::conv2d)'s bias, f32: the sum of the result's gradient over all pixels of all images. An ordinary

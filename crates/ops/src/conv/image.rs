@@ -3,6 +3,7 @@
 use super::compute::copy_bytes;
 use super::dense::{Dense, Quad, dense, packed, sizes};
 use super::element::Convolved;
+use super::error::of_workspace;
 use super::kernel_text::neighbours;
 use crate::device::{Device, Gpu};
 use crate::error::Error;
@@ -136,13 +137,17 @@ impl<'a, T: Convolved, L: Dims> Seen<'a, T, L> {
         }
     }
 
-    /// What a kernel reads: memory without gaps, or the expression where a GPU's kernel can evaluate it, place by place.
-    pub(super) fn ready(&self) -> Result<Ready<'_, T>, Error> {
+    /// What a kernel reads: memory without gaps, if need be in `call`'s workspace, or the expression where a GPU's kernel can evaluate it, place
+    /// by place.
+    pub(super) fn ready(&self, call: &'static str) -> Result<Ready<'_, T>, Error> {
         match self {
-            Seen::Stored(tensor) => Ok(Ready::Memory(packed(tensor)?)),
+            Seen::Stored(tensor) => Ok(Ready::Memory(packed(call, tensor)?)),
             Seen::Computed(it) => match &it.computed.function {
                 Some(function) => Ok(Ready::Expression(Filled { function, operands: it.operands })),
-                None => Ok(Ready::Memory(packed(&it.core.call::<Out<T, L>>(it.operands, it.device)?)?)),
+                None => {
+                    let made = of_workspace(call, it.core.call::<Out<T, L>>(it.operands, it.device))?;
+                    Ok(Ready::Memory(packed(call, &made)?))
+                }
             },
         }
     }

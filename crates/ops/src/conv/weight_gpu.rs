@@ -5,7 +5,7 @@ use super::config::Config;
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::ends::{Reading, reading};
-use super::error::ConvError;
+use super::error::{ConvError, of_workspace};
 use super::gpu::{BLOCK_ALIGNMENT, Place, elsewhere, load, load_unrecorded, write_expressions};
 use super::image::{EXPRESSION_BYTES, Ready as Read};
 use super::kernel_text::KernelText;
@@ -136,7 +136,8 @@ pub(super) fn grad_weight<T: Convolved>(
         *place = memory.as_ref().map(|memory| memory.on_gpu().ok_or_else(|| elsewhere(gpu))).transpose()?;
     }
     let dw = dw.on_gpu().ok_or_else(|| elsewhere(gpu))?;
-    let parts = ready.adding.as_ref().map(|_| gpu.stream().alloc::<u8>(ready.workspace)).transpose()?;
+    let allocate = |_| gpu.stream().alloc::<u8>(ready.workspace).map_err(Error::from);
+    let parts = of_workspace(Pass::GradWeight.name(), ready.adding.as_ref().map(allocate).transpose())?;
     let parts = parts.as_ref().map_or(0, |parts| parts.device_ptr());
     for shape in ready.launch(gpu.stream(), (places, dw, parts), expressions)?.into_iter().flatten() {
         launched(LaunchKind::Convolution, Pass::GradWeight.name(), known, shape);
