@@ -24,6 +24,9 @@ struct Properties {
     l2_bytes: usize,
     memory_bytes: usize,
     shared_bytes_per_block: u32,
+    resident: [u32; 2],
+    /// The memory's clock in kHz, and its width in bits.
+    memory: [u32; 2],
     driver_version: (i32, i32),
     uuid: [u8; 16],
 }
@@ -123,6 +126,18 @@ impl Device {
         self.properties.shared_bytes_per_block
     }
 
+    /// The most threads, and the most blocks, that a multiprocessor has at a time.
+    pub fn resident(&self) -> [u32; 2] {
+        self.properties.resident
+    }
+
+    /// Bytes a second that the memory's clock and width make, at best; `None` where the driver does not tell them.
+    pub fn memory_bandwidth(&self) -> Option<f64> {
+        let [kilohertz, bits] = self.properties.memory.map(f64::from);
+        // Twice a clock.
+        Some(2.0 * kilohertz * 1e3 * bits / 8.0).filter(|bytes| *bytes > 0.0)
+    }
+
     /// Most bytes of parameters that a kernel can have: 32,764, or 4096 before CUDA 12.1 and compute capability 7.0.
     pub fn parameter_bytes(&self) -> usize {
         let large = self.driver_version() >= (12, 1) && self.arch() >= Arch::new(7, 0);
@@ -210,6 +225,16 @@ impl Properties {
             l2_bytes: read(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
             memory_bytes: context.total_memory()?,
             shared_bytes_per_block: read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            resident: [
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+                read(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?,
+            ],
+            memory: [
+                Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
+                Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
+            ]
+            // What a driver leaves out is no reason to refuse its device.
+            .map(|attribute| read(attribute).unwrap_or(0)),
             driver_version: libcuda::driver_version()?,
             uuid: context.uuid()?,
             context,

@@ -105,6 +105,9 @@ fn properties() {
     assert!(device.driver_version() >= (12, 0) && device.uuid() != [0; 16] && !device.name().is_empty());
     let (free, total) = device.memory_info().unwrap();
     assert!(free <= total && total <= device.memory_bytes() && device.shared_bytes_per_block() >= 48 << 10);
+    let [threads, blocks] = device.resident();
+    assert!((1024..=2048).contains(&threads) && (8..=32).contains(&blocks), "{threads} threads, {blocks} blocks");
+    assert!(device.memory_bandwidth().is_none_or(|bytes| (1e10..1e14).contains(&bytes)));
     let count = Device::count().unwrap();
     assert!(matches!(Device::new(count), Err(Error::BadOrdinal { .. })));
 }

@@ -1,7 +1,6 @@
 //! What choices of a configuration have in common: sides of blocks, and the model's word on those that an estimate expects most of.
 
 use super::operation::RowOperation;
-use super::row_plan::Multiprocessor;
 use super::weight_operation::WeightOperation;
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -93,19 +92,16 @@ fn shipped() -> Result<Models, Error> {
     Ok(models)
 }
 
-/// Which of so many candidates a model takes, the best first; nothing where there is no candidate, no model, or no copy engine. Where a model refuses what it is
+/// Which of so many candidates a model takes, the best first; nothing where there is no candidate or no model. Where a model refuses what it is
 /// asked about there is nothing either, and whoever listens is told why, once for an operation.
 pub(super) fn learned(
     operation: &dyn Operation,
     models: &Models,
-    (sm, device): (Multiprocessor, &DeviceFacts),
+    device: &DeviceFacts,
     of: (usize, usize),
     work: impl Fn(usize) -> Work,
 ) -> Option<Vec<usize>> {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if !sm.bulk_copies {
-        return None;
-    }
     ranked(operation, models, device, of, work).unwrap_or_else(|error| {
         let operation = operation.name();
         if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.to_owned()) {
@@ -129,6 +125,7 @@ fn ranked(
         Err(error) => return Err(error),
     };
     let ranking = model.rank(device, candidates, work)?;
+    tracing::debug!(operation = operation.name(), source = %ranking.source(), "a configuration was chosen");
     Ok(Some(ranking.top(count).iter().map(|it| it.index as usize).collect()))
 }
 

@@ -120,7 +120,7 @@ pub(super) fn first(
 ) -> Vec<RowConfig> {
     let plans = estimated(problem, pass, ends, sm, device.multiprocessors as usize);
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
-    learned(count, models, &plans, sm, device).unwrap_or_else(by_estimate)
+    learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
 
 /// The plans of the candidates that the estimate expects to be fastest; the fastest first, and of equals the one that comes first among
@@ -305,15 +305,9 @@ impl Search {
 }
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
-fn learned(
-    count: usize,
-    models: &Models,
-    plans: &[RowPlan],
-    sm: Multiprocessor,
-    device: &DeviceFacts,
-) -> Option<Vec<RowConfig>> {
+fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFacts) -> Option<Vec<RowConfig>> {
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
-    let best = candidates::learned(&RowOperation, models, (sm, device), (count, plans.len()), work)?;
+    let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 

@@ -3,7 +3,7 @@
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
 use super::problem::Problem;
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, blocks_by_registers};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, SYSTEM_BYTES, blocks_by_registers};
 
 /// Multiprocessors of an H200.
 const MULTIPROCESSORS: usize = 132;
@@ -277,7 +277,7 @@ impl RowPlan {
             return 1;
         }
         let by_registers = blocks_by_registers(self.likely_registers() + SPARE_REGISTERS, self.block_warps);
-        (228_000 / (self.shared_bytes + 1024)).min(64 / self.block_warps).min(by_registers).max(1)
+        (self.room / (self.shared_bytes + SYSTEM_BYTES)).min(64 / self.block_warps).min(by_registers).max(1)
     }
 
     /// [`promised`] of this plan.

@@ -25,6 +25,8 @@ const EXPRESSION_REGISTERS: usize = 64;
 const BRINGING: usize = 4;
 pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
+/// Bytes of shared memory that the system takes of each block.
+pub(crate) const SYSTEM_BYTES: usize = 1024;
 /// Warps of a warpgroup, which lends and borrows registers together.
 const GROUP: usize = 4;
 /// Registers that the warpgroup which brings and sends keeps, and the most that another one can have.
@@ -65,6 +67,14 @@ pub struct Multiprocessor {
     pub shared_bytes: usize,
     /// Whether it copies boxes of tensors by itself (compute capability 9.0 and up).
     pub bulk_copies: bool,
+}
+
+impl Multiprocessor {
+    /// Bytes of shared memory that its blocks have together, with what the system takes of each: what one can have, and that. What an estimate
+    /// was fitted with on an H200 is a little less than there is.
+    pub(crate) fn room(self) -> usize {
+        (self.shared_bytes + SYSTEM_BYTES).min(228_000)
+    }
 }
 
 impl From<&DeviceFacts> for Multiprocessor {
@@ -149,6 +159,8 @@ pub(crate) struct RowPlan {
     pub(crate) bulk: bool,
     pub(crate) engine: bool,
     pub(crate) ends: Ends,
+    /// [`Multiprocessor::room`].
+    pub(crate) room: usize,
 }
 
 impl RowPlan {
@@ -241,6 +253,7 @@ impl RowPlan {
             bulk,
             engine,
             ends,
+            room: sm.room(),
         };
         plan.retake_all(config);
         plan

@@ -274,19 +274,13 @@ pub(super) fn first(
 ) -> Vec<WeightConfig> {
     let plans = estimated((problem, readings), sm, device.multiprocessors as usize);
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
-    learned(count, models, &plans, sm, device).unwrap_or_else(by_estimate)
+    learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
-fn learned(
-    count: usize,
-    models: &Models,
-    plans: &[WeightPlan],
-    sm: Multiprocessor,
-    device: &DeviceFacts,
-) -> Option<Vec<WeightConfig>> {
+fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
     let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
-    let best = candidates::learned(&WeightOperation, models, (sm, device), (count, plans.len()), work)?;
+    let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 

@@ -1,7 +1,7 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
 use super::estimate::{loading, promised};
-use super::row_plan::{STRIP, blocks_by_registers};
+use super::row_plan::{STRIP, SYSTEM_BYTES, blocks_by_registers};
 use super::weight_plan::{WeightConfig, WeightPlan};
 
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.
@@ -181,11 +181,40 @@ impl WeightPlan {
     pub(super) fn resident(&self) -> usize {
         let warps = self.warps + self.bringing;
         let by_registers = blocks_by_registers(self.likely_registers() + SPARE_REGISTERS, warps);
-        (228_000 / (self.shared_bytes + 1024)).min(64 / warps).min(by_registers).max(1)
+        (self.room / (self.shared_bytes + SYSTEM_BYTES)).min(64 / warps).min(by_registers).max(1)
     }
 
     /// [`promised`] of this plan.
     pub(super) fn promised(&self) -> usize {
         promised(self.resident(), self.blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ends::Reading;
+    use super::super::params::Conv2d;
+    use super::super::problem::{Pass, Precision, Problem};
+    use super::super::row_plan::{Multiprocessor, RowConfig, RowPlan};
+    use super::*;
+
+    #[test]
+    fn shared_memory_of_a_gpu_says_how_many_blocks_are_at_once() {
+        let problem = [4, 32, 32, 64];
+        let problem = Problem::of_forward(problem, [64, 3, 3, 8], Precision::F16, &Conv2d::new().padding(1)).unwrap();
+        let (strips, images, items, columns, rows, tiles) = (4, 1, 1, 32, 8, 2);
+        let weights = WeightConfig { strips, images, items, columns, rows, tiles, slots: 8 };
+        let (warp_strips, whole_rows) = (1, false);
+        let config =
+            RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step: 2, slots: 8, whole_rows };
+        let resident = [101_376, 166_912, 232_448].map(|shared_bytes| {
+            let sm = Multiprocessor { shared_bytes, bulk_copies: false };
+            let plan = WeightPlan::new(problem, weights, sm, [Reading::Stored; 2]).unwrap();
+            let rows = RowPlan::new(problem, Pass::Forward, config, sm).unwrap();
+            [plan.shared_bytes, plan.resident(), rows.shared_bytes, rows.resident()]
+        });
+        let [least, .., most] = resident;
+        assert!(least[1] < most[1] && least[3] < most[3], "{resident:?}");
+        assert!(least[1] * (least[0] + 1024) <= 102_400 && least[3] * (least[2] + 1024) <= 102_400, "{resident:?}");
     }
 }

@@ -72,6 +72,8 @@ pub(crate) struct WeightPlan {
     pub(crate) is_stored: bool,
     /// Whether the copy engine brings rows of the input, and of the result's gradient.
     pub(crate) bulk: [bool; 2],
+    /// [`Multiprocessor::room`].
+    pub(crate) room: usize,
 }
 
 impl WeightPlan {
@@ -131,6 +133,7 @@ impl WeightPlan {
             span: 1,
             is_stored: readings == [Reading::Stored; 2],
             bulk,
+            room: sm.room(),
         };
         plan.retake_all(config);
         plan

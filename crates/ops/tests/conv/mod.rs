@@ -14,6 +14,7 @@ mod read_weights;
 mod reference;
 pub(crate) mod refused;
 mod rows;
+mod unknown_gpu;
 mod weights;
 
 use crate::support::Random;
