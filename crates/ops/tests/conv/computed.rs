@@ -1,7 +1,7 @@
 //! Images of the tests that are expressions: what they read, what they are as numbers, and their functions in kernels.
 
 use super::compare::{Operands, rounded};
-use super::rows::{Line, lines, to_bytes};
+use super::memory::{Line, lines, to_bytes};
 use super::{C, Exactly, H, N, W};
 use crate::support::Random;
 use tilewright_dims::Dims;

@@ -2,9 +2,10 @@
 //! against the CPU.
 
 use super::compare::{Accuracy, Operands, POISON, array, compare};
+use super::memory::{Line, lines, to_bytes};
 use super::problems::{chosen, problems};
 use super::reference::Exact;
-use super::rows::{AMPERE, HOPPER, Line, NONE, accuracy, lines, random_with, run, to_bytes};
+use super::rows::{AMPERE, HOPPER, NONE, accuracy, random_with, run};
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use ndarray::Array4;

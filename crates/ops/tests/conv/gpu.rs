@@ -1,20 +1,21 @@
 //! The kernels on a GPU, under the chosen configuration and under random ones.
 
-use super::compare::{Operands, check};
-use super::problems::{chosen, problems};
-use super::rows::{accuracy, random, warpgroups};
+use super::compare::{Operands, POISON, check};
+use super::every;
+use super::problems::{chosen, larger, pinned};
+use super::rows::{self, Most, accuracy, warpgroups};
 use super::weights;
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::conv::{Config, Multiprocessor, Pass, Precision};
+use tilewright_ops::conv::{Config, Fusing, Multiprocessor, Pass, Precision, Problem};
 use tilewright_ops::conv::{
     conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into, refined_grad_weight, refined_rows,
 };
 use tilewright_ops::{Device, LaunchKind, Tensor, record};
 
-fn on_gpu(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
+pub(super) fn on_gpu(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
     match operands.problem.precision {
         Precision::F16 => on_gpu_as::<f16>(device, config, pass, operands, out),
         Precision::Bf16 => on_gpu_as::<bf16>(device, config, pass, operands, out),
@@ -55,7 +56,7 @@ fn on_gpu_as<T: Exactly>(device: &Device, config: Config, pass: Pass, operands: 
 }
 
 /// Each of so many cases, several at a time: most of their time is the compiler's.
-fn at_once(cases: usize, case: impl Fn(usize) + Sync) {
+pub(super) fn at_once(cases: usize, case: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -71,7 +72,7 @@ fn at_once(cases: usize, case: impl Fn(usize) + Sync) {
 #[test]
 fn by_the_chosen_configuration() {
     let Some((device, _lock)) = gpu("conv::gpu::by_the_chosen_configuration") else { return };
-    let problems = [chosen(), problems(81, 48)].concat();
+    let problems = [chosen(), pinned(), larger(81, 48)].concat();
     at_once(problems.len(), |i| {
         let operands = Operands::random(&problems[i], i as u64);
         for pass in Pass::ALL {
@@ -86,7 +87,7 @@ fn by_the_chosen_configuration() {
 fn by_the_refined_configuration() {
     let Some((device, _lock)) = gpu("conv::gpu::by_the_refined_configuration") else { return };
     let Some(gpu) = device.as_gpu() else { return };
-    let problems = [chosen(), problems(85, 6)].concat();
+    let problems = [chosen(), larger(85, 6)].concat();
     at_once(problems.len(), |i| {
         let operands = Operands::random(&problems[i], i as u64);
         for pass in Pass::ALL {
@@ -117,18 +118,59 @@ fn by_any_configuration() {
     let Some((device, _lock)) = gpu("conv::gpu::by_any_configuration") else { return };
     let Some(gpu) = device.as_gpu() else { return };
     let sm = Multiprocessor::of(gpu);
-    let problems = [chosen(), problems(83, 24)].concat();
+    let problems = [chosen(), pinned(), larger(83, 24)].concat();
     at_once(problems.len(), |i| {
-        let (mut r, operands) = (Random(i as u64), Operands::random(&problems[i], i as u64));
-        for pass in [Pass::ALL, Pass::ALL].concat() {
-            let config = match pass {
-                Pass::GradWeight => Config::weights(weights::random(&mut r, &problems[i], sm).0),
-                _ => Config::rows(random(&mut r, &problems[i], pass, sm).0),
-            };
-            let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problems[i].precision));
-            check(&what, (pass, &operands), accuracy, |pass, operands, out| {
-                on_gpu(&device, config, pass, operands, out);
+        let (problem, operands) = (&problems[i], Operands::random(&problems[i], i as u64));
+        let (mut r, multiprocessors) = (Random(i as u64), gpu.device().multiprocessors() as usize);
+        for pass in Pass::ALL {
+            for config in configurations(&mut r, (problem, pass), sm, multiprocessors) {
+                let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problem.precision));
+                check(&what, (pass, &operands), accuracy, |pass, operands, out| {
+                    on_gpu(&device, config, pass, operands, out);
+                });
+            }
+        }
+    });
+}
+
+/// Two configurations of a pass by chance of all that are legal, and two of those among which choices are made, if there are any.
+fn configurations(
+    r: &mut Random,
+    (problem, pass): (&Problem, Pass),
+    sm: Multiprocessor,
+    multiprocessors: usize,
+) -> Vec<Config> {
+    let nothing = Fusing::nothing(problem.precision);
+    let mut configs: Vec<_> = (0..2)
+        .map(|_| match pass {
+            Pass::GradWeight => Config::weights(weights::drawn(r, problem, sm, [None; 2], Most::LEGAL).0),
+            _ => Config::rows(rows::drawn(r, (problem, pass), sm, nothing, Most::LEGAL).0),
+        })
+        .collect();
+    let all = every::candidates(problem, pass, sm, multiprocessors);
+    if !all.is_empty() {
+        configs.extend((0..2).map(|_| all[r.below(all.len() as u64) as usize]));
+    }
+    configs
+}
+
+/// The weights' gradient has no order of additions that chance decides.
+#[test]
+fn weight_gradients_have_the_same_bits_again() {
+    let Some((device, _lock)) = gpu("conv::gpu::weight_gradients_have_the_same_bits_again") else { return };
+    let Some(gpu) = device.as_gpu() else { return };
+    let sm = Multiprocessor::of(gpu);
+    let problems = [chosen(), pinned(), larger(83, 24)].concat();
+    at_once(problems.len(), |i| {
+        let (problem, operands) = (&problems[i], Operands::random(&problems[i], i as u64));
+        let any = weights::drawn(&mut Random(i as u64), problem, sm, [None; 2], Most::LEGAL).0;
+        for config in [Config::auto(), Config::weights(any)] {
+            let [first, again] = [(); 2].map(|()| {
+                let mut out = vec![POISON; problem.weight_extents().iter().product()];
+                on_gpu(&device, config, Pass::GradWeight, &operands, &mut out);
+                out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
             });
+            assert!(first == again, "{config:?} of {problem:?}: other bits");
         }
     });
 }
@@ -155,7 +197,7 @@ fn by_warpgroups_of_stacked_rows() {
 #[test]
 fn values_that_are_not_finite() {
     let Some((device, _lock)) = gpu("conv::gpu::values_that_are_not_finite") else { return };
-    let problems = [chosen(), problems(81, 48)].concat();
+    let problems = [chosen(), pinned(), larger(81, 48)].concat();
     at_once(problems.len(), |i| {
         let operands = Operands::not_finite(&problems[i], i as u64);
         for pass in Pass::ALL {

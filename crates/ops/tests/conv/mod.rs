@@ -2,10 +2,12 @@
 
 mod compare;
 mod computed;
+mod every;
 mod expressions;
 mod face;
 mod fused;
 mod gpu;
+mod memory;
 mod order;
 mod problems;
 mod read;
@@ -20,13 +22,13 @@ mod weights;
 use crate::support::Random;
 use compare::{Accuracy, Operands, check, compare};
 use ndarray::Array4;
-use problems::{chosen, problems};
+use problems::{SETS, SETS_OF_LARGER, chosen, is_ample, larger, pinned, problems};
 use tilewright_dims::dims;
 use tilewright_expr::{bf16, f16};
 use tilewright_ops::Tensor;
 use tilewright_ops::conv::{
-    Conv2d, Convolved, Pass, Precision, Problem, conv2d_grad_bias, conv2d_grad_input_into, conv2d_grad_weight_into,
-    conv2d_into,
+    Conv2d, Convolved, GROUP_WIDTHS, Pass, Precision, Problem, conv2d_grad_bias, conv2d_grad_input_into,
+    conv2d_grad_weight_into, conv2d_into,
 };
 
 dims! { N, H, W, C, K, R, S }
@@ -95,7 +97,7 @@ fn on_cpu_as<T: Exactly>(pass: Pass, operands: &Operands, out: &mut [f32]) {
 
 #[test]
 fn the_cpu_is_right() {
-    for (i, problem) in chosen().iter().chain(&problems(71, 72)).enumerate() {
+    for (i, problem) in chosen().iter().chain(&pinned()).chain(&problems(71, 72)).enumerate() {
         let operands = Operands::random(problem, 1000 + i as u64);
         for pass in Pass::ALL {
             check("CPU", (pass, &operands), Accuracy::FMA, on_cpu);
@@ -121,6 +123,44 @@ fn problems_cover_what_is_promised() {
         [[49, 33], [20, 19], [6, 5], [1, 1]].iter().all(|s| all.iter().any(|p| [p.height, p.width] == *s)),
         "sizes"
     );
+}
+
+/// What each set has, whatever its seed.
+#[test]
+fn every_set_covers_what_it_can() {
+    let sets = SETS.map(|(seed, count)| problems(seed, count)).into_iter();
+    for set in sets.chain(SETS_OF_LARGER.map(|(seed, count)| larger(seed, count))) {
+        let has = |width, precision| set.iter().any(|p| p.group_width == width && p.precision == precision);
+        let pairs =
+            GROUP_WIDTHS.into_iter().flat_map(|w| [Precision::F16, Precision::Bf16, Precision::F32].map(|p| (w, p)));
+        assert!(pairs.take(set.len()).all(|(width, precision)| set.len() < 12 || has(width, precision)), "{set:?}");
+        for width in [8, 16] {
+            assert!(set.iter().any(|p| p.group_width == width && is_ample(p)), "width {width}: {set:?}");
+        }
+    }
+}
+
+/// What comes together in problems that chance does not choose.
+#[test]
+fn odd_pictures_meet_wide_groups_large_kernels_and_much_padding() {
+    let all = pinned();
+    let some = |what: &str, is: &dyn Fn(&Problem) -> bool| assert!(all.iter().any(is), "{what}");
+    for width in [8, 16] {
+        for picture in [[49, 33], [20, 19], [6, 5]] {
+            let is = |p: &Problem| p.group_width == width && [p.height, p.width] == picture && p.kernel[0] >= 3;
+            some(&format!("groups of {width} in {picture:?}"), &is);
+        }
+        some("16 groups", &|p| p.group_width == width && p.groups == 16);
+        some("6 images", &|p| p.group_width == width && p.images == 6);
+        some("a padding of 7", &|p| p.group_width == width && p.padding.as_flattened().contains(&7));
+    }
+    for (taps, picture) in [3, 5, 7].into_iter().flat_map(|taps| [[49, 33], [20, 19]].map(|it| (taps, it))) {
+        let is = |p: &Problem| p.kernel == [taps; 2] && [p.height, p.width] == picture;
+        some(&format!("{taps}x{taps} in {picture:?}"), &is);
+    }
+    for precision in [Precision::F16, Precision::Bf16, Precision::F32] {
+        some(&format!("{precision:?}"), &|p| p.precision == precision && p.group_width == 16);
+    }
 }
 
 #[test]
@@ -201,7 +241,7 @@ fn passes_are_adjoint() {
 /// Infinities and NaN go where the definition takes them, and no further: padding is no 0 that is multiplied.
 #[test]
 fn values_that_are_not_finite() {
-    for (i, problem) in chosen().iter().chain(&problems(75, 24)).enumerate() {
+    for (i, problem) in chosen().iter().chain(&pinned()).chain(&problems(75, 24)).enumerate() {
         let operands = Operands::not_finite(problem, i as u64);
         for pass in Pass::ALL {
             check("CPU, not finite", (pass, &operands), Accuracy::FMA, on_cpu);

@@ -5,24 +5,76 @@ use tilewright_ops::conv::{Conv2d, GROUP_WIDTHS, Precision, Problem};
 
 /// Pictures: odd sizes, and the smallest.
 const PICTURES: [[usize; 2]; 6] = [[49, 33], [20, 19], [6, 5], [1, 1], [14, 14], [7, 9]];
-/// Multiplications that the slow reference does in bearable time.
-const WORK: f64 = 2e5;
+/// Multiplications that the slow reference does in bearable time: those of most problems, and of ample ones.
+const WORK: [f64; 2] = [2e5, 1.5e6];
+/// The same on a machine with a GPU, which has many cores too.
+const MORE_WORK: [f64; 2] = [4e6, 2e7];
 const PRECISIONS: [Precision; 3] = [Precision::F16, Precision::Bf16, Precision::F32];
 
+/// All sets of random convolutions in tests: seeds, and how many.
+pub(crate) const SETS: [(u64, usize); 23] = [
+    (61, 12),
+    (63, 12),
+    (64, 12),
+    (65, 12),
+    (66, 12),
+    (71, 72),
+    (72, 12),
+    (73, 40),
+    (74, 36),
+    (75, 24),
+    (76, 24),
+    (91, 24),
+    (92, 24),
+    (94, 12),
+    (97, 24),
+    (98, 12),
+    (99, 12),
+    (111, 12),
+    (112, 12),
+    (113, 12),
+    (114, 12),
+    (121, 12),
+    (122, 24),
+];
+/// And of [`larger`] ones, on GPUs.
+pub(crate) const SETS_OF_LARGER: [(u64, usize); 3] = [(81, 48), (83, 24), (85, 6)];
+
 /// `count` random convolutions: all group widths, kernels of 1 to 7 in each direction, paddings of 0 to 7 on each side, strides and
-/// dilations of 1 and 2, 1 to 6 images, 1 to 16 groups. Group widths and precisions take turns, so that a few problems have all pairs.
+/// dilations of 1 and 2, 1 to 6 images, 1 to 16 groups. Group widths and precisions take turns, so that a few problems have all pairs; every
+/// fourth is ample.
 pub(crate) fn problems(seed: u64, count: usize) -> Vec<Problem> {
+    assert!(SETS.contains(&(seed, count)), "({seed}, {count}) is no set whose coverage is tested");
+    drawn(seed, count, WORK)
+}
+
+/// As [`problems`], with more to do.
+pub(crate) fn larger(seed: u64, count: usize) -> Vec<Problem> {
+    assert!(SETS_OF_LARGER.contains(&(seed, count)), "({seed}, {count}) is no set whose coverage is tested");
+    drawn(seed, count, MORE_WORK)
+}
+
+fn drawn(seed: u64, count: usize, [work, work_of_ample]: [f64; 2]) -> Vec<Problem> {
     let mut r = Random(seed);
     let mut problems = Vec::new();
     while problems.len() < count {
         let turn = problems.len();
         let width = GROUP_WIDTHS[turn % GROUP_WIDTHS.len()];
         let precision = PRECISIONS[turn / GROUP_WIDTHS.len() % PRECISIONS.len()];
-        if let Some(problem) = random(&mut r, width, precision).filter(|p| p.flops() / 2.0 <= WORK) {
-            problems.push(problem);
-        }
+        // Of two groups of 8 and of 16 one is.
+        let ample = width >= 8 && (turn / GROUP_WIDTHS.len()).is_multiple_of(2);
+        let most = if ample { work_of_ample } else { work };
+        let fits = |p: &Problem| p.flops() / 2.0 <= most && (!ample || is_ample(p)) && !is_too_wide(p);
+        problems.extend(random(&mut r, width, precision).filter(fits));
     }
     problems
+}
+
+/// Whether tensor cores have whole groups, taps are paired along both directions, and a result is wider and higher than a tile's half.
+pub(crate) fn is_ample(problem: &Problem) -> bool {
+    problem.group_width >= 8
+        && problem.kernel.iter().all(|taps| *taps >= 3)
+        && problem.output().iter().all(|n| *n >= 10)
 }
 
 /// A random convolution, if it is a legal one.
@@ -56,10 +108,36 @@ pub(crate) fn chosen() -> Vec<Problem> {
         ([1, 15, 30, 33], [7, 7, 1], plain.padding(3).stride(2)),
         ([1, 13, 17, 16], [3, 3, 8], plain.padding(2).dilation(2).stride(2)),
     ];
-    let turns = all.into_iter().zip(PRECISIONS.into_iter().cycle());
-    let of = |((x, [rows, columns, width], params), precision): ((_, [usize; 3], Conv2d), _)| {
-        let x: [usize; 4] = x;
-        Problem::of_forward(x, [x[3], rows, columns, width], precision, &params).expect("a legal convolution")
+    of(&all)
+}
+
+/// Convolutions of these inputs, kernels with their group widths, and parameters; precisions take turns.
+fn of(all: &[([usize; 4], [usize; 3], Conv2d)]) -> Vec<Problem> {
+    let turns = all.iter().zip(PRECISIONS.into_iter().cycle());
+    let problem = |((x, [rows, columns, width], params), precision): (&([usize; 4], [usize; 3], Conv2d), _)| {
+        Problem::of_forward(*x, [x[3], *rows, *columns, *width], precision, params).expect("a legal convolution")
     };
-    turns.map(of).collect()
+    turns.map(problem).collect()
+}
+
+/// Whether the row kernel has no configuration, since a warp's weights alone want more registers than threads have.
+pub(crate) fn is_too_wide(problem: &Problem) -> bool {
+    problem.precision == Precision::F32 && problem.group_width == 16 && problem.kernel == [7; 2]
+}
+
+/// Odd pictures with wide groups, large kernels, many groups, many images and much padding at once: what chance rarely brings together.
+pub(crate) fn pinned() -> Vec<Problem> {
+    let plain = Conv2d::new();
+    let all = [
+        ([6, 6, 5, 128], [3, 3, 8], plain.padding(1)),
+        ([6, 6, 5, 16], [7, 7, 16], plain.padding(7)),
+        ([1, 6, 5, 256], [3, 3, 16], plain.padding([[7, 0], [1, 7]])),
+        ([1, 49, 33, 16], [3, 3, 16], plain.padding(1)),
+        ([1, 49, 33, 8], [7, 7, 8], plain.padding(3).stride(2)),
+        ([1, 49, 33, 8], [5, 5, 8], plain.padding(7)),
+        ([2, 20, 19, 16], [7, 7, 8], plain.padding([[7, 0], [3, 7]]).stride([1, 2])),
+        ([1, 20, 19, 32], [5, 5, 16], plain.padding(7).stride(2)),
+        ([1, 20, 19, 128], [3, 3, 8], plain.padding(2).dilation(2)),
+    ];
+    of(&all)
 }

@@ -1,24 +1,44 @@
 //! The row kernel on the host model: random problems under random configurations, copies by the engine and by threads.
 
-use super::Exactly;
 use super::compare::{Accuracy, Operands, check};
-use super::problems::{chosen, problems};
+use super::memory::{from_bytes, guarded, lines, to_bytes, within};
+use super::problems::{chosen, is_too_wide, pinned, problems};
 use crate::support::Random;
 use tilewright_driver::TargetKind;
-use tilewright_expr::{bf16, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_headers::tensor_map::TensorMap;
 use tilewright_ops::conv::{
-    Conv2d, Fusing, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_kernel, row_kernel_with,
+    Conv2d, Fusing, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, row_candidates, row_kernel,
+    row_kernel_with,
 };
 
 pub(crate) const HOPPER: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
 pub(crate) const AMPERE: Multiprocessor = Multiprocessor { shared_bytes: 166_912, bulk_copies: false };
+/// Compute capabilities 8.6 and 8.9.
+pub(crate) const SMALL: Multiprocessor = Multiprocessor { shared_bytes: 101_376, bulk_copies: false };
 
 /// Products of tensor cores: those of halves are exact, tf32 has 11 bits; sums lose at most two more bits than f32 ones do.
 pub(crate) fn accuracy(precision: Precision) -> Accuracy {
     let product = if precision == Precision::F32 { 2.1 / 2048.0 } else { 0.0 };
     Accuracy { product, sum: 4.0 / (1u64 << 24) as f64 }
+}
+
+/// The most of what configurations by chance have.
+#[derive(Clone, Copy)]
+pub(crate) struct Most {
+    pub(crate) threads: u32,
+    pub(crate) strips: usize,
+    pub(crate) images: usize,
+    pub(crate) items: usize,
+    pub(crate) tiles: usize,
+    pub(crate) slots: usize,
+}
+
+impl Most {
+    /// What the host model runs in bearable time.
+    pub(crate) const HOST: Most = Most { threads: 416, strips: 6, images: 4, items: 3, tiles: 4, slots: 5 };
+    /// What kernels can have.
+    pub(crate) const LEGAL: Most = Most { threads: 1024, strips: 32, images: 16, items: 16, tiles: 8, slots: 16 };
 }
 
 /// A legal configuration by chance, small enough for the host model.
@@ -33,67 +53,42 @@ pub(crate) fn random_with(
     sm: Multiprocessor,
     fusing: Fusing<'_>,
 ) -> (RowConfig, KernelText) {
+    drawn(r, (problem, pass), sm, fusing, Most::HOST)
+}
+
+/// As [`random_with`], within other limits.
+pub(crate) fn drawn(
+    r: &mut Random,
+    (problem, pass): (&Problem, Pass),
+    sm: Multiprocessor,
+    fusing: Fusing<'_>,
+    most: Most,
+) -> (RowConfig, KernelText) {
     let written = if pass == Pass::Forward { problem.output() } else { [problem.height, problem.width] };
-    loop {
+    for _ in 0..100_000 {
         let mut of = |limit: usize| 1 + r.below(limit as u64) as usize;
-        let strips = of(6);
+        let strips = of(most.strips);
         let all = of(2) == 1;
         let config = RowConfig {
             strips,
             warp_strips: [1, 2, 3, 4][of(4) - 1],
-            images: if all { of(problem.images.clamp(1, 4)) } else { 1 },
-            items: of(3),
+            images: if all { of(problem.images.clamp(1, most.images)) } else { 1 },
+            items: of(most.items),
             columns: if all { written[1] } else { of(written[1]) },
             // Now and then those of several images.
             rows: if of(3) == 1 { of(3 * written[0]) } else { of(written[0]) },
-            tiles: of(4),
+            tiles: of(most.tiles),
             step: of(2),
-            slots: 1 + of(4),
+            slots: 1 + of(most.slots - 1),
             whole_rows: of(2) == 1,
         };
         if let Ok(kernel) = row_kernel_with(problem, pass, config, sm, true, fusing)
-            && kernel.threads <= 416
+            && kernel.threads <= most.threads
         {
             return (config, kernel);
         }
     }
-}
-
-fn bytes<T: Exactly + bytemuck::NoUninit>(values: &[f32]) -> Vec<u8> {
-    let values: Vec<T> = values.iter().map(|v| T::of(*v)).collect();
-    bytemuck::cast_slice(&values).to_vec()
-}
-
-fn values<T: Exactly + bytemuck::Pod>(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(size_of::<T>()).map(|v| bytemuck::pod_read_unaligned::<T>(v).value()).collect()
-}
-
-/// Values as elements of a type.
-pub(crate) fn to_bytes(precision: Precision, values: &[f32]) -> Vec<u8> {
-    match precision {
-        Precision::F16 => bytes::<f16>(values),
-        Precision::Bf16 => bytes::<bf16>(values),
-        Precision::F32 => bytes::<f32>(values),
-    }
-}
-
-pub(crate) fn from_bytes(precision: Precision, bytes: &[u8]) -> Vec<f32> {
-    match precision {
-        Precision::F16 => values::<f16>(bytes),
-        Precision::Bf16 => values::<bf16>(bytes),
-        Precision::F32 => values::<f32>(bytes),
-    }
-}
-
-/// Memory at a multiple of 128 bytes, as buffers of a GPU have it.
-#[derive(Clone, Copy)]
-#[repr(C, align(128))]
-pub(crate) struct Line([u8; 128]);
-
-pub(crate) fn lines(bytes: &[u8]) -> Vec<Line> {
-    let mut lines = vec![Line([0; 128]); bytes.len().div_ceil(128).max(1)];
-    lines.iter_mut().zip(bytes.chunks(128)).for_each(|(line, part)| line.0[..part.len()].copy_from_slice(part));
-    lines
+    panic!("chance finds no legal configuration: {pass:?} of {problem:?}")
 }
 
 /// What a kernel's parameters have of a map.
@@ -121,10 +116,10 @@ pub(crate) fn run(
     let (a, b, bias) =
         (lines(&to_bytes(precision, a)), lines(&to_bytes(precision, b)), lines(bytemuck::cast_slice(&bias)));
     let poisoned = to_bytes(written, out);
-    let mut y = lines(&poisoned);
+    let mut y = guarded(&poisoned);
     let mut block =
-        [host_map(&kernel.read, a.as_ptr() as u64), host_map(&kernel.other, y.as_mut_ptr() as u64)].concat();
-    for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y.as_mut_ptr() as u64] {
+        [host_map(&kernel.read, a.as_ptr() as u64), host_map(&kernel.other, y[1..].as_mut_ptr() as u64)].concat();
+    for address in [a.as_ptr() as u64, b.as_ptr() as u64, bias.as_ptr() as u64, y[1..].as_mut_ptr() as u64] {
         block.extend(address.to_ne_bytes());
     }
     block.extend(expressions.concat());
@@ -138,7 +133,7 @@ pub(crate) fn run(
     // SAFETY: the buffers have the problem's sizes and live until the launch has ended.
     unsafe { model.run(number, kernel.entry, launch, &block) }
         .unwrap_or_else(|error| panic!("{pass:?} of {:?}: {error}", operands.problem));
-    let result: Vec<u8> = y.iter().flat_map(|line| line.0).take(poisoned.len()).collect();
+    let result = within(&y, poisoned.len());
     out.copy_from_slice(&from_bytes(written, &result));
 }
 
@@ -255,7 +250,7 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn by_the_copy_engine() {
-    right("by_the_copy_engine", &[chosen(), problems(91, 24)].concat(), HOPPER);
+    right("by_the_copy_engine", &[chosen(), pinned(), problems(91, 24)].concat(), HOPPER);
 }
 
 /// Configurations of warpgroups that borrow registers, whose blocks begin and end in the middle of images.
@@ -294,5 +289,57 @@ fn by_warpgroups_of_stacked_rows() {
 
 #[test]
 fn by_threads() {
-    right("by_threads", &problems(92, 24), AMPERE);
+    right("by_threads", &[pinned(), problems(92, 24)].concat(), AMPERE);
+}
+
+#[test]
+fn by_threads_with_less_shared_memory() {
+    right("by_threads_with_less_shared_memory", &problems(94, 12), SMALL);
+}
+
+/// The layers of the figures that are to be reached.
+pub(crate) fn layers() -> Vec<Problem> {
+    let layers = [
+        ([128, 64, 64, 64], 3, 8),
+        ([128, 112, 112, 64], 3, 8),
+        ([128, 56, 56, 128], 3, 8),
+        ([64, 16, 16, 1024], 3, 8),
+        ([256, 14, 14, 672], 5, 8),
+        ([256, 7, 7, 1152], 5, 8),
+        ([128, 56, 56, 96], 7, 8),
+        ([128, 56, 56, 144], 3, 1),
+        ([128, 56, 56, 96], 7, 1),
+        ([320, 56, 56, 80], 5, 8),
+    ];
+    let layer = |(x, taps, group): ([usize; 4], usize, usize)| {
+        let params = Conv2d::new().padding(taps / 2);
+        Problem::of_forward(x, [x[3], taps, taps, group], Precision::F16, &params).unwrap()
+    };
+    layers.map(layer).to_vec()
+}
+
+/// Of 49 taps by 16 channels of f32 there are more weights than registers: the one kernel that is refused whatever the configuration.
+#[test]
+fn what_registers_do_not_hold() {
+    let of = |taps: [usize; 2], precision| {
+        Problem::of_forward([2, 12, 12, 32], [32, taps[0], taps[1], 16], precision, &Conv2d::new().padding(3)).unwrap()
+    };
+    let count = |problem: &Problem, pass| row_candidates(problem, pass, HOPPER, 132).len();
+    for pass in [Pass::Forward, Pass::GradInput] {
+        let refused = of([7, 7], Precision::F32);
+        assert!(is_too_wide(&refused) && count(&refused, pass) == 0);
+        for others in [of([7, 6], Precision::F32), of([6, 7], Precision::F32), of([7, 7], Precision::F16)] {
+            assert!(!is_too_wide(&others) && count(&others, pass) > 0, "{pass:?} of {others:?}");
+        }
+    }
+}
+
+#[test]
+fn there_is_something_to_choose_from() {
+    for pass in [Pass::Forward, Pass::GradInput] {
+        let count = |problem: &Problem| row_candidates(problem, pass, HOPPER, 132).len();
+        let mut counts: Vec<usize> = layers().iter().map(count).collect();
+        counts.sort_unstable();
+        assert!(counts[0] > 0 && counts[counts.len() / 2] >= 100, "{pass:?}: {counts:?}");
+    }
 }

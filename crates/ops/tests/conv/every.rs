@@ -1,0 +1,75 @@
+//! On a GPU, the candidates among which choices are made, each against the reference: of three layers, all or a part of them.
+
+use super::compare::{Operands, POISON, compare, result_extents};
+use super::gpu::{at_once, on_gpu};
+use super::rows::accuracy;
+use crate::support::gpu;
+use tilewright_ops::Device;
+use tilewright_ops::conv::{Config, Conv2d, Multiprocessor, Pass, Precision, Problem, WeightOperation, row_candidates};
+
+/// Each how manieth candidate is run: 1 is every one, tens of thousands. Without it [`FEW`] of each pass are, spread over all.
+const STEP: &str = "TILEWRIGHT_CANDIDATES";
+const FEW: usize = 64;
+
+/// Groups of 8 and of 16, with a stride and tf32, and depthwise.
+fn layers() -> [Problem; 3] {
+    let plain = Conv2d::new();
+    [
+        ([2, 20, 19, 64], [64, 3, 3, 8], Precision::F16, plain.padding(1)),
+        ([3, 17, 14, 48], [48, 5, 5, 16], Precision::F32, plain.padding(2).stride(2)),
+        ([4, 14, 14, 72], [72, 5, 5, 1], Precision::Bf16, plain.padding(2)),
+    ]
+    .map(|(x, w, precision, params)| Problem::of_forward(x, w, precision, &params).unwrap())
+}
+
+/// All candidates of a pass, as calls take them.
+pub(super) fn candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, multiprocessors: usize) -> Vec<Config> {
+    match pass {
+        Pass::GradWeight => {
+            let all = WeightOperation::estimates(problem, sm, multiprocessors);
+            all.into_iter().map(|(_, config)| Config::weights(config)).collect()
+        }
+        _ => row_candidates(problem, pass, sm, multiprocessors).into_iter().map(Config::rows).collect(),
+    }
+}
+
+fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
+    let Some(gpu) = device.as_gpu() else { return };
+    let all = candidates(problem, pass, Multiprocessor::of(gpu), gpu.device().multiprocessors() as usize);
+    let given = std::env::var(STEP).ok().map(|step| step.parse().unwrap_or_else(|_| panic!("{STEP} is `{step}`")));
+    let step = given.unwrap_or(all.len() / FEW).max(1);
+    let few: Vec<Config> = all.into_iter().step_by(step).collect();
+    let operands = Operands::random(problem, seed);
+    let exact = operands.exact(pass);
+    let written = if pass == Pass::GradWeight { Precision::F32 } else { problem.precision };
+    at_once(few.len(), |number| {
+        let mut got = vec![POISON; result_extents(problem, pass).iter().product()];
+        on_gpu(device, few[number], pass, &operands, &mut got);
+        let what = format!("GPU, {:?}, {pass:?} of {problem:?}", few[number]);
+        compare(&what, written, accuracy(problem.precision), &got, &exact);
+    });
+}
+
+#[test]
+fn candidate_is_right() {
+    let Some((device, _lock)) = gpu("conv::every::candidate_is_right") else { return };
+    for (number, problem) in layers().iter().enumerate() {
+        for pass in Pass::ALL {
+            each(problem, pass, 400 + number as u64, &device);
+        }
+    }
+}
+
+/// Without a GPU: there are so many, of each layer and pass, with copies by the engine and without.
+#[test]
+fn layers_have_candidates() {
+    for sm in [super::rows::HOPPER, super::rows::SMALL] {
+        for problem in layers() {
+            for pass in Pass::ALL {
+                let all = candidates(&problem, pass, sm, 132);
+                let least = if pass == Pass::GradWeight { 16 } else { FEW };
+                assert!(all.len() > least, "{sm:?}, {pass:?} of {problem:?}: {}", all.len());
+            }
+        }
+    }
+}
