@@ -1,6 +1,7 @@
 //! Convolutions: the CPU against the reference, the reference against the calculus, and the face.
 
 mod compare;
+mod compiles;
 mod computed;
 mod every;
 mod expressions;
