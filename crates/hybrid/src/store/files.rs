@@ -122,6 +122,13 @@ impl Files {
         Ok(rustix::fs::fadvise(file, offset, Some(bytes), advice)?)
     }
 
+    /// Whether the system has a byte of a file in memory; where it does not tell, no.
+    pub(super) fn is_cached(&self, file: &File, offset: u64) -> bool {
+        let mut byte = [0];
+        let mut bytes = [io::IoSliceMut::new(&mut byte)];
+        rustix::io::preadv2(file, &mut bytes, offset, rustix::io::ReadWriteFlags::NOWAIT).is_ok_and(|read| read == 1)
+    }
+
     /// A file without a name, which vanishes with the process; `None` on file systems that have none.
     pub(super) fn create_unnamed(&self, folder: &OwnedFd) -> io::Result<Option<File>> {
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
