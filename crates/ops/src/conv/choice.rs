@@ -5,9 +5,10 @@ use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, ti
 use super::ends::Ends;
 use super::estimate::{Lines, Turn, least, least_of_turns, of_blocks, turns};
 use super::meeting::Meeting;
+use super::multiprocessor::Multiprocessor;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_BLOCKS, MOST_THREADS, Multiprocessor, RowConfig, RowPlan, STRIP, TILE, bringing};
+use super::row_plan::{MOST_BLOCKS, MOST_THREADS, RowConfig, RowPlan, STRIP, TILE, bringing};
 use tilewright_perf::{DeviceFacts, Models};
 
 const STRIPS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];

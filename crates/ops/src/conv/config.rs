@@ -2,8 +2,9 @@
 
 use super::ends::{Ends, Reading};
 use super::error::ConvError;
+use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
-use super::row_plan::{Multiprocessor, RowConfig, RowPlan};
+use super::row_plan::{RowConfig, RowPlan};
 use super::weight_plan::{WeightConfig, WeightPlan};
 
 /// What configurations are held against where no GPU computes: an H200's.

@@ -167,5 +167,5 @@ pub enum ConvError {
     },
     /// A configuration that does not fit.
     #[error(transparent)]
-    Config(#[from] super::row_plan::ConfigError),
+    Config(#[from] super::config_error::ConfigError),
 }

@@ -2,8 +2,9 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
+use super::multiprocessor::SYSTEM_BYTES;
 use super::problem::Problem;
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, SYSTEM_BYTES, blocks_by_registers};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, blocks_by_registers};
 
 /// Multiprocessors of an H200.
 const MULTIPROCESSORS: usize = 132;

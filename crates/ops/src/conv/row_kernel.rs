@@ -1,9 +1,11 @@
 //! The row kernel's text for a problem and a configuration, and how it is launched.
 
+use super::config_error::ConfigError;
 use super::ends::{Fusing, function};
 use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape};
+use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Problem};
-use super::row_plan::{AT_ONCE, ConfigError, LEFT, Multiprocessor, RowConfig, RowPlan, STRIP};
+use super::row_plan::{AT_ONCE, LEFT, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_headers::tensor_map::{TensorMap, TensorMapError};

@@ -1,11 +1,11 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
+use super::config_error::{ConfigError, at_most, field};
 use super::ends::{Ends, Reading};
 use super::kernel_text::{access_bytes, span};
 use super::meeting::Meeting;
+use super::multiprocessor::{Multiprocessor, REGISTERS};
 use super::problem::{LARGEST, Pass, Problem};
-use thiserror::Error;
-use tilewright_perf::DeviceFacts;
 
 /// Channels of a strip.
 pub(crate) const STRIP: usize = 8;
@@ -14,8 +14,7 @@ pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 pub(crate) const LONGEST_SIDE: usize = 256;
 pub(crate) const MOST_THREADS: usize = 1024;
-/// 32-bit registers of a multiprocessor, and the most of a thread.
-pub(crate) const REGISTERS: usize = 65_536;
+/// The most 32-bit registers of a thread.
 pub(crate) const MOST_REGISTERS: usize = 255;
 /// Registers of a thread beside sums, weights and the operands under way.
 const OTHER_REGISTERS: usize = 48;
@@ -25,8 +24,6 @@ const EXPRESSION_REGISTERS: usize = 64;
 const BRINGING: usize = 4;
 pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
-/// Bytes of shared memory that the system takes of each block.
-pub(crate) const SYSTEM_BYTES: usize = 1024;
 /// Warps of a warpgroup, which lends and borrows registers together.
 const GROUP: usize = 4;
 /// Registers that the warpgroup which brings and sends keeps, and the most that another one can have.
@@ -58,79 +55,6 @@ pub struct RowConfig {
     /// Whether a block's rows are stored whole, by the copy engine, and not by each warp: where there is one, and channels are a multiple
     /// of 16 bytes.
     pub whole_rows: bool,
-}
-
-/// What a GPU's multiprocessor has, as far as a configuration depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Multiprocessor {
-    /// Bytes of shared memory that one block can have.
-    pub shared_bytes: usize,
-    /// Whether it copies boxes of tensors by itself (compute capability 9.0 and up).
-    pub bulk_copies: bool,
-}
-
-impl Multiprocessor {
-    /// Bytes of shared memory that its blocks have together, with what the system takes of each: what one can have, and that. What an estimate
-    /// was fitted with on an H200 is a little less than there is.
-    pub(crate) fn room(self) -> usize {
-        (self.shared_bytes + SYSTEM_BYTES).min(228_000)
-    }
-}
-
-impl From<&DeviceFacts> for Multiprocessor {
-    fn from(device: &DeviceFacts) -> Self {
-        Self { shared_bytes: device.shared_bytes_per_block as usize, bulk_copies: device.architecture >= 90 }
-    }
-}
-
-/// Why a configuration does not fit a problem.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A number outside its range, or one that does not divide what it has to.
-    #[error("conv2d configuration: `{field}` is {got}, {rule}")]
-    Field {
-        /// Which number.
-        field: &'static str,
-        /// What it is.
-        got: usize,
-        /// What it may be.
-        rule: String,
-    },
-    /// What the copy engine cannot read so.
-    #[error("conv2d configuration: {0}")]
-    Map(tilewright_headers::tensor_map::TensorMapError),
-    /// More of something than a block can have.
-    #[error("conv2d configuration: a block needs {got} {what}, at most {limit} are there; choose fewer {remedy}")]
-    TooMuch {
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        got: usize,
-        /// The most.
-        limit: usize,
-        /// What to choose fewer of.
-        remedy: &'static str,
-    },
-}
-
-pub(crate) fn field(
-    field: &'static str,
-    got: usize,
-    fits: bool,
-    rule: impl FnOnce() -> String,
-) -> Result<(), ConfigError> {
-    if fits { Ok(()) } else { Err(ConfigError::Field { field, got, rule: rule() }) }
-}
-
-pub(crate) fn at_most(what: &'static str, got: usize, limit: usize, remedy: &'static str) -> Result<(), ConfigError> {
-    if got <= limit { Ok(()) } else { Err(ConfigError::TooMuch { what, got, limit, remedy }) }
-}
-
-impl From<tilewright_headers::tensor_map::TensorMapError> for ConfigError {
-    fn from(cause: tilewright_headers::tensor_map::TensorMapError) -> ConfigError {
-        ConfigError::Map(cause)
-    }
 }
 
 /// A configuration of a problem, and what follows from both.

@@ -3,9 +3,10 @@
 use super::ends::{Ends, Fusing};
 use super::error::ConvError;
 use super::gpu::{Ready, chosen_between, first_between, load_unrecorded, pass_file};
+use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::refined::{Remembered, TIMED};
-use super::row_plan::{Multiprocessor, RowConfig, RowPlan};
+use super::row_plan::{RowConfig, RowPlan};
 use super::scratch::Scratch;
 use crate::device::Gpu;
 use crate::error::Error;

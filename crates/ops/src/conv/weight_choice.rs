@@ -3,8 +3,9 @@
 use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Reading;
 use super::meeting::Meeting;
+use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_BLOCKS, MOST_THREADS, Multiprocessor, STRIP, bringing, check_turns};
+use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns};
 use super::weight_estimate::{Divided, Image, Lines, ends, estimate, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth, workspace};

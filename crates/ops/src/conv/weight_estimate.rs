@@ -1,7 +1,8 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
 use super::estimate::{loading, promised};
-use super::row_plan::{STRIP, SYSTEM_BYTES, blocks_by_registers};
+use super::multiprocessor::SYSTEM_BYTES;
+use super::row_plan::{STRIP, blocks_by_registers};
 use super::weight_plan::{WeightConfig, WeightPlan};
 
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.
@@ -193,9 +194,10 @@ impl WeightPlan {
 #[cfg(test)]
 mod tests {
     use super::super::ends::Reading;
+    use super::super::multiprocessor::Multiprocessor;
     use super::super::params::Conv2d;
     use super::super::problem::{Pass, Precision, Problem};
-    use super::super::row_plan::{Multiprocessor, RowConfig, RowPlan};
+    use super::super::row_plan::{RowConfig, RowPlan};
     use super::*;
 
     #[test]

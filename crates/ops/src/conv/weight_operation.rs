@@ -3,9 +3,10 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
+use super::multiprocessor::{Multiprocessor, REGISTERS};
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
-use super::row_plan::{Multiprocessor, REGISTERS, STRIP};
+use super::row_plan::STRIP;
 use super::weight_choice;
 use super::weight_estimate::estimate;
 use super::weight_plan::{WeightConfig, WeightPlan, depth};

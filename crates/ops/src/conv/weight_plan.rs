@@ -1,13 +1,14 @@
 //! How the kernel of the weights' gradient divides its work: what may be chosen, what is legal, and its text.
 
+use super::config_error::ConfigError;
+use super::config_error::{at_most, field};
 use super::ends::{Reading, image_within, reading};
 use super::kernel_text::{KernelText, access_bytes, constants, cuda, multiplied, row_map, shape, span};
 use super::meeting::Meeting;
+use super::multiprocessor::{Multiprocessor, REGISTERS};
 use super::problem::{LARGEST, Pass, Problem};
-use super::row_plan::{
-    AT_ONCE, ConfigError, LONGEST_SIDE, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, Multiprocessor, REGISTERS, STRIP,
-};
-use super::row_plan::{at_most, bringing, check_turns, field, least_registers};
+use super::row_plan::{AT_ONCE, LONGEST_SIDE, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, STRIP};
+use super::row_plan::{bringing, check_turns, least_registers};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_expr::emit::Inlined;

@@ -2,9 +2,9 @@
 
 use super::ends::Reading;
 use super::error::ConvError;
+use super::multiprocessor::Multiprocessor;
 use super::problem::Problem;
 use super::refined::{Remembered, TIMED};
-use super::row_plan::Multiprocessor;
 use super::row_timing::compile_at_once;
 use super::scratch::Scratch;
 use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_to_read, first_to_read};

@@ -1,0 +1,31 @@
+//! What a GPU's multiprocessor has, as far as configurations depend on it.
+
+use tilewright_perf::DeviceFacts;
+
+/// 32-bit registers of a multiprocessor.
+pub(crate) const REGISTERS: usize = 65_536;
+/// Bytes of shared memory that the system takes of each block.
+pub(crate) const SYSTEM_BYTES: usize = 1024;
+
+/// What a GPU's multiprocessor has, as far as a configuration depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Multiprocessor {
+    /// Bytes of shared memory that one block can have.
+    pub shared_bytes: usize,
+    /// Whether it copies boxes of tensors by itself (compute capability 9.0 and up).
+    pub bulk_copies: bool,
+}
+
+impl Multiprocessor {
+    /// Bytes of shared memory that its blocks have together, with what the system takes of each: what one can have, and that. What an estimate
+    /// was fitted with on an H200 is a little less than there is.
+    pub(crate) fn room(self) -> usize {
+        (self.shared_bytes + SYSTEM_BYTES).min(228_000)
+    }
+}
+
+impl From<&DeviceFacts> for Multiprocessor {
+    fn from(device: &DeviceFacts) -> Self {
+        Self { shared_bytes: device.shared_bytes_per_block as usize, bulk_copies: device.architecture >= 90 }
+    }
+}
