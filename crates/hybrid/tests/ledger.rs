@@ -59,7 +59,6 @@ pub(crate) struct Ledger(File);
 
 /// Its numbers, in their order.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "these are all that there are")]
 pub(crate) enum Entry {
     Calls,
     FailsAt,

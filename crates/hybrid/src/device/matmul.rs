@@ -2,6 +2,7 @@
 
 use super::Device;
 use super::asked::{asked, integers, planned};
+use super::banded::Factors;
 use super::multiplicand::Multiplicand;
 use super::operand::{Goal, Operand, Target};
 use super::product::Multiplication;
@@ -79,8 +80,7 @@ impl Device {
         beta: T::Factor,
         c: Target<'_, T>,
     ) -> Result<(), Error> {
-        let (operation, host) = ("matmul", self.host.clone());
-        self.multiply(Multiplication { operation, precision, alpha, a, b, beta, c, host })
+        self.multiply(Factors { operation: "matmul", precision, alpha, a, b, beta }, c)
     }
 
     /// `a * b` as a new array, with the element type's own precision.
@@ -100,10 +100,10 @@ impl Device {
         beta: T::Factor,
         y: Target<'_, T>,
     ) -> Result<(), Error> {
-        let (operation, host) = ("matvec", self.host.clone());
+        let operation = "matvec";
         expect(operation, "columns of x", 1, x.shape().columns.0)?;
         expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        self.multiply(Multiplication { operation, precision, alpha, a, b: x, beta, c: y, host })
+        self.multiply(Factors { operation, precision, alpha, a, b: x, beta }, y)
     }
 
     /// `c = c + alpha * x * transpose(y)`, where `x` and `y` are matrices of one column. As [`matmul`](Device::matmul) otherwise.
@@ -114,13 +114,14 @@ impl Device {
         y: Operand<'_, T>,
         c: Target<'_, T>,
     ) -> Result<(), Error> {
-        let (operation, precision, beta, host) = ("outer", Precision::Auto, T::Factor::ONE, self.host.clone());
+        let (operation, precision, beta) = ("outer", Precision::Auto, T::Factor::ONE);
         expect(operation, "columns of x", 1, x.shape().columns.0)?;
         expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        self.multiply(Multiplication { operation, precision, alpha, a: x, b: y.t(), beta, c, host })
+        self.multiply(Factors { operation, precision, alpha, a: x, b: y.t(), beta }, c)
     }
 
-    fn multiply<T: Multiplicand>(&self, product: Multiplication<'_, T>) -> Result<(), Error> {
+    fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {
+        let product = Multiplication { factors, c, host: self.host.clone() };
         let mut job = product.job()?;
         if product.is_elsewhere(self.gpu.as_ref().map(|it| it.gpu.stream().device().ordinal())) {
             job.not_on_gpu = Some("an operand lies on another GPU");

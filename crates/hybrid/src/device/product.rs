@@ -11,7 +11,7 @@ use super::{Accelerated, diagonal};
 use crate::budget::{Budget, Memory, Permit};
 use crate::dispatch::Job;
 use crate::faults::Scale;
-use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, Precision, matmul};
+use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, matmul};
 use crate::matrix::{Dense, Element, Shape};
 use crate::store::{Extents, MemorySink, Sink};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
@@ -21,12 +21,7 @@ use rayon::prelude::*;
 
 /// `c = alpha * a * b + beta * c`.
 pub(super) struct Multiplication<'a, T: Multiplicand> {
-    pub(super) operation: &'static str,
-    pub(super) precision: Precision,
-    pub(super) alpha: T::Factor,
-    pub(super) a: Operand<'a, T>,
-    pub(super) b: Operand<'a, T>,
-    pub(super) beta: T::Factor,
+    pub(super) factors: Factors<'a, T>,
     pub(super) c: Target<'a, T>,
     /// For what is read from where it is stored, on the CPU.
     pub(super) host: Budget,
@@ -35,18 +30,21 @@ pub(super) struct Multiplication<'a, T: Multiplicand> {
 impl<T: Multiplicand> Multiplication<'_, T> {
     /// What it asks of a machine.
     pub(super) fn job(&self) -> Result<Job, Error> {
-        asked(self.operation, self.precision, [&self.a, &self.b], self.beta != T::Factor::ZERO, &self.c)
+        let Factors { operation, precision, a, b, beta, .. } = &self.factors;
+        asked(operation, *precision, [a, b], *beta != T::Factor::ZERO, &self.c)
     }
 
     /// Whether something lies on another GPU than this one.
     pub(super) fn is_elsewhere(&self, ordinal: Option<usize>) -> bool {
         let of = |gpu: &Gpu| Some(gpu.stream().device().ordinal()) != ordinal;
         let operand = |operand: &Operand<'_, T>| matches!(operand.0, Form::Gpu(matrix) if of(matrix.gpu()));
-        operand(&self.a) || operand(&self.b) || matches!(&self.c.0, Goal::Gpu(matrix) if of(matrix.gpu()))
+        operand(&self.factors.a)
+            || operand(&self.factors.b)
+            || matches!(&self.c.0, Goal::Gpu(matrix) if of(matrix.gpu()))
     }
 
     fn is_stored(&self) -> bool {
-        is_stored(&self.a) || is_stored(&self.b) || matches!(self.c.0, Goal::Stored(_))
+        is_stored(&self.factors.a) || is_stored(&self.factors.b) || matches!(self.c.0, Goal::Stored(_))
     }
 }
 
@@ -61,7 +59,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
-        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
+        let Factors { operation, precision, alpha, a, b, beta } = self.factors;
         let (Some(a), Some(b)) = (Fed::of(a), Fed::of(b)) else { return Err(gpu.lacks_room()) };
         let factors = (alpha, a.factor(), b.factor());
         match &mut self.c.0 {
@@ -125,7 +123,7 @@ impl<'a, T: Multiplicand> Fed<'a, T> {
 
 impl<T: Multiplicand> Multiplication<'_, T> {
     fn on_cpu(&mut self) -> Result<(), Error> {
-        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
+        let Factors { operation, precision, alpha, a, b, beta } = self.factors;
         let copies = [downloaded(&a)?, downloaded(&b)?];
         let [a, b] = [(a, &copies[0]), (b, &copies[1])].map(|(own, copy)| copy.as_ref().map_or(own, Operand::from));
         let multiply = |c: MatMut<'_, T>| match (a.0, b.0) {
@@ -143,7 +141,8 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     fn in_host_tiles(&mut self) -> Result<(), Error> {
         let shape = self.c.shape();
         let extents = Extents::new(shape.rows.0, shape.columns.0);
-        let beta = self.beta;
+        let factors = self.factors;
+        let Factors { operation, a, b, beta, .. } = factors;
         // Nothing of a result in memory is changed before all is read.
         let bytes = if matches!(self.c.0, Goal::Stored(_)) { 0 } else { shape.bytes::<T>()?.0 as u64 };
         let _copy = self.host.try_acquire(bytes)?;
@@ -151,8 +150,6 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             Goal::Stored(kept) => kept.sink.as_ref().map(|sink| sink.grain()),
             _ => None,
         };
-        let Multiplication { operation, precision, alpha, a, b, .. } = *self;
-        let factors = Factors { operation, precision, alpha, a, b, beta };
         let tiles = factors.tiles(&self.host, extents, grain)?;
         let into = |c: &mut Array2<T>| {
             factors.each(&tiles, |tile, multiply| {
@@ -189,7 +186,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
 
     /// On a GPU that has room for all of it, what is stored being read into host memory first.
     fn gathered(&mut self, gpu: &Gpu) -> Result<(), Error> {
-        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
+        let Factors { a, b, beta, .. } = self.factors;
         let bytes = |shape: Shape| shape.bytes::<T>().map(|bytes| bytes.0 as u64);
         let mut all = 0;
         for operand in [&a, &b].into_iter().filter(|it| is_stored(it)) {
@@ -202,7 +199,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             [(a, &copies[0]), (b, &copies[1])].map(|(own, copy)| copy.as_ref().map_or(own, |it| it.view().into()));
         let host = self.host.clone();
         let multiply =
-            |c: Target<'_, T>| Multiplication { operation, precision, alpha, a, b, beta, c, host }.on_gpu(gpu);
+            |c: Target<'_, T>| Multiplication { factors: Factors { a, b, ..self.factors }, c, host }.on_gpu(gpu);
         match &mut self.c.0 {
             Goal::Host(c) | Goal::New(c) => multiply(c.reborrow().into()),
             Goal::Gpu(c) => multiply(Target(Goal::Gpu(c))),
@@ -218,7 +215,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     }
 
     fn on_gpu(&mut self, gpu: &Gpu) -> Result<(), Error> {
-        let Multiplication { operation, precision, alpha, a, b, beta, .. } = *self;
+        let Factors { operation, precision, alpha, a, b, beta } = self.factors;
         if let (Form::Host(a), Form::Host(b)) = (a.0, b.0) {
             let place = Place::Gpu(gpu.clone());
             match &mut self.c.0 {

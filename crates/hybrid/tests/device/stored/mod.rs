@@ -1,156 +1,23 @@
 //! Products of what lies anywhere: in host memory, in page-locked memory, on the GPU, in files; and results that go anywhere.
 
+mod shelf;
 mod systems;
 
+use self::shelf::{Lies, Number, STORES, Shelf, Whole, read, values};
 use super::on_the_gpu::{budgets, eager, shrinking};
 use super::small;
 use bytemuck::Pod;
 use half::f16;
-use ndarray::{Array2, ArrayView2, LinalgScalar};
-use std::path::PathBuf;
-use tempfile::TempDir;
-use tilewright_driver::PinnedBuffer;
+use ndarray::{Array2, ArrayView2};
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{At, Choice, last_decision, last_outcome};
+use tilewright_hybrid::dispatch::{Choice, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
-use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
-use tilewright_hybrid::store::{
-    Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, ReadTyped, Sink,
-    Source, WriteTyped,
-};
+use tilewright_hybrid::linear::{DeviceMat, Precision};
+use tilewright_hybrid::store::{Element, Extents, MemorySink, MemorySource, NpySource, PinnedSink, PinnedSource};
 use tilewright_hybrid::stream::Factor;
-use tilewright_hybrid::{Class, Complex32, Complex64, Device, Error, Operand, Side, Streamed, Target};
-use tilewright_hybrid::{Multiplicand, Rows};
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Lies {
-    Host,
-    Npy,
-    Fortran,
-    #[cfg(feature = "zarr")]
-    Zarr,
-    Locked,
-    Gpu,
-}
-
-#[cfg(feature = "zarr")]
-const STORES: [Lies; 3] = [Lies::Npy, Lies::Fortran, Lies::Zarr];
-#[cfg(not(feature = "zarr"))]
-const STORES: [Lies; 2] = [Lies::Npy, Lies::Fortran];
+use tilewright_hybrid::{Class, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
 
 const SIZES: [usize; 3] = [23, 17, 19];
-
-trait Number: Multiplicand<Factor = Self> + Streamed + LinalgScalar {
-    fn of(real: f64, imaginary: f64) -> Self;
-}
-
-macro_rules! numbers {
-    ($($type:ty, |$real:ident, $imaginary:ident| $value:expr;)*) => { $(
-        impl Number for $type {
-            fn of($real: f64, $imaginary: f64) -> Self {
-                $value
-            }
-        }
-    )* };
-}
-
-numbers! {
-    f32, |x, y| (x + 0.0 * y) as f32;
-    f64, |x, y| x + 0.0 * y;
-    Complex32, |x, y| Complex32::new(x as f32, y as f32);
-    Complex64, |x, y| Complex64::new(x, y);
-}
-
-/// Whole numbers: sums of their products are exact in any order.
-fn values<T: Number>([rows, columns]: [usize; 2], seed: usize) -> Array2<T> {
-    let of = |i: usize, j: usize, by: usize| ((i * 7 + j * by + seed) % 11) as f64 - 5.0;
-    Array2::from_shape_fn((rows, columns), |(i, j)| T::of(of(i, j, 3), of(j, i, 5)))
-}
-
-/// A matrix somewhere.
-struct Stored<T: Number> {
-    array: Array2<T>,
-    source: Option<Box<dyn Source>>,
-    locked: Option<PinnedBuffer<T>>,
-    there: Option<DeviceMat<T>>,
-}
-
-struct Shelf<'a> {
-    folder: TempDir,
-    gpu: Option<&'a Gpu>,
-}
-
-impl Shelf<'_> {
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn sink(&self, lies: Lies, name: &str, element: Element, [rows, columns]: [usize; 2]) -> Box<dyn Sink> {
-        let path = self.path(name);
-        // Of an earlier product.
-        let _ = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
-        let order = if lies == Lies::Fortran { Order::Fortran } else { Order::C };
-        #[cfg(feature = "zarr")]
-        if lies == Lies::Zarr {
-            use tilewright_hybrid::store::{Shards, ZarrSink};
-            let shards = Shards { shard: Extents::new(8, 6), chunk: Extents::new(4, 3) };
-            return Box::new(ZarrSink::create(&path, Extents::new(rows, columns), element, shards).unwrap());
-        }
-        Box::new(NpySink::create(&path, &[rows, columns], element, order).unwrap())
-    }
-
-    fn source(&self, lies: Lies, name: &str) -> Box<dyn Source> {
-        #[cfg(feature = "zarr")]
-        if lies == Lies::Zarr {
-            return Box::new(tilewright_hybrid::store::ZarrSource::open(self.path(name)).unwrap());
-        }
-        assert!(STORES.contains(&lies));
-        Box::new(NpySource::open(self.path(name)).unwrap())
-    }
-
-    fn put<T: Number + Pod>(&self, lies: Lies, name: &str, array: &Array2<T>) -> Stored<T> {
-        let mut stored = Stored { array: array.clone(), source: None, locked: None, there: None };
-        match lies {
-            Lies::Host => {}
-            Lies::Locked => stored.locked = Some(self.locked(array)),
-            Lies::Gpu => stored.there = Some(DeviceMat::upload(self.gpu.unwrap(), array.into()).unwrap()),
-            _ => {
-                let sink = self.sink(lies, name, T::ELEMENT, [array.nrows(), array.ncols()]);
-                let all = sink.extents().whole();
-                sink.write(&all, &array.iter().copied().collect::<Vec<T>>()).unwrap();
-                sink.commit().unwrap();
-                stored.source = Some(self.source(lies, name));
-            }
-        }
-        stored
-    }
-
-    fn locked<T: Number + Pod>(&self, array: &Array2<T>) -> PinnedBuffer<T> {
-        let mut buffer = self.gpu.unwrap().stream().device().pinned(array.len()).unwrap();
-        buffer.iter_mut().zip(array).for_each(|(to, from)| *to = *from);
-        buffer
-    }
-}
-
-impl<T: Number + Pod> Stored<T> {
-    /// Calls with the matrix as an operand.
-    fn operand<R>(&self, use_it: impl FnOnce(Operand<'_, T>) -> R) -> R {
-        let extents = Extents::new(self.array.nrows(), self.array.ncols());
-        match (&self.source, &self.locked, &self.there) {
-            (Some(source), ..) => use_it(Factor::plain(&**source).into()),
-            (_, Some(buffer), _) => use_it((&PinnedSource::new(buffer, extents).unwrap()).into()),
-            (.., Some(there)) => use_it(there.into()),
-            _ => use_it((&self.array).into()),
-        }
-    }
-}
-
-fn read<T: Number>(source: &dyn Source) -> Array2<T> {
-    let Extents { rows, columns } = source.extents();
-    let mut values = vec![T::of(f64::NAN, 0.0); rows * columns];
-    source.read(&source.extents().whole(), &mut values).unwrap();
-    Array2::from_shape_vec((rows, columns), values).unwrap()
-}
 
 /// One product: `a` and `b` somewhere, the first stored transposed, `c` somewhere else.
 fn product<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, [a, b, c]: [Lies; 3], beta: f64) -> Array2<T> {
@@ -191,35 +58,6 @@ fn product<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, [a, b, c]: [Lies
             }
             read(&*shelf.source(c, "new"))
         }
-    }
-}
-
-/// A sink of somebody else's.
-struct Whole(Box<dyn Sink>);
-
-impl Sink for Whole {
-    fn extents(&self) -> Extents {
-        self.0.extents()
-    }
-
-    fn element(&self) -> Element {
-        self.0.element()
-    }
-
-    fn grain(&self) -> Extents {
-        self.0.grain()
-    }
-
-    fn at(&self) -> At {
-        self.0.at()
-    }
-
-    fn write_tile(&self, tile: &tilewright_hybrid::store::Tile, data: &[u8]) -> Result<(), Error> {
-        self.0.write_tile(tile, data)
-    }
-
-    fn commit(self: Box<Self>) -> Result<(), Error> {
-        self.0.commit()
     }
 }
 

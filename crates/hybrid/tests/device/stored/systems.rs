@@ -1,6 +1,6 @@
 //! Solutions and inverses of what is stored.
 
-use super::{Lies, Number, STORES, Shelf, Whole, read, values};
+use super::shelf::{Lies, Number, STORES, Shelf, Whole, read, values};
 use crate::device::small;
 use bytemuck::Pod;
 use ndarray::Array2;
