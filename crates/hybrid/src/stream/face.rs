@@ -20,7 +20,8 @@ pub struct Budgets {
     /// The GPU's.
     pub device: Budget,
     /// Page-locked memory of the host. Where it has not room for two slots, one each way, of what is streamed, a few slots lie in ordinary memory:
-    /// copies are slower then, and waited for.
+    /// copies are slower then, and waited for. What a stream is done with stays locked for the next one, at most 128 MiB a GPU and counted by no budget, until
+    /// [`Stream::trim`](tilewright_driver::Stream::trim).
     pub pinned: Budget,
 }
 
