@@ -11,6 +11,7 @@ mod faults;
 mod ledger;
 mod linear;
 mod matmul_plan;
+mod matvec_plan;
 mod store;
 #[path = "../../driver/tests/stub.rs"]
 mod stub;

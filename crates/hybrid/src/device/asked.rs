@@ -3,7 +3,7 @@
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use crate::Error;
-use crate::dispatch::{self, At, Job, ProductExtents, Tiling, Unit};
+use crate::dispatch::{self, At, Divisible, Job, MatvecExtents, ProductExtents, Tiling, Unit};
 use crate::linear::{Arithmetic, IntegerElement, Precision, holds_every_sum};
 use crate::matrix::{Element, Shape, expect};
 use crate::store::{self, Source};
@@ -26,9 +26,31 @@ fn dense<T: Multiplicand>(
     expect(operation, "rows of b", a.columns.0, b.rows.0)?;
     let arithmetic = precision.arithmetic::<T>(operation)?;
     let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
-    let job = Job::matmul((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_c)?;
+    let mut job = Job::matmul((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_c)?;
+    if extents.columns == 1 {
+        let one = MatvecExtents { count: 1, rows: extents.rows, columns: extents.depth };
+        job.divisible = job.divisible.map(|(_, bytes)| (Divisible::Matvec(one), bytes));
+    }
+    Ok(limited::<T>(Job { operation, ..job }, arithmetic, places))
+}
+
+/// A batch of products of matrices with vectors.
+pub(super) fn batched<T: Multiplicand>(
+    operation: &'static str,
+    precision: Precision,
+    extents: MatvecExtents,
+    places: [At; 3],
+    reads_y: bool,
+) -> Result<Job, Error> {
+    let arithmetic = precision.arithmetic::<T>(operation)?;
+    let job = Job::matvec((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_y)?;
+    Ok(limited::<T>(Job { operation, ..job }, arithmetic, places))
+}
+
+/// What a product can do on a GPU with this arithmetic, of operands that lie there.
+fn limited<T: Multiplicand>(mut job: Job, arithmetic: Arithmetic, places: [At; 3]) -> Job {
     let is_streamed = T::STREAMS && arithmetic != Arithmetic::Wide && !places.contains(&At::Gpu);
-    let mut job = Job { operation, divisible: job.divisible.filter(|_| is_streamed), ..job };
+    job.divisible = job.divisible.filter(|_| is_streamed);
     if arithmetic == Arithmetic::Wide {
         // Both, and what is added, are there in the larger type.
         job.device_bytes = job.device_bytes.saturating_mul(2);
@@ -38,7 +60,7 @@ fn dense<T: Multiplicand>(
             (true, false) => None,
         };
     }
-    Ok(job)
+    job
 }
 
 /// A product of integers in host memory.
@@ -80,24 +102,9 @@ pub(super) fn asked<T: Multiplicand>(
     expect(operation, "rows of c", a.shape().rows.0, c.rows.0)?;
     expect(operation, "columns of c", b.shape().columns.0, c.columns.0)?;
     let added = added::<T>(operation, reads_c, target)?;
-    let places = [at::<T>(operation, a)?, at(operation, b)?, goes::<T>(operation, target)?];
+    let places = places(operation, [a, b], target)?;
     let mut job = dense::<T>(operation, precision, [a.shape(), b.shape()], places, reads_c)?;
-    if let (Some(source), Some(read)) = (added, &mut job.read[2]) {
-        read.at = source.at();
-    }
-    let is_stored = is_stored(a) || is_stored(b) || matches!(target.0, Goal::Stored(_));
-    let lies_by_rows = matches!(b.0, Form::Stored(b) if !b.transposed && !b.conjugated && b.source.locked().is_some());
-    job.tiling = match is_stored {
-        true if lies_by_rows => Tiling::ByRows,
-        true => Tiling::Always,
-        false => Tiling::AsNeeded,
-    };
-    if is_stored && job.divisible.is_none() {
-        // Gathered in ordinary memory first.
-        for operand in job.read.iter_mut().flatten().chain([&mut job.written]).filter(|it| it.at == At::Pinned) {
-            operand.at = At::Pageable;
-        }
-    }
+    where_stored(&mut job, [a, b], target, added);
     let sides = [a, b].map(|it| match it.0 {
         Form::Diagonal(diagonal) => Some(diagonal),
         _ => None,
@@ -122,8 +129,42 @@ pub(super) fn asked<T: Multiplicand>(
     Ok(job)
 }
 
+/// Where operands and results of a product lie.
+pub(super) fn places<T: Multiplicand>(
+    operation: &'static str,
+    [a, b]: [&Operand<'_, T>; 2],
+    target: &Target<'_, T>,
+) -> Result<[At; 3], Error> {
+    Ok([at(operation, a)?, at(operation, b)?, goes(operation, target)?])
+}
+
+/// How a product of what is stored goes through a GPU.
+pub(super) fn where_stored<T: Multiplicand>(
+    job: &mut Job,
+    [a, b]: [&Operand<'_, T>; 2],
+    target: &Target<'_, T>,
+    added: Option<&dyn Source>,
+) {
+    if let (Some(source), Some(read)) = (added, &mut job.read[2]) {
+        read.at = source.at();
+    }
+    let is_stored = is_stored(a) || is_stored(b) || matches!(target.0, Goal::Stored(_));
+    let lies_by_rows = matches!(b.0, Form::Stored(b) if !b.transposed && !b.conjugated && b.source.locked().is_some());
+    job.tiling = match is_stored {
+        true if lies_by_rows => Tiling::ByRows,
+        true => Tiling::Always,
+        false => Tiling::AsNeeded,
+    };
+    if is_stored && job.divisible.is_none() {
+        // Gathered in ordinary memory first.
+        for operand in job.read.iter_mut().flatten().chain([&mut job.written]).filter(|it| it.at == At::Pinned) {
+            operand.at = At::Pageable;
+        }
+    }
+}
+
 /// What is added to a result that is stored: it has to be said, since a sink is not read.
-fn added<'a, T: Multiplicand>(
+pub(super) fn added<'a, T: Multiplicand>(
     operation: &'static str,
     reads_c: bool,
     target: &Target<'a, T>,

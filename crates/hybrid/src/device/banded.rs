@@ -31,13 +31,13 @@ pub(super) struct Tiles {
 }
 
 /// A part of an operand: where it lies, or a copy.
-enum Part<'a, T: Element> {
+pub(super) enum Part<'a, T: Element> {
     There(Operand<'a, T>),
     Read(Read<T>),
 }
 
 impl<T: Element> Part<'_, T> {
-    fn operand(&self) -> Operand<'_, T> {
+    pub(super) fn operand(&self) -> Operand<'_, T> {
         match self {
             Part::There(operand) => *operand,
             Part::Read(read) => read.view().into(),
@@ -123,7 +123,7 @@ fn bands(extent: usize, band: usize) -> impl Iterator<Item = Range<usize>> {
     (0..extent).step_by(band.max(1)).map(move |begin| begin..extent.min(begin.saturating_add(band)))
 }
 
-fn part<'a, T: Multiplicand>(
+pub(super) fn part<'a, T: Multiplicand>(
     operand: &Operand<'a, T>,
     rows: Range<usize>,
     columns: Range<usize>,

@@ -120,7 +120,7 @@ impl Device {
         self.multiply(Factors { operation, precision, alpha, a: x, b: y.t(), beta }, c)
     }
 
-    fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {
+    pub(super) fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {
         let product = Multiplication { factors, c, host: self.host.clone() };
         let mut job = product.job()?;
         if product.is_elsewhere(self.gpu.as_ref().map(|it| it.gpu.stream().device().ordinal())) {

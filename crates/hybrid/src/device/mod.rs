@@ -2,6 +2,7 @@
 
 mod asked;
 mod banded;
+mod batch;
 mod bits;
 mod diagonal;
 mod evaluate;

@@ -47,7 +47,7 @@ pub trait Multiplicand: Multiply + Stored {
         c: &mut DeviceMat<Self>,
     ) -> Result<(), Error>;
 
-    /// `sink = alpha * a * b + beta * c` in tiles.
+    /// `sink = alpha * a * b + beta * c` in tiles, or, of vectors, in panels.
     #[doc(hidden)]
     fn stream(
         gpu: &Gpu,
@@ -96,7 +96,7 @@ macro_rules! scalars {
                 control: Control<'_>,
             ) -> Result<(), Error> {
                 let product = Product { a, b, c, alpha, beta };
-                stream::matmul(gpu, budgets, precision, &product, sink, control).map(drop)
+                stream::multiply(gpu, budgets, precision, &product, sink, control).map(drop)
             }
         }
     )* };

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::linear::Division;
 use crate::stream::bits::BitPlan;
 use crate::stream::transfer::LARGE;
-use crate::stream::{ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, PanelPlan};
+use crate::stream::{ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, MatvecPlan, PanelPlan, STAGES};
 use std::fmt;
 
 /// What a time is spent with.
@@ -129,6 +129,7 @@ fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
     let cpu = &rates.cpu;
     let (extents, element_bytes) = match job.divisible {
         Some((Divisible::Product(extents), bytes)) if job.unit != Unit::Integer => (extents, bytes),
+        Some((Divisible::Matvec(extents), bytes)) => (extents.stacked(), bytes),
         _ => return computed(job, cpu),
     };
     let ProductExtents { rows, columns, depth } = extents;
@@ -163,6 +164,8 @@ pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
 pub enum Tiles {
     /// A product, in tiles.
     Product(MatmulPlan),
+    /// Products of matrices with vectors, in panels.
+    Matvec(MatvecPlan),
     /// Factors, in panels.
     Factors(PanelPlan),
     /// A solution, in panels: the factors first.
@@ -185,6 +188,13 @@ impl Tiles {
             Divisible::Product(extents) => {
                 MatmulPlan::suited(extents, element_bytes, budget, reads_c, by_rows).map(Tiles::Product)
             }
+            Divisible::Matvec(extents) => match MatvecPlan::new(extents, element_bytes, budget, STAGES) {
+                // Of one that is too wide for its rows to be there, parts of rows are.
+                Err(_) if extents.count == 1 => {
+                    MatmulPlan::suited(extents.stacked(), element_bytes, budget, reads_c, false).map(Tiles::Product)
+                }
+                plan => plan.map(Tiles::Matvec),
+            },
             Divisible::Lu { size } => PanelPlan::lu(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Cholesky { size } => PanelPlan::cholesky(size, element_bytes, budget).map(Tiles::Factors),
             Divisible::Solution { size, columns } => {
@@ -199,6 +209,7 @@ impl Tiles {
     fn device_bytes(&self) -> u128 {
         match self {
             Tiles::Product(plan) => plan.device_bytes(),
+            Tiles::Matvec(plan) => plan.device_bytes(),
             Tiles::Factors(plan) => plan.device_bytes(),
             Tiles::Solution { factors, solution } => factors.device_bytes().max(solution.device_bytes()),
             Tiles::Expression(plan) => plan.device_bytes(),
@@ -215,8 +226,10 @@ impl Tiles {
                 let times = [across, down, 1].map(|times| times as f64);
                 return on_disk.iter().zip(times).map(|(it, times)| it.map_or(0.0, |it| it.bytes as f64 * times)).sum();
             }
-            // Margins and bands that come twice are little beside the rest.
-            Tiles::Expression(_) | Tiles::Bits(_) => return on_disk.iter().flatten().map(|it| it.bytes as f64).sum(),
+            // Each comes once; margins and bands that come twice are little beside the rest.
+            Tiles::Matvec(_) | Tiles::Expression(_) | Tiles::Bits(_) => {
+                return on_disk.iter().flatten().map(|it| it.bytes as f64).sum();
+            }
             Tiles::Factors(plan) => plan.bytes_to_gpu(),
             Tiles::Solution { factors, solution } => factors.bytes_to_gpu() + solution.bytes_to_gpu(),
         };
@@ -232,6 +245,10 @@ impl fmt::Display for Tiles {
                 let ([down, across, panels], [rows, columns]) = (plan.counts(), plan.tile);
                 write!(f, "{down} x {across} tiles of {rows} x {columns}, {panels} panels of {}", plan.panel)
             }
+            Tiles::Matvec(plan) => match plan.matrices {
+                0 | 1 => write!(f, "{} panels of {} rows", plan.panels(), plan.rows),
+                matrices => write!(f, "{} panels of {matrices} matrices", plan.panels()),
+            },
             Tiles::Factors(plan) => write!(f, "{} panels of {} columns", plan.panels(), plan.panel),
             Tiles::Solution { factors, solution } => {
                 let panels = |plan: &PanelPlan| (plan.panels(), plan.panel);
@@ -302,6 +319,7 @@ fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> 
     let of_panels = |plan: &PanelPlan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops());
     let times = match &tiles {
         Tiles::Product(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
+        Tiles::Matvec(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
         Tiles::Factors(plan) => vec![of_panels(plan)],
         Tiles::Solution { factors, solution } => [factors, solution].map(of_panels).to_vec(),
         Tiles::Expression(plan) => {

@@ -38,12 +38,49 @@ pub struct ProductExtents {
     pub depth: usize,
 }
 
+/// The extents of products of matrices with vectors: so many matrices of `rows x columns`, one below another, and below one another the vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatvecExtents {
+    /// Matrices, and vectors that they are multiplied with.
+    pub count: usize,
+    /// Rows of a matrix.
+    pub rows: usize,
+    /// Columns of a matrix.
+    pub columns: usize,
+}
+
+impl MatvecExtents {
+    /// Of matrices that stand one below another, all of so many rows and columns, with vectors that have so many rows together: one vector for all of
+    /// them, or one for each. [`Error::Shape`] where rows are not as many for each.
+    pub(crate) fn of(operation: &'static str, [all_rows, columns]: [usize; 2], of_x: usize) -> Result<Self, Error> {
+        if of_x == columns {
+            return Ok(MatvecExtents { count: 1, rows: all_rows, columns });
+        }
+        if columns == 0 || !of_x.is_multiple_of(columns) {
+            return Err(Error::Shape { operation, what: "rows of each vector", expected: columns, got: of_x });
+        }
+        let count = of_x / columns;
+        if count == 0 && all_rows > 0 || count > 0 && !all_rows.is_multiple_of(count) {
+            let (what, expected) = ("rows of the matrices, as many for each vector", all_rows / count.max(1) * count);
+            return Err(Error::Shape { operation, what, expected, got: all_rows });
+        }
+        Ok(MatvecExtents { count, rows: all_rows.checked_div(count).unwrap_or(0), columns })
+    }
+
+    /// The product that has as many operations: all matrices with one vector.
+    pub(super) fn stacked(self) -> ProductExtents {
+        ProductExtents { rows: self.count.saturating_mul(self.rows), columns: 1, depth: self.columns }
+    }
+}
+
 /// What can go through a GPU that has no room for all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Divisible {
     /// A product, in tiles of the result.
     Product(ProductExtents),
+    /// Products of matrices with vectors, in panels of rows, or of whole matrices.
+    Matvec(MatvecExtents),
     /// LU factors of a square matrix, in panels of columns.
     Lu {
         /// Rows and columns of the matrix.
@@ -129,6 +166,28 @@ impl Job {
         // It is updated where it is.
         job.read[2] = reads_c.then_some(written);
         job.divisible = Some((Divisible::Product(extents), bytes));
+        Ok(job)
+    }
+
+    /// `y = a x`, or, where `reads_y`, `y = a x + beta y`, for each matrix of a batch. Refuses what an address cannot count.
+    pub fn matvec(
+        (element, bytes, unit): (&'static str, usize, Unit),
+        extents: MatvecExtents,
+        [a, x, y]: [At; 3],
+        reads_y: bool,
+    ) -> Result<Job, Error> {
+        let MatvecExtents { count, rows, columns } = extents;
+        let below = |extent: usize| {
+            let too_large = || Error::TooLarge { rows: count, columns: extent, element_bits: 8 * bytes };
+            count.checked_mul(extent).ok_or_else(too_large)
+        };
+        let written = Operand { bytes: matrix_bytes(below(rows)?, 1, bytes)?, at: y };
+        let left = Operand { bytes: matrix_bytes(below(rows)?, columns, bytes)?, at: a };
+        let right = Operand { bytes: matrix_bytes(below(columns)?, 1, bytes)?, at: x };
+        let flops = 2.0 * real_operations(element) * count as f64 * rows as f64 * columns as f64;
+        let mut job = Job::of("matvec", (element, unit), flops, [Some(left), Some(right), None], written);
+        job.read[2] = reads_y.then_some(written);
+        job.divisible = Some((Divisible::Matvec(extents), bytes));
         Ok(job)
     }
 

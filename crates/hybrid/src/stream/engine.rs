@@ -36,12 +36,14 @@ impl Form {
 }
 
 /// `c = alpha * a * b + beta * c`, of matrices that lie row by row without gaps: `c` of `rows x columns`, the factors, in their forms, of
-/// `rows x depth` and `depth x columns`. Where `beta` is 0, `c` is not read. Of all rows so many from the first of a part on are computed.
+/// `rows x depth` and `depth x columns`. Where `beta` is 0, `c` is not read. Of all rows so many from the first of a part on are computed: `count`
+/// times, one part below another, with as many `b`, which lie one behind another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Multiplication<T> {
     pub(crate) rows: usize,
     pub(crate) first: usize,
     pub(crate) part: usize,
+    pub(crate) count: usize,
     pub(crate) columns: usize,
     pub(crate) depth: usize,
     pub(crate) forms: [Form; 2],

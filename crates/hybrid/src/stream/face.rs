@@ -5,11 +5,13 @@ use super::direct::Direct;
 use super::engine::Form;
 use super::gpu::GpuEngine;
 use super::matmul::{Factor, Product, Traffic, run};
-use super::matmul_plan::MatmulPlan;
+use super::matmul_plan::{MatmulPlan, STAGES};
+use super::matvec::run as run_panels;
+use super::matvec_plan::MatvecPlan;
 use super::staging::Staging;
 use crate::Error;
 use crate::budget::Budget;
-use crate::dispatch::ProductExtents;
+use crate::dispatch::{MatvecExtents, ProductExtents};
 use crate::linear::{Gpu, Precision, Scalar};
 use crate::store::{Extents, Sink, Source, Stored};
 use tilewright_driver::blas::Element;
@@ -65,13 +67,28 @@ impl<T: Scalar + Stored> Product<'_, T> {
     }
 
     pub(super) fn extents_into(&self, into: Extents, element: crate::store::Element) -> Result<ProductExtents, Error> {
-        let operation = "a streamed product";
         let ([rows, depth], [of_b, columns]) = (self.a.extents(), self.b.extents());
-        let same = |what, expected: usize, got: usize| match expected == got {
-            true => Ok(()),
-            false => Err(Error::Shape { operation, what, expected, got }),
-        };
         same("rows of b", depth, of_b)?;
+        self.check([rows, columns], (into, element))?;
+        Ok(ProductExtents { rows, columns, depth })
+    }
+
+    /// The extents of a batch of products with vectors: one vector for all matrices, which are one product then, or one for each. The same errors.
+    pub(super) fn batch(&self, sink: &dyn Sink) -> Result<MatvecExtents, Error> {
+        let ([all_rows, columns], [of_x, one]) = (self.a.extents(), self.b.extents());
+        same("columns of the vectors", 1, one)?;
+        let extents = MatvecExtents::of(OPERATION, [all_rows, columns], of_x)?;
+        self.check([all_rows, 1], (sink.extents(), sink.element()))?;
+        Ok(extents)
+    }
+
+    /// That what is added, and where a result of so many rows and columns goes, have its extents and the type of the factors.
+    fn check(
+        &self,
+        [rows, columns]: [usize; 2],
+        (into, element): (Extents, crate::store::Element),
+    ) -> Result<(), Error> {
+        let operation = OPERATION;
         let result = [("rows of c", rows), ("columns of c", columns)];
         let added = self.c.map(|c| c.extents());
         for stored in added.into_iter().chain([into]) {
@@ -88,7 +105,16 @@ impl<T: Scalar + Stored> Product<'_, T> {
         if self.c.is_none() && self.beta != T::ZERO {
             return Err(Error::Shape { operation, what: "matrices to add, as beta is not 0", expected: 1, got: 0 });
         }
-        Ok(ProductExtents { rows, columns, depth })
+        Ok(())
+    }
+}
+
+const OPERATION: &str = "a streamed product";
+
+fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
+    match expected == got {
+        true => Ok(()),
+        false => Err(Error::Shape { operation: OPERATION, what, expected, got }),
     }
 }
 
@@ -131,7 +157,58 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     plan.check(product.extents(sink)?, size_of::<T>())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
     let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
-    let load = product.load(plan, sink, Direct::of::<T, _>(&engine));
+    let load = product.load(plan.tiles(), sink, Direct::of::<T, _>(&engine));
     let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load);
     run(&engine, plan, product, sink, staging, control)
+}
+
+/// `y = alpha * a * x + beta * y` for each matrix of a batch, on a GPU, in panels that fit into the budgets. The matrices stand one below another in
+/// `product.a`, so that `count` of them, of `rows x columns`, are `count * rows x columns`; their vectors stand below one another in `product.b`, of one column,
+/// and so do results in the sink and what is added: as `numpy.matmul` has stacks of matrices and of columns, whose NPY files are read as such. A `product.b` of
+/// `columns` rows is one vector for all matrices; so one matrix, of any number of rows, is a batch too.
+///
+/// A panel is some matrices, or some rows of one; while one is multiplied the next ones are read and copied. Each matrix is copied once, and bound by
+/// that: an element that crosses the link is used once. One vector for all stays on the GPU, others come once, with their matrices. What
+/// [`matmul`] says of page-locked memory, special numbers, `beta` and the sink, which is not committed, holds here.
+///
+/// Errors: those of [`matmul`]; [`Error::Budget`] without room for a vector and a row of a matrix in each stage; [`Error::Unsupported`] where several
+/// products are to be verified.
+pub fn matvec<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    precision: Precision,
+    product: &Product<'_, T>,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    let extents = product.batch(sink)?;
+    if extents.count != 1 && control.verify.is_some() {
+        let why = "a check is of one product; leave `verify` out, or multiply matrix by matrix".into();
+        return Err(Error::Unsupported { operation: OPERATION, element: T::NAME, place: "GPU", why });
+    }
+    let plan = MatvecPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES)?;
+    let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
+    let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
+    let load = product.load(plan.tiles(), sink, Direct::of::<T, _>(&engine));
+    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load);
+    run_panels(&engine, &plan, product, sink, staging, control)
+}
+
+/// A product, or a batch of products with vectors: with one column in panels of rows, if the GPU has room for a row, else in tiles, as decisions have it.
+pub(crate) fn multiply<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
+    gpu: &Gpu,
+    budgets: &Budgets,
+    precision: Precision,
+    product: &Product<'_, T>,
+    sink: &dyn Sink,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
+    if product.b.extents()[1] == 1 {
+        let extents = product.batch(sink)?;
+        let has_room = MatvecPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES).is_ok();
+        if has_room || extents.count != 1 {
+            return matvec(gpu, budgets, precision, product, sink, control);
+        }
+    }
+    matmul(gpu, budgets, precision, product, sink, control)
 }

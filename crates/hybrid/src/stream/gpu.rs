@@ -140,14 +140,15 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for G
         }
     }
 
-    /// What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`, in the same forms.
+    /// What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`, in the same forms. One column
+    /// is multiplied by the routine for vectors, which reads the matrix at the memory's full speed.
     fn multiply(
         &self,
         what: &Multiplication<T>,
-        [a, b]: [&DeviceBuffer<T>; 2],
+        [a, of_b]: [&DeviceBuffer<T>; 2],
         c: &mut DeviceBuffer<T>,
     ) -> Result<(), Error> {
-        let Multiplication { rows, first, part, columns, depth, forms, alpha, beta } = *what;
+        let Multiplication { rows, first, part, count, columns, depth, forms, alpha, beta } = *what;
         let factor = |form, buffer, [rows, columns]: [usize; 2], [first, part]: [usize; 2]| {
             let across = Layout { offset: first * columns, rows: columns, columns: part, leading: columns.max(1) };
             let down = Layout { offset: first, rows: part, columns, leading: rows.max(1) };
@@ -159,8 +160,20 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for G
             Ok::<_, Error>((operation, Matrix::new(buffer, layout)?))
         };
         let a = factor(forms[0], a, [rows, depth], [first, part])?;
-        let b = factor(forms[1], b, [depth, columns], [0, depth])?;
+        let b = factor(forms[1], of_b, [depth, columns], [0, depth])?;
+        let blas = self.gpu.blas()?;
+        let is_vector = columns == 1 && count == 1 && depth > 0 && self.compute == Compute::Own;
+        if is_vector && !forms.contains(&Form::Adjoint) {
+            let turned = if forms[0] == Form::Plain { Operation::Transposed } else { Operation::Plain };
+            let x = Matrix::new(of_b, Layout::dense(depth, 1))?;
+            let y = MatrixMut::new(c, Layout { offset: first, ..Layout::dense(part, 1) })?;
+            return Ok(blas.gemv(alpha, (turned, a.1), x, beta, y)?);
+        }
         let c = MatrixMut::new(c, Layout { offset: first * columns, ..Layout::dense(columns, part) })?;
-        Ok(self.gpu.blas()?.gemm(self.compute, alpha, b, a, beta, c)?)
+        if count > 1 {
+            let strides = [depth * columns, if forms[0] == Form::Plain { part * depth } else { part }, part * columns];
+            return Ok(blas.gemm_batched(self.compute, alpha, b, a, beta, c, count, strides)?);
+        }
+        Ok(blas.gemm(self.compute, alpha, b, a, beta, c)?)
     }
 }

@@ -284,13 +284,14 @@ impl<T: Poisoned> DerefMut for Host<T> {
 }
 
 fn multiply<T: Scalar>(what: &Multiplication<T>, a: &[T], b: &[T], c: &mut [T]) {
-    let Multiplication { rows, first, part, columns, depth, forms, alpha, beta } = *what;
+    let Multiplication { rows, first, part, count, columns, depth, forms, alpha, beta } = *what;
     let factor = |form: Form, values: &[T], [row, column]: [usize; 2], [rows, columns]: [usize; 2]| match form {
         Form::Plain => values[row * columns + column],
         Form::Transposed => values[column * rows + row],
         Form::Adjoint => values[column * rows + row].conjugate(),
     };
-    for i in first..first + part {
+    for i in first..first + part * count {
+        let b = &b[(i - first) / part * depth * columns..];
         for j in 0..columns {
             let sum = (0..depth).fold(T::ZERO, |sum, k| {
                 let (a, b) =

@@ -1,5 +1,6 @@
 //! A product of matrices in tiles, through the pipeline: bands of panels of both factors to the device, tiles of the result back.
 
+use super::brought::{Brought, fill};
 use super::control::Control;
 use super::direct::Direct;
 use super::engine::{Form, Multiplication, Multiplier, Queue};
@@ -13,7 +14,7 @@ use super::verify::ReadBack;
 use crate::Error;
 use crate::dispatch::ProductExtents;
 use crate::linear::Scalar;
-use crate::store::{Extents, Locked, Sink, Source, Stored, Tile};
+use crate::store::{Extents, Sink, Source, Stored, Tile};
 use std::ops::Range;
 
 /// A factor of a product: a source, and how it enters.
@@ -84,17 +85,17 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
 }
 
 impl<T: Scalar + Stored> Product<'_, T> {
-    /// What goes through slots by a plan.
-    pub(super) fn load(&self, plan: &MatmulPlan, sink: &dyn Sink, direct: Direct) -> Load {
-        let ([rows, columns], panel, element) = (plan.tile, plan.panel, plan.element_bytes);
+    /// What goes through slots, of tiles of both factors and of the result.
+    pub(super) fn load(&self, [a, b, c]: [[usize; 2]; 3], sink: &dyn Sink, direct: Direct) -> Load {
+        let element = size_of::<T>();
         let of = |source: &dyn Source, tile: [usize; 2]| {
             direct.from(source, tile[1]).is_none().then(|| (source.grain(), tile))
         };
         let through = [
-            of(self.a.source, self.a.form.stored([rows, panel])),
-            of(self.b.source, self.b.form.stored([panel, columns])),
-            self.c.and_then(|c| of(c, plan.tile)),
-            direct.to(sink, columns).is_none().then(|| (sink.grain(), plan.tile)),
+            of(self.a.source, self.a.form.stored(a)),
+            of(self.b.source, self.b.form.stored(b)),
+            self.c.and_then(|source| of(source, c)),
+            direct.to(sink, c[1]).is_none().then(|| (sink.grain(), c)),
         ];
         let ways = [through[..3].iter().any(Option::is_some), through[3].is_some()];
         let load = Load { granule: element, ways, ..Load::default() };
@@ -131,15 +132,6 @@ impl Strip {
     }
 }
 
-/// A tile that is brought, and where the engine reads it itself.
-struct Brought<'a> {
-    source: &'a dyn Source,
-    tile: Tile,
-    direct: Option<Locked<'a>>,
-    /// Whether nobody reads it again.
-    is_last: bool,
-}
-
 impl<'a, T: Scalar + Stored> Run<'a, T> {
     /// The tiles of the result, in their order.
     fn tiles(&self) -> impl Iterator<Item = Tile> {
@@ -156,40 +148,37 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
     /// What is added to a tile, where there is something to add.
     fn added(&self, tile: &Tile) -> Option<Brought<'a>> {
         let source = self.product.c.filter(|_| self.product.beta != T::ZERO)?;
-        let direct = self.direct.from(source, self.plan.tile[1]);
-        Some(Brought { source, tile: tile.clone(), direct, is_last: !self.is_shared(source) })
+        Some(Brought::of(self.direct, source, tile.clone(), self.plan.tile[1], !self.is_shared(source)))
     }
 
     /// What a panel of a tile is made of.
     fn pieces(&self, tile: &Tile, panel: &Range<usize>) -> [Brought<'a>; 2] {
         let (Product { a, b, .. }, [rows, columns]) = (self.product, self.plan.tile);
-        let direct = |factor: &Factor<'a>, tile| self.direct.from(factor.source, factor.form.stored(tile)[1]);
+        let brought = |factor: &Factor<'a>, tile: Tile, of_all: [usize; 2], is_last: bool| {
+            let (source, columns) = (factor.source, factor.form.stored(of_all)[1]);
+            Brought::of(self.direct, source, tile, columns, is_last && !self.is_shared(source))
+        };
         // Tiles go row by row: rows of `a` are read for each tile beside another, columns of `b` again for each row of tiles.
         let ProductExtents { rows: all_rows, columns: all_columns, .. } = self.plan.extents;
         [
-            Brought {
-                source: a.source,
-                tile: a.stored(tile.rows.clone(), panel.clone()),
-                direct: direct(a, [rows, self.plan.panel]),
-                is_last: tile.columns.end == all_columns && !self.is_shared(a.source),
-            },
-            Brought {
-                source: b.source,
-                tile: b.stored(panel.clone(), tile.columns.clone()),
-                direct: direct(b, [self.plan.panel, columns]),
-                is_last: tile.rows.end == all_rows && !self.is_shared(b.source),
-            },
+            brought(
+                a,
+                a.stored(tile.rows.clone(), panel.clone()),
+                [rows, self.plan.panel],
+                tile.columns.end == all_columns,
+            ),
+            brought(
+                b,
+                b.stored(panel.clone(), tile.columns.clone()),
+                [self.plan.panel, columns],
+                tile.rows.end == all_rows,
+            ),
         ]
     }
 
     fn is_shared(&self, source: &dyn Source) -> bool {
         let Product { a, b, c, .. } = self.product;
         hints::is_shared(source, [Some(a.source), Some(b.source), *c].into_iter().flatten())
-    }
-
-    /// A tile of a source in parts that fit a slot.
-    fn parts_of(&self, source: &'a dyn Source, tile: &Tile) -> impl Iterator<Item = Tile> + use<T> {
-        tile.parts(self.staging.elements, source.grain())
     }
 
     fn steps(&self) -> u64 {
@@ -206,13 +195,7 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
 
     /// The parts of it that go through slots.
     fn reads(&self) -> impl Iterator<Item = Read<'a, Part<'a>>> {
-        let parts = |Brought { source, tile, is_last, .. }: Brought<'a>| {
-            self.parts_of(source, &tile).map(move |part| {
-                let done = is_last.then(|| part.clone());
-                Read::of(source, part, done)
-            })
-        };
-        self.tiles_brought().filter(|it| it.direct.is_none()).flat_map(parts)
+        self.tiles_brought().flat_map(|brought| brought.reads(self.staging.elements))
     }
 
     /// Keeps the device busy.
@@ -234,7 +217,7 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
             let added = self.added(&tile);
             let mut c = feed.take_for(if added.is_some() { Queue::In } else { Queue::Compute })?;
             if let Some(added) = added {
-                self.bring(feed, &added, &mut c[0])?;
+                added.bring(feed, self.staging.elements, &mut c[0])?;
                 engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
             }
             let in_strips = last.as_ref() == Some(&tile) && self.sink.grain().rows <= 1;
@@ -277,31 +260,13 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
     ) -> Result<(), Stop> {
         let (itself, through): (Vec<_>, Vec<_>) =
             pieces.iter().zip(to.iter_mut()).partition(|(piece, _)| piece.direct.is_some());
-        itself.into_iter().chain(through).try_for_each(|(piece, to)| self.bring(feed, piece, to))
-    }
-
-    /// Has a tile come into a buffer, in parts as they were read.
-    fn bring<E: Multiplier<T>>(
-        &self,
-        feed: &mut Feed<'_, T, E, Self>,
-        Brought { source, tile, direct, .. }: &Brought<'a>,
-        to: &mut E::Buffer,
-    ) -> Result<(), Stop> {
-        if let Some(locked) = direct {
-            return feed.bring_rows((locked.bytes, &locked.rows(tile)), to, 0);
-        }
-        let mut at = 0;
-        for part in self.parts_of(*source, tile) {
-            feed.bring(part.count(), to, at)?;
-            at += part.count();
-        }
-        Ok(())
+        itself.into_iter().chain(through).try_for_each(|(piece, to)| piece.bring(feed, self.staging.elements, to))
     }
 
     fn multiplication(&self, tile: &Tile, part: &Range<usize>, depth: usize, beta: T) -> Multiplication<T> {
         let Product { a, b, alpha, .. } = *self.product;
         let (rows, columns, first, part) = (tile.rows.len(), tile.columns.len(), part.start, part.len());
-        Multiplication { rows, first, part, columns, depth, forms: [a.form, b.form], alpha, beta }
+        Multiplication { rows, first, part, count: 1, columns, depth, forms: [a.form, b.form], alpha, beta }
     }
 
     /// What a whole run copies.
@@ -331,7 +296,7 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
     }
 
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {
-        piece.read(|(source, part)| T::fill(&mut host[..part.count()], &mut |bytes| source.read_tile(&part, bytes)))
+        piece.read(|part| fill(part, host))
     }
 
     fn land(&self, engine: &E, [c]: &[E::Buffer; 1], Strip { tile, at }: &Strip) -> Result<Vec<Tile>, Error> {

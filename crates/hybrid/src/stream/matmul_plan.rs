@@ -161,6 +161,12 @@ impl MatmulPlan {
         [rows.div_ceil(self.tile[0]), columns.div_ceil(self.tile[1]), depth.div_ceil(self.panel)]
     }
 
+    /// Rows and columns of what is brought of both factors at once, and of what is computed.
+    pub(super) fn tiles(&self) -> [[usize; 2]; 3] {
+        let [rows, columns] = self.tile;
+        [[rows, self.panel], [self.panel, columns], self.tile]
+    }
+
     /// Bytes of the GPU's memory: panels of both factors in all stages, and tiles of the result.
     pub fn device_bytes(&self) -> u128 {
         let [rows, columns] = self.tile.map(|side| side as u128);

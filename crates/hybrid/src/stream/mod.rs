@@ -2,6 +2,7 @@
 //! expression.
 
 pub mod bits;
+mod brought;
 mod control;
 mod direct;
 mod eigen;
@@ -14,6 +15,8 @@ mod hints;
 mod images;
 mod matmul;
 mod matmul_plan;
+mod matvec;
+mod matvec_plan;
 mod meter;
 mod pipeline;
 mod slot;
@@ -27,15 +30,18 @@ pub use control::{Cancel, Control, Progress};
 pub use eigen::{EigenSearch, largest_eigenvalues};
 pub use engine::Form;
 pub use expression::{Array, Evaluation, ExpressionPlan, ExpressionTime, Operand, Operands, Streams, evaluate};
-pub use face::{Budgets, matmul, matmul_by};
+pub use face::{Budgets, matmul, matmul_by, matvec};
 pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, solve};
 pub use matmul::{Factor, Product, Traffic};
 pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
+pub use matvec_plan::MatvecPlan;
 pub use meter::{Meter, Pace};
 pub use verify::Verify;
 
 pub(crate) use expression::{evaluate_on_gpu, evaluate_on_host};
+pub(crate) use face::multiply;
 pub(crate) use matmul_plan::largest;
+pub(crate) use matvec_plan::Panel;
 
 #[cfg(test)]
 mod failing;
@@ -47,5 +53,7 @@ mod hints_tests;
 mod late;
 #[cfg(test)]
 mod matmul_tests;
+#[cfg(test)]
+mod matvec_tests;
 #[cfg(test)]
 mod verify_tests;

@@ -2,6 +2,7 @@
 
 mod counts;
 mod products;
+mod vectors;
 
 use std::fs;
 use tilewright_hybrid::dispatch::{

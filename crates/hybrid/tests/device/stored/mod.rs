@@ -1,5 +1,6 @@
 //! Products of what lies anywhere: in host memory, in page-locked memory, on the GPU, in files; and results that go anywhere.
 
+mod batches;
 mod shelf;
 mod systems;
 
