@@ -6,6 +6,7 @@ mod batch;
 mod bits;
 mod diagonal;
 mod evaluate;
+mod factored;
 mod known;
 mod matmul;
 mod measure;
@@ -21,6 +22,7 @@ mod streamed;
 mod verbs;
 mod watched;
 
+pub use factored::Pivots;
 pub use multiplicand::{Multiplicand, Streamed};
 pub use operand::{Operand, Target};
 pub use verbs::Factored;

@@ -117,7 +117,7 @@ impl<T: Streamed + Multiplicand> Route<()> for System<'_, T> {
 }
 
 /// Where a matrix lies in host memory, or its copy there.
-fn here<'a, T: Element>(operand: Operand<'a, T>, copy: &'a Option<Read<T>>) -> Option<MatRef<'a, T>> {
+pub(super) fn here<'a, T: Element>(operand: Operand<'a, T>, copy: &'a Option<Read<T>>) -> Option<MatRef<'a, T>> {
     match operand.0 {
         Form::Host(matrix) => Some(matrix),
         _ => copy.as_ref().map(Read::view),

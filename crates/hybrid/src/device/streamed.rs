@@ -1,6 +1,7 @@
 //! Factors of a matrix that a GPU has no room for: made there panel by panel, and kept in host memory.
 
 use super::Accelerated;
+use super::factored::Pivots;
 use super::run::Route;
 use super::source::MatrixSource;
 use crate::faults::Scale;
@@ -49,13 +50,33 @@ where
 
 /// LU factors, with rows of L where the exchanges of all panels put them.
 pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Lu<T>, Error> {
-    let (mut factors, source) = (Dense::zeros(a.shape())?, MatrixSource(a));
+    let source = MatrixSource(a);
+    let (factors, Pivots { permutation, singular }) = lu_of(Into { a: Factor::plain(&source), gpu, budgets, control })?;
+    Ok(Lu::of_factors(factors, permutation, singular, a))
+}
+
+/// Cholesky's factor.
+pub(super) fn cholesky<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Cholesky<T>, Error> {
+    cholesky_of(Into { a: Factor::plain(&MatrixSource(a)), gpu, budgets, control })
+}
+
+/// A square matrix, wherever it lies, and the GPU that it goes through into factors in host memory.
+pub(super) struct Into<'a> {
+    pub(super) a: Factor<'a>,
+    pub(super) gpu: &'a Gpu,
+    pub(super) budgets: &'a Budgets,
+    pub(super) control: Control<'a>,
+}
+
+pub(super) fn lu_of<T: Scalar>(Into { a, gpu, budgets, control }: Into<'_>) -> Result<(Dense<T>, Pivots), Error> {
+    let [rows, columns] = a.extents();
+    let mut factors = Dense::new(rows, columns)?;
     // A scratch has the columns of the matrix as its rows.
-    let scratch = MemoryScratch::over(factors.values_mut(), a.rows());
-    let made = stream::lu::<T>(gpu, budgets, Factor::plain(&source), &scratch, control)?;
+    let scratch = MemoryScratch::over(factors.values_mut(), rows);
+    let made = stream::lu::<T>(gpu, budgets, a, &scratch, control)?;
     let (permutation, singular, (block, orders)) = (made.permutation(), made.singular_pivot(), made.orders());
     drop(scratch);
-    let columns = factors.values_mut().par_chunks_exact_mut(a.rows().max(1)).enumerate();
+    let columns = factors.values_mut().par_chunks_exact_mut(rows.max(1)).enumerate();
     columns.for_each_init(Vec::new, |stored, (number, column)| {
         // Rows of its own block stand right.
         let below = (number / block + 1) * block;
@@ -64,14 +85,14 @@ pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>
         stored.extend_from_slice(&column[below..]);
         column[below..].iter_mut().zip(order).for_each(|(value, from)| *value = stored[from - below]);
     });
-    Ok(Lu::of_factors(factors, permutation, singular, a))
+    Ok((factors, Pivots { permutation, singular }))
 }
 
-/// Cholesky's factor.
-pub(super) fn cholesky<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Cholesky<T>, Error> {
-    let (mut factor, source) = (Dense::zeros(a.shape())?, MatrixSource(a));
-    let scratch = MemoryScratch::over(factor.values_mut(), a.rows());
-    stream::cholesky::<T>(gpu, budgets, Factor::plain(&source), &scratch, control)?;
+pub(super) fn cholesky_of<T: Scalar>(Into { a, gpu, budgets, control }: Into<'_>) -> Result<Cholesky<T>, Error> {
+    let [rows, columns] = a.extents();
+    let mut factor = Dense::new(rows, columns)?;
+    let scratch = MemoryScratch::over(factor.values_mut(), rows);
+    stream::cholesky::<T>(gpu, budgets, a, &scratch, control)?;
     drop(scratch);
     Cholesky::of_factor(factor)
 }

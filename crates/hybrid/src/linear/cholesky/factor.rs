@@ -72,6 +72,18 @@ impl<T: Scalar> Cholesky<T> {
         self.size
     }
 
+    /// The same as [`l`](Self::l), where nobody wants the factor any more.
+    pub(crate) fn into_l(self) -> Result<Dense<T>, Error> {
+        let mut factor = match self.parts {
+            Parts::Cpu(factor) => factor,
+            Parts::Gpu(factor) => factor.download()?,
+        };
+        let rows = factor.rows();
+        let columns = factor.values_mut().chunks_exact_mut(rows.max(1)).enumerate();
+        columns.for_each(|(column, values)| values[..column].fill(T::ZERO));
+        Ok(factor)
+    }
+
     /// L, with zeros above its diagonal.
     pub fn l(&self) -> Result<Array2<T>, Error> {
         let factor = match &self.parts {

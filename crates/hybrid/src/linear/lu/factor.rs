@@ -110,6 +110,14 @@ impl<T: Scalar> Lu<T> {
         }
     }
 
+    /// L below the diagonal, without its ones, and U on and above it.
+    pub(crate) fn into_packed(self) -> Result<Dense<T>, Error> {
+        match self.parts {
+            Parts::Cpu(factors) => Ok(factors),
+            Parts::Gpu(factors) => factors.download(),
+        }
+    }
+
     /// The side of the square matrix, unless it is singular.
     pub(super) fn regular(&self, operation: &'static str) -> Result<usize, Error> {
         let size = self.shape.square(operation)?;

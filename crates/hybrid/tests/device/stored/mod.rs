@@ -1,6 +1,7 @@
 //! Products of what lies anywhere: in host memory, in page-locked memory, on the GPU, in files; and results that go anywhere.
 
 mod batches;
+mod factors;
 mod shelf;
 mod systems;
 
