@@ -133,7 +133,7 @@ fn m5_files_and_memory_on_the_cpu() {
 }
 
 #[test]
-fn m3_too_little_memory_is_refused_before_anything_is_read() {
+fn too_little_memory_is_refused_before_anything_is_read() {
     let values = numbers(64, 1);
     let source = MemorySource::from_slice(&values, Extents::new(8, 8)).unwrap();
     let mut result = Array2::from_elem((8, 8), f32::NAN);

@@ -2,6 +2,7 @@
 
 mod bits;
 mod budget;
+mod cases;
 mod child;
 mod device;
 mod dispatch;

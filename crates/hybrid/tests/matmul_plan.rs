@@ -45,6 +45,35 @@ fn times_are_those_of_the_model() {
     }
 }
 
+/// G6: what the targets of overlap ask of a machine is what plans promise it, with rates of an H200.
+#[test]
+fn g6_plans_overlap_copies_with_products() {
+    let gpu = Rates::h200().gpu.unwrap();
+    for (side, bytes, unit) in [(65_536, 4, Unit::F32), (49_152, 8, Unit::F64)] {
+        let plan = MatmulPlan::new(cube(side), bytes, 8 * GIB, STAGES).unwrap();
+        let time = plan.time(&gpu, unit, 2.0 * (side as f64).powi(3), false);
+        let parts = [time.compute, time.to_gpu, time.to_host];
+        let (sum, most) = (parts.iter().sum::<f64>(), parts.into_iter().fold(0.0, f64::max));
+        let overlap = (sum - time.wall) / (sum - most);
+        assert!(overlap >= 0.94 && time.wall <= 1.10 * most, "{side}: {overlap}, {time:?}");
+    }
+}
+
+/// G9: a tile of `t` rows and columns is multiplied at the rate of the products, or at that of the link times `t` operations for each element.
+#[test]
+fn g9_rates_by_tile_are_a_roofline() {
+    let gpu = Rates::h200().gpu.unwrap();
+    let (side, flops) = (65_536, 2.0 * 65_536f64.powi(3));
+    for (tile, binds) in [(1024, false), (2048, false), (4096, false), (8192, false), (16_384, true)] {
+        let plan = MatmulPlan { tile: [tile; 2], ..MatmulPlan::new(cube(side), 8, 8 * GIB, STAGES).unwrap() };
+        let time = plan.time(&gpu, Unit::F64, flops, false);
+        let roof = (tile as f64 * gpu.link.to_gpu / 8.0).min(gpu.processor.flops.f64);
+        let rate = flops / time.wall;
+        assert!((rate / roof - 1.0).abs() <= 0.15, "{tile}: {:.1} of {:.1} TF", rate * 1e-12, roof * 1e-12);
+        assert_eq!(time.compute > time.to_gpu, binds, "{tile}: {time:?}");
+    }
+}
+
 /// Tiles of whole rows copy more than square ones, a third at most where there is room for some thousand rows.
 #[test]
 fn tiles_of_whole_rows_fit_too() {

@@ -3,6 +3,7 @@
 mod diagonals;
 mod evaluated;
 mod on_the_gpu;
+mod overlap;
 mod precision;
 mod stored;
 mod trace;
@@ -46,18 +47,16 @@ fn d1_without_a_gpu_everything_is_on_the_cpu_and_says_why() {
 }
 
 #[test]
-fn d7_rates_of_this_machine_are_measured_and_possible() {
     let rates = Device::cpu().rates();
     assert!(rates.gpu.is_none());
     // A core of any machine does more than 0.1 GF, and none 10 TF.
     assert!((1e8..1e13).contains(&rates.cpu.flops.f64) && rates.cpu.flops.f32 > 1e8, "{rates:?}");
     assert!((1e8..1e13).contains(&rates.cpu.memory), "{rates:?}");
-    assert_eq!(Device::cpu().rates(), rates, "measured once");
     assert_eq!(Device::cpu().rated(Rates::h200()).rates(), Rates::h200());
 }
 
 #[test]
-fn m15_a_plan_computes_nothing_and_leaves_no_record() {
+fn m16_a_plan_computes_nothing_and_leaves_no_record() {
     let device = Device::cpu().rated(Rates::of_cores(4)).choosing(Choice::Auto);
     let shape = |rows, columns| Shape::new(Rows(rows), Columns(columns));
     let plan = device.plan_matmul::<f64>(Precision::Auto, [shape(1 << 20, 1 << 20), shape(1 << 20, 1)], true).unwrap();

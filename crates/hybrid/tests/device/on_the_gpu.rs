@@ -58,8 +58,8 @@ fn d1_every_verb() {
 
 /// Of CUDA 12.6 and later: earlier cuSOLVERs do not have them, and where there is a choice the CPU does.
 #[test]
-fn m12_general_eigenvalues_where_cusolver_has_them() {
-    let Some(gpu) = crate::gpu("device::on_the_gpu::m12_general_eigenvalues_where_cusolver_has_them") else { return };
+fn d8_general_eigenvalues_where_cusolver_has_them() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::d8_general_eigenvalues_where_cusolver_has_them") else { return };
     let breaker = Breaker::new(0, Settings::default());
     general_eigenvalues(&eager(&gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker));
     assert_eq!(breaker.health().failures, 0);

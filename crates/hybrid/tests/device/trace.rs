@@ -15,7 +15,7 @@ fn events(trace: &Trace, operation: &str) -> Vec<Value> {
 }
 
 #[test]
-fn m15_a_trace_has_decisions_and_operations() {
+fn m16_a_trace_has_decisions_and_operations() {
     let device = Device::cpu().choosing(Choice::Auto).rated(Rates::of_cores(2));
     let trace = Trace::begin();
     // Nobody else here factors what has 37 rows.

@@ -17,7 +17,10 @@ mod precision;
 mod qr;
 mod reference;
 mod refine;
+mod split;
 mod streamed;
 mod stubbed;
 mod svd;
 mod views;
+
+pub(crate) use places::GPU_ALONE;

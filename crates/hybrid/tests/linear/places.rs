@@ -3,7 +3,7 @@
 use tilewright_hybrid::linear::Place;
 
 /// Set in a process that is started for its GPU alone.
-pub(super) const GPU_ALONE: &str = "TILEWRIGHT_TEST_GPU_ALONE";
+pub(crate) const GPU_ALONE: &str = "TILEWRIGHT_TEST_GPU_ALONE";
 
 /// Runs a test on the CPU, and on a GPU where there is one.
 pub(super) fn each(name: &str, test: impl Fn(&Place)) {

@@ -62,6 +62,26 @@ fn g14_less_than_the_element_type_is_refused() {
     });
 }
 
+/// Nothing here asks for f64 that is emulated by integers of a fixed point, so nothing is: a product with a permutation is exact, whatever the exponents
+/// in a row are, where numbers of a fixed point keep those near the largest one.
+#[test]
+fn g15_f64_is_not_emulated() {
+    places::each("linear::precision::g15_f64_is_not_emulated", |place| {
+        let size = 192;
+        let number = random::<f64>(1, size, size);
+        let a = Array2::from_shape_fn((size, size), |(i, k)| {
+            number[[i, k]] * 2f64.powi((i * 7 + k * 13) as i32 % 401 - 200)
+        });
+        let permutation = |k: usize| (k * 5 + 3) % size;
+        let b = Array2::from_shape_fn((size, size), |(k, j)| f64::from(u8::from(permutation(k) == j)));
+        let mut c = Array2::from_elem((size, size), f64::NAN);
+        matmul(place, Precision::Auto, 1.0, (&a).into(), (&b).into(), 0.0, (&mut c).into()).unwrap();
+        for ((i, k), value) in a.indexed_iter() {
+            assert_eq!(c[[i, permutation(k)]], *value, "{i} {k}");
+        }
+    });
+}
+
 #[test]
 fn halves_in_f64_on_the_cpu() {
     let a = random::<f64>(1, 3, 900).mapv(f16::from_f64);
