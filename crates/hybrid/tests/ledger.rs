@@ -68,6 +68,9 @@ pub(crate) enum Entry {
     PinnedBytes,
     Objects,
     Renewals,
+    Copied,
+    Multiplied,
+    OnlyCounts,
 }
 
 impl Ledger {

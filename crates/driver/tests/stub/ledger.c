@@ -13,6 +13,10 @@ struct ledger {
     _Atomic long device_bytes, pinned_bytes, objects;
     // How often the context was made anew.
     _Atomic long renewals;
+    // Bytes that were copied, and multiplications of products of matrices.
+    _Atomic long copied, multiplied;
+    // Set by a test for which counting them is enough.
+    _Atomic long only_counts;
 };
 
 static struct ledger nobodys, *ledger = &nobodys;
@@ -38,6 +42,14 @@ static int counted(void) {
 
 // Without a test that shares it a call has few instructions more: some count them.
 static inline int called(void) { return is_shared ? counted() : 0; }
+
+static inline int copies(long bytes) { return is_shared ? (ledger->copied += bytes, counted()) : 0; }
+
+#define COPIES(bytes) \
+    do { \
+        int failed = copies(bytes); \
+        if (failed) return failed; \
+    } while (0);
 
 #define CALLED \
     do { \

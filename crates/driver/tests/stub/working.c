@@ -148,12 +148,12 @@ int cuMemsetD8Async(unsigned long long to, unsigned char byte, unsigned long byt
     return 0;
 }
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, unsigned long bytes, void* stream) {
-    CALLED
+    COPIES(bytes)
     memcpy((void*)to, from, bytes);
     return 0;
 }
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, unsigned long bytes, void* stream) {
-    CALLED
+    COPIES(bytes)
     memcpy(to, (void*)from, bytes);
     return 0;
 }
@@ -171,7 +171,7 @@ struct rows {
     unsigned long to_pitch, width, height;
 };
 int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
-    CALLED
+    COPIES(rows->width * rows->height)
     const char* from = rows->from_type == 1 ? rows->from_host : (const char*)rows->from_device;
     char* to = rows->to_type == 1 ? rows->to_host : (char*)rows->to_device;
     if (rows->width > rows->from_pitch || rows->width > rows->to_pitch) return 1;
@@ -180,7 +180,7 @@ int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
     return 0;
 }
 int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigned long bytes, void* stream) {
-    CALLED
+    COPIES(bytes)
     memcpy((void*)to, (void*)from, bytes);
     return 0;
 }

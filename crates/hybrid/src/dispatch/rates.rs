@@ -93,13 +93,19 @@ pub struct Rates {
     /// The GPU, if there is one.
     pub gpu: Option<Accelerator>,
     /// Bytes in a second from a disk, or to it. Nobody measures it, since there is not one disk but as many as files lie on: it is
-    /// [`Rates::DISK`] unless somebody says otherwise ([`Device::rated`](crate::Device::rated)), and decisions where it matters say so.
+    /// [`Rates::DISK`] unless somebody says otherwise ([`Device::rated`](crate::Device::rated)), and decisions where it matters say so. A
+    /// [`Profile`](super::Profile), which has what was measured, does not have it.
+    #[serde(skip, default = "Rates::disk")]
     pub disk: f64,
 }
 
 impl Rates {
     /// What a disk is taken to give, in bytes in a second.
     pub const DISK: f64 = 1e9;
+
+    fn disk() -> f64 {
+        Self::DISK
+    }
 
     /// Of an H200 (PCIe 5.0, 16 lanes), as measured on 2026-11-20, pageable memory by plain copies, beside 16 cores at 100 GF each; for plans
     /// without the machine.

@@ -2,6 +2,7 @@
 
 mod diagonals;
 mod evaluated;
+mod measured;
 mod on_the_gpu;
 mod overlap;
 mod precision;
@@ -11,6 +12,7 @@ mod verbs;
 mod watched;
 mod without;
 
+pub(crate) use measured::child_measured;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
 
 use crate::skip;
@@ -47,11 +49,13 @@ fn d1_without_a_gpu_everything_is_on_the_cpu_and_says_why() {
 }
 
 #[test]
+fn d7_rates_of_this_machine_are_measured_and_possible() {
     let rates = Device::cpu().rates();
     assert!(rates.gpu.is_none());
     // A core of any machine does more than 0.1 GF, and none 10 TF.
     assert!((1e8..1e13).contains(&rates.cpu.flops.f64) && rates.cpu.flops.f32 > 1e8, "{rates:?}");
     assert!((1e8..1e13).contains(&rates.cpu.memory), "{rates:?}");
+    assert_eq!(Device::cpu().rates(), rates, "measured once");
     assert_eq!(Device::cpu().rated(Rates::h200()).rates(), Rates::h200());
 }
 

@@ -107,8 +107,8 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
     let whole = fs::read(&path).unwrap();
     // Cut short, changed, with a rate that cannot be, of a later form, no text at all, far too long.
     let text = String::from_utf8(whole.clone()).unwrap();
-    let negative = text.replace("\"disk\": 1000000000.0", "\"disk\": -1.0");
-    let later = text.replace("\"schema\": 5", "\"schema\": 6");
+    let negative = text.replace("\"memory\": 60000000000.0", "\"memory\": -1.0");
+    let later = text.replace("\"schema\": 6", "\"schema\": 7");
     assert!(negative != text && later != text);
     let odd: [Vec<u8>; 5] =
         [whole[..whole.len() / 2].to_vec(), negative.into(), later.into(), vec![0xff; 99], vec![b' '; 1 << 20]];

@@ -17,10 +17,19 @@ int cublasGetVersion_v2(void* handle, int* version) { *version = 120400; return 
 int cublasSetStream_v2(void* handle, void* stream) { MAY_FAIL return stream ? SUCCESS : INVALID; }
 int cublasSetMathMode(void* handle, int mode) { MAY_FAIL return mode == 16 ? SUCCESS : INVALID; }
 
+// Whether any of some elements is not zero: zeros take less power than numbers do.
+static int has_numbers(const void* at, int type, i64 leading, int op, i64 rows, i64 columns) {
+    for (i64 i = 0; i < 16; ++i)
+        if (element(at, type, leading, op, i * 37 % rows, i * 61 % columns) != 0) return 1;
+    return 0;
+}
+
 static int gemm(int ta, int tb, i64 m, i64 n, i64 k, number alpha, const void* a, int at, i64 lda, const void* b, int bt, i64 ldb,
                 number beta, void* c, int ct, i64 ldc) {
     MAY_FAIL
     if (m < 0 || n < 0 || k < 0 || ldc < (m > 1 ? m : 1) || lda < (ta ? k : m) || ldb < (tb ? n : k)) return INVALID;
+    ledger->multiplied += m * n * k;
+    if (ledger->only_counts) return has_numbers(a, at, lda, ta, m, k) && has_numbers(b, bt, ldb, tb, k, n) ? SUCCESS : INVALID;
     for (i64 j = 0; j < n; ++j)
         for (i64 i = 0; i < m; ++i) {
             number sum = 0;
