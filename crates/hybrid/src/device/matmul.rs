@@ -6,6 +6,7 @@ use super::banded::Factors;
 use super::multiplicand::Multiplicand;
 use super::operand::{Goal, Operand, Target};
 use super::product::Multiplication;
+use super::stacked::Products;
 use crate::dispatch::{Decision, Job};
 use crate::linear::{IntegerElement, Overflow, Place, Precision, matmul_batched, matmul_integer};
 use crate::matrix::{Dense, Element, Shape, expect};
@@ -129,7 +130,8 @@ impl Device {
         self.run(&job, product).map(|ran| ran.value)
     }
 
-    /// `c[i] = alpha * a[i] * b[i] + beta * c[i]` for all i, as [`crate::linear::matmul_batched`] has it.
+    /// `c[i] = alpha * a[i] * b[i] + beta * c[i]` for all i, as [`crate::linear::matmul_batched`] has it. Where `b` are vectors, what does not fit into the GPU's
+    /// memory goes through it in panels, as of [`matvec_batched`](Device::matvec_batched); other batches stay on the CPU then.
     pub fn matmul_batched<T: Multiplicand>(
         &self,
         precision: Precision,
@@ -143,8 +145,11 @@ impl Device {
             return matmul_batched(&Place::Cpu, precision, alpha, a, b, beta, c);
         };
         let one = planned::<T>(precision, [first_a.shape(), first_b.shape()], beta != T::Factor::ZERO)?;
-        let job = Job { operation: "matmul_batched", ..one.repeated(a.len()) };
-        self.run(&job, |place: &_| matmul_batched(place, precision, alpha, a, b, beta, c)).map(|ran| ran.value)
+        let is_streamed = one.divisible.is_some();
+        let products = Products { precision, alpha, a, b, beta, c };
+        let divisible = products.divisible().filter(|_| is_streamed);
+        let job = Job { operation: "matmul_batched", divisible, ..one.repeated(a.len()) };
+        self.run(&job, products).map(|ran| ran.value)
     }
 
     /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.

@@ -17,6 +17,7 @@ mod run;
 mod solution;
 mod solved;
 mod source;
+mod stacked;
 mod stored;
 mod streamed;
 mod verbs;

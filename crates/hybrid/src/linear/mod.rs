@@ -25,6 +25,7 @@ pub use lu::{
     solve, solve_refined,
 };
 pub(crate) use lu::{Suspicion, line_hash, suspicion};
+pub(crate) use matmul::check_batch;
 pub(crate) use matmul::holds_every_sum;
 pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
 pub use norm::{Norm, norm};

@@ -2,7 +2,7 @@ use rayon::prelude::*;
 
 use super::{Multiply, Product, check_shapes};
 use crate::linear::{Place, Precision};
-use crate::matrix::expect;
+use crate::matrix::{Element, expect};
 use crate::{Error, MatMut, MatRef};
 
 /// Below so many multiplications a product is the business of one core, and several products are done at once.
@@ -23,17 +23,7 @@ pub fn matmul_batched<T: Multiply>(
 ) -> Result<(), Error> {
     let operation = "matmul_batched";
     let arithmetic = precision.arithmetic::<T>(operation)?;
-    expect(operation, "matrices of b", a.len(), b.len())?;
-    expect(operation, "matrices of c", a.len(), c.len())?;
-    let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return Ok(()) };
-    for ((a, b), c) in a.iter().zip(b).zip(&*c) {
-        expect(operation, "rows of a", first_a.rows(), a.rows())?;
-        expect(operation, "columns of a", first_a.columns(), a.columns())?;
-        expect(operation, "columns of b", first_b.columns(), b.columns())?;
-        check_shapes(operation, a.shape(), b.shape(), c.shape())?;
-        c.refuse_overlap(operation, "a", *a)?;
-        c.refuse_overlap(operation, "b", *b)?;
-    }
+    check_batch(operation, a, b, c)?;
     let mut products: Vec<_> = a
         .iter()
         .zip(b)
@@ -48,6 +38,27 @@ pub fn matmul_batched<T: Multiply>(
         Place::Cpu => on_cpu(products),
         Place::Gpu(gpu) => T::multiply_batch_on_gpu(gpu, products),
     }
+}
+
+/// That there are as many of each, all of one size, and that no result is an operand of its own.
+pub(crate) fn check_batch<T: Element>(
+    operation: &'static str,
+    a: &[MatRef<'_, T>],
+    b: &[MatRef<'_, T>],
+    c: &[MatMut<'_, T>],
+) -> Result<(), Error> {
+    expect(operation, "matrices of b", a.len(), b.len())?;
+    expect(operation, "matrices of c", a.len(), c.len())?;
+    let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return Ok(()) };
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        expect(operation, "rows of a", first_a.rows(), a.rows())?;
+        expect(operation, "columns of a", first_a.columns(), a.columns())?;
+        expect(operation, "columns of b", first_b.columns(), b.columns())?;
+        check_shapes(operation, a.shape(), b.shape(), c.shape())?;
+        c.refuse_overlap(operation, "a", *a)?;
+        c.refuse_overlap(operation, "b", *b)?;
+    }
+    Ok(())
 }
 
 fn on_cpu<T: Multiply>(products: Vec<Product<'_, T>>) -> Result<(), Error> {

@@ -7,6 +7,7 @@ mod kind;
 mod promoted;
 mod vector;
 
+pub(crate) use batched::check_batch;
 pub use batched::matmul_batched;
 pub use integer::{IntegerElement, Overflow, matmul_integer};
 pub use kind::Multiply;

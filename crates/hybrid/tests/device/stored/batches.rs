@@ -12,7 +12,7 @@ use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
 use tilewright_hybrid::store::{Element, Extents, PinnedSink, PinnedSource};
 use tilewright_hybrid::stream::{Budgets, Cancel, Verify};
-use tilewright_hybrid::{Class, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
+use tilewright_hybrid::{Class, Complex32, Complex64, Device, Error, MatMut, MatRef, Operand, Rows, Side, Target};
 
 /// Matrices of a batch, their rows and columns.
 type Sizes = [usize; 3];
@@ -144,6 +144,47 @@ fn d4_batches_are_streamed_through_a_gpu_within_its_budgets() {
         every::<f32>(&shelf, &device, &stored, sizes, on_gpu);
         every::<Complex32>(&shelf, &device, &stored, sizes, on_gpu);
         every::<Complex64>(&shelf, &device, &stored, sizes, on_gpu);
+    }
+}
+
+/// In slices, each matrix, vector and result by itself, of any strides.
+fn in_slices<T: Number + Pod>(device: &Device, beta: f64) -> Result<(), Error> {
+    let ([count, rows, columns], [a, x, y]) = (SIZES, operands::<T>(SIZES, 7));
+    let part = |all: &Array2<T>, i: usize, rows: usize| all.slice(s![i * rows..(i + 1) * rows, ..]).to_owned();
+    let turned: Vec<_> = (0..count).map(|i| part(&a, i, rows).t().as_standard_layout().to_owned()).collect();
+    let spread = Array2::from_shape_fn((2 * x.nrows(), 1), |(i, _)| x[[i / 2, 0]]);
+    let vectors: Vec<_> = (0..count).map(|i| spread.slice(s![2 * i * columns..2 * (i + 1) * columns;2, ..])).collect();
+    let mut results: Vec<_> = (0..count).map(|i| part(&y, i, rows)).collect();
+    let a: Vec<_> = turned.iter().map(|one| MatRef::from(one).t()).collect();
+    let x: Vec<_> = vectors.iter().map(MatRef::from).collect();
+    let mut of_results: Vec<_> = results.iter_mut().map(MatMut::from).collect();
+    device.matmul_batched(Precision::Auto, T::of(3.0, 0.0), &a, &x, T::of(beta, 0.0), &mut of_results)?;
+    let all = expected::<T>(SIZES, 7, beta);
+    assert!((0..count).all(|i| results[i] == part(&all, i, rows)), "{} {beta}", T::NAME);
+    Ok(())
+}
+
+#[test]
+fn d4_batches_in_slices_are_streamed_too() {
+    in_slices::<f64>(&Device::cpu(), -2.0).unwrap();
+    let Some(gpu) = crate::gpu("device::stored::batches::d4_batches_in_slices_are_streamed_too") else { return };
+    for (bytes, is_streamed) in [(4 << 10, true), (12 << 10, true), (1 << 30, false)] {
+        let (device, budgets) = tight(&gpu, bytes);
+        for beta in [0.0, -2.0] {
+            in_slices::<f64>(&device, beta).unwrap();
+            let tiles = last_decision().unwrap().gpu.unwrap().tiles;
+            assert_eq!(matches!(tiles, Some(Tiles::Matvec(_))), is_streamed, "{bytes}: {tiles:?}");
+            assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+            in_slices::<f32>(&device, beta).unwrap();
+            in_slices::<Complex64>(&device, beta).unwrap();
+        }
+        assert!(budgets.device.used() == 0 && budgets.device.peak() <= bytes, "{:?}", budgets.device);
+    }
+    // What fails there goes on: smaller, then on the CPU.
+    for (then, side) in [(16 << 10, Side::Gpu), (0, Side::Cpu)] {
+        let budgets = Budgets { device: shrinking(1, then), pinned: Budget::new(Memory::Pinned, 16 << 10) };
+        in_slices::<f64>(&eager(&gpu, budgets, &Breaker::new(0, Settings::default())), 1.0).unwrap();
+        assert_eq!(last_outcome().unwrap().side, side);
     }
 }
 
