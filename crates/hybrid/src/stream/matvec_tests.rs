@@ -1,7 +1,7 @@
 //! Products of matrices with vectors on a device that does everything as late as it may.
 
 use super::control::{Cancel, Control};
-use super::engine::Form;
+use super::engine::{Form, Queue};
 use super::failing::Failing;
 use super::heard::{Heard, Log, Said};
 use super::late::{Device, Order};
@@ -124,6 +124,20 @@ fn d4_g2_g4_g8_every_batch_order_layout_and_factor_gives_the_products() {
                 let result = case.run(&Device::new(order), STAGING, Control::default()).unwrap();
                 assert_eq!(result, case.expected(), "{sizes:?} {panels:?} {forms:?} {factors:?} {order:?}");
             }
+        }
+    }
+}
+
+/// Copies that are made at once, while products wait, and the other way round: nothing is overwritten that is still read.
+#[test]
+fn what_a_product_reads_stays_until_it_is_done() {
+    for (sizes, panels) in BATCHES {
+        // What is added waits for results that went back, and so for products.
+        for (queue, beta) in [Queue::In, Queue::Compute, Queue::Out].into_iter().flat_map(|it| [(it, 0.0), (it, -1.0)])
+        {
+            let case = Case::new(sizes, panels).scaled([2.0, beta]);
+            let result = case.run(&Device::new(Order::Ahead(queue)), STAGING, Control::default()).unwrap();
+            assert_eq!(result, case.expected(), "{sizes:?} {panels:?} {queue:?}");
         }
     }
 }
