@@ -21,6 +21,7 @@ mod split;
 mod streamed;
 mod stubbed;
 mod svd;
+mod vectors;
 mod views;
 
 pub(crate) use places::GPU_ALONE;
