@@ -12,6 +12,7 @@ use crate::dispatch::{Job, MatvecExtents};
 use crate::faults::Scale;
 use crate::linear::{Place, Precision, matmul_batched};
 use crate::matrix::{Columns, Element, Rows, expect};
+use crate::store::Extents;
 use crate::stream::{Control, MatvecPlan, Panel};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{Array2, Axis, s};
@@ -124,6 +125,11 @@ fn below<T: Element>(all: MatRef<'_, T>, count: usize, rows: usize) -> Result<Ve
 impl<T: Multiplicand> Route<()> for Batch<'_, T> {
     fn whole(&mut self, place: &Place) -> Result<(), Error> {
         let Factors { operation, a, b, beta, .. } = self.product.factors;
+        let all = Extents::new(self.product.c.shape().rows.0, 1).whole();
+        // What is stored in blocks of several rows takes whole blocks, which panels are not.
+        let gathers = matches!(&self.product.c.0, Goal::Stored(kept) if kept.grain().rows > 1);
+        let gathered = if gathers { self.product.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
+        let _gathered = self.product.host.try_acquire(gathered)?;
         let (plan, _permit) = self.panels(place)?;
         let reads_y = beta != T::Factor::ZERO;
         let mut result = match &self.product.c.0 {
@@ -139,6 +145,7 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
                     Array2::from_elem((y.rows(), 1), T::ZERO)
                 })
             }
+            Goal::Stored(kept) if gathers => Some(kept.added::<T>(&all, beta)?),
             _ => None,
         };
         for panel in plan.each() {
@@ -156,7 +163,10 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         }
         match (&mut self.product.c.0, result) {
             (Goal::Host(y) | Goal::New(y), Some(result)) => write(y, &result),
-            (Goal::Stored(kept), _) => kept.commit(),
+            (Goal::Stored(kept), result) => {
+                result.map_or(Ok(()), |result| kept.write::<T>(&all, &result))?;
+                kept.commit()
+            }
             _ => Ok(()),
         }
     }

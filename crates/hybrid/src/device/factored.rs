@@ -124,7 +124,7 @@ impl<T: Multiplicand, W, S> FactoredInto<'_, T, W, S> {
             Goal::Host(to) | Goal::New(to) => write(to, &factors),
             Goal::Stored(kept) => {
                 let (rows, columns) = factors.dim();
-                let grain = kept.sink.as_ref().map_or(1, |sink| sink.grain().rows.max(1));
+                let grain = kept.grain().rows.max(1);
                 let height = (WRITTEN / (columns * size_of::<T>()).max(1)).max(1).next_multiple_of(grain);
                 for tile in Extents::new(rows, columns).tiles(Extents::new(height, columns)) {
                     kept.write(&tile, &factors.slice(s![tile.rows.clone(), ..]).as_standard_layout().to_owned())?;

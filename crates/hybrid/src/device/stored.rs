@@ -115,6 +115,11 @@ impl Kept<'_> {
         self.sink.as_ref().map_or(Shape::new(Rows(0), Columns(0)), |sink| shape(sink.extents()))
     }
 
+    /// What is written at once.
+    pub(super) fn grain(&self) -> Extents {
+        self.sink.as_ref().map_or(Extents::new(1, 1), |sink| sink.grain())
+    }
+
     /// What is added, in memory; zeros where it is multiplied by 0.
     pub(super) fn added<T: Multiplicand>(&self, tile: &Tile, beta: T::Factor) -> Result<Array2<T>, Error> {
         match self.added.filter(|_| beta != T::Factor::ZERO) {
