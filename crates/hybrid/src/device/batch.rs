@@ -108,7 +108,9 @@ impl<T: Multiplicand> Batch<'_, T> {
         let (Factors { precision, alpha, a, b, beta, .. }, columns) = (&self.product.factors, self.extents.columns);
         let a = part(a, panel.below.clone(), 0..columns)?;
         let x = part(b, panel.vectors.clone(), 0..1)?;
-        let (Form::Host(a), Form::Host(x)) = (a.operand().0, x.operand().0) else { return Ok(()) };
+        let (Form::Host(a), Form::Host(x)) = (a.operand().0, x.operand().0) else {
+            unreachable!("diagonals were refused, and what is stored was read")
+        };
         let (count, rows) = (panel.matrices.len(), panel.rows.len());
         let mut parts: Vec<_> = y.axis_chunks_iter_mut(Axis(0), rows.max(1)).collect();
         let mut y: Vec<MatMut<'_, T>> = parts.iter_mut().map(MatMut::from).collect();
@@ -128,8 +130,9 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         let all = Extents::new(self.product.c.shape().rows.0, 1).whole();
         // What is stored in blocks of several rows takes whole blocks, which panels are not.
         let gathers = matches!(&self.product.c.0, Goal::Stored(kept) if kept.grain().rows > 1);
-        let gathered = if gathers { self.product.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
-        let _gathered = self.product.host.try_acquire(gathered)?;
+        let is_kept = gathers || !matches!(self.product.c.0, Goal::Stored(_)) && (is_stored(&a) || is_stored(&b));
+        let kept = if is_kept { self.product.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
+        let _kept = self.product.host.try_acquire(kept)?;
         let (plan, _permit) = self.panels(place)?;
         let reads_y = beta != T::Factor::ZERO;
         let mut result = match &self.product.c.0 {
