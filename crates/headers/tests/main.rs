@@ -3,6 +3,7 @@
 mod barriers;
 mod conversion;
 mod errors;
+mod far;
 mod fixture;
 mod headers;
 mod intrinsics;

@@ -40,6 +40,7 @@ template <class... As> struct Layout {
   template <class D> static constexpr int unit = 1;
 };
 template <class A, class... As> struct Layout<A, As...> {
+  using Outermost = A;
   using Rest = Layout<As...>;
   // Its dimensions, as coordinates.
   using Set = decltype(detail::combined(typename Rest::Set{}, Coords<typename A::Base>{}, 1));

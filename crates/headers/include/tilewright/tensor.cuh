@@ -111,6 +111,14 @@ template <class T, class L, class Name = void> struct Tensor {
   // The share of worker number `worker` of so many: together they have each element once.
   TW_DEVICE static constexpr Points partition(int worker, int workers) { return {worker, workers}; }
 
+  // The same tensor so many steps further along its outermost axis, in 64 bits: of memory that is longer than offsets of 32 reach.
+  template <class D> TW_DEVICE constexpr Tensor beyond(D steps) const {
+    using Axis = typename L::Outermost;
+    static_assert(same<typename D::Base, typename Axis::Base>, "the tensor's outermost axis is one of another dimension");
+    static_assert(Axis::fold == 1, "a step along the tensor's outermost axis is more than one coordinate");
+    return {data + (long long)steps.value * Axis::stride};
+  }
+
   // The part that begins at `start` and is STEPS steps of the outermost axis of D long; `start` is a multiple of its unit.
   template <class D, int STEPS, class S> TW_DEVICE constexpr auto slice(S start) const {
     static_assert(same<typename S::Base, D>, "the slice begins along another dimension than it is cut");

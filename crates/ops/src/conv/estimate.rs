@@ -4,7 +4,8 @@ use super::ends::Reading;
 use super::kernel_text::access_bytes;
 use super::multiprocessor::SYSTEM_BYTES;
 use super::problem::Problem;
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, blocks_by_registers};
+use super::registers::{blocks_by_registers, cells_of_tap, weights_held};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 
 /// Multiprocessors of an H200.
 const MULTIPROCESSORS: usize = 132;
@@ -132,7 +133,9 @@ impl Turn {
         let bytes = BYTES * (under_way / UNDER_WAY).min(1.0);
         let products = plan.products_of_line();
         let parts = plan.parts() as f64;
-        let loads = (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64;
+        // Weights that rest are loaded for every product, half as many bytes as pixels.
+        let resting = (plan.resting * plan.cells()) as f64 / 4.0;
+        let loads = (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64 + resting;
         let quarter = plan.warps as f64 / 4.0;
         Turn {
             memory_of_line: (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan) * READ / bytes,
@@ -264,9 +267,8 @@ impl RowPlan {
     /// Registers of a thread, as a fit to what the compiler made of 827 kernels says.
     pub(super) fn likely_registers(&self) -> usize {
         let RowConfig { warp_strips, step, .. } = self.config;
-        let [r, s] = self.problem.kernel;
         let kept = (self.rows.taps - 1 + self.rows.up * (step - 1)) / self.rows.down + 1;
-        let weights = warp_strips * r * s * cells_of_tap(&self.problem);
+        let weights = warp_strips * weights_held(&self.problem, self.resting);
         let addresses = self.parts() * (self.cells() / 2 + 1);
         let of = 15.0 + 1.26 * weights as f64 + 3.12 * (kept * self.parts()) as f64 + 3.35 * addresses as f64;
         (of as usize + if step == 2 { 7 } else { 0 }).min(255)
@@ -291,8 +293,4 @@ impl RowPlan {
         let of_line = self.rows.taps as f32 / self.rows.down as f32 * self.cells().div_ceil(2) as f32;
         self.lines() as f32 * of_line
     }
-}
-
-fn cells_of_tap(problem: &Problem) -> usize {
-    problem.group_width.max(STRIP) * problem.precision.bytes() / 16
 }

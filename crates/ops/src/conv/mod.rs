@@ -57,6 +57,7 @@ mod params;
 mod problem;
 mod read;
 mod refined;
+mod registers;
 mod row_kernel;
 mod row_plan;
 mod row_timing;

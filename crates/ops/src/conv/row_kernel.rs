@@ -5,7 +5,8 @@ use super::ends::{Fusing, function};
 use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape};
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Problem};
-use super::row_plan::{AT_ONCE, LEFT, RowConfig, RowPlan, STRIP};
+use super::registers::LEFT;
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_headers::tensor_map::{TensorMap, TensorMapError};
@@ -110,6 +111,7 @@ impl RowPlan {
             ("bringing", self.bringing as isize),
             ("lent", self.lent as isize),
             ("left", LEFT as isize),
+            ("resting", self.resting as isize),
             ("at_once", AT_ONCE as isize),
             ("blocks_n", blocks_n),
             ("blocks_y", blocks_y),

@@ -4,8 +4,9 @@ use super::config_error::{ConfigError, at_most, field};
 use super::ends::{Ends, Reading};
 use super::kernel_text::{access_bytes, span};
 use super::meeting::Meeting;
-use super::multiprocessor::{Multiprocessor, REGISTERS};
+use super::multiprocessor::Multiprocessor;
 use super::problem::{LARGEST, Pass, Problem};
+use super::registers::{GROUP, cells_of_tap, even_share, least_registers, lent, registers, resting};
 
 /// Channels of a strip.
 pub(crate) const STRIP: usize = 8;
@@ -14,21 +15,10 @@ pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 pub(crate) const LONGEST_SIDE: usize = 256;
 pub(crate) const MOST_THREADS: usize = 1024;
-/// The most 32-bit registers of a thread.
-pub(crate) const MOST_REGISTERS: usize = 255;
-/// Registers of a thread beside sums, weights and the operands under way.
-const OTHER_REGISTERS: usize = 48;
-/// Registers that an expression is given at least.
-const EXPRESSION_REGISTERS: usize = 64;
 /// Warps that bring rows where the copy engine does not, and vectors that each of their threads evaluates, or loads, at once.
 const BRINGING: usize = 4;
 pub(crate) const AT_ONCE: usize = 4;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
-/// Warps of a warpgroup, which lends and borrows registers together.
-const GROUP: usize = 4;
-/// Registers that the warpgroup which brings and sends keeps, and the most that another one can have.
-pub(crate) const LEFT: usize = 24;
-const MOST_LENT: usize = 240;
 
 /// How a convolution by rows is divided into blocks, and a block into warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +65,8 @@ pub(crate) struct RowPlan {
     pub(crate) registers: usize,
     /// Registers of a thread that multiplies where those that bring and send lend it theirs; 0 where all have the same.
     pub(crate) lent: usize,
+    /// Rows of the window whose weights rest in shared memory, since threads have registers for no more; 0 for nearly all problems.
+    pub(crate) resting: usize,
     /// Blocks along images, rows, columns and channels.
     pub(crate) blocks: [usize; 4],
     /// Cells of 16 bytes in which copies are swizzled; 1 for none.
@@ -172,6 +164,7 @@ impl RowPlan {
             shared_bytes: 0,
             registers: 0,
             lent: 0,
+            resting: resting(&problem, &rows),
             blocks: [0; 4],
             span: 1,
             bulk,
@@ -198,7 +191,8 @@ impl RowPlan {
     pub(crate) fn retake_ring(&mut self, [step, slots]: [usize; 2], whole_rows: bool) {
         (self.config.step, self.config.slots, self.config.whole_rows) = (step, slots, whole_rows);
         self.block_warps = self.warps + self.bringing + usize::from(whole_rows);
-        self.registers = registers(&self.problem, &self.config, &self.rows).max(least_registers(self.ends.reading));
+        self.registers =
+            registers(&self.problem, &self.config, &self.rows, self.resting).max(least_registers(self.ends.reading));
         self.lent = 0;
         if self.bulk && self.registers > even_share(self.block_warps) {
             self.lent = lent(self.warps).unwrap_or(0);
@@ -257,6 +251,12 @@ impl RowPlan {
         (self.config.step * self.rows.up).div_ceil(self.rows.down) + 2
     }
 
+    /// Bytes of the weights that rest: of each strip's two cells 64 registers.
+    fn resting_bytes(&self) -> usize {
+        let pairs = self.columns.taps * cells_of_tap(&self.problem) / 2;
+        256 * self.config.strips * self.resting * pairs
+    }
+
     /// What the kernel takes of shared memory, in the order in which it does.
     fn shared_bytes(&self) -> usize {
         let RowConfig { strips, warp_strips, images, columns, tiles, step, slots, whole_rows, .. } = self.config;
@@ -271,7 +271,7 @@ impl RowPlan {
             let staged = ((warp_strips - 1) * (TILE * tiles + 2) + TILE * tiles) * STRIP * self.ends.written.bytes();
             ring.next_multiple_of(128) + (self.warps * staged).next_multiple_of(128)
         };
-        handed + 128 + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 }) + 16
+        handed + 128 + self.resting_bytes() + 16 * (slots + if whole_rows { self.sent_rows() } else { 0 }) + 16
     }
 }
 
@@ -296,28 +296,6 @@ fn stack(problem: &Problem, config: &RowConfig, rows: &Meeting) -> usize {
 /// Whether rows can stand upon those of the next images: where all of them are of one kind.
 fn stackable(rows: &Meeting) -> bool {
     rows.phases == 1 && rows.up == 1
-}
-
-/// Registers of a thread where all of a block's have the same.
-fn even_share(block_warps: usize) -> usize {
-    MOST_REGISTERS.min(REGISTERS / (32 * block_warps).next_multiple_of(128) / 8 * 8)
-}
-
-/// Blocks of so many warps, with so many registers a thread, that a multiprocessor has registers for: each of its four schedulers has a quarter of them,
-/// and whole warps.
-pub(crate) fn blocks_by_registers(registers: usize, warps: usize) -> usize {
-    4 * (REGISTERS / 4 / (32 * registers.next_multiple_of(8))) / warps
-}
-
-/// Registers of each of so many warps that multiply where another warpgroup lends them its own; nothing where they are no warpgroups,
-/// or would have no more.
-fn lent(warps: usize) -> Option<usize> {
-    let groups = warps / GROUP;
-    let threads = 32 * GROUP * (groups + 1);
-    let legal = groups > 1 && warps.is_multiple_of(GROUP) && threads <= MOST_THREADS;
-    let share = legal.then(|| even_share(warps + GROUP))?;
-    let lent = ((share * (groups + 1) - LEFT) / groups / 8 * 8).min(MOST_LENT);
-    (lent > share).then_some(lent)
 }
 
 /// Whether the items are there.
@@ -384,23 +362,4 @@ pub(crate) fn check_turns(slots: usize, bringing: usize) -> Result<(), ConfigErr
     field("slots", slots, bringing == 1 || slots >= bringing, || {
         format!("allowed are {bringing} to 16 where {bringing} warps bring rows, and not the copy engine")
     })
-}
-
-/// Registers of the threads that bring rows.
-pub(crate) fn least_registers(reading: Reading) -> usize {
-    match reading {
-        Reading::Stored => 0,
-        Reading::Computed => EXPRESSION_REGISTERS,
-    }
-}
-
-/// About as many registers as a thread needs: sums, weights, operands under way.
-fn registers(problem: &Problem, config: &RowConfig, rows: &Meeting) -> usize {
-    let cells = problem.group_width.max(STRIP) * problem.precision.bytes() / 16;
-    let [r, s] = problem.kernel;
-    let kept = (rows.taps - 1 + rows.up * (config.step - 1)) / rows.down + 1;
-    let weights = config.warp_strips * r * s * cells;
-    let sums = 4 * kept * config.tiles * config.warp_strips;
-    let stores = 4 * (config.tiles * config.warp_strips).div_ceil(2);
-    weights + sums + stores + OTHER_REGISTERS
 }

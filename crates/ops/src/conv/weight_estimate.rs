@@ -2,7 +2,8 @@
 
 use super::estimate::{loading, promised};
 use super::multiprocessor::SYSTEM_BYTES;
-use super::row_plan::{STRIP, blocks_by_registers};
+use super::registers::blocks_by_registers;
+use super::row_plan::STRIP;
 use super::weight_plan::{WeightConfig, WeightPlan};
 
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.

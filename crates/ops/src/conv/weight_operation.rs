@@ -102,7 +102,7 @@ impl Operation for WeightOperation {
 
     /// Of what configurations of a problem have in common three tenths are learned: it takes trees, and decides little.
     fn plan(&self) -> Plan {
-        let params = GbtParams::default().trees(150).depth(5).rate(0.12).columns(0.4).shared(0.3);
+        let params = GbtParams::default().trees(150).depth(5).rate(0.12).columns(0.4).shared(0.3).focus(1.5);
         let params = params.early_stopping(0.1, 30);
         Plan { params, ..Plan::default() }
     }

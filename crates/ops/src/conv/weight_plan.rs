@@ -5,10 +5,10 @@ use super::config_error::{at_most, field};
 use super::ends::{Reading, image_within, reading};
 use super::kernel_text::{KernelText, access_bytes, constants, cuda, multiplied, row_map, shape, span};
 use super::meeting::Meeting;
-use super::multiprocessor::{Multiprocessor, REGISTERS};
+use super::multiprocessor::Multiprocessor;
 use super::problem::{LARGEST, Pass, Problem};
-use super::row_plan::{AT_ONCE, LONGEST_SIDE, MOST_BLOCKS, MOST_REGISTERS, MOST_THREADS, STRIP};
-use super::row_plan::{bringing, check_turns, least_registers};
+use super::registers::{even_share, least_registers};
+use super::row_plan::{AT_ONCE, LONGEST_SIDE, MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_expr::emit::Inlined;
@@ -104,8 +104,7 @@ impl WeightPlan {
         check_turns(config.slots, bringing)?;
         at_most("threads", 32 * (warps + bringing), MOST_THREADS, "columns, images or strips, or more tiles a warp")?;
         at_most("bytes of shared memory", self.shared_bytes, sm.shared_bytes, "slots, columns, images or strips")?;
-        let limit = MOST_REGISTERS.min(REGISTERS / (32 * (warps + bringing)).next_multiple_of(128) / 8 * 8);
-        at_most("registers a thread", self.registers, limit, "tiles, or warps")?;
+        at_most("registers a thread", self.registers, even_share(warps + bringing), "tiles, or warps")?;
         at_most("blocks in the grid", self.blocks.iter().product(), MOST_BLOCKS, "blocks: more images or rows each")
     }
 

@@ -1,4 +1,4 @@
-//! On a GPU, the candidates among which choices are made, each against the reference: of three layers, all or a part of them.
+//! On a GPU, the candidates among which choices are made, each against the reference: of four layers, all or a part of them.
 
 use super::compare::{Operands, POISON, compare, result_extents};
 use super::gpu::{at_once, on_gpu};
@@ -11,13 +11,14 @@ use tilewright_ops::conv::{Config, Conv2d, Multiprocessor, Pass, Precision, Prob
 const STEP: &str = "TILEWRIGHT_CANDIDATES";
 const FEW: usize = 64;
 
-/// Groups of 8 and of 16, with a stride and tf32, and depthwise.
-fn layers() -> [Problem; 3] {
+/// Groups of 8 and of 16, with a stride and tf32, depthwise, and one whose weights rest in part.
+fn layers() -> [Problem; 4] {
     let plain = Conv2d::new();
     [
         ([2, 20, 19, 64], [64, 3, 3, 8], Precision::F16, plain.padding(1)),
         ([3, 17, 14, 48], [48, 5, 5, 16], Precision::F32, plain.padding(2).stride(2)),
         ([4, 14, 14, 72], [72, 5, 5, 1], Precision::Bf16, plain.padding(2)),
+        ([16, 20, 19, 32], [32, 7, 7, 16], Precision::F32, plain.padding(3)),
     ]
     .map(|(x, w, precision, params)| Problem::of_forward(x, w, precision, &params).unwrap())
 }

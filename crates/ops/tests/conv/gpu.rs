@@ -2,7 +2,7 @@
 
 use super::compare::{Operands, POISON, check};
 use super::every;
-use super::problems::{chosen, larger, pinned};
+use super::problems::{chosen, larger, pinned, wide};
 use super::rows::{self, Most, accuracy, warpgroups};
 use super::weights;
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
@@ -111,6 +111,20 @@ fn by_the_refined_configuration() {
             }
         }
     });
+}
+
+/// Few and small, for those who look for races: weights rest where all warps read them.
+#[test]
+fn of_weights_that_rest() {
+    let Some((device, _lock)) = gpu("conv::gpu::of_weights_that_rest") else { return };
+    for (i, problem) in wide().iter().enumerate() {
+        let operands = Operands::random(problem, i as u64);
+        for pass in [Pass::Forward, Pass::GradInput] {
+            check("GPU", (pass, &operands), accuracy(problem.precision), |pass, operands, out| {
+                on_gpu(&device, Config::auto(), pass, operands, out);
+            });
+        }
+    }
 }
 
 #[test]

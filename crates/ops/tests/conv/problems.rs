@@ -64,7 +64,7 @@ fn drawn(seed: u64, count: usize, [work, work_of_ample]: [f64; 2]) -> Vec<Proble
         // Of two groups of 8 and of 16 one is.
         let ample = width >= 8 && (turn / GROUP_WIDTHS.len()).is_multiple_of(2);
         let most = if ample { work_of_ample } else { work };
-        let fits = |p: &Problem| p.flops() / 2.0 <= most && (!ample || is_ample(p)) && !is_too_wide(p);
+        let fits = |p: &Problem| p.flops() / 2.0 <= most && (!ample || is_ample(p));
         problems.extend(random(&mut r, width, precision).filter(fits));
     }
     problems
@@ -120,12 +120,22 @@ fn of(all: &[([usize; 4], [usize; 3], Conv2d)]) -> Vec<Problem> {
     turns.map(problem).collect()
 }
 
-/// Whether the row kernel has no configuration, since a warp's weights alone want more registers than threads have.
-pub(crate) fn is_too_wide(problem: &Problem) -> bool {
-    problem.precision == Precision::F32 && problem.group_width == 16 && problem.kernel == [7; 2]
+/// Convolutions of more weights than a thread of the row kernel has registers for.
+pub(crate) fn wide() -> Vec<Problem> {
+    let plain = Conv2d::new().padding(3);
+    let all = [
+        ([2, 9, 20, 32], plain),
+        ([1, 12, 27, 48], plain.stride(2).padding([[7, 0], [2, 3]])),
+        ([1, 13, 28, 16], plain.dilation([2, 1]).stride([1, 2])),
+    ];
+    let problem = |(x, params): ([usize; 4], Conv2d)| {
+        Problem::of_forward(x, [x[3], 7, 7, 16], Precision::F32, &params).expect("a legal convolution")
+    };
+    all.map(problem).to_vec()
 }
 
-/// Odd pictures with wide groups, large kernels, many groups, many images and much padding at once: what chance rarely brings together.
+/// Odd pictures with wide groups, large kernels, many groups, many images and much padding at once, and [`wide`] ones: what chance rarely
+/// brings together.
 pub(crate) fn pinned() -> Vec<Problem> {
     let plain = Conv2d::new();
     let all = [
@@ -139,5 +149,5 @@ pub(crate) fn pinned() -> Vec<Problem> {
         ([1, 20, 19, 32], [5, 5, 16], plain.padding(7).stride(2)),
         ([1, 20, 19, 128], [3, 3, 8], plain.padding(2).dilation(2)),
     ];
-    of(&all)
+    [of(&all), wide()].concat()
 }

@@ -1,16 +1,16 @@
 //! Expressions as images of convolutions: on the host model and the CPU against the reference, on a GPU against both.
 
 use super::compare::{Operands, POISON, compare};
+use super::compiles::resources;
 use super::computed::{Parts, Source, read_by, read_extents};
 use super::fused::{self, Beside};
 use super::problems::{chosen, problems};
 use super::rows::{AMPERE, HOPPER, NONE, accuracy, random_with, run};
 use crate::support::Random;
-use tilewright_driver::{Arch, KernelResources, Source as Text, TargetKind, compile, toolkit};
-use tilewright_headers::headers_for;
+use tilewright_driver::{Arch, toolkit};
 use tilewright_headers::host_model::{HostModel, KernelSource, Schedule, skip};
 use tilewright_ops::conv::{
-    Conv2d, Fusing, KernelText, Multiprocessor, Pass, Precision, Problem, RowConfig, WeightConfig, row_kernel_with,
+    Conv2d, Fusing, Multiprocessor, Pass, Precision, Problem, RowConfig, WeightConfig, row_kernel_with,
     weight_kernels_with,
 };
 
@@ -82,20 +82,6 @@ fn beside_the_copy_engine() {
 #[test]
 fn by_threads_alone() {
     right("read::by_threads_alone", &problems(112, 12), AMPERE);
-}
-
-/// What the machine code of a kernel takes.
-fn resources(kernel: &KernelText, arch: Arch) -> KernelResources {
-    let headers = headers_for(&kernel.text);
-    let source = Text {
-        name: "read".into(),
-        headers: headers.into_iter().map(|(name, text)| (name.to_string(), text.into())).collect(),
-        text: kernel.text.clone(),
-        options: Vec::new(),
-        target: TargetKind::Plain,
-    };
-    let compiled = compile(&source, arch).unwrap_or_else(|error| panic!("{arch:?}: {error}"));
-    compiled.kernels.into_iter().next().expect("a kernel")
 }
 
 /// Through NVRTC, to machine code: a layer of a real network, whose expression takes no more registers than its products, and small ones,

@@ -67,7 +67,7 @@ template <class Params> TW_DEVICE void mend(const Params& p) {
       const X x = part.column + X(at.template get<X>());
       const K k = part.k + K(at.template get<K>());
       if (n.value >= shape::images || at.template get<Y>() >= part.rows || !Output::contains(y + x + k)) continue;
-      const auto to = Output{p.y + (long long)n.value * (Output::len / plan::images)}.at(y + x + k);
+      const auto to = Output{p.y}.beyond(n).at(y + x + k);
       // An expression may have made anything of a sum.
       const bool anew = shape::expression || !((float)to.load() * 0.0f == 0.0f);
       if (anew) *to = made_of(p, n, y, x, k, sum_of(p, n, y, x, k));

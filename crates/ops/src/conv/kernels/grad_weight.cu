@@ -12,11 +12,18 @@ using Sum = tw::FragmentC<Both, K, 16, 8>;
 using Collected = tw::Tensor<float, tw::Packed<tw::Run<K, channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
                                               tw::Run<C, shape::group>>>;
 
-// Side by side, in memory that is free once all rows have been read.
+// Elements of it, in that order; side by side, in memory that is free once all rows have been read.
+struct Place : tw::Dim<Place> { using Dim::Dim; };
 struct Copy : tw::Dim<Copy> { using Dim::Dim; };
 constexpr int room = Ring::len * (int)sizeof(Held) / (Collected::len * (int)sizeof(float));
 constexpr int copies = room < 1 ? 1 : room < warps_along ? room : warps_along;
-using Copies = tw::Tensor<float, tw::Packed<tw::Run<Copy, copies>, tw::Run<K, Collected::len>>>;
+using Copies = tw::Tensor<float, tw::Packed<tw::Run<Copy, copies>, tw::Run<Place, Collected::len>>>;
+
+// Parts of the sum, or the result where there is one: each of the blocks of as many channels as there are has added up.
+struct Share : tw::Dim<Share> { using Dim::Dim; };
+constexpr int of_channel = Collected::len / channels;
+using Sums = tw::Tensor<float, tw::Packed<tw::Run<Share, 1>, tw::Run<K, shape::channels>, tw::Run<Place, of_channel>>>;
+using Sharing = tw::Tensor<char, tw::Packed<tw::Run<Share, plan::blocks_n * plan::blocks_y * plan::blocks_x>, tw::Run<K, plan::blocks_k>>>;
 
 // The warps that multiply.
 struct Worker {
@@ -141,11 +148,11 @@ template <class Params, class At> TW_DEVICE float sum_of(const Params& p, const 
 }
 
 // What the copies add up to, in their order.
-template <int together> TW_DEVICE tw::Vector<float, together> total(Copies sums, int i) {
-  auto total = tw::load<together>(sums.data + i);
+template <int together> TW_DEVICE tw::Vector<float, together> total(Copies sums, Place place) {
+  auto total = tw::load<together>(sums.at(place).address());
   TW_UNROLL
   for (int copy = 1; copy < copies; ++copy) {
-    const auto more = tw::load<together>(sums.at(Copy(copy)).address() + i);
+    const auto more = tw::load<together>(sums.at(Copy(copy) + place).address());
     TW_UNROLL
     for (int e = 0; e < together; ++e) total[e] += more[e];
   }
@@ -154,17 +161,16 @@ template <int together> TW_DEVICE tw::Vector<float, together> total(Copies sums,
 
 // A block's part of the result, some elements at once.
 TW_DEVICE void store(const Params& p, Copies sums, const Part& part) {
-  constexpr int tap = Collected::len / channels;   // elements of a written channel
-  constexpr int together = shape::channels * tap % 4 == 0 ? 4 : 1;
-  float* const to = p.sums + ((long long)(blockIdx.x / plan::blocks_k) * shape::channels + part.k.value) * tap;
-  const int len = tw::minimum(channels, shape::channels - part.k.value) * tap;
+  constexpr int together = shape::channels * of_channel % 4 == 0 ? 4 : 1;
+  const auto to = Sums{p.sums}.beyond(Share(Sharing::coords_of(blockIdx.x).template get<Share>())).at(part.k);
+  const int len = tw::minimum(channels, shape::channels - part.k.value) * of_channel;
   for (int i = threadIdx.x * together; i < len; i += 32 * warps * together) {
-    auto values = total<together>(sums, i);
+    auto values = total<together>(sums, Place(i));
     TW_UNROLL
     for (int e = 0; e < together; ++e) {
       if (!(values[e] * 0.0f == 0.0f)) values[e] = sum_of(p, part, Collected::coords_of(i + e));
     }
-    tw::store_global(to + i, values);
+    tw::store_global(to.at(Place(i)).address(), values);
   }
 }
 

@@ -4,6 +4,7 @@ using Written = shape::Written;   // as results stand in memory
 constexpr int cells = strip_depth / run;                       // of a tap
 constexpr int cells_of_row = shape::taps_x * cells;            // of a row of the window
 constexpr int pairs = cells_of_row / 2;                        // products of two cells
+constexpr int matrices = pairs > 0 ? pairs : 1;
 constexpr bool odd = cells_of_row % 2 != 0;                    // one cell is left
 constexpr bool tall = odd && plan::step == 2 && up == 1 && down == 1;  // it is paired with that of the next row
 constexpr int tiles = plan::tiles, strips = plan::warp_strips;
@@ -34,6 +35,11 @@ using Output = tw::Tensor<Written, tw::Packed<tw::Run<N, plan::images>, tw::Run<
                                               tw::Run<K, shape::channels>>>;
 using Weights = tw::Tensor<const Held, tw::Packed<tw::Run<K, shape::channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
                                                      tw::Run<C, shape::group>>>;
+// The window's last rows, where threads have no registers for all of its weights: these rest in shared memory, as lanes hold them.
+constexpr int resting_rows = plan::resting > 0 ? plan::resting : 1, held_rows = taps - plan::resting;
+using Matrices = tw::Tensor<char, tw::Packed<tw::Run<K, plan::strips, 8>, tw::Run<R, resting_rows>, tw::Run<Depth, matrices, 2 * run>>>;
+using Resting = tw::Tensor<tw::Vector<unsigned, 2>, tw::Packed<tw::Run<K, plan::strips, 8>, tw::Run<R, resting_rows>,
+                                                               tw::Run<Depth, matrices, 2 * run>, tw::Run<Lane, 32>>>;
 using Warps = tw::Tensor<char, tw::Packed<tw::Run<Pixel, warps_along, 16 * tiles>, tw::Run<K, plan::strips / strips, 8 * strips>>>;
 struct Params {
   tw::TensorMap in, out;

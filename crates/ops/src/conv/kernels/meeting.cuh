@@ -25,29 +25,43 @@ struct S : tw::Dim<S> { using Dim::Dim; };
 struct Pixel : tw::Dim<Pixel> { using Dim::Dim; };
 struct Depth : tw::Dim<Depth> { using Dim::Dim; };
 struct Slot : tw::Dim<Slot> { using Dim::Dim; };
+// Lanes of a warp.
+struct Lane : tw::Dim<Lane> { using Dim::Dim; };
 
 // ---- how the taps of a column meet rows: input row j and output row o of a block meet at tap up * j + shift - down * o ----------
 
 constexpr int up = shape::up_y, down = shape::down_y, shift = shape::shift_y, taps = shape::taps_y;
 // As many output rows wait for an input row as it has taps, or, where a stride is undone, as many as there are from one to the next.
 constexpr int window = taps > up ? taps : up;
-TW_DEVICE constexpr int floor_of(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
-TW_DEVICE constexpr int ceil_of(int a, int b) { return -floor_of(-a, b); }
+// Without branches, which the compiler would have to see through before it knows that arrays can be registers.
+template <int b> TW_DEVICE constexpr int floor_of(int a) { return tw::floor_div<b>(a); }
+template <int b> TW_DEVICE constexpr int ceil_of(int a) { return -tw::floor_div<b>(-a); }
 // The first and the last output row that input row j is part of, and the first and the last input row of output row o.
-TW_DEVICE constexpr int first_output(int j) { return ceil_of(up * j + shift - (window - 1), down); }
-TW_DEVICE constexpr int last_output(int j) { return floor_of(up * j + shift, down); }
-TW_DEVICE constexpr int first_input(int o) { return ceil_of(down * o - shift, up); }
-TW_DEVICE constexpr int last_input(int o) { return floor_of(down * o + window - 1 - shift, up); }
-TW_DEVICE constexpr int most_at_once() {
+TW_DEVICE constexpr int first_output(int j) { return ceil_of<down>(up * j + shift - (window - 1)); }
+TW_DEVICE constexpr int last_output(int j) { return floor_of<down>(up * j + shift); }
+TW_DEVICE constexpr int first_input(int o) { return ceil_of<up>(down * o - shift); }
+TW_DEVICE constexpr int last_input(int o) { return floor_of<up>(down * o + window - 1 - shift); }
+// The most output rows that so many input rows are part of, from a multiple of their number on.
+TW_DEVICE constexpr int most_outputs(int rows) {
   int most = 1;
-  for (int j = 0; j < 2 * plan::step; j += plan::step) {
-    const int at_once = last_output(j + plan::step - 1) - first_output(j) + 1;
-    most = at_once > most ? at_once : most;
+  for (int j = 0; j < 2 * rows; j += rows) {
+    const int outputs = last_output(j + rows - 1) - first_output(j) + 1;
+    most = outputs > most ? outputs : most;
   }
   return most;
 }
+// Calls `f` with each output row that input row j is part of, and the number of the tap, which may be none. So many times for every row: the compiler
+// does not unroll a loop whose length it learns only from the one around.
+template <class F> TW_DEVICE void each_output(int j, F f) {
+  constexpr int most = most_outputs(1);
+  TW_UNROLL
+  for (int i = 0; i < most; ++i) {
+    const int o = first_output(j) + i;
+    if (o <= last_output(j)) f(o, up * j + shift - down * o);
+  }
+}
 // Output rows in registers, and the input rows after which their places come round again.
-constexpr int kept = most_at_once();
+constexpr int kept = most_outputs(plan::step);
 TW_DEVICE constexpr int round() {
   int rows = plan::step;
   while (rows * up % down != 0 || rows * up / down % kept != 0) rows += plan::step;

@@ -38,12 +38,33 @@ template <class Fragment> TW_DEVICE void take(Fragment& to, Weights w, R r, int 
   }
 }
 
+// Lays the weights that rest into shared memory, for all of a block's strips: every warp some matrices.
+TW_DEVICE void lay_down(const Params& p, Resting resting, K first, int warp) {
+  const Weights w{p.weights};
+  for (auto at : Matrices::partition(warp, warps_of_block)) {
+    Right matrix;
+    take(matrix, w, R(held_rows + at.get<R>()), at.get<Depth>() / run, first + K(at.get<K>()));
+    *resting.at(at + Lane(tw::arch::lane())) = {{matrix.bits[0], matrix.bits[1]}};
+  }
+}
+
 // A warp's operands that stay: weights of its strips, and what sums begin with.
 struct Weighing {
-  Right of[strips][taps][pairs > 0 ? pairs : 1];
+  Resting resting;   // from the warp's first strip on
+  Right of[strips][held_rows][matrices];
   RightHalf last[strips][taps];
   Right both[strips][taps];
   Sum start[strips];
+
+  // Those of two cells of a row of the window.
+  TW_DEVICE Right two(int strip, int r, int pair) const {
+    if (plan::resting == 0 || r < held_rows) return of[strip][r < held_rows ? r : 0][pair];
+    const auto bits = resting.at(K(8 * strip) + R(r - held_rows) + Depth(2 * run * pair) + Lane(tw::arch::lane())).load();
+    Right matrix;
+    matrix.bits[0] = bits[0];
+    matrix.bits[1] = bits[1];
+    return matrix;
+  }
 
   TW_DEVICE void take_all(const Params& p, K first) {
     const Weights w{p.weights};
@@ -53,7 +74,7 @@ struct Weighing {
       TW_UNROLL
       for (int r = 0; r < taps; ++r) {
         TW_UNROLL
-        for (int pair = 0; pair < pairs; ++pair) take(of[strip][r][pair], w, R(r), 2 * pair, k);
+        for (int pair = 0; r < held_rows && pair < pairs; ++pair) take(of[strip][r][pair], w, R(r), 2 * pair, k);
         if constexpr (odd) take(last[strip][r], w, R(r), cells_of_row - 1, k);
       }
       if constexpr (tall) {
@@ -97,7 +118,7 @@ constexpr bool filled = pixels == 16 * tiles * warps_along;
 struct Reader {
   Ring ring;
   const Held* zeros;
-  int two[tiles][strips][pairs > 0 ? pairs : 1], one[tiles][strips];
+  int two[tiles][strips][matrices], one[tiles][strips];
 
   TW_DEVICE void prepare(Pixel first_pixel, K first_strip) {
     const int lane = tw::arch::lane();
@@ -159,7 +180,7 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   } else {
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
-    const Input from{p.x + (long long)n.value * Input::len / plan::images};
+    const Input from = Input{p.x}.beyond(n);
     for (auto at : Parts::partition(tw::arch::lane(), 32)) {
       const auto source = at + x + c + y;
       const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;

@@ -52,7 +52,7 @@ struct Outlet {
   TW_DEVICE void begin(const Part& next) {
     part = next;
     if constexpr (plan::whole) return;
-    const Output out{p.y + (long long)part.n.value * (Output::len / plan::images)};
+    const Output out = Output{p.y}.beyond(part.n);
     TW_UNROLL
     for (int i = 0; i < stores; ++i) {
       const int number = 32 * i + tw::arch::lane();

@@ -41,10 +41,10 @@ struct Part {
     first = from;
     rows = count;
     y = Y(shape::pitch * down * first / up + phase * shape::phase_pitch + shape::origin_y);
-    const int lines = live && rows > 0 ? floor_of(down * (rows - 1) + window - 1 - shift, up) + 1 : 0;
+    const int lines = live && rows > 0 ? floor_of<up>(down * (rows - 1) + window - 1 - shift) + 1 : 0;
     steps = (lines + plan::step - 1) / plan::step;
-    const int above = tw::maximum(ceil_of(-y.value, shape::pitch), 0);
-    const int below = tw::minimum(floor_of(shape::height - 1 - y.value, shape::pitch) + 1, lines);
+    const int above = tw::maximum(ceil_of<shape::pitch>(-y.value), 0);
+    const int below = tw::minimum(floor_of<shape::pitch>(shape::height - 1 - y.value) + 1, lines);
     begin = above / plan::step;
     end = (below + plan::step - 1) / plan::step;
   }

@@ -16,6 +16,8 @@ struct Params {
 using Lanes = tw::Tensor<char, tw::Packed<tw::Run<Part, plan::shares>, tw::Run<At, 32, plan::vector>>>;
 using Blocks = tw::Tensor<char, tw::Packed<tw::Run<At, plan::blocks, 32 * plan::vector>>>;
 using Shares = tw::Tensor<float, tw::Packed<tw::Run<Part, plan::shares>, tw::Run<At, 32 * plan::vector>>>;
+// A part of the sum.
+using Parts = tw::Tensor<const float, tw::Packed<tw::Run<Part, 1>, tw::Run<At, plan::elements>>>;
 using Values = tw::Vector<float, plan::vector>;
 
 TW_DEVICE void add(Values& sum, const Values& more) {
@@ -32,10 +34,9 @@ extern "C" __global__ void __launch_bounds__(32 * plan::shares) conv2d_add_parts
   const bool inside = at.value < plan::elements;
   tw::arch::take_turn();
   Values sum{};
-  const float* const from = p.parts + at.value;
   TW_UNROLL_BY_8
   for (int part = share.value; part < plan::parts; part += plan::shares) {
-    if (inside) add(sum, tw::load<plan::vector>(from + (long long)part * plan::elements));
+    if (inside) add(sum, tw::load<plan::vector>(Parts{p.parts}.beyond(Part(part)).at(at).address()));
   }
   if constexpr (plan::shares > 1) {
     tw::store(sums.at(share + lane).address(), sum);

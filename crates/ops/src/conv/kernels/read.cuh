@@ -25,7 +25,7 @@ template <class From> struct InMemory {
   const Held* memory;
 
   template <class Channel> TW_DEVICE Together at(N n, Y y, X x, Channel c) const {
-    return tw::load<shape::vector>(From{memory + (long long)n.value * (From::len / plan::images)}.at(y + x + c).address());
+    return tw::load<shape::vector>(From{memory}.beyond(n).at(y + x + c).address());
   }
 };
 
@@ -35,7 +35,7 @@ TW_DEVICE Held element_of(const Held* stored, const Function& function, N n, Y y
   if constexpr (computed) {
     return image(function, n.value, y.value, x.value, c.value);
   } else {
-    return From{stored + (long long)n.value * (From::len / plan::images)}.at(y + x + c).load();
+    return From{stored}.beyond(n).at(y + x + c).load();
   }
 }
 

@@ -22,30 +22,23 @@ struct Multiplier {
 
   TW_DEVICE void row(Sum (&sums)[kept][tiles][strips], int tile, int strip, int j, Slot slot, Y line) const {
     // An output row that meets no tap here, its only input row.
-    TW_UNROLL
-    for (int o = first_output(j); o <= last_output(j); ++o) {
-      if (up * j + shift - down * o >= taps) sums[place_of(o)][tile][strip] = weights.start[strip];
-    }
+    each_output(j, [&](int o, int r) {
+      if (r >= taps) sums[place_of(o)][tile][strip] = weights.start[strip];
+    });
     TW_UNROLL
     for (int pair = 0; pair < pairs; ++pair) {
       const auto left = read<Left>(reader.row(slot, line, reader.two[tile][strip][pair]));
-      TW_UNROLL
-      for (int o = first_output(j); o <= last_output(j); ++o) {
-        const int r = up * j + shift - down * o;
-        if (r < taps) {
-          add(sums[place_of(o)][tile][strip], left, weights.of[strip][r][pair], weights.start[strip], j == first_input(o) && pair == 0);
-        }
-      }
+      each_output(j, [&](int o, int r) {
+        const bool first = j == first_input(o) && pair == 0;
+        if (r < taps) add(sums[place_of(o)][tile][strip], left, weights.two(strip, r, pair), weights.start[strip], first);
+      });
     }
     if constexpr (odd && !tall) {
       const auto left = read<LeftHalf>(reader.row(slot, line, reader.one[tile][strip]));
-      TW_UNROLL
-      for (int o = first_output(j); o <= last_output(j); ++o) {
-        const int r = up * j + shift - down * o;
-        if (r < taps) {
-          add(sums[place_of(o)][tile][strip], left, weights.last[strip][r], weights.start[strip], j == first_input(o) && pairs == 0);
-        }
-      }
+      each_output(j, [&](int o, int r) {
+        const bool first = j == first_input(o) && pairs == 0;
+        if (r < taps) add(sums[place_of(o)][tile][strip], left, weights.last[strip][r], weights.start[strip], first);
+      });
     }
   }
 
@@ -126,7 +119,9 @@ struct Worker {
       products(s);
     }
     TW_UNROLL
-    for (int o = first_output(s); o <= last_output(s + plan::step - 1); ++o) {
+    for (int i = 0; i < kept; ++i) {
+      const int o = first_output(s) + i;
+      if (o > last_output(s + plan::step - 1)) continue;
       if (rows_under_image && step >= part.end && first_input(o) >= s) begin_with(sums[place_of(o)]);
       if (last_input(o) < s + plan::step) {
         outlet.finish(base * up / down + o, sums[place_of(o)]);
@@ -166,6 +161,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
   const AllStaged all_staged = plan::whole ? AllStaged{nullptr} : shared.take<AllStaged>();
   using Zeros = tw::Tensor<Held, tw::Packed<tw::Run<K, run>>>;
   const Zeros zeros = shared.take<Zeros>();
+  const Resting resting = plan::resting > 0 ? shared.take<Resting>() : Resting{nullptr};
   tw::arch::Mbarrier* const barriers = tw::arch::kept((tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken));
   const Gates in{barriers, barriers + plan::slots}, out{in.empty + plan::slots, in.empty + plan::slots + sent_rows};
   int* const not_finite = (int*)(out.full + 2 * plan::whole * sent_rows);   // whether any sum is
@@ -184,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     tw::arch::fence_barrier_init();
   }
   if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
+  if constexpr (plan::resting > 0) lay_down(p, resting, part_of(blockIdx.x, 0).k, warp);
   __syncthreads();
   tw::arch::take_turn();
 
@@ -205,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     const auto own = Warps::coords_of(warp);
     const Pixel first_pixel(own.get<Pixel>());
     const K first_strip(own.get<K>());
-    Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {}};
+    Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {{plan::resting > 0 ? resting.at(first_strip).address() : nullptr}}};
     multiplier.reader.prepare(first_pixel, first_strip);
     multiplier.weights.take_all(p, part.k + first_strip);
     const Staged staged{plan::whole ? nullptr : all_staged.at(Slot(warp)).address()};
