@@ -5,7 +5,8 @@ Writes peers-conv2d.json to $TILEWRIGHT_OUT (default: here), as pytorch.py besid
 through tf32, cudnn.benchmark on: the first call of a pass looks for the fastest kernel. A time is the median of runs between two events around one
 pass; before each run, outside of them, 128 MB of other memory are read, so that the level-2 cache has none of the operands, and nothing that
 still has to be written. Cases of the set `batch` are timed once more with the input written right before, as the layer before leaves it; those of
-the set `table` back to back, with operands that rotate over more than that cache holds.
+the set `table` back to back, with operands that rotate over more than that cache holds. Texts, if any are given, choose cases whose names contain one
+of them.
 """
 
 import csv
@@ -150,7 +151,8 @@ def main():
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     flushed, failed = torch.zeros(FLUSH_BYTES // 4, dtype=torch.float32, device="cuda"), []
     for row in rows:
-        measure(row, flushed, failed)
+        if any(text in row["case"] for text in sys.argv[1:] or [""]):
+            measure(row, flushed, failed)
     return write("peers-conv2d.json", failed)
 
 

@@ -1,5 +1,6 @@
 //! The acceptance cases by number, each with what it is about, and that each has tests. The name of a test begins with the numbers of the cases that it is
-//! for, as `g2_g3_products_..`. Where a case wants figures of a GPU, one of its tests takes them there.
+//! for, as `g2_g3_products_..`.
+//! Where a case wants figures of a GPU, those are the benchmark's (suite `hybrid`), and its tests are of what plans expect and of results.
 
 use std::collections::BTreeSet;
 use std::process::Command;
