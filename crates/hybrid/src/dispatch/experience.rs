@@ -10,8 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Both processors are tried where neither is expected to take more than so many times as long as the other.
 const CLOSE: f64 = 2.0;
-/// How often each is.
+/// How often each is, at least; and until it has worked for so many seconds, or has been tried so often: of short operations some take half as long again as
+/// others, and three say little.
 const TRIALS: u32 = 3;
+const TRIED_SECONDS: f64 = 5e-3;
+const MOST_TRIALS: u32 = 20;
 /// Operations that are known at most. All are forgotten where there would be more.
 const MOST: usize = 4096;
 
@@ -44,11 +47,18 @@ impl Key {
 struct Tried {
     times: u32,
     least: f64,
+    seconds: f64,
 }
 
 impl Default for Tried {
     fn default() -> Self {
-        Tried { times: 0, least: f64::INFINITY }
+        Tried { times: 0, least: f64::INFINITY, seconds: 0.0 }
+    }
+}
+
+impl Tried {
+    fn is_enough(self) -> bool {
+        self.times >= TRIALS && (self.seconds >= TRIED_SECONDS || self.times >= MOST_TRIALS)
     }
 }
 
@@ -76,7 +86,7 @@ impl Experience {
             Side::Gpu => [Side::Gpu, Side::Cpu],
         };
         let of = |side: Side| tried[side as usize];
-        let [is_tried, other_is_tried] = [expected, other].map(|side| of(side).times >= TRIALS);
+        let [is_tried, other_is_tried] = [expected, other].map(|side| of(side).is_enough());
         let is_known = is_tried && other_is_tried;
         let prefers_other = if is_known { of(other).least < of(expected).least } else { is_tried };
         let side = if prefers_other { other } else { expected };
@@ -101,6 +111,7 @@ impl Experience {
         let tried = &mut known.entry(key).or_default()[side as usize];
         tried.times = tried.times.saturating_add(1);
         tried.least = tried.least.min(seconds);
+        tried.seconds += seconds;
     }
 }
 
@@ -146,6 +157,20 @@ mod tests {
         assert_eq!(sides[6..], [Side::Gpu; 2]);
         // Of another shape nothing is known.
         assert_eq!(experience.decided(&job(65), decision).0.side, Side::Cpu);
+    }
+
+    #[test]
+    fn what_is_short_is_tried_more_often() {
+        let count = |seconds: f64| {
+            let (experience, decision) = (Experience::default(), expecting([1.0, 1.5]));
+            let trials = (0..100).take_while(|_| {
+                let (decided, is_tried) = experience.decided(&job(64), decision.clone());
+                experience.tell(&job(64), decided.side, seconds);
+                is_tried
+            });
+            trials.count()
+        };
+        assert_eq!([1e-5, 1.25e-3, 2e-3, 1.0].map(count), [40, 8, 6, 6]);
     }
 
     #[test]

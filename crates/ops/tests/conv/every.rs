@@ -68,7 +68,8 @@ fn layers_have_candidates() {
         for problem in layers() {
             for pass in Pass::ALL {
                 let all = candidates(&problem, pass, sm, 132);
-                let least = if pass == Pass::GradWeight { 16 } else { FEW };
+                // Of small pictures with large kernels parts of the sum are soon larger than the operands.
+                let least = if pass == Pass::GradWeight { 3 } else { FEW };
                 assert!(all.len() > least, "{sm:?}, {pass:?} of {problem:?}: {}", all.len());
             }
         }

@@ -323,7 +323,7 @@ pub(crate) fn layers() -> Vec<Problem> {
 fn what_registers_do_not_hold() {
     let rests = |problem: &Problem, pass, sm| {
         let candidates = row_candidates(problem, pass, sm, 132);
-        assert!(candidates.len() >= 10, "{} candidates: {pass:?} of {problem:?}", candidates.len());
+        assert!(candidates.len() >= 3, "{} candidates: {pass:?} of {problem:?}", candidates.len());
         let kernel = row_kernel(problem, pass, candidates[0], sm, false).unwrap();
         !kernel.text.contains("constexpr int resting = 0;")
     };
