@@ -1,6 +1,7 @@
 //! A device for tests, that does everything as late as it may, or in any order that queues and marks allow.
 
 use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
+use super::matmul::Traffic;
 use crate::linear::Scalar;
 use crate::{Complex32, Complex64, Error};
 use std::ops::{Deref, DerefMut};
@@ -155,6 +156,13 @@ impl Device {
         let random = Mutex::new(if let Order::Random(seed) = order { seed } else { 0 });
         let (queues, counts, multiplied) = (Arc::default(), Mutex::default(), AtomicUsize::new(0));
         Device { queues, order, random, heeds_marks: true, spoils: None, multiplied, counts }
+    }
+
+    /// That it has copied what a run of f64 says, and has had the memory that the plan does.
+    pub(super) fn assert_copied(&self, traffic: Traffic, device_bytes: u128) {
+        let Counts { device, brought, taken_back } = *self.counts.lock().unwrap();
+        assert_eq!([traffic.to_gpu, traffic.to_host], [brought, taken_back].map(|it| 8 * it as u64));
+        assert_eq!(8 * device as u128, device_bytes);
     }
 
     pub(super) fn queue(&self, queue: Queue, action: impl FnOnce() + Send + 'static) -> usize {

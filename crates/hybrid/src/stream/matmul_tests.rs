@@ -97,10 +97,7 @@ impl Case {
         let (a, b) = (Factor { source: a, form: form_a }, Factor { source: b, form: form_b });
         let product = Product { a, b, c: Some(c), alpha: self.alpha, beta: self.beta };
         let traffic = run(device, &self.plan, &product, sink, staging, control)?;
-        let counts = device.counts.lock().unwrap();
-        assert_eq!(traffic.to_gpu, 8 * counts.brought as u64);
-        assert_eq!(traffic.to_host, 8 * counts.taken_back as u64);
-        assert_eq!(8 * counts.device as u128, self.plan.device_bytes());
+        device.assert_copied(traffic, self.plan.device_bytes());
         if self.alpha != 0.0 {
             assert_eq!(u128::from(traffic.to_gpu), self.plan.bytes_to_gpu(self.beta != 0.0));
         }

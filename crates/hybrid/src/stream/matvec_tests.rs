@@ -91,9 +91,7 @@ impl Case {
         let product = Product { a, b, c: Some(y), alpha: self.alpha, beta: self.beta };
         assert_eq!(product.batch(sink)?, self.plan.extents);
         let traffic = run(device, &self.plan, &product, sink, staging, control)?;
-        let counts = device.counts.lock().unwrap();
-        assert_eq!([traffic.to_gpu, traffic.to_host], [counts.brought, counts.taken_back].map(|it| 8 * it as u64));
-        assert_eq!(8 * counts.device as u128, self.plan.device_bytes());
+        device.assert_copied(traffic, self.plan.device_bytes());
         if self.alpha != 0.0 {
             assert_eq!(u128::from(traffic.to_gpu), self.plan.bytes_to_gpu(self.beta != 0.0));
         }
