@@ -10,7 +10,7 @@ use super::matvec::run as run_panels;
 use super::matvec_plan::MatvecPlan;
 use super::staging::Staging;
 use crate::Error;
-use crate::budget::Budget;
+use crate::budget::{Budget, Permit, Ring};
 use crate::dispatch::{MatvecExtents, ProductExtents};
 use crate::linear::{Gpu, Precision, Scalar};
 use crate::store::{Extents, Sink, Source, Stored};
@@ -109,6 +109,32 @@ impl<T: Scalar + Stored> Product<'_, T> {
     }
 }
 
+/// What a product is streamed with, and leave to use that memory for as long.
+struct Ready {
+    staging: Staging,
+    _pinned: Option<Ring>,
+    engine: GpuEngine,
+    _device: Permit,
+}
+
+impl Ready {
+    /// For a plan that takes so many bytes of the GPU's memory, and brings such tiles of both factors and of the result.
+    fn for_product<T: Scalar + Stored>(
+        gpu: &Gpu,
+        budgets: &Budgets,
+        precision: Precision,
+        (device_bytes, tiles): (u128, [[usize; 2]; 3]),
+        product: &Product<'_, T>,
+        sink: &dyn Sink,
+    ) -> Result<Ready, Error> {
+        let device = budgets.device.try_acquire(u64::try_from(device_bytes).unwrap_or(u64::MAX))?;
+        let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
+        let load = product.load(tiles, sink, Direct::of::<T, _>(&engine));
+        let (staging, pinned) = Staging::new::<T>(&budgets.pinned, load);
+        Ok(Ready { staging, _pinned: pinned, engine, _device: device })
+    }
+}
+
 const OPERATION: &str = "a streamed product";
 
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
@@ -155,11 +181,8 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     plan.check(product.extents(sink)?, size_of::<T>())?;
-    let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
-    let load = product.load(plan.tiles(), sink, Direct::of::<T, _>(&engine));
-    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load);
-    run(&engine, plan, product, sink, staging, control)
+    let ready = Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), product, sink)?;
+    run(&ready.engine, plan, product, sink, ready.staging, control)
 }
 
 /// `y = alpha * a * x + beta * y` for each matrix of a batch, on a GPU, in panels that fit into the budgets. The matrices stand one below another in
@@ -187,11 +210,8 @@ pub fn matvec<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
         return Err(Error::Unsupported { operation: OPERATION, element: T::NAME, place: "GPU", why });
     }
     let plan = MatvecPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES)?;
-    let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
-    let load = product.load(plan.tiles(), sink, Direct::of::<T, _>(&engine));
-    let (staging, _pinned) = Staging::new::<T>(&budgets.pinned, load);
-    run_panels(&engine, &plan, product, sink, staging, control)
+    let ready = Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), product, sink)?;
+    run_panels(&ready.engine, &plan, product, sink, ready.staging, control)
 }
 
 /// A product, or a batch of products with vectors: with one column in panels of rows, if the GPU has room for a row, else in tiles, as decisions have it.
