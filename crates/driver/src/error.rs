@@ -275,10 +275,12 @@ pub enum Error {
         name: &'static str,
     },
     /// The library that was found is older than a function that is needed.
-    #[error("{library} lacks `{symbol}`; it is there since CUDA {since}")]
+    #[error("{library}{} lacks `{symbol}`; it is there since CUDA {since}", found.as_ref().map(|it| format!(" {it}")).unwrap_or_default())]
     OldLibrary {
         /// `cuBLAS` or `cuSOLVER`.
         library: &'static str,
+        /// Its version, where that is known.
+        found: Option<String>,
         /// The function.
         symbol: &'static str,
         /// The version of CUDA that first has it.

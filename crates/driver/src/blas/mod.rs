@@ -49,16 +49,23 @@ pub enum Operation {
     Adjoint,
 }
 
-/// What products of f32 and c64 are computed in. All other types have one way: halves with sums in f32, i8 in i32.
+/// What products are computed in, of the types that have more than one way; each ignores those of others. Halves have one, with sums in f32, and i8 in i32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compute {
     /// The type's own arithmetic.
     #[default]
     Own,
-    /// Factors may be rounded to TF32.
+    /// Factors of f32 and c64 may be rounded to TF32.
     Tf32,
-    /// Factors may be rounded to bf16.
+    /// Factors of f32 and c64 may be rounded to bf16.
     Bf16,
+    /// Factors of f64 and c128 become integers of a fixed point, whose products tensor cores add exactly: of each row of the first and each column of
+    /// the second so many bits below its largest element are kept. What cuBLAS does not emulate on a device is computed in f64. Infinities and NaN
+    /// go through. [`Error::OldLibrary`] before cuBLAS 13.1, which is of CUDA 13.0 update 2; memory for the integers is the library's own.
+    Emulated {
+        /// Bits that are kept, besides the sign.
+        mantissa_bits: u32,
+    },
 }
 
 /// A triangle of a matrix.
@@ -130,6 +137,14 @@ impl Blas {
     /// `10000 * major + 100 * minor + patch` of cuBLAS.
     pub fn version(&self) -> Result<i32, Error> {
         self.lock().version()
+    }
+
+    /// Whether products can be computed so: [`Error::OldLibrary`] where the library is older than what that needs.
+    pub fn check(&self, compute: Compute) -> Result<(), Error> {
+        match compute {
+            Compute::Emulated { .. } => self.lock().check_emulation(),
+            Compute::Own | Compute::Tf32 | Compute::Bf16 => Ok(()),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, raw::Blas> {

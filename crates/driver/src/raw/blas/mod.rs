@@ -1,5 +1,6 @@
 //! cuBLAS: its functions, and a handle.
 
+mod emulation;
 mod products;
 mod triangles;
 
@@ -11,6 +12,7 @@ use std::{
 };
 
 use cudarc::cublas::sys::*;
+use emulation::EmulationTable;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 use super::{Context, Handle, Stream, open};
@@ -84,6 +86,7 @@ impl<T> Coefficient<T> {
 /// cuBLAS, loaded for good.
 pub(crate) struct BlasLibrary {
     table: BlasTable,
+    emulation: Option<EmulationTable>,
 }
 
 impl BlasLibrary {
@@ -91,8 +94,9 @@ impl BlasLibrary {
         // Visible to cuSOLVER, which is linked to the same library.
         let library = open(file, RTLD_NOW | RTLD_GLOBAL)?;
         let table = BlasTable::resolve(&library).map_err(|symbol| format!("lacks `{symbol}`"))?;
-        std::mem::forget(library); // the table lives as long as the process
-        Ok(Self { table })
+        let emulation = EmulationTable::resolve(&library);
+        std::mem::forget(library); // the tables live as long as the process
+        Ok(Self { table, emulation })
     }
 
     pub(crate) fn symbols() -> &'static [&'static str] {

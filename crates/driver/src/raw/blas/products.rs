@@ -30,6 +30,9 @@ fn size(extent: usize) -> i64 {
 
 fn compute_type(kind: Kind, compute: Compute) -> cublasComputeType_t {
     match (kind, compute) {
+        (Kind::F64 | Kind::C128, Compute::Emulated { .. }) => {
+            cublasComputeType_t::CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT
+        }
         (Kind::F64 | Kind::C128, _) => cublasComputeType_t::CUBLAS_COMPUTE_64F,
         (Kind::I8 | Kind::I32, _) => cublasComputeType_t::CUBLAS_COMPUTE_32I,
         (Kind::F32 | Kind::C64, Compute::Tf32) => cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
@@ -51,15 +54,27 @@ impl<T: Element> Gemm<'_, '_, T> {
 }
 
 impl Blas {
+    /// What products are computed in is partly the handle's.
+    fn computing(
+        &self,
+        (kind, compute): (Kind, Compute),
+        product: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.context.bind()?;
+        match (kind, compute) {
+            (Kind::F64 | Kind::C128, Compute::Emulated { mantissa_bits }) => self.emulating(mantissa_bits, product),
+            _ => product(),
+        }
+    }
+
     /// `c = alpha a b + beta c`.
     pub(crate) fn gemm<T: Element>(&self, gemm: &Gemm<'_, '_, T>, c: &mut MatrixMut<'_, T::Sum>) -> Result<(), Error> {
         let [m, n, k] = gemm.extents("gemm", c.layout())?;
-        self.context.bind()?;
         let (a, b) = (gemm.a.1, gemm.b.1);
         let (alpha, beta) = (Coefficient(gemm.alpha), Coefficient(gemm.beta));
         // SAFETY: the layouts lie in their buffers, which are borrowed until here and given back in an order behind the product; the extents
         // fit each other. The types are those of the elements, and of alpha and beta for them (`Element`).
-        let code = unsafe {
+        let product = || unsafe {
             (self.library.table.cublasGemmEx_64)(
                 self.handle.0,
                 gemm.a.0.into(),
@@ -82,7 +97,7 @@ impl Blas {
                 cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
             )
         };
-        check("cublasGemmEx_64", code)
+        self.computing((T::KIND, gemm.compute), || check("cublasGemmEx_64", product()))
     }
 
     /// The same for `count` matrices, which lie in their buffers `strides` elements apart.
@@ -104,11 +119,10 @@ impl Blas {
         if count > 1 && strides[2] < least {
             return Err(Error::Matrix { call, what: "the stride of c", expected: least, got: strides[2] });
         }
-        self.context.bind()?;
         let (alpha, beta) = (Coefficient(gemm.alpha), Coefficient(gemm.beta));
         let [stride_a, stride_b, stride_c] = strides.map(size);
         // SAFETY: as in `gemm`, also for the last matrices; those of c do not overlap.
-        let code = unsafe {
+        let product = || unsafe {
             (self.library.table.cublasGemmStridedBatchedEx_64)(
                 self.handle.0,
                 gemm.a.0.into(),
@@ -135,7 +149,7 @@ impl Blas {
                 cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
             )
         };
-        check("cublasGemmStridedBatchedEx_64", code)
+        self.computing((T::KIND, gemm.compute), || check("cublasGemmStridedBatchedEx_64", product()))
     }
 
     /// `y = alpha a x + beta y`; `x` and `y` are matrices of one column.

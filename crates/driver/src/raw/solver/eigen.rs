@@ -72,7 +72,7 @@ impl Solver {
         values: &mut DeviceBuffer<T>,
         vectors: Option<&mut MatrixMut<'_, T>>,
     ) -> Result<usize, Error> {
-        let missing = Error::OldLibrary { library: "cuSOLVER", symbol: "cusolverDnXgeev", since: "12.6" };
+        let missing = Error::OldLibrary { library: "cuSOLVER", found: None, symbol: "cusolverDnXgeev", since: "12.6" };
         let new = self.library.new.as_ref().ok_or(missing)?;
         let (layout, address, kind) = (a.layout(), a.address() as *mut c_void, data_type(T::KIND));
         let length = if matches!(T::KIND, Kind::C64 | Kind::C128) { 1 } else { 2 } * layout.rows;
