@@ -41,7 +41,7 @@ const CASES: [(&str, &str); 65] = [
     ("g12", "NaN and infinity go through"),
     ("g13", "integers are exact, overflow as asked"),
     ("g14", "less precision only where it is asked for"),
-    ("g15", "f64 that is emulated only where it is asked for"),
+    ("g15", "f64 that is emulated only where it is asked for, with a bound of what it is off by"),
     ("f1", "pivots over the whole panel, for matrices that need them"),
     ("f2", "singular matrices are the same error everywhere"),
     ("f3", "transposed and scaled views as copies"),

@@ -44,6 +44,7 @@ fn scenario() {
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),
+        "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),
         "without cuSOLVER" => crate::device::child_without_cusolver(),
         "no visible GPU" => crate::device::child_no_visible_gpu(),

@@ -29,9 +29,18 @@ impl Stubs {
 
     /// All but one of the libraries.
     pub(crate) fn without(missing: &str) -> Option<Self> {
+        Self::made(missing, "")
+    }
+
+    /// All of them, without what newer ones have.
+    pub(crate) fn old() -> Option<Self> {
+        Self::made("", "#define OLD\n")
+    }
+
+    fn made(missing: &str, first: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let [driver, _] = stub::working(folder.path())?;
-        let shared = stub::LEDGER.to_owned() + include_str!("stub/numbers.c");
+        let shared = first.to_owned() + stub::LEDGER + include_str!("stub/numbers.c");
         for (name, text) in LIBRARIES.iter().filter(|(name, _)| *name != missing) {
             stub::library(folder.path(), name, &(shared.clone() + text))?;
         }

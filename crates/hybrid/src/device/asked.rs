@@ -3,7 +3,7 @@
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use crate::Error;
-use crate::dispatch::{self, At, Divisible, Job, MatvecExtents, ProductExtents, Tiling, Unit};
+use crate::dispatch::{self, At, Divisible, Emulation, Job, MatvecExtents, ProductExtents, Tiling, Unit};
 use crate::linear::{Arithmetic, IntegerElement, Precision, holds_every_sum};
 use crate::matrix::{Element, Shape, expect};
 use crate::store::{self, Source};
@@ -31,7 +31,8 @@ fn dense<T: Multiplicand>(
         let one = MatvecExtents { count: 1, rows: extents.rows, columns: extents.depth };
         job.divisible = job.divisible.map(|(_, bytes)| (Divisible::Matvec(one), bytes));
     }
-    Ok(limited::<T>(Job { operation, ..job }, arithmetic, places))
+    let job = Job { operation, emulation: Emulation::of::<T>(precision, extents.depth), ..job };
+    Ok(limited::<T>(job, arithmetic, places))
 }
 
 /// A batch of products of matrices with vectors.
@@ -44,13 +45,17 @@ pub(super) fn batched<T: Multiplicand>(
 ) -> Result<Job, Error> {
     let arithmetic = precision.arithmetic::<T>(operation)?;
     let job = Job::matvec((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_y)?;
-    Ok(limited::<T>(Job { operation, ..job }, arithmetic, places))
+    let job = Job { operation, emulation: Emulation::of::<T>(precision, extents.columns), ..job };
+    Ok(limited::<T>(job, arithmetic, places))
 }
 
 /// What a product can do on a GPU with this arithmetic, of operands that lie there.
 fn limited<T: Multiplicand>(mut job: Job, arithmetic: Arithmetic, places: [At; 3]) -> Job {
     let is_streamed = T::STREAMS && arithmetic != Arithmetic::Wide && !places.contains(&At::Gpu);
     job.divisible = job.divisible.filter(|_| is_streamed);
+    if job.emulation.is_some() {
+        job.device_bytes = job.device_bytes.saturating_add(job.bytes().saturating_mul(job.times_in_memory() - 1));
+    }
     if arithmetic == Arithmetic::Wide {
         // Both, and what is added, are there in the larger type.
         job.device_bytes = job.device_bytes.saturating_mul(2);

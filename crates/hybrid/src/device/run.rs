@@ -2,7 +2,7 @@
 
 use super::{Accelerated, Device};
 use crate::budget::Permit;
-use crate::dispatch::{Choice, Decision, Job, Outcome, Running, ended, noted};
+use crate::dispatch::{Choice, Decision, Job, Outcome, Reason, Running, ended, noted};
 use crate::faults::{Attempt, Done, Policy, Scale};
 use crate::linear::Place;
 use crate::stream::Control;
@@ -118,10 +118,11 @@ impl Device {
         };
         let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, job.host_bytes);
         let attempt = if job.divisible.is_none() { attempt.undivided() } else { attempt };
-        // Who asked for the GPU is told that it failed.
-        let attempt = if self.choice == Choice::Gpu { attempt.policy(Policy::FailFast) } else { attempt };
+        // Who asked for the GPU, or for what it alone can do, is told that it failed.
+        let is_gpu_alone = self.choice == Choice::Gpu || decision.reason == Reason::GpuAlone;
+        let attempt = if is_gpu_alone { attempt.policy(Policy::FailFast) } else { attempt };
         match attempt.run(on_gpu, on_cpu) {
-            Err(error) if is_for_cpu(&error) || self.choice == Choice::Auto && is_missing(&error) => {
+            Err(error) if is_for_cpu(&error) || !is_gpu_alone && is_missing(&error) => {
                 tracing::debug!(target: "tilewright::dispatch", %error, "the GPU cannot do it after all");
                 Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None })
             }

@@ -313,7 +313,8 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
 }
 
 fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> Result<OnGpu, Error> {
-    let tiles = Tiles::new(job, what, budget)?;
+    let times_in_memory = job.times_in_memory();
+    let tiles = Tiles::new(job, what, budget / times_in_memory)?;
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
     let reads_c = job.read[2].is_some();
     let of_panels = |plan: &PanelPlan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops());
@@ -341,7 +342,7 @@ fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> 
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;
     let wall = sum(|time| time.wall).max(bring).max(back) + swept + call;
-    let device_bytes = u64::try_from(tiles.device_bytes()).unwrap_or(u64::MAX);
+    let device_bytes = u64::try_from(tiles.device_bytes()).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
     let cost = Cost { compute: sum(|time| time.compute) + swept, bring, back, call, wall };
     Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })
 }

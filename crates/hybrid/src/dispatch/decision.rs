@@ -1,7 +1,8 @@
 //! Where an operation runs, and why.
 
 use super::cost::{on_cpu, on_gpu};
-use super::{At, Bound, Cost, Job, OnGpu, Rates};
+use super::{At, Bound, Cost, Emulation, Job, OnGpu, Rates};
+use crate::linear::refused_on_cpu;
 use crate::{Error, Side};
 use std::fmt;
 
@@ -33,6 +34,8 @@ pub enum Reason {
     NoGpu,
     /// The GPU cannot do it.
     Unsupported(&'static str),
+    /// The CPU cannot do it.
+    GpuAlone,
     /// It neither fits into the memory of the GPU that may be used nor can it be streamed.
     TooLarge,
 }
@@ -46,6 +49,7 @@ impl fmt::Display for Reason {
             Reason::Tried => f.write_str("tried"),
             Reason::NoGpu => f.write_str("no GPU"),
             Reason::Unsupported(why) => write!(f, "unsupported: {why}"),
+            Reason::GpuAlone => f.write_str("the GPU alone can"),
             Reason::TooLarge => f.write_str("too large for the GPU"),
         }
     }
@@ -70,12 +74,15 @@ pub struct Decision {
     pub bytes: u64,
     /// Where something lies on a disk the rate that it is taken to have, in bytes in a second: [`Rates::DISK`] is not measured.
     pub disk: Option<f64>,
+    /// How f64 is emulated, if it is, and what that is off by at most.
+    pub emulation: Option<Emulation>,
 }
 
 impl Decision {
     /// Decides about an operation, by these rates, with so many bytes of the GPU's memory. Asks no device.
     ///
-    /// [`Choice::Gpu`] is [`Error::NoGpu`], [`Error::Unsupported`] or [`Error::Budget`] where the GPU is not there, cannot do it, or lacks the memory.
+    /// [`Choice::Gpu`] is [`Error::NoGpu`], [`Error::Unsupported`] or [`Error::Budget`] where the GPU is not there, cannot do it, or lacks the memory. What
+    /// is emulated the GPU alone can do, however slow it is there: [`Choice::Cpu`] is [`Error::Unsupported`], and so is [`Choice::Auto`] where there is no GPU.
     pub fn of(job: &Job, choice: Choice, rates: &Rates, budget: u64) -> Result<Decision, Error> {
         let cpu = on_cpu(job, rates);
         let gpu = match job.not_on_gpu {
@@ -91,15 +98,17 @@ impl Decision {
             gpu,
             bytes: job.bytes(),
             disk: job.read.iter().flatten().chain([&job.written]).any(|it| it.at == At::Disk).then_some(rates.disk),
+            emulation: job.emulation,
         };
+        let is_gpu_alone = job.emulation.is_some();
         match (choice, job.not_on_gpu, gpu) {
+            (Choice::Cpu, ..) | (Choice::Auto, None, None) if is_gpu_alone => {
+                Err(refused_on_cpu(job.operation, job.element))
+            }
+            (Choice::Auto, Some(why), _) if is_gpu_alone => Err(unsupported(job, why)),
+            (Choice::Auto, None, Some(gpu)) if is_gpu_alone => Ok(decided(Side::Gpu, Reason::GpuAlone, Some(gpu?))),
             (Choice::Cpu, _, gpu) => Ok(decided(Side::Cpu, Reason::Asked, gpu.and_then(Result::ok))),
-            (Choice::Gpu, Some(why), _) => Err(Error::Unsupported {
-                operation: job.operation,
-                element: job.element,
-                place: "GPU",
-                why: why.into(),
-            }),
+            (Choice::Gpu, Some(why), _) => Err(unsupported(job, why)),
             (Choice::Gpu, None, None) => Err(Error::NoGpu { why: "none was found, or none is to be used".into() }),
             (Choice::Gpu, None, Some(gpu)) => Ok(decided(Side::Gpu, Reason::Asked, Some(gpu?))),
             (Choice::Auto, Some(why), _) => Ok(decided(Side::Cpu, Reason::Unsupported(why), None)),
@@ -153,11 +162,15 @@ impl fmt::Display for Decision {
             let unmeasured = if disk == Rates::DISK { " unmeasured" } else { "" };
             write!(f, " disk={:.2} GB/s{unmeasured}", disk / 1e9)?;
         }
-        match self.gpu.as_ref().and_then(|gpu| gpu.tiles) {
-            Some(tiles) if self.side == Side::Gpu => write!(f, " streamed in {tiles}"),
-            _ => Ok(()),
+        if let Some(tiles) = self.gpu.as_ref().and_then(|gpu| gpu.tiles).filter(|_| self.side == Side::Gpu) {
+            write!(f, " streamed in {tiles}")?;
         }
+        self.emulation.map_or(Ok(()), |emulation| write!(f, " {emulation}"))
     }
+}
+
+fn unsupported(job: &Job, why: &str) -> Error {
+    Error::Unsupported { operation: job.operation, element: job.element, place: "GPU", why: why.into() }
 }
 
 /// A time in a unit that leaves a few digits before the point.

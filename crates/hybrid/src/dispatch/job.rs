@@ -2,8 +2,11 @@
 
 use super::Unit;
 use crate::Error;
+use crate::linear::Precision;
+use crate::matrix::Element;
 use crate::stream::ExpressionPlan;
 use crate::stream::bits::BitPlan;
+use std::fmt;
 
 /// Where an operand lies, or a result is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,6 +150,34 @@ pub struct Job {
     pub tiling: Tiling,
     /// Why the GPU cannot do it, if so.
     pub not_on_gpu: Option<&'static str>,
+    /// How f64 is emulated, if it is: then the CPU cannot do it.
+    pub emulation: Option<Emulation>,
+}
+
+/// f64 by integers of a fixed point ([`Precision::F64Emulated`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Emulation {
+    /// Bits that factors keep.
+    pub mantissa_bits: u32,
+    /// What elements of the result are off by at most, in parts of `|alpha|` and of the largest elements of their row of `a` and their column of `b`
+    /// ([`Precision::error_bound`]).
+    pub error_bound: f64,
+}
+
+impl Emulation {
+    /// Of sums of so many terms; nothing for other precisions.
+    pub(crate) fn of<T: Element>(precision: Precision, depth: usize) -> Option<Emulation> {
+        let Precision::F64Emulated { mantissa_bits } = precision else { return None };
+        precision.error_bound::<T>(depth).map(|error_bound| Emulation { mantissa_bits, error_bound })
+    }
+}
+
+impl fmt::Display for Emulation {
+    /// As `emulated by 55 bits, off by 4.8e-13 of largest factors at most`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Emulation { mantissa_bits, error_bound } = self;
+        write!(f, "emulated by {mantissa_bits} bits, off by {error_bound:.1e} of largest factors at most")
+    }
 }
 
 impl Job {
@@ -226,6 +257,7 @@ impl Job {
             divisible: None,
             tiling: Tiling::AsNeeded,
             not_on_gpu: None,
+            emulation: None,
         }
     }
 
@@ -240,6 +272,12 @@ impl Job {
         }
         self.divisible = None;
         self
+    }
+
+    /// How often what is streamed takes its bytes of the GPU's memory.
+    pub(crate) fn times_in_memory(&self) -> u64 {
+        let precision = self.emulation.map(|Emulation { mantissa_bits, .. }| Precision::F64Emulated { mantissa_bits });
+        precision.unwrap_or_default().times_in_memory()
     }
 
     /// Bytes of all operands.

@@ -32,7 +32,7 @@ mod verb;
 pub use cost::{Bound, Cost, OnGpu, Tiles};
 pub use decision::{Choice, Decision, Reason};
 pub use identity::{GpuIdentity, Identity};
-pub use job::{At, Divisible, Job, MatvecExtents, Operand, ProductExtents, Tiling};
+pub use job::{At, Divisible, Emulation, Job, MatvecExtents, Operand, ProductExtents, Tiling};
 pub use profile::Profile;
 pub use rates::{Accelerator, Flops, Link, Processor, Rates, Unit};
 pub use record::{Outcome, decide, last_decision, last_outcome};

@@ -9,6 +9,7 @@ use super::matmul_plan::{MatmulPlan, STAGES};
 use super::matvec::run as run_panels;
 use super::matvec_plan::MatvecPlan;
 use super::staging::Staging;
+use super::verify;
 use crate::Error;
 use crate::budget::{Budget, Permit, Ring};
 use crate::dispatch::{MatvecExtents, ProductExtents};
@@ -109,6 +110,11 @@ impl<T: Scalar + Stored> Product<'_, T> {
     }
 }
 
+/// Bytes of the GPU's memory that a plan's tiles may take.
+fn available(budgets: &Budgets, precision: Precision) -> u64 {
+    budgets.device.available() / precision.times_in_memory()
+}
+
 /// What a product is streamed with, and leave to use that memory for as long.
 struct Ready {
     staging: Staging,
@@ -124,10 +130,14 @@ impl Ready {
         budgets: &Budgets,
         precision: Precision,
         (device_bytes, tiles): (u128, [[usize; 2]; 3]),
-        product: &Product<'_, T>,
-        sink: &dyn Sink,
+        (product, sink): (&Product<'_, T>, &dyn Sink),
+        control: Control<'_>,
     ) -> Result<Ready, Error> {
-        let device = budgets.device.try_acquire(u64::try_from(device_bytes).unwrap_or(u64::MAX))?;
+        if control.verify.is_some() && matches!(precision, Precision::F64Emulated { .. }) {
+            return Err(verify::refused_of_emulated::<T>());
+        }
+        let device_bytes = u64::try_from(device_bytes).unwrap_or(u64::MAX).saturating_mul(precision.times_in_memory());
+        let device = budgets.device.try_acquire(device_bytes)?;
         let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
         let load = product.load(tiles, sink, Direct::of::<T, _>(&engine));
         let (staging, pinned) = Staging::new::<T>(&budgets.pinned, load);
@@ -154,7 +164,7 @@ fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
 /// Special numbers go through as IEEE 754 has it; with a `beta` of 0 `c` is not read. Where `control` has it verified, all is read once more when
 /// it is done, and what is not the product is [`Error::WrongProduct`].
 ///
-/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] where a sink that cannot be read is to be verified; [`Error::Budget`] without room for the smallest tiles;
+/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] where a sink that cannot be read, or a product of emulated f64, is to be verified; [`Error::Budget`] without room for the smallest tiles;
 /// [`Error::Cancelled`]; those of sources, of the sink and of the driver.
 pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     gpu: &Gpu,
@@ -165,7 +175,7 @@ pub fn matmul<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let extents = product.extents(sink)?;
-    let plan = product.plan(extents, budgets.device.available())?;
+    let plan = product.plan(extents, available(budgets, precision))?;
     matmul_by(&plan, gpu, budgets, precision, product, sink, control)
 }
 
@@ -181,7 +191,8 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     plan.check(product.extents(sink)?, size_of::<T>())?;
-    let ready = Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), product, sink)?;
+    let ready =
+        Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), (product, sink), control)?;
     run(&ready.engine, plan, product, sink, ready.staging, control)
 }
 
@@ -209,8 +220,9 @@ pub fn matvec<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
         let why = "a check is of one product; leave `verify` out, or multiply matrix by matrix".into();
         return Err(Error::Unsupported { operation: OPERATION, element: T::NAME, place: "GPU", why });
     }
-    let plan = MatvecPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES)?;
-    let ready = Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), product, sink)?;
+    let plan = MatvecPlan::new(extents, size_of::<T>(), available(budgets, precision), STAGES)?;
+    let ready =
+        Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), (product, sink), control)?;
     run_panels(&ready.engine, &plan, product, sink, ready.staging, control)
 }
 
@@ -225,7 +237,7 @@ pub(crate) fn multiply<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
 ) -> Result<Traffic, Error> {
     if product.b.extents()[1] == 1 {
         let extents = product.batch(sink)?;
-        let has_room = MatvecPlan::new(extents, size_of::<T>(), budgets.device.available(), STAGES).is_ok();
+        let has_room = MatvecPlan::new(extents, size_of::<T>(), available(budgets, precision), STAGES).is_ok();
         if has_room || extents.count != 1 {
             return matvec(gpu, budgets, precision, product, sink, control);
         }

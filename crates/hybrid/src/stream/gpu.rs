@@ -32,14 +32,15 @@ impl GpuEngine {
             Arithmetic::Own => Compute::Own,
             Arithmetic::Tf32 => Compute::Tf32,
             Arithmetic::Bf16 => Compute::Bf16,
+            Arithmetic::Emulated { mantissa_bits } => Compute::Emulated { mantissa_bits },
             Arithmetic::Wide => {
                 let (operation, element) = ("a streamed product", T::NAME);
                 let why = "nothing converts on the device; convert the operands to f64".into();
                 return Err(Error::Unsupported { operation, element, place: "GPU", why });
             }
         };
-        // A missing library is found before anything is read.
-        gpu.blas()?;
+        // A library that is missing, or too old, is found before anything is read.
+        gpu.blas()?.check(compute)?;
         Ok(GpuEngine { compute, ..GpuEngine::new(gpu)? })
     }
 

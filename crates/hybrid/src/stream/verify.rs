@@ -54,6 +54,7 @@ impl Verify {
             Arithmetic::Own | Arithmetic::Wide => 0.0,
             Arithmetic::Tf32 => TF32,
             Arithmetic::Bf16 => BF16,
+            Arithmetic::Emulated { .. } => return Err(refused_of_emulated::<T>()),
         };
         product.extents_into(result.extents(), result.element())?;
         self.check_with(product, entering, result, &|| Ok(()))
@@ -72,6 +73,12 @@ impl Verify {
             Ok(largest.max(rows.check(Losses::of(product, entering), self.margin)?))
         })
     }
+}
+
+/// A row of an emulated product may be off by parts of its factors' largest elements, which its norms do not tell.
+pub(super) fn refused_of_emulated<T: Scalar>() -> Error {
+    let why = "rows of products of emulated f64 are off by parts of their largest elements, not of their norms; compare with Precision::error_bound";
+    Error::Unsupported { operation: OPERATION, element: T::NAME, place: "CPU and GPU", why: why.into() }
 }
 
 const OPERATION: &str = "the check of a product";

@@ -1,6 +1,7 @@
 //! The face: operations on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
 
 mod diagonals;
+mod emulated;
 mod evaluated;
 mod measured;
 mod on_the_gpu;
@@ -12,6 +13,7 @@ mod verbs;
 mod watched;
 mod without;
 
+pub(crate) use emulated::child_old_cublas;
 pub(crate) use measured::child_measured;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
 

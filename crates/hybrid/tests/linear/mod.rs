@@ -4,6 +4,7 @@ mod by_plan;
 mod cholesky;
 mod device;
 mod eigen;
+mod emulated;
 mod integers;
 mod layouts;
 mod long_sums;

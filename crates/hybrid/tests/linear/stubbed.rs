@@ -13,6 +13,7 @@ fn everything_on_stubs_of_the_libraries() {
     child.args([
         "linear::",
         "device::on_the_gpu",
+        "device::emulated",
         "device::overlap",
         "device::watched",
         "device::stored",

@@ -13,6 +13,7 @@ fn compute(arithmetic: Arithmetic) -> Compute {
         Arithmetic::Own | Arithmetic::Wide => Compute::Own,
         Arithmetic::Tf32 => Compute::Tf32,
         Arithmetic::Bf16 => Compute::Bf16,
+        Arithmetic::Emulated { mantissa_bits } => Compute::Emulated { mantissa_bits },
     }
 }
 

@@ -2,7 +2,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
 use super::{Product, folded, promoted};
-use crate::linear::{Scalar, gpu, gpu::Gpu, precision::Arithmetic};
+use crate::linear::{Scalar, gpu, gpu::Gpu, precision::Arithmetic, precision::refused_on_cpu};
 use crate::{Error, matrix::Element};
 
 /// What matrices can be multiplied of: the scalars, and f16 and bf16.
@@ -37,6 +37,7 @@ macro_rules! scalars {
             fn multiply_on_cpu(product: Product<'_, Self>) -> Result<(), Error> {
                 match product.arithmetic {
                     Arithmetic::Wide => promoted::multiply::<Self, $wide>(product, $widen, $narrow, $widen),
+                    Arithmetic::Emulated { .. } => Err(refused_on_cpu("matmul", Self::NAME)),
                     _ => folded::multiply(product),
                 }
             }
