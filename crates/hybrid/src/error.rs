@@ -104,11 +104,14 @@ pub enum Error {
     },
     /// A result that is not the product that it should be.
     #[error(
-        "row {row} is not that of the product: random vectors find it off by {difference:.3e}, and rounding explains no more than \
-         {allowed:.3e}; so are {wrong} of {rows} rows; the result was not used: compute it anew, and suspect the device if it happens again"
+        "row {row}{} is not that of the product: random vectors find it off by {difference:.3e}, and rounding explains no more than \
+         {allowed:.3e}; so are {wrong} of {rows} rows; the result was not used: compute it anew, and suspect the device if it happens again",
+        product.map(|product| format!(" of product {product} of the batch")).unwrap_or_default()
     )]
     WrongProduct {
-        /// The first row that is wrong.
+        /// In a batch the number of the first product with a wrong row, counted from 0.
+        product: Option<usize>,
+        /// The first row that is wrong, of that product.
         row: usize,
         /// What it differs by, times a random vector of ones and minus ones; NaN where one of the two alone is a number.
         difference: f64,
@@ -116,7 +119,7 @@ pub enum Error {
         allowed: f64,
         /// How many rows are wrong.
         wrong: usize,
-        /// Rows of the result.
+        /// Rows of the result, in a batch of all products.
         rows: usize,
     },
     /// An integer result that its type does not hold, where the policy says that this is an error.

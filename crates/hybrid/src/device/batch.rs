@@ -29,7 +29,7 @@ impl Device {
     /// the link; the decision says so, and [`Choice::Gpu`](crate::dispatch::Choice) has it done nevertheless.
     ///
     /// Errors: [`Error::Shape`] where rows are not as many for each vector; [`Error::Unsupported`] for operands on a GPU and for those that are known by
-    /// their diagonals, where there is a vector for each matrix, and where several products that are streamed are to be verified; those of [`matmul`](Device::matmul).
+    /// their diagonals, where there is a vector for each matrix; those of [`matmul`](Device::matmul).
     ///
     /// ```
     /// use ndarray::array;

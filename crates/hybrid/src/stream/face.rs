@@ -76,10 +76,14 @@ impl<T: Scalar + Stored> Product<'_, T> {
 
     /// The extents of a batch of products with vectors: one vector for all matrices, which are one product then, or one for each. The same errors.
     pub(super) fn batch(&self, sink: &dyn Sink) -> Result<MatvecExtents, Error> {
+        self.batch_into(sink.extents(), sink.element())
+    }
+
+    pub(super) fn batch_into(&self, into: Extents, element: crate::store::Element) -> Result<MatvecExtents, Error> {
         let ([all_rows, columns], [of_x, one]) = (self.a.extents(), self.b.extents());
         same("columns of the vectors", 1, one)?;
         let extents = MatvecExtents::of(OPERATION, [all_rows, columns], of_x)?;
-        self.check([all_rows, 1], (sink.extents(), sink.element()))?;
+        self.check([all_rows, 1], (into, element))?;
         Ok(extents)
     }
 
@@ -203,10 +207,10 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
 ///
 /// A panel is some matrices, or some rows of one; while one is multiplied the next ones are read and copied. Each matrix is copied once, and bound by
 /// that: an element that crosses the link is used once. One vector for all stays on the GPU, others come once, with their matrices. What
-/// [`matmul`] says of page-locked memory, special numbers, `beta` and the sink, which is not committed, holds here.
+/// [`matmul`] says of page-locked memory, special numbers, `beta` and the sink, which is not committed, holds here; where it is to be verified each product is,
+/// and [`Error::WrongProduct`] has the number of the first wrong one.
 ///
-/// Errors: those of [`matmul`]; [`Error::Budget`] without room for a vector and a row of a matrix in each stage; [`Error::Unsupported`] where several
-/// products are to be verified.
+/// Errors: those of [`matmul`]; [`Error::Budget`] without room for a vector and a row of a matrix in each stage.
 pub fn matvec<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     gpu: &Gpu,
     budgets: &Budgets,
@@ -216,10 +220,6 @@ pub fn matvec<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let extents = product.batch(sink)?;
-    if extents.count != 1 && control.verify.is_some() {
-        let why = "a check is of one product; leave `verify` out, or multiply matrix by matrix".into();
-        return Err(Error::Unsupported { operation: OPERATION, element: T::NAME, place: "GPU", why });
-    }
     let plan = MatvecPlan::new(extents, size_of::<T>(), available(budgets, precision), STAGES)?;
     let ready =
         Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), (product, sink), control)?;

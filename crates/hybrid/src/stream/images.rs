@@ -57,8 +57,20 @@ pub(super) fn image<T: Scalar + Stored>(
     by: &[Entry],
     go_on: &dyn Fn() -> Result<(), Error>,
 ) -> Result<Vec<Entry>, Error> {
+    image_of_each::<T>(factor, factor.extents()[0], by, go_on)
+}
+
+/// The same of matrices of so many rows, one below another, each times vectors of its own, which stand below one another too.
+pub(super) fn image_of_each<T: Scalar + Stored>(
+    factor: &Factor<'_>,
+    rows_of_each: usize,
+    by: &[Entry],
+    go_on: &dyn Fn() -> Result<(), Error>,
+) -> Result<Vec<Entry>, Error> {
     let (source, extents) = (factor.source, factor.source.extents());
-    let mut sums = vec![Entry::ZERO; factor.extents()[0]];
+    let [all, depth] = factor.extents();
+    let mut sums = vec![Entry::ZERO; all];
+    let vectors_of = |row: usize| &by[row / rows_of_each.max(1) * depth..];
     let mut values: Vec<T> = Vec::new();
     for tile in extents.tiles(tile_of(source)) {
         go_on()?;
@@ -67,17 +79,24 @@ pub(super) fn image<T: Scalar + Stored>(
         let (Tile { rows, columns }, width) = (&tile, tile.columns.len());
         let lines = values.chunks_exact(width);
         if factor.form == Form::Plain {
-            let (sums, by) = (&mut sums[rows.clone()], &by[columns.clone()]);
-            sums.par_iter_mut().zip(values.par_chunks_exact(width)).for_each(|(sum, line)| {
+            let lines = sums[rows.clone()].par_iter_mut().zip(values.par_chunks_exact(width)).enumerate();
+            lines.for_each(|(row, (sum, line))| {
+                let by = &vectors_of(rows.start + row)[columns.clone()];
                 line.iter().zip(by).for_each(|(value, by)| sum.add(*value, by));
             });
             continue;
         }
         let conjugated = |value: T| if factor.form == Form::Adjoint { value.conjugate() } else { value };
         sums[columns.clone()].par_chunks_mut(STRIP).enumerate().for_each(|(strip, sums)| {
-            for (line, by) in lines.clone().zip(&by[rows.clone()]) {
+            let first = columns.start + strip * STRIP;
+            let vectors: [&[Entry]; STRIP] = std::array::from_fn(|at| match at < sums.len() {
+                true => vectors_of(first + at),
+                false => &[],
+            });
+            for (row, line) in rows.clone().zip(lines.clone()) {
                 let line = &line[strip * STRIP..];
-                sums.iter_mut().zip(line).for_each(|(sum, value)| sum.add(conjugated(*value), by));
+                let each = sums.iter_mut().zip(line).zip(&vectors);
+                each.for_each(|((sum, value), by)| sum.add(conjugated(*value), &by[row]));
             }
         });
     }

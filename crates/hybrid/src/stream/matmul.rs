@@ -79,7 +79,7 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     pipeline::run(engine, &run, staging, tiles, |feed| run.feed(engine, &mut panels, feed))?;
     if let Some((verify, result)) = checked {
         let go_on = || control.check(run.steps(), run.steps());
-        verify.check_with(product, engine.entering(), &result, &go_on)?;
+        verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?;
     }
     Ok(run.traffic())
 }

@@ -15,8 +15,7 @@ use crate::Error;
 use crate::linear::Scalar;
 use crate::store::{Sink, Source, Stored, Tile};
 
-/// Runs the products of a batch on a device, panel by panel, into a sink, which is not committed. Whoever fails first says why. Only what is one
-/// product, with one vector, can be verified.
+/// Runs the products of a batch on a device, panel by panel, into a sink, which is not committed. Whoever fails first says why.
 pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     engine: &E,
     plan: &MatvecPlan,
@@ -34,7 +33,7 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, [&mut panels, &mut vectors], feed))?;
     if let Some((verify, result)) = checked {
         let go_on = || control.check(run.steps(), run.steps());
-        verify.check_with(product, engine.entering(), &result, &go_on)?;
+        verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?;
     }
     Ok(run.traffic())
 }

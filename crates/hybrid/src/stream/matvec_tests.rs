@@ -246,5 +246,27 @@ fn one_product_is_verified_and_a_spoiled_element_noticed() {
     let mut device = Device::new(Order::Late);
     device.spoils = Some((3, 2));
     let error = case.run(&device, STAGING, control).unwrap_err();
-    assert!(matches!(error, Error::WrongProduct { row: 17, wrong: 1, rows: 37, .. }), "{error}");
+    assert!(matches!(error, Error::WrongProduct { product: None, row: 17, wrong: 1, rows: 37, .. }), "{error}");
+}
+
+#[test]
+fn products_of_a_batch_are_verified_and_a_spoiled_one_is_named() {
+    let control = || Control { verify: Some(Verify::default()), ..Control::default() };
+    for (sizes, panels) in BATCHES.into_iter().filter(|([count, ..], _)| *count > 1) {
+        for (forms, factors) in FORMS.map(|a| [a, Form::Plain]).into_iter().zip([[1.0, 0.0], [2.0, -1.0], [0.0, 3.0]]) {
+            let case = Case::new(sizes, panels).scaled(factors).formed(forms);
+            assert_eq!(case.run(&Device::new(Order::Late), STAGING, control()).unwrap(), case.expected());
+        }
+        let case = Case::new(sizes, panels).scaled([1.0, 1.0]);
+        for (number, panel) in case.plan.each().enumerate() {
+            let mut device = Device::new(Order::Late);
+            let element = panel.below.len() / 2;
+            device.spoils = Some((number, element));
+            let (of, at) = (element / panel.rows.len(), element % panel.rows.len());
+            let expected = (Some(panel.matrices.start + of), panel.rows.start + at);
+            let error = case.run(&device, STAGING, control()).unwrap_err();
+            let Error::WrongProduct { product, row, wrong: 1, .. } = error else { panic!("{error}") };
+            assert_eq!((product, row), expected, "{sizes:?} {panels:?}");
+        }
+    }
 }

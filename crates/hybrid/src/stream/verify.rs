@@ -1,6 +1,6 @@
 //! Whether a product is one, without multiplying: `alpha a (b x) + beta (c x) = result x` for random vectors (Freivalds 1977).
 
-use super::images::{Entry, LANES, image};
+use super::images::{Entry, LANES, image, image_of_each};
 use super::matmul::{Factor, Product};
 use crate::Error;
 use crate::linear::{Arithmetic, Precision, Scalar};
@@ -41,7 +41,8 @@ impl Default for Verify {
 
 impl Verify {
     /// That `result` is the product: else [`Error::WrongProduct`]. What the largest difference was in parts of what is allowed. For results that can
-    /// be read again when they are there; what a stream checks itself it reads from the sink.
+    /// be read again when they are there; what a stream checks itself it reads from the sink. Where `b` has one column, products of matrices with
+    /// vectors may be a batch, as [`matvec`](super::matvec) has them, and each is checked.
     ///
     /// Errors besides: [`Error::Shape`] and [`Error::ElementType`] as of the product; those of sources.
     pub fn check<T: Scalar + Stored>(
@@ -56,20 +57,26 @@ impl Verify {
             Arithmetic::Bf16 => BF16,
             Arithmetic::Emulated { .. } => return Err(refused_of_emulated::<T>()),
         };
-        product.extents_into(result.extents(), result.element())?;
-        self.check_with(product, entering, result, &|| Ok(()))
+        let (into, element) = (result.extents(), result.element());
+        let rows_of_each = match product.b.extents()[1] {
+            1 => product.batch_into(into, element)?.rows,
+            _ => product.extents_into(into, element)?.rows,
+        };
+        self.check_with(product, rows_of_each, entering, result, &|| Ok(()))
     }
 
+    /// The same of products of so many rows each.
     pub(super) fn check_with<T: Scalar + Stored>(
         &self,
         product: &Product<'_, T>,
+        rows_of_each: usize,
         entering: f64,
         result: &dyn Source,
         go_on: &dyn Fn() -> Result<(), Error>,
     ) -> Result<f64, Error> {
         let passes = self.vectors.div_ceil(LANES).max(1) as u64;
         (0..passes).try_fold(0.0, |largest: f64, pass| {
-            let rows = Rows::of(product, result, self.seed.wrapping_add(pass), go_on)?;
+            let rows = Rows::of(product, rows_of_each, result, self.seed.wrapping_add(pass), go_on)?;
             Ok(largest.max(rows.check(Losses::of(product, entering), self.margin)?))
         })
     }
@@ -140,6 +147,7 @@ impl Should {
 
 /// What each row should be and is.
 struct Rows {
+    of_each: usize,
     should: Vec<Should>,
     is: Vec<Entry>,
 }
@@ -147,6 +155,7 @@ struct Rows {
 impl Rows {
     fn of<T: Scalar + Stored>(
         product: &Product<'_, T>,
+        of_each: usize,
         result: &dyn Source,
         seed: u64,
         go_on: &dyn Fn() -> Result<(), Error>,
@@ -156,7 +165,7 @@ impl Rows {
         let signs = signs(columns, seed);
         let mut should = vec![Should::ZERO; rows];
         if alpha != T::ZERO {
-            let product = image::<T>(&a, &image::<T>(&b, &signs, go_on)?, go_on)?;
+            let product = image_of_each::<T>(&a, of_each, &image::<T>(&b, &signs, go_on)?, go_on)?;
             for (should, row) in should.iter_mut().zip(&product) {
                 (should.peak, should.by_chance) = (row.peak, row.square.sqrt());
                 should.add(alpha.wide(), row);
@@ -166,7 +175,7 @@ impl Rows {
             let added = image::<T>(&Factor::plain(c), &signs, go_on)?;
             should.iter_mut().zip(&added).for_each(|(should, row)| should.add(beta.wide(), row));
         }
-        Ok(Rows { should, is: image::<T>(&Factor::plain(result), &signs, go_on)? })
+        Ok(Rows { of_each, should, is: image::<T>(&Factor::plain(result), &signs, go_on)? })
     }
 
     /// The largest difference in parts of what is allowed.
@@ -185,7 +194,9 @@ impl Rows {
             None => Ok(largest),
             Some(&(row, difference, allowed)) => {
                 let (wrong, rows) = (wrong.len(), self.is.len());
-                Err(Error::WrongProduct { row, difference, allowed, wrong, rows })
+                let product = (self.of_each < rows).then(|| row / self.of_each);
+                let row = product.map_or(row, |product| row - product * self.of_each);
+                Err(Error::WrongProduct { product, row, difference, allowed, wrong, rows })
             }
         }
     }

@@ -83,7 +83,9 @@ fn right_and_wrong<T: Scalar + Stored + Poisoned>() {
         let mut result = Array2::from_elem(case.c.dim(), T::POISON);
         let sink = MemorySink::new(result.view_mut());
         let error = case.run(&device, [T::ONE, T::ZERO], &sink, control()).unwrap_err();
-        let Error::WrongProduct { row: 14, difference, allowed, wrong: 1, rows: 31 } = error else { panic!("{error}") };
+        let Error::WrongProduct { product: None, row: 14, difference, allowed, wrong: 1, rows: 31 } = error else {
+            panic!("{error}")
+        };
         assert!((difference - 0.25).abs() < 1e-3 && allowed < 0.01, "{} {difference} {allowed}", T::NAME);
         assert_eq!(error.class(), Class::Numeric);
         let again = Device::new(Order::Late);
@@ -258,6 +260,55 @@ fn errors_that_cancel_are_found_by_another_vector() {
         let error = checked(Verify { vectors: 16, seed, ..VERIFY }, &a, &b, &wrong).unwrap_err();
         assert!(matches!(error, Error::WrongProduct { row: 1, .. }), "{error}");
     }
+}
+
+/// Products of matrices with vectors, the matrices ending within the parts that threads share, in all forms; one element wrong, and two of different products.
+fn batches<T: Scalar + Stored>() {
+    let [count, rows, columns] = [9, 17, 11];
+    let (a, x) = (random::<T>(1, [count * rows, columns]), random::<T>(2, [count * columns, 1]));
+    let part = |of: &Array2<T>, i: usize, rows: usize| of.slice(ndarray::s![i * rows..(i + 1) * rows, ..]).to_owned();
+    let right = (0..count).flat_map(|i| product(&part(&a, i, rows), &part(&x, i, columns)));
+    let right = Array2::from_shape_vec((count * rows, 1), right.collect()).unwrap();
+    for form in [Form::Plain, Form::Transposed, Form::Adjoint] {
+        let lying = match form {
+            Form::Plain => a.clone(),
+            Form::Transposed => a.t().as_standard_layout().to_owned(),
+            Form::Adjoint => a.t().mapv(|it| it.conjugate()),
+        };
+        let check = |result: &Array2<T>| {
+            let (a, x) = (MemorySource::new(lying.view()), MemorySource::new(x.view()));
+            let a = Factor { source: &a, form };
+            let product = Product { a, b: Factor::plain(&x), c: None, alpha: T::ONE, beta: T::ZERO };
+            VERIFY.check(&product, Precision::Auto, &MemorySource::new(result.view()))
+        };
+        assert!(check(&right).unwrap() <= 0.2);
+        let mut wrong = right.clone();
+        let mut spoil = |product: usize, row: usize| {
+            let at = [product * rows + row, 0];
+            wrong[at] = T::nearest(wrong[at].wide() + 0.5);
+            check(&wrong).unwrap_err()
+        };
+        let error = spoil(7, 16);
+        assert!(matches!(error, Error::WrongProduct { product: Some(7), row: 16, wrong: 1, rows: 153, .. }), "{error}");
+        assert!(error.to_string().starts_with("row 16 of product 7 of the batch is not"), "{error}");
+        let error = spoil(4, 0);
+        assert!(matches!(error, Error::WrongProduct { product: Some(4), row: 0, wrong: 2, rows: 153, .. }), "{error}");
+        // The right vectors for other matrices.
+        let mut exchanged = right.clone();
+        let (first, second) = (part(&right, 2, rows), part(&right, 3, rows));
+        exchanged.slice_mut(ndarray::s![2 * rows..3 * rows, ..]).assign(&second);
+        exchanged.slice_mut(ndarray::s![3 * rows..4 * rows, ..]).assign(&first);
+        let error = check(&exchanged).unwrap_err();
+        assert!(matches!(error, Error::WrongProduct { product: Some(2), row: 0, wrong: 34, .. }), "{error}");
+    }
+}
+
+#[test]
+fn each_product_of_a_batch_is_checked() {
+    batches::<f32>();
+    batches::<f64>();
+    batches::<Complex32>();
+    batches::<Complex64>();
 }
 
 /// Other streams have no such check, and say so.

@@ -126,6 +126,7 @@ fn streamed_batches_that_cannot_be_say_so() {
     let error = asked(&x, 12, 100, plain).unwrap_err();
     assert_eq!(error.class(), Class::Resource, "{error}");
     let verified = Control { verify: Some(Verify::default()), ..plain };
-    assert!(matches!(asked(&x, 12, 1 << 20, verified), Err(Error::Unsupported { .. })));
-    asked(&random(5, 5, 1), 12, 1 << 20, verified).unwrap();
+    for vectors in [&x, &random(5, 5, 1)] {
+        asked(vectors, 12, 1 << 20, verified).unwrap();
+    }
 }

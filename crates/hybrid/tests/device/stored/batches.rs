@@ -10,8 +10,8 @@ use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Bound, Choice, Rates, Reason, Tiles, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
-use tilewright_hybrid::store::{Element, Extents, PinnedSink, PinnedSource};
-use tilewright_hybrid::stream::{Budgets, Cancel, Verify};
+use tilewright_hybrid::store::{Element, Extents, MemorySource, PinnedSink, PinnedSource};
+use tilewright_hybrid::stream::{Budgets, Cancel, Factor, Product, Verify};
 use tilewright_hybrid::{Class, Complex32, Complex64, Device, Error, MatMut, MatRef, Operand, Rows, Side, Target};
 
 /// Matrices of a batch, their rows and columns.
@@ -372,7 +372,25 @@ fn batches_that_cannot_be_say_so() {
     let (device, _) = tight(&gpu, 4 << 10);
     let asked = device.matvec_batched(Precision::Auto, 1.0, (&there).into(), (&x).into(), 0.0, (&mut y).into());
     assert!(matches!(&asked, Err(Error::Unsupported { why, .. }) if why.contains("matrix by matrix")), "{asked:?}");
-    let verifying = device.verifying(Verify::default());
-    let asked = verifying.matvec_batched(Precision::Auto, 1.0, (&a).into(), (&x).into(), 0.0, (&mut y).into());
-    assert!(matches!(&asked, Err(Error::Unsupported { why, .. }) if why.contains("one product")), "{asked:?}");
+}
+
+/// From files into files, which are read before they have names; and what somebody else made of it.
+#[test]
+fn batches_are_verified_product_by_product() {
+    let test = "device::stored::batches::batches_are_verified_product_by_product";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let verifying = tight(&gpu, 4 << 10).0.verifying(Verify::default());
+    let [count, rows, _] = SIZES;
+    for y in [&[Lies::Host], &STORES[..]].concat() {
+        let result = batch::<f64>(&shelf, &verifying, [Lies::Npy, Lies::Host, y], (SIZES, count, 0.0)).unwrap();
+        assert_eq!(result, expected::<f64>(SIZES, count, 0.0), "{y:?}");
+        assert!(last_decision().unwrap().gpu.unwrap().tiles.is_some());
+    }
+    let ([a, x, _], mut wrong) = (operands::<f64>(SIZES, count), expected::<f64>(SIZES, count, 0.0));
+    wrong[[5 * rows + 3, 0]] += 0.25;
+    let (a, x) = (MemorySource::new(a.view()), MemorySource::new(x.view()));
+    let product = Product { a: Factor::plain(&a), b: Factor::plain(&x), c: None, alpha: 3.0, beta: 0.0 };
+    let asked = Verify::default().check(&product, Precision::Auto, &MemorySource::new(wrong.view()));
+    assert!(matches!(asked, Err(Error::WrongProduct { product: Some(5), row: 3, wrong: 1, .. })), "{asked:?}");
 }

@@ -8,7 +8,7 @@ use tilewright_driver::PinnedBuffer;
 use tilewright_hybrid::dispatch::At;
 use tilewright_hybrid::linear::{DeviceMat, Gpu};
 use tilewright_hybrid::store::{
-    Element, Extents, NpySink, NpySource, Order, PinnedSource, ReadTyped, Sink, Source, WriteTyped,
+    Element, Extents, NpySink, NpySource, Order, PinnedSource, ReadTyped, Sink, Source, WriteTyped, Written,
 };
 use tilewright_hybrid::stream::Factor;
 use tilewright_hybrid::{Complex32, Complex64, Error, Multiplicand, Operand, Streamed};
@@ -163,6 +163,10 @@ impl Sink for Whole {
 
     fn write_tile(&self, tile: &tilewright_hybrid::store::Tile, data: &[u8]) -> Result<(), Error> {
         self.0.write_tile(tile, data)
+    }
+
+    fn written(&self) -> Option<&dyn Written> {
+        self.0.written()
     }
 
     fn commit(self: Box<Self>) -> Result<(), Error> {
