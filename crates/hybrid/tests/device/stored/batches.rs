@@ -90,7 +90,7 @@ fn every<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, places: &[Lies], s
 
 #[test]
 fn d4_batches_lie_anywhere_on_the_cpu() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     let places = [&[Lies::Host], &STORES[..]].concat();
     let on_cpu = |what: &str| {
         let decision = last_decision().unwrap();
@@ -119,7 +119,7 @@ fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
 fn d4_batches_are_streamed_through_a_gpu_within_its_budgets() {
     let test = "device::stored::batches::d4_batches_are_streamed_through_a_gpu_within_its_budgets";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let places = [&[Lies::Host, Lies::Locked], &STORES[..1]].concat();
     let on_gpu = |what: &str| {
         let decision = last_decision().unwrap();
@@ -192,7 +192,7 @@ fn d4_batches_in_slices_are_streamed_too() {
 #[test]
 fn d4_batches_that_fit_are_one_call_on_a_gpu() {
     let Some(gpu) = crate::gpu("device::stored::batches::d4_batches_that_fit_are_one_call_on_a_gpu") else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let (device, budgets) = tight(&gpu, 1 << 30);
     let whole = |what: &str| {
         let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
@@ -271,7 +271,7 @@ fn near<T: Number + Pod>(shelf: &Shelf<'_>, gpu: &Gpu) {
 #[test]
 fn d4_g10_batches_of_any_numbers_on_a_gpu() {
     let Some(gpu) = crate::gpu("device::stored::batches::d4_g10_batches_of_any_numbers_on_a_gpu") else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     near::<f32>(&shelf, &gpu);
     near::<f64>(&shelf, &gpu);
     near::<Complex32>(&shelf, &gpu);
@@ -282,7 +282,7 @@ fn d4_g10_batches_of_any_numbers_on_a_gpu() {
 fn m9_a_cancelled_batch_changes_nothing_and_gives_all_memory_back() {
     let test = "device::stored::batches::m9_a_cancelled_batch_changes_nothing_and_gives_all_memory_back";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let [a, x, old] = operands::<f64>(SIZES, 7);
     for at in [0u64, 1, 4, 20] {
         let (cancel, steps) = (Cancel::new(), Arc::new(AtomicU64::new(0)));
@@ -313,7 +313,7 @@ fn m9_a_cancelled_batch_changes_nothing_and_gives_all_memory_back() {
 fn b2_batches_go_on_in_smaller_panels_and_then_on_the_cpu() {
     let test = "device::stored::batches::b2_batches_go_on_in_smaller_panels_and_then_on_the_cpu";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     for (then, side, fallbacks) in [(16 << 10, Side::Gpu, 0), (0, Side::Cpu, 1)] {
         let breaker = Breaker::new(0, Settings::default());
         let budgets = Budgets { device: shrinking(1, then), pinned: Budget::new(Memory::Pinned, 16 << 10) };
@@ -330,7 +330,7 @@ fn b2_batches_go_on_in_smaller_panels_and_then_on_the_cpu() {
 fn d4_a_batch_in_host_memory_stays_there_and_the_decision_says_why() {
     let test = "device::stored::batches::d4_a_batch_in_host_memory_stays_there_and_the_decision_says_why";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let device = tight(&gpu, 4 << 10).0.choosing(Choice::Auto);
     batch::<f64>(&shelf, &device, [Lies::Host; 3], ([40, 61, 50], 40, 0.0)).unwrap();
     let decision = last_decision().unwrap();
@@ -379,7 +379,7 @@ fn batches_that_cannot_be_say_so() {
 fn batches_are_verified_product_by_product() {
     let test = "device::stored::batches::batches_are_verified_product_by_product";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let verifying = tight(&gpu, 4 << 10).0.verifying(Verify::default());
     let [count, rows, _] = SIZES;
     for y in [&[Lies::Host], &STORES[..]].concat() {

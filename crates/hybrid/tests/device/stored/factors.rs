@@ -1,6 +1,6 @@
 //! Factors of what is stored, into what is stored.
 
-use super::shelf::{Lies, Number, STORES, Shelf, Whole, read, values};
+use super::shelf::{Lies, Number, OnCpu, Shelf, Whole, read, values, whole_and_streamed};
 use crate::device::on_the_gpu::{eager, shrinking};
 use crate::device::small;
 use bytemuck::Pod;
@@ -98,18 +98,11 @@ fn factors<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, places: &[Lies],
 
 #[test]
 fn f1_f6_factors_go_from_files_into_files() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
-    let places = [&[Lies::Host], &STORES[..]].concat();
-    let host = Budget::new(Memory::Host, 1 << 20);
-    let device = Device::cpu().falling_back_within(host.clone());
-    let on_cpu = |what: &str| {
-        let decision = last_decision().unwrap();
-        assert_eq!((decision.operation, decision.side), (what, Side::Cpu));
-    };
-    factors::<f64>(&shelf, &device, &places, on_cpu);
-    factors::<f32>(&shelf, &device, &places[1..], on_cpu);
-    factors::<Complex32>(&shelf, &device, &places[1..], on_cpu);
-    factors::<Complex64>(&shelf, &device, &places, on_cpu);
+    let OnCpu { shelf, host, device, places } = OnCpu::new();
+    factors::<f64>(&shelf, &device, &places, OnCpu::was_asked);
+    factors::<f32>(&shelf, &device, &places[1..], OnCpu::was_asked);
+    factors::<Complex32>(&shelf, &device, &places[1..], OnCpu::was_asked);
+    factors::<Complex64>(&shelf, &device, &places, OnCpu::was_asked);
     assert!(host.used() == 0 && host.peak() == 2 * 16 * 24 * 24, "{}", host.peak());
     let decision = last_decision().unwrap();
     assert!(decision.cpu.back > 0.0 && decision.disk == Some(Rates::DISK), "a result on a disk counts: {decision}");
@@ -119,16 +112,7 @@ fn f1_f6_factors_go_from_files_into_files() {
 fn f1_f6_factors_of_what_is_stored_are_streamed_through_a_gpu() {
     let test = "device::stored::factors::f1_f6_factors_of_what_is_stored_are_streamed_through_a_gpu";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
-    for (bytes, is_streamed) in [(1 << 30, false), (9 << 10, true)] {
-        let on_gpu = |what: &str| {
-            let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
-            assert_eq!((decision.operation, decision.side, outcome.side), (what, Side::Gpu, Side::Gpu));
-            assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{what} {bytes}");
-        };
-        let device = small(&gpu, bytes).choosing(Choice::Gpu);
-        factors::<Complex64>(&shelf, &device, &[Lies::Host, Lies::Locked, Lies::Npy], on_gpu);
-    }
+    whole_and_streamed(&gpu, |shelf, device, places, was_asked| factors::<Complex64>(shelf, device, places, was_asked));
 }
 
 /// What is no number, or singular, or not definite, is what it is in memory, and leaves nothing.
@@ -154,7 +138,7 @@ fn odd(shelf: &Shelf<'_>, device: &Device, nan: Side) {
 
 #[test]
 fn f2_f6_what_has_no_factors_is_the_same_error_and_leaves_nothing() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     odd(&shelf, &Device::cpu(), Side::Cpu);
     let test = "device::stored::factors::f2_f6_what_has_no_factors_is_the_same_error_and_leaves_nothing";
     let Some(gpu) = crate::gpu(test) else { return };
@@ -167,7 +151,7 @@ fn f2_f6_what_has_no_factors_is_the_same_error_and_leaves_nothing() {
 
 #[test]
 fn f4_factors_of_what_does_not_fit_are_refused() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     let (device, tall) = (Device::cpu(), values::<f64>([9, 5], 1));
     // LU factors are as tall as the matrix.
     let (packed, pivots): (_, Pivots) =
@@ -203,7 +187,7 @@ fn f4_factors_of_what_does_not_fit_are_refused() {
 fn b2_factors_of_what_is_stored_go_on() {
     let test = "device::stored::factors::b2_factors_of_what_is_stored_go_on";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     for (then, side) in [(18 << 10, Side::Gpu), (0, Side::Cpu)] {
         let breaker = Breaker::new(0, Settings::default());
         let budgets = Budgets { device: shrinking(1, then), pinned: Budget::new(Memory::Pinned, 16 << 10) };

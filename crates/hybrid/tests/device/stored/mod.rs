@@ -83,7 +83,7 @@ fn every<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, places: &[Lies], c
 
 #[test]
 fn operands_and_results_lie_anywhere_on_the_cpu() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     let places = [&[Lies::Host], &STORES[..]].concat();
     let on_cpu = |what: &str| assert_eq!(last_decision().unwrap().side, Side::Cpu, "{what}");
     // Room for all, and for a few rows.
@@ -102,7 +102,7 @@ fn operands_and_results_lie_anywhere_on_the_cpu() {
 
 #[test]
 fn stored_operands_are_read_as_they_enter() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     adjoint_and_conjugate(&shelf, &Device::cpu());
 }
 
@@ -118,7 +118,7 @@ fn adjoint_and_conjugate(shelf: &Shelf<'_>, device: &Device) {
 
 #[test]
 fn a_decision_knows_what_lies_on_a_disk() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     let device = Device::cpu();
     product::<f64>(&shelf, &device, [Lies::Npy, Lies::Host, Lies::Npy], -2.0);
     let [rows, columns, depth] = SIZES;
@@ -131,7 +131,7 @@ fn a_decision_knows_what_lies_on_a_disk() {
 
 #[test]
 fn a_factor_off_whose_diagonal_nothing_is_scales_what_is_stored() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     let a = values::<f64>([23, 17], 1);
     let stored = shelf.put(Lies::Npy, "a", &a);
     let (down, across): (Vec<f64>, Vec<f64>) = ((0..23).map(f64::from).collect(), (0..17).map(f64::from).collect());
@@ -156,7 +156,7 @@ fn a_factor_off_whose_diagonal_nothing_is_scales_what_is_stored() {
 
 #[test]
 fn mixtures_that_cannot_be_say_so_and_leave_nothing() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
+    let shelf = Shelf::new(None);
     let device = Device::cpu();
     let a = shelf.put(Lies::Npy, "a", &values::<f64>([6, 6], 1));
     let npy = NpySource::open(shelf.path("a")).unwrap();
@@ -219,7 +219,7 @@ fn mixtures_that_cannot_be_say_so_and_leave_nothing() {
 fn operands_and_results_lie_anywhere_on_the_gpu() {
     let test = "device::stored::operands_and_results_lie_anywhere_on_the_gpu";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let device = small(&gpu, 1 << 30).choosing(Choice::Gpu);
     let on_gpu = |what: &str| {
         let decision = last_decision().unwrap();
@@ -277,7 +277,7 @@ fn halves_and_sums_in_f64_are_gathered() {
 fn b2_what_is_stored_goes_on_in_smaller_tiles_and_then_on_the_cpu() {
     let test = "device::stored::b2_what_is_stored_goes_on_in_smaller_tiles_and_then_on_the_cpu";
     let Some(gpu) = crate::gpu(test) else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
+    let shelf = Shelf::new(Some(&gpu));
     let places = [Lies::Npy, Lies::Locked, Lies::Npy];
     for (asked, then, side, fallbacks) in [(1, 16 << 10, Side::Gpu, 0), (1, 0, Side::Cpu, 1)] {
         let breaker = Breaker::new(0, Settings::default());

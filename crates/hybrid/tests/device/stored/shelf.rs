@@ -1,17 +1,19 @@
 //! Where matrices of the tests lie, and how they get there.
 
+use crate::device::small;
 use bytemuck::Pod;
 use ndarray::{Array2, LinalgScalar};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use tilewright_driver::PinnedBuffer;
-use tilewright_hybrid::dispatch::At;
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{At, Choice, last_decision, last_outcome};
 use tilewright_hybrid::linear::{DeviceMat, Gpu};
 use tilewright_hybrid::store::{
     Element, Extents, NpySink, NpySource, Order, PinnedSource, ReadTyped, Sink, Source, WriteTyped, Written,
 };
 use tilewright_hybrid::stream::Factor;
-use tilewright_hybrid::{Complex32, Complex64, Error, Multiplicand, Operand, Streamed};
+use tilewright_hybrid::{Complex32, Complex64, Device, Error, Multiplicand, Operand, Side, Streamed};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lies {
@@ -69,7 +71,12 @@ pub(super) struct Shelf<'a> {
     pub(super) gpu: Option<&'a Gpu>,
 }
 
-impl Shelf<'_> {
+impl<'a> Shelf<'a> {
+    /// An empty one, beside a GPU or none.
+    pub(super) fn new(gpu: Option<&'a Gpu>) -> Self {
+        Shelf { folder: tempfile::tempdir().unwrap(), gpu }
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -139,6 +146,43 @@ pub(super) fn read<T: Number>(source: &dyn Source) -> Array2<T> {
     let mut values = vec![T::of(f64::NAN, 0.0); rows * columns];
     source.read(&source.extents().whole(), &mut values).unwrap();
     Array2::from_shape_vec((rows, columns), values).unwrap()
+}
+
+/// The CPU, which reads what is stored within a budget, and the places that it can read and write.
+pub(super) struct OnCpu {
+    pub(super) shelf: Shelf<'static>,
+    pub(super) host: Budget,
+    pub(super) device: Device,
+    pub(super) places: Vec<Lies>,
+}
+
+impl OnCpu {
+    pub(super) fn new() -> Self {
+        let host = Budget::new(Memory::Host, 1 << 20);
+        let device = Device::cpu().falling_back_within(host.clone());
+        OnCpu { shelf: Shelf::new(None), host, device, places: [&[Lies::Host], &STORES[..]].concat() }
+    }
+
+    /// That it did the last operation, which was this one.
+    pub(super) fn was_asked(what: &str) {
+        let decision = last_decision().unwrap();
+        assert_eq!((decision.operation, decision.side), (what, Side::Cpu));
+    }
+}
+
+/// Runs a scenario on a GPU that has room for all, and on one through which everything is streamed. It gets a function by which it tells its last operation, which
+/// is held against the record.
+pub(super) fn whole_and_streamed(gpu: &Gpu, scenario: impl Fn(&Shelf<'_>, &Device, &[Lies], &dyn Fn(&str))) {
+    let shelf = Shelf::new(Some(gpu));
+    for (bytes, is_streamed) in [(1 << 30, false), (9 << 10, true)] {
+        let was_asked = |what: &str| {
+            let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+            assert_eq!((decision.operation, decision.side, outcome.side), (what, Side::Gpu, Side::Gpu));
+            assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{what} {bytes}");
+        };
+        let device = small(gpu, bytes).choosing(Choice::Gpu);
+        scenario(&shelf, &device, &[Lies::Host, Lies::Locked, Lies::Npy], &was_asked);
+    }
 }
 
 /// A sink of somebody else's.

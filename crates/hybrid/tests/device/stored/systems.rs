@@ -1,12 +1,11 @@
 //! Solutions and inverses of what is stored.
 
-use super::shelf::{Lies, Number, STORES, Shelf, Whole, read, values};
-use crate::device::small;
+use super::shelf::{Lies, Number, OnCpu, STORES, Shelf, Whole, read, values, whole_and_streamed};
 use bytemuck::Pod;
 use ndarray::Array2;
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
-use tilewright_hybrid::{Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
+use tilewright_hybrid::dispatch::{Rates, last_decision};
+use tilewright_hybrid::{Complex32, Complex64, Device, Error, Operand, Rows, Target};
 
 /// A system in files, and an inverse; of what is singular nothing is left.
 fn systems<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, places: &[Lies], check: impl Fn(&str)) {
@@ -46,18 +45,11 @@ fn systems<T: Number + Pod>(shelf: &Shelf<'_>, device: &Device, places: &[Lies],
 
 #[test]
 fn systems_are_solved_from_files_into_files() {
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: None };
-    let places = [&[Lies::Host], &STORES[..]].concat();
-    let host = Budget::new(Memory::Host, 1 << 20);
-    let device = Device::cpu().falling_back_within(host.clone());
-    let on_cpu = |what: &str| {
-        let decision = last_decision().unwrap();
-        assert_eq!((decision.operation, decision.side), (what, Side::Cpu));
-    };
-    systems::<f64>(&shelf, &device, &places, on_cpu);
-    systems::<f32>(&shelf, &device, &places[1..], on_cpu);
-    systems::<Complex32>(&shelf, &device, &places[1..], on_cpu);
-    systems::<Complex64>(&shelf, &device, &places, on_cpu);
+    let OnCpu { shelf, host, device, places } = OnCpu::new();
+    systems::<f64>(&shelf, &device, &places, OnCpu::was_asked);
+    systems::<f32>(&shelf, &device, &places[1..], OnCpu::was_asked);
+    systems::<Complex32>(&shelf, &device, &places[1..], OnCpu::was_asked);
+    systems::<Complex64>(&shelf, &device, &places, OnCpu::was_asked);
     assert!(host.used() == 0 && host.peak() >= 8 * 24 * 24);
     let a = shelf.put(Lies::Npy, "a", &values::<f64>([6, 6], 1));
     let mut x = Array2::<f64>::zeros((6, 6));
@@ -74,14 +66,5 @@ fn systems_are_solved_from_files_into_files() {
 #[test]
 fn systems_are_streamed_from_files_into_files() {
     let Some(gpu) = crate::gpu("device::stored::systems::systems_are_streamed_from_files_into_files") else { return };
-    let shelf = Shelf { folder: tempfile::tempdir().unwrap(), gpu: Some(&gpu) };
-    for (bytes, is_streamed) in [(1 << 30, false), (9 << 10, true)] {
-        let on_gpu = |what: &str| {
-            let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
-            assert_eq!((decision.operation, decision.side, outcome.side), (what, Side::Gpu, Side::Gpu));
-            assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{what} {bytes}");
-        };
-        let device = small(&gpu, bytes).choosing(Choice::Gpu);
-        systems::<Complex64>(&shelf, &device, &[Lies::Host, Lies::Locked, Lies::Npy], on_gpu);
-    }
+    whole_and_streamed(&gpu, |shelf, device, places, was_asked| systems::<Complex64>(shelf, device, places, was_asked));
 }
