@@ -133,8 +133,9 @@ impl RowPlan {
         let (bulk, engine, whole) = (self.bulk, self.engine, config.whole_rows);
         let _ = writeln!(
             text,
-            "constexpr bool bulk = {bulk}, engine = {engine}, whole = {whole}, stacked = {};",
-            self.stacked()
+            "constexpr bool bulk = {bulk}, engine = {engine}, whole = {whole}, stacked = {}, paced = {};",
+            self.stacked(),
+            self.paced()
         );
         constants(&mut text, &plan);
         text.push_str("}\n");

@@ -18,6 +18,10 @@ pub(crate) const MOST_THREADS: usize = 1024;
 /// Warps that bring rows where the copy engine does not, and vectors that each of their threads evaluates, or loads, at once.
 const BRINGING: usize = 4;
 pub(crate) const AT_ONCE: usize = 4;
+/// Warps whose steps are put one behind the other, where windows have so many rows and a warp so many products in each.
+const PACED_WARPS: usize = 7;
+const PACED_TAPS: usize = 7;
+const PACED_PRODUCTS: usize = 100;
 pub(crate) const MOST_BLOCKS: usize = (1 << 31) - 1;
 
 /// How a convolution by rows is divided into blocks, and a block into warps.
@@ -217,6 +221,20 @@ impl RowPlan {
     /// Whether a block can have so many rows of one image.
     pub(crate) fn fits_rows(&self, rows: usize) -> bool {
         fits_rows_of_one(rows, &self.rows)
+    }
+
+    /// Whether warps of a scheduler go through steps one behind the other, as pays where a window has seven rows and a block seven warps, the most that can have
+    /// all of its registers: three schedulers have two of them, and one has one. It was measured; with windows of five rows it does not (docs/notes/conv.md).
+    pub(crate) fn paced(&self) -> bool {
+        let of_seven = self.warps == PACED_WARPS && self.rows.taps == PACED_TAPS;
+        of_seven && self.products_of_step() >= PACED_PRODUCTS && self.promised() == 1
+    }
+
+    /// Products of a warp between barriers: of two cells each, but for those that are left over.
+    fn products_of_step(&self) -> usize {
+        let RowConfig { warp_strips, tiles, step, .. } = self.config;
+        let cells = self.columns.taps * cells_of_tap(&self.problem);
+        warp_strips * tiles * step * self.rows.taps.div_ceil(self.rows.down) * cells.div_ceil(2)
     }
 
     /// Whether a block has rows of images that stand upon each other.

@@ -3,13 +3,13 @@
 use super::compare::{Operands, POISON, check};
 use super::every;
 use super::problems::{chosen, larger, pinned, wide};
-use super::rows::{self, Most, accuracy, warpgroups};
+use super::rows::{self, Most, accuracy, paced, warpgroups};
 use super::weights;
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::conv::{Config, Fusing, Multiprocessor, Pass, Precision, Problem};
+use tilewright_ops::conv::{Config, Fusing, Multiprocessor, Pass, Precision, Problem, RowConfig};
 use tilewright_ops::conv::{
     conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into, refined_grad_weight, refined_rows,
 };
@@ -191,8 +191,16 @@ fn weight_gradients_have_the_same_bits_again() {
 
 #[test]
 fn by_warpgroups_of_stacked_rows() {
-    let Some((device, _lock)) = gpu("conv::gpu::by_warpgroups_of_stacked_rows") else { return };
-    let (problem, configs) = warpgroups();
+    by_configurations("conv::gpu::by_warpgroups_of_stacked_rows", warpgroups());
+}
+
+#[test]
+fn by_warps_one_behind_the_other() {
+    by_configurations("conv::gpu::by_warps_one_behind_the_other", paced());
+}
+
+fn by_configurations(test: &str, (problem, configs): (Problem, [(Pass, RowConfig); 2])) {
+    let Some((device, _lock)) = gpu(test) else { return };
     for operands in [Operands::random(&problem, 5), Operands::not_finite(&problem, 5)] {
         for (pass, config) in configs {
             check(

@@ -287,6 +287,39 @@ fn by_warpgroups_of_stacked_rows() {
     });
 }
 
+/// Configurations whose warps go through steps one behind the other, of whole images and of rows that stand upon each other; weights pass through the ring.
+pub(crate) fn paced() -> (Problem, [(Pass, RowConfig); 2]) {
+    let params = Conv2d::new().padding(3);
+    let problem = Problem::of_forward([6, 5, 28, 32], [32, 7, 7, 8], Precision::F16, &params).unwrap();
+    let of = |columns, rows, items| RowConfig {
+        strips: 2,
+        warp_strips: 2,
+        images: 4,
+        items,
+        columns,
+        rows,
+        tiles: 1,
+        step: 2,
+        slots: 4,
+        whole_rows: false,
+    };
+    (problem, [(Pass::Forward, of(28, 5, 2)), (Pass::GradInput, of(28, 7, 1))])
+}
+
+#[test]
+fn by_warps_one_behind_the_other() {
+    let (problem, configs) = paced();
+    let cases = configs.map(|(pass, config)| {
+        let kernel = row_kernel(&problem, pass, config, HOPPER, true).unwrap();
+        assert!(kernel.text.contains("paced = true"), "{config:?}");
+        (&problem, pass, (config, kernel))
+    });
+    all_right("by_warps_one_behind_the_other", &cases, |number, problem| match number {
+        0 => vec![(Schedule::Shuffled(9), Operands::not_finite(problem, 9))],
+        _ => vec![(Schedule::Shuffled(10), Operands::random(problem, 10))],
+    });
+}
+
 #[test]
 fn by_threads() {
     right("by_threads", &[pinned(), problems(92, 24)].concat(), AMPERE);

@@ -35,6 +35,12 @@ using Output = tw::Tensor<Written, tw::Packed<tw::Run<N, plan::images>, tw::Run<
                                               tw::Run<K, shape::channels>>>;
 using Weights = tw::Tensor<const Held, tw::Packed<tw::Run<K, shape::channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
                                                      tw::Run<C, shape::group>>>;
+// A block's weights, which come through shared memory where rows of them are rows of matrices: once, and as they lie, to where the ring's last places
+// are going to be, if two places are left for rows meanwhile.
+using Own = tw::Tensor<Held, tw::Packed<tw::Run<K, channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>, tw::Run<C, shape::group>>>;
+using OwnCells = tw::Tensor<char, tw::Packed<tw::Run<K, channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>, tw::Run<C, cells, run>>>;
+constexpr int own_places = (Own::len + plan::step * row_elements - 1) / (plan::step * row_elements), first_own = plan::slots - own_places;
+constexpr bool through_ring = sizeof(Held) == 2 && shape::group == strip_depth && channels % strip_depth == 0 && first_own >= 2;
 // The window's last rows, where threads have no registers for all of its weights: these rest in shared memory, as lanes hold them.
 constexpr int resting_rows = plan::resting > 0 ? plan::resting : 1, held_rows = taps - plan::resting;
 using Matrices = tw::Tensor<char, tw::Packed<tw::Run<K, plan::strips, 8>, tw::Run<R, resting_rows>, tw::Run<Depth, matrices, 2 * run>>>;

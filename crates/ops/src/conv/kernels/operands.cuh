@@ -38,10 +38,38 @@ template <class Fragment> TW_DEVICE void take(Fragment& to, Weights w, R r, int 
   }
 }
 
-// Lays the weights that rest into shared memory, for all of a block's strips: every warp some matrices.
+// As above, of a block's own weights: a row of a matrix is what follows one another, or a column where that is summed up.
+template <class Fragment> TW_DEVICE void take(Fragment& to, Own own, R r, int cell, K strip) {
+  const int lane = tw::arch::lane();
+  const auto at = shape::transposed ? Fragment::row_coords_trans(lane) : Fragment::row_coords(lane);
+  const int depth = at.template get<Depth>() + cell * run, c = depth % strip_depth, s = depth / strip_depth;
+  const Held* row;
+  if constexpr (shape::transposed) {
+    const K from(strip.value / strip_depth * strip_depth + c);
+    row = own.at(from + R(shape::taps_y - 1 - r.value) + S(shape::taps_x - 1 - s) + C(strip.value % strip_depth)).address();
+  } else {
+    row = own.at(strip + K(at.template get<K>()) + r + S(s) + C(c)).address();
+  }
+  tw::arch::ldmatrix<Fragment::registers, shape::transposed>(to.bits, row);
+}
+
+// Where a block's own weights stand.
+TW_DEVICE Own own_weights(Ring ring) { return {ring.at(Slot(through_ring ? first_own : 0)).address()}; }
+
+// Brings them there, by all warps that multiply.
+TW_DEVICE void fetch_weights(const Params& p, Ring ring, K first) {
+  const Own own = own_weights(ring);
+  const Weights w{p.weights};
+  for (auto at : OwnCells::partition(threadIdx.x, 32 * warps)) {
+    const bool inside = whole_strips || first.value + at.get<K>() < shape::channels;
+    tw::arch::copy_async<16>(own.at(at).address(), inside ? w.at(at + first).address() : p.weights, inside ? 16 : 0);
+  }
+}
+
+// Lays the weights that rest into shared memory, for all of a block's strips: every warp that multiplies some matrices.
 TW_DEVICE void lay_down(const Params& p, Resting resting, K first, int warp) {
   const Weights w{p.weights};
-  for (auto at : Matrices::partition(warp, warps_of_block)) {
+  for (auto at : Matrices::partition(warp, warps)) {
     Right matrix;
     take(matrix, w, R(held_rows + at.get<R>()), at.get<Depth>() / run, first + K(at.get<K>()));
     *resting.at(at + Lane(tw::arch::lane())) = {{matrix.bits[0], matrix.bits[1]}};
@@ -66,8 +94,8 @@ struct Weighing {
     return matrix;
   }
 
-  TW_DEVICE void take_all(const Params& p, K first) {
-    const Weights w{p.weights};
+  // The weights of strips from channel `first` of `w` on.
+  template <class From> TW_DEVICE void take_all(From w, K first) {
     TW_UNROLL
     for (int strip = 0; strip < strips; ++strip) {
       const K k = first + K(8 * strip);
@@ -84,9 +112,16 @@ struct Weighing {
           both[strip][r].bits[1] = last[strip][r + 1].bits[0];
         }
       }
+    }
+  }
+
+  // What sums begin with, of strips from channel `first` on.
+  TW_DEVICE void take_start(const Params& p, K first) {
+    TW_UNROLL
+    for (int strip = 0; strip < strips; ++strip) {
       TW_UNROLL
       for (int i = 0; i < Sum::elements; ++i) {
-        const int channel = k.value + Sum::Map::column(tw::arch::lane(), i);
+        const int channel = first.value + 8 * strip + Sum::Map::column(tw::arch::lane(), i);
         start[strip].values[i] = shape::bias && channel < shape::channels ? p.bias[channel] : 0.0f;
       }
     }
@@ -189,6 +224,18 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   }
 }
 
+// What this warp has read may be overwritten, and what it wrote may be sent: both by the copy engine, hence the fence. It waits for matrices
+// that are still on their way, too, which an arrival at a barrier overtakes.
+TW_DEVICE void settle() {
+  if constexpr (plan::bulk || plan::whole) tw::arch::fence_proxy_async();
+  if constexpr (!plan::bulk) __threadfence_block();
+  __syncwarp();
+}
+// A lane speaks for its warp, or, where threads write to the ring, each for itself: tools that look for races know that way alone.
+TW_DEVICE void leave(Gates gates, int place) {
+  if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + place);
+}
+
 // Of the warps that bring rows number `own`, which take steps in turn: as far ahead as the ring has room, over the ends of images.
 TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
   if (plan::bulk && tw::arch::lane() != 0) return;
@@ -200,7 +247,8 @@ TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
     for (int step = part.begin; step < part.end; ++step, turn.next(plan::slots)) {
       if (!mine.next(own)) continue;
       tw::arch::Mbarrier* const full = gates.full + turn.place;
-      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
+      // Places that weights pass through are left once more than others.
+      tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity ^ (through_ring && turn.place >= first_own));
       if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
       for (int line = 0; line < plan::step; ++line) {
         const Y y(part.y.value + (step * plan::step + line) * shape::pitch);

@@ -67,6 +67,29 @@ constexpr int last_row = (shape::out_height - 1) / shape::phases;
 constexpr bool rows_under_image =
     shape::origin_y + shape::pitch * first_input(last_row) + (shape::phases - 1) * shape::phase_pitch >= shape::height;
 
+// Warps that share a scheduler go through steps one behind the other: each begins a step's products when the one before it is through its share of its
+// own. If all of them came to a step's end at once, where there are no products, tensor cores would have none.
+struct Pace {
+  static constexpr int ranks = (warps + 3) / 4, share = (tiles * strips + ranks - 1) / ranks;
+  static_assert(!plan::paced || ranks <= 3, "of all named barriers the last is number 15");
+  int own, next;   // barriers of this warp and of the next one; none where a warp has a scheduler to itself
+
+  TW_DEVICE void begin(int warp) {
+    const int scheduler = warp % 4, rank = warp / 4, last = (warps - 1 - scheduler) / 4;
+    const int first = 3 + scheduler * ranks;
+    own = plan::paced && last > 0 ? first + rank : 0;
+    next = rank == last ? first : first + rank + 1;
+    // The first warp waits for the last one's step before, of which there is none yet.
+    if (rank == last) let();
+  }
+  TW_DEVICE void wait() const {
+    if (plan::paced && own > 0) tw::arch::named_barrier_sync(own, 64);
+  }
+  TW_DEVICE void let() const {
+    if (plan::paced && own > 0) tw::arch::named_barrier_arrive(next, 64);
+  }
+};
+
 // The warps that multiply.
 struct Worker {
   Part part;
@@ -74,6 +97,7 @@ struct Worker {
   Gates gates;
   Outlet& outlet;
   Turn turn;
+  Pace pace;
   Sum sums[kept][tiles][strips];
 
   TW_DEVICE void begin_with(Sum (&row)[tiles][strips]) {
@@ -93,19 +117,15 @@ struct Worker {
         TW_UNROLL
         for (int line = 0; line < plan::step; ++line) multiplier.row(sums, tile, strip, s + line, Slot(turn.place), Y(line));
         if constexpr (tall) multiplier.both(sums, tile, strip, s, Slot(turn.place));
+        if (tile * strips + strip + 1 == Pace::share) pace.let();
       }
     }
   }
 
-  // What the step read may be overwritten, and what it wrote may be sent: both by the copy engine, hence the fence. It waits for matrices
-  // that are still on their way, too, which an arrival at a barrier overtakes. A lane speaks for its warp, or, where threads write to the
-  // ring, each for itself: tools that look for races know that way alone.
   TW_DEVICE void hand_over(bool read) {
-    if constexpr (plan::bulk || plan::whole) tw::arch::fence_proxy_async();
-    if constexpr (!plan::bulk) __threadfence_block();
-    __syncwarp();
+    settle();
     if (read) {
-      if (!plan::bulk || tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.empty + turn.place);
+      leave(gates, turn.place);
       turn.next(plan::slots);
     }
     outlet.announce();
@@ -116,6 +136,7 @@ struct Worker {
     const bool inside = step >= part.begin && step < part.end;
     if (inside) {
       tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
+      pace.wait();
       products(s);
     }
     TW_UNROLL
@@ -153,6 +174,22 @@ struct Worker {
   }
 };
 
+// What all warps meet at, by one thread.
+TW_DEVICE void set_up(const Params& p, Gates in, Gates out, int* not_finite) {
+  if constexpr (plan::bulk) tw::arch::prefetch_map(p.in);
+  if constexpr (plan::whole) tw::arch::prefetch_map(p.out);
+  *not_finite = 0;
+  for (int i = 0; i < plan::slots; ++i) {
+    tw::arch::mbarrier_init(in.full + i, plan::bulk ? 1 : 32);
+    tw::arch::mbarrier_init(in.empty + i, plan::bulk ? warps : 32 * warps);
+  }
+  for (int i = 0; plan::whole && i < sent_rows; ++i) {
+    tw::arch::mbarrier_init(out.full + i, warps);
+    tw::arch::mbarrier_init(out.empty + i, 1);
+  }
+  tw::arch::fence_barrier_init();
+}
+
 extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident) conv2d(const __grid_constant__ Params p) {
   tw::Shared shared;
   const Ring ring = shared.take<Ring, 128 * plan::span>();
@@ -166,26 +203,19 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
   const Gates in{barriers, barriers + plan::slots}, out{in.empty + plan::slots, in.empty + plan::slots + sent_rows};
   int* const not_finite = (int*)(out.full + 2 * plan::whole * sent_rows);   // whether any sum is
 
-  const int warp = threadIdx.x / 32;
-  if (threadIdx.x == 0) {
-    *not_finite = 0;
-    for (int i = 0; i < plan::slots; ++i) {
-      tw::arch::mbarrier_init(in.full + i, plan::bulk ? 1 : 32);
-      tw::arch::mbarrier_init(in.empty + i, plan::bulk ? warps : 32 * warps);
-    }
-    for (int i = 0; plan::whole && i < sent_rows; ++i) {
-      tw::arch::mbarrier_init(out.full + i, warps);
-      tw::arch::mbarrier_init(out.empty + i, 1);
-    }
-    tw::arch::fence_barrier_init();
-  }
-  if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
-  if constexpr (plan::resting > 0) lay_down(p, resting, part_of(blockIdx.x, 0).k, warp);
-  __syncthreads();
-  tw::arch::take_turn();
-
+  // One number for a warp, as the compiler sees, which may keep in registers for all lanes what follows from it.
+  const int warp = __shfl_sync(tw::arch::whole_warp, (int)threadIdx.x / 32, 0);
   if (warp >= warps) {
     if constexpr (lent) tw::arch::lend_registers<plan::left>();
+    // The first of those that bring begins at once; the others wait until it has set up the barriers.
+    if (warp == warps) {
+      if (tw::arch::lane() == 0) set_up(p, in, out, not_finite);
+      __syncwarp();
+      tw::arch::named_barrier_arrive(2, 32 * warps_of_block);
+    } else {
+      tw::arch::named_barrier_sync(2, 32 * warps_of_block);
+    }
+    tw::arch::take_turn();
     if (warp < warps + plan::bringing) {
       bring(p, ring, in, warp - warps);
     } else if (plan::whole && warp == warps + plan::bringing) {
@@ -202,13 +232,26 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     const auto own = Warps::coords_of(warp);
     const Pixel first_pixel(own.get<Pixel>());
     const K first_strip(own.get<K>());
+    if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
+    tw::arch::take_turn();
+    if constexpr (through_ring) fetch_weights(p, ring, part.k);
+    if constexpr (plan::resting > 0) lay_down(p, resting, part.k, warp);
     Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {{plan::resting > 0 ? resting.at(first_strip).address() : nullptr}}};
     multiplier.reader.prepare(first_pixel, first_strip);
-    multiplier.weights.take_all(p, part.k + first_strip);
+    multiplier.weights.take_start(p, part.k + first_strip);
     const Staged staged{plan::whole ? nullptr : all_staged.at(Slot(warp)).address()};
     Outlet outlet{p, part, first_pixel, first_strip, {tw::arch::kept(sent.data)}, staged, out, not_finite, to_fill(), 0, {}, {}};
     outlet.prepare();
-    Worker worker{part, multiplier, in, outlet, to_empty(), {}};
+    if constexpr (!through_ring) multiplier.weights.take_all(Weights{p.weights}, part.k + first_strip);
+    if constexpr (through_ring) tw::arch::copy_async_wait_all();
+    tw::arch::named_barrier_sync(2, 32 * warps_of_block);
+    if constexpr (through_ring) {
+      multiplier.weights.take_all(own_weights(ring), first_strip);
+      settle();
+      for (int place = first_own; place < plan::slots; ++place) leave(in, place);
+    }
+    Worker worker{part, multiplier, in, outlet, to_empty(), {}, {}};
+    worker.pace.begin(warp);
     for (int item = 0; item < plan::items; ++item) {
       const Part next = part_of(blockIdx.x, item);
       if (next.rows > 0) worker.images(next);
