@@ -73,14 +73,20 @@ struct Pace {
   static constexpr int ranks = (warps + 3) / 4, share = (tiles * strips + ranks - 1) / ranks;
   static_assert(!plan::paced || ranks <= 3, "of all named barriers the last is number 15");
   int own, next;   // barriers of this warp and of the next one; none where a warp has a scheduler to itself
+  bool leads;      // whether it is the first of them
 
   TW_DEVICE void begin(int warp) {
     const int scheduler = warp % 4, rank = warp / 4, last = (warps - 1 - scheduler) / 4;
+    leads = rank == 0;
     const int first = 3 + scheduler * ranks;
     own = plan::paced && last > 0 ? first + rank : 0;
     next = rank == last ? first : first + rank + 1;
     // The first warp waits for the last one's step before, of which there is none yet.
     if (rank == last) let();
+  }
+  // No arrival is left that nobody waits for.
+  TW_DEVICE void end() const {
+    if (leads) wait();
   }
   TW_DEVICE void wait() const {
     if (plan::paced && own > 0) tw::arch::named_barrier_sync(own, 64);
@@ -256,6 +262,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
       const Part next = part_of(blockIdx.x, item);
       if (next.rows > 0) worker.images(next);
     }
+    worker.pace.end();
   }
   if constexpr (shape::zeros) {
     if constexpr (lent) {
