@@ -67,26 +67,27 @@ constexpr int last_row = (shape::out_height - 1) / shape::phases;
 constexpr bool rows_under_image =
     shape::origin_y + shape::pitch * first_input(last_row) + (shape::phases - 1) * shape::phase_pitch >= shape::height;
 
+// Named barriers: where all warps have begun, where all are done, and the first of those that keep pace.
+constexpr int at_begin = 1, at_end = 2, first_of_pace = 3;
+
 // Warps that share a scheduler go through steps one behind the other: each begins a step's products when the one before it is through its share of its
 // own. If all of them came to a step's end at once, where there are no products, tensor cores would have none.
 struct Pace {
   static constexpr int ranks = (warps + 3) / 4, share = (tiles * strips + ranks - 1) / ranks;
   static_assert(!plan::paced || ranks <= 3, "of all named barriers the last is number 15");
   int own, next;   // barriers of this warp and of the next one; none where a warp has a scheduler to itself
-  bool leads;      // whether it is the first of them
 
   TW_DEVICE void begin(int warp) {
     const int scheduler = warp % 4, rank = warp / 4, last = (warps - 1 - scheduler) / 4;
-    leads = rank == 0;
-    const int first = 3 + scheduler * ranks;
+    const int first = first_of_pace + scheduler * ranks;
     own = plan::paced && last > 0 ? first + rank : 0;
     next = rank == last ? first : first + rank + 1;
     // The first warp waits for the last one's step before, of which there is none yet.
     if (rank == last) let();
   }
-  // No arrival is left that nobody waits for.
-  TW_DEVICE void end() const {
-    if (leads) wait();
+  // No arrival is left that nobody waits for: the first warp waits for the last one's last step.
+  TW_DEVICE void end(int warp) const {
+    if (warp < 4) wait();
   }
   TW_DEVICE void wait() const {
     if (plan::paced && own > 0) tw::arch::named_barrier_sync(own, 64);
@@ -217,9 +218,9 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     if (warp == warps) {
       if (tw::arch::lane() == 0) set_up(p, in, out, not_finite);
       __syncwarp();
-      tw::arch::named_barrier_arrive(2, 32 * warps_of_block);
+      tw::arch::named_barrier_arrive(at_begin, 32 * warps_of_block);
     } else {
-      tw::arch::named_barrier_sync(2, 32 * warps_of_block);
+      tw::arch::named_barrier_sync(at_begin, 32 * warps_of_block);
     }
     tw::arch::take_turn();
     if (warp < warps + plan::bringing) {
@@ -229,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     }
     // What stands behind this would want more registers than these have left.
     if constexpr (lent) {
-      if constexpr (shape::zeros) tw::arch::named_barrier_sync(1, 32 * warps_of_block);
+      if constexpr (shape::zeros) tw::arch::named_barrier_sync(at_end, 32 * warps_of_block);
       return;
     }
   } else {
@@ -250,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     outlet.prepare();
     if constexpr (!through_ring) multiplier.weights.take_all(Weights{p.weights}, part.k + first_strip);
     if constexpr (through_ring) tw::arch::copy_async_wait_all();
-    tw::arch::named_barrier_sync(2, 32 * warps_of_block);
+    tw::arch::named_barrier_sync(at_begin, 32 * warps_of_block);
     if constexpr (through_ring) {
       multiplier.weights.take_all(own_weights(ring), first_strip);
       settle();
@@ -262,11 +263,11 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
       const Part next = part_of(blockIdx.x, item);
       if (next.rows > 0) worker.images(next);
     }
-    worker.pace.end();
+    worker.pace.end(warp);
   }
   if constexpr (shape::zeros) {
     if constexpr (lent) {
-      tw::arch::named_barrier_sync(1, 32 * warps_of_block);
+      tw::arch::named_barrier_sync(at_end, 32 * warps_of_block);
     } else {
       __syncthreads();
     }
