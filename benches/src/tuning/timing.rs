@@ -146,6 +146,10 @@ pub fn repeated<T: Convolved, L: Dims>(extents: [usize; 4], of: fn(f32) -> T) ->
     const PERIOD: u32 = 65_521;
     let value = |at: u32| of((at.wrapping_mul(0x9e37_79b1) >> 8) as f32 / (1 << 24) as f32 - 0.5);
     let period: Vec<T> = (0..PERIOD).map(value).collect();
-    let values = period.iter().copied().cycle().take(extents.iter().product()).collect();
+    let count: usize = extents.iter().product();
+    let mut values = Vec::with_capacity(count);
+    while values.len() < count {
+        values.extend_from_slice(&period[..period.len().min(count - values.len())]);
+    }
     Ok(Tensor::from_vec(extents, values)?)
 }

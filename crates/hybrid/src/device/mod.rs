@@ -130,8 +130,8 @@ impl Device {
     }
 
     /// One that learns from what operations take: where neither processor is expected to take more than twice as long as the other, both are tried,
-    /// one after the other, three to twenty times each, short operations more often, for the operation's own shapes and places, and the faster one stays
-    /// ([`Reason::Measured`]). While it is tried, an operation is waited for, also one whose result stays on the GPU.
+    /// one after the other, three times each or, in turns of some milliseconds, for 20 ms, at most 200 times, for the operation's own shapes and places, and the
+    /// faster one stays ([`Reason::Measured`]). While it is tried, an operation is waited for, also one whose result stays on the GPU.
     ///
     /// Off by default: the two processors round differently, so that calls with the same operands may differ in the last bits while both are
     /// tried, and one call in two is the slower one.

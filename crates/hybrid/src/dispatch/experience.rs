@@ -10,11 +10,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Both processors are tried where neither is expected to take more than so many times as long as the other.
 const CLOSE: f64 = 2.0;
-/// How often each is, at least; and until it has worked for so many seconds, or has been tried so often: of short operations some take half as long again as
-/// others, and three say little.
+/// How often each is, at least.
 const TRIALS: u32 = 3;
-const TRIED_SECONDS: f64 = 5e-3;
-const MOST_TRIALS: u32 = 20;
+/// Short operations take half as long again in one moment as in the next, and a moment is some milliseconds. So they are tried in several spells, the
+/// processors in turns, each of so many seconds or so many operations.
+const SPELLS: u32 = 4;
+const SPELL_SECONDS: f64 = 5e-3;
+const SPELL_TRIALS: u32 = 50;
 /// Operations that are known at most. All are forgotten where there would be more.
 const MOST: usize = 4096;
 
@@ -57,8 +59,10 @@ impl Default for Tried {
 }
 
 impl Tried {
-    fn is_enough(self) -> bool {
-        self.times >= TRIALS && (self.seconds >= TRIED_SECONDS || self.times >= MOST_TRIALS)
+    /// How many spells are over.
+    fn spells(self) -> u32 {
+        let spells = ((self.seconds / SPELL_SECONDS) as u32).max(self.times / SPELL_TRIALS);
+        if self.times < TRIALS { 0 } else { spells.min(SPELLS) }
     }
 }
 
@@ -74,7 +78,7 @@ impl Experience {
         cpu.max(gpu) <= CLOSE * cpu.min(gpu)
     }
 
-    /// The decision by what is known: the faster one of two that were tried often enough, and until then the expected one so often, then the other: a
+    /// The decision by what is known: the faster one of two that were tried often enough, and until then the expected one for a spell, then the other: a
     /// processor that others worked between is not as fast as it is again and again. The second says whether what it takes is to be told ([`Experience::tell`]).
     pub(crate) fn decided(&self, job: &Job, decision: Decision) -> (Decision, bool) {
         if !Self::is_close(&decision) {
@@ -86,9 +90,9 @@ impl Experience {
             Side::Gpu => [Side::Gpu, Side::Cpu],
         };
         let of = |side: Side| tried[side as usize];
-        let [is_tried, other_is_tried] = [expected, other].map(|side| of(side).is_enough());
-        let is_known = is_tried && other_is_tried;
-        let prefers_other = if is_known { of(other).least < of(expected).least } else { is_tried };
+        let [spells, others] = [expected, other].map(|side| of(side).spells());
+        let is_known = spells.min(others) == SPELLS;
+        let prefers_other = if is_known { of(other).least < of(expected).least } else { spells > others };
         let side = if prefers_other { other } else { expected };
         let reason = if is_known { Reason::Measured } else { Reason::Tried };
         (Decision { side, reason, ..decision }, !is_known)
@@ -160,17 +164,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_is_tried_more_often() {
-        let count = |seconds: f64| {
+    fn what_is_short_is_tried_more_often_in_turns() {
+        // How often, and how often the processor changes.
+        let trials = |seconds: f64| {
             let (experience, decision) = (Experience::default(), expecting([1.0, 1.5]));
-            let trials = (0..100).take_while(|_| {
+            let mut sides = Vec::new();
+            loop {
                 let (decided, is_tried) = experience.decided(&job(64), decision.clone());
+                if !is_tried {
+                    break;
+                }
                 experience.tell(&job(64), decided.side, seconds);
-                is_tried
-            });
-            trials.count()
+                sides.push(decided.side);
+            }
+            (sides.len(), sides.windows(2).filter(|pair| pair[0] != pair[1]).count())
         };
-        assert_eq!([1e-5, 1.25e-3, 2e-3, 1.0].map(count), [40, 8, 6, 6]);
+        assert_eq!([1e-5, 1.3e-3, 2.6e-3, 1.0].map(trials), [(400, 7), (32, 7), (16, 7), (6, 1)]);
     }
 
     #[test]
