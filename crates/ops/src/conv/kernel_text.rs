@@ -51,6 +51,11 @@ pub(crate) fn multiplied(precision: Precision) -> &'static str {
     if precision == Precision::F32 { "tw::tf32" } else { cuda(precision) }
 }
 
+/// The bits of the exponent, of the upper half of an f32.
+pub(crate) fn exponent(precision: Precision) -> u16 {
+    if precision == Precision::F16 { 0x7c00 } else { 0x7f80 }
+}
+
 /// Elements of one access to global memory, at most 16 bytes: those that lie at multiples of their size in every pixel.
 pub(crate) fn vector(problem: &Problem) -> usize {
     neighbours(problem.channels(), problem.precision)

@@ -2,9 +2,9 @@
 
 use super::config_error::ConfigError;
 use super::ends::{Fusing, function};
-use super::kernel_text::{KernelText, constants, cuda, multiplied, row_map, shape};
+use super::kernel_text::{KernelText, constants, cuda, exponent, multiplied, row_map, shape};
 use super::multiprocessor::Multiprocessor;
-use super::problem::{Pass, Problem};
+use super::problem::{Pass, Precision, Problem};
 use super::registers::LEFT;
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
@@ -57,15 +57,16 @@ pub fn row_kernel_with(
 
 impl RowPlan {
     pub(crate) fn kernel(&self, bias: bool, fusing: Fusing<'_>) -> Result<KernelText, ConfigError> {
+        let plan = self.roomy();
         Ok(KernelText {
             entry: "conv2d",
-            text: self.text(bias, fusing),
-            grid: self.blocks.iter().product::<usize>() as u32,
-            threads: (32 * self.block_warps) as u32,
-            shared_bytes: self.shared_bytes as u32,
-            target: if self.lent > 0 { TargetKind::ArchSpecific } else { TargetKind::Plain },
-            read: self.bulk.then(|| self.map_read()).transpose()?,
-            other: self.config.whole_rows.then(|| self.map_written()).transpose()?,
+            text: plan.text(bias, fusing),
+            grid: plan.blocks.iter().product::<usize>() as u32,
+            threads: (32 * plan.block_warps) as u32,
+            shared_bytes: plan.shared_bytes as u32,
+            target: if plan.lent > 0 { TargetKind::ArchSpecific } else { TargetKind::Plain },
+            read: plan.bulk.then(|| plan.map_read()).transpose()?,
+            other: plan.config.whole_rows.then(|| plan.map_written()).transpose()?,
         })
     }
 
@@ -102,10 +103,12 @@ impl RowPlan {
             ("images", config.images as isize),
             ("items", self.turns() as isize),
             ("columns", config.columns as isize),
+            ("reach", self.reach as isize),
             ("rows", config.rows as isize),
             ("tiles", config.tiles as isize),
             ("step", config.step as isize),
             ("slots", config.slots as isize),
+            ("sent", self.sent_rows() as isize),
             ("resident", resident as isize),
             ("span", self.span as isize),
             ("bringing", self.bringing as isize),
@@ -125,7 +128,12 @@ impl RowPlan {
         );
         let transposed = self.pass == Pass::GradInput;
         let zeros = self.multiplies_zeros();
-        let _ = writeln!(text, "constexpr bool transposed = {transposed}, bias = {bias}, zeros = {zeros};");
+        let watched = zeros && (problem.group_width < STRIP || problem.precision == Precision::F32);
+        let _ = writeln!(
+            text,
+            "constexpr bool transposed = {transposed}, bias = {bias}, zeros = {zeros}, watched = {watched};"
+        );
+        let _ = writeln!(text, "constexpr unsigned exponent = {:#x};", exponent(problem.precision));
         let (computed, expression) = (fusing.image.is_some(), fusing.epilogue.is_some());
         let _ = writeln!(text, "constexpr bool computed = {computed}, expression = {expression};");
         shape(&mut text, problem, self.pass);

@@ -4,7 +4,7 @@ use super::config_error::{ConfigError, at_most, field};
 use super::ends::{Ends, Reading};
 use super::kernel_text::{access_bytes, span};
 use super::meeting::Meeting;
-use super::multiprocessor::Multiprocessor;
+use super::multiprocessor::{Multiprocessor, SYSTEM_BYTES};
 use super::problem::{LARGEST, Pass, Problem};
 use super::registers::{GROUP, cells_of_tap, even_share, least_registers, lent, registers, resting};
 
@@ -12,6 +12,12 @@ use super::registers::{GROUP, cells_of_tap, even_share, least_registers, lent, r
 pub(crate) const STRIP: usize = 8;
 /// Pixels of a tile: the rows of a tensor core's left operand.
 pub(crate) const TILE: usize = 16;
+/// Pixels of a matrix, and banks of shared memory as wide as one of its rows, a cell of 16 bytes.
+const MATRIX: usize = 8;
+const BANKS: usize = 8;
+/// Idle columns are worth their place where matrices take so many times as long without them, and pixels have so many cells (docs/notes/conv.md).
+const WORTH: f64 = 1.3;
+const LEAST_CELLS: usize = 4;
 /// The longest side of a box that the copy engine takes.
 pub(crate) const LONGEST_SIDE: usize = 256;
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -59,8 +65,10 @@ pub(crate) struct RowPlan {
     pub(crate) config: RowConfig,
     pub(crate) rows: Meeting,
     pub(crate) columns: Meeting,
-    /// Read columns of a block.
+    /// Read columns of a block, and of each image of one that has several.
     pub(crate) reach: usize,
+    /// Rows that wait to be stored whole, besides those that have to be able to.
+    pub(crate) waiting: usize,
     /// Warps that multiply, those that bring rows, and all warps of a block: one sends rows where they are stored whole.
     pub(crate) warps: usize,
     pub(crate) bringing: usize,
@@ -162,6 +170,7 @@ impl RowPlan {
             rows,
             columns,
             reach: 0,
+            waiting: 0,
             warps: 0,
             bringing: bringing(bulk),
             block_warps: 0,
@@ -218,6 +227,52 @@ impl RowPlan {
         self.blocks.iter().product::<usize>() <= MOST_BLOCKS
     }
 
+    /// The same with what its blocks have memory for besides, as long as no fewer of them stand on a multiprocessor: columns that nobody needs, and one more row that
+    /// waits to be sent. It is for the kernel's text: nothing that is legal or estimated depends on it.
+    pub(crate) fn roomy(self) -> RowPlan {
+        let with_columns = RowPlan { reach: self.reach + self.idle_columns(), ..self };
+        let with_row = |plan: RowPlan| RowPlan { waiting: usize::from(self.config.whole_rows), ..plan };
+        let measured = |plan: RowPlan| RowPlan { shared_bytes: plan.shared_bytes(), ..plan };
+        let fits = |plan: &RowPlan| {
+            let has_room = plan.shared_bytes + SYSTEM_BYTES <= plan.room && plan.reach <= LONGEST_SIDE;
+            has_room && plan.resident() == self.resident()
+        };
+        let plans = [with_row(with_columns), with_columns, with_row(self)];
+        plans.into_iter().map(measured).find(fits).unwrap_or(self)
+    }
+
+    /// Columns behind those of each image, which no tap meets, so that fewer of the eight pixels side by side that a matrix has lie in the same banks where one image
+    /// ends and the next one begins: if it saves much, and pixels are not so narrow that the copy engine is busier with their number than with their bytes.
+    fn idle_columns(&self) -> usize {
+        let (images, cells, across) = (self.config.images, self.pixel_cells(), self.columns.across());
+        if !self.bulk || images == 1 || cells < LEAST_CELLS || across.up > 1 || across.down > 1 {
+            return 0;
+        }
+        let turns = |idle: usize| self.turns_of_banks(self.reach + idle);
+        let best = (0..MATRIX).min_by_key(|idle| turns(*idle)).unwrap_or(0);
+        if turns(0) as f64 >= WORTH * turns(best) as f64 { best } else { 0 }
+    }
+
+    /// Cells of 16 bytes of a block's pixel.
+    fn pixel_cells(&self) -> usize {
+        self.config.strips * STRIP * self.problem.precision.bytes() / 16
+    }
+
+    /// How many times banks are asked for a matrix of each eight of a row's pixels, images being so many columns apart: pixels in the same banks wait for one another.
+    fn turns_of_banks(&self, apart: usize) -> usize {
+        let RowConfig { images, columns, .. } = self.config;
+        let bank = |pixel: usize| {
+            let cell = (pixel / columns * apart + pixel % columns) * self.pixel_cells();
+            (cell ^ (cell / BANKS % self.span)) % BANKS
+        };
+        let turns = |first: usize| {
+            let mut pixels = [0; BANKS];
+            (first..(first + MATRIX).min(images * columns)).for_each(|pixel| pixels[bank(pixel)] += 1);
+            pixels.into_iter().max().unwrap_or(0)
+        };
+        (0..images * columns).step_by(MATRIX).map(turns).sum()
+    }
+
     /// Whether a block can have so many rows of one image.
     pub(crate) fn fits_rows(&self, rows: usize) -> bool {
         fits_rows_of_one(rows, &self.rows)
@@ -264,9 +319,9 @@ impl RowPlan {
         self.rows.phase_len().div_ceil(rows) * self.rows.phases
     }
 
-    /// Rows that wait to be stored whole: those of a step, and two more.
-    fn sent_rows(&self) -> usize {
-        (self.config.step * self.rows.up).div_ceil(self.rows.down) + 2
+    /// Rows that wait to be stored whole: those of a step, and two or three more.
+    pub(crate) fn sent_rows(&self) -> usize {
+        (self.config.step * self.rows.up).div_ceil(self.rows.down) + 2 + self.waiting
     }
 
     /// Bytes of the weights that rest: of each strip's two cells 64 registers.

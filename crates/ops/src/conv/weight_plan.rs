@@ -270,6 +270,7 @@ impl WeightPlan {
             ("strips", config.strips),
             ("images", config.images),
             ("items", config.items),
+            ("reach", self.reach),
             ("columns", config.columns),
             ("rows", config.rows),
             ("tiles", config.tiles),

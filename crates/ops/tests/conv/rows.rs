@@ -279,6 +279,8 @@ fn by_warpgroups_of_stacked_rows() {
     let cases = configs.map(|(pass, config)| {
         let kernel = row_kernel(&problem, pass, config, HOPPER, true).unwrap();
         assert_eq!((kernel.threads, kernel.target), (384, TargetKind::ArchSpecific), "{config:?}");
+        // Images stand apart by two more columns than taps reach.
+        assert_eq!(kernel.read.as_ref().map(|map| map.box_sizes()[1]), Some(21), "{config:?}");
         (&problem, pass, (config, kernel))
     });
     all_right("by_warpgroups_of_stacked_rows", &cases, |number, problem| match number {
@@ -318,6 +320,48 @@ fn by_warps_one_behind_the_other() {
         0 => vec![(Schedule::Shuffled(9), Operands::not_finite(problem, 9))],
         _ => vec![(Schedule::Shuffled(10), Operands::random(problem, 10))],
     });
+}
+
+/// Images of a block stand apart where rows of a matrix would lie in the same banks, if that is many of them and there is memory for it; nothing else about a kernel changes.
+#[test]
+fn images_stand_apart() {
+    // Columns that are read of each image, and rows that wait to be sent. Pixels of 16 bytes a strip, of as many as a power of two and not.
+    let read = |columns: usize, strips: usize, images: usize, slots: usize| {
+        let channels = 8 * strips;
+        let params = Conv2d::new().padding(2);
+        let problem =
+            Problem::of_forward([64, 7, columns, channels], [channels, 5, 5, 8], Precision::F16, &params).unwrap();
+        let tiles = (images * columns).div_ceil(16).min(4);
+        let config = RowConfig {
+            strips,
+            warp_strips: 1,
+            images,
+            items: 1,
+            columns,
+            rows: 7,
+            tiles,
+            step: 1,
+            slots,
+            whole_rows: true,
+        };
+        let kernel = row_kernel(&problem, Pass::Forward, config, HOPPER, false).unwrap();
+        let columns = kernel.read.unwrap().box_sizes()[1];
+        assert!(kernel.text.contains(&format!("constexpr int reach = {columns};")));
+        (columns, kernel.text.contains("constexpr int sent = 4;"))
+    };
+    // Every matrix meets the end of an image: 4 columns more make 7 and 15 the same of 8.
+    assert_eq!(read(7, 8, 8, 4), (15, true));
+    assert_eq!(read(7, 4, 8, 4), (15, true));
+    // Ten cells: banks come round after four pixels.
+    assert_eq!(read(7, 10, 4, 4), (11, true));
+    // One image, images that end where matrices do, matrices of which hardly any meets an end, pixels of two cells.
+    assert_eq!(read(7, 8, 1, 4), (11, true));
+    assert_eq!(read(16, 8, 2, 4), (20, true));
+    assert_eq!(read(43, 4, 2, 4), (47, true));
+    assert_eq!(read(7, 2, 8, 4), (11, true));
+    // A ring that leaves no memory for either.
+    assert_eq!(read(7, 8, 8, 16), (11, true));
+    assert_eq!(read(7, 8, 16, 9), (11, false));
 }
 
 #[test]

@@ -1,23 +1,26 @@
 // Sums that are not finite. Tensor cores multiply zeros too: those of padding, of a stride that is undone, and between groups narrower
 // than 8. A zero times an infinity is NaN where the definition adds nothing. No sum is finite that should not be, so those that are not
 // are watched for, and a block that saw one computes all of its own anew in the end, from nothing but what the definition adds, in the
-// order of the CPU.
+// order of the CPU. Where no weight is such a zero, a sum can be NaN for its sake only if a weight is not finite: then those are watched, once, and no sums
+// (not so with f32, whose infinities become NaN on their way).
 
-// Whether every lane's sums are finite: 0 times an infinity or NaN is NaN.
+// Whether every lane's sums are finite: products of two stay infinite or NaN, and so does what they are added to. Sums beyond 1e19 can have a product
+// that is not finite although they are: then the block looks through its results in vain.
 template <class Sum> TW_DEVICE bool finite(const Sum (&row)[tiles][strips]) {
-  float traces[Sum::elements] = {};
+  float traces[Sum::elements / 2] = {};
   TW_UNROLL
   for (int tile = 0; tile < tiles; ++tile) {
     TW_UNROLL
-    for (int i = 0; i < Sum::elements; ++i) {
+    for (int strip = 0; strip < strips; ++strip) {
+      const auto& values = row[tile][strip].values;
       TW_UNROLL
-      for (int strip = 0; strip < strips; ++strip) traces[i] = fmaf(row[tile][strip].values[i], 0.0f, traces[i]);
+      for (int i = 0; i < Sum::elements / 2; ++i) traces[i] = fmaf(values[2 * i], values[2 * i + 1], traces[i]);
     }
   }
   float all = 0.0f;
   TW_UNROLL
-  for (int i = 0; i < Sum::elements; ++i) all += traces[i];
-  return all == 0.0f;
+  for (int i = 0; i < Sum::elements / 2; ++i) all += traces[i];
+  return fabsf(all) <= 3.402823466e38f;
 }
 
 // Where a place that is written reads under a tap, along one axis; less than nothing where it reads nothing.

@@ -20,10 +20,10 @@ using Ring = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, plan::slots, plan::st
 // What the lanes of a warp hand to one another before they store it: cells of strips lie apart, so that banks differ.
 using Staged = tw::Tensor<Written, tw::Layout<tw::Axis<K, 8, strips, (16 * tiles + 2) * 8, false>,
                                               tw::Axis<Pixel, 1, 16 * tiles, 8, false>, tw::Axis<K, 1, 8, 1, true>>>;
-// What all warps hand to the copy engine where that stores whole rows: those of a step and two more, so that some are written while it
-// reads others. Pixels
+// What all warps hand to the copy engine where that stores whole rows: those of a step, and more, so that some are written while it reads others. Pixels
 // follow one another as in the box that it sends, and those that fill up the last tile lie behind it.
-constexpr int sent_pixels = 16 * tiles * warps_along, sent_row = (sent_pixels + 7) / 8 * 8 * channels, sent_rows = (plan::step * up + down - 1) / down + 2;
+constexpr int most_complete = (plan::step * up + down - 1) / down;   // rows of one step
+constexpr int sent_pixels = 16 * tiles * warps_along, sent_row = (sent_pixels + 7) / 8 * 8 * channels, sent_rows = plan::sent;
 using Sent = tw::Tensor<Written, tw::Layout<tw::Axis<Slot, 1, sent_rows, sent_row, false>, tw::Axis<K, 1, sent_row, 1, false>>>;
 using SentRow = tw::Tensor<Written, tw::Swizzled<tw::Layout<tw::Axis<Pixel, 1, sent_pixels, channels, false>,
                                                          tw::Axis<K, 1, channels, 1, false>>,

@@ -66,14 +66,28 @@ TW_DEVICE void fetch_weights(const Params& p, Ring ring, K first) {
   }
 }
 
-// Lays the weights that rest into shared memory, for all of a block's strips: every warp that multiplies some matrices.
-TW_DEVICE void lay_down(const Params& p, Resting resting, K first, int warp) {
+// Whether halves of registers are numbers: an exponent of ones and its lowest bit are a carry.
+struct Halves {
+  static constexpr unsigned exponents = shape::exponent * 0x10001u, one = (shape::exponent & (0u - shape::exponent)) * 0x10001u;
+  unsigned carries = 0;
+  template <class Fragment> TW_DEVICE void add(const Fragment& fragment) {
+    TW_UNROLL
+    for (int i = 0; i < Fragment::registers; ++i) carries |= (fragment.bits[i] & exponents) + one;
+  }
+  TW_DEVICE bool finite() const { return (carries & 0x80008000u) == 0; }
+};
+
+// Lays the weights that rest into shared memory, for all of a block's strips: every warp that multiplies some matrices. Whether these are finite.
+TW_DEVICE bool lay_down(const Params& p, Resting resting, K first, int warp) {
   const Weights w{p.weights};
+  Halves halves;
   for (auto at : Matrices::partition(warp, warps)) {
     Right matrix;
     take(matrix, w, R(held_rows + at.get<R>()), at.get<Depth>() / run, first + K(at.get<K>()));
     *resting.at(at + Lane(tw::arch::lane())) = {{matrix.bits[0], matrix.bits[1]}};
+    halves.add(matrix);
   }
+  return halves.finite();
 }
 
 // A warp's operands that stay: weights of its strips, and what sums begin with.
@@ -115,6 +129,21 @@ struct Weighing {
     }
   }
 
+  // Whether those in registers are finite.
+  TW_DEVICE bool finite() const {
+    Halves halves;
+    TW_UNROLL
+    for (int strip = 0; strip < strips; ++strip) {
+      TW_UNROLL
+      for (int r = 0; r < taps; ++r) {
+        TW_UNROLL
+        for (int pair = 0; r < held_rows && pair < pairs; ++pair) halves.add(of[strip][r][pair]);
+        if constexpr (odd) halves.add(last[strip][r]);
+      }
+    }
+    return halves.finite();
+  }
+
   // What sums begin with, of strips from channel `first` on.
   TW_DEVICE void take_start(const Params& p, K first) {
     TW_UNROLL
@@ -139,7 +168,7 @@ template <class Fragment, class Rows> TW_DEVICE Fragment read(Rows row) {
     for (int i = 0; i < Fragment::registers; ++i) {
       const float value = __uint_as_float(left.bits[i]);
       // Where sums that are not finite are computed anew, it does not matter how they came about.
-      left.bits[i] = shape::zeros ? tw::tf32_or_nan(value).bits : Element(value).bits;
+      left.bits[i] = shape::watched ? tw::tf32_or_nan(value).bits : Element(value).bits;
     }
   }
   return left;

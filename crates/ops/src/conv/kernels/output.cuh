@@ -66,16 +66,17 @@ struct Outlet {
   }
 
   TW_DEVICE void announce() {
-    while (plan::whole && announced != turn.place) {
-      if (tw::arch::lane() == 0) tw::arch::mbarrier_arrive(gates.full + announced);
-      if (++announced == sent_rows) announced = 0;
+    TW_UNROLL
+    for (int i = 0; i < most_complete && plan::whole; ++i) {
+      if (tw::arch::lane() == 0 && announced != turn.place) tw::arch::mbarrier_arrive(gates.full + announced);
+      if (announced != turn.place && ++announced == sent_rows) announced = 0;
     }
   }
 
   // Output row `o` of the block is complete.
   template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
-    if (shape::zeros && !finite(row)) *not_finite = 1;
+    if (shape::watched && !finite(row)) *not_finite = 1;
     if constexpr (shape::expression) {
       const Y y((part.first + o) * shape::phases + part.phase);
       apply(p, part.n, y, part.column, part.k + first_strip, first_pixel, row);

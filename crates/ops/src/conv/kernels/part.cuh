@@ -3,7 +3,7 @@
 constexpr int channels = 8 * plan::strips; // of a block, read and written
 constexpr int strip_depth = shape::group > 8 ? 16 : 8; // channels that a strip of 8 reads
 // Columns of the input that a block's columns of the output need.
-constexpr int reach = ((plan::columns - 1) * shape::down_x + (shape::taps_x - 1) * shape::spread_x - shape::shift_x) / shape::up_x + 1;
+constexpr int reach = plan::reach;
 constexpr int pixels = plan::images * plan::columns;   // of a row of a block's images
 
 // Memory that swizzled copies leave, a row of the ring beginning where the pattern does.

@@ -208,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
   const Resting resting = plan::resting > 0 ? shared.take<Resting>() : Resting{nullptr};
   tw::arch::Mbarrier* const barriers = tw::arch::kept((tw::arch::Mbarrier*)(tw::shared_memory() + shared.taken));
   const Gates in{barriers, barriers + plan::slots}, out{in.empty + plan::slots, in.empty + plan::slots + sent_rows};
-  int* const not_finite = (int*)(out.full + 2 * plan::whole * sent_rows);   // whether any sum is
+  int* const not_finite = (int*)(out.full + 2 * plan::whole * sent_rows);   // whether any sum is, or may be
 
   // One number for a warp, as the compiler sees, which may keep in registers for all lanes what follows from it.
   const int warp = __shfl_sync(tw::arch::whole_warp, (int)threadIdx.x / 32, 0);
@@ -242,7 +242,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
     tw::arch::take_turn();
     if constexpr (through_ring) fetch_weights(p, ring, part.k);
-    if constexpr (plan::resting > 0) lay_down(p, resting, part.k, warp);
+    bool finite = true;
+    if constexpr (plan::resting > 0) finite = lay_down(p, resting, part.k, warp);
     Multiplier multiplier{{{tw::arch::kept(ring.data)}, zeros.data}, {{plan::resting > 0 ? resting.at(first_strip).address() : nullptr}}};
     multiplier.reader.prepare(first_pixel, first_strip);
     multiplier.weights.take_start(p, part.k + first_strip);
@@ -257,6 +258,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
       settle();
       for (int place = first_own; place < plan::slots; ++place) leave(in, place);
     }
+    if (shape::zeros && !shape::watched && !(finite && multiplier.weights.finite())) *not_finite = 1;
     Worker worker{part, multiplier, in, outlet, to_empty(), {}, {}};
     worker.pace.begin(warp);
     for (int item = 0; item < plan::items; ++item) {
