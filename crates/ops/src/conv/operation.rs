@@ -35,7 +35,7 @@ const FIELDS: [Field<RowConfig>; 10] = [
 
 /// What the model is told besides the general features.
 const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
-const FLAGS: [&str; 31] = [
+const FLAGS: [&str; 32] = [
     "log_strips",
     "log_warp_strips",
     "log_block_images",
@@ -66,6 +66,7 @@ const FLAGS: [&str; 31] = [
     "stacked",
     "busiest_scheduler",
     "conflicts",
+    "waits_for_banks",
     "log_estimate",
 ];
 
@@ -261,6 +262,7 @@ fn flagged(mut work: Work, plan: &RowPlan) -> Work {
         flag(plan.stacked()),
         (plan.warps.div_ceil(4) * 4) as f32 / plan.warps as f32,
         plan.conflicts() as f32,
+        plan.roomy().waits_for_banks(),
         work.expected_us.log2(),
     ];
     flags.into_iter().for_each(|value| work.flags.push(value));

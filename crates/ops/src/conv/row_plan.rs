@@ -14,9 +14,8 @@ pub(crate) const STRIP: usize = 8;
 pub(crate) const TILE: usize = 16;
 /// Pixels of a matrix, and banks of shared memory as wide as one of its rows, a cell of 16 bytes.
 const MATRIX: usize = 8;
-const BANKS: usize = 8;
-/// Idle columns are worth their place where matrices take so many times as long without them, and pixels have so many cells (docs/notes/conv.md).
-const WORTH: f64 = 1.3;
+/// Idle columns are worth their place where matrices take at least so much longer without them, and pixels have so many cells (docs/notes/conv.md).
+const LEAST_WAIT: f32 = 0.3;
 const LEAST_CELLS: usize = 4;
 /// The longest side of a box that the copy engine takes.
 pub(crate) const LONGEST_SIDE: usize = 256;
@@ -241,36 +240,40 @@ impl RowPlan {
         plans.into_iter().map(measured).find(fits).unwrap_or(self)
     }
 
-    /// Columns behind those of each image, which no tap meets, so that fewer of the eight pixels side by side that a matrix has lie in the same banks where one image
-    /// ends and the next one begins: if it saves much, and pixels are not so narrow that the copy engine is busier with their number than with their bytes.
+    /// Columns behind those of each image, which no tap meets, so that eight pixels side by side, the rows of a matrix, do not lie in the same banks where one image ends
+    /// and the next one begins: if that saves much, and pixels are not so narrow that the copy engine is busier with their number than with their bytes.
     fn idle_columns(&self) -> usize {
-        let (images, cells, across) = (self.config.images, self.pixel_cells(), self.columns.across());
-        if !self.bulk || images == 1 || cells < LEAST_CELLS || across.up > 1 || across.down > 1 {
-            return 0;
+        match self.period() {
+            Some(period) if self.pixel_cells() >= LEAST_CELLS && self.waits_for_banks() >= LEAST_WAIT => {
+                (self.config.columns + (period - 1) * self.reach) % period
+            }
+            _ => 0,
         }
-        let turns = |idle: usize| self.turns_of_banks(self.reach + idle);
-        let best = (0..MATRIX).min_by_key(|idle| turns(*idle)).unwrap_or(0);
-        if turns(0) as f64 >= WORTH * turns(best) as f64 { best } else { 0 }
+    }
+
+    /// How much longer matrices take for the sake of pixels of two images in the same banks, as a part.
+    pub(crate) fn waits_for_banks(&self) -> f32 {
+        let Some(period) = self.period() else { return 0.0 };
+        let is_even = (self.config.columns + (period - 1) * self.reach).is_multiple_of(period);
+        if is_even { 0.0 } else { (self.unaligned() * period) as f32 / (MATRIX * self.config.columns) as f32 }
+    }
+
+    /// Pixels after which banks come round again, where a row has several images and the copy engine brings them.
+    fn period(&self) -> Option<usize> {
+        let (images, across) = (self.config.images, self.columns.across());
+        let meets = self.bulk && images > 1 && across.up == 1 && across.down == 1;
+        let swizzled = if self.span > 1 { 0 } else { self.pixel_cells().trailing_zeros().min(MATRIX.trailing_zeros()) };
+        meets.then_some(MATRIX >> swizzled)
+    }
+
+    /// Of eight images those that do not end where a matrix does: of as many columns' matrices so many have pixels of two images.
+    fn unaligned(&self) -> usize {
+        MATRIX - (1 << self.config.columns.trailing_zeros().min(MATRIX.trailing_zeros()))
     }
 
     /// Cells of 16 bytes of a block's pixel.
     fn pixel_cells(&self) -> usize {
         self.config.strips * STRIP * self.problem.precision.bytes() / 16
-    }
-
-    /// How many times banks are asked for a matrix of each eight of a row's pixels, images being so many columns apart: pixels in the same banks wait for one another.
-    fn turns_of_banks(&self, apart: usize) -> usize {
-        let RowConfig { images, columns, .. } = self.config;
-        let bank = |pixel: usize| {
-            let cell = (pixel / columns * apart + pixel % columns) * self.pixel_cells();
-            (cell ^ (cell / BANKS % self.span)) % BANKS
-        };
-        let turns = |first: usize| {
-            let mut pixels = [0; BANKS];
-            (first..(first + MATRIX).min(images * columns)).for_each(|pixel| pixels[bank(pixel)] += 1);
-            pixels.into_iter().max().unwrap_or(0)
-        };
-        (0..images * columns).step_by(MATRIX).map(turns).sum()
     }
 
     /// Whether a block can have so many rows of one image.
