@@ -227,7 +227,7 @@ impl RowPlan {
     }
 
     /// The same with what its blocks have memory for besides, as long as no fewer of them stand on a multiprocessor: columns that nobody needs, and one more row that
-    /// waits to be sent. It is for the kernel's text: nothing that is legal or estimated depends on it.
+    /// waits to be sent. It is for the kernel's text, and models are told of it: nothing that is legal or estimated depends on it.
     pub(crate) fn roomy(self) -> RowPlan {
         let with_columns = RowPlan { reach: self.reach + self.idle_columns(), ..self };
         let with_row = |plan: RowPlan| RowPlan { waiting: usize::from(self.config.whole_rows), ..plan };
