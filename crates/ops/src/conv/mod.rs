@@ -62,6 +62,7 @@ mod row_kernel;
 mod row_plan;
 mod row_timing;
 mod scratch;
+mod spare_memory;
 mod weight_choice;
 mod weight_estimate;
 mod weight_gpu;
