@@ -361,7 +361,7 @@ fn images_stand_apart() {
     assert_eq!(read(7, 2, 8, 4), (11, true));
     // A ring that leaves no memory for either.
     assert_eq!(read(7, 8, 8, 16), (11, true));
-    assert_eq!(read(7, 8, 16, 9), (11, false));
+    assert_eq!(read(7, 8, 16, 8), (11, false));
 }
 
 #[test]
