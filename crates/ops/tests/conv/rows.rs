@@ -331,7 +331,7 @@ fn images_stand_apart() {
         let params = Conv2d::new().padding(2);
         let problem =
             Problem::of_forward([64, 7, columns, channels], [channels, 5, 5, 8], Precision::F16, &params).unwrap();
-        let tiles = (images * columns).div_ceil(16).min(4);
+        let tiles = (images * columns).div_ceil(16).min(7);
         let config = RowConfig {
             strips,
             warp_strips: 1,
