@@ -1,7 +1,8 @@
-//! How many instructions a call executes whose kernel is known, beside the driver: counted one by one, and held against bounds.
+//! How many instructions a call executes whose kernel is known, beside the driver and other libraries: counted one by one, and held against bounds.
 //!
 //! The driver is a stub (`crates/driver/tests/stub`), whose events count: they single-step this process by the processor's own
-//! trap flag, which needs no profiler and no permission. A string instruction counts once for each of its repetitions. Meant for an
+//! trap flag, which needs no profiler and no permission. What libraries execute, the C library among them, is not counted: which copy it
+//! takes and how it reads the clock turn on the machine. A string instruction counts once for each of its repetitions. Meant for an
 //! optimised build: `cargo xtask instructions`.
 
 #![allow(clippy::print_stdout, reason = "the counts are its result")]
@@ -22,8 +23,8 @@ type Failure = Box<dyn std::error::Error>;
 /// Set in the process that counts.
 const CHILD: &str = "TILEWRIGHT_INSTRUCTIONS";
 
-/// Instructions that a call may take: those it took when it was looked at last, and 5 % for other compilers and C libraries.
-const BOUNDS: [(&str, u64); 3] = [("call_into", 1190), ("call", 1930), ("eager", 3990)];
+/// Instructions that a call may take: those it took when it was looked at last, and 5 % for other compilers.
+const BOUNDS: [(&str, u64); 3] = [("call_into", 1150), ("call", 1730), ("eager", 3720)];
 
 fn main() -> ExitCode {
     let outcome = if std::env::var_os(CHILD).is_some() { child() } else { parent() };

@@ -119,7 +119,11 @@ pub(crate) fn library(folder: &Path, name: &str, text: &str) -> Option<PathBuf> 
     let (source, library) = (folder.join("stub.c"), folder.join(name));
     std::fs::write(&source, text).expect("a writable folder");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-w", "-std=gnu11", "-o"]).arg(&library).arg(&source).arg("-lm");
+    compiler
+        .args(["-shared", "-fPIC", "-O1", "-w", "-std=gnu11", "-D_GNU_SOURCE", "-o"])
+        .arg(&library)
+        .arg(&source)
+        .arg("-lm");
     let output = compiler.output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(library)

@@ -1,8 +1,9 @@
 // A driver whose memory is the host's: allocations, copies and fills are real, and done at once. Kernels do nothing.
 //
 // Time is counted in instructions. From the first `cuEventRecord` on this process is single-stepped by the processor's trap flag,
-// until `cuEventSynchronize`; two events are as many "milliseconds" apart as the thread executed instructions.
-#define _GNU_SOURCE
+// until `cuEventSynchronize`; two events are as many "milliseconds" apart as the thread executed instructions of the program itself. Those of
+// libraries are left out, the C library's and this one's: which copy or fill the former takes turns on the processor.
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,26 @@
 #define TOTAL (1ul << 30)
 
 static volatile long steps;
+static struct {
+    unsigned long begin, end;
+} program;
 
-static void stepped(int signal, siginfo_t* info, void* context) { ++steps; }
+// The first object is the program.
+static int find_program(struct dl_phdr_info* object, size_t bytes, void* data) {
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)* part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+        program.begin = object->dlpi_addr + part->p_vaddr;
+        program.end = program.begin + part->p_memsz;
+    }
+    return 1;
+}
 
 #ifdef __x86_64__
+static void stepped(int signal, siginfo_t* info, void* context) {
+    unsigned long at = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+    steps += at - program.begin < program.end - program.begin;
+}
 // Below the red zone, in which a leaf keeps its variables.
 static void trap(int on) {
     if (on)
@@ -25,6 +42,7 @@ static void trap(int on) {
 }
 static int can_step(void) { return 1; }
 #else
+static void stepped(int signal, siginfo_t* info, void* context) {}
 static void trap(int on) {}
 static int can_step(void) { return 0; }
 #endif
@@ -97,6 +115,7 @@ int cuEventRecord(struct event* event, long* stream) {
     if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
     if (wanted) {
         if (!can_step()) return NOT_SUPPORTED;
+        if (!program.end) dl_iterate_phdr(find_program, 0);
         struct sigaction action = {.sa_sigaction = stepped, .sa_flags = SA_SIGINFO};
         sigaction(SIGTRAP, &action, 0);
         trap(1);
