@@ -143,7 +143,7 @@ fn made_up() -> Vec<Row> {
 #[test]
 fn a_model_chooses_and_without_one_the_estimate_does() {
     let (device, problem) = (DeviceFacts::h200(), training().unwrap()[0]);
-    let estimates = RowOperation::estimates(&problem, Pass::Forward, SM, 132);
+    let estimates = RowOperation::estimates(&problem, Pass::Forward, SM, &DeviceFacts::h200());
     let chosen = |models: &Models| RowOperation::chosen(models, &problem, Pass::Forward, SM, &device);
     assert_eq!(chosen(&Models::default()), estimates[0].1);
     let examples = Examples::of(&RowOperation, &made_up(), std::slice::from_ref(&device)).unwrap();

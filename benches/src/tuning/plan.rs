@@ -52,12 +52,11 @@ pub enum Choice {
 impl Choice {
     /// All that are worth a look, in the order of their estimated times.
     fn all(problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<Choice> {
-        let multiprocessors = asked.device.multiprocessors as usize;
         if pass == Pass::GradWeight {
-            let estimates = WeightOperation::estimates(problem, asked.sm, multiprocessors);
+            let estimates = WeightOperation::estimates(problem, asked.sm, asked.device);
             return estimates.into_iter().map(|(_, config)| Choice::Weights(config)).collect();
         }
-        let estimates = RowOperation::estimates(problem, pass, asked.sm, multiprocessors);
+        let estimates = RowOperation::estimates(problem, pass, asked.sm, asked.device);
         estimates.into_iter().map(|(_, config)| Choice::Rows(config)).collect()
     }
 

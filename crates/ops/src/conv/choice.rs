@@ -5,7 +5,7 @@ use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, ti
 use super::ends::Ends;
 use super::estimate::{Lines, Turn, least, least_of_turns, of_blocks, turns};
 use super::meeting::Meeting;
-use super::multiprocessor::Multiprocessor;
+use super::multiprocessor::{Gpu, Multiprocessor};
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
 use super::row_plan::{MOST_BLOCKS, MOST_THREADS, RowConfig, RowPlan, STRIP, TILE, bringing};
@@ -119,7 +119,7 @@ pub(super) fn first(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<RowConfig> {
-    let plans = estimated(problem, pass, ends, sm, device.multiprocessors as usize);
+    let plans = estimated(problem, pass, ends, sm, device.into());
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
@@ -129,12 +129,12 @@ pub(super) fn first(
 ///
 /// Not one in a hundred is looked at: tilings come in the order of a time that no ring, items and rows of them fall below, until that of
 /// the next one is beyond the last of those that are kept.
-fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, multiprocessors: usize) -> Vec<RowPlan> {
+fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, gpu: Gpu) -> Vec<RowPlan> {
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
     let tilings = tilings(problem, &columns);
     let Some(first) = tilings.first() else { return Vec::new() };
     let mut plan = RowPlan::unchecked(*problem, pass, smallest_of(*first, &rows), sm, ends, meetings);
-    let search = Search::new(plan, sm, multiprocessors);
+    let search = Search::new(plan, sm, gpu);
     let mut bounds: Vec<u128> = Vec::with_capacity(tilings.len());
     for (place, tiling) in tilings.iter().enumerate() {
         plan.retake_all(smallest_of(*tiling, &rows));
@@ -159,7 +159,7 @@ fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, mult
         // What is kept was legal.
         let rows = match search.heights.get(row) {
             Some(height) => Some(height.rows),
-            None => plan.stacked_rows(multiprocessors * plan.resident() * WAVES[row - search.heights.len()]),
+            None => plan.stacked_rows(gpu.multiprocessors * plan.resident() * WAVES[row - search.heights.len()]),
         };
         let _ = rows.map(|rows| plan.retake(ITEMS[item], rows));
         plan
@@ -223,11 +223,11 @@ struct Search {
     /// [`Lines::least`] of steps of one row and of two.
     least: [Lines; 2],
     sm: Multiprocessor,
-    multiprocessors: usize,
+    gpu: Gpu,
 }
 
 impl Search {
-    fn new(mut plan: RowPlan, sm: Multiprocessor, multiprocessors: usize) -> Search {
+    fn new(mut plan: RowPlan, sm: Multiprocessor, gpu: Gpu) -> Search {
         let least = [1, 2].map(|step| Lines::least(&plan, step));
         let mut legal = heights(&plan.rows);
         legal.retain(|rows| plan.fits_rows(*rows));
@@ -238,7 +238,7 @@ impl Search {
             });
             Height { rows, blocks: plan.blocks_above(rows), lines }
         };
-        Search { heights: legal.into_iter().map(height).collect(), least, sm, multiprocessors }
+        Search { heights: legal.into_iter().map(height).collect(), least, sm, gpu }
     }
 
     /// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has [`SMALLEST_RING`]: no other
@@ -247,7 +247,7 @@ impl Search {
         plan.check_limits(self.sm).and_then(|()| plan.check_ranges()).ok()?;
         let resident = plan.resident();
         plan.retake_ring([2, 16], true);
-        Some(self.least(plan, turns(plan, self.multiprocessors), &Turn::of(plan, resident)))
+        Some(self.least(plan, turns(plan, self.gpu.multiprocessors), &Turn::of(plan, resident, self.gpu)))
     }
 
     /// A time that no items and rows of a plan fall below.
@@ -257,7 +257,7 @@ impl Search {
 
     /// Adds all of a plan's tiling that may be among the fastest.
     fn add_all(&self, kept: &mut Kept, plan: &mut RowPlan, tiling: usize) {
-        let turns = turns(plan, self.multiprocessors);
+        let turns = turns(plan, self.gpu.multiprocessors);
         let most = plan.problem.images.div_ceil(plan.config.images);
         let images = ITEMS.map(|items| most.div_ceil(items));
         for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
@@ -266,7 +266,7 @@ impl Search {
                 continue;
             }
             let resident = plan.resident();
-            let turn = Turn::of(plan, resident);
+            let turn = Turn::of(plan, resident, self.gpu);
             if !kept.has_better_than(self.least(plan, turns, &turn)) {
                 let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
                 let across = Across { turns, images: &images, blocks: plan.blocks[2] * plan.blocks[3] };
@@ -278,7 +278,7 @@ impl Search {
 
     /// Adds a tiling with stacked rows, given how many of its blocks are resident, and what their turns cost.
     fn add_stacks(&self, kept: &mut Kept, plan: &RowPlan, (resident, turn): (usize, &Turn), place: Place) {
-        let gpu @ [multiprocessors, _] = [self.multiprocessors, resident];
+        let gpu @ [multiprocessors, _] = [self.gpu.multiprocessors, resident];
         for (wave, waves) in WAVES.into_iter().enumerate() {
             let Some(rows) = plan.stacked_rows(multiprocessors * resident * waves) else { continue };
             let blocks = plan.stack().div_ceil(rows) * plan.blocks[2] * plan.blocks[3];
@@ -289,7 +289,7 @@ impl Search {
 
     /// Adds a tiling with all items and rows, given how many of its blocks are resident, and what their turns cost.
     fn add_heights(&self, kept: &mut Kept, across: &Across<'_>, (resident, turn): (usize, &Turn), place: Place) {
-        let (gpu, most) = ([self.multiprocessors, resident], across.images[0]);
+        let (gpu, most) = ([self.gpu.multiprocessors, resident], across.images[0]);
         for (row, height) in self.heights.iter().enumerate() {
             let turn = turn.cycles(&height.lines[place.ring]);
             if kept.has_better_than(least_of_turns(across.turns, height.blocks, turn)) {
@@ -307,7 +307,7 @@ impl Search {
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFacts) -> Option<Vec<RowConfig>> {
-    let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
+    let work = |index: usize| work(&plans[index], device.into());
     let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }

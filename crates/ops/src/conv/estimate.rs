@@ -2,8 +2,8 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::SYSTEM_BYTES;
-use super::problem::Problem;
+use super::multiprocessor::{Gpu, SYSTEM_BYTES};
+use super::problem::{Precision, Problem};
 use super::registers::{blocks_by_registers, cells_of_tap, weights_held};
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 
@@ -12,35 +12,34 @@ const MULTIPROCESSORS: usize = 132;
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.
 const SPARE_REGISTERS: usize = 8;
 
-/// What the estimate was fitted to: 827 random configurations of ten layers, f16, timed on an H200; in cycles of a multiprocessor and
+/// What the estimate was fitted to: 13,560 configurations of 970 shapes and passes, timed on an H200 and an H100; in cycles of a multiprocessor and
 /// bytes. docs/notes/conv.md has the fit.
 mod fitted {
-    /// Bytes of DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
-    pub(super) const BYTES: f64 = 23.0;
-    pub(super) const UNDER_WAY: f64 = 23_700.0;
-    pub(super) const READ: f64 = 0.74;
+    /// Bytes of an H200's DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
+    pub(super) const BYTES: f64 = 18.2;
+    pub(super) const UNDER_WAY: f64 = 11_900.0;
+    pub(super) const READ: f64 = 0.59;
     /// Bytes that a pixel of a block costs besides its own: to read, to write, and where it does not fill sectors of 32 bytes.
-    pub(super) const PIXEL_READ: f64 = 16.0;
-    pub(super) const PIXEL_WRITTEN: f64 = 7.7;
-    pub(super) const ODD_PIXEL: f64 = 32.0;
-    /// A product of two cells; one of one cell beside it, and where those of two rows are paired.
-    pub(super) const PRODUCT: f64 = 7.6;
-    pub(super) const ONE_CELL: f64 = 0.47;
-    pub(super) const PAIRED: f64 = 0.33;
+    pub(super) const PIXEL_READ: f64 = 27.0;
+    pub(super) const PIXEL_WRITTEN: f64 = 7.15;
+    pub(super) const ODD_PIXEL: f64 = 11.8;
+    /// A product of two cells, or of one that has no other beside it; how many times as long one of f32 takes.
+    pub(super) const PRODUCT: f64 = 4.94;
+    pub(super) const F32: f64 = 1.75;
     /// A warp's load of two cells, a step, a row that is complete.
-    pub(super) const LOAD: f64 = 2.3;
-    pub(super) const STEP: f64 = 33.0;
-    pub(super) const ROW: f64 = 20.0;
+    pub(super) const LOAD: f64 = 8.2;
+    pub(super) const STEP: f64 = 17.2;
+    pub(super) const ROW: f64 = 21.0;
     /// Latencies: a block's begin, a step's, a product's.
-    pub(super) const BEGIN: f64 = 3250.0;
-    pub(super) const STEP_LATENCY: f64 = 220.0;
-    pub(super) const PRODUCT_LATENCY: f64 = 10.5;
-    /// 32 loads by a warp that are stored then: a fit to 48 configurations.
-    pub(super) const LOADS: f64 = 250.0;
+    pub(super) const BEGIN: f64 = 1192.0;
+    pub(super) const STEP_LATENCY: f64 = 243.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 10.8;
+    /// 32 loads by a warp that are stored then.
+    pub(super) const LOADS: f64 = 270.0;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
-    pub(super) const OVERLAPPING: f64 = 0.24;
+    pub(super) const OVERLAPPING: f64 = 0.357;
     pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
-    pub(super) const LAUNCH_US: f64 = 4.0;
+    pub(super) const LAUNCH_US: f64 = 3.02;
 }
 
 /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
@@ -49,11 +48,11 @@ pub(super) fn promised(resident: usize, blocks: [usize; 4]) -> usize {
     resident.min(blocks.iter().product::<usize>().div_ceil(MULTIPROCESSORS)).max(1)
 }
 
-/// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
-pub(super) fn estimate(plan: &RowPlan, multiprocessors: usize) -> f64 {
+/// Microseconds, roughly, on a GPU with multiprocessors like Hopper's.
+pub(super) fn estimate(plan: &RowPlan, gpu: Gpu) -> f64 {
     let resident = plan.resident();
-    let turn = Turn::of(plan, resident).cycles(&Lines::of(plan, plan.config.rows));
-    of_blocks(plan.blocks.iter().product(), plan.config.items, [multiprocessors, resident], turn)
+    let turn = Turn::of(plan, resident, gpu).cycles(&Lines::of(plan, plan.config.rows));
+    of_blocks(plan.blocks.iter().product(), plan.config.items, [gpu.multiprocessors, resident], turn)
 }
 
 /// Microseconds of so many blocks of so many items, given the multiprocessors, the blocks of each, and the cycles of a block's turn.
@@ -126,12 +125,13 @@ pub(super) struct Turn {
 
 impl Turn {
     /// Where so many blocks share a multiprocessor, for each of them.
-    pub(super) fn of(plan: &RowPlan, resident: usize) -> Turn {
+    pub(super) fn of(plan: &RowPlan, resident: usize, gpu: Gpu) -> Turn {
         use fitted::*;
         let RowConfig { images, columns, .. } = plan.config;
         let under_way = (resident * plan.bytes_under_way()) as f64;
-        let bytes = BYTES * (under_way / UNDER_WAY).min(1.0);
+        let bytes = BYTES * gpu.memory * (under_way / UNDER_WAY).min(1.0);
         let products = plan.products_of_line();
+        let product = if plan.problem.precision == Precision::F32 { F32 * PRODUCT } else { PRODUCT };
         let parts = plan.parts() as f64;
         // Weights that rest are loaded for every product, half as many bytes as pixels.
         let resting = (plan.resting * plan.cells()) as f64 / 4.0;
@@ -140,7 +140,7 @@ impl Turn {
         Turn {
             memory_of_line: (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan) * READ / bytes,
             memory_of_row: (images * columns) as f64 * written_pixel(plan) / bytes,
-            computing_of_line: quarter * parts * (products * PRODUCT + loads * LOAD),
+            computing_of_line: quarter * parts * (products * product + loads * LOAD),
             computing_of_step: quarter * STEP,
             computing_of_row: quarter * ROW,
             serial_of_line: products * parts * PRODUCT_LATENCY / resident as f64,
@@ -256,12 +256,9 @@ impl RowPlan {
         self.columns.taps * cells_of_tap(&self.problem)
     }
 
-    /// Products of a read row for a tile and a strip, in those of two cells.
+    /// Products of a read row for a tile and a strip.
     fn products_of_line(&self) -> f64 {
-        let paired = self.config.step == 2 && self.rows.up == 1 && self.rows.down == 1;
-        let one = if paired { fitted::PAIRED } else { fitted::ONE_CELL };
-        let cells = self.cells();
-        self.rows.taps as f64 / self.rows.down as f64 * ((cells / 2) as f64 + (cells % 2) as f64 * one)
+        self.rows.taps as f64 / self.rows.down as f64 * self.cells().div_ceil(2) as f64
     }
 
     /// Registers of a thread, as a fit to what the compiler made of 827 kernels says.
@@ -288,9 +285,8 @@ impl RowPlan {
         promised(self.resident(), self.blocks)
     }
 
-    /// Products of two cells of a tile and a strip, in one block's read rows.
+    /// Products of a tile and a strip in one block's read rows.
     pub(super) fn products(&self) -> f32 {
-        let of_line = self.rows.taps as f32 / self.rows.down as f32 * self.cells().div_ceil(2) as f32;
-        self.lines() as f32 * of_line
+        self.lines() as f32 * self.products_of_line() as f32
     }
 }

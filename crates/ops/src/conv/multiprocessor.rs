@@ -24,6 +24,21 @@ impl Multiprocessor {
     }
 }
 
+/// What an estimate knows of a GPU beside its [`Multiprocessor`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gpu {
+    pub(crate) multiprocessors: usize,
+    /// The memory's bandwidth for each of them, in an H200's.
+    pub(crate) memory: f64,
+}
+
+impl From<&DeviceFacts> for Gpu {
+    fn from(device: &DeviceFacts) -> Self {
+        let of = |device: &DeviceFacts| device.memory_bandwidth / device.multiprocessors;
+        Self { multiprocessors: device.multiprocessors as usize, memory: of(device) / of(&DeviceFacts::h200()) }
+    }
+}
+
 impl From<&DeviceFacts> for Multiprocessor {
     fn from(device: &DeviceFacts) -> Self {
         Self { shared_bytes: device.shared_bytes_per_block as usize, bulk_copies: device.architecture >= 90 }

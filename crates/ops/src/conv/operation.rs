@@ -4,7 +4,7 @@ use super::choice::{self, each_plan};
 use super::ends::Ends;
 use super::estimate::estimate;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{Multiprocessor, REGISTERS};
+use super::multiprocessor::{Gpu, Multiprocessor, REGISTERS};
 use super::named::{self, Field, problem_names, problem_of_names, refused, set_all};
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{RowConfig, RowPlan, STRIP, TILE};
@@ -128,17 +128,11 @@ impl RowOperation {
         choice::first(count, models, problem, pass, Ends::stored(problem.precision), sm, device)
     }
 
-    /// All candidates of a pass with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest
-    /// first.
-    pub fn estimates(
-        problem: &Problem,
-        pass: Pass,
-        sm: Multiprocessor,
-        multiprocessors: usize,
-    ) -> Vec<(f64, RowConfig)> {
-        let mut estimates = Vec::new();
-        each_plan(problem, pass, (sm, multiprocessors), Ends::stored(problem.precision), |plan| {
-            estimates.push((estimate(plan, multiprocessors), plan.config));
+    /// All candidates of a pass with what the estimate expects of each on a device, in microseconds; the fastest first.
+    pub fn estimates(problem: &Problem, pass: Pass, sm: Multiprocessor, device: &DeviceFacts) -> Vec<(f64, RowConfig)> {
+        let (mut estimates, gpu) = (Vec::new(), Gpu::from(device));
+        each_plan(problem, pass, (sm, gpu.multiprocessors), Ends::stored(problem.precision), |plan| {
+            estimates.push((estimate(plan, gpu), plan.config));
         });
         estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
         estimates
@@ -166,12 +160,12 @@ impl Operation for RowOperation {
     fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error> {
         let ((problem, pass), config) = (problem_of_names(problem)?, RowOperation::of_configuration(configuration)?);
         let plan = RowPlan::new(problem, pass, config, device.into()).map_err(|error| refused(error.to_string()))?;
-        Ok(work(&plan, device.multiprocessors as usize))
+        Ok(work(&plan, device.into()))
     }
 }
 
 /// What the blocks of a plan do.
-pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
+pub(super) fn work(plan: &RowPlan, gpu: Gpu) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let bytes = problem.precision.bytes();
     let lines = plan.lines();
@@ -199,7 +193,7 @@ pub(super) fn work(plan: &RowPlan, multiprocessors: usize) -> Work {
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.step * row) as u32,
         steps: (config.items * lines / config.step) as f32,
-        expected_us: estimate(plan, multiprocessors) as f32,
+        expected_us: estimate(plan, gpu) as f32,
         ..Work::default()
     };
     flagged(dimensioned(work, plan), plan)

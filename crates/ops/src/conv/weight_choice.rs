@@ -3,7 +3,7 @@
 use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Reading;
 use super::meeting::Meeting;
-use super::multiprocessor::Multiprocessor;
+use super::multiprocessor::{Gpu, Multiprocessor};
 use super::problem::{Pass, Problem};
 use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns};
 use super::weight_estimate::{Divided, Image, Lines, ends, estimate, least_of_images, of_blocks};
@@ -20,21 +20,16 @@ const WAVES: [usize; 4] = [1, 2, 3, 4];
 /// A problem, and from where its input and its result's gradient come.
 type Of<'a> = (&'a Problem, [Reading; 2]);
 
-/// The legal configurations that are worth a look, with what the estimate expects of each, in microseconds on a GPU of so many
-/// multiprocessors; the fastest first. None has more than a third of its pixels or channels for nothing.
-pub(super) fn estimates(
-    (problem, readings): Of<'_>,
-    sm: Multiprocessor,
-    multiprocessors: usize,
-) -> Vec<(f64, WeightConfig)> {
+/// The legal configurations that are worth a look, with what the estimate expects of each on a GPU, in microseconds; the fastest first. None has more than a third of its pixels or channels for nothing.
+pub(super) fn estimates((problem, readings): Of<'_>, sm: Multiprocessor, gpu: Gpu) -> Vec<(f64, WeightConfig)> {
     let (mut estimates, all) = (Vec::new(), all_rows(problem));
     for (tiling, slots) in tilings(problem).into_iter().flat_map(|tiling| SLOTS.map(|slots| (tiling, slots))) {
         let config = with_rows(all, tiling, slots);
         let Ok(mut plan) = WeightPlan::new(*problem, config, sm, readings) else { continue };
         let resident = plan.resident();
         for rows in heights(&plan.rows) {
-            each_length(&mut plan, rows, multiprocessors * resident, |_, plan| {
-                estimates.push((estimate(plan, multiprocessors), plan.config));
+            each_length(&mut plan, rows, gpu.multiprocessors * resident, |_, plan| {
+                estimates.push((estimate(plan, gpu), plan.config));
             });
         }
     }
@@ -46,11 +41,11 @@ pub(super) fn estimates(
 /// time that no ring, rows and items of them fall below, until that of the next one is beyond the last of those that are kept.
 ///
 /// [`RANKED`]: super::candidates::RANKED
-fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, multiprocessors: usize) -> Vec<WeightPlan> {
+fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, gpu: Gpu) -> Vec<WeightPlan> {
     let (tilings, all) = (tilings(problem), all_rows(problem));
     let Some(first) = tilings.first() else { return Vec::new() };
     let mut plan = WeightPlan::unchecked(*problem, with_rows(all, *first, SLOTS[0]), sm, readings);
-    let search = Search::new(&plan, sm, multiprocessors);
+    let search = Search::new(&plan, sm, gpu);
     let mut bounds: Vec<u128> = Vec::with_capacity(tilings.len());
     for (place, tiling) in tilings.iter().enumerate() {
         plan.retake_all(with_rows(all, *tiling, search.least_slots));
@@ -71,7 +66,7 @@ fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, multiprocessors: u
         let Place { tiling, slot, row, item } = Place::of(place);
         let mut plan = plan;
         plan.retake_all(with_rows(all, tilings[tiling], SLOTS[slot]));
-        let (rows, at_once) = (search.heights[row].rows, multiprocessors * plan.resident());
+        let (rows, at_once) = (search.heights[row].rows, gpu.multiprocessors * plan.resident());
         // What is kept was legal.
         let [_, _, columns, channels] = plan.blocks;
         let blocks = search.heights[row].blocks * columns * channels;
@@ -138,11 +133,11 @@ struct Search {
     elements: usize,
     bytes: f64,
     sm: Multiprocessor,
-    multiprocessors: usize,
+    gpu: Gpu,
 }
 
 impl Search {
-    fn new(plan: &WeightPlan, sm: Multiprocessor, multiprocessors: usize) -> Search {
+    fn new(plan: &WeightPlan, sm: Multiprocessor, gpu: Gpu) -> Search {
         let height = |rows| Height { rows, blocks: plan.blocks_above(rows), lines: Lines::of(plan, rows) };
         let heights: Vec<Height> = heights(&plan.rows).map(height).collect();
         let least = |lines: fn(&Lines) -> f64| {
@@ -152,7 +147,7 @@ impl Search {
         let legal = |slots: &usize| check_turns(*slots, plan.bringing).is_ok();
         let least_slots = SLOTS.into_iter().find(legal).unwrap_or(SLOTS[0]);
         let (elements, bytes) = (plan.elements(), plan.problem.bytes(Pass::GradWeight));
-        Search { heights, least, least_slots, elements, bytes, sm, multiprocessors }
+        Search { heights, least, least_slots, elements, bytes, sm, gpu }
     }
 
     /// A time that nothing of a plan's tiling falls below; nothing where nothing of it is legal. The plan has the smallest ring: no other is
@@ -161,12 +156,12 @@ impl Search {
         plan.check_limits(self.sm).and_then(|()| plan.check_ranges()).ok()?;
         let resident = plan.resident();
         plan.retake_slots(SLOTS[SLOTS.len() - 1]);
-        Some(self.least(plan, &Image::of(plan, resident), ends(plan)))
+        Some(self.least(plan, &Image::of(plan, resident, self.gpu), ends(plan)))
     }
 
     /// A time that no rows and items of a plan fall below.
     fn least(&self, plan: &WeightPlan, image: &Image, ends: f64) -> f64 {
-        least_of_images(plan, self.multiprocessors, image.cycles(&self.least), ends)
+        least_of_images(plan, self.gpu.multiprocessors, image.cycles(&self.least), ends)
     }
 
     /// Adds all of a plan's tiling that may be among the fastest.
@@ -177,7 +172,7 @@ impl Search {
                 continue;
             }
             let resident = plan.resident();
-            let (image, ends) = (Image::of(plan, resident), ends(plan));
+            let (image, ends) = (Image::of(plan, resident, self.gpu), ends(plan));
             if !kept.has_better_than(self.least(plan, &image, ends)) {
                 self.add_heights(kept, plan, (resident, &image, ends), Place { tiling, slot, row: 0, item: 0 });
             }
@@ -192,7 +187,7 @@ impl Search {
         (resident, image, ends): (usize, &Image, f64),
         place: Place,
     ) {
-        let gpu = [self.multiprocessors, resident];
+        let gpu = [self.gpu.multiprocessors, resident];
         let [_, _, columns, channels] = plan.blocks;
         let turns = turns(plan);
         for (row, height) in self.heights.iter().enumerate() {
@@ -273,14 +268,14 @@ pub(super) fn first(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<WeightConfig> {
-    let plans = estimated((problem, readings), sm, device.multiprocessors as usize);
+    let plans = estimated((problem, readings), sm, device.into());
     let by_estimate = || plans.iter().take(count).map(|plan| plan.config).collect();
     learned(count, models, &plans, device).unwrap_or_else(by_estimate)
 }
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
-    let work = |index: usize| work(&plans[index], device.multiprocessors as usize);
+    let work = |index: usize| work(&plans[index], device.into());
     let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
@@ -301,6 +296,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_the_fastest_of_all() {
         let sm = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+        let gpu = Gpu::from(&DeviceFacts::h100());
         let padded = |padding: usize| Conv2d::new().padding(padding);
         let cases = [
             ([128, 64, 64, 64], [64, 3, 3, 8], Precision::F16, padded(1)),
@@ -315,13 +311,13 @@ mod tests {
             let problem = Problem::of_forward(x, w, precision, &params).unwrap();
             for readings in [[Reading::Stored; 2], [Reading::Computed, Reading::Stored]] {
                 let of = (&problem, readings);
-                let mut all = estimates(of, sm, 132);
+                let mut all = estimates(of, sm, gpu);
                 full += usize::from(all.len() > RANKED);
                 all.truncate(RANKED);
-                let kept = estimated(of, sm, 132);
+                let kept = estimated(of, sm, gpu);
                 let checked = |it: &WeightPlan| WeightPlan::new(problem, it.config, sm, readings).map(|of| of.blocks);
                 assert!(kept.iter().all(|it| checked(it).as_ref() == Ok(&it.blocks)), "{problem:?}, {readings:?}");
-                let kept: Vec<_> = kept.iter().map(|it| (estimate(it, 132), it.config)).collect();
+                let kept: Vec<_> = kept.iter().map(|it| (estimate(it, gpu), it.config)).collect();
                 assert!(kept == all, "{problem:?}, {readings:?}");
             }
         }

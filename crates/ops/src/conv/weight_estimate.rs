@@ -1,7 +1,7 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
 use super::estimate::{loading, promised};
-use super::multiprocessor::SYSTEM_BYTES;
+use super::multiprocessor::{Gpu, SYSTEM_BYTES};
 use super::registers::blocks_by_registers;
 use super::row_plan::STRIP;
 use super::weight_plan::{WeightConfig, WeightPlan};
@@ -9,40 +9,40 @@ use super::weight_plan::{WeightConfig, WeightPlan};
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.
 const SPARE_REGISTERS: usize = 4;
 
-/// What the estimate was fitted to: 1,344 configurations of 56 shapes, timed on an H200; in cycles of a multiprocessor and bytes.
+/// What the estimate was fitted to: 7,689 configurations of 438 shapes, timed on an H200 and an H100; in cycles of a multiprocessor and bytes.
 /// docs/notes/conv.md has the fit.
 mod fitted {
-    /// Bytes of DRAM in a cycle, where so many are under way.
-    pub(super) const BYTES: f64 = 32.8;
-    pub(super) const UNDER_WAY: f64 = 41_000.0;
+    /// Bytes of an H200's DRAM and level 2 in a cycle, where so many are under way.
+    pub(super) const BYTES: f64 = 26.3;
+    pub(super) const UNDER_WAY: f64 = 13_100.0;
     /// Bytes that a pixel of a block costs besides its own.
-    pub(super) const PIXEL: f64 = 4.1;
+    pub(super) const PIXEL: f64 = 16.4;
     /// A product, a warp's load of a matrix, one of elements that are not turned over on the way, a row.
-    pub(super) const PRODUCT: f64 = 9.57;
-    pub(super) const LOAD: f64 = 2.83;
-    pub(super) const ELEMENTS: f64 = 12.0;
-    pub(super) const ROW: f64 = 6.7;
+    pub(super) const PRODUCT: f64 = 5.9;
+    pub(super) const LOAD: f64 = 2.72;
+    pub(super) const ELEMENTS: f64 = 12.1;
+    pub(super) const ROW: f64 = 31.7;
     /// Latencies: a block's begin and end, a warp's turn in adding up, a row's, a product's.
-    pub(super) const BLOCK: f64 = 7655.0;
-    pub(super) const TURN: f64 = 980.0;
-    pub(super) const ROW_LATENCY: f64 = 64.0;
-    pub(super) const PRODUCT_LATENCY: f64 = 15.8;
+    pub(super) const BLOCK: f64 = 2800.0;
+    pub(super) const TURN: f64 = 2880.0;
+    pub(super) const ROW_LATENCY: f64 = 97.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 10.4;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
-    pub(super) const OVERLAPPING: f64 = 0.43;
+    pub(super) const OVERLAPPING: f64 = 0.313;
     /// Bytes of parts in a microsecond, written and read again.
-    pub(super) const PARTS: f64 = 1.7e6;
+    pub(super) const PARTS: f64 = 1.48e6;
     pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
     pub(super) const LAUNCH_US: f64 = 2.0;
-    pub(super) const ADDING_US: f64 = 1.6;
+    pub(super) const ADDING_US: f64 = 1.5;
 }
 
-/// Microseconds, roughly, on a GPU of so many multiprocessors like Hopper's.
-pub(super) fn estimate(plan: &WeightPlan, multiprocessors: usize) -> f64 {
+/// Microseconds, roughly, on a GPU with multiprocessors like Hopper's.
+pub(super) fn estimate(plan: &WeightPlan, gpu: Gpu) -> f64 {
     let resident = plan.resident();
-    let image = Image::of(plan, resident).cycles(&Lines::of(plan, plan.config.rows));
+    let image = Image::of(plan, resident, gpu).cycles(&Lines::of(plan, plan.config.rows));
     let divided =
         Divided { blocks: plan.blocks.iter().product(), items: plan.config.items, workspace: plan.workspace() };
-    of_blocks(&divided, [multiprocessors, resident], image, ends(plan))
+    of_blocks(&divided, [gpu.multiprocessors, resident], image, ends(plan))
 }
 
 /// What depends on the items: how many there are, and with them how many blocks, and bytes of the parts of the sum.
@@ -104,13 +104,13 @@ pub(super) struct Image {
 
 impl Image {
     /// Where so many blocks share a multiprocessor, for each of them.
-    pub(super) fn of(plan: &WeightPlan, resident: usize) -> Image {
+    pub(super) fn of(plan: &WeightPlan, resident: usize, gpu: Gpu) -> Image {
         use fitted::*;
         let WeightConfig { strips, images, columns, tiles, slots, .. } = plan.config;
         let bytes = strips * STRIP * plan.problem.precision.bytes();
         let row = images * (plan.reach + columns) * bytes;
         let under_way = (resident * (slots - 1) * row) as f64;
-        let pixel = images as f64 * (bytes as f64 + PIXEL) / (BYTES * (under_way / UNDER_WAY).min(1.0));
+        let pixel = images as f64 * (bytes as f64 + PIXEL) / (BYTES * gpu.memory * (under_way / UNDER_WAY).min(1.0));
         let memory = Lines { input: plan.reach.min(plan.columns.read) as f64 * pixel, given: columns as f64 * pixel };
 
         let [taps, pairs] = [plan.problem.kernel[0], plan.problem.kernel[1].div_ceil(2)].map(|it| it as f64);

@@ -3,7 +3,7 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{Multiprocessor, REGISTERS};
+use super::multiprocessor::{Gpu, Multiprocessor, REGISTERS};
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
 use super::row_plan::STRIP;
@@ -89,9 +89,9 @@ impl WeightOperation {
         weight_choice::first(count, models, (problem, [Reading::Stored; 2]), sm, device)
     }
 
-    /// All candidates with what the estimate expects of each, in microseconds on a GPU of so many multiprocessors; the fastest first.
-    pub fn estimates(problem: &Problem, sm: Multiprocessor, multiprocessors: usize) -> Vec<(f64, WeightConfig)> {
-        weight_choice::estimates((problem, [Reading::Stored; 2]), sm, multiprocessors)
+    /// All candidates with what the estimate expects of each on a device, in microseconds; the fastest first.
+    pub fn estimates(problem: &Problem, sm: Multiprocessor, device: &DeviceFacts) -> Vec<(f64, WeightConfig)> {
+        weight_choice::estimates((problem, [Reading::Stored; 2]), sm, device.into())
     }
 }
 
@@ -116,12 +116,12 @@ impl Operation for WeightOperation {
         let config = WeightOperation::of_configuration(configuration)?;
         let plan = WeightPlan::new(problem, config, device.into(), [Reading::Stored; 2])
             .map_err(|error| refused(error.to_string()))?;
-        Ok(work(&plan, device.multiprocessors as usize))
+        Ok(work(&plan, device.into()))
     }
 }
 
 /// What the blocks of a plan do.
-pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
+pub(super) fn work(plan: &WeightPlan, gpu: Gpu) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let rows = &plan.rows;
     let bytes = problem.precision.bytes();
@@ -146,7 +146,7 @@ pub(super) fn work(plan: &WeightPlan, multiprocessors: usize) -> Work {
         shared_bytes: plan.shared_bytes as u32,
         bytes_in_flight: ((config.slots - 1) * config.images * (plan.reach + config.columns) * cell) as u32,
         steps: (config.items * lines) as f32,
-        expected_us: estimate(plan, multiprocessors) as f32,
+        expected_us: estimate(plan, gpu) as f32,
         ..Work::default()
     };
     flagged(dimensioned(work, plan), plan)

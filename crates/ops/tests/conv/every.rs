@@ -6,6 +6,7 @@ use super::rows::accuracy;
 use crate::support::gpu;
 use tilewright_ops::Device;
 use tilewright_ops::conv::{Config, Conv2d, Multiprocessor, Pass, Precision, Problem, WeightOperation, row_candidates};
+use tilewright_perf::DeviceFacts;
 
 /// Each how manieth candidate is run: 1 is every one, tens of thousands. Without it [`FEW`] of each pass are, spread over all.
 const STEP: &str = "TILEWRIGHT_CANDIDATES";
@@ -24,19 +25,22 @@ fn layers() -> [Problem; 4] {
 }
 
 /// All candidates of a pass, as calls take them.
-pub(super) fn candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, multiprocessors: usize) -> Vec<Config> {
+pub(super) fn candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, device: &DeviceFacts) -> Vec<Config> {
     match pass {
         Pass::GradWeight => {
-            let all = WeightOperation::estimates(problem, sm, multiprocessors);
+            let all = WeightOperation::estimates(problem, sm, device);
             all.into_iter().map(|(_, config)| Config::weights(config)).collect()
         }
-        _ => row_candidates(problem, pass, sm, multiprocessors).into_iter().map(Config::rows).collect(),
+        _ => {
+            let all = row_candidates(problem, pass, sm, device.multiprocessors as usize);
+            all.into_iter().map(Config::rows).collect()
+        }
     }
 }
 
 fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
     let Some(gpu) = device.as_gpu() else { return };
-    let all = candidates(problem, pass, Multiprocessor::of(gpu), gpu.device().multiprocessors() as usize);
+    let all = candidates(problem, pass, Multiprocessor::of(gpu), &gpu.facts());
     let given = std::env::var(STEP).ok().map(|step| step.parse().unwrap_or_else(|_| panic!("{STEP} is `{step}`")));
     let step = given.unwrap_or(all.len() / FEW).max(1);
     let few: Vec<Config> = all.into_iter().step_by(step).collect();
@@ -67,7 +71,7 @@ fn layers_have_candidates() {
     for sm in [super::rows::HOPPER, super::rows::SMALL] {
         for problem in layers() {
             for pass in Pass::ALL {
-                let all = candidates(&problem, pass, sm, 132);
+                let all = candidates(&problem, pass, sm, &DeviceFacts::h200());
                 // Of small pictures with large kernels parts of the sum are soon larger than the operands.
                 let least = match pass {
                     Pass::GradWeight if problem.kernel == [7; 2] => 2,

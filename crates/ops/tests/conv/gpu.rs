@@ -14,6 +14,7 @@ use tilewright_ops::conv::{
     conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into, refined_grad_weight, refined_rows,
 };
 use tilewright_ops::{Device, LaunchKind, Tensor, record};
+use tilewright_perf::DeviceFacts;
 
 pub(super) fn on_gpu(device: &Device, config: Config, pass: Pass, operands: &Operands, out: &mut [f32]) {
     match operands.problem.precision {
@@ -135,9 +136,9 @@ fn by_any_configuration() {
     let problems = [chosen(), pinned(), larger(83, 24)].concat();
     at_once(problems.len(), |i| {
         let (problem, operands) = (&problems[i], Operands::random(&problems[i], i as u64));
-        let (mut r, multiprocessors) = (Random(i as u64), gpu.device().multiprocessors() as usize);
+        let (mut r, facts) = (Random(i as u64), gpu.facts());
         for pass in Pass::ALL {
-            for config in configurations(&mut r, (problem, pass), sm, multiprocessors) {
+            for config in configurations(&mut r, (problem, pass), sm, &facts) {
                 let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problem.precision));
                 check(&what, (pass, &operands), accuracy, |pass, operands, out| {
                     on_gpu(&device, config, pass, operands, out);
@@ -152,7 +153,7 @@ fn configurations(
     r: &mut Random,
     (problem, pass): (&Problem, Pass),
     sm: Multiprocessor,
-    multiprocessors: usize,
+    device: &DeviceFacts,
 ) -> Vec<Config> {
     let nothing = Fusing::nothing(problem.precision);
     let mut configs: Vec<_> = (0..2)
@@ -161,7 +162,7 @@ fn configurations(
             _ => Config::rows(rows::drawn(r, (problem, pass), sm, nothing, Most::LEGAL).0),
         })
         .collect();
-    let all = every::candidates(problem, pass, sm, multiprocessors);
+    let all = every::candidates(problem, pass, sm, device);
     if !all.is_empty() {
         configs.extend((0..2).map(|_| all[r.below(all.len() as u64) as usize]));
     }

@@ -73,12 +73,12 @@ fn a_model_chooses_there_too() {
     let models = Models::shipped().unwrap();
     for device in [rtx_3090(), a100()] {
         device.check().unwrap();
-        let (sm, multiprocessors) = (Multiprocessor::from(&device), device.multiprocessors as usize);
+        let sm = Multiprocessor::from(&device);
         assert!(!sm.bulk_copies);
         let mut by_model = [0; 2];
         for problem in layers() {
             for pass in [Pass::Forward, Pass::GradInput] {
-                let all: Vec<_> = RowOperation::estimates(&problem, pass, sm, multiprocessors)
+                let all: Vec<_> = RowOperation::estimates(&problem, pass, sm, &device)
                     .into_iter()
                     .take(RANKED)
                     .map(|it| it.1)
@@ -90,11 +90,8 @@ fn a_model_chooses_there_too() {
                 assert!(row_kernel(&problem, pass, chosen, sm, false).is_ok());
                 by_model[0] += usize::from(best > 0);
             }
-            let all: Vec<_> = WeightOperation::estimates(&problem, sm, multiprocessors)
-                .into_iter()
-                .take(RANKED)
-                .map(|it| it.1)
-                .collect();
+            let all: Vec<_> =
+                WeightOperation::estimates(&problem, sm, &device).into_iter().take(RANKED).map(|it| it.1).collect();
             let named: Vec<_> = all.iter().map(WeightOperation::configuration).collect();
             let best = best_of(&WeightOperation, &device, &RowOperation::problem(&problem, Pass::GradWeight), &named);
             let chosen = WeightOperation::chosen(&models, &problem, sm, &device);

@@ -11,6 +11,7 @@ use tilewright_ops::conv::{
     Conv2d, KernelText, Multiprocessor, Pass, Precision, Problem, WeightConfig, WeightOperation, weight_kernels,
     weight_kernels_with,
 };
+use tilewright_perf::DeviceFacts;
 
 pub(crate) type Kernels = (KernelText, Option<KernelText>);
 
@@ -181,7 +182,8 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn there_is_something_to_choose_from() {
-    let mut counts: Vec<_> = layers().iter().map(|it| WeightOperation::estimates(it, HOPPER, 132).len()).collect();
+    let count = |it: &Problem| WeightOperation::estimates(it, HOPPER, &DeviceFacts::h200()).len();
+    let mut counts: Vec<_> = layers().iter().map(count).collect();
     counts.sort_unstable();
     assert!(counts[0] > 0 && counts[counts.len() / 2] >= 100, "{counts:?}");
 }

@@ -54,7 +54,7 @@ fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {
 
 #[test]
 fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
-    let device = DeviceFacts::h200();
+    let (device, gpu) = (DeviceFacts::h200(), Gpu::from(&DeviceFacts::h200()));
     let params = [Conv2d::new().padding(1), Conv2d::new().padding(1).stride(2), Conv2d::new().dilation(2)];
     let ends = [Ends::stored(Precision::F16), Ends::stored(Precision::F32), COMPUTED];
     for (params, ends) in params.into_iter().zip(ends) {
@@ -65,7 +65,7 @@ fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
             each_plan(&problem, pass, (SM, 132), ends, |plan| found.push((plan.config, plan.blocks)));
             assert!(found.len() > 100, "{}", found.len());
             assert!(found == plain.iter().map(|plan| (plan.config, plan.blocks)).collect::<Vec<_>>(), "{problem:?}");
-            let fastest = plain.iter().min_by(|a, b| estimate(a, 132).total_cmp(&estimate(b, 132))).unwrap();
+            let fastest = plain.iter().min_by(|a, b| estimate(a, gpu).total_cmp(&estimate(b, gpu))).unwrap();
             let models = Models::default();
             assert_eq!(chosen(&models, &problem, pass, ends, SM, &device), fastest.config);
             let [one, two, three] = super::first(3, &models, &problem, pass, ends, SM, &device)[..] else {
@@ -89,6 +89,7 @@ fn what_is_kept_is_the_fastest_of_all() {
         // No copy engine takes these channels.
         ([7, 20, 19, 12], [12, 3, 3, 4], Precision::F16, padded(1)),
     ];
+    let gpu = Gpu::from(&DeviceFacts::h100());
     for (x, w, precision, params) in cases {
         let problem = Problem::of_forward(x, w, precision, &params).unwrap();
         let stored = Ends::stored;
@@ -99,14 +100,14 @@ fn what_is_kept_is_the_fastest_of_all() {
             (Pass::Forward, COMPUTED),
         ] {
             let mut all = Vec::new();
-            each_plan(&problem, pass, (SM, 132), ends, |plan| all.push((estimate(plan, 132), plan.config)));
+            each_plan(&problem, pass, (SM, 132), ends, |plan| all.push((estimate(plan, gpu), plan.config)));
             // Sorting keeps the order of equals.
             all.sort_by(|a, b| a.0.total_cmp(&b.0));
             all.truncate(RANKED);
-            let kept = estimated(&problem, pass, ends, SM, 132);
+            let kept = estimated(&problem, pass, ends, SM, gpu);
             let checked = |it: &RowPlan| RowPlan::between(problem, pass, it.config, SM, ends).map(|of| of.blocks);
             assert!(kept.iter().all(|it| checked(it).as_ref() == Ok(&it.blocks)), "{problem:?} {pass:?}");
-            let kept: Vec<_> = kept.iter().map(|it| (estimate(it, 132), it.config)).collect();
+            let kept: Vec<_> = kept.iter().map(|it| (estimate(it, gpu), it.config)).collect();
             assert!(kept == all, "{problem:?} {pass:?}: {} of {}", kept.len(), all.len());
         }
     }
