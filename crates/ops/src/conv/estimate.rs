@@ -5,7 +5,7 @@ use super::kernel_text::access_bytes;
 use super::multiprocessor::{Gpu, SYSTEM_BYTES};
 use super::problem::{Precision, Problem};
 use super::registers::{blocks_by_registers, cells_of_tap, weights_held};
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, TILE};
 
 /// Multiprocessors of an H200.
 const MULTIPROCESSORS: usize = 132;
@@ -111,7 +111,7 @@ impl Lines {
 }
 
 /// What a block's turn costs, one item: cycles of a line, of a step and of a written row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Turn {
     memory_of_line: f64,
     memory_of_row: f64,
@@ -127,20 +127,10 @@ impl Turn {
     /// Where so many blocks share a multiprocessor, for each of them.
     pub(super) fn of(plan: &RowPlan, resident: usize, gpu: Gpu) -> Turn {
         use fitted::*;
-        let RowConfig { images, columns, .. } = plan.config;
         let under_way = (resident * plan.bytes_under_way()) as f64;
-        let bytes = BYTES * gpu.memory * (under_way / UNDER_WAY).min(1.0);
+        let (quarter, parts) = (plan.warps as f64 / 4.0, plan.parts() as f64);
         let products = plan.products_of_line();
-        let product = if plan.problem.precision == Precision::F32 { F32 * PRODUCT } else { PRODUCT };
-        let parts = plan.parts() as f64;
-        // Weights that rest are loaded for every product, half as many bytes as pixels.
-        let resting = (plan.resting * plan.cells()) as f64 / 4.0;
-        let loads = (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64 + resting;
-        let quarter = plan.warps as f64 / 4.0;
         Turn {
-            memory_of_line: (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan) * READ / bytes,
-            memory_of_row: (images * columns) as f64 * written_pixel(plan) / bytes,
-            computing_of_line: quarter * parts * (products * product + loads * LOAD),
             computing_of_step: quarter * STEP,
             computing_of_row: quarter * ROW,
             serial_of_line: products * parts * PRODUCT_LATENCY / resident as f64,
@@ -149,6 +139,31 @@ impl Turn {
                 true => 0.0,
                 false => loading(&plan.problem, plan.row_bytes()) / (plan.bringing * resident) as f64,
             },
+            ..Turn::busy(plan, gpu, (under_way / UNDER_WAY).min(1.0), quarter * parts)
+        }
+    }
+
+    /// What no tiles, strips a warp and ring of a plan fall below where rows are stored whole: all of the bandwidth, no tile that is not full, and nothing that is
+    /// waited for.
+    pub(super) fn least(plan: &RowPlan, gpu: Gpu) -> Turn {
+        let RowConfig { strips, images, columns, .. } = plan.config;
+        Turn::busy(plan, gpu, 1.0, (strips * images * columns) as f64 / (4 * TILE) as f64)
+    }
+
+    /// Memory and products alone, with such a share of the bandwidth, of so many tiles of strips for each scheduler.
+    fn busy(plan: &RowPlan, gpu: Gpu, share: f64, tiles: f64) -> Turn {
+        use fitted::*;
+        let RowConfig { images, columns, .. } = plan.config;
+        let bytes = BYTES * gpu.memory * share;
+        let product = if plan.problem.precision == Precision::F32 { F32 * PRODUCT } else { PRODUCT };
+        // Weights that rest are loaded for every product, half as many bytes as pixels.
+        let resting = (plan.resting * plan.cells()) as f64 / 4.0;
+        let loads = (plan.cells() / 2 + 1) as f64 * plan.conflicts() as f64 + resting;
+        Turn {
+            memory_of_line: (images * plan.reach.min(plan.columns.read)) as f64 * read_pixel(plan) * READ / bytes,
+            memory_of_row: (images * columns) as f64 * written_pixel(plan) / bytes,
+            computing_of_line: tiles * (plan.products_of_line() * product + loads * LOAD),
+            ..Turn::default()
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::candidates::{COLUMNS, IMAGES, RANKED};
 use super::super::ends::Reading;
 use super::super::estimate::estimate;
+use super::super::multiprocessor::Gpu;
 use super::super::params::Conv2d;
 use super::super::problem::Precision;
 use super::*;
