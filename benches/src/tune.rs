@@ -57,6 +57,9 @@ struct Options {
     /// How many more: those that the estimate expects to be fastest.
     #[arg(long, default_value_t = 8)]
     best: usize,
+    /// How many more: of each number of strips, those that the estimate expects to be fastest.
+    #[arg(long, default_value_t = 0)]
+    strips: usize,
     /// How many more, at random among the 400 that it expects to be fastest.
     #[arg(long, default_value_t = 12)]
     near: usize,
@@ -69,6 +72,9 @@ struct Options {
     /// Only so many shapes and passes.
     #[arg(long)]
     groups: Option<usize>,
+    /// Only shapes and passes whose names, as the table has them, contain this: `320x56x56x80`.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// Threads that compile; all cores but one if it is not given.
     #[arg(long)]
     threads: Option<usize>,
@@ -112,10 +118,11 @@ fn measure(options: &Options) -> Result<()> {
 
 fn convolutions(options: &Options, target: &Target, op: plan::Op, begin: Instant) -> Result<()> {
     let data = Data::of(options, op.name(), target)?;
-    let Options { chosen, best, near, random, .. } = *options;
+    let Options { chosen, best, strips, near, random, .. } = *options;
     let models = Models::shipped()?;
     let asked = Asked { sm: (&target.device).into(), device: &target.device, models: &models };
-    let groups = plan::planned((op, options.list), Sampling { chosen, best, near, random }, &asked, &data.known)?;
+    let groups =
+        plan::planned((op, options.list), Sampling { chosen, best, strips, near, random }, &asked, &data.known)?;
     run(options, target, &data, groups, begin)
 }
 
@@ -169,6 +176,7 @@ impl Data {
 
 /// Compiles the groups' kernels, measures them where there is a GPU, and appends their rows.
 fn run<G: Grouped>(options: &Options, target: &Target, data: &Data, mut groups: Vec<G>, begin: Instant) -> Result<()> {
+    groups.retain(|group| options.only.as_ref().is_none_or(|text| group.name().contains(text)));
     groups.truncate(options.groups.unwrap_or(usize::MAX));
     let total: usize = groups.iter().map(|group| group.configs().len()).sum();
     println!(

@@ -14,7 +14,7 @@ use tilewright_perf::training::{Examples, Operation, Plan, train};
 use tilewright_perf::{DeviceFacts, Features, Models};
 
 const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
-const SAMPLING: Sampling = Sampling { chosen: 0, best: 2, near: 2, random: 1 };
+const SAMPLING: Sampling = Sampling { chosen: 0, best: 2, strips: 0, near: 2, random: 1 };
 
 /// What an H200 without models would measure.
 fn plan(op: Op, sampling: Sampling, known: &[Row]) -> Vec<Group> {
@@ -116,6 +116,25 @@ fn names_give_problems_and_configurations_back_and_every_work_has_features() {
     assert!(RowOperation::of_problem(&lacking).unwrap_err().to_string().contains("`left`"));
 }
 
+/// The fastest of each number of strips, in the order of the estimate.
+#[test]
+fn each_number_of_strips_has_its_turn() {
+    let sampling = Sampling { chosen: 0, best: 1, strips: 1, near: 0, random: 0 };
+    let [rows, weights] = [Op::Conv2d, Op::Conv2dGradWeight].map(|op| plan(op, sampling, &[]));
+    for group in rows.iter().chain(&weights) {
+        let numbers: HashSet<_> = group.configs.iter().map(|it| it.strips()).collect();
+        assert_eq!(numbers.len(), group.configs.len(), "{}", group.name());
+        assert_eq!(group.configs[0], group.estimated);
+    }
+    let group = rows.iter().max_by_key(|group| group.configs.len()).unwrap();
+    assert!(group.configs.len() > 3 && weights.iter().any(|group| group.configs.len() > 3));
+    let estimates = RowOperation::estimates(&group.problem, group.pass, SM, &DeviceFacts::h200());
+    let mut seen = HashSet::new();
+    let first: Vec<_> =
+        estimates.into_iter().map(|it| it.1).filter(|it| seen.insert(it.strips)).map(Choice::Rows).collect();
+    assert_eq!(group.configs, first);
+}
+
 fn tiles(config: &Choice) -> usize {
     match config {
         Choice::Rows(config) => config.tiles,
@@ -125,7 +144,7 @@ fn tiles(config: &Choice) -> usize {
 
 /// Rows as if a configuration took the longer the more tiles a warp has.
 fn made_up() -> Vec<Row> {
-    let sampling = Sampling { chosen: 0, best: 6, near: 10, random: 0 };
+    let sampling = Sampling { best: 6, near: 10, random: 0, ..SAMPLING };
     let row = |problem: &Problem, pass: Pass, config: &Choice| Row {
         op: RowOperation.name().into(),
         problem: RowOperation::problem(problem, pass),

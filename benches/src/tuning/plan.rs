@@ -5,7 +5,7 @@ use super::timing::{Timed, time};
 use crate::session::Session;
 use crate::{Result, shapes};
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tilewright_driver::Arch;
 use tilewright_ops::Error;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowConfig, RowOperation, WeightConfig};
@@ -68,6 +68,14 @@ impl Choice {
             return first.into_iter().map(Choice::Weights).collect();
         }
         RowOperation::first(count, models, problem, pass, sm, device).into_iter().map(Choice::Rows).collect()
+    }
+
+    /// Strips of a block.
+    pub fn strips(self) -> usize {
+        match self {
+            Choice::Rows(config) => config.strips,
+            Choice::Weights(config) => config.strips,
+        }
     }
 
     /// As a call takes it.
@@ -168,6 +176,8 @@ pub struct Sampling {
     pub chosen: usize,
     /// More, that the estimate expects to be fastest.
     pub best: usize,
+    /// More, of each number of strips that it expects to be fastest: where the estimate is off between them, models learn it.
+    pub strips: usize,
     /// More, at random among the [`NEAR`] that it expects to be fastest.
     pub near: usize,
     /// More, at random among all.
@@ -250,8 +260,16 @@ pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, kn
 }
 
 /// Of configurations in the order of their estimated times, each once.
-fn sampled(all: &[Choice], Sampling { best, near, random, .. }: Sampling, numbers: &mut Random) -> Vec<Choice> {
+fn sampled(all: &[Choice], Sampling { best, strips, near, random, .. }: Sampling, numbers: &mut Random) -> Vec<Choice> {
     let mut taken: Vec<Choice> = all.iter().take(best).copied().collect();
+    let mut of_strips = HashMap::new();
+    let is_wanted = |it: &&Choice| {
+        let count = of_strips.entry(it.strips()).or_insert(0);
+        *count += 1;
+        *count <= strips
+    };
+    let wanted: Vec<Choice> = all.iter().filter(is_wanted).copied().filter(|it| !taken.contains(it)).collect();
+    taken.extend(wanted);
     for (count, end) in [(near, NEAR), (random, usize::MAX)] {
         let mut rest: Vec<Choice> = all.iter().take(end).copied().filter(|it| !taken.contains(it)).collect();
         numbers.shuffle(&mut rest);

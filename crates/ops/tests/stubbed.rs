@@ -235,7 +235,12 @@ fn images(device: &Device) {
         (0..3).for_each(|_| way());
         assert_eq!(allocations::during(|| (0..100).for_each(|_| way())), 100 * *expected, "{name}");
         let launches = record(&mut **way);
-        assert_eq!(launches.iter().map(|l| l.known).collect::<Vec<_>>(), [Known::Call], "{name}");
+        assert!(launches.iter().all(|l| l.known == Known::Call), "{name}: {launches:?}");
+        // Parts of a gradient of weights, where a model takes some, are added up by a launch of their own.
+        assert!(
+            launches.len() == 1 || (launches.len() == 2 && *name == "conv2d_grad_weight_into"),
+            "{name}: {launches:?}"
+        );
     }
     assert_eq!(conv2d_workspace(&image(1.0), &w, &params).unwrap(), 0);
     // What no point computes by itself is a launch of its own, and a tensor.
