@@ -128,7 +128,8 @@ pub(super) fn first(
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFacts) -> Option<Vec<RowConfig>> {
-    let work = |index: usize| work(&plans[index], device.into());
+    let gpu = device.into();
+    let work = |index: usize| work(&plans[index], gpu);
     let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }

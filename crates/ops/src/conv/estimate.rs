@@ -2,7 +2,7 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{Gpu, SYSTEM_BYTES};
+use super::multiprocessor::{GpuScale, SYSTEM_BYTES};
 use super::problem::{Precision, Problem};
 use super::registers::{blocks_by_registers, cells_of_tap, weights_held};
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, TILE};
@@ -49,7 +49,7 @@ pub(super) fn promised(resident: usize, blocks: [usize; 4]) -> usize {
 }
 
 /// Microseconds, roughly, on a GPU with multiprocessors like Hopper's.
-pub(super) fn estimate(plan: &RowPlan, gpu: Gpu) -> f64 {
+pub(super) fn estimate(plan: &RowPlan, gpu: GpuScale) -> f64 {
     let resident = plan.resident();
     let turn = Turn::of(plan, resident, gpu).cycles(&Lines::of(plan, plan.config.rows));
     of_blocks(plan.blocks.iter().product(), plan.config.items, [gpu.multiprocessors, resident], turn)
@@ -125,7 +125,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// Where so many blocks share a multiprocessor, for each of them.
-    pub(super) fn of(plan: &RowPlan, resident: usize, gpu: Gpu) -> Turn {
+    pub(super) fn of(plan: &RowPlan, resident: usize, gpu: GpuScale) -> Turn {
         use fitted::*;
         let under_way = (resident * plan.bytes_under_way()) as f64;
         let (quarter, parts) = (plan.warps as f64 / 4.0, plan.parts() as f64);
@@ -145,13 +145,13 @@ impl Turn {
 
     /// What no tiles, strips a warp and ring of a plan fall below where rows are stored whole: all of the bandwidth, no tile that is not full, and nothing that is
     /// waited for.
-    pub(super) fn least(plan: &RowPlan, gpu: Gpu) -> Turn {
+    pub(super) fn least(plan: &RowPlan, gpu: GpuScale) -> Turn {
         let RowConfig { strips, images, columns, .. } = plan.config;
         Turn::busy(plan, gpu, 1.0, (strips * images * columns) as f64 / (4 * TILE) as f64)
     }
 
     /// Memory and products alone, with such a share of the bandwidth, of so many tiles of strips for each scheduler.
-    fn busy(plan: &RowPlan, gpu: Gpu, share: f64, tiles: f64) -> Turn {
+    fn busy(plan: &RowPlan, gpu: GpuScale, share: f64, tiles: f64) -> Turn {
         use fitted::*;
         let RowConfig { images, columns, .. } = plan.config;
         let bytes = BYTES * gpu.memory * share;
@@ -238,6 +238,11 @@ impl RowPlan {
         self.config.strips * STRIP * self.problem.precision.bytes()
     }
 
+    /// Cells of 16 bytes of a block's pixel.
+    pub(super) fn pixel_cells(&self) -> usize {
+        self.cell_bytes() / 16
+    }
+
     pub(super) fn row_bytes(&self) -> usize {
         self.config.images * self.reach * self.cell_bytes()
     }
@@ -262,8 +267,7 @@ impl RowPlan {
 
     /// Lanes that meet in a bank when a warp loads cells of neighbouring pixels, where copies are not swizzled.
     pub(super) fn conflicts(&self) -> usize {
-        let cells = self.cell_bytes() / 16;
-        if self.span > 1 { 1 } else { 1 << cells.trailing_zeros().min(3) }
+        if self.span > 1 { 1 } else { 1 << self.pixel_cells().trailing_zeros().min(3) }
     }
 
     /// Cells of 16 bytes that a tap has, and that those of a row have.

@@ -26,13 +26,13 @@ impl Multiprocessor {
 
 /// What an estimate knows of a GPU beside its [`Multiprocessor`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gpu {
+pub(crate) struct GpuScale {
     pub(crate) multiprocessors: usize,
     /// The memory's bandwidth for each of them, in an H200's.
     pub(crate) memory: f64,
 }
 
-impl From<&DeviceFacts> for Gpu {
+impl From<&DeviceFacts> for GpuScale {
     fn from(device: &DeviceFacts) -> Self {
         let of = |device: &DeviceFacts| device.memory_bandwidth / device.multiprocessors;
         Self { multiprocessors: device.multiprocessors as usize, memory: of(device) / of(&DeviceFacts::h200()) }

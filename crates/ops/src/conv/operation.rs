@@ -4,7 +4,7 @@ use super::choice::{self, each_plan};
 use super::ends::Ends;
 use super::estimate::estimate;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{Gpu, Multiprocessor, REGISTERS};
+use super::multiprocessor::{GpuScale, Multiprocessor, REGISTERS};
 use super::named::{self, Field, problem_names, problem_of_names, refused, set_all};
 use super::problem::{Pass, Precision, Problem};
 use super::row_plan::{RowConfig, RowPlan, STRIP, TILE};
@@ -130,7 +130,7 @@ impl RowOperation {
 
     /// All candidates of a pass with what the estimate expects of each on a device, in microseconds; the fastest first.
     pub fn estimates(problem: &Problem, pass: Pass, sm: Multiprocessor, device: &DeviceFacts) -> Vec<(f64, RowConfig)> {
-        let (mut estimates, gpu) = (Vec::new(), Gpu::from(device));
+        let (mut estimates, gpu) = (Vec::new(), GpuScale::from(device));
         each_plan(problem, pass, (sm, gpu.multiprocessors), Ends::stored(problem.precision), |plan| {
             estimates.push((estimate(plan, gpu), plan.config));
         });
@@ -165,7 +165,7 @@ impl Operation for RowOperation {
 }
 
 /// What the blocks of a plan do.
-pub(super) fn work(plan: &RowPlan, gpu: Gpu) -> Work {
+pub(super) fn work(plan: &RowPlan, gpu: GpuScale) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let bytes = problem.precision.bytes();
     let lines = plan.lines();

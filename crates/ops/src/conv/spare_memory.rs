@@ -1,7 +1,7 @@
 //! What the row kernel's blocks do with shared memory that is left over: images that lie apart, so that matrices meet in no bank, and one more row that waits.
 
 use super::multiprocessor::SYSTEM_BYTES;
-use super::row_plan::{LONGEST_SIDE, RowPlan, STRIP};
+use super::row_plan::{LONGEST_SIDE, RowPlan};
 
 /// Pixels of a matrix, and banks of shared memory as wide as one of its rows, a cell of 16 bytes.
 const MATRIX: usize = 8;
@@ -53,10 +53,5 @@ impl RowPlan {
     /// Of eight images those that do not end where a matrix does: of as many columns' matrices so many have pixels of two images.
     fn unaligned(&self) -> usize {
         MATRIX - (1 << self.config.columns.trailing_zeros().min(MATRIX.trailing_zeros()))
-    }
-
-    /// Cells of 16 bytes of a block's pixel.
-    fn pixel_cells(&self) -> usize {
-        self.config.strips * STRIP * self.problem.precision.bytes() / 16
     }
 }

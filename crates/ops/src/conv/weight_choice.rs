@@ -3,7 +3,7 @@
 use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Reading;
 use super::meeting::Meeting;
-use super::multiprocessor::{Gpu, Multiprocessor};
+use super::multiprocessor::{GpuScale, Multiprocessor};
 use super::problem::{Pass, Problem};
 use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns};
 use super::weight_estimate::{Divided, Image, Lines, ends, estimate, least_of_images, of_blocks};
@@ -21,7 +21,7 @@ const WAVES: [usize; 4] = [1, 2, 3, 4];
 type Of<'a> = (&'a Problem, [Reading; 2]);
 
 /// The legal configurations that are worth a look, with what the estimate expects of each on a GPU, in microseconds; the fastest first. None has more than a third of its pixels or channels for nothing.
-pub(super) fn estimates((problem, readings): Of<'_>, sm: Multiprocessor, gpu: Gpu) -> Vec<(f64, WeightConfig)> {
+pub(super) fn estimates((problem, readings): Of<'_>, sm: Multiprocessor, gpu: GpuScale) -> Vec<(f64, WeightConfig)> {
     let (mut estimates, all) = (Vec::new(), all_rows(problem));
     for (tiling, slots) in tilings(problem).into_iter().flat_map(|tiling| SLOTS.map(|slots| (tiling, slots))) {
         let config = with_rows(all, tiling, slots);
@@ -41,7 +41,7 @@ pub(super) fn estimates((problem, readings): Of<'_>, sm: Multiprocessor, gpu: Gp
 /// time that no ring, rows and items of them fall below, until that of the next one is beyond the last of those that are kept.
 ///
 /// [`RANKED`]: super::candidates::RANKED
-fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, gpu: Gpu) -> Vec<WeightPlan> {
+fn estimated((problem, readings): Of<'_>, sm: Multiprocessor, gpu: GpuScale) -> Vec<WeightPlan> {
     let (tilings, all) = (tilings(problem), all_rows(problem));
     let Some(first) = tilings.first() else { return Vec::new() };
     let mut plan = WeightPlan::unchecked(*problem, with_rows(all, *first, SLOTS[0]), sm, readings);
@@ -133,11 +133,11 @@ struct Search {
     elements: usize,
     bytes: f64,
     sm: Multiprocessor,
-    gpu: Gpu,
+    gpu: GpuScale,
 }
 
 impl Search {
-    fn new(plan: &WeightPlan, sm: Multiprocessor, gpu: Gpu) -> Search {
+    fn new(plan: &WeightPlan, sm: Multiprocessor, gpu: GpuScale) -> Search {
         let height = |rows| Height { rows, blocks: plan.blocks_above(rows), lines: Lines::of(plan, rows) };
         let heights: Vec<Height> = heights(&plan.rows).map(height).collect();
         let least = |lines: fn(&Lines) -> f64| {
@@ -275,7 +275,8 @@ pub(super) fn first(
 
 /// What a model takes; nothing where there is none, or where it refuses what it is asked about.
 fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
-    let work = |index: usize| work(&plans[index], device.into());
+    let gpu = device.into();
+    let work = |index: usize| work(&plans[index], gpu);
     let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
@@ -296,7 +297,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_the_fastest_of_all() {
         let sm = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
-        let gpu = Gpu::from(&DeviceFacts::h100());
+        let gpu = GpuScale::from(&DeviceFacts::h100());
         let padded = |padding: usize| Conv2d::new().padding(padding);
         let cases = [
             ([128, 64, 64, 64], [64, 3, 3, 8], Precision::F16, padded(1)),

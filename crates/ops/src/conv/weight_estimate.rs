@@ -1,7 +1,7 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
 use super::estimate::{loading, promised};
-use super::multiprocessor::{Gpu, SYSTEM_BYTES};
+use super::multiprocessor::{GpuScale, SYSTEM_BYTES};
 use super::registers::blocks_by_registers;
 use super::row_plan::STRIP;
 use super::weight_plan::{WeightConfig, WeightPlan};
@@ -37,7 +37,7 @@ mod fitted {
 }
 
 /// Microseconds, roughly, on a GPU with multiprocessors like Hopper's.
-pub(super) fn estimate(plan: &WeightPlan, gpu: Gpu) -> f64 {
+pub(super) fn estimate(plan: &WeightPlan, gpu: GpuScale) -> f64 {
     let resident = plan.resident();
     let image = Image::of(plan, resident, gpu).cycles(&Lines::of(plan, plan.config.rows));
     let divided =
@@ -104,7 +104,7 @@ pub(super) struct Image {
 
 impl Image {
     /// Where so many blocks share a multiprocessor, for each of them.
-    pub(super) fn of(plan: &WeightPlan, resident: usize, gpu: Gpu) -> Image {
+    pub(super) fn of(plan: &WeightPlan, resident: usize, gpu: GpuScale) -> Image {
         use fitted::*;
         let WeightConfig { strips, images, columns, tiles, slots, .. } = plan.config;
         let bytes = strips * STRIP * plan.problem.precision.bytes();

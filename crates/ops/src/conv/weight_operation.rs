@@ -3,7 +3,7 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{Gpu, Multiprocessor, REGISTERS};
+use super::multiprocessor::{GpuScale, Multiprocessor, REGISTERS};
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
 use super::row_plan::STRIP;
@@ -121,7 +121,7 @@ impl Operation for WeightOperation {
 }
 
 /// What the blocks of a plan do.
-pub(super) fn work(plan: &WeightPlan, gpu: Gpu) -> Work {
+pub(super) fn work(plan: &WeightPlan, gpu: GpuScale) -> Work {
     let (problem, config) = (&plan.problem, &plan.config);
     let rows = &plan.rows;
     let bytes = problem.precision.bytes();

@@ -213,6 +213,11 @@ fn what_does_not_fit_is_refused() {
     };
     let (small, large) = (problem(4, 32, 64).unwrap(), problem(4, 8192, 16).unwrap());
     assert!(row_kernel(&small, Pass::Forward, fits, HOPPER, false).is_ok());
+    // Weights that rest take more registers on their way in steps of two rows.
+    let wide = Conv2d::new().padding(3);
+    let resting = Problem::of_forward([4, 32, 32, 64], [64, 7, 7, 16], Precision::F32, &wide).unwrap();
+    let steps_of_one = RowConfig { tiles: 2, ..fits };
+    assert!(row_kernel(&resting, Pass::Forward, steps_of_one, HOPPER, false).is_ok());
     let cases = [
         (small, RowConfig { strips: 9, ..fits }, "`strips` is 9, allowed are multiples of 1 from 1 to 8"),
         (small, RowConfig { warp_strips: 3, ..fits }, "does not divide the 2 strips"),
@@ -239,6 +244,7 @@ fn what_does_not_fit_is_refused() {
             "bytes of shared memory, at most 232448",
         ),
         (small, RowConfig { columns: 32, warp_strips: 2, tiles: 8, ..fits }, "registers a thread"),
+        (resting, RowConfig { tiles: 2, step: 2, ..fits }, "registers a thread"),
         (large, RowConfig { images: 4, columns: 8192, ..fits }, "elements of a block's images, at most 2147483647"),
         (large, RowConfig { columns: 512, tiles: 8, ..fits }, "`columns` is 512, which reads 514 columns"),
     ];

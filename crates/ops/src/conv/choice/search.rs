@@ -4,7 +4,7 @@ use super::super::candidates::{Kept, microseconds, timed};
 use super::super::ends::Ends;
 use super::super::estimate::{Lines, Turn, least, least_of_turns, of_blocks, turns};
 use super::super::meeting::Meeting;
-use super::super::multiprocessor::{Gpu, Multiprocessor};
+use super::super::multiprocessor::{GpuScale, Multiprocessor};
 use super::super::problem::{Pass, Problem};
 use super::super::row_plan::{MOST_BLOCKS, RowConfig, RowPlan};
 use super::{ITEMS, RINGS, WAVES, heights, tilings};
@@ -21,7 +21,7 @@ const BEST_RING: ([usize; 2], bool) = ([2, 16], true);
 ///
 /// Not one in a hundred is looked at: blocks come in the order of a time that nothing of the same strips, images and columns falls below, and tilings of them in
 /// that of one that no ring, items and rows fall below, until that of the next one is beyond the last of those that are kept.
-pub(super) fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, gpu: Gpu) -> Vec<RowPlan> {
+pub(super) fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, gpu: GpuScale) -> Vec<RowPlan> {
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
     let tilings = tilings(problem, &columns);
     let Some(first) = tilings.first() else { return Vec::new() };
@@ -147,11 +147,11 @@ struct Search {
     /// [`Lines::least`] of steps of one row and of two.
     least: [Lines; 2],
     sm: Multiprocessor,
-    gpu: Gpu,
+    gpu: GpuScale,
 }
 
 impl Search {
-    fn new(mut plan: RowPlan, sm: Multiprocessor, gpu: Gpu) -> Search {
+    fn new(mut plan: RowPlan, sm: Multiprocessor, gpu: GpuScale) -> Search {
         let least = [1, 2].map(|step| Lines::least(&plan, step));
         let mut legal = heights(&plan.rows);
         legal.retain(|rows| plan.fits_rows(*rows));

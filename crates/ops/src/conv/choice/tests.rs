@@ -3,7 +3,7 @@
 use super::super::candidates::{COLUMNS, IMAGES, RANKED};
 use super::super::ends::Reading;
 use super::super::estimate::estimate;
-use super::super::multiprocessor::Gpu;
+use super::super::multiprocessor::GpuScale;
 use super::super::params::Conv2d;
 use super::super::problem::Precision;
 use super::*;
@@ -55,7 +55,7 @@ fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {
 
 #[test]
 fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
-    let (device, gpu) = (DeviceFacts::h200(), Gpu::from(&DeviceFacts::h200()));
+    let (device, gpu) = (DeviceFacts::h200(), GpuScale::from(&DeviceFacts::h200()));
     let params = [Conv2d::new().padding(1), Conv2d::new().padding(1).stride(2), Conv2d::new().dilation(2)];
     let ends = [Ends::stored(Precision::F16), Ends::stored(Precision::F32), COMPUTED];
     for (params, ends) in params.into_iter().zip(ends) {
@@ -90,7 +90,7 @@ fn what_is_kept_is_the_fastest_of_all() {
         // No copy engine takes these channels.
         ([7, 20, 19, 12], [12, 3, 3, 4], Precision::F16, padded(1)),
     ];
-    let gpu = Gpu::from(&DeviceFacts::h100());
+    let gpu = GpuScale::from(&DeviceFacts::h100());
     for (x, w, precision, params) in cases {
         let problem = Problem::of_forward(x, w, precision, &params).unwrap();
         let stored = Ends::stored;
