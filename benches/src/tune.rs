@@ -66,6 +66,9 @@ struct Options {
     /// How many more, at random among all.
     #[arg(long, default_value_t = 4)]
     random: usize,
+    /// Of each shape and pass so many that are known to be the fastest are measured again, and so is what the models choose: times of one run are of one GPU.
+    #[arg(long, default_value_t = 0)]
+    again: usize,
     /// Of pointwise kernels: how many of each problem, the plan's own among them, the others at random.
     #[arg(long, default_value_t = 24)]
     configurations: usize,
@@ -118,11 +121,11 @@ fn measure(options: &Options) -> Result<()> {
 
 fn convolutions(options: &Options, target: &Target, op: plan::Op, begin: Instant) -> Result<()> {
     let data = Data::of(options, op.name(), target)?;
-    let Options { chosen, best, strips, near, random, .. } = *options;
+    let Options { chosen, best, strips, near, random, again, .. } = *options;
     let models = Models::shipped()?;
     let asked = Asked { sm: (&target.device).into(), device: &target.device, models: &models };
     let groups =
-        plan::planned((op, options.list), Sampling { chosen, best, strips, near, random }, &asked, &data.known)?;
+        plan::planned((op, options.list), Sampling { chosen, best, strips, near, random, again }, &asked, &data.known)?;
     run(options, target, &data, groups, begin)
 }
 

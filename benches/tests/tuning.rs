@@ -14,7 +14,7 @@ use tilewright_perf::training::{Examples, Operation, Plan, train};
 use tilewright_perf::{DeviceFacts, Features, Models};
 
 const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
-const SAMPLING: Sampling = Sampling { chosen: 0, best: 2, strips: 0, near: 2, random: 1 };
+const SAMPLING: Sampling = Sampling { chosen: 0, best: 2, strips: 0, near: 2, random: 1, again: 0 };
 
 /// What an H200 without models would measure.
 fn plan(op: Op, sampling: Sampling, known: &[Row]) -> Vec<Group> {
@@ -119,7 +119,7 @@ fn names_give_problems_and_configurations_back_and_every_work_has_features() {
 /// The fastest of each number of strips, in the order of the estimate.
 #[test]
 fn each_number_of_strips_has_its_turn() {
-    let sampling = Sampling { chosen: 0, best: 1, strips: 1, near: 0, random: 0 };
+    let sampling = Sampling { chosen: 0, best: 1, strips: 1, near: 0, random: 0, again: 0 };
     let [rows, weights] = [Op::Conv2d, Op::Conv2dGradWeight].map(|op| plan(op, sampling, &[]));
     for group in rows.iter().chain(&weights) {
         let numbers: HashSet<_> = group.configs.iter().map(|it| it.strips()).collect();
@@ -157,6 +157,26 @@ fn made_up() -> Vec<Row> {
     };
     let groups = plan(Op::Conv2d, sampling, &[]);
     groups.iter().flat_map(|group| group.configs.iter().map(|it| row(&group.problem, group.pass, it))).collect()
+}
+
+#[test]
+fn the_fastest_of_what_is_known_is_measured_again() {
+    let known = made_up();
+    let sampling = Sampling { best: 0, near: 0, again: 2, random: 0, ..SAMPLING };
+    let (groups, all) = (plan(Op::Conv2d, sampling, &known), plan(Op::Conv2d, SAMPLING, &[]));
+    assert_eq!(groups.len(), all.len());
+    for group in &groups {
+        let problem = RowOperation::problem(&group.problem, group.pass);
+        let mut rows: Vec<_> = known.iter().filter(|row| row.problem == problem).collect();
+        rows.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
+        let fastest: Vec<_> = rows.iter().take(2).map(|row| row.configuration.clone()).collect();
+        assert_eq!(group.configs.iter().map(|it| it.named()).collect::<Vec<_>>(), fastest, "{}", group.name());
+    }
+    // What models choose too, though it is known.
+    let models = Models::shipped().unwrap();
+    let group = &plan_by(&models, Op::Conv2d, Sampling { chosen: 1, ..sampling }, &known)[0];
+    let chosen = RowOperation::chosen(&models, &group.problem, group.pass, SM, &DeviceFacts::h200());
+    assert!(group.configs.contains(&Choice::Rows(chosen)));
 }
 
 #[test]

@@ -86,6 +86,14 @@ impl Choice {
         }
     }
 
+    /// The inverse of [`Choice::named`]; nothing where names are missing.
+    fn of_named(named: &Named, op: Op) -> Option<Choice> {
+        match op {
+            Op::Conv2d => RowOperation::of_configuration(named).ok().map(Choice::Rows),
+            Op::Conv2dGradWeight => WeightOperation::of_configuration(named).ok().map(Choice::Weights),
+        }
+    }
+
     /// As rows of data sets have it.
     pub fn named(&self) -> Named {
         match self {
@@ -182,6 +190,9 @@ pub struct Sampling {
     pub near: usize,
     /// More, at random among all.
     pub random: usize,
+    /// So many that are known to be the fastest are measured again, and so is what models choose: one GPU is some percent faster than the next of its kind, so that the
+    /// best of several runs is what the fastest of them did.
+    pub again: usize,
 }
 
 /// The configurations among which a choice is made.
@@ -243,20 +254,33 @@ pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, kn
         list.shapes()?.into_iter().flat_map(|problem| op.passes().iter().map(move |pass| (problem, *pass))).collect();
     let mut random = Random(list.seed());
     random.shuffle(&mut wanted);
-    let known: HashSet<_> = known.iter().map(|row| (&row.problem, &row.configuration)).collect();
+    let mut rows = HashMap::<_, Vec<&Row>>::new();
+    known.iter().for_each(|row| rows.entry(&row.problem).or_default().push(row));
     let group = |(at, (problem, pass)): (usize, (Problem, Pass))| {
         let all = Choice::all(&problem, pass, asked);
         let estimated = *all.first()?;
         let named = RowOperation::problem(&problem, pass);
-        let mut configs = Choice::chosen(sampling.chosen, &problem, pass, asked);
-        configs.extend(sampled(&all, sampling, &mut Random(at as u64 + 1000)));
+        let known = rows.get(&named).map_or(&[][..], |rows| &rows[..]);
+        let chosen = Choice::chosen(sampling.chosen, &problem, pass, asked);
+        let mut configs = [chosen.clone(), sampled(&all, sampling, &mut Random(at as u64 + 1000))].concat();
+        configs.retain(|config| !known.iter().any(|row| row.configuration == config.named()));
+        if sampling.again > 0 {
+            configs.extend(chosen);
+            configs.extend(fastest(known, op, sampling.again));
+        }
         let mut taken = HashSet::new();
         configs.retain(|config| taken.insert(*config));
-        configs.retain(|config| !known.contains(&(&named, &config.named())));
         Some(Group { problem, pass, estimated, configs })
     };
     let groups: Vec<Group> = wanted.into_par_iter().enumerate().filter_map(group).collect();
     Ok(groups.into_iter().filter(|group| !group.configs.is_empty()).collect())
+}
+
+/// Of a problem's rows the configurations of the fastest.
+fn fastest(known: &[&Row], op: Op, count: usize) -> Vec<Choice> {
+    let mut known = known.to_vec();
+    known.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
+    known.iter().filter_map(|row| Choice::of_named(&row.configuration, op)).take(count).collect()
 }
 
 /// Of configurations in the order of their estimated times, each once.

@@ -15,7 +15,7 @@ pub struct Quantised {
 /// The most dimensions that a description names.
 pub const MOST_DIMENSIONS: usize = 8;
 /// The most flags that a description has.
-pub const MOST_FLAGS: usize = 32;
+pub const MOST_FLAGS: usize = 40;
 
 /// A configuration's work for a problem. Whoever knows the kernel fills it in; nothing here is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]

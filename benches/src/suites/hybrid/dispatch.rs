@@ -63,16 +63,17 @@ const MOST_ELEMENTS: usize = 1 << 24;
 const LONGEST: f64 = 12.5;
 /// Where both factors and the result lie.
 const PLACES: [[At; 3]; 3] = [[At::Pageable; 3], [At::Gpu; 3], [At::Gpu, At::Pageable, At::Pageable]];
-/// A side is timed at least so often and so many seconds, and again until the fastest of two halves of its runs agree up to this part, at most
-/// so many seconds.
-const LEAST_RUNS: usize = 4;
-const LEAST: f64 = 0.04;
+/// Both sides are timed in turns, so that moments in which the machine is slow are those of both: a turn takes at least so many runs and seconds. There are at least so
+/// many turns of each side, and more until the fastest runs of every second turn agree with those of the turns between up to this part, at most for so many seconds.
+const LEAST_RUNS: usize = 3;
+const LEAST: f64 = 0.01;
+const LEAST_TURNS: usize = 4;
 const AGREED: f64 = 0.03;
-const PATIENCE: f64 = 0.5;
+const PATIENCE: f64 = 1.0;
 /// A loss above this is told.
 const TOLD: f64 = 1.1;
 
-/// What a side took: the fastest of every second run, and of those between, the shorter one first.
+/// What a side took: the fastest run of every second turn, and of those between, the shorter one first.
 #[derive(Clone, Copy)]
 struct Took([f64; 2]);
 
@@ -143,7 +144,7 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
         };
         if point.loss().max(point.learned_loss()) > TOLD || !point.is_sure() {
             let (cpu, gpu) = (point.cpu.0[0] * 1e3, point.gpu.0[0] * 1e3);
-            let sure = if point.is_sure() { "" } else { ", left out: two halves of its runs do not agree" };
+            let sure = if point.is_sure() { "" } else { ", left out: turns of it do not agree" };
             let learned = point.learned;
             eprintln!(
                 "{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{sure}; {}; learned: {learned:?}",
@@ -195,25 +196,29 @@ fn point<T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>>(
     let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
     let mut operands = Operands::<T>::new(gpu, extents, at)?;
     let device = Device::with(gpu).rated(*rates);
-    let [cpu, gpu] = [Choice::Cpu, Choice::Gpu].map(|choice| {
-        let device = device.clone().choosing(choice);
-        fastest(|| operands.multiply(&device))
-    });
-    Ok(Point { learned: operands.learned(&device.learning())?, decision, cpu: cpu?, gpu: gpu? })
+    let sides = [Choice::Cpu, Choice::Gpu].map(|choice| device.clone().choosing(choice));
+    let [cpu, gpu] = fastest(|side| operands.multiply(&sides[side]))?;
+    Ok(Point { learned: operands.learned(&device.learning())?, decision, cpu, gpu })
 }
 
-/// Seconds of the fastest of some runs, not counting the first.
-fn fastest(mut run: impl FnMut() -> Result<()>) -> Result<Took> {
-    run()?;
-    let (all, mut least, mut runs) = (Instant::now(), [f64::INFINITY; 2], 0);
+/// What the fastest run of either side took. The first run of a turn does not count: what the other side left in caches, and threads that sleep, are no part of it.
+fn fastest(mut run: impl FnMut(usize) -> Result<()>) -> Result<[Took; 2]> {
+    let (all, mut least, mut turns) = (Instant::now(), [[f64::INFINITY; 2]; 2], 0);
     loop {
-        let begin = Instant::now();
-        run()?;
-        least[runs % 2] = least[runs % 2].min(begin.elapsed().as_secs_f64().max(1e-9));
-        runs += 1;
-        let took = Took([least[0].min(least[1]), least[0].max(least[1])]);
-        let seconds = all.elapsed().as_secs_f64();
-        if runs >= LEAST_RUNS && seconds >= LEAST && (took.agrees() || seconds >= PATIENCE) {
+        for (side, least) in least.iter_mut().enumerate() {
+            run(side)?;
+            let (begin, mut runs) = (Instant::now(), 0);
+            while runs < LEAST_RUNS || begin.elapsed().as_secs_f64() < LEAST {
+                let begin = Instant::now();
+                run(side)?;
+                least[turns % 2] = least[turns % 2].min(begin.elapsed().as_secs_f64().max(1e-9));
+                runs += 1;
+            }
+        }
+        let took = least.map(|[even, odd]| Took([even.min(odd), even.max(odd)]));
+        let agree = took.iter().all(|side| side.agrees());
+        turns += 1;
+        if turns >= LEAST_TURNS && (agree || all.elapsed().as_secs_f64() >= PATIENCE) {
             return Ok(took);
         }
     }

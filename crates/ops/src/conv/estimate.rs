@@ -2,7 +2,7 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{GpuScale, SYSTEM_BYTES};
+use super::multiprocessor::{GpuScale, SYSTEM_BYTES, fetched_beside};
 use super::problem::{Precision, Problem};
 use super::registers::{blocks_by_registers, cells_of_tap, weights_held};
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, TILE};
@@ -12,34 +12,36 @@ const MULTIPROCESSORS: usize = 132;
 /// Registers above what is likely that threads are given, so that hardly any has to be spilled.
 const SPARE_REGISTERS: usize = 8;
 
-/// What the estimate was fitted to: 13,560 configurations of 970 shapes and passes, timed on an H200 and an H100; in cycles of a multiprocessor and
+/// What the estimate was fitted to: 17,459 configurations of 993 shapes and passes, timed on an H200 and an H100; in cycles of a multiprocessor and
 /// bytes. docs/notes/conv.md has the fit.
 mod fitted {
     /// Bytes of an H200's DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
-    pub(super) const BYTES: f64 = 18.2;
-    pub(super) const UNDER_WAY: f64 = 11_900.0;
-    pub(super) const READ: f64 = 0.59;
-    /// Bytes that a pixel of a block costs besides its own: to read, to write, and where it does not fill sectors of 32 bytes.
-    pub(super) const PIXEL_READ: f64 = 27.0;
-    pub(super) const PIXEL_WRITTEN: f64 = 7.15;
-    pub(super) const ODD_PIXEL: f64 = 11.8;
+    pub(super) const BYTES: f64 = 15.75;
+    pub(super) const UNDER_WAY: f64 = 12_100.0;
+    pub(super) const READ: f64 = 0.606;
+    /// Bytes that a pixel of a block costs besides its own: to read, of what memory fetches with it for other blocks, to write, and to write where it
+    /// does not fill sectors of 32 bytes.
+    pub(super) const PIXEL_READ: f64 = 1.9;
+    pub(super) const FETCHED: f64 = 0.744;
+    pub(super) const PIXEL_WRITTEN: f64 = 2.24;
+    pub(super) const ODD_PIXEL: f64 = 23.0;
     /// A product of two cells, or of one that has no other beside it; how many times as long one of f32 takes.
-    pub(super) const PRODUCT: f64 = 4.94;
-    pub(super) const F32: f64 = 1.75;
+    pub(super) const PRODUCT: f64 = 5.98;
+    pub(super) const F32: f64 = 1.885;
     /// A warp's load of two cells, a step, a row that is complete.
-    pub(super) const LOAD: f64 = 8.2;
-    pub(super) const STEP: f64 = 17.2;
-    pub(super) const ROW: f64 = 21.0;
+    pub(super) const LOAD: f64 = 2.82;
+    pub(super) const STEP: f64 = 14.5;
+    pub(super) const ROW: f64 = 42.7;
     /// Latencies: a block's begin, a step's, a product's.
-    pub(super) const BEGIN: f64 = 1192.0;
-    pub(super) const STEP_LATENCY: f64 = 243.0;
-    pub(super) const PRODUCT_LATENCY: f64 = 10.8;
+    pub(super) const BEGIN: f64 = 891.0;
+    pub(super) const STEP_LATENCY: f64 = 229.0;
+    pub(super) const PRODUCT_LATENCY: f64 = 11.5;
     /// 32 loads by a warp that are stored then.
     pub(super) const LOADS: f64 = 270.0;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
-    pub(super) const OVERLAPPING: f64 = 0.357;
+    pub(super) const OVERLAPPING: f64 = 0.28;
     pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
-    pub(super) const LAUNCH_US: f64 = 3.02;
+    pub(super) const LAUNCH_US: f64 = 2.83;
 }
 
 /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told
@@ -78,7 +80,7 @@ pub(super) fn least_of_turns(turns: f64, blocks: usize, turn: f64) -> f64 {
 /// A multiprocessor's share of the turns of a plan's tiling: one for each of a block's images, columns and channels, if all are busy.
 pub(super) fn turns(plan: &RowPlan, multiprocessors: usize) -> f64 {
     let [_, _, columns, channels] = plan.blocks;
-    (plan.problem.images * columns * channels) as f64 / (plan.config.images * multiprocessors) as f64
+    (plan.problem.images.div_ceil(plan.config.images) * columns * channels) as f64 / multiprocessors as f64
 }
 
 /// The time of so many turns of so many cycles.
@@ -154,7 +156,9 @@ impl Turn {
     fn busy(plan: &RowPlan, gpu: GpuScale, share: f64, tiles: f64) -> Turn {
         use fitted::*;
         let RowConfig { images, columns, .. } = plan.config;
-        let bytes = BYTES * gpu.memory * share;
+        // Of the last images there may be fewer.
+        let filled = plan.problem.images as f64 / plan.problem.images.next_multiple_of(images) as f64;
+        let bytes = BYTES * gpu.memory * share / filled;
         let product = if plan.problem.precision == Precision::F32 { F32 * PRODUCT } else { PRODUCT };
         // Weights that rest are loaded for every product, half as many bytes as pixels.
         let resting = (plan.resting * plan.cells()) as f64 / 4.0;
@@ -186,20 +190,17 @@ pub(super) fn loading(problem: &Problem, bytes: usize) -> f64 {
     }
 }
 
-/// What a pixel of a block's input costs, in bytes.
+/// What a pixel of a block's input costs, in bytes, in the mean of blocks: the last channels may be fewer.
 fn read_pixel(plan: &RowPlan) -> f64 {
-    pixel(plan.cell_bytes(), fitted::PIXEL_READ)
+    plan.mean_cell_bytes() + fitted::PIXEL_READ + fitted::FETCHED * plan.fetched_beside() as f64
 }
 
 /// What a pixel that is stored costs.
 fn written_pixel(plan: &RowPlan) -> f64 {
     let RowConfig { strips, warp_strips, whole_rows, .. } = plan.config;
     let times = if whole_rows { 1 } else { strips / warp_strips };
-    times as f64 * pixel(plan.cell_bytes() / times, fitted::PIXEL_WRITTEN)
-}
-
-fn pixel(bytes: usize, more: f64) -> f64 {
-    bytes as f64 + more + if bytes.is_multiple_of(32) { 0.0 } else { fitted::ODD_PIXEL }
+    let odd = if (plan.cell_bytes() / times).is_multiple_of(32) { 0.0 } else { fitted::ODD_PIXEL };
+    plan.mean_cell_bytes() + times as f64 * (fitted::PIXEL_WRITTEN + odd)
 }
 
 impl RowPlan {
@@ -236,6 +237,21 @@ impl RowPlan {
     /// Bytes of a pixel of a block, and of its row in the ring.
     fn cell_bytes(&self) -> usize {
         self.config.strips * STRIP * self.problem.precision.bytes()
+    }
+
+    /// Bytes of a pixel of a block in the mean of blocks, of which the last may have fewer channels.
+    fn mean_cell_bytes(&self) -> f64 {
+        self.pixel_bytes() as f64 / self.blocks[3] as f64
+    }
+
+    /// Bytes of a pixel of all channels.
+    fn pixel_bytes(&self) -> usize {
+        self.problem.channels() * self.problem.precision.bytes()
+    }
+
+    /// Bytes that memory fetches beside those of a block's pixel.
+    pub(super) fn fetched_beside(&self) -> usize {
+        fetched_beside(self.cell_bytes(), self.pixel_bytes())
     }
 
     /// Cells of 16 bytes of a block's pixel.

@@ -7,6 +7,17 @@ pub(crate) const REGISTERS: usize = 65_536;
 /// Bytes of shared memory that the system takes of each block.
 pub(crate) const SYSTEM_BYTES: usize = 1024;
 
+/// Bytes that memory fetches together.
+const FETCH: usize = 64;
+
+/// Bytes that memory fetches beside a piece of so many bytes of each pixel, in the mean of pixels of so many that follow one another: none where pieces are whole pixels,
+/// since they lie side by side.
+///
+/// Pieces begin at all multiples of what both lengths and a fetch have in common.
+pub(crate) fn fetched_beside(piece: usize, pixel: usize) -> usize {
+    if piece >= pixel { 0 } else { FETCH - (1 << (piece | pixel | FETCH).trailing_zeros()) }
+}
+
 /// What a GPU's multiprocessor has, as far as a configuration depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Multiprocessor {

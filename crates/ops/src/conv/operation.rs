@@ -35,7 +35,7 @@ const FIELDS: [Field<RowConfig>; 10] = [
 
 /// What the model is told besides the general features.
 const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
-const FLAGS: [&str; 32] = [
+const FLAGS: [&str; 34] = [
     "log_strips",
     "log_warp_strips",
     "log_block_images",
@@ -67,6 +67,8 @@ const FLAGS: [&str; 32] = [
     "busiest_scheduler",
     "conflicts",
     "waits_for_banks",
+    "fetched_beside",
+    "resident_warps",
     "log_estimate",
 ];
 
@@ -257,6 +259,8 @@ fn flagged(mut work: Work, plan: &RowPlan) -> Work {
         (plan.warps.div_ceil(4) * 4) as f32 / plan.warps as f32,
         plan.conflicts() as f32,
         plan.roomy().waits_for_banks(),
+        plan.fetched_beside() as f32,
+        (plan.resident() * plan.warps) as f32,
         work.expected_us.log2(),
     ];
     flags.into_iter().for_each(|value| work.flags.push(value));

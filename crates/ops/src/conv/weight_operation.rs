@@ -3,7 +3,7 @@
 
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
-use super::multiprocessor::{GpuScale, Multiprocessor, REGISTERS};
+use super::multiprocessor::{GpuScale, Multiprocessor, REGISTERS, fetched_beside};
 use super::named::{self, Field, problem_of_names, refused, set_all};
 use super::problem::{Precision, Problem};
 use super::row_plan::STRIP;
@@ -34,7 +34,7 @@ const FIELDS: [Field<WeightConfig>; 7] = [
 
 /// What the model is told besides the general features.
 const DIMENSIONS: [&str; 5] = ["images", "rows", "columns", "channels", "pixels"];
-const FLAGS: [&str; 22] = [
+const FLAGS: [&str; 24] = [
     "log_strips",
     "log_block_images",
     "log_items",
@@ -56,6 +56,8 @@ const FLAGS: [&str; 22] = [
     "warps",
     "warps_along",
     "log_parts",
+    "fetched_beside",
+    "resident_warps",
     "log_estimate",
 ];
 
@@ -198,6 +200,8 @@ fn flagged(mut work: Work, plan: &WeightPlan) -> Work {
         plan.warps as f32,
         plan.warps_along() as f32,
         log(plan.parts()),
+        fetched_beside(cell, problem.channels() * bytes) as f32,
+        (plan.resident() * plan.warps) as f32,
         work.expected_us.log2(),
     ];
     flags.into_iter().for_each(|value| work.flags.push(value));
