@@ -72,9 +72,12 @@ pub(super) fn least(plan: &RowPlan, turns: f64, turn: &Turn, least: &Lines) -> f
     bound(turns, turn.cycles(least) * plan.rows.phases as f64)
 }
 
-/// A time that no items of a plan fall below, given [`turns`], so many blocks one above the other, and the cycles of their turns.
+/// A time that no items of a plan fall below, given [`turns`], so many blocks one above the other, and the cycles of their turns: a multiprocessor has whole ones, or, in
+/// many waves, half a wave more than its share.
 pub(super) fn least_of_turns(turns: f64, blocks: usize, turn: f64) -> f64 {
-    bound(turns, turn * blocks as f64)
+    let turns = turns * blocks as f64;
+    // A little less: rounding may have made the share of whole turns a little more.
+    bound((turns * (1.0 - 1e-9)).ceil().min(turns + 0.5), turn)
 }
 
 /// A multiprocessor's share of the turns of a plan's tiling: one for each of a block's images, columns and channels, if all are busy.

@@ -127,8 +127,8 @@ struct Height {
     rows: usize,
     /// Blocks one above the other.
     blocks: usize,
-    /// Lines with each step of [`RINGS`].
-    lines: [Lines; RINGS.len()],
+    /// Lines with steps of one row and of two.
+    lines: [Lines; 2],
 }
 
 /// What depends on a tiling alone.
@@ -156,8 +156,8 @@ impl Search {
         let mut legal = heights(&plan.rows);
         legal.retain(|rows| plan.fits_rows(*rows));
         let height = |rows| {
-            let lines = RINGS.map(|ring| {
-                plan.retake_ring(ring, false);
+            let lines = [1, 2].map(|step| {
+                plan.retake_ring([step, SMALLEST_RING.0[1]], false);
                 Lines::of(&plan, rows)
             });
             Height { rows, blocks: plan.blocks_above(rows), lines }
@@ -180,9 +180,15 @@ impl Search {
         Some(self.least(plan, turns(plan, self.gpu.multiprocessors), &Turn::of(plan, resident, self.gpu)))
     }
 
-    /// A time that no items and rows of a plan fall below.
+    /// A time that no items and rows of a plan fall below. Where multiprocessors are more than blocks of all rows, blocks of some height have to keep them busy, and no
+    /// rows are stacked.
     fn least(&self, plan: &RowPlan, turns: f64, turn: &Turn) -> f64 {
-        least(plan, turns, turn, &self.least[plan.config.step - 1])
+        let step = plan.config.step - 1;
+        if turns > 1.0 {
+            return least(plan, turns, turn, &self.least[step]);
+        }
+        let of_height = |height: &Height| least_of_turns(turns, height.blocks, turn.cycles(&height.lines[step]));
+        self.heights.iter().map(of_height).fold(f64::INFINITY, f64::min)
     }
 
     /// Adds all of a plan's tiling that may be among the fastest.
@@ -219,9 +225,9 @@ impl Search {
 
     /// Adds a tiling with all items and rows, given how many of its blocks are resident, and what their turns cost.
     fn add_heights(&self, kept: &mut Kept, across: &Across<'_>, (resident, turn): (usize, &Turn), place: Place) {
-        let (gpu, most) = ([self.gpu.multiprocessors, resident], across.images[0]);
+        let (gpu, most, step) = ([self.gpu.multiprocessors, resident], across.images[0], RINGS[place.ring][0] - 1);
         for (row, height) in self.heights.iter().enumerate() {
-            let turn = turn.cycles(&height.lines[place.ring]);
+            let turn = turn.cycles(&height.lines[step]);
             if kept.has_better_than(least_of_turns(across.turns, height.blocks, turn)) {
                 continue;
             }
