@@ -55,3 +55,23 @@ impl From<&DeviceFacts> for Multiprocessor {
         Self { shared_bytes: device.shared_bytes_per_block as usize, bulk_copies: device.architecture >= 90 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_fetched_beside_pieces_are_those_of_a_count() {
+        // The last piece of a pixel may be shorter.
+        for (piece, pixel) in [(64, 160), (32, 160), (80, 160), (96, 288), (144, 288), (64, 128), (16, 48), (8, 44)] {
+            let (mut beside, mut pieces) = (0, 0);
+            for (at, offset) in (0..FETCH).flat_map(|at| (0..pixel).step_by(piece).map(move |offset| (at, offset))) {
+                let (begin, end) = (at * pixel + offset, at * pixel + pixel.min(offset + piece));
+                beside += end.next_multiple_of(FETCH) - begin / FETCH * FETCH - (end - begin);
+                pieces += 1;
+            }
+            assert_eq!(beside, pieces * fetched_beside(piece, pixel), "{piece} of {pixel}");
+        }
+        assert_eq!([160, 192].map(|piece| fetched_beside(piece, 160)), [0, 0]);
+    }
+}
