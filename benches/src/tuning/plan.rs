@@ -263,7 +263,8 @@ pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, kn
         let known = rows.get(&named).map_or(&[][..], |rows| &rows[..]);
         let chosen = Choice::chosen(sampling.chosen, &problem, pass, asked);
         let mut configs = [chosen.clone(), sampled(&all, sampling, &mut Random(at as u64 + 1000))].concat();
-        configs.retain(|config| !known.iter().any(|row| row.configuration == config.named()));
+        let measured: HashSet<_> = known.iter().map(|row| &row.configuration).collect();
+        configs.retain(|config| !measured.contains(&config.named()));
         if sampling.again > 0 {
             configs.extend(chosen);
             configs.extend(fastest(known, op, sampling.again));
