@@ -28,6 +28,11 @@ pub fn training_further() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_training_further.csv"))
 }
 
+/// More that are trained on, of f32 and bf16 in groups of every width.
+pub fn training_types() -> Result<Vec<Problem>> {
+    shapes(include_str!("../../crates/perf/data/conv2d_training_types.csv"))
+}
+
 /// Those that are never trained on.
 pub fn held_out() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_held_out.csv"))

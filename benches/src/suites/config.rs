@@ -1,4 +1,4 @@
-//! How a convolution's configuration is chosen: how long that takes, how good it is, and what timing the three best adds.
+//! How a convolution's configuration is chosen: how long that takes, how good it is, and what timing three adds.
 
 use crate::Result;
 use crate::clock::median;
@@ -12,6 +12,7 @@ use crate::tuning::grouped::Grouped;
 use crate::tuning::plan::{Choice, Group, List};
 use crate::tuning::pointwise;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated, time};
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +21,7 @@ use tilewright_ops::Tensor;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, RowOperation, WeightOperation};
 use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, conv2d_into, refined_grad_weight, refined_rows};
 use tilewright_ops::pointwise::{PointwiseOperation, PointwiseProblem};
-use tilewright_perf::dataset::{self, Named};
+use tilewright_perf::dataset;
 use tilewright_perf::evaluation::Regret;
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models};
@@ -126,10 +127,12 @@ fn regret(report: &mut Report) -> Result<Option<Lacks>> {
             if rows.is_empty() {
                 continue;
             }
-            let (problems, measured) = (numbered(&rows), times(&rows));
+            let (problems, measured) = (problems(&rows), times(&rows));
             let predicted = predicted(operation, &rows, &device)?;
-            for (top, choice) in [(1, "first"), (3, "best_of_3")] {
-                let regret = Regret::of_top(top, &problems, &measured, &predicted)?;
+            let kinds = rows.iter().map(|row| Ok(operation.kind(&row.configuration)?)).collect::<Result<Vec<_>>>()?;
+            let kinds = numbered(kinds);
+            for (timed, choice) in [(1, "first"), (3, "best_of_3")] {
+                let regret = Regret::of_timed(timed, &problems, &kinds, &measured, &predicted)?;
                 let short = device.name.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
                 tell(&regret, &format!("{}/{short}_{choice}", operation.name()), &rows[0], report);
             }
@@ -156,7 +159,7 @@ fn pointwise_regret(report: &mut Report) -> Result<bool> {
         own.push(if config == division.untold { 1.0 } else { 2.0 });
     }
     for (choice, taken) in [("chosen", chosen), ("own", own)] {
-        let regret = Regret::of_top(1, &numbered(&rows), &times(&rows), &taken)?;
+        let regret = Regret::of_top(1, &problems(&rows), &times(&rows), &taken)?;
         tell(&regret, &format!("{}/{choice}", PointwiseOperation.name()), &rows[0], report);
     }
     Ok(true)
@@ -177,15 +180,18 @@ fn tell(regret: &Regret, choice: &str, of: &dataset::Row, report: &mut Report) {
 }
 
 /// The number of each row's problem.
-fn numbered(rows: &[dataset::Row]) -> Vec<u32> {
-    let mut known: Vec<&Named> = Vec::new();
-    let mut number = |problem| {
-        known.iter().position(|it| *it == problem).unwrap_or_else(|| {
-            known.push(problem);
-            known.len() - 1
-        }) as u32
+fn problems(rows: &[dataset::Row]) -> Vec<u32> {
+    numbered(rows.iter().map(|row| &row.problem).collect())
+}
+
+/// Of each value the number of its first like.
+fn numbered<T: Ord>(values: Vec<T>) -> Vec<u32> {
+    let mut known = BTreeMap::new();
+    let number = |value| {
+        let next = known.len() as u32;
+        *known.entry(value).or_insert(next)
     };
-    rows.iter().map(|row| number(&row.problem)).collect()
+    values.into_iter().map(number).collect()
 }
 
 fn times(rows: &[dataset::Row]) -> Vec<f32> {

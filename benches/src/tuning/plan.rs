@@ -60,14 +60,14 @@ impl Choice {
         estimates.into_iter().map(|(_, config)| Choice::Rows(config)).collect()
     }
 
-    /// The first of what models choose.
+    /// Of what models choose, those to time.
     fn chosen(count: usize, problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<Choice> {
         let Asked { sm, device, models } = *asked;
         if pass == Pass::GradWeight {
-            let first = WeightOperation::first(count, models, problem, sm, device);
-            return first.into_iter().map(Choice::Weights).collect();
+            let listed = WeightOperation::to_time(count, models, problem, sm, device);
+            return listed.into_iter().map(Choice::Weights).collect();
         }
-        RowOperation::first(count, models, problem, pass, sm, device).into_iter().map(Choice::Rows).collect()
+        RowOperation::to_time(count, models, problem, pass, sm, device).into_iter().map(Choice::Rows).collect()
     }
 
     /// Strips of a block.
@@ -130,6 +130,8 @@ pub enum List {
     TrainingThreads,
     /// More of them, drawn at random and unlike all of these: rows for the same data set.
     TrainingFurther,
+    /// More of them, of f32 and bf16 in groups of every width: rows for the same data set.
+    TrainingTypes,
     /// Those that are not.
     HeldOut,
 }
@@ -151,6 +153,7 @@ impl List {
             List::TrainingRandom => 4,
             List::TrainingThreads => 5,
             List::TrainingFurther => 6,
+            List::TrainingTypes => 7,
         }
     }
 
@@ -161,6 +164,7 @@ impl List {
             List::TrainingRandom => shapes::training_random(),
             List::TrainingThreads => shapes::training_threads(),
             List::TrainingFurther => shapes::training_further(),
+            List::TrainingTypes => shapes::training_types(),
             List::HeldOut => shapes::held_out(),
         }
     }
@@ -248,7 +252,7 @@ impl Grouped for Group {
     }
 }
 
-/// The groups, without what is known, in an order in which the first of them are a sample of all.
+/// The groups, without what is known: first those of which the fewest rows are known, otherwise in an order in which the first of them are a sample of all.
 pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, known: &[Row]) -> Result<Vec<Group>> {
     let mut wanted: Vec<(Problem, Pass)> =
         list.shapes()?.into_iter().flat_map(|problem| op.passes().iter().map(move |pass| (problem, *pass))).collect();
@@ -271,10 +275,11 @@ pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, kn
         }
         let mut taken = HashSet::new();
         configs.retain(|config| taken.insert(*config));
-        Some(Group { problem, pass, estimated, configs })
+        Some((known.len(), Group { problem, pass, estimated, configs }))
     };
-    let groups: Vec<Group> = wanted.into_par_iter().enumerate().filter_map(group).collect();
-    Ok(groups.into_iter().filter(|group| !group.configs.is_empty()).collect())
+    let mut groups: Vec<(usize, Group)> = wanted.into_par_iter().enumerate().filter_map(group).collect();
+    groups.sort_by_key(|(known, _)| *known);
+    Ok(groups.into_iter().map(|(_, group)| group).filter(|group| !group.configs.is_empty()).collect())
 }
 
 /// Of a problem's rows the configurations of the fastest.

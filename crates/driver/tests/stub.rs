@@ -87,7 +87,7 @@ int cuStreamSynchronize(void* s) { return getpid() == opened_by ? 0 : 3; }
 /// A driver with memory, and a compiler that takes any text: what `TILEWRIGHT_LIBCUDA` and `TILEWRIGHT_CUDA` are to name. With
 /// `STUB_STEPS` set its events count instructions; with `STUB_LEDGER` calls fail as the file says that it names.
 pub(crate) fn working(folder: &Path) -> Option<[PathBuf; 2]> {
-    let own = include_str!("stub/working.c");
+    let own = concat!(include_str!("stub/working.c"), include_str!("stub/launches.c"));
     let driver = library(folder, "libcuda.so.1", &(working_text(own) + TENSOR_MAPS + own))?;
     Some([driver, library(folder, "libnvrtc.so.12", include_str!("stub/compiler.c"))?])
 }

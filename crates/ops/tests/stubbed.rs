@@ -107,6 +107,7 @@ fn child() {
     }
     host_allocations(&device);
     convolutions(&device);
+    refined(&device);
     crate::conv::refused::configurations(&device);
     images(&device);
     expressions_in_turns(&device);
@@ -204,6 +205,44 @@ fn convolutions(device: &Device) {
     assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, beside(1.0)).unwrap(), 0);
     assert_eq!(conv2d_with_workspace(&x.reverse::<H>(), &w, &params, &scaled, beside(1.0)).unwrap(), 2 * x.len());
     assert_eq!(conv2d_grad_input_with_workspace(&dy, &w, [9, 16], &params, &relu, (&before,)).unwrap(), 0);
+}
+
+/// What a refined choice times is on another stream than the user's, which gets what an explicit configuration puts there and nothing else; and operands
+/// keep their values.
+fn refined(device: &Device) {
+    let gpu = device.as_gpu().unwrap();
+    // Where the stub keeps how much was put on a stream, and behind it where that of all streams is.
+    let counters = gpu.stream().handle().cast::<std::ffi::c_long>();
+    // SAFETY: a stream of the stub is three numbers of this size, the last of them the address of one, which live as long as the stream does.
+    let queued = || unsafe { (*counters.add(1), **counters.add(2).cast::<*const std::ffi::c_long>()) };
+    let ([x, mut dx], [dy, mut y]) = ([0; 2].map(|_| ones(device)), [0; 2].map(|_| ones::<Sums>(device)));
+    let x: Tensor<f16, (N, H, W, C)> = x;
+    let w = Tensor::<f16, (K, R, S, C)>::from_vec([16, 3, 3, 8], vec![f16::ONE; 1152]).unwrap().to(device).unwrap();
+    let mut dw = Tensor::<f32, (K, R, S, C)>::from_vec([16, 3, 3, 8], vec![1.0; 1152]).unwrap().to(device).unwrap();
+    let mut calls: [&mut dyn FnMut(Config); 3] = [
+        &mut |config| conv2d_into(&mut y, &x, &w, &Conv2d::new().padding(1).config(config)).unwrap(),
+        &mut |config| conv2d_grad_input_into(&mut dx, &dy, &w, &Conv2d::new().padding(1).config(config)).unwrap(),
+        &mut |config| conv2d_grad_weight_into(&mut dw, &x, &dy, &Conv2d::new().padding(1).config(config)).unwrap(),
+    ];
+    for call in &mut calls {
+        let mut puts = |config| {
+            let before = queued();
+            call(config);
+            let after = queued();
+            (after.0 - before.0, after.1 - before.1)
+        };
+        puts(Config::auto());
+        let (own, all) = puts(Config::auto());
+        assert_eq!(own, all);
+        let (refined, with_timing) = puts(Config::refined());
+        // Three kernels take a first turn and fifteen more, between two events each, and before each L2 is written over.
+        assert!(with_timing >= refined + 3 * 16 * 4, "{with_timing} things were queued, {refined} of them by the call");
+        assert!((own..=own + 2).contains(&refined), "{refined} instead of {own}");
+        assert_eq!(puts(Config::refined()), (refined, refined), "remembered");
+    }
+    for values in [x.to_vec().unwrap(), y.to_vec().unwrap(), dx.to_vec().unwrap(), dy.to_vec().unwrap()] {
+        assert!(values.iter().all(|value| *value == f16::ONE));
+    }
 }
 
 /// As [`convolutions`], of images that are expressions, with and without one behind.

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::random::Random;
+use crate::shortlist;
 use linfa::prelude::SingleTargetRegression;
 use ndarray16::ArrayView1;
 use std::collections::BTreeMap;
@@ -24,8 +25,21 @@ impl Regret {
     /// more means that so many are timed. `problems`, `measured` and `predicted` are of one length. Refuses other lengths, no rows,
     /// `k` = 0, and times that are not positive.
     pub fn of_top(k: usize, problems: &[u32], measured: &[f32], predicted: &[f32]) -> Result<Self, Error> {
+        let each_its_own: Vec<u32> = (0..problems.len() as u32).collect();
+        Self::of_timed(k, problems, &each_its_own, measured, predicted)
+    }
+
+    /// As [`Regret::of_top`], of the `k` rows that a [`shortlist`] has, by the number of each row's kind.
+    pub fn of_timed(
+        k: usize,
+        problems: &[u32],
+        kinds: &[u32],
+        measured: &[f32],
+        predicted: &[f32],
+    ) -> Result<Self, Error> {
         let rows = problems.len();
-        let lengths = [("measured times", measured.len()), ("predicted times", predicted.len())];
+        let lengths =
+            [("kinds", kinds.len()), ("measured times", measured.len()), ("predicted times", predicted.len())];
         if let Some((what, found)) = lengths.into_iter().find(|(_, length)| *length != rows) {
             return Err(Error::Shape { what, found, expected: rows });
         }
@@ -44,7 +58,7 @@ impl Regret {
             rows.sort_by(|a, b| predicted[*a].total_cmp(&predicted[*b]));
             let fastest =
                 |rows: &[usize]| rows.iter().map(|row| f64::from(measured[*row])).fold(f64::INFINITY, f64::min);
-            fastest(&rows[..k.min(rows.len())]) / fastest(rows) - 1.0
+            fastest(&shortlist(k, rows, |row| predicted[row], |row| kinds[row])) / fastest(rows) - 1.0
         };
         let by_problem = by_problem.into_iter().map(|(problem, mut rows)| (problem, regret(&mut rows))).collect();
         Ok(Self::summary(by_problem))

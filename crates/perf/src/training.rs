@@ -20,6 +20,12 @@ pub trait Operation {
     /// What a configuration does for a problem on a device. Errors for names that are missing and for configurations that are illegal.
     fn work(&self, problem: &Named, configuration: &Named, device: &DeviceFacts) -> Result<Work, Error>;
 
+    /// What a configuration has in common with those that a model is wrong about alike: of each kind one is timed first
+    /// ([`shortlist`](crate::shortlist())). Its own kind, unless an operation knows better.
+    fn kind(&self, configuration: &Named) -> Result<Vec<i64>, Error> {
+        Ok(configuration.values().copied().collect())
+    }
+
     /// How its models are fitted.
     fn plan(&self) -> Plan {
         Plan::default()
@@ -55,6 +61,7 @@ pub struct Examples {
     measured: Vec<f32>,
     groups: Vec<u32>,
     cases: Vec<u32>,
+    kinds: Vec<u32>,
     problems: Vec<Named>,
     devices: Vec<DeviceFacts>,
 }
@@ -73,10 +80,11 @@ impl Examples {
             measured: Vec::with_capacity(rows.len()),
             groups: Vec::with_capacity(rows.len()),
             cases: Vec::with_capacity(rows.len()),
+            kinds: Vec::with_capacity(rows.len()),
             problems: Vec::new(),
             devices: Vec::new(),
         };
-        let (mut groups, mut cases) = (BTreeMap::new(), BTreeMap::new());
+        let (mut groups, mut cases, mut kinds) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut values = vec![0.0; columns];
         for row in rows.iter().filter(|row| row.op == operation.name()) {
             let device = devices.iter().find(|device| device.name == row.device);
@@ -97,6 +105,8 @@ impl Examples {
             examples.groups.push(group);
             let next = cases.len() as u32;
             examples.cases.push(*cases.entry((group, &row.device)).or_insert(next));
+            let next = kinds.len() as u32;
+            examples.kinds.push(*kinds.entry(operation.kind(&row.configuration)?).or_insert(next));
             if !examples.devices.contains(device) {
                 examples.devices.push(device.clone());
             }
@@ -122,6 +132,11 @@ impl Examples {
     /// The problem and device of each row, counted: among the rows of one a configuration is chosen.
     pub fn cases(&self) -> &[u32] {
         &self.cases
+    }
+
+    /// The kind of each row's configuration ([`Operation::kind`]), counted.
+    pub fn kinds(&self) -> &[u32] {
+        &self.kinds
     }
 
     /// What was measured, in microseconds.
@@ -152,6 +167,7 @@ impl Examples {
             measured: of(&self.measured),
             groups: numbers(&self.groups),
             cases: numbers(&self.cases),
+            kinds: numbers(&self.kinds),
             problems: self.problems.clone(),
             devices: self.devices.clone(),
         }

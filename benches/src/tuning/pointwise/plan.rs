@@ -31,9 +31,7 @@ pub fn planned(list: List, count: usize, known: &[Row]) -> Result<Vec<PointwiseG
     let mut problems = match list {
         List::Training => training()?,
         List::HeldOut => held_out()?,
-        List::TrainingOdd | List::TrainingRandom | List::TrainingThreads | List::TrainingFurther => {
-            return Err("pointwise kernels have the lists `training` and `held-out` alone".into());
-        }
+        _ => return Err("pointwise kernels have the lists `training` and `held-out` alone".into()),
     };
     Random(list.seed()).shuffle(&mut problems);
     let known: HashSet<_> = known.iter().map(|row| (&row.problem, &row.configuration)).collect();

@@ -94,6 +94,16 @@ struct event {
     long at, of;
 };
 
+// Counts what is put on it, and where all streams do.
+struct stream {
+    long of, queued, *all;
+};
+static long all_queued;
+static void queued(struct stream* stream) {
+    if (stream) ++stream->queued;
+    ++all_queued;
+}
+
 int cuEventCreate(struct event** event, unsigned flags) {
     CALLED
     ++ledger->objects;
@@ -107,10 +117,11 @@ int cuEventDestroy_v2(struct event* event) {
     free(event);
     return ledger->lost;
 }
-int cuEventRecord(struct event* event, long* stream) {
+int cuEventRecord(struct event* event, struct stream* stream) {
     STILL_IS(event->of)
-    STILL_IS(*stream)
+    STILL_IS(stream->of)
     CALLED
+    queued(stream);
     static int wanted = -1;
     if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
     if (wanted) {
@@ -134,8 +145,9 @@ int cuEventElapsedTime(float* ms, struct event* start, struct event* end) {
 }
 
 // What is given back is given back, whatever the answer.
-int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, void* stream) {
+int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, struct stream* stream) {
     CALLED
+    queued(stream);
     if (bytes > TOTAL) return OUT_OF_MEMORY;
     if ((ledger->device_bytes += bytes) > TOTAL) {
         ledger->device_bytes -= bytes;
@@ -161,18 +173,21 @@ int cuMemGetInfo_v2(unsigned long* free, unsigned long* total) {
     *total = TOTAL;
     return 0;
 }
-int cuMemsetD8Async(unsigned long long to, unsigned char byte, unsigned long bytes, void* stream) {
+int cuMemsetD8Async(unsigned long long to, unsigned char byte, unsigned long bytes, struct stream* stream) {
     CALLED
+    queued(stream);
     memset((void*)to, byte, bytes);
     return 0;
 }
-int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, unsigned long bytes, void* stream) {
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, unsigned long bytes, struct stream* stream) {
     COPIES(bytes)
+    queued(stream);
     memcpy((void*)to, from, bytes);
     return 0;
 }
-int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, unsigned long bytes, void* stream) {
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, unsigned long bytes, struct stream* stream) {
     COPIES(bytes)
+    queued(stream);
     memcpy(to, (void*)from, bytes);
     return 0;
 }
@@ -189,8 +204,9 @@ struct rows {
     void* to_array;
     unsigned long to_pitch, width, height;
 };
-int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
+int cuMemcpy2DAsync_v2(const struct rows* rows, struct stream* stream) {
     COPIES(rows->width * rows->height)
+    queued(stream);
     const char* from = rows->from_type == 1 ? rows->from_host : (const char*)rows->from_device;
     char* to = rows->to_type == 1 ? rows->to_host : (char*)rows->to_device;
     if (rows->width > rows->from_pitch || rows->width > rows->to_pitch) return 1;
@@ -198,8 +214,9 @@ int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
         memcpy(to + row * rows->to_pitch, from + row * rows->from_pitch, rows->width);
     return 0;
 }
-int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigned long bytes, void* stream) {
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigned long bytes, struct stream* stream) {
     COPIES(bytes)
+    queued(stream);
     memcpy((void*)to, (void*)from, bytes);
     return 0;
 }
@@ -222,20 +239,21 @@ int cuMemFreeHost(void* address) {
 // It says nothing of what became of the context.
 int cuCtxSetCurrent(void* context) { return 0; }
 
-int cuStreamCreate(long** stream, unsigned flags) {
+int cuStreamCreate(struct stream** stream, unsigned flags) {
     CALLED
     ++ledger->objects;
     *stream = malloc(sizeof **stream);
-    **stream = ledger->renewals;
+    **stream = (struct stream){ledger->renewals, 0, &all_queued};
     return 0;
 }
-int cuStreamSynchronize(long* stream) {
-    STILL_IS(*stream)
+int cuStreamSynchronize(struct stream* stream) {
+    STILL_IS(stream->of)
     CALLED
+    queued(stream);
     return 0;
 }
-int cuStreamDestroy_v2(long* stream) {
-    STILL_IS(*stream)
+int cuStreamDestroy_v2(struct stream* stream) {
+    STILL_IS(stream->of)
     --ledger->objects;
     free(stream);
     return ledger->lost;

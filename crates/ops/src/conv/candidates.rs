@@ -92,17 +92,18 @@ fn shipped() -> Result<Models, Error> {
     Ok(models)
 }
 
-/// Which of so many candidates a model takes, the best first; nothing where there is no candidate or no model. Where a model refuses what it is
-/// asked about there is nothing either, and whoever listens is told why, once for an operation.
-pub(super) fn learned(
+/// Which of so many candidates a model would time, the best first; nothing where there is no candidate or no model. Where a model refuses what it
+/// is asked about there is nothing either, and whoever listens is told why, once for an operation.
+pub(super) fn learned<K: PartialEq>(
     operation: &dyn Operation,
     models: &Models,
     device: &DeviceFacts,
     of: (usize, usize),
     work: impl Fn(usize) -> Work,
+    kind: impl Fn(usize) -> K,
 ) -> Option<Vec<usize>> {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    ranked(operation, models, device, of, work).unwrap_or_else(|error| {
+    ranked(operation, models, device, of, work, kind).unwrap_or_else(|error| {
         let operation = operation.name();
         if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(operation.to_owned()) {
             tracing::warn!(operation, %error, "the model refuses a choice: the estimate's first is taken, here and wherever it does again");
@@ -112,12 +113,13 @@ pub(super) fn learned(
 }
 
 /// As [`learned`], with the model's refusal.
-fn ranked(
+fn ranked<K: PartialEq>(
     operation: &dyn Operation,
     models: &Models,
     device: &DeviceFacts,
     (count, candidates): (usize, usize),
     work: impl Fn(usize) -> Work,
+    kind: impl Fn(usize) -> K,
 ) -> Result<Option<Vec<usize>>, Error> {
     let model = match models.nearest(operation.name(), device.architecture) {
         Ok(model) if candidates > 0 => model,
@@ -126,7 +128,7 @@ fn ranked(
     };
     let ranking = model.rank(device, candidates, work)?;
     tracing::debug!(operation = operation.name(), source = %ranking.source(), "a configuration was chosen");
-    Ok(Some(ranking.top(count).iter().map(|it| it.index as usize).collect()))
+    Ok(Some(ranking.to_time(count, kind)))
 }
 
 #[cfg(test)]
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn a_refusal_has_its_reason() {
         let device = DeviceFacts::h200();
-        let ask = |models: &Models, of, work| ranked(&RowOperation, models, &device, of, |_| work);
+        let ask = |models: &Models, of, work| ranked(&RowOperation, models, &device, of, |_| work, |index| index);
         assert!(matches!(ask(&Models::default(), (1, 3), Work::default()), Ok(None)));
         assert!(matches!(ask(&MODELS, (1, 0), Work::default()), Ok(None)));
         let refused = ask(&MODELS, (1, 3), Work::default()).unwrap_err().to_string();

@@ -107,12 +107,12 @@ pub(super) fn chosen(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> RowConfig {
-    let first = first(1, models, problem, pass, ends, sm, device);
+    let first = to_time(1, models, problem, pass, ends, sm, device);
     first.first().copied().unwrap_or_else(|| smallest(problem, pass))
 }
 
-/// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
-pub(super) fn first(
+/// As [`chosen`], so many to time, the best first; fewer where there are no more, none where no candidate is legal.
+pub(super) fn to_time(
     count: usize,
     models: &Models,
     problem: &Problem,
@@ -130,7 +130,9 @@ pub(super) fn first(
 fn learned(count: usize, models: &Models, plans: &[RowPlan], device: &DeviceFacts) -> Option<Vec<RowConfig>> {
     let gpu = device.into();
     let work = |index: usize| work(&plans[index], gpu);
-    let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work)?;
+    let best = candidates::learned(&RowOperation, models, device, (count, plans.len()), work, |index| {
+        plans[index].config.tiling()
+    })?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 

@@ -28,7 +28,7 @@ impl Config {
         Config { rows: None, weights: None, refined: false }
     }
 
-    /// The fastest of the three that are expected to be, timed once.
+    /// The fastest of three that are expected to be, of unlike tilings, timed once.
     ///
     /// The first call of its device, sizes, pass, element types and bias compiles three kernels at once and times them for some
     /// milliseconds; the process remembers the fastest. It works on a stream of its own and in memory of its own, as much as operands and

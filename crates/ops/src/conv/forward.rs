@@ -40,7 +40,8 @@ where
     })
 }
 
-/// [`conv2d`] into `y`, which has the result's sizes and any layout, and shares its memory with nothing.
+/// [`conv2d`] into `y`, which has the result's sizes and any layout, and shares its memory with nothing. One with gaps takes the bytes of a
+/// dense result besides what [`conv2d_workspace`] says.
 pub fn conv2d_into<X, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B: Bias<K>>(
     y: &mut Tensor<X::Item, (N, H, W, K)>,
     x: &X,

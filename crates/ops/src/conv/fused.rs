@@ -109,7 +109,7 @@ where
 }
 
 /// [`conv2d_with`] into `y`, which has the sizes and any layout of what `epilogue` stores, and shares its memory with nothing. Where
-/// `y` has gaps, sums go through memory.
+/// `y` has gaps, sums go through memory, in as many bytes of f32 besides what [`conv2d_with_workspace`] says.
 pub fn conv2d_with_into<X, U, L, N, H, W, C, K, R, S, B, A, P>(
     y: &mut Tensor<U, L>,
     x: &X,
@@ -241,7 +241,7 @@ where
 }
 
 /// [`conv2d_grad_input_with`] into `dx`, which has the sizes and any layout of what `epilogue` stores, and shares its memory with nothing.
-/// Where `dx` has gaps, sums go through memory.
+/// Where `dx` has gaps, sums go through memory, in as many bytes of f32 besides what [`conv2d_grad_input_with_workspace`] says.
 pub fn conv2d_grad_input_with_into<Y, U, L, N, H, W, C, K, R, S, B, A, P>(
     dx: &mut Tensor<U, L>,
     dy: &Y,

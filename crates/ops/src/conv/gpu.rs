@@ -1,7 +1,7 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
 use super::candidates::MODELS;
-use super::choice::{chosen, first};
+use super::choice::{chosen, to_time};
 use super::compute::Reads;
 use super::config::Config;
 use super::dense::{Dense, DenseMut, dense};
@@ -130,9 +130,9 @@ pub(super) fn chosen_between(gpu: &Gpu, problem: &Problem, pass: Pass, ends: End
     chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
 }
 
-/// The first few of the choice.
-pub(super) fn first_between(gpu: &Gpu, count: usize, problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowConfig> {
-    first(count, &MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
+/// The few of the choice that are timed.
+pub(super) fn to_time_between(gpu: &Gpu, count: usize, problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowConfig> {
+    to_time(count, &MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// What a pass's source is called in messages.

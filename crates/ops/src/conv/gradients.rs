@@ -38,7 +38,8 @@ where
     })
 }
 
-/// [`conv2d_grad_input`] into `dx`, which has the input's sizes and any layout, and shares its memory with nothing.
+/// [`conv2d_grad_input`] into `dx`, which has the input's sizes and any layout, and shares its memory with nothing. One with gaps takes the
+/// bytes of a dense result besides what [`conv2d_grad_input_workspace`] says.
 pub fn conv2d_grad_input_into<Y, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
     dx: &mut Tensor<Y::Item, (N, H, W, C)>,
     dy: &Y,
@@ -119,7 +120,8 @@ where
     })
 }
 
-/// [`conv2d_grad_weight`] into `dw`, which has the weights' sizes and any layout, and shares its memory with nothing.
+/// [`conv2d_grad_weight`] into `dw`, which has the weights' sizes and any layout, and shares its memory with nothing. One with gaps takes
+/// the bytes of a dense result besides what [`conv2d_grad_weight_workspace`] says.
 pub fn conv2d_grad_weight_into<X, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(
     dw: &mut Tensor<f32, (K, R, S, C)>,
     x: &X,

@@ -118,8 +118,9 @@ impl RowOperation {
         choice::chosen(models, problem, pass, Ends::stored(problem.precision), sm, device)
     }
 
-    /// As [`RowOperation::chosen`], the best `count`, the best of them first; fewer where there are no more candidates.
-    pub fn first(
+    /// As [`RowOperation::chosen`], so many to time, which is the first: candidates of other tilings come before its like
+    /// ([`shortlist`](tilewright_perf::shortlist())). Fewer where there are no more.
+    pub fn to_time(
         count: usize,
         models: &Models,
         problem: &Problem,
@@ -127,7 +128,7 @@ impl RowOperation {
         sm: Multiprocessor,
         device: &DeviceFacts,
     ) -> Vec<RowConfig> {
-        choice::first(count, models, problem, pass, Ends::stored(problem.precision), sm, device)
+        choice::to_time(count, models, problem, pass, Ends::stored(problem.precision), sm, device)
     }
 
     /// All candidates of a pass with what the estimate expects of each on a device, in microseconds; the fastest first.
@@ -150,9 +151,13 @@ impl Operation for RowOperation {
     /// Of what configurations of a problem have in common three tenths are learned: it takes trees, and decides little. So do slow ones, of which only the
     /// order among the fastest matters: one that takes a third longer than the best counts 0.4.
     fn plan(&self) -> Plan {
-        let params = GbtParams::default().trees(150).depth(6).rate(0.12).columns(0.6).shared(0.3).focus(3.0);
+        let params = GbtParams::default().trees(100).depth(8).rate(0.18).columns(0.6).shared(0.3).focus(3.0);
         let params = params.early_stopping(0.1, 30);
         Plan { params, ..Plan::default() }
+    }
+
+    fn kind(&self, configuration: &Named) -> Result<Vec<i64>, Error> {
+        Ok(RowOperation::of_configuration(configuration)?.tiling().map(|number| number as i64).to_vec())
     }
 
     fn features(&self) -> Result<Features, Error> {

@@ -51,6 +51,13 @@ pub struct RowConfig {
     pub whole_rows: bool,
 }
 
+impl RowConfig {
+    /// What candidates that a model is wrong about alike have in common.
+    pub(super) fn tiling(&self) -> [usize; 5] {
+        [self.strips, self.warp_strips, self.images, self.columns, self.tiles]
+    }
+}
+
 /// A configuration of a problem, and what follows from both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowPlan {

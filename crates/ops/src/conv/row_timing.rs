@@ -2,7 +2,7 @@
 
 use super::ends::{Ends, Fusing};
 use super::error::ConvError;
-use super::gpu::{Ready, chosen_between, first_between, load_unrecorded, pass_file};
+use super::gpu::{Ready, chosen_between, load_unrecorded, pass_file, to_time_between};
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::refined::{Remembered, TIMED};
@@ -29,7 +29,7 @@ pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> Result<RowConfi
 pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Ends, bool)) -> Result<RowConfig, Error> {
     let (ends, bias) = of;
     let key = (gpu.ordinal(), *problem, pass, ends, bias);
-    let first = || first_between(gpu, TIMED, problem, pass, ends);
+    let first = || to_time_between(gpu, TIMED, problem, pass, ends);
     let timed = REMEMBERED.get(key, first, |configs| times(gpu, problem, pass, of, configs))?;
     Ok(timed.unwrap_or_else(|| chosen_between(gpu, problem, pass, ends)))
 }

@@ -257,11 +257,11 @@ fn worth_it(plan: &WeightPlan) -> bool {
 
 /// The best of the candidates, by a model, or by the estimate where no model can say; where there is none, the smallest there is.
 pub(super) fn chosen(models: &Models, of: Of<'_>, sm: Multiprocessor, device: &DeviceFacts) -> WeightConfig {
-    first(1, models, of, sm, device).first().copied().unwrap_or_else(|| smallest(of.0))
+    to_time(1, models, of, sm, device).first().copied().unwrap_or_else(|| smallest(of.0))
 }
 
-/// As [`chosen`], the best `count`, the best of them first; fewer where there are no more, none where no candidate is legal.
-pub(super) fn first(
+/// As [`chosen`], so many to time, the best first; fewer where there are no more, none where no candidate is legal.
+pub(super) fn to_time(
     count: usize,
     models: &Models,
     (problem, readings): Of<'_>,
@@ -277,7 +277,9 @@ pub(super) fn first(
 fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceFacts) -> Option<Vec<WeightConfig>> {
     let gpu = device.into();
     let work = |index: usize| work(&plans[index], gpu);
-    let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work)?;
+    let best = candidates::learned(&WeightOperation, models, device, (count, plans.len()), work, |index| {
+        plans[index].config.tiling()
+    })?;
     Some(best.into_iter().map(|index| plans[index].config).collect())
 }
 

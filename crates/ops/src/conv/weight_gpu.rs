@@ -11,7 +11,7 @@ use super::image::{EXPRESSION_BYTES, Ready as Read};
 use super::kernel_text::KernelText;
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Problem};
-use super::weight_choice::{chosen, first};
+use super::weight_choice::{chosen, to_time};
 use super::weight_plan::{WeightConfig, WeightPlan};
 use super::weight_timing::refined_to_read;
 use crate::device::Gpu;
@@ -93,9 +93,9 @@ pub(super) fn chosen_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2
     chosen(&MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
 }
 
-/// The first few of the choice.
-pub(super) fn first_to_read(gpu: &Gpu, count: usize, problem: &Problem, readings: [Reading; 2]) -> Vec<WeightConfig> {
-    first(count, &MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
+/// The few of the choice that are timed.
+pub(super) fn to_time_reading(gpu: &Gpu, count: usize, problem: &Problem, readings: [Reading; 2]) -> Vec<WeightConfig> {
+    to_time(count, &MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// Compiles the kernels of the weights' gradient under a configuration, or finds them in the cache: a later call has them. Needs no GPU;

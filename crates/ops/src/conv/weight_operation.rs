@@ -80,15 +80,16 @@ impl WeightOperation {
         weight_choice::chosen(models, (problem, [Reading::Stored; 2]), sm, device)
     }
 
-    /// As [`WeightOperation::chosen`], the best `count`, the best of them first; fewer where there are no more candidates.
-    pub fn first(
+    /// As [`WeightOperation::chosen`], so many to time, which is the first: candidates of other tilings come before its like
+    /// ([`shortlist`](tilewright_perf::shortlist())). Fewer where there are no more.
+    pub fn to_time(
         count: usize,
         models: &Models,
         problem: &Problem,
         sm: Multiprocessor,
         device: &DeviceFacts,
     ) -> Vec<WeightConfig> {
-        weight_choice::first(count, models, (problem, [Reading::Stored; 2]), sm, device)
+        weight_choice::to_time(count, models, (problem, [Reading::Stored; 2]), sm, device)
     }
 
     /// All candidates with what the estimate expects of each on a device, in microseconds; the fastest first.
@@ -107,6 +108,10 @@ impl Operation for WeightOperation {
         let params = GbtParams::default().trees(150).depth(5).rate(0.12).columns(0.4).shared(0.3).focus(1.5);
         let params = params.early_stopping(0.1, 30);
         Plan { params, ..Plan::default() }
+    }
+
+    fn kind(&self, configuration: &Named) -> Result<Vec<i64>, Error> {
+        Ok(WeightOperation::of_configuration(configuration)?.tiling().map(|number| number as i64).to_vec())
     }
 
     fn features(&self) -> Result<Features, Error> {

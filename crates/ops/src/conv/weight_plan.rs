@@ -45,6 +45,13 @@ pub struct WeightConfig {
     pub slots: usize,
 }
 
+impl WeightConfig {
+    /// What candidates that a model is wrong about alike have in common.
+    pub(super) fn tiling(&self) -> [usize; 4] {
+        [self.strips, self.images, self.columns, self.tiles]
+    }
+}
+
 /// Parts that a thread adds up, unless there are too many for a block.
 const PARTS_OF_THREAD: usize = 4;
 /// Registers of a thread beside sums, rows, and addresses.

@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::refined::{Remembered, TIMED};
 use super::row_timing::compile_at_once;
 use super::scratch::Scratch;
-use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_to_read, first_to_read};
+use super::weight_gpu::{ADDING, MULTIPLYING, Ready, chosen_to_read, to_time_reading};
 use super::weight_plan::{WeightConfig, WeightPlan};
 use crate::device::Gpu;
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub fn refined_grad_weight(gpu: &Gpu, problem: &Problem) -> Result<WeightConfig,
 
 /// As [`refined_grad_weight`], of input and gradient from there. What is computed is brought by as many threads, from memory.
 pub(super) fn refined_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> Result<WeightConfig, Error> {
-    let first = || first_to_read(gpu, TIMED, problem, readings);
+    let first = || to_time_reading(gpu, TIMED, problem, readings);
     let key = (gpu.ordinal(), *problem, readings);
     let timed = REMEMBERED.get(key, first, |configs| times(gpu, (problem, readings), configs))?;
     Ok(timed.unwrap_or_else(|| chosen_to_read(gpu, problem, readings)))

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::device::DeviceFacts;
 use crate::features::Scales;
 use crate::gbt::{Asker, LANES};
+use crate::shortlist;
 use crate::work::Work;
 
 /// The most features that a model asks for.
@@ -66,6 +67,15 @@ impl Ranking {
     /// The first `k`, or all if there are fewer.
     pub fn top(&self, k: usize) -> &[Candidate] {
         &self.candidates[..k.min(self.candidates.len())]
+    }
+
+    /// Those to time where `count` can be timed, by their places among those that were given: [`shortlist`]. `kind` says what candidates have in
+    /// common that a model is wrong about alike.
+    pub fn to_time<K: PartialEq>(&self, count: usize, kind: impl Fn(usize) -> K) -> Vec<usize> {
+        let order: Vec<usize> = (0..self.candidates.len()).collect();
+        let place = |at: usize| self.candidates[at].index as usize;
+        let listed = shortlist(count, &order, |at| self.candidates[at].microseconds, |at| kind(place(at)));
+        listed.into_iter().map(place).collect()
     }
 
     /// All candidates; at least one.

@@ -69,7 +69,7 @@ fn candidates_and_the_choice_are_those_of_a_plain_enumeration() {
             let fastest = plain.iter().min_by(|a, b| estimate(a, gpu).total_cmp(&estimate(b, gpu))).unwrap();
             let models = Models::default();
             assert_eq!(chosen(&models, &problem, pass, ends, SM, &device), fastest.config);
-            let [one, two, three] = super::first(3, &models, &problem, pass, ends, SM, &device)[..] else {
+            let [one, two, three] = super::to_time(3, &models, &problem, pass, ends, SM, &device)[..] else {
                 panic!("three of {}", plain.len());
             };
             assert!(one == fastest.config && one != two && two != three && one != three);
