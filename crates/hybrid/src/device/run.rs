@@ -3,7 +3,7 @@
 use super::{Accelerated, Device};
 use crate::budget::Permit;
 use crate::dispatch::{Choice, Decision, Job, Outcome, Reason, Running, ended, noted};
-use crate::faults::{Attempt, Done, Policy, Scale};
+use crate::faults::{Attempt, Done, Policy, Scale, Why};
 use crate::linear::Place;
 use crate::stream::Control;
 use crate::{Error, Side};
@@ -59,10 +59,11 @@ impl Device {
         let ((value, permit), outcome) = done?;
         if let (Some(trial), Some(begin)) = (trial, begin) {
             let seconds = self.waited_for().duration_since(begin).as_secs_f64();
-            // What a fault moved to the CPU says nothing about either.
-            if outcome.why.is_none() {
-                let seconds = if outcome.side == decision.side { seconds } else { f64::INFINITY };
-                trial.tell(job, decision.side, seconds);
+            match &outcome.why {
+                None => trial.tell(job, decision.side, seconds),
+                Some(Why::Failed(error)) if is_for_cpu(job, error) => trial.tell(job, decision.side, f64::INFINITY),
+                // What a fault moved to the CPU says nothing about either.
+                Some(_) => {}
             }
         }
         ended(outcome);
@@ -121,13 +122,7 @@ impl Device {
         // Who asked for the GPU, or for what it alone can do, is told that it failed.
         let is_gpu_alone = self.choice == Choice::Gpu || decision.reason == Reason::GpuAlone;
         let attempt = if is_gpu_alone { attempt.policy(Policy::FailFast) } else { attempt };
-        match attempt.run(on_gpu, on_cpu) {
-            Err(error) if is_for_cpu(&error) || !is_gpu_alone && is_missing(&error) => {
-                tracing::debug!(target: "tilewright::dispatch", %error, "the GPU cannot do it after all");
-                Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None })
-            }
-            done => done,
-        }
+        attempt.cannot(&|error| is_for_cpu(job, error)).run(on_gpu, on_cpu)
     }
 }
 
@@ -139,17 +134,14 @@ impl Accelerated {
     }
 }
 
-/// Whether only the CPU computes with such operands, as [`Lu::factor`](crate::linear::Lu::factor) does with NaN where the GPU has room for it.
-fn is_for_cpu(error: &Error) -> bool {
-    matches!(error, Error::NotFinite { .. })
-}
-
-/// Whether the GPU lacks a library or a routine, which only asking it shows.
-fn is_missing(error: &Error) -> bool {
+/// Whether the CPU may do what the GPU says it cannot: it lacks a library or a routine, which only asking it shows, or cuSOLVER would lose NaN on
+/// its way through panels. Other operations refuse what is not finite on either processor.
+fn is_for_cpu(job: &Job, error: &Error) -> bool {
     use tilewright_driver::Error as Driver;
     match error {
         Error::Unsupported { place, .. } => *place == "GPU",
         Error::Driver(error) => matches!(error, Driver::NoLibrary { .. } | Driver::OldLibrary { .. }),
+        Error::NotFinite { .. } => job.divisible.is_some(),
         _ => false,
     }
 }

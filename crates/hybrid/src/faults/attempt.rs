@@ -38,7 +38,7 @@ pub enum Why {
     },
     /// The device is poisoned.
     Poisoned,
-    /// It failed on the device.
+    /// It failed on the device, or the device cannot do it.
     Failed(Arc<Error>),
 }
 
@@ -61,7 +61,7 @@ pub struct Done<T> {
 /// device fails otherwise, the function for the CPU is called, at most once, and only if policy and host memory allow. Neither
 /// function should change what the other reads: results are what they return.
 ///
-/// An attempt within another's function stays where that one is, and leaves what to do about an error to it. An operation within
+/// An attempt within another's function stays where that one is, and leaves what to do about a failure to it. An operation within
 /// itself is [`Error::Nested`], so attempts cannot call each other without end.
 pub struct Attempt<'a> {
     operation: &'static str,
@@ -69,12 +69,13 @@ pub struct Attempt<'a> {
     policy: Option<Policy>,
     halvings: Option<u32>,
     host: Option<(&'a Budget, u64)>,
+    cannot: Option<&'a dyn Fn(&Error) -> bool>,
 }
 
 impl<'a> Attempt<'a> {
     /// An operation on the breaker's device.
     pub fn new(operation: &'static str, breaker: &'a Breaker) -> Self {
-        Self { operation, breaker, policy: None, halvings: None, host: None }
+        Self { operation, breaker, policy: None, halvings: None, host: None, cannot: None }
     }
 
     /// Takes this policy instead of the breaker's.
@@ -95,6 +96,13 @@ impl<'a> Attempt<'a> {
         self
     }
 
+    /// Errors by which the device says that it cannot do it, and the CPU may: then it goes on there too, as after a failure, and nothing is held
+    /// against the device.
+    pub fn cannot(mut self, is_so: &'a dyn Fn(&Error) -> bool) -> Self {
+        self.cannot = Some(is_so);
+        self
+    }
+
     /// Runs it. The function for the CPU gets the permit for the memory it needs, if any was asked for.
     pub fn run<T>(
         &self,
@@ -108,10 +116,13 @@ impl<'a> Attempt<'a> {
             (Some(Side::Cpu), _) => self.on_cpu(&under, Why::Outer, cpu),
             (_, Policy::CpuOnly) => self.on_cpu(&under, Why::Policy, cpu),
             // The attempt around this one counts a failure, halves parts, and goes to the CPU.
-            (Some(Side::Gpu), _) => {
-                let value = gpu(Scale { halvings: 0 })?;
-                Ok(Done { value, side: Side::Gpu, halvings: 0, why: None })
-            }
+            (Some(Side::Gpu), policy) => match gpu(Scale { halvings: 0 }) {
+                Ok(value) => Ok(Done { value, side: Side::Gpu, halvings: 0, why: None }),
+                Err(error) if policy == Policy::FallbackAndReport && self.cannot_do(&error) => {
+                    self.on_cpu(&under, Why::Failed(Arc::new(error)), cpu)
+                }
+                Err(error) => Err(error),
+            },
             (None, policy) => match self.on_gpu(&mut gpu) {
                 Ok(done) => Ok(done),
                 Err(stop) => match stop.why {
@@ -138,10 +149,15 @@ impl<'a> Attempt<'a> {
                 }
                 Err(error) => {
                     admission.fail(self.operation, &error);
-                    return Err(Stop::failed(error));
+                    let goes_on = matches!(error.class(), Class::Resource | Class::Device) || self.cannot_do(&error);
+                    return Err(Stop::failed(error, goes_on));
                 }
             }
         }
+    }
+
+    fn cannot_do(&self, error: &Error) -> bool {
+        self.cannot.is_some_and(|is_so| is_so(error))
     }
 
     fn on_cpu<T>(
@@ -188,8 +204,7 @@ impl Stop {
         Self { error, why: Some(why) }
     }
 
-    fn failed(error: Error) -> Self {
-        let goes_on = matches!(error.class(), Class::Resource | Class::Device);
+    fn failed(error: Error, goes_on: bool) -> Self {
         let why = goes_on.then(|| Why::Failed(Arc::new(error.clone())));
         Self { error, why }
     }

@@ -101,6 +101,52 @@ fn b1_b9_the_same_errors_on_both_processors_and_the_breaker_does_not_move() {
     near(&device.inverse((&regular(9, 1)).into()).unwrap(), &cpu.inverse((&regular(9, 1)).into()).unwrap());
 }
 
+/// Panels would lose NaN: where there is a choice the CPU does it, with a reason, an event and host memory, and who asked for the GPU is told. The
+/// breaker does not move.
+#[test]
+fn b1_nan_in_panels_goes_to_the_cpu_or_is_refused() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::b1_nan_in_panels_goes_to_the_cpu_or_is_refused") else { return };
+    let (breaker, mut a) = (Breaker::new(0, Settings::default()), regular(90, 1));
+    a[[3, 4]] = f64::NAN;
+    let (a, b) = (MatRef::from(&a), matrix(90, 2, 2));
+    let auto = eager(&gpu, budgets(Budget::new(Memory::Device, 48 << 10)), &breaker);
+    let told = |operation: &dyn Fn(&Device) -> Result<bool, Error>| {
+        let before = breaker.health().fallbacks;
+        assert!(operation(&auto).unwrap(), "NaN comes out");
+        let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+        assert!(decision.side == Side::Gpu && decision.gpu.as_ref().unwrap().tiles.is_some(), "{decision}");
+        assert!(
+            matches!((outcome.side, &outcome.why), (Side::Cpu, Some(Why::Failed(error)))
+                if matches!(**error, Error::NotFinite { row: 3, column: 4, .. })),
+            "{outcome:?}"
+        );
+        assert_eq!(breaker.health().fallbacks, before + 1);
+        let host = Budget::new(Memory::Host, 8 * 90 * 90);
+        let error = operation(&auto.clone().falling_back_within(host)).unwrap_err();
+        assert!(matches!(error, Error::FallbackWouldExceedBudget { cause: Some(_), .. }), "{error}");
+        let error = operation(&auto.clone().choosing(Choice::Gpu)).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { row: 3, column: 4, .. }), "{error}");
+        assert!(last_outcome().is_none());
+    };
+    let any = |x: &Array2<f64>| x.iter().any(|x| x.is_nan());
+    told(&|device| device.solve(a, (&b).into()).map(|x| any(&x)));
+    told(&|device| device.inverse(a).map(|x| any(&x)));
+    told(&|device| device.determinant(a).map(f64::is_nan));
+    told(&|device| device.reciprocal_condition(a).map(f64::is_nan));
+    told(&|device| device.lu(a)?.u().map(|u| any(&u)));
+    assert_eq!((breaker.health().failures, breaker.health().condition), (0, Condition::Closed));
+    assert!(names(&breaker).iter().all(|name| *name == "FellBack"));
+    // What no processor does is tried on no other.
+    let error = auto.svd(a).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { row: 3, column: 4, .. }), "{error}");
+    assert_eq!(breaker.health().fallbacks, 5);
+    // Where there is room the GPU does it.
+    let roomy = eager(&gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker);
+    assert!(any(&roomy.solve(a, (&b).into()).unwrap()) && last_outcome().unwrap().side == Side::Gpu);
+    assert_eq!(roomy.lu(a).unwrap().side(), Side::Gpu);
+    assert!(any(&roomy.choosing(Choice::Gpu).inverse(a).unwrap()));
+}
+
 /// A budget whose first answers are generous: what was decided no longer fits.
 pub(super) fn shrinking(generous: u32, then: u64) -> Budget {
     let asked = AtomicU32::new(0);

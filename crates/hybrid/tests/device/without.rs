@@ -5,7 +5,7 @@ use tilewright_driver::{Device as Driver, Error as DriverError};
 use tilewright_hybrid::bits::gpu::{DeviceBitMatrix, DeviceProduct, GpuPath};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
-use tilewright_hybrid::faults::{Breaker, Condition, Settings};
+use tilewright_hybrid::faults::{Breaker, Condition, Policy, Settings, Why};
 use tilewright_hybrid::linear::Gpu;
 use tilewright_hybrid::stream::Budgets;
 use tilewright_hybrid::{Device, Error, MatRef, Side};
@@ -53,7 +53,8 @@ fn devices() -> (Gpu, [Device; 2], Breaker) {
     (gpu, [auto.clone().choosing(Choice::Gpu), auto], breaker)
 }
 
-/// Whether an operation that needs a library is refused by the GPU, and is done by the CPU where there is a choice.
+/// Whether an operation that needs a library is refused by the GPU, and is done by the CPU where there is a choice, which says so and takes host
+/// memory as what failed does.
 fn is_missing(
     library: &str,
     [asked, auto]: &[Device; 2],
@@ -65,8 +66,23 @@ fn is_missing(
         matches!(&error, Error::Driver(DriverError::NoLibrary { library: named, .. }) if *named == library),
         "{error}"
     );
+    let fallbacks = || auto.health().unwrap().fallbacks;
+    let before = fallbacks();
     near(&operation(auto).unwrap(), expected);
-    assert_eq!((last_decision().unwrap().side, last_outcome().unwrap().side), (Side::Gpu, Side::Cpu));
+    let outcome = last_outcome().unwrap();
+    assert_eq!((last_decision().unwrap().side, outcome.side), (Side::Gpu, Side::Cpu));
+    assert!(matches!(&outcome.why, Some(Why::Failed(error)) if error.to_string().contains(library)), "{outcome:?}");
+    assert_eq!(fallbacks(), before + 1);
+    let error =
+        operation(&auto.clone().guarded(Breaker::new(0, Settings { policy: Policy::FailFast, ..Settings::default() })));
+    assert!(matches!(error, Err(Error::Driver(DriverError::NoLibrary { .. }))), "{error:?}");
+}
+
+/// The CPU has no memory of the host for it.
+fn is_short_of_the_host(auto: &Device, a: MatRef<'_, f64>) {
+    let auto = auto.clone().falling_back_within(Budget::new(Memory::Host, 100));
+    let error = auto.inverse(a).unwrap_err();
+    assert!(matches!(error, Error::FallbackWouldExceedBudget { cause: Some(_), .. }), "{error}");
 }
 
 /// What needs neither of them.
@@ -97,6 +113,7 @@ pub(crate) fn child_without_cusolver() {
     let (a, x) = (regular(15, 3), matrix(15, 2, 4));
     let b = a.dot(&x);
     is_missing("cuSOLVER", &devices, |device| device.solve((&a).into(), MatRef::from(&b)), &x);
+    is_short_of_the_host(&devices[1], (&a).into());
     others(&gpu);
     near(&devices[0].product((&a).into(), (&x).into()).unwrap(), &b);
     assert_eq!(last_outcome().unwrap().side, Side::Gpu);

@@ -142,6 +142,37 @@ fn b6_no_fallback_beyond_the_budget() {
     assert_eq!((done.value, host.used()), (1, 0));
 }
 
+/// As other failures do, but for the breaker: with a permit, an event, and the reason.
+#[test]
+fn b1_what_the_device_cannot_do_goes_on_on_the_cpu() {
+    let (breaker, host) = (breaker(), Budget::new(Memory::Host, 100));
+    let missing = || Error::NotFinite { operation: "lu", row: 3, column: 4 };
+    let cannot = |error: &Error| matches!(error, Error::NotFinite { .. });
+    let attempt = |bytes| Attempt::new("lu", &breaker).host_memory(&host, bytes).cannot(&cannot);
+    for _ in 0..5 {
+        let done = attempt(70).run(|_| Err(missing()), |permit| Ok(permit.unwrap().bytes())).unwrap();
+        assert_eq!((done.value, done.side, host.used()), (70, Side::Cpu, 0));
+        assert!(matches!(done.why, Some(Why::Failed(error)) if error.class() == Class::Numeric));
+    }
+    assert_eq!(kinds(&breaker), ["FellBack"; 5]);
+    let health = breaker.health();
+    assert_eq!((health.failures, health.recent_failures, health.fallbacks), (0, 0, 5));
+    assert_eq!(health.condition, Condition::Closed);
+    let error = attempt(101).run(|_| Err(missing()), |_| never::<()>()).unwrap_err();
+    assert!(error.to_string().contains("row 3, column 4 is not finite"), "{error}");
+    assert!(matches!(error, Error::FallbackWouldExceedBudget { requested: 101, limit: 100, .. }));
+    // Who asked for the device is told, and other errors stay what they are.
+    let error = attempt(1).policy(Policy::FailFast).run(|_| Err(missing()), |_| never::<()>()).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { .. }), "{error}");
+    let singular = Error::Singular { pivot: 0, size: 1 };
+    let error = attempt(1).run(|_| Err(singular.clone()), |_| never::<()>()).unwrap_err();
+    assert!(matches!(error, Error::Singular { .. }), "{error}");
+    // Within another's function the other one does not know of it.
+    let outer = Attempt::new("solve", &breaker);
+    let done = outer.run(|_| attempt(1).run(|_| Err(missing()), |_| Ok(())), |_| never()).unwrap();
+    assert_eq!((done.side, done.value.side), (Side::Gpu, Side::Cpu));
+}
+
 #[test]
 fn b7_a_result_is_whole_or_not_there() {
     let breaker = breaker();

@@ -4,7 +4,7 @@ use super::layouts::{FORMS, Layout, Stored};
 use super::numbers::{identity, random, square};
 use super::places;
 use super::reference::{adjoint, distance, norm, residual, wide, wide_product};
-use ndarray::{Array2, s};
+use ndarray::{Array2, array, s};
 use tilewright_hybrid::linear::{
     Lu, Place, Scalar, determinant, inverse, log_determinant, reciprocal_condition, solve,
 };
@@ -277,14 +277,40 @@ fn f4_sizes() {
     });
 }
 
-/// NaN is no singularity: it comes out again.
+/// NaN is no singularity: it comes out again, from the processor that was asked for.
 #[test]
-fn nan_goes_through() {
-    places::each("linear::lu::nan_goes_through", |place| {
+fn g12_nan_goes_through() {
+    places::each("linear::lu::g12_nan_goes_through", |place| {
         let mut a = random::<f64>(1, 30, 30);
         a[[3, 4]] = f64::NAN;
-        let x = solve(place, (&a).into(), (&random::<f64>(2, 30, 1)).into()).unwrap();
+        let (a, b) = (MatRef::from(&a), random::<f64>(2, 30, 1));
+        let x = solve(place, a, (&b).into()).unwrap();
         assert!(x.iter().any(|x| x.is_nan()));
-        assert!(determinant(place, MatRef::from(&a)).unwrap().is_nan());
+        assert!(determinant(place, a).unwrap().is_nan() && reciprocal_condition(place, a).unwrap().is_nan());
+        assert!(inverse(place, a).unwrap().iter().any(|x| x.is_nan()));
+        let lu = Lu::factor(place, a).unwrap();
+        assert!(lu.u().unwrap().iter().any(|x| x.is_nan()) && lu.singular_pivot().is_none());
+    });
+}
+
+/// A pivot that is infinite leaves finite numbers on the CPU, and NaN on a GPU, which does not tell them apart.
+#[test]
+fn g12_infinity_is_no_finite_number_afterwards() {
+    places::each("linear::lu::g12_infinity_is_no_finite_number_afterwards", |place| {
+        let mut a = random::<f64>(1, 20, 20);
+        a[[7, 5]] = f64::INFINITY;
+        assert!(!determinant(place, (&a).into()).unwrap().is_finite());
+    });
+}
+
+/// Sums beyond the range are not elements beyond it.
+#[test]
+fn a_norm_beyond_the_range_leaves_the_factors_as_they_are() {
+    places::each("linear::lu::a_norm_beyond_the_range_leaves_the_factors_as_they_are", |place| {
+        let large: Array2<f64> = array![[1e308, 0.0], [1e308, 1e308]];
+        let lu = Lu::factor(place, MatRef::from(&large)).unwrap();
+        assert_eq!(lu.u().unwrap(), array![[1e308, 0.0], [0.0, 1e308]]);
+        let x = lu.solve((&array![[1e308], [0.0]]).into()).unwrap();
+        assert!((x[[0, 0]] - 1.0).abs() < 1e-15 && (x[[1, 0]] + 1.0).abs() < 1e-15, "{x}");
     });
 }

@@ -33,6 +33,10 @@ impl<T: Scalar> LuFactors<T> {
         Ok((Self { factors, pivots }, found))
     }
 
+    pub(crate) fn fill_with_nan(&self) -> Result<(), Error> {
+        self.factors.fill_with_nan()
+    }
+
     /// Exchanges of rows, one after the other, as a permutation.
     pub(crate) fn permutation(&self) -> Result<Vec<usize>, Error> {
         let mut permutation: Vec<usize> = (0..self.factors.shape().rows.0).collect();

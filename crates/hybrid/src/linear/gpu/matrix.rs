@@ -93,6 +93,11 @@ impl<T: Element> DeviceMat<T> {
         DeviceRef { matrix: self, layout: self.layout(), transposed: false, conjugated: false, scale: T::ONE }
     }
 
+    /// Floats whose bits are all set are NaN.
+    pub(super) fn fill_with_nan(&self) -> Result<(), Error> {
+        Ok(self.buffer.fill_bytes(0xff)?)
+    }
+
     pub(super) fn layout(&self) -> Layout {
         Layout::dense(self.shape.rows.0, self.shape.columns.0)
     }

@@ -28,7 +28,8 @@ pub(super) enum Parts<T: Scalar> {
 }
 
 impl<T: Scalar> Lu<T> {
-    /// Factors a matrix; a GPU keeps the factors, but those of a matrix with NaN or infinity are made on the CPU: cuSOLVER loses NaN.
+    /// Factors a matrix; a GPU keeps the factors. There those of a matrix with NaN or infinity are NaN throughout, and so is what is solved with them:
+    /// cuSOLVER loses some NaN on its way, and infinities make NaN.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
         let (parts, permutation, diagonal, norm) = match place {
             _ if a.shape().is_empty() => {
@@ -42,8 +43,9 @@ impl<T: Scalar> Lu<T> {
             }
             Place::Gpu(gpu) => {
                 let (factors, norm) = gpu::LuFactors::factor(gpu, a, || norm::one(a))?;
-                if !norm.is_finite() {
-                    return Self::factor(&Place::Cpu, a);
+                // The sum of finite numbers may be beyond the range.
+                if !norm.is_finite() && !is_finite(a) {
+                    factors.fill_with_nan()?;
                 }
                 let (permutation, diagonal) = (factors.permutation()?, factors.diagonal()?);
                 (Parts::Gpu(factors), permutation, diagonal, norm)
@@ -123,4 +125,10 @@ impl<T: Scalar> Lu<T> {
         let size = self.shape.square(operation)?;
         self.singular.map_or(Ok(size), |pivot| Err(Error::Singular { pivot, size }))
     }
+}
+
+fn is_finite<T: Scalar>(a: MatRef<'_, T>) -> bool {
+    let mut is_finite = true;
+    a.each(|_, value| is_finite &= value.is_finite());
+    is_finite
 }

@@ -1,7 +1,7 @@
 //! Factors of what is stored, into what is stored.
 
 use super::shelf::{Lies, Number, OnCpu, Shelf, Whole, read, values, whole_and_streamed};
-use crate::device::on_the_gpu::{eager, shrinking};
+use crate::device::on_the_gpu::{budgets, eager, shrinking};
 use crate::device::small;
 use bytemuck::Pod;
 use ndarray::{Array2, s};
@@ -115,18 +115,25 @@ fn f1_f6_factors_of_what_is_stored_are_streamed_through_a_gpu() {
     whole_and_streamed(&gpu, |shelf, device, places, was_asked| factors::<Complex64>(shelf, device, places, was_asked));
 }
 
-/// What is no number, or singular, or not definite, is what it is in memory, and leaves nothing.
-fn odd(shelf: &Shelf<'_>, device: &Device, nan: Side) {
+/// What is no number, or singular, or not definite, is what it is in memory, and leaves nothing. NaN comes out where it is computed, or is refused.
+fn odd(shelf: &Shelf<'_>, device: &Device, nan: Option<Side>) {
     let lies = [Lies::Npy, Lies::Npy];
     let (packed, pivots) =
         into(shelf, lies, &Array2::<f64>::ones((SIZE, SIZE)), |a, target| device.lu_into(a, target).unwrap());
     assert_eq!((pivots.singular_pivot(), packed[[1, 1]]), (Some(1), 0.0));
     let mut unfinished = pivoted::<f64>();
     unfinished[[3, 4]] = f64::NAN;
-    let (packed, _) = into(shelf, lies, &unfinished, |a, target| device.lu_into(a, target).unwrap());
-    // cuSOLVER would lose it.
-    assert!(packed.iter().any(|x| x.is_nan()));
-    assert_eq!(last_outcome().unwrap().side, nan);
+    if let Some(nan) = nan {
+        let (packed, _) = into(shelf, lies, &unfinished, |a, target| device.lu_into(a, target).unwrap());
+        assert!(packed.iter().any(|x| x.is_nan()));
+        assert_eq!(last_outcome().unwrap().side, nan);
+    } else {
+        let stored = shelf.put(Lies::Npy, "unfinished", &unfinished);
+        let sink = Whole(shelf.sink(Lies::Npy, "none", Element::F64, [SIZE, SIZE]));
+        let asked = stored.operand(|a| device.lu_into(a, sink.into()));
+        assert!(matches!(asked, Err(Error::NotFinite { row: 3, column: 4, .. })), "{asked:?}");
+        assert!(!shelf.path("none").exists());
+    }
     let (mut whole, _) = definite::<f64>();
     whole[[5, 5]] = -1.0;
     let stored = shelf.put(Lies::Npy, "indefinite", &whole);
@@ -139,13 +146,16 @@ fn odd(shelf: &Shelf<'_>, device: &Device, nan: Side) {
 #[test]
 fn f2_f6_what_has_no_factors_is_the_same_error_and_leaves_nothing() {
     let shelf = Shelf::new(None);
-    odd(&shelf, &Device::cpu(), Side::Cpu);
+    odd(&shelf, &Device::cpu(), Some(Side::Cpu));
     let test = "device::stored::factors::f2_f6_what_has_no_factors_is_the_same_error_and_leaves_nothing";
     let Some(gpu) = crate::gpu(test) else { return };
     let shelf = Shelf { gpu: Some(&gpu), ..shelf };
-    // What the GPU has room for goes on from there; a stream begins anew.
-    for (bytes, nan) in [(1 << 30, Side::Gpu), (4500, Side::Cpu)] {
-        odd(&shelf, &small(&gpu, bytes).choosing(Choice::Gpu), nan);
+    // A stream would lose NaN: where there is a choice the CPU begins anew.
+    for (bytes, asked, auto) in [(1 << 30, Some(Side::Gpu), Side::Gpu), (4500, None, Side::Cpu)] {
+        odd(&shelf, &small(&gpu, bytes).choosing(Choice::Gpu), asked);
+        let breaker = Breaker::new(0, Settings::default());
+        odd(&shelf, &eager(&gpu, budgets(Budget::new(Memory::Device, bytes)), &breaker), Some(auto));
+        assert_eq!(breaker.health().failures, 0);
     }
 }
 
