@@ -7,7 +7,7 @@
 use ndarray::Array2;
 use std::path::PathBuf;
 use tilewright_hybrid::dispatch::{Trace, last_decision};
-use tilewright_hybrid::{Device, Error, MatRef};
+use tilewright_hybrid::{Device, Error, Operand};
 
 /// Regular, and as random as need be.
 fn matrix(size: usize) -> Array2<f64> {
@@ -19,8 +19,8 @@ fn work(device: &Device, size: usize) -> Result<(), Error> {
     let (a, say) = (matrix(size), |done: &str| {
         println!("{done:>12} {}", last_decision().map_or(String::new(), |it| it.to_string()))
     });
-    let a = MatRef::from(&a);
-    device.product(a.into(), a.t().into())?;
+    let a = Operand::from(&a);
+    device.product(a, a.t())?;
     say("product");
     device.solve(a, a.t())?;
     say("solution");

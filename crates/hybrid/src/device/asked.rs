@@ -6,7 +6,7 @@ use crate::Error;
 use crate::dispatch::{self, At, Divisible, Emulation, Job, MatvecExtents, ProductExtents, Tiling, Unit};
 use crate::linear::{Arithmetic, IntegerElement, Precision, holds_every_sum};
 use crate::matrix::{Element, Shape, expect};
-use crate::store::{self, Source};
+use crate::store::{self, Source, Stored};
 
 /// What becomes of factors that are known by their diagonals.
 pub(super) const SCALED: &str = "the CPU scales rows and columns";
@@ -189,14 +189,14 @@ pub(super) fn added<'a, T: Multiplicand>(
     Ok(Some(added))
 }
 
-fn of_type<T: Multiplicand>(operation: &'static str, element: store::Element) -> Result<(), Error> {
+fn of_type<T: Stored>(operation: &'static str, element: store::Element) -> Result<(), Error> {
     match element == T::ELEMENT {
         true => Ok(()),
         false => Err(Error::ElementType { operation, expected: element.name(), got: T::ELEMENT.name() }),
     }
 }
 
-pub(super) fn at<T: Multiplicand>(operation: &'static str, operand: &Operand<'_, T>) -> Result<At, Error> {
+pub(super) fn at<T: Element + Stored>(operation: &'static str, operand: &Operand<'_, T>) -> Result<At, Error> {
     Ok(match operand.0 {
         Form::Gpu(_) => At::Gpu,
         Form::Host(_) | Form::Diagonal(_) => At::Pageable,
@@ -207,7 +207,7 @@ pub(super) fn at<T: Multiplicand>(operation: &'static str, operand: &Operand<'_,
     })
 }
 
-pub(super) fn goes<T: Multiplicand>(operation: &'static str, target: &Target<'_, T>) -> Result<At, Error> {
+pub(super) fn goes<T: Element + Stored>(operation: &'static str, target: &Target<'_, T>) -> Result<At, Error> {
     Ok(match &target.0 {
         Goal::Gpu(_) => At::Gpu,
         Goal::Host(_) | Goal::New(_) => At::Pageable,
@@ -217,6 +217,11 @@ pub(super) fn goes<T: Multiplicand>(operation: &'static str, target: &Target<'_,
             sink.at()
         }
     })
+}
+
+/// Whether it lies on another GPU than this one.
+pub(super) fn is_elsewhere<T: Element>(operand: &Operand<'_, T>, ordinal: Option<usize>) -> bool {
+    matches!(operand.0, Form::Gpu(matrix) if Some(matrix.gpu().stream().device().ordinal()) != ordinal)
 }
 
 pub(super) fn is_stored<T: Element>(operand: &Operand<'_, T>) -> bool {

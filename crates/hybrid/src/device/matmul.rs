@@ -124,7 +124,7 @@ impl Device {
     pub(super) fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {
         let product = Multiplication { factors, c, host: self.host.clone() };
         let mut job = product.job()?;
-        if product.is_elsewhere(self.gpu.as_ref().map(|it| it.gpu.stream().device().ordinal())) {
+        if product.is_elsewhere(self.ordinal()) {
             job.not_on_gpu = Some("an operand lies on another GPU");
         }
         self.run(&job, product).map(|ran| ran.value)

@@ -12,14 +12,15 @@ mod matmul;
 mod measure;
 mod multiplicand;
 mod operand;
+mod placed;
 mod product;
 mod run;
-mod solution;
 mod solved;
 mod source;
 mod stacked;
 mod stored;
 mod streamed;
+mod target;
 mod verbs;
 mod watched;
 
@@ -223,8 +224,8 @@ impl Device {
         if it.is_measured && job.device_bytes < all / 16 { all } else { it.budgets.device.available() }
     }
 
-    fn place(&self) -> Place {
-        self.gpu.as_ref().map_or(Place::Cpu, |it| Place::Gpu(it.gpu.clone()))
+    fn ordinal(&self) -> Option<usize> {
+        self.gpu.as_ref().map(|it| it.gpu.stream().device().ordinal())
     }
 }
 
@@ -237,6 +238,7 @@ impl Default for Device {
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device {:?} of {:?}", self.choice, self.place())
+        let place = self.gpu.as_ref().map_or(Place::Cpu, |it| Place::Gpu(it.gpu.clone()));
+        write!(f, "Device {:?} of {place:?}", self.choice)
     }
 }

@@ -1,4 +1,4 @@
-//! Operands of products, wherever they lie.
+//! Operands, wherever they lie.
 
 use super::stored::{Kept, Stored};
 use crate::linear::{DeviceMat, DeviceRef, Scalar};
@@ -8,11 +8,11 @@ use crate::stream::Factor;
 use crate::{MatMut, MatRef};
 use ndarray::{ArrayBase, Data, DataMut, Ix1, Ix2};
 
-/// An operand of a product on a [`Device`](crate::Device): a matrix in host memory, one on a GPU, one that is stored (in a file, in
+/// An operand of an operation of a [`Device`](crate::Device): a matrix in host memory, one on a GPU, one that is stored (in a file, in
 /// page-locked memory), or one that is zero off its diagonal.
 ///
 /// Arrays, views ([`MatRef`]), matrices on a GPU ([`DeviceMat`], [`DeviceRef`]), sources ([`Source`]) and stored factors ([`Factor`]) become
-/// operands by `into()`. A source is read when the product is computed, as often as that takes, and may be larger than memory. Zeros off a
+/// operands by `into()`. A source is read when the result is computed, as often as that takes, and may be larger than memory. Zeros off a
 /// diagonal are not there: they meet no NaN and no infinity of the other operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, T: Element>(pub(super) Form<'a, T>);
@@ -124,7 +124,7 @@ impl<'a, T: Element, S: Source> From<&'a S> for Operand<'a, T> {
     }
 }
 
-/// Where a product goes: a matrix in host memory, one on a GPU, where it stays, or a sink: a file, a sharded array, page-locked memory. Made
+/// Where a result goes: a matrix in host memory, one on a GPU, where it stays, or a sink: a file, a sharded array, page-locked memory. Made
 /// by `into()`.
 ///
 /// A sink is committed when the result is whole, and otherwise leaves what was there before.

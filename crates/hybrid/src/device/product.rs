@@ -1,6 +1,6 @@
 //! One product: what it asks of a machine, and how it runs where its operands lie.
 
-use super::asked::{SCALED, asked, is_stored};
+use super::asked::{SCALED, asked, is_elsewhere, is_stored};
 use super::banded::Factors;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
@@ -13,7 +13,7 @@ use crate::dispatch::Job;
 use crate::faults::Scale;
 use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, matmul};
 use crate::matrix::{Dense, Element, Shape};
-use crate::store::{Extents, MemorySink, Sink};
+use crate::store::{Extents, MemorySink, Sink, Stored};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{Array2, s};
@@ -36,11 +36,9 @@ impl<T: Multiplicand> Multiplication<'_, T> {
 
     /// Whether something lies on another GPU than this one.
     pub(super) fn is_elsewhere(&self, ordinal: Option<usize>) -> bool {
-        let of = |gpu: &Gpu| Some(gpu.stream().device().ordinal()) != ordinal;
-        let operand = |operand: &Operand<'_, T>| matches!(operand.0, Form::Gpu(matrix) if of(matrix.gpu()));
-        operand(&self.factors.a)
-            || operand(&self.factors.b)
-            || matches!(&self.c.0, Goal::Gpu(matrix) if of(matrix.gpu()))
+        is_elsewhere(&self.factors.a, ordinal)
+            || is_elsewhere(&self.factors.b, ordinal)
+            || matches!(&self.c.0, Goal::Gpu(matrix) if is_elsewhere(&Operand(Form::Gpu(matrix.view())), ordinal))
     }
 
     fn is_stored(&self) -> bool {
@@ -97,7 +95,7 @@ pub(super) enum Fed<'a, T: Element> {
     Conjugated(Conjugated<'a, T>),
 }
 
-impl<'a, T: Multiplicand> Fed<'a, T> {
+impl<'a, T: Element + Stored> Fed<'a, T> {
     /// Nothing for what is not streamed.
     pub(super) fn of(operand: Operand<'a, T>) -> Option<Self> {
         Some(match operand.0 {
@@ -265,7 +263,7 @@ fn downloaded<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Array2
     }
 }
 
-pub(super) fn read<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
+fn read<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
     let (Form::Stored(stored), shape) = (operand.0, operand.shape()) else { return Ok(None) };
     stored.read(0..shape.rows.0, 0..shape.columns.0).map(Some)
 }

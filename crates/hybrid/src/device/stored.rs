@@ -34,7 +34,7 @@ impl<'a> Stored<'a> {
     }
 
     /// Reads a part, as it enters.
-    pub(super) fn read<T: Multiplicand>(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Read<T>, Error> {
+    pub(super) fn read<T: Element>(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Read<T>, Error> {
         let tile = if self.transposed { Tile { rows: columns, columns: rows } } else { Tile { rows, columns } };
         let mut values = Array2::from_elem((tile.rows.len(), tile.columns.len()), T::ZERO);
         if let Some(values) = values.as_slice_mut() {
@@ -132,14 +132,14 @@ impl Kept<'_> {
     }
 
     /// Writes a tile of it.
-    pub(super) fn write<T: Multiplicand>(&self, tile: &Tile, values: &Array2<T>) -> Result<(), Error> {
+    pub(super) fn write<T: Element + store::Stored>(&self, tile: &Tile, values: &Array2<T>) -> Result<(), Error> {
         let (Some(sink), values) = (&self.sink, values.as_standard_layout()) else { return Ok(()) };
         write_staged(&**sink, tile, values.as_slice().map_or(&[], T::bytes), threads())
     }
 
     /// Lets somebody write tiles to it who does not know which it takes. What is stored in blocks of several rows is gathered in host memory,
     /// as far as that reaches, and written block by block.
-    pub(super) fn filled<T: Multiplicand>(
+    pub(super) fn filled<T: Element + store::Stored>(
         &self,
         host: &Budget,
         write: impl FnOnce(&dyn Sink) -> Result<(), Error>,

@@ -1,74 +1,19 @@
-//! Factors of a matrix that a GPU has no room for: made there panel by panel, and kept in host memory.
+//! Factors of a matrix that a GPU has no room for, and what follows from them: made there panel by panel, and kept in host memory.
 
-use super::Accelerated;
 use super::factored::Pivots;
-use super::run::Route;
-use super::source::MatrixSource;
-use crate::faults::Scale;
-use crate::linear::{Cholesky, Gpu, Lu, Place, Scalar};
+use super::placed::Through;
+use crate::Error;
+use crate::linear::{Cholesky, Lu, Scalar};
 use crate::matrix::Dense;
-use crate::store::MemoryScratch;
-use crate::stream::{self, Budgets, Control, Factor};
-use crate::{Error, MatRef};
+use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Tile, read_staged};
+use crate::stream::{self, Factor};
+use ndarray::Array2;
 use rayon::prelude::*;
-
-/// The factors of `a`, or what follows from them.
-pub(super) struct ByFactors<'a, T, W, S> {
-    pub(super) a: MatRef<'a, T>,
-    /// With all of it in one place.
-    pub(super) whole: W,
-    /// With factors that are streamed.
-    pub(super) streamed: S,
-}
-
-/// A matrix, and the GPU that it goes through.
-pub(super) struct Through<'a, T> {
-    a: MatRef<'a, T>,
-    gpu: &'a Gpu,
-    budgets: &'a Budgets,
-    control: Control<'a>,
-}
-
-impl<T, R, W, S> Route<R> for ByFactors<'_, T, W, S>
-where
-    T: Scalar,
-    W: FnMut(&Place) -> Result<R, Error>,
-    S: FnMut(Through<'_, T>) -> Result<R, Error>,
-{
-    fn whole(&mut self, place: &Place) -> Result<R, Error> {
-        (self.whole)(place)
-    }
-
-    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
-        let _host = gpu.host.try_acquire(self.a.shape().bytes::<T>()?.0 as u64)?;
-        let (budgets, _permit) = gpu.smaller(scale)?;
-        // Products alone are verified.
-        let control = Control { verify: None, ..control };
-        (self.streamed)(Through { a: self.a, gpu: &gpu.gpu, budgets: &budgets, control })
-    }
-}
+use std::thread::available_parallelism;
 
 /// LU factors, with rows of L where the exchanges of all panels put them.
-pub(super) fn lu<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Lu<T>, Error> {
-    let source = MatrixSource(a);
-    let (factors, Pivots { permutation, singular }) = lu_of(Into { a: Factor::plain(&source), gpu, budgets, control })?;
-    Ok(Lu::of_factors(factors, permutation, singular, a))
-}
-
-/// Cholesky's factor.
-pub(super) fn cholesky<T: Scalar>(Through { a, gpu, budgets, control }: Through<'_, T>) -> Result<Cholesky<T>, Error> {
-    cholesky_of(Into { a: Factor::plain(&MatrixSource(a)), gpu, budgets, control })
-}
-
-/// A square matrix, wherever it lies, and the GPU that it goes through into factors in host memory.
-pub(super) struct Into<'a> {
-    pub(super) a: Factor<'a>,
-    pub(super) gpu: &'a Gpu,
-    pub(super) budgets: &'a Budgets,
-    pub(super) control: Control<'a>,
-}
-
-pub(super) fn lu_of<T: Scalar>(Into { a, gpu, budgets, control }: Into<'_>) -> Result<(Dense<T>, Pivots), Error> {
+pub(super) fn lu<T: Scalar>(through: Through<'_, 1>) -> Result<(Dense<T>, Pivots), Error> {
+    let Through { operands: [a], gpu, budgets, control } = through;
     let [rows, columns] = a.extents();
     let mut factors = Dense::new(rows, columns)?;
     // A scratch has the columns of the matrix as its rows.
@@ -88,11 +33,82 @@ pub(super) fn lu_of<T: Scalar>(Into { a, gpu, budgets, control }: Into<'_>) -> R
     Ok((factors, Pivots { permutation, singular }))
 }
 
-pub(super) fn cholesky_of<T: Scalar>(Into { a, gpu, budgets, control }: Into<'_>) -> Result<Cholesky<T>, Error> {
+/// The same, to be asked for determinants alone, which know of no norm.
+pub(super) fn unmeasured_lu<T: Scalar>(through: Through<'_, 1>) -> Result<Lu<T>, Error> {
+    let (factors, Pivots { permutation, singular }) = lu(through)?;
+    Ok(Lu::of_factors(factors, permutation, singular, None))
+}
+
+/// The same, to be asked for anything.
+pub(super) fn measured_lu<T: Scalar>(through: Through<'_, 1>) -> Result<Lu<T>, Error> {
+    let a = through.operands[0];
+    let (factors, Pivots { permutation, singular }) = lu(through)?;
+    Ok(Lu::of_factors(factors, permutation, singular, Some(norm_one::<T>(a)?)))
+}
+
+/// Bytes of a band that a norm is taken of.
+const BAND: usize = 16 << 20;
+
+/// The largest sum of absolute values in a column, of what is read band by band.
+fn norm_one<T: Scalar>(a: Factor<'_>) -> Result<f64, Error> {
+    let (extents, threads) = (a.source.extents(), available_parallelism().map_or(1, usize::from));
+    let grain = a.source.grain().rows.max(1);
+    let height = (BAND / (extents.columns * size_of::<T>()).max(1)).max(1).next_multiple_of(grain);
+    // Of a transposed matrix the columns are rows here.
+    let is_plain = a.form == stream::Form::Plain;
+    let mut sums = vec![0.0; if is_plain { extents.columns } else { extents.rows }];
+    for Tile { rows, columns } in extents.tiles(Extents::new(height, extents.columns)) {
+        let mut band = vec![T::ZERO; rows.len() * columns.len()];
+        read_staged(
+            a.source,
+            &Tile { rows: rows.clone(), columns: columns.clone() },
+            bytemuck::cast_slice_mut(&mut band),
+            threads,
+        )?;
+        for (row, values) in rows.zip(band.chunks_exact(columns.len().max(1))) {
+            match is_plain {
+                true => sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value.modulus()),
+                false => sums[row] += values.iter().map(|value| value.modulus()).sum::<f64>(),
+            }
+        }
+    }
+    Ok(crate::linear::largest(sums))
+}
+
+pub(super) fn cholesky<T: Scalar>(through: Through<'_, 1>) -> Result<Cholesky<T>, Error> {
+    let Through { operands: [a], gpu, budgets, control } = through;
     let [rows, columns] = a.extents();
     let mut factor = Dense::new(rows, columns)?;
     let scratch = MemoryScratch::over(factor.values_mut(), rows);
     stream::cholesky::<T>(gpu, budgets, a, &scratch, control)?;
     drop(scratch);
     Cholesky::of_factor(factor)
+}
+
+/// x with `a x = b`, into a sink.
+pub(super) fn solve<T: Scalar>(through: Through<'_, 2>, sink: &dyn Sink) -> Result<(), Error> {
+    let Through { operands, gpu, budgets, control } = through;
+    let [rows, columns] = operands[0].extents();
+    let scratch = MemoryScratch::new(Extents::new(rows, columns), T::ELEMENT)?;
+    stream::solve::<T>(gpu, budgets, operands, &scratch, sink, control).map(drop)
+}
+
+/// The inverse, into a sink.
+pub(super) fn inverse<T: Scalar>(through: Through<'_, 1>, sink: &dyn Sink) -> Result<(), Error> {
+    let Through { operands: [a], gpu, budgets, control } = through;
+    let [rows, columns] = a.extents();
+    let scratch = MemoryScratch::new(Extents::new(rows, columns), T::ELEMENT)?;
+    stream::inverse::<T>(gpu, budgets, a, &scratch, sink, control).map(drop)
+}
+
+/// What a stream puts into a sink, in memory.
+pub(super) fn in_memory<T: Scalar>(
+    (rows, columns): (usize, usize),
+    stream: impl FnOnce(&dyn Sink) -> Result<(), Error>,
+) -> Result<Array2<T>, Error> {
+    let mut values = Array2::from_elem((rows, columns), T::ZERO);
+    let sink = MemorySink::new(values.view_mut());
+    stream(&sink)?;
+    Box::new(sink).commit()?;
+    Ok(values)
 }

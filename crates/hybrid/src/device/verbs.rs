@@ -1,15 +1,15 @@
-//! Linear algebra on whichever processor is expected to be faster: each verb of [`linear`], without a place.
+//! Linear algebra on whichever processor is expected to be faster: each verb of [`linear`](crate::linear), without a place.
 
 use super::Device;
-use super::run::Route;
-use super::solution::Solution;
-use super::streamed::{self, ByFactors, Through};
+use super::operand::Operand;
+use super::placed::{Through, unstreamed};
+use super::streamed::{self, in_memory};
 use crate::budget::Permit;
-use crate::dispatch::{At, Job, Operand, Unit, Verb};
-use crate::linear::{self, Cholesky, Eigen, HermitianEigen, LogDeterminant, Lu, Norm, Place, Qr, Scalar, Svd};
-use crate::linear::{Refinable, Refined, Refinement};
-use crate::matrix::{Columns, Shape};
-use crate::{Error, MatRef, Side};
+use crate::dispatch::{self, At, Job, Unit, Verb};
+use crate::linear::{self, Cholesky, Eigen, HermitianEigen, LogDeterminant, Lu, Norm, Qr, Scalar, Svd};
+use crate::linear::{Given, Made, Place, Refinable, Refined, Refinement};
+use crate::matrix::Dense;
+use crate::{Error, Side};
 use ndarray::Array2;
 use std::ops::Deref;
 
@@ -39,49 +39,67 @@ impl<F> Deref for Factored<F> {
     }
 }
 
-/// Results and errors are those of [`linear`]; each call leaves a decision ([`last_decision`](crate::dispatch::last_decision)). What fails on
-/// the GPU for a lack of memory or by a fault of the device is computed on the CPU, as the policy says, from operands that nothing changed.
+/// Results and errors are those of [`linear`](crate::linear); each call leaves a decision ([`last_decision`](crate::dispatch::last_decision)). What fails
+/// on the GPU for a lack of memory or by a fault of the device is computed on the CPU, as the policy says, from operands that nothing changed.
+///
+/// Operands lie anywhere, as those of products do. What is on the GPU is computed with there, from a copy where the verb would destroy it, and comes
+/// to the host only where the CPU is chosen. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
+/// them, streamed where the GPU has no room for it. What is brought to the host takes its budget ([`Device::falling_back_within`]): where that
+/// is short, [`Error::Budget`]. Diagonals are [`Error::Unsupported`].
+///
+/// ```
+/// use ndarray::array;
+/// use tilewright_hybrid::Device;
+/// use tilewright_hybrid::store::MemorySource;
+///
+/// let a = array![[2.0, 0.0], [0.0, 8.0]];
+/// let source = MemorySource::new(a.view()); // or an NpySource, or a DeviceMat
+/// assert_eq!(Device::auto().svd::<f64>((&source).into())?.values, [8.0, 2.0]);
+/// # Ok::<(), tilewright_hybrid::Error>(())
+/// ```
 impl Device {
     /// LU factors ([`Lu::factor`]).
-    pub fn lu<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Factored<Lu<T>>, Error> {
-        let whole = |place: &Place| Lu::factor(place, a);
-        self.factored(Verb::Lu, a, ByFactors { a, whole, streamed: streamed::lu }, Lu::side)
+    pub fn lu<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Factored<Lu<T>>, Error> {
+        let whole = |place: &Place, [a]: [Given<'_, T>; 1]| Lu::of(place, a)?.measured(a);
+        self.factored(Verb::Lu, a, whole, streamed::measured_lu, Lu::side)
     }
 
     /// Cholesky's factor ([`Cholesky::factor`]).
-    pub fn cholesky<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Factored<Cholesky<T>>, Error> {
-        let whole = |place: &Place| Cholesky::factor(place, a);
-        self.factored(Verb::Cholesky, a, ByFactors { a, whole, streamed: streamed::cholesky }, Cholesky::side)
+    pub fn cholesky<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Factored<Cholesky<T>>, Error> {
+        self.factored(Verb::Cholesky, a, |place, [a]| Cholesky::of(place, a), streamed::cholesky, Cholesky::side)
     }
 
     /// QR factors ([`Qr::factor`]).
-    pub fn qr<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Factored<Qr<T>>, Error> {
-        self.factored(Verb::Qr, a, |place: &_| Qr::factor(place, a), Qr::side)
+    pub fn qr<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Factored<Qr<T>>, Error> {
+        self.factored(Verb::Qr, a, |place, [a]| Qr::of(place, a), unstreamed, Qr::side)
     }
 
-    /// x with `a x = b` ([`linear::solve`]).
-    pub fn solve<T: Scalar>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.with_right(Verb::Solve, a, b, Solution { a, b: Some(b) })
+    /// x with `a x = b` ([`linear::solve`](crate::linear::solve)).
+    pub fn solve<T: Scalar>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
+        let extents = (a.shape().columns.0, b.shape().columns.0);
+        let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| {
+            a.shape().square("solve")?;
+            Lu::of(place, a)?.solution(b).and_then(array)
+        };
+        let streamed = |through: Through<'_, 2>| in_memory(extents, |sink| streamed::solve::<T>(through, sink));
+        self.of_two(Verb::Solve, [a, b], whole, streamed)
     }
 
-    /// The same by factors in the smaller type, corrected ([`linear::solve_refined`]).
+    /// The same by factors in the smaller type, corrected ([`linear::solve_refined`](crate::linear::solve_refined)).
     pub fn solve_refined<T: Refinable>(
         &self,
-        a: MatRef<'_, T>,
-        b: MatRef<'_, T>,
+        a: Operand<'_, T>,
+        b: Operand<'_, T>,
         options: Refinement,
     ) -> Result<Refined<T>, Error> {
-        self.with_right(Verb::SolveRefined, a, b, |place: &_| linear::solve_refined(place, a, b, options))
+        self.of_two(Verb::SolveRefined, [a, b], |place, [a, b]| linear::refined(place, a, b, options), unstreamed)
     }
 
     /// x with `a x = b` as precisely as [`solve`](Device::solve), in whichever way is expected to be faster: by factors of the element type, or
     /// by factors in f32 that are corrected ([`solve_refined`](Device::solve_refined)), which pays where f64 is far slower than f32. Where
     /// corrections do not converge, the former follows.
-    pub fn solve_auto<T: Refinable>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        let seconds = |verb| {
-            let plan = self.plan(&Job::verb::<T>(verb, a.shape(), b.shape().columns)?)?;
-            Ok::<_, Error>(plan.cost().wall)
-        };
+    pub fn solve_auto<T: Refinable>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
+        let seconds = |verb| Ok::<_, Error>(self.plan(&self.job(verb, &[a, b])?)?.cost().wall);
         if seconds(Verb::SolveRefined)? < seconds(Verb::Solve)? {
             match self.solve_refined(a, b, Refinement::default()) {
                 Ok(refined) => return Ok(refined.solution),
@@ -94,116 +112,144 @@ impl Device {
         self.solve(a, b)
     }
 
-    /// x that makes `b - a x` smallest ([`linear::least_squares`]).
-    pub fn least_squares<T: Scalar>(&self, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.with_right(Verb::LeastSquares, a, b, |place: &_| linear::least_squares(place, a, b))
+    /// x that makes `b - a x` smallest ([`linear::least_squares`](crate::linear::least_squares)).
+    pub fn least_squares<T: Scalar>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
+        let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| Qr::of(place, a)?.least_squares_of(b);
+        self.of_two(Verb::LeastSquares, [a, b], whole, unstreamed)
     }
 
-    /// The inverse ([`linear::inverse`]).
-    pub fn inverse<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.of_one(Verb::Inverse, a, Solution { a, b: None })
+    /// The inverse ([`linear::inverse`](crate::linear::inverse)).
+    pub fn inverse<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Array2<T>, Error> {
+        let extents = (a.shape().rows.0, a.shape().columns.0);
+        let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
+            a.shape().square("inverse")?;
+            Lu::of(place, a)?.inverted().and_then(array)
+        };
+        let streamed = |through: Through<'_, 1>| in_memory(extents, |sink| streamed::inverse::<T>(through, sink));
+        self.of_one(Verb::Inverse, a, whole, streamed)
     }
 
-    /// The determinant ([`linear::determinant`]).
-    pub fn determinant<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<T, Error> {
-        let whole = |place: &Place| linear::determinant(place, a);
-        self.of_one(
-            Verb::Determinant,
-            a,
-            ByFactors { a, whole, streamed: |it: Through<'_, T>| streamed::lu(it)?.determinant() },
-        )
+    /// The determinant ([`linear::determinant`](crate::linear::determinant)).
+    pub fn determinant<T: Scalar>(&self, a: Operand<'_, T>) -> Result<T, Error> {
+        self.by_lu(Verb::Determinant, a, |lu| lu.determinant())
     }
 
-    /// The determinant as sign and logarithm ([`linear::log_determinant`]).
-    pub fn log_determinant<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<LogDeterminant<T>, Error> {
-        let whole = |place: &Place| linear::log_determinant(place, a);
-        self.of_one(
-            Verb::Determinant,
-            a,
-            ByFactors { a, whole, streamed: |it: Through<'_, T>| streamed::lu(it)?.log_determinant() },
-        )
+    /// The determinant as sign and logarithm ([`linear::log_determinant`](crate::linear::log_determinant)).
+    pub fn log_determinant<T: Scalar>(&self, a: Operand<'_, T>) -> Result<LogDeterminant<T>, Error> {
+        self.by_lu(Verb::Determinant, a, |lu| lu.log_determinant())
     }
 
-    /// An estimate of the reciprocal condition ([`linear::reciprocal_condition`]).
-    pub fn reciprocal_condition<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<f64, Error> {
-        let whole = |place: &Place| linear::reciprocal_condition(place, a);
-        let streamed = |it: Through<'_, T>| streamed::lu(it)?.reciprocal_condition();
-        self.of_one(Verb::Condition, a, ByFactors { a, whole, streamed })
+    /// An estimate of the reciprocal condition ([`linear::reciprocal_condition`](crate::linear::reciprocal_condition)).
+    pub fn reciprocal_condition<T: Scalar>(&self, a: Operand<'_, T>) -> Result<f64, Error> {
+        let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
+            a.shape().square("reciprocal_condition")?;
+            Lu::of(place, a)?.measured(a)?.reciprocal_condition()
+        };
+        let streamed = |through: Through<'_, 1>| streamed::measured_lu::<T>(through)?.reciprocal_condition();
+        self.of_one(Verb::Condition, a, whole, streamed)
     }
 
-    /// Eigenvalues and vectors of a Hermitian matrix ([`linear::eigen_hermitian`]).
-    pub fn eigen_hermitian<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<HermitianEigen<T>, Error> {
-        self.of_one(Verb::EigenHermitian, a, |place: &_| linear::eigen_hermitian(place, a))
+    /// Eigenvalues and vectors of a Hermitian matrix ([`linear::eigen_hermitian`](crate::linear::eigen_hermitian)).
+    pub fn eigen_hermitian<T: Scalar>(&self, a: Operand<'_, T>) -> Result<HermitianEigen<T>, Error> {
+        self.of_one(Verb::EigenHermitian, a, |place, [a]| linear::eigen_hermitian_of(place, a), unstreamed)
     }
 
-    /// Eigenvalues of a Hermitian matrix ([`linear::eigenvalues_hermitian`]).
-    pub fn eigenvalues_hermitian<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Vec<T::Real>, Error> {
-        self.of_one(Verb::EigenvaluesHermitian, a, |place: &_| linear::eigenvalues_hermitian(place, a))
+    /// Eigenvalues of a Hermitian matrix ([`linear::eigenvalues_hermitian`](crate::linear::eigenvalues_hermitian)).
+    pub fn eigenvalues_hermitian<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Vec<T::Real>, Error> {
+        let whole = |place: &Place, [a]: [Given<'_, T>; 1]| linear::eigenvalues_hermitian_of(place, a);
+        self.of_one(Verb::EigenvaluesHermitian, a, whole, unstreamed)
     }
 
-    /// Eigenvalues and vectors of a square matrix ([`linear::eigen`]).
-    pub fn eigen<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Eigen<T>, Error> {
-        self.of_one(Verb::Eigen, a, |place: &_| linear::eigen(place, a))
+    /// Eigenvalues and vectors of a square matrix ([`linear::eigen`](crate::linear::eigen)).
+    pub fn eigen<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Eigen<T>, Error> {
+        self.of_one(Verb::Eigen, a, |place, [a]| linear::eigen_of(place, a), unstreamed)
     }
 
-    /// Eigenvalues of a square matrix ([`linear::eigenvalues`]).
-    pub fn eigenvalues<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Vec<T::Complex>, Error> {
-        self.of_one(Verb::Eigenvalues, a, |place: &_| linear::eigenvalues(place, a))
+    /// Eigenvalues of a square matrix ([`linear::eigenvalues`](crate::linear::eigenvalues)).
+    pub fn eigenvalues<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Vec<T::Complex>, Error> {
+        self.of_one(Verb::Eigenvalues, a, |place, [a]| linear::eigenvalues_of(place, a), unstreamed)
     }
 
-    /// The singular value decomposition ([`linear::svd`]).
-    pub fn svd<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Svd<T>, Error> {
-        self.of_one(Verb::Svd, a, |place: &_| linear::svd(place, a))
+    /// The singular value decomposition ([`linear::svd`](crate::linear::svd)).
+    pub fn svd<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Svd<T>, Error> {
+        self.of_one(Verb::Svd, a, |place, [a]| linear::svd_of(place, a), unstreamed)
     }
 
-    /// Singular values ([`linear::singular_values`]).
-    pub fn singular_values<T: Scalar>(&self, a: MatRef<'_, T>) -> Result<Vec<T::Real>, Error> {
-        self.of_one(Verb::SingularValues, a, |place: &_| linear::singular_values(place, a))
+    /// Singular values ([`linear::singular_values`](crate::linear::singular_values)).
+    pub fn singular_values<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Vec<T::Real>, Error> {
+        self.of_one(Verb::SingularValues, a, |place, [a]| linear::values_of(place, a), unstreamed)
     }
 
-    /// A norm ([`linear::norm`]). Those that are sums or maxima of elements are computed on the CPU: [`Error::Unsupported`] where the GPU is
+    /// A norm ([`linear::norm`](crate::linear::norm())). Those that are sums or maxima of elements are computed on the CPU: [`Error::Unsupported`] where the GPU is
     /// asked for.
-    pub fn norm<T: Scalar>(&self, kind: Norm, a: MatRef<'_, T>) -> Result<f64, Error> {
+    pub fn norm<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<f64, Error> {
         let job = match kind {
-            Norm::Spectral | Norm::Nuclear => Job::verb::<T>(Verb::SingularValues, a.shape(), Columns(0))?,
-            Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => of_elements::<T>(a.shape())?,
+            Norm::Spectral | Norm::Nuclear => self.job(Verb::SingularValues, &[a])?,
+            Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => self.of_elements(a)?,
         };
         let job = Job { operation: "norm", ..job };
-        self.run(&job, |place: &_| linear::norm(place, kind, a)).map(|ran| ran.value)
+        self.placed(&job, [a], |place, [a]| linear::norm_of(place, kind, a), unstreamed).map(|ran| ran.value)
     }
 
-    fn of_one<T: Scalar, R>(&self, verb: Verb, a: MatRef<'_, T>, route: impl Route<R>) -> Result<R, Error> {
-        self.run(&Job::verb::<T>(verb, a.shape(), Columns(0))?, route).map(|ran| ran.value)
-    }
-
-    fn with_right<T: Scalar, R>(
+    fn of_one<T: Scalar, R>(
         &self,
         verb: Verb,
-        a: MatRef<'_, T>,
-        b: MatRef<'_, T>,
-        route: impl Route<R>,
+        a: Operand<'_, T>,
+        whole: impl FnMut(&Place, [Given<'_, T>; 1]) -> Result<R, Error>,
+        streamed: impl FnMut(Through<'_, 1>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        self.run(&Job::verb::<T>(verb, a.shape(), b.shape().columns)?, route).map(|ran| ran.value)
+        self.placed(&self.job(verb, &[a])?, [a], whole, streamed).map(|ran| ran.value)
+    }
+
+    fn of_two<T: Scalar, R>(
+        &self,
+        verb: Verb,
+        operands: [Operand<'_, T>; 2],
+        whole: impl FnMut(&Place, [Given<'_, T>; 2]) -> Result<R, Error>,
+        streamed: impl FnMut(Through<'_, 2>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.placed(&self.job(verb, &operands)?, operands, whole, streamed).map(|ran| ran.value)
+    }
+
+    /// What follows from LU factors of a square matrix, which need no norm for it.
+    fn by_lu<T: Scalar, R>(
+        &self,
+        verb: Verb,
+        a: Operand<'_, T>,
+        then: impl Fn(Lu<T>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
+            a.shape().square(verb.name())?;
+            then(Lu::of(place, a)?)
+        };
+        self.of_one(verb, a, whole, |through| then(streamed::unmeasured_lu(through)?))
     }
 
     fn factored<T: Scalar, F>(
         &self,
         verb: Verb,
-        a: MatRef<'_, T>,
-        route: impl Route<F>,
+        a: Operand<'_, T>,
+        whole: impl FnMut(&Place, [Given<'_, T>; 1]) -> Result<F, Error>,
+        streamed: impl FnMut(Through<'_, 1>) -> Result<F, Error>,
         side: impl Fn(&F) -> Side,
     ) -> Result<Factored<F>, Error> {
-        let ran = self.run(&Job::verb::<T>(verb, a.shape(), Columns(0))?, route)?;
+        let ran = self.placed(&self.job(verb, &[a])?, [a], whole, streamed)?;
         Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })
+    }
+
+    /// Each element once, its absolute value, and an addition: a few operations.
+    fn of_elements<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Job, Error> {
+        let (shape, operation) = (a.shape(), "norm");
+        let operand = |bytes| dispatch::Operand { bytes, at: At::Pageable };
+        let (elements, bytes) = (shape.length::<T>()?.0 as u64, shape.bytes::<T>()?.0 as u64);
+        let read = [Some(operand(bytes)), None, None];
+        let mut job = Job::elementwise(operation, (T::NAME, Unit::F64), (elements, 4.0), read, operand(8));
+        self.place(&mut job, &[a])?;
+        job.not_on_gpu = Some("norms of elements are sums on the CPU");
+        Ok(job)
     }
 }
 
-/// Each element once, its absolute value, and an addition: a few operations.
-fn of_elements<T: Scalar>(shape: Shape) -> Result<Job, Error> {
-    let operand = |bytes| Operand { bytes, at: At::Pageable };
-    let (elements, bytes) = (shape.length::<T>()?.0 as u64, shape.bytes::<T>()?.0 as u64);
-    let read = [Some(operand(bytes)), None, None];
-    let mut job = Job::elementwise("norm", (T::NAME, Unit::F64), (elements, 4.0), read, operand(8));
-    job.not_on_gpu = Some("norms of elements are sums on the CPU");
-    Ok(job)
+fn array<T: Scalar>(made: Made<T>) -> Result<Array2<T>, Error> {
+    made.into_dense().map(Dense::into_array)
 }

@@ -6,6 +6,7 @@
 mod cholesky;
 mod cpu;
 mod eigen;
+mod given;
 mod gpu;
 mod lu;
 mod matmul;
@@ -19,19 +20,23 @@ mod svd;
 pub use cholesky::Cholesky;
 pub(crate) use cpu::Division;
 pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
+pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
+pub(crate) use given::{Given, Made};
 pub use gpu::{DeviceMat, DeviceRef, Gpu};
 pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,
     solve, solve_refined,
 };
-pub(crate) use lu::{Suspicion, line_hash, suspicion};
+pub(crate) use lu::{Suspicion, line_hash, refined, suspicion};
 pub(crate) use matmul::check_batch;
 pub(crate) use matmul::holds_every_sum;
 pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
 pub use norm::{Norm, norm};
+pub(crate) use norm::{largest, norm_of};
 pub use place::Place;
 pub use precision::Precision;
 pub(crate) use precision::{Arithmetic, refused_on_cpu};
 pub use qr::{Qr, least_squares};
 pub use scalar::Scalar;
 pub use svd::{Svd, singular_values, svd};
+pub(crate) use svd::{svd_of, values_of};

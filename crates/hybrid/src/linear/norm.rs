@@ -1,6 +1,7 @@
 //! Norms of matrices, in f64 whatever the element type.
 
-use super::{Place, Scalar, svd::singular_values};
+use super::{Given, Place, Scalar, svd};
+use crate::matrix::{Columns, Rows, Shape};
 use crate::{Error, MatRef};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -24,21 +25,50 @@ pub enum Norm {
 /// A norm of a matrix: 0 of one without elements, NaN where an element is. Those of singular values are computed at `place`, the others on
 /// the CPU.
 pub fn norm<T: Scalar>(place: &Place, kind: Norm, a: MatRef<'_, T>) -> Result<f64, Error> {
-    let singular = || -> Result<Vec<f64>, Error> {
-        Ok(singular_values(place, a)?.into_iter().map(|value| value.modulus()).collect())
-    };
-    Ok(match kind {
+    norm_of(place, kind, Given::Host(a))
+}
+
+/// The same, wherever the matrix lies.
+pub(crate) fn norm_of<T: Scalar>(place: &Place, kind: Norm, a: Given<'_, T>) -> Result<f64, Error> {
+    if let Norm::Spectral | Norm::Nuclear = kind {
+        let values = svd::values_of(place, a)?.into_iter().map(|value| value.modulus());
+        return Ok(if kind == Norm::Nuclear { values.sum() } else { values.fold(0.0, f64::max) });
+    }
+    match a {
+        Given::Host(a) => Ok(of_elements(kind, a)),
+        Given::Gpu(a) => Ok(of_elements(kind, a.download_dense()?.view())),
+    }
+}
+
+fn of_elements<T: Scalar>(kind: Norm, a: MatRef<'_, T>) -> f64 {
+    match kind {
         Norm::One => one(a),
         Norm::Infinity => infinity(a),
         Norm::Frobenius => frobenius(a),
-        Norm::Max => {
+        Norm::Max | Norm::Spectral | Norm::Nuclear => {
             let mut most = 0.0;
             a.each(|_, value| most = larger(most, value.modulus()));
             most
         }
-        Norm::Spectral => singular()?.first().copied().unwrap_or(0.0),
-        Norm::Nuclear => singular()?.iter().sum(),
-    })
+    }
+}
+
+/// Bytes of columns that come to the host together.
+const PART: usize = 64 << 20;
+
+/// The largest sum of absolute values in a column, wherever the matrix lies.
+pub(super) fn one_of<T: Scalar>(a: Given<'_, T>) -> Result<f64, Error> {
+    let there = match a {
+        Given::Host(a) => return Ok(one(a)),
+        Given::Gpu(there) => there,
+    };
+    let Shape { rows, columns: Columns(columns) } = there.shape();
+    let each = (PART / (rows.0 * size_of::<T>()).max(1)).max(1);
+    let norms = (0..columns).step_by(each).map(|left| {
+        let part = there.part(Rows(0)..rows, Columns(left)..Columns(columns.min(left + each)))?;
+        Ok(one(part.download_dense()?.view()))
+    });
+    Ok(largest(norms.collect::<Result<Vec<_>, Error>>()?))
 }
 
 /// The largest sum of absolute values in a column.
@@ -60,7 +90,7 @@ pub(super) fn infinity<T: Scalar>(a: MatRef<'_, T>) -> f64 {
 }
 
 /// The largest of absolute values; NaN where one is, 0 where there are none.
-pub(super) fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, larger)
 }
 

@@ -2,7 +2,8 @@
 
 use ndarray::Array2;
 
-use super::{Place, Scalar, eigen::refuse_not_finite, gpu};
+use super::eigen::{finite, finite_on_gpu};
+use super::{DeviceMat, Given, Gpu, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};
 
@@ -21,32 +22,48 @@ pub struct Svd<T: Scalar> {
 
 /// The singular value decomposition of a matrix. Errors: [`Error::NotFinite`], [`Error::NotConverged`].
 pub fn svd<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Svd<T>, Error> {
-    let (matrix, size) = (checked(a)?, a.rows().min(a.columns()));
+    svd_of(place, Given::Host(a))
+}
+
+/// The same, wherever the matrix lies.
+pub(crate) fn svd_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Svd<T>, Error> {
+    let (rows, columns) = (a.shape().rows.0, a.shape().columns.0);
+    let size = rows.min(columns);
     let (values, u, vh) = match place {
-        _ if size == 0 => (Vec::new(), Dense::new(a.rows(), 0)?, Dense::new(0, a.columns())?),
+        _ if size == 0 => (Vec::new(), Dense::new(rows, 0)?, Dense::new(0, columns)?),
         Place::Cpu => {
-            let (mut u, mut v) = (Dense::new(a.rows(), size)?, Dense::new(a.columns(), size)?);
-            let values = T::svd(&matrix, Some([&mut u, &mut v]))?;
+            let (mut u, mut v) = (Dense::new(rows, size)?, Dense::new(columns, size)?);
+            let values = T::svd(&finite(OPERATION, a)?, Some([&mut u, &mut v]))?;
             (real(values), u, v.view().h().to_dense()?)
         }
-        Place::Gpu(gpu) => gpu::svd(gpu, &matrix)?,
+        Place::Gpu(gpu) => {
+            let (values, u, vh) = gpu::svd(tall(gpu, a)?)?;
+            let is_turned = rows < columns;
+            let [u, vh] = if is_turned { [vh.view().h().to_dense()?, u.view().h().to_dense()?] } else { [u, vh] };
+            (values, u, vh)
+        }
     };
     Ok(Svd { u: u.into_array(), values, vh: vh.into_array() })
 }
 
 /// The singular values of a matrix, largest first.
 pub fn singular_values<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Vec<T::Real>, Error> {
-    let matrix = checked(a)?;
+    values_of(place, Given::Host(a))
+}
+
+/// The same, wherever the matrix lies.
+pub(crate) fn values_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Vec<T::Real>, Error> {
     match place {
         _ if a.shape().is_empty() => Ok(Vec::new()),
-        Place::Cpu => T::svd(&matrix, None).map(real),
-        Place::Gpu(gpu) => gpu::singular_values(gpu, &matrix),
+        Place::Cpu => T::svd(&finite(OPERATION, a)?, None).map(real),
+        Place::Gpu(gpu) => gpu::singular_values(tall(gpu, a)?),
     }
 }
 
-fn checked<T: Scalar>(a: MatRef<'_, T>) -> Result<Dense<T>, Error> {
-    let dense = a.to_dense()?;
-    refuse_not_finite(OPERATION, &dense).map(|()| dense)
+/// A copy on a GPU, or one of the adjoint: cuSOLVER takes matrices with at least as many rows as columns.
+fn tall<T: Scalar>(gpu: &Gpu, a: Given<'_, T>) -> Result<DeviceMat<T>, Error> {
+    let turned = if a.shape().rows.0 < a.shape().columns.0 { a.h() } else { a };
+    finite_on_gpu(OPERATION, gpu, a, turned)
 }
 
 fn real<T: Scalar>(values: Vec<T>) -> Vec<T::Real> {

@@ -6,7 +6,7 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use ndarray::{Array2, array};
+use ndarray::{Array2, array, s};
 use tilewright_hybrid::budget::{Budget, Level, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Condition, EventKind, Policy, Settings, Why};
@@ -14,7 +14,7 @@ use tilewright_hybrid::linear::{DeviceMat, Gpu, Norm, Overflow, Precision};
 use tilewright_hybrid::stream::Budgets;
 use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Operand, Rows, Shape, Side, Target};
 
-use super::verbs::{definite, each, general_eigenvalues, near, regular};
+use super::verbs::{definite, each, each_of, general_eigenvalues, matrices, near, norms, regular, turning};
 use super::{matrix, small};
 
 const ROOM: u64 = 1 << 30;
@@ -56,12 +56,111 @@ fn d1_every_verb() {
     assert_eq!((health.failures, health.fallbacks), (0, 0));
 }
 
+/// What lies on the GPU is computed with there, or comes to the host where the CPU is asked for, within its budget.
+#[test]
+fn d1_d4_every_verb_of_what_lies_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::d1_d4_every_verb_of_what_lies_on_the_gpu") else { return };
+    let matrices = matrices();
+    let there = matrices.each_ref().map(|values| DeviceMat::upload(&gpu, values.into()).unwrap());
+    let device = forced(&gpu);
+    each_of(&device, Side::Gpu, there.each_ref().map(Operand::from));
+    let host = Budget::new(Memory::Host, 1 << 20);
+    let cpu = device.clone().choosing(Choice::Cpu).falling_back_within(host.clone());
+    each_of(&cpu, Side::Cpu, there.each_ref().map(Operand::from));
+    assert_eq!((host.used(), host.peak()), (0, 8 * (13 * 13 + 13 * 4)));
+    norms(&cpu, &matrices[2], (&there[2]).into());
+    // Nothing of it was changed.
+    for (values, there) in matrices.iter().zip(&there) {
+        assert_eq!(there.download().unwrap(), values);
+    }
+    let short = cpu.falling_back_within(Budget::new(Memory::Host, 8 * 13 * 13 - 1));
+    let error = short.inverse((&there[0]).into()).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested: 1352, available: 1351, .. }), "{error}");
+    // Some here and some there; the decision counts what moves.
+    let (a, b) = (Operand::from(&there[0]), Operand::from(&matrices[3]));
+    near(&matrices[0].dot(&device.solve(a, b).unwrap()), &matrices[3]);
+    let mixed = last_decision().unwrap().gpu.unwrap().cost.bring;
+    near(&matrices[0].dot(&device.solve((&matrices[0]).into(), b).unwrap()), &matrices[3]);
+    let here = last_decision().unwrap();
+    assert!(mixed > 0.0 && mixed < here.gpu.unwrap().cost.bring, "{here}");
+    device.solve(a, (&there[3]).into()).unwrap();
+    let decision = last_decision().unwrap();
+    assert!(decision.gpu.unwrap().cost.bring == 0.0 && decision.cpu.bring > here.cpu.bring, "{decision}");
+    assert_eq!((device.health().unwrap().failures, device.health().unwrap().fallbacks), (0, 0));
+}
+
+/// What is not finite is found there, named as on the CPU, or comes out; lines that are the same are found too.
+#[test]
+fn g12_f2_odd_matrices_that_lie_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::g12_f2_odd_matrices_that_lie_on_the_gpu") else { return };
+    let (device, mut a) = (forced(&gpu), regular(20, 1));
+    a[[12, 5]] = f64::NAN;
+    let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
+    let operand = Operand::from(&there);
+    for error in [device.svd(operand).err(), device.eigenvalues_hermitian(operand).err()] {
+        assert!(matches!(error, Some(Error::NotFinite { row: 12, column: 5, .. })), "{error:?}");
+    }
+    let x = device.solve(operand, (&matrix(20, 1, 2)).into()).unwrap();
+    assert!(x.iter().all(|x| x.is_nan()) && device.determinant(operand).unwrap().is_nan());
+    assert!(device.reciprocal_condition(operand).unwrap().is_nan());
+    // Above the diagonal of a Hermitian matrix nobody looks.
+    let (mut lower, plain) = (definite(20, 3), definite(20, 3));
+    lower[[2, 9]] = f64::NAN;
+    let there = DeviceMat::upload(&gpu, (&lower).into()).unwrap();
+    let values =
+        |a: Operand<'_, f64>| Array2::from_shape_vec((20, 1), device.eigenvalues_hermitian(a).unwrap()).unwrap();
+    near(&values((&there).into()), &values((&plain).into()));
+    near(
+        &device.cholesky((&there).into()).unwrap().l().unwrap(),
+        &device.cholesky((&plain).into()).unwrap().l().unwrap(),
+    );
+    let mut twice = regular(32, 3);
+    let row = twice.row(7).to_owned();
+    twice.row_mut(30).assign(&row);
+    let there = DeviceMat::upload(&gpu, (&twice).into()).unwrap();
+    let errors = [Operand::from(&twice), (&there).into()].map(|a| device.inverse(a).unwrap_err().to_string());
+    assert!(errors[0] == errors[1] && errors[0].contains("singular"), "{errors:?}");
+}
+
+/// Solutions, inverses and factors go anywhere, and into the GPU without a way back.
+#[test]
+fn d4_results_stay_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::d4_results_stay_on_the_gpu") else { return };
+    let (a, b, s) = (regular(13, 1), matrix(13, 4, 4), definite(13, 2));
+    let upload = |values: &Array2<f64>| DeviceMat::upload(&gpu, values.into()).unwrap();
+    let [there_a, there_b, there_s] = [&a, &b, &s].map(upload);
+    for (choice, side) in [(Choice::Gpu, Side::Gpu), (Choice::Cpu, Side::Cpu)] {
+        let device = forced(&gpu).choosing(choice);
+        let made = |shape: (usize, usize), make: &dyn Fn(Target<'_, f64>)| {
+            let mut to = upload(&Array2::from_elem(shape, f64::NAN));
+            make((&mut to).into());
+            assert_eq!(last_outcome().unwrap().side, side);
+            to.download().unwrap()
+        };
+        let x = made((13, 4), &|x| device.solve_into((&there_a).into(), (&there_b).into(), x).unwrap());
+        near(&a.dot(&x), &b);
+        let gpu_cost = last_decision().unwrap().gpu.unwrap().cost;
+        assert_eq!((gpu_cost.bring, gpu_cost.back), (0.0, 0.0), "nothing moves");
+        let inverse = made((13, 13), &|x| device.solve_into((&a).into(), Operand::identity(Rows(13)), x).unwrap());
+        near(&a.dot(&inverse), &Array2::eye(13));
+        let packed = made((13, 13), &|to| _ = device.lu_into((&there_a).into(), to).unwrap());
+        let mut here = Array2::from_elem((13, 13), f64::NAN);
+        device.lu_into((&there_a).into(), (&mut here).into()).unwrap();
+        near(&packed, &here);
+        let l = made((13, 13), &|to| device.cholesky_into((&there_s).into(), to).unwrap());
+        near(&l.dot(&l.t()), &s);
+        assert!(l.indexed_iter().all(|((i, j), x)| i >= j || *x == 0.0));
+    }
+}
+
 /// Of CUDA 12.6 and later: earlier cuSOLVERs do not have them, and where there is a choice the CPU does.
 #[test]
 fn d8_general_eigenvalues_where_cusolver_has_them() {
     let Some(gpu) = crate::gpu("device::on_the_gpu::d8_general_eigenvalues_where_cusolver_has_them") else { return };
     let breaker = Breaker::new(0, Settings::default());
-    general_eigenvalues(&eager(&gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker));
+    let (auto, turning) = (eager(&gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker), turning());
+    general_eigenvalues(&auto, (&turning).into());
+    general_eigenvalues(&auto, (&DeviceMat::upload(&gpu, (&turning).into()).unwrap()).into());
     assert_eq!(breaker.health().failures, 0);
     let asked = forced(&gpu).eigenvalues((&matrix(5, 5, 1)).into());
     assert!(matches!(asked, Ok(_) | Err(Error::Unsupported { place: "GPU", .. })), "{asked:?}");
@@ -75,21 +174,24 @@ fn b1_b9_the_same_errors_on_both_processors_and_the_breaker_does_not_move() {
     let mut twice = regular(32, 3);
     let row = twice.row(7).to_owned();
     twice.row_mut(30).assign(&row);
+    let oblong = twice.slice(s![..31, ..]);
+    let oblong = Operand::from(&oblong);
     let (b, wide, nan) = (matrix(32, 2, 1), matrix(3, 5, 2), array![[1.0, f64::NAN], [0.0, 1.0]]);
     let mut indefinite = definite(9, 4);
     indefinite[[5, 5]] = -1.0;
-    let [twice, b, wide, nan, indefinite] = [&twice, &b, &wide, &nan, &indefinite].map(MatRef::from);
+    let right = MatRef::from(&b);
+    let [twice, b, wide, nan, indefinite] = [&twice, &b, &wide, &nan, &indefinite].map(Operand::from);
     let errors = |device: &Device| -> Vec<String> {
         [
             device.inverse(twice).err(),
             device.solve(twice, b).err(),
-            device.lu(twice).and_then(|factors| factors.solve(b)).err(),
+            device.lu(twice).and_then(|factors| factors.solve(right)).err(),
             device.cholesky(indefinite).err(),
             device.inverse(wide).err(),
-            device.solve(twice.part(Rows(0)..Rows(31), Columns(0)..Columns(32)).unwrap(), b).err(),
+            device.solve(oblong, b).err(),
             device.svd(nan).err(),
             device.eigen_hermitian(nan.t()).err(),
-            device.product(wide.into(), wide.into()).err(),
+            device.product(wide, wide).err(),
         ]
         .into_iter()
         .map(|error| error.expect("an error").to_string())
@@ -108,7 +210,7 @@ fn b1_nan_in_panels_goes_to_the_cpu_or_is_refused() {
     let Some(gpu) = crate::gpu("device::on_the_gpu::b1_nan_in_panels_goes_to_the_cpu_or_is_refused") else { return };
     let (breaker, mut a) = (Breaker::new(0, Settings::default()), regular(90, 1));
     a[[3, 4]] = f64::NAN;
-    let (a, b) = (MatRef::from(&a), matrix(90, 2, 2));
+    let (a, b) = (Operand::from(&a), matrix(90, 2, 2));
     let auto = eager(&gpu, budgets(Budget::new(Memory::Device, 48 << 10)), &breaker);
     let told = |operation: &dyn Fn(&Device) -> Result<bool, Error>| {
         let before = breaker.health().fallbacks;

@@ -4,7 +4,7 @@ use super::verbs::{near, regular};
 use ndarray::Array2;
 use tilewright_hybrid::dispatch::{At, Choice, Decision, Job, ProductExtents, Rates, Unit, last_decision};
 use tilewright_hybrid::linear::{Place, Precision, solve};
-use tilewright_hybrid::{Device, MatRef, Side};
+use tilewright_hybrid::{Device, Side};
 
 /// An H200, or the same with f64 at this part of the rate of f32.
 fn rates(f64_of_f32: f64) -> Rates {
@@ -54,7 +54,7 @@ fn a_system_is_solved_by_factors_in_f32_where_f64_is_slow() {
     // What f32 cannot hold on to is solved in f64 after all.
     let hilbert = Array2::from_shape_fn((9, 9), |(i, j)| 1.0 / (i + j + 1) as f64);
     let right = hilbert.dot(&Array2::<f64>::ones((9, 1)));
-    let x = device(64.0).solve_auto(MatRef::from(&hilbert), (&right).into()).unwrap();
+    let x = device(64.0).solve_auto((&hilbert).into(), (&right).into()).unwrap();
     assert_eq!(last_decision().unwrap().operation, "solve");
     assert!((&hilbert.dot(&x) - &right).iter().all(|off| off.abs() < 1e-14));
 }

@@ -1,9 +1,11 @@
 //! The verbs of linear algebra without a place, on the CPU: the same results, and a decision for each.
 
-use ndarray::{Array2, array};
-use tilewright_hybrid::dispatch::{Choice, Job, Rates, Reason, Verb, last_decision};
+use ndarray::{Array2, Axis, array};
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Job, Rates, Reason, Verb, last_decision, last_outcome};
 use tilewright_hybrid::linear::{self, Norm, Overflow, Place, Precision, Refinement};
-use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Rows, Shape, Side};
+use tilewright_hybrid::store::{Element, NpySink, NpySource, Order, Sink};
+use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Operand, Rows, Shape, Side};
 
 use super::matrix;
 
@@ -26,62 +28,83 @@ pub(super) fn near(one: &Array2<f64>, other: &Array2<f64>) {
     assert!(off <= 1e-11 * scale, "{off} of {scale}");
 }
 
+/// What verbs are tried with: regular, definite, tall, and right-hand sides of the first and of the third.
+pub(super) fn matrices() -> [Array2<f64>; 5] {
+    [regular(13, 1), definite(13, 2), matrix(21, 8, 3), matrix(13, 4, 4), matrix(21, 2, 6)]
+}
+
 /// Every verb on a device beside the same at a place; each leaves its decision.
 pub(super) fn each(device: &Device, side: Side) {
-    let (size, place) = (13, &Place::Cpu);
-    let (a, s, tall, b) = (regular(size, 1), definite(size, 2), matrix(21, 8, 3), matrix(size, 4, 4));
-    let [a, s, tall, b] = [&a, &s, &tall, &b].map(MatRef::from);
+    let matrices = matrices();
+    each_of(device, side, matrices.each_ref().map(Operand::from));
+    let (a, b) = (MatRef::from(&matrices[0]), MatRef::from(&matrices[3]));
+    let x = device.solve(a.t().into(), b.scaled(2.0).into()).unwrap();
+    near(&x, &linear::solve(&Place::Cpu, a.t(), b.scaled(2.0)).unwrap());
+}
+
+/// The same of [`matrices`], wherever they lie.
+pub(super) fn each_of(device: &Device, side: Side, operands: [Operand<'_, f64>; 5]) {
+    let (matrices, place) = (matrices(), &Place::Cpu);
+    let [here_a, here_s, here_tall, here_b, here_right] = matrices.each_ref().map(MatRef::from);
+    let [a, s, tall, b, right] = operands;
     let left = |operation: &str, element: &str| {
         let decision = last_decision().expect("one is left");
         assert_eq!((decision.operation, decision.element, decision.side), (operation, element, side), "{decision}");
+        let outcome = last_outcome().expect("it is over");
+        assert!(outcome.side == side && outcome.why.is_none(), "{operation}: {outcome:?}");
     };
-    near(&device.solve(a, b).unwrap(), &linear::solve(place, a, b).unwrap());
+    let solution = linear::solve(place, here_a, here_b).unwrap();
+    near(&device.solve(a, b).unwrap(), &solution);
     left("solve", "f64");
-    near(&device.solve(a.t(), b.scaled(2.0)).unwrap(), &linear::solve(place, a.t(), b.scaled(2.0)).unwrap());
-    let options = Refinement::default();
-    near(&device.solve_refined(a, b, options).unwrap().solution, &linear::solve(place, a, b).unwrap());
+    near(&device.solve(a.t(), b).unwrap(), &linear::solve(place, here_a.t(), here_b).unwrap());
+    near(&device.solve_refined(a, b, Refinement::default()).unwrap().solution, &solution);
     left("solve_refined", "f64");
-    near(&device.inverse(a).unwrap(), &linear::inverse(place, a).unwrap());
+    near(&device.solve_auto(a, b).unwrap(), &solution);
+    near(&device.inverse(a).unwrap(), &linear::inverse(place, here_a).unwrap());
     left("inverse", "f64");
-    let determinant = linear::determinant(place, a).unwrap();
+    let determinant = linear::determinant(place, here_a).unwrap();
     assert!((device.determinant(a).unwrap() / determinant - 1.0).abs() < 1e-11);
     left("determinant", "f64");
     assert!((device.log_determinant(a).unwrap().log_abs - determinant.abs().ln()).abs() < 1e-10);
-    let condition = linear::reciprocal_condition(place, a).unwrap();
+    let condition = linear::reciprocal_condition(place, here_a).unwrap();
     assert!((device.reciprocal_condition(a).unwrap() / condition - 1.0).abs() < 1e-9);
     left("reciprocal_condition", "f64");
     let factors = device.lu(a).unwrap();
     left("lu", "f64");
     assert_eq!(factors.side(), side);
-    near(&factors.solve(b).unwrap(), &linear::solve(place, a, b).unwrap());
-    near(&device.cholesky(s).unwrap().solve(b).unwrap(), &linear::solve(place, s, b).unwrap());
+    near(&factors.solve(here_b).unwrap(), &solution);
+    assert!((factors.reciprocal_condition().unwrap() / condition - 1.0).abs() < 1e-9);
+    near(&device.cholesky(s).unwrap().solve(here_b).unwrap(), &linear::solve(place, here_s, here_b).unwrap());
     left("cholesky", "f64");
     let qr = device.qr(tall).unwrap();
     left("qr", "f64");
-    near(&qr.q().unwrap().dot(&qr.r().unwrap()), &matrix(21, 8, 3));
-    let right = matrix(21, 2, 6);
-    let right = MatRef::from(&right);
-    near(&device.least_squares(tall, right).unwrap(), &linear::least_squares(place, tall, right).unwrap());
+    assert_eq!(qr.side(), side);
+    near(&qr.q().unwrap().dot(&qr.r().unwrap()), &matrices[2]);
+    near(&device.least_squares(tall, right).unwrap(), &linear::least_squares(place, here_tall, here_right).unwrap());
     left("least_squares", "f64");
     let column = |values: Vec<f64>| Array2::from_shape_vec((values.len(), 1), values).unwrap();
     let eigen = device.eigen_hermitian(s).unwrap();
     left("eigen_hermitian", "f64");
-    near(&column(eigen.values.clone()), &column(linear::eigenvalues_hermitian(place, s).unwrap()));
+    near(&column(eigen.values.clone()), &column(linear::eigenvalues_hermitian(place, here_s).unwrap()));
+    near(&matrices[1].dot(&eigen.vectors), &(&eigen.vectors * &column(eigen.values.clone()).t()));
     near(&column(device.eigenvalues_hermitian(s).unwrap()), &column(eigen.values));
     left("eigenvalues_hermitian", "f64");
-    let singular = linear::singular_values(place, tall).unwrap();
-    near(&column(device.svd(tall).unwrap().values), &column(singular.clone()));
-    left("svd", "f64");
-    near(&column(device.singular_values(tall).unwrap()), &column(singular.clone()));
-    left("singular_values", "f64");
+    let singular = linear::singular_values(place, here_tall).unwrap();
+    for turned in [tall, tall.t()] {
+        let svd = device.svd(turned).unwrap();
+        left("svd", "f64");
+        let product = (&svd.u * &column(svd.values.clone()).t()).dot(&svd.vh);
+        near(&product, &if turned.shape() == tall.shape() { matrices[2].clone() } else { matrices[2].t().to_owned() });
+        near(&column(svd.values), &column(singular.clone()));
+        near(&column(device.singular_values(turned).unwrap()), &column(singular.clone()));
+        left("singular_values", "f64");
+    }
     assert!((device.norm(Norm::Spectral, tall).unwrap() / singular[0] - 1.0).abs() < 1e-11);
     left("norm", "f64");
 }
 
-/// Those that cuSOLVER has only of late.
-pub(super) fn general_eigenvalues(device: &Device) {
-    let turning = array![[0.0_f64, -2.0], [2.0, 0.0]];
-    let turning = MatRef::from(&turning);
+/// Those that cuSOLVER has only of late, of a matrix with the eigenvalues 2i and -2i.
+pub(super) fn general_eigenvalues(device: &Device, turning: Operand<'_, f64>) {
     let values = device.eigenvalues(turning).unwrap();
     assert!(values.iter().all(|value| value.re.abs() < 1e-12 && (value.im.abs() - 2.0).abs() < 1e-12), "{values:?}");
     assert_eq!(last_decision().unwrap().operation, "eigenvalues");
@@ -90,20 +113,70 @@ pub(super) fn general_eigenvalues(device: &Device) {
     assert_eq!(last_decision().unwrap().operation, "eigen");
 }
 
+pub(super) fn turning() -> Array2<f64> {
+    array![[0.0, -2.0], [2.0, 0.0]]
+}
+
+/// Norms of elements, which the CPU sums wherever they lie.
+pub(super) fn norms(device: &Device, a: &Array2<f64>, operand: Operand<'_, f64>) {
+    let lines = |axis| a.map_axis(Axis(axis), |line| line.iter().map(|x| x.abs()).sum::<f64>());
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    for (kind, expected) in [
+        (Norm::Max, largest(&mut a.iter().map(|x| x.abs()))),
+        (Norm::Frobenius, a.iter().map(|x| x * x).sum::<f64>().sqrt()),
+        (Norm::One, largest(&mut lines(0).into_iter())),
+        (Norm::Infinity, largest(&mut lines(1).into_iter())),
+    ] {
+        assert!((device.norm(kind, operand).unwrap() - expected).abs() < 1e-12, "{kind:?}");
+        let decision = last_decision().unwrap();
+        assert_eq!((decision.operation, decision.side), ("norm", Side::Cpu));
+    }
+}
+
 #[test]
 fn d1_each_verb_leaves_its_decision() {
     let device = Device::cpu().choosing(Choice::Auto).rated(Rates::of_cores(2));
     each(&device, Side::Cpu);
-    general_eigenvalues(&device);
+    general_eigenvalues(&device, (&turning()).into());
     assert_eq!(last_decision().unwrap().reason, Reason::NoGpu);
     let a = matrix(6, 9, 1);
-    for (kind, expected) in [
-        (Norm::Max, a.iter().fold(0.0, |most: f64, x| most.max(x.abs()))),
-        (Norm::Frobenius, a.iter().map(|x| x * x).sum::<f64>().sqrt()),
-    ] {
-        assert!((device.norm(kind, (&a).into()).unwrap() - expected).abs() < 1e-12);
-        assert_eq!(last_decision().unwrap().operation, "norm");
-    }
+    norms(&device, &a, (&a).into());
+}
+
+/// From files in order C, read whole within the host's budget.
+#[test]
+fn d1_each_verb_takes_what_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = |name: &str, values: &Array2<f64>| {
+        let path = folder.path().join(name);
+        let values = values.as_standard_layout();
+        let sink = NpySink::create(&path, values.shape(), Element::F64, Order::C).unwrap();
+        sink.write_tile(&sink.extents().whole(), bytemuck::cast_slice(values.as_slice().unwrap())).unwrap();
+        Box::new(sink).commit().unwrap();
+        NpySource::open(&path).unwrap()
+    };
+    let mut number = 0;
+    let sources = matrices().map(|values| {
+        number += 1;
+        stored(&format!("{number}.npy"), &values)
+    });
+    let host = Budget::new(Memory::Host, 1 << 20);
+    let device = Device::cpu().choosing(Choice::Auto).rated(Rates::of_cores(2)).falling_back_within(host.clone());
+    each_of(&device, Side::Cpu, sources.each_ref().map(Operand::from));
+    assert_eq!((last_decision().unwrap().disk, host.used()), (Some(Rates::DISK), 0));
+    // A matrix and right-hand sides.
+    assert_eq!(host.peak(), 8 * (13 * 13 + 13 * 4));
+    general_eigenvalues(&device, (&stored("turning.npy", &turning())).into());
+    norms(&device, &matrices()[2], (&sources[2]).into());
+    // Where it does not fit the error has the numbers.
+    let short = device.falling_back_within(Budget::new(Memory::Host, 8 * 21 * 8 - 1));
+    let error = short.svd::<f64>((&sources[2]).into()).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested: 1344, available: 1343, limit: 1343, .. }), "{error}");
+    assert!(error.to_string().contains("raise the budget"), "{error}");
+    let error = short.qr::<f32>((&sources[2]).into()).unwrap_err();
+    assert!(matches!(error, Error::ElementType { operation: "qr", expected: "f64", got: "f32" }), "{error}");
+    let error = short.svd(Operand::diagonal(&[1.0])).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { operation: "svd", .. }), "{error}");
 }
 
 #[test]
@@ -111,7 +184,7 @@ fn b1_wrong_calls_are_the_same_errors_as_at_a_place() {
     let device = Device::cpu();
     let (wide, square, right) = (matrix(3, 5, 1), regular(5, 2), matrix(4, 1, 3));
     let zeros = Array2::<f64>::zeros((4, 4));
-    let (wide, square, zeros) = (MatRef::from(&wide), MatRef::from(&square), MatRef::from(&zeros));
+    let (wide, square, zeros) = (Operand::from(&wide), Operand::from(&square), Operand::from(&zeros));
     assert!(matches!(device.solve(wide, (&right).into()), Err(Error::NotSquare { rows: 3, columns: 5, .. })));
     assert!(matches!(device.solve(square, (&right).into()), Err(Error::Shape { expected: 5, got: 4, .. })));
     assert!(matches!(device.inverse(zeros), Err(Error::Singular { pivot: 0, size: 4 })));

@@ -11,7 +11,7 @@ use tilewright_hybrid::dispatch::{Choice, Rates, last_decision};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{Gpu, Precision};
 use tilewright_hybrid::stream::{Budgets, Cancel, Meter, Verify};
-use tilewright_hybrid::{Class, Device, Error, MatRef};
+use tilewright_hybrid::{Class, Device, Error, Operand};
 
 /// A device with room for so many bytes, within budgets that can be looked at.
 fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
@@ -31,13 +31,13 @@ type Verb<'a> = (&'static str, Box<dyn Fn(&Device) -> Result<(), Error> + 'a>);
 const SIZE: usize = 60;
 
 fn verbs<'a>(a: &'a Array2<f64>, s: &'a Array2<f64>, b: &'a Array2<f64>, c: &'a Mutex<Array2<f64>>) -> Vec<Verb<'a>> {
-    let [ra, rs, rb] = [a, s, b].map(MatRef::from);
+    let [ra, rs, rb] = [a, s, b].map(Operand::from);
     vec![
         (
             "matmul",
             Box::new(move |device: &Device| {
                 let mut c = c.lock().unwrap();
-                device.matmul(Precision::Auto, 1.0, ra.into(), rb.into(), 2.0, (&mut *c).into())
+                device.matmul(Precision::Auto, 1.0, ra, rb, 2.0, (&mut *c).into())
             }),
         ),
         ("solve", Box::new(move |device: &Device| device.solve(ra, rb).map(drop))),

@@ -8,7 +8,7 @@ use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_out
 use tilewright_hybrid::faults::{Breaker, Condition, Policy, Settings, Why};
 use tilewright_hybrid::linear::Gpu;
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Device, Error, MatRef, Side};
+use tilewright_hybrid::{Device, Error, Operand, Side};
 
 use super::matrix;
 use super::verbs::{near, regular};
@@ -79,7 +79,7 @@ fn is_missing(
 }
 
 /// The CPU has no memory of the host for it.
-fn is_short_of_the_host(auto: &Device, a: MatRef<'_, f64>) {
+fn is_short_of_the_host(auto: &Device, a: Operand<'_, f64>) {
     let auto = auto.clone().falling_back_within(Budget::new(Memory::Host, 100));
     let error = auto.inverse(a).unwrap_err();
     assert!(matches!(error, Error::FallbackWouldExceedBudget { cause: Some(_), .. }), "{error}");
@@ -112,7 +112,7 @@ pub(crate) fn child_without_cusolver() {
     }
     let (a, x) = (regular(15, 3), matrix(15, 2, 4));
     let b = a.dot(&x);
-    is_missing("cuSOLVER", &devices, |device| device.solve((&a).into(), MatRef::from(&b)), &x);
+    is_missing("cuSOLVER", &devices, |device| device.solve((&a).into(), (&b).into()), &x);
     is_short_of_the_host(&devices[1], (&a).into());
     others(&gpu);
     near(&devices[0].product((&a).into(), (&x).into()).unwrap(), &b);

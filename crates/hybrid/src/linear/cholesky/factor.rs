@@ -1,6 +1,6 @@
 use ndarray::Array2;
 
-use crate::linear::{LogDeterminant, Place, Scalar, gpu, lu::log_of_product};
+use crate::linear::{Given, LogDeterminant, Place, Scalar, gpu, lu::log_of_product};
 use crate::matrix::Dense;
 use crate::{Error, MatRef, Side};
 use std::cmp::Ordering;
@@ -26,17 +26,23 @@ impl<T: Scalar> Cholesky<T> {
     ///
     /// [`Error::NotPositiveDefinite`] names the first leading minor that is not positive; one that is NaN is none.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
+        Self::of(place, Given::Host(a))
+    }
+
+    /// The same, wherever the matrix lies.
+    pub(crate) fn of(place: &Place, a: Given<'_, T>) -> Result<Self, Error> {
         let size = a.shape().square("Cholesky's factorisation")?;
         let refused = |order| Error::NotPositiveDefinite { order, size };
         match place {
             _ if size == 0 => Self::of_factor(Dense::zeros(a.shape())?),
             Place::Cpu => {
-                let mut factor = with_real_diagonal(a)?;
+                let mut factor = a.to_dense()?;
+                make_diagonal_real(&mut factor);
                 T::cholesky(&mut factor)?.map_err(refused)?;
                 Self::of_factor(factor)
             }
             Place::Gpu(gpu) => {
-                let factor = gpu::CholeskyFactors::factor(gpu, &with_real_diagonal(a)?)?.map_err(refused)?;
+                let factor = gpu::CholeskyFactors::factor(a.on_gpu(gpu)?)?.map_err(refused)?;
                 let diagonal = factor.diagonal()?;
                 Self::checked(size, Parts::Gpu(factor), diagonal)
             }
@@ -98,12 +104,6 @@ impl<T: Scalar> Cholesky<T> {
         let half = log_of_product(&self.diagonal);
         LogDeterminant { sign: T::ONE, log_abs: 2.0 * half.log_abs }
     }
-}
-
-fn with_real_diagonal<T: Scalar>(a: MatRef<'_, T>) -> Result<Dense<T>, Error> {
-    let mut dense = a.to_dense()?;
-    make_diagonal_real(&mut dense);
-    Ok(dense)
 }
 
 fn make_diagonal_real<T: Scalar>(matrix: &mut Dense<T>) {

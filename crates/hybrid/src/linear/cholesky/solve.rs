@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
 use super::{Cholesky, factor::Parts};
-use crate::linear::{Scalar, cpu::Triangle};
+use crate::linear::{DeviceMat, Scalar, cpu::Triangle};
 use crate::matrix::{Dense, expect};
 use crate::{Error, MatRef};
 
@@ -27,7 +27,9 @@ impl<T: Scalar> Cholesky<T> {
 
     fn solved_in(&self, mut right: Dense<T>) -> Result<Dense<T>, Error> {
         let factor = match &self.parts {
-            Parts::Gpu(factor) => return factor.solve(right),
+            Parts::Gpu(factor) => {
+                return factor.solve(DeviceMat::upload(factor.gpu(), right.view())?)?.download_dense();
+            }
             Parts::Cpu(factor) => factor,
         };
         let (lower, upper) = (factor.view().elements(), factor.view().t().elements());

@@ -1,8 +1,8 @@
 use ndarray::Array2;
 use num_complex::Complex64;
 
-use super::refuse_not_finite;
-use crate::linear::{Place, Scalar, gpu};
+use super::{finite, finite_on_gpu};
+use crate::linear::{Given, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};
 
@@ -22,14 +22,18 @@ pub struct Eigen<T: Scalar> {
 /// Errors: [`Error::NotSquare`], [`Error::NotFinite`], [`Error::NotConverged`]; [`Error::Unsupported`] on a GPU whose cuSOLVER is older than
 /// that of CUDA 12.6.
 pub fn eigen<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Eigen<T>, Error> {
-    let matrix = checked(a)?;
-    if a.rows() == 0 {
+    eigen_of(place, Given::Host(a))
+}
+
+/// The same, wherever the matrix lies.
+pub(crate) fn eigen_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Eigen<T>, Error> {
+    if a.shape().square(OPERATION)? == 0 {
         return Ok(Eigen { values: Vec::new(), vectors: Dense::zeros(a.shape())?.into_array() });
     }
     let mut packed = Dense::zeros(a.shape())?;
     let values = joined::<T>(match place {
-        Place::Cpu => T::eigen_general(&matrix, Some(&mut packed))?,
-        Place::Gpu(gpu) => gpu::eigen(gpu, &matrix, Some(&mut packed))?,
+        Place::Cpu => T::eigen_general(&finite(OPERATION, a)?, Some(&mut packed))?,
+        Place::Gpu(gpu) => gpu::eigen(finite_on_gpu(OPERATION, gpu, a, a)?, Some(&mut packed))?,
     });
     let vectors = normalised(unpacked::<T>(&values, &packed));
     Ok(Eigen { values, vectors: vectors.into_array() })
@@ -37,18 +41,17 @@ pub fn eigen<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Eigen<T>, Err
 
 /// As [`eigen`], without vectors.
 pub fn eigenvalues<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Vec<T::Complex>, Error> {
-    let matrix = checked(a)?;
-    match place {
-        _ if a.rows() == 0 => Ok(Vec::new()),
-        Place::Cpu => T::eigen_general(&matrix, None).map(joined::<T>),
-        Place::Gpu(gpu) => gpu::eigen(gpu, &matrix, None).map(joined::<T>),
-    }
+    eigenvalues_of(place, Given::Host(a))
 }
 
-fn checked<T: Scalar>(a: MatRef<'_, T>) -> Result<Dense<T>, Error> {
-    a.shape().square(OPERATION)?;
-    let dense = a.to_dense()?;
-    refuse_not_finite(OPERATION, &dense).map(|()| dense)
+/// The same, wherever the matrix lies.
+pub(crate) fn eigenvalues_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Vec<T::Complex>, Error> {
+    let size = a.shape().square(OPERATION)?;
+    match place {
+        _ if size == 0 => Ok(Vec::new()),
+        Place::Cpu => T::eigen_general(&finite(OPERATION, a)?, None).map(joined::<T>),
+        Place::Gpu(gpu) => gpu::eigen(finite_on_gpu(OPERATION, gpu, a, a)?, None).map(joined::<T>),
+    }
 }
 
 /// Numbers from real and imaginary parts, of which a complex type has the latter in the former.

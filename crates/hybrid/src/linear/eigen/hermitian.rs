@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
-use super::refuse_not_finite;
-use crate::linear::{Place, Scalar, gpu};
+use super::finite::refuse_not_finite;
+use crate::linear::{DeviceMat, Given, Gpu, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};
 
@@ -20,37 +20,56 @@ pub struct HermitianEigen<T: Scalar> {
 ///
 /// Errors: [`Error::NotSquare`], [`Error::NotFinite`], [`Error::NotConverged`].
 pub fn eigen_hermitian<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<HermitianEigen<T>, Error> {
-    let matrix = checked(a)?;
-    let (values, vectors) = match place {
-        _ if a.rows() == 0 => (Vec::new(), matrix),
-        Place::Cpu => {
+    eigen_hermitian_of(place, Given::Host(a))
+}
+
+/// The same, wherever the matrix lies.
+pub(crate) fn eigen_hermitian_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<HermitianEigen<T>, Error> {
+    let (values, vectors) = match (place, a.shape().square(OPERATION)?) {
+        (_, 0) => (Vec::new(), Dense::zeros(a.shape())?),
+        (Place::Cpu, _) => {
             let mut vectors = Dense::zeros(a.shape())?;
-            (real(T::eigen_hermitian(&matrix, Some(&mut vectors))?), vectors)
+            (real(T::eigen_hermitian(&lower(a)?, Some(&mut vectors))?), vectors)
         }
-        Place::Gpu(gpu) => gpu::eigen_hermitian(gpu, &matrix)?,
+        (Place::Gpu(gpu), _) => gpu::eigen_hermitian(lower_on_gpu(gpu, a)?)?,
     };
     Ok(HermitianEigen { values, vectors: vectors.into_array() })
 }
 
 /// As [`eigen_hermitian`], without vectors.
 pub fn eigenvalues_hermitian<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Vec<T::Real>, Error> {
-    let matrix = checked(a)?;
-    match place {
-        _ if a.rows() == 0 => Ok(Vec::new()),
-        Place::Cpu => T::eigen_hermitian(&matrix, None).map(real),
-        Place::Gpu(gpu) => gpu::eigenvalues_hermitian(gpu, &matrix),
+    eigenvalues_hermitian_of(place, Given::Host(a))
+}
+
+/// The same, wherever the matrix lies.
+pub(crate) fn eigenvalues_hermitian_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Vec<T::Real>, Error> {
+    match (place, a.shape().square(OPERATION)?) {
+        (_, 0) => Ok(Vec::new()),
+        (Place::Cpu, _) => T::eigen_hermitian(&lower(a)?, None).map(real),
+        (Place::Gpu(gpu), _) => gpu::eigenvalues_hermitian(lower_on_gpu(gpu, a)?),
     }
 }
 
-/// The lower triangle, with zeros above and a real diagonal.
-fn checked<T: Scalar>(a: MatRef<'_, T>) -> Result<Dense<T>, Error> {
-    a.shape().square(OPERATION)?;
+/// The lower triangle, if it is finite, with zeros above and a real diagonal.
+fn lower<T: Scalar>(a: Given<'_, T>) -> Result<Dense<T>, Error> {
     let lower = a.to_dense()?.map(|i, j, value| match i.cmp(&j) {
         std::cmp::Ordering::Less => T::ZERO,
         std::cmp::Ordering::Equal => T::from_f64(value.wide().re),
         std::cmp::Ordering::Greater => value,
     });
-    refuse_not_finite(OPERATION, &lower).map(|()| lower)
+    refuse_not_finite(OPERATION, lower.view()).map(|()| lower)
+}
+
+/// The same on a GPU, where anything finite is above.
+fn lower_on_gpu<T: Scalar>(gpu: &Gpu, a: Given<'_, T>) -> Result<DeviceMat<T>, Error> {
+    if let Given::Gpu(there) = a {
+        let mut copy = there.copied()?;
+        copy.make_diagonal_real()?;
+        if copy.is_finite()? {
+            return Ok(copy);
+        }
+    }
+    DeviceMat::upload(gpu, lower(a)?.view())
 }
 
 fn real<T: Scalar>(values: Vec<T>) -> Vec<T::Real> {

@@ -4,6 +4,8 @@ mod finite;
 mod general;
 mod hermitian;
 
-pub(super) use finite::refuse_not_finite;
+pub(super) use finite::{finite, finite_on_gpu};
 pub use general::{Eigen, eigen, eigenvalues};
+pub(crate) use general::{eigen_of, eigenvalues_of};
 pub use hermitian::{HermitianEigen, eigen_hermitian, eigenvalues_hermitian};
+pub(crate) use hermitian::{eigen_hermitian_of, eigenvalues_hermitian_of};

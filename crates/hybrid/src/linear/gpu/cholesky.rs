@@ -2,7 +2,7 @@
 
 use tilewright_driver::solver::Outcome;
 
-use super::{DeviceMat, Gpu, lu::diagonal};
+use super::{DeviceMat, Gpu};
 use crate::Error;
 use crate::linear::Scalar;
 use crate::matrix::Dense;
@@ -13,27 +13,31 @@ pub(crate) struct CholeskyFactors<T: Scalar> {
 }
 
 impl<T: Scalar> CholeskyFactors<T> {
-    /// For a matrix with elements; `Ok(Err(order))`: that leading minor is not positive.
-    pub(crate) fn factor(gpu: &Gpu, a: &Dense<T>) -> Result<Result<Self, usize>, Error> {
-        let mut factor = DeviceMat::upload(gpu, a.view())?;
-        Ok(match gpu.solver()?.potrf(factor.matrix_mut()?)? {
+    /// In place of a matrix with elements; `Ok(Err(order))`: that leading minor is not positive.
+    pub(crate) fn factor(mut factor: DeviceMat<T>) -> Result<Result<Self, usize>, Error> {
+        factor.make_diagonal_real()?;
+        let solver = factor.gpu().solver()?;
+        Ok(match solver.potrf(factor.matrix_mut()?)? {
             Outcome::Done => Ok(Self { factor }),
             Outcome::Stopped(order) => Err(order),
         })
     }
 
     pub(crate) fn diagonal(&self) -> Result<Vec<T>, Error> {
-        diagonal(&self.factor)
+        self.factor.diagonal()
     }
 
     pub(crate) fn download(&self) -> Result<Dense<T>, Error> {
         self.factor.download_dense()
     }
 
-    pub(crate) fn solve(&self, right: Dense<T>) -> Result<Dense<T>, Error> {
-        let gpu = self.factor.gpu();
-        let mut solution = DeviceMat::upload(gpu, right.view())?;
-        gpu.solver()?.potrs(self.factor.matrix()?, solution.matrix_mut()?)?;
-        solution.download_dense()
+    pub(crate) fn gpu(&self) -> &Gpu {
+        self.factor.gpu()
+    }
+
+    /// In place of the right-hand sides.
+    pub(crate) fn solve(&self, mut right: DeviceMat<T>) -> Result<DeviceMat<T>, Error> {
+        self.gpu().solver()?.potrs(self.factor.matrix()?, right.matrix_mut()?)?;
+        Ok(right)
     }
 }

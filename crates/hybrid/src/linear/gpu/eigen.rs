@@ -3,7 +3,7 @@
 use tilewright_driver::solver::Outcome;
 use tilewright_driver::{DeviceBuffer, Error as DriverError};
 
-use super::{DeviceMat, Gpu};
+use super::DeviceMat;
 use crate::Error;
 use crate::linear::Scalar;
 use crate::matrix::Dense;
@@ -23,16 +23,17 @@ pub(super) fn reals<T: Scalar, M: bytemuck::Pod + Into<f64>>(values: &DeviceBuff
 
 const HERMITIAN: &str = "eigenvalues of a Hermitian matrix";
 
-pub(crate) fn eigen_hermitian<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<(Vec<T::Real>, Dense<T>), Error> {
-    let (mut vectors, size) = (DeviceMat::upload(gpu, matrix.view())?, matrix.rows());
+/// Of a matrix with elements, which is used up, as in all of these.
+pub(crate) fn eigen_hermitian<T: Scalar>(mut vectors: DeviceMat<T>) -> Result<(Vec<T::Real>, Dense<T>), Error> {
+    let (gpu, size) = (vectors.gpu().clone(), vectors.shape().rows.0);
     let mut values = gpu.stream().alloc(size)?;
     let outcome = gpu.solver()?.syevd(vectors.matrix_mut()?, &mut values)?;
     converged(HERMITIAN, size, outcome)?;
     Ok((reals::<T, _>(&values)?, vectors.download_dense()?))
 }
 
-pub(crate) fn eigenvalues_hermitian<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> Result<Vec<T::Real>, Error> {
-    let (mut used, size) = (DeviceMat::upload(gpu, matrix.view())?, matrix.rows());
+pub(crate) fn eigenvalues_hermitian<T: Scalar>(mut used: DeviceMat<T>) -> Result<Vec<T::Real>, Error> {
+    let (gpu, size) = (used.gpu().clone(), used.shape().rows.0);
     let mut values = gpu.stream().alloc(size)?;
     let outcome = gpu.solver()?.syevd_values(used.matrix_mut()?, &mut values)?;
     converged(HERMITIAN, size, outcome)?;
@@ -40,15 +41,11 @@ pub(crate) fn eigenvalues_hermitian<T: Scalar>(gpu: &Gpu, matrix: &Dense<T>) -> 
 }
 
 /// As `Backend::eigen_general`.
-pub(crate) fn eigen<T: Scalar>(
-    gpu: &Gpu,
-    matrix: &Dense<T>,
-    vectors: Option<&mut Dense<T>>,
-) -> Result<[Vec<T>; 2], Error> {
-    let (mut used, size) = (DeviceMat::upload(gpu, matrix.view())?, matrix.rows());
+pub(crate) fn eigen<T: Scalar>(mut used: DeviceMat<T>, vectors: Option<&mut Dense<T>>) -> Result<[Vec<T>; 2], Error> {
+    let (gpu, size) = (used.gpu().clone(), used.shape().rows.0);
     let mut values = gpu.stream().alloc::<T>(if T::COMPLEX { size } else { 2 * size })?;
     let mut right = match &vectors {
-        Some(vectors) => Some(DeviceMat::uninitialised(gpu, vectors.shape())?),
+        Some(vectors) => Some(DeviceMat::uninitialised(&gpu, vectors.shape())?),
         None => None,
     };
     let target = right.as_mut().map(DeviceMat::matrix_mut).transpose()?;

@@ -4,9 +4,9 @@ use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Operation;
 
 use super::{DeviceMat, Gpu};
+use crate::Error;
 use crate::linear::{Scalar, lu::Equation};
-use crate::matrix::{Columns, Dense, Rows, Shape};
-use crate::{Error, MatRef};
+use crate::matrix::{Dense, Shape};
 
 #[derive(Debug)]
 pub(crate) struct LuFactors<T: Scalar> {
@@ -15,14 +15,13 @@ pub(crate) struct LuFactors<T: Scalar> {
 }
 
 impl<T: Scalar> LuFactors<T> {
-    /// For a matrix with elements, and what another thread finds out while the GPU computes. Pivots that are 0 are found on the diagonal.
+    /// In place of a matrix with elements, and what another thread finds out while the GPU computes. Pivots that are 0 are found on the diagonal.
     pub(crate) fn factor<F: Send>(
-        gpu: &Gpu,
-        a: MatRef<'_, T>,
+        mut factors: DeviceMat<T>,
         meanwhile: impl FnOnce() -> F + Send,
     ) -> Result<(Self, F), Error> {
-        let mut factors = DeviceMat::bring(gpu, a)?;
-        let mut pivots = gpu.stream().alloc(a.rows().min(a.columns()))?;
+        let (gpu, Shape { rows, columns }) = (factors.gpu().clone(), factors.shape());
+        let mut pivots = gpu.stream().alloc(rows.0.min(columns.0))?;
         let mut found = None;
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| found = Some(meanwhile()));
@@ -50,31 +49,33 @@ impl<T: Scalar> LuFactors<T> {
     }
 
     pub(crate) fn diagonal(&self) -> Result<Vec<T>, Error> {
-        diagonal(&self.factors)
+        self.factors.diagonal()
     }
 
     pub(crate) fn download(&self) -> Result<Dense<T>, Error> {
         self.factors.download_dense()
     }
 
-    pub(crate) fn solve(&self, right: Dense<T>, equation: Equation) -> Result<Dense<T>, Error> {
+    pub(crate) fn into_factors(self) -> DeviceMat<T> {
+        self.factors
+    }
+
+    pub(crate) fn gpu(&self) -> &Gpu {
+        self.factors.gpu()
+    }
+
+    /// In place of the right-hand sides.
+    pub(crate) fn solve(&self, mut right: DeviceMat<T>, equation: Equation) -> Result<DeviceMat<T>, Error> {
         let operation = match (equation, T::COMPLEX) {
             (Equation::Plain, _) => Operation::Plain,
             (Equation::Adjoint, true) => Operation::Adjoint,
             (Equation::Adjoint, false) => Operation::Transposed,
         };
-        let gpu = self.factors.gpu();
-        let mut solution = DeviceMat::upload(gpu, right.view())?;
-        gpu.solver()?.getrs((operation, self.factors.matrix()?), &self.pivots, solution.matrix_mut()?)?;
-        solution.download_dense()
+        self.gpu().solver()?.getrs((operation, self.factors.matrix()?), &self.pivots, right.matrix_mut()?)?;
+        Ok(right)
     }
-}
 
-/// The diagonal of a matrix on the GPU.
-pub(super) fn diagonal<T: Scalar>(matrix: &DeviceMat<T>) -> Result<Vec<T>, Error> {
-    let Shape { rows: Rows(rows), columns: Columns(columns) } = matrix.shape();
-    let shape = Shape::new(Rows(rows.min(columns)), Columns(1));
-    let mut diagonal = DeviceMat::uninitialised(matrix.gpu(), shape)?;
-    matrix.gpu().blas()?.diagonal(matrix.matrix()?, diagonal.matrix_mut()?)?;
-    Ok(diagonal.download_dense()?.values().to_vec())
+    pub(crate) fn inverse(&self) -> Result<DeviceMat<T>, Error> {
+        self.solve(DeviceMat::identity(self.gpu(), self.factors.shape().rows.0)?, Equation::Plain)
+    }
 }

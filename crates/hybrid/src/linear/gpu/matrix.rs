@@ -63,7 +63,7 @@ impl<T: Element> DeviceMat<T> {
         Ok(())
     }
 
-    pub(super) fn download_dense(&self) -> Result<Dense<T>, Error> {
+    pub(crate) fn download_dense(&self) -> Result<Dense<T>, Error> {
         let mut dense = Dense::zeros(self.shape)?;
         self.download_values(dense.values_mut())?;
         Ok(dense)
@@ -112,7 +112,72 @@ impl<T: Element> DeviceMat<T> {
     }
 }
 
+/// What a matrix is multiplied by to find elements that are not finite: far from both ends of the range, so that no other sum leaves it.
+const PROBE: f64 = 1e-30;
+
 impl<T: Scalar> DeviceMat<T> {
+    /// Ones on the diagonal, zeros elsewhere.
+    pub(super) fn identity(gpu: &Gpu, side: usize) -> Result<Self, Error> {
+        let shape = Shape::new(Rows(side), Columns(side));
+        let buffer = gpu.stream().alloc_zeroed(shape.length::<T>()?.0)?;
+        let mut identity = Self { gpu: gpu.clone(), buffer, shape };
+        identity.put_diagonal(&vec![T::ONE; side])?;
+        Ok(identity)
+    }
+
+    /// The diagonal.
+    pub(super) fn diagonal(&self) -> Result<Vec<T>, Error> {
+        let length = self.shape.rows.0.min(self.shape.columns.0);
+        let mut diagonal = Self::uninitialised(&self.gpu, Shape::new(Rows(length), Columns(1)))?;
+        self.gpu.blas()?.diagonal(self.matrix()?, diagonal.matrix_mut()?)?;
+        Ok(diagonal.download_dense()?.values().to_vec())
+    }
+
+    /// Puts others on the diagonal of a square matrix.
+    fn put_diagonal(&mut self, values: &[T]) -> Result<(), Error> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let (gpu, columns) = (self.gpu.clone(), values.len());
+        let values = Self::upload(&gpu, MatRef::column(values))?;
+        // As one row, whose columns are a row and a column apart.
+        let layout = Layout { offset: 0, rows: 1, columns, leading: self.shape.rows.0 + 1 };
+        let target = MatrixMut::new(&mut self.buffer, layout)?;
+        Ok(gpu.blas()?.copy_scaled(T::ONE, (Operation::Transposed, values.matrix()?), target)?)
+    }
+
+    /// Without imaginary parts on the diagonal of a square matrix.
+    pub(crate) fn make_diagonal_real(&mut self) -> Result<(), Error> {
+        if !T::COMPLEX || self.shape.is_empty() {
+            return Ok(());
+        }
+        let real: Vec<T> = self.diagonal()?.into_iter().map(|value| T::from_f64(value.wide().re)).collect();
+        self.put_diagonal(&real)
+    }
+
+    /// Whether all elements are numbers other than infinity: those that are not come out of sums.
+    pub(crate) fn is_finite(&self) -> Result<bool, Error> {
+        if self.shape.is_empty() {
+            return Ok(true);
+        }
+        let Shape { rows, columns: Columns(columns) } = self.shape;
+        let probe = Self::upload(&self.gpu, MatRef::column(&vec![T::from_f64(PROBE); columns]))?;
+        let mut sums = Self::uninitialised(&self.gpu, Shape::new(rows, Columns(1)))?;
+        let matrix = (Operation::Plain, self.matrix()?);
+        self.gpu.blas()?.gemv(T::ONE, matrix, probe.matrix()?, T::ZERO, sums.matrix_mut()?)?;
+        Ok(sums.download_dense()?.values().iter().all(|sum| sum.is_finite()))
+    }
+
+    /// Has the values of another matrix of the same GPU.
+    pub(crate) fn assign(&mut self, from: &Self) -> Result<(), Error> {
+        expect_shape("a matrix on the GPU", from.shape, self)?;
+        if self.shape.is_empty() {
+            return Ok(());
+        }
+        let gpu = self.gpu.clone();
+        Ok(gpu.blas()?.copy_scaled(T::ONE, (Operation::Plain, from.matrix()?), self.matrix_mut()?)?)
+    }
+
     /// As [`upload`](Self::upload); a matrix that is stored row by row, as arrays of ndarray's are, is turned on the GPU, part by part, for
     /// which a CPU takes far longer.
     pub fn bring(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
@@ -208,7 +273,21 @@ impl<T: Scalar> DeviceRef<'_, T> {
 
     /// A copy of its values in host memory, stored column by column.
     pub fn download(&self) -> Result<Array2<T>, Error> {
-        self.copied()?.download()
+        self.download_dense().map(Dense::into_array)
+    }
+
+    /// What is a whole matrix is turned here: a GPU whose memory is short still gives it away.
+    pub(crate) fn download_dense(&self) -> Result<Dense<T>, Error> {
+        if self.layout != self.matrix.layout() {
+            return self.copied()?.download_dense();
+        }
+        let stored = self.matrix.download_dense()?;
+        if !self.transposed && !self.conjugated && self.scale == T::ONE {
+            return Ok(stored);
+        }
+        let turned = if self.transposed { stored.view().t() } else { stored.view() };
+        let values = if self.conjugated { turned.conj() } else { turned };
+        values.scaled(self.scale).to_dense()
     }
 
     /// How cuBLAS is to read it; `None` where it has to be a copy first, since it knows no conjugate that is not transposed.
@@ -222,7 +301,7 @@ impl<T: Scalar> DeviceRef<'_, T> {
     }
 
     /// A copy that is stored as its values are, scale included.
-    pub(super) fn copied(&self) -> Result<DeviceMat<T>, Error> {
+    pub(crate) fn copied(&self) -> Result<DeviceMat<T>, Error> {
         let gpu = self.matrix.gpu();
         let mut copy = DeviceMat::uninitialised(gpu, self.shape())?;
         if self.shape().is_empty() {

@@ -4,9 +4,9 @@ use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Operation;
 
 use super::{DeviceMat, Gpu};
+use crate::Error;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Rows, Shape};
-use crate::{Error, MatRef};
 
 #[derive(Debug)]
 pub(crate) struct QrFactors<T: Scalar> {
@@ -15,10 +15,10 @@ pub(crate) struct QrFactors<T: Scalar> {
 }
 
 impl<T: Scalar> QrFactors<T> {
-    /// For a matrix with elements.
-    pub(crate) fn factor(gpu: &Gpu, a: MatRef<'_, T>) -> Result<Self, Error> {
-        let mut factors = DeviceMat::bring(gpu, a)?;
-        let mut tau = gpu.stream().alloc(a.rows().min(a.columns()))?;
+    /// In place of a matrix with elements.
+    pub(crate) fn factor(mut factors: DeviceMat<T>) -> Result<Self, Error> {
+        let (gpu, Shape { rows, columns }) = (factors.gpu().clone(), factors.shape());
+        let mut tau = gpu.stream().alloc(rows.0.min(columns.0))?;
         gpu.solver()?.geqrf(factors.matrix_mut()?, &mut tau)?;
         Ok(Self { factors, tau })
     }
@@ -43,10 +43,12 @@ impl<T: Scalar> QrFactors<T> {
         q.download_dense()
     }
 
-    pub(crate) fn apply_adjoint(&self, right: Dense<T>) -> Result<Dense<T>, Error> {
-        let gpu = self.factors.gpu();
-        let mut target = DeviceMat::upload(gpu, right.view())?;
-        gpu.solver()?.ormqr_adjoint(self.reflections()?.matrix()?, &self.tau, target.matrix_mut()?)?;
-        target.download_dense()
+    pub(crate) fn gpu(&self) -> &Gpu {
+        self.factors.gpu()
+    }
+
+    pub(crate) fn apply_adjoint(&self, mut right: DeviceMat<T>) -> Result<Dense<T>, Error> {
+        self.gpu().solver()?.ormqr_adjoint(self.reflections()?.matrix()?, &self.tau, right.matrix_mut()?)?;
+        right.download_dense()
     }
 }

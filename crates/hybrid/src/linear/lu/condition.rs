@@ -26,7 +26,7 @@ impl<T: Scalar> Lu<T> {
             return Ok(1.0);
         }
         let norm_of_inverse = self.norm_of_inverse(size)?;
-        Ok(1.0 / (self.norm * norm_of_inverse))
+        Ok(1.0 / (self.norm.unwrap_or(f64::NAN) * norm_of_inverse))
     }
 
     /// A lower bound of the 1-norm of the inverse.

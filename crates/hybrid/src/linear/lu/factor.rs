@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
 use super::singular;
-use crate::linear::{Place, Scalar, gpu, norm};
+use crate::linear::{Given, Made, Place, Scalar, gpu, norm};
 use crate::matrix::{Dense, Shape};
 use crate::{Error, MatRef, Side};
 
@@ -17,8 +17,8 @@ pub struct Lu<T: Scalar> {
     /// The diagonal of U.
     pub(super) diagonal: Vec<T>,
     pub(super) singular: Option<usize>,
-    /// The largest sum of absolute values in a column of the matrix.
-    pub(super) norm: f64,
+    /// The largest sum of absolute values in a column of the matrix, where it is known.
+    pub(super) norm: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -31,39 +31,64 @@ impl<T: Scalar> Lu<T> {
     /// Factors a matrix; a GPU keeps the factors. There those of a matrix with NaN or infinity are NaN throughout, and so is what is solved with them:
     /// cuSOLVER loses some NaN on its way, and infinities make NaN.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
+        Self::of(place, Given::Host(a))
+    }
+
+    /// The same, wherever the matrix lies; without the norm of one that a GPU factors where it lies ([`measured`](Self::measured)).
+    pub(crate) fn of(place: &Place, a: Given<'_, T>) -> Result<Self, Error> {
+        let shape = a.shape();
         let (parts, permutation, diagonal, norm) = match place {
-            _ if a.shape().is_empty() => {
-                (Parts::Cpu(Dense::zeros(a.shape())?), (0..a.rows()).collect(), Vec::new(), 0.0)
+            _ if shape.is_empty() => {
+                (Parts::Cpu(Dense::zeros(shape)?), (0..shape.rows.0).collect(), Vec::new(), Some(0.0))
             }
             Place::Cpu => {
                 let mut factors = a.to_dense()?;
+                let norm = norm::one(factors.view());
                 let permutation = T::lu(&mut factors)?;
-                let diagonal = (0..a.rows().min(a.columns())).map(|i| factors.at(i, i)).collect();
-                (Parts::Cpu(factors), permutation, diagonal, norm::one(a))
+                let diagonal = (0..shape.rows.0.min(shape.columns.0)).map(|i| factors.at(i, i)).collect();
+                (Parts::Cpu(factors), permutation, diagonal, Some(norm))
             }
             Place::Gpu(gpu) => {
-                let (factors, norm) = gpu::LuFactors::factor(gpu, a, || norm::one(a))?;
-                // The sum of finite numbers may be beyond the range.
-                if !norm.is_finite() && !is_finite(a) {
+                let matrix = a.on_gpu(gpu)?;
+                let (factors, norm, is_finite) = match a {
+                    Given::Host(a) => {
+                        let (factors, norm) = gpu::LuFactors::factor(matrix, || norm::one(a))?;
+                        // The sum of finite numbers may be beyond the range.
+                        (factors, Some(norm), norm.is_finite() || is_finite(a))
+                    }
+                    Given::Gpu(_) => {
+                        let is_finite = matrix.is_finite()?;
+                        (gpu::LuFactors::factor(matrix, || ())?.0, None, is_finite)
+                    }
+                };
+                if !is_finite {
                     factors.fill_with_nan()?;
                 }
                 let (permutation, diagonal) = (factors.permutation()?, factors.diagonal()?);
                 (Parts::Gpu(factors), permutation, diagonal, norm)
             }
         };
-        let singular = singular::pivot(&diagonal, a);
-        Ok(Self { shape: a.shape(), parts, permutation, diagonal, singular, norm })
+        let singular = singular::pivot(&diagonal, a)?;
+        Ok(Self { shape, parts, permutation, diagonal, singular, norm })
     }
 
-    /// Factors of `a` in host memory that were made elsewhere, with the first pivot by which it is singular.
+    /// With the norm of the matrix, which conditions want.
+    pub(crate) fn measured(mut self, a: Given<'_, T>) -> Result<Self, Error> {
+        if self.norm.is_none() {
+            self.norm = Some(norm::one_of(a)?);
+        }
+        Ok(self)
+    }
+
+    /// Factors in host memory that were made elsewhere, with the first pivot by which the matrix is singular, and its norm if it is known.
     pub(crate) fn of_factors(
         factors: Dense<T>,
         permutation: Vec<usize>,
         singular: Option<usize>,
-        a: MatRef<'_, T>,
+        norm: Option<f64>,
     ) -> Self {
-        let diagonal = (0..a.rows().min(a.columns())).map(|i| factors.at(i, i)).collect();
-        Self { shape: a.shape(), parts: Parts::Cpu(factors), permutation, diagonal, singular, norm: norm::one(a) }
+        let diagonal = (0..factors.rows().min(factors.columns())).map(|i| factors.at(i, i)).collect();
+        Self { shape: factors.shape(), parts: Parts::Cpu(factors), permutation, diagonal, singular, norm }
     }
 
     /// Where the factors are.
@@ -113,10 +138,10 @@ impl<T: Scalar> Lu<T> {
     }
 
     /// L below the diagonal, without its ones, and U on and above it.
-    pub(crate) fn into_packed(self) -> Result<Dense<T>, Error> {
+    pub(crate) fn into_packed(self) -> Made<T> {
         match self.parts {
-            Parts::Cpu(factors) => Ok(factors),
-            Parts::Gpu(factors) => factors.download(),
+            Parts::Cpu(factors) => Made::Host(factors),
+            Parts::Gpu(factors) => Made::Gpu(factors.into_factors()),
         }
     }
 

@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
-use super::{Lu, solve::Equation};
-use crate::linear::{Place, Scalar};
+use super::{Lu, factor::Parts, solve::Equation};
+use crate::linear::{Made, Place, Scalar};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};
 
@@ -16,11 +16,19 @@ pub fn inverse<T: Scalar>(place: &Place, a: MatRef<'_, T>) -> Result<Array2<T>, 
 impl<T: Scalar> Lu<T> {
     /// The inverse of the matrix that was factored.
     pub fn inverse(&self) -> Result<Array2<T>, Error> {
+        self.inverted().and_then(Made::into_dense).map(Dense::into_array)
+    }
+
+    /// The same, where the factors are.
+    pub(crate) fn inverted(&self) -> Result<Made<T>, Error> {
         let size = self.regular("inverse")?;
+        if let Parts::Gpu(factors) = &self.parts {
+            return factors.inverse().map(Made::Gpu);
+        }
         let identity = Dense::new(size, size)?.map(|i, j, _: T| if i == j { T::ONE } else { T::ZERO });
         if size == 0 {
-            return Ok(identity.into_array());
+            return Ok(Made::Host(identity));
         }
-        self.solved_in(identity, Equation::Plain).map(Dense::into_array)
+        self.solved_in(identity, Equation::Plain).map(Made::Host)
     }
 }

@@ -12,6 +12,7 @@ pub use condition::reciprocal_condition;
 pub use determinant::{LogDeterminant, determinant, log_determinant};
 pub use factor::Lu;
 pub use inverse::inverse;
+pub(crate) use refine::refined;
 pub use refine::{Refinable, Refined, Refinement, solve_refined};
 pub use solve::solve;
 

@@ -2,7 +2,7 @@ use ndarray::Array2;
 use num_complex::{Complex32, Complex64};
 
 use super::{Lu, solve::Equation};
-use crate::linear::{Multiply, Place, Precision, Scalar, matmul, norm};
+use crate::linear::{DeviceMat, Given, Multiply, Place, Precision, Scalar, matmul, norm};
 use crate::matrix::{Dense, expect};
 use crate::{Error, MatRef};
 
@@ -58,24 +58,34 @@ pub fn solve_refined<T: Refinable>(
     b: MatRef<'_, T>,
     options: Refinement,
 ) -> Result<Refined<T>, Error> {
+    refined(place, Given::Host(a), Given::Host(b), options)
+}
+
+/// The same, wherever the matrices lie. Nothing converts on a device, so that what lies there is copied to the host once.
+pub(crate) fn refined<T: Refinable>(
+    place: &Place,
+    a: Given<'_, T>,
+    b: Given<'_, T>,
+    options: Refinement,
+) -> Result<Refined<T>, Error> {
     let size = a.shape().square(OPERATION)?;
-    expect(OPERATION, "rows of b", size, b.rows())?;
+    expect(OPERATION, "rows of b", size, b.shape().rows.0)?;
     let mut solution = Dense::<T>::zeros(b.shape())?;
     if b.shape().is_empty() {
         return Ok(Refined { solution: solution.into_array(), backward_errors: vec![0.0] });
     }
-    let lower = a.to_dense()?.map(|_, _, value| T::Lower::nearest(value.wide()));
+    let (here, b) = (a.to_dense()?, b.to_dense()?);
+    let lower = here.map(|_, _, value| T::Lower::nearest(value.wide()));
     let factors = Lu::factor(place, lower.view())?;
     if factors.singular.is_some() {
         // It may be regular in the larger type.
         return Err(Error::NotConverged { operation: OPERATION, iterations: 0 });
     }
     let tolerance = options.tolerance.unwrap_or((size as f64).sqrt() * T::EPSILON);
-    let (norm_a, norm_b) = (norm::infinity(a), norms_of_columns(&b.to_dense()?));
+    let (norm_a, norm_b) = (norm::infinity(here.view()), norms_of_columns(&b));
     let mut backward_errors = Vec::new();
     loop {
-        let mut residual = b.to_dense()?;
-        matmul(place, Precision::Auto, T::from_f64(-1.0), a, solution.view(), T::ONE, residual.view_mut())?;
+        let residual = residual(place, (a, &here), &solution, b.clone())?;
         let error = backward_error(norm_a, &norm_b, &residual, &solution);
         let stalled = backward_errors.last().is_some_and(|last: &f64| error > last / 2.0 || error.is_nan());
         backward_errors.push(error);
@@ -88,6 +98,25 @@ pub fn solve_refined<T: Refinable>(
         }
         correct(&factors, &residual, &mut solution)?;
     }
+}
+
+/// `b - a x`, with `a` from where it lies.
+fn residual<T: Refinable>(
+    place: &Place,
+    (a, here): (Given<'_, T>, &Dense<T>),
+    x: &Dense<T>,
+    mut b: Dense<T>,
+) -> Result<Dense<T>, Error> {
+    let less = T::from_f64(-1.0);
+    if let (Place::Gpu(_), Given::Gpu(a)) = (place, a) {
+        let gpu = a.gpu();
+        let (x, mut sum) = (DeviceMat::upload(gpu, x.view())?, DeviceMat::upload(gpu, b.view())?);
+        gpu.matmul(Precision::Auto, less, a, x.view(), T::ONE, &mut sum)?;
+        return sum.download_dense();
+    }
+    let a = if let Given::Host(a) = a { a } else { here.view() };
+    matmul(place, Precision::Auto, less, a, x.view(), T::ONE, b.view_mut())?;
+    Ok(b)
 }
 
 /// Adds the solution for the residual. It is solved for at the size of 1, since small residuals are beyond the range of the smaller type.

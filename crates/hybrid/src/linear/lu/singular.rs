@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{MatRef, linear::Scalar};
+use crate::linear::{Given, Scalar};
+use crate::{Error, MatRef};
 
 /// What the diagonal of U says about a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +33,20 @@ pub(crate) fn suspicion<T: Scalar>(diagonal: &[T]) -> Suspicion {
 /// A pivot that is 0 says so by itself. Where two rows are the same, that pivot is 0 too in exact arithmetic, and rounding may leave a few
 /// units in the last place, on one processor and not on another; so where a pivot is that small the matrix is asked for a line of zeros or
 /// two lines that are the same. Nearly singular matrices without such lines are not singular: their condition says what they are.
-pub(super) fn pivot<T: Scalar>(diagonal: &[T], matrix: MatRef<'_, T>) -> Option<usize> {
-    match suspicion(diagonal) {
+pub(super) fn pivot<T: Scalar>(diagonal: &[T], matrix: Given<'_, T>) -> Result<Option<usize>, Error> {
+    let shape = matrix.shape();
+    Ok(match suspicion(diagonal) {
         Suspicion::None => None,
         Suspicion::Zero(at) => Some(at),
-        Suspicion::Small(at) => (matrix.rows() == matrix.columns() && has_dependent_lines(matrix)).then_some(at),
-    }
+        Suspicion::Small(_) if shape.rows.0 != shape.columns.0 => None,
+        Suspicion::Small(at) => {
+            let is_so = match matrix {
+                Given::Host(matrix) => has_dependent_lines(matrix),
+                Given::Gpu(matrix) => has_dependent_lines(matrix.download_dense()?.view()),
+            };
+            is_so.then_some(at)
+        }
+    })
 }
 
 fn has_dependent_lines<T: Scalar>(matrix: MatRef<'_, T>) -> bool {

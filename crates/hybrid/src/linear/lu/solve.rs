@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
 use super::{Lu, factor::Parts};
-use crate::linear::{Place, Scalar, cpu::Triangle};
+use crate::linear::{DeviceMat, Given, Made, Place, Scalar, cpu::Triangle};
 use crate::matrix::{Dense, expect};
 use crate::{Error, MatRef};
 
@@ -26,27 +26,36 @@ pub(crate) enum Equation {
 impl<T: Scalar> Lu<T> {
     /// x with `a x = b`.
     pub fn solve(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.solved(b, Equation::Plain).map(Dense::into_array)
+        self.solution(Given::Host(b)).and_then(Made::into_dense).map(Dense::into_array)
+    }
+
+    /// The same, where the factors are.
+    pub(crate) fn solution(&self, b: Given<'_, T>) -> Result<Made<T>, Error> {
+        self.solved(b, Equation::Plain)
     }
 
     /// x with `conjugate(transpose(a)) x = b`.
     pub fn solve_adjoint(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.solved(b, Equation::Adjoint).map(Dense::into_array)
+        self.solved(Given::Host(b), Equation::Adjoint).and_then(Made::into_dense).map(Dense::into_array)
     }
 
-    fn solved(&self, b: MatRef<'_, T>, equation: Equation) -> Result<Dense<T>, Error> {
+    fn solved(&self, b: Given<'_, T>, equation: Equation) -> Result<Made<T>, Error> {
         let size = self.regular("solve")?;
-        expect("solve", "rows of b", size, b.rows())?;
-        if b.shape().is_empty() {
-            return Dense::zeros(b.shape());
+        expect("solve", "rows of b", size, b.shape().rows.0)?;
+        match &self.parts {
+            _ if b.shape().is_empty() => Dense::zeros(b.shape()).map(Made::Host),
+            Parts::Cpu(_) => self.solved_in(b.to_dense()?, equation).map(Made::Host),
+            Parts::Gpu(factors) => factors.solve(b.on_gpu(factors.gpu())?, equation).map(Made::Gpu),
         }
-        self.solved_in(b.to_dense()?, equation)
     }
 
     /// For a regular matrix and as many rows as it has.
     pub(super) fn solved_in(&self, right: Dense<T>, equation: Equation) -> Result<Dense<T>, Error> {
         match (&self.parts, equation) {
-            (Parts::Gpu(factors), _) => factors.solve(right, equation),
+            (Parts::Gpu(factors), _) => {
+                let right = DeviceMat::upload(factors.gpu(), right.view())?;
+                factors.solve(right, equation)?.download_dense()
+            }
             (Parts::Cpu(factors), Equation::Plain) => {
                 let mut solution = self.permuted(&right);
                 let (matrix, mut view) = (factors.view().elements(), solution.view_mut());

@@ -1,6 +1,6 @@
 use ndarray::Array2;
 
-use crate::linear::{Place, Scalar, gpu};
+use crate::linear::{Given, Place, Scalar, gpu};
 use crate::matrix::{Dense, Shape};
 use crate::{Error, MatRef, Side};
 
@@ -20,14 +20,21 @@ pub(super) enum Parts<T: Scalar> {
 impl<T: Scalar> Qr<T> {
     /// Factors a matrix; a GPU keeps the factors.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
+        Self::of(place, Given::Host(a))
+    }
+
+    /// The same, wherever the matrix lies.
+    pub(crate) fn of(place: &Place, a: Given<'_, T>) -> Result<Self, Error> {
         let parts = match place {
-            _ if a.shape().is_empty() => Parts::Cpu { basis: a.to_dense()?, coefficients: Dense::new(1, 0)? },
+            _ if a.shape().is_empty() => {
+                Parts::Cpu { basis: Dense::zeros(a.shape())?, coefficients: Dense::new(1, 0)? }
+            }
             Place::Cpu => {
                 let mut basis = a.to_dense()?;
                 let coefficients = T::qr(&mut basis)?;
                 Parts::Cpu { basis, coefficients }
             }
-            Place::Gpu(gpu) => Parts::Gpu(gpu::QrFactors::factor(gpu, a)?),
+            Place::Gpu(gpu) => Parts::Gpu(gpu::QrFactors::factor(a.on_gpu(gpu)?)?),
         };
         Ok(Self { shape: a.shape(), parts })
     }

@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
 use super::{Qr, factor::Parts};
-use crate::linear::{Place, Scalar, cpu::Triangle};
+use crate::linear::{Given, Place, Scalar, cpu::Triangle};
 use crate::matrix::{Columns, Dense, Rows, expect};
 use crate::{Error, MatRef};
 
@@ -16,22 +16,31 @@ pub fn least_squares<T: Scalar>(place: &Place, a: MatRef<'_, T>, b: MatRef<'_, T
 impl<T: Scalar> Qr<T> {
     /// See [`least_squares`].
     pub fn least_squares(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
+        self.least_squares_of(Given::Host(b))
+    }
+
+    /// The same, wherever the right-hand sides lie.
+    pub(crate) fn least_squares_of(&self, b: Given<'_, T>) -> Result<Array2<T>, Error> {
         let (operation, rows, size) = ("least_squares", self.shape.rows.0, self.shape.columns.0);
         if rows < size {
             return Err(Error::Shape { operation, what: "rows of a, at least its columns", expected: size, got: rows });
         }
-        expect(operation, "rows of b", rows, b.rows())?;
-        let mut right = b.to_dense()?;
-        if size == 0 || right.shape().is_empty() {
-            return Ok(Dense::new(size, b.columns())?.into_array());
+        let Columns(columns) = b.shape().columns;
+        expect(operation, "rows of b", rows, b.shape().rows.0)?;
+        if size == 0 || b.shape().is_empty() {
+            return Ok(Dense::new(size, columns)?.into_array());
         }
         let upper = self.upper()?;
         self.refuse_dependent_columns(&upper)?;
-        match &self.parts {
-            Parts::Cpu { basis, coefficients } => T::apply_q_adjoint(basis, coefficients, &mut right)?,
-            Parts::Gpu(factors) => right = factors.apply_adjoint(right)?,
-        }
-        let mut right = right.view_mut().part(Rows(0)..Rows(size), Columns(0)..Columns(b.columns()))?;
+        let mut right = match &self.parts {
+            Parts::Cpu { basis, coefficients } => {
+                let mut right = b.to_dense()?;
+                T::apply_q_adjoint(basis, coefficients, &mut right)?;
+                right
+            }
+            Parts::Gpu(factors) => factors.apply_adjoint(b.on_gpu(factors.gpu())?)?,
+        };
+        let mut right = right.view_mut().part(Rows(0)..Rows(size), Columns(0)..Columns(columns))?;
         T::triangular_solve(Triangle::Upper, (upper.view().elements(), false), right.elements());
         right.read().to_dense().map(Dense::into_array)
     }

@@ -1,0 +1,137 @@
+//! Verbs of operands wherever they lie: what of them a processor needs is brought to it.
+
+use super::asked::{at, is_elsewhere};
+use super::operand::{Form, Operand};
+use super::product::Fed;
+use super::run::{Ran, Route};
+use super::stored::Read;
+use super::{Accelerated, Device};
+use crate::Error;
+use crate::budget::Budget;
+use crate::dispatch::{self, At, Job, Verb};
+use crate::faults::Scale;
+use crate::linear::{Given, Gpu, Place, Scalar};
+use crate::matrix::{Columns, Shape};
+use crate::stream::{Budgets, Control, Factor};
+
+/// A verb of N operands: on one processor, and through a GPU that has no room for them.
+pub(super) struct Placed<'a, T: Scalar, const N: usize, W, S> {
+    pub(super) operands: [Operand<'a, T>; N],
+    pub(super) host: Budget,
+    /// Bytes of host memory that its result takes on its way to where it is wanted.
+    pub(super) result: u64,
+    pub(super) whole: W,
+    pub(super) streamed: S,
+}
+
+/// Operands that are read tile by tile, and the GPU that they go through.
+pub(super) struct Through<'a, const N: usize> {
+    pub(super) operands: [Factor<'a>; N],
+    pub(super) gpu: &'a Gpu,
+    pub(super) budgets: &'a Budgets,
+    pub(super) control: Control<'a>,
+}
+
+/// Where nothing is streamed: jobs say so, and nobody calls it.
+pub(super) fn unstreamed<R, const N: usize>(through: Through<'_, N>) -> Result<R, Error> {
+    let (available, limit) = (through.budgets.device.available(), through.budgets.device.limit());
+    Err(Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit })
+}
+
+impl<T, R, const N: usize, W, S> Route<R> for Placed<'_, T, N, W, S>
+where
+    T: Scalar,
+    W: FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
+    S: FnMut(Through<'_, N>) -> Result<R, Error>,
+{
+    fn whole(&mut self, place: &Place) -> Result<R, Error> {
+        let mut bytes = self.result;
+        for operand in self.operands.iter().filter(|it| is_copied(it, place)) {
+            bytes = bytes.saturating_add(operand.shape().bytes::<T>()?.0 as u64);
+        }
+        let _permit = self.host.try_acquire(bytes)?;
+        let copies = self.operands.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+        let given = std::array::from_fn(|i| match (self.operands[i].0, &copies[i]) {
+            (Form::Host(matrix), _) => Given::Host(matrix),
+            (Form::Gpu(matrix), _) => Given::Gpu(matrix),
+            (_, Some(copy)) => Given::Host(copy.view()),
+            (Form::Stored(_) | Form::Diagonal(_), None) => unreachable!("diagonals were refused"),
+        });
+        (self.whole)(place, given)
+    }
+
+    /// Factors go through host memory of the matrix's size.
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
+        let fed: Vec<_> = self.operands.iter().filter_map(|it| Fed::of(*it)).collect();
+        if fed.len() < N {
+            return Err(gpu.lacks_room());
+        }
+        let _host = self.host.try_acquire(self.operands[0].shape().bytes::<T>()?.0 as u64)?;
+        let (budgets, _permit) = gpu.smaller(scale)?;
+        // Products alone are verified.
+        let control = Control { verify: None, ..control };
+        let operands = std::array::from_fn(|i| fed[i].factor());
+        (self.streamed)(Through { operands, gpu: &gpu.gpu, budgets: &budgets, control })
+    }
+}
+
+/// Whether a processor is given a copy of it that lies in host memory.
+fn is_copied<T: Scalar>(operand: &Operand<'_, T>, place: &Place) -> bool {
+    match (operand.0, place) {
+        (Form::Stored(_), _) | (Form::Gpu(_), Place::Cpu) => true,
+        (Form::Gpu(_), Place::Gpu(_)) | (Form::Host(_) | Form::Diagonal(_), _) => false,
+    }
+}
+
+fn read<T: Scalar>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
+    let (Form::Stored(stored), Shape { rows, columns }) = (operand.0, operand.shape()) else { return Ok(None) };
+    stored.read(0..rows.0, 0..columns.0).map(Some)
+}
+
+impl Device {
+    /// What a verb of a matrix, and of right-hand sides behind it, asks of a machine.
+    pub(super) fn job<T: Scalar>(&self, verb: Verb, operands: &[Operand<'_, T>]) -> Result<Job, Error> {
+        let [a, right @ ..] = operands else { unreachable!("a verb has an operand") };
+        let right = right.first().map_or(Columns(0), |b| b.shape().columns);
+        let mut job = Job::verb::<T>(verb, a.shape(), right)?;
+        self.place(&mut job, operands)?;
+        if let (Verb::SolveRefined, Form::Gpu(_)) = (verb, a.0) {
+            // It comes to the host once, to be rounded, and stays for the corrections.
+            job.read[2] = job.read[0].map(|it| dispatch::Operand { at: At::Pageable, ..it });
+        }
+        Ok(job)
+    }
+
+    /// Says of a job where its operands lie.
+    pub(super) fn place<T: Scalar>(&self, job: &mut Job, operands: &[Operand<'_, T>]) -> Result<(), Error> {
+        for (read, operand) in job.read.iter_mut().zip(operands) {
+            if let Form::Diagonal(_) = operand.0 {
+                let why = "a diagonal is its own factor, and its elements are its values; multiply and divide by them";
+                let (operation, place) = (job.operation, "CPU and GPU");
+                return Err(Error::Unsupported { operation, element: T::NAME, place, why: why.into() });
+            }
+            // What is page-locked is gathered where it fits.
+            let at = at(job.operation, operand)?;
+            let at = if at == At::Pinned { At::Pageable } else { at };
+            *read = read.map(|it| dispatch::Operand { at, ..it });
+        }
+        if operands.iter().any(|it| matches!(it.0, Form::Gpu(_))) {
+            job.divisible = None;
+        }
+        if operands.iter().any(|it| is_elsewhere(it, self.ordinal())) {
+            job.not_on_gpu = Some("an operand lies on another GPU");
+        }
+        Ok(())
+    }
+
+    /// Runs a verb whose result is its own.
+    pub(super) fn placed<T: Scalar, R, const N: usize>(
+        &self,
+        job: &Job,
+        operands: [Operand<'_, T>; N],
+        whole: impl FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
+        streamed: impl FnMut(Through<'_, N>) -> Result<R, Error>,
+    ) -> Result<Ran<R>, Error> {
+        self.run(job, Placed { operands, host: self.host.clone(), result: 0, whole, streamed })
+    }
+}
