@@ -51,21 +51,27 @@ pub(super) fn batched<T: Multiplicand>(
 
 /// What a product can do on a GPU with this arithmetic, of operands that lie there.
 fn limited<T: Multiplicand>(mut job: Job, arithmetic: Arithmetic, places: [At; 3]) -> Job {
-    let is_streamed = T::STREAMS && arithmetic != Arithmetic::Wide && !places.contains(&At::Gpu);
-    job.divisible = job.divisible.filter(|_| is_streamed);
+    let is_there = places.contains(&At::Gpu);
+    job.divisible = job.divisible.filter(|_| !is_there).map(|(what, _)| (what, streamed_bytes::<T>(arithmetic)));
     if job.emulation.is_some() {
         job.device_bytes = job.device_bytes.saturating_add(job.bytes().saturating_mul(job.times_in_memory() - 1));
     }
     if arithmetic == Arithmetic::Wide {
         // Both, and what is added, are there in the larger type.
         job.device_bytes = job.device_bytes.saturating_mul(2);
-        job.not_on_gpu = match (T::STREAMS, places.contains(&At::Gpu)) {
-            (false, _) => Some("cuBLAS adds products of halves in f32"),
-            (true, true) => Some("nothing converts on the device"),
-            (true, false) => None,
+        job.not_on_gpu = match (size_of::<T>() < size_of::<T::Factor>(), is_there) {
+            (true, _) => Some("cuBLAS adds products of halves in f32"),
+            (false, true) => Some("nothing converts on the device"),
+            (false, false) => None,
         };
     }
     job
+}
+
+/// Bytes of an element on its way through a GPU: of the type that it is added in.
+pub(super) fn streamed_bytes<T: Multiplicand>(arithmetic: Arithmetic) -> usize {
+    let doubled = if arithmetic == Arithmetic::Wide { 2 } else { 1 };
+    doubled * size_of::<T::Factor>()
 }
 
 /// A product of integers in host memory.
@@ -155,12 +161,14 @@ pub(super) fn where_stored<T: Multiplicand>(
     }
     let is_stored = is_stored(a) || is_stored(b) || matches!(target.0, Goal::Stored(_));
     let lies_by_rows = matches!(b.0, Form::Stored(b) if !b.transposed && !b.conjugated && b.source.locked().is_some());
-    job.tiling = match is_stored {
+    // What would be widened on its way is gathered where it fits.
+    let is_gathered = job.divisible.is_none_or(|(_, bytes)| bytes > size_of::<T>());
+    job.tiling = match is_stored && !is_gathered {
         true if lies_by_rows => Tiling::ByRows,
         true => Tiling::Always,
         false => Tiling::AsNeeded,
     };
-    if is_stored && job.divisible.is_none() {
+    if is_stored && is_gathered {
         // Gathered in ordinary memory first.
         for operand in job.read.iter_mut().flatten().chain([&mut job.written]).filter(|it| it.at == At::Pinned) {
             operand.at = At::Pageable;

@@ -23,6 +23,7 @@ mod streamed;
 mod target;
 mod verbs;
 mod watched;
+mod widened;
 
 pub use factored::Pivots;
 pub use multiplicand::{Multiplicand, Streamed};

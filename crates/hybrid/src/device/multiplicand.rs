@@ -1,7 +1,8 @@
 //! What products on a device are made of, and what each type can do on a GPU.
 
-use crate::linear::{DeviceMat, DeviceRef, Gpu, Multiply, Precision, Scalar};
-use crate::matrix::Element;
+use super::widened::{self, Widening};
+use crate::linear::{Arithmetic, DeviceMat, DeviceRef, Gpu, Multiply, Precision, Scalar};
+use crate::linear::{multiply_halves_there, refuse_wide_halves};
 use crate::store::{Sink, Source, Stored};
 use crate::stream::{self, Budgets, Control, Factor, Product};
 use crate::{Complex32, Complex64, Error};
@@ -19,13 +20,9 @@ impl<T> Streamed for T where
 {
 }
 
-/// What products on a [`Device`](crate::Device) are made of: `f32`, `f64`, c64 and c128, which are streamed where they do not fit, and f16
-/// and bf16, which are not.
+/// What products on a [`Device`](crate::Device) are made of: `f32`, `f64`, c64 and c128, and f16 and bf16, whose sums are in f32. What does not fit is
+/// streamed: halves as f32, and f32 and c64 with [`Precision::F64`] as f64 and c128.
 pub trait Multiplicand: Multiply + Stored {
-    /// Whether products of any size can go through a GPU.
-    #[doc(hidden)]
-    const STREAMS: bool;
-
     /// As a number of the type that sums are in.
     #[doc(hidden)]
     fn widened(self) -> Self::Factor;
@@ -61,10 +58,8 @@ pub trait Multiplicand: Multiply + Stored {
 }
 
 macro_rules! scalars {
-    ($($type:ty),*) => { $(
+    ($($type:ty => $wide:ty: $widen:expr, $round:expr;)*) => { $(
         impl Multiplicand for $type {
-            const STREAMS: bool = true;
-
             fn widened(self) -> Self {
                 self
             }
@@ -95,6 +90,12 @@ macro_rules! scalars {
                 sink: &dyn Sink,
                 control: Control<'_>,
             ) -> Result<(), Error> {
+                if precision.arithmetic::<Self>("a streamed product")? == Arithmetic::Wide {
+                    let widening = Widening::<Self, $wide> { widen: $widen, round: $round };
+                    let (alpha, beta) = ((widening.widen)(alpha), (widening.widen)(beta));
+                    let through = (gpu, budgets, Precision::Auto);
+                    return widened::stream(through, &widening, (alpha, a, b), (beta, c), sink, control);
+                }
                 let product = Product { a, b, c, alpha, beta };
                 stream::multiply(gpu, budgets, precision, &product, sink, control).map(drop)
             }
@@ -102,13 +103,16 @@ macro_rules! scalars {
     )* };
 }
 
-scalars!(f32, f64, Complex32, Complex64);
+scalars! {
+    f32 => f64: f64::from, |wide| wide as f32;
+    f64 => f64: |own| own, |own| own;
+    Complex32 => Complex64: Scalar::wide, Scalar::nearest;
+    Complex64 => Complex64: |own| own, |own| own;
+}
 
 macro_rules! halves {
     ($($type:ty),*) => { $(
         impl Multiplicand for $type {
-            const STREAMS: bool = false;
-
             fn widened(self) -> f32 {
                 self.to_f32()
             }
@@ -117,38 +121,37 @@ macro_rules! halves {
                 Self::from_f32(value)
             }
 
-            fn download(_: DeviceRef<'_, Self>) -> Result<Array2<Self>, Error> {
-                Err(refused::<Self>())
+            fn download(matrix: DeviceRef<'_, Self>) -> Result<Array2<Self>, Error> {
+                matrix.download_whole()
             }
 
             fn multiply_there(
-                _: Precision,
-                _: (f32, DeviceRef<'_, Self>, DeviceRef<'_, Self>),
-                _: f32,
-                _: &mut DeviceMat<Self>,
+                precision: Precision,
+                (alpha, a, b): (f32, DeviceRef<'_, Self>, DeviceRef<'_, Self>),
+                beta: f32,
+                c: &mut DeviceMat<Self>,
             ) -> Result<(), Error> {
-                Err(refused::<Self>())
+                multiply_halves_there(precision, (alpha, a, b), (beta, |beta, own| Self::rounded(beta * own.widened())), c)
             }
 
+            /// As f32: TF32 holds each half, so that tensor cores multiply them exactly.
             fn stream(
-                _: &Gpu,
-                _: &Budgets,
-                _: Precision,
-                _: (f32, Factor<'_>, Factor<'_>),
-                _: (f32, Option<&dyn Source>),
-                _: &dyn Sink,
-                _: Control<'_>,
+                gpu: &Gpu,
+                budgets: &Budgets,
+                precision: Precision,
+                factors: (f32, Factor<'_>, Factor<'_>),
+                added: (f32, Option<&dyn Source>),
+                sink: &dyn Sink,
+                control: Control<'_>,
             ) -> Result<(), Error> {
-                Err(refused::<Self>())
+                if precision.arithmetic::<Self>("a streamed product")? == Arithmetic::Wide {
+                    return refuse_wide_halves::<Self>();
+                }
+                let widening = Widening { widen: Self::to_f32, round: Self::from_f32 };
+                widened::stream((gpu, budgets, Precision::Tf32), &widening, factors, added, sink, control)
             }
         }
     )* };
 }
 
 halves!(f16, bf16);
-
-fn refused<T: Element>() -> Error {
-    let why =
-        "halves are multiplied from host memory, where all of them fit into the GPU's; convert them to f32".into();
-    Error::Unsupported { operation: "matmul", element: T::NAME, place: "GPU", why }
-}

@@ -1,7 +1,7 @@
 //! Operands, wherever they lie.
 
 use super::stored::{Kept, Stored};
-use crate::linear::{DeviceMat, DeviceRef, Scalar};
+use crate::linear::{DeviceMat, DeviceRef};
 use crate::matrix::{Columns, Element, Rows, Shape};
 use crate::store::{Sink, Source};
 use crate::stream::Factor;
@@ -100,13 +100,13 @@ impl<'a, T: Element, S: Data<Elem = T>> From<&'a ArrayBase<S, Ix1>> for Operand<
     }
 }
 
-impl<'a, T: Scalar> From<DeviceRef<'a, T>> for Operand<'a, T> {
+impl<'a, T: Element> From<DeviceRef<'a, T>> for Operand<'a, T> {
     fn from(matrix: DeviceRef<'a, T>) -> Self {
         Operand(Form::Gpu(matrix))
     }
 }
 
-impl<'a, T: Scalar> From<&'a DeviceMat<T>> for Operand<'a, T> {
+impl<'a, T: Element> From<&'a DeviceMat<T>> for Operand<'a, T> {
     fn from(matrix: &'a DeviceMat<T>) -> Self {
         matrix.view().into()
     }
@@ -175,7 +175,7 @@ impl<'a, T: Element, S: DataMut<Elem = T>> From<&'a mut ArrayBase<S, Ix1>> for T
     }
 }
 
-impl<'a, T: Scalar> From<&'a mut DeviceMat<T>> for Target<'a, T> {
+impl<'a, T: Element> From<&'a mut DeviceMat<T>> for Target<'a, T> {
     fn from(matrix: &'a mut DeviceMat<T>) -> Self {
         Target(Goal::Gpu(matrix))
     }

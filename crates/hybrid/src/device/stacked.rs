@@ -1,6 +1,7 @@
 //! Batches in slices: products of matrices that lie anywhere in host memory, each by itself.
 
 use super::Accelerated;
+use super::asked::streamed_bytes;
 use super::multiplicand::Multiplicand;
 use super::product::write;
 use super::run::Route;
@@ -29,7 +30,8 @@ impl<T: Multiplicand> Products<'_, '_, '_, T> {
     pub(super) fn divisible(&self) -> Option<(Divisible, usize)> {
         let (a, b) = (self.a.first()?, self.b.first()?);
         let extents = MatvecExtents { count: self.a.len(), rows: a.rows(), columns: a.columns() };
-        (b.columns() == 1).then_some((Divisible::Matvec(extents), size_of::<T>()))
+        let bytes = streamed_bytes::<T>(self.precision.arithmetic::<T>("matmul_batched").ok()?);
+        (b.columns() == 1).then_some((Divisible::Matvec(extents), bytes))
     }
 }
 

@@ -12,7 +12,7 @@ use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_out
 use tilewright_hybrid::faults::{Breaker, Condition, EventKind, Policy, Settings, Why};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Norm, Overflow, Precision};
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Operand, Rows, Shape, Side, Target};
+use tilewright_hybrid::{Class, Columns, Complex32, Device, Error, MatRef, Operand, Rows, Shape, Side, Target};
 
 use super::verbs::{definite, each, each_of, general_eigenvalues, matrices, near, norms, regular, turning};
 use super::{matrix, small};
@@ -437,6 +437,84 @@ fn operands_lie_anywhere() {
     // A diagonal with what lies there: the CPU fetches it.
     let scaled = small(&gpu, ROOM).product(Operand::diagonal(&[2.0; 6]), (&there_b).into()).unwrap();
     assert_eq!(scaled, &b * 2.0);
+}
+
+/// Halves are multiplied where they lie, parts and transposed ones too, or come to the CPU.
+#[test]
+fn halves_lie_anywhere() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::halves_lie_anywhere") else { return };
+    let halves = |a: &Array2<f64>| a.mapv(half::f16::from_f64);
+    let (a, b, c) = (matrix(9, 6, 1), matrix(6, 5, 2), matrix(9, 5, 3));
+    let upload = |a: &Array2<f64>| DeviceMat::upload(&gpu, (&halves(a)).into()).unwrap();
+    let mut framed = Array2::from_elem((8, 12), 77.0);
+    framed.slice_mut(s![1..7, 2..11]).assign(&a.t());
+    let (there_a, there_b) = (upload(&framed), upload(&b));
+    let there_a = there_a.view().part(Rows(1)..Rows(7), Columns(2)..Columns(11)).unwrap().t();
+    for (choice, side) in [(Choice::Gpu, Side::Gpu), (Choice::Cpu, Side::Cpu)] {
+        let device = small(&gpu, ROOM).choosing(choice);
+        for (alpha, beta) in [(3.0, 0.0), (3.0, -2.0), (0.0, -2.0), (0.0, 0.0)] {
+            let start = if beta == 0.0 { Array2::from_elem((9, 5), f64::NAN) } else { c.clone() };
+            let expected = halves(&(a.dot(&b) * f64::from(alpha) + &c * f64::from(beta)));
+            let here = halves(&b);
+            for right in [Operand::from(&there_b), (&here).into()] {
+                let mut there = upload(&start);
+                device.matmul(Precision::Auto, alpha, there_a.into(), right, beta, (&mut there).into()).unwrap();
+                let outcome = last_outcome().unwrap();
+                assert!(outcome.side == side && outcome.why.is_none(), "{outcome:?}");
+                assert_eq!(there.download().unwrap(), expected, "{alpha} {beta}");
+            }
+        }
+        let mut to = upload(&c);
+        let wide = device.matmul(Precision::F64, 1.0, there_a.into(), (&there_b).into(), 0.0, (&mut to).into());
+        assert_eq!(wide.is_ok(), choice == Choice::Cpu, "{wide:?}");
+    }
+}
+
+/// Sums of halves are rounded once, however many panels they are made of, and f32 is added in f64 where that is asked for: in tiles too.
+#[test]
+fn what_is_widened_is_streamed() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::what_is_widened_is_streamed") else { return };
+    let device = small(&gpu, 48 << 10).choosing(Choice::Gpu);
+    let is_streamed = || {
+        let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+        assert!(decision.gpu.as_ref().unwrap().tiles.is_some() && outcome.side == Side::Gpu, "{decision}");
+    };
+    // Sums that pass through what a half does not hold: 4096 and ones, which f16 would lose one by one.
+    let (rows, depth, columns) = (40, 3000, 30);
+    let a = Array2::from_shape_fn((rows, depth), |(_, k)| if k == 0 { 4096.0 } else { f64::from(k as u8 % 2) });
+    let b = Array2::from_elem((depth, columns), 1.0);
+    let product = a.dot(&b);
+    fn check<T: tilewright_hybrid::Multiplicand<Factor = f32>>(
+        device: &Device,
+        a: &Array2<f64>,
+        b: &Array2<f64>,
+    ) -> Array2<f64>
+    where
+        f64: From<T>,
+    {
+        let of = |values: &Array2<f64>| values.mapv(|x| T::rounded(x as f32));
+        device.product((&of(a)).into(), (&of(b)).into()).unwrap().mapv(f64::from)
+    }
+    let got = check::<half::f16>(&device, &a, &b);
+    is_streamed();
+    assert_eq!(got, product.mapv(|x| half::f16::from_f64(x).to_f64()));
+    let got = check::<half::bf16>(&device, &a, &b);
+    is_streamed();
+    assert_eq!(got, product.mapv(|x| half::bf16::from_f64(x).to_f64()));
+    let mut large = Array2::from_elem((rows, depth), 0.25f32);
+    large.column_mut(0).fill(1e9);
+    large.column_mut(depth - 1).fill(-1e9);
+    let ones = Array2::from_elem((depth, columns), 1.0f32);
+    let mut c = Array2::from_elem((rows, columns), 8.0f32);
+    device.matmul(Precision::F64, 2.0, (&large).into(), (&ones).into(), 0.5, (&mut c).into()).unwrap();
+    is_streamed();
+    assert!(c.iter().all(|x| *x == 2.0 * 0.25 * (depth - 2) as f32 + 4.0), "{}", c[[0, 0]]);
+    // A vector, and complex numbers.
+    let (z, x) = (large.mapv(|x| Complex32::new(0.0, x)), Array2::from_elem((depth, 1), Complex32::new(1.0, 0.0)));
+    let mut y = Array2::from_elem((rows, 1), Complex32::new(f32::NAN, 0.0));
+    device.matvec(Precision::F64, 1.0.into(), (&z).into(), (&x).into(), 0.0.into(), (&mut y).into()).unwrap();
+    is_streamed();
+    assert!(y.iter().all(|y| *y == Complex32::new(0.0, 0.25 * (depth - 2) as f32)), "{}", y[[0, 0]]);
 }
 
 #[test]

@@ -98,6 +98,39 @@ where
     result.download_to(c)
 }
 
+/// `c = alpha * a * b + beta * c` of f16 or bf16 on a GPU, with sums in f32; `scaled` is an element times `beta`.
+pub(crate) fn multiply_halves_there<T>(
+    precision: Precision,
+    (alpha, a, b): (f32, DeviceRef<'_, T>, DeviceRef<'_, T>),
+    (beta, scaled): (f32, fn(f32, T) -> T),
+    c: &mut DeviceMat<T>,
+) -> Result<(), Error>
+where
+    T: Multiply<Factor = f32> + blas::Element<Coefficient = f32, Sum = T>,
+{
+    let operation = "matmul on the GPU";
+    if precision.arithmetic::<T>(operation)? == Arithmetic::Wide {
+        return refuse_wide_halves::<T>();
+    }
+    expect(operation, "rows of b", a.shape().columns.0, b.shape().rows.0)?;
+    expect_shape(operation, Shape::new(a.shape().rows, b.shape().columns), c)?;
+    let gpu = c.gpu().clone();
+    if c.shape().is_empty() {
+        return Ok(());
+    }
+    if a.shape().columns.0 == 0 || alpha == 0.0 {
+        let values = match beta == 0.0 {
+            true => Dense::zeros(c.shape())?,
+            false => c.download_dense()?.map(|_, _, value| scaled(beta, value)),
+        };
+        *c = DeviceMat::upload(&gpu, values.view())?;
+        return Ok(());
+    }
+    let read = |view: DeviceRef<'_, T>| if view.is_transposed() { Operation::Transposed } else { Operation::Plain };
+    let factors = ((read(a), a.stored()?), (read(b), b.stored()?));
+    Ok(gpu.blas()?.gemm(Compute::Own, alpha, factors.0, factors.1, beta, c.matrix_mut()?)?)
+}
+
 pub(crate) fn refuse_wide_halves<T: Element>() -> Result<(), Error> {
     let why = "cuBLAS adds products of halves in f32; use the CPU, or convert the operands to f64".into();
     Err(Error::Unsupported { operation: "matmul", element: T::NAME, place: "GPU", why })

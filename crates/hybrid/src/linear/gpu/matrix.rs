@@ -262,6 +262,21 @@ impl<'a, T: Element> DeviceRef<'a, T> {
     pub(super) fn scale(&self) -> T {
         self.scale
     }
+
+    pub(super) fn is_transposed(&self) -> bool {
+        self.transposed
+    }
+
+    /// A copy of its values in host memory, stored column by column, of which all that it is a part of comes there: what no routine
+    /// copies on the device.
+    pub(crate) fn download_whole(&self) -> Result<Array2<T>, Error> {
+        let Layout { offset, rows, columns, leading } = self.layout;
+        let stored = self.matrix.download_dense()?;
+        let (top, left) = (offset % leading.max(1), offset / leading.max(1));
+        let part = stored.view().part(Rows(top)..Rows(top + rows), Columns(left)..Columns(left + columns))?;
+        let values = if self.transposed { part.t() } else { part };
+        values.to_dense().map(Dense::into_array)
+    }
 }
 
 impl<T: Scalar> DeviceRef<'_, T> {

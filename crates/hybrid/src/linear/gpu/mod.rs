@@ -16,7 +16,8 @@ pub use handles::Gpu;
 pub(crate) use integer::multiply_integers;
 pub(crate) use lu::LuFactors;
 pub(crate) use matmul::{
-    multiply_halves, multiply_scalar_batch, multiply_scalars, multiply_widened, refuse_wide_halves,
+    multiply_halves, multiply_halves_there, multiply_scalar_batch, multiply_scalars, multiply_widened,
+    refuse_wide_halves,
 };
 pub use matrix::{DeviceMat, DeviceRef};
 pub(crate) use qr::QrFactors;

@@ -246,7 +246,7 @@ fn operands_and_results_lie_anywhere_on_the_gpu() {
     every::<f64>(&shelf, &device.choosing(Choice::Cpu), &[Lies::Gpu, Lies::Locked, Lies::Npy], on_cpu);
 }
 
-/// What is not streamed: halves, and f32 with sums in f64. On the GPU stored operands are read whole first.
+/// What would be widened on its way: halves, and f32 with sums in f64. On a GPU that has room stored operands are read whole first.
 fn gathered(device: &Device, side: Side) {
     let [rows, columns, depth] = SIZES;
     let (a, b) = (values::<f32>([rows, depth], 1), values::<f32>([depth, columns], 2));
