@@ -80,6 +80,8 @@ pub(crate) enum Entry {
     Copied,
     Multiplied,
     OnlyCounts,
+    /// How often somebody asked how much memory is free.
+    Asked,
 }
 
 impl Ledger {

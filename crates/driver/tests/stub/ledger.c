@@ -17,6 +17,8 @@ struct ledger {
     _Atomic long copied, multiplied;
     // Set by a test for which counting them is enough.
     _Atomic long only_counts;
+    // How often somebody asked how much memory is free.
+    _Atomic long asked;
 };
 
 static struct ledger nobodys, *ledger = &nobodys;

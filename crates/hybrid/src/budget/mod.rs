@@ -11,7 +11,7 @@ pub mod system;
 
 use std::{
     fmt,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -57,6 +57,8 @@ struct Inner {
     measure: Box<dyn Fn() -> Level + Send + Sync>,
     /// How often a measured limit is asked again while somebody waits; nothing else tells that it has changed.
     poll: Option<Duration>,
+    /// What was measured last, for those who ask nobody.
+    last: Mutex<Option<Level>>,
     queue: Queue,
 }
 
@@ -76,7 +78,8 @@ impl Budget {
     }
 
     fn with(memory: Memory, poll: Option<Duration>, measure: impl Fn() -> Level + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Inner { memory, measure: Box::new(measure), poll, queue: Queue::default() }))
+        let (measure, last, queue) = (Box::new(measure), Mutex::default(), Queue::default());
+        Self(Arc::new(Inner { memory, measure, poll, last, queue }))
     }
 
     /// What this process may use of the host: of the machine's memory and of each limit of its control groups all but an eighth, at
@@ -133,6 +136,14 @@ impl Budget {
         self.0.queue.room(self.0.level())
     }
 
+    /// The same by what was measured last, without measuring; nothing where that is what it takes and nobody has.
+    pub(crate) fn last_available(&self) -> Option<u64> {
+        match self.0.poll {
+            None => Some(self.available()),
+            Some(_) => self.0.last.lock().unwrap_or_else(PoisonError::into_inner).map(|level| self.0.queue.room(level)),
+        }
+    }
+
     /// So many bytes, now. [`Error::Budget`] when they are not free, or when others wait for them.
     pub fn try_acquire(&self, bytes: u64) -> Result<Permit, Error> {
         match self.0.queue.take(bytes, self.0.level()) {
@@ -171,7 +182,11 @@ impl Budget {
 
 impl Inner {
     fn level(&self) -> Level {
-        (self.measure)()
+        let level = (self.measure)();
+        if self.poll.is_some() {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
+        }
+        level
     }
 }
 

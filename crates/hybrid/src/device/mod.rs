@@ -200,7 +200,9 @@ impl Device {
         self.gpu.as_ref().map(|it| it.breaker.health())
     }
 
-    /// Where an operation would run, why, and what that is expected to take. Computes nothing, and leaves no record.
+    /// Where an operation would run, why, and what that is expected to take. Computes nothing, leaves no record, and asks no driver: it goes by
+    /// what the GPU's memory had free when an operation asked last, and by all of it before the first. Rates that nobody has measured are measured
+    /// once, which takes the GPU ([`rates`](Device::rates), [`rated`](Device::rated)).
     ///
     /// ```
     /// use tilewright_hybrid::dispatch::{Job, Verb};
@@ -211,18 +213,24 @@ impl Device {
     /// # Ok::<(), tilewright_hybrid::Error>(())
     /// ```
     pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
-        let decision = Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
+        let budget = self.budget_by(job, |budget, all| budget.last_available().unwrap_or(all));
+        let decision = Decision::of(job, self.choice, &self.rates_to_decide(), budget)?;
         Ok(match &self.experience {
             Some(experience) => experience.planned(job, decision),
             None => decision,
         })
     }
 
-    /// Bytes of the GPU's memory that an operation may use. The driver is asked only where that may matter.
+    /// Bytes of the GPU's memory that an operation may use now.
     fn budget(&self, job: &Job) -> u64 {
+        self.budget_by(job, |budget, _| budget.available())
+    }
+
+    /// The same by what a budget says, out of all memory. It is asked only where that may matter.
+    fn budget_by(&self, job: &Job, available: impl Fn(&Budget, u64) -> u64) -> u64 {
         let Some(it) = &self.gpu else { return 0 };
         let all = it.gpu.stream().device().memory_bytes() as u64;
-        if it.is_measured && job.device_bytes < all / 16 { all } else { it.budgets.device.available() }
+        if it.is_measured && job.device_bytes < all / 16 { all } else { available(&it.budgets.device, all) }
     }
 
     fn ordinal(&self) -> Option<usize> {

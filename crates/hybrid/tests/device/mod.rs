@@ -6,6 +6,7 @@ mod evaluated;
 mod measured;
 mod on_the_gpu;
 mod overlap;
+mod planned;
 mod precision;
 mod stored;
 mod trace;
@@ -15,6 +16,7 @@ mod without;
 
 pub(crate) use emulated::child_old_cublas;
 pub(crate) use measured::child_measured;
+pub(crate) use planned::child_planned;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
 
 use crate::skip;
