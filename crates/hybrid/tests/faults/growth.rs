@@ -89,7 +89,7 @@ fn operation(gpu: &Gpu, number: usize, side: usize) {
     let done = match number % 10 {
         kind @ 0..6 => {
             let (_, operation, parts) = FACE[kind % 3];
-            let room = if kind < 3 { ROOM } else { eighths(parts, side) };
+            let room = parts.filter(|_| kind >= 3).map_or(ROOM, |parts| eighths(parts, side));
             let (device, _, held) = eager(gpu, room, Policy::FallbackAndReport);
             let done = operation(&device, side);
             assert!(held.iter().all(|budget| budget.used() == 0));

@@ -8,7 +8,7 @@ use tilewright_hybrid::bits::BitMatrix;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::Rates;
 use tilewright_hybrid::faults::{Breaker, Policy, Settings};
-use tilewright_hybrid::linear::{Gpu, Precision};
+use tilewright_hybrid::linear::{self, Gpu, Place, Precision};
 use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, Sink};
 use tilewright_hybrid::stream::bits::{Becomes, BitProduct, Bits, product};
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, evaluate};
@@ -25,9 +25,18 @@ pub(super) type OnAStream = fn(&Gpu, &Budgets, usize) -> Result<(), Error>;
 /// Room for anything.
 pub(super) const ROOM: u64 = 1 << 30;
 
-/// Operations of the face, and the room in which they go through the GPU in parts, in eighths of a matrix.
-pub(super) const FACE: [(&str, OnTheFace, u64); 3] =
-    [("matmul", multiply, 14), ("solve", solve, 9), ("cholesky", cholesky, 7)];
+/// Operations of the face, and the room in which they go through the GPU in parts, if they do, in eighths of a matrix.
+pub(super) const FACE: [(&str, OnTheFace, Option<u64>); 9] = [
+    ("matmul", multiply, Some(14)),
+    ("solve", solve, Some(9)),
+    ("cholesky", cholesky, Some(7)),
+    ("inverse", inverse, Some(9)),
+    ("determinant", determinant, Some(8)),
+    ("condition", condition, Some(8)),
+    ("qr", qr, None),
+    ("svd", svd, None),
+    ("symmetric eigen", symmetric_eigen, None),
+];
 /// Streams. On a stub their kernels compute nothing, so nobody looks at results.
 pub(super) const STREAMS: [(&str, OnAStream); 2] = [("an expression", expression), ("a product of bits", bits)];
 
@@ -94,6 +103,54 @@ fn cholesky(device: &Device, side: usize) -> Result<(), Error> {
     let definite = a.dot(&a.t());
     let l = device.cholesky((&definite).into())?.l()?;
     near(&l.dot(&l.t()), &definite);
+    Ok(())
+}
+
+fn inverse(device: &Device, side: usize) -> Result<(), Error> {
+    let a = regular(side);
+    near(&a.dot(&device.inverse((&a).into())?), &Array2::eye(side));
+    Ok(())
+}
+
+fn determinant(device: &Device, side: usize) -> Result<(), Error> {
+    let a = regular(side);
+    let expected = linear::log_determinant(&Place::Cpu, (&a).into()).unwrap();
+    let got = device.log_determinant((&a).into())?;
+    assert!(got.sign == expected.sign && (got.log_abs - expected.log_abs).abs() < 1e-10, "{got:?}");
+    Ok(())
+}
+
+fn condition(device: &Device, side: usize) -> Result<(), Error> {
+    let a = regular(side);
+    let expected = linear::reciprocal_condition(&Place::Cpu, (&a).into()).unwrap();
+    assert!((device.reciprocal_condition((&a).into())? / expected - 1.0).abs() < 1e-9);
+    Ok(())
+}
+
+/// As of Cholesky's factor.
+fn qr(device: &Device, side: usize) -> Result<(), Error> {
+    let a = matrix(side, side / 2, 6);
+    let factors = device.qr((&a).into())?;
+    near(&factors.q()?.dot(&factors.r()?), &a);
+    Ok(())
+}
+
+fn column(values: Vec<f64>) -> Array2<f64> {
+    Array2::from_shape_vec((1, values.len()), values).unwrap()
+}
+
+fn svd(device: &Device, side: usize) -> Result<(), Error> {
+    let a = matrix(side / 2, side, 6);
+    let svd = device.svd((&a).into())?;
+    near(&(&svd.u * &column(svd.values)).dot(&svd.vh), &a);
+    Ok(())
+}
+
+fn symmetric_eigen(device: &Device, side: usize) -> Result<(), Error> {
+    let a = regular(side);
+    let definite = a.dot(&a.t());
+    let eigen = device.eigen_hermitian((&definite).into())?;
+    near(&definite.dot(&eigen.vectors), &(&eigen.vectors * &column(eigen.values)));
     Ok(())
 }
 
