@@ -1,4 +1,5 @@
-//! Measures what a machine can do, in some tens of milliseconds. Operands are no zeros: those take less power, and clocks rise.
+//! Measures what a machine can do, in some tens of milliseconds: when these are over nothing is repeated. Operands are no zeros:
+//! those take less power, and clocks rise.
 
 use crate::Error;
 use crate::dispatch::{Accelerator, Flops, Link, Processor, Rates};
@@ -6,7 +7,7 @@ use crate::linear::Multiply;
 use crate::linear::{DeviceMat, Gpu, Place, Precision, Scalar, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
 use ndarray::{Array2, ShapeBuilder};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tilewright_driver::{DeviceBuffer, Stream};
 
 /// Sides of the products on the CPU: of one that one core does, of two that all cores share; and of that on a GPU.
@@ -18,13 +19,45 @@ const COPIED: usize = 16 << 20;
 const PAGEABLE: (usize, usize) = (512, 1024);
 /// The best of so many counts.
 const REPEATS: usize = 3;
+/// The time in which counts are repeated: of 50 ms, so that what is not repeated has time too.
+const SPENT: Duration = Duration::from_millis(35);
+
+/// The time that there is for measuring.
+#[derive(Clone, Copy)]
+struct Clock {
+    begin: Instant,
+    most: Duration,
+}
+
+impl Clock {
+    fn is_over(&self) -> bool {
+        self.begin.elapsed() >= self.most
+    }
+
+    /// The least that some runs take, one at least, not counting the first, in which libraries load what they run.
+    fn least(&self, mut run: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
+        run()?;
+        let mut least = run()?;
+        for _ in 1..REPEATS {
+            if self.is_over() {
+                break;
+            }
+            least = least.min(run()?);
+        }
+        Ok(least)
+    }
+}
 
 /// Those of the CPU, and of a GPU that answers.
 pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let roughly = Rates::of_cores(cores);
-    let (cpu, alone) = cpu(cores).unwrap_or((roughly.cpu, roughly.alone));
-    let gpu = gpu.and_then(|gpu| match accelerator(gpu) {
+    // What starts once is no part of it: the threads of the CPU, and cuBLAS, without which there is nothing to measure on a GPU.
+    rayon::broadcast(|_| ());
+    let started = gpu.map(|gpu| (gpu, gpu.blas()));
+    let clock = Clock { begin: Instant::now(), most: SPENT };
+    let (cpu, alone) = cpu(cores, clock).unwrap_or((roughly.cpu, roughly.alone));
+    let gpu = started.and_then(|(gpu, blas)| match blas.and_then(|_| accelerator(gpu, clock)) {
         Ok(accelerator) => Some(accelerator),
         Err(error) => {
             tracing::warn!(target: "tilewright::dispatch", %error, "the GPU could not be measured and is not used by itself");
@@ -34,15 +67,13 @@ pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
     Rates { cpu, alone, gpu, ..roughly }
 }
 
-/// Seconds of the fastest of some runs, not counting the first.
-fn fastest(mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
-    run()?;
-    let mut least = f64::INFINITY;
-    for _ in 0..REPEATS {
+/// Seconds of the fastest of some runs.
+fn fastest(clock: Clock, mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+    let least = clock.least(|| {
         let begin = Instant::now();
         run()?;
-        least = least.min(begin.elapsed().as_secs_f64());
-    }
+        Ok(begin.elapsed().as_secs_f64())
+    })?;
     // A clock that does not tick measures nothing.
     Ok(least.max(1e-9))
 }
@@ -57,12 +88,12 @@ fn products(side: usize) -> f64 {
 }
 
 /// All its cores, and products on one of them.
-fn cpu(cores: usize) -> Result<(Processor, Flops), Error> {
-    let (f64, f32) = (on_cpu::<f64>()?, on_cpu::<f32>()?);
+fn cpu(cores: usize, clock: Clock) -> Result<(Processor, Flops), Error> {
+    let (f64, f32) = (on_cpu::<f64>(clock)?, on_cpu::<f32>(clock)?);
     // Halves are converted to f32 on the way.
     let flops = |f64, f32| Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
     let processor =
-        Processor { flops: flops(f64.shared, f32.shared), memory: memory(cores)?, call: 1e-6, start: f64.start };
+        Processor { flops: flops(f64.shared, f32.shared), memory: memory(cores, clock)?, call: 1e-6, start: f64.start };
     Ok((processor, flops(f64.alone, f32.alone)))
 }
 
@@ -74,11 +105,11 @@ struct OnCpu {
 }
 
 /// Two products that are shared tell both the rate and the start.
-fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<OnCpu, Error> {
+fn on_cpu<T: Scalar + Multiply<Factor = T>>(clock: Clock) -> Result<OnCpu, Error> {
     let seconds = |side| {
         let (a, b) = (filled::<T>(side)?, filled::<T>(side)?);
         let mut c = Dense::zeros(a.shape())?;
-        fastest(|| matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut()))
+        fastest(clock, || matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut()))
     };
     let [small, short, long] = CPU_SIDES;
     let alone = products(small) / seconds(small)?;
@@ -89,10 +120,10 @@ fn on_cpu<T: Scalar + Multiply<Factor = T>>() -> Result<OnCpu, Error> {
 }
 
 /// Bytes in a second that all cores read and write.
-fn memory(cores: usize) -> Result<f64, Error> {
+fn memory(cores: usize, clock: Clock) -> Result<f64, Error> {
     let each = COPIED / cores.clamp(1, 16) / 8;
     let mut blocks: Vec<[Vec<u64>; 2]> = (0..cores.min(16)).map(|i| [vec![i as u64; each], vec![1; each]]).collect();
-    let seconds = fastest(|| {
+    let seconds = fastest(clock, || {
         std::thread::scope(|scope| {
             for [from, to] in &mut blocks {
                 scope.spawn(|| to.copy_from_slice(from));
@@ -103,53 +134,51 @@ fn memory(cores: usize) -> Result<f64, Error> {
     Ok((2 * 8 * each * blocks.len()) as f64 / seconds)
 }
 
-fn accelerator(gpu: &Gpu) -> Result<Accelerator, Error> {
-    let (f32, f64) = (on_gpu::<f32>(gpu, Precision::Auto)?, on_gpu::<f64>(gpu, Precision::Auto)?);
-    let (tf32, half) = (on_gpu::<f32>(gpu, Precision::Tf32)?, on_gpu::<f32>(gpu, Precision::Bf16)?);
+fn accelerator(gpu: &Gpu, clock: Clock) -> Result<Accelerator, Error> {
+    let (f32, f64) = (on_gpu::<f32>(gpu, Precision::Auto, clock)?, on_gpu::<f64>(gpu, Precision::Auto, clock)?);
+    let (tf32, half) = (on_gpu::<f32>(gpu, Precision::Tf32, clock)?, on_gpu::<f32>(gpu, Precision::Bf16, clock)?);
     let stream = gpu.stream();
     let count = COPIED / 8;
     let (from, mut to) = (stream.alloc::<u64>(count)?, stream.alloc::<u64>(count)?);
     from.fill_bytes(0x5A)?;
-    let on_device = seconds(stream, || Ok(to.copy_from_buffer(stream, &from)?))?;
+    let on_device = seconds((stream, clock), || Ok(to.copy_from_buffer(stream, &from)?))?;
     let processor = Processor {
         flops: Flops { f64, f32, tf32, half },
         memory: 2.0 * COPIED as f64 / on_device,
         call: 13e-6,
         start: 0.0,
     };
-    Ok(Accelerator { processor, link: link(gpu, from, to)? })
+    Ok(Accelerator { processor, link: link((gpu, clock), from, to)? })
 }
 
-/// Seconds on a stream of the fastest of some runs, not counting the first.
-fn seconds(stream: &Stream, mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
-    run()?;
-    let mut least = f32::INFINITY;
-    for _ in 0..REPEATS {
+/// Seconds on a stream of the fastest of some runs.
+fn seconds((stream, clock): (&Stream, Clock), mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+    let least = clock.least(|| {
         let begin = stream.record()?;
         run()?;
         let end = stream.record()?;
         end.synchronize()?;
-        least = least.min(end.elapsed_ms_since(&begin)?);
-    }
-    Ok(f64::from(least.max(1e-6)) / 1e3)
+        Ok(f64::from(end.elapsed_ms_since(&begin)?))
+    })?;
+    Ok(least.max(1e-6) / 1e3)
 }
 
-fn on_gpu<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu, precision: Precision) -> Result<f64, Error> {
+fn on_gpu<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu, precision: Precision, clock: Clock) -> Result<f64, Error> {
     let a = DeviceMat::upload(gpu, filled::<T>(GPU_SIDE)?.view())?;
     let mut c = DeviceMat::uninitialised(gpu, a.shape())?;
     let once = || gpu.matmul(precision, T::ONE, a.view(), a.view(), T::ZERO, &mut c);
-    Ok(products(GPU_SIDE) / seconds(gpu.stream(), once)?)
+    Ok(products(GPU_SIDE) / seconds((gpu.stream(), clock), once)?)
 }
 
-fn link(gpu: &Gpu, from: DeviceBuffer<u64>, mut to: DeviceBuffer<u64>) -> Result<Link, Error> {
+fn link((gpu, clock): (&Gpu, Clock), from: DeviceBuffer<u64>, mut to: DeviceBuffer<u64>) -> Result<Link, Error> {
     let stream = gpu.stream();
     let device = stream.device();
     let (source, mut target) = (device.pinned::<u64>(to.len())?, device.pinned::<u64>(from.len())?);
     let bytes = COPIED as f64;
-    let to_gpu = seconds(stream, || Ok(to.copy_from_pinned(stream, &source)?))?;
-    let to_host = seconds(stream, || Ok(from.copy_to_pinned(stream, &mut target)?))?;
+    let to_gpu = seconds((stream, clock), || Ok(to.copy_from_pinned(stream, &source)?))?;
+    let to_host = seconds((stream, clock), || Ok(from.copy_to_pinned(stream, &mut target)?))?;
     let other = device.stream()?;
-    let both = seconds(stream, || {
+    let both = seconds((stream, clock), || {
         let begun = stream.record()?;
         other.wait(&begun)?;
         to.copy_from_pinned(stream, &source)?;
@@ -159,11 +188,33 @@ fn link(gpu: &Gpu, from: DeviceBuffer<u64>, mut to: DeviceBuffer<u64>) -> Result
     // As operands and results of products come and go: without gaps, in whatever order.
     let values = Array2::from_elem(PAGEABLE.f(), 1.0f64);
     let mut back = Array2::from_elem(PAGEABLE.f(), 0.0f64);
-    let pageable = fastest(|| DeviceMat::upload(gpu, (&values).into())?.download_to((&mut back).into()))?;
+    let pageable = fastest(clock, || DeviceMat::upload(gpu, (&values).into())?.download_to((&mut back).into()))?;
     Ok(Link {
         to_gpu: bytes / to_gpu,
         to_host: bytes / to_host,
         both: bytes / both,
         pageable: 2.0 * (8 * values.len()) as f64 / pageable,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the time that is left, not by how long anything takes here.
+    #[test]
+    fn d7_counts_are_repeated_while_there_is_time() {
+        let runs = |most| {
+            let clock = Clock { begin: Instant::now(), most };
+            let mut runs = 0.0;
+            let least = clock.least(|| {
+                runs += 1.0;
+                Ok(if runs == 1.0 { 1.0 } else { 10.0 - runs })
+            });
+            (runs, least.unwrap())
+        };
+        // The first says nothing, and the second there always is.
+        assert_eq!(runs(Duration::from_secs(3600)), (1.0 + REPEATS as f64, 6.0));
+        assert_eq!(runs(Duration::ZERO), (2.0, 8.0));
+    }
 }

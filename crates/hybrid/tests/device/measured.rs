@@ -5,7 +5,7 @@ use crate::{child, skip};
 use tilewright_hybrid::Device;
 use tilewright_hybrid::dispatch::{Identity, Profile, Rates};
 
-/// 2048^3 multiplications in each of four types or precisions, four times: 5 ms of an H200.
+/// 2048^3 multiplications in each of four types or precisions, four times: 5 ms of an H200. Where time is over, two times, as on a slow machine.
 const MULTIPLICATIONS: i64 = 4 * 4 * 2048 * 2048 * 2048;
 /// To the GPU, back, both at once, on the device and from ordinary memory, four times each, and the factors of products.
 const COPIED: i64 = 448 << 20;
@@ -35,9 +35,9 @@ pub(crate) fn child_measured() {
     let after = counted();
     let [multiplications, copied, calls] = [0, 1, 2].map(|at| after[at] - before[at]);
     eprintln!("{multiplications} multiplications, {copied} bytes, {calls} calls");
-    assert_eq!(multiplications, MULTIPLICATIONS);
-    assert!(copied <= COPIED && 2 * copied > COPIED, "{copied} bytes of {COPIED}");
-    assert!(calls <= CALLS && 2 * calls > CALLS, "{calls} calls of {CALLS}");
+    assert!(multiplications <= MULTIPLICATIONS && 2 * multiplications >= MULTIPLICATIONS, "{multiplications}");
+    assert!(copied <= COPIED && 2 * copied >= COPIED - COPIED / 8, "{copied} bytes of {COPIED}");
+    assert!(calls <= CALLS && 3 * calls > CALLS, "{calls} calls of {CALLS}");
     assert_eq!((device.rates(), counted()), (rates, after), "measured once");
 }
 
