@@ -8,6 +8,7 @@ mod on_the_gpu;
 mod overlap;
 mod planned;
 mod precision;
+mod resident;
 mod stored;
 mod trace;
 mod verbs;

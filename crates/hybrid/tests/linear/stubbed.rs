@@ -15,6 +15,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::on_the_gpu",
         "device::emulated",
         "device::overlap",
+        "device::resident",
         "device::watched",
         "device::stored",
         "device::evaluated",
