@@ -24,7 +24,9 @@ fn products<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu) {
     let (alpha, beta) = (T::nearest(Complex64::new(0.5, 1.0)), T::nearest(Complex64::new(-1.0, 0.5)));
     let plain = wide_product(&wide(&a), &wide(&b));
     for (form_a, form_b) in FORMS.iter().flat_map(|a| FORMS.map(|b| (*a, b))) {
-        for (scale, beta) in [(T::ONE, beta), (T::from_f64(-3.0), T::ZERO), (T::ZERO, beta), (T::ONE, T::ONE)] {
+        let turned = T::nearest(Complex64::new(0.0, 2.0));
+        let scales = [(T::ONE, beta), (T::from_f64(-3.0), T::ZERO), (T::ZERO, beta), (T::ONE, T::ONE), (turned, beta)];
+        for (scale, beta) in scales {
             let device_a = DeviceMat::upload(gpu, (&form_a.undone(&a)).into()).unwrap();
             let device_b = DeviceMat::upload(gpu, (&form_b.undone(&b)).into()).unwrap();
             let mut device_c = DeviceMat::upload(gpu, (&c).into()).unwrap();

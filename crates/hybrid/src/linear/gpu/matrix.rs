@@ -328,7 +328,7 @@ impl<T: Scalar> DeviceRef<'_, T> {
             None => {
                 // Transposed and conjugated, and transposed again.
                 let mut turned = DeviceMat::uninitialised(gpu, self.shape().transposed())?;
-                blas.copy_scaled(self.scale.conjugate(), (Operation::Adjoint, self.stored()?), turned.matrix_mut()?)?;
+                blas.copy_scaled(self.scale, (Operation::Adjoint, self.stored()?), turned.matrix_mut()?)?;
                 let turned = turned.matrix()?;
                 blas.copy_scaled(T::ONE, (Operation::Transposed, turned), copy.matrix_mut()?)?;
             }
