@@ -44,7 +44,8 @@ int cusolverDnXgetrf(void* h, void* q, i64 m, i64 n, int t, void* a, i64 lda, i6
         i64 best = k;
         for (i64 i = k; i < m; ++i)
             if (cabs(x[i + k * m]) > cabs(x[best + k * m])) best = i;
-        pivots[k] = best + 1;
+        // Among NaN the library may choose anything.
+        pivots[k] = isnan(cabs(x[best + k * m])) ? m + 1000 : best + 1;
         for (i64 j = 0; j < n; ++j) {
             number held = x[k + j * m];
             x[k + j * m] = x[best + j * m];
@@ -93,6 +94,9 @@ static void solve(const void* a, int t, i64 n, i64 lda, int upper, int op, int u
 
 int cusolverDnXgetrs(void* h, void* q, int op, i64 n, i64 columns, int t, void* a, i64 lda, i64* pivots, int bt, void* b, i64 ldb, int* info) {
     MAY_FAIL
+    for (i64 i = 0; i < n; ++i)
+        // Where the library would read and write elsewhere.
+        if (pivots[i] < 1 || pivots[i] > n) return INVALID;
     number* x = loaded(b, bt, n, columns, ldb);
     for (i64 j = 0; j < columns; ++j) {
         number* y = x + j * n;

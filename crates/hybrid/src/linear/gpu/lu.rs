@@ -32,8 +32,12 @@ impl<T: Scalar> LuFactors<T> {
         Ok((Self { factors, pivots }, found))
     }
 
-    pub(crate) fn fill_with_nan(&self) -> Result<(), Error> {
-        self.factors.fill_with_nan()
+    /// NaN throughout, without exchanges: those that cuSOLVER chose among NaN may lie anywhere, and it solves with them unchecked.
+    pub(crate) fn fill_with_nan(&mut self) -> Result<(), Error> {
+        self.factors.fill_with_nan()?;
+        let none: Vec<i64> = (1..).take(self.pivots.len()).collect();
+        self.pivots = self.gpu().stream().upload(&none)?;
+        Ok(())
     }
 
     /// Exchanges of rows, one after the other, as a permutation.

@@ -50,7 +50,7 @@ impl<T: Scalar> Lu<T> {
             }
             Place::Gpu(gpu) => {
                 let matrix = a.on_gpu(gpu)?;
-                let (factors, norm, is_finite) = match a {
+                let (mut factors, norm, is_finite) = match a {
                     Given::Host(a) => {
                         let (factors, norm) = gpu::LuFactors::factor(matrix, || norm::one(a))?;
                         // The sum of finite numbers may be beyond the range.
