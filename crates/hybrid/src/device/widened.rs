@@ -23,6 +23,15 @@ pub(super) fn stream<T: Element + Stored, W: Streamed>(
     sink: &dyn Sink,
     control: Control<'_>,
 ) -> Result<(), Error> {
+    if control.verify.is_some() {
+        // Results are read back to be checked, and those that were rounded are off by more than a check allows.
+        return Err(Error::Unsupported {
+            operation: "the check of a product",
+            element: T::NAME,
+            place: "GPU",
+            why: "results that are rounded on their way are not checked; use the CPU".into(),
+        });
+    }
     let widened = |source| Widened { source, widen: widening.widen };
     let (of_a, of_b, of_c) = (widened(a.source), widened(b.source), c.map(widened));
     let product = Product {

@@ -1,17 +1,18 @@
 //! Operations of a device that are watched, stopped and checked: on the CPU, and on a GPU or stubs of one.
 
 use super::matrix;
+use super::on_the_gpu::{budgets, eager};
 use super::verbs::{definite, near, regular};
 use ndarray::Array2;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Rates, last_decision};
-use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
+use tilewright_hybrid::faults::{Breaker, Settings, Why};
 use tilewright_hybrid::linear::{Gpu, Precision};
 use tilewright_hybrid::stream::{Budgets, Cancel, Meter, Verify};
-use tilewright_hybrid::{Class, Device, Error, Operand};
+use tilewright_hybrid::{Class, Device, Error, Operand, Side};
 
 /// A device with room for so many bytes, within budgets that can be looked at.
 fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
@@ -172,6 +173,46 @@ fn streamed_products_are_verified() {
         &device.solve((&regular(SIZE, 1)).into(), (&c).into()).unwrap(),
         &Device::cpu().solve((&regular(SIZE, 1)).into(), (&c).into()).unwrap(),
     );
+}
+
+/// What is rounded on its way is not checked: where there is a choice the CPU multiplies it, with a reason, and who asked for the GPU is told.
+#[test]
+fn products_that_are_rounded_are_not_verified() {
+    let Some(gpu) = crate::gpu("device::watched::products_that_are_rounded_are_not_verified") else { return };
+    let (a, b) = (matrix(40, 3000, 1), matrix(3000, 30, 2));
+    let product = a.dot(&b);
+    let (half_a, half_b) = (a.mapv(half::f16::from_f64), b.mapv(half::f16::from_f64));
+    let (narrow_a, narrow_b) = (a.mapv(|x| x as f32), b.mapv(|x| x as f32));
+    let of_halves = |device: &Device| {
+        let got = device.product((&half_a).into(), (&half_b).into())?;
+        assert_eq!(got, product.mapv(half::f16::from_f64));
+        Ok(())
+    };
+    let of_f32 = |device: &Device| {
+        let mut c = Array2::from_elem(product.dim(), f32::NAN);
+        device.matmul(Precision::F64, 1.0, (&narrow_a).into(), (&narrow_b).into(), 0.0, (&mut c).into())?;
+        assert_eq!(c, product.mapv(|x| x as f32));
+        Ok(())
+    };
+    let breaker = Breaker::new(0, Settings::default());
+    let room = || budgets(Budget::new(Memory::Device, 48 << 10));
+    let auto = eager(&gpu, room(), &breaker);
+    for multiply in [&of_halves as &dyn Fn(&Device) -> Result<(), Error>, &of_f32] {
+        multiply(&auto).unwrap();
+        assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+        let checked = auto.clone().verifying(Verify::default());
+        multiply(&checked).unwrap();
+        let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+        assert!(decision.gpu.as_ref().unwrap().tiles.is_some(), "{decision}");
+        let is_told = |error: &Error| matches!(error, Error::Unsupported { place: "GPU", .. });
+        assert!(
+            matches!((outcome.side, &outcome.why), (Side::Cpu, Some(Why::Failed(error))) if is_told(error)),
+            "{outcome:?}"
+        );
+        let error = multiply(&checked.choosing(Choice::Gpu)).unwrap_err();
+        assert!(is_told(&error), "{error}");
+    }
+    assert_eq!(breaker.health().failures, 0);
 }
 
 /// Slots of ordinary memory do as well, for products and for factors.
