@@ -36,7 +36,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Device => "device memory",
             Self::Pinned => "pinned memory",

@@ -45,7 +45,8 @@ impl<F> Deref for Factored<F> {
 /// Operands lie anywhere, as those of products do. What is on the GPU is computed with there, from a copy where the verb would destroy it, and comes
 /// to the host only where the CPU is chosen. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
 /// them, streamed where the GPU has no room for it. What is brought to the host takes its budget ([`Device::falling_back_within`]): where that
-/// is short, [`Error::Budget`]. Diagonals are [`Error::Unsupported`].
+/// is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
+/// held against the GPU. Diagonals are [`Error::Unsupported`].
 ///
 /// ```
 /// use ndarray::array;

@@ -11,7 +11,7 @@ use super::{
     gate::Gate,
     machine::{Answer, Machine, Ticket, Verdict},
 };
-use crate::{Class, Error, error};
+use crate::{Class, Error, budget::Memory, error};
 
 /// What an operation does when the device fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -246,7 +246,7 @@ impl Admission {
         self.report(Verdict::Success);
     }
 
-    /// The operation failed. Errors of the user, of the numbers, of files and cancellations change nothing; one after which nothing
+    /// The operation failed. Errors of the user, of the numbers, of files, a lack of host memory and cancellations change nothing; one after which nothing
     /// works poisons the device.
     pub fn fail(mut self, operation: &'static str, error: &Error) {
         let verdict = self.verdict(error);
@@ -264,6 +264,8 @@ impl Admission {
             error if error.is_sticky() => Verdict::Poison,
             // What a breaker said itself.
             Error::DeviceResting { .. } => Verdict::Nothing,
+            // What the host has no room for says nothing about the device.
+            Error::Budget { what, .. } if *what == Memory::Host.name() => Verdict::Nothing,
             error => match error.class() {
                 Class::Resource | Class::Device => Verdict::Failure,
                 Class::User | Class::Numeric | Class::Io | Class::Cancelled => Verdict::Nothing,

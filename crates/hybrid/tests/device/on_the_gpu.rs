@@ -11,6 +11,7 @@ use tilewright_hybrid::budget::{Budget, Level, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Condition, EventKind, Policy, Settings, Why};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Norm, Overflow, Precision};
+use tilewright_hybrid::store::MemorySource;
 use tilewright_hybrid::stream::Budgets;
 use tilewright_hybrid::{Class, Columns, Device, Error, MatRef, Operand, Rows, Shape, Side, Target};
 
@@ -242,6 +243,30 @@ fn b5_b6_policies_and_the_hosts_budget() {
     let enough = host(bytes);
     short().falling_back_within(enough.clone()).inverse((&s).into()).unwrap();
     assert_eq!((enough.used(), enough.peak()), (0, bytes));
+}
+
+/// Host memory that is short is no failure of the GPU.
+#[test]
+fn b6_what_the_host_has_no_room_for_is_not_held_against_the_gpu() {
+    let test = "device::on_the_gpu::b6_what_the_host_has_no_room_for_is_not_held_against_the_gpu";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let breaker = Breaker::new(0, Settings::default());
+    let a = regular(20, 1);
+    let stored = MemorySource::new(a.view());
+    let device = eager(&gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker);
+    let short = device.clone().falling_back_within(Budget::new(Memory::Host, 8 * 20 * 20 - 1));
+    for _ in 0..3 {
+        let errors = [short.svd::<f64>((&stored).into()).err(), short.qr::<f64>((&stored).into()).err()];
+        for error in errors {
+            let Some(Error::FallbackWouldExceedBudget { cause: Some(cause), .. }) = error else { panic!("{error:?}") };
+            assert!(matches!(*cause, Error::Budget { requested: 3200, available: 3199, .. }), "{cause}");
+        }
+    }
+    let health = breaker.health();
+    assert_eq!((health.failures, health.condition), (0, Condition::Closed));
+    assert!(names(&breaker).is_empty(), "{:?}", names(&breaker));
+    device.svd::<f64>((&stored).into()).unwrap();
+    assert_eq!(last_outcome().unwrap().side, Side::Gpu);
 }
 
 #[test]
