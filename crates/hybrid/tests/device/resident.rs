@@ -4,7 +4,7 @@ use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, last_decision, last_outcome};
 use tilewright_hybrid::linear::{DeviceMat, Precision};
-use tilewright_hybrid::{Columns, Complex32, Device, Error, Operand, Rows, Side, Target};
+use tilewright_hybrid::{Columns, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
 
 use super::on_the_gpu::{ROOM, forced};
 use super::verbs::{definite, each_of, matrices, near, norms, regular};
@@ -43,6 +43,38 @@ fn d1_d4_every_verb_of_what_lies_on_the_gpu() {
     assert_eq!((device.health().unwrap().failures, device.health().unwrap().fallbacks), (0, 0));
 }
 
+/// Conjugates that are not transposed, which no routine reads as they are, and complex scales, which stay as they are: whole and a part.
+#[test]
+fn conjugated_and_scaled_views_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::resident::conjugated_and_scaled_views_on_the_gpu") else { return };
+    let device = forced(&gpu);
+    let complex =
+        |re: &Array2<f64>, im: &Array2<f64>| Array2::from_shape_fn(re.dim(), |at| Complex64::new(re[at], im[at]));
+    let (a, b) = (complex(&regular(15, 1), &matrix(15, 15, 2)), complex(&matrix(15, 4, 3), &matrix(15, 4, 4)));
+    let [there_a, there_b] = [&a, &b].map(|values| DeviceMat::upload(&gpu, values.into()).unwrap());
+    let scale = Complex64::new(0.5, 2.0);
+    let far = |one: &Array2<Complex64>, other: &Array2<Complex64>| {
+        (one - other).iter().fold(0.0, |most: f64, x| most.max(x.norm())) / 200.0
+    };
+    for side in [15, 12] {
+        let corner = |columns: usize| (Rows(0)..Rows(side), Columns(0)..Columns(columns));
+        let [(rows, columns), (rows_of_b, columns_of_b)] = [corner(side), corner(4)];
+        let view = there_a.view().part(rows, columns).unwrap();
+        let right = there_b.view().part(rows_of_b, columns_of_b).unwrap().scaled(scale).conj();
+        let conjugates = [view.scaled(scale).conj(), view.conj().scaled(scale)];
+        for (view, by) in conjugates.into_iter().zip([scale.conj(), scale]) {
+            let values = a.slice(s![..side, ..side]).mapv(|x| by * x.conj());
+            let expected = b.slice(s![..side, ..]).mapv(|x| (scale * x).conj());
+            assert!(far(&view.download().unwrap(), &values) < 1e-12, "{side} {by}");
+            let x = device.solve(view.into(), right.into()).unwrap();
+            assert!(far(&values.dot(&x), &expected) < 1e-12, "{side} {by}");
+            let svd = device.svd(view.into()).unwrap();
+            let scaled = Array2::from_shape_fn(svd.u.dim(), |(i, j)| svd.u[[i, j]] * svd.values[j]);
+            assert!(far(&scaled.dot(&svd.vh), &values) < 1e-12, "{side} {by}");
+        }
+    }
+}
+
 /// What is not finite is found there, named as on the CPU, or comes out; lines that are the same are found too.
 #[test]
 fn g12_f2_odd_matrices_that_lie_on_the_gpu() {
@@ -57,6 +89,9 @@ fn g12_f2_odd_matrices_that_lie_on_the_gpu() {
     let x = device.solve(operand, (&matrix(20, 1, 2)).into()).unwrap();
     assert!(x.iter().all(|x| x.is_nan()) && device.determinant(operand).unwrap().is_nan());
     assert!(device.reciprocal_condition(operand).unwrap().is_nan());
+    // By none of the exchanges that cuSOLVER chose among them.
+    assert!(device.inverse(operand).unwrap().iter().all(|x| x.is_nan()));
+    assert_eq!(device.lu(operand).unwrap().permutation(), Vec::from_iter(0..20));
     // Above the diagonal of a Hermitian matrix nobody looks.
     let (mut lower, plain) = (definite(20, 3), definite(20, 3));
     lower[[2, 9]] = f64::NAN;
