@@ -317,10 +317,12 @@ fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> 
     let tiles = Tiles::new(job, what, budget / times_in_memory)?;
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
     let reads_c = job.read[2].is_some();
+    // Halves go through as f32, which TF32 multiplies.
+    let unit = if matches!(job.element, "f16" | "bf16") { Unit::Tf32 } else { job.unit };
     let of_panels = |plan: &PanelPlan| plan.time(gpu, job.unit, real_operations(job.element) * plan.flops());
     let times = match &tiles {
-        Tiles::Product(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
-        Tiles::Matvec(plan) => vec![plan.time(gpu, job.unit, job.flops, reads_c)],
+        Tiles::Product(plan) => vec![plan.time(gpu, unit, job.flops, reads_c)],
+        Tiles::Matvec(plan) => vec![plan.time(gpu, unit, job.flops, reads_c)],
         Tiles::Factors(plan) => vec![of_panels(plan)],
         Tiles::Solution { factors, solution } => [factors, solution].map(of_panels).to_vec(),
         Tiles::Expression(plan) => {

@@ -75,6 +75,21 @@ fn points_that_were_timed_on_the_gpu() {
     assert!(long.side == Side::Cpu && long.cpu.compute < 0.5e-3, "{long}");
 }
 
+/// Halves go through a GPU as f32, which TF32 multiplies; f32 that is rounded to halves does not.
+#[test]
+fn streamed_halves_are_multiplied_in_tf32() {
+    let seconds = |element, unit| {
+        let extents = ProductExtents { rows: 20_000, columns: 20_000, depth: 20_000 };
+        let job = Job::matmul((element, 4, unit), extents, ALL, false).unwrap();
+        let gpu = Decision::of(&job, Choice::Gpu, &rates(), 1 << 30).unwrap().gpu.unwrap();
+        assert!(gpu.tiles.is_some());
+        gpu.cost.compute
+    };
+    let tf32 = seconds("f32", Unit::Tf32);
+    assert_eq!([seconds("f16", Unit::Half), seconds("bf16", Unit::Half)], [tf32; 2]);
+    assert!(seconds("f32", Unit::Half) < tf32);
+}
+
 #[test]
 fn a_product_is_as_fast_as_its_shape_lets_it_be() {
     let seconds = |element, extents| decided(element, extents, ALL).cpu.compute;
