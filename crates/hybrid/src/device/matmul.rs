@@ -46,8 +46,8 @@ impl Device {
     ///
     /// What is stored ([`Source`](crate::store::Source), [`Sink`](crate::store::Sink)) is streamed through the GPU however small it is, and on
     /// the CPU read in parts that fit into the budget of host memory ([`falling_back_within`](Device::falling_back_within)). A sink is
-    /// committed when the result is whole. Halves, products in f64 of smaller types, and products with something on the GPU are not streamed:
-    /// for the GPU stored operands are read whole then. [`Error::Unsupported`] where `beta` is not 0 and nobody said what a sink is to be added
+    /// committed when the result is whole. Products with something on the GPU are not streamed: for the GPU stored operands are
+    /// read whole then. Halves and products in f64 of smaller types are gathered where they fit, else streamed as f32 and as f64. [`Error::Unsupported`] where `beta` is not 0 and nobody said what a sink is to be added
     /// to ([`Target::updating`]).
     ///
     /// ```
