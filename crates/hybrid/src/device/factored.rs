@@ -63,7 +63,7 @@ impl Device {
     /// no influence. Where it runs, what it takes and other errors are those of [`lu_into`](Device::lu_into); [`Error::NotSquare`]; [`Error::NotPositiveDefinite`].
     pub fn cholesky_into<T: Scalar>(&self, a: Operand<'_, T>, l: Target<'_, T>) -> Result<(), Error> {
         a.shape().square("Cholesky's factorisation")?;
-        let made = |cholesky: Cholesky<T>| Ok((Made::Host(cholesky.into_l()?), ()));
+        let made = |cholesky: Cholesky<T>| Ok((cholesky.into_l()?, ()));
         let whole = |place: &Place, a: Given<'_, T>| made(Cholesky::of(place, a)?);
         self.factored_into(Verb::Cholesky, a, l, whole, |through| made(streamed::cholesky(through)?))
     }

@@ -1,6 +1,6 @@
 use ndarray::Array2;
 
-use crate::linear::{Given, LogDeterminant, Place, Scalar, gpu, lu::log_of_product};
+use crate::linear::{Given, LogDeterminant, Made, Place, Scalar, gpu, lu::log_of_product};
 use crate::matrix::Dense;
 use crate::{Error, MatRef, Side};
 use std::cmp::Ordering;
@@ -78,16 +78,16 @@ impl<T: Scalar> Cholesky<T> {
         self.size
     }
 
-    /// The same as [`l`](Self::l), where nobody wants the factor any more.
-    pub(crate) fn into_l(self) -> Result<Dense<T>, Error> {
+    /// The same as [`l`](Self::l), where it was made, and where nobody wants the factor any more.
+    pub(crate) fn into_l(self) -> Result<Made<T>, Error> {
         let mut factor = match self.parts {
             Parts::Cpu(factor) => factor,
-            Parts::Gpu(factor) => factor.download()?,
+            Parts::Gpu(factor) => return factor.into_l().map(Made::Gpu),
         };
         let rows = factor.rows();
         let columns = factor.values_mut().chunks_exact_mut(rows.max(1)).enumerate();
         columns.for_each(|(column, values)| values[..column].fill(T::ZERO));
-        Ok(factor)
+        Ok(Made::Host(factor))
     }
 
     /// L, with zeros above its diagonal.

@@ -31,6 +31,12 @@ impl<T: Scalar> CholeskyFactors<T> {
         self.factor.download_dense()
     }
 
+    /// L, with zeros above its diagonal.
+    pub(crate) fn into_l(mut self) -> Result<DeviceMat<T>, Error> {
+        self.factor.clear_above_diagonal()?;
+        Ok(self.factor)
+    }
+
     pub(crate) fn gpu(&self) -> &Gpu {
         self.factor.gpu()
     }

@@ -146,6 +146,24 @@ impl<T: Scalar> DeviceMat<T> {
         Ok(gpu.blas()?.copy_scaled(T::ONE, (Operation::Transposed, values.matrix()?), target)?)
     }
 
+    /// Zeros above the diagonal of a square matrix, by twice the root of so many calls as it has columns: superdiagonals one by one, up to as many as a band
+    /// of columns is wide, and then what is above the blocks of each band.
+    pub(super) fn clear_above_diagonal(&mut self) -> Result<(), Error> {
+        let side = self.shape.rows.0;
+        let width = side.isqrt().max(1);
+        let gpu = self.gpu.clone();
+        let (blas, zeros) = (gpu.blas()?, gpu.stream().alloc_zeroed(side * width)?);
+        // The elements of a superdiagonal are a row and a column apart.
+        let diagonals = (1..width.min(side)).map(|k| (k * side, 1, side - k, side + 1));
+        let blocks = (width..side).step_by(width).map(|left| (left * side, left, width.min(side - left), side));
+        for (offset, rows, columns, leading) in diagonals.chain(blocks) {
+            let source = Matrix::new(&zeros, Layout::dense(rows, columns))?;
+            let target = MatrixMut::new(&mut self.buffer, Layout { offset, rows, columns, leading })?;
+            blas.copy_scaled(T::ONE, (Operation::Plain, source), target)?;
+        }
+        Ok(())
+    }
+
     /// Without imaginary parts on the diagonal of a square matrix.
     pub(crate) fn make_diagonal_real(&mut self) -> Result<(), Error> {
         if !T::COMPLEX || self.shape.is_empty() {
