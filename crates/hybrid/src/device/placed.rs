@@ -83,6 +83,13 @@ fn is_copied<T: Scalar>(operand: &Operand<'_, T>, place: &Place) -> bool {
     }
 }
 
+/// Says of a job that a matrix on the GPU passes through the host once nevertheless.
+pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) {
+    if let Form::Gpu(_) = a.0 {
+        job.read[2] = job.read[0].map(|it| dispatch::Operand { at: At::Pageable, ..it });
+    }
+}
+
 fn read<T: Scalar>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
     let (Form::Stored(stored), Shape { rows, columns }) = (operand.0, operand.shape()) else { return Ok(None) };
     stored.read(0..rows.0, 0..columns.0).map(Some)
@@ -95,9 +102,9 @@ impl Device {
         let right = right.first().map_or(Columns(0), |b| b.shape().columns);
         let mut job = Job::verb::<T>(verb, a.shape(), right)?;
         self.place(&mut job, operands)?;
-        if let (Verb::SolveRefined, Form::Gpu(_)) = (verb, a.0) {
-            // It comes to the host once, to be rounded, and stays for the corrections.
-            job.read[2] = job.read[0].map(|it| dispatch::Operand { at: At::Pageable, ..it });
+        if let Verb::SolveRefined | Verb::Condition = verb {
+            // To be rounded, and kept for the corrections; or for its norm.
+            comes_to_host(&mut job, a);
         }
         Ok(job)
     }

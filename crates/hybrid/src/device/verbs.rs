@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::operand::Operand;
-use super::placed::{Through, unstreamed};
+use super::placed::{Through, comes_to_host, unstreamed};
 use super::streamed::{self, in_memory};
 use crate::budget::Permit;
 use crate::dispatch::{self, At, Job, Unit, Verb};
@@ -43,7 +43,9 @@ impl<F> Deref for Factored<F> {
 /// on the GPU for a lack of memory or by a fault of the device is computed on the CPU, as the policy says, from operands that nothing changed.
 ///
 /// Operands lie anywhere, as those of products do. What is on the GPU is computed with there, from a copy where the verb would destroy it, and comes
-/// to the host only where the CPU is chosen. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
+/// to the host only where the CPU is chosen, with three exceptions: once, in parts, for the norm that conditions want ([`lu`](Device::lu),
+/// [`reciprocal_condition`](Device::reciprocal_condition)), which decisions count; once for [`solve_refined`](Device::solve_refined), since nothing converts on a device,
+/// which they count too; and to find which element is not finite, where one is. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
 /// them, streamed where the GPU has no room for it. What is brought to the host takes its budget ([`Device::falling_back_within`]): where that
 /// is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
 /// held against the GPU. Diagonals are [`Error::Unsupported`].
@@ -234,7 +236,12 @@ impl Device {
         streamed: impl FnMut(Through<'_, 1>) -> Result<F, Error>,
         side: impl Fn(&F) -> Side,
     ) -> Result<Factored<F>, Error> {
-        let ran = self.placed(&self.job(verb, &[a])?, [a], whole, streamed)?;
+        let mut job = self.job(verb, &[a])?;
+        if verb == Verb::Lu {
+            // Conditions want its norm.
+            comes_to_host(&mut job, &a);
+        }
+        let ran = self.placed(&job, [a], whole, streamed)?;
         Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })
     }
 
