@@ -44,6 +44,7 @@ fn scenario() {
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),
+        "results stay" => crate::device::child_results_stay(),
         "planned" => crate::device::child_planned(),
         "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),

@@ -5,6 +5,7 @@ use super::operand::{Form, Operand};
 use super::product::Fed;
 use super::run::{Ran, Route};
 use super::stored::Read;
+use super::target::OnItsWay;
 use super::{Accelerated, Device};
 use crate::Error;
 use crate::budget::Budget;
@@ -18,8 +19,7 @@ use crate::stream::{Budgets, Control, Factor};
 pub(super) struct Placed<'a, T: Scalar, const N: usize, W, S> {
     pub(super) operands: [Operand<'a, T>; N],
     pub(super) host: Budget,
-    /// Bytes of host memory that its result takes on its way to where it is wanted.
-    pub(super) result: u64,
+    pub(super) result: OnItsWay,
     pub(super) whole: W,
     pub(super) streamed: S,
 }
@@ -45,7 +45,7 @@ where
     S: FnMut(Through<'_, N>) -> Result<R, Error>,
 {
     fn whole(&mut self, place: &Place) -> Result<R, Error> {
-        let mut bytes = self.result;
+        let mut bytes = self.result.on(place);
         for operand in self.operands.iter().filter(|it| is_copied(it, place)) {
             bytes = bytes.saturating_add(operand.shape().bytes::<T>()?.0 as u64);
         }
@@ -102,6 +102,10 @@ impl Device {
         let right = right.first().map_or(Columns(0), |b| b.shape().columns);
         let mut job = Job::verb::<T>(verb, a.shape(), right)?;
         self.place(&mut job, operands)?;
+        // A copy of what lies on the GPU is taken where it comes to the host.
+        let copies = [job.read[0].map_or(0, |it| it.bytes), job.written.bytes];
+        let come = operands.iter().zip(copies).filter(|(it, _)| matches!(it.0, Form::Gpu(_)));
+        job.host_bytes = job.host_bytes.saturating_sub(come.map(|(_, bytes)| bytes).sum());
         if let Verb::SolveRefined | Verb::Condition = verb {
             // To be rounded, and kept for the corrections; or for its norm.
             comes_to_host(&mut job, a);
@@ -139,6 +143,6 @@ impl Device {
         whole: impl FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
         streamed: impl FnMut(Through<'_, N>) -> Result<R, Error>,
     ) -> Result<Ran<R>, Error> {
-        self.run(job, Placed { operands, host: self.host.clone(), result: 0, whole, streamed })
+        self.run(job, Placed { operands, host: self.host.clone(), result: OnItsWay::NOTHING, whole, streamed })
     }
 }

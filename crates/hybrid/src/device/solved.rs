@@ -46,8 +46,10 @@ impl Device {
     ) -> Result<(), Error> {
         let mut job = self.job(verb, &operands)?;
         x.borrow().wanted_by(&mut job, self.ordinal())?;
-        let host = &self.host;
+        let (host, result) = (&self.host, x.borrow().on_its_way()?);
+        // The result is taken when it is made.
+        job.host_bytes = job.host_bytes.saturating_sub(result.by_cpu);
         let streamed = |through: Through<'_, N>| x.borrow_mut().fill(host, |sink| streamed(through, sink));
-        self.run(&job, Placed { operands, host: host.clone(), result: 0, whole, streamed }).map(|ran| ran.value)
+        self.run(&job, Placed { operands, host: host.clone(), result, whole, streamed }).map(|ran| ran.value)
     }
 }

@@ -7,14 +7,39 @@ use super::streamed::in_memory;
 use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::{At, Job};
-use crate::linear::{DeviceMat, Made, Scalar};
+use crate::linear::{DeviceMat, Made, Place, Scalar};
 use crate::store::{Extents, Sink};
 use ndarray::s;
 
 /// Bytes of rows that are turned and written together.
 const WRITTEN: usize = 64 << 20;
 
+/// Bytes of host memory that a result takes on its way to where it is wanted, made by either processor.
+#[derive(Clone, Copy)]
+pub(super) struct OnItsWay {
+    pub(super) by_cpu: u64,
+    pub(super) by_gpu: u64,
+}
+
+impl OnItsWay {
+    /// Of what is handed over as it is.
+    pub(super) const NOTHING: Self = Self { by_cpu: 0, by_gpu: 0 };
+
+    pub(super) fn on(self, place: &Place) -> u64 {
+        match place {
+            Place::Cpu => self.by_cpu,
+            Place::Gpu(_) => self.by_gpu,
+        }
+    }
+}
+
 impl<T: Scalar> Target<'_, T> {
+    /// What a result of its size takes on its way: what a GPU makes for a GPU stays there.
+    pub(super) fn on_its_way(&self) -> Result<OnItsWay, Error> {
+        let by_cpu = self.shape().bytes::<T>()?.0 as u64;
+        Ok(OnItsWay { by_cpu, by_gpu: if matches!(self.0, Goal::Gpu(_)) { 0 } else { by_cpu } })
+    }
+
     /// Says of a job where its result is wanted.
     pub(super) fn wanted_by(&self, job: &mut Job, ordinal: Option<usize>) -> Result<(), Error> {
         let at = goes(job.operation, self)?;

@@ -18,6 +18,7 @@ mod without;
 pub(crate) use emulated::child_old_cublas;
 pub(crate) use measured::child_measured;
 pub(crate) use planned::child_planned;
+pub(crate) use resident::child_results_stay;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
 
 use crate::skip;

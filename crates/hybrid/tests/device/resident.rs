@@ -1,12 +1,16 @@
 //! What lies on the GPU, and is computed with there; and what is widened on its way through it.
 
+use crate::ledger::{Entry, Ledger, Stubs};
+use crate::{child, skip};
 use ndarray::{Array2, s};
+use tilewright_driver::Device as Driver;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, last_decision, last_outcome};
-use tilewright_hybrid::linear::{DeviceMat, Precision};
-use tilewright_hybrid::{Columns, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
+use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
+use tilewright_hybrid::{Class, Columns, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
 
-use super::on_the_gpu::{ROOM, forced};
+use super::on_the_gpu::{ROOM, budgets, eager, forced, shrinking};
 use super::verbs::{definite, each_of, matrices, near, norms, regular};
 use super::{matrix, small};
 
@@ -139,6 +143,60 @@ fn d4_results_stay_on_the_gpu() {
         let l = made((13, 13), &|to| device.cholesky_into((&there_s).into(), to).unwrap());
         near(&l.dot(&l.t()), &s);
         assert!(l.indexed_iter().all(|((i, j), x)| i >= j || *x == 0.0));
+    }
+}
+
+/// The same by what a stub counts, without host memory for any of it; and a budget for what passes through the host on the CPU, exactly.
+#[test]
+fn d4_results_stay_on_the_gpu_by_count() {
+    let Some(stubs) = Stubs::new() else {
+        return skip("device::resident::d4_results_stay_on_the_gpu_by_count", "no C compiler");
+    };
+    let mut command = child::command("results stay");
+    stubs.serve(&mut command);
+    child::check(&command.output().unwrap());
+}
+
+pub(crate) fn child_results_stay() {
+    let (ledger, gpu) = (Ledger::here(), Gpu::new(&Driver::new(0).unwrap().stream().unwrap()));
+    let (size, bytes) = (60, 8 * 60 * 60);
+    let (a, s) = (regular(size, 1), definite(size, 2));
+    let [there_a, there_s] = [&a, &s].map(|values| DeviceMat::upload(&gpu, values.into()).unwrap());
+    let mut to = DeviceMat::upload(&gpu, (&Array2::from_elem((size, size), f64::NAN)).into()).unwrap();
+    let device = forced(&gpu).falling_back_within(Budget::new(Memory::Host, 0));
+    type Make<'a> = &'a dyn Fn(&Device, Target<'_, f64>) -> Result<(), Error>;
+    let lu: Make<'_> = &|device, to| device.lu_into((&there_a).into(), to).map(drop);
+    let cholesky: Make<'_> = &|device, to| device.cholesky_into((&there_s).into(), to);
+    let inverse: Make<'_> = &|device, to| device.solve_into((&there_a).into(), Operand::identity(Rows(size)), to);
+    for make in [lu, cholesky, inverse] {
+        let before = ledger.get(Entry::Copied);
+        make(&device, (&mut to).into()).unwrap();
+        let copied = ledger.get(Entry::Copied) - before;
+        assert!(copied < bytes / 4, "diagonals and exchanges alone: {copied}");
+        let cost = last_decision().unwrap().gpu.unwrap().cost;
+        assert_eq!((cost.bring, cost.back), (0.0, 0.0));
+        let got = to.download().unwrap();
+        // On the CPU after the GPU had no room.
+        let host = |bytes: i64| Budget::new(Memory::Host, bytes as u64);
+        let breaker = Breaker::new(0, Settings::default());
+        let short = || eager(&gpu, budgets(shrinking(1, 0)), &breaker);
+        // The matrix, which comes there, and the result.
+        let enough = host(2 * bytes);
+        make(&short().falling_back_within(enough.clone()), (&mut to).into()).unwrap();
+        assert_eq!(last_outcome().unwrap().side, Side::Cpu);
+        assert_eq!((enough.used(), enough.peak() as i64), (0, 2 * bytes));
+        near(&to.download().unwrap(), &got);
+        let error = make(&short().falling_back_within(host(2 * bytes - 1)), (&mut to).into()).unwrap_err();
+        assert_eq!(error.class(), Class::Resource, "{error}");
+    }
+    // Its norm passes through the host, and is counted.
+    let lu = || drop(device.lu((&there_a).into()).unwrap());
+    let condition = || assert!(device.reciprocal_condition((&there_a).into()).unwrap() > 0.0);
+    for measure in [&lu as &dyn Fn(), &condition] {
+        let before = ledger.get(Entry::Copied);
+        measure();
+        assert!(ledger.get(Entry::Copied) - before >= bytes);
+        assert!(last_decision().unwrap().gpu.unwrap().cost.bring > 0.0);
     }
 }
 
