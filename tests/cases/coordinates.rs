@@ -134,7 +134,9 @@ pub(super) fn rows() -> Vec<Row> {
                     numbers![at.get::<I>(), at.get::<J>(), at.get::<K>()]
                 }),
                 run_time: Runs(|| three(&[("I", 10), ("J", 5), ("K", -3)], ["I", "J", "K"])),
-                cuda: Runs("const auto at = I(10) + J(5) - K(3); out(at.get<I>(), at.get<J>(), at.get<K>());"),
+                cuda: Runs(
+                    "const auto at = I(10) + J(5) - K(3); out(tw::along<I>(at).value, tw::along<J>(at).value, at.get<K>());",
+                ),
             },
         },
         Row {

@@ -111,6 +111,9 @@ TW_DEVICE constexpr Coords<> coords() { return {}; }
 template <class D> TW_DEVICE constexpr auto coords(D d) -> Coords<typename D::Base> { return {d.along(), {}}; }
 template <class... Ds> TW_DEVICE constexpr Coords<Ds...> coords(Coords<Ds...> c) { return c; }
 
+// The coordinate along D, of coordinates or of one dimension; 0 of what has none.
+template <class D, class At> TW_DEVICE constexpr D along(At at) { return D(coords(at).template get<D>()); }
+
 namespace detail {
 
 template <class Sum> TW_DEVICE constexpr Sum combined(Sum sum, Coords<>, int) { return sum; }
