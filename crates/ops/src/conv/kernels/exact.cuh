@@ -65,11 +65,11 @@ template <class Params> TW_DEVICE void mend(const Params& p) {
     const Part part = part_of(blockIdx.x, item);
     TW_NO_UNROLL
     for (auto at : Results::partition(threadIdx.x, 32 * (lent ? warps : warps_of_block))) {
-      const N n = part.n + N(at.template get<N>());
-      const Y y((part.first + at.template get<Y>()) * shape::phases + part.phase);
-      const X x = part.column + X(at.template get<X>());
-      const K k = part.k + K(at.template get<K>());
-      if (n.value >= shape::images || at.template get<Y>() >= part.rows || !Output::contains(y + x + k)) continue;
+      const N n = part.n + tw::along<N>(at);
+      const Y y = output_row(part, at.template get<Y>());
+      const X x = part.column + tw::along<X>(at);
+      const K k = part.k + tw::along<K>(at);
+      if (!there(n) || at.template get<Y>() >= part.rows || !Output::contains(y + x + k)) continue;
       const auto to = Output{p.y}.beyond(n).at(y + x + k);
       // An expression may have made anything of a sum.
       const bool anew = shape::expression || !((float)to.load() * 0.0f == 0.0f);

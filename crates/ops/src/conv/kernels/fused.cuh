@@ -17,14 +17,15 @@ TW_DEVICE void apply(const Params& p, N first_n, Y y, X first_x, K first_k, Pixe
   for (int tile = 0; tile < tiles; ++tile) {
     TW_UNROLL
     for (int i = 0; i < Sum::elements; i += 2) {
-      const Pixel pixel = first_pixel + Pixel(16 * tile + Sum::Map::row(tw::arch::lane(), i));
+      const auto at = Sum::coords(tw::arch::lane(), i);
+      const Pixel pixel = first_pixel + Tile(tile) + tw::along<Pixel>(at);
       const auto place = Places::coords_of(pixel.value);
-      const N n = first_n + N(place.template get<N>());
-      const X x = first_x + X(place.template get<X>());
+      const N n = first_n + tw::along<N>(place);
+      const X x = first_x + tw::along<X>(place);
       if (pixel.value >= pixels || n.value >= shape::images || x.value >= shape::out_width) continue;
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
-        const K k = first_k + K(8 * strip + Sum::Map::column(tw::arch::lane(), i));
+        const K k = first_k + Strip(strip) + tw::along<K>(at);
         float(&sums)[Sum::elements] = row[tile][strip].values;
         if constexpr (shape::expression && shape::channels % 2 == 0) {
           if (k.value >= shape::channels) continue;

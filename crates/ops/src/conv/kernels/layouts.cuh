@@ -8,6 +8,14 @@ constexpr int matrices = pairs > 0 ? pairs : 1;
 constexpr bool odd = cells_of_row % 2 != 0;                    // one cell is left
 constexpr bool tall = odd && plan::step == 2 && up == 1 && down == 1;  // it is paired with that of the next row
 constexpr int tiles = plan::tiles, strips = plan::warp_strips;
+// What a warp has of them; what a matrix has of a window's row, and a product.
+using Tile = tw::Fold<Pixel, 16>;
+using Strip = tw::Fold<K, 8>;
+using Cell = tw::Fold<Depth, run>;
+using Pair = tw::Fold<Depth, 2 * run>;
+// What a row of the window adds up is tap after tap, and of each the channels that a strip reads.
+template <class Deep> TW_DEVICE S tap_of(Deep depth) { return S(depth.value / (strip_depth / Deep::unit)); }
+template <class Deep> TW_DEVICE C channel_of(Deep depth) { return C(depth.value % (strip_depth / Deep::unit) * Deep::unit); }
 constexpr int warps_along = (pixels + 16 * tiles - 1) / (16 * tiles), warps = plan::strips / strips * warps_along;
 // And those that bring rows, one that sends them; a warpgroup for both where it leaves its registers to those that multiply.
 constexpr bool lent = plan::lent > 0;
@@ -35,6 +43,7 @@ using Output = tw::Tensor<Written, tw::Packed<tw::Run<N, plan::images>, tw::Run<
                                               tw::Run<K, shape::channels>>>;
 using Weights = tw::Tensor<const Held, tw::Packed<tw::Run<K, shape::channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
                                                      tw::Run<C, shape::group>>>;
+using Bias = tw::Tensor<const float, tw::Packed<tw::Run<K, shape::channels>>>;
 // A block's weights, which come through shared memory where rows of them are rows of matrices: once, and as they lie, to where the ring's last places
 // are going to be, if two places are left for rows meanwhile.
 using Own = tw::Tensor<Held, tw::Packed<tw::Run<K, channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>, tw::Run<C, shape::group>>>;

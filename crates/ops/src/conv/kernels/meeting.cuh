@@ -68,4 +68,18 @@ TW_DEVICE constexpr int round() {
   return rows;
 }
 constexpr int cycle = round();
-TW_DEVICE constexpr int place_of(int o) { return (o % kept + kept) % kept; }
+TW_DEVICE constexpr int place_of(int o) { return tw::floor_mod<kept>(o); }
+
+// ---- what is read and what is written under a tap ---------------------------------------------------------------------------------
+
+// Along D: UP times the place that is read is DOWN * written + SPREAD * tap - SHIFT; where that is no whole place, nothing is read.
+template <class D, class Tap, int DOWN, int SPREAD, int SHIFT, int UP = 1> struct Under {
+  template <class At> TW_DEVICE static constexpr int up_times(At at) {
+    return tw::along<D>(at).value * DOWN + tw::along<Tap>(at).value * SPREAD - SHIFT;
+  }
+  TW_DEVICE static constexpr D whole(int up_times) { return D(up_times / UP); }
+};
+// Of the input under the result, by the definition; and of what a block reads under what it writes.
+using Rows = Under<Y, R, shape::stride_y, shape::dilation_y, shape::padding_y>;
+using Columns = Under<X, S, shape::stride_x, shape::dilation_x, shape::padding_x>;
+using Across = Under<X, S, shape::down_x, shape::spread_x, shape::shift_x, shape::up_x>;

@@ -9,46 +9,61 @@ using RightHalf = tw::FragmentB<Element, Depth, K, run, 8>;
 // ---- weights ---------------------------------------------------------------------------------------------------------------------
 
 constexpr bool whole_strips = shape::channels % channels == 0;
-TW_DEVICE int within(int channel) { return whole_strips ? channel : tw::minimum(channel, shape::channels - 1); }
 // Weights that follow one another along what is summed up stand side by side.
 constexpr bool side_by_side = !shape::transposed && shape::group % 2 == 0 && sizeof(Held) == 2;
 
-// Of a row's weights for a strip, the part that begins at the row's cell number `cell`; zero between groups and where there are no
-// channels. Every load takes place, so that none waits for another.
-template <class Fragment> TW_DEVICE void take(Fragment& to, Weights w, R r, int cell, K strip) {
+// The channel, or the last one that there is.
+template <class Channel> TW_DEVICE Channel within(Channel channel) {
+  return whole_strips ? channel : tw::min(channel, Channel(shape::channels - 1));
+}
+// A tap as the definition counts it: for a gradient the window is turned round.
+TW_DEVICE R turned(R r) { return shape::transposed ? R(shape::taps_y - 1 - r.value) : r; }
+TW_DEVICE S turned(S s) { return shape::transposed ? S(shape::taps_x - 1 - s.value) : s; }
+
+// Of a row's weights for a strip, the part that begins at `first`; zero between groups and where there are no channels. Every load
+// takes place, so that none waits for another.
+template <class Fragment, class At> TW_DEVICE void take(Fragment& to, Weights w, At first) {
   constexpr int together = side_by_side ? 2 : 1;
-  const int own = strip.value / strip_depth * strip_depth;   // the first channel that the strip reads
+  const K strip = tw::along<K>(first);
+  const C own = read_by(strip);
   TW_UNROLL
   for (int i = 0; i < Fragment::elements; i += together) {
     const auto at = Fragment::coords(tw::arch::lane(), i);
-    const int depth = at.template get<Depth>() + cell * run, c = depth % strip_depth, k = at.template get<K>();
-    const S s(depth / strip_depth);
+    const Depth depth = tw::along<Depth>(first + at);
+    const C c = channel_of(depth);
+    const K k = tw::along<K>(at);
+    const R r = tw::along<R>(first);
+    const S s = tap_of(depth);
     const Held* from;
     if constexpr (shape::transposed) {
-      from = w.at(K(within(own + c)) + R(shape::taps_y - 1 - r.value) + S(shape::taps_x - 1 - s.value) +
-                  C(within(strip.value + k) % shape::group)).address();
+      const K read = within(own + c).cast<K>();
+      from = w.at(read + turned(r) + turned(s) + of_group(within(strip + k)).cast<C>()).address();
     } else {
-      from = w.at(K(within(strip.value + k)) + r + s + C(c % shape::group)).address();
+      from = w.at(within(strip + k) + r + s + of_group(c)).address();
     }
     const auto values = tw::load<together>(from);
-    const bool same_group = shape::group >= 8 || c / shape::group == k / shape::group;
-    const bool inside = whole_strips || (own + c < shape::channels && strip.value + k < shape::channels);
+    const bool same_group = shape::group >= 8 || c.value / shape::group == k.value / shape::group;
+    const bool inside = whole_strips || (own.value + c.value < shape::channels && strip.value + k.value < shape::channels);
     TW_UNROLL
     for (int e = 0; e < together; ++e) to.set(i + e, same_group && inside ? (Element)values[e] : Element(0.0f));
   }
 }
 
 // As above, of a block's own weights: a row of a matrix is what follows one another, or a column where that is summed up.
-template <class Fragment> TW_DEVICE void take(Fragment& to, Own own, R r, int cell, K strip) {
+template <class Fragment, class At> TW_DEVICE void take(Fragment& to, Own own, At first) {
   const int lane = tw::arch::lane();
-  const auto at = shape::transposed ? Fragment::row_coords_trans(lane) : Fragment::row_coords(lane);
-  const int depth = at.template get<Depth>() + cell * run, c = depth % strip_depth, s = depth / strip_depth;
+  const auto at = first + (shape::transposed ? Fragment::row_coords_trans(lane) : Fragment::row_coords(lane));
+  const Depth depth = tw::along<Depth>(at);
+  const C c = channel_of(depth);
+  const K k = tw::along<K>(at);
+  const R r = tw::along<R>(at);
+  const S s = tap_of(depth);
   const Held* row;
   if constexpr (shape::transposed) {
-    const K from(strip.value / strip_depth * strip_depth + c);
-    row = own.at(from + R(shape::taps_y - 1 - r.value) + S(shape::taps_x - 1 - s) + C(strip.value % strip_depth)).address();
+    const C read = read_by(tw::along<K>(first)) + c;
+    row = own.at(read.cast<K>() + turned(r) + turned(s) + of_group(k).cast<C>()).address();
   } else {
-    row = own.at(strip + K(at.template get<K>()) + r + S(s) + C(c)).address();
+    row = own.at(k + r + s + of_group(c)).address();
   }
   tw::arch::ldmatrix<Fragment::registers, shape::transposed>(to.bits, row);
 }
@@ -61,7 +76,7 @@ TW_DEVICE void fetch_weights(const Params& p, Ring ring, K first) {
   const Own own = own_weights(ring);
   const Weights w{p.weights};
   for (auto at : OwnCells::partition(threadIdx.x, 32 * warps)) {
-    const bool inside = whole_strips || first.value + at.get<K>() < shape::channels;
+    const bool inside = whole_strips || first + tw::along<K>(at) < K(shape::channels);
     tw::arch::copy_async<16>(own.at(at).address(), inside ? w.at(at + first).address() : p.weights, inside ? 16 : 0);
   }
 }
@@ -83,7 +98,7 @@ TW_DEVICE bool lay_down(const Params& p, Resting resting, K first, int warp) {
   Halves halves;
   for (auto at : Matrices::partition(warp, warps)) {
     Right matrix;
-    take(matrix, w, R(held_rows + at.get<R>()), at.get<Depth>() / run, first + K(at.get<K>()));
+    take(matrix, w, first + R(held_rows) + at);
     *resting.at(at + Lane(tw::arch::lane())) = {{matrix.bits[0], matrix.bits[1]}};
     halves.add(matrix);
   }
@@ -101,7 +116,7 @@ struct Weighing {
   // Those of two cells of a row of the window.
   TW_DEVICE Right two(int strip, int r, int pair) const {
     if (plan::resting == 0 || r < held_rows) return of[strip][r < held_rows ? r : 0][pair];
-    const auto bits = resting.at(K(8 * strip) + R(r - held_rows) + Depth(2 * run * pair) + Lane(tw::arch::lane())).load();
+    const auto bits = resting.at(Strip(strip) + R(r - held_rows) + Pair(pair) + Lane(tw::arch::lane())).load();
     Right matrix;
     matrix.bits[0] = bits[0];
     matrix.bits[1] = bits[1];
@@ -112,12 +127,12 @@ struct Weighing {
   template <class From> TW_DEVICE void take_all(From w, K first) {
     TW_UNROLL
     for (int strip = 0; strip < strips; ++strip) {
-      const K k = first + K(8 * strip);
+      const K k = first + Strip(strip);
       TW_UNROLL
       for (int r = 0; r < taps; ++r) {
         TW_UNROLL
-        for (int pair = 0; r < held_rows && pair < pairs; ++pair) take(of[strip][r][pair], w, R(r), 2 * pair, k);
-        if constexpr (odd) take(last[strip][r], w, R(r), cells_of_row - 1, k);
+        for (int pair = 0; r < held_rows && pair < pairs; ++pair) take(of[strip][r][pair], w, k + R(r) + Pair(pair));
+        if constexpr (odd) take(last[strip][r], w, k + R(r) + Cell(cells_of_row - 1));
       }
       if constexpr (tall) {
         TW_UNROLL
@@ -150,8 +165,8 @@ struct Weighing {
     for (int strip = 0; strip < strips; ++strip) {
       TW_UNROLL
       for (int i = 0; i < Sum::elements; ++i) {
-        const int channel = first.value + 8 * strip + Sum::Map::column(tw::arch::lane(), i);
-        start[strip].values[i] = shape::bias && channel < shape::channels ? p.bias[channel] : 0.0f;
+        const K k = first + Strip(strip) + tw::along<K>(Sum::coords(tw::arch::lane(), i));
+        start[strip].values[i] = shape::bias && k < K(shape::channels) ? Bias{p.bias}.at(k).load() : 0.0f;
       }
     }
   }
@@ -185,21 +200,21 @@ struct Reader {
   int two[tiles][strips][matrices], one[tiles][strips];
 
   TW_DEVICE void prepare(Pixel first_pixel, K first_strip) {
-    const int lane = tw::arch::lane();
+    const int lane = tw::arch::lane();   // names a row of a matrix: of 16 pixels, of a cell and the next one
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
-      const int pixel = first_pixel.value + 16 * tile + lane % 16;
+      const Pixel pixel = first_pixel + Tile(tile) + Pixel(lane % 16);
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
-        const K k = first_strip + K(8 * strip);
+        const K k = first_strip + Strip(strip);
         // Strips of the same channels read the same, and once.
         const bool again = strip % sharing != 0;
         TW_UNROLL
         for (int pair = 0; pair < pairs; ++pair) {
-          two[tile][strip][pair] = again ? two[tile][strip - 1][pair] : tw::arch::kept(offset(pixel, Y(0), 2 * pair + lane / 16, k));
+          two[tile][strip][pair] = again ? two[tile][strip - 1][pair] : tw::arch::kept(offset(pixel, Y(0), Cell(2 * pair + lane / 16), k));
         }
         if constexpr (odd) {
-          one[tile][strip] = again ? one[tile][strip - 1] : tw::arch::kept(offset(pixel, Y(tall ? lane / 16 : 0), cells_of_row - 1, k));
+          one[tile][strip] = again ? one[tile][strip - 1] : tw::arch::kept(offset(pixel, Y(tall ? lane / 16 : 0), Cell(cells_of_row - 1), k));
         }
       }
     }
@@ -216,13 +231,12 @@ struct Reader {
   static constexpr int sharing = strips % (strip_depth / 8) == 0 ? strip_depth / 8 : 1;
 
   // Of a pixel, a cell of the window's row; far behind it where there is no pixel, or a stride is undone and no column is read.
-  TW_DEVICE static int offset(int pixel, Y y, int cell, K strip) {
-    const auto at = Places::coords_of(pixel);
-    const int tap = cell / cells;
-    const int column = at.template get<X>() * shape::down_x + tap * shape::spread_x - shape::shift_x;
-    if (pixel >= pixels || (shape::up_x > 1 && column % shape::up_x != 0)) return nowhere;
-    const C channel(strip.value / strip_depth * strip_depth + cell % cells * run);
-    return (int)sizeof(Held) * (Ring::offset(y) + Row::offset(N(at.template get<N>()) + X(column / shape::up_x) + channel));
+  TW_DEVICE static int offset(Pixel pixel, Y y, Cell cell, K k) {
+    const auto at = Places::coords_of(pixel.value) + tap_of(cell);
+    const int column = Across::up_times(at);
+    if (pixel >= Pixel(pixels) || (shape::up_x > 1 && column % shape::up_x != 0)) return nowhere;
+    const C c = read_by(k) + channel_of(cell);
+    return (int)sizeof(Held) * (Ring::offset(y) + Row::offset(tw::along<N>(at) + Across::whole(column) + c));
   }
 };
 
@@ -280,8 +294,8 @@ TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity ^ (through_ring && turn.place >= first_own));
       if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
       for (int line = 0; line < plan::step; ++line) {
-        const Y y(part.y.value + (step * plan::step + line) * shape::pitch);
-        fetch(p, ring, Slot(turn.place), Y(line), part.n, y, part.x, C(part.k.value), full);
+        const Y y = input_row(part, step * plan::step + line);
+        fetch(p, ring, Slot(turn.place), Y(line), part.n, y, part.x, part.k.cast<C>(), full);
       }
       if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
       if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);

@@ -33,9 +33,9 @@ struct Outlet {
     const int lane = tw::arch::lane();
     TW_UNROLL
     for (int tile = 0; tile < tiles && plan::whole; ++tile) {
-      const Pixel pixel = first_pixel + Pixel(16 * tile + (tile + 1 < tiles ? lane : lane % 16));
+      const Pixel pixel = first_pixel + Tile(tile) + Pixel(tile + 1 < tiles ? lane : lane % 16);
       TW_UNROLL
-      for (int strip = 0; strip < strips; ++strip) rows[tile][strip] = tw::arch::kept(SentRow::offset(pixel + first_strip + K(8 * strip)));
+      for (int strip = 0; strip < strips; ++strip) rows[tile][strip] = tw::arch::kept(SentRow::offset(pixel + first_strip + Strip(strip)));
     }
   }
 
@@ -57,10 +57,10 @@ struct Outlet {
     for (int i = 0; i < stores; ++i) {
       const int number = 32 * i + tw::arch::lane();
       const auto at = Stored::coords_of(number);
-      const Pixel pixel(first_pixel.value + at.template get<Pixel>());
-      const auto to = Places::coords_of(pixel.value) + part.column + Y(part.first * shape::phases + part.phase) + part.k +
-                      first_strip + K(at.template get<K>());
-      const bool in_image = there(part.n + N(to.template get<N>())) && out.contains(to);
+      const Pixel pixel = first_pixel + tw::along<Pixel>(at);
+      const auto to = Places::coords_of(pixel.value) + part.column + output_row(part, 0) + part.k +
+                      first_strip + tw::along<K>(at);
+      const bool in_image = there(part.n + tw::along<N>(to)) && out.contains(to);
       goals[i] = {staged.at(at).address(), out.at(to).address(), pixel.value < pixels && in_image && number < Stored::len};
     }
   }
@@ -78,8 +78,7 @@ struct Outlet {
     if (o < 0 || o >= part.rows) return;
     if (shape::watched && !finite(row)) *not_finite = 1;
     if constexpr (shape::expression) {
-      const Y y((part.first + o) * shape::phases + part.phase);
-      apply(p, part.n, y, part.column, part.k + first_strip, first_pixel, row);
+      apply(p, part.n, output_row(part, o), part.column, part.k + first_strip, first_pixel, row);
     }
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);
@@ -89,7 +88,7 @@ struct Outlet {
         TW_UNROLL
         for (int tile = 0; tile < tiles; tile += by_matrices ? 2 : 1) {
           if constexpr (!by_matrices) {
-            row[tile][strip].scatter(SentRow{to}.at(first_pixel + Pixel(16 * tile) + first_strip + K(8 * strip)));
+            row[tile][strip].scatter(SentRow{to}.at(first_pixel + Tile(tile) + first_strip + Strip(strip)));
           } else if (tile + 1 < tiles) {
             stage(row[tile][strip], row[tile + 1][strip], to + rows[tile][strip]);
           } else {
@@ -103,7 +102,7 @@ struct Outlet {
       for (int tile = 0; tile < tiles; ++tile) {
         TW_UNROLL
         for (int strip = 0; strip < strips; ++strip) {
-          const auto to = staged.at(Pixel(16 * tile) + K(8 * strip));
+          const auto to = staged.at(Tile(tile) + Strip(strip));
           if constexpr (by_matrices) {
             row[tile][strip].template as<Written>().store(to);
           } else {
@@ -115,7 +114,7 @@ struct Outlet {
       TW_UNROLL
       for (int i = 0; i < stores; ++i) {
         const auto part_of_row = tw::load<together>(goals[i].from);
-        if (goals[i].inside) tw::store_global(goals[i].to + Output::offset(Y(o * shape::phases)), part_of_row);
+        if (goals[i].inside) tw::store_global(goals[i].to + Output::offset(Phased(o)), part_of_row);
       }
       __syncwarp();
     }
@@ -131,7 +130,7 @@ TW_DEVICE void send(const Params& p, Sent sent, Gates gates, const int* not_fini
     const Part part = part_of(blockIdx.x, item);
     for (int o = 0; o < part.rows; ++o) {
       tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
-      const Y y((part.first + o) * shape::phases + part.phase);
+      const Y y = output_row(part, o);
       tw::arch::box_store(p.out, sent.at(Slot(turn.place)).address(), part.k.value, part.column.value, y.value, part.n.value);
       tw::arch::bulk_commit();
       tw::arch::bulk_wait_read<1>();

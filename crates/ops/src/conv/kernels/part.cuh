@@ -2,6 +2,11 @@
 
 constexpr int channels = 8 * plan::strips; // of a block, read and written
 constexpr int strip_depth = shape::group > 8 ? 16 : 8; // channels that a strip of 8 reads
+// The first channel that is read for k's strip.
+TW_DEVICE constexpr C read_by(K k) { return C(k.value / strip_depth * strip_depth); }
+// The number of a channel's group, and its own number there.
+template <class Channel> TW_DEVICE constexpr int group_of(Channel channel) { return channel.value / shape::group; }
+template <class Channel> TW_DEVICE constexpr Channel of_group(Channel channel) { return Channel(channel.value % shape::group); }
 // Columns of the input that a block's columns of the output need.
 constexpr int reach = plan::reach;
 constexpr int pixels = plan::images * plan::columns;   // of a row of a block's images
@@ -54,17 +59,23 @@ struct Part {
 TW_DEVICE Part part_of(int number) {
   const auto block = Blocks::coords_of(number);
   Part part;
-  part.n = N(block.template get<N>());
+  part.n = tw::along<N>(block);
   part.phase = block.template get<Y>() % shape::phases;
   part.live = shape::live_phase < 0 || part.phase == shape::live_phase;
-  part.column = X(block.template get<X>());
-  part.k = K(block.template get<K>());
+  part.column = tw::along<X>(block);
+  part.k = tw::along<K>(block);
   part.x = X(block.template get<X>() * shape::down_x / shape::up_x + shape::origin_x);
   const int first = block.template get<Y>() / shape::phases * plan::rows;
   const int all_rows = (shape::out_height - part.phase + shape::phases - 1) / shape::phases;
   part.take(first, tw::minimum(plan::rows, all_rows - first));
   return part;
 }
+
+// Rows of a phase, which are every `phases`-th.
+using Phased = tw::Fold<Y, shape::phases>;
+// Output row number `o` of a part, and line number `line` of its input rows.
+TW_DEVICE Y output_row(const Part& part, int o) { return Phased(part.first + o) + Y(part.phase); }
+TW_DEVICE Y input_row(const Part& part, int line) { return part.y + tw::Fold<Y, shape::pitch>(line); }
 
 // The first of a block's images in its turn `item`, and whether there are any.
 TW_DEVICE N images_of(const Part& part, int item) { return part.n + N(item * plan::images); }

@@ -56,9 +56,9 @@ TW_DEVICE void read_row(const Source& source, To to, N n, Y y, X x, Channel c) {
     TW_UNROLL
     for (int i = 0; i < at_once; ++i) {
       const auto at = Parts::Layout::coords(first + 32 * i);
-      const N own_n = n + N(at.template get<N>());
-      const X own_x = x + X(at.template get<X>());
-      const Channel own_c = c + Channel(at.template get<Channel>());
+      const N own_n = n + tw::along<N>(at);
+      const X own_x = x + tw::along<X>(at);
+      const Channel own_c = c + tw::along<Channel>(at);
       made[i] = source.at(nearest(own_n, shape::images), nearest(y, From::template extent<Y>().value),
                           nearest(own_x, From::template extent<X>().value), nearest(own_c, shape::channels - part + 1));
       const bool inside = own_n.value < shape::images && From::contains(y + own_x + own_c);

@@ -237,8 +237,8 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     if constexpr (lent) tw::arch::borrow_registers<plan::lent>();
     const Part part = part_of(blockIdx.x, 0);
     const auto own = Warps::coords_of(warp);
-    const Pixel first_pixel(own.get<Pixel>());
-    const K first_strip(own.get<K>());
+    const Pixel first_pixel = tw::along<Pixel>(own);
+    const K first_strip = tw::along<K>(own);
     if (threadIdx.x < run) *zeros.at(K(threadIdx.x)) = Held(0.0f);
     tw::arch::take_turn();
     if constexpr (through_ring) fetch_weights(p, ring, part.k);
