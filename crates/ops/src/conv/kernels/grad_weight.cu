@@ -108,10 +108,10 @@ struct Worker {
         for (int i = 0; i < Sum::elements; ++i) {
           const auto at = Sum::coords(tw::arch::lane(), i);
           const auto [tap, read] = met(pair, at.template get<Both>());
-          const int written = at.template get<K>();
-          const bool same_group = shape::group >= 8 || read / shape::group == written / shape::group;
+          const K written = tw::along<K>(at);
+          const bool same_group = shape::group >= 8 || group_of(C(read)) == group_of(written);
           if (!same_group || tap >= shape::taps_x) continue;
-          const auto sum = to.at(strip + K(written) + R(r) + S(tap) + C(shape::group > 8 ? half.value + read : read % shape::group));
+          const auto sum = to.at(strip + written + R(r) + S(tap) + (shape::group > 8 ? half + C(read) : of_group(C(read))));
           *sum = sums[r][pair].values[i] + (first ? 0.0f : sum.load());
         }
       }
@@ -123,22 +123,21 @@ struct Worker {
 // padding and between narrow groups too, and a zero times an infinity is NaN.
 template <class Params, class At> TW_DEVICE float sum_of(const Params& p, const Part& part, At at) {
   using Given = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, plan::rows>, tw::Run<X, plan::columns>>>;
-  const K k = part.k + K(at.template get<K>());
-  const C c(k.value / shape::group * shape::group + at.template get<C>());
+  const K k = part.k + tw::along<K>(at);
+  const C c = C(group_of(k) * shape::group) + tw::along<C>(at);
   float sum = 0.0f;
   TW_NO_UNROLL
   for (int item = 0; item < plan::items; ++item) {
     TW_NO_UNROLL
     for (auto place : Given::points()) {
-      const N own(place.template get<N>());
-      const Y y((part.first + place.template get<Y>()) * shape::phases + part.phase);
-      const X x = part.column + X(place.template get<X>());
-      const auto source = Y(y.value * shape::stride_y + at.template get<R>() * shape::dilation_y - shape::padding_y) +
-                          X(x.value * shape::stride_x + at.template get<S>() * shape::dilation_x - shape::padding_x) + c;
+      const N own = tw::along<N>(place);
+      const Y y = output_row(part, place.template get<Y>());
+      const X x = part.column + tw::along<X>(place);
+      const auto source = Rows::whole(Rows::up_times(y + tw::along<R>(at))) + Columns::whole(Columns::up_times(x + tw::along<S>(at))) + c;
       const N n = images_of(part, item) + own;
       if (!there(n) || place.template get<Y>() >= part.rows || !Output::contains(y + x) || !Input::contains(source)) continue;
-      const Y read_y(source.template get<Y>());
-      const X read_x(source.template get<X>());
+      const Y read_y = tw::along<Y>(source);
+      const X read_x = tw::along<X>(source);
       const Held read = element_of<shape::computed_input, Input>(p.x, p.input, n, read_y, read_x, c);
       const Held given = element_of<shape::computed_given, Output>(p.dy, p.gradient, n, y, x, k);
       sum = fmaf((float)read, (float)given, sum);
@@ -203,11 +202,11 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + plan::bringing), plan
     return;
   }
   const auto own = Warps::coords_of(warp);
-  const Pixel first(own.get<Pixel>());
-  const K strip(own.get<K>());
-  const C half(own.get<C>());
+  const Pixel first = tw::along<Pixel>(own);
+  const K strip = tw::along<K>(own);
+  const C half = tw::along<C>(own);
   Worker worker{part, {tw::arch::kept(ring.data)}, gates, to_empty(), {zeros.data, {}, {}}, {}, {}};
-  worker.reader.prepare(first, C(strip.value / strip_depth * strip_depth + half.value), strip);
+  worker.reader.prepare(first, read_by(strip) + half, strip);
   TW_UNROLL
   for (int r = 0; r < taps; ++r) {
     TW_UNROLL

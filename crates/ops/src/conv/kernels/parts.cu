@@ -29,8 +29,8 @@ extern "C" __global__ void __launch_bounds__(32 * plan::shares) conv2d_add_parts
   tw::Shared shared;
   const Shares sums = shared.take<Shares>();
   const auto own = Lanes::coords_of(threadIdx.x);
-  const Part share(own.get<Part>());
-  const At lane(own.get<At>()), at = lane + At(Blocks::coords_of(blockIdx.x).get<At>());
+  const Part share = tw::along<Part>(own);
+  const At lane = tw::along<At>(own), at = lane + tw::along<At>(Blocks::coords_of(blockIdx.x));
   const bool inside = at.value < plan::elements;
   tw::arch::take_turn();
   Values sum{};

@@ -17,6 +17,7 @@ struct Params {
 constexpr int halves = strip_depth / 8;   // strips that a strip of the result has met
 constexpr int depth = 2 * run;            // pixels of a product
 constexpr int tiles = plan::tiles;
+using Tile = tw::Fold<Pixel, depth>;
 constexpr int warps_along = (pixels + depth * tiles - 1) / (depth * tiles), warps = plan::strips * halves * warps_along;
 constexpr bool filled = pixels % (depth * tiles) == 0;   // no place of a tile is left without a pixel
 constexpr int pairs = (shape::taps_x + 1) / 2;           // of taps of a row of the window
@@ -67,19 +68,19 @@ TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c) {
 
 template <class Params>
 TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
-  const Y y(part.y.value + step * shape::pitch);
+  const Y y = input_row(part, step);
   if constexpr (plan::bulk_input) {
     if (tw::arch::lane() == 0) tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
   } else if constexpr (shape::computed_input) {
-    read_row<Input, C, reach>(Computed<of_x::image_Params>{p.input}, Row{to}, n, y, part.x, C(part.k.value));
+    read_row<Input, C, reach>(Computed<of_x::image_Params>{p.input}, Row{to}, n, y, part.x, part.k.cast<C>());
   } else {
-    copy_row<Input, C, reach>(p.x, Row{to}, n, y, part.x, C(part.k.value));
+    copy_row<Input, C, reach>(p.x, Row{to}, n, y, part.x, part.k.cast<C>());
   }
 }
 
 template <class Params>
 TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
-  const Y y(part.phase + (part.first + step / down) * shape::phases);
+  const Y y = output_row(part, step / down);
   if constexpr (plan::bulk_given) {
     if (tw::arch::lane() == 0) tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
   } else if constexpr (shape::computed_given) {
@@ -151,12 +152,13 @@ struct Reader {
   TW_DEVICE void prepare(Pixel first, C read, K written) {
     TW_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
-      const int begin = first.value + depth * tile;
+      const Pixel begin = first + Tile(tile);
       TW_UNROLL
       for (int i = 0; i < reads<Right>; ++i) {
         const auto at = turned ? Right::row_coords_trans(tw::arch::lane()) : Right::coords(tw::arch::lane(), i);
-        const int pixel = begin + at.template get<Pixel>();
-        given[tile][i] = pixel < pixels ? in_bytes(row_elements + GivenRow::offset(Places::coords_of(pixel) + written + K(at.template get<K>()))) : nowhere;
+        const Pixel pixel = begin + tw::along<Pixel>(at);
+        given[tile][i] = pixel < Pixel(pixels)
+            ? in_bytes(row_elements + GivenRow::offset(Places::coords_of(pixel.value) + written + tw::along<K>(at))) : nowhere;
       }
       TW_UNROLL
       for (int left = 0; left < lefts; ++left) {
@@ -164,11 +166,11 @@ struct Reader {
         for (int i = 0; i < reads<Left>; ++i) {
           const auto at = turned ? Left::row_coords_trans(tw::arch::lane()) : Left::coords(tw::arch::lane(), 2 * i);
           const Met own = met(matrices * left, at.template get<Both>());
-          const int pixel = begin + at.template get<Pixel>();
-          const auto place = Places::coords_of(pixel);
-          const X x(place.template get<X>() * shape::down_x + own.tap * shape::spread_x);
-          const C c(read.value + own.channel);
-          input[tile][left][i] = pixel < pixels && own.tap < shape::taps_x ? in_bytes(Row::offset(N(place.template get<N>()) + x + c)) : nowhere;
+          const Pixel pixel = begin + tw::along<Pixel>(at);
+          const auto place = Places::coords_of(pixel.value);
+          const X x = Across::whole(Across::up_times(place + S(own.tap)));
+          const C c = read + C(own.channel);
+          input[tile][left][i] = pixel < Pixel(pixels) && own.tap < shape::taps_x ? in_bytes(Row::offset(tw::along<N>(place) + x + c)) : nowhere;
         }
       }
     }
