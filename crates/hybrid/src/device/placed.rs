@@ -2,9 +2,8 @@
 
 use super::asked::{at, is_elsewhere};
 use super::operand::{Form, Operand};
-use super::product::Fed;
-use super::run::{Ran, Route};
-use super::stored::Read;
+use super::product::{Fed, read};
+use super::run::{Ran, Route, lacks_room};
 use super::target::OnItsWay;
 use super::{Accelerated, Device};
 use crate::Error;
@@ -12,7 +11,7 @@ use crate::budget::Budget;
 use crate::dispatch::{self, At, Job, Verb};
 use crate::faults::Scale;
 use crate::linear::{Given, Gpu, Place, Scalar};
-use crate::matrix::{Columns, Shape};
+use crate::matrix::Columns;
 use crate::stream::{Budgets, Control, Factor};
 
 /// A verb of N operands: on one processor, and through a GPU that has no room for them.
@@ -34,8 +33,7 @@ pub(super) struct Through<'a, const N: usize> {
 
 /// Where nothing is streamed: jobs say so, and nobody calls it.
 pub(super) fn unstreamed<R, const N: usize>(through: Through<'_, N>) -> Result<R, Error> {
-    let (available, limit) = (through.budgets.device.available(), through.budgets.device.limit());
-    Err(Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit })
+    Err(lacks_room(&through.budgets.device))
 }
 
 impl<T, R, const N: usize, W, S> Route<R> for Placed<'_, T, N, W, S>
@@ -88,11 +86,6 @@ pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) {
     if let Form::Gpu(_) = a.0 {
         job.read[2] = job.read[0].map(|it| dispatch::Operand { at: At::Pageable, ..it });
     }
-}
-
-fn read<T: Scalar>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
-    let (Form::Stored(stored), Shape { rows, columns }) = (operand.0, operand.shape()) else { return Ok(None) };
-    stored.read(0..rows.0, 0..columns.0).map(Some)
 }
 
 impl Device {

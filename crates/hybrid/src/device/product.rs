@@ -263,7 +263,8 @@ fn downloaded<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Array2
     }
 }
 
-fn read<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
+/// What is stored, whole.
+pub(super) fn read<T: Element>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
     let (Form::Stored(stored), shape) = (operand.0, operand.shape()) else { return Ok(None) };
     stored.read(0..shape.rows.0, 0..shape.columns.0).map(Some)
 }

@@ -1,7 +1,7 @@
 //! How every operation of a [`Device`] runs: decided, recorded, within the budgets, under the breaker.
 
 use super::{Accelerated, Device};
-use crate::budget::Permit;
+use crate::budget::{Budget, Permit};
 use crate::dispatch::{Choice, Decision, Job, Outcome, Reason, Running, ended, noted};
 use crate::faults::{Attempt, Done, Policy, Scale, Why};
 use crate::linear::Place;
@@ -129,9 +129,13 @@ impl Device {
 impl Accelerated {
     /// The error of what cannot be made smaller.
     pub(super) fn lacks_room(&self) -> Error {
-        let (available, limit) = (self.budgets.device.available(), self.budgets.device.limit());
-        Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit }
+        lacks_room(&self.budgets.device)
     }
+}
+
+pub(super) fn lacks_room(device: &Budget) -> Error {
+    let (available, limit) = (device.available(), device.limit());
+    Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit }
 }
 
 /// Whether the CPU may do what the GPU says it cannot: it lacks a library or a routine, which only asking it shows, or cuSOLVER would lose NaN on

@@ -70,7 +70,7 @@ impl<T: Scalar> Target<'_, T> {
                 let grain = kept.grain().rows.max(1);
                 let height = (WRITTEN / (columns * size_of::<T>()).max(1)).max(1).next_multiple_of(grain);
                 for tile in Extents::new(rows, columns).tiles(Extents::new(height, columns)) {
-                    kept.write(&tile, &made.slice(s![tile.rows.clone(), ..]).as_standard_layout().to_owned())?;
+                    kept.write(&tile, &made.slice(s![tile.rows.clone(), ..]).as_standard_layout().into_owned())?;
                 }
                 kept.commit()
             }
