@@ -17,7 +17,7 @@ pub struct Options {
     release: bool,
 }
 
-/// Runs tidy, all tests (documentation's and those of `tests/foreign` included) and every example of the libraries; fails at the
+/// Runs tidy, all tests (documentation's included) and every example of the libraries; fails at the
 /// end if any failed.
 pub fn run(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -39,13 +39,6 @@ pub fn run(options: &Options) -> Result<()> {
     let mut tests = workspace::cargo();
     tests.arg("test").args(ALL).arg("--no-fail-fast").args(profile).env("TILEWRIGHT_SKIPS", &skips);
     stage("tests".into(), workspace::run(&mut tests));
-
-    println!("\n== somebody else's crate");
-    let mut foreign = workspace::cargo();
-    // In the same target folder: most of what it depends on is there.
-    let manifest = workspace::root().join("tests/foreign/Cargo.toml");
-    foreign.arg("test").arg("--manifest-path").arg(manifest).args(["--target-dir", "target"]).args(profile);
-    stage("somebody else's crate".into(), workspace::run(foreign.env("TILEWRIGHT_SKIPS", &skips)));
 
     println!("\n== examples");
     match examples(profile) {
