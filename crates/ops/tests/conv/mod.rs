@@ -22,7 +22,7 @@ mod weights;
 
 use crate::support::Random;
 use compare::{Accuracy, Operands, check, compare};
-use ndarray::Array4;
+use ndarray::{Array, Array1, Array4, Dimension};
 use problems::{SETS, SETS_OF_LARGER, chosen, is_ample, larger, pinned, problems};
 use tilewright_dims::dims;
 use tilewright_expr::{bf16, f16};
@@ -192,25 +192,35 @@ fn gradients_by_finite_differences() {
         let operands = Operands::random(&problem, i as u64);
         let of = |values: &[f32], extents| compare::array(extents, values);
         let (x, w) = (of(&operands.x, problem.input_extents()), of(&operands.w, problem.weight_extents()));
-        let dy = of(&operands.dy, problem.output_extents());
-        let loss = |x: &Array4<f64>, w: &Array4<f64>| (reference::forward(&problem, x, w, None).values * &dy).sum();
-        let (dx, dw) = (operands.exact(Pass::GradInput).values, operands.exact(Pass::GradWeight).values);
+        let (dy, bias) = (of(&operands.dy, problem.output_extents()), Array1::zeros(problem.channels()));
+        let loss = |x: &Array4<f64>, w: &Array4<f64>, bias: &Array1<f64>| {
+            (reference::forward(&problem, x, w, Some(bias)).values * &dy).sum()
+        };
+        let [dx, dw] = [Pass::GradInput, Pass::GradWeight].map(|pass| operands.exact(pass).values);
+        let db = reference::grad_bias(&problem, &dy).values;
         for _ in 0..4 {
-            let mut slope = |of: &Array4<f64>, loss: &dyn Fn(&Array4<f64>) -> f64| {
-                let at = r.below(of.len() as u64) as usize;
-                let moved = |by: f64| {
-                    let mut moved = of.clone();
-                    moved.as_slice_mut().expect("dense")[at] += by;
-                    loss(&moved)
-                };
-                (at, (moved(0.5) - moved(-0.5)))
-            };
-            let (at, slope_x) = slope(&x, &|x| loss(x, &w));
-            assert!((slope_x - dx.as_slice().unwrap()[at]).abs() < 1e-9, "{problem:?}: input at {at}");
-            let (at, slope_w) = slope(&w, &|w| loss(&x, w));
-            assert!((slope_w - dw.as_slice().unwrap()[at]).abs() < 1e-9, "{problem:?}: weight at {at}");
+            let slopes = [
+                ("input", slope(&mut r, &x, |x| loss(x, &w, &bias)), &dx),
+                ("weight", slope(&mut r, &w, |w| loss(&x, w, &bias)), &dw),
+                ("bias", slope(&mut r, &bias, |bias| loss(&x, &w, bias)), &db),
+            ];
+            for (name, (at, slope), gradient) in slopes {
+                let gradient = gradient.as_slice().unwrap()[at];
+                assert!((slope - gradient).abs() < 1e-9, "{problem:?}: {name} at {at}: {slope}, {gradient}");
+            }
         }
     }
+}
+
+/// A place in an array, and by how much a loss changes around it.
+fn slope<D: Dimension>(r: &mut Random, of: &Array<f64, D>, loss: impl Fn(&Array<f64, D>) -> f64) -> (usize, f64) {
+    let at = r.below(of.len() as u64) as usize;
+    let moved = |by: f64| {
+        let mut moved = of.clone();
+        moved.as_slice_mut().expect("dense")[at] += by;
+        loss(&moved)
+    };
+    (at, moved(0.5) - moved(-0.5))
 }
 
 /// `<conv(x), dy> = <x, grad_input(dy)> = <w, grad_weight(x, dy)>`: of the reference, and of the CPU in f32 as far as its sums go.
