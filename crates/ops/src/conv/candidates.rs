@@ -45,6 +45,9 @@ impl Kept {
 
     /// Adds a candidate. Its microseconds are not negative.
     pub(super) fn add(&mut self, us: f64, place: u64) {
+        if self.has_better_than(us) {
+            return;
+        }
         let key = timed(us, place);
         if self.fastest.len() == RANKED {
             if self.fastest.last().is_some_and(|last| key > *last) {

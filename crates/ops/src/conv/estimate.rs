@@ -54,14 +54,35 @@ pub(super) fn promised(resident: usize, blocks: [usize; 4]) -> usize {
 pub(super) fn estimate(plan: &RowPlan, gpu: GpuScale) -> f64 {
     let resident = plan.resident();
     let turn = Turn::of(plan, resident, gpu).cycles(&Lines::of(plan, plan.config.rows));
-    of_blocks(plan.blocks.iter().product(), plan.config.items, [gpu.multiprocessors, resident], turn)
+    of_blocks(real(plan.blocks.iter().product()), plan.config.items, [gpu.multiprocessors, resident], turn)
 }
 
 /// Microseconds of so many blocks of so many items, given the multiprocessors, the blocks of each, and the cycles of a block's turn.
-pub(super) fn of_blocks(blocks: usize, items: usize, [multiprocessors, resident]: [usize; 2], turn: f64) -> f64 {
-    let waves = blocks as f64 / (multiprocessors * resident) as f64;
-    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
-    waves * ((items * resident) as f64 * turn + fitted::BEGIN) * fitted::US_OF_CYCLE + fitted::LAUNCH_US
+#[inline(always)]
+pub(super) fn of_blocks(blocks: f64, items: usize, [multiprocessors, resident]: [usize; 2], turn: f64) -> f64 {
+    let waves = blocks / real(multiprocessors * resident);
+    let waves = if waves < 6.0 { ceil(waves) } else { waves + 0.5 };
+    waves * (real(items * resident) * turn + fitted::BEGIN) * fitted::US_OF_CYCLE + fitted::LAUNCH_US
+}
+
+/// A count as a number: one instruction, where that of what may exceed an `i64` is several.
+#[inline(always)]
+pub(super) fn real(count: usize) -> f64 {
+    count as i64 as f64
+}
+
+/// The larger one of two that are numbers: one instruction, where what minds others is several.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The least integer not below what is not negative; in place, where the library's function is a call.
+#[inline(always)]
+pub(super) fn ceil(value: f64) -> f64 {
+    let whole = value as i64 as f64;
+    // From 2^52 on every number is whole.
+    if value < 4e15 { whole + f64::from(u8::from(whole < value)) } else { value }
 }
 
 /// A time that no items and rows of the plan fall below, given [`turns`] and [`Lines::least`]. It grows with neither a deeper ring nor more resident blocks.
@@ -74,10 +95,12 @@ pub(super) fn least(plan: &RowPlan, turns: f64, turn: &Turn, least: &Lines) -> f
 
 /// A time that no items of a plan fall below, given [`turns`], so many blocks one above the other, and the cycles of their turns: a multiprocessor has whole ones, or, in
 /// many waves, half a wave more than its share.
-pub(super) fn least_of_turns(turns: f64, blocks: usize, turn: f64) -> f64 {
-    let turns = turns * blocks as f64;
+#[inline(always)]
+pub(super) fn least_of_turns(turns: f64, blocks: f64, turn: f64) -> f64 {
+    let turns = turns * blocks;
     // A little less: rounding may have made the share of whole turns a little more.
-    bound((turns * (1.0 - 1e-9)).ceil().min(turns + 0.5), turn)
+    let (whole, more) = (ceil(turns * (1.0 - 1e-9)), turns + 0.5);
+    bound(if whole < more { whole } else { more }, turn)
 }
 
 /// A multiprocessor's share of the turns of a plan's tiling: one for each of a block's images, columns and channels, if all are busy.
@@ -87,6 +110,7 @@ pub(super) fn turns(plan: &RowPlan, multiprocessors: usize) -> f64 {
 }
 
 /// The time of so many turns of so many cycles.
+#[inline(always)]
 fn bound(turns: f64, cycles: f64) -> f64 {
     // A little less, for what rounding makes of the same sums in another order.
     let cycles = (turns * cycles + fitted::BEGIN) * (1.0 - 1e-9);
@@ -105,7 +129,7 @@ impl Lines {
     /// Of a block of so many written rows. They depend on the ring's step, and on nothing else of the configuration.
     pub(super) fn of(plan: &RowPlan, rows: usize) -> Lines {
         let read = plan.lines_for(rows) as f64;
-        Lines { read, steps: (read / plan.config.step as f64).ceil(), written: rows as f64 }
+        Lines { read, steps: ceil(read / plan.config.step as f64), written: rows as f64 }
     }
 
     /// No more than blocks of any height read and write together, in such steps.
@@ -131,20 +155,37 @@ pub(super) struct Turn {
 impl Turn {
     /// Where so many blocks share a multiprocessor, for each of them.
     pub(super) fn of(plan: &RowPlan, resident: usize, gpu: GpuScale) -> Turn {
+        Turn::alone(plan, gpu).shared(plan, resident)
+    }
+
+    /// Of a plan's tiling and way of storing rows, whatever the ring: with all of the bandwidth and where a block is alone on its multiprocessor.
+    pub(super) fn alone(plan: &RowPlan, gpu: GpuScale) -> Turn {
         use fitted::*;
-        let under_way = (resident * plan.bytes_under_way()) as f64;
-        let (quarter, parts) = (plan.warps as f64 / 4.0, plan.parts() as f64);
-        let products = plan.products_of_line();
+        let (quarter, parts) = (real(plan.warps) / 4.0, real(plan.parts()));
         Turn {
             computing_of_step: quarter * STEP,
             computing_of_row: quarter * ROW,
-            serial_of_line: products * parts * PRODUCT_LATENCY / resident as f64,
-            serial_of_step: STEP_LATENCY / resident as f64,
+            serial_of_line: plan.products_of_line() * parts * PRODUCT_LATENCY,
+            serial_of_step: STEP_LATENCY,
             loading_of_line: match plan.bulk || plan.ends.reading == Reading::Computed {
                 true => 0.0,
-                false => loading(&plan.problem, plan.row_bytes()) / (plan.bringing * resident) as f64,
+                false => loading(&plan.problem, plan.row_bytes()) / real(plan.bringing),
             },
-            ..Turn::busy(plan, gpu, (under_way / UNDER_WAY).min(1.0), quarter * parts)
+            ..Turn::busy(plan, gpu, quarter * parts)
+        }
+    }
+
+    /// Of the same with the plan's ring, where so many blocks share a multiprocessor.
+    pub(super) fn shared(self, plan: &RowPlan, resident: usize) -> Turn {
+        let (blocks, under_way) = (1.0 / real(resident), real(resident * plan.bytes_under_way()));
+        let slower = larger(fitted::UNDER_WAY / under_way, 1.0);
+        Turn {
+            memory_of_line: self.memory_of_line * slower,
+            memory_of_row: self.memory_of_row * slower,
+            serial_of_line: self.serial_of_line * blocks,
+            serial_of_step: self.serial_of_step * blocks,
+            loading_of_line: self.loading_of_line * blocks,
+            ..self
         }
     }
 
@@ -152,16 +193,16 @@ impl Turn {
     /// waited for.
     pub(super) fn least(plan: &RowPlan, gpu: GpuScale) -> Turn {
         let RowConfig { strips, images, columns, .. } = plan.config;
-        Turn::busy(plan, gpu, 1.0, (strips * images * columns) as f64 / (4 * TILE) as f64)
+        Turn::busy(plan, gpu, real(strips * (images * columns).div_ceil(TILE)) / 4.0)
     }
 
-    /// Memory and products alone, with such a share of the bandwidth, of so many tiles of strips for each scheduler.
-    fn busy(plan: &RowPlan, gpu: GpuScale, share: f64, tiles: f64) -> Turn {
+    /// Memory and products alone, with all of the bandwidth, of so many tiles of strips for each scheduler.
+    fn busy(plan: &RowPlan, gpu: GpuScale, tiles: f64) -> Turn {
         use fitted::*;
         let RowConfig { images, columns, .. } = plan.config;
         // Of the last images there may be fewer.
         let filled = plan.problem.images as f64 / plan.problem.images.next_multiple_of(images) as f64;
-        let bytes = BYTES * gpu.memory * share / filled;
+        let bytes = BYTES * gpu.memory / filled;
         let product = if plan.problem.precision == Precision::F32 { F32 * PRODUCT } else { PRODUCT };
         // Weights that rest are loaded for every product, half as many bytes as pixels.
         let resting = (plan.resting * plan.cells()) as f64 / 4.0;
@@ -174,14 +215,16 @@ impl Turn {
         }
     }
 
+    #[inline(always)]
     pub(super) fn cycles(&self, lines: &Lines) -> f64 {
         let Lines { read, steps, written } = *lines;
         let memory = read * self.memory_of_line + written * self.memory_of_row;
         let computing =
             read * self.computing_of_line + steps * self.computing_of_step + written * self.computing_of_row;
-        let working =
-            computing.max(read * self.serial_of_line + steps * self.serial_of_step).max(read * self.loading_of_line);
-        memory.max(working) + fitted::OVERLAPPING * memory.min(working)
+        let serial = read * self.serial_of_line + steps * self.serial_of_step;
+        let working = larger(larger(computing, serial), read * self.loading_of_line);
+        let (more, less) = if memory > working { (memory, working) } else { (working, memory) };
+        more + fitted::OVERLAPPING * less
     }
 }
 

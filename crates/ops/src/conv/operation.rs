@@ -263,7 +263,7 @@ fn flagged(mut work: Work, plan: &RowPlan) -> Work {
         flag(plan.stacked()),
         (plan.warps.div_ceil(4) * 4) as f32 / plan.warps as f32,
         plan.conflicts() as f32,
-        plan.roomy().waits_for_banks(),
+        plan.waits_when_roomy(),
         plan.fetched_beside() as f32,
         (plan.resident() * plan.warps) as f32,
         work.expected_us.log2(),

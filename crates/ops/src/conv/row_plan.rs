@@ -289,7 +289,7 @@ impl RowPlan {
     pub(super) fn shared_bytes(&self) -> usize {
         let RowConfig { strips, warp_strips, images, columns, tiles, step, slots, whole_rows, .. } = self.config;
         let (bytes, channels) = (self.problem.precision.bytes(), strips * STRIP);
-        let row = (images * self.reach * channels).next_multiple_of(8 * channels) * bytes;
+        let row = (images * self.reach).next_multiple_of(8) * channels * bytes;
         let ring = slots * step * row;
         let handed = if whole_rows {
             let pixels = (images * columns).next_multiple_of(TILE * tiles);

@@ -35,6 +35,11 @@ impl RowPlan {
         }
     }
 
+    /// [`RowPlan::waits_for_banks`] of the [`RowPlan::roomy`] one.
+    pub(super) fn waits_when_roomy(&self) -> f32 {
+        if self.period().is_some() { self.roomy().waits_for_banks() } else { 0.0 }
+    }
+
     /// How much longer matrices take for the sake of pixels of two images in the same banks, as a part.
     pub(crate) fn waits_for_banks(&self) -> f32 {
         let Some(period) = self.period() else { return 0.0 };

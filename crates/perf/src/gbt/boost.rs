@@ -1,7 +1,7 @@
 //! Tree after tree, each on what those before have left over.
 
 use super::cuts::Cuts;
-use super::forest::{Block, Forest, LANES};
+use super::forest::{Block, Forest};
 use super::grow::Growth;
 use super::histogram::{Binned, Sum};
 use super::{GbtValidParams, Table};
@@ -12,7 +12,7 @@ pub(super) struct Prepared<'a> {
     table: Table<'a>,
     binned: Binned,
     groups: Groups,
-    blocks: Vec<Box<Block>>,
+    blocks: Vec<Block>,
 }
 
 impl<'a> Prepared<'a> {
@@ -41,7 +41,7 @@ impl<'a> Prepared<'a> {
             random.shuffle(&mut columns);
             let growth = Growth { params, binned: &self.binned, left: &left, columns: &columns[..asked] };
             forest.push(&growth.tree(&mut rows));
-            self.add(&forest, tree, &mut predicted);
+            forest.add_tree(tree, &self.blocks, &mut predicted);
             left = self.left(&predicted, &weights, params.shared);
             let error = tested.iter().map(|row| left[*row as usize].squared()).sum();
             if error < best.0 {
@@ -65,12 +65,6 @@ impl<'a> Prepared<'a> {
             self.groups.take_from_means(&mut left, weights, 1.0 - shared);
         }
         left.iter().zip(weights).map(|(left, weight)| Sum { residual: weight * left, rows: *weight }).collect()
-    }
-
-    fn add(&self, forest: &Forest, tree: usize, predicted: &mut [f32]) {
-        for (block, predicted) in self.blocks.iter().zip(predicted.chunks_mut(LANES)) {
-            forest.add_tree(tree, block, predicted);
-        }
     }
 }
 

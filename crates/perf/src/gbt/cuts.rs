@@ -98,11 +98,11 @@ impl Cuts {
     }
 
     /// All rows of a table, in blocks.
-    pub(super) fn blocks(&self, table: &Table<'_>) -> Vec<Box<Block>> {
+    pub(super) fn blocks(&self, table: &Table<'_>) -> Vec<Block> {
         let mut before = vec![0.0; table.columns];
         let chunks = table.features.chunks(table.columns * LANES);
         let block = |rows: &[f32]| {
-            let mut block = Box::new([[0; LANES]; 256]);
+            let mut block = [[0; LANES]; 256];
             for (lane, row) in rows.chunks(table.columns).enumerate() {
                 self.fill(lane, row, &mut before, &mut block);
             }

@@ -2,7 +2,7 @@
 
 use super::boost::Prepared;
 use super::cuts::Cuts;
-use super::forest::{Block, Forest, LANES, Rows, STEP};
+use super::forest::{Block, Forest, LANES, Rows};
 use super::{GbtParams, GbtValidParams, Table, raw};
 use crate::Error;
 use linfa::ParamGuard;
@@ -113,19 +113,15 @@ impl<'a> Asker<'a> {
 
     /// Mean and standard deviation of each lane that was filled.
     pub(crate) fn ask(&mut self) -> impl Iterator<Item = (f32, f32)> + use<> {
-        let (mut mean, mut square) = ([0.0f32; LANES], [0.0f32; LANES]);
-        let mut said = [0.0; STEP];
-        for (step, first) in (0..self.lanes).step_by(STEP).enumerate() {
-            let rows = Rows::new(&self.block, self.trees.columns(), step, STEP.min(self.lanes - first));
-            let (mean, square) = (&mut mean[first..][..STEP], &mut square[first..][..STEP]);
-            for (seen, forest) in self.trees.forests.iter().enumerate() {
-                raw::ask(forest, &rows, &mut said);
-                // Welford's update: no difference of large sums.
-                for ((said, mean), square) in said.iter().zip(mean.iter_mut()).zip(square.iter_mut()) {
-                    let away = said - *mean;
-                    *mean += away / (seen + 1) as f32;
-                    *square += away * (said - *mean);
-                }
+        let (mut mean, mut square, mut said) = ([0.0f32; LANES], [0.0f32; LANES], [0.0; LANES]);
+        let rows = Rows::new(&self.block, self.trees.columns(), self.lanes);
+        for (seen, forest) in self.trees.forests.iter().enumerate() {
+            raw::ask(forest, &rows, &mut said);
+            // Welford's update: no difference of large sums.
+            for ((said, mean), square) in said.iter().zip(mean.iter_mut()).zip(square.iter_mut()) {
+                let away = said - *mean;
+                *mean += away / (seen + 1) as f32;
+                *square += away * (said - *mean);
             }
         }
         let others = self.trees.forests.len().saturating_sub(1).max(1) as f32;

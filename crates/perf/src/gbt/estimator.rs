@@ -2,7 +2,7 @@
 
 use super::boost::Prepared;
 use super::cuts::Cuts;
-use super::forest::{Forest, LANES, Rows, STEP};
+use super::forest::{Forest, LANES, Rows};
 use super::{GbtValidParams, Table, raw};
 use crate::Error;
 use linfa::dataset::{AsSingleTargets, DatasetBase};
@@ -54,12 +54,10 @@ impl Gbt {
         }
         let table = Table { features, columns, targets: &[], groups: &[] };
         let mut predicted = vec![0.0; features.len() / columns];
-        let mut sums = [0.0; STEP];
+        let mut sums = [0.0; LANES];
         for (block, predicted) in self.cuts.blocks(&table).iter().zip(predicted.chunks_mut(LANES)) {
-            for (step, predicted) in predicted.chunks_mut(STEP).enumerate() {
-                raw::ask(&self.forest, &Rows::new(block, columns, step, predicted.len()), &mut sums);
-                predicted.copy_from_slice(&sums[..predicted.len()]);
-            }
+            raw::ask(&self.forest, &Rows::new(block, columns, predicted.len()), &mut sums);
+            predicted.copy_from_slice(&sums[..predicted.len()]);
         }
         Ok(predicted)
     }

@@ -2,17 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rows that are asked together.
-pub(crate) const LANES: usize = 256;
-
-/// Rows of one step of a loop: a register or two of any processor.
-pub(super) const STEP: usize = 32;
+/// Rows that are asked together: a byte of each fills a register or two of any processor.
+pub(crate) const LANES: usize = 32;
 
 /// Bins of so many rows, column after column.
 pub(crate) type Block = [[u8; LANES]; 256];
 
-/// Numbers of leaves of a step's rows, for each of the lowest questions of the deepest tree.
-type Numbers = [[u8; STEP]; 128];
+/// Numbers of leaves of a block's rows, for each of the lowest questions of the deepest tree.
+type Numbers = [[u8; LANES]; 128];
 
 /// The threshold that no bin is above: such a question always leads left.
 const NEVER: u8 = u8::MAX;
@@ -63,13 +60,13 @@ impl Forest {
         self.leaves.truncate(trees << self.depth);
     }
 
-    /// What the trees say about the rows of a step, [`STEP`] or fewer; `raw` compiles it.
+    /// What the trees say about the rows of a block, [`LANES`] or fewer; `raw` compiles it.
     ///
     /// A question that all rows answer alike is not asked of any of them: candidates of one problem agree on most. The others select, from
     /// the lowest questions up, as in [`Forest::add_tree`]; leaves are added in the same order, so the sums are the same to the bit. `below`
     /// is [`Asked::select_below`] with itself.
     #[inline(always)]
-    pub(super) fn ask(&self, rows: &Rows<'_>, sums: &mut [f32; STEP], below: impl Fn(&Asked<'_>, usize, &mut Picked)) {
+    pub(super) fn ask(&self, rows: &Rows<'_>, sums: &mut [f32; LANES], below: impl Fn(&Asked<'_>, usize, &mut Picked)) {
         match self.depth {
             1 => self.ask_of::<2>(rows, sums, below),
             2 => self.ask_of::<4>(rows, sums, below),
@@ -87,11 +84,11 @@ impl Forest {
     fn ask_of<const LEAVES: usize>(
         &self,
         rows: &Rows<'_>,
-        sums: &mut [f32; STEP],
+        sums: &mut [f32; LANES],
         below: impl Fn(&Asked<'_>, usize, &mut Picked),
     ) {
         sums.fill(self.base);
-        let (questions, mut picked) = (LEAVES - 1, [0; STEP]);
+        let (questions, mut picked) = (LEAVES - 1, [0; LANES]);
         let trees = self.columns.chunks_exact(questions).zip(self.thresholds.chunks_exact(questions));
         for ((columns, thresholds), leaves) in trees.zip(self.leaves.as_chunks::<LEAVES>().0) {
             let tree = Asked { columns, thresholds, rows };
@@ -106,51 +103,50 @@ impl Forest {
         }
     }
 
-    /// Adds one tree's leaves to the sums of as many rows of a block.
-    pub(super) fn add_tree(&self, tree: usize, block: &Block, sums: &mut [f32]) {
-        let mut picked = [0; LANES];
-        self.number(tree, block, &mut [[0; STEP]; 128], &mut picked[..sums.len()]);
+    /// Adds one tree's leaves to the sums of the rows of blocks.
+    pub(super) fn add_tree(&self, tree: usize, blocks: &[Block], sums: &mut [f32]) {
         let leaves = &self.leaves[tree << self.depth..][..1 << self.depth];
-        sums.iter_mut().zip(&picked).for_each(|(sum, picked)| *sum += leaves[usize::from(*picked)]);
+        let mut numbers = [[0; LANES]; 128];
+        for (block, sums) in blocks.iter().zip(sums.chunks_mut(LANES)) {
+            self.number(tree, block, &mut numbers);
+            sums.iter_mut().zip(&numbers[0]).for_each(|(sum, picked)| *sum += leaves[usize::from(*picked)]);
+        }
     }
 
-    /// The number of each row's leaf in a tree.
+    /// The number of each row's leaf in a tree: the first of `numbers` then.
     #[inline(always)]
-    fn number(&self, tree: usize, block: &Block, numbers: &mut Numbers, picked: &mut [u8]) {
+    fn number(&self, tree: usize, block: &Block, numbers: &mut Numbers) {
         match self.depth {
-            1 => self.number_of::<1>(tree, block, numbers, picked),
-            2 => self.number_of::<2>(tree, block, numbers, picked),
-            3 => self.number_of::<3>(tree, block, numbers, picked),
-            4 => self.number_of::<4>(tree, block, numbers, picked),
-            5 => self.number_of::<5>(tree, block, numbers, picked),
-            6 => self.number_of::<6>(tree, block, numbers, picked),
-            7 => self.number_of::<7>(tree, block, numbers, picked),
-            _ => self.number_of::<8>(tree, block, numbers, picked),
+            1 => self.number_of::<1>(tree, block, numbers),
+            2 => self.number_of::<2>(tree, block, numbers),
+            3 => self.number_of::<3>(tree, block, numbers),
+            4 => self.number_of::<4>(tree, block, numbers),
+            5 => self.number_of::<5>(tree, block, numbers),
+            6 => self.number_of::<6>(tree, block, numbers),
+            7 => self.number_of::<7>(tree, block, numbers),
+            _ => self.number_of::<8>(tree, block, numbers),
         }
     }
 
     /// Of a tree of this depth: when it is known, so are all bounds. Every question is asked of every row, and the answers select, from the
     /// lowest questions up, which leaf's number goes on: bytes of many rows at once, and no branch.
     #[inline(always)]
-    fn number_of<const DEPTH: usize>(&self, tree: usize, block: &Block, numbers: &mut Numbers, picked: &mut [u8]) {
+    fn number_of<const DEPTH: usize>(&self, tree: usize, block: &Block, numbers: &mut Numbers) {
         let questions = (1 << DEPTH) - 1;
         let columns = &self.columns[tree * questions..][..questions];
         let thresholds = &self.thresholds[tree * questions..][..questions];
-        for (step, picked) in picked.chunks_mut(STEP).enumerate() {
-            let bins = |question: usize| &block[usize::from(columns[question])].as_chunks::<STEP>().0[step];
-            let lowest = questions / 2;
-            for k in 0..=lowest {
-                let (left, right) = ([(2 * k) as u8; STEP], [(2 * k + 1) as u8; STEP]);
-                numbers[k] = select(bins(lowest + k), thresholds[lowest + k], &left, &right);
+        let bins = |question: usize| &block[usize::from(columns[question])];
+        let lowest = questions / 2;
+        for k in 0..=lowest {
+            let (left, right) = ([(2 * k) as u8; LANES], [(2 * k + 1) as u8; LANES]);
+            numbers[k] = select(bins(lowest + k), thresholds[lowest + k], &left, &right);
+        }
+        for level in (0..DEPTH - 1).rev() {
+            let first = (1 << level) - 1;
+            for k in 0..=first {
+                let [left, right] = [numbers[2 * k], numbers[2 * k + 1]];
+                numbers[k] = select(bins(first + k), thresholds[first + k], &left, &right);
             }
-            for level in (0..DEPTH - 1).rev() {
-                let first = (1 << level) - 1;
-                for k in 0..=first {
-                    let [left, right] = [numbers[2 * k], numbers[2 * k + 1]];
-                    numbers[k] = select(bins(first + k), thresholds[first + k], &left, &right);
-                }
-            }
-            picked.copy_from_slice(&numbers[0][..picked.len()]);
         }
     }
 
@@ -174,8 +170,8 @@ impl Forest {
     }
 }
 
-/// Numbers of leaves of a step's rows.
-pub(super) type Picked = [u8; STEP];
+/// Numbers of leaves of a block's rows.
+pub(super) type Picked = [u8; LANES];
 
 /// A tree that is asked about some rows.
 pub(super) struct Asked<'a> {
@@ -202,7 +198,7 @@ impl Asked<'_> {
     /// The number of each row's leaf below a question, by another one's `below`, which is this.
     #[inline(always)]
     pub(super) fn select_below(&self, node: usize, picked: &mut Picked, below: impl Fn(&Self, usize, &mut Picked)) {
-        let (mut left, mut right) = ([0; STEP], [0; STEP]);
+        let (mut left, mut right) = ([0; LANES], [0; LANES]);
         for (child, side) in [(2 * node + 1, &mut left), (2 * node + 2, &mut right)] {
             let first = self.first_split(child);
             match first.checked_sub(self.columns.len()) {
@@ -214,37 +210,35 @@ impl Asked<'_> {
     }
 }
 
-/// Rows of a block that are asked together: those of a step.
+/// The rows of a block.
 pub(crate) struct Rows<'a> {
     block: &'a Block,
-    step: usize,
     /// The smallest and the largest bin of each column.
     low: [u8; 256],
     high: [u8; 256],
 }
 
 impl<'a> Rows<'a> {
-    /// The first `lanes` of a step of a block with so many columns; at least one.
-    pub(super) fn new(block: &'a Block, columns: usize, step: usize, lanes: usize) -> Self {
+    /// The first `lanes` of a block with so many columns; at least one.
+    pub(super) fn new(block: &'a Block, columns: usize, lanes: usize) -> Self {
         let (mut low, mut high) = ([0; 256], [0; 256]);
         for (bins, (low, high)) in block[..columns].iter().zip(low.iter_mut().zip(&mut high)) {
-            let bins = &bins[step * STEP..][..lanes];
-            (*low, *high) = bins.iter().fold((u8::MAX, 0), |(low, high), bin| (low.min(*bin), high.max(*bin)));
+            (*low, *high) = bins[..lanes].iter().fold((u8::MAX, 0), |(low, high), bin| (low.min(*bin), high.max(*bin)));
         }
-        Self { block, step, low, high }
+        Self { block, low, high }
     }
 
     #[inline(always)]
-    fn bins(&self, column: u8) -> &[u8; STEP] {
-        &self.block[usize::from(column)].as_chunks::<STEP>().0[self.step]
+    fn bins(&self, column: u8) -> &[u8; LANES] {
+        &self.block[usize::from(column)]
     }
 }
 
 /// Of each lane, `right` where the bin is above the threshold, else `left`; written so that it becomes a few instructions for many lanes.
 #[inline(always)]
-fn select(bins: &[u8; STEP], threshold: u8, left: &[u8; STEP], right: &[u8; STEP]) -> [u8; STEP] {
-    let mut selected = [0; STEP];
-    for lane in 0..STEP {
+fn select(bins: &[u8; LANES], threshold: u8, left: &[u8; LANES], right: &[u8; LANES]) -> [u8; LANES] {
+    let mut selected = [0; LANES];
+    for lane in 0..LANES {
         let mask = u8::from(bins[lane] > threshold).wrapping_neg();
         selected[lane] = left[lane] ^ ((left[lane] ^ right[lane]) & mask);
     }
@@ -253,7 +247,7 @@ fn select(bins: &[u8; STEP], threshold: u8, left: &[u8; STEP], right: &[u8; STEP
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, Forest, LANES, Rows, STEP, Tree};
+    use super::{Block, Forest, LANES, Rows, Tree};
     use crate::random::Random;
 
     /// Trees whose questions are about a few bins of some columns, as neighbours have them.
@@ -281,12 +275,12 @@ mod tests {
                 bins.iter_mut().for_each(|bin| *bin = (first + random.below(count)) as u8);
             }
             let mut plainly = [0.5; LANES];
-            (0..forest.trees()).for_each(|tree| forest.add_tree(tree, &block, &mut plainly));
-            for (step, lanes) in [(0, STEP), (1, 17), (7, 1)] {
-                let mut sums = [0.0; STEP];
-                super::super::raw::ask(&forest, &Rows::new(&block, 40, step, lanes), &mut sums);
+            (0..forest.trees()).for_each(|tree| forest.add_tree(tree, &[block], &mut plainly));
+            for lanes in [LANES, 17, 1] {
+                let mut sums = [0.0; LANES];
+                super::super::raw::ask(&forest, &Rows::new(&block, 40, lanes), &mut sums);
                 let bits = |sums: &[f32]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&sums[..lanes]), bits(&plainly[step * STEP..][..lanes]), "depth {depth}, step {step}");
+                assert_eq!(bits(&sums[..lanes]), bits(&plainly[..lanes]), "depth {depth}, {lanes} rows");
             }
         }
     }

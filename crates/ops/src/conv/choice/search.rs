@@ -2,7 +2,7 @@
 
 use super::super::candidates::{Kept, microseconds, timed};
 use super::super::ends::Ends;
-use super::super::estimate::{Lines, Turn, least, least_of_turns, of_blocks, turns};
+use super::super::estimate::{Lines, Turn, least, least_of_turns, of_blocks, real, turns};
 use super::super::meeting::Meeting;
 use super::super::multiprocessor::{GpuScale, Multiprocessor};
 use super::super::problem::{Pass, Problem};
@@ -19,8 +19,8 @@ const BEST_RING: ([usize; 2], bool) = ([2, 16], true);
 /// The plans of the candidates that the estimate expects to be fastest; the fastest first, and of equals the one that comes first among
 /// all (by tiling, items, ring, rows, and how rows are stored).
 ///
-/// Not one in a hundred is looked at: blocks come in the order of a time that nothing of the same strips, images and columns falls below, and tilings of them in
-/// that of one that no ring, items and rows fall below, until that of the next one is beyond the last of those that are kept.
+/// Not one in a hundred is looked at: blocks come in the order of a time that nothing of the same strips, images and columns falls below, tilings of them in
+/// that of one that no ring, items and rows fall below, and rings of these likewise, until that of the next one is beyond the last of those that are kept.
 pub(super) fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiprocessor, gpu: GpuScale) -> Vec<RowPlan> {
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
     let tilings = tilings(problem, &columns);
@@ -29,6 +29,7 @@ pub(super) fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiproc
     let search = Search::new(plan, sm, gpu);
     let is_same_block = |a: &[usize; 5], b: &[usize; 5]| [a[0], a[2], a[3]] == [b[0], b[2], b[3]];
     let (mut begin, mut kept, mut waiting) = (0, Kept::new(), BinaryHeap::with_capacity(tilings.len()));
+    let mut rings = Vec::with_capacity(tilings.len());
     for of_block in tilings.chunk_by(is_same_block) {
         plan.retake_all(smallest_of(of_block[0], &rows));
         waiting.push(Reverse(timed(search.least_of_block(&mut plan), Waiting::Block(begin).number())));
@@ -38,18 +39,43 @@ pub(super) fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiproc
         if kept.has_better_than(microseconds(bound)) {
             break;
         }
+        let mut wait = |us: f64, next: Waiting| {
+            if !kept.has_better_than(us) {
+                waiting.push(Reverse(timed(us, next.number())));
+            }
+        };
         match Waiting::of(bound as u64) {
             Waiting::Block(begin) => {
                 let of_block = tilings[begin..].iter().take_while(|tiling| is_same_block(tiling, &tilings[begin]));
                 for (tiling, of) in (begin..).zip(of_block) {
                     plan.retake_all(smallest_of(*of, &rows));
-                    let bound = search.bounded(&mut plan).filter(|us| !kept.has_better_than(*us));
-                    waiting.extend(bound.map(|us| Reverse(timed(us, Waiting::Tiling(tiling).number()))));
+                    if let Some(us) = search.bounded(&mut plan) {
+                        wait(us, Waiting::Tiling(tiling));
+                    }
                 }
             }
             Waiting::Tiling(tiling) => {
                 plan.retake_all(smallest_of(tilings[tiling], &rows));
-                search.add_all(&mut kept, &mut plan, tiling);
+                for whole_rows in [false, true] {
+                    plan.retake_ring(SMALLEST_RING.0, whole_rows);
+                    let alone = Turn::alone(&plan, gpu);
+                    for ring in 0..RINGS.len() {
+                        plan.retake_ring(RINGS[ring], whole_rows);
+                        let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
+                        if let Some((us, ring)) = search.bounded_ring(&plan, &alone, place) {
+                            wait(us, Waiting::Ring(rings.len()));
+                            rings.push(ring);
+                        }
+                    }
+                }
+            }
+            Waiting::Ring(ring) => {
+                let ring: &Ring = &rings[ring];
+                let Place { tiling, ring: at, whole_rows, .. } = ring.place;
+                plan.retake_all(smallest_of(tilings[tiling], &rows));
+                plan.retake_ring(RINGS[at], whole_rows);
+                search.add_heights(&mut kept, &plan, ring);
+                search.add_stacks(&mut kept, &plan, ring);
             }
         }
     }
@@ -76,25 +102,31 @@ fn smallest_of([strips, warp_strips, images, columns, tiles]: [usize; 5], rows: 
     RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows }
 }
 
-/// What of the tilings is to be looked at: all of a block's, from the first on, or one.
+/// What is to be looked at: all tilings of a block, from the first on, one with all rings, or all rows and items with one ring.
 #[derive(Clone, Copy)]
 enum Waiting {
     Block(usize),
     Tiling(usize),
+    Ring(usize),
 }
 
 impl Waiting {
     fn number(self) -> u64 {
         match self {
-            Waiting::Block(begin) => 2 * begin as u64 + 1,
-            Waiting::Tiling(tiling) => 2 * tiling as u64,
+            Waiting::Block(begin) => 4 * begin as u64,
+            Waiting::Tiling(tiling) => 4 * tiling as u64 + 1,
+            Waiting::Ring(ring) => 4 * ring as u64 + 2,
         }
     }
 
     /// The inverse of [`Waiting::number`].
     fn of(number: u64) -> Waiting {
-        let place = (number / 2) as usize;
-        if number % 2 == 1 { Waiting::Block(place) } else { Waiting::Tiling(place) }
+        let place = (number / 4) as usize;
+        match number % 4 {
+            0 => Waiting::Block(place),
+            1 => Waiting::Tiling(place),
+            _ => Waiting::Ring(place),
+        }
     }
 }
 
@@ -126,19 +158,16 @@ impl Place {
 struct Height {
     rows: usize,
     /// Blocks one above the other.
-    blocks: usize,
+    blocks: f64,
     /// Lines with steps of one row and of two.
     lines: [Lines; 2],
 }
 
-/// What depends on a tiling alone.
-struct Across<'a> {
-    /// [`turns`].
-    turns: f64,
-    /// Blocks along images, for each of [`ITEMS`]; the first one is 1.
-    images: &'a [usize; ITEMS.len()],
-    /// Blocks along columns and channels.
-    blocks: usize,
+/// A ring of a tiling, how many of its blocks are resident, and what their turns cost.
+struct Ring {
+    place: Place,
+    resident: usize,
+    turn: Turn,
 }
 
 /// What all tilings have in common.
@@ -160,7 +189,7 @@ impl Search {
                 plan.retake_ring([step, SMALLEST_RING.0[1]], false);
                 Lines::of(&plan, rows)
             });
-            Height { rows, blocks: plan.blocks_above(rows), lines }
+            Height { rows, blocks: real(plan.blocks_above(rows)), lines }
         };
         Search { heights: legal.into_iter().map(height).collect(), least, sm, gpu }
     }
@@ -191,50 +220,41 @@ impl Search {
         self.heights.iter().map(of_height).fold(f64::INFINITY, f64::min)
     }
 
-    /// Adds all of a plan's tiling that may be among the fastest.
-    fn add_all(&self, kept: &mut Kept, plan: &mut RowPlan, tiling: usize) {
-        let turns = turns(plan, self.gpu.multiprocessors);
-        let most = plan.problem.images.div_ceil(plan.config.images);
-        let images = ITEMS.map(|items| most.div_ceil(items));
-        for (ring, whole_rows) in (0..RINGS.len()).flat_map(|ring| [(ring, false), (ring, true)]) {
-            plan.retake_ring(RINGS[ring], whole_rows);
-            if plan.check_limits(self.sm).is_err() {
-                continue;
-            }
-            let resident = plan.resident();
-            let turn = Turn::of(plan, resident, self.gpu);
-            if !kept.has_better_than(self.least(plan, turns, &turn)) {
-                let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
-                let across = Across { turns, images: &images, blocks: plan.blocks[2] * plan.blocks[3] };
-                self.add_heights(kept, &across, (resident, &turn), place);
-                self.add_stacks(kept, plan, (resident, &turn), place);
-            }
-        }
+    /// A plan's ring, given [`Turn::alone`], and a time that nothing of it falls below; nothing where it is not legal.
+    fn bounded_ring(&self, plan: &RowPlan, alone: &Turn, place: Place) -> Option<(f64, Ring)> {
+        plan.check_limits(self.sm).ok()?;
+        let resident = plan.resident();
+        let turn = alone.shared(plan, resident);
+        let us = self.least(plan, turns(plan, self.gpu.multiprocessors), &turn);
+        Some((us, Ring { place, resident, turn }))
     }
 
-    /// Adds a tiling with stacked rows, given how many of its blocks are resident, and what their turns cost.
-    fn add_stacks(&self, kept: &mut Kept, plan: &RowPlan, (resident, turn): (usize, &Turn), place: Place) {
-        let gpu @ [multiprocessors, _] = [self.gpu.multiprocessors, resident];
+    /// Adds a plan's ring with stacked rows.
+    fn add_stacks(&self, kept: &mut Kept, plan: &RowPlan, Ring { place, resident, turn }: &Ring) {
+        let gpu @ [multiprocessors, resident] = [self.gpu.multiprocessors, *resident];
         for (wave, waves) in WAVES.into_iter().enumerate() {
             let Some(rows) = plan.stacked_rows(multiprocessors * resident * waves) else { continue };
             let blocks = plan.stack().div_ceil(rows) * plan.blocks[2] * plan.blocks[3];
-            let us = of_blocks(blocks, 1, gpu, turn.cycles(&Lines::of(plan, rows)));
-            kept.add(us, Place { row: self.heights.len() + wave, ..place }.number());
+            let us = of_blocks(real(blocks), 1, gpu, turn.cycles(&Lines::of(plan, rows)));
+            kept.add(us, Place { row: self.heights.len() + wave, ..*place }.number());
         }
     }
 
-    /// Adds a tiling with all items and rows, given how many of its blocks are resident, and what their turns cost.
-    fn add_heights(&self, kept: &mut Kept, across: &Across<'_>, (resident, turn): (usize, &Turn), place: Place) {
-        let (gpu, most, step) = ([self.gpu.multiprocessors, resident], across.images[0], RINGS[place.ring][0] - 1);
+    /// Adds all items and rows of a plan's ring that may be among the fastest.
+    fn add_heights(&self, kept: &mut Kept, plan: &RowPlan, Ring { place, resident, turn }: &Ring) {
+        let (gpu, step) = ([self.gpu.multiprocessors, *resident], plan.config.step - 1);
+        let (turns, most) = (turns(plan, gpu[0]), plan.problem.images.div_ceil(plan.config.images));
+        // Blocks beside each other: along images, columns and channels.
+        let beside = ITEMS.map(|items| real(most.div_ceil(items) * plan.blocks[2] * plan.blocks[3]));
         for (row, height) in self.heights.iter().enumerate() {
             let turn = turn.cycles(&height.lines[step]);
-            if kept.has_better_than(least_of_turns(across.turns, height.blocks, turn)) {
+            if kept.has_better_than(least_of_turns(turns, height.blocks, turn)) {
                 continue;
             }
             for (item, items) in ITEMS.into_iter().enumerate().take_while(|(_, items)| *items <= most) {
-                let blocks = across.images[item] * height.blocks * across.blocks;
-                if blocks <= MOST_BLOCKS {
-                    kept.add(of_blocks(blocks, items, gpu, turn), Place { item, row, ..place }.number());
+                let blocks = beside[item] * height.blocks;
+                if blocks <= real(MOST_BLOCKS) {
+                    kept.add(of_blocks(blocks, items, gpu, turn), Place { item, row, ..*place }.number());
                 }
             }
         }
