@@ -1,6 +1,6 @@
 //! Streamed expressions through the public face: files in and out on the CPU, the same bits on a GPU, and budgets on a stub of one.
 
-use crate::{child, skip};
+use crate::{ledger::Stubs, skip};
 use ndarray::{Array2, ArrayView2};
 use tilewright_dims::dims;
 use tilewright_expr::{Border, In, coordinate, f16};
@@ -214,14 +214,7 @@ fn page_locked(device: &Device, budgets: &Budgets) {
 /// What a stub of a driver can tell: that everything is queued, copied and given back, within the budgets.
 #[test]
 fn budgets_on_a_stub_of_a_gpu() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some([driver, compiler]) = crate::stub::working(folder.path()) else {
-        return skip("evaluate::budgets_on_a_stub_of_a_gpu", "no C compiler");
-    };
-    let mut command = child::command("evaluate on a stub");
-    command.env("TILEWRIGHT_LIBCUDA", driver).env("TILEWRIGHT_CUDA", compiler);
-    command.env("TILEWRIGHT_CACHE", folder.path().join("kernels"));
-    child::check(&command.output().unwrap());
+    Stubs::check("evaluate::budgets_on_a_stub_of_a_gpu", "evaluate on a stub");
 }
 
 pub(crate) fn child_on_a_stub() {

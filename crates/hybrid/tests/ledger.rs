@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::stub;
+use crate::{child, skip, stub};
 
 /// The libraries for linear algebra, with textbook algorithms, as CUDA 12 names them.
 const LIBRARIES: [(&str, &str); 2] =
@@ -46,6 +46,20 @@ impl Stubs {
         }
         File::create(ledger(folder.path())).and_then(|file| file.set_len(4096)).unwrap();
         Some(Self { folder, driver })
+    }
+
+    /// Runs a scenario on all of them, in a process of its own.
+    pub(crate) fn check(test: &str, scenario: &str) {
+        Self::check_on(Self::new(), test, scenario, |_| ());
+    }
+
+    /// The same on those that there are, with a process that `prepare` has the last word on.
+    pub(crate) fn check_on(stubs: Option<Self>, test: &str, scenario: &str, prepare: impl FnOnce(&mut Command)) {
+        let Some(stubs) = stubs else { return skip(test, "no C compiler") };
+        let mut command = child::command(scenario);
+        stubs.serve(&mut command);
+        prepare(&mut command);
+        child::check(&command.output().unwrap());
     }
 
     /// Has a process that will be started use them.

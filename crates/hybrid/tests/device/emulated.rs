@@ -3,7 +3,7 @@
 use super::matrix;
 use super::on_the_gpu::{budgets, eager, shrinking};
 use crate::ledger::Stubs;
-use crate::{child, skip};
+use crate::skip;
 use ndarray::Array2;
 use tilewright_driver::{Device as Driver, Error as DriverError};
 use tilewright_hybrid::budget::{Budget, Memory};
@@ -109,10 +109,7 @@ fn g15_plans_and_records_are_what_happens() {
 #[test]
 fn g15_an_older_cublas_is_named_with_the_one_that_is_needed() {
     const NAME: &str = "device::emulated::g15_an_older_cublas_is_named_with_the_one_that_is_needed";
-    let Some(stubs) = Stubs::old() else { return skip(NAME, "no C compiler") };
-    let mut command = child::command("old cuBLAS");
-    stubs.serve(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check_on(Stubs::old(), NAME, "old cuBLAS", |_| ());
 }
 
 pub(crate) fn child_old_cublas() {

@@ -1,7 +1,6 @@
 //! What measuring a machine takes of its GPU, counted on a stub.
 
 use crate::ledger::{Entry, Ledger, Stubs};
-use crate::{child, skip};
 use tilewright_hybrid::Device;
 use tilewright_hybrid::dispatch::{Identity, Profile, Rates};
 
@@ -15,12 +14,11 @@ const CALLS: i64 = 300;
 #[test]
 fn d7_measuring_keeps_to_its_bounds_of_bytes_operations_and_calls() {
     let test = "device::measured::d7_measuring_keeps_to_its_bounds_of_bytes_operations_and_calls";
-    let Some(stubs) = Stubs::new() else { return skip(test, "no C compiler") };
     let folder = tempfile::tempdir().unwrap();
-    let mut command = child::command("measured on stubs");
-    stubs.serve(&mut command);
     // Nobody's profile is there.
-    child::check(&command.env("XDG_CACHE_HOME", folder.path()).output().unwrap());
+    Stubs::check_on(Stubs::new(), test, "measured on stubs", |command| {
+        command.env("XDG_CACHE_HOME", folder.path());
+    });
 }
 
 pub(crate) fn child_measured() {

@@ -1,7 +1,6 @@
 //! Plans, which ask no driver, on a stub that counts who does.
 
 use crate::ledger::{Entry, Ledger, Stubs};
-use crate::{child, skip};
 use tilewright_driver::Device as Driver;
 use tilewright_hybrid::budget::Budget;
 use tilewright_hybrid::dispatch::{Choice, Job, Rates, Reason, Verb};
@@ -12,10 +11,7 @@ use tilewright_hybrid::{Columns, Device, Rows, Shape, Side};
 
 #[test]
 fn m16_plans_ask_no_driver() {
-    let Some(stubs) = Stubs::new() else { return skip("device::planned::m16_plans_ask_no_driver", "no C compiler") };
-    let mut command = child::command("planned");
-    stubs.serve(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check("device::planned::m16_plans_ask_no_driver", "planned");
 }
 
 pub(crate) fn child_planned() {

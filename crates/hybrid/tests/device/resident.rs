@@ -1,7 +1,6 @@
 //! What lies on the GPU, and is computed with there; and what is widened on its way through it.
 
 use crate::ledger::{Entry, Ledger, Stubs};
-use crate::{child, skip};
 use ndarray::{Array2, s};
 use tilewright_driver::Device as Driver;
 use tilewright_hybrid::budget::{Budget, Memory};
@@ -149,12 +148,7 @@ fn d4_results_stay_on_the_gpu() {
 /// The same by what a stub counts, without host memory for any of it; and a budget for what passes through the host on the CPU, exactly.
 #[test]
 fn d4_results_stay_on_the_gpu_by_count() {
-    let Some(stubs) = Stubs::new() else {
-        return skip("device::resident::d4_results_stay_on_the_gpu_by_count", "no C compiler");
-    };
-    let mut command = child::command("results stay");
-    stubs.serve(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check("device::resident::d4_results_stay_on_the_gpu_by_count", "results stay");
 }
 
 pub(crate) fn child_results_stay() {

@@ -13,17 +13,13 @@ use tilewright_hybrid::{Device, Error, Operand, Side};
 use super::matrix;
 use super::verbs::{near, regular};
 use crate::ledger::Stubs;
-use crate::{child, skip};
+use crate::skip;
 
 fn check(test: &str, missing: &str, scenario: &str, prepare: impl FnOnce(&mut std::process::Command)) {
     if !missing.is_empty() && Driver::new(0).is_ok() {
         return skip(test, "what is missing among stubs is found beside the GPU's driver");
     }
-    let Some(stubs) = Stubs::without(missing) else { return skip(test, "no C compiler") };
-    let mut command = child::command(scenario);
-    stubs.serve(&mut command);
-    prepare(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check_on(Stubs::without(missing), test, scenario, prepare);
 }
 
 #[test]

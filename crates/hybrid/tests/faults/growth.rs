@@ -9,8 +9,8 @@ use tilewright_hybrid::stream::{Cancel, Control, Factor, Product, matmul};
 use tilewright_hybrid::{Class, Error};
 
 use super::operations::{FACE, ROOM, STREAMS, budgets, eager, eighths, matrix, multiply};
+use crate::child;
 use crate::ledger::{Ledger, Stubs};
-use crate::{child, skip};
 
 /// Operations in all, and how many of them come before anything is counted.
 const OPERATIONS: usize = 200;
@@ -18,10 +18,7 @@ const FIRST: usize = 20;
 
 #[test]
 fn m14_on_stubs() {
-    let Some(stubs) = Stubs::new() else { return skip("faults::growth::m14_on_stubs", "no C compiler") };
-    let mut command = child::command("growth on stubs");
-    stubs.serve(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check("faults::growth::m14_on_stubs", "growth on stubs");
 }
 
 #[test]

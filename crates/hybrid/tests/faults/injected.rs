@@ -11,7 +11,6 @@ use tilewright_hybrid::{Class, Device, Error, Side};
 
 use super::operations::{FACE, OnAStream, OnTheFace, ROOM, STREAMS, budgets, eager, eighths, gpu, multiply};
 use crate::ledger::{Entry, Ledger, Stubs};
-use crate::{child, skip};
 
 const OUT_OF_MEMORY: i64 = 2;
 const ILLEGAL_ADDRESS: i64 = 700;
@@ -22,10 +21,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 #[test]
 fn every_call_fails_once() {
-    let Some(stubs) = Stubs::new() else { return skip("faults::injected::every_call_fails_once", "no C compiler") };
-    let mut command = child::command("injected");
-    stubs.serve(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check("faults::injected::every_call_fails_once", "injected");
 }
 
 pub(crate) fn child_injected() {

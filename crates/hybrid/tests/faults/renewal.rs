@@ -10,7 +10,6 @@ use tilewright_hybrid::{Class, Device, Error, Side};
 
 use super::operations::{ROOM, STREAMS, budgets, gpu, matrix, regular};
 use crate::ledger::{Entry, Ledger, Stubs};
-use crate::{child, skip};
 
 /// Somebody else in the process reset the device.
 const CONTEXT_IS_DESTROYED: i64 = 709;
@@ -18,10 +17,7 @@ const ILLEGAL_ADDRESS: i64 = 700;
 
 #[test]
 fn b3_a_lost_context() {
-    let Some(stubs) = Stubs::new() else { return skip("faults::renewal::b3_a_lost_context", "no C compiler") };
-    let mut command = child::command("renewed");
-    stubs.serve(&mut command);
-    child::check(&command.output().unwrap());
+    Stubs::check("faults::renewal::b3_a_lost_context", "renewed");
 }
 
 pub(crate) fn child_renewed() {
