@@ -1,5 +1,7 @@
 //! Sources and sinks.
 
+mod format;
+mod interrupted;
 mod memory;
 mod npy;
 mod publication;
@@ -9,4 +11,5 @@ mod truth;
 #[cfg(feature = "zarr")]
 mod zarr;
 
-pub(crate) use publication::{child_full_disk, child_npy_writer, child_two_hundred_files};
+pub(crate) use interrupted::{child_full_disk, child_writer};
+pub(crate) use publication::child_two_hundred_files;

@@ -2,10 +2,9 @@
 
 use std::{
     fs,
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
 };
 
 use ndarray::Array2;
@@ -14,10 +13,10 @@ use tilewright_hybrid::{
     store::{Element, Extents, NpySink, NpySource, Order, ReadTyped, Sink, Source, Tile, WriteTyped},
 };
 
-use super::truth::numbers;
-use crate::{child, skip};
+use super::format::Format;
+use crate::child;
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
@@ -25,22 +24,12 @@ fn sink(path: &Path, rows: usize, columns: usize) -> NpySink {
     NpySink::create(path, &[rows, columns], Element::U64, Order::C).unwrap()
 }
 
-/// A file whose elements are all `value`.
 fn write(path: &Path, rows: usize, columns: usize, value: u64) {
-    let sink = sink(path, rows, columns);
-    for tile in sink.extents().tiles(Extents::new(64, columns)) {
-        sink.write(&tile, &vec![value; tile.rows.len() * columns]).unwrap();
-    }
-    Box::new(sink).commit().unwrap();
+    Format::Npy.write(path, rows, columns, value).unwrap();
 }
 
-/// The one value of a file, and how many there are.
 fn value(path: &Path) -> (u64, usize) {
-    let source = NpySource::open(path).unwrap();
-    let mut values = vec![0u64; source.extents().rows * source.extents().columns];
-    source.read(&source.extents().whole(), &mut values).unwrap();
-    assert!(values.iter().all(|value| *value == values[0]), "no file is a mixture");
-    (values[0], values.len())
+    Format::Npy.value(path)
 }
 
 #[test]
@@ -95,90 +84,6 @@ fn b7_a_failure_between_tiles_shows_nothing() {
         assert_eq!(files(root.path()).len(), 1);
         write(&path, 8, 8, 1);
         breaker.revive();
-    }
-}
-
-#[test]
-fn m3_a_disk_that_is_too_small() {
-    const NAME: &str = "store::publication::m3_a_disk_that_is_too_small";
-    // Mounted where no other process sees it, so that it goes with the child.
-    const LINE: &str =
-        "exec unshare --mount sh -c 'mount -t tmpfs -o size=16m tmpfs \"$FOLDER\" || exit 77; exec \"$@\"' sh \"$@\"";
-    let root = tempfile::tempdir().unwrap();
-    let mut command = child::shell(LINE, "full disk");
-    let output = command.env("FOLDER", root.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
-    let ran = String::from_utf8_lossy(&output.stdout).contains("running 1 test");
-    if ran { child::check(&output) } else { skip(NAME, "no right to mount") }
-}
-
-pub(crate) fn child_full_disk() {
-    let folder = PathBuf::from(std::env::var_os("FOLDER").unwrap());
-    let path = folder.join("a.npy");
-    // 8 MiB fit, and leave no room for another.
-    write(&path, 1024, 1024, 1);
-    for rows in [1024, 2048, 1 << 20] {
-        let error = NpySink::create(&path, &[rows, 1024], Element::U64, Order::C).unwrap_err();
-        let bytes = rows as u64 * 1024 * 8 + 128;
-        assert!(matches!(&error, Error::StorageFull { requested, .. } if *requested == bytes), "{error}");
-        assert_eq!((error.class(), value(&path), files(&folder).len()), (Class::Io, (1, 1 << 20), 1));
-    }
-    // What was reserved and given up is free again.
-    for round in 0..20u64 {
-        let sink = sink(&path, 512, 1024);
-        if round % 2 == 0 {
-            drop(sink);
-        } else {
-            sink.write(&sink.extents().whole(), &vec![round; 512 * 1024]).unwrap();
-            Box::new(sink).commit().unwrap();
-        }
-    }
-    assert_eq!((value(&path), files(&folder).len()), ((19, 512 * 1024), 1));
-}
-
-#[test]
-fn m4_writers_that_are_killed() {
-    let root = tempfile::tempdir().unwrap();
-    let path = root.path().join("a.npy");
-    write(&path, 256, 1000, 0);
-    let (mut killed, mut next) = (0, numbers(5));
-    for _ in 0..20 {
-        let mut command = child::command("npy writer");
-        command.env("FILE", &path).env("ROUNDS", "100000").stdout(Stdio::null()).stderr(Stdio::null());
-        let mut writer = command.spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(20_000 + next() % 60_000));
-        writer.kill().unwrap();
-        killed += usize::from(writer.wait().unwrap().signal() == Some(9));
-        assert_eq!(value(&path).1, 256_000);
-    }
-    assert_eq!(killed, 20);
-    assert!(value(&path).0 > 0, "none of them wrote anything");
-    // On file systems without unnamed files their names are left until they are old.
-    assert!(files(root.path()).len() <= 21);
-}
-
-#[test]
-fn m6_two_processes_in_one_folder() {
-    let root = tempfile::tempdir().unwrap();
-    let shared = root.path().join("shared.npy");
-    let writers: Vec<_> = (0..2)
-        .map(|_| {
-            let mut command = child::command("npy writer");
-            command.env("FILE", &shared).env("ROUNDS", "40").stdout(Stdio::piped()).stderr(Stdio::piped());
-            command.spawn().unwrap()
-        })
-        .collect();
-    for writer in writers {
-        child::check(&writer.wait_with_output().unwrap());
-    }
-    assert_eq!((value(&shared), files(root.path())), ((40, 256_000), vec![shared]));
-}
-
-/// Writes one file again and again, with a number that rises.
-pub(crate) fn child_npy_writer() {
-    let path = PathBuf::from(std::env::var_os("FILE").unwrap());
-    for round in 1..=std::env::var("ROUNDS").unwrap().parse().unwrap() {
-        write(&path, 256, 1000, round);
-        assert_eq!(value(&path).1, 256_000);
     }
 }
 
