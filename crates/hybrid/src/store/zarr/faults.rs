@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use super::{
     super::{
-        Element, Extents, ReadTyped, Sink, Source, WriteTyped,
+        Element, Extents, ReadTyped, Sink, Source, Tile, WriteTyped,
         files::{Files, Step},
     },
     Shards, ZarrSink, ZarrSource,
@@ -46,8 +46,12 @@ fn write(files: Files, path: &Path, value: i32) -> Result<(), Error> {
 
 fn read(files: Files, path: &Path) -> Result<i32, Error> {
     let source = ZarrSource::open_with(files, path)?;
-    let mut values = vec![0; EXTENTS.rows * EXTENTS.columns];
-    source.read(&source.extents().whole(), &mut values)?;
+    let (mut values, whole) = (vec![0; EXTENTS.rows * EXTENTS.columns], source.extents().whole());
+    // Of whole shards and of one chunk, whose shard's index is read for it.
+    let chunk = Tile { rows: 0..8, columns: 8..16 };
+    [&whole, &chunk].into_iter().try_for_each(|tile| source.prefetch(tile))?;
+    source.read(&whole, &mut values)?;
+    [&chunk, &whole].into_iter().try_for_each(|tile| source.release(tile))?;
     assert!(values.iter().all(|value| *value == values[0]), "no array is a mixture");
     Ok(values[0])
 }
@@ -102,7 +106,7 @@ fn each_error_at_each_step_of_reading() {
     let path = root.path().join("a.zarr");
     write(Files::default(), &path, 7).unwrap();
     let seen = steps(|files| assert_eq!(read(files, &path).unwrap(), 7));
-    assert_eq!(seen.iter().copied().collect::<HashSet<_>>(), [Step::Open, Step::Stat, Step::Read].into());
+    assert_eq!(seen.iter().copied().collect::<HashSet<_>>(), [Step::Open, Step::Stat, Step::Read, Step::Advise].into());
     for (nth, step) in seen.iter().enumerate() {
         let failed = read(nth_fails(nth, Errno::IO), &path).unwrap_err();
         let named = matches!(&failed, Error::Io { path: file, .. } if file.starts_with(&path));
@@ -110,6 +114,45 @@ fn each_error_at_each_step_of_reading() {
     }
     let broken = files(|step| if step == Step::Read { Err(Errno::IO.into()) } else { Ok(()) });
     assert!(matches!(read(broken, &path), Err(Error::Io { call: "pread", .. })));
+}
+
+/// Calls of a hint: files that are opened, reads of indices, and what the system is told.
+#[test]
+fn m8_hints_are_about_the_chunks_of_a_tile() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.zarr");
+    write(Files::default(), &path, 7).unwrap();
+    let calls = |tile: Tile, hint: fn(&ZarrSource, &Tile) -> Result<(), Error>| {
+        let seen = steps(|files| hint(&ZarrSource::open_with(files, &path).unwrap(), &tile).unwrap());
+        // The description is opened and read first.
+        let told = |step| seen.iter().filter(|seen| **seen == step).count();
+        [told(Step::Open) - 1, told(Step::Read) - 1, told(Step::Advise)]
+    };
+    let tile = |rows: [usize; 2], columns: [usize; 2]| Tile { rows: rows[0]..rows[1], columns: columns[0]..columns[1] };
+    let (prefetch, release) = (ZarrSource::prefetch, ZarrSource::release);
+    for (tile, fetched, released) in [
+        // Whole shards, those at the edges too, need no index.
+        (tile([0, 16], [0, 16]), [1, 0, 1], [1, 0, 1]),
+        (tile([0, 20], [0, 30]), [4, 0, 4], [4, 0, 4]),
+        (tile([16, 20], [16, 30]), [1, 0, 1], [1, 0, 1]),
+        // A row of chunks is one range, a column is two.
+        (tile([0, 8], [0, 16]), [2, 1, 1], [2, 1, 1]),
+        (tile([0, 16], [0, 8]), [2, 1, 2], [2, 1, 2]),
+        // Chunks are fetched for their first element and kept until their last one.
+        (tile([0, 9], [0, 16]), [1, 0, 1], [2, 1, 1]),
+        (tile([7, 9], [7, 9]), [1, 0, 1], [2, 1, 1]),
+        (tile([0, 7], [0, 7]), [2, 1, 1], [0, 0, 0]),
+        (tile([3, 3], [0, 7]), [0, 0, 0], [0, 0, 0]),
+    ] {
+        assert_eq!((calls(tile.clone(), prefetch), calls(tile.clone(), release)), (fetched, released), "{tile:?}");
+    }
+    // A shard that is not there is read as zeros, and hints about it are none.
+    fs::remove_file(path.join("c.0.1")).unwrap();
+    assert_eq!(calls(tile([0, 20], [0, 30]), prefetch), [4, 0, 3]);
+    assert_eq!(calls(tile([0, 8], [16, 24]), prefetch), [1, 0, 0]);
+    let outside = tile([0, 21], [0, 1]);
+    let source = ZarrSource::open(&path).unwrap();
+    assert!(source.prefetch(&outside).is_err() && source.release(&outside).is_err());
 }
 
 const CHILD: &str = "TILEWRIGHT_ZARR_KILLED_AT";

@@ -31,7 +31,7 @@ pub(super) struct Inner {
 pub(super) type Indices = HashMap<[usize; 2], Option<Vec<[u64; 2]>>>;
 
 /// What stands for a chunk that is not stored, as it is all fill value.
-const ABSENT: [u64; 2] = [u64::MAX; 2];
+pub(super) const ABSENT: [u64; 2] = [u64::MAX; 2];
 
 impl Inner {
     /// `None` for an array without shards, or with codecs around them: there what is decoded is all of what is a file.
@@ -78,7 +78,12 @@ impl Inner {
         Ok(Some(decoded.into_fixed()?.into_owned()))
     }
 
-    fn index(&self, array: &Array<ReadFiles>, shard: [usize; 2]) -> Result<Option<Vec<[u64; 2]>>, ArrayError> {
+    /// Offsets and lengths of a shard's chunks in its file, if that is there.
+    pub(super) fn index(
+        &self,
+        array: &Array<ReadFiles>,
+        shard: [usize; 2],
+    ) -> Result<Option<Vec<[u64; 2]>>, ArrayError> {
         let key = array.chunk_key(&shard.map(|index| index as u64));
         let Some(bytes) = array.storage().get_partial(&key, self.index_range)? else { return Ok(None) };
         let (element, fill, options) = (data_type::uint64(), FillValue::from(u64::MAX), CodecOptions::default());

@@ -13,12 +13,13 @@ use zarrs::{
 
 use super::{
     super::{Element, Extents, Source, Tile, files::Files},
-    inner::{Indices, Inner},
+    inner::{ABSENT, Indices, Inner},
     metadata::data_type,
     storage::{ReadFiles, explain, ours},
 };
 use crate::Error;
 use crate::dispatch::At;
+use rustix::fs::Advice;
 
 /// An array of Zarr version 3 on disk, read only; of two dimensions, sharded or not. Chunks may be stored as they are or with crc32c.
 ///
@@ -114,6 +115,50 @@ impl ZarrSource {
         ([row / down, column / across], row % down * across + column % across)
     }
 
+    /// A hint about chunks of a tile, which `chunks` says for a range of it, a chunk's extent there and the array's.
+    fn advise(
+        &self,
+        tile: &Tile,
+        chunks: impl Fn(&Range<usize>, usize, usize) -> Range<usize>,
+        advice: Advice,
+    ) -> Result<(), Error> {
+        tile.check("advise", self.extents, self.element, tile.extents().byte_count(self.element)?)?;
+        if tile.is_empty() {
+            return Ok(());
+        }
+        let rows = chunks(&tile.rows, self.chunk.rows, self.extents.rows);
+        let columns = chunks(&tile.columns, self.chunk.columns, self.extents.columns);
+        let (down, across) = (self.shard.rows / self.chunk.rows, self.shard.columns / self.chunk.columns);
+        for row in parts(&rows, down) {
+            for column in parts(&columns, across) {
+                let within = |range: &Range<usize>, shard: usize, count: usize| {
+                    range.start.max(shard * count)..range.end.min((shard + 1) * count)
+                };
+                let part = [within(&rows, row, down), within(&columns, column, across)];
+                self.advise_shard([row, column], part, advice)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A hint about chunks of one shard: about its file where that is all of them, so that its index is not read for it.
+    fn advise_shard(&self, shard: [usize; 2], chunks: [Range<usize>; 2], advice: Advice) -> Result<(), Error> {
+        let key = self.array.chunk_key(&shard.map(|index| index as u64));
+        let storage = self.array.storage();
+        let [rows, columns] = chunks;
+        let of = |extent: usize, shard: usize, chunk: usize, index: usize| {
+            parts(&(index * shard..extent.min((index + 1).saturating_mul(shard))), chunk)
+        };
+        let all = rows == of(self.extents.rows, self.shard.rows, self.chunk.rows, shard[0])
+            && columns == of(self.extents.columns, self.shard.columns, self.chunk.columns, shard[1]);
+        let Some(inner) = self.inner.as_ref().filter(|_| !all) else { return storage.advise(&key, None, advice) };
+        let error = |error| explain(&self.path, Some(format!("index of shard {key}")), &error);
+        let Some(index) = inner.index(&self.array, shard).map_err(error)? else { return Ok(()) };
+        let places = rows.flat_map(|row| columns.clone().map(move |column| [row, column]));
+        let stored = places.filter_map(|chunk| index.get(self.place(chunk).1).copied());
+        storage.advise(&key, Some(stored.filter(|place| *place != ABSENT).collect()), advice)
+    }
+
     /// What a chunk is called in an error.
     fn name(&self, chunk: [usize; 2]) -> String {
         if self.inner.is_none() {
@@ -148,14 +193,32 @@ impl Source for ZarrSource {
         }
         // Indices of shards that this tile needs, each read once.
         let mut indices = Indices::new();
-        let chunks = |range: &Range<usize>, size: usize| range.start / size..range.end.div_ceil(size);
-        for row in chunks(&tile.rows, self.chunk.rows) {
-            for column in chunks(&tile.columns, self.chunk.columns) {
+        for row in parts(&tile.rows, self.chunk.rows) {
+            for column in parts(&tile.columns, self.chunk.columns) {
                 self.read_chunk(&mut indices, [row, column], tile, out)?;
             }
         }
         Ok(())
     }
+
+    /// Of the chunks that the tile touches.
+    fn prefetch(&self, tile: &Tile) -> Result<(), Error> {
+        let chunks = |range: &Range<usize>, chunk, _| parts(range, chunk);
+        self.advise(tile, chunks, Advice::WillNeed)
+    }
+
+    /// Of the chunks whose last element is in the tile: what is read from the top, from left to right, needs no chunk behind that.
+    fn release(&self, tile: &Tile) -> Result<(), Error> {
+        let chunks = |range: &Range<usize>, chunk: usize, extent| {
+            range.start / chunk..if range.end == extent { range.end.div_ceil(chunk) } else { range.end / chunk }
+        };
+        self.advise(tile, chunks, Advice::DontNeed)
+    }
+}
+
+/// The parts of an extent, all but the last of one size, that a range touches.
+fn parts(range: &Range<usize>, size: usize) -> Range<usize> {
+    range.start / size..range.end.div_ceil(size)
 }
 
 /// The file's name of a shard, as we write it.

@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use rustix::fs::Advice;
 use zarrs::{
     array::{ArrayError, CodecError},
     storage::{
@@ -39,6 +40,22 @@ impl ReadFiles {
         };
         let bytes = self.files.bytes(&file).map_err(Step::Stat.failed(&path))?;
         Ok(Some((file, bytes, path)))
+    }
+
+    /// A hint about places of a file, offsets with lengths, or about all of it; about a file that is not there, none.
+    pub(super) fn advise(&self, key: &StoreKey, places: Option<Vec<[u64; 2]>>, advice: Advice) -> Result<(), Error> {
+        let Some((file, size, path)) = self.open(key)? else { return Ok(()) };
+        let mut places = places.unwrap_or_else(|| vec![[0, size]]);
+        places.sort_unstable();
+        // Those that follow each other are one. A damaged index asks for anything; that is an error where it is read.
+        let follow = |[offset, bytes]: &[u64; 2], next: &[u64; 2]| offset.checked_add(*bytes) == Some(next[0]);
+        for run in places.chunk_by(follow) {
+            let (begin, bytes) = (run[0][0], run.iter().map(|[_, bytes]| bytes).sum());
+            if begin.checked_add(bytes).is_some_and(|end| end <= size) {
+                self.files.advise(&file, begin, bytes, advice).map_err(Step::Advise.failed(&path))?;
+            }
+        }
+        Ok(())
     }
 
     fn read(&self, (file, size, path): &(File, u64, PathBuf), range: ByteRange) -> Result<Bytes, StorageError> {
