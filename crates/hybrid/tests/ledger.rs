@@ -12,8 +12,10 @@ use tempfile::TempDir;
 use crate::{child, skip, stub};
 
 /// The libraries for linear algebra, with textbook algorithms, as CUDA 12 names them.
-const LIBRARIES: [(&str, &str); 2] =
-    [("libcublas.so.12", include_str!("stub/cublas.c")), ("libcusolver.so.11", include_str!("stub/cusolver.c"))];
+const LIBRARIES: [(&str, &str); 2] = [
+    ("libcublas.so.12", include_str!("stub/cublas.c")),
+    ("libcusolver.so.11", concat!(include_str!("stub/cusolver.c"), include_str!("stub/geev.c"))),
+];
 
 /// A driver, a compiler and libraries in a folder of their own.
 pub(crate) struct Stubs {

@@ -11,7 +11,7 @@ use tilewright_hybrid::dispatch::{
     At, Choice, Decision, Emulation, Job, ProductExtents, Rates, Reason, Trace, Unit, last_decision, last_outcome,
 };
 use tilewright_hybrid::faults::{Breaker, Condition, Settings};
-use tilewright_hybrid::linear::{Gpu, Precision};
+use tilewright_hybrid::linear::{self, Gpu, Place, Precision};
 use tilewright_hybrid::{Class, Columns, Device, Error, Operand, Rows, Shape, Side};
 
 const ASKED: Precision = Precision::F64Emulated { mantissa_bits: 31 };
@@ -128,5 +128,8 @@ pub(crate) fn child_old_cublas() {
             assert_eq!(multiplied(device, Precision::Auto).unwrap(), matrix(30, 40, 1).dot(&matrix(40, 20, 2)));
         }
     }
+    // cuSOLVER is as old.
+    let error = linear::eigenvalues(&Place::Gpu(gpu), (&matrix(5, 5, 1)).into()).unwrap_err();
+    assert!(matches!(&error, Error::Unsupported { place: "GPU", why, .. } if why.contains("12.6")), "{error}");
     assert_eq!((breaker.health().condition, breaker.health().failures), (Condition::Closed, 0));
 }

@@ -1,6 +1,6 @@
 //! What is done to a GPU whose calls fail, or whose memory is counted: operations of the face, and streams. Each checks its own result.
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use tilewright_dims::dims;
 use tilewright_driver::Device as Driver;
 use tilewright_expr::In;
@@ -12,7 +12,7 @@ use tilewright_hybrid::linear::{self, Gpu, Place, Precision};
 use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, Sink};
 use tilewright_hybrid::stream::bits::{Becomes, BitProduct, Bits, product};
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, evaluate};
-use tilewright_hybrid::{Device, Error};
+use tilewright_hybrid::{Complex64, Device, Error};
 use tilewright_ops::fuse;
 
 dims! { Y, X }
@@ -26,7 +26,7 @@ pub(super) type OnAStream = fn(&Gpu, &Budgets, usize) -> Result<(), Error>;
 pub(super) const ROOM: u64 = 1 << 30;
 
 /// Operations of the face, and the room in which they go through the GPU in parts, if they do, in eighths of a matrix.
-pub(super) const FACE: [(&str, OnTheFace, Option<u64>); 9] = [
+pub(super) const FACE: [(&str, OnTheFace, Option<u64>); 10] = [
     ("matmul", multiply, Some(14)),
     ("solve", solve, Some(9)),
     ("cholesky", cholesky, Some(7)),
@@ -36,6 +36,7 @@ pub(super) const FACE: [(&str, OnTheFace, Option<u64>); 9] = [
     ("qr", qr, None),
     ("svd", svd, None),
     ("symmetric eigen", symmetric_eigen, None),
+    ("eigen", eigen, None),
 ];
 /// Streams. On a stub their kernels compute nothing, so nobody looks at results.
 pub(super) const STREAMS: [(&str, OnAStream); 2] = [("an expression", expression), ("a product of bits", bits)];
@@ -151,6 +152,17 @@ fn symmetric_eigen(device: &Device, side: usize) -> Result<(), Error> {
     let definite = a.dot(&a.t());
     let eigen = device.eigen_hermitian((&definite).into())?;
     near(&definite.dot(&eigen.vectors), &(&eigen.vectors * &column(eigen.values)));
+    Ok(())
+}
+
+/// Of a matrix that is not symmetric: some of its values are conjugates.
+fn eigen(device: &Device, side: usize) -> Result<(), Error> {
+    let a = matrix(side, side, 7);
+    let eigen = device.eigen((&a).into())?;
+    assert!(eigen.values.iter().any(|value| value.im > 0.1));
+    let (a, values) = (a.mapv(Complex64::from), Array2::from_diag(&Array1::from(eigen.values)));
+    let off = a.dot(&eigen.vectors) - eigen.vectors.dot(&values);
+    assert!(off.iter().all(|off| off.norm() < 1e-10 * side as f64), "{off}");
     Ok(())
 }
 
