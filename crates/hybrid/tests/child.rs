@@ -34,6 +34,7 @@ fn scenario() {
     let Ok(scenario) = std::env::var(VARIABLE) else { return };
     match scenario.as_str() {
         "in group" => crate::budget::child_in_group(),
+        "product in group" => crate::budget::child_product_in_group(),
         "writer" => crate::store::child_writer(),
         "full disk" => crate::store::child_full_disk(),
         "two hundred files" => crate::store::child_two_hundred_files(),

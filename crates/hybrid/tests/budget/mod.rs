@@ -4,4 +4,4 @@ mod permits;
 mod rings;
 mod system;
 
-pub(crate) use system::child_in_group;
+pub(crate) use system::{child_in_group, child_product_in_group};
