@@ -149,7 +149,7 @@ fn compiled(image: &[u8]) -> Compiled {
 pub(crate) fn child_fake_device() {
     assert!(matches!(Device::new(1), Err(Error::BadOrdinal { ordinal: 1, count: 1 })));
     let device = Device::new(0).unwrap();
-    assert_eq!((device.name(), device.arch(), device.driver_version()), ("F", Arch::new(9, 0), (12, 4)));
+    assert_eq!((device.name(), device.arch(), device.driver_version()), (stub::NAME, Arch::new(9, 0), (12, 4)));
     assert_eq!(device.parameter_bytes(), 32_764);
     let stream = device.stream().unwrap();
 

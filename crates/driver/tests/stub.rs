@@ -6,6 +6,10 @@ use std::{
     process::Command,
 };
 
+/// The name of the device.
+#[allow(dead_code, reason = "not every package asks for it")]
+pub(crate) const NAME: &str = "F";
+
 /// Functions with an answer; all others return `$RESULT`.
 const BODIES: [(&str, &str); 16] = [
     ("cuDriverGetVersion", "(int* v) { *v = VERSION; return 0; }"),

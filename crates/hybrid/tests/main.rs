@@ -39,6 +39,15 @@ fn gpu(test: &str) -> Option<Gpu> {
     Some(gpu)
 }
 
+/// Whether kernels compute anything: those of a stub do not, and a test that asks is told as skipped.
+fn runs_kernels(device: &Device, test: &str) -> bool {
+    let is_stub = device.name() == stub::NAME;
+    if is_stub {
+        skip(test, "a stub computes nothing");
+    }
+    !is_stub
+}
+
 /// Says that a test did not run, on the error stream and in the file named by `TILEWRIGHT_SKIPS`.
 fn skip(name: &str, reason: &str) {
     eprintln!("SKIP {name}: {reason}");

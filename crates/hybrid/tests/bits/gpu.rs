@@ -17,9 +17,9 @@ const SHAPES: [WgmmaShape; 4] = [WgmmaShape::LARGE, WgmmaShape::PAIRED, WgmmaSha
 
 pub(super) fn stream(test: &str) -> Option<Stream> {
     match Device::new(0) {
-        Ok(device) => Some(device.stream().unwrap()),
+        Ok(device) => crate::runs_kernels(&device, test).then(|| device.stream().unwrap()),
         Err(Driver::NoDriver { .. } | Driver::NoDevice | Driver::DriverTooOld { .. }) => {
-            skip(&format!("bits::gpu::{test}"), "no GPU");
+            skip(test, "no GPU");
             None
         }
         Err(other) => panic!("{other}"),
@@ -35,7 +35,7 @@ fn paths(stream: &Stream) -> Vec<GpuPath> {
 
 #[test]
 fn x3_all_paths_are_those_of_the_cpu() {
-    let Some(stream) = stream("x3_all_paths_are_those_of_the_cpu") else { return };
+    let Some(stream) = stream("bits::gpu::x3_all_paths_are_those_of_the_cpu") else { return };
     let sizes = [[1, 1, 1], [65, 130, 127], [257, 1025, 193], [1000, 4097, 999], [2100, 5000, 1500], [64, 70_000, 3]];
     for [m, k, n] in sizes {
         let a = hostile(array(m, k, 5, 1).view());
@@ -64,7 +64,7 @@ fn x3_all_paths_are_those_of_the_cpu() {
 
 #[test]
 fn transposition_exchanges_rows_and_columns() {
-    let Some(stream) = stream("transposition_exchanges_rows_and_columns") else { return };
+    let Some(stream) = stream("bits::gpu::transposition_exchanges_rows_and_columns") else { return };
     for (rows, columns) in [(1, 1), (33, 65), (256, 1024), (1300, 2100), (1, 5000), (5000, 31), (0, 5), (5, 0)] {
         let bits = hostile(array(rows, columns, 4, 8).view());
         let there = DeviceBitMatrix::upload(&stream, &bits).unwrap();
@@ -75,7 +75,7 @@ fn transposition_exchanges_rows_and_columns() {
 
 #[test]
 fn operands_of_two_streams_are_waited_for() {
-    let Some(stream) = stream("operands_of_two_streams_are_waited_for") else { return };
+    let Some(stream) = stream("bits::gpu::operands_of_two_streams_are_waited_for") else { return };
     let other = stream.device().stream().unwrap();
     let a = BitMatrix::random(3000, 3000, 0.5, 1).unwrap();
     let b = BitMatrix::random(3000, 3000, 0.5, 2).unwrap();
@@ -91,7 +91,7 @@ fn operands_of_two_streams_are_waited_for() {
 
 #[test]
 fn products_without_elements_are_zero() {
-    let Some(stream) = stream("products_without_elements_are_zero") else { return };
+    let Some(stream) = stream("bits::gpu::products_without_elements_are_zero") else { return };
     for (m, k, n) in [(0, 5, 3), (3, 0, 4), (3, 5, 0)] {
         let left = DeviceBitMatrix::zeros(&stream, m, k).unwrap();
         let right = DeviceBitMatrix::zeros(&stream, k, n).unwrap();
@@ -124,7 +124,7 @@ fn rate(stream: &Stream, size: usize, call: impl Fn()) -> f64 {
 
 #[test]
 fn x7_tensor_cores_are_twenty_times_as_fast() {
-    let Some(stream) = stream("x7_tensor_cores_are_twenty_times_as_fast") else { return };
+    let Some(stream) = stream("bits::gpu::x7_tensor_cores_are_twenty_times_as_fast") else { return };
     if !matches!(GpuPath::best(stream.device().arch()), GpuPath::Wgmma(_)) {
         return skip("bits::gpu::x7", "no wgmma");
     }

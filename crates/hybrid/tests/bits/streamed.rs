@@ -59,7 +59,7 @@ fn check(gpu: &Gpu, budgets: &Budgets, [m, k, n]: [usize; 3]) {
 
 #[test]
 fn x5_products_in_tiles_are_those_of_the_cpu_on_the_gpu() {
-    let Some(gpu) = gpu("x5_products_in_tiles_are_those_of_the_cpu_on_the_gpu") else { return };
+    let Some(gpu) = gpu("bits::streamed::x5_products_in_tiles_are_those_of_the_cpu_on_the_gpu") else { return };
     for (device, pinned) in [(1 << 20, 64 << 10), (3 << 20, 200 << 10), (1 << 30, 64 << 20)] {
         for sizes in [[1000, 999, 1500], [129, 4097, 700], [2100, 130, 1], [1, 1, 1], [300, 128, 2048]] {
             check(&gpu, &budgets(device, pinned), sizes);
@@ -69,7 +69,7 @@ fn x5_products_in_tiles_are_those_of_the_cpu_on_the_gpu() {
 
 #[test]
 fn x5_files_of_packed_bits_in_and_out_on_the_gpu() {
-    let Some(gpu) = gpu("x5_files_of_packed_bits_in_and_out_on_the_gpu") else { return };
+    let Some(gpu) = gpu("bits::streamed::x5_files_of_packed_bits_in_and_out_on_the_gpu") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = |name| folder.path().join(name);
     let (m, k, n) = (700, 1001, 1300);
@@ -94,7 +94,9 @@ fn x5_files_of_packed_bits_in_and_out_on_the_gpu() {
 
 #[test]
 fn x5_too_little_memory_and_cancelled_leave_nothing_behind_on_the_gpu() {
-    let Some(gpu) = gpu("x5_too_little_memory_and_cancelled_leave_nothing_behind_on_the_gpu") else { return };
+    let Some(gpu) = gpu("bits::streamed::x5_too_little_memory_and_cancelled_leave_nothing_behind_on_the_gpu") else {
+        return;
+    };
     let a = BitMatrix::random(2000, 2000, 0.5, 1).unwrap();
     let source = a.source();
     let bits = Bits::new(&source, 2000).unwrap();
@@ -124,7 +126,7 @@ fn x5_too_little_memory_and_cancelled_leave_nothing_behind_on_the_gpu() {
 
 #[test]
 fn products_without_elements_are_zero_on_the_gpu() {
-    let Some(gpu) = gpu("products_without_elements_are_zero_on_the_gpu") else { return };
+    let Some(gpu) = gpu("bits::streamed::products_without_elements_are_zero_on_the_gpu") else { return };
     for (m, k, n) in [(0, 5, 3), (3, 0, 4), (3, 5, 0)] {
         let (a, b) = (BitMatrix::ones(m, k).unwrap(), BitMatrix::ones(k, n).unwrap());
         let (left, right) = (a.source(), b.source());

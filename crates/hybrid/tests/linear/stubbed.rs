@@ -3,14 +3,27 @@
 use std::process::Command;
 
 use crate::ledger::Stubs;
+use crate::skip;
+
+/// What tests say that run in a process on stubs; nothing without a C compiler.
+fn on_stubs(test: &str, named: &[&str]) -> Option<String> {
+    let Some(stubs) = Stubs::new() else {
+        skip(test, "no C compiler");
+        return None;
+    };
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(named).args(["--skip", "stubbed", "--skip", "d9_", "--test-threads", "2", "--nocapture"]);
+    stubs.serve(&mut child);
+    child.env_remove("TILEWRIGHT_SKIPS").env(super::places::GPU_ALONE, "1");
+    let output = child.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    Some(text.into_owned())
+}
 
 #[test]
 fn everything_on_stubs_of_the_libraries() {
-    let Some(stubs) = Stubs::new() else {
-        return crate::skip("linear::stubbed::everything_on_stubs_of_the_libraries", "no C compiler");
-    };
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args([
+    let named = [
         "linear::",
         "device::on_the_gpu",
         "device::emulated",
@@ -19,18 +32,15 @@ fn everything_on_stubs_of_the_libraries() {
         "device::watched",
         "device::stored",
         "device::evaluated",
-        "--skip",
-        "stubbed",
-        "--skip",
-        "d9_",
-        "--test-threads",
-        "2",
-        "--nocapture",
-    ]);
-    stubs.serve(&mut child);
-    child.env_remove("TILEWRIGHT_SKIPS").env(super::places::GPU_ALONE, "1");
-    let output = child.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
+    ];
+    let Some(text) = on_stubs("linear::stubbed::everything_on_stubs_of_the_libraries", &named) else { return };
     assert!(!text.contains("SKIP"), "{text}");
+}
+
+/// Kernels of ours compute nothing there, and no test takes what it then finds for their result.
+#[test]
+fn what_needs_kernels_is_skipped_on_stubs() {
+    let named = ["bits::gpu", "bits::streamed", "evaluate::the_same_bits", "faults::gpu"];
+    let Some(text) = on_stubs("linear::stubbed::what_needs_kernels_is_skipped_on_stubs", &named) else { return };
+    assert!(named.iter().all(|test| text.contains(&format!("SKIP {test}"))), "{text}");
 }
