@@ -6,6 +6,7 @@
 mod cholesky;
 mod cpu;
 mod eigen;
+mod finite;
 mod given;
 mod gpu;
 mod lu;
@@ -29,9 +30,8 @@ pub use lu::{
     solve, solve_refined,
 };
 pub(crate) use lu::{Suspicion, line_hash, refined, suspicion};
-pub(crate) use matmul::check_batch;
-pub(crate) use matmul::holds_every_sum;
 pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
+pub(crate) use matmul::{check_batch, check_shapes, holds_every_sum};
 pub use norm::{Norm, norm};
 pub(crate) use norm::{largest, norm_of};
 pub use place::Place;

@@ -1,7 +1,6 @@
 //! Norms of matrices, in f64 whatever the element type.
 
 use super::{Given, Place, Scalar, svd};
-use crate::matrix::{Columns, Rows, Shape};
 use crate::{Error, MatRef};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -53,22 +52,18 @@ fn of_elements<T: Scalar>(kind: Norm, a: MatRef<'_, T>) -> f64 {
     }
 }
 
-/// Bytes of columns that come to the host together.
-const PART: usize = 64 << 20;
-
 /// The largest sum of absolute values in a column, wherever the matrix lies.
 pub(super) fn one_of<T: Scalar>(a: Given<'_, T>) -> Result<f64, Error> {
     let there = match a {
         Given::Host(a) => return Ok(one(a)),
         Given::Gpu(there) => there,
     };
-    let Shape { rows, columns: Columns(columns) } = there.shape();
-    let each = (PART / (rows.0 * size_of::<T>()).max(1)).max(1);
-    let norms = (0..columns).step_by(each).map(|left| {
-        let part = there.part(Rows(0)..rows, Columns(left)..Columns(columns.min(left + each)))?;
-        Ok(one(part.download_dense()?.view()))
-    });
-    Ok(largest(norms.collect::<Result<Vec<_>, Error>>()?))
+    let mut norms = Vec::new();
+    there.each_part(|_, part| {
+        norms.push(one(part.view()));
+        Ok(())
+    })?;
+    Ok(largest(norms))
 }
 
 /// The largest sum of absolute values in a column.

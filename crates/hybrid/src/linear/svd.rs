@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::eigen::{finite, finite_on_gpu};
+use super::finite::{finite, finite_on_gpu};
 use super::{DeviceMat, Given, Gpu, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};

@@ -20,21 +20,28 @@ pub(crate) const LARGE: usize = 128 << 20;
 /// Slots that one way takes at least: with fewer nothing is locked for little.
 const SHARE: u128 = 64;
 
-/// A copy of a matrix on a GPU, column by column; `None` where there is no page-locked memory for it.
-pub(crate) fn upload<T: Element>(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Option<DeviceBuffer<T>>, Error> {
-    let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns(), [true, false]) else { return Ok(None) };
+/// The values of a matrix, column by column, to a buffer whose stream is the GPU's, when what that had before is done; whether there was page-locked
+/// memory for it.
+pub(crate) fn upload<T: Element>(
+    gpu: &Gpu,
+    matrix: MatRef<'_, T>,
+    buffer: &mut DeviceBuffer<T>,
+) -> Result<bool, Error> {
+    let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns(), [true, false]) else {
+        return Ok(false);
+    };
     let engine = GpuEngine::new(gpu)?;
-    let mut buffer: DeviceBuffer<T> = engine.buffer(matrix.rows() * matrix.columns())?;
+    Engine::<T>::wait(&engine, Queue::In, &Engine::<T>::mark(&engine, Queue::Compute)?)?;
     let upload = Upload { matrix, elements: staging.elements };
     pipeline::run(&engine, &upload, staging, Vec::new(), |feed| {
         let mut at = 0;
         for part in upload.tiles() {
-            feed.bring(part.count(), &mut buffer, at)?;
+            feed.bring(part.count(), buffer, at)?;
             at += part.count();
         }
         Ok(())
     })?;
-    Ok(Some(buffer))
+    Ok(true)
 }
 
 /// The same of a matrix transposed, or its adjoint, which is made on the GPU: parts come into memory of their own, and go from there to where

@@ -1,7 +1,7 @@
 use ndarray::Array2;
 use num_complex::Complex64;
 
-use super::{finite, finite_on_gpu};
+use crate::linear::finite::{finite, finite_on_gpu};
 use crate::linear::{Given, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};

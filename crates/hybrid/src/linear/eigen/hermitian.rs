@@ -1,6 +1,6 @@
 use ndarray::Array2;
 
-use super::finite::refuse_not_finite;
+use crate::linear::finite::{refuse_not_finite, refuse_not_finite_there};
 use crate::linear::{DeviceMat, Given, Gpu, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};
@@ -62,14 +62,20 @@ fn lower<T: Scalar>(a: Given<'_, T>) -> Result<Dense<T>, Error> {
 
 /// The same on a GPU, where anything finite is above.
 fn lower_on_gpu<T: Scalar>(gpu: &Gpu, a: Given<'_, T>) -> Result<DeviceMat<T>, Error> {
-    if let Given::Gpu(there) = a {
-        let mut copy = there.copied()?;
-        copy.make_diagonal_real()?;
-        if copy.is_finite()? {
-            return Ok(copy);
-        }
+    let mut copy = match a {
+        Given::Host(_) => return DeviceMat::upload(gpu, lower(a)?.view()),
+        Given::Gpu(there) => there.copied()?,
+    };
+    copy.make_diagonal_real()?;
+    if copy.is_finite()? {
+        return Ok(copy);
     }
-    DeviceMat::upload(gpu, lower(a)?.view())
+    copy.clear_above_diagonal()?;
+    // The GPU finds that one is not finite, the host which.
+    if !copy.is_finite()? {
+        refuse_not_finite_there(OPERATION, copy.view())?;
+    }
+    Ok(copy)
 }
 
 fn real<T: Scalar>(values: Vec<T>) -> Vec<T::Real> {

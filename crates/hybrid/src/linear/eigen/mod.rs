@@ -1,10 +1,8 @@
 //! Eigenvalues and eigenvectors.
 
-mod finite;
 mod general;
 mod hermitian;
 
-pub(super) use finite::{finite, finite_on_gpu};
 pub use general::{Eigen, eigen, eigenvalues};
 pub(crate) use general::{eigen_of, eigenvalues_of};
 pub use hermitian::{HermitianEigen, eigen_hermitian, eigenvalues_hermitian};

@@ -123,8 +123,7 @@ where
             true => Dense::zeros(c.shape())?,
             false => c.download_dense()?.map(|_, _, value| scaled(beta, value)),
         };
-        *c = DeviceMat::upload(&gpu, values.view())?;
-        return Ok(());
+        return c.take(values.view());
     }
     let read = |view: DeviceRef<'_, T>| if view.is_transposed() { Operation::Transposed } else { Operation::Plain };
     let factors = ((read(a), a.stored()?), (read(b), b.stored()?));
@@ -201,7 +200,7 @@ impl Gpu {
             return Ok(());
         }
         if a.shape().columns.0 == 0 || alpha == T::ZERO {
-            return self.scale(beta, c);
+            return Self::scale(beta, c);
         }
         let copies = [copy_unless_direct(&a)?, copy_unless_direct(&b)?];
         let [a, b] = [(a, &copies[0]), (b, &copies[1])].map(|(view, copy)| match copy {
@@ -211,13 +210,14 @@ impl Gpu {
         queue(self, compute(arithmetic), alpha, (a?, b?), beta, c.matrix_mut()?)
     }
 
-    fn scale<T: Scalar>(&self, beta: T, c: &mut DeviceMat<T>) -> Result<(), Error> {
-        let scaled = match beta == T::ZERO {
-            true => DeviceMat::upload(self, Dense::zeros(c.shape())?.view())?,
-            false => c.view().scaled(beta).copied()?,
-        };
-        *c = scaled;
-        Ok(())
+    fn scale<T: Scalar>(beta: T, c: &mut DeviceMat<T>) -> Result<(), Error> {
+        match beta == T::ZERO {
+            true => c.fill_with_zeros(),
+            false => {
+                *c = c.view().scaled(beta).copied()?;
+                Ok(())
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use ndarray::Array2;
 use tilewright_driver::DeviceBuffer;
-use tilewright_driver::blas::{self, Layout, Matrix, MatrixMut, Operation};
+use tilewright_driver::blas::{Layout, Matrix, MatrixMut, Operation};
 
 use super::Gpu;
 use crate::linear::Scalar;
@@ -15,19 +15,19 @@ use crate::{Error, MatMut, MatRef};
 #[derive(Debug)]
 pub struct DeviceMat<T: Element> {
     gpu: Gpu,
-    buffer: DeviceBuffer<T>,
+    pub(super) buffer: DeviceBuffer<T>,
     shape: Shape,
 }
 
 /// A matrix on a GPU, to read: a part of a [`DeviceMat`], transposed, conjugated or scaled.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceRef<'a, T: Element> {
-    matrix: &'a DeviceMat<T>,
+    pub(super) matrix: &'a DeviceMat<T>,
     /// Of what is stored.
-    layout: Layout,
-    transposed: bool,
-    conjugated: bool,
-    scale: T,
+    pub(super) layout: Layout,
+    pub(super) transposed: bool,
+    pub(super) conjugated: bool,
+    pub(super) scale: T,
 }
 
 impl<T: Element> DeviceMat<T> {
@@ -39,13 +39,22 @@ impl<T: Element> DeviceMat<T> {
 
     /// A copy of a matrix in host memory.
     pub fn upload(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
-        let buffer = if is_large::<T>(matrix.shape()) { transfer::upload(gpu, matrix)? } else { None };
-        let buffer = match (buffer, matrix.as_columns()) {
-            (Some(buffer), _) => buffer,
-            (None, Some(values)) => gpu.stream().upload(values)?,
-            (None, None) => gpu.stream().upload(matrix.to_dense()?.values())?,
-        };
-        Ok(Self { gpu: gpu.clone(), buffer, shape: matrix.shape() })
+        let mut copy = Self::uninitialised(gpu, matrix.shape())?;
+        copy.take(matrix)?;
+        Ok(copy)
+    }
+
+    /// Has the values of a matrix in host memory.
+    pub(crate) fn take(&mut self, matrix: MatRef<'_, T>) -> Result<(), Error> {
+        expect_shape("a matrix on the GPU", matrix.shape(), self)?;
+        if is_large::<T>(self.shape) && transfer::upload(&self.gpu, matrix, &mut self.buffer)? {
+            return Ok(());
+        }
+        match matrix.as_columns() {
+            Some(values) => self.buffer.copy_from_slice(values)?,
+            None => self.buffer.copy_from_slice(matrix.to_dense()?.values())?,
+        }
+        Ok(())
     }
 
     /// A copy of it in host memory, stored column by column.
@@ -98,6 +107,10 @@ impl<T: Element> DeviceMat<T> {
         Ok(self.buffer.fill_bytes(0xff)?)
     }
 
+    pub(super) fn fill_with_zeros(&self) -> Result<(), Error> {
+        Ok(self.buffer.fill_bytes(0)?)
+    }
+
     pub(super) fn layout(&self) -> Layout {
         Layout::dense(self.shape.rows.0, self.shape.columns.0)
     }
@@ -148,7 +161,7 @@ impl<T: Scalar> DeviceMat<T> {
 
     /// Zeros above the diagonal of a square matrix, by twice the root of so many calls as it has columns: superdiagonals one by one, up to as many as a band
     /// of columns is wide, and then what is above the blocks of each band.
-    pub(super) fn clear_above_diagonal(&mut self) -> Result<(), Error> {
+    pub(crate) fn clear_above_diagonal(&mut self) -> Result<(), Error> {
         let side = self.shape.rows.0;
         let width = side.isqrt().max(1);
         let gpu = self.gpu.clone();
@@ -285,15 +298,12 @@ impl<'a, T: Element> DeviceRef<'a, T> {
         self.transposed
     }
 
-    /// A copy of its values in host memory, stored column by column, of which all that it is a part of comes there: what no routine
-    /// copies on the device.
-    pub(crate) fn download_whole(&self) -> Result<Array2<T>, Error> {
-        let Layout { offset, rows, columns, leading } = self.layout;
-        let stored = self.matrix.download_dense()?;
-        let (top, left) = (offset % leading.max(1), offset / leading.max(1));
-        let part = stored.view().part(Rows(top)..Rows(top + rows), Columns(left)..Columns(left + columns))?;
-        let values = if self.transposed { part.t() } else { part };
-        values.to_dense().map(Dense::into_array)
+    /// Bytes that it takes on the GPU to be read by cuBLAS, which knows no scales, and no conjugate that is not transposed: that one is turned twice.
+    pub(crate) fn bytes_to_be_read(&self) -> Result<u64, Error> {
+        let is_complex = T::NAME.starts_with('c');
+        let is_conjugate = is_complex && self.conjugated && !self.transposed;
+        let copies = if is_conjugate { 2 } else { u64::from(self.scale != T::ONE) };
+        Ok((self.shape().bytes::<T>()?.0 as u64).saturating_mul(copies))
     }
 }
 
@@ -302,25 +312,6 @@ impl<T: Scalar> DeviceRef<'_, T> {
     #[must_use]
     pub fn scaled(self, by: T) -> Self {
         Self { scale: by.times(self.scale), ..self }
-    }
-
-    /// A copy of its values in host memory, stored column by column.
-    pub fn download(&self) -> Result<Array2<T>, Error> {
-        self.download_dense().map(Dense::into_array)
-    }
-
-    /// What is a whole matrix is turned here: a GPU whose memory is short still gives it away.
-    pub(crate) fn download_dense(&self) -> Result<Dense<T>, Error> {
-        if self.layout != self.matrix.layout() {
-            return self.copied()?.download_dense();
-        }
-        let stored = self.matrix.download_dense()?;
-        if !self.transposed && !self.conjugated && self.scale == T::ONE {
-            return Ok(stored);
-        }
-        let turned = if self.transposed { stored.view().t() } else { stored.view() };
-        let values = if self.conjugated { turned.conj() } else { turned };
-        values.scaled(self.scale).to_dense()
     }
 
     /// How cuBLAS is to read it; `None` where it has to be a copy first, since it knows no conjugate that is not transposed.
@@ -380,7 +371,7 @@ fn is_large<T>(shape: Shape) -> bool {
 }
 
 /// Refuses matrices of different GPUs' streams.
-pub(super) fn expect_shape<T: blas::Element + Element>(
+pub(super) fn expect_shape<T: Element>(
     operation: &'static str,
     expected: Shape,
     got: &DeviceMat<T>,

@@ -7,6 +7,7 @@ mod integer;
 mod lu;
 mod matmul;
 mod matrix;
+mod passing;
 mod qr;
 mod svd;
 

@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
 use super::singular;
-use crate::linear::{Given, Made, Place, Scalar, gpu, norm};
+use crate::linear::{Given, Made, Place, Scalar, finite::is_finite, gpu, norm};
 use crate::matrix::{Dense, Shape};
 use crate::{Error, MatRef, Side};
 
@@ -150,10 +150,4 @@ impl<T: Scalar> Lu<T> {
         let size = self.shape.square(operation)?;
         self.singular.map_or(Ok(size), |pivot| Err(Error::Singular { pivot, size }))
     }
-}
-
-fn is_finite<T: Scalar>(a: MatRef<'_, T>) -> bool {
-    let mut is_finite = true;
-    a.each(|_, value| is_finite &= value.is_finite());
-    is_finite
 }

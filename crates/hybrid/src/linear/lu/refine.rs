@@ -61,7 +61,7 @@ pub fn solve_refined<T: Refinable>(
     refined(place, Given::Host(a), Given::Host(b), options)
 }
 
-/// The same, wherever the matrices lie. Nothing converts on a device, so that what lies there is copied to the host once.
+/// The same, wherever the matrices lie. Nothing converts on a device, so that what lies there comes to the host once: the matrix in parts.
 pub(crate) fn refined<T: Refinable>(
     place: &Place,
     a: Given<'_, T>,
@@ -74,18 +74,23 @@ pub(crate) fn refined<T: Refinable>(
     if b.shape().is_empty() {
         return Ok(Refined { solution: solution.into_array(), backward_errors: vec![0.0] });
     }
-    let (here, b) = (a.to_dense()?, b.to_dense()?);
-    let lower = here.map(|_, _, value| T::Lower::nearest(value.wide()));
+    let here = match (place, a) {
+        (Place::Cpu, Given::Gpu(there)) => Some(there.download_dense()?),
+        _ => None,
+    };
+    let (a, b) = (here.as_ref().map_or(a, |here| Given::Host(here.view())), b.to_dense()?);
+    let (lower, norm_a) = lowered(a)?;
     let factors = Lu::factor(place, lower.view())?;
+    drop(lower);
     if factors.singular.is_some() {
         // It may be regular in the larger type.
         return Err(Error::NotConverged { operation: OPERATION, iterations: 0 });
     }
     let tolerance = options.tolerance.unwrap_or((size as f64).sqrt() * T::EPSILON);
-    let (norm_a, norm_b) = (norm::infinity(here.view()), norms_of_columns(&b));
+    let norm_b = norms_of_columns(&b);
     let mut backward_errors = Vec::new();
     loop {
-        let residual = residual(place, (a, &here), &solution, b.clone())?;
+        let residual = residual(place, a, &solution, b.clone())?;
         let error = backward_error(norm_a, &norm_b, &residual, &solution);
         let stalled = backward_errors.last().is_some_and(|last: &f64| error > last / 2.0 || error.is_nan());
         backward_errors.push(error);
@@ -101,22 +106,45 @@ pub(crate) fn refined<T: Refinable>(
 }
 
 /// `b - a x`, with `a` from where it lies.
-fn residual<T: Refinable>(
-    place: &Place,
-    (a, here): (Given<'_, T>, &Dense<T>),
-    x: &Dense<T>,
-    mut b: Dense<T>,
-) -> Result<Dense<T>, Error> {
+fn residual<T: Refinable>(place: &Place, a: Given<'_, T>, x: &Dense<T>, mut b: Dense<T>) -> Result<Dense<T>, Error> {
     let less = T::from_f64(-1.0);
-    if let (Place::Gpu(_), Given::Gpu(a)) = (place, a) {
-        let gpu = a.gpu();
-        let (x, mut sum) = (DeviceMat::upload(gpu, x.view())?, DeviceMat::upload(gpu, b.view())?);
-        gpu.matmul(Precision::Auto, less, a, x.view(), T::ONE, &mut sum)?;
-        return sum.download_dense();
+    match a {
+        Given::Gpu(a) => {
+            let gpu = a.gpu();
+            let (x, mut sum) = (DeviceMat::upload(gpu, x.view())?, DeviceMat::upload(gpu, b.view())?);
+            gpu.matmul(Precision::Auto, less, a, x.view(), T::ONE, &mut sum)?;
+            sum.download_dense()
+        }
+        Given::Host(a) => {
+            matmul(place, Precision::Auto, less, a, x.view(), T::ONE, b.view_mut())?;
+            Ok(b)
+        }
     }
-    let a = if let Given::Host(a) = a { a } else { here.view() };
-    matmul(place, Precision::Auto, less, a, x.view(), T::ONE, b.view_mut())?;
-    Ok(b)
+}
+
+/// A copy in host memory of the smaller type, and the norm of the matrix in which errors are measured.
+fn lowered<T: Refinable>(a: Given<'_, T>) -> Result<(Dense<T::Lower>, f64), Error> {
+    let mut lower = Dense::zeros(a.shape())?;
+    let mut put = |first: usize, part: MatRef<'_, T>| {
+        let values = &mut lower.values_mut()[first..];
+        part.each(|index, value| values[index] = T::Lower::nearest(value.wide()));
+    };
+    let norm = match a {
+        Given::Host(a) => {
+            put(0, a);
+            norm::infinity(a)
+        }
+        Given::Gpu(there) => {
+            let mut sums = vec![0.0; there.shape().rows.0];
+            there.each_part(|left, part| {
+                put(left * part.rows(), part.view());
+                part.view().each_at(|row, _, value| sums[row] += value.modulus());
+                Ok(())
+            })?;
+            norm::largest(sums)
+        }
+    };
+    Ok((lower, norm))
 }
 
 /// Adds the solution for the residual. It is solved for at the size of 1, since small residuals are beyond the range of the smaller type.

@@ -72,7 +72,7 @@ pub fn product<T: Multiply>(place: &Place, a: MatRef<'_, T>, b: MatRef<'_, T>) -
     Ok(c.into_array())
 }
 
-pub(super) fn check_shapes(operation: &'static str, a: Shape, b: Shape, c: Shape) -> Result<(), Error> {
+pub(crate) fn check_shapes(operation: &'static str, a: Shape, b: Shape, c: Shape) -> Result<(), Error> {
     expect(operation, "rows of b", a.columns.0, b.rows.0)?;
     expect(operation, "rows of c", a.rows.0, c.rows.0)?;
     expect(operation, "columns of c", b.columns.0, c.columns.0)

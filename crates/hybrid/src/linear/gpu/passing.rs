@@ -1,0 +1,100 @@
+//! Matrices on a GPU that come to the host, or pass through it.
+
+use ndarray::Array2;
+use tilewright_driver::blas::Layout;
+
+use super::DeviceRef;
+use crate::Error;
+use crate::linear::Scalar;
+use crate::matrix::{Columns, Dense, Element, Rows, Shape};
+
+/// Bytes of columns that are in host memory together.
+const PART: usize = 64 << 20;
+
+impl<T: Element> DeviceRef<'_, T> {
+    /// Whether no element of another matrix stands between those of this one.
+    fn has_no_gaps(&self) -> bool {
+        self.layout.rows == self.layout.leading || self.layout.columns <= 1
+    }
+
+    /// Whether columns of it come to the host without a copy on the GPU.
+    pub(crate) fn comes_as_stored(&self) -> bool {
+        self.has_no_gaps() && !self.transposed
+    }
+
+    /// A copy in host memory of what is stored of it; nothing where that has gaps.
+    fn download_stored(&self) -> Result<Option<Dense<T>>, Error> {
+        if self.layout == self.matrix.layout() {
+            return self.matrix.download_dense().map(Some);
+        }
+        if !self.has_no_gaps() {
+            return Ok(None);
+        }
+        let Layout { offset, rows, columns, .. } = self.layout;
+        let mut dense = Dense::new(rows, columns)?;
+        self.matrix.buffer.copy_to_slice_at(self.gpu().stream(), offset, dense.values_mut())?;
+        Ok(Some(dense))
+    }
+
+    /// Bytes of host memory that [`download_whole`](Self::download_whole) takes.
+    pub(crate) fn bytes_of_whole(&self) -> Result<u64, Error> {
+        let own = self.shape().bytes::<T>()?.0 as u64;
+        Ok(match (self.has_no_gaps(), self.transposed) {
+            (true, false) => own,
+            (true, true) => own.saturating_mul(2),
+            (false, _) => own.saturating_add(self.matrix.shape().bytes::<T>()?.0 as u64),
+        })
+    }
+
+    /// A copy of its values in host memory, stored column by column; where they have gaps all that it is a part of comes there: what no routine
+    /// copies on the device.
+    pub(crate) fn download_whole(&self) -> Result<Array2<T>, Error> {
+        if let Some(stored) = self.download_stored()? {
+            return if self.transposed { stored.view().t().to_dense() } else { Ok(stored) }.map(Dense::into_array);
+        }
+        let Layout { offset, rows, columns, leading } = self.layout;
+        let stored = self.matrix.download_dense()?;
+        let (top, left) = (offset % leading.max(1), offset / leading.max(1));
+        let part = stored.view().part(Rows(top)..Rows(top + rows), Columns(left)..Columns(left + columns))?;
+        let values = if self.transposed { part.t() } else { part };
+        values.to_dense().map(Dense::into_array)
+    }
+
+    /// Columns of a part.
+    fn columns_of_part(&self) -> usize {
+        (PART / (self.shape().rows.0 * size_of::<T>()).max(1)).max(1)
+    }
+
+    /// Bytes of the largest part of it that [`each_part`](Self::each_part) has in host memory.
+    pub(crate) fn bytes_of_part(&self) -> Result<u64, Error> {
+        let Shape { rows, columns: Columns(columns) } = self.shape();
+        Ok(Shape::new(rows, Columns(columns.min(self.columns_of_part()))).bytes::<T>()?.0 as u64)
+    }
+}
+
+impl<T: Scalar> DeviceRef<'_, T> {
+    /// A copy of its values in host memory, stored column by column.
+    pub fn download(&self) -> Result<Array2<T>, Error> {
+        self.download_dense().map(Dense::into_array)
+    }
+
+    /// What is stored without gaps is turned here: a GPU whose memory is short still gives it away.
+    pub(crate) fn download_dense(&self) -> Result<Dense<T>, Error> {
+        let Some(stored) = self.download_stored()? else { return self.copied()?.download_dense() };
+        if !self.transposed && !self.conjugated && self.scale == T::ONE {
+            return Ok(stored);
+        }
+        let turned = if self.transposed { stored.view().t() } else { stored.view() };
+        let values = if self.conjugated { turned.conj() } else { turned };
+        values.scaled(self.scale).to_dense()
+    }
+
+    /// Has it come to the host, some columns at a time: the number of the first of them, and a copy.
+    pub(crate) fn each_part(&self, mut visit: impl FnMut(usize, Dense<T>) -> Result<(), Error>) -> Result<(), Error> {
+        let (Shape { rows, columns: Columns(columns) }, each) = (self.shape(), self.columns_of_part());
+        (0..columns).step_by(each).try_for_each(|left| {
+            let part = self.part(Rows(0)..rows, Columns(left)..Columns(columns.min(left + each)))?;
+            visit(left, part.download_dense()?)
+        })
+    }
+}
