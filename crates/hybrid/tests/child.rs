@@ -46,6 +46,7 @@ fn scenario() {
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),
         "results stay" => crate::device::child_results_stay(),
+        "passing" => crate::device::child_passing(),
         "planned" => crate::device::child_planned(),
         "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),

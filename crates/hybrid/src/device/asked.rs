@@ -4,7 +4,7 @@ use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use crate::Error;
 use crate::dispatch::{self, At, Divisible, Emulation, Job, MatvecExtents, ProductExtents, Tiling, Unit};
-use crate::linear::{Arithmetic, IntegerElement, Precision, holds_every_sum};
+use crate::linear::{Arithmetic, IntegerElement, Precision, check_shapes, holds_every_sum};
 use crate::matrix::{Element, Shape, expect};
 use crate::store::{self, Source, Stored};
 
@@ -31,7 +31,8 @@ fn dense<T: Multiplicand>(
         let one = MatvecExtents { count: 1, rows: extents.rows, columns: extents.depth };
         job.divisible = job.divisible.map(|(_, bytes)| (Divisible::Matvec(one), bytes));
     }
-    let job = Job { operation, emulation: Emulation::of::<T>(precision, extents.depth), ..job };
+    // What it takes of the host it takes when it runs there.
+    let job = Job { operation, host_bytes: 0, emulation: Emulation::of::<T>(precision, extents.depth), ..job };
     Ok(limited::<T>(job, arithmetic, places))
 }
 
@@ -90,6 +91,11 @@ pub(super) fn integers<T: IntegerElement>(a: Shape, b: Shape) -> Result<Job, Err
     Ok(Job { operation, written, device_bytes, not_on_gpu, divisible: None, ..job })
 }
 
+/// What is page-locked is gathered in ordinary memory where it is not streamed.
+pub(super) fn gathered(at: At) -> At {
+    if at == At::Pinned { At::Pageable } else { at }
+}
+
 fn unit<T: Element>(arithmetic: Arithmetic) -> Unit {
     match (T::NAME, arithmetic) {
         ("f64" | "c128", _) | (_, Arithmetic::Wide) => Unit::F64,
@@ -109,13 +115,16 @@ pub(super) fn asked<T: Multiplicand>(
     target: &Target<'_, T>,
 ) -> Result<Job, Error> {
     let c = target.shape();
-    expect(operation, "rows of b", a.shape().columns.0, b.shape().rows.0)?;
-    expect(operation, "rows of c", a.shape().rows.0, c.rows.0)?;
-    expect(operation, "columns of c", b.shape().columns.0, c.columns.0)?;
+    check_shapes(operation, a.shape(), b.shape(), c)?;
     let added = added::<T>(operation, reads_c, target)?;
     let places = places(operation, [a, b], target)?;
     let mut job = dense::<T>(operation, precision, [a.shape(), b.shape()], places, reads_c)?;
     where_stored(&mut job, [a, b], target, added);
+    for operand in [a, b] {
+        if let Form::Gpu(matrix) = operand.0 {
+            job.device_bytes = job.device_bytes.saturating_add(matrix.bytes_to_be_read()?);
+        }
+    }
     let sides = [a, b].map(|it| match it.0 {
         Form::Diagonal(diagonal) => Some(diagonal),
         _ => None,
@@ -169,9 +178,8 @@ pub(super) fn where_stored<T: Multiplicand>(
         false => Tiling::AsNeeded,
     };
     if is_stored && is_gathered {
-        // Gathered in ordinary memory first.
-        for operand in job.read.iter_mut().flatten().chain([&mut job.written]).filter(|it| it.at == At::Pinned) {
-            operand.at = At::Pageable;
+        for operand in job.read.iter_mut().flatten().chain([&mut job.written]) {
+            operand.at = gathered(operand.at);
         }
     }
 }

@@ -83,13 +83,13 @@ impl Device {
         job.written = dispatch::Operand { bytes, ..job.written };
         to.wanted_by(&mut job, self.ordinal())?;
         // What is made of a copy of the matrix in its place is taken when it is made.
-        let result = to.on_its_way()?;
+        let on_its_way = to.on_its_way()?;
         job.host_bytes = 0;
         let to = RefCell::new(to);
         let put = |(factors, found): (Made<T>, R)| to.borrow_mut().put(factors).map(|()| found);
         let whole = |place: &Place, [a]: [Given<'_, T>; 1]| whole(place, a).and_then(put);
         let streamed = |through: Through<'_, 1>| streamed(through).and_then(put);
-        let route = Placed { operands: [a], host: self.host.clone(), result, whole, streamed };
+        let route = Placed { operands: [a], host: self.host.clone(), on_its_way, whole, streamed };
         self.run(&job, route).map(|ran| ran.value)
     }
 }

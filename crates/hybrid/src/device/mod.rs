@@ -7,6 +7,7 @@ mod bits;
 mod diagonal;
 mod evaluate;
 mod factored;
+mod fetched;
 mod known;
 mod matmul;
 mod measure;

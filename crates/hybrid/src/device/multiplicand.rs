@@ -31,6 +31,10 @@ pub trait Multiplicand: Multiply + Stored {
     #[doc(hidden)]
     fn rounded(value: Self::Factor) -> Self;
 
+    /// Whether a part of a matrix on a GPU comes to the host without the rest.
+    #[doc(hidden)]
+    const COMES_IN_PARTS: bool;
+
     /// A copy in host memory.
     #[doc(hidden)]
     fn download(matrix: DeviceRef<'_, Self>) -> Result<Array2<Self>, Error>;
@@ -60,6 +64,8 @@ pub trait Multiplicand: Multiply + Stored {
 macro_rules! scalars {
     ($($type:ty => $wide:ty: $widen:expr, $round:expr;)*) => { $(
         impl Multiplicand for $type {
+            const COMES_IN_PARTS: bool = true;
+
             fn widened(self) -> Self {
                 self
             }
@@ -113,6 +119,8 @@ scalars! {
 macro_rules! halves {
     ($($type:ty),*) => { $(
         impl Multiplicand for $type {
+            const COMES_IN_PARTS: bool = false;
+
             fn widened(self) -> f32 {
                 self.to_f32()
             }

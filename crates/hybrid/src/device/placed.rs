@@ -1,6 +1,6 @@
 //! Verbs of operands wherever they lie: what of them a processor needs is brought to it.
 
-use super::asked::{at, is_elsewhere};
+use super::asked::{at, gathered, is_elsewhere};
 use super::operand::{Form, Operand};
 use super::product::{Fed, read};
 use super::run::{Ran, Route, lacks_room};
@@ -18,7 +18,8 @@ use crate::stream::{Budgets, Control, Factor};
 pub(super) struct Placed<'a, T: Scalar, const N: usize, W, S> {
     pub(super) operands: [Operand<'a, T>; N],
     pub(super) host: Budget,
-    pub(super) result: OnItsWay,
+    /// Of a result, and of operands that a processor has where they lie.
+    pub(super) on_its_way: OnItsWay,
     pub(super) whole: W,
     pub(super) streamed: S,
 }
@@ -43,7 +44,7 @@ where
     S: FnMut(Through<'_, N>) -> Result<R, Error>,
 {
     fn whole(&mut self, place: &Place) -> Result<R, Error> {
-        let mut bytes = self.result.on(place);
+        let mut bytes = self.on_its_way.on(place);
         for operand in self.operands.iter().filter(|it| is_copied(it, place)) {
             bytes = bytes.saturating_add(operand.shape().bytes::<T>()?.0 as u64);
         }
@@ -82,10 +83,31 @@ fn is_copied<T: Scalar>(operand: &Operand<'_, T>, place: &Place) -> bool {
 }
 
 /// Says of a job that a matrix on the GPU passes through the host once nevertheless.
-pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) {
-    if let Form::Gpu(_) = a.0 {
-        job.read[2] = job.read[0].map(|it| dispatch::Operand { at: At::Pageable, ..it });
+pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Result<(), Error> {
+    let (Form::Gpu(there), Some(read)) = (a.0, job.read[0]) else { return Ok(()) };
+    job.read[2] = Some(dispatch::Operand { at: At::Pageable, ..read });
+    if !there.comes_as_stored() {
+        // Each part is copied on the GPU first.
+        job.device_bytes = job.device_bytes.saturating_add(there.bytes_of_part()?);
     }
+    Ok(())
+}
+
+/// Bytes of host memory that operands on the GPU take where they pass through it.
+pub(super) fn passing<T: Scalar>(verb: Verb, operands: &[Operand<'_, T>]) -> Result<OnItsWay, Error> {
+    let mut by_gpu = 0u64;
+    for (number, operand) in operands.iter().enumerate() {
+        let Form::Gpu(there) = operand.0 else { continue };
+        let (all, part) = (there.shape().bytes::<T>()?.0 as u64, there.bytes_of_part()?);
+        by_gpu = by_gpu.saturating_add(match (verb, number) {
+            (Verb::Lu | Verb::Condition, _) => part,
+            // Beside a part all of it in the smaller type.
+            (Verb::SolveRefined, 0) => part.saturating_add(all / 2),
+            (Verb::SolveRefined, _) => all,
+            _ => 0,
+        });
+    }
+    Ok(OnItsWay { by_cpu: 0, by_gpu })
 }
 
 impl Device {
@@ -100,8 +122,16 @@ impl Device {
         let come = operands.iter().zip(copies).filter(|(it, _)| matches!(it.0, Form::Gpu(_)));
         job.host_bytes = job.host_bytes.saturating_sub(come.map(|(_, bytes)| bytes).sum());
         if let Verb::SolveRefined | Verb::Condition = verb {
-            // To be rounded, and kept for the corrections; or for its norm.
-            comes_to_host(&mut job, a);
+            // To be rounded; or for its norm.
+            comes_to_host(&mut job, a)?;
+        }
+        for operand in operands {
+            let Form::Gpu(there) = operand.0 else { continue };
+            let (copy, to_be_read) = (there.shape().bytes::<T>()?.0 as u64, there.bytes_to_be_read()?);
+            // Residuals are taken with the matrix where it is, if it can be read there; what else is there is copied.
+            let is_read = verb == Verb::SolveRefined && std::ptr::eq(operand, a);
+            let taken = if is_read { to_be_read } else { to_be_read.max(copy) };
+            job.device_bytes = job.device_bytes.saturating_sub(copy).saturating_add(taken);
         }
         Ok(job)
     }
@@ -114,9 +144,7 @@ impl Device {
                 let (operation, place) = (job.operation, "CPU and GPU");
                 return Err(Error::Unsupported { operation, element: T::NAME, place, why: why.into() });
             }
-            // What is page-locked is gathered where it fits.
-            let at = at(job.operation, operand)?;
-            let at = if at == At::Pinned { At::Pageable } else { at };
+            let at = gathered(at(job.operation, operand)?);
             *read = read.map(|it| dispatch::Operand { at, ..it });
         }
         if operands.iter().any(|it| matches!(it.0, Form::Gpu(_))) {
@@ -128,14 +156,14 @@ impl Device {
         Ok(())
     }
 
-    /// Runs a verb whose result is its own.
+    /// Runs a verb whose result is its own, of operands that take so much host memory on their way.
     pub(super) fn placed<T: Scalar, R, const N: usize>(
         &self,
-        job: &Job,
+        (job, on_its_way): (&Job, OnItsWay),
         operands: [Operand<'_, T>; N],
         whole: impl FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
         streamed: impl FnMut(Through<'_, N>) -> Result<R, Error>,
     ) -> Result<Ran<R>, Error> {
-        self.run(job, Placed { operands, host: self.host.clone(), result: OnItsWay::NOTHING, whole, streamed })
+        self.run(job, Placed { operands, host: self.host.clone(), on_its_way, whole, streamed })
     }
 }

@@ -1,5 +1,6 @@
 //! One product: what it asks of a machine, and how it runs where its operands lie.
 
+use super::Accelerated;
 use super::asked::{SCALED, asked, is_elsewhere, is_stored};
 use super::banded::Factors;
 use super::multiplicand::Multiplicand;
@@ -7,7 +8,6 @@ use super::operand::{Form, Goal, Operand, Target};
 use super::run::Route;
 use super::source::MatrixSource;
 use super::stored::{Conjugated, Read};
-use super::{Accelerated, diagonal};
 use crate::budget::{Budget, Memory, Permit};
 use crate::dispatch::Job;
 use crate::faults::Scale;
@@ -16,7 +16,7 @@ use crate::matrix::{Dense, Element, Shape};
 use crate::store::{Extents, MemorySink, Sink, Stored};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
 use crate::{Error, MatMut, MatRef};
-use ndarray::{Array2, s};
+use ndarray::Array2;
 use rayon::prelude::*;
 
 /// `c = alpha * a * b + beta * c`.
@@ -120,68 +120,6 @@ impl<'a, T: Element + Stored> Fed<'a, T> {
 }
 
 impl<T: Multiplicand> Multiplication<'_, T> {
-    fn on_cpu(&mut self) -> Result<(), Error> {
-        let Factors { operation, precision, alpha, a, b, beta } = self.factors;
-        let copies = [downloaded(&a)?, downloaded(&b)?];
-        let [a, b] = [(a, &copies[0]), (b, &copies[1])].map(|(own, copy)| copy.as_ref().map_or(own, Operand::from));
-        let multiply = |c: MatMut<'_, T>| match (a.0, b.0) {
-            (Form::Host(a), Form::Host(b)) => matmul(&Place::Cpu, precision, alpha, a, b, beta, c),
-            _ => diagonal::multiply(operation, alpha, [a, b], beta, c),
-        };
-        match &mut self.c.0 {
-            Goal::Host(c) | Goal::New(c) => multiply(c.reborrow()),
-            Goal::Gpu(there) => there_updated(there, beta, |c| multiply(c.into())),
-            Goal::Stored(_) => self.in_host_tiles(),
-        }
-    }
-
-    /// On the CPU, where something is stored.
-    fn in_host_tiles(&mut self) -> Result<(), Error> {
-        let shape = self.c.shape();
-        let extents = Extents::new(shape.rows.0, shape.columns.0);
-        let factors = self.factors;
-        let Factors { operation, a, b, beta, .. } = factors;
-        // Nothing of a result in memory is changed before all is read.
-        let bytes = if matches!(self.c.0, Goal::Stored(_)) { 0 } else { shape.bytes::<T>()?.0 as u64 };
-        let _copy = self.host.try_acquire(bytes)?;
-        let grain = match &self.c.0 {
-            Goal::Stored(kept) => kept.sink.as_ref().map(|sink| sink.grain()),
-            _ => None,
-        };
-        let tiles = factors.tiles(&self.host, extents, grain)?;
-        let into = |c: &mut Array2<T>| {
-            factors.each(&tiles, |tile, multiply| {
-                let mut part = c.slice_mut(s![tile.rows.clone(), tile.columns.clone()]);
-                multiply((&mut part).into())
-            })
-        };
-        match &mut self.c.0 {
-            Goal::Host(c) | Goal::New(c) => {
-                for (operand, name) in [(a, "a"), (b, "b")] {
-                    if let Form::Host(matrix) = operand.0 {
-                        c.refuse_overlap(operation, name, matrix)?;
-                    }
-                }
-                let mut result = match beta == T::Factor::ZERO {
-                    true => Dense::zeros(shape)?,
-                    false => c.read().to_dense()?,
-                }
-                .into_array();
-                into(&mut result)?;
-                write(c, &result)
-            }
-            Goal::Gpu(there) => there_updated(there, beta, into),
-            Goal::Stored(kept) => {
-                factors.each(&tiles, |tile, multiply| {
-                    let mut values = kept.added::<T>(tile, beta)?;
-                    multiply((&mut values).into())?;
-                    kept.write(tile, &values)
-                })?;
-                kept.commit()
-            }
-        }
-    }
-
     /// On a GPU that has room for all of it, what is stored being read into host memory first.
     fn gathered(&mut self, gpu: &Gpu) -> Result<(), Error> {
         let Factors { a, b, beta, .. } = self.factors;
@@ -240,26 +178,6 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             }
             Goal::Stored(_) => self.gathered(gpu),
         }
-    }
-}
-
-/// A result on a GPU, computed here.
-fn there_updated<T: Multiplicand>(
-    there: &mut DeviceMat<T>,
-    beta: T::Factor,
-    compute: impl FnOnce(&mut Array2<T>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let reads_c = beta != T::Factor::ZERO;
-    let mut c = if reads_c { T::download(there.view())? } else { Dense::zeros(there.shape())?.into_array() };
-    compute(&mut c)?;
-    *there = DeviceMat::upload(there.gpu(), (&c).into())?;
-    Ok(())
-}
-
-fn downloaded<T: Multiplicand>(operand: &Operand<'_, T>) -> Result<Option<Array2<T>>, Error> {
-    match operand.0 {
-        Form::Gpu(matrix) => T::download(matrix).map(Some),
-        _ => Ok(None),
     }
 }
 

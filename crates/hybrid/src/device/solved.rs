@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::operand::{Diagonal, Form, Operand, Target};
-use super::placed::{Placed, Through};
+use super::placed::{Placed, Through, unstreamed};
 use super::streamed;
 use crate::Error;
 use crate::dispatch::Verb;
@@ -46,10 +46,13 @@ impl Device {
     ) -> Result<(), Error> {
         let mut job = self.job(verb, &operands)?;
         x.borrow().wanted_by(&mut job, self.ordinal())?;
-        let (host, result) = (&self.host, x.borrow().on_its_way()?);
+        let (host, on_its_way) = (&self.host, x.borrow().on_its_way()?);
         // The result is taken when it is made.
-        job.host_bytes = job.host_bytes.saturating_sub(result.by_cpu);
-        let streamed = |through: Through<'_, N>| x.borrow_mut().fill(host, |sink| streamed(through, sink));
-        self.run(&job, Placed { operands, host: host.clone(), result, whole, streamed }).map(|ran| ran.value)
+        job.host_bytes = job.host_bytes.saturating_sub(on_its_way.by_cpu);
+        let streamed = |through: Through<'_, N>| match x.borrow_mut().away() {
+            Ok(away) => away.fill(host, |sink| streamed(through, sink)),
+            Err(_) => unstreamed(through),
+        };
+        self.run(&job, Placed { operands, host: host.clone(), on_its_way, whole, streamed }).map(|ran| ran.value)
     }
 }

@@ -4,8 +4,8 @@ use super::factored::Pivots;
 use super::placed::Through;
 use crate::Error;
 use crate::linear::{Cholesky, Lu, Scalar};
-use crate::matrix::Dense;
-use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Tile, read_staged};
+use crate::matrix::{Dense, Element};
+use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Stored, Tile, read_staged};
 use crate::stream::{self, Factor};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -102,7 +102,7 @@ pub(super) fn inverse<T: Scalar>(through: Through<'_, 1>, sink: &dyn Sink) -> Re
 }
 
 /// What a stream puts into a sink, in memory.
-pub(super) fn in_memory<T: Scalar>(
+pub(super) fn in_memory<T: Element + Stored>(
     (rows, columns): (usize, usize),
     stream: impl FnOnce(&dyn Sink) -> Result<(), Error>,
 ) -> Result<Array2<T>, Error> {

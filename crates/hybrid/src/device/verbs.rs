@@ -2,14 +2,15 @@
 
 use super::Device;
 use super::operand::Operand;
-use super::placed::{Through, comes_to_host, unstreamed};
+use super::placed::{Through, comes_to_host, passing, unstreamed};
 use super::streamed::{self, in_memory};
+use super::target::OnItsWay;
 use crate::budget::Permit;
 use crate::dispatch::{self, At, Job, Unit, Verb};
 use crate::linear::{self, Cholesky, Eigen, HermitianEigen, LogDeterminant, Lu, Norm, Qr, Scalar, Svd};
 use crate::linear::{Given, Made, Place, Refinable, Refined, Refinement};
 use crate::matrix::Dense;
-use crate::{Error, Side};
+use crate::{Class, Error, Side};
 use ndarray::Array2;
 use std::ops::Deref;
 
@@ -43,9 +44,9 @@ impl<F> Deref for Factored<F> {
 /// on the GPU for a lack of memory or by a fault of the device is computed on the CPU, as the policy says, from operands that nothing changed.
 ///
 /// Operands lie anywhere, as those of products do. What is on the GPU is computed with there, from a copy where the verb would destroy it, and comes
-/// to the host only where the CPU is chosen, with three exceptions: once, in parts, for the norm that conditions want ([`lu`](Device::lu),
-/// [`reciprocal_condition`](Device::reciprocal_condition)), which decisions count; once for [`solve_refined`](Device::solve_refined), since nothing converts on a device,
-/// which they count too; and to find which element is not finite, where one is. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
+/// to the host only where the CPU is chosen, with three exceptions, in parts of 64 MiB each: for the norm that conditions want ([`lu`](Device::lu),
+/// [`reciprocal_condition`](Device::reciprocal_condition)); for [`solve_refined`](Device::solve_refined), since nothing converts on a device, where the matrix is in host
+/// memory in the smaller type, and right-hand sides are too; and to find which element is not finite, where one is. Decisions count the first two. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
 /// them, streamed where the GPU has no room for it. What is brought to the host takes its budget ([`Device::falling_back_within`]): where that
 /// is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
 /// held against the GPU. Diagonals are [`Error::Unsupported`].
@@ -85,7 +86,7 @@ impl Device {
             Lu::of(place, a)?.solution(b).and_then(array)
         };
         let streamed = |through: Through<'_, 2>| in_memory(extents, |sink| streamed::solve::<T>(through, sink));
-        self.of_two(Verb::Solve, [a, b], whole, streamed)
+        self.verb(Verb::Solve, [a, b], whole, streamed)
     }
 
     /// The same by factors in the smaller type, corrected ([`linear::solve_refined`](crate::linear::solve_refined)).
@@ -95,18 +96,19 @@ impl Device {
         b: Operand<'_, T>,
         options: Refinement,
     ) -> Result<Refined<T>, Error> {
-        self.of_two(Verb::SolveRefined, [a, b], |place, [a, b]| linear::refined(place, a, b, options), unstreamed)
+        self.verb(Verb::SolveRefined, [a, b], |place, [a, b]| linear::refined(place, a, b, options), unstreamed)
     }
 
     /// x with `a x = b` as precisely as [`solve`](Device::solve), in whichever way is expected to be faster: by factors of the element type, or
     /// by factors in f32 that are corrected ([`solve_refined`](Device::solve_refined)), which pays where f64 is far slower than f32. Where
-    /// corrections do not converge, the former follows.
+    /// corrections do not converge, or lack memory, the former follows.
     pub fn solve_auto<T: Refinable>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
         let seconds = |verb| Ok::<_, Error>(self.plan(&self.job(verb, &[a, b])?)?.cost().wall);
         if seconds(Verb::SolveRefined)? < seconds(Verb::Solve)? {
             match self.solve_refined(a, b, Refinement::default()) {
                 Ok(refined) => return Ok(refined.solution),
-                Err(error @ Error::NotConverged { .. }) => {
+                // What passes through the host for it has no room there; factors of the element type need none.
+                Err(error) if error.class() == Class::Resource || matches!(error, Error::NotConverged { .. }) => {
                     tracing::debug!(target: "tilewright::dispatch", %error, "solved in the element type instead");
                 }
                 Err(error) => return Err(error),
@@ -118,7 +120,7 @@ impl Device {
     /// x that makes `b - a x` smallest ([`linear::least_squares`](crate::linear::least_squares)).
     pub fn least_squares<T: Scalar>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
         let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| Qr::of(place, a)?.least_squares_of(b);
-        self.of_two(Verb::LeastSquares, [a, b], whole, unstreamed)
+        self.verb(Verb::LeastSquares, [a, b], whole, unstreamed)
     }
 
     /// The inverse ([`linear::inverse`](crate::linear::inverse)).
@@ -129,7 +131,7 @@ impl Device {
             Lu::of(place, a)?.inverted().and_then(array)
         };
         let streamed = |through: Through<'_, 1>| in_memory(extents, |sink| streamed::inverse::<T>(through, sink));
-        self.of_one(Verb::Inverse, a, whole, streamed)
+        self.verb(Verb::Inverse, [a], whole, streamed)
     }
 
     /// The determinant ([`linear::determinant`](crate::linear::determinant)).
@@ -149,38 +151,38 @@ impl Device {
             Lu::of(place, a)?.measured(a)?.reciprocal_condition()
         };
         let streamed = |through: Through<'_, 1>| streamed::measured_lu::<T>(through)?.reciprocal_condition();
-        self.of_one(Verb::Condition, a, whole, streamed)
+        self.verb(Verb::Condition, [a], whole, streamed)
     }
 
     /// Eigenvalues and vectors of a Hermitian matrix ([`linear::eigen_hermitian`](crate::linear::eigen_hermitian)).
     pub fn eigen_hermitian<T: Scalar>(&self, a: Operand<'_, T>) -> Result<HermitianEigen<T>, Error> {
-        self.of_one(Verb::EigenHermitian, a, |place, [a]| linear::eigen_hermitian_of(place, a), unstreamed)
+        self.verb(Verb::EigenHermitian, [a], |place, [a]| linear::eigen_hermitian_of(place, a), unstreamed)
     }
 
     /// Eigenvalues of a Hermitian matrix ([`linear::eigenvalues_hermitian`](crate::linear::eigenvalues_hermitian)).
     pub fn eigenvalues_hermitian<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Vec<T::Real>, Error> {
         let whole = |place: &Place, [a]: [Given<'_, T>; 1]| linear::eigenvalues_hermitian_of(place, a);
-        self.of_one(Verb::EigenvaluesHermitian, a, whole, unstreamed)
+        self.verb(Verb::EigenvaluesHermitian, [a], whole, unstreamed)
     }
 
     /// Eigenvalues and vectors of a square matrix ([`linear::eigen`](crate::linear::eigen)).
     pub fn eigen<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Eigen<T>, Error> {
-        self.of_one(Verb::Eigen, a, |place, [a]| linear::eigen_of(place, a), unstreamed)
+        self.verb(Verb::Eigen, [a], |place, [a]| linear::eigen_of(place, a), unstreamed)
     }
 
     /// Eigenvalues of a square matrix ([`linear::eigenvalues`](crate::linear::eigenvalues)).
     pub fn eigenvalues<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Vec<T::Complex>, Error> {
-        self.of_one(Verb::Eigenvalues, a, |place, [a]| linear::eigenvalues_of(place, a), unstreamed)
+        self.verb(Verb::Eigenvalues, [a], |place, [a]| linear::eigenvalues_of(place, a), unstreamed)
     }
 
     /// The singular value decomposition ([`linear::svd`](crate::linear::svd)).
     pub fn svd<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Svd<T>, Error> {
-        self.of_one(Verb::Svd, a, |place, [a]| linear::svd_of(place, a), unstreamed)
+        self.verb(Verb::Svd, [a], |place, [a]| linear::svd_of(place, a), unstreamed)
     }
 
     /// Singular values ([`linear::singular_values`](crate::linear::singular_values)).
     pub fn singular_values<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Vec<T::Real>, Error> {
-        self.of_one(Verb::SingularValues, a, |place, [a]| linear::values_of(place, a), unstreamed)
+        self.verb(Verb::SingularValues, [a], |place, [a]| linear::values_of(place, a), unstreamed)
     }
 
     /// A norm ([`linear::norm`](crate::linear::norm())). Those that are sums or maxima of elements are computed on the CPU: [`Error::Unsupported`] where the GPU is
@@ -191,27 +193,20 @@ impl Device {
             Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => self.of_elements(a)?,
         };
         let job = Job { operation: "norm", ..job };
-        self.placed(&job, [a], |place, [a]| linear::norm_of(place, kind, a), unstreamed).map(|ran| ran.value)
+        self.placed((&job, OnItsWay::NOTHING), [a], |place, [a]| linear::norm_of(place, kind, a), unstreamed)
+            .map(|ran| ran.value)
     }
 
-    fn of_one<T: Scalar, R>(
+    /// A verb of operands whose result is handed over.
+    fn verb<T: Scalar, R, const N: usize>(
         &self,
         verb: Verb,
-        a: Operand<'_, T>,
-        whole: impl FnMut(&Place, [Given<'_, T>; 1]) -> Result<R, Error>,
-        streamed: impl FnMut(Through<'_, 1>) -> Result<R, Error>,
+        operands: [Operand<'_, T>; N],
+        whole: impl FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
+        streamed: impl FnMut(Through<'_, N>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        self.placed(&self.job(verb, &[a])?, [a], whole, streamed).map(|ran| ran.value)
-    }
-
-    fn of_two<T: Scalar, R>(
-        &self,
-        verb: Verb,
-        operands: [Operand<'_, T>; 2],
-        whole: impl FnMut(&Place, [Given<'_, T>; 2]) -> Result<R, Error>,
-        streamed: impl FnMut(Through<'_, 2>) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        self.placed(&self.job(verb, &operands)?, operands, whole, streamed).map(|ran| ran.value)
+        self.placed((&self.job(verb, &operands)?, passing(verb, &operands)?), operands, whole, streamed)
+            .map(|ran| ran.value)
     }
 
     /// What follows from LU factors of a square matrix, which need no norm for it.
@@ -225,7 +220,7 @@ impl Device {
             a.shape().square(verb.name())?;
             then(Lu::of(place, a)?)
         };
-        self.of_one(verb, a, whole, |through| then(streamed::unmeasured_lu(through)?))
+        self.verb(verb, [a], whole, |through| then(streamed::unmeasured_lu(through)?))
     }
 
     fn factored<T: Scalar, F>(
@@ -239,9 +234,9 @@ impl Device {
         let mut job = self.job(verb, &[a])?;
         if verb == Verb::Lu {
             // Conditions want its norm.
-            comes_to_host(&mut job, &a);
+            comes_to_host(&mut job, &a)?;
         }
-        let ran = self.placed(&job, [a], whole, streamed)?;
+        let ran = self.placed((&job, passing(verb, &[a])?), [a], whole, streamed)?;
         Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })
     }
 

@@ -6,6 +6,7 @@ mod evaluated;
 mod measured;
 mod on_the_gpu;
 mod overlap;
+mod passing;
 mod planned;
 mod precision;
 mod resident;
@@ -17,6 +18,7 @@ mod without;
 
 pub(crate) use emulated::child_old_cublas;
 pub(crate) use measured::child_measured;
+pub(crate) use passing::child_passing;
 pub(crate) use planned::child_planned;
 pub(crate) use resident::child_results_stay;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};

@@ -184,6 +184,11 @@ pub(crate) fn child_results_stay() {
         assert_eq!(error.class(), Class::Resource, "{error}");
     }
     // Its norm passes through the host, and is counted.
+    let host = Budget::new(Memory::Host, bytes as u64);
+    let short = device.choosing(Choice::Gpu).falling_back_within(Budget::new(Memory::Host, bytes as u64 - 1));
+    let error = short.lu((&there_a).into()).err();
+    assert!(matches!(error, Some(Error::Budget { requested, .. }) if requested == bytes as u64), "{error:?}");
+    let device = short.falling_back_within(host.clone());
     let lu = || drop(device.lu((&there_a).into()).unwrap());
     let condition = || assert!(device.reciprocal_condition((&there_a).into()).unwrap() > 0.0);
     for measure in [&lu as &dyn Fn(), &condition] {
@@ -191,6 +196,7 @@ pub(crate) fn child_results_stay() {
         measure();
         assert!(ledger.get(Entry::Copied) - before >= bytes);
         assert!(last_decision().unwrap().gpu.unwrap().cost.bring > 0.0);
+        assert_eq!((host.used(), host.peak()), (0, bytes as u64));
     }
 }
 

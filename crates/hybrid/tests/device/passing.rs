@@ -1,0 +1,188 @@
+//! What lies on the GPU and passes through the host nevertheless: within its budget, and once.
+
+use crate::ledger::{Entry, Ledger, Stubs};
+use crate::{child, skip};
+use half::f16;
+use ndarray::Array2;
+use tilewright_driver::Device as Driver;
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
+use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision, Refinement};
+use tilewright_hybrid::store::MemorySource;
+use tilewright_hybrid::{Complex64, Device, Error, Operand, Side};
+
+use super::on_the_gpu::{ROOM, budgets, eager, forced};
+use super::verbs::{near, regular};
+use super::{matrix, small};
+
+#[test]
+fn what_passes_through_the_host_is_counted() {
+    let Some(stubs) = Stubs::new() else {
+        return skip("device::passing::what_passes_through_the_host_is_counted", "no C compiler");
+    };
+    let mut command = child::command("passing");
+    stubs.serve(&mut command);
+    child::check(&command.output().unwrap());
+}
+
+pub(crate) fn child_passing() {
+    let (ledger, gpu) = (Ledger::here(), Gpu::new(&Driver::new(0).unwrap().stream().unwrap()));
+    refined_solutions(&gpu);
+    parts_that_are_turned(&gpu);
+    not_finite(&ledger, &gpu);
+    halves(&ledger, &gpu);
+    products_on_the_cpu(&gpu);
+}
+
+fn host(bytes: u64) -> Budget {
+    Budget::new(Memory::Host, bytes)
+}
+
+fn bytes<T>(matrix: &Array2<T>) -> u64 {
+    (matrix.len() * size_of::<T>()) as u64
+}
+
+/// Both budgets suffice as they are planned, and not with one byte less.
+fn refined_solutions(gpu: &Gpu) {
+    let (a, b) = (regular(40, 1), matrix(40, 3, 2));
+    let [there_a, there_b] = [&a, &b].map(|values| DeviceMat::upload(gpu, values.into()).unwrap());
+    let device = |room: u64, host: &Budget| {
+        let room = Budget::new(Memory::Device, room);
+        let device = Device::with(gpu).rated(Rates::h200()).within(budgets(room.clone())).choosing(Choice::Gpu);
+        (device.guarded(Breaker::new(0, Settings::default())).falling_back_within(host.clone()), room)
+    };
+    // In the smaller type, a solution and a residual; and again where the matrix has to be a copy to be read.
+    let on_gpu = bytes(&a) / 2 + 2 * bytes(&b);
+    // One part, all of it in the smaller type, and right-hand sides.
+    let passing = bytes(&a) + bytes(&a) / 2 + bytes(&b);
+    for (by, on_gpu) in [(1.0, on_gpu), (2.0, on_gpu + bytes(&a))] {
+        let enough = host(passing);
+        let (exact, room) = device(on_gpu, &enough);
+        let solve = |device: &Device| {
+            let a = there_a.view().scaled(by);
+            device.solve_refined(a.into(), (&there_b).into(), Refinement::default()).map(|refined| refined.solution)
+        };
+        near(&(a.dot(&solve(&exact).unwrap()) * by), &b);
+        assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, on_gpu);
+        assert_eq!((room.peak(), enough.used(), enough.peak()), (on_gpu, 0, passing));
+        let error = solve(&device(on_gpu - 1, &enough).0).unwrap_err();
+        assert!(matches!(error, Error::Budget { requested, .. } if requested == on_gpu), "{error}");
+        let error = solve(&device(on_gpu, &host(passing - 1)).0).unwrap_err();
+        assert!(matches!(error, Error::Budget { requested, .. } if requested == passing), "{error}");
+    }
+    // Where f64 is slow, corrections are tried first; what they lack the other way does not need.
+    let mut rates = Rates::h200();
+    rates.gpu.as_mut().unwrap().processor.flops.f64 /= 1e6;
+    let slow = device(1 << 20, &host(0)).0.rated(rates);
+    near(&a.dot(&slow.solve_auto((&there_a).into(), (&there_b).into()).unwrap()), &b);
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.operation, decision.side), ("solve", Side::Gpu));
+    let error = slow.solve_refined((&there_a).into(), (&there_b).into(), Refinement::default()).unwrap_err();
+    assert!(matches!(error, Error::Budget { available: 0, .. }), "{error}");
+}
+
+/// What a GPU has to turn takes its memory twice, as decisions say.
+fn parts_that_are_turned(gpu: &Gpu) {
+    let values = regular(20, 1).mapv(|x| Complex64::new(x, 1.0));
+    let there = DeviceMat::upload(gpu, (&values).into()).unwrap();
+    let device = forced(gpu);
+    let taken = |a: Operand<'_, Complex64>| {
+        drop(device.lu(a).unwrap());
+        last_decision().unwrap().gpu.unwrap().device_bytes - 16 * 20
+    };
+    let own = bytes(&values);
+    let view = there.view();
+    assert_eq!([view, view.conj(), view.t()].map(|view| taken(view.into())), [own, 2 * own, 2 * own]);
+    let mut to = DeviceMat::upload(gpu, (&values).into()).unwrap();
+    for (view, copies) in [(view, 0), (view.h(), 0), (view.scaled(Complex64::i()), 1), (view.conj(), 2)] {
+        let (one, zero) = (Complex64::new(1.0, 0.0), Complex64::default());
+        device.matmul(Precision::Auto, one, view.into(), (&there).into(), zero, (&mut to).into()).unwrap();
+        assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, copies * own);
+    }
+}
+
+/// Which element is not finite is found in parts, with no budget; above the diagonal of a Hermitian matrix nothing comes to the host.
+fn not_finite(ledger: &Ledger, gpu: &Gpu) {
+    let device = forced(gpu).falling_back_within(host(0));
+    let mut a = regular(40, 1);
+    a[[3, 31]] = f64::INFINITY;
+    let there = DeviceMat::upload(gpu, (&a).into()).unwrap();
+    let error = device.svd::<f64>((&there).into()).err();
+    assert!(matches!(error, Some(Error::NotFinite { row: 3, column: 31, .. })), "{error:?}");
+    let before = ledger.get(Entry::Copied);
+    device.eigenvalues_hermitian::<f64>((&there).into()).unwrap();
+    let copied = ledger.get(Entry::Copied) - before;
+    assert!(copied < bytes(&a) as i64 / 4, "{copied}");
+    let error = device.eigenvalues_hermitian::<f64>(there.view().t().into()).err();
+    assert!(matches!(error, Some(Error::NotFinite { row: 31, column: 3, .. })), "{error:?}");
+}
+
+/// Halves whose other factor is stored come once for all tiles, and within the budget.
+fn halves(ledger: &Ledger, gpu: &Gpu) {
+    let of = |values: &Array2<f64>| values.mapv(f16::from_f64);
+    let (a, b) = (of(&matrix(30, 40, 1)), of(&matrix(40, 20, 2)));
+    let expected = of(&matrix(30, 40, 1).dot(&matrix(40, 20, 2)));
+    let (there, stored) = (DeviceMat::upload(gpu, (&a).into()).unwrap(), MemorySource::new(b.view()));
+    let multiply = |host: &Budget, a: Operand<'_, f16>| {
+        let mut c = Array2::from_elem((30, 20), f16::NAN);
+        let device = small(gpu, ROOM).choosing(Choice::Cpu).falling_back_within(host.clone());
+        let before = ledger.get(Entry::Copied);
+        device.matmul(Precision::Auto, 1.0, a, (&stored).into(), 0.0, (&mut c).into())?;
+        assert_eq!(c, expected);
+        Ok::<_, Error>(ledger.get(Entry::Copied) - before)
+    };
+    // The matrix, the result, and five columns of the other factor: tiles are 6 x 4.
+    let tight = host(bytes(&a) + 2 * 30 * 20 + 5 * 2 * 40);
+    assert_eq!(multiply(&tight, (&there).into()).unwrap(), bytes(&a) as i64);
+    assert!(tight.used() == 0 && tight.peak() > tight.limit() - 80, "{tight:?}");
+    let error = multiply(&host(bytes(&a) - 1), (&there).into()).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested, .. } if requested == bytes(&a)), "{error}");
+    // Turned, and a part of more.
+    let turned = DeviceMat::upload(gpu, (&a.t()).into()).unwrap();
+    assert_eq!(multiply(&host(ROOM), turned.view().t().into()).unwrap(), bytes(&a) as i64);
+    let mut framed = Array2::from_elem((33, 41), f16::NAN);
+    framed.slice_mut(ndarray::s![2..32, ..40]).assign(&a);
+    let (frame, there) = (bytes(&framed), DeviceMat::upload(gpu, (&framed).into()).unwrap());
+    let part = there.view().part(rows(2, 32), columns(0, 40)).unwrap();
+    assert_eq!(multiply(&host(ROOM), part.into()).unwrap(), frame as i64);
+    let error = multiply(&host(frame), part.into()).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested, .. } if requested == frame + bytes(&a)), "{error}");
+}
+
+fn rows(begin: usize, end: usize) -> std::ops::Range<tilewright_hybrid::Rows> {
+    tilewright_hybrid::Rows(begin)..tilewright_hybrid::Rows(end)
+}
+
+fn columns(begin: usize, end: usize) -> std::ops::Range<tilewright_hybrid::Columns> {
+    tilewright_hybrid::Columns(begin)..tilewright_hybrid::Columns(end)
+}
+
+/// What the CPU fetches takes the budget, once.
+fn products_on_the_cpu(gpu: &Gpu) {
+    let (a, b, c) = (matrix(9, 6, 1), matrix(6, 5, 2), matrix(9, 5, 3));
+    let [there_a, there_b] = [&a, &b].map(|values| DeviceMat::upload(gpu, values.into()).unwrap());
+    let all = bytes(&a) + bytes(&b) + bytes(&c);
+    let multiply = |device: &Device| {
+        let mut to = DeviceMat::upload(gpu, (&c).into()).unwrap();
+        let done = device.matmul(Precision::Auto, 3.0, (&there_a).into(), (&there_b).into(), -2.0, (&mut to).into());
+        done.map(|()| assert_eq!(to.download().unwrap(), a.dot(&b) * 3.0 - &c * 2.0))
+    };
+    for bytes in [all, all - 1] {
+        let budget = host(bytes);
+        let asked = forced(gpu).choosing(Choice::Cpu).falling_back_within(budget.clone());
+        // A GPU that has no room at all, though nothing was new there.
+        let breaker = Breaker::new(0, Settings::default());
+        breaker.set_policy(tilewright_hybrid::faults::Policy::CpuOnly);
+        let moved =
+            eager(gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker).falling_back_within(budget.clone());
+        for device in [asked, moved] {
+            let done = multiply(&device);
+            match bytes == all {
+                true => assert_eq!((done.unwrap(), last_outcome().unwrap().side), ((), Side::Cpu)),
+                false => assert!(matches!(done, Err(Error::Budget { .. })), "{done:?}"),
+            }
+            assert!(budget.used() == 0 && (bytes < all || budget.peak() == all), "{budget:?}");
+        }
+    }
+}
