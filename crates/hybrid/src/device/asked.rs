@@ -75,20 +75,36 @@ pub(super) fn streamed_bytes<T: Multiplicand>(arithmetic: Arithmetic) -> usize {
     doubled * size_of::<T::Factor>()
 }
 
-/// A product of integers in host memory.
-pub(super) fn integers<T: IntegerElement>(a: Shape, b: Shape) -> Result<Job, Error> {
-    let operation = "matmul_integer";
-    expect(operation, "rows of b", a.columns.0, b.rows.0)?;
-    let extents = ProductExtents { rows: a.rows.0, columns: b.columns.0, depth: a.columns.0 };
-    let job = Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false)?;
-    let written = dispatch::Operand { bytes: Shape::new(a.rows, b.columns).bytes::<T::Sum>()?.0 as u64, ..job.written };
-    let device_bytes = job.device_bytes - job.written.bytes + written.bytes;
-    let not_on_gpu = match T::NAME {
-        "i8" if holds_every_sum::<T>(a.columns.0) => None,
-        "i8" => Some("sums may overflow an i32, which cuBLAS does not tell"),
+/// A product of integers.
+pub(super) fn integers<T: IntegerElement>(
+    a: &Operand<'_, T>,
+    b: &Operand<'_, T>,
+    c: &Target<'_, T::Sum>,
+) -> Result<Job, Error> {
+    let (operation, [of_a, of_b, of_c]) = ("matmul_integer", [a.shape(), b.shape(), c.shape()]);
+    check_shapes(operation, of_a, of_b, of_c)?;
+    for operand in [a, b] {
+        if let Form::Diagonal(_) = operand.0 {
+            let why = "integers are not scaled by a diagonal; multiply by its values";
+            return Err(Error::Unsupported { operation, element: T::NAME, place: "CPU and GPU", why: why.into() });
+        }
+    }
+    let extents = ProductExtents { rows: of_a.rows.0, columns: of_b.columns.0, depth: of_a.columns.0 };
+    let mut job = Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false)?;
+    let bytes = of_c.bytes::<T::Sum>()?.0 as u64;
+    job.device_bytes = job.device_bytes - job.written.bytes + bytes;
+    let [at_a, at_b, at_c] = [at(operation, a)?, at(operation, b)?, goes(operation, c)?].map(gathered);
+    job.written = dispatch::Operand { bytes, at: at_c };
+    for (read, at) in job.read.iter_mut().flatten().zip([at_a, at_b]) {
+        read.at = at;
+    }
+    job.not_on_gpu = match T::NAME {
+        "i8" if !holds_every_sum::<T>(extents.depth) => Some("sums may overflow an i32, which cuBLAS does not tell"),
+        "i8" if [at_a, at_b, at_c].contains(&At::Gpu) => Some("cuBLAS takes integers padded, which the host does"),
+        "i8" => None,
         _ => Some("cuBLAS multiplies no integers of 32 bits"),
     };
-    Ok(Job { operation, written, device_bytes, not_on_gpu, divisible: None, ..job })
+    Ok(Job { operation, divisible: None, ..job })
 }
 
 /// What is page-locked is gathered in ordinary memory where it is not streamed.

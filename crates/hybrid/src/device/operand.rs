@@ -87,6 +87,12 @@ impl<'a, T: Element> From<MatRef<'a, T>> for Operand<'a, T> {
     }
 }
 
+impl<'a, T: Element> From<&MatRef<'a, T>> for Operand<'a, T> {
+    fn from(matrix: &MatRef<'a, T>) -> Self {
+        (*matrix).into()
+    }
+}
+
 impl<'a, T: Element, S: Data<Elem = T>> From<&'a ArrayBase<S, Ix2>> for Operand<'a, T> {
     fn from(array: &'a ArrayBase<S, Ix2>) -> Self {
         MatRef::from(array).into()
@@ -159,6 +165,12 @@ impl<'a, T: Element> Target<'a, T> {
 impl<'a, T: Element> From<MatMut<'a, T>> for Target<'a, T> {
     fn from(matrix: MatMut<'a, T>) -> Self {
         Target(Goal::Host(matrix))
+    }
+}
+
+impl<'a, T: Element> From<&'a mut MatMut<'_, T>> for Target<'a, T> {
+    fn from(matrix: &'a mut MatMut<'_, T>) -> Self {
+        matrix.reborrow().into()
     }
 }
 

@@ -28,17 +28,16 @@ pub(super) struct Multiplication<'a, T: Multiplicand> {
 }
 
 impl<T: Multiplicand> Multiplication<'_, T> {
-    /// What it asks of a machine.
-    pub(super) fn job(&self) -> Result<Job, Error> {
+    /// What it asks of a machine with this GPU.
+    pub(super) fn job_with(&self, ordinal: Option<usize>) -> Result<Job, Error> {
         let Factors { operation, precision, a, b, beta, .. } = &self.factors;
-        asked(operation, *precision, [a, b], *beta != T::Factor::ZERO, &self.c)
-    }
-
-    /// Whether something lies on another GPU than this one.
-    pub(super) fn is_elsewhere(&self, ordinal: Option<usize>) -> bool {
-        is_elsewhere(&self.factors.a, ordinal)
-            || is_elsewhere(&self.factors.b, ordinal)
-            || matches!(&self.c.0, Goal::Gpu(matrix) if is_elsewhere(&Operand(Form::Gpu(matrix.view())), ordinal))
+        let job = asked(operation, *precision, [a, b], *beta != T::Factor::ZERO, &self.c)?;
+        let c_is_elsewhere =
+            matches!(&self.c.0, Goal::Gpu(matrix) if is_elsewhere(&Operand(Form::Gpu(matrix.view())), ordinal));
+        Ok(match c_is_elsewhere || is_elsewhere(a, ordinal) || is_elsewhere(b, ordinal) {
+            true => Job { not_on_gpu: Some("an operand lies on another GPU"), ..job },
+            false => job,
+        })
     }
 
     fn is_stored(&self) -> bool {

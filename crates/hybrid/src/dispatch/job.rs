@@ -274,6 +274,30 @@ impl Job {
         self
     }
 
+    /// This one and then another of its operation: one takes memory after the other, and nothing is streamed. Operands are taken to lie where the more
+    /// bytes of them do.
+    pub(crate) fn then(mut self, next: Job) -> Job {
+        let both = |own: Operand, other: Operand| Operand {
+            bytes: own.bytes.saturating_add(other.bytes),
+            at: if other.bytes > own.bytes { other.at } else { own.at },
+        };
+        for (own, other) in self.read.iter_mut().zip(next.read) {
+            *own = own.zip(other).map(|(own, other)| both(own, other)).or(*own).or(other);
+        }
+        Job {
+            flops: self.flops + next.flops,
+            written: both(self.written, next.written),
+            swept: self.swept + next.swept,
+            steps: self.steps.saturating_add(next.steps).saturating_add(1),
+            device_bytes: self.device_bytes.max(next.device_bytes),
+            host_bytes: self.host_bytes.max(next.host_bytes),
+            divisible: None,
+            tiling: Tiling::AsNeeded,
+            not_on_gpu: self.not_on_gpu.or(next.not_on_gpu),
+            ..self
+        }
+    }
+
     /// How often what is streamed takes its bytes of the GPU's memory.
     pub(crate) fn times_in_memory(&self) -> u64 {
         let precision = self.emulation.map(|Emulation { mantissa_bits, .. }| Precision::F64Emulated { mantissa_bits });

@@ -1,8 +1,10 @@
 //! The face: operations on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
 
+mod batched;
 mod diagonals;
 mod emulated;
 mod evaluated;
+mod integers;
 mod measured;
 mod on_the_gpu;
 mod overlap;

@@ -451,9 +451,8 @@ fn halves_integers_and_batches() {
     device.matmul_integer(Overflow::Saturate, (&bytes(&a)).into(), (&bytes(&b)).into(), (&mut sums).into()).unwrap();
     assert_eq!((sums, last_decision().unwrap().side), (expected.mapv(|x| x as i32), Side::Gpu));
     let mut results = [Array2::from_elem((6, 4), f64::NAN), Array2::from_elem((6, 4), f64::NAN)];
-    let mut targets = results.each_mut().map(Into::into);
     let (left, right) = ([MatRef::from(&a); 2], [MatRef::from(&b), MatRef::from(&b).scaled(2.0)]);
-    device.matmul_batched(Precision::Auto, 1.0, &left, &right, 0.0, &mut targets).unwrap();
+    device.matmul_batched(Precision::Auto, 1.0, &left, &right, 0.0, &mut results).unwrap();
     assert_eq!(results, [expected.clone(), expected * 2.0]);
     let widened = device.plan_matmul::<f32>(Precision::F64, [left[0].shape(), right[0].shape()], false).unwrap();
     assert_eq!(widened.gpu.unwrap().device_bytes, 2 * 4 * (30 + 20 + 24), "as f64");

@@ -33,6 +33,7 @@ pub(crate) fn child_passing() {
     not_finite(&ledger, &gpu);
     halves(&ledger, &gpu);
     products_on_the_cpu(&gpu);
+    batches_go_on(&ledger, &gpu);
 }
 
 fn host(bytes: u64) -> Budget {
@@ -185,4 +186,31 @@ fn products_on_the_cpu(gpu: &Gpu) {
             assert!(budget.used() == 0 && (bytes < all || budget.peak() == all), "{budget:?}");
         }
     }
+}
+
+/// A batch that the GPU fails at goes on, on the CPU, with the product that failed: nothing is added twice.
+fn batches_go_on(ledger: &Ledger, gpu: &Gpu) {
+    const OUT_OF_MEMORY: i64 = 2;
+    let [a, b, c] =
+        [(5, 4), (4, 3), (5, 3)].map(|(rows, columns)| Vec::from_iter((0..3).map(|seed| matrix(rows, columns, seed))));
+    let there: Vec<_> = a.iter().map(|values| DeviceMat::upload(gpu, values.into()).unwrap()).collect();
+    let mut sides = Vec::new();
+    for number in 1.. {
+        let breaker = Breaker::new(0, Settings::default());
+        let device = eager(gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker);
+        let mut results = c.clone();
+        ledger.fail(number, OUT_OF_MEMORY);
+        device.matmul_batched(Precision::Auto, 3.0, &there, &b, -2.0, &mut results).unwrap();
+        let is_injected = ledger.get(Entry::Calls) >= ledger.get(Entry::FailsAt);
+        ledger.mend();
+        for ((a, b), (c, result)) in a.iter().zip(&b).zip(c.iter().zip(&results)) {
+            assert_eq!(*result, a.dot(b) * 3.0 - c * 2.0, "call {number}");
+        }
+        sides.push(last_outcome().unwrap().side);
+        if !is_injected {
+            break;
+        }
+    }
+    assert!(sides.len() > 12 && sides[..sides.len() - 1].contains(&Side::Cpu), "{sides:?}");
+    assert_eq!(sides.last(), Some(&Side::Gpu));
 }

@@ -26,6 +26,8 @@ fn everything_on_stubs_of_the_libraries() {
     let named = [
         "linear::",
         "device::on_the_gpu",
+        "device::batched",
+        "device::integers",
         "device::emulated",
         "device::overlap",
         "device::resident",

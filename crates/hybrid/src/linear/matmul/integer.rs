@@ -3,6 +3,7 @@ use rayon::prelude::*;
 use super::check_shapes;
 use crate::linear::{Place, gpu};
 use crate::matrix::{Dense, Element};
+use crate::store::Stored;
 use crate::{Error, MatMut, MatRef};
 
 const OPERATION: &str = "matmul_integer";
@@ -19,9 +20,9 @@ pub enum Overflow {
 }
 
 /// Integers that can be multiplied exactly: i8 with sums in i32, i32 with sums in i64.
-pub trait IntegerElement: Element {
+pub trait IntegerElement: Element + Stored {
     /// The type of the result.
-    type Sum: Element;
+    type Sum: Element + Stored;
     /// The largest absolute value.
     #[doc(hidden)]
     const LARGEST: u64;

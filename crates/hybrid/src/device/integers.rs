@@ -1,0 +1,91 @@
+//! Products of integers.
+
+use super::Device;
+use super::asked::integers;
+use super::operand::{Form, Operand, Target};
+use super::product::read;
+use super::run::Route;
+use super::stored::Read;
+use super::target::Away;
+use crate::Error;
+use crate::budget::Budget;
+use crate::linear::{IntegerElement, Overflow, Place, matmul_integer};
+use crate::matrix::{Dense, Element};
+use crate::{MatMut, MatRef};
+
+impl Device {
+    /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.
+    ///
+    /// Operands and results lie anywhere, as those of [`matmul`](Device::matmul) do, diagonals excepted ([`Error::Unsupported`]). What is not in host memory comes
+    /// there whole, within its budget ([`falling_back_within`](Device::falling_back_within)), and so is a result made that is wanted elsewhere. What lies on the GPU, or
+    /// is wanted there, the CPU multiplies: cuBLAS takes integers in padded columns, which the host makes. Who asks for the GPU gets [`Error::Unsupported`] then.
+    pub fn matmul_integer<T: IntegerElement>(
+        &self,
+        overflow: Overflow,
+        a: Operand<'_, T>,
+        b: Operand<'_, T>,
+        c: Target<'_, T::Sum>,
+    ) -> Result<(), Error> {
+        let job = integers(&a, &b, &c)?;
+        self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone() }).map(|ran| ran.value)
+    }
+}
+
+struct Integers<'a, T: IntegerElement> {
+    overflow: Overflow,
+    operands: [Operand<'a, T>; 2],
+    c: Target<'a, T::Sum>,
+    host: Budget,
+}
+
+impl<T: IntegerElement> Route<()> for Integers<'_, T> {
+    fn whole(&mut self, place: &Place) -> Result<(), Error> {
+        let shape = self.c.shape();
+        let mut bytes = match self.c.away() {
+            Ok(Away::Host(_)) => 0,
+            Ok(Away::Stored(_)) | Err(_) => shape.bytes::<T::Sum>()?.0 as u64,
+        };
+        for operand in &self.operands {
+            bytes = bytes.saturating_add(bytes_to_come(operand)?);
+        }
+        let _host = self.host.try_acquire(bytes)?;
+        let copies = [come(&self.operands[0])?, come(&self.operands[1])?];
+        let [a, b] = std::array::from_fn(|i| here(&self.operands[i], &copies[i]));
+        let multiply = |c: MatMut<'_, T::Sum>| matmul_integer(place, self.overflow, a, b, c);
+        let away = match self.c.away() {
+            Ok(Away::Host(c)) => return multiply(c.reborrow()),
+            away => away,
+        };
+        let mut sums = Dense::zeros(shape)?;
+        multiply(sums.view_mut())?;
+        match away {
+            Ok(away) => away.put(&sums.into_array()),
+            Err(there) => there.take(sums.view()),
+        }
+    }
+}
+
+/// Bytes of host memory that an operand takes which is not there.
+fn bytes_to_come<T: IntegerElement>(operand: &Operand<'_, T>) -> Result<u64, Error> {
+    match operand.0 {
+        Form::Gpu(matrix) => matrix.bytes_of_whole(),
+        Form::Stored(stored) => Ok(stored.shape().bytes::<T>()?.0 as u64),
+        Form::Host(_) | Form::Diagonal(_) => Ok(0),
+    }
+}
+
+/// A copy of it.
+fn come<T: IntegerElement>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
+    match operand.0 {
+        Form::Gpu(matrix) => matrix.download_whole().map(Read::lying).map(Some),
+        _ => read(operand),
+    }
+}
+
+fn here<'a, T: Element>(operand: &Operand<'a, T>, copy: &'a Option<Read<T>>) -> MatRef<'a, T> {
+    match (operand.0, copy) {
+        (_, Some(copy)) => copy.view(),
+        (Form::Host(matrix), None) => matrix,
+        (Form::Gpu(_) | Form::Stored(_) | Form::Diagonal(_), None) => unreachable!("diagonals were refused"),
+    }
+}

@@ -1,0 +1,150 @@
+//! Batches of products whose operands lie anywhere.
+
+use half::f16;
+use ndarray::Array2;
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Reason, last_decision, last_outcome};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
+use tilewright_hybrid::store::{MemorySink, MemorySource};
+use tilewright_hybrid::{Class, Device, Error, Operand, Side, Target};
+
+use super::on_the_gpu::{ROOM, forced};
+use super::{matrix, small};
+
+const PRODUCTS: usize = 3;
+
+fn several(rows: usize, columns: usize, seed: usize) -> Vec<Array2<f64>> {
+    (0..PRODUCTS).map(|number| matrix(rows, columns, seed + number)).collect()
+}
+
+fn uploaded(gpu: &Gpu, all: &[Array2<f64>]) -> Vec<DeviceMat<f64>> {
+    all.iter().map(|values| DeviceMat::upload(gpu, values.into()).unwrap()).collect()
+}
+
+fn stored(all: &[Array2<f64>]) -> Vec<MemorySource<'_, f64>> {
+    all.iter().map(|values| MemorySource::new(values.view())).collect()
+}
+
+/// As operands from one of three places.
+fn operands<'a>(
+    place: usize,
+    here: &'a [Array2<f64>],
+    there: &'a [DeviceMat<f64>],
+    stored: &'a [MemorySource<'a, f64>],
+) -> Vec<Operand<'a, f64>> {
+    match place {
+        0 => here.iter().map(Operand::from).collect(),
+        1 => there.iter().map(Operand::from).collect(),
+        _ => stored.iter().map(Operand::from).collect(),
+    }
+}
+
+/// Each factor and the result in memory, on the GPU and stored, on either processor.
+#[test]
+fn d4_batches_lie_anywhere() {
+    let Some(gpu) = crate::gpu("device::batched::d4_batches_lie_anywhere") else { return };
+    let (a, b, c) = (several(5, 4, 1), several(4, 3, 2), several(5, 3, 3));
+    let [there_a, there_b] = [&a, &b].map(|all| uploaded(&gpu, all));
+    let [of_a, of_b, of_c] = [&a, &b, &c].map(|all| stored(all));
+    for (choice, side) in [(Choice::Cpu, Side::Cpu), (Choice::Gpu, Side::Gpu)] {
+        let device = small(&gpu, ROOM).choosing(choice);
+        for (places, beta) in (0..27).flat_map(|places| [(places, 0.0), (places, -2.0)]) {
+            let left = operands(places % 3, &a, &there_a, &of_a);
+            let right = operands(places / 3 % 3, &b, &there_b, &of_b);
+            let multiply = |targets: Vec<Target<'_, f64>>| {
+                device.matmul_batched(Precision::Auto, 3.0, left.clone(), right.clone(), beta, targets).unwrap();
+            };
+            let mut results = c.clone();
+            match places / 9 {
+                0 => multiply(results.iter_mut().map(Target::from).collect()),
+                1 => {
+                    let mut there = uploaded(&gpu, &c);
+                    multiply(there.iter_mut().map(Target::from).collect());
+                    results = there.iter().map(|it| it.download().unwrap()).collect();
+                }
+                _ => {
+                    let sinks = results.iter_mut().map(|result| MemorySink::new(result.view_mut()));
+                    multiply(sinks.zip(&of_c).map(|(sink, old)| Target::updating(old, sink)).collect());
+                }
+            }
+            for (i, result) in results.iter().enumerate() {
+                assert_eq!(*result, a[i].dot(&b[i]) * 3.0 + &c[i] * beta, "{choice:?} {places} {beta}");
+            }
+            let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+            assert_eq!((decision.operation, decision.side, decision.reason), ("matmul_batched", side, Reason::Asked));
+            let elements = 20 + 12 + 15 + if beta == 0.0 { 0 } else { 15 };
+            assert_eq!(decision.bytes, (PRODUCTS * 8 * elements) as u64, "{decision}");
+            assert!(outcome.side == side && outcome.why.is_none(), "{outcome:?}");
+        }
+    }
+}
+
+/// Decisions count what moves, and the memory of one product.
+#[test]
+fn d1_batches_that_stay_on_the_gpu_bring_nothing() {
+    let Some(gpu) = crate::gpu("device::batched::d1_batches_that_stay_on_the_gpu_bring_nothing") else { return };
+    let (a, b, c) = (several(5, 4, 1), several(4, 3, 2), several(5, 3, 3));
+    let [there_a, there_b, mut there_c] = [&a, &b, &c].map(|all| uploaded(&gpu, all));
+    let device = forced(&gpu).falling_back_within(Budget::new(Memory::Host, 0));
+    device.matmul_batched(Precision::Auto, 1.0, &there_a, &there_b, 0.0, &mut there_c).unwrap();
+    let on_gpu = last_decision().unwrap().gpu.unwrap();
+    assert_eq!((on_gpu.cost.bring, on_gpu.cost.back, on_gpu.device_bytes), (0.0, 0.0, 0));
+    device.matmul_batched(Precision::Auto, 1.0, &a, &there_b, 0.0, &mut there_c).unwrap();
+    let on_gpu = last_decision().unwrap().gpu.unwrap();
+    assert!(on_gpu.cost.bring > 0.0 && on_gpu.device_bytes == 8 * 20, "{on_gpu:?}");
+    // The CPU fetches one after the other.
+    let host = Budget::new(Memory::Host, 8 * (20 + 12 + 15));
+    let cpu = forced(&gpu).choosing(Choice::Cpu).falling_back_within(host.clone());
+    cpu.matmul_batched(Precision::Auto, 1.0, &there_a, &there_b, 0.0, &mut there_c).unwrap();
+    assert_eq!((host.used(), host.peak()), (0, host.limit()));
+    let short = cpu.falling_back_within(Budget::new(Memory::Host, 8 * (20 + 12 + 15) - 1));
+    let error = short.matmul_batched(Precision::Auto, 1.0, &there_a, &there_b, 0.0, &mut there_c).unwrap_err();
+    assert!(matches!(error, Error::Budget { .. }), "{error}");
+    for (i, there) in there_c.iter().enumerate() {
+        assert_eq!(there.download().unwrap(), a[i].dot(&b[i]));
+    }
+}
+
+#[test]
+fn halves_in_batches_lie_anywhere() {
+    let Some(gpu) = crate::gpu("device::batched::halves_in_batches_lie_anywhere") else { return };
+    let halves = |all: Vec<Array2<f64>>| Vec::from_iter(all.iter().map(|values| values.mapv(f16::from_f64)));
+    let (a, b) = (halves(several(5, 4, 1)), halves(several(4, 3, 2)));
+    let there: Vec<_> = a.iter().map(|values| DeviceMat::upload(&gpu, values.into()).unwrap()).collect();
+    let expected = several(5, 4, 1).into_iter().zip(several(4, 3, 2)).map(|(a, b)| a.dot(&b).mapv(f16::from_f64));
+    let expected: Vec<_> = expected.collect();
+    for choice in [Choice::Cpu, Choice::Gpu] {
+        let mut results = vec![Array2::from_elem((5, 3), f16::NAN); PRODUCTS];
+        let device = small(&gpu, ROOM).choosing(choice);
+        device.matmul_batched(Precision::Auto, 1.0, &there, &b, 0.0, &mut results).unwrap();
+        assert_eq!(results, expected, "{choice:?}");
+    }
+}
+
+/// On the CPU alone, where something is stored; and what does not go together.
+#[test]
+fn batches_of_what_is_stored_and_what_is_refused() {
+    let (device, a, b) = (Device::cpu(), several(5, 4, 1), several(4, 3, 2));
+    let of_a = stored(&a);
+    let mut results = vec![Array2::from_elem((5, 3), f64::NAN); PRODUCTS];
+    device.matmul_batched(Precision::Auto, 1.0, &of_a, &b, 0.0, &mut results).unwrap();
+    assert!((0..PRODUCTS).all(|i| results[i] == a[i].dot(&b[i])));
+    // One operand for all, and diagonals.
+    let values = [1.0, -2.0, 3.0, 4.0, 5.0];
+    let scaling = vec![Operand::diagonal(&values); PRODUCTS];
+    let mut scaled = vec![Array2::from_elem((5, 4), f64::NAN); PRODUCTS];
+    device.matmul_batched(Precision::Auto, 1.0, scaling, [&of_a[0]; PRODUCTS], 0.0, &mut scaled).unwrap();
+    let expected = Array2::from_shape_fn((5, 4), |(i, j)| values[i] * a[0][[i, j]]);
+    assert!(scaled.iter().all(|scaled| *scaled == expected));
+    let mut refused = |b: &[Array2<f64>], what: &str| {
+        let before = results.clone();
+        let error = device.matmul_batched(Precision::Auto, 1.0, &of_a, b, 0.0, &mut results).unwrap_err();
+        assert!(error.class() == Class::User && error.to_string().contains(what), "{error}");
+        assert_eq!(results, before, "{what}");
+    };
+    refused(&b[..2], "matrices of b");
+    refused(&[b[0].clone(), b[1].clone(), matrix(4, 2, 1)], "columns of b");
+    refused(&[b[0].clone(), b[1].clone(), matrix(5, 3, 1)], "rows of b");
+    let none: [&Array2<f64>; 0] = [];
+    device.matmul_batched(Precision::Auto, 1.0, none, none, 0.0, &mut Vec::<Array2<f64>>::new()).unwrap();
+}

@@ -1,0 +1,121 @@
+//! Products of integers whose operands lie anywhere.
+
+use ndarray::Array2;
+use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::dispatch::{Choice, Reason, last_decision, last_outcome};
+use tilewright_hybrid::linear::{DeviceMat, IntegerElement, Overflow};
+use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, Order};
+use tilewright_hybrid::{Class, Columns, Device, Error, Operand, Rows, Side, Target};
+
+use super::on_the_gpu::ROOM;
+use super::{matrix, small};
+
+const PADDED: Reason = Reason::Unsupported("cuBLAS takes integers padded, which the host does");
+
+/// Each factor and the result in memory, on the GPU and stored.
+fn anywhere<T: IntegerElement>(of: impl Fn(f64) -> T + Copy, sum: impl Fn(f64) -> T::Sum + Copy, is_for_gpu: bool) {
+    let Some(gpu) = crate::gpu("device::integers::d4_integers_lie_anywhere") else { return };
+    let (a, b) = (matrix(9, 6, 1).mapv(of), matrix(6, 5, 2).mapv(of));
+    let expected = matrix(9, 6, 1).dot(&matrix(6, 5, 2)).mapv(sum);
+    let (there_a, there_b) =
+        (DeviceMat::upload(&gpu, (&a.t()).into()).unwrap(), DeviceMat::upload(&gpu, (&b).into()).unwrap());
+    let (of_a, of_b) = (MemorySource::new(a.view()), MemorySource::new(b.view()));
+    for (choice, places) in [Choice::Cpu, Choice::Auto, Choice::Gpu]
+        .into_iter()
+        .flat_map(|choice| (0..27).map(move |places| (choice, places)))
+    {
+        let lies = [places % 3, places / 3 % 3, places / 9];
+        let left = [Operand::from(&a), Operand::from(&there_a).t(), Operand::from(&of_a)][lies[0]];
+        let right = [Operand::from(&b), Operand::from(&there_b), Operand::from(&of_b)][lies[1]];
+        let device = small(&gpu, ROOM).choosing(choice);
+        let multiply = |target: Target<'_, T::Sum>| device.matmul_integer(Overflow::Error, left, right, target);
+        let mut c = Array2::from_elem((9, 5), sum(77.0));
+        let done = match lies[2] {
+            0 => multiply((&mut c).into()),
+            1 => {
+                let mut there = DeviceMat::upload(&gpu, (&c).into()).unwrap();
+                let done = multiply((&mut there).into());
+                c = there.download().unwrap();
+                done
+            }
+            _ => multiply(MemorySink::new(c.view_mut()).into()),
+        };
+        let is_padded = lies.contains(&1);
+        if choice == Choice::Gpu && (is_padded || !is_for_gpu) {
+            assert!(matches!(done, Err(Error::Unsupported { place: "GPU", .. })), "{lies:?}: {done:?}");
+            assert!(c.iter().all(|x| *x == sum(77.0)), "as it was");
+            continue;
+        }
+        done.unwrap();
+        assert_eq!(c, expected, "{choice:?} {lies:?}");
+        let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+        let side = if choice == Choice::Gpu { Side::Gpu } else { Side::Cpu };
+        assert_eq!((decision.operation, decision.side, outcome.side), ("matmul_integer", side, side));
+        assert!(choice != Choice::Auto || !is_padded || !is_for_gpu || decision.reason == PADDED, "{decision}");
+        assert_eq!(decision.bytes, (size_of::<T>() * (54 + 30) + size_of::<T::Sum>() * 45) as u64);
+    }
+}
+
+#[test]
+fn d4_integers_lie_anywhere() {
+    anywhere(|x| x as i8, |x| x as i32, true);
+    anywhere(|x| x as i32, |x| x as i64, false);
+}
+
+/// What comes to the host, and what is made there for elsewhere, takes its budget.
+#[test]
+fn b5_integers_take_the_hosts_budget() {
+    let Some(gpu) = crate::gpu("device::integers::b5_integers_take_the_hosts_budget") else { return };
+    let (a, b) = (matrix(9, 6, 1).mapv(|x| x as i8), matrix(6, 5, 2).mapv(|x| x as i8));
+    let framed = Array2::from_shape_fn((10, 7), |(i, j)| if i < 9 && j < 6 { a[[i, j]] } else { 99 });
+    let frame = DeviceMat::upload(&gpu, (&framed).into()).unwrap();
+    let part = frame.view().part(Rows(0)..Rows(9), Columns(0)..Columns(6)).unwrap();
+    let mut there = DeviceMat::upload(&gpu, (&Array2::from_elem((9, 5), 0i32)).into()).unwrap();
+    let of_b = MemorySource::new(b.view());
+    // All that it is a part of, the part, the other factor, and sums.
+    let bytes = 70 + 54 + 30 + 4 * 45;
+    let mut multiply = |bytes| {
+        let host = Budget::new(Memory::Host, bytes);
+        let device = Device::cpu().falling_back_within(host.clone());
+        let done = device.matmul_integer(Overflow::Error, part.into(), (&of_b).into(), (&mut there).into());
+        done.map(|()| (there.download().unwrap(), host.used(), host.peak()))
+    };
+    let expected = matrix(9, 6, 1).dot(&matrix(6, 5, 2)).mapv(|x| x as i32);
+    assert_eq!(multiply(bytes).unwrap(), (expected, 0, bytes));
+    let error = multiply(bytes - 1).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested, .. } if requested == bytes), "{error}");
+}
+
+#[test]
+fn integers_that_do_not_go_together_say_so() {
+    let (device, a) = (Device::cpu(), matrix(4, 4, 1).mapv(|x| x as i8));
+    let stored = MemorySource::new(a.view());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sums.npy");
+    let sink = |element| NpySink::create(&path, &[4, 4], element, Order::C).unwrap();
+    let multiply =
+        |b: Operand<'_, i8>, c: Target<'_, i32>| device.matmul_integer(Overflow::Wrap, (&stored).into(), b, c);
+    let error = multiply((&a).into(), sink(Element::I64).into()).unwrap_err();
+    assert!(matches!(error, Error::ElementType { operation: "matmul_integer", .. }), "{error}");
+    let wide = matrix(4, 4, 1).mapv(|x| x as i32);
+    let error = multiply((&MemorySource::new(wide.view())).into(), sink(Element::I32).into()).unwrap_err();
+    assert!(matches!(error, Error::ElementType { operation: "matmul_integer", .. }), "{error}");
+    let mut small = Array2::<i32>::zeros((4, 3));
+    let error = multiply((&a).into(), (&mut small).into()).unwrap_err();
+    assert!(matches!(error, Error::Shape { what: "columns of c", expected: 4, got: 3, .. }), "{error}");
+    let error = multiply(Operand::identity(Rows(4)), sink(Element::I32).into()).unwrap_err();
+    assert!(error.class() == Class::User && error.to_string().contains("diagonal"), "{error}");
+    assert!(!path.exists(), "nothing was committed");
+    // Sums that overflow are told before anything is written.
+    let large = Array2::from_elem((4, 140_000), -128i8);
+    let of_large = MemorySource::new(large.view());
+    let overflow = |kept| {
+        let operand: Operand<'_, i8> = (&of_large).into();
+        device.matmul_integer(kept, operand, operand.t(), sink(Element::I32).into())
+    };
+    assert!(matches!(overflow(Overflow::Error), Err(Error::Overflow { row: 0, column: 0, .. })));
+    assert!(!path.exists());
+    overflow(Overflow::Saturate).unwrap();
+    let sums: Array2<i32> = ndarray_npy::read_npy(&path).unwrap();
+    assert!(sums.iter().all(|sum| *sum == i32::MAX));
+}
