@@ -107,34 +107,3 @@ fn blanked(text: &str) -> String {
     }
     String::from_utf8_lossy(&out).into_owned()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::functions;
-
-    #[test]
-    fn functions_are_found_and_qualified() {
-        let text = "
-            #define N 3 { (
-            // float not_this(float x) { }
-            static const float table[2] = {1.0f, 2.0f};
-            template <class T, class U = Pair<T, T>> T first(T x) { if (x) { return \"}\"[0]; } return x; }
-            using F = float;
-            F  second ( F x ) { return first(x); /* } */ }
-        ";
-        let found = functions("f", text).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(found.entry, "second");
-        assert_eq!(found.text.matches("static TW_DEVICE ").count(), 2);
-        assert!(found.text.contains("T, T>> static TW_DEVICE T first(T x)"), "{}", found.text);
-        assert!(found.text.contains("static TW_DEVICE F  second ("), "{}", found.text);
-        assert_eq!(found.text.replace("static TW_DEVICE ", ""), text);
-    }
-
-    #[test]
-    fn a_text_without_a_function_is_refused() {
-        for text in ["", "float x;", "float f(float x);", "struct S { int x; };", "int f(int x) { if (x) { return 1; }"]
-        {
-            assert!(functions("f", text).is_err(), "{text}");
-        }
-    }
-}

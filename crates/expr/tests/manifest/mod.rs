@@ -1,6 +1,7 @@
 //! Plans as text: what was read is what was written, and what is wrong is refused where it stands.
 
 mod fuzz;
+mod literals;
 mod round_trips;
 mod wrong;
 

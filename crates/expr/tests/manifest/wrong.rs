@@ -4,7 +4,7 @@ use super::read_texts;
 use tilewright_expr::manifest::{FunctionText, PlanText};
 
 /// A plan with `lines` behind four nodes: a picture, boxes, a number and a coordinate.
-fn plan(lines: &str) -> PlanText {
+pub(super) fn plan(lines: &str) -> PlanText {
     let graph = "%0 = f32 input 0\n%1 = i32 input 1 2\n%2 = f32 const 0.5\n%3 = i32 index X\n";
     PlanText {
         dims: vec!["Y = 0x2".into(), "X = 0x1".into(), "N = 0x3".into()],

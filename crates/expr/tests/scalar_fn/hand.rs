@@ -24,9 +24,32 @@ fn several(x: f32, n: i32) -> (f32, i32) {
 #[scalar_fn(cuda = "float alone(float x) { return x * 0.5f; }")]
 fn alone(x: f32) -> f32;
 
-#[scalar_fn(cuda = "float no_entry;")]
-fn no_entry(x: f32) -> f32 {
-    x
+/// What a text may have beside functions, and what looks like one.
+#[scalar_fn(cuda = r#"
+    #define N 3 { (
+    // float not_this(float x) { }
+    static const float table[2] = {1.0f, 2.0f};
+    template <class T, class U = Pair<T, T>> T first(T x) { if (x) { return "}"[0]; } return x; }
+    using F = float;
+    F  second ( F x ) { return first(x); /* } */ }
+"#)]
+fn second(x: f32) -> f32;
+
+macro_rules! without_a_function {
+    ($($name:ident: $text:tt,)*) => { $(
+        #[scalar_fn(cuda = $text)]
+        fn $name(x: f32) -> f32 {
+            x
+        }
+    )* };
+}
+
+without_a_function! {
+    nothing: "",
+    no_entry: "float x;",
+    declared: "float f(float x);",
+    of_data: "struct S { int x; };",
+    open_ended: "int f(int x) { if (x) { return 1; }",
 }
 
 /// A function of Rust calls one by hand.
@@ -64,11 +87,35 @@ fn without_a_twin_the_cpu_answers_with_an_error() {
 }
 
 #[test]
-fn a_text_without_a_function_is_an_error() {
-    let t = trace(|x: In<f32, (X,)>| no_entry::of(x).store::<(X,)>());
+fn functions_are_found_and_qualified() {
+    let t = trace(|x: In<f32, (X,)>| second::of(x).store::<(X,)>());
     with_views(|views| {
         let plan = Plan::new(&t.graph, views, views).unwrap_or_else(|e| panic!("{e}"));
-        let error = emit(&t.graph, &plan).expect_err("there is no function");
-        assert_eq!(error, Error::NoEntry { function: "no_entry" });
+        let text = emit(&t.graph, &plan).unwrap_or_else(|e| panic!("{e}")).source;
+        for line in [
+            "#define N 3 { (\n",
+            "// float not_this(float x) { }\n",
+            " static const float table[2] = {1.0f, 2.0f};\n",
+            "U = Pair<T, T>> static TW_DEVICE T first(T x) { if (x) { return \"}\"[0]; } return x; }\n",
+            " using F = float;\n",
+            " static TW_DEVICE F  second ( F x ) { return first(x); /* } */ }\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        assert!(text.contains("::second(") && !text.contains("::first("), "{text}");
     });
+}
+
+#[test]
+fn a_text_without_a_function_is_an_error() {
+    macro_rules! errors {
+        ($($name:ident),*) => { [$((stringify!($name), trace(|x: In<f32, (X,)>| $name::of(x).store::<(X,)>()))),*] };
+    }
+    for (function, t) in errors!(nothing, no_entry, declared, of_data, open_ended) {
+        with_views(|views| {
+            let plan = Plan::new(&t.graph, views, views).unwrap_or_else(|e| panic!("{e}"));
+            let error = emit(&t.graph, &plan).expect_err("there is no function");
+            assert_eq!(error, Error::NoEntry { function });
+        });
+    }
 }

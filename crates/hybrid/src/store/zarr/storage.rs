@@ -50,7 +50,7 @@ impl ReadFiles {
         // Those that follow each other are one. A damaged index asks for anything; that is an error where it is read.
         let follow = |[offset, bytes]: &[u64; 2], next: &[u64; 2]| offset.checked_add(*bytes) == Some(next[0]);
         for run in places.chunk_by(follow) {
-            let (begin, bytes) = (run[0][0], run.iter().map(|[_, bytes]| bytes).sum());
+            let (begin, bytes) = (run[0][0], run.iter().fold(0, |sum: u64, [_, bytes]| sum.saturating_add(*bytes)));
             if begin.checked_add(bytes).is_some_and(|end| end <= size) {
                 self.files.advise(&file, begin, bytes, advice).map_err(Step::Advise.failed(&path))?;
             }
