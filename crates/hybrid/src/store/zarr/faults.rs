@@ -142,6 +142,7 @@ fn m8_hints_are_about_the_chunks_of_a_tile() {
         (tile([0, 9], [0, 16]), [1, 0, 1], [2, 1, 1]),
         (tile([7, 9], [7, 9]), [1, 0, 1], [2, 1, 1]),
         (tile([0, 7], [0, 7]), [2, 1, 1], [0, 0, 0]),
+        (tile([9, 15], [0, 8]), [2, 1, 1], [0, 0, 0]),
         (tile([3, 3], [0, 7]), [0, 0, 0], [0, 0, 0]),
     ] {
         assert_eq!((calls(tile.clone(), prefetch), calls(tile.clone(), release)), (fetched, released), "{tile:?}");

@@ -123,11 +123,11 @@ impl ZarrSource {
         advice: Advice,
     ) -> Result<(), Error> {
         tile.check("advise", self.extents, self.element, tile.extents().byte_count(self.element)?)?;
-        if tile.is_empty() {
-            return Ok(());
-        }
         let rows = chunks(&tile.rows, self.chunk.rows, self.extents.rows);
         let columns = chunks(&tile.columns, self.chunk.columns, self.extents.columns);
+        if tile.is_empty() || rows.is_empty() || columns.is_empty() {
+            return Ok(());
+        }
         let (down, across) = (self.shard.rows / self.chunk.rows, self.shard.columns / self.chunk.columns);
         for row in parts(&rows, down) {
             for column in parts(&columns, across) {
