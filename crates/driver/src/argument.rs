@@ -38,13 +38,13 @@ impl Stream {
     ) -> Result<(), E> {
         let homes = || given.iter().filter_map(Argument::stream).filter(|home| home.handle() != self.handle());
         for home in homes() {
-            self.wait(&home.record()?)?;
+            self.wait(&home.mark()?)?;
         }
         launch()?;
         if homes().next().is_none() {
             return Ok(());
         }
-        let ordered = self.record().and_then(|done| homes().try_for_each(|home| home.wait(&done)));
+        let ordered = self.mark().and_then(|done| homes().try_for_each(|home| home.wait(&done)));
         // Without the order nothing may go on before the work has ended.
         ordered.or_else(|_| self.synchronize()).map_err(E::from)
     }

@@ -44,9 +44,18 @@ impl Stream {
         self.raw.context.trim_pool()
     }
 
-    /// A mark behind everything queued so far.
+    /// A mark behind everything queued so far, with a time.
     pub fn record(&self) -> Result<Event, Error> {
-        let event = raw::Event::create(*self.raw.context, true)?;
+        self.marked(true)
+    }
+
+    /// A mark without a time, for what only waits for it: it costs the device less.
+    pub fn mark(&self) -> Result<Event, Error> {
+        self.marked(false)
+    }
+
+    fn marked(&self, timing: bool) -> Result<Event, Error> {
+        let event = raw::Event::create(*self.raw.context, timing)?;
         event.record(&self.raw)?;
         Ok(Event { raw: event })
     }
@@ -87,13 +96,13 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// A mark in a stream, with a time.
+/// A mark in a stream.
 pub struct Event {
     raw: raw::Event,
 }
 
 impl Event {
-    /// Milliseconds from `start` to this event. Both must have come to pass.
+    /// Milliseconds from `start` to this event. Both must have a time ([`Stream::record`]), and have come to pass.
     pub fn elapsed_ms_since(&self, start: &Event) -> Result<f32, Error> {
         self.raw.elapsed_ms_since(&start.raw)
     }

@@ -47,6 +47,7 @@ fn scenario() {
         "measured on stubs" => crate::device::child_measured(),
         "results stay" => crate::device::child_results_stay(),
         "passing" => crate::device::child_passing(),
+        "traced" => crate::device::child_traced(),
         "planned" => crate::device::child_planned(),
         "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),

@@ -98,6 +98,8 @@ pub(crate) enum Entry {
     OnlyCounts,
     /// How often somebody asked how much memory is free.
     Asked,
+    /// Events that were made with a time.
+    Timed,
 }
 
 impl Ledger {

@@ -234,8 +234,8 @@ impl Gpu {
         Ok(Stage {
             host: self.0.device.pinned(capacity)?,
             device: computing.alloc(capacity)?,
-            sent: sending.record()?,
-            read: computing.record()?,
+            sent: sending.mark()?,
+            read: computing.mark()?,
         })
     }
 

@@ -288,13 +288,13 @@ impl<'a, const N: usize> Order<'a, N> {
     pub(crate) fn around<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let others = || self.homes.iter().filter(|home| home.handle() != self.stream.handle());
         for home in others() {
-            self.stream.wait(&home.record()?)?;
+            self.stream.wait(&home.mark()?)?;
         }
         let result = work().map_err(|error| self.stream.explained(error));
         if others().next().is_none() {
             return result;
         }
-        let ordered = self.stream.record().and_then(|done| others().try_for_each(|home| home.wait(&done)));
+        let ordered = self.stream.mark().and_then(|done| others().try_for_each(|home| home.wait(&done)));
         // Without the order nothing may go on before the work has ended.
         ordered.or_else(|_| self.stream.synchronize())?;
         result

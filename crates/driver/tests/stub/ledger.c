@@ -19,6 +19,8 @@ struct ledger {
     _Atomic long only_counts;
     // How often somebody asked how much memory is free.
     _Atomic long asked;
+    // Events that were made with a time.
+    _Atomic long timed;
 };
 
 static struct ledger nobodys, *ledger = &nobodys;

@@ -1,14 +1,16 @@
 // A driver whose memory is the host's: allocations, copies and fills are real, and done at once. Kernels do nothing.
 //
-// Time is counted in instructions. From the first `cuEventRecord` on this process is single-stepped by the processor's trap flag,
+// With `STUB_STEPS` time is counted in instructions. From the first `cuEventRecord` on this process is single-stepped by the processor's trap flag,
 // until `cuEventSynchronize`; two events are as many "milliseconds" apart as the thread executed instructions of the program itself. Those of
 // libraries are left out, the C library's and this one's: which copy or fill the former takes turns on the processor.
 #include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define OUT_OF_MEMORY 2
+#define INVALID_HANDLE 400
 #define NOT_SUPPORTED 801
 #define TOTAL (1ul << 30)
 
@@ -92,7 +94,15 @@ int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active) {
 
 struct event {
     long at, of;
+    int has_time;
 };
+
+// Whether time is counted in instructions; it is that of a clock otherwise, in microseconds.
+static int counts_steps(void) {
+    static int wanted = -1;
+    if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
+    return wanted;
+}
 
 // Counts what is put on it, and where all streams do.
 struct stream {
@@ -109,6 +119,8 @@ int cuEventCreate(struct event** event, unsigned flags) {
     ++ledger->objects;
     *event = calloc(1, sizeof **event);
     (*event)->of = ledger->renewals;
+    (*event)->has_time = !(flags & 2);
+    ledger->timed += (*event)->has_time;
     return 0;
 }
 int cuEventDestroy_v2(struct event* event) {
@@ -122,16 +134,18 @@ int cuEventRecord(struct event* event, struct stream* stream) {
     STILL_IS(stream->of)
     CALLED
     queued(stream);
-    static int wanted = -1;
-    if (wanted < 0) wanted = getenv("STUB_STEPS") != 0;
-    if (wanted) {
+    if (counts_steps()) {
         if (!can_step()) return NOT_SUPPORTED;
         if (!program.end) dl_iterate_phdr(find_program, 0);
         struct sigaction action = {.sa_sigaction = stepped, .sa_flags = SA_SIGINFO};
         sigaction(SIGTRAP, &action, 0);
         trap(1);
+        event->at = steps;
+    } else if (event->has_time) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        event->at = now.tv_sec * 1000000 + now.tv_nsec / 1000;
     }
-    event->at = steps;
     return 0;
 }
 int cuEventSynchronize(struct event* event) {
@@ -140,7 +154,8 @@ int cuEventSynchronize(struct event* event) {
     return 0;
 }
 int cuEventElapsedTime(float* ms, struct event* start, struct event* end) {
-    *ms = end->at - start->at;
+    if (!start->has_time || !end->has_time) return INVALID_HANDLE;
+    *ms = (end->at - start->at) / (counts_steps() ? 1.0 : 1e3);
     return 0;
 }
 

@@ -26,6 +26,7 @@ mod job;
 mod profile;
 mod rates;
 mod record;
+mod stage;
 mod trace;
 mod verb;
 
@@ -41,4 +42,5 @@ pub use verb::Verb;
 
 pub(crate) use experience::Experience;
 pub(crate) use record::{ended, noted};
-pub(crate) use trace::Running;
+pub(crate) use stage::Stage;
+pub(crate) use trace::{Running, is_recorded, thread_number};

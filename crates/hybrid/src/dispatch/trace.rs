@@ -5,16 +5,22 @@ use crate::Error;
 use crate::store::replace;
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A recording of all decisions and operations of this process, from [`begin`](Trace::begin) until it is dropped.
 ///
 /// A decision is a mark, an operation a bar on its thread, named as decisions are (`gpu.matmul.f64`) after the processor where it ended, with
 /// both expected times, bytes, the bound and, where it did not go as decided, why. Durations are those of calls: what is queued on a GPU and
 /// not waited for ends later. `tracing` has the same as spans, for those who collect them already.
+///
+/// Below the thread whose operation was streamed through a GPU each stage has a track of its own: *read* (from a source to a slot of host memory),
+/// *copy in*, *compute*, *copy back*, and *write* (from a slot to a sink), with a track for each thread that reads or writes. A bar says which tile
+/// or panel it was. The host's stages are timed where they happen, without what they wait for; those of the GPU by events, which exist while a trace
+/// is kept and not otherwise. What is copied without a slot, as from page-locked memory, is not read or written by anybody.
 ///
 /// ```
 /// use ndarray::array;
@@ -35,6 +41,8 @@ pub struct Trace(Arc<Recording>);
 struct Recording {
     begin: Instant,
     events: Mutex<Vec<Value>>,
+    /// The names of what bars stand on.
+    tracks: Mutex<BTreeMap<u64, String>>,
 }
 
 static RECORDINGS: Mutex<Vec<Weak<Recording>>> = Mutex::new(Vec::new());
@@ -44,7 +52,8 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 impl Trace {
     /// Begins a recording. There may be several at once.
     pub fn begin() -> Trace {
-        let recording = Arc::new(Recording { begin: Instant::now(), events: Mutex::default() });
+        let recording =
+            Arc::new(Recording { begin: Instant::now(), events: Mutex::default(), tracks: Mutex::default() });
         RECORDINGS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&recording));
         COUNT.fetch_add(1, Ordering::Relaxed);
         Trace(recording)
@@ -52,8 +61,17 @@ impl Trace {
 
     /// What was recorded so far, as JSON in Chrome's trace event format.
     pub fn json(&self) -> String {
-        let events = self.0.events.lock().unwrap_or_else(PoisonError::into_inner);
-        json!({ "displayTimeUnit": "ms", "traceEvents": *events }).to_string()
+        let mut events = self.0.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tracks = self.0.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = |tid: &u64, name: &str, facts: Value| json!({ "name": name, "ph": "M", "pid": std::process::id(), "tid": tid, "args": facts });
+        events.extend(tracks.iter().flat_map(|(tid, name)| {
+            // Below one another as their numbers are.
+            [
+                said(tid, "thread_name", json!({ "name": name })),
+                said(tid, "thread_sort_index", json!({ "sort_index": tid })),
+            ]
+        }));
+        json!({ "displayTimeUnit": "ms", "traceEvents": events }).to_string()
     }
 
     /// Writes that to a file, whole or not at all. The recording goes on.
@@ -96,8 +114,8 @@ impl Running {
             }
         };
         let name = self.decision.name_on(side);
-        let duration = microseconds(self.begin.elapsed().as_secs_f64());
-        record(self.begin, json!({ "name": name, "cat": "operation", "ph": "X", "dur": duration, "args": facts }));
+        let event = json!({ "name": name, "cat": "operation", "ph": "X", "args": facts });
+        record_here(self.begin, Some(self.begin.elapsed()), event);
     }
 }
 
@@ -105,27 +123,50 @@ impl Running {
 pub(super) fn decided(decision: &Decision) {
     if is_recorded() {
         let name = format!("decided: {}", decision.name_on(decision.side));
-        record(
-            Instant::now(),
-            json!({ "name": name, "cat": "decision", "ph": "i", "s": "t", "args": facts(decision) }),
-        );
+        let event = json!({ "name": name, "cat": "decision", "ph": "i", "s": "t", "args": facts(decision) });
+        record_here(Instant::now(), None, event);
     }
 }
 
-fn is_recorded() -> bool {
+/// Whether anybody keeps a trace.
+pub(crate) fn is_recorded() -> bool {
     COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Adds an event at this time of this thread to all recordings that had begun.
-fn record(at: Instant, event: Value) {
+/// What a bar stands on: a thread, or a track below it, counted from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tid {
+    pub(super) thread: u64,
+    pub(super) track: u64,
+}
+
+impl Tid {
+    fn number(self) -> u64 {
+        1000 * self.thread + self.track
+    }
+}
+
+/// Adds an event of this thread.
+fn record_here(at: Instant, duration: Option<Duration>, event: Value) {
+    let thread = thread_number();
+    record(at, duration, Tid { thread, track: 0 }, &format!("thread {thread}"), event);
+}
+
+/// Adds an event at a time, and perhaps of some length, to all recordings that had begun.
+pub(super) fn record(at: Instant, duration: Option<Duration>, on: Tid, track: &str, mut event: Value) {
+    if let Some(duration) = duration {
+        event["dur"] = microseconds(duration.as_secs_f64()).into();
+    }
+    event["pid"] = std::process::id().into();
+    event["tid"] = on.number().into();
     let recordings: Vec<_> = RECORDINGS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for recording in recordings.iter().filter_map(Weak::upgrade) {
         let Some(since) = at.checked_duration_since(recording.begin) else { continue };
         let mut event = event.clone();
         event["ts"] = microseconds(since.as_secs_f64()).into();
-        event["pid"] = std::process::id().into();
-        event["tid"] = thread_number().into();
         recording.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        let mut tracks = recording.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        tracks.entry(on.number()).or_insert_with(|| track.to_owned());
     }
 }
 
@@ -135,7 +176,7 @@ fn microseconds(seconds: f64) -> f64 {
 }
 
 /// Threads in the order in which they first did something, from 1.
-fn thread_number() -> u64 {
+pub(crate) fn thread_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
         static OWN: Cell<u64> = const { Cell::new(0) };

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::ops::DerefMut;
+use std::time::{Duration, Instant};
 use tilewright_driver::blas::Layout;
 use tilewright_driver::{PinnedBytes, PinnedBytesMut, PinnedRows};
 
@@ -75,6 +76,21 @@ pub(crate) trait Engine<T>: Sync {
 
     /// Lets what a queue gets from now on wait for a mark.
     fn wait(&self, queue: Queue, mark: &Self::Mark) -> Result<(), Error>;
+
+    /// A mark that has come to pass, and the time when it had; `None` where marks have no times.
+    fn origin(&self) -> Result<Option<(Self::Mark, Instant)>, Error> {
+        Ok(None)
+    }
+
+    /// A mark with a time, of which [`Engine::mark`] has none.
+    fn timed_mark(&self, queue: Queue) -> Result<Self::Mark, Error> {
+        self.mark(queue)
+    }
+
+    /// How much later than an origin such a mark came to pass.
+    fn since(&self, _origin: &Self::Mark, _mark: &Self::Mark) -> Result<Duration, Error> {
+        unreachable!("asked of an engine whose marks have no times")
+    }
 
     /// Waits until all queues are empty, whatever became of their work.
     fn finish(&self);

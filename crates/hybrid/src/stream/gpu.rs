@@ -7,6 +7,7 @@ use crate::Error;
 use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
 use crate::store::Stored;
 use bytemuck::Pod;
+use std::time::{Duration, Instant};
 use tilewright_driver::blas::{Compute, Element, Layout, Matrix, MatrixMut, Operation};
 use tilewright_driver::{DeviceBuffer, Event, PinnedBytes, PinnedBytesMut, PinnedRows, Stream};
 
@@ -65,7 +66,7 @@ impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
         let compute = self.stream(Queue::Compute);
         let buffer = compute.alloc(elements)?;
         // It is there for the other queues too from here on.
-        let there = compute.record()?;
+        let there = compute.mark()?;
         for queue in [Queue::In, Queue::Out] {
             self.stream(queue).wait(&there)?;
         }
@@ -91,7 +92,26 @@ impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
     }
 
     fn mark(&self, queue: Queue) -> Result<Event, Error> {
+        Ok(self.stream(queue).mark()?)
+    }
+
+    fn origin(&self) -> Result<Option<(Event, Instant)>, Error> {
+        let queue = self.stream(Queue::In);
+        // It waits for nothing, and its call is taken to last no time: so nothing is said to end later than it did.
+        queue.synchronize()?;
+        let before = Instant::now();
+        let origin = queue.record()?;
+        origin.synchronize()?;
+        Ok(Some((origin, before)))
+    }
+
+    fn timed_mark(&self, queue: Queue) -> Result<Event, Error> {
         Ok(self.stream(queue).record()?)
+    }
+
+    fn since(&self, origin: &Event, mark: &Event) -> Result<Duration, Error> {
+        let milliseconds = mark.elapsed_ms_since(origin)?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds).max(0.0) / 1e3))
     }
 
     fn wait(&self, queue: Queue, mark: &Event) -> Result<(), Error> {

@@ -18,7 +18,7 @@ pub(super) struct Read<'a, P> {
 
 /// The same with what its reader says: which part is read as many pieces later as there are slots, and which one is done with.
 pub(super) struct Hinted<'a, P> {
-    piece: P,
+    pub(super) piece: P,
     ahead: Option<Part<'a>>,
     done: Option<Part<'a>>,
 }

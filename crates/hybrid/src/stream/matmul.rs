@@ -7,6 +7,7 @@ use super::engine::{Form, Multiplication, Multiplier, Queue};
 use super::hints::{self, Hinted, Part, Read};
 use super::matmul_plan::MatmulPlan;
 use super::pipeline::{self, Back, Feed, Flow};
+use super::stages::facts;
 use super::staging::{Load, Staging};
 use super::strips::{Turn, turns};
 use super::turns::Stop;
@@ -15,6 +16,7 @@ use crate::Error;
 use crate::dispatch::ProductExtents;
 use crate::linear::Scalar;
 use crate::store::{Extents, Sink, Source, Stored, Tile};
+use serde_json::{Value, json};
 use std::ops::Range;
 
 /// A factor of a product: a source, and how it enters.
@@ -235,7 +237,9 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
                 }
                 let beta = if panel == 0 { self.product.beta } else { T::ONE };
                 let what = self.multiplication(&tile, &rows, depth.len(), beta);
-                engine.multiply(&what, panels[stage].each_ref(), &mut c[0])?;
+                let facts =
+                    || json!({ "tile": facts(&tile), "rows": format!("{rows:?}"), "panel": format!("{depth:?}") });
+                feed.compute(facts, || engine.multiply(&what, panels[stage].each_ref(), &mut c[0]))?;
                 read[stage] = Some(engine.mark(Queue::Compute)?);
                 if is_first {
                     done += 1;
@@ -293,6 +297,14 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
+    }
+
+    fn facts_of_piece(&self, piece: &Self::Piece) -> Value {
+        facts(&piece.piece.1)
+    }
+
+    fn facts_of_part(&self, tile: &Tile) -> Value {
+        facts(tile)
     }
 
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {

@@ -8,12 +8,14 @@ use super::hints::{self, Hinted, Part, Read};
 use super::matmul::{Factor, Product, Traffic};
 use super::matvec_plan::{MatvecPlan, Panel};
 use super::pipeline::{self, Back, Feed, Flow};
+use super::stages::facts;
 use super::staging::Staging;
 use super::turns::Stop;
 use super::verify::ReadBack;
 use crate::Error;
 use crate::linear::Scalar;
 use crate::store::{Sink, Source, Stored, Tile};
+use serde_json::Value;
 
 /// Runs the products of a batch on a device, panel by panel, into a sink, which is not committed. Whoever fails first says why.
 pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
@@ -131,7 +133,8 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
                 brought.bring(feed, self.staging.elements, &mut to.buffer)?;
             }
             engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
-            engine.multiply(&self.multiplication(&panel), [&a.buffer, &x.buffer], &mut y[0])?;
+            let (what, factors) = (self.multiplication(&panel), [&a.buffer, &x.buffer]);
+            feed.compute(|| facts(&panel.column()), || engine.multiply(&what, factors, &mut y[0]))?;
             (a.read, x.read) = (Some(engine.mark(Queue::Compute)?), Some(engine.mark(Queue::Compute)?));
             feed.give(panel, y)?;
             self.control.tell(number as u64 + 1, steps);
@@ -177,6 +180,14 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
+    }
+
+    fn facts_of_piece(&self, piece: &Self::Piece) -> Value {
+        facts(&piece.piece.1)
+    }
+
+    fn facts_of_part(&self, tile: &Tile) -> Value {
+        facts(tile)
     }
 
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {

@@ -6,10 +6,14 @@
 //! thing to do, and no thread for others at every slot.
 
 use super::engine::{Engine, Finish, Queue};
+pub(super) use super::flow::{Back, Flow, backwards};
+use super::stages::{Stages, facts};
 use super::staging::Staging;
 use super::turns::{InTurn, Shared, Stop, Turns, filled_with};
 use crate::Error;
+use crate::dispatch::Stage;
 use crate::store::Tile;
+use serde_json::Value;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -17,59 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use tilewright_driver::{PinnedBytes, PinnedRows};
-
-/// What streams: what fills slots, and what becomes of results.
-pub(super) trait Flow<T, E: Engine<T>>: Sync {
-    /// What fills a slot.
-    type Piece: Send;
-    /// Memory of the device for results that are finished together.
-    type Memory: AsRef<[E::Buffer]> + Send;
-    /// What stands in such memory.
-    type Results: Send;
-    /// What of it a slot has room for.
-    type Part: Send;
-
-    /// All that goes to the device, in the order in which it is taken. It may wait for what is written, and is an error where nothing more will be.
-    fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send;
-
-    /// Fills a slot.
-    fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error>;
-
-    /// Queues copies back of results that need no slot, and says which parts these are.
-    fn land(&self, _engine: &E, _memory: &Self::Memory, _results: &Self::Results) -> Result<Vec<Self::Part>, Error> {
-        Ok(Vec::new())
-    }
-
-    /// What landed like this is there.
-    fn landed(&self, _part: &Self::Part) {}
-
-    /// What goes back, slot by slot: all that did not land otherwise.
-    fn parts(&self, results: Self::Results) -> impl Iterator<Item = Back<Self::Part>>;
-
-    /// Empties a slot.
-    fn write(&self, part: &Self::Part, host: &mut E::Host) -> Result<(), Error>;
-
-    /// Nothing more will be written: nobody should wait for it.
-    fn stop(&self) {}
-}
-
-/// A copy back.
-pub(super) struct Back<P> {
-    /// Which buffer of the memory, from which element on, and how many.
-    pub(super) buffer: usize,
-    pub(super) at: usize,
-    pub(super) elements: usize,
-    pub(super) part: P,
-}
-
-/// Copies back of tiles that lie in one buffer, one behind the other, from an element on.
-pub(super) fn backwards(mut at: usize, parts: impl Iterator<Item = Tile>) -> impl Iterator<Item = Back<Tile>> {
-    parts.map(move |part| {
-        let elements = part.count();
-        at += elements;
-        Back { buffer: 0, at: at - elements, elements, part }
-    })
-}
 
 /// Memory of the device that work which is queued may use: when it is dropped, all of that is waited for.
 pub(super) struct Held<'a, T, E: Engine<T>, M> {
@@ -124,6 +75,9 @@ type Landings<T, E, F> = Shared<Landing<<E as Engine<T>>::Host, <F as Flow<T, E>
 /// The feeder's ends of a pipeline.
 pub(super) struct Feed<'a, T, E: Engine<T>, F: Flow<T, E>> {
     engine: &'a E,
+    stages: Arc<Stages<'a, T, E>>,
+    /// Pieces that were copied.
+    brought: usize,
     filled: InTurn<E::Host>,
     emptied: Sender<E::Host>,
     free: Receiver<Free<'a, T, E, F>>,
@@ -138,21 +92,37 @@ impl<'a, T, E: Engine<T>, F: Flow<T, E>> Feed<'a, T, E, F> {
             return Err(Stop::Elsewhere);
         }
         let host = self.filled.next()?;
-        self.engine.bring(&host, elements, to, at)?;
+        self.stages.copies_in(self.brought, || self.engine.bring(&host, elements, to, at))?;
+        self.brought += 1;
         Ok(self.emptied.send(host)?)
     }
 
-    /// Queues a copy of rows that need no slot, to a place in a buffer.
+    /// Queues a copy of the rows of a tile, which need no slot, to the begin of a buffer.
     pub(super) fn bring_rows(
         &mut self,
         rows: (PinnedBytes<'_>, &PinnedRows),
+        tile: &Tile,
         to: &mut E::Buffer,
-        at: usize,
     ) -> Result<(), Stop> {
         if self.writers.has_failed() {
             return Err(Stop::Elsewhere);
         }
-        Ok(self.engine.bring_rows(rows, to, at)?)
+        let bring = || self.engine.bring_rows(rows, to, 0);
+        Ok(self.stages.on_the_device(Stage::CopyIn, |()| Some(facts(tile)), bring)?)
+    }
+
+    /// Queues something that is computed.
+    pub(super) fn compute<R, X: From<Error>>(
+        &self,
+        facts: impl FnOnce() -> Value,
+        work: impl FnOnce() -> Result<R, X>,
+    ) -> Result<R, X> {
+        self.stages.on_the_device(Stage::Compute, |_| Some(facts()), work)
+    }
+
+    /// The same for who cannot spare this meanwhile.
+    pub(super) fn stages(&self) -> Arc<Stages<'a, T, E>> {
+        self.stages.clone()
     }
 
     /// Memory for results, with what has to be waited for before something else is written there.
@@ -194,12 +164,14 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
     let threads = staging.threads.max(1);
     let host = || engine.host(staging.elements, staging.is_locked);
     let (emptied, to_fill) = filled_with([host()?]);
-    let (readers, filled) = Turns::new(flow.pieces(), to_fill);
+    let numbered = flow.pieces().enumerate().map(|(number, piece)| piece.map(|piece| (number, piece)));
+    let (readers, filled) = Turns::new(numbered, to_fill);
     let (landed, hosts) = filled_with([host()?]);
     let (given_back, free) = filled_with(results.into_iter().map(|memory| (Held::new(engine, memory), None)));
     let (computed, to_take_back) = channel();
     let (landing, to_write) = channel();
     let writers: Arc<Landings<T, E, F>> = Arc::new(Shared::new(to_write));
+    let stages = Arc::new(Stages::begin(engine)?);
     let _finish = Finish::at_the_end(engine);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -216,23 +188,31 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
             }
             Ok(())
         });
-        for _ in 0..threads.min(staging.slots.max(1)) {
-            scope.spawn(|| readers.take_part(|piece, host| flow.read(piece, host)));
+        for worker in 0..threads.min(staging.slots.max(1)) {
+            let (readers, stages) = (&readers, stages.clone());
+            scope.spawn(move || {
+                readers.take_part(|(number, piece), host| {
+                    let facts = stages.piece(number, || flow.facts_of_piece(&piece));
+                    stages.on_the_host((Stage::Read, worker), || facts, host, |host| flow.read(piece, host))
+                });
+            });
         }
         let writing: Vec<_> = (0..threads.min(staging.slots_back.max(1)))
-            .map(|_| {
-                let (landed, writers) = (landed.clone(), writers.clone());
-                scope.spawn(move || write(flow, &writers, &landed))
+            .map(|worker| {
+                let (landed, writers, stages) = (landed.clone(), writers.clone(), stages.clone());
+                scope.spawn(move || write(flow, &writers, &landed, (&stages, worker)))
             })
             .collect();
         drop(landed);
+        let of_copies = stages.clone();
         let taking = scope.spawn(move || {
             let under_way = UnderWay { stop: Some(&|| flow.stop()) };
             let mut landed = Vec::new();
-            let ends = TakingBack { engine, computed: to_take_back, free: given_back, hosts, landing };
+            let ends =
+                TakingBack { engine, stages: of_copies, computed: to_take_back, free: given_back, hosts, landing };
             Stop::into_result(under_way.ended(ends.run(flow, &mut landed))).map(|()| landed)
         });
-        let mut ends = Feed { engine, filled, emptied, free, computed, writers };
+        let mut ends = Feed { engine, stages: stages.clone(), brought: 0, filled, emptied, free, computed, writers };
         let fed = UnderWay { stop: Some(&|| flow.stop()) }.ended(feed(&mut ends));
         // The others end when nothing more can come.
         is_over.store(true, Ordering::Relaxed);
@@ -248,6 +228,7 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
             Ok(found) => {
                 let landed = others?;
                 engine.outcome()?;
+                stages.end()?;
                 landed.iter().for_each(|part| flow.landed(part));
                 Ok(found)
             }
@@ -284,6 +265,7 @@ impl Drop for UnderWay<'_> {
 /// The ends of who queues copies back.
 struct TakingBack<'a, T, E: Engine<T>, F: Flow<T, E>> {
     engine: &'a E,
+    stages: Arc<Stages<'a, T, E>>,
     computed: Receiver<Computed<'a, T, E, F>>,
     free: Sender<Free<'a, T, E, F>>,
     hosts: Receiver<E::Host>,
@@ -297,10 +279,14 @@ impl<T, E: Engine<T>, F: Flow<T, E>> TakingBack<'_, T, E, F> {
         while let Ok(Computed { results, memory }) = self.computed.recv() {
             for (results, done) in results {
                 engine.wait(Queue::Out, &done)?;
-                landed.extend(flow.land(engine, &memory, &results)?);
+                // Of what lands together the first is named.
+                let first = |parts: &Vec<F::Part>| parts.first().map(|part| flow.facts_of_part(part));
+                let land = || flow.land(engine, &memory, &results);
+                landed.extend(self.stages.on_the_device(Stage::CopyBack, first, land)?);
                 for Back { buffer, at, elements, part } in flow.parts(results) {
                     let mut host = self.hosts.recv()?;
-                    engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host)?;
+                    let back = || engine.take_back(&memory.as_ref()[buffer], at, elements, &mut host);
+                    self.stages.on_the_device(Stage::CopyBack, |()| Some(flow.facts_of_part(&part)), back)?;
                     self.landing.send(Landing { host, part })?;
                 }
             }
@@ -317,10 +303,14 @@ fn write<T, E: Engine<T>, F: Flow<T, E>>(
     flow: &F,
     writers: &Landings<T, E, F>,
     landed: &Sender<E::Host>,
+    (stages, worker): (&Stages<'_, T, E>, usize),
 ) -> Result<(), Error> {
     let under_way = UnderWay { stop: Some(&|| flow.stop()) };
-    let end =
-        |Landing { host, part }: &mut Landing<E::Host, F::Part>| flow.write(part, host).inspect_err(|_| flow.stop());
+    let end = |Landing { host, part }: &mut Landing<E::Host, F::Part>| {
+        let facts = || flow.facts_of_part(part);
+        let written = stages.on_the_host((Stage::Write, worker), facts, host, |host| flow.write(part, host));
+        written.inspect_err(|_| flow.stop())
+    };
     under_way.ended(writers.take_part(end, |landing| {
         // Nobody takes it behind the last results.
         let _ = landed.send(landing.host);

@@ -3,6 +3,7 @@
 use super::engine::{Eliminator, Engine, Form, Queue};
 use super::gpu::GpuEngine;
 use super::pipeline::{self, Back, Flow};
+use super::stages::facts;
 use super::staging::{Load, Staging};
 use super::turns::Stop;
 use crate::budget::Budget;
@@ -10,6 +11,7 @@ use crate::linear::{Gpu, Scalar};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::{Error, MatRef};
+use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Layout;
@@ -67,11 +69,8 @@ pub(crate) fn upload_turned<T: Scalar>(
             Engine::<T>::wait(&engine, Queue::Compute, &Engine::<T>::mark(&engine, Queue::In)?)?;
             let [rows, columns] = [tile.rows.len(), tile.columns.len()];
             let offset = tile.columns.start * leading + tile.rows.start;
-            engine.copy(
-                form,
-                (part, Layout::dense(columns, rows)),
-                (&mut buffer, Layout { offset, rows, columns, leading }),
-            )?;
+            let (from, to) = (Layout::dense(columns, rows), Layout { offset, rows, columns, leading });
+            feed.compute(|| facts(&tile), || engine.copy(form, (&*part, from), (&mut buffer, to)))?;
             *turned = Some(Engine::<T>::mark(&engine, Queue::Compute)?);
         }
         Ok(())
@@ -123,6 +122,14 @@ impl<T: Element> Flow<T, GpuEngine> for Upload<'_, T> {
         self.tiles().map(Ok)
     }
 
+    fn facts_of_piece(&self, tile: &Tile) -> Value {
+        facts(tile)
+    }
+
+    fn facts_of_part(&self, (): &()) -> Value {
+        Value::Null
+    }
+
     fn read(&self, Tile { rows, columns }: Tile, host: &mut <GpuEngine as Engine<T>>::Host) -> Result<(), Error> {
         let part = self.matrix.part(Rows(columns.start)..Rows(columns.end), Columns(rows.start)..Columns(rows.end))?;
         let host = &mut host[..part.rows() * part.columns()];
@@ -158,6 +165,14 @@ impl<'a, T: Element> Flow<T, GpuEngine> for Download<'a, T> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<(), Stop>> + Send {
         std::iter::empty()
+    }
+
+    fn facts_of_piece(&self, (): &()) -> Value {
+        Value::Null
+    }
+
+    fn facts_of_part(&self, part: &usize) -> Value {
+        json!({ "part": part })
     }
 
     fn read(&self, (): (), _: &mut <GpuEngine as Engine<T>>::Host) -> Result<(), Error> {

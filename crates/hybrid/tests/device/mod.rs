@@ -12,6 +12,7 @@ mod passing;
 mod planned;
 mod precision;
 mod resident;
+mod stages;
 mod stored;
 mod trace;
 mod verbs;
@@ -23,6 +24,7 @@ pub(crate) use measured::child_measured;
 pub(crate) use passing::child_passing;
 pub(crate) use planned::child_planned;
 pub(crate) use resident::child_results_stay;
+pub(crate) use stages::child_traced;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
 
 use crate::skip;

@@ -84,9 +84,9 @@ pub(super) fn in_order<T: bytemuck::Pod>(
     if home.handle() == stream.handle() {
         return work();
     }
-    stream.wait(&home.record()?)?;
+    stream.wait(&home.mark()?)?;
     work()?;
     // Without the order nothing may go on before the work has ended.
-    let ordered = stream.record().and_then(|done| home.wait(&done));
+    let ordered = stream.mark().and_then(|done| home.wait(&done));
     ordered.or_else(|_| stream.synchronize()).map_err(Error::from)
 }

@@ -13,9 +13,11 @@ use crate::store::{Sink, Stored as _, Tile};
 use crate::stream::engine::{Engine, Queue};
 use crate::stream::hints::{self, Hinted, Read};
 use crate::stream::pipeline::{self, Back, Feed, Flow};
+use crate::stream::stages::facts;
 use crate::stream::staging::Staging;
 use crate::stream::turns::Stop;
 use crate::stream::{Control, STAGES, Traffic};
+use serde_json::Value;
 use std::ops::Range;
 
 /// A product under way.
@@ -172,7 +174,8 @@ impl<'a> Run<'a> {
             let left = &mut operands.lefts[stage];
             self.bring(feed, &step.left, left)?;
             engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
-            engine.count_pairs(&self.multiplication(&step.tile), [left, &operands.ready], &mut result[0])?;
+            let (what, ready) = (self.multiplication(&step.tile), &operands.ready);
+            feed.compute(|| facts(&step.tile), || engine.count_pairs(&what, [left, ready], &mut result[0]))?;
             read[stage] = Some(engine.mark(Queue::Compute)?);
             feed.give(step.tile, result)?;
             done += 1;
@@ -234,6 +237,14 @@ impl<'a, E: BitMultiplier> Flow<u32, E> for Run<'a> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
+    }
+
+    fn facts_of_piece(&self, piece: &Self::Piece) -> Value {
+        facts(&piece.piece.1)
+    }
+
+    fn facts_of_part(&self, tile: &Tile) -> Value {
+        facts(tile)
     }
 
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {

@@ -10,8 +10,10 @@ use crate::stream::engine::{Engine, Queue};
 use crate::stream::hints::{self, Hinted, Part, Read};
 use crate::stream::matmul::Traffic;
 use crate::stream::pipeline::{self, Back, Feed, Flow};
+use crate::stream::stages::facts;
 use crate::stream::staging::Staging;
 use crate::stream::turns::Stop;
+use serde_json::{Value, json};
 use std::ops::Range;
 
 /// What computes windows in the memory of a device.
@@ -154,7 +156,8 @@ impl<'a, C: Sync> Run<'a, C> {
             engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
             let all = operands.once.iter().zip(&operands.stages[stage]);
             let all: Vec<&E::Buffer> = all.filter_map(|(once, window)| once.as_ref().or(window.as_ref())).collect();
-            self.compute.evaluate(engine, &band.window, &all, &mut buffers)?;
+            let facts = || json!({ "band": number, "window": format!("{:?}", band.window) });
+            feed.compute(facts, || self.compute.evaluate(engine, &band.window, &all, &mut buffers))?;
             read[stage] = Some(engine.mark(Queue::Compute)?);
             feed.give(band, buffers)?;
             self.control.tell(done + 1, steps);
@@ -174,7 +177,7 @@ impl<'a, C: Sync> Run<'a, C> {
     {
         let (Some(to), mut at) = (to, 0) else { return Ok(()) };
         if let Some(locked) = self.direct.from(fed.source(), self.columns(fed)) {
-            return feed.bring_rows((locked.bytes, &locked.rows(tile)), to, 0);
+            return feed.bring_rows((locked.bytes, &locked.rows(tile)), tile, to);
         }
         for part in self.parts_of(fed, tile) {
             let bytes = part.count() * fed.shape.element_bytes();
@@ -217,6 +220,14 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn pieces(&self) -> impl Iterator<Item = Result<Self::Piece, Stop>> + Send {
         hints::hinted(self.reads(), self.reads(), &self.staging).map(Ok)
+    }
+
+    fn facts_of_piece(&self, piece: &Self::Piece) -> Value {
+        facts(&piece.piece.1)
+    }
+
+    fn facts_of_part(&self, (_, tile): &Self::Part) -> Value {
+        facts(tile)
     }
 
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {

@@ -8,8 +8,10 @@ use super::pipeline::{Found, Run};
 use super::plan::Pass;
 use super::schedule::{Sweep, Task, in_scratch};
 use crate::Error;
+use crate::dispatch::Stage;
 use crate::linear::Scalar;
 use crate::store::{Source, Stored, Tile};
+use serde_json::json;
 use std::collections::VecDeque;
 use std::ops::Range;
 use tilewright_driver::blas::Layout;
@@ -50,13 +52,26 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
             watch.check(done as u64)?;
             match &task {
                 Task::Load { panel, rows, columns } => self.load(*panel, rows, columns)?,
-                Task::Exchange { panel, block } => self.exchange(*panel, *block)?,
+                Task::Exchange { panel, block } => {
+                    self.compute("exchange rows", *panel, |own| own.exchange(*panel, *block))?;
+                }
                 Task::Eliminate { panel, columns, sweep } => self.eliminate(*panel, columns, *sweep)?,
                 Task::Finish { panel } => self.finish(*panel)?,
             }
             watch.tell(done as u64 + 1);
         }
         Ok(std::mem::take(&mut self.found))
+    }
+
+    /// Something that is computed for a panel, as a trace has it.
+    fn compute<R>(
+        &mut self,
+        does: &'static str,
+        panel: usize,
+        work: impl FnOnce(&mut Self) -> Result<R, Stop>,
+    ) -> Result<R, Stop> {
+        let stages = self.feed.stages();
+        stages.on_the_device(Stage::Compute, |_| Some(json!({ "does": does, "panel": panel })), || work(self))
     }
 
     /// Has a tile come into the memory of a slice, which the device then finds full.
@@ -98,8 +113,10 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
         let stored = Layout::dense(tile.columns.len(), tile.rows.len());
         let form = if from.form() == Form::Plain { Form::Transposed } else { Form::Plain };
         let place = self.place(panel);
-        let target = of(&mut self.under_way, place)?;
-        self.engine.copy(form, (&self.slices[band].0, stored), (target, part))?;
+        self.compute("load", panel, |own| {
+            let target = of(&mut own.under_way, place)?;
+            Ok::<_, Stop>(own.engine.copy(form, (&own.slices[band].0, stored), (target, part))?)
+        })?;
         Ok(self.leave(band)?)
     }
 
@@ -138,7 +155,7 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
             let tile = in_scratch(&rows, columns);
             (Standing::new(&rows, columns.start), Some(self.bring(self.run.scratch, &tile)?))
         };
-        self.meet(panel, (columns, &rows), sweep, (standing, slice))?;
+        self.compute("eliminate", panel, |own| own.meet(panel, (columns, &rows), sweep, (standing, slice)))?;
         slice.map_or(Ok(()), |slice| Ok(self.leave(slice)?))
     }
 
@@ -191,8 +208,8 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
 
     fn finish(&mut self, panel: usize) -> Result<(), Stop> {
         match self.run.plan.pass {
-            Pass::Lu => self.factor_lu(panel)?,
-            Pass::Cholesky => self.factor_cholesky(panel)?,
+            Pass::Lu => self.compute("factor", panel, |own| own.factor_lu(panel))?,
+            Pass::Cholesky => self.compute("factor", panel, |own| own.factor_cholesky(panel))?,
             Pass::LuSolution { .. } | Pass::LuBackward | Pass::CholeskySolution => return self.give_solution(panel),
         }
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;
@@ -265,11 +282,10 @@ impl<T: Scalar + Stored, E: Eliminator<T>> Feeder<'_, '_, '_, T, E> {
             let mut band = self.feed.take_for(Queue::Compute)?;
             let part = self.part(panel, &rows);
             let dense = Layout::dense(columns.len(), rows.len());
-            engine.copy(
-                Form::Transposed,
-                (of(&mut self.under_way, place)?, part),
-                (band.get_mut().ok_or(Stop::Elsewhere)?, dense),
-            )?;
+            self.compute("turn", panel, |own| {
+                let target = (band.get_mut().ok_or(Stop::Elsewhere)?, dense);
+                Ok::<_, Stop>(engine.copy(Form::Transposed, (of(&mut own.under_way, place)?, part), target)?)
+            })?;
             self.feed.give((panel, Tile { rows, columns: columns.clone() }), band)?;
         }
         let buffer = self.under_way.pop_front().ok_or(Stop::Elsewhere)?;

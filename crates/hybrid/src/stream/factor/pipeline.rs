@@ -9,6 +9,7 @@ use super::super::engine::{Eliminator, Form};
 use super::super::hints::{self, Hinted, Read};
 use super::super::matmul::{Factor, Traffic};
 use super::super::pipeline::{self, Back, Flow, Held};
+use super::super::stages::facts;
 use super::super::staging::Staging;
 use super::super::turns::Stop;
 use super::elimination::Feeder;
@@ -19,6 +20,7 @@ use super::written::Written;
 use crate::Error;
 use crate::linear::Scalar;
 use crate::store::{Scratch, Sink, Source, Stored, Tile};
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -240,6 +242,14 @@ impl<'a, T: Scalar + Stored, E: Eliminator<T>> Flow<T, E> for Run<'a> {
             let hinted = |read: Read<'a, _>| Ok(read.hinted(ahead.next().flatten(), self.staging.releases));
             ready.err().map(Err).into_iter().chain(reads.into_iter().map(hinted)).collect::<Vec<_>>()
         })
+    }
+
+    fn facts_of_piece(&self, piece: &Self::Piece) -> Value {
+        facts(&piece.piece.1)
+    }
+
+    fn facts_of_part(&self, Part { panel, tile }: &Part) -> Value {
+        json!({ "panel": panel, "tile": facts(tile) })
     }
 
     fn read(&self, piece: Self::Piece, host: &mut E::Host) -> Result<(), Error> {
