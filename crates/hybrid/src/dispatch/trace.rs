@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 ///
 /// Below the thread whose operation was streamed through a GPU each stage has a track of its own: *read* (from a source to a slot of host memory),
 /// *copy in*, *compute*, *copy back*, and *write* (from a slot to a sink), with a track for each thread that reads or writes. A bar says which tile
-/// or panel it was. The host's stages are timed where they happen, without what they wait for; those of the GPU by events, which exist while a trace
-/// is kept and not otherwise. What is copied without a slot, as from page-locked memory, is not read or written by anybody.
+/// or panel it was. The host's stages are timed where they happen, without the copies that they wait for; those of the GPU by events, which exist
+/// while a trace is kept and not otherwise. What is copied without a slot, as from page-locked memory, is not read or written by anybody. Of a
+/// stream that fails, what the GPU did is not told.
 ///
 /// ```
 /// use ndarray::array;
@@ -63,14 +64,14 @@ impl Trace {
     pub fn json(&self) -> String {
         let mut events = self.0.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tracks = self.0.tracks.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = |tid: &u64, name: &str, facts: Value| json!({ "name": name, "ph": "M", "pid": std::process::id(), "tid": tid, "args": facts });
-        events.extend(tracks.iter().flat_map(|(tid, name)| {
-            // Below one another as their numbers are.
-            [
-                said(tid, "thread_name", json!({ "name": name })),
-                said(tid, "thread_sort_index", json!({ "sort_index": tid })),
-            ]
-        }));
+        // Below one another as their numbers are.
+        let told = |(&tid, name): (&u64, &String)| {
+            let facts = [("thread_name", json!({ "name": name })), ("thread_sort_index", json!({ "sort_index": tid }))];
+            facts.map(|(told, facts)| {
+                json!({ "name": told, "ph": "M", "pid": std::process::id(), "tid": tid, "args": facts })
+            })
+        };
+        events.extend(tracks.iter().flat_map(told));
         json!({ "displayTimeUnit": "ms", "traceEvents": events }).to_string()
     }
 
