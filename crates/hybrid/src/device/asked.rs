@@ -4,8 +4,8 @@ use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use crate::Error;
 use crate::dispatch::{self, At, Divisible, Emulation, Job, MatvecExtents, ProductExtents, Tiling, Unit};
-use crate::linear::{Arithmetic, IntegerElement, Precision, check_shapes, holds_every_sum};
-use crate::matrix::{Element, Shape, expect};
+use crate::linear::{Arithmetic, IntegerElement, Precision, check_shapes, holds_every_sum, padded};
+use crate::matrix::{Columns, Element, Rows, Shape, expect};
 use crate::store::{self, Source, Stored};
 
 /// What becomes of factors that are known by their diagonals.
@@ -90,9 +90,12 @@ pub(super) fn integers<T: IntegerElement>(
         }
     }
     let extents = ProductExtents { rows: of_a.rows.0, columns: of_b.columns.0, depth: of_a.columns.0 };
-    let mut job = Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false)?;
-    let bytes = of_c.bytes::<T::Sum>()?.0 as u64;
-    job.device_bytes = job.device_bytes - job.written.bytes + bytes;
+    let job = |extents| Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false);
+    let sums = |shape: Shape| shape.bytes::<T::Sum>().map(|bytes| bytes.0 as u64);
+    let [rows, columns, depth] = padded([extents.rows, extents.columns, extents.depth]);
+    let there = job(ProductExtents { rows, columns, depth })?;
+    let (mut job, bytes) = (job(extents)?, sums(of_c)?);
+    job.device_bytes = there.device_bytes - there.written.bytes + sums(Shape::new(Rows(rows), Columns(columns)))?;
     let [at_a, at_b, at_c] = [at(operation, a)?, at(operation, b)?, goes(operation, c)?].map(gathered);
     job.written = dispatch::Operand { bytes, at: at_c };
     for (read, at) in job.read.iter_mut().flatten().zip([at_a, at_b]) {
@@ -121,10 +124,10 @@ fn unit<T: Element>(arithmetic: Arithmetic) -> Unit {
     }
 }
 
-/// What a product asks of a machine, wherever its operands lie. Sizes that do not fit are [`Error::Shape`], stored elements of another type
+/// What a product asks of a machine with this GPU, wherever its operands lie. Sizes that do not fit are [`Error::Shape`], stored elements of another type
 /// [`Error::ElementType`], operands that do not go together [`Error::Unsupported`].
 pub(super) fn asked<T: Multiplicand>(
-    operation: &'static str,
+    (operation, ordinal): (&'static str, Option<usize>),
     precision: Precision,
     [a, b]: [&Operand<'_, T>; 2],
     reads_c: bool,
@@ -161,6 +164,11 @@ pub(super) fn asked<T: Multiplicand>(
         job.flops = 3.0 * elements;
         job.divisible = None;
         job.not_on_gpu = Some(SCALED);
+    }
+    let c_is_elsewhere =
+        matches!(&target.0, Goal::Gpu(matrix) if is_elsewhere(&Operand(Form::Gpu(matrix.view())), ordinal));
+    if c_is_elsewhere || is_elsewhere(a, ordinal) || is_elsewhere(b, ordinal) {
+        job.not_on_gpu = Some("an operand lies on another GPU");
     }
     Ok(job)
 }

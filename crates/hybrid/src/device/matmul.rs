@@ -34,7 +34,7 @@ impl Device {
         beta: T::Factor,
         c: &Target<'_, T>,
     ) -> Result<Decision, Error> {
-        self.plan(&asked("matmul", precision, [&a, &b], beta != T::Factor::ZERO, c)?)
+        self.plan(&asked(("matmul", self.ordinal()), precision, [&a, &b], beta != T::Factor::ZERO, c)?)
     }
 
     /// `c = alpha * a * b + beta * c`, as [`crate::linear::matmul`] has it, on the processor that is expected to be faster. Operands may lie
@@ -162,7 +162,7 @@ impl Device {
         expect(operation, "matrices of b", a.len(), b.len())?;
         expect(operation, "matrices of c", a.len(), c.len())?;
         if let (Some(a), Some(b), Some(mut c)) = (in_memory(&a), in_memory(&b), targets_in_memory(&mut c)) {
-            return self.stacked(Products { precision, alpha, a: &a, b: &b, beta, c: &mut c });
+            return self.stacked(Products { precision, alpha, a: &a, b: &b, beta, c: &mut c, done: 0 });
         }
         let products = a.into_iter().zip(b).zip(c).map(|((a, b), c)| {
             let factors = Factors { operation, precision, alpha, a, b, beta };

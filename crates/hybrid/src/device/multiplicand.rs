@@ -35,6 +35,10 @@ pub trait Multiplicand: Multiply + Stored {
     #[doc(hidden)]
     const COMES_IN_PARTS: bool;
 
+    /// Whether a GPU multiplies several pairs by one call.
+    #[doc(hidden)]
+    const IN_BATCHES: bool;
+
     /// A copy in host memory.
     #[doc(hidden)]
     fn download(matrix: DeviceRef<'_, Self>) -> Result<Array2<Self>, Error>;
@@ -65,6 +69,7 @@ macro_rules! scalars {
     ($($type:ty => $wide:ty: $widen:expr, $round:expr;)*) => { $(
         impl Multiplicand for $type {
             const COMES_IN_PARTS: bool = true;
+            const IN_BATCHES: bool = true;
 
             fn widened(self) -> Self {
                 self
@@ -120,6 +125,7 @@ macro_rules! halves {
     ($($type:ty),*) => { $(
         impl Multiplicand for $type {
             const COMES_IN_PARTS: bool = false;
+            const IN_BATCHES: bool = false;
 
             fn widened(self) -> f32 {
                 self.to_f32()

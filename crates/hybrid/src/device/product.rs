@@ -1,7 +1,7 @@
 //! One product: what it asks of a machine, and how it runs where its operands lie.
 
 use super::Accelerated;
-use super::asked::{SCALED, asked, is_elsewhere, is_stored};
+use super::asked::{SCALED, asked, is_stored};
 use super::banded::Factors;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
@@ -31,13 +31,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     /// What it asks of a machine with this GPU.
     pub(super) fn job_with(&self, ordinal: Option<usize>) -> Result<Job, Error> {
         let Factors { operation, precision, a, b, beta, .. } = &self.factors;
-        let job = asked(operation, *precision, [a, b], *beta != T::Factor::ZERO, &self.c)?;
-        let c_is_elsewhere =
-            matches!(&self.c.0, Goal::Gpu(matrix) if is_elsewhere(&Operand(Form::Gpu(matrix.view())), ordinal));
-        Ok(match c_is_elsewhere || is_elsewhere(a, ordinal) || is_elsewhere(b, ordinal) {
-            true => Job { not_on_gpu: Some("an operand lies on another GPU"), ..job },
-            false => job,
-        })
+        asked((operation, ordinal), *precision, [a, b], *beta != T::Factor::ZERO, &self.c)
     }
 
     fn is_stored(&self) -> bool {
@@ -67,6 +61,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
                         c.refuse_overlap(operation, name, matrix.0)?;
                     }
                 }
+                let _result = self.host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
                 let mut result = Array2::from_elem((c.rows(), c.columns()), T::ZERO);
                 let sink = MemorySink::new(result.view_mut());
                 let added = MatrixSource(c.read());
@@ -210,7 +205,7 @@ const COPIED: usize = 1 << 20;
 
 /// Has a result computed in memory of its own, which begins as `c` is where that is read, and puts it into `c` when it is whole: a device may
 /// fail in the midst of a copy.
-fn committed<T: Element>(
+pub(super) fn committed<T: Element>(
     c: &mut MatMut<'_, T>,
     reads_c: bool,
     compute: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,

@@ -3,17 +3,19 @@
 use super::Accelerated;
 use super::asked::streamed_bytes;
 use super::multiplicand::Multiplicand;
-use super::product::write;
+use super::product::{committed, write};
 use super::run::Route;
 use super::source::MatrixSource;
 use crate::dispatch::{Divisible, MatvecExtents};
 use crate::faults::Scale;
-use crate::linear::{Place, Precision, check_batch, matmul_batched};
+use crate::linear::{Arithmetic, Place, Precision, check_batch, matmul, matmul_batched};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{self, Extents, MemorySink, Sink, Source, Tile};
 use crate::stream::{Control, Factor};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{Array2, s};
+
+const OPERATION: &str = "matmul_batched";
 
 /// Products of one size.
 pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
@@ -23,6 +25,8 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
     pub(super) b: &'a [MatRef<'b, T>],
     pub(super) beta: T::Factor,
     pub(super) c: &'a mut [MatMut<'c, T>],
+    /// How many are done, where they are not done by one call: what fails on one processor goes on, on the other, with the next.
+    pub(super) done: usize,
 }
 
 impl<T: Multiplicand> Products<'_, '_, '_, T> {
@@ -30,22 +34,39 @@ impl<T: Multiplicand> Products<'_, '_, '_, T> {
     pub(super) fn divisible(&self) -> Option<(Divisible, usize)> {
         let (a, b) = (self.a.first()?, self.b.first()?);
         let extents = MatvecExtents { count: self.a.len(), rows: a.rows(), columns: a.columns() };
-        let bytes = streamed_bytes::<T>(self.precision.arithmetic::<T>("matmul_batched").ok()?);
+        let bytes = streamed_bytes::<T>(self.precision.arithmetic::<T>(OPERATION).ok()?);
         (b.columns() == 1).then_some((Divisible::Matvec(extents), bytes))
+    }
+
+    /// Each is whole, and in its place, before the next one begins.
+    fn one_by_one(&mut self, place: &Place) -> Result<(), Error> {
+        let Products { precision, alpha, a, b, beta, c, done } = self;
+        check_batch(OPERATION, a, b, c)?;
+        let (precision, alpha, beta) = (*precision, *alpha, *beta);
+        for ((a, b), c) in a.iter().zip(*b).zip(c.iter_mut()).skip(*done) {
+            committed(c, beta != T::Factor::ZERO, |c| matmul(place, precision, alpha, *a, *b, beta, c))?;
+            *done += 1;
+        }
+        Ok(())
     }
 }
 
 impl<T: Multiplicand> Route<()> for Products<'_, '_, '_, T> {
     fn whole(&mut self, place: &Place) -> Result<(), Error> {
-        let Products { precision, alpha, a, b, beta, c } = self;
-        matmul_batched(place, *precision, *alpha, a, b, *beta, c)
+        let is_wide = self.precision.arithmetic::<T>(OPERATION)? == Arithmetic::Wide;
+        if let (Place::Gpu(_), true) = (place, is_wide || !T::IN_BATCHES) {
+            return self.one_by_one(place);
+        }
+        let Products { precision, alpha, a, b, beta, c, done } = self;
+        matmul_batched(place, *precision, *alpha, &a[*done..], &b[*done..], *beta, &mut c[*done..])
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
-        let Products { precision, alpha, a, b, beta, c } = self;
-        check_batch("matmul_batched", a, b, c)?;
+        let Products { precision, alpha, a, b, beta, c, done } = self;
+        let (a, b, c) = (&a[*done..], &b[*done..], &mut c[*done..]);
+        check_batch(OPERATION, a, b, c)?;
         let before: Vec<_> = c.iter().map(MatMut::read).collect();
-        let [of_a, of_b, added] = [&**a, &**b, &before[..]].map(Stacked);
+        let [of_a, of_b, added] = [a, b, &before[..]].map(Stacked);
         let mut result = Array2::from_elem((added.extents().rows, 1), T::ZERO);
         let (sink, (budgets, _permit)) = (MemorySink::new(result.view_mut()), gpu.smaller(scale)?);
         let factors = (*alpha, Factor::plain(&of_a), Factor::plain(&of_b));

@@ -102,7 +102,10 @@ impl<T: Element + Stored> Away<'_, '_, T> {
     /// Has a stream put it there.
     pub(super) fn fill(self, host: &Budget, stream: impl FnOnce(&dyn Sink) -> Result<(), Error>) -> Result<(), Error> {
         match self {
-            Away::Host(to) => write(to, &in_memory((to.rows(), to.columns()), stream)?),
+            Away::Host(to) => {
+                let _result = host.try_acquire(to.shape().bytes::<T>()?.0 as u64)?;
+                write(to, &in_memory((to.rows(), to.columns()), stream)?)
+            }
             Away::Stored(kept) => {
                 kept.filled::<T>(host, stream)?;
                 kept.commit()

@@ -105,6 +105,21 @@ fn d1_batches_that_stay_on_the_gpu_bring_nothing() {
     }
 }
 
+/// A plan is what is decided: a device without a GPU has none of what lies on one.
+#[test]
+fn m16_a_plan_knows_what_lies_on_another_gpu() {
+    let Some(gpu) = crate::gpu("device::batched::m16_a_plan_knows_what_lies_on_another_gpu") else { return };
+    let (a, b, mut c) = (matrix(5, 4, 1), matrix(4, 3, 2), Array2::zeros((5, 3)));
+    let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
+    let device = Device::cpu().choosing(Choice::Auto);
+    let operands = [Operand::from(&there), (&b).into()];
+    let plan = device.plan_product(Precision::Auto, operands, 0.0, &(&mut c).into()).unwrap();
+    device.matmul(Precision::Auto, 1.0, operands[0], operands[1], 0.0, (&mut c).into()).unwrap();
+    let decision = last_decision().unwrap();
+    assert_eq!((plan.reason, plan.side), (decision.reason, decision.side));
+    assert_eq!(plan.reason, Reason::Unsupported("an operand lies on another GPU"));
+}
+
 #[test]
 fn halves_in_batches_lie_anywhere() {
     let Some(gpu) = crate::gpu("device::batched::halves_in_batches_lie_anywhere") else { return };

@@ -7,7 +7,7 @@ use tilewright_hybrid::linear::{DeviceMat, IntegerElement, Overflow};
 use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, Order};
 use tilewright_hybrid::{Class, Columns, Device, Error, Operand, Rows, Side, Target};
 
-use super::on_the_gpu::ROOM;
+use super::on_the_gpu::{ROOM, forced};
 use super::{matrix, small};
 
 const PADDED: Reason = Reason::Unsupported("cuBLAS takes integers padded, which the host does");
@@ -84,6 +84,16 @@ fn b5_integers_take_the_hosts_budget() {
     assert_eq!(multiply(bytes).unwrap(), (expected, 0, bytes));
     let error = multiply(bytes - 1).unwrap_err();
     assert!(matches!(error, Error::Budget { requested, .. } if requested == bytes), "{error}");
+}
+
+/// What a GPU takes is padded, and counted so.
+#[test]
+fn b5_integers_take_the_gpus_budget_as_they_are_there() {
+    let Some(gpu) = crate::gpu("device::integers::b5_integers_take_the_gpus_budget_as_they_are_there") else { return };
+    let (a, b) = (matrix(1, 40, 1).mapv(|x| x as i8), matrix(40, 1, 2).mapv(|x| x as i8));
+    let mut c = Array2::<i32>::zeros((1, 1));
+    forced(&gpu).matmul_integer(Overflow::Error, (&a).into(), (&b).into(), (&mut c).into()).unwrap();
+    assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, 2 * 16 * 48 + 4 * 16 * 16);
 }
 
 #[test]

@@ -194,18 +194,24 @@ fn batches_go_on(ledger: &Ledger, gpu: &Gpu) {
     let [a, b, c] =
         [(5, 4), (4, 3), (5, 3)].map(|(rows, columns)| Vec::from_iter((0..3).map(|seed| matrix(rows, columns, seed))));
     let there: Vec<_> = a.iter().map(|values| DeviceMat::upload(gpu, values.into()).unwrap()).collect();
+    let halves = |all: &[Array2<f64>]| Vec::from_iter(all.iter().map(|values| values.mapv(f16::from_f64)));
+    let (half_a, half_b) = (halves(&a), halves(&b));
     let mut sides = Vec::new();
     for number in 1.. {
         let breaker = Breaker::new(0, Settings::default());
         let device = eager(gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker);
-        let mut results = c.clone();
+        let (mut results, mut half_results) = (c.clone(), halves(&c));
         ledger.fail(number, OUT_OF_MEMORY);
         device.matmul_batched(Precision::Auto, 3.0, &there, &b, -2.0, &mut results).unwrap();
         let is_injected = ledger.get(Entry::Calls) >= ledger.get(Entry::FailsAt);
         ledger.mend();
-        for ((a, b), (c, result)) in a.iter().zip(&b).zip(c.iter().zip(&results)) {
-            assert_eq!(*result, a.dot(b) * 3.0 - c * 2.0, "call {number}");
-        }
+        ledger.fail(number, OUT_OF_MEMORY);
+        device.matmul_batched(Precision::Auto, 3.0, &half_a, &half_b, -2.0, &mut half_results).unwrap();
+        let is_injected = is_injected || ledger.get(Entry::Calls) >= ledger.get(Entry::FailsAt);
+        ledger.mend();
+        let expected: Vec<_> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| a.dot(b) * 3.0 - c * 2.0).collect();
+        assert_eq!(half_results, halves(&expected), "call {number}");
+        assert_eq!(results, expected, "call {number}");
         sides.push(last_outcome().unwrap().side);
         if !is_injected {
             break;

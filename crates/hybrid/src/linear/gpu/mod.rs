@@ -14,7 +14,7 @@ mod svd;
 pub(crate) use cholesky::CholeskyFactors;
 pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
 pub use handles::Gpu;
-pub(crate) use integer::multiply_integers;
+pub(crate) use integer::{multiply_integers, padded};
 pub(crate) use lu::LuFactors;
 pub(crate) use matmul::{
     multiply_halves, multiply_halves_there, multiply_scalar_batch, multiply_scalars, multiply_widened,
