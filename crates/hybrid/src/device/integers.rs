@@ -9,6 +9,7 @@ use super::stored::Read;
 use super::target::Away;
 use crate::Error;
 use crate::budget::Budget;
+use crate::dispatch::Decision;
 use crate::linear::{IntegerElement, Overflow, Place, matmul_integer};
 use crate::matrix::{Dense, Element};
 use crate::{MatMut, MatRef};
@@ -28,6 +29,15 @@ impl Device {
     ) -> Result<(), Error> {
         let job = integers(&a, &b, &c)?;
         self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone() }).map(|ran| ran.value)
+    }
+
+    /// Where such a product would run, why, and what that is expected to take. Reads none of its operands, and leaves no record.
+    pub fn plan_integers<T: IntegerElement>(
+        &self,
+        [a, b]: [Operand<'_, T>; 2],
+        c: &Target<'_, T::Sum>,
+    ) -> Result<Decision, Error> {
+        self.plan(&integers(&a, &b, c)?)
     }
 }
 

@@ -3,15 +3,13 @@
 use super::Device;
 use super::asked::{asked, planned};
 use super::banded::Factors;
-use super::each::Each;
 use super::multiplicand::Multiplicand;
-use super::operand::{Form, Goal, Operand, Target};
+use super::operand::{Goal, Operand, Target};
 use super::product::Multiplication;
-use super::stacked::Products;
-use crate::dispatch::{Decision, Job};
+use crate::Error;
+use crate::dispatch::Decision;
 use crate::linear::Precision;
 use crate::matrix::{Dense, Element, Shape, expect};
-use crate::{Error, MatMut, MatRef};
 use ndarray::Array2;
 
 impl Device {
@@ -123,80 +121,8 @@ impl Device {
     }
 
     pub(super) fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {
-        let product = Multiplication { factors, c, host: self.host.clone() };
-        self.run(&product.job_with(self.ordinal())?, product).map(|ran| ran.value)
+        let Factors { operation, precision, ref a, ref b, beta, .. } = factors;
+        let job = asked((operation, self.ordinal()), precision, [a, b], beta != T::Factor::ZERO, &c)?;
+        self.run(&job, Multiplication { factors, c, host: self.host.clone() }).map(|ran| ran.value)
     }
-
-    /// `c[i] = alpha * a[i] * b[i] + beta * c[i]` for all i, as [`crate::linear::matmul_batched`] has it. Where `b` are vectors, what does not fit into the GPU's
-    /// memory goes through it in panels, as of [`matvec_batched`](Device::matvec_batched); other batches stay on the CPU then.
-    ///
-    /// Operands lie anywhere, as those of [`matmul`](Device::matmul) do, and results go anywhere: `a` and `b` are what becomes [`Operand`]s, `c` what becomes
-    /// [`Target`]s. Where all of them are in host memory they are one call on a GPU; else they are products one after the other, decided together, each
-    /// of which is whole, and in its place, before the next one begins: what fails leaves those that were. What is stored is not streamed then, but read whole where
-    /// the GPU has room for it.
-    ///
-    /// ```
-    /// use ndarray::array;
-    /// use tilewright_hybrid::{Device, linear::Precision};
-    ///
-    /// let (a, b) = (array![[1.0, 2.0], [3.0, 4.0]], array![[5.0], [6.0]]);
-    /// let mut c = [array![[0.0], [0.0]], array![[0.0], [0.0]]];
-    /// Device::auto().matmul_batched(Precision::Auto, 1.0, [&a, &a], [&b, &b], 0.0, &mut c)?;
-    /// assert_eq!(c[0], array![[17.0], [39.0]]);
-    /// # Ok::<(), tilewright_hybrid::Error>(())
-    /// ```
-    pub fn matmul_batched<'a, T: Multiplicand>(
-        &self,
-        precision: Precision,
-        alpha: T::Factor,
-        a: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-        b: impl IntoIterator<Item: Into<Operand<'a, T>>>,
-        beta: T::Factor,
-        c: impl IntoIterator<Item: Into<Target<'a, T>>>,
-    ) -> Result<(), Error> {
-        let operation = "matmul_batched";
-        let (a, b): (Vec<Operand<'a, T>>, Vec<Operand<'a, T>>) =
-            (a.into_iter().map(Into::into).collect(), b.into_iter().map(Into::into).collect());
-        let mut c: Vec<Target<'a, T>> = c.into_iter().map(Into::into).collect();
-        precision.arithmetic::<T>(operation)?;
-        expect(operation, "matrices of b", a.len(), b.len())?;
-        expect(operation, "matrices of c", a.len(), c.len())?;
-        if let (Some(a), Some(b), Some(mut c)) = (in_memory(&a), in_memory(&b), targets_in_memory(&mut c)) {
-            return self.stacked(Products { precision, alpha, a: &a, b: &b, beta, c: &mut c, done: 0 });
-        }
-        let products = a.into_iter().zip(b).zip(c).map(|((a, b), c)| {
-            let factors = Factors { operation, precision, alpha, a, b, beta };
-            Multiplication { factors, c, host: self.host.clone() }
-        });
-        let each = Each::of(products.collect());
-        let Some(job) = each.job(self.ordinal())? else { return Ok(()) };
-        self.run(&job, each).map(|ran| ran.value)
-    }
-
-    /// A batch in host memory.
-    fn stacked<T: Multiplicand>(&self, products: Products<'_, '_, '_, T>) -> Result<(), Error> {
-        let (Some(a), Some(b)) = (products.a.first(), products.b.first()) else { return Ok(()) };
-        let one = planned::<T>(products.precision, [a.shape(), b.shape()], products.beta != T::Factor::ZERO)?;
-        let divisible = products.divisible().filter(|_| one.divisible.is_some());
-        let job = Job { operation: "matmul_batched", divisible, ..one.repeated(products.a.len()) };
-        self.run(&job, products).map(|ran| ran.value)
-    }
-}
-
-/// All operands, if they are matrices in host memory.
-fn in_memory<'a, T: Element>(operands: &[Operand<'a, T>]) -> Option<Vec<MatRef<'a, T>>> {
-    let here = operands.iter().map(|operand| match operand.0 {
-        Form::Host(matrix) => Some(matrix),
-        Form::Gpu(_) | Form::Stored(_) | Form::Diagonal(_) => None,
-    });
-    here.collect()
-}
-
-/// All results, if they are wanted in host memory.
-fn targets_in_memory<'t, T: Element>(targets: &'t mut [Target<'_, T>]) -> Option<Vec<MatMut<'t, T>>> {
-    let here = targets.iter_mut().map(|target| match &mut target.0 {
-        Goal::Host(matrix) | Goal::New(matrix) => Some(matrix.reborrow()),
-        Goal::Gpu(_) | Goal::Stored(_) => None,
-    });
-    here.collect()
 }

@@ -3,6 +3,7 @@
 mod asked;
 mod banded;
 mod batch;
+mod batched;
 mod bits;
 mod diagonal;
 mod each;

@@ -1,7 +1,7 @@
 //! One product: what it asks of a machine, and how it runs where its operands lie.
 
 use super::Accelerated;
-use super::asked::{SCALED, asked, is_stored};
+use super::asked::{SCALED, is_stored};
 use super::banded::Factors;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
@@ -9,7 +9,6 @@ use super::run::Route;
 use super::source::MatrixSource;
 use super::stored::{Conjugated, Read};
 use crate::budget::{Budget, Memory, Permit};
-use crate::dispatch::Job;
 use crate::faults::Scale;
 use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, matmul};
 use crate::matrix::{Dense, Element, Shape};
@@ -28,12 +27,6 @@ pub(super) struct Multiplication<'a, T: Multiplicand> {
 }
 
 impl<T: Multiplicand> Multiplication<'_, T> {
-    /// What it asks of a machine with this GPU.
-    pub(super) fn job_with(&self, ordinal: Option<usize>) -> Result<Job, Error> {
-        let Factors { operation, precision, a, b, beta, .. } = &self.factors;
-        asked((operation, ordinal), *precision, [a, b], *beta != T::Factor::ZERO, &self.c)
-    }
-
     fn is_stored(&self) -> bool {
         is_stored(&self.factors.a) || is_stored(&self.factors.b) || matches!(self.c.0, Goal::Stored(_))
     }

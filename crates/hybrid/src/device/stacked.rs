@@ -1,12 +1,10 @@
 //! Batches in slices: products of matrices that lie anywhere in host memory, each by itself.
 
 use super::Accelerated;
-use super::asked::streamed_bytes;
 use super::multiplicand::Multiplicand;
 use super::product::{committed, write};
 use super::run::Route;
 use super::source::MatrixSource;
-use crate::dispatch::{Divisible, MatvecExtents};
 use crate::faults::Scale;
 use crate::linear::{Arithmetic, Place, Precision, check_batch, matmul, matmul_batched};
 use crate::matrix::{Columns, Element, Rows};
@@ -30,14 +28,6 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
 }
 
 impl<T: Multiplicand> Products<'_, '_, '_, T> {
-    /// What of them can be streamed, with the bytes of an element: those with vectors.
-    pub(super) fn divisible(&self) -> Option<(Divisible, usize)> {
-        let (a, b) = (self.a.first()?, self.b.first()?);
-        let extents = MatvecExtents { count: self.a.len(), rows: a.rows(), columns: a.columns() };
-        let bytes = streamed_bytes::<T>(self.precision.arithmetic::<T>(OPERATION).ok()?);
-        (b.columns() == 1).then_some((Divisible::Matvec(extents), bytes))
-    }
-
     /// Each is whole, and in its place, before the next one begins.
     fn one_by_one(&mut self, place: &Place) -> Result<(), Error> {
         let Products { precision, alpha, a, b, beta, c, done } = self;

@@ -8,9 +8,9 @@ use tilewright_driver::Device as Driver;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
-use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision, Refinement};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Overflow, Precision, Refinement};
 use tilewright_hybrid::store::MemorySource;
-use tilewright_hybrid::{Complex64, Device, Error, Operand, Side};
+use tilewright_hybrid::{Complex64, Device, Error, Operand, Side, Target};
 
 use super::on_the_gpu::{ROOM, budgets, eager, forced};
 use super::verbs::{near, regular};
@@ -34,6 +34,7 @@ pub(crate) fn child_passing() {
     halves(&ledger, &gpu);
     products_on_the_cpu(&gpu);
     batches_go_on(&ledger, &gpu);
+    plans_touch_nothing(&ledger, &gpu);
 }
 
 fn host(bytes: u64) -> Budget {
@@ -219,4 +220,38 @@ fn batches_go_on(ledger: &Ledger, gpu: &Gpu) {
     }
     assert!(sides.len() > 12 && sides[..sides.len() - 1].contains(&Side::Cpu), "{sides:?}");
     assert_eq!(sides.last(), Some(&Side::Gpu));
+}
+
+/// Plans of batches and of integers are what is decided, and call nobody.
+fn plans_touch_nothing(ledger: &Ledger, gpu: &Gpu) {
+    let [a, b, c] =
+        [(5, 4), (4, 3), (5, 3)].map(|(rows, columns)| Vec::from_iter((0..3).map(|seed| matrix(rows, columns, seed))));
+    let there: Vec<_> = a.iter().map(|values| DeviceMat::upload(gpu, values.into()).unwrap()).collect();
+    let upload = |a: &Array2<i8>| DeviceMat::upload(gpu, a.into()).unwrap();
+    let (of_a, of_b) = (a[0].mapv(|x| x as i8), b[0].mapv(|x| x as i8));
+    let (there_a, mut sums) = (upload(&of_a), Array2::<i32>::zeros((5, 3)));
+    let device = small(gpu, ROOM);
+    let mut results = c.clone();
+    let asked = || [Entry::Calls, Entry::Asked, Entry::Copied].map(|entry| ledger.get(entry));
+    for is_there in [true, false] {
+        let left: Vec<Operand<'_, f64>> = match is_there {
+            true => there.iter().map(Operand::from).collect(),
+            false => a.iter().map(Operand::from).collect(),
+        };
+        let right: Vec<Operand<'_, f64>> = b.iter().map(Operand::from).collect();
+        let before = asked();
+        let targets: Vec<Target<'_, f64>> = results.iter_mut().map(Target::from).collect();
+        let planned = device.plan_batched(Precision::Auto, [&left, &right], -2.0, &targets).unwrap();
+        assert_eq!(asked(), before);
+        device.matmul_batched(Precision::Auto, 1.0, left, right, -2.0, targets).unwrap();
+        assert_eq!(last_decision().unwrap(), planned);
+        let integers: Operand<'_, i8> = if is_there { (&there_a).into() } else { (&of_a).into() };
+        let before = asked();
+        let planned = device.plan_integers([integers, (&of_b).into()], &(&mut sums).into()).unwrap();
+        assert_eq!(asked(), before);
+        device.matmul_integer(Overflow::Error, integers, (&of_b).into(), (&mut sums).into()).unwrap();
+        assert_eq!(last_decision().unwrap(), planned);
+    }
+    let none = device.plan_batched::<f64>(Precision::Auto, [&[], &[]], 0.0, &[]).unwrap_err();
+    assert!(matches!(none, Error::Shape { what: "matrices", .. }), "{none}");
 }
