@@ -66,7 +66,7 @@ pub struct Device {
     choice: Choice,
     gpu: Option<Accelerated>,
     rates: Option<Rates>,
-    /// What the CPU may take for what is read from where it is stored.
+    /// What may be taken of the host for what is stored, and for what lies on a GPU.
     host: Budget,
     experience: Option<Arc<Experience>>,
     watched: Watched,
@@ -159,8 +159,8 @@ impl Device {
     }
 
     /// With another budget of host memory for what failed on the GPU and goes on, on the CPU, where beyond it that is
-    /// [`Error::FallbackWouldExceedBudget`], and for what the CPU reads from stores, in parts that fit. Otherwise it is what this process may
-    /// use of the host.
+    /// [`Error::FallbackWouldExceedBudget`], for what the CPU reads from stores, in parts that fit, and for what of the GPU it fetches or what passes through
+    /// the host. Otherwise it is what this process may use of the host.
     #[must_use]
     pub fn falling_back_within(mut self, host: Budget) -> Device {
         self.host = host.clone();

@@ -8,8 +8,8 @@ use crate::stream::ExpressionPlan;
 use crate::stream::bits::BitPlan;
 use std::fmt;
 
-/// Where an operand lies, or a result is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Where an operand lies, or a result is wanted: the farther from the GPU, the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum At {
     /// On the GPU.
     Gpu,
@@ -274,12 +274,12 @@ impl Job {
         self
     }
 
-    /// This one and then another of its operation: one takes memory after the other, and nothing is streamed. Operands are taken to lie where the more
-    /// bytes of them do.
+    /// This one and then another of its operation: one takes memory after the other, and nothing is streamed. Operands are taken to lie where
+    /// the one does that is farther from the GPU.
     pub(crate) fn then(mut self, next: Job) -> Job {
         let both = |own: Operand, other: Operand| Operand {
             bytes: own.bytes.saturating_add(other.bytes),
-            at: if other.bytes > own.bytes { other.at } else { own.at },
+            at: own.at.max(other.at),
         };
         for (own, other) in self.read.iter_mut().zip(next.read) {
             *own = own.zip(other).map(|(own, other)| both(own, other)).or(*own).or(other);

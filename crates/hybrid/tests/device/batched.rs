@@ -92,6 +92,14 @@ fn d1_batches_that_stay_on_the_gpu_bring_nothing() {
     device.matmul_batched(Precision::Auto, 1.0, &a, &there_b, 0.0, &mut there_c).unwrap();
     let on_gpu = last_decision().unwrap().gpu.unwrap();
     assert!(on_gpu.cost.bring > 0.0 && on_gpu.device_bytes == 8 * 20, "{on_gpu:?}");
+    // Some here and some there: they are taken to lie here, in whichever order.
+    for here in [[0, 0], [0, 1], [2, 2]] {
+        let left =
+            (0..PRODUCTS).map(|i| if here.contains(&i) { Operand::from(&a[i]) } else { Operand::from(&there_a[i]) });
+        device.matmul_batched(Precision::Auto, 1.0, left, &there_b, 0.0, &mut there_c).unwrap();
+        let on_gpu = last_decision().unwrap().gpu.unwrap();
+        assert!(on_gpu.cost.bring > 0.0 && on_gpu.device_bytes == 8 * 20, "{here:?} {on_gpu:?}");
+    }
     // The CPU fetches one after the other.
     let host = Budget::new(Memory::Host, 8 * (20 + 12 + 15));
     let cpu = forced(&gpu).choosing(Choice::Cpu).falling_back_within(host.clone());
