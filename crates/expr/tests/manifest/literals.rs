@@ -50,7 +50,11 @@ fn every_bit_comes_back() {
             assert!(is_all(&by_bits.graph), "{dtype}: what was read by its bits");
             // As they are printed now, numbers among them.
             let (text, _) = by_bits.text();
-            assert!(is_all(&read(&text).graph), "{dtype}: what was printed\n{}", &text.graph[..text.graph.len().min(2000)]);
+            assert!(
+                is_all(&read(&text).graph),
+                "{dtype}: what was printed\n{}",
+                &text.graph[..text.graph.len().min(2000)]
+            );
         }
     }
 }
@@ -65,7 +69,8 @@ fn people_can_read_what_a_number_says() {
         (DType::Bool, "0x1", "true"),
         (DType::F64, "0x7ff8000000000000", "0x7ff8000000000000"),
     ] {
-        let read = read_texts(&literals(dtype, [literal.to_owned()].iter()), &[]).unwrap_or_else(|error| panic!("{error}"));
+        let read =
+            read_texts(&literals(dtype, [literal.to_owned()].iter()), &[]).unwrap_or_else(|error| panic!("{error}"));
         let text = read.text().0.graph;
         assert!(text.contains(&format!("= {dtype} const {printed}\n")), "{text}");
     }

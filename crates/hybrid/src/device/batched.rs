@@ -8,7 +8,7 @@ use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use super::product::Multiplication;
 use super::stacked::Products;
-use crate::dispatch::{Decision, Divisible, Job, MatvecExtents};
+use crate::dispatch::{Decision, Divisible, Job, MatvecExtents, Tiling};
 use crate::linear::Precision;
 use crate::matrix::{Element, expect};
 use crate::{Error, MatMut, MatRef};
@@ -20,7 +20,7 @@ impl Device {
     /// memory goes through it in panels, as of [`matvec_batched`](Device::matvec_batched); other batches stay on the CPU then.
     ///
     /// Operands lie anywhere, as those of [`matmul`](Device::matmul) do, and results go anywhere: `a` and `b` are what becomes [`Operand`]s, `c` what becomes
-    /// [`Target`]s. Where all of them are in host memory they are one call on a GPU; else they are products one after the other, decided together, each
+    /// [`Target`]s. Where all of them are in host memory they are one call on a GPU, but for halves and for what is widened; else they are products one after the other, decided together, each
     /// of which is whole, and in its place, before the next one begins: what fails leaves those that were. What is stored is not streamed then, but read whole where
     /// the GPU has room for it.
     ///
@@ -102,7 +102,8 @@ fn job<T: Multiplicand>(
                 let divisible = is_streamed.then(|| (Divisible::Matvec(extents), streamed_bytes::<T>(arithmetic)));
                 Job { divisible, ..job.repeated(a.len()) }
             }
-            None => job,
+            // One after the other, and nothing is streamed: of one product too.
+            None => Job { divisible: None, tiling: Tiling::AsNeeded, ..job },
             Some(all) if is_here => all,
             Some(all) => all.then(job),
         });

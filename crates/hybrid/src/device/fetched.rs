@@ -95,7 +95,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         let mut bytes = 0u64;
         for matrix in there.iter().flatten() {
             bytes = bytes.saturating_add(match T::COMES_IN_PARTS {
-                true => matrix.shape().bytes::<T>()?.0 as u64,
+                true => matrix.bytes_of_download()?,
                 false => matrix.bytes_of_whole()?,
             });
         }

@@ -46,7 +46,10 @@ where
     fn whole(&mut self, place: &Place) -> Result<R, Error> {
         let mut bytes = self.on_its_way.on(place);
         for operand in self.operands.iter().filter(|it| is_copied(it, place)) {
-            bytes = bytes.saturating_add(operand.shape().bytes::<T>()?.0 as u64);
+            bytes = bytes.saturating_add(match operand.0 {
+                Form::Gpu(there) => there.bytes_of_download()?,
+                _ => operand.shape().bytes::<T>()?.0 as u64,
+            });
         }
         let _permit = self.host.try_acquire(bytes)?;
         let copies = self.operands.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
@@ -103,7 +106,7 @@ pub(super) fn passing<T: Scalar>(verb: Verb, operands: &[Operand<'_, T>]) -> Res
             (Verb::Lu | Verb::Condition, _) => part,
             // Beside a part all of it in the smaller type.
             (Verb::SolveRefined, 0) => part.saturating_add(all / 2),
-            (Verb::SolveRefined, _) => all,
+            (Verb::SolveRefined, _) => there.bytes_of_download()?,
             _ => 0,
         });
     }

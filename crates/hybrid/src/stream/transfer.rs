@@ -70,12 +70,17 @@ pub(crate) fn upload_turned<T: Scalar>(
             let [rows, columns] = [tile.rows.len(), tile.columns.len()];
             let offset = tile.columns.start * leading + tile.rows.start;
             let (from, to) = (Layout::dense(columns, rows), Layout { offset, rows, columns, leading });
-            feed.compute(|| facts(&tile), || engine.copy(form, (&*part, from), (&mut buffer, to)))?;
+            feed.compute(|| facts(&turned_back(&tile)), || engine.copy(form, (&*part, from), (&mut buffer, to)))?;
             *turned = Some(Engine::<T>::mark(&engine, Queue::Compute)?);
         }
         Ok(())
     })?;
     Ok(Some(buffer))
+}
+
+/// The matrix's own rows and columns: its tiles are those of the transposed one, whose rows lie as its columns do.
+fn turned_back(Tile { rows, columns }: &Tile) -> Tile {
+    Tile { rows: columns.clone(), columns: rows.clone() }
 }
 
 /// The values of a buffer whose stream is the GPU's; whether there was page-locked memory for it.
@@ -123,7 +128,7 @@ impl<T: Element> Flow<T, GpuEngine> for Upload<'_, T> {
     }
 
     fn facts_of_piece(&self, tile: &Tile) -> Value {
-        facts(tile)
+        facts(&turned_back(tile))
     }
 
     fn facts_of_part(&self, (): &()) -> Value {

@@ -79,6 +79,21 @@ fn d4_batches_lie_anywhere() {
     }
 }
 
+/// One product is a batch too: what is stored is read whole, and nothing is streamed.
+#[test]
+fn d4_a_batch_of_one_stored_product_runs_where_it_is_asked_for() {
+    let test = "device::batched::d4_a_batch_of_one_stored_product_runs_where_it_is_asked_for";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (a, b) = (matrix(5, 4, 1), matrix(4, 3, 2));
+    let (source, mut c) = (MemorySource::new(a.view()), Array2::zeros((5, 3)));
+    let device = forced(&gpu);
+    device.matmul_batched(Precision::Auto, 2.0, [&source], [&b], 0.0, [&mut c]).unwrap();
+    assert_eq!(c, a.dot(&b) * 2.0);
+    let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+    assert!(decision.gpu.as_ref().is_some_and(|it| it.tiles.is_none()), "{decision}");
+    assert!(outcome.side == Side::Gpu && outcome.why.is_none(), "{outcome:?}");
+}
+
 /// Decisions count what moves, and the memory of one product.
 #[test]
 fn d1_batches_that_stay_on_the_gpu_bring_nothing() {

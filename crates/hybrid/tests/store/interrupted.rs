@@ -97,11 +97,12 @@ fn m4_writers_that_are_killed() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a");
         format.write(&path, SHAPE[0], SHAPE[1], 0).unwrap();
-        let (mut killed, mut written, mut next) = (0, 0, numbers(5));
+        // The later, as long as none had the time to write anything.
+        let (mut killed, mut written, mut next, mut most) = (0, 0, numbers(5), 60_000);
         for _ in 0..20 {
             let mut writer =
                 writer(*format, &path, 100_000).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            std::thread::sleep(Duration::from_micros(20_000 + next() % 60_000));
+            std::thread::sleep(Duration::from_micros(20_000 + next() % most));
             writer.kill().unwrap();
             killed += usize::from(writer.wait().unwrap().signal() == Some(9));
             // Between two results a name that is not replaced is free.
@@ -110,6 +111,7 @@ fn m4_writers_that_are_killed() {
                 assert_eq!(count, COUNT, "{format:?}");
                 written += usize::from(value > 0);
             }
+            most = if written > 0 { 60_000 } else { (2 * most).min(4_000_000) };
         }
         assert!(killed == 20 && written > 0, "{format:?}: {killed} were killed, {written} had written anything");
         // On file systems without unnamed files their names are left until they are old.

@@ -9,7 +9,7 @@ use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
 use crate::raw::bring_pages;
 use crate::stream::{Form, transfer};
-use crate::{Error, MatMut, MatRef};
+use crate::{Class, Error, MatMut, MatRef};
 
 /// A matrix in the memory of a GPU, stored column by column without gaps.
 #[derive(Debug)]
@@ -47,8 +47,14 @@ impl<T: Element> DeviceMat<T> {
     /// Has the values of a matrix in host memory.
     pub(crate) fn take(&mut self, matrix: MatRef<'_, T>) -> Result<(), Error> {
         expect_shape("a matrix on the GPU", matrix.shape(), self)?;
-        if is_large::<T>(self.shape) && transfer::upload(&self.gpu, matrix, &mut self.buffer)? {
-            return Ok(());
+        if is_large::<T>(self.shape) {
+            // Where page-locked memory runs out on the way a part is there already: all of it is written again.
+            match transfer::upload(&self.gpu, matrix, &mut self.buffer) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(error) if error.class() == Class::Resource => {}
+                Err(error) => return Err(error),
+            }
         }
         match matrix.as_columns() {
             Some(values) => self.buffer.copy_from_slice(values)?,
@@ -370,7 +376,7 @@ fn is_large<T>(shape: Shape) -> bool {
     shape.bytes::<T>().is_ok_and(|bytes| bytes.0 >= transfer::LARGE)
 }
 
-/// Refuses matrices of different GPUs' streams.
+/// Refuses a matrix of another shape.
 pub(super) fn expect_shape<T: Element>(
     operation: &'static str,
     expected: Shape,

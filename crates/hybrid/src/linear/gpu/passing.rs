@@ -36,6 +36,13 @@ impl<T: Element> DeviceRef<'_, T> {
         Ok(Some(dense))
     }
 
+    /// Bytes of host memory that [`download`](Self::download) takes: what is stored, and what is made of it.
+    pub(crate) fn bytes_of_download(&self) -> Result<u64, Error> {
+        let own = self.shape().bytes::<T>()?.0 as u64;
+        let is_made = self.has_no_gaps() && (self.transposed || self.conjugated || self.scale != T::ONE);
+        Ok(if is_made { own.saturating_mul(2) } else { own })
+    }
+
     /// Bytes of host memory that [`download_whole`](Self::download_whole) takes.
     pub(crate) fn bytes_of_whole(&self) -> Result<u64, Error> {
         let own = self.shape().bytes::<T>()?.0 as u64;
