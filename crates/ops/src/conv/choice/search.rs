@@ -59,8 +59,8 @@ pub(super) fn estimated(problem: &Problem, pass: Pass, ends: Ends, sm: Multiproc
                 for whole_rows in [false, true] {
                     plan.retake_ring(SMALLEST_RING.0, whole_rows);
                     let alone = Turn::alone(&plan, gpu);
-                    for ring in 0..RINGS.len() {
-                        plan.retake_ring(RINGS[ring], whole_rows);
+                    for (ring, steps) in RINGS.into_iter().enumerate() {
+                        plan.retake_ring(steps, whole_rows);
                         let place = Place { tiling, item: 0, ring, row: 0, whole_rows };
                         if let Some((us, ring)) = search.bounded_ring(&plan, &alone, place) {
                             wait(us, Waiting::Ring(rings.len()));
