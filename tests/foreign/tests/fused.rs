@@ -11,17 +11,17 @@ use tilewright_foreign::raw10::Raw10;
 use tilewright_foreign::{B, MASK, N, SENSOR, X, Y, spots};
 
 /// A frame, boxes in it, and a gain for each.
-pub struct Operands {
+pub(crate) struct Operands {
     pub frame: Tensor<u8, (Y, B)>,
     pub boxes: Tensor<Rect, (N,)>,
     pub gain: Tensor<f32, (N,)>,
 }
 
 /// The rows of the frame, and the bytes of a row.
-pub const FRAME: [usize; 2] = [31, SENSOR.div_ceil(4) * 5];
+pub(crate) const FRAME: [usize; 2] = [31, SENSOR.div_ceil(4) * 5];
 
 impl Operands {
-    pub fn new() -> Result<Operands, tilewright::Error> {
+    pub(crate) fn new() -> Result<Operands, tilewright::Error> {
         let boxes = vec![Rect::new(0, 0, 38, 31), Rect::new(3, 5, 20, 9), Rect::new(30, 2, 7, 29)];
         Ok(Operands {
             frame: Tensor::from_vec(FRAME, Random(5).bytes(FRAME[0] * FRAME[1]))?,

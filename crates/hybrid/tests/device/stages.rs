@@ -167,5 +167,6 @@ fn g6_copies_in_run_beside_what_is_computed_on_the_gpu() {
     bars.retain(|bar| bar.track / 1000 == own / 1000);
     let [beside, all] = beside(&bars, "compute", "copy in");
     eprintln!("beside {beside} of {all} products a copy ran");
-    assert!(all >= 4 && 4 * beside > 3 * all, "{beside} of {all}");
+    // In turns it would be none; alone on the GPU it is nearly all.
+    assert!(all >= 4 && 2 * beside > all, "{beside} of {all}");
 }
