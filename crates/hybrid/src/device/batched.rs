@@ -7,7 +7,7 @@ use super::each::Each;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use super::product::Multiplication;
-use super::stacked::Products;
+use super::stacked::{Products, are_one_call};
 use crate::dispatch::{Decision, Divisible, Job, MatvecExtents, Tiling};
 use crate::linear::Precision;
 use crate::matrix::{Element, expect};
@@ -100,7 +100,9 @@ fn job<T: Multiplicand>(
                 let extents = MatvecExtents { count: a.len(), rows: of_a.rows.0, columns: of_a.columns.0 };
                 let is_streamed = job.divisible.is_some() && of_b.columns.0 == 1;
                 let divisible = is_streamed.then(|| (Divisible::Matvec(extents), streamed_bytes::<T>(arithmetic)));
-                Job { divisible, ..job.repeated(a.len()) }
+                let (of_one, all) = (job.device_bytes, job.repeated(a.len()));
+                let device_bytes = if are_one_call::<T>(arithmetic) { all.device_bytes } else { of_one };
+                Job { divisible, device_bytes, ..all }
             }
             // One after the other, and nothing is streamed: of one product too.
             None => Job { divisible: None, tiling: Tiling::AsNeeded, ..job },

@@ -43,8 +43,8 @@ impl<T: Multiplicand> Products<'_, '_, '_, T> {
 
 impl<T: Multiplicand> Route<()> for Products<'_, '_, '_, T> {
     fn whole(&mut self, place: &Place) -> Result<(), Error> {
-        let is_wide = self.precision.arithmetic::<T>(OPERATION)? == Arithmetic::Wide;
-        if let (Place::Gpu(_), true) = (place, is_wide || !T::IN_BATCHES) {
+        let arithmetic = self.precision.arithmetic::<T>(OPERATION)?;
+        if let (Place::Gpu(_), false) = (place, are_one_call::<T>(arithmetic)) {
             return self.one_by_one(place);
         }
         let Products { precision, alpha, a, b, beta, c, done } = self;
@@ -67,6 +67,11 @@ impl<T: Multiplicand> Route<()> for Products<'_, '_, '_, T> {
             .enumerate()
             .try_for_each(|(i, c)| write(c, &result.slice(s![i * rows..(i + 1) * rows, ..]).to_owned()))
     }
+}
+
+/// Whether products are one call on a GPU; else they are made there one after the other.
+pub(super) fn are_one_call<T: Multiplicand>(arithmetic: Arithmetic) -> bool {
+    T::IN_BATCHES && arithmetic != Arithmetic::Wide
 }
 
 /// Matrices of one size as one, below one another.

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use super::{Breaker, EventKind, Policy, nesting::Under};
 use crate::{
     Class, Error, Side,
-    budget::{Budget, Permit},
+    budget::{Budget, Memory, Permit},
 };
 
 /// How much smaller than planned the parts of an operation should be.
@@ -168,15 +168,27 @@ impl<'a> Attempt<'a> {
     ) -> Result<Done<T>, Error> {
         let permit = self.permit(&why)?;
         under.move_to(Side::Cpu);
-        if !matches!(why, Why::Policy | Why::Outer) {
+        let has_fallen_back = !matches!(why, Why::Policy | Why::Outer);
+        if has_fallen_back {
             self.breaker.record(EventKind::FellBack { operation: self.operation, why: why.clone() });
         }
-        Ok(Done { value: cpu(permit)?, side: Side::Cpu, halvings: 0, why: Some(why) })
+        // What it takes on its way may be too much as well.
+        let is_host = |error: &Error| matches!(error, Error::Budget { what, .. } if *what == Memory::Host.name());
+        let value = cpu(permit).map_err(|error| match has_fallen_back && is_host(&error) {
+            true => self.beyond(&why, error),
+            false => error,
+        })?;
+        Ok(Done { value, side: Side::Cpu, halvings: 0, why: Some(why) })
     }
 
     fn permit(&self, why: &Why) -> Result<Option<Permit>, Error> {
         let Some((budget, bytes)) = self.host else { return Ok(None) };
-        budget.try_acquire(bytes).map(Some).map_err(|error| match error {
+        budget.try_acquire(bytes).map(Some).map_err(|error| self.beyond(why, error))
+    }
+
+    /// A budget that is too small for the CPU to go on, with what the device said before.
+    fn beyond(&self, why: &Why, error: Error) -> Error {
+        match error {
             Error::Budget { requested, available, limit, .. } => {
                 let cause = match why {
                     Why::Failed(error) => Some(Box::new(Error::clone(error))),
@@ -185,7 +197,7 @@ impl<'a> Attempt<'a> {
                 Error::FallbackWouldExceedBudget { operation: self.operation, requested, available, limit, cause }
             }
             other => other,
-        })
+        }
     }
 }
 

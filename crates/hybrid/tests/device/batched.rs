@@ -3,7 +3,7 @@
 use half::f16;
 use ndarray::Array2;
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Reason, last_decision, last_outcome};
+use tilewright_hybrid::dispatch::{Choice, Decision, Reason, last_decision, last_outcome};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
 use tilewright_hybrid::store::{MemorySink, MemorySource};
 use tilewright_hybrid::{Class, Device, Error, Operand, Side, Target};
@@ -92,6 +92,30 @@ fn d4_a_batch_of_one_stored_product_runs_where_it_is_asked_for() {
     let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
     assert!(decision.gpu.as_ref().is_some_and(|it| it.tiles.is_none()), "{decision}");
     assert!(outcome.side == Side::Gpu && outcome.why.is_none(), "{outcome:?}");
+}
+
+/// Halves, and what is widened, are multiplied one after the other: a GPU needs the memory of one product.
+#[test]
+fn d2_batches_of_halves_take_the_memory_of_one() {
+    let Some(gpu) = crate::gpu("device::batched::d2_batches_of_halves_take_the_memory_of_one") else { return };
+    let device = forced(&gpu);
+    let halves = [matrix(5, 4, 1), matrix(4, 3, 2)].map(|values| values.mapv(f16::from_f64));
+    let singles = [matrix(5, 4, 1), matrix(4, 3, 2)].map(|values| values.mapv(|value| value as f32));
+    let bytes = |decision: Result<Decision, Error>| decision.unwrap().gpu.unwrap().device_bytes;
+    let of = |count: usize| {
+        let (mut c, mut wide) = (vec![Array2::from_elem((5, 3), f16::ZERO); count], vec![Array2::zeros((5, 3)); count]);
+        let [a, b] = halves.each_ref().map(|one| vec![Operand::from(one); count]);
+        let c: Vec<Target<'_, f16>> = c.iter_mut().map(Target::from).collect();
+        let [one, other] = singles.each_ref().map(|one| vec![Operand::from(one); count]);
+        let wide: Vec<Target<'_, f32>> = wide.iter_mut().map(Target::from).collect();
+        [
+            bytes(device.plan_batched(Precision::Auto, [&a, &b], 0.0, &c)),
+            bytes(device.plan_batched(Precision::F64, [&one, &other], 0.0, &wide)),
+            bytes(device.plan_batched(Precision::Auto, [&one, &other], 0.0, &wide)),
+        ]
+    };
+    let ([halves, widened, singles], [of_half, of_wide, of_single]) = (of(7), of(1));
+    assert_eq!([halves, widened, singles], [of_half, of_wide, 7 * of_single]);
 }
 
 /// Decisions count what moves, and the memory of one product.

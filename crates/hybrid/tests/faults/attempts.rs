@@ -161,6 +161,14 @@ fn b1_what_the_device_cannot_do_goes_on_on_the_cpu() {
     let error = attempt(101).run(|_| Err(missing()), |_| never::<()>()).unwrap_err();
     assert!(error.to_string().contains("row 3, column 4 is not finite"), "{error}");
     assert!(matches!(error, Error::FallbackWouldExceedBudget { requested: 101, limit: 100, .. }));
+    // So is what the CPU wants on its way, if it is the CPU's turn because of that.
+    let also = || host.try_acquire(31).map(drop);
+    let error = attempt(70).run(|_| Err(missing()), |_| also()).unwrap_err();
+    assert!(error.to_string().contains("row 3, column 4 is not finite"), "{error}");
+    assert!(matches!(error, Error::FallbackWouldExceedBudget { requested: 31, available: 30, limit: 100, .. }));
+    let chosen = Attempt::new("lu", &breaker).policy(Policy::CpuOnly).host_memory(&host, 70);
+    let error = chosen.run(|_| never(), |_| also()).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested: 31, .. }), "{error}");
     // Who asked for the device is told, and other errors stay what they are.
     let error = attempt(1).policy(Policy::FailFast).run(|_| Err(missing()), |_| never::<()>()).unwrap_err();
     assert!(matches!(error, Error::NotFinite { .. }), "{error}");
