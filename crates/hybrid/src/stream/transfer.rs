@@ -83,12 +83,18 @@ fn turned_back(Tile { rows, columns }: &Tile) -> Tile {
     Tile { rows: columns.clone(), columns: rows.clone() }
 }
 
-/// The values of a buffer whose stream is the GPU's; whether there was page-locked memory for it.
-pub(crate) fn download<T: Element>(gpu: &Gpu, buffer: &DeviceBuffer<T>, values: &mut [T]) -> Result<bool, Error> {
+/// The values from one on of a buffer whose stream is the GPU's; whether there was page-locked memory for it.
+pub(crate) fn download<T: Element>(
+    gpu: &Gpu,
+    buffer: &DeviceBuffer<T>,
+    first: usize,
+    values: &mut [T],
+) -> Result<bool, Error> {
     let Some((staging, _pinned)) = slots::<T>(values.len(), [false, true]) else { return Ok(false) };
     let engine = GpuEngine::new(gpu)?;
+    let end = first + values.len();
     let parts = values.chunks_mut(staging.elements).map(Mutex::new).collect();
-    let download = Download { elements: staging.elements, length: buffer.len(), parts };
+    let download = Download { elements: staging.elements, first, end, parts };
     let buffers = vec![std::slice::from_ref(buffer)];
     pipeline::run(&engine, &download, staging, buffers, |feed| {
         let buffer = feed.take_for(Queue::Compute)?;
@@ -156,7 +162,9 @@ impl<T: Element> Flow<T, GpuEngine> for Upload<'_, T> {
 
 struct Download<'a, T> {
     elements: usize,
-    length: usize,
+    /// Of the buffer.
+    first: usize,
+    end: usize,
     /// Where each slot goes.
     parts: Vec<Mutex<&'a mut [T]>>,
 }
@@ -186,8 +194,8 @@ impl<'a, T: Element> Flow<T, GpuEngine> for Download<'a, T> {
 
     fn parts(&self, (): ()) -> impl Iterator<Item = Back<usize>> {
         (0..self.parts.len()).map(|part| {
-            let at = part * self.elements;
-            Back { buffer: 0, at, elements: self.elements.min(self.length - at), part }
+            let at = self.first + part * self.elements;
+            Back { buffer: 0, at, elements: self.elements.min(self.end - at), part }
         })
     }
 

@@ -224,6 +224,19 @@ fn large_matrices_come_and_go() {
     assert!(DeviceMat::bring(&gpu, view).unwrap().download().unwrap() == &by_rows.t() * -2.0);
 }
 
+/// Columns that are many bytes come through page-locked memory, wherever they begin.
+#[test]
+fn large_parts_come_to_the_host() {
+    let Some(gpu) = crate::gpu("linear::device::large_parts_come_to_the_host") else { return };
+    let (rows, columns) = (1000, 300..18_000);
+    let values = Array2::from_shape_fn((18_100, rows), |(j, i)| (j * rows + i) as f64).reversed_axes();
+    let there = DeviceMat::upload(&gpu, (&values).into()).unwrap();
+    let part = there.view().part(Rows(0)..Rows(rows), Columns(columns.start)..Columns(columns.end)).unwrap();
+    let expected = values.slice(s![.., columns]);
+    assert!(part.download().unwrap() == expected);
+    assert!(part.t().scaled(-2.0).download().unwrap() == &expected.t() * -2.0);
+}
+
 /// Part by part: one row is longer than a part, and the last part is a short one.
 #[test]
 fn small_matrices_are_turned_on_the_gpu() {

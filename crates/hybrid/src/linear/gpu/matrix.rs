@@ -71,7 +71,7 @@ impl<T: Element> DeviceMat<T> {
     /// Its values, to a matrix of its shape in host memory.
     pub(crate) fn download_to(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
         if let Some(values) = to.elements().as_columns() {
-            return self.download_values(values);
+            return self.download_values(0, values);
         }
         let dense = self.download_dense()?;
         to.elements().fill(|index| dense.values()[index]);
@@ -80,17 +80,18 @@ impl<T: Element> DeviceMat<T> {
 
     pub(crate) fn download_dense(&self) -> Result<Dense<T>, Error> {
         let mut dense = Dense::zeros(self.shape)?;
-        self.download_values(dense.values_mut())?;
+        self.download_values(0, dense.values_mut())?;
         Ok(dense)
     }
 
-    fn download_values(&self, values: &mut [T]) -> Result<(), Error> {
-        if is_large::<T>(self.shape) && transfer::download(&self.gpu, &self.buffer, values)? {
+    /// The values from one on.
+    pub(super) fn download_values(&self, first: usize, values: &mut [T]) -> Result<(), Error> {
+        if size_of_val(values) >= transfer::LARGE && transfer::download(&self.gpu, &self.buffer, first, values)? {
             return Ok(());
         }
         // While the GPU still computes, for a copy waits for that; and the driver's own has one thread.
         bring_pages(values);
-        Ok(self.buffer.copy_to_slice(values)?)
+        Ok(self.buffer.copy_to_slice_at(self.gpu.stream(), first, values)?)
     }
 
     /// Rows and columns.

@@ -32,7 +32,7 @@ impl<T: Element> DeviceRef<'_, T> {
         }
         let Layout { offset, rows, columns, .. } = self.layout;
         let mut dense = Dense::new(rows, columns)?;
-        self.matrix.buffer.copy_to_slice_at(self.gpu().stream(), offset, dense.values_mut())?;
+        self.matrix.download_values(offset, dense.values_mut())?;
         Ok(Some(dense))
     }
 
