@@ -22,7 +22,7 @@ use rayon::prelude::*;
 pub(super) struct Multiplication<'a, T: Multiplicand> {
     pub(super) factors: Factors<'a, T>,
     pub(super) c: Target<'a, T>,
-    /// For what is read from where it is stored, on the CPU.
+    /// For what the CPU reads from stores or fetches from the GPU, for what is gathered for the GPU, and for results that are streamed into memory.
     pub(super) host: Budget,
 }
 
