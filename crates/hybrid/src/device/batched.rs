@@ -85,8 +85,7 @@ fn job<T: Multiplicand>(
     expect(OPERATION, "matrices of b", a.len(), b.len())?;
     expect(OPERATION, "matrices of c", a.len(), c.len())?;
     let [Some(of_a), Some(of_b)] = [a, b].map(|all| all.first().map(Operand::shape)) else { return Ok(None) };
-    let is_here = in_memory(a).is_some()
-        && in_memory(b).is_some()
+    let is_here = a.iter().chain(b).all(|it| matches!(it.0, Form::Host(_)))
         && c.iter().all(|it| matches!(it.0, Goal::Host(_) | Goal::New(_)));
     let mut all: Option<Job> = None;
     for ((one, other), c) in a.iter().zip(b).zip(c) {
