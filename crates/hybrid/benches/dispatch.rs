@@ -1,7 +1,9 @@
-//! How long a decision takes: of a small product, of one that is streamed, of a factorisation, with its record, and while somebody records.
+//! How long a decision takes: of a small product, of one that is streamed, of a factorisation, with its record, and while somebody records. And
+//! a small product with all that is about it, on the CPU.
 #![allow(missing_docs, reason = "criterion's macros make functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use ndarray::Array2;
 use std::hint::black_box;
 use tilewright_hybrid::dispatch::{At, Choice, Decision, Job, ProductExtents, Rates, Trace, Unit, Verb, decide};
 use tilewright_hybrid::linear::Precision;
@@ -35,6 +37,14 @@ fn decisions(criterion: &mut Criterion) {
     let shape = |side| Shape::new(Rows(side), Columns(side));
     group.bench_function("plan_matmul/1024", |b| {
         b.iter(|| device.plan_matmul::<f64>(Precision::Auto, [shape(black_box(1024)); 2], false));
+    });
+    let factor = Array2::<f64>::ones((16, 16));
+    let mut result = factor.clone();
+    group.bench_function("matmul, and what it computes/16", |b| {
+        let multiply = |c: &mut Array2<f64>| {
+            device.matmul(Precision::Auto, 1.0, (&factor).into(), (&factor).into(), 0.0, c.into())
+        };
+        b.iter(|| multiply(black_box(&mut result)));
     });
     let trace = Trace::begin();
     group.bench_function("matmul, traced/1024", |b| {

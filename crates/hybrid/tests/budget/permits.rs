@@ -169,6 +169,32 @@ fn a_measured_limit_is_asked_again() {
     assert_eq!(budget.used(), 0);
 }
 
+/// Asking the machine takes longer than many small operations do.
+#[test]
+fn nobody_is_asked_for_nothing_and_seldom_for_trifles() {
+    let asked = Arc::new(AtomicU64::new(0));
+    let count = {
+        let asked = asked.clone();
+        move || asked.swap(0, Ordering::SeqCst)
+    };
+    let budget = Budget::measured(Memory::Host, move || {
+        asked.fetch_add(1, Ordering::SeqCst);
+        Level { capacity: 1 << 30, available: 1 << 20 }
+    });
+    assert_eq!(budget.try_acquire(0).unwrap().bytes(), 0);
+    assert_eq!(count(), 0);
+    let trifles: Vec<_> = (0..500).map(|_| budget.try_acquire(1000).unwrap()).collect();
+    assert!((1..50).contains(&count()), "once in 20 ms");
+    assert_eq!(budget.used(), 500 * 1000);
+    // What is granted without asking is counted: a megabyte is not there twice.
+    drop(trifles);
+    let all = (0..2000).map(|_| budget.try_acquire(1000).unwrap()).collect::<Vec<_>>();
+    assert!((2..100).contains(&count()), "asked again when it is used up");
+    drop(all);
+    drop(budget.try_acquire(2000).unwrap());
+    assert_eq!(count(), 1, "no trifle");
+}
+
 proptest! {
     #[test]
     fn counts_are_exact(limit in 0u64..500, wishes in proptest::collection::vec((0u64..200, 0usize..8), 1..60)) {

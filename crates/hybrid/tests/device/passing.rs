@@ -4,8 +4,10 @@ use crate::ledger::{Entry, Ledger, Stubs};
 use crate::{child, skip};
 use half::f16;
 use ndarray::Array2;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_driver::Device as Driver;
-use tilewright_hybrid::budget::{Budget, Memory};
+use tilewright_hybrid::budget::{Budget, Level, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Overflow, Precision, Refinement};
@@ -13,7 +15,7 @@ use tilewright_hybrid::store::MemorySource;
 use tilewright_hybrid::{Complex64, Device, Error, Operand, Side, Target};
 
 use super::on_the_gpu::{ROOM, budgets, eager, forced};
-use super::verbs::{near, regular};
+use super::verbs::{definite, near, regular};
 use super::{matrix, small};
 
 #[test]
@@ -24,6 +26,29 @@ fn what_passes_through_the_host_is_counted() {
     let mut command = child::command("passing");
     stubs.serve(&mut command);
     child::check(&command.output().unwrap());
+}
+
+/// A product of a few numbers takes less time than asking for room.
+#[test]
+fn what_lies_in_memory_asks_for_no_room_on_the_cpu() {
+    let asked = Arc::new(AtomicU64::new(0));
+    let host = Budget::measured(Memory::Host, {
+        let asked = asked.clone();
+        move || {
+            asked.fetch_add(1, Ordering::SeqCst);
+            Level { capacity: 1 << 30, available: 1 << 30 }
+        }
+    });
+    let device = Device::cpu().falling_back_within(host);
+    let (a, s, b, mut c) = (regular(9, 1), definite(9, 2), matrix(9, 4, 3), matrix(9, 4, 4));
+    device.matmul(Precision::Auto, 1.0, (&a).into(), (&b).into(), 2.0, (&mut c).into()).unwrap();
+    device.solve((&a).into(), (&b).into()).unwrap();
+    device.lu((&a).into()).unwrap();
+    device.cholesky((&s).into()).unwrap();
+    device.qr((&b).into()).unwrap();
+    device.svd((&b).into()).unwrap();
+    device.eigen_hermitian((&s).into()).unwrap();
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
 }
 
 pub(crate) fn child_passing() {

@@ -3,6 +3,7 @@
 use super::compare::{Accuracy, Operands, POISON, compare};
 use super::computed::{Parts, mixed};
 use super::fused::{Pixels, Places, Sum, poisoned, scale};
+use super::gpu::at_once;
 use super::problems::{chosen, problems};
 use super::rows::accuracy;
 use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
@@ -17,8 +18,8 @@ use tilewright_ops::{Device, Error, Tensor, fuse, record};
 
 type Weights<T> = Tensor<T, (K, R, S, C)>;
 
-/// All results of a problem, with images that are expressions, and with tensors: those of each pass, and of a forward pass with an
-/// expression behind it, which doubles.
+/// All results of a problem whose images are expressions: those of each pass, and of a forward pass with an expression behind it, which
+/// doubles. On the CPU also those of tensors, which have the same bits there.
 struct Made {
     computed: Vec<(Pass, Vec<f32>)>,
     stored: Vec<(Pass, Vec<f32>)>,
@@ -67,14 +68,15 @@ fn made<T: Exactly + Value>(device: &Device, problem: &Problem, [x, dy]: [&Parts
         (Pass::GradWeight, numbers(&dw_of_x)),
         (Pass::GradWeight, numbers(&dw_of_dy)),
     ];
-    let stored = vec![
-        (Pass::Forward, numbers(&conv2d(&stored_x, &w, &params).unwrap())),
-        (Pass::GradInput, numbers(&conv2d_grad_input(&stored_dy, &w, input, &params).unwrap())),
-        (Pass::GradWeight, {
-            let dw: Weights<f32> = conv2d_grad_weight(&stored_x, &stored_dy, kernel, &params).unwrap();
-            numbers(&dw)
-        }),
-    ];
+    let of_tensors = || {
+        let dw: Weights<f32> = conv2d_grad_weight(&stored_x, &stored_dy, kernel, &params).unwrap();
+        vec![
+            (Pass::Forward, numbers(&conv2d(&stored_x, &w, &params).unwrap())),
+            (Pass::GradInput, numbers(&conv2d_grad_input(&stored_dy, &w, input, &params).unwrap())),
+            (Pass::GradWeight, numbers(&dw)),
+        ]
+    };
+    let stored = if device.as_gpu().is_none() { of_tensors() } else { Vec::new() };
     let double = fuse(|sum: Sum| (sum * 2.0).store::<Places>());
     let behind = conv2d_with(&image, &w, &params, &double, ()).unwrap();
     let mut into =
@@ -125,9 +127,8 @@ fn on_the_cpu_it_is_what_a_tensor_gives() {
 #[test]
 fn on_a_gpu() {
     let Some((device, _lock)) = gpu("conv::read_face::on_a_gpu") else { return };
-    for (i, problem) in chosen().iter().chain(&problems(122, 24)).enumerate() {
-        right(&device, problem, i as u64, accuracy(problem.precision));
-    }
+    let problems = [chosen(), problems(122, 24)].concat();
+    at_once(problems.len(), |i| drop(right(&device, &problems[i], i as u64, accuracy(problems[i].precision))));
 }
 
 /// What no point computes by itself is a tensor before: shares of a pixel's sum over many channels.
