@@ -15,7 +15,7 @@ use crate::matrix::{Columns, Element, Rows, expect};
 use crate::store::Extents;
 use crate::stream::{Control, MatvecPlan, Panel};
 use crate::{Error, MatMut, MatRef};
-use ndarray::{Array2, Axis, s};
+use ndarray::{Array2, ArrayViewMut2, Axis, s};
 
 impl Device {
     /// `y[i] = alpha * a[i] * x[i] + beta * y[i]` for all i of a batch: `count` matrices of `rows x columns` that stand one below another in `a`, which is
@@ -104,7 +104,7 @@ impl<T: Multiplicand> Batch<'_, T> {
     }
 
     /// A panel's products, added to what its part of the result is.
-    fn multiply(&self, place: &Place, panel: &Panel, y: &mut Array2<T>) -> Result<(), Error> {
+    fn multiply(&self, place: &Place, panel: &Panel, mut y: ArrayViewMut2<'_, T>) -> Result<(), Error> {
         let (Factors { precision, alpha, a, b, beta, .. }, columns) = (&self.product.factors, self.extents.columns);
         let a = part(a, panel.below.clone(), 0..columns)?;
         let x = part(b, panel.vectors.clone(), 0..1)?;
@@ -130,7 +130,7 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         let all = Extents::new(self.product.c.shape().rows.0, 1).whole();
         // What is stored in blocks of several rows takes whole blocks, which panels are not.
         let gathers = matches!(&self.product.c.0, Goal::Stored(kept) if kept.grain().rows > 1);
-        let is_kept = gathers || !matches!(self.product.c.0, Goal::Stored(_)) && (is_stored(&a) || is_stored(&b));
+        let is_kept = gathers || !matches!(self.product.c.0, Goal::Stored(_));
         let kept = if is_kept { self.product.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
         let _kept = self.product.host.try_acquire(kept)?;
         let (plan, _permit) = self.panels(place)?;
@@ -152,16 +152,14 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
             _ => None,
         };
         for panel in plan.each() {
-            let mut part = match (&result, &self.product.c.0) {
-                (Some(y), _) => y.slice(s![panel.below.clone(), ..]).to_owned(),
-                (None, Goal::Stored(kept)) => kept.added::<T>(&panel.column(), beta)?,
-                _ => return Ok(()),
-            };
-            self.multiply(place, &panel, &mut part)?;
             match (&mut result, &self.product.c.0) {
-                (Some(y), _) => y.slice_mut(s![panel.below.clone(), ..]).assign(&part),
-                (None, Goal::Stored(kept)) => kept.write::<T>(&panel.column(), &part)?,
-                _ => return Ok(()),
+                (Some(y), _) => self.multiply(place, &panel, y.slice_mut(s![panel.below.clone(), ..]))?,
+                (None, Goal::Stored(kept)) => {
+                    let mut part = kept.added::<T>(&panel.column(), beta)?;
+                    self.multiply(place, &panel, part.view_mut())?;
+                    kept.write::<T>(&panel.column(), &part)?;
+                }
+                _ => {}
             }
         }
         match (&mut self.product.c.0, result) {

@@ -49,7 +49,8 @@ impl Device {
         let reads_c = beta != T::Factor::ZERO;
         let Some(job) = job(self.ordinal(), precision, [&a, &b], reads_c, &c)? else { return Ok(()) };
         if let (Some(a), Some(b), Some(mut c)) = (in_memory(&a), in_memory(&b), targets_in_memory(&mut c)) {
-            let products = Products { precision, alpha, a: &a, b: &b, beta, c: &mut c, done: 0 };
+            let products =
+                Products { precision, alpha, a: &a, b: &b, beta, c: &mut c, host: self.host.clone(), done: 0 };
             return self.run(&job, products).map(|ran| ran.value);
         }
         let products = a.into_iter().zip(b).zip(c).map(|((a, b), c)| {

@@ -159,8 +159,9 @@ impl Device {
     }
 
     /// With another budget of host memory for what failed on the GPU and goes on, on the CPU, where beyond it that is
-    /// [`Error::FallbackWouldExceedBudget`], for what the CPU reads from stores, in parts that fit, and for what of the GPU it fetches or what passes through
-    /// the host. Otherwise it is what this process may use of the host.
+    /// [`Error::FallbackWouldExceedBudget`], for what the CPU reads from stores, in parts that fit, for what of the GPU it fetches or what passes through
+    /// the host, for what is gathered for the GPU, and for a result that is made whole before it takes its place. New arrays that are handed over are not
+    /// counted: whoever asked for them keeps them. Otherwise it is what this process may use of the host.
     #[must_use]
     pub fn falling_back_within(mut self, host: Budget) -> Device {
         self.host = host.clone();

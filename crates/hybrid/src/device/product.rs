@@ -15,14 +15,14 @@ use crate::matrix::{Dense, Element, Shape};
 use crate::store::{Extents, MemorySink, Sink, Stored};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
 use crate::{Error, MatMut, MatRef};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayBase, Data, Ix2};
 use rayon::prelude::*;
 
 /// `c = alpha * a * b + beta * c`.
 pub(super) struct Multiplication<'a, T: Multiplicand> {
     pub(super) factors: Factors<'a, T>,
     pub(super) c: Target<'a, T>,
-    /// For what the CPU reads from stores or fetches from the GPU, for what is gathered for the GPU, and for results that are streamed into memory.
+    /// For what the CPU reads from stores or fetches from the GPU, for what is gathered for the GPU, and for a result that is whole before it takes its place.
     pub(super) host: Budget,
 }
 
@@ -124,13 +124,14 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         let multiply =
             |c: Target<'_, T>| Multiplication { factors: Factors { a, b, ..self.factors }, c, host }.on_gpu(gpu);
         match &mut self.c.0 {
-            Goal::Host(c) | Goal::New(c) => multiply(c.reborrow().into()),
+            Goal::Host(c) => multiply(c.reborrow().into()),
+            Goal::New(c) => multiply(Target(Goal::New(c.reborrow()))),
             Goal::Gpu(c) => multiply(Target(Goal::Gpu(c))),
             Goal::Stored(kept) => {
                 let shape = kept.shape();
                 let whole = Extents::new(shape.rows.0, shape.columns.0).whole();
                 let mut values = kept.added::<T>(&whole, beta)?;
-                multiply((&mut values).into())?;
+                multiply(Target(Goal::New((&mut values).into())))?;
                 kept.write(&whole, &values)?;
                 kept.commit()
             }
@@ -146,13 +147,15 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                 Goal::Host(c) => {
                     c.refuse_overlap(operation, "a", a)?;
                     c.refuse_overlap(operation, "b", b)?;
-                    return committed(c, beta != T::Factor::ZERO, |c| matmul(&place, precision, alpha, a, b, beta, c));
+                    let multiply = |c: MatMut<'_, T>| matmul(&place, precision, alpha, a, b, beta, c);
+                    return committed(&self.host, c, beta != T::Factor::ZERO, multiply);
                 }
                 Goal::Gpu(_) | Goal::Stored(_) => {}
             }
         }
         let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
         let factors = (alpha, there(&a, &copies[0])?, there(&b, &copies[1])?);
+        let is_new = matches!(self.c.0, Goal::New(_));
         match &mut self.c.0 {
             Goal::Gpu(c) => T::multiply_there(precision, factors, beta, c),
             Goal::Host(c) | Goal::New(c) => {
@@ -161,6 +164,10 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                     false => DeviceMat::upload(gpu, c.read())?,
                 };
                 T::multiply_there(precision, factors, beta, &mut result)?;
+                if is_new && c.elements().as_columns().is_some() {
+                    return result.download_to(c.reborrow());
+                }
+                let _host = self.host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
                 write(c, &result.download()?)
             }
             Goal::Stored(_) => self.gathered(gpu),
@@ -199,6 +206,7 @@ const COPIED: usize = 1 << 20;
 /// Has a result computed in memory of its own, which begins as `c` is where that is read, and puts it into `c` when it is whole: a device may
 /// fail in the midst of a copy.
 pub(super) fn committed<T: Element>(
+    host: &Budget,
     c: &mut MatMut<'_, T>,
     reads_c: bool,
     compute: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,
@@ -206,6 +214,7 @@ pub(super) fn committed<T: Element>(
     // As `c` lies, so that nothing is rearranged.
     let lies_by_rows = c.elements().as_columns().is_none() && c.reborrow().t().elements().as_columns().is_some();
     let mut c = if lies_by_rows { c.reborrow().t() } else { c.reborrow() };
+    let _host = host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
     let mut own = if reads_c { c.read().to_dense()? } else { Dense::zeros(c.shape())? };
     compute(if lies_by_rows { own.view_mut().t() } else { own.view_mut() })?;
     put(&mut c, own.values());
@@ -213,7 +222,10 @@ pub(super) fn committed<T: Element>(
 }
 
 /// Puts an array where a result is wanted.
-pub(super) fn write<T: Element>(c: &mut MatMut<'_, T>, result: &Array2<T>) -> Result<(), Error> {
+pub(super) fn write<T: Element>(
+    c: &mut MatMut<'_, T>,
+    result: &ArrayBase<impl Data<Elem = T>, Ix2>,
+) -> Result<(), Error> {
     // An array that lies by rows is, column by column, the transposed one.
     if let Some(by_rows) = result.as_slice() {
         put(&mut c.reborrow().t(), by_rows);

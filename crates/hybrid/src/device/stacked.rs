@@ -5,6 +5,7 @@ use super::multiplicand::Multiplicand;
 use super::product::{committed, write};
 use super::run::Route;
 use super::source::MatrixSource;
+use crate::budget::Budget;
 use crate::faults::Scale;
 use crate::linear::{Arithmetic, Place, Precision, check_batch, matmul, matmul_batched};
 use crate::matrix::{Columns, Element, Rows};
@@ -23,6 +24,8 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
     pub(super) b: &'a [MatRef<'b, T>],
     pub(super) beta: T::Factor,
     pub(super) c: &'a mut [MatMut<'c, T>],
+    /// For what is gathered for a GPU, and for results that are whole before they take their places.
+    pub(super) host: Budget,
     /// How many are done, where they are not done by one call: what fails on one processor goes on, on the other, with the next.
     pub(super) done: usize,
 }
@@ -30,14 +33,25 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
 impl<T: Multiplicand> Products<'_, '_, '_, T> {
     /// Each is whole, and in its place, before the next one begins.
     fn one_by_one(&mut self, place: &Place) -> Result<(), Error> {
-        let Products { precision, alpha, a, b, beta, c, done } = self;
+        let Products { precision, alpha, a, b, beta, c, host, done } = self;
         check_batch(OPERATION, a, b, c)?;
         let (precision, alpha, beta) = (*precision, *alpha, *beta);
         for ((a, b), c) in a.iter().zip(*b).zip(c.iter_mut()).skip(*done) {
-            committed(c, beta != T::Factor::ZERO, |c| matmul(place, precision, alpha, *a, *b, beta, c))?;
+            committed(host, c, beta != T::Factor::ZERO, |c| matmul(place, precision, alpha, *a, *b, beta, c))?;
             *done += 1;
         }
         Ok(())
+    }
+
+    /// Bytes of host memory in which operands of one call are gathered, or results come back, and of a copy of one of them.
+    fn gathered(&self) -> Result<u64, Error> {
+        let mut most = 0u64;
+        if let (Some(a), Some(b), Some(c)) = (self.a.first(), self.b.first(), self.c.first()) {
+            for shape in [a.shape(), b.shape(), c.shape()] {
+                most = most.max(shape.bytes::<T>()?.0 as u64);
+            }
+        }
+        Ok(most.saturating_mul((self.a.len() - self.done + 1) as u64))
     }
 }
 
@@ -47,25 +61,26 @@ impl<T: Multiplicand> Route<()> for Products<'_, '_, '_, T> {
         if let (Place::Gpu(_), false) = (place, are_one_call::<T>(arithmetic)) {
             return self.one_by_one(place);
         }
-        let Products { precision, alpha, a, b, beta, c, done } = self;
+        let gathered = if let Place::Gpu(_) = place { self.gathered()? } else { 0 };
+        let _host = self.host.try_acquire(gathered)?;
+        let Products { precision, alpha, a, b, beta, c, done, .. } = self;
         matmul_batched(place, *precision, *alpha, &a[*done..], &b[*done..], *beta, &mut c[*done..])
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
-        let Products { precision, alpha, a, b, beta, c, done } = self;
+        let Products { precision, alpha, a, b, beta, c, host, done } = self;
         let (a, b, c) = (&a[*done..], &b[*done..], &mut c[*done..]);
         check_batch(OPERATION, a, b, c)?;
         let before: Vec<_> = c.iter().map(MatMut::read).collect();
         let [of_a, of_b, added] = [a, b, &before[..]].map(Stacked);
+        let _result = host.try_acquire(added.extents().byte_count(T::ELEMENT)? as u64)?;
         let mut result = Array2::from_elem((added.extents().rows, 1), T::ZERO);
         let (sink, (budgets, _permit)) = (MemorySink::new(result.view_mut()), gpu.smaller(scale)?);
         let factors = (*alpha, Factor::plain(&of_a), Factor::plain(&of_b));
         T::stream(&gpu.gpu, &budgets, *precision, factors, (*beta, Some(&added)), &sink, control)?;
         Box::new(sink).commit()?;
         let rows = c.first().map_or(0, MatMut::rows);
-        c.iter_mut()
-            .enumerate()
-            .try_for_each(|(i, c)| write(c, &result.slice(s![i * rows..(i + 1) * rows, ..]).to_owned()))
+        c.iter_mut().enumerate().try_for_each(|(i, c)| write(c, &result.slice(s![i * rows..(i + 1) * rows, ..])))
     }
 }
 

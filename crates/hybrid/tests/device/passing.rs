@@ -58,6 +58,7 @@ pub(crate) fn child_passing() {
     not_finite(&ledger, &gpu);
     halves(&ledger, &gpu);
     products_on_the_cpu(&gpu);
+    results_in_host_memory(&gpu);
     batches_go_on(&ledger, &gpu);
     plans_touch_nothing(&ledger, &gpu);
 }
@@ -212,6 +213,76 @@ fn products_on_the_cpu(gpu: &Gpu) {
             assert!(budget.used() == 0 && (bytes < all || budget.peak() == all), "{budget:?}");
         }
     }
+}
+
+/// What is made whole before it takes its place takes the budget, and new arrays do not. Where that is short the CPU needs none of it.
+fn results_in_host_memory(gpu: &Gpu) {
+    let (a, b, c) = (matrix(9, 6, 1), matrix(6, 5, 2), matrix(9, 5, 3));
+    let there = DeviceMat::upload(gpu, (&a).into()).unwrap();
+    let of_a = MemorySource::new(a.view());
+    let (one, all) = (bytes(&c), bytes(&a) + bytes(&c));
+    type Multiply<'a> = &'a dyn Fn(&Device) -> Result<Array2<f64>, Error>;
+    let here = |device: &Device, a: Operand<'_, f64>, b: Operand<'_, f64>| {
+        let mut to = c.clone();
+        device.matmul(Precision::Auto, 1.0, a, b, -2.0, (&mut to).into()).map(|()| to + &c * 2.0)
+    };
+    let there_b = DeviceMat::upload(gpu, (&b).into()).unwrap();
+    let slices = |count: usize, device: &Device| {
+        let mut results = vec![c.clone(); count];
+        let (a, b) = (vec![&a; count], vec![&b; count]);
+        device.matmul_batched(Precision::Auto, 1.0, a, b, -2.0, &mut results)?;
+        assert!(results.iter().all(|result| *result == results[0]));
+        Ok(&results[0] + &c * 2.0)
+    };
+    let wants: [(u64, bool, Multiply<'_>); 6] = [
+        (one, true, &|device| here(device, (&a).into(), (&b).into())),
+        (one, false, &|device| here(device, (&there).into(), (&b).into())),
+        // What is stored is gathered.
+        (all, false, &|device| here(device, (&of_a).into(), (&there_b).into())),
+        (0, true, &|device| device.product((&a).into(), (&b).into())),
+        (0, false, &|device| device.product((&there).into(), (&b).into())),
+        // The largest of three times three matrices, and a copy of one.
+        (4 * bytes(&a), true, &|device| slices(3, device)),
+    ];
+    for (number, (wanted, is_here, multiply)) in wants.into_iter().enumerate() {
+        let enough = host(wanted);
+        assert_eq!(multiply(&forced(gpu).falling_back_within(enough.clone())).unwrap(), a.dot(&b), "{number}");
+        assert_eq!((enough.used(), enough.peak()), (0, wanted), "{number}");
+        if wanted == 0 {
+            continue;
+        }
+        let error = multiply(&forced(gpu).falling_back_within(host(wanted - 1))).unwrap_err();
+        assert!(matches!(error, Error::Budget { requested, .. } if requested == wanted || requested == one), "{error}");
+        let breaker = Breaker::new(0, Settings::default());
+        let auto = eager(gpu, budgets(Budget::new(Memory::Device, ROOM)), &breaker);
+        match multiply(&auto.falling_back_within(host(wanted - 1))) {
+            Ok(product) => assert_eq!((product, last_outcome().unwrap().side), (a.dot(&b), Side::Cpu)),
+            // The CPU has to fetch what is not here.
+            Err(error) => {
+                assert!(!is_here && matches!(error, Error::FallbackWouldExceedBudget { .. }), "{number}: {error}")
+            }
+        }
+        assert_eq!(breaker.health().recent_failures, 0, "{number}");
+    }
+    // Halves one after the other, vectors in panels, and batches of vectors one below another.
+    let halves = [&a, &b, &c].map(|values| values.mapv(f16::from_f64));
+    let mut results = vec![halves[2].clone(); 3];
+    let budget = host(ROOM);
+    let device = forced(gpu).falling_back_within(budget.clone());
+    device.matmul_batched(Precision::Auto, 1.0, vec![&halves[0]; 3], vec![&halves[1]; 3], 0.0, &mut results).unwrap();
+    assert_eq!((budget.used(), budget.peak()), (0, bytes(&halves[2])));
+    let (tall, x) = (matrix(63, 17, 1), matrix(17, 1, 2));
+    let mut results = vec![Array2::zeros((63, 1)); 3];
+    let budget = host(3 * 8 * 63);
+    let device = small(gpu, 8 << 10).choosing(Choice::Gpu).falling_back_within(budget.clone());
+    device.matmul_batched(Precision::Auto, 1.0, vec![&tall; 3], vec![&x; 3], 0.0, &mut results).unwrap();
+    assert!(last_decision().unwrap().gpu.unwrap().tiles.is_some());
+    assert_eq!((budget.used(), budget.peak()), (0, 3 * 8 * 63));
+    let (vectors, mut y) = (matrix(3 * 17, 1, 3), Array2::zeros((63, 1)));
+    let budget = host(8 * 63);
+    let device = Device::cpu().falling_back_within(budget.clone());
+    device.matvec_batched(Precision::Auto, 1.0, (&tall).into(), (&vectors).into(), 0.0, (&mut y).into()).unwrap();
+    assert_eq!((budget.used(), budget.peak()), (0, 8 * 63));
 }
 
 /// A batch that the GPU fails at goes on, on the CPU, with the product that failed: nothing is added twice.

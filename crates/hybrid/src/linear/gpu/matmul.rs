@@ -144,19 +144,19 @@ pub(crate) fn multiply_scalar_batch<T: Scalar + Multiply<Factor = T>>(
     let (count, alpha, beta, arithmetic) = (products.len(), first.alpha, first.beta, first.arithmetic);
     let shapes = [first.a.shape(), first.b.shape(), first.c.shape()];
     let lengths = [shapes[0].length::<T>()?.0, shapes[1].length::<T>()?.0, shapes[2].length::<T>()?.0];
-    let all = |pick: fn(&Product<'_, T>) -> Result<Dense<T>, Error>| -> Result<Vec<T>, Error> {
-        let mut values = Vec::new();
+    let all = |length: usize, pick: fn(&Product<'_, T>) -> Result<Dense<T>, Error>| -> Result<Vec<T>, Error> {
+        let mut values = Vec::with_capacity(length * count);
         for product in &products {
             values.extend_from_slice(pick(product)?.values());
         }
         Ok(values)
     };
     let (stream, blas) = (gpu.stream(), gpu.blas()?);
-    let a = stream.upload(&all(|product| product.a.to_dense())?)?;
-    let b = stream.upload(&all(|product| product.b.to_dense())?)?;
+    let a = stream.upload(&all(lengths[0], |product| product.a.to_dense())?)?;
+    let b = stream.upload(&all(lengths[1], |product| product.b.to_dense())?)?;
     let mut c = match beta == T::ZERO {
         true => stream.alloc(lengths[2] * count)?,
-        false => stream.upload(&all(|product| product.c.read().to_dense())?)?,
+        false => stream.upload(&all(lengths[2], |product| product.c.read().to_dense())?)?,
     };
     let layout = |shape: Shape| Layout::dense(shape.rows.0, shape.columns.0);
     blas.gemm_batched(
