@@ -61,18 +61,16 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
         };
         let bytes = |tile: Extents| {
             let (rows, columns) = (0..tile.rows, 0..tile.columns);
-            let depth = self.depth(&rows, &columns).len();
-            let [a, b] =
-                [(&self.a, rows.len(), depth), (&self.b, depth, columns.len())].map(|(operand, rows, columns)| {
-                    let is_read = matches!(operand.0, Form::Stored(_) | Form::Gpu(_));
-                    if is_read { rows as u128 * columns as u128 } else { 0 }
-                });
-            let c = if grain.is_some() { tile.rows as u128 * tile.columns as u128 } else { 0 };
-            u64::try_from((a + b + c).saturating_mul(size_of::<T>() as u128)).unwrap_or(u64::MAX)
+            let depth = self.depth(&rows, &columns);
+            let c = if grain.is_some() { bytes_of::<T>(tile.rows, tile.columns) } else { 0 };
+            let [a, b] = [Taken::by(&self.a, rows, depth.clone())?, Taken::by(&self.b, depth, columns)?];
+            let both = a.then.saturating_add(b.then);
+            Ok::<_, Error>(a.first.max(a.then.saturating_add(b.first)).max(both.saturating_add(c)))
         };
         let available = host.available();
-        let side = largest(rows.max(columns).max(1), |side| bytes(of(side)) <= available).unwrap_or(1);
-        Ok(Tiles { extents, tile: of(side), _host: host.try_acquire(bytes(of(side)))? })
+        let fits = |side: usize| bytes(of(side)).is_ok_and(|bytes| bytes <= available);
+        let side = largest(rows.max(columns).max(1), fits).unwrap_or(1);
+        Ok(Tiles { extents, tile: of(side), _host: host.try_acquire(bytes(of(side))?)? })
     }
 
     /// Hands each tile out, with a function that multiplies into its values.
@@ -117,6 +115,37 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
             _ => diagonal::multiply(operation, alpha, [a, b], beta, c),
         }
     }
+}
+
+/// Bytes of host memory that a part of an operand takes: when it is read, and from then on.
+struct Taken {
+    first: u64,
+    then: u64,
+}
+
+impl Taken {
+    fn by<T: Multiplicand>(
+        operand: &Operand<'_, T>,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Taken, Error> {
+        let then = bytes_of::<T>(rows.len(), columns.len());
+        Ok(match operand.0 {
+            Form::Stored(_) => Taken { first: then, then },
+            // What is turned here is there twice meanwhile.
+            Form::Gpu(matrix) => {
+                let part =
+                    matrix.part(Rows(rows.start)..Rows(rows.end), Columns(columns.start)..Columns(columns.end))?;
+                Taken { first: part.bytes_of_download()?, then }
+            }
+            Form::Host(_) | Form::Diagonal(_) => Taken { first: 0, then: 0 },
+        })
+    }
+}
+
+/// Bytes of so many elements; those that nobody can count are more than any budget has.
+fn bytes_of<T>(rows: usize, columns: usize) -> u64 {
+    u64::try_from((rows as u128 * columns as u128).saturating_mul(size_of::<T>() as u128)).unwrap_or(u64::MAX)
 }
 
 fn bands(extent: usize, band: usize) -> impl Iterator<Item = Range<usize>> {

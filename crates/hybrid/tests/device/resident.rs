@@ -7,6 +7,7 @@ use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
+use tilewright_hybrid::store::MemorySource;
 use tilewright_hybrid::{Class, Columns, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
 
 use super::on_the_gpu::{ROOM, budgets, eager, forced, shrinking};
@@ -45,6 +46,28 @@ fn d1_d4_every_verb_of_what_lies_on_the_gpu() {
     let decision = last_decision().unwrap();
     assert!(decision.gpu.unwrap().cost.bring == 0.0 && decision.cpu.bring > here.cpu.bring, "{decision}");
     assert_eq!((device.health().unwrap().failures, device.health().unwrap().fallbacks), (0, 0));
+}
+
+/// Rows of a transposed matrix are there twice while they are turned, before columns of the other factor come.
+#[test]
+fn d2_parts_that_are_turned_on_the_host_are_counted_twice() {
+    let test = "device::resident::d2_parts_that_are_turned_on_the_host_are_counted_twice";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (a, b) = (matrix(9, 6, 1), matrix(6, 5, 2));
+    let there = DeviceMat::upload(&gpu, (&a.t()).into()).unwrap();
+    let of_b = MemorySource::new(b.view());
+    let multiply = |bytes: u64| {
+        let (host, mut c) = (Budget::new(Memory::Host, bytes), Array2::zeros((9, 5)));
+        let device = Device::cpu().falling_back_within(host.clone());
+        device.matmul(Precision::Auto, 1.0, there.view().t().into(), (&of_b).into(), 0.0, (&mut c).into())?;
+        assert_eq!((c, host.used()), (a.dot(&b), 0));
+        Ok::<_, Error>(host.peak())
+    };
+    let result = 8 * 9 * 5;
+    assert_eq!(multiply(1 << 20).unwrap(), result + 8 * 2 * 9 * 6);
+    assert_eq!(multiply(result + 8 * 2 * 6).unwrap(), result + 8 * 2 * 6, "a row at a time");
+    let error = multiply(result + 8 * 2 * 6 - 1).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested: 96, available: 95, .. }), "{error}");
 }
 
 /// Conjugates that are not transposed, which no routine reads as they are, and complex scales, which stay as they are: whole and a part.
