@@ -3,7 +3,7 @@
 //! When the library decodes a part of a shard it looks at no checksum of a chunk, and it adds up the offsets of an index as they
 //! stand; so the index is read here.
 
-use std::{collections::HashMap, num::NonZeroU64};
+use std::num::NonZeroU64;
 
 use zarrs::{
     array::{
@@ -15,7 +15,10 @@ use zarrs::{
     storage::{ReadableStorageTraits, byte_range::ByteRange},
 };
 
-use super::storage::ReadFiles;
+use super::{
+    indices::{Index, Indices},
+    storage::ReadFiles,
+};
 
 /// How chunks within shards are found and decoded.
 pub(super) struct Inner {
@@ -25,10 +28,8 @@ pub(super) struct Inner {
     /// Chunks of a shard down and across, and two numbers for each.
     index_shape: Vec<NonZeroU64>,
     index_range: ByteRange,
+    indices: Indices,
 }
-
-/// Indices of shards, for as long as a tile is read; `None` for a shard that is not there.
-pub(super) type Indices = HashMap<[usize; 2], Option<Vec<[u64; 2]>>>;
 
 /// What stands for a chunk that is not stored, as it is all fill value.
 pub(super) const ABSENT: [u64; 2] = [u64::MAX; 2];
@@ -52,38 +53,34 @@ impl Inner {
             ShardingIndexLocation::End => ByteRange::Suffix(bytes),
         };
         let codecs = CodecChain::from_metadata(&configuration.codecs).ok()?;
-        Some(Self { shape: configuration.chunk_shape, codecs, index, index_shape, index_range })
+        let chunks = index_shape[..2].iter().fold(1, |all: usize, count| all.saturating_mul(count.get() as usize));
+        let indices = Indices::of(chunks);
+        Some(Self { shape: configuration.chunk_shape, codecs, index, index_shape, index_range, indices })
     }
 
     /// The content of a chunk of a shard, if it is stored.
     pub(super) fn decode(
         &self,
         array: &Array<ReadFiles>,
-        indices: &mut Indices,
         shard: [usize; 2],
         place: usize,
     ) -> Result<Option<Vec<u8>>, ArrayError> {
-        if let std::collections::hash_map::Entry::Vacant(entry) = indices.entry(shard) {
-            entry.insert(self.index(array, shard)?);
-        }
-        let index = indices.get(&shard).and_then(Option::as_ref);
-        let Some([offset, bytes]) = index.and_then(|index| index.get(place)).filter(|place| **place != ABSENT) else {
-            return Ok(None);
-        };
+        let stored = self.index(array, shard)?.and_then(|index| index.get(place).copied());
+        let Some([offset, bytes]) = stored.filter(|place| *place != ABSENT) else { return Ok(None) };
         let key = array.chunk_key(&shard.map(|index| index as u64));
-        let content = array.storage().get_partial(&key, ByteRange::FromStart(*offset, Some(*bytes)))?;
+        let content = array.storage().get_partial(&key, ByteRange::FromStart(offset, Some(bytes)))?;
         let Some(content) = content else { return Ok(None) };
         let (element, fill, options) = (array.data_type(), array.fill_value(), CodecOptions::default());
         let decoded = self.codecs.decode(Vec::from(content).into(), &self.shape, element, fill, &options)?;
         Ok(Some(decoded.into_fixed()?.into_owned()))
     }
 
-    /// Offsets and lengths of a shard's chunks in its file, if that is there.
-    pub(super) fn index(
-        &self,
-        array: &Array<ReadFiles>,
-        shard: [usize; 2],
-    ) -> Result<Option<Vec<[u64; 2]>>, ArrayError> {
+    /// Offsets and lengths of a shard's chunks in its file, if that is there: as they were read when somebody asked first.
+    pub(super) fn index(&self, array: &Array<ReadFiles>, shard: [usize; 2]) -> Result<Option<Index>, ArrayError> {
+        self.indices.get(shard, || self.read_index(array, shard))
+    }
+
+    fn read_index(&self, array: &Array<ReadFiles>, shard: [usize; 2]) -> Result<Option<Index>, ArrayError> {
         let key = array.chunk_key(&shard.map(|index| index as u64));
         let Some(bytes) = array.storage().get_partial(&key, self.index_range)? else { return Ok(None) };
         let (element, fill, options) = (data_type::uint64(), FillValue::from(u64::MAX), CodecOptions::default());

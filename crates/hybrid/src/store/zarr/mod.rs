@@ -8,6 +8,7 @@
 //! nothing, and writes in place.
 
 mod folder;
+mod indices;
 mod inner;
 mod metadata;
 mod sink;
