@@ -258,6 +258,12 @@ impl Blas {
         order.around(|| self.lock().copy_scaled(alpha, (operation, &a), &mut c))
     }
 
+    /// Zeros, whatever was there: NaN too.
+    pub fn clear<T: Scalar>(&self, mut c: MatrixMut<'_, T>) -> Result<(), Error> {
+        let order = Order::of(&self.stream, [c.stream()])?;
+        order.around(|| self.lock().clear(&mut c))
+    }
+
     /// The diagonal of `a`, into a matrix of one column.
     pub fn diagonal<T: Scalar>(&self, a: Matrix<'_, T>, mut to: MatrixMut<'_, T>) -> Result<(), Error> {
         let order = Order::of(&self.stream, [a.stream(), to.stream()])?;

@@ -89,10 +89,7 @@ fn is_copied<T: Scalar>(operand: &Operand<'_, T>, place: &Place) -> bool {
 pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Result<(), Error> {
     let (Form::Gpu(there), Some(read)) = (a.0, job.read[0]) else { return Ok(()) };
     job.read[2] = Some(dispatch::Operand { at: At::Pageable, ..read });
-    if !there.comes_as_stored() {
-        // Each part is copied on the GPU first.
-        job.device_bytes = job.device_bytes.saturating_add(there.bytes_of_part()?);
-    }
+    job.device_bytes = job.device_bytes.saturating_add(there.bytes_of_part_there()?);
     Ok(())
 }
 

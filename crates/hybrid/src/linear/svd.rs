@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::finite::{finite, finite_on_gpu};
+use super::finite::{finite, finite_adjoint_on_gpu, finite_on_gpu};
 use super::{DeviceMat, Given, Gpu, Place, Scalar, gpu};
 use crate::matrix::Dense;
 use crate::{Error, MatRef};
@@ -62,8 +62,8 @@ pub(crate) fn values_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Vec
 
 /// A copy on a GPU, or one of the adjoint: cuSOLVER takes matrices with at least as many rows as columns.
 fn tall<T: Scalar>(gpu: &Gpu, a: Given<'_, T>) -> Result<DeviceMat<T>, Error> {
-    let turned = if a.shape().rows.0 < a.shape().columns.0 { a.h() } else { a };
-    finite_on_gpu(OPERATION, gpu, a, turned)
+    let is_wide = a.shape().rows.0 < a.shape().columns.0;
+    if is_wide { finite_adjoint_on_gpu(OPERATION, gpu, a) } else { finite_on_gpu(OPERATION, gpu, a) }
 }
 
 fn real<T: Scalar>(values: Vec<T>) -> Vec<T::Real> {

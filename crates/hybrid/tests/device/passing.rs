@@ -55,6 +55,7 @@ pub(crate) fn child_passing() {
     let (ledger, gpu) = (Ledger::here(), Gpu::new(&Driver::new(0).unwrap().stream().unwrap()));
     refined_solutions(&gpu);
     parts_that_are_turned(&gpu);
+    zeros_above_the_diagonal(&gpu);
     not_finite(&ledger, &gpu);
     halves(&ledger, &gpu);
     products_on_the_cpu(&gpu);
@@ -82,9 +83,9 @@ fn refined_solutions(gpu: &Gpu) {
     };
     // In the smaller type, a solution and a residual; and again where the matrix has to be a copy to be read.
     let on_gpu = bytes(&a) / 2 + 2 * bytes(&b);
-    // One part, all of it in the smaller type, and right-hand sides.
+    // One part, twice where it is scaled here, all of it in the smaller type, and right-hand sides.
     let passing = bytes(&a) + bytes(&a) / 2 + bytes(&b);
-    for (by, on_gpu) in [(1.0, on_gpu), (2.0, on_gpu + bytes(&a))] {
+    for (by, on_gpu, passing) in [(1.0, on_gpu, passing), (2.0, on_gpu + bytes(&a), passing + bytes(&a))] {
         let enough = host(passing);
         let (exact, room) = device(on_gpu, &enough);
         let solve = |device: &Device| {
@@ -121,13 +122,34 @@ fn parts_that_are_turned(gpu: &Gpu) {
     };
     let own = bytes(&values);
     let view = there.view();
-    assert_eq!([view, view.conj(), view.t()].map(|view| taken(view.into())), [own, 2 * own, 2 * own]);
+    assert_eq!([view, view.conj(), view.t()].map(|view| taken(view.into())), [own, 2 * own, own]);
+    // Parts with gaps are copies on the GPU before they come for the norm, and conjugates two.
+    let frame = DeviceMat::upload(gpu, (&regular(23, 1).mapv(|x| Complex64::new(x, 1.0))).into()).unwrap();
+    let part = frame.view().part(rows(1, 21), columns(2, 22)).unwrap();
+    let of_parts = [part, part.conj(), part.t(), part.h()].map(|view| taken(view.into()));
+    assert_eq!(of_parts, [2 * own, 4 * own, 2 * own, 2 * own]);
     let mut to = DeviceMat::upload(gpu, (&values).into()).unwrap();
     for (view, copies) in [(view, 0), (view.h(), 0), (view.scaled(Complex64::i()), 1), (view.conj(), 2)] {
         let (one, zero) = (Complex64::new(1.0, 0.0), Complex64::default());
         device.matmul(Precision::Auto, one, view.into(), (&there).into(), zero, (&mut to).into()).unwrap();
         assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, copies * own);
     }
+}
+
+/// They take no memory.
+fn zeros_above_the_diagonal(gpu: &Gpu) {
+    let there = DeviceMat::upload(gpu, (&definite(40, 1)).into()).unwrap();
+    let (device, mut to) = (forced(gpu), DeviceMat::upload(gpu, (&matrix(40, 40, 1)).into()).unwrap());
+    let allocated = |work: &mut dyn FnMut()| {
+        let before = tilewright_driver::bytes_allocated();
+        work();
+        tilewright_driver::bytes_allocated() - before
+    };
+    let factored = allocated(&mut || drop(device.cholesky::<f64>((&there).into()).unwrap()));
+    let cleared = allocated(&mut || device.cholesky_into::<f64>((&there).into(), (&mut to).into()).unwrap());
+    assert_eq!(cleared, factored);
+    let l = to.download().unwrap();
+    assert!(l.indexed_iter().all(|((row, column), value)| row >= column || *value == 0.0));
 }
 
 /// Which element is not finite is found in parts, with no budget; above the diagonal of a Hermitian matrix nothing comes to the host.
@@ -142,6 +164,24 @@ fn not_finite(ledger: &Ledger, gpu: &Gpu) {
     device.eigenvalues_hermitian::<f64>((&there).into()).unwrap();
     let copied = ledger.get(Entry::Copied) - before;
     assert!(copied < bytes(&a) as i64 / 4, "{copied}");
+    // Wherever it stands, in a matrix or its adjoint, nothing more is taken on the GPU for the search: as much as for one that is stored so.
+    let mut wide = matrix(30, 40, 1);
+    [wide[[20, 3]], wide[[4, 17]]] = [f64::NAN; 2];
+    let frame = Array2::from_shape_fn((33, 47), |(i, j)| if i < 30 && j < 40 { wide[[i, j]] } else { 0.0 });
+    let [there_wide, there_tall, frame] =
+        [wide.view(), wide.t(), frame.view()].map(|values| DeviceMat::upload(gpu, (&values).into()).unwrap());
+    let part = frame.view().part(rows(0, 30), columns(0, 40)).unwrap();
+    let searched = |a: Operand<'_, f64>, at: [usize; 2]| {
+        let before = tilewright_driver::bytes_allocated();
+        let error = device.svd(a).err();
+        let is_found = |row, column| [row, column] == at;
+        assert!(matches!(error, Some(Error::NotFinite { row, column, .. }) if is_found(row, column)), "{error:?}");
+        tilewright_driver::bytes_allocated() - before
+    };
+    let stored = searched((&there_wide).into(), [20, 3]);
+    assert_eq!([part, there_tall.view().t()].map(|view| searched(view.into(), [20, 3])), [stored; 2]);
+    let stored = searched((&there_tall).into(), [17, 4]);
+    assert_eq!([part.t(), there_wide.view().t()].map(|view| searched(view.into(), [17, 4])), [stored; 2]);
     let error = device.eigenvalues_hermitian::<f64>(there.view().t().into()).err();
     assert!(matches!(error, Some(Error::NotFinite { row: 31, column: 3, .. })), "{error:?}");
 }

@@ -262,6 +262,37 @@ impl Blas {
         }
     }
 
+    /// `c = 0`.
+    pub(crate) fn clear<T: Scalar>(&self, c: &mut MatrixMut<'_, T>) -> Result<(), Error> {
+        self.context.bind()?;
+        let zero = Coefficient(T::zeroed());
+        let (target, layout) = (c.address() as *mut T, c.layout());
+        let (plain, ldc) = (cublasOperation_t::CUBLAS_OP_N, size(layout.leading));
+        // Both summands are `c` itself, times 0, and not read.
+        // SAFETY: as in `gemm`.
+        unsafe {
+            by_kind!(
+                self,
+                T::KIND,
+                [cublasSgeam_64, cublasDgeam_64, cublasCgeam_64, cublasZgeam_64],
+                (
+                    plain,
+                    plain,
+                    size(layout.rows),
+                    size(layout.columns),
+                    zero.cast(),
+                    target.cast_const().cast(),
+                    ldc,
+                    zero.cast(),
+                    target.cast_const().cast(),
+                    ldc,
+                    target.cast(),
+                    ldc,
+                )
+            )
+        }
+    }
+
     /// The diagonal of `a` into a matrix of one column.
     pub(crate) fn diagonal<T: Scalar>(&self, a: &Matrix<'_, T>, to: &mut MatrixMut<'_, T>) -> Result<(), Error> {
         let (from, length) = (a.layout(), a.layout().rows.min(a.layout().columns));

@@ -33,7 +33,7 @@ pub(crate) fn eigen_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Eige
     let mut packed = Dense::zeros(a.shape())?;
     let values = joined::<T>(match place {
         Place::Cpu => T::eigen_general(&finite(OPERATION, a)?, Some(&mut packed))?,
-        Place::Gpu(gpu) => gpu::eigen(finite_on_gpu(OPERATION, gpu, a, a)?, Some(&mut packed))?,
+        Place::Gpu(gpu) => gpu::eigen(finite_on_gpu(OPERATION, gpu, a)?, Some(&mut packed))?,
     });
     let vectors = normalised(unpacked::<T>(&values, &packed));
     Ok(Eigen { values, vectors: vectors.into_array() })
@@ -50,7 +50,7 @@ pub(crate) fn eigenvalues_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Resul
     match place {
         _ if size == 0 => Ok(Vec::new()),
         Place::Cpu => T::eigen_general(&finite(OPERATION, a)?, None).map(joined::<T>),
-        Place::Gpu(gpu) => gpu::eigen(finite_on_gpu(OPERATION, gpu, a, a)?, None).map(joined::<T>),
+        Place::Gpu(gpu) => gpu::eigen(finite_on_gpu(OPERATION, gpu, a)?, None).map(joined::<T>),
     }
 }
 

@@ -73,7 +73,7 @@ fn lower_on_gpu<T: Scalar>(gpu: &Gpu, a: Given<'_, T>) -> Result<DeviceMat<T>, E
     copy.clear_above_diagonal()?;
     // The GPU finds that one is not finite, the host which.
     if !copy.is_finite()? {
-        refuse_not_finite_there(OPERATION, copy.view())?;
+        refuse_not_finite_there(OPERATION, &copy, |place| place)?;
     }
     Ok(copy)
 }

@@ -171,15 +171,12 @@ impl<T: Scalar> DeviceMat<T> {
     pub(crate) fn clear_above_diagonal(&mut self) -> Result<(), Error> {
         let side = self.shape.rows.0;
         let width = side.isqrt().max(1);
-        let gpu = self.gpu.clone();
-        let (blas, zeros) = (gpu.blas()?, gpu.stream().alloc_zeroed(side * width)?);
+        let blas = self.gpu.blas()?;
         // The elements of a superdiagonal are a row and a column apart.
         let diagonals = (1..width.min(side)).map(|k| (k * side, 1, side - k, side + 1));
         let blocks = (width..side).step_by(width).map(|left| (left * side, left, width.min(side - left), side));
         for (offset, rows, columns, leading) in diagonals.chain(blocks) {
-            let source = Matrix::new(&zeros, Layout::dense(rows, columns))?;
-            let target = MatrixMut::new(&mut self.buffer, Layout { offset, rows, columns, leading })?;
-            blas.copy_scaled(T::ONE, (Operation::Plain, source), target)?;
+            blas.clear(MatrixMut::new(&mut self.buffer, Layout { offset, rows, columns, leading })?)?;
         }
         Ok(())
     }
@@ -305,11 +302,15 @@ impl<'a, T: Element> DeviceRef<'a, T> {
         self.transposed
     }
 
+    /// Whether it is a conjugate that is not transposed.
+    pub(super) fn is_turned_twice(&self) -> bool {
+        let is_complex = T::NAME.starts_with('c');
+        is_complex && self.conjugated && !self.transposed
+    }
+
     /// Bytes that it takes on the GPU to be read by cuBLAS, which knows no scales, and no conjugate that is not transposed: that one is turned twice.
     pub(crate) fn bytes_to_be_read(&self) -> Result<u64, Error> {
-        let is_complex = T::NAME.starts_with('c');
-        let is_conjugate = is_complex && self.conjugated && !self.transposed;
-        let copies = if is_conjugate { 2 } else { u64::from(self.scale != T::ONE) };
+        let copies = if self.is_turned_twice() { 2 } else { u64::from(self.scale != T::ONE) };
         Ok((self.shape().bytes::<T>()?.0 as u64).saturating_mul(copies))
     }
 }

@@ -17,11 +17,6 @@ impl<T: Element> DeviceRef<'_, T> {
         self.layout.rows == self.layout.leading || self.layout.columns <= 1
     }
 
-    /// Whether columns of it come to the host without a copy on the GPU.
-    pub(crate) fn comes_as_stored(&self) -> bool {
-        self.has_no_gaps() && !self.transposed
-    }
-
     /// A copy in host memory of what is stored of it; nothing where that has gaps.
     fn download_stored(&self) -> Result<Option<Dense<T>>, Error> {
         if self.layout == self.matrix.layout() {
@@ -72,10 +67,26 @@ impl<T: Element> DeviceRef<'_, T> {
         (PART / (self.shape().rows.0 * size_of::<T>()).max(1)).max(1)
     }
 
-    /// Bytes of the largest part of it that [`each_part`](Self::each_part) has in host memory.
-    pub(crate) fn bytes_of_part(&self) -> Result<u64, Error> {
+    /// The first part of [`each_part`](Self::each_part): none is larger.
+    fn first_part(&self) -> Result<Self, Error> {
         let Shape { rows, columns: Columns(columns) } = self.shape();
-        Ok(Shape::new(rows, Columns(columns.min(self.columns_of_part()))).bytes::<T>()?.0 as u64)
+        self.part(Rows(0)..rows, Columns(0)..Columns(columns.min(self.columns_of_part())))
+    }
+
+    /// Bytes of host memory that a part takes in [`each_part`](Self::each_part).
+    pub(crate) fn bytes_of_part(&self) -> Result<u64, Error> {
+        self.first_part()?.bytes_of_download()
+    }
+
+    /// Bytes of the GPU's memory that a part takes there: one with gaps is a copy first, and where that is turned twice, two.
+    pub(crate) fn bytes_of_part_there(&self) -> Result<u64, Error> {
+        let part = self.first_part()?;
+        let copies = match part.has_no_gaps() {
+            true => 0,
+            false if part.is_turned_twice() => 2,
+            false => 1,
+        };
+        Ok((part.shape().bytes::<T>()?.0 as u64).saturating_mul(copies))
     }
 }
 
