@@ -1,5 +1,6 @@
 //! Products of what is stored, on the CPU: in tiles of the result that host memory holds, each over the whole depth.
 
+use super::copies::Copies;
 use super::diagonal;
 use super::multiplicand::Multiplicand;
 use super::operand::{Diagonal, Form, Operand};
@@ -46,6 +47,15 @@ impl<T: Element> Part<'_, T> {
 }
 
 impl<'a, T: Multiplicand> Factors<'a, T> {
+    /// The same, of copies where there are any.
+    pub(super) fn with<'b>(&self, copies: &'b Copies<T, 2>) -> Factors<'b, T>
+    where
+        'a: 'b,
+    {
+        let [a, b] = copies.operands([self.a, self.b]);
+        Factors { a, b, ..*self }
+    }
+
     /// The largest tiles of a result that a budget holds with what is read for them, and with the tile itself where `grain` says how the
     /// result is stored: in whole grains, where there is room for one. [`Error::Budget`] where there is no room for one element's.
     pub(super) fn tiles(&self, host: &Budget, extents: Extents, grain: Option<Extents>) -> Result<Tiles, Error> {

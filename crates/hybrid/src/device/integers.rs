@@ -2,17 +2,16 @@
 
 use super::Device;
 use super::asked::integers;
+use super::copies::{Copies, Download};
 use super::operand::{Form, Operand, Target};
-use super::product::read;
 use super::run::Route;
-use super::stored::Read;
 use super::target::Away;
 use crate::Error;
+use crate::MatMut;
 use crate::budget::Budget;
 use crate::dispatch::Decision;
 use crate::linear::{IntegerElement, Overflow, Place, matmul_integer};
-use crate::matrix::{Dense, Element};
-use crate::{MatMut, MatRef};
+use crate::matrix::Dense;
 
 impl Device {
     /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.
@@ -51,16 +50,16 @@ struct Integers<'a, T: IntegerElement> {
 impl<T: IntegerElement> Route<()> for Integers<'_, T> {
     fn whole(&mut self, place: &Place) -> Result<(), Error> {
         let shape = self.c.shape();
-        let mut bytes = match self.c.away() {
+        let sums = match self.c.away() {
             Ok(Away::Host(_)) => 0,
             Ok(Away::Stored(_)) | Err(_) => shape.bytes::<T::Sum>()?.0 as u64,
         };
-        for operand in &self.operands {
-            bytes = bytes.saturating_add(bytes_to_come(operand)?);
-        }
-        let _host = self.host.try_acquire(bytes)?;
-        let copies = [come(&self.operands[0])?, come(&self.operands[1])?];
-        let [a, b] = std::array::from_fn(|i| here(&self.operands[i], &copies[i]));
+        let elsewhere = |form: &Form<'_, T>| !matches!(form, Form::Host(_));
+        let copies = Copies::of((&self.host, sums), self.operands, elsewhere, Download::WHOLE)?;
+        let [a, b] = copies.operands(self.operands).map(|operand| match operand.0 {
+            Form::Host(matrix) => matrix,
+            Form::Gpu(_) | Form::Stored(_) | Form::Diagonal(_) => unreachable!("diagonals were refused"),
+        });
         let multiply = |c: MatMut<'_, T::Sum>| matmul_integer(place, self.overflow, a, b, c);
         let away = match self.c.away() {
             Ok(Away::Host(c)) => return multiply(c.reborrow()),
@@ -72,30 +71,5 @@ impl<T: IntegerElement> Route<()> for Integers<'_, T> {
             Ok(away) => away.put(&sums.into_array()),
             Err(there) => there.take(sums.view()),
         }
-    }
-}
-
-/// Bytes of host memory that an operand takes which is not there.
-fn bytes_to_come<T: IntegerElement>(operand: &Operand<'_, T>) -> Result<u64, Error> {
-    match operand.0 {
-        Form::Gpu(matrix) => matrix.bytes_of_whole(),
-        Form::Stored(stored) => Ok(stored.shape().bytes::<T>()?.0 as u64),
-        Form::Host(_) | Form::Diagonal(_) => Ok(0),
-    }
-}
-
-/// A copy of it.
-fn come<T: IntegerElement>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
-    match operand.0 {
-        Form::Gpu(matrix) => matrix.download_whole().map(Read::lying).map(Some),
-        _ => read(operand),
-    }
-}
-
-fn here<'a, T: Element>(operand: &Operand<'a, T>, copy: &'a Option<Read<T>>) -> MatRef<'a, T> {
-    match (operand.0, copy) {
-        (_, Some(copy)) => copy.view(),
-        (Form::Host(matrix), None) => matrix,
-        (Form::Gpu(_) | Form::Stored(_) | Form::Diagonal(_), None) => unreachable!("diagonals were refused"),
     }
 }

@@ -5,6 +5,7 @@ mod banded;
 mod batch;
 mod batched;
 mod bits;
+mod copies;
 mod diagonal;
 mod each;
 mod evaluate;

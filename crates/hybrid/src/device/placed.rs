@@ -1,8 +1,9 @@
 //! Verbs of operands wherever they lie: what of them a processor needs is brought to it.
 
 use super::asked::{at, gathered, is_elsewhere};
+use super::copies::{Copies, Download};
 use super::operand::{Form, Operand};
-use super::product::{Fed, read};
+use super::product::Fed;
 use super::run::{Ran, Route, lacks_room};
 use super::target::OnItsWay;
 use super::{Accelerated, Device};
@@ -45,19 +46,19 @@ where
 {
     fn whole(&mut self, place: &Place) -> Result<R, Error> {
         let mut bytes = self.on_its_way.on(place);
-        for operand in self.operands.iter().filter(|it| is_copied(it, place)) {
-            bytes = bytes.saturating_add(match operand.0 {
-                Form::Gpu(there) => there.bytes_of_download()?,
-                _ => operand.shape().bytes::<T>()?.0 as u64,
-            });
+        if let Place::Cpu = place {
+            // What lies on the GPU comes where it is needed.
+            for operand in &self.operands {
+                let Form::Gpu(there) = operand.0 else { continue };
+                bytes = bytes.saturating_add(there.bytes_of_download()?);
+            }
         }
-        let _permit = self.host.try_acquire(bytes)?;
-        let copies = self.operands.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
-        let given = std::array::from_fn(|i| match (self.operands[i].0, &copies[i]) {
-            (Form::Host(matrix), _) => Given::Host(matrix),
-            (Form::Gpu(matrix), _) => Given::Gpu(matrix),
-            (_, Some(copy)) => Given::Host(copy.view()),
-            (Form::Stored(_) | Form::Diagonal(_), None) => unreachable!("diagonals were refused"),
+        let are_stored = |form: &Form<'_, T>| matches!(form, Form::Stored(_));
+        let copies = Copies::of((&self.host, bytes), self.operands, are_stored, Download::WHOLE)?;
+        let given = copies.operands(self.operands).map(|operand| match operand.0 {
+            Form::Host(matrix) => Given::Host(matrix),
+            Form::Gpu(matrix) => Given::Gpu(matrix),
+            Form::Stored(_) | Form::Diagonal(_) => unreachable!("diagonals were refused"),
         });
         (self.whole)(place, given)
     }
@@ -74,14 +75,6 @@ where
         let control = Control { verify: None, ..control };
         let operands = std::array::from_fn(|i| fed[i].factor());
         (self.streamed)(Through { operands, gpu: &gpu.gpu, budgets: &budgets, control })
-    }
-}
-
-/// Whether a processor is given a copy of it that lies in host memory.
-fn is_copied<T: Scalar>(operand: &Operand<'_, T>, place: &Place) -> bool {
-    match (operand.0, place) {
-        (Form::Stored(_), _) | (Form::Gpu(_), Place::Cpu) => true,
-        (Form::Gpu(_), Place::Gpu(_)) | (Form::Host(_) | Form::Diagonal(_), _) => false,
     }
 }
 

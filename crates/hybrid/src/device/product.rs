@@ -3,15 +3,16 @@
 use super::Accelerated;
 use super::asked::{SCALED, is_stored};
 use super::banded::Factors;
+use super::copies::{Copies, Download};
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
 use super::run::Route;
 use super::source::MatrixSource;
-use super::stored::{Conjugated, Read};
+use super::stored::Conjugated;
 use crate::budget::{Budget, Memory, Permit};
 use crate::faults::Scale;
 use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, matmul};
-use crate::matrix::{Dense, Element, Shape};
+use crate::matrix::{Dense, Element};
 use crate::store::{Extents, MemorySink, Sink, Stored};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
 use crate::{Error, MatMut, MatRef};
@@ -110,19 +111,12 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     /// On a GPU that has room for all of it, what is stored being read into host memory first.
     fn gathered(&mut self, gpu: &Gpu) -> Result<(), Error> {
         let Factors { a, b, beta, .. } = self.factors;
-        let bytes = |shape: Shape| shape.bytes::<T>().map(|bytes| bytes.0 as u64);
-        let mut all = 0;
-        for operand in [&a, &b].into_iter().filter(|it| is_stored(it)) {
-            all += bytes(operand.shape())?;
-        }
-        all += if matches!(self.c.0, Goal::Stored(_)) { bytes(self.c.shape())? } else { 0 };
-        let _permit = self.host.try_acquire(all)?;
-        let copies = [read(&a)?, read(&b)?];
-        let [a, b] =
-            [(a, &copies[0]), (b, &copies[1])].map(|(own, copy)| copy.as_ref().map_or(own, |it| it.view().into()));
+        let of_result = if matches!(self.c.0, Goal::Stored(_)) { self.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
+        let are_stored = |form: &Form<'_, T>| matches!(form, Form::Stored(_));
+        let copies = Copies::of((&self.host, of_result), [a, b], are_stored, Download::OWN)?;
+        let factors = self.factors.with(&copies);
         let host = self.host.clone();
-        let multiply =
-            |c: Target<'_, T>| Multiplication { factors: Factors { a, b, ..self.factors }, c, host }.on_gpu(gpu);
+        let multiply = |c: Target<'_, T>| Multiplication { factors, c, host }.on_gpu(gpu);
         match &mut self.c.0 {
             Goal::Host(c) => multiply(c.reborrow().into()),
             Goal::New(c) => multiply(Target(Goal::New(c.reborrow()))),
@@ -173,12 +167,6 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             Goal::Stored(_) => self.gathered(gpu),
         }
     }
-}
-
-/// What is stored, whole.
-pub(super) fn read<T: Element>(operand: &Operand<'_, T>) -> Result<Option<Read<T>>, Error> {
-    let (Form::Stored(stored), shape) = (operand.0, operand.shape()) else { return Ok(None) };
-    stored.read(0..shape.rows.0, 0..shape.columns.0).map(Some)
 }
 
 fn uploaded<T: Multiplicand>(gpu: &Gpu, operand: &Operand<'_, T>) -> Result<Option<DeviceMat<T>>, Error> {

@@ -1,0 +1,71 @@
+//! Operands that lie elsewhere, in host memory: copies, and leave to take the memory.
+
+use super::multiplicand::Multiplicand;
+use super::operand::{Form, Operand};
+use super::stored::Read;
+use crate::Error;
+use crate::budget::{Budget, Permit};
+use crate::linear::DeviceRef;
+use crate::matrix::Element;
+use ndarray::Array2;
+
+/// How a matrix on a GPU comes to the host: bytes of host memory that it takes, and a copy.
+pub(super) struct Download<T: Element> {
+    bytes: fn(&DeviceRef<'_, T>) -> Result<u64, Error>,
+    copy: fn(DeviceRef<'_, T>) -> Result<Array2<T>, Error>,
+}
+
+impl<T: Element> Download<T> {
+    /// With all that it is a part of, where it has gaps: what no routine copies on the device.
+    pub(super) const WHOLE: Self =
+        Self { bytes: |matrix| matrix.bytes_of_whole(), copy: |matrix| matrix.download_whole() };
+}
+
+impl<T: Multiplicand> Download<T> {
+    /// As its elements can.
+    pub(super) const OWN: Self = Self {
+        bytes: |matrix| if T::COMES_IN_PARTS { matrix.bytes_of_download() } else { matrix.bytes_of_whole() },
+        copy: T::download,
+    };
+}
+
+/// Copies of some operands.
+pub(super) struct Copies<T: Element, const N: usize> {
+    copies: [Option<Read<T>>; N],
+    _host: Permit,
+}
+
+impl<T: Element, const N: usize> Copies<T, N> {
+    /// Those of the operands that lie as `are_copied` says, with leave to take so many bytes besides.
+    pub(super) fn of(
+        (host, besides): (&Budget, u64),
+        operands: [Operand<'_, T>; N],
+        are_copied: impl Fn(&Form<'_, T>) -> bool,
+        download: Download<T>,
+    ) -> Result<Self, Error> {
+        let copied = operands.map(|operand| Some(operand).filter(|it| are_copied(&it.0)));
+        let mut bytes = besides;
+        for operand in copied.iter().flatten() {
+            bytes = bytes.saturating_add(match operand.0 {
+                Form::Gpu(matrix) => (download.bytes)(&matrix)?,
+                Form::Stored(_) => operand.shape().bytes::<T>()?.0 as u64,
+                Form::Host(_) | Form::Diagonal(_) => 0,
+            });
+        }
+        let _host = host.try_acquire(bytes)?;
+        let mut copies = [const { None }; N];
+        for (copy, operand) in copies.iter_mut().zip(copied) {
+            *copy = match operand.map(|it| (it.0, it.shape())) {
+                Some((Form::Gpu(matrix), _)) => Some(Read::lying((download.copy)(matrix)?)),
+                Some((Form::Stored(stored), shape)) => Some(stored.read(0..shape.rows.0, 0..shape.columns.0)?),
+                Some((Form::Host(_) | Form::Diagonal(_), _)) | None => None,
+            };
+        }
+        Ok(Self { copies, _host })
+    }
+
+    /// The operands, copies standing for those that have one.
+    pub(super) fn operands<'a>(&'a self, own: [Operand<'a, T>; N]) -> [Operand<'a, T>; N] {
+        std::array::from_fn(|i| self.copies[i].as_ref().map_or(own[i], |copy| copy.view().into()))
+    }
+}
