@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::dense::{DenseMut, Quad, dense, lies_dense};
 use super::element::Convolved;
+use super::ends::Ends;
 use super::image::Ready;
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
@@ -58,9 +59,23 @@ impl<'a> Call<'a> {
     ) -> Result<Call<'a>, Error> {
         config.check_kind(pass)?;
         if gpu.is_none() || problem.images == 0 {
-            config.check((pass, problem), gpu.map(Multiprocessor::of), written)?;
+            config.check((pass, problem), gpu.map(Multiprocessor::of), Ends::stored(written))?;
         }
         Ok(Call { problem, config, gpu })
+    }
+
+    /// As [`Call::new`], of rows that nobody computes: who asks for their workspace is refused what the call would be.
+    pub(super) fn asked(
+        (pass, problem): (Pass, &'a Problem),
+        config: Config,
+        ends: Ends,
+        gpu: Option<&'a Gpu>,
+    ) -> Result<Call<'a>, Error> {
+        if let Some(gpu) = gpu {
+            config.check_kind(pass)?;
+            config.check((pass, problem), Some(Multiprocessor::of(gpu)), ends)?;
+        }
+        Call::new((pass, problem), config, ends.written, gpu)
     }
 
     /// The result from input, weights and bias.

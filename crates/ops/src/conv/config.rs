@@ -3,7 +3,7 @@
 use super::ends::{Ends, Reading};
 use super::error::ConvError;
 use super::multiprocessor::Multiprocessor;
-use super::problem::{Pass, Precision, Problem};
+use super::problem::{Pass, Problem};
 use super::row_plan::{RowConfig, RowPlan};
 use super::weight_plan::{WeightConfig, WeightPlan};
 
@@ -68,18 +68,18 @@ impl Config {
         got.map_or(Ok(()), |got| Err(ConvError::ConfigKind { call: pass.name(), got, expected }))
     }
 
-    /// Refuses what does not fit a problem on such a multiprocessor, or on one of [`ELSEWHERE`], with results of this type.
+    /// Refuses what does not fit a problem on such a multiprocessor, or on one of [`ELSEWHERE`], between these ends.
     pub(super) fn check(
         &self,
         (pass, problem): (Pass, &Problem),
         sm: Option<Multiprocessor>,
-        written: Precision,
+        ends: Ends,
     ) -> Result<(), ConvError> {
         let sm = sm.unwrap_or(ELSEWHERE);
         // A block of no image has one as good as.
         let problem = Problem { images: problem.images.max(1), ..*problem };
         if let Some(config) = self.rows {
-            RowPlan::between(problem, pass, config, sm, Ends::stored(written))?;
+            RowPlan::between(problem, pass, config, sm, ends)?;
         }
         if let Some(config) = self.weights {
             WeightPlan::new(problem, config, sm, [Reading::Stored; 2])?;

@@ -4,6 +4,7 @@
 use super::compute::{Call, Reads, copy_bytes};
 use super::dense::{one_place, packed, sizes, write_packed};
 use super::element::Convolved;
+use super::ends::{Ends, reading};
 use super::error::{ConvError, Names};
 use super::image::{Image, Seen};
 use super::params::{Bias, Conv2d};
@@ -77,7 +78,8 @@ where
 {
     x.see(|x| {
         let (problem, devices) = (problem(&x, w, params)?, [x.device(), w.device()]);
-        Call::new((Pass::Forward, &problem), params.config, X::Item::PRECISION, one_place(&devices)?)?;
+        let ends = Ends { reading: reading(x.number()), written: X::Item::PRECISION };
+        Call::asked((Pass::Forward, &problem), params.config, ends, one_place(&devices)?)?;
         Ok(x.made_bytes() + copy_bytes(w) + params.bias.tensor().map_or(0, copy_bytes))
     })
 }

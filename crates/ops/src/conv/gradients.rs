@@ -4,6 +4,7 @@
 use super::compute::{Call, Reads, copy_bytes};
 use super::dense::{D3, Quad, one_place, packed, sizes, write_packed};
 use super::element::Convolved;
+use super::ends::{Ends, reading};
 use super::error::ConvError;
 use super::forward::names;
 use super::image::{Image, Seen};
@@ -75,7 +76,8 @@ where
 {
     dy.see(|dy| {
         let (problem, devices) = (of_grad_input(&dy, w, input, params)?, [dy.device(), w.device()]);
-        Call::new((Pass::GradInput, &problem), params.config, Y::Item::PRECISION, one_place(&devices)?)?;
+        let ends = Ends { reading: reading(dy.number()), written: Y::Item::PRECISION };
+        Call::asked((Pass::GradInput, &problem), params.config, ends, one_place(&devices)?)?;
         Ok(dy.made_bytes() + copy_bytes(w))
     })
 }
