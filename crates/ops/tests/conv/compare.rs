@@ -23,6 +23,9 @@ pub(crate) struct Accuracy {
 impl Accuracy {
     /// Fused multiply-adds in f32: products are exact, sums are rounded to 24 bits. The first-order bound gets a thousandth for the rest.
     pub(crate) const FMA: Accuracy = Accuracy { product: 0.0, sum: 1.001 / (1u64 << 24) as f64 };
+
+    /// Of [`Operands::whole`]: whatever the order of additions, nothing is rounded but the result.
+    pub(crate) const WHOLE: Accuracy = Accuracy { product: 0.0, sum: 0.0 };
 }
 
 /// Operands of all passes, values of the problem's precision.
@@ -45,6 +48,21 @@ impl Operands {
         let [x, w, dy] = [problem.input_extents(), problem.weight_extents(), problem.output_extents()].map(&mut values);
         let bias = seed.is_multiple_of(2).then(|| r.vec(problem.channels(), |r| (r.unit() * 4.0 - 2.0) as f32));
         Operands { problem: *problem, x, w, dy, bias }
+    }
+
+    /// Whole numbers from -3 to 3, which every type has: sums of fewer than 1.8 million products are exact in f32, and a product too many or too
+    /// few is seen in any of them, where bounds of thousands of roundings leave room for one.
+    pub(crate) fn whole(problem: &Problem, seed: u64) -> Operands {
+        let (mut r, mut operands) = (Random(seed), Operands::random(problem, seed));
+        let bias = operands.bias.iter_mut().flatten();
+        let all = [&mut operands.x, &mut operands.w, &mut operands.dy].into_iter().flatten();
+        all.chain(bias).for_each(|value| *value = r.below(7) as f32 - 3.0);
+        operands
+    }
+
+    /// Any values within bounds, as the kernels promise, and whole numbers exactly.
+    pub(crate) fn both(problem: &Problem, seed: u64, accuracy: Accuracy) -> [(Operands, Accuracy); 2] {
+        [(Operands::random(problem, seed), accuracy), (Operands::whole(problem, seed), Accuracy::WHOLE)]
     }
 
     /// As [`Operands::random`], with infinities and a NaN in each, and in the corners, which stand beside padding.

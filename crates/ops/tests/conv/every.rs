@@ -44,14 +44,16 @@ fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
     let given = std::env::var(STEP).ok().map(|step| step.parse().unwrap_or_else(|_| panic!("{STEP} is `{step}`")));
     let step = given.unwrap_or(all.len() / FEW).max(1);
     let few: Vec<Config> = all.into_iter().step_by(step).collect();
-    let operands = Operands::random(problem, seed);
-    let exact = operands.exact(pass);
+    let both = Operands::both(problem, seed, accuracy(problem.precision));
+    let exact = both.each_ref().map(|(operands, _)| operands.exact(pass));
     let written = if pass == Pass::GradWeight { Precision::F32 } else { problem.precision };
     at_once(few.len(), |number| {
-        let mut got = vec![POISON; result_extents(problem, pass).iter().product()];
-        on_gpu(device, few[number], pass, &operands, &mut got);
-        let what = format!("GPU, {:?}, {pass:?} of {problem:?}", few[number]);
-        compare(&what, written, accuracy(problem.precision), &got, &exact);
+        for ((operands, accuracy), exact) in both.iter().zip(&exact) {
+            let mut got = vec![POISON; result_extents(problem, pass).iter().product()];
+            on_gpu(device, few[number], pass, operands, &mut got);
+            let what = format!("GPU, {:?}, {pass:?} of {problem:?}", few[number]);
+            compare(&what, written, *accuracy, &got, exact);
+        }
     });
 }
 

@@ -75,11 +75,12 @@ fn by_the_chosen_configuration() {
     let Some((device, _lock)) = gpu("conv::gpu::by_the_chosen_configuration") else { return };
     let problems = [chosen(), pinned(), larger(81, 48)].concat();
     at_once(problems.len(), |i| {
-        let operands = Operands::random(&problems[i], i as u64);
-        for pass in Pass::ALL {
-            check("GPU", (pass, &operands), accuracy(problems[i].precision), |pass, operands, out| {
-                on_gpu(&device, Config::auto(), pass, operands, out);
-            });
+        for (operands, accuracy) in Operands::both(&problems[i], i as u64, accuracy(problems[i].precision)) {
+            for pass in Pass::ALL {
+                check("GPU", (pass, &operands), accuracy, |pass, operands, out| {
+                    on_gpu(&device, Config::auto(), pass, operands, out);
+                });
+            }
         }
     });
 }
@@ -135,14 +136,16 @@ fn by_any_configuration() {
     let sm = Multiprocessor::of(gpu);
     let problems = [chosen(), pinned(), larger(83, 24)].concat();
     at_once(problems.len(), |i| {
-        let (problem, operands) = (&problems[i], Operands::random(&problems[i], i as u64));
+        let problem = &problems[i];
         let (mut r, facts) = (Random(i as u64), gpu.facts());
+        let both = Operands::both(problem, i as u64, accuracy(problem.precision));
         for pass in Pass::ALL {
             for config in configurations(&mut r, (problem, pass), sm, &facts) {
-                let (what, accuracy) = (format!("GPU, {config:?}"), accuracy(problem.precision));
-                check(&what, (pass, &operands), accuracy, |pass, operands, out| {
-                    on_gpu(&device, config, pass, operands, out);
-                });
+                for (operands, accuracy) in &both {
+                    check(&format!("GPU, {config:?}"), (pass, operands), *accuracy, |pass, operands, out| {
+                        on_gpu(&device, config, pass, operands, out);
+                    });
+                }
             }
         }
     });

@@ -20,17 +20,17 @@ mod rows;
 mod unknown_gpu;
 mod weights;
 
-use crate::support::Random;
+use crate::support::{Random, gpu};
 use compare::{Accuracy, Operands, check, compare};
 use ndarray::{Array, Array1, Array4, Dimension};
 use problems::{SETS, SETS_OF_LARGER, chosen, is_ample, larger, pinned, problems};
 use tilewright_dims::dims;
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::Tensor;
 use tilewright_ops::conv::{
     Conv2d, Convolved, GROUP_WIDTHS, Pass, Precision, Problem, conv2d_grad_bias, conv2d_grad_input_into,
     conv2d_grad_weight_into, conv2d_into,
 };
+use tilewright_ops::{Device, Tensor};
 
 dims! { N, H, W, C, K, R, S }
 
@@ -167,19 +167,34 @@ fn odd_pictures_meet_wide_groups_large_kernels_and_much_padding() {
 #[test]
 fn the_bias_gradient_is_right() {
     for (i, problem) in problems(72, 12).iter().enumerate() {
-        let operands = Operands::random(problem, i as u64);
-        let got = match problem.precision {
-            Precision::F16 => grad_bias::<f16>(&operands),
-            Precision::Bf16 => grad_bias::<bf16>(&operands),
-            Precision::F32 => grad_bias::<f32>(&operands),
-        };
-        let exact = reference::grad_bias(problem, &compare::array(problem.output_extents(), &operands.dy));
-        compare(&format!("bias of {problem:?}"), Precision::F32, Accuracy::FMA, &got, &exact);
+        bias_gradients(problem, i as u64, &Device::Cpu);
     }
 }
 
-fn grad_bias<T: Exactly>(operands: &Operands) -> Vec<f32> {
-    let dy = tensor::<T, (N, H, W, K)>(operands.problem.output_extents(), &operands.dy);
+/// There it has the same bits.
+#[test]
+fn the_bias_gradient_on_a_gpu() {
+    let Some((device, _lock)) = gpu("conv::the_bias_gradient_on_a_gpu") else { return };
+    for (i, problem) in problems(72, 12).iter().chain(&larger(83, 24)).enumerate() {
+        let both = [&Device::Cpu, &device].map(|device| bias_gradients(problem, i as u64, device));
+        assert_eq!(both[0], both[1], "{problem:?}");
+    }
+}
+
+fn bias_gradients(problem: &Problem, seed: u64, device: &Device) -> Vec<f32> {
+    let operands = Operands::random(problem, seed);
+    let got = match problem.precision {
+        Precision::F16 => grad_bias::<f16>(&operands, device),
+        Precision::Bf16 => grad_bias::<bf16>(&operands, device),
+        Precision::F32 => grad_bias::<f32>(&operands, device),
+    };
+    let exact = reference::grad_bias(problem, &compare::array(problem.output_extents(), &operands.dy));
+    compare(&format!("bias of {problem:?}"), Precision::F32, Accuracy::FMA, &got, &exact);
+    got
+}
+
+fn grad_bias<T: Exactly>(operands: &Operands, device: &Device) -> Vec<f32> {
+    let dy = tensor::<T, (N, H, W, K)>(operands.problem.output_extents(), &operands.dy).to(device).unwrap();
     conv2d_grad_bias(&dy).unwrap().to_vec().unwrap()
 }
 
