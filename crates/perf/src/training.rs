@@ -26,6 +26,12 @@ pub trait Operation {
         Ok(configuration.values().copied().collect())
     }
 
+    /// The shape that a problem has in common with others, passes of the same layer say: no fit is tested on a shape that it has seen of
+    /// another one. The problem itself, unless an operation knows better.
+    fn shape(&self, problem: &Named) -> Named {
+        problem.clone()
+    }
+
     /// How its models are fitted.
     fn plan(&self) -> Plan {
         Plan::default()
@@ -60,6 +66,7 @@ pub struct Examples {
     expected: Vec<f32>,
     measured: Vec<f32>,
     groups: Vec<u32>,
+    shapes: Vec<u32>,
     cases: Vec<u32>,
     kinds: Vec<u32>,
     problems: Vec<Named>,
@@ -79,12 +86,15 @@ impl Examples {
             expected: Vec::with_capacity(rows.len()),
             measured: Vec::with_capacity(rows.len()),
             groups: Vec::with_capacity(rows.len()),
+            shapes: Vec::with_capacity(rows.len()),
             cases: Vec::with_capacity(rows.len()),
             kinds: Vec::with_capacity(rows.len()),
             problems: Vec::new(),
             devices: Vec::new(),
         };
         let (mut groups, mut cases, mut kinds) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        // The number of each shape, and that of each group's.
+        let (mut shapes, mut shape_of) = (BTreeMap::new(), Vec::new());
         let mut values = vec![0.0; columns];
         for row in rows.iter().filter(|row| row.op == operation.name()) {
             let device = devices.iter().find(|device| device.name == row.device);
@@ -101,8 +111,11 @@ impl Examples {
             let group = *groups.entry(&row.problem).or_insert(next);
             if group == next {
                 examples.problems.push(row.problem.clone());
+                let next = shapes.len() as u32;
+                shape_of.push(*shapes.entry(operation.shape(&row.problem)).or_insert(next));
             }
             examples.groups.push(group);
+            examples.shapes.push(shape_of[group as usize]);
             let next = cases.len() as u32;
             examples.cases.push(*cases.entry((group, &row.device)).or_insert(next));
             let next = kinds.len() as u32;
@@ -127,6 +140,11 @@ impl Examples {
     /// The problem of each row.
     pub fn groups(&self) -> &[u32] {
         &self.groups
+    }
+
+    /// The shape of each row ([`Operation::shape`]), counted: what cross-validation deals.
+    pub fn shapes(&self) -> &[u32] {
+        &self.shapes
     }
 
     /// The problem and device of each row, counted: among the rows of one a configuration is chosen.
@@ -166,6 +184,7 @@ impl Examples {
             expected: of(&self.expected),
             measured: of(&self.measured),
             groups: numbers(&self.groups),
+            shapes: numbers(&self.shapes),
             cases: numbers(&self.cases),
             kinds: numbers(&self.kinds),
             problems: self.problems.clone(),
@@ -174,9 +193,9 @@ impl Examples {
     }
 }
 
-/// The time of each example, in microseconds, as a fit predicts it that has seen no row of the example's problem.
+/// The time of each example, in microseconds, as a fit predicts it that has seen no row of the example's shape.
 pub fn cross_validate(examples: &Examples, plan: &Plan) -> Result<Vec<f32>, Error> {
-    let fold = evaluation::folds(&examples.groups, plan.folds, 1)?;
+    let fold = evaluation::folds(&examples.shapes, plan.folds, 1)?;
     let mut predicted = vec![0.0; examples.rows()];
     for held in 0..plan.folds {
         let known = examples.only(|row| fold[row] != held);

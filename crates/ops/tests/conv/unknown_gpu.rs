@@ -102,3 +102,14 @@ fn a_model_chooses_there_too() {
         assert!(by_model.iter().all(|times| *times > 0), "{}: the estimate chose, {by_model:?}", device.name);
     }
 }
+
+/// Cross-validation never asks about the input's gradient of a layer whose forward pass it has learned from.
+#[test]
+fn both_passes_of_a_layer_are_one_shape() {
+    let [problem, other] = [64, 72].map(|channels| {
+        Problem::of_forward([2, 9, 9, channels], [channels, 3, 3, 8], Precision::F16, &Conv2d::new()).unwrap()
+    });
+    let shape = |problem, pass| RowOperation.shape(&RowOperation::problem(problem, pass));
+    assert_eq!(shape(&problem, Pass::Forward), shape(&problem, Pass::GradInput));
+    assert_ne!(shape(&problem, Pass::Forward), shape(&other, Pass::Forward));
+}
