@@ -46,7 +46,8 @@ pub(super) fn batched<T: Multiplicand>(
 ) -> Result<Job, Error> {
     let arithmetic = precision.arithmetic::<T>(operation)?;
     let job = Job::matvec((T::NAME, size_of::<T>(), unit::<T>(arithmetic)), extents, places, reads_y)?;
-    let job = Job { operation, emulation: Emulation::of::<T>(precision, extents.columns), ..job };
+    // What it takes of the host it takes when it runs there.
+    let job = Job { operation, host_bytes: 0, emulation: Emulation::of::<T>(precision, extents.columns), ..job };
     Ok(limited::<T>(job, arithmetic, places))
 }
 
@@ -139,11 +140,6 @@ pub(super) fn asked<T: Multiplicand>(
     let places = places(operation, [a, b], target)?;
     let mut job = dense::<T>(operation, precision, [a.shape(), b.shape()], places, reads_c)?;
     where_stored(&mut job, [a, b], target, added);
-    for operand in [a, b] {
-        if let Form::Gpu(matrix) = operand.0 {
-            job.device_bytes = job.device_bytes.saturating_add(matrix.bytes_to_be_read()?);
-        }
-    }
     let sides = [a, b].map(|it| match it.0 {
         Form::Diagonal(diagonal) => Some(diagonal),
         _ => None,
@@ -165,12 +161,28 @@ pub(super) fn asked<T: Multiplicand>(
         job.divisible = None;
         job.not_on_gpu = Some(SCALED);
     }
+    where_there(&mut job, ordinal, [a, b], target)?;
+    Ok(job)
+}
+
+/// What a product takes of the GPU where operands lie on one, and whether it is another one.
+pub(super) fn where_there<T: Multiplicand>(
+    job: &mut Job,
+    ordinal: Option<usize>,
+    [a, b]: [&Operand<'_, T>; 2],
+    target: &Target<'_, T>,
+) -> Result<(), Error> {
+    for operand in [a, b] {
+        if let Form::Gpu(matrix) = operand.0 {
+            job.device_bytes = job.device_bytes.saturating_add(matrix.bytes_to_be_read()?);
+        }
+    }
     let c_is_elsewhere =
         matches!(&target.0, Goal::Gpu(matrix) if is_elsewhere(&Operand(Form::Gpu(matrix.view())), ordinal));
     if c_is_elsewhere || is_elsewhere(a, ordinal) || is_elsewhere(b, ordinal) {
         job.not_on_gpu = Some("an operand lies on another GPU");
     }
-    Ok(job)
+    Ok(())
 }
 
 /// Where operands and results of a product lie.

@@ -6,6 +6,7 @@ use super::multiplicand::Multiplicand;
 use super::operand::{Diagonal, Form, Operand};
 use super::stored::Read;
 use crate::budget::{Budget, Permit};
+use crate::dispatch::MatvecExtents;
 use crate::linear::{Place, Precision, matmul};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Extents, Tile};
@@ -13,7 +14,7 @@ use crate::stream::largest;
 use crate::{Error, MatMut};
 use std::ops::Range;
 
-/// What is multiplied into each tile: `c = alpha * a * b + beta * c`.
+/// What is multiplied into each tile: `c = alpha * a * b + beta * c`, or as many products of matrices with vectors one below another.
 #[derive(Clone, Copy)]
 pub(super) struct Factors<'a, T: Multiplicand> {
     pub(super) operation: &'static str,
@@ -22,6 +23,7 @@ pub(super) struct Factors<'a, T: Multiplicand> {
     pub(super) a: Operand<'a, T>,
     pub(super) b: Operand<'a, T>,
     pub(super) beta: T::Factor,
+    pub(super) batch: Option<MatvecExtents>,
 }
 
 /// Tiles of a result, and leave to take the memory for one.

@@ -1,6 +1,6 @@
 //! Batches of products of matrices with vectors.
 
-use super::asked::{added, batched, is_stored, places, where_stored};
+use super::asked::{added, asked, batched, is_stored, places, where_stored, where_there};
 use super::banded::{Factors, part};
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
@@ -8,14 +8,16 @@ use super::product::{Multiplication, write};
 use super::run::Route;
 use super::{Accelerated, Device};
 use crate::budget::Permit;
-use crate::dispatch::{Job, MatvecExtents};
+use crate::dispatch::{Decision, Job, MatvecExtents};
 use crate::faults::Scale;
-use crate::linear::{Place, Precision, matmul_batched};
-use crate::matrix::{Columns, Element, Rows, expect};
+use crate::linear::{Arithmetic, Place, Precision, matmul_batched};
+use crate::matrix::{Columns, Dense, Element, Rows, expect};
 use crate::store::Extents;
 use crate::stream::{Control, MatvecPlan, Panel};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{Array2, ArrayViewMut2, Axis, s};
+
+const OPERATION: &str = "matvec_batched";
 
 impl Device {
     /// `y[i] = alpha * a[i] * x[i] + beta * y[i]` for all i of a batch: `count` matrices of `rows x columns` that stand one below another in `a`, which is
@@ -23,12 +25,13 @@ impl Device {
     /// `count * rows` rows. An `x` of `columns` rows is one vector for all matrices. What NumPy has as stacks of matrices and of columns, and writes to NPY
     /// files, is read as this.
     ///
-    /// Operands lie in host memory, in page-locked memory or in files, results go there, and as of [`matmul`](Device::matmul) nothing of `y` is changed before all
+    /// Operands lie anywhere, and results go anywhere, as those of [`matmul`](Device::matmul): nothing of a `y` in host memory is changed before all
     /// of it is whole. What does not fit into the GPU's memory, and what is stored, goes through it in panels of some matrices, or of some rows of one
     /// ([`stream::matvec`](crate::stream::matvec)). That is rarely worth it: an element that is copied to the GPU is used once, and the CPU's memory is faster than
-    /// the link; the decision says so, and [`Choice::Gpu`](crate::dispatch::Choice) has it done nevertheless.
+    /// the link; the decision says so, and [`Choice::Gpu`](crate::dispatch::Choice) has it done nevertheless. Where matrices lie on the GPU they stay: a batch with
+    /// something there is one call, of what is brought to it whole; the CPU fetches it whole.
     ///
-    /// Errors: [`Error::Shape`] where rows are not as many for each vector; [`Error::Unsupported`] for operands on a GPU and for those that are known by
+    /// Errors: [`Error::Shape`] where rows are not as many for each vector; [`Error::Unsupported`] for operands that are known by
     /// their diagonals, where there is a vector for each matrix; those of [`matmul`](Device::matmul).
     ///
     /// ```
@@ -50,19 +53,64 @@ impl Device {
         beta: T::Factor,
         y: Target<'_, T>,
     ) -> Result<(), Error> {
-        let operation = "matvec_batched";
-        expect(operation, "columns of x", 1, x.shape().columns.0)?;
-        expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        expect(operation, "rows of y", a.shape().rows.0, y.shape().rows.0)?;
-        let extents = MatvecExtents::of(operation, [a.shape().rows.0, a.shape().columns.0], x.shape().rows.0)?;
-        let factors = Factors { operation, precision, alpha, a, b: x, beta };
-        if extents.count == 1 {
+        let extents = several([&a, &x], &y)?;
+        let batch = Some(extents).filter(|extents| extents.count != 1);
+        let factors = Factors { operation: OPERATION, precision, alpha, a, b: x, beta, batch };
+        if batch.is_none() {
             return self.multiply(factors, y);
         }
+        let job = several_asked(self.ordinal(), precision, extents, [&a, &x], beta != T::Factor::ZERO, &y)?;
         let product = Multiplication { factors, c: y, host: self.host.clone() };
-        let batch = Batch { product, extents };
-        self.run(&batch.job()?, batch).map(|ran| ran.value)
+        self.run(&job, Batch { product, extents }).map(|ran| ran.value)
     }
+
+    /// Where such a batch would run, why, and what that is expected to take. Reads none of its operands, and leaves no record.
+    pub fn plan_matvec_batched<T: Multiplicand>(
+        &self,
+        precision: Precision,
+        [a, x]: [Operand<'_, T>; 2],
+        beta: T::Factor,
+        y: &Target<'_, T>,
+    ) -> Result<Decision, Error> {
+        let (extents, reads_y) = (several([&a, &x], y)?, beta != T::Factor::ZERO);
+        self.plan(&match extents.count {
+            1 => asked((OPERATION, self.ordinal()), precision, [&a, &x], reads_y, y)?,
+            _ => several_asked(self.ordinal(), precision, extents, [&a, &x], reads_y, y)?,
+        })
+    }
+}
+
+/// The extents of a batch.
+fn several<T: Multiplicand>([a, x]: [&Operand<'_, T>; 2], y: &Target<'_, T>) -> Result<MatvecExtents, Error> {
+    expect(OPERATION, "columns of x", 1, x.shape().columns.0)?;
+    expect(OPERATION, "columns of y", 1, y.shape().columns.0)?;
+    expect(OPERATION, "rows of y", a.shape().rows.0, y.shape().rows.0)?;
+    MatvecExtents::of(OPERATION, [a.shape().rows.0, a.shape().columns.0], x.shape().rows.0)
+}
+
+/// What a batch asks of a machine with this GPU.
+fn several_asked<T: Multiplicand>(
+    ordinal: Option<usize>,
+    precision: Precision,
+    extents: MatvecExtents,
+    [a, x]: [&Operand<'_, T>; 2],
+    reads_y: bool,
+    y: &Target<'_, T>,
+) -> Result<Job, Error> {
+    if [a, x].iter().any(|it| matches!(it.0, Form::Diagonal(_))) {
+        let why = "a diagonal has no matrices one below another; multiply by its values";
+        return Err(Error::Unsupported {
+            operation: OPERATION,
+            element: T::NAME,
+            place: "CPU and GPU",
+            why: why.into(),
+        });
+    }
+    let added = added(OPERATION, reads_y, y)?;
+    let mut job = batched::<T>(OPERATION, precision, extents, places(OPERATION, [a, x], y)?, reads_y)?;
+    where_stored(&mut job, [a, x], y, added);
+    where_there(&mut job, ordinal, [a, x], y)?;
+    Ok(job)
 }
 
 /// Several products: a vector for each matrix.
@@ -72,18 +120,21 @@ struct Batch<'a, T: Multiplicand> {
 }
 
 impl<T: Multiplicand> Batch<'_, T> {
-    fn job(&self) -> Result<Job, Error> {
-        let (Factors { operation, precision, a, b, beta, .. }, y) = (&self.product.factors, &self.product.c);
-        let is_elsewhere = |it: &Operand<'_, T>| matches!(it.0, Form::Gpu(_) | Form::Diagonal(_));
-        if is_elsewhere(a) || is_elsewhere(b) || matches!(y.0, Goal::Gpu(_)) {
-            let why = "batches lie in host memory or are stored; multiply what is on the GPU matrix by matrix";
-            return Err(Error::Unsupported { operation, element: T::NAME, place: "CPU and GPU", why: why.into() });
+    /// Whether a GPU multiplies all of it by one call; else what is widened goes there matrix by matrix.
+    fn is_one_call(&self) -> Result<bool, Error> {
+        Ok(self.product.factors.precision.arithmetic::<T>(OPERATION)? != Arithmetic::Wide)
+    }
+
+    fn refuse_overlap(&self) -> Result<(), Error> {
+        let (Factors { a, b, .. }, Goal::Host(y) | Goal::New(y)) = (&self.product.factors, &self.product.c.0) else {
+            return Ok(());
+        };
+        for (operand, name) in [(a, "a"), (b, "x")] {
+            if let Form::Host(matrix) = operand.0 {
+                y.refuse_overlap(OPERATION, name, matrix)?;
+            }
         }
-        let reads_y = *beta != T::Factor::ZERO;
-        let added = added(operation, reads_y, y)?;
-        let mut job = batched::<T>(operation, *precision, self.extents, places(operation, [a, b], y)?, reads_y)?;
-        where_stored(&mut job, [a, b], y, added);
-        Ok(job)
+        Ok(())
     }
 
     /// The panels in which it is computed whole: one, where all operands are in memory or go to a GPU, else some that the budget of host memory holds.
@@ -104,8 +155,15 @@ impl<T: Multiplicand> Batch<'_, T> {
     }
 
     /// A panel's products, added to what its part of the result is.
-    fn multiply(&self, place: &Place, panel: &Panel, mut y: ArrayViewMut2<'_, T>) -> Result<(), Error> {
-        let (Factors { precision, alpha, a, b, beta, .. }, columns) = (&self.product.factors, self.extents.columns);
+    fn multiply(
+        &self,
+        place: &Place,
+        panel: &Panel,
+        [a, b]: [&Operand<'_, T>; 2],
+        mut y: ArrayViewMut2<'_, T>,
+    ) -> Result<(), Error> {
+        let Factors { precision, alpha, beta, .. } = &self.product.factors;
+        let columns = self.extents.columns;
         let a = part(a, panel.below.clone(), 0..columns)?;
         let x = part(b, panel.vectors.clone(), 0..1)?;
         let (Form::Host(a), Form::Host(x)) = (a.operand().0, x.operand().0) else {
@@ -126,7 +184,12 @@ fn below<T: Element>(all: MatRef<'_, T>, count: usize, rows: usize) -> Result<Ve
 
 impl<T: Multiplicand> Route<()> for Batch<'_, T> {
     fn whole(&mut self, place: &Place) -> Result<(), Error> {
-        let Factors { operation, a, b, beta, .. } = self.product.factors;
+        self.refuse_overlap()?;
+        if let (Place::Gpu(_), true) = (place, self.is_one_call()?) {
+            return self.product.whole(place);
+        }
+        let fetched = self.product.fetched(true)?;
+        let Factors { a, b, beta, .. } = self.product.factors.with(&fetched);
         let all = Extents::new(self.product.c.shape().rows.0, 1).whole();
         // What is stored in blocks of several rows takes whole blocks, which panels are not.
         let gathers = matches!(&self.product.c.0, Goal::Stored(kept) if kept.grain().rows > 1);
@@ -136,27 +199,22 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         let (plan, _permit) = self.panels(place)?;
         let reads_y = beta != T::Factor::ZERO;
         let mut result = match &self.product.c.0 {
-            Goal::Host(y) | Goal::New(y) => {
-                for (operand, name) in [(a, "a"), (b, "x")] {
-                    if let Form::Host(matrix) = operand.0 {
-                        y.refuse_overlap(operation, name, matrix)?;
-                    }
-                }
-                Some(if reads_y {
-                    y.read().to_dense()?.into_array()
-                } else {
-                    Array2::from_elem((y.rows(), 1), T::ZERO)
-                })
-            }
+            Goal::Host(y) | Goal::New(y) => Some(if reads_y {
+                y.read().to_dense()?.into_array()
+            } else {
+                Array2::from_elem((y.rows(), 1), T::ZERO)
+            }),
+            Goal::Gpu(there) if reads_y => Some(T::download(there.view())?),
+            Goal::Gpu(there) => Some(Dense::zeros(there.shape())?.into_array()),
             Goal::Stored(kept) if gathers => Some(kept.added::<T>(&all, beta)?),
             _ => None,
         };
         for panel in plan.each() {
             match (&mut result, &self.product.c.0) {
-                (Some(y), _) => self.multiply(place, &panel, y.slice_mut(s![panel.below.clone(), ..]))?,
+                (Some(y), _) => self.multiply(place, &panel, [&a, &b], y.slice_mut(s![panel.below.clone(), ..]))?,
                 (None, Goal::Stored(kept)) => {
                     let mut part = kept.added::<T>(&panel.column(), beta)?;
-                    self.multiply(place, &panel, part.view_mut())?;
+                    self.multiply(place, &panel, [&a, &b], part.view_mut())?;
                     kept.write::<T>(&panel.column(), &part)?;
                 }
                 _ => {}
@@ -164,6 +222,7 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         }
         match (&mut self.product.c.0, result) {
             (Goal::Host(y) | Goal::New(y), Some(result)) => write(y, &result),
+            (Goal::Gpu(there), Some(result)) => there.take((&result).into()),
             (Goal::Stored(kept), result) => {
                 result.map_or(Ok(()), |result| kept.write::<T>(&all, &result))?;
                 kept.commit()

@@ -54,7 +54,7 @@ impl Device {
             return self.run(&job, products).map(|ran| ran.value);
         }
         let products = a.into_iter().zip(b).zip(c).map(|((a, b), c)| {
-            let factors = Factors { operation: OPERATION, precision, alpha, a, b, beta };
+            let factors = Factors { operation: OPERATION, precision, alpha, a, b, beta, batch: None };
             Multiplication { factors, c, host: self.host.clone() }
         });
         self.run(&job, Each::of(products.collect())).map(|ran| ran.value)

@@ -16,7 +16,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     /// At once: nothing is stored.
     pub(super) fn on_cpu(&mut self) -> Result<(), Error> {
         let fetched = self.fetched(true)?;
-        let Factors { operation, precision, alpha, a, b, beta } = self.factors.with(&fetched);
+        let Factors { operation, precision, alpha, a, b, beta, .. } = self.factors.with(&fetched);
         let multiply = |c: MatMut<'_, T>| match (a.0, b.0) {
             (Form::Host(a), Form::Host(b)) => matmul(&Place::Cpu, precision, alpha, a, b, beta, c),
             _ => diagonal::multiply(operation, alpha, [a, b], beta, c),
@@ -81,7 +81,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     }
 
     /// Copies of operands that lie on the GPU, if those come whole.
-    fn fetched(&self, comes_whole: bool) -> Result<Copies<T, 2>, Error> {
+    pub(super) fn fetched(&self, comes_whole: bool) -> Result<Copies<T, 2>, Error> {
         let Factors { a, b, .. } = self.factors;
         let come = |form: &Form<'_, T>| comes_whole && matches!(form, Form::Gpu(_));
         Copies::of((&self.host, 0), [a, b], come, Download::OWN)
@@ -89,7 +89,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
 }
 
 /// A result on a GPU, computed here.
-fn there_updated<T: Multiplicand>(
+pub(super) fn there_updated<T: Multiplicand>(
     there: &mut DeviceMat<T>,
     beta: T::Factor,
     compute: impl FnOnce(&mut Array2<T>) -> Result<(), Error>,

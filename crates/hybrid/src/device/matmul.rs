@@ -80,7 +80,7 @@ impl Device {
         beta: T::Factor,
         c: Target<'_, T>,
     ) -> Result<(), Error> {
-        self.multiply(Factors { operation: "matmul", precision, alpha, a, b, beta }, c)
+        self.multiply(Factors { operation: "matmul", precision, alpha, a, b, beta, batch: None }, c)
     }
 
     /// `a * b` as a new array, with the element type's own precision.
@@ -103,7 +103,7 @@ impl Device {
         let operation = "matvec";
         expect(operation, "columns of x", 1, x.shape().columns.0)?;
         expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        self.multiply(Factors { operation, precision, alpha, a, b: x, beta }, y)
+        self.multiply(Factors { operation, precision, alpha, a, b: x, beta, batch: None }, y)
     }
 
     /// `c = c + alpha * x * transpose(y)`, where `x` and `y` are matrices of one column. As [`matmul`](Device::matmul) otherwise.
@@ -117,7 +117,7 @@ impl Device {
         let (operation, precision, beta) = ("outer", Precision::Auto, T::Factor::ONE);
         expect(operation, "columns of x", 1, x.shape().columns.0)?;
         expect(operation, "columns of y", 1, y.shape().columns.0)?;
-        self.multiply(Factors { operation, precision, alpha, a: x, b: y.t(), beta }, c)
+        self.multiply(Factors { operation, precision, alpha, a: x, b: y.t(), beta, batch: None }, c)
     }
 
     pub(super) fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {

@@ -1,8 +1,10 @@
 //! What products on a device are made of, and what each type can do on a GPU.
 
 use super::widened::{self, Widening};
+use crate::dispatch::MatvecExtents;
 use crate::linear::{Arithmetic, DeviceMat, DeviceRef, Gpu, Multiply, Precision, Scalar};
-use crate::linear::{multiply_halves_there, refuse_wide_halves};
+use crate::linear::{multiply_batch_of_halves_there, multiply_halves_there, refuse_wide_halves};
+use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Sink, Source, Stored};
 use crate::stream::{self, Budgets, Control, Factor, Product};
 use crate::{Complex32, Complex64, Error};
@@ -52,6 +54,16 @@ pub trait Multiplicand: Multiply + Stored {
         c: &mut DeviceMat<Self>,
     ) -> Result<(), Error>;
 
+    /// The same for each matrix of `a`, with its part of `x`, into its part of `y`, by one call: there are some, and `alpha` is not 0.
+    #[doc(hidden)]
+    fn multiply_batch_there(
+        precision: Precision,
+        factors: (Self::Factor, DeviceRef<'_, Self>, DeviceRef<'_, Self>),
+        beta: Self::Factor,
+        y: &mut DeviceMat<Self>,
+        extents: MatvecExtents,
+    ) -> Result<(), Error>;
+
     /// `sink = alpha * a * b + beta * c` in tiles, or, of vectors, in panels.
     #[doc(hidden)]
     fn stream(
@@ -63,6 +75,23 @@ pub trait Multiplicand: Multiply + Stored {
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<(), Error>;
+}
+
+/// `y[i] = alpha * a[i] * x[i] + beta * y[i]` of what lies on a GPU, matrices, vectors and results one below another.
+pub(super) fn multiply_batch_there<T: Multiplicand>(
+    precision: Precision,
+    (alpha, a, x): (T::Factor, DeviceRef<'_, T>, DeviceRef<'_, T>),
+    beta: T::Factor,
+    y: &mut DeviceMat<T>,
+    extents: MatvecExtents,
+) -> Result<(), Error> {
+    if alpha == T::Factor::ZERO || y.shape().is_empty() {
+        // Nothing of either factor is read.
+        let a = a.part(Rows(0)..a.shape().rows, Columns(0)..Columns(0))?;
+        let x = x.part(Rows(0)..Rows(0), Columns(0)..Columns(1))?;
+        return T::multiply_there(precision, (alpha, a, x), beta, y);
+    }
+    T::multiply_batch_there(precision, (alpha, a, x), beta, y, extents)
 }
 
 macro_rules! scalars {
@@ -90,6 +119,16 @@ macro_rules! scalars {
                 c: &mut DeviceMat<Self>,
             ) -> Result<(), Error> {
                 c.gpu().clone().matmul(precision, alpha, a, b, beta, c)
+            }
+
+            fn multiply_batch_there(
+                precision: Precision,
+                (alpha, a, x): (Self, DeviceRef<'_, Self>, DeviceRef<'_, Self>),
+                beta: Self,
+                y: &mut DeviceMat<Self>,
+                extents: MatvecExtents,
+            ) -> Result<(), Error> {
+                y.gpu().clone().matvec_batched(precision, (alpha, a, x), beta, y, extents)
             }
 
             fn stream(
@@ -146,6 +185,16 @@ macro_rules! halves {
                 c: &mut DeviceMat<Self>,
             ) -> Result<(), Error> {
                 multiply_halves_there(precision, (alpha, a, b), (beta, |beta, own| Self::rounded(beta * own.widened())), c)
+            }
+
+            fn multiply_batch_there(
+                precision: Precision,
+                factors: (f32, DeviceRef<'_, Self>, DeviceRef<'_, Self>),
+                beta: f32,
+                y: &mut DeviceMat<Self>,
+                extents: MatvecExtents,
+            ) -> Result<(), Error> {
+                multiply_batch_of_halves_there(precision, factors, beta, y, extents)
             }
 
             /// As f32: TF32 holds each half, so that tensor cores multiply them exactly.

@@ -4,7 +4,7 @@ use super::Accelerated;
 use super::asked::{SCALED, is_stored};
 use super::banded::Factors;
 use super::copies::{Copies, Download};
-use super::multiplicand::Multiplicand;
+use super::multiplicand::{Multiplicand, multiply_batch_there};
 use super::operand::{Form, Goal, Operand, Target};
 use super::run::Route;
 use super::source::MatrixSource;
@@ -44,7 +44,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
-        let Factors { operation, precision, alpha, a, b, beta } = self.factors;
+        let Factors { operation, precision, alpha, a, b, beta, .. } = self.factors;
         let (Some(a), Some(b)) = (Fed::of(a), Fed::of(b)) else { return Err(gpu.lacks_room()) };
         let factors = (alpha, a.factor(), b.factor());
         match &mut self.c.0 {
@@ -133,8 +133,8 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     }
 
     fn on_gpu(&mut self, gpu: &Gpu) -> Result<(), Error> {
-        let Factors { operation, precision, alpha, a, b, beta } = self.factors;
-        if let (Form::Host(a), Form::Host(b)) = (a.0, b.0) {
+        let Factors { operation, precision, alpha, a, b, beta, batch } = self.factors;
+        if let (Form::Host(a), Form::Host(b), None) = (a.0, b.0, batch) {
             let place = Place::Gpu(gpu.clone());
             match &mut self.c.0 {
                 Goal::New(c) => return matmul(&place, precision, alpha, a, b, beta, c.reborrow()),
@@ -149,15 +149,19 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         }
         let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
         let factors = (alpha, there(&a, &copies[0])?, there(&b, &copies[1])?);
+        let multiply = |c: &mut DeviceMat<T>| match batch {
+            Some(extents) => multiply_batch_there(precision, factors, beta, c, extents),
+            None => T::multiply_there(precision, factors, beta, c),
+        };
         let is_new = matches!(self.c.0, Goal::New(_));
         match &mut self.c.0 {
-            Goal::Gpu(c) => T::multiply_there(precision, factors, beta, c),
+            Goal::Gpu(c) => multiply(c),
             Goal::Host(c) | Goal::New(c) => {
                 let mut result = match beta == T::Factor::ZERO {
                     true => DeviceMat::uninitialised(gpu, c.shape())?,
                     false => DeviceMat::upload(gpu, c.read())?,
                 };
-                T::multiply_there(precision, factors, beta, &mut result)?;
+                multiply(&mut result)?;
                 if is_new && c.elements().as_columns().is_some() {
                     return result.download_to(c.reborrow());
                 }

@@ -24,7 +24,7 @@ pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eige
 pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
 pub(crate) use given::{Given, Made};
 pub use gpu::{DeviceMat, DeviceRef, Gpu};
-pub(crate) use gpu::{multiply_halves_there, padded, refuse_wide_halves};
+pub(crate) use gpu::{multiply_batch_of_halves_there, multiply_halves_there, padded, refuse_wide_halves};
 pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,
     solve, solve_refined,

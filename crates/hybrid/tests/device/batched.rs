@@ -1,12 +1,12 @@
 //! Batches of products whose operands lie anywhere.
 
 use half::f16;
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Decision, Reason, last_decision, last_outcome};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
 use tilewright_hybrid::store::{MemorySink, MemorySource};
-use tilewright_hybrid::{Class, Device, Error, Operand, Side, Target};
+use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, Operand, Rows, Side, Target};
 
 use super::on_the_gpu::{ROOM, forced};
 use super::{matrix, small};
@@ -209,4 +209,144 @@ fn batches_of_what_is_stored_and_what_is_refused() {
     refused(&[b[0].clone(), b[1].clone(), matrix(5, 3, 1)], "rows of b");
     let none: [&Array2<f64>; 0] = [];
     device.matmul_batched(Precision::Auto, 1.0, none, none, 0.0, &mut Vec::<Array2<f64>>::new()).unwrap();
+}
+
+/// Matrices, their rows and columns, one below another.
+const SIZES: [usize; 3] = [4, 5, 3];
+
+fn below(vectors: usize, beta: f64) -> ([Array2<f64>; 3], Array2<f64>) {
+    let [count, rows, columns] = SIZES;
+    let all @ [a, x, y] =
+        &[matrix(count * rows, columns, 1), matrix(vectors * columns, 1, 2), matrix(count * rows, 1, 3)];
+    let mut expected = y * beta;
+    for i in 0..count {
+        let (rows, vector) = (i * rows..(i + 1) * rows, i % vectors * columns..(i % vectors + 1) * columns);
+        let product = a.slice(s![rows.clone(), ..]).dot(&x.slice(s![vector, ..]));
+        expected.slice_mut(s![rows, ..]).scaled_add(3.0, &product);
+    }
+    (all.clone(), expected)
+}
+
+/// Matrices, vectors and results in memory, on the GPU and stored, on either processor; a plan is what is decided.
+#[test]
+fn d4_m16_vectors_in_batches_lie_anywhere() {
+    let Some(gpu) = crate::gpu("device::batched::d4_m16_vectors_in_batches_lie_anywhere") else { return };
+    for (choice, side) in [(Choice::Cpu, Side::Cpu), (Choice::Gpu, Side::Gpu)] {
+        let device = small(&gpu, ROOM).choosing(choice);
+        for (places, beta, vectors) in (0..27).flat_map(|at| [(at, 0.0, 4), (at, -2.0, 4), (at, -2.0, 1)]) {
+            let ([a, x, y], expected) = below(vectors, beta);
+            let [there_a, there_x] = [&a, &x].map(|values| DeviceMat::upload(&gpu, values.into()).unwrap());
+            let [of_a, of_x, of_y] = [&a, &x, &y].map(|values| MemorySource::new(values.view()));
+            let left = [Operand::from(&a), Operand::from(&there_a), Operand::from(&of_a)][places % 3];
+            let right = [Operand::from(&x), Operand::from(&there_x), Operand::from(&of_x)][places / 3 % 3];
+            let multiply = |target: Target<'_, f64>| {
+                let planned = device.plan_matvec_batched(Precision::Auto, [left, right], beta, &target).unwrap();
+                device.matvec_batched(Precision::Auto, 3.0, left, right, beta, target).unwrap();
+                assert_eq!(last_decision().unwrap(), planned);
+            };
+            let mut result = y.clone();
+            match places / 9 {
+                0 => multiply((&mut result).into()),
+                1 => {
+                    let mut there = DeviceMat::upload(&gpu, (&y).into()).unwrap();
+                    multiply((&mut there).into());
+                    result = there.download().unwrap();
+                }
+                _ => multiply(Target::updating(&of_y, MemorySink::new(result.view_mut()))),
+            }
+            assert_eq!(result, expected, "{choice:?} {places} {beta} {vectors}");
+            let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+            assert_eq!((decision.operation, decision.side, decision.reason), ("matvec_batched", side, Reason::Asked));
+            assert!(outcome.side == side && outcome.why.is_none(), "{outcome:?}");
+        }
+    }
+}
+
+/// Transposed, conjugated and scaled, parts of more, and vectors that lie in a row; halves too.
+#[test]
+fn d4_views_in_batches_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::batched::d4_views_in_batches_on_the_gpu") else { return };
+    let [count, rows, columns] = SIZES;
+    let ([a, x, y], expected) = below(count, -2.0);
+    let framed = Array2::from_shape_fn((count * rows + 3, columns + 2), |(i, j)| {
+        if i < 2 || j < 1 { f64::NAN } else { a.get((i - 2, j - 1)).copied().unwrap_or(f64::NAN) }
+    });
+    let upload = |values: &Array2<f64>| DeviceMat::upload(&gpu, values.into()).unwrap();
+    let [plain, turned, frame] = [&a, &a.t().to_owned(), &framed].map(upload);
+    let part = frame.view().part(Rows(2)..Rows(2 + count * rows), Columns(1)..Columns(1 + columns)).unwrap();
+    let [of_x, in_a_row] = [&x, &x.t().to_owned()].map(upload);
+    for choice in [Choice::Cpu, Choice::Gpu] {
+        let device = small(&gpu, ROOM).choosing(choice);
+        for (a, by) in [(plain.view(), 3.0), (turned.view().t(), 3.0), (part, 3.0), (part.scaled(-1.5), -2.0)] {
+            for x in [of_x.view(), in_a_row.view().t()] {
+                let mut there = upload(&y);
+                device.matvec_batched(Precision::Auto, by, a.into(), x.into(), -2.0, (&mut there).into()).unwrap();
+                assert_eq!(there.download().unwrap(), expected, "{choice:?} {by}");
+                // Nothing of either is read where nothing of it enters.
+                device.matvec_batched(Precision::Auto, 0.0, a.into(), x.into(), 2.0, (&mut there).into()).unwrap();
+                assert_eq!(there.download().unwrap(), &expected * 2.0, "{choice:?}");
+            }
+        }
+        let half = |values: &Array2<f64>| values.mapv(f16::from_f64);
+        let [half_a, half_x] =
+            [&half(&a.t().to_owned()), &half(&x)].map(|it| DeviceMat::upload(&gpu, it.into()).unwrap());
+        let mut there = DeviceMat::upload(&gpu, (&half(&y)).into()).unwrap();
+        let operands = (half_a.view().t().into(), (&half_x).into());
+        device.matvec_batched(Precision::Auto, 3.0, operands.0, operands.1, -2.0, (&mut there).into()).unwrap();
+        assert_eq!(there.download().unwrap(), half(&expected), "{choice:?}");
+        device.matvec_batched(Precision::Auto, 0.0, operands.0, operands.1, 0.0, (&mut there).into()).unwrap();
+        assert_eq!(there.download().unwrap(), half(&(&y * 0.0)), "{choice:?}");
+    }
+    let complex = |values: &Array2<f64>| values.mapv(|value| Complex64::new(value, -value));
+    let [there_a, there_x] = [&complex(&a), &complex(&x)].map(|it| DeviceMat::upload(&gpu, it.into()).unwrap());
+    let mut result = complex(&(&y * 0.0));
+    let view = there_a.view().conj();
+    let (one, zero) = (Complex64::new(1.0, 0.0), Complex64::default());
+    forced(&gpu)
+        .matvec_batched(Precision::Auto, one, view.into(), (&there_x).into(), zero, (&mut result).into())
+        .unwrap();
+    // (1 + i) (1 - i) is 2.
+    let sums = (expected + &y * 2.0).mapv(|sum| Complex64::new(sum / 3.0 * 2.0, 0.0));
+    assert_eq!(result, sums);
+}
+
+/// Nothing moves that lies there, and what does is counted on both sides.
+#[test]
+fn d1_d2_vectors_in_batches_stay_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::batched::d1_d2_vectors_in_batches_stay_on_the_gpu") else { return };
+    let ([a, x, y], expected) = below(4, -2.0);
+    let [there_a, there_x, mut there_y] = [&a, &x, &y].map(|values| DeviceMat::upload(&gpu, values.into()).unwrap());
+    let bytes = |values: &Array2<f64>| 8 * values.len() as u64;
+    let device = |choice: Choice, host: &Budget| forced(&gpu).choosing(choice).falling_back_within(host.clone());
+    let (left, none) = (Operand::from(&there_a), Budget::new(Memory::Host, 0));
+    let there = |device: &Device, x: Operand<'_, f64>, y: &mut DeviceMat<f64>| {
+        device.matvec_batched(Precision::Auto, 3.0, left, x, -2.0, y.into())
+    };
+    there(&device(Choice::Gpu, &none), (&there_x).into(), &mut there_y).unwrap();
+    assert_eq!(there_y.download().unwrap(), expected);
+    let on_gpu = last_decision().unwrap().gpu.unwrap();
+    assert_eq!((on_gpu.cost.bring, on_gpu.cost.back, on_gpu.device_bytes), (0.0, 0.0, 0));
+    there(&device(Choice::Gpu, &none), (&x).into(), &mut there_y).unwrap();
+    assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, bytes(&x));
+    // A result in memory is whole before it takes its place.
+    let (host, mut here) = (Budget::new(Memory::Host, bytes(&y)), y.clone());
+    let asked = device(Choice::Gpu, &host);
+    asked.matvec_batched(Precision::Auto, 3.0, left, (&there_x).into(), -2.0, (&mut here).into()).unwrap();
+    assert_eq!((here, host.used(), host.peak()), (expected.clone(), 0, bytes(&y)));
+    // The CPU fetches all of it, and makes the result here.
+    for missing in [0, 1] {
+        let host = Budget::new(Memory::Host, bytes(&a) + bytes(&x) + bytes(&y) - missing);
+        let mut there_y = DeviceMat::upload(&gpu, (&y).into()).unwrap();
+        match there(&device(Choice::Cpu, &host), (&there_x).into(), &mut there_y) {
+            Ok(()) => assert_eq!((there_y.download().unwrap(), host.peak()), (expected.clone(), host.limit())),
+            Err(error) => assert!(missing == 1 && matches!(error, Error::Budget { .. }), "{error}"),
+        }
+        assert_eq!(host.used(), 0);
+    }
+    // By itself what lies there is multiplied there, and another GPU's is not this one's.
+    there(&small(&gpu, ROOM), (&there_x).into(), &mut there_y).unwrap();
+    assert_eq!(last_decision().unwrap().side, Side::Gpu);
+    let elsewhere = Device::cpu().choosing(Choice::Auto);
+    there(&elsewhere, (&there_x).into(), &mut there_y).unwrap();
+    assert_eq!(last_decision().unwrap().reason, Reason::Unsupported("an operand lies on another GPU"));
 }

@@ -134,7 +134,7 @@ int cublasGemmEx_64(void* h, int ta, int tb, i64 m, i64 n, i64 k, const void* al
     return gemm(slices_of(h, compute), ta, tb, m, n, k, coefficient(alpha, f, 0), a, at, lda, b, bt, ldb, coefficient(beta, f, 0), c, ct, ldc);
 }
 
-static int bytes_of(int type) { return type == C128 ? 16 : type == C64 || type == F64 ? 8 : 4; }
+static int bytes_of(int type) { return type == C128 ? 16 : type == C64 || type == F64 ? 8 : type == F16 || type == BF16 ? 2 : 4; }
 
 int cublasGemmStridedBatchedEx_64(void* h, int ta, int tb, i64 m, i64 n, i64 k, const void* alpha, const void* a, int at, i64 lda,
                                   i64 sa, const void* b, int bt, i64 ldb, i64 sb, const void* beta, void* c, int ct, i64 ldc, i64 sc,

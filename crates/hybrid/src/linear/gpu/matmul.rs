@@ -8,7 +8,7 @@ use crate::linear::{Precision, Scalar, precision::Arithmetic};
 use crate::matrix::{Dense, Element, Shape, expect};
 use crate::{Error, MatMut, MatRef};
 
-fn compute(arithmetic: Arithmetic) -> Compute {
+pub(super) fn compute(arithmetic: Arithmetic) -> Compute {
     match arithmetic {
         Arithmetic::Own | Arithmetic::Wide => Compute::Own,
         Arithmetic::Tf32 => Compute::Tf32,
@@ -130,6 +130,11 @@ where
     Ok(gpu.blas()?.gemm(Compute::Own, alpha, factors.0, factors.1, beta, c.matrix_mut()?)?)
 }
 
+pub(super) fn refuse_wide<T: Element>(operation: &'static str) -> Result<(), Error> {
+    let why = "nothing converts on the device; upload the matrices as f64".into();
+    Err(Error::Unsupported { operation, element: T::NAME, place: "GPU", why })
+}
+
 pub(crate) fn refuse_wide_halves<T: Element>() -> Result<(), Error> {
     let why = "cuBLAS adds products of halves in f32; use the CPU, or convert the operands to f64".into();
     Err(Error::Unsupported { operation: "matmul", element: T::NAME, place: "GPU", why })
@@ -191,8 +196,7 @@ impl Gpu {
         let operation = "matmul on the GPU";
         let arithmetic = precision.arithmetic::<T>(operation)?;
         if arithmetic == Arithmetic::Wide {
-            let why = "nothing converts on the device; upload the matrices as f64".into();
-            return Err(Error::Unsupported { operation, element: T::NAME, place: "GPU", why });
+            return refuse_wide::<T>(operation);
         }
         expect(operation, "rows of b", a.shape().columns.0, b.shape().rows.0)?;
         expect_shape(operation, Shape::new(a.shape().rows, b.shape().columns), c)?;
@@ -222,7 +226,7 @@ impl Gpu {
 }
 
 /// A copy of what cuBLAS cannot read as it is: scaled, or conjugated and not transposed.
-fn copy_unless_direct<T: Scalar>(view: &DeviceRef<'_, T>) -> Result<Option<DeviceMat<T>>, Error> {
+pub(super) fn copy_unless_direct<T: Scalar>(view: &DeviceRef<'_, T>) -> Result<Option<DeviceMat<T>>, Error> {
     let direct = view.operation().is_some() && view.scale() == T::ONE;
     if direct { Ok(None) } else { view.copied().map(Some) }
 }

@@ -7,6 +7,7 @@ mod integer;
 mod lu;
 mod matmul;
 mod matrix;
+mod matvec;
 mod passing;
 mod qr;
 mod svd;
@@ -21,5 +22,6 @@ pub(crate) use matmul::{
     refuse_wide_halves,
 };
 pub use matrix::{DeviceMat, DeviceRef};
+pub(crate) use matvec::multiply_batch_of_halves_there;
 pub(crate) use qr::QrFactors;
 pub(crate) use svd::{singular_values, svd};

@@ -367,11 +367,16 @@ fn batches_that_cannot_be_say_so() {
     let of_none = Array2::<f64>::zeros((0, 1));
     device.matvec_batched(Precision::Auto, 1.0, (&nothing).into(), (&of_none).into(), 0.0, (&mut none).into()).unwrap();
     let Some(gpu) = crate::gpu("device::stored::batches::batches_that_cannot_be_say_so") else { return };
-    let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
-    let mut y = values::<f64>([161, 1], 1);
-    let (device, _) = tight(&gpu, 4 << 10);
+    // Nothing is streamed of what lies on the GPU, and nothing converts there.
+    let (there, mut y) = (DeviceMat::upload(&gpu, (&a).into()).unwrap(), values::<f64>([161, 1], 1));
+    let (device, _) = tight(&gpu, 1 << 10);
     let asked = device.matvec_batched(Precision::Auto, 1.0, (&there).into(), (&x).into(), 0.0, (&mut y).into());
-    assert!(matches!(&asked, Err(Error::Unsupported { why, .. }) if why.contains("matrix by matrix")), "{asked:?}");
+    assert!(matches!(&asked, Err(Error::Budget { .. })), "{asked:?}");
+    let single = |values: &Array2<f64>| values.mapv(|value| value as f32);
+    let (there, mut y) = (DeviceMat::upload(&gpu, (&single(&a)).into()).unwrap(), single(&y));
+    let (device, of_x) = (tight(&gpu, 1 << 20).0, single(&x));
+    let asked = device.matvec_batched(Precision::F64, 1.0, (&there).into(), (&of_x).into(), 0.0, (&mut y).into());
+    assert!(matches!(&asked, Err(Error::Unsupported { place: "GPU", .. })), "{asked:?}");
 }
 
 /// From files into files, which are read before they have names; and what somebody else made of it.
