@@ -132,6 +132,60 @@ fn m5_files_and_memory_on_the_cpu() {
     assert!(budgets.pinned.peak() > 0 && budgets.pinned.used() == 0);
 }
 
+/// Into shards that neither bands nor slots end with: the bits that are computed in memory.
+#[cfg(feature = "zarr")]
+fn into_shards(device: &Device, budgets: &Budgets) {
+    use tilewright_hybrid::store::{Shards, ZarrSink, ZarrSource};
+    let (folder, [rows, columns]) = (tempfile::tempdir().unwrap(), [301, 70]);
+    let values = numbers(rows * columns, 1);
+    let source = MemorySource::from_slice(&values, Extents::new(rows, columns)).unwrap();
+    let x = Array::<f32, (Y, X)>::new(&source, [rows, columns]).unwrap();
+    let softer = fuse(|x: In<f32, (Y, X)>| {
+        (
+            x.gaussian_blur::<Y, X>((5, 5), (1.0, 1.0), Border::Reflect101).store::<(Y, X)>(),
+            x.sum::<X>().store::<(Y,)>(),
+        )
+    });
+    let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values.clone()).unwrap();
+    let (first, second) = softer.call(&tensor).unwrap();
+    let expected = [first.to_vec().unwrap(), second.to_vec().unwrap()];
+    for (number, shard) in [Extents::new(64, 32), Extents::new(10, 70), Extents::new(301, 8)].into_iter().enumerate() {
+        let paths = ["softer", "sums"].map(|name| folder.path().join(format!("{name} {number}")));
+        let of = |path, extents, shard| {
+            ZarrSink::create(path, extents, Element::F32, Shards { shard, chunk: Extents::new(1, 1) }).unwrap()
+        };
+        let sinks = [
+            of(&paths[0], Extents::new(rows, columns), shard),
+            of(&paths[1], Extents::new(rows, 1), Extents::new(50, 1)),
+        ];
+        let evaluation = Evaluation::new(&softer, (&x,), &[&sinks[0], &sinks[1]]).unwrap();
+        let host = Budget::new(Memory::Host, 4 * (64 * 32 + 301 * 8 + 2 * 50));
+        sinks.iter().for_each(|sink| sink.gather_within(&host).unwrap());
+        evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        assert!(!paths[0].exists() && host.peak() <= host.limit());
+        for ((sink, path), expected) in sinks.into_iter().zip(&paths).zip(&expected) {
+            Box::new(sink).commit().unwrap();
+            let stored = ZarrSource::open(path).unwrap();
+            let mut got = vec![f32::NAN; expected.len()];
+            stored.read(&stored.extents().whole(), &mut got).unwrap();
+            let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&got), bits(expected), "{shard:?}");
+        }
+        assert!(host.used() == 0 && budgets.pinned.used() == 0 && budgets.device.used() == 0);
+    }
+}
+
+#[cfg(feature = "zarr")]
+#[test]
+fn into_shards_on_the_cpu() {
+    for bytes in [32 << 10, 1 << 20] {
+        let budgets = budgets(0, bytes);
+        into_shards(&Device::Cpu, &budgets);
+        assert!((1..=bytes).contains(&budgets.pinned.peak()));
+    }
+}
+
 #[test]
 fn too_little_memory_is_refused_before_anything_is_read() {
     let values = numbers(64, 1);
@@ -165,6 +219,8 @@ fn the_same_bits_on_a_gpu() {
     // All at once.
     in_memory(&device, &budgets(1 << 30, 64 << 20), true);
     page_locked(&device, &budgets(96 << 10, 64 << 10));
+    #[cfg(feature = "zarr")]
+    into_shards(&device, &budgets(96 << 10, 64 << 10));
 }
 
 /// From page-locked memory and to it, the same bits as from ordinary memory, in bands of rows and in bands of columns.

@@ -12,7 +12,6 @@ use crate::dispatch::{Decision, Job, MatvecExtents};
 use crate::faults::Scale;
 use crate::linear::{Arithmetic, Place, Precision, matmul_batched};
 use crate::matrix::{Columns, Dense, Element, Rows, expect};
-use crate::store::Extents;
 use crate::stream::{Control, MatvecPlan, Panel};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{Array2, ArrayViewMut2, Axis, s};
@@ -190,10 +189,10 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         }
         let fetched = self.product.fetched(true)?;
         let Factors { a, b, beta, .. } = self.product.factors.with(&fetched);
-        let all = Extents::new(self.product.c.shape().rows.0, 1).whole();
-        // What is stored in blocks of several rows takes whole blocks, which panels are not.
-        let gathers = matches!(&self.product.c.0, Goal::Stored(kept) if kept.grain().rows > 1);
-        let is_kept = gathers || !matches!(self.product.c.0, Goal::Stored(_));
+        if let Goal::Stored(kept) = &self.product.c.0 {
+            kept.gather_within(&self.product.host)?;
+        }
+        let is_kept = !matches!(self.product.c.0, Goal::Stored(_));
         let kept = if is_kept { self.product.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
         let _kept = self.product.host.try_acquire(kept)?;
         let (plan, _permit) = self.panels(place)?;
@@ -206,7 +205,6 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
             }),
             Goal::Gpu(there) if reads_y => Some(T::download(there.view())?),
             Goal::Gpu(there) => Some(Dense::zeros(there.shape())?.into_array()),
-            Goal::Stored(kept) if gathers => Some(kept.added::<T>(&all, beta)?),
             _ => None,
         };
         for panel in plan.each() {
@@ -223,10 +221,7 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         match (&mut self.product.c.0, result) {
             (Goal::Host(y) | Goal::New(y), Some(result)) => write(y, &result),
             (Goal::Gpu(there), Some(result)) => there.take((&result).into()),
-            (Goal::Stored(kept), result) => {
-                result.map_or(Ok(()), |result| kept.write::<T>(&all, &result))?;
-                kept.commit()
-            }
+            (Goal::Stored(kept), _) => kept.commit(),
             _ => Ok(()),
         }
     }

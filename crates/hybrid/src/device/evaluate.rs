@@ -44,7 +44,10 @@ impl Device {
             // Kernels have streams of their own, whose results are waited for.
             let device = ops::Device::gpu(gpu.gpu.stream().device().ordinal())?;
             match device.as_gpu() {
-                Some(gpu) => evaluate_on_gpu(gpu, budgets, evaluation, control),
+                Some(gpu) => {
+                    evaluation.gather_within(&self.host)?;
+                    evaluate_on_gpu(gpu, budgets, evaluation, control)
+                }
                 None => Err(Error::NoGpu { why: "it opens as none".into() }),
             }
         };

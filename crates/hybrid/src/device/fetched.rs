@@ -43,7 +43,10 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         let bytes = if matches!(self.c.0, Goal::Stored(_)) { 0 } else { shape.bytes::<T>()?.0 as u64 };
         let _copy = self.host.try_acquire(bytes)?;
         let grain = match &self.c.0 {
-            Goal::Stored(kept) => kept.sink.as_ref().map(|sink| sink.grain()),
+            Goal::Stored(kept) => {
+                kept.gather_within(&self.host)?;
+                Some(kept.grain())
+            }
             _ => None,
         };
         let tiles = factors.tiles(&self.host, extents, grain)?;

@@ -67,7 +67,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
             Goal::Stored(kept) => {
                 let added = kept.added.filter(|_| beta != T::Factor::ZERO);
                 let (budgets, _permit) = gpu.smaller(scale)?;
-                kept.filled::<T>(&self.host, |sink| {
+                kept.filled(&self.host, |sink| {
                     T::stream(&gpu.gpu, &budgets, precision, factors, (beta, added), sink, control)
                 })?;
                 kept.commit()

@@ -3,7 +3,7 @@
 use super::multiplicand::Multiplicand;
 use crate::budget::Budget;
 use crate::matrix::{Columns, Element, Rows, Shape};
-use crate::store::{self, Extents, MemorySink, Sink, Source, Tile, read_staged, write_staged};
+use crate::store::{self, Extents, Sink, Source, Tile, read_staged, write_staged};
 use crate::stream::{Factor, Form};
 use crate::{Error, MatRef};
 use ndarray::Array2;
@@ -137,23 +137,19 @@ impl Kept<'_> {
         write_staged(&**sink, tile, values.as_slice().map_or(&[], T::bytes), threads())
     }
 
-    /// Lets somebody write tiles to it who does not know which it takes. What is stored in blocks of several rows is gathered in host memory,
-    /// as far as that reaches, and written block by block.
-    pub(super) fn filled<T: Element + store::Stored>(
+    /// Has what is gathered of parts of grains counted in a budget of host memory: as [`Sink::gather_within`].
+    pub(super) fn gather_within(&self, host: &Budget) -> Result<(), Error> {
+        self.sink.as_ref().map_or(Ok(()), |sink| sink.gather_within(host))
+    }
+
+    /// Lets somebody write tiles of any size to it.
+    pub(super) fn filled(
         &self,
         host: &Budget,
         write: impl FnOnce(&dyn Sink) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Some(sink) = self.sink.as_deref() else { return Ok(()) };
-        let extents = sink.extents();
-        let bytes = extents.byte_count(sink.element())? as u64;
-        let gathers = sink.grain().rows > 1 && extents.rows > 1;
-        let Some(_permit) = gathers.then(|| host.try_acquire(bytes).ok()).flatten() else { return write(sink) };
-        let mut result = Array2::from_elem((extents.rows, extents.columns), T::ZERO);
-        let memory = MemorySink::new(result.view_mut());
-        write(&memory)?;
-        Box::new(memory).commit()?;
-        self.write(&extents.whole(), &result)
+        self.gather_within(host)?;
+        self.sink.as_deref().map_or(Ok(()), write)
     }
 
     /// Makes what was written the result.

@@ -107,7 +107,7 @@ impl<T: Element + Stored> Away<'_, '_, T> {
                 write(to, &in_memory((to.rows(), to.columns()), stream)?)
             }
             Away::Stored(kept) => {
-                kept.filled::<T>(host, stream)?;
+                kept.filled(host, stream)?;
                 kept.commit()
             }
         }

@@ -2,6 +2,7 @@
 
 use super::multiplicand::Streamed;
 use crate::Error;
+use crate::budget::Budget;
 use crate::dispatch::At;
 use crate::linear::{Gpu, Precision};
 use crate::matrix::Element;
@@ -105,6 +106,10 @@ impl<T: Element + Stored, W: Element + Stored> Sink for Rounded<'_, T, W> {
 
     fn grain(&self) -> Extents {
         self.sink.grain()
+    }
+
+    fn gather_within(&self, host: &Budget) -> Result<(), Error> {
+        self.sink.gather_within(host)
     }
 
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {

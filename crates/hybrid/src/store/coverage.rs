@@ -15,6 +15,12 @@ impl Coverage {
         }
     }
 
+    /// The tiles, in the order in which they came.
+    #[cfg(feature = "zarr")]
+    pub(super) fn tiles(&self) -> Vec<Tile> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// A place that no tile covers. The edges of all tiles cut the matrix into cells: as many as there are tiles, where these lie in
     /// a grid.
     pub(super) fn hole(&self, extents: Extents) -> Option<(usize, usize)> {

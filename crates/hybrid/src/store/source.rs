@@ -1,5 +1,6 @@
 use super::{Element, Extents, Locked, LockedSink, Stored, Tile};
 use crate::Error;
+use crate::budget::Budget;
 use crate::dispatch::At;
 
 /// A matrix whose tiles can be read, by several threads at once.
@@ -49,9 +50,15 @@ pub trait Sink: Send + Sync {
     /// The type of its elements.
     fn element(&self) -> Element;
 
-    /// Tiles that are multiples of this, at multiples of it, are written without reading.
+    /// Tiles that are multiples of this, at multiples of it, are written at once.
     fn grain(&self) -> Extents {
         Extents::new(1, 1)
+    }
+
+    /// Says whose host memory it may take for parts of grains, which it gathers until these are whole. It takes a grain's now: [`Error::Budget`] where there
+    /// is not so much. Where it gathers nothing this does nothing.
+    fn gather_within(&self, _host: &Budget) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Writes a tile, which lies row by row and without gaps, in the machine's order of bytes. The same errors as

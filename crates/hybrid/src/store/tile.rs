@@ -81,6 +81,20 @@ impl Tile {
         both(&self.rows, &other.rows) && both(&self.columns, &other.columns)
     }
 
+    /// What lies in both; where nothing does, something empty.
+    #[cfg(feature = "zarr")]
+    pub(super) fn meet(&self, other: &Tile) -> Tile {
+        let both = |one: &Range<usize>, other: &Range<usize>| one.start.max(other.start)..one.end.min(other.end);
+        Tile { rows: both(&self.rows, &other.rows), columns: both(&self.columns, &other.columns) }
+    }
+
+    /// The same, counted from a place at or before its begin.
+    #[cfg(feature = "zarr")]
+    pub(super) fn from(&self, [row, column]: [usize; 2]) -> Tile {
+        let from = |range: &Range<usize>, begin: usize| range.start - begin..range.end - begin;
+        Tile { rows: from(&self.rows, row), columns: from(&self.columns, column) }
+    }
+
     /// How many elements it has.
     pub(crate) fn count(&self) -> usize {
         self.rows.len() * self.columns.len()

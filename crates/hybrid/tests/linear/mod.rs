@@ -18,6 +18,8 @@ mod precision;
 mod qr;
 mod reference;
 mod refine;
+#[cfg(feature = "zarr")]
+mod sharded;
 mod split;
 mod streamed;
 mod stubbed;

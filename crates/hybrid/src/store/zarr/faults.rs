@@ -21,6 +21,7 @@ use super::{
     },
     Shards, ZarrSink, ZarrSource,
 };
+use crate::budget::{Budget, Memory};
 use crate::{Class, Error};
 
 const EXTENTS: Extents = Extents::new(20, 30);
@@ -97,6 +98,63 @@ fn each_error_at_each_step_of_writing() {
             write(Files::default(), &path, 1).unwrap();
         }
         assert_eq!(read(Files::default(), &path).unwrap(), 1, "{about}");
+    }
+}
+
+/// The same in tiles that are no shards, with room for one of these.
+fn write_in_parts(files: Files, path: &Path, value: i32) -> Result<(), Error> {
+    let sink = ZarrSink::create_with(files, path, EXTENTS, Element::I32, SHARDS)?;
+    sink.gather_within(&Budget::new(Memory::Host, 4 * 16 * 16))?;
+    for tile in EXTENTS.tiles(Extents::new(20, 11)) {
+        sink.write(&tile, &vec![value; tile.rows.len() * tile.columns.len()])?;
+    }
+    Box::new(sink).commit()
+}
+
+#[test]
+fn each_error_at_each_step_of_gathering() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.zarr");
+    let seen = steps(|files| write_in_parts(files, &path, 7).unwrap());
+    assert!(seen.contains(&Step::Read), "shards that had to go are read again");
+    assert_eq!(read(Files::default(), &path).unwrap(), 7);
+    for (nth, step) in seen.iter().copied().enumerate() {
+        fs::remove_dir_all(&path).unwrap();
+        let result = write_in_parts(nth_fails(nth, Errno::IO), &path, 1);
+        let about = format!("{step:?} at step {nth}: {result:?}");
+        let harmless = matches!(step, Step::List | Step::Lock);
+        assert_eq!(result.is_ok(), harmless, "{about}");
+        let there = harmless || nth == seen.len() - 1;
+        assert_eq!(left(root.path()), usize::from(there), "{about}");
+        if !there {
+            write_in_parts(Files::default(), &path, 1).unwrap();
+        }
+        assert_eq!(read(Files::default(), &path).unwrap(), 1, "{about}");
+    }
+}
+
+/// What fails once and is written again is whole: nothing of a shard is lost by a call that failed.
+#[test]
+fn a_part_that_could_not_be_written_is_written_again() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.zarr");
+    let seen = steps(|files| write_in_parts(files, &path, 7).unwrap());
+    for nth in 0..seen.len() {
+        fs::remove_dir_all(&path).unwrap();
+        let Ok(sink) = ZarrSink::create_with(nth_fails(nth, Errno::IO), &path, EXTENTS, Element::I32, SHARDS) else {
+            write(Files::default(), &path, 7).unwrap();
+            continue;
+        };
+        sink.gather_within(&Budget::new(Memory::Host, 4 * 16 * 16)).unwrap();
+        for tile in EXTENTS.tiles(Extents::new(20, 11)) {
+            let values = vec![5; tile.rows.len() * tile.columns.len()];
+            sink.write(&tile, &values).or_else(|_| sink.write(&tile, &values)).unwrap();
+        }
+        match Box::new(sink).commit() {
+            Ok(()) => assert_eq!(read(Files::default(), &path).unwrap(), 5, "{nth}"),
+            Err(_) if !path.exists() => write(Files::default(), &path, 7).unwrap(),
+            Err(_) => assert_eq!(nth, seen.len() - 1),
+        }
     }
 }
 

@@ -6,18 +6,25 @@ use super::{
     super::{Element, Extents, Sink, Source, Tile, Written, coverage::Coverage, files::Files},
     Shards, ZarrSource,
     folder::TemporaryFolder,
+    gathered::{Gathered, Index, Shard, Unfinished},
     storage::{WrittenFiles, explain},
 };
 use crate::Error;
+use crate::budget::Budget;
 use crate::dispatch::At;
 
 /// The file that describes an array.
 const DESCRIPTION: &str = "zarr.json";
 
-/// A sharded array of Zarr version 3 to be, written in tiles of whole shards.
+/// A sharded array of Zarr version 3 to be.
 ///
 /// It appears under its name when it is committed, with every shard flushed. Something that has this name is never replaced. Each
 /// shard's room is reserved when it is written, not before.
+///
+/// A shard is written whole. Tiles of whole shards are written at once; parts of shards, from tiles of any size and in any order, are gathered in
+/// host memory until their shard is whole. Tiles that come row by row take a band of shards for that, and tiles that come column by column a column
+/// of them. Where the budget has no room for another shard, the one that was begun first is written as it is, and read again for what comes later: slower,
+/// but nothing needs more memory than one shard.
 pub struct ZarrSink {
     array: Array<WrittenFiles>,
     storage: Arc<WrittenFiles>,
@@ -25,6 +32,7 @@ pub struct ZarrSink {
     element: Element,
     shards: Shards,
     coverage: Coverage,
+    gathered: Gathered,
 }
 
 impl ZarrSink {
@@ -52,41 +60,130 @@ impl ZarrSink {
         folder.write(DESCRIPTION, text.as_bytes())?;
         let storage = Arc::new(WrittenFiles(folder));
         let array = Array::new_with_metadata(storage.clone(), "/", metadata).map_err(|error| odd(error.to_string()))?;
-        Ok(Self { array, storage, extents, element, shards, coverage: Coverage::default() })
+        let (coverage, gathered) = (Coverage::default(), Gathered::within(Budget::host()));
+        Ok(Self { array, storage, extents, element, shards, coverage, gathered })
     }
 
-    fn write_shard(&self, shard: [usize; 2], tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        let (size, Extents { rows, columns }) = (self.element.bytes(), self.shards.shard);
-        let (top, left) = (shard[0] * rows, shard[1] * columns);
-        let (height, width) = (rows.min(tile.rows.end - top), columns.min(tile.columns.end - left) * size);
-        let (from, pitch) =
-            ((top - tile.rows.start) * tile.columns.len() + left - tile.columns.start, tile.columns.len());
-        // What lies beyond the array's edge is zeros.
-        let mut content = vec![0; rows * columns * size];
-        for (line, to) in content.chunks_exact_mut(columns * size).take(height).enumerate() {
-            to[..width].copy_from_slice(&data[(from + line * pitch) * size..][..width]);
+    /// What of the array a shard is: less than a shard at the array's edges.
+    fn lies(&self, index: Index) -> Tile {
+        let Extents { rows, columns } = self.shards.shard;
+        let along = |index: usize, shard: usize, extent: usize| {
+            let begin = index * shard;
+            begin..extent.min(begin.saturating_add(shard))
+        };
+        Tile { rows: along(index[0], rows, self.extents.rows), columns: along(index[1], columns, self.extents.columns) }
+    }
+
+    /// Bytes of a shard.
+    fn shard_bytes(&self) -> usize {
+        self.shards.shard.rows * self.shards.shard.columns * self.element.bytes()
+    }
+
+    /// Puts a part of a tile into the content of a shard that begins at an element.
+    fn put(&self, content: &mut [u8], [top, left]: [usize; 2], part: &Tile, (tile, data): (&Tile, &[u8])) {
+        let (size, width) = (self.element.bytes(), part.columns.len() * self.element.bytes());
+        let (to, from) = (self.shards.shard.columns, tile.columns.len());
+        for row in part.rows.clone() {
+            let to = ((row - top) * to + part.columns.start - left) * size;
+            let from = ((row - tile.rows.start) * from + part.columns.start - tile.columns.start) * size;
+            content[to..][..width].copy_from_slice(&data[from..][..width]);
         }
+    }
+
+    /// Writes what of a tile lies in a shard.
+    fn write_part(&self, index: Index, shard: &Shard, tile: &Tile, data: &[u8]) -> Result<(), Error> {
+        let lies = self.lies(index);
+        let begin = [lies.rows.start, lies.columns.start];
+        let part = lies.meet(tile);
+        if part == lies {
+            let mut unfinished = shard.hold();
+            // What lies beyond the array's edge is zeros.
+            let mut content = vec![0; self.shard_bytes()];
+            self.put(&mut content, begin, &part, (tile, data));
+            self.store(index, &content)?;
+            self.gathered.done(unfinished.take());
+            return Ok(());
+        }
+        loop {
+            let mut held = shard.hold();
+            if held.is_none() {
+                let room = self.gathered.room(self.shard_bytes())?;
+                *held = room.map(|room| Unfinished::new(self.shard_bytes(), room));
+            }
+            let Some(unfinished) = &mut *held else {
+                drop(held);
+                self.settle_first()?;
+                continue;
+            };
+            self.put(&mut unfinished.content, begin, &part, (tile, data));
+            if unfinished.has(&part.from(begin), lies.extents()) {
+                self.store(index, &unfinished.content)?;
+                self.gathered.done(held.take());
+            }
+            return Ok(());
+        }
+    }
+
+    fn store(&self, index: Index, content: &[u8]) -> Result<(), Error> {
         let options = CodecOptions::default().with_store_empty_chunks(true);
         let stored =
-            self.array.store_chunk_opt(&shard.map(|index| index as u64), ArrayBytes::new_flen(content), &options);
+            self.array.store_chunk_opt(&index.map(|index| index as u64), ArrayBytes::new_flen(content), &options);
         stored.map_err(|error| explain(self.storage.0.path(), None, &error))
     }
 
-    /// The shards of a tile along one dimension, if it begins and ends where shards do.
-    fn shards_of(
-        what: [&'static str; 2],
-        range: &Range<usize>,
-        shard: usize,
-        extent: usize,
-    ) -> Result<Range<usize>, Error> {
-        let wrong = |what, expected, got| Err(Error::Shape { operation: "write", what, expected, got });
-        if !range.start.is_multiple_of(shard) {
-            return wrong(what[0], range.start / shard * shard, range.start);
+    /// Writes what there is of a shard, over what its file has, and whether there was something.
+    fn settle(&self, index: Index, shard: &Shard) -> Result<bool, Error> {
+        let mut held = shard.hold();
+        let Some(unfinished) = &mut *held else { return Ok(false) };
+        let lies = self.lies(index);
+        if unfinished.parts.hole(lies.extents()).is_some() {
+            self.complete(&lies, unfinished)?;
         }
-        if !range.end.is_multiple_of(shard) && range.end != extent {
-            return wrong(what[1], range.end.next_multiple_of(shard).min(extent), range.end);
+        self.store(index, &unfinished.content)?;
+        self.gathered.done(held.take());
+        Ok(true)
+    }
+
+    /// Reads what of a shard has not come again since it was written. It is all in memory from here on, whatever becomes of the file.
+    fn complete(&self, lies: &Tile, unfinished: &mut Unfinished) -> Result<(), Error> {
+        let (size, columns) = (self.element.bytes(), lies.columns.len());
+        let mut all = vec![0; lies.count() * size];
+        self.read_settled(lies, &mut all)?;
+        for part in unfinished.parts.tiles() {
+            let width = part.columns.len() * size;
+            for row in part.rows {
+                let [from, to] =
+                    [self.shards.shard.columns, columns].map(|pitch| (row * pitch + part.columns.start) * size);
+                all[to..][..width].copy_from_slice(&unfinished.content[from..][..width]);
+            }
         }
-        Ok(range.start / shard..range.end.div_ceil(shard))
+        let begin = [lies.rows.start, lies.columns.start];
+        self.put(&mut unfinished.content, begin, lies, (lies, &all));
+        unfinished.has(&lies.from(begin), lies.extents());
+        Ok(())
+    }
+
+    /// The same of the shard that was begun first, and whether there was one.
+    fn settle_first(&self) -> Result<bool, Error> {
+        for (index, shard) in self.gathered.all() {
+            let settled = self.settle(index, &shard)?;
+            self.gathered.leave(index, shard);
+            if settled {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn settle_all(&self) -> Result<(), Error> {
+        while self.settle_first()? {}
+        Ok(())
+    }
+
+    /// Reads the shards' files, checksums included.
+    fn read_settled(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        let (files, place) = self.storage.0.unpublished();
+        ZarrSource::open_with(files, &place)?.read_tile(tile, out)
     }
 }
 
@@ -107,20 +204,25 @@ impl Sink for ZarrSink {
         self.shards.shard
     }
 
-    /// [`Error::Shape`] for a tile that begins or ends within a shard.
+    fn gather_within(&self, host: &Budget) -> Result<(), Error> {
+        self.gathered.set_budget(host, self.shard_bytes())
+    }
+
+    /// As of any sink; also [`Error::Budget`] for a part of a shard where the budget has not room for one.
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
         tile.check("write", self.extents, self.element, data.len())?;
         if tile.is_empty() {
             return Ok(());
         }
-        let shard = self.shards.shard;
-        let rows = ["the tile's first row, a multiple of a shard's", "the tile's last row, a multiple of a shard's"];
-        let columns =
-            ["the tile's first column, a multiple of a shard's", "the tile's last column, a multiple of a shard's"];
-        let rows = Self::shards_of(rows, &tile.rows, shard.rows, self.extents.rows)?;
-        let columns = Self::shards_of(columns, &tile.columns, shard.columns, self.extents.columns)?;
-        for row in rows {
-            columns.clone().try_for_each(|column| self.write_shard([row, column], tile, data))?;
+        let along = |range: &Range<usize>, shard: usize| range.start / shard..range.end.div_ceil(shard);
+        let columns = along(&tile.columns, self.shards.shard.columns);
+        for row in along(&tile.rows, self.shards.shard.rows) {
+            for index in columns.clone().map(|column| [row, column]) {
+                let shard = self.gathered.shard(index);
+                let written = self.write_part(index, &shard, tile, data);
+                self.gathered.leave(index, shard);
+                written?;
+            }
         }
         self.coverage.add(tile);
         Ok(())
@@ -134,15 +236,15 @@ impl Sink for ZarrSink {
         if let Some((row, column)) = self.coverage.hole(self.extents) {
             return Err(Error::Incomplete { what: self.storage.0.path().display().to_string(), row, column });
         }
+        self.settle_all()?;
         self.storage.0.publish()
     }
 }
 
 impl Written for ZarrSink {
-    /// Reads the shards' files, checksums included.
     fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        let (files, place) = self.storage.0.unpublished();
-        ZarrSource::open_with(files, &place)?.read_tile(tile, out)
+        self.settle_all()?;
+        self.read_settled(tile, out)
     }
 }
 

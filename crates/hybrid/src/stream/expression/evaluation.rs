@@ -4,6 +4,7 @@ use super::array::{Operand, Operands};
 use super::plan::ExpressionPlan;
 use super::shape::Shape;
 use crate::Error;
+use crate::budget::Budget;
 use crate::store::{Sink, Source, Tile};
 use crate::stream::direct::Direct;
 use crate::stream::hints;
@@ -181,6 +182,11 @@ impl Evaluation<'_> {
 
     pub(super) fn name(&self, dim: DimId) -> &'static str {
         self.names.iter().find(|(d, _)| *d == dim).map_or("?", |(_, name)| name)
+    }
+
+    /// Has what sinks gather counted in a budget of host memory.
+    pub(crate) fn gather_within(&self, host: &Budget) -> Result<(), Error> {
+        self.made.iter().try_for_each(|made| made.sink.gather_within(host))
     }
 
     /// Whether there is nothing to compute.

@@ -75,6 +75,7 @@ pub(crate) fn evaluate_on_host(
     evaluation: &Evaluation<'_>,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
+    evaluation.gather_within(memory)?;
     let plan = evaluation.plan(memory.available())?;
     let _memory = acquire(memory, plan.device_bytes())?;
     let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);

@@ -240,10 +240,44 @@ fn operands_and_results_lie_anywhere_on_the_gpu() {
     }
     adjoint_and_conjugate(&shelf, &device);
     // In tiles.
-    every::<f64>(&shelf, &small(&gpu, 8 << 10).choosing(Choice::Gpu), &[Lies::Locked, Lies::Npy], on_gpu);
+    let host = Budget::new(Memory::Host, 6000);
+    let in_tiles = small(&gpu, 8 << 10).choosing(Choice::Gpu).falling_back_within(host.clone());
+    every::<f64>(&shelf, &in_tiles, &[&[Lies::Locked], &STORES[..]].concat(), on_gpu);
+    assert!(host.used() == 0 && host.peak() <= 6000);
     // Fetched by the CPU.
     let on_cpu = |what: &str| assert_eq!(last_outcome().unwrap().side, Side::Cpu, "{what}");
     every::<f64>(&shelf, &device.choosing(Choice::Cpu), &[Lies::Gpu, Lies::Locked, Lies::Npy], on_cpu);
+}
+
+/// A result in shards is not gathered whole in host memory: a few of its shards are.
+#[cfg(feature = "zarr")]
+#[test]
+fn a_sharded_result_takes_a_few_shards_of_host_memory() {
+    let test = "device::stored::a_sharded_result_takes_a_few_shards_of_host_memory";
+    let shard = 8 * 6 * 8;
+    let places = [Lies::Npy, Lies::Npy, Lies::Zarr];
+    let check = |device: Device, shelf: &Shelf<'_>, side: Side, host: &Budget| {
+        let device = device.falling_back_within(host.clone());
+        assert_eq!(product::<f64>(shelf, &device, places, -2.0), expected::<f64>(-2.0));
+        assert_eq!(last_outcome().unwrap().side, side);
+        assert!(host.used() == 0 && (shard..=host.limit()).contains(&host.peak()), "{host:?}");
+    };
+    // On the CPU a tile of the result, and what it is made of, take the rest.
+    let host = Budget::new(Memory::Host, shard + 1200);
+    check(Device::cpu(), &Shelf::new(None), Side::Cpu, &host);
+    let short = Device::cpu().falling_back_within(Budget::new(Memory::Host, shard - 1));
+    let shelf = Shelf::new(None);
+    let a = shelf.put(Lies::Npy, "a", &values::<f64>([23, 23], 1));
+    let sink = Whole(shelf.sink(Lies::Zarr, "c", Element::F64, [23, 23]));
+    let refused = a.operand(|a| short.matmul(Precision::Auto, 1.0, a, a, 0.0, sink.into())).unwrap_err();
+    assert!(matches!(refused, Error::Budget { requested, .. } if requested == shard), "{refused}");
+    assert!(!shelf.path("c").exists());
+    let Some(gpu) = crate::gpu(test) else { return };
+    let shelf = Shelf::new(Some(&gpu));
+    for shards in [1, 3] {
+        let host = Budget::new(Memory::Host, shards * shard);
+        check(small(&gpu, 8 << 10).choosing(Choice::Gpu), &shelf, Side::Gpu, &host);
+    }
 }
 
 /// What would be widened on its way: halves, and f32 with sums in f64. On a GPU that has room stored operands are read whole first.

@@ -181,7 +181,7 @@ pub(super) fn whole_and_streamed(gpu: &Gpu, scenario: impl Fn(&Shelf<'_>, &Devic
             assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{what} {bytes}");
         };
         let device = small(gpu, bytes).choosing(Choice::Gpu);
-        scenario(&shelf, &device, &[Lies::Host, Lies::Locked, Lies::Npy], &was_asked);
+        scenario(&shelf, &device, &[&[Lies::Host, Lies::Locked, Lies::Npy], &STORES[2..]].concat(), &was_asked);
     }
 }
 
@@ -199,6 +199,10 @@ impl Sink for Whole {
 
     fn grain(&self) -> Extents {
         self.0.grain()
+    }
+
+    fn gather_within(&self, host: &Budget) -> Result<(), Error> {
+        self.0.gather_within(host)
     }
 
     fn at(&self) -> At {

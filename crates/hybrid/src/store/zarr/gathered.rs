@@ -1,0 +1,131 @@
+//! Shards of which a part has been written.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::super::{Extents, Tile, coverage::Coverage};
+use crate::Error;
+use crate::budget::{Budget, Permit};
+
+/// A shard's place among all shards: its row and its column.
+pub(super) type Index = [usize; 2];
+
+/// What of a shard has been written, until it is whole.
+pub(super) struct Unfinished {
+    /// As the shard will be.
+    pub(super) content: Vec<u8>,
+    /// Counted from the shard's first element.
+    pub(super) parts: Coverage,
+    /// Elements that have been written, those that were written twice counted twice.
+    count: usize,
+    room: Permit,
+}
+
+impl Unfinished {
+    /// Nothing yet.
+    pub(super) fn new(bytes: usize, room: Permit) -> Self {
+        Self { content: vec![0; bytes], parts: Coverage::default(), count: 0, room }
+    }
+
+    /// Says that a part is there, and whether all is: of so many rows and columns.
+    pub(super) fn has(&mut self, part: &Tile, all: Extents) -> bool {
+        self.parts.add(part);
+        self.count += part.count();
+        self.count >= all.rows * all.columns && self.parts.hole(all).is_none()
+    }
+}
+
+/// One shard. Whoever writes it holds it.
+#[derive(Default)]
+pub(super) struct Shard(Mutex<Option<Unfinished>>);
+
+impl Shard {
+    pub(super) fn hold(&self) -> MutexGuard<'_, Option<Unfinished>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The shards that are written in parts. Their memory is a budget's; where that has no room for another one, the oldest has to go.
+pub(super) struct Gathered {
+    room: Mutex<Room>,
+    /// Those that somebody holds or that have parts, in the order in which they came.
+    shards: Mutex<Vec<(Index, Arc<Shard>)>>,
+}
+
+struct Room {
+    host: Budget,
+    /// Leave to have one shard, while none has it: others may take all that is left of the budget.
+    one: Option<Permit>,
+    /// Shards that have room.
+    taken: usize,
+}
+
+impl Gathered {
+    pub(super) fn within(host: Budget) -> Self {
+        Self { room: Mutex::new(Room { host, one: None, taken: 0 }), shards: Mutex::default() }
+    }
+
+    fn lock_room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on within another budget, of which it takes what one shard needs.
+    pub(super) fn set_budget(&self, host: &Budget, bytes: usize) -> Result<(), Error> {
+        let mut room = self.lock_room();
+        room.one = None;
+        room.one = Some(host.try_acquire(bytes as u64)?);
+        room.host = host.clone();
+        Ok(())
+    }
+
+    /// Room for another shard; nothing where another one has to go first.
+    pub(super) fn room(&self, bytes: usize) -> Result<Option<Permit>, Error> {
+        let mut room = self.lock_room();
+        match room.one.take().map_or_else(|| room.host.try_acquire(bytes as u64), Ok) {
+            Ok(permit) => {
+                room.taken += 1;
+                Ok(Some(permit))
+            }
+            Err(_) if room.taken > 0 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes back what an unfinished shard had.
+    pub(super) fn done(&self, unfinished: Option<Unfinished>) {
+        if let Some(Unfinished { content, room, .. }) = unfinished {
+            drop(content);
+            let mut all = self.lock_room();
+            all.one.get_or_insert(room);
+            all.taken -= 1;
+        }
+    }
+
+    fn shards(&self) -> MutexGuard<'_, Vec<(Index, Arc<Shard>)>> {
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A shard, to be held and to be [`left`](Self::leave).
+    pub(super) fn shard(&self, index: Index) -> Arc<Shard> {
+        let mut shards = self.shards();
+        if let Some((_, shard)) = shards.iter().find(|(at, _)| *at == index) {
+            return shard.clone();
+        }
+        let shard = Arc::<Shard>::default();
+        shards.push((index, shard.clone()));
+        shard
+    }
+
+    /// Forgets a shard that nobody else wants and that has no parts.
+    pub(super) fn leave(&self, index: Index, shard: Arc<Shard>) {
+        let mut shards = self.shards();
+        // The list has it, and the caller.
+        if Arc::strong_count(&shard) == 2 && shard.hold().is_none() {
+            shards.retain(|(at, _)| *at != index);
+        }
+    }
+
+    /// Those that may have parts, the oldest first.
+    pub(super) fn all(&self) -> Vec<(Index, Arc<Shard>)> {
+        self.shards().clone()
+    }
+}
