@@ -45,6 +45,7 @@ fn scenario() {
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),
+        "not measured on stubs" => crate::device::child_not_measured(),
         "results stay" => crate::device::child_results_stay(),
         "passing" => crate::device::child_passing(),
         "traced" => crate::device::child_traced(),

@@ -48,8 +48,8 @@ impl Clock {
     }
 }
 
-/// Those of the CPU, and of a GPU that answers.
-pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
+/// Those of the CPU, and of a GPU, or how that failed.
+pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let roughly = Rates::of_cores(cores);
     // What starts once is no part of it: the threads of the CPU, and cuBLAS, without which there is nothing to measure on a GPU.
@@ -57,14 +57,9 @@ pub(super) fn rates(gpu: Option<&Gpu>) -> Rates {
     let started = gpu.map(|gpu| (gpu, gpu.blas()));
     let clock = Clock { begin: Instant::now(), most: SPENT };
     let (cpu, alone) = cpu(cores, clock).unwrap_or((roughly.cpu, roughly.alone));
-    let gpu = started.and_then(|(gpu, blas)| match blas.and_then(|_| accelerator(gpu, clock)) {
-        Ok(accelerator) => Some(accelerator),
-        Err(error) => {
-            tracing::warn!(target: "tilewright::dispatch", %error, "the GPU could not be measured and is not used by itself");
-            None
-        }
-    });
-    Rates { cpu, alone, gpu, ..roughly }
+    let gpu = started.map(|(gpu, blas)| blas.and_then(|_| accelerator(gpu, clock))).transpose();
+    let (gpu, failure) = gpu.map_or_else(|error| (None, Some(error)), |gpu| (gpu, None));
+    (Rates { cpu, alone, gpu, ..roughly }, failure)
 }
 
 /// Seconds of the fastest of some runs.

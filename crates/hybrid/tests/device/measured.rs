@@ -1,8 +1,10 @@
 //! What measuring a machine takes of its GPU, counted on a stub.
 
 use crate::ledger::{Entry, Ledger, Stubs};
-use tilewright_hybrid::Device;
-use tilewright_hybrid::dispatch::{Identity, Profile, Rates};
+use tilewright_hybrid::dispatch::{Choice, Identity, Profile, Rates, Reason, last_decision};
+use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::linear::Gpu;
+use tilewright_hybrid::{Device, Side};
 
 /// 2048^3 multiplications in each of four types or precisions, four times: 5 ms of an H200. Where time is over, two times, as on a slow machine.
 const MULTIPLICATIONS: i64 = 4 * 4 * 2048 * 2048 * 2048;
@@ -37,6 +39,41 @@ pub(crate) fn child_measured() {
     assert!(copied <= COPIED && 2 * copied >= COPIED - COPIED / 8, "{copied} bytes of {COPIED}");
     assert!(calls <= CALLS && 3 * calls > CALLS, "{calls} calls of {CALLS}");
     assert_eq!((device.rates(), counted()), (rates, after), "measured once");
+}
+
+/// Auto goes on without the GPU; who asks for it gets it.
+#[test]
+fn d7_a_gpu_that_cannot_be_measured_is_told_to_its_breaker_and_not_kept() {
+    let test = "device::measured::d7_a_gpu_that_cannot_be_measured_is_told_to_its_breaker_and_not_kept";
+    let folder = tempfile::tempdir().unwrap();
+    Stubs::check_on(Stubs::new(), test, "not measured on stubs", |command| {
+        command.env("XDG_CACHE_HOME", folder.path());
+    });
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+pub(crate) fn child_not_measured() {
+    const OUT_OF_MEMORY: i64 = 2;
+    let ledger = Ledger::here();
+    ledger.set(Entry::OnlyCounts, 1);
+    let stream = tilewright_driver::Device::new(0).unwrap().stream().unwrap();
+    let gpu = Gpu::new(&stream);
+    gpu.blas().unwrap();
+    let device = Device::with(&gpu).guarded(Breaker::new(0, Settings::default()));
+    ledger.fail(1, OUT_OF_MEMORY);
+    assert!(device.rates().gpu.is_none());
+    let health = device.health().unwrap();
+    assert_eq!((health.failures, health.recent_failures, health.successes), (1, 1, 0), "{health:?}");
+    let calls = ledger.get(Entry::Calls);
+    let a = super::matrix(30, 20, 1);
+    assert_eq!(device.product((&a).into(), (&a.t()).into()).unwrap(), a.dot(&a.t()));
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.side, decision.reason), (Side::Cpu, Reason::NoGpu), "{decision}");
+    assert_eq!((ledger.get(Entry::Calls), device.health().unwrap().failures), (calls, 1), "not tried again at once");
+    ledger.set(Entry::OnlyCounts, 0);
+    let asked = device.clone().choosing(Choice::Gpu);
+    assert_eq!(asked.product((&a).into(), (&a.t()).into()).unwrap(), a.dot(&a.t()));
+    assert_eq!(last_decision().unwrap().side, Side::Gpu);
 }
 
 /// A disk is none of what is measured, nor of what is kept; who knows theirs says so.

@@ -20,7 +20,7 @@ mod watched;
 mod without;
 
 pub(crate) use emulated::child_old_cublas;
-pub(crate) use measured::child_measured;
+pub(crate) use measured::{child_measured, child_not_measured};
 pub(crate) use passing::child_passing;
 pub(crate) use planned::child_planned;
 pub(crate) use resident::child_results_stay;

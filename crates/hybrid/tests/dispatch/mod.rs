@@ -141,7 +141,8 @@ fn d7_uuid_driver_and_link_each_force_new_measurements() {
     ];
     let of = |gpu: &GpuIdentity| Identity { gpu: Some(gpu.clone()), ..Identity::of_cpu() };
     let kept = |identity: &Identity, cores: usize| {
-        Profile::kept_or_measured(&path, identity, || Rates::of_cores(cores)).rates == Rates::of_cores(cores)
+        let rates = Rates { gpu: Rates::h200().gpu, ..Rates::of_cores(cores) };
+        Profile::kept_or_measured(&path, identity, || rates).rates == rates
     };
     for other in changed {
         assert!(kept(&of(&gpu), 1) && !kept(&of(&gpu), 2), "its own is kept");
@@ -154,6 +155,23 @@ fn d7_uuid_driver_and_link_each_force_new_measurements() {
         fs::remove_file(&path).unwrap();
     }
     assert!(kept(&Identity::of_cpu(), 1) && kept(&of(&gpu), 2), "without a GPU");
+}
+
+/// A GPU that could not be measured is measured by the next process.
+#[test]
+fn d7_rates_without_those_of_a_gpu_that_is_there_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("profile.json");
+    let gpu = GpuIdentity { name: "NVIDIA H200".into(), uuid: "7a1c".into(), driver: "580.65.06".into(), link: None };
+    let identity = Identity { gpu: Some(gpu), ..Identity::of_cpu() };
+    let kept = |rates: Rates| Profile::kept_or_measured(&path, &identity, || rates).rates;
+    let (without, with) = (Rates::of_cores(4), Rates::h200());
+    assert_eq!((kept(without), path.exists()), (without, false));
+    // Nor is such a file believed.
+    Profile::new(identity.clone(), without).write(&path).unwrap();
+    let error = Profile::read(&path, &identity).unwrap_err();
+    assert!(error.to_string().ends_with("no rates of its GPU, NVIDIA H200"), "{error}");
+    assert_eq!((kept(with), kept(without)), (with, with));
 }
 
 #[test]
