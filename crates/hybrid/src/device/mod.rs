@@ -38,7 +38,7 @@ pub use verbs::Factored;
 use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::{Choice, Decision, Experience, Job, Rates};
-use crate::faults::{Breaker, Health};
+use crate::faults::{Breaker, Health, Policy};
 use crate::linear::{Gpu, Place};
 use crate::stream::Budgets;
 use std::fmt;
@@ -190,7 +190,7 @@ impl Device {
 
     /// What decisions go by: nothing is measured where there is no choice, and what is not there has no rates.
     fn rates_to_decide(&self) -> Rates {
-        match (self.choice, &self.gpu) {
+        match (self.choice, self.usable()) {
             (Choice::Auto, Some(_)) => self.rates(),
             // One that could not be measured says itself what it lacks.
             (Choice::Gpu, Some(_)) => {
@@ -199,6 +199,22 @@ impl Device {
             }
             (Choice::Cpu, Some(_)) => self.rates.unwrap_or_else(known::unmeasured),
             (_, None) => Rates { gpu: None, ..self.rates.unwrap_or_else(known::unmeasured) },
+        }
+    }
+
+    /// Its GPU, unless the policy is that nothing goes there.
+    fn usable(&self) -> Option<&Accelerated> {
+        self.gpu.as_ref().filter(|it| it.breaker.settings().policy != Policy::CpuOnly)
+    }
+
+    /// That a GPU that is asked for may be used, if it is there.
+    fn refuse_unused(&self) -> Result<(), Error> {
+        match (self.choice, self.ordinal(), self.usable()) {
+            (Choice::Gpu, Some(ordinal), None) => {
+                let why = format!("Policy::CpuOnly keeps operations from GPU {ordinal}, and it alone was asked for");
+                Err(Error::NoGpu { why })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -220,6 +236,7 @@ impl Device {
     /// # Ok::<(), tilewright_hybrid::Error>(())
     /// ```
     pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
+        self.refuse_unused()?;
         let budget = self.budget_by(job, |budget, all| budget.last_available().unwrap_or(all));
         let decision = Decision::of(job, self.choice, &self.rates_to_decide(), budget)?;
         Ok(match &self.experience {
@@ -235,7 +252,7 @@ impl Device {
 
     /// The same by what a budget says, out of all memory. It is asked only where that may matter.
     fn budget_by(&self, job: &Job, available: impl Fn(&Budget, u64) -> u64) -> u64 {
-        let Some(it) = &self.gpu else { return 0 };
+        let Some(it) = self.usable() else { return 0 };
         let all = it.gpu.stream().device().memory_bytes() as u64;
         if it.is_measured && job.device_bytes < all / 16 { all } else { available(&it.budgets.device, all) }
     }

@@ -37,6 +37,7 @@ pub(super) struct Ran<R> {
 impl Device {
     /// Decides about an operation, leaves the record, and runs it.
     pub(super) fn run<R>(&self, job: &Job, route: impl Route<R>) -> Result<Ran<R>, Error> {
+        self.refuse_unused()?;
         self.refuse_lost()?;
         let decision = Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
         let (decision, trial) = match &self.experience {
@@ -79,7 +80,7 @@ impl Device {
 
     /// The breaker learns here of a context that was lost outside of an operation, and who asked for that GPU alone is told.
     fn refuse_lost(&self) -> Result<(), Error> {
-        let Some(it) = self.gpu.as_ref().filter(|it| it.gpu.stream().device().is_lost()) else { return Ok(()) };
+        let Some(it) = self.usable().filter(|it| it.gpu.stream().device().is_lost()) else { return Ok(()) };
         let alive = it.breaker.check(it.breaker.epoch());
         if let (Ok(()), Err(error)) = (alive, it.gpu.stream().synchronize()) {
             it.breaker.poison(&error.into());

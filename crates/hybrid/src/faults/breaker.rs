@@ -21,7 +21,7 @@ pub enum Policy {
     FallbackAndReport,
     /// It returns the device's error.
     FailFast,
-    /// It never goes to the device.
+    /// It never goes to the device. Who asks for that alone ([`Choice::Gpu`](crate::dispatch::Choice)) gets [`Error::NoGpu`].
     CpuOnly,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ledger::{Entry, Ledger, Stubs};
 use tilewright_hybrid::dispatch::{Choice, Identity, Profile, Rates, Reason, last_decision};
-use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::faults::{Breaker, Policy, Settings};
 use tilewright_hybrid::linear::Gpu;
 use tilewright_hybrid::{Device, Side};
 
@@ -26,6 +26,7 @@ fn d7_measuring_keeps_to_its_bounds_of_bytes_operations_and_calls() {
 pub(crate) fn child_measured() {
     let ledger = Ledger::here();
     ledger.set(Entry::OnlyCounts, 1);
+    untouched(&ledger);
     let device = Device::gpu(0).unwrap();
     let counted = || [Entry::Multiplied, Entry::Copied, Entry::Calls].map(|entry| ledger.get(entry));
     let before = counted();
@@ -39,6 +40,20 @@ pub(crate) fn child_measured() {
     assert!(copied <= COPIED && 2 * copied >= COPIED - COPIED / 8, "{copied} bytes of {COPIED}");
     assert!(calls <= CALLS && 3 * calls > CALLS, "{calls} calls of {CALLS}");
     assert_eq!((device.rates(), counted()), (rates, after), "measured once");
+}
+
+/// A GPU that is not to be used is neither measured nor asked.
+fn untouched(ledger: &Ledger) {
+    let gpu = Gpu::new(&tilewright_driver::Device::new(0).unwrap().stream().unwrap());
+    let breaker = Breaker::new(0, Settings::default());
+    breaker.set_policy(Policy::CpuOnly);
+    let device = Device::with(&gpu).guarded(breaker);
+    let counted = || [Entry::Calls, Entry::Asked, Entry::Objects].map(|entry| ledger.get(entry));
+    let (a, before) = (super::matrix(700, 700, 1), counted());
+    device.product((&a).into(), (&a).into()).unwrap();
+    device.lu((&a).into()).unwrap();
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.side, decision.reason, counted()), (Side::Cpu, Reason::NoGpu, before), "{decision}");
 }
 
 /// Auto goes on without the GPU; who asks for it gets it.

@@ -245,6 +245,37 @@ fn b5_b6_policies_and_the_hosts_budget() {
     assert_eq!((enough.used(), enough.peak()), (0, bytes));
 }
 
+/// Who asks for a GPU that is not to be used is told; whoever leaves the choice is on the CPU, and nothing is measured.
+#[test]
+fn b5_a_gpu_that_is_not_to_be_used_is_not() {
+    let Some(gpu) = crate::gpu("device::on_the_gpu::b5_a_gpu_that_is_not_to_be_used_is_not") else { return };
+    let breaker = Breaker::new(0, Settings::default());
+    breaker.set_policy(Policy::CpuOnly);
+    let (auto, a) = (Device::with(&gpu).rated(Rates::h200()).guarded(breaker.clone()), matrix(9, 9, 1));
+    let emulated = Precision::F64Emulated { mantissa_bits: 55 };
+    let multiply = |device: &Device, precision| {
+        let mut c = Array2::from_elem((9, 9), f64::NAN);
+        device.matmul(precision, 1.0, (&a).into(), (&a).into(), 0.0, (&mut c).into()).map(|()| c)
+    };
+    assert_eq!(multiply(&auto, Precision::Auto).unwrap(), a.dot(&a));
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.side, decision.reason, decision.gpu), (Side::Cpu, Reason::NoGpu, None));
+    // What the GPU alone can do nobody does.
+    let error = multiply(&auto, emulated).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { place: "CPU", .. }), "{error}");
+    let asked = auto.choosing(Choice::Gpu);
+    for precision in [Precision::Auto, emulated] {
+        let error = multiply(&asked, precision).unwrap_err();
+        assert!(matches!(&error, Error::NoGpu { why } if why.contains("CpuOnly")), "{error}");
+    }
+    let shape = Shape::new(Rows(9), Columns(9));
+    let error = asked.plan_matmul::<f64>(Precision::Auto, [shape, shape], false).unwrap_err();
+    assert!(matches!(&error, Error::NoGpu { why } if why.contains("CpuOnly")), "{error}");
+    breaker.set_policy(Policy::FallbackAndReport);
+    assert_eq!(multiply(&asked, Precision::Auto).unwrap(), a.dot(&a));
+    assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+}
+
 /// Host memory that is short is no failure of the GPU.
 #[test]
 fn b6_what_the_host_has_no_room_for_is_not_held_against_the_gpu() {
