@@ -44,11 +44,12 @@ impl<F> Deref for Factored<F> {
 /// on the GPU for a lack of memory or by a fault of the device is computed on the CPU, as the policy says, from operands that nothing changed.
 ///
 /// Operands lie anywhere, as those of products do. What is on the GPU is computed with there, from a copy where the verb would destroy it, and comes
-/// to the host only where the CPU is chosen, with three exceptions, in parts of 64 MiB each: for the norm that conditions want ([`lu`](Device::lu),
+/// to the host only where the CPU is chosen, with four exceptions, in parts of 64 MiB each: for the norm that conditions want ([`lu`](Device::lu),
 /// [`reciprocal_condition`](Device::reciprocal_condition)); for [`solve_refined`](Device::solve_refined), since nothing converts on a device, where the matrix is in host
-/// memory in the smaller type, and right-hand sides are too; and to find which element is not finite, where one is. Decisions count the first two. What is stored is read whole, or, for LU and Cholesky's factors and what follows from
-/// them, streamed where the GPU has no room for it. What is brought to the host takes its budget, but for the search of what is not finite ([`Device::falling_back_within`]): where that
-/// is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
+/// memory in the smaller type, and right-hand sides are too; to find which element is not finite, where one is; and to find two lines that are the same, where a pivot
+/// of LU factors is so small that it may be the rounding of 0. Decisions count the first two. What is stored is read whole, or, for LU and Cholesky's factors and
+/// what follows from them, streamed where the GPU has no room for it. What is brought to the host takes its budget, but for the two searches
+/// ([`Device::falling_back_within`]): where that is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
 /// held against the GPU. Diagonals are [`Error::Unsupported`].
 ///
 /// ```

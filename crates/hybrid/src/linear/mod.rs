@@ -25,11 +25,11 @@ pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, e
 pub(crate) use given::{Given, Made};
 pub use gpu::{DeviceMat, DeviceRef, Gpu};
 pub(crate) use gpu::{multiply_batch_of_halves_there, multiply_halves_there, padded, refuse_wide_halves};
+pub(crate) use lu::{Line, Suspicion, are_dependent, refined, suspicion};
 pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,
     solve, solve_refined,
 };
-pub(crate) use lu::{Suspicion, line_hash, refined, suspicion};
 pub use matmul::{IntegerElement, Multiply, Overflow, matmul, matmul_batched, matmul_integer, matvec, outer, product};
 pub(crate) use matmul::{check_batch, check_shapes, holds_every_sum};
 pub use norm::{Norm, norm};

@@ -57,6 +57,7 @@ pub(crate) fn child_passing() {
     parts_that_are_turned(&gpu);
     zeros_above_the_diagonal(&gpu);
     not_finite(&ledger, &gpu);
+    lines_that_are_the_same(&ledger, &gpu);
     halves(&ledger, &gpu);
     products_on_the_cpu(&gpu);
     results_in_host_memory(&gpu);
@@ -184,6 +185,32 @@ fn not_finite(ledger: &Ledger, gpu: &Gpu) {
     assert_eq!([part.t(), there_wide.view().t()].map(|view| searched(view.into(), [17, 4])), [stored; 2]);
     let error = device.eigenvalues_hermitian::<f64>(there.view().t().into()).err();
     assert!(matches!(error, Some(Error::NotFinite { row: 31, column: 3, .. })), "{error:?}");
+}
+
+/// Lines that are the same, or nearly, are found in parts, with no budget: the matrix comes once, and what is alike again.
+fn lines_that_are_the_same(ledger: &Ledger, gpu: &Gpu) {
+    let device = forced(gpu).falling_back_within(host(0));
+    let (a, b) =
+        (Array2::from_shape_fn((40, 40), |(i, j)| ((i * i + 3 * i * j + 7 * j) as f64).sin()), matrix(40, 1, 1));
+    let twice = |lies_by_rows: bool| {
+        let mut a = a.clone();
+        let mut turned = if lies_by_rows { a.view_mut() } else { a.view_mut().reversed_axes() };
+        let line = turned.row(4).to_owned();
+        turned.row_mut(31).assign(&line);
+        a
+    };
+    let hilbert = Array2::from_shape_fn((40, 40), |(i, j)| 1.0 / (i + j + 1) as f64);
+    for (values, is_singular) in [(twice(true), true), (twice(false), true), (hilbert, false), (a.clone(), false)] {
+        let there = DeviceMat::upload(gpu, (&values).into()).unwrap();
+        let part = DeviceMat::upload(gpu, (&ndarray::concatenate![ndarray::Axis(0), b.t(), values]).into()).unwrap();
+        for view in [there.view(), there.view().t(), part.view().part(rows(1, 41), columns(0, 40)).unwrap()] {
+            let before = ledger.get(Entry::Copied);
+            let solved = device.solve(view.into(), (&b).into());
+            assert_eq!(matches!(solved, Err(Error::Singular { size: 40, .. })), is_singular, "{solved:?}");
+            let copied = ledger.get(Entry::Copied) - before;
+            assert!(copied < 3 * bytes(&a) as i64, "{copied}");
+        }
+    }
 }
 
 /// Halves whose other factor is stored come once for all tiles, and within the budget.

@@ -17,5 +17,5 @@ pub use refine::{Refinable, Refined, Refinement, solve_refined};
 pub use solve::solve;
 
 pub(crate) use determinant::log_of_product;
-pub(crate) use singular::{Suspicion, line_hash, suspicion};
+pub(crate) use singular::{Line, Suspicion, are_dependent, suspicion};
 pub(crate) use solve::Equation;

@@ -2,9 +2,9 @@
 
 use super::super::matmul::Factor;
 use crate::Error;
-use crate::linear::{Scalar, Suspicion, line_hash, suspicion};
+use crate::linear::{Line, Scalar, Suspicion, are_dependent, suspicion};
 use crate::store::{Extents, ReadTyped, Source, Stored, Tile};
-use std::collections::HashMap;
+use std::ops::Range;
 
 /// Bytes that are read at once.
 const BAND_BYTES: usize = 16 << 20;
@@ -16,22 +16,6 @@ pub(super) fn pivot<T: Scalar + Stored>(diagonal: &[T], a: &Factor<'_>) -> Resul
         Suspicion::None => Ok(None),
         Suspicion::Zero(at) => Ok(Some(at)),
         Suspicion::Small(at) => Ok(has_dependent_lines::<T>(a.source)?.then_some(at)),
-    }
-}
-
-/// A line as far as it was read.
-#[derive(Clone, Copy)]
-struct Line {
-    hash: u64,
-    is_zero: bool,
-}
-
-impl Line {
-    const NONE: Line = Line { hash: 0, is_zero: true };
-
-    fn add<T: Scalar>(&mut self, element: T) {
-        self.hash = line_hash(self.hash, element);
-        self.is_zero &= element == T::ZERO;
     }
 }
 
@@ -50,37 +34,10 @@ fn has_dependent_lines<T: Scalar + Stored>(source: &dyn Source) -> Result<bool, 
             }
         }
     }
-    let row = |at: usize| Tile { rows: at..at + 1, columns: 0..columns };
-    let column = |at: usize| Tile { rows: 0..rows, columns: at..at + 1 };
-    Ok(are_dependent::<T>(source, &of_rows, row)? || are_dependent::<T>(source, &of_columns, column)?)
-}
-
-/// Lines with the same hash are compared themselves.
-fn are_dependent<T: Scalar + Stored>(
-    source: &dyn Source,
-    lines: &[Line],
-    tile: impl Fn(usize) -> Tile,
-) -> Result<bool, Error> {
-    let read = |at: usize| {
-        let tile = tile(at);
-        let mut values = vec![T::ZERO; tile.rows.len() * tile.columns.len()];
-        source.read(&tile, &mut values).map(|()| values)
+    let read = |rows: Range<usize>, columns: Range<usize>| {
+        let mut values = vec![T::ZERO; rows.len() * columns.len()];
+        source.read(&Tile { rows, columns }, &mut values).map(|()| values)
     };
-    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, line) in lines.iter().enumerate() {
-        if line.is_zero {
-            return Ok(true);
-        }
-        let alike = seen.entry(line.hash).or_default();
-        if !alike.is_empty() {
-            let own = read(at)?;
-            for earlier in alike.iter() {
-                if read(*earlier)? == own {
-                    return Ok(true);
-                }
-            }
-        }
-        alike.push(at);
-    }
-    Ok(false)
+    Ok(are_dependent(&of_rows, |at| read(at..at + 1, 0..columns))?
+        || are_dependent(&of_columns, |at| read(0..rows, at..at + 1))?)
 }
