@@ -10,7 +10,7 @@ use crate::dispatch::MatvecExtents;
 use crate::linear::{Place, Precision, matmul};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Extents, Tile};
-use crate::stream::largest;
+use crate::stream::{Control, largest};
 use crate::{Error, MatMut};
 use std::ops::Range;
 
@@ -31,6 +31,13 @@ pub(super) struct Tiles {
     extents: Extents,
     tile: Extents,
     _host: Permit,
+}
+
+impl Tiles {
+    fn count(&self) -> u64 {
+        let along = |extent: usize, tile: usize| extent.div_ceil(tile.max(1)) as u64;
+        along(self.extents.rows, self.tile.rows) * along(self.extents.columns, self.tile.columns)
+    }
 }
 
 /// A part of an operand: where it lies, or a copy.
@@ -85,17 +92,20 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
         Ok(Tiles { extents, tile: of(side), _host: host.try_acquire(bytes(of(side))?)? })
     }
 
-    /// Hands each tile out, with a function that multiplies into its values.
+    /// Hands each tile out while somebody wants it, with a function that multiplies into its values, and tells it.
     pub(super) fn each(
         &self,
-        Tiles { extents, tile, .. }: &Tiles,
+        tiles: &Tiles,
+        control: Control<'_>,
         mut each: impl FnMut(&Tile, &dyn Fn(MatMut<'_, T>) -> Result<(), Error>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let (Tiles { extents, tile, .. }, steps, mut done) = (tiles, tiles.count(), 0);
         for rows in bands(extents.rows, tile.rows) {
             // Rows of a are read once for all tiles beside one another; those that a diagonal scales for each.
             let shares = !matches!(self.b.0, Form::Diagonal(_));
             let mut rows_of_a = None;
             for columns in bands(extents.columns, tile.columns) {
+                control.check(done, steps)?;
                 let depth = self.depth(&rows, &columns);
                 let a = match rows_of_a.take().filter(|_| shares) {
                     Some(a) => a,
@@ -105,6 +115,8 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
                 let multiply = |c: MatMut<'_, T>| self.multiply([a.operand(), b.operand()], c);
                 each(&Tile { rows: rows.clone(), columns }, &multiply)?;
                 rows_of_a = Some(a);
+                done += 1;
+                control.tell(done, steps);
             }
         }
         Ok(())

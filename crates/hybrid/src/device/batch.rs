@@ -182,10 +182,10 @@ fn below<T: Element>(all: MatRef<'_, T>, count: usize, rows: usize) -> Result<Ve
 }
 
 impl<T: Multiplicand> Route<()> for Batch<'_, T> {
-    fn whole(&mut self, place: &Place) -> Result<(), Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
         self.refuse_overlap()?;
         if let (Place::Gpu(_), true) = (place, self.is_one_call()?) {
-            return self.product.whole(place);
+            return self.product.whole(place, control);
         }
         let fetched = self.product.fetched(true)?;
         let Factors { a, b, beta, .. } = self.product.factors.with(&fetched);
@@ -207,7 +207,9 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
             Goal::Gpu(there) => Some(Dense::zeros(there.shape())?.into_array()),
             _ => None,
         };
-        for panel in plan.each() {
+        let steps = plan.panels() as u64;
+        for (done, panel) in (0..).zip(plan.each()) {
+            control.check(done, steps)?;
             match (&mut result, &self.product.c.0) {
                 (Some(y), _) => self.multiply(place, &panel, [&a, &b], y.slice_mut(s![panel.below.clone(), ..]))?,
                 (None, Goal::Stored(kept)) => {
@@ -217,6 +219,7 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
                 }
                 _ => {}
             }
+            control.tell(done + 1, steps);
         }
         match (&mut self.product.c.0, result) {
             (Goal::Host(y) | Goal::New(y), Some(result)) => write(y, &result),

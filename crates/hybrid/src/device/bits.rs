@@ -56,7 +56,7 @@ impl Device {
         let here = Product::of(left, right)?;
         let (of_left, of_right) = (left.source(), right.source());
         let of = BitProduct::of(Bits::new(&of_left, left.columns())?, Bits::new(&of_right, right.columns())?)?;
-        let on_cpu = || on_cpu(here);
+        let on_cpu = |_: Control<'_>| on_cpu(here);
         let on_gpu = |gpu: &Accelerated, budgets: &Budgets, control: Control<'_>| on_gpu(gpu, budgets, &of, control);
         self.run(&of.job(becomes), Banded { device: self, on_cpu, on_gpu }).map(|ran| ran.value)
     }
@@ -71,17 +71,13 @@ pub(super) struct Banded<'a, C, G> {
 
 impl<R, C, G> Route<R> for Banded<'_, C, G>
 where
-    C: FnMut() -> Result<R, Error>,
+    C: FnMut(Control<'_>) -> Result<R, Error>,
     G: FnMut(&Accelerated, &Budgets, Control<'_>) -> Result<R, Error>,
 {
-    fn whole(&mut self, place: &Place) -> Result<R, Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<R, Error> {
         match (place, &self.device.gpu) {
-            // Who runs it says that it is done.
-            (Place::Gpu(_), Some(gpu)) => {
-                let control = Control { progress: None, ..self.device.watched.control() };
-                (self.on_gpu)(gpu, &gpu.budgets, control)
-            }
-            _ => (self.on_cpu)(),
+            (Place::Gpu(_), Some(gpu)) => (self.on_gpu)(gpu, &gpu.budgets, control),
+            _ => (self.on_cpu)(control),
         }
     }
 

@@ -5,6 +5,7 @@ use super::product::Multiplication;
 use super::run::Route;
 use crate::Error;
 use crate::linear::Place;
+use crate::stream::Control;
 
 /// Products of one size. Each is whole before the next one begins.
 pub(super) struct Each<'a, T: Multiplicand> {
@@ -20,10 +21,18 @@ impl<'a, T: Multiplicand> Each<'a, T> {
 }
 
 impl<T: Multiplicand> Route<()> for Each<'_, T> {
-    fn whole(&mut self, place: &Place) -> Result<(), Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
+        let steps = self.products.len() as u64;
         while let Some(product) = self.products.get_mut(self.done) {
-            product.whole(place)?;
+            let done = self.done as u64;
+            control.check(done, steps)?;
+            // Tiles of one are no steps of all.
+            product.whole(place, Control { progress: None, ..control }).map_err(|error| match error {
+                Error::Cancelled { .. } => Error::Cancelled { done, steps },
+                error => error,
+            })?;
             self.done += 1;
+            control.tell(done + 1, steps);
         }
         Ok(())
     }

@@ -11,6 +11,9 @@ impl Device {
     /// bytes from where operands lie to where results are wanted, mostly ([`Evaluation::job`]). On the CPU bands are as large as the budget of
     /// host memory allows ([`falling_back_within`](Device::falling_back_within)). Bits are the same on both. The sinks are not committed.
     ///
+    /// Whom `control` does not name, the device does: who may stop it ([`cancelled_by`](Device::cancelled_by)), and who is told each band
+    /// ([`telling`](Device::telling)).
+    ///
     /// What fails on the GPU for a lack of memory or by a fault of the device is tried in smaller bands, then computed on the CPU, as the
     /// policy says: sources are read again, and sinks are written again. Errors are those of [`crate::stream::evaluate`].
     ///
@@ -38,15 +41,14 @@ impl Device {
         if evaluation.is_empty() {
             return Ok(Traffic::default());
         }
-        let control = Control { cancel: control.cancel.or(self.watched.control().cancel), ..control };
-        let on_cpu = || evaluate_on_host(&self.host, evaluation, control);
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, _: Control<'_>| {
+        let on_cpu = |own: Control<'_>| evaluate_on_host(&self.host, evaluation, control.or_watched(own));
+        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, own: Control<'_>| {
             // Kernels have streams of their own, whose results are waited for.
             let device = ops::Device::gpu(gpu.gpu.stream().device().ordinal())?;
             match device.as_gpu() {
                 Some(gpu) => {
                     evaluation.gather_within(&self.host)?;
-                    evaluate_on_gpu(gpu, budgets, evaluation, control)
+                    evaluate_on_gpu(gpu, budgets, evaluation, control.or_watched(own))
                 }
                 None => Err(Error::NoGpu { why: "it opens as none".into() }),
             }

@@ -9,12 +9,13 @@ use super::product::{Multiplication, write};
 use crate::linear::{DeviceMat, Place, matmul};
 use crate::matrix::{Dense, Element};
 use crate::store::Extents;
+use crate::stream::Control;
 use crate::{Error, MatMut};
 use ndarray::{Array2, s};
 
 impl<T: Multiplicand> Multiplication<'_, T> {
     /// At once: nothing is stored.
-    pub(super) fn on_cpu(&mut self) -> Result<(), Error> {
+    pub(super) fn on_cpu(&mut self, control: Control<'_>) -> Result<(), Error> {
         let fetched = self.fetched(true)?;
         let Factors { operation, precision, alpha, a, b, beta, .. } = self.factors.with(&fetched);
         let multiply = |c: MatMut<'_, T>| match (a.0, b.0) {
@@ -27,12 +28,12 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                 let _host = self.host.try_acquire(there.shape().bytes::<T>()?.0 as u64)?;
                 there_updated(there, beta, |c| multiply(c.into()))
             }
-            Goal::Stored(_) => self.in_host_tiles(),
+            Goal::Stored(_) => self.in_host_tiles(control),
         }
     }
 
     /// In tiles of the result that host memory holds, where something is stored.
-    pub(super) fn in_host_tiles(&mut self) -> Result<(), Error> {
+    pub(super) fn in_host_tiles(&mut self, control: Control<'_>) -> Result<(), Error> {
         let shape = self.c.shape();
         let extents = Extents::new(shape.rows.0, shape.columns.0);
         // Of others each tile fetches its part.
@@ -51,7 +52,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         };
         let tiles = factors.tiles(&self.host, extents, grain)?;
         let into = |c: &mut Array2<T>| {
-            factors.each(&tiles, |tile, multiply| {
+            factors.each(&tiles, control, |tile, multiply| {
                 let mut part = c.slice_mut(s![tile.rows.clone(), tile.columns.clone()]);
                 multiply((&mut part).into())
             })
@@ -73,7 +74,7 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             }
             Goal::Gpu(there) => there_updated(there, beta, into),
             Goal::Stored(kept) => {
-                factors.each(&tiles, |tile, multiply| {
+                factors.each(&tiles, control, |tile, multiply| {
                     let mut values = kept.added::<T>(tile, beta)?;
                     multiply((&mut values).into())?;
                     kept.write(tile, &values)

@@ -12,6 +12,7 @@ use crate::budget::Budget;
 use crate::dispatch::Decision;
 use crate::linear::{IntegerElement, Overflow, Place, matmul_integer};
 use crate::matrix::Dense;
+use crate::stream::Control;
 
 impl Device {
     /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.
@@ -48,7 +49,7 @@ struct Integers<'a, T: IntegerElement> {
 }
 
 impl<T: IntegerElement> Route<()> for Integers<'_, T> {
-    fn whole(&mut self, place: &Place) -> Result<(), Error> {
+    fn whole(&mut self, place: &Place, _: Control<'_>) -> Result<(), Error> {
         let shape = self.c.shape();
         let sums = match self.c.away() {
             Ok(Away::Host(_)) => 0,

@@ -44,7 +44,7 @@ where
     W: FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
     S: FnMut(Through<'_, N>) -> Result<R, Error>,
 {
-    fn whole(&mut self, place: &Place) -> Result<R, Error> {
+    fn whole(&mut self, place: &Place, _: Control<'_>) -> Result<R, Error> {
         let mut bytes = self.on_its_way.on(place);
         if let Place::Cpu = place {
             // What lies on the GPU comes where it is needed.

@@ -34,11 +34,11 @@ impl<T: Multiplicand> Multiplication<'_, T> {
 }
 
 impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
-    fn whole(&mut self, place: &Place) -> Result<(), Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
         match (place, self.is_stored()) {
-            (Place::Cpu, false) => self.on_cpu(),
+            (Place::Cpu, false) => self.on_cpu(control),
             (Place::Gpu(gpu), false) => self.on_gpu(gpu),
-            (Place::Cpu, true) => self.in_host_tiles(),
+            (Place::Cpu, true) => self.in_host_tiles(control),
             (Place::Gpu(gpu), true) => self.gathered(gpu),
         }
     }

@@ -8,12 +8,13 @@ use crate::linear::Place;
 use crate::stream::Control;
 use crate::{Error, Side};
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// What an operation does on either processor. Nothing that it reads is changed before its result is whole.
 pub(super) trait Route<R> {
-    /// All at once, on one of the processors.
-    fn whole(&mut self, place: &Place) -> Result<R, Error>;
+    /// All at once, on one of the processors. What is done in parts asks before each whether it is still wanted, and tells each.
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<R, Error>;
 
     /// Through a GPU whose memory does not hold it, in tiles. Called only for jobs that can be streamed.
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
@@ -23,7 +24,7 @@ pub(super) trait Route<R> {
 }
 
 impl<R, F: FnMut(&Place) -> Result<R, Error>> Route<R> for F {
-    fn whole(&mut self, place: &Place) -> Result<R, Error> {
+    fn whole(&mut self, place: &Place, _: Control<'_>) -> Result<R, Error> {
         self(place)
     }
 }
@@ -95,11 +96,18 @@ impl Device {
         route: &RefCell<impl Route<R>>,
     ) -> Result<Done<(R, Option<Permit>)>, Error> {
         let control = self.watched.control();
-        // All at once is one step.
+        // What tells no parts is one step.
         let whole = |place: &Place| {
             control.check(0, 1)?;
-            let result = route.borrow_mut().whole(place)?;
-            control.tell(1, 1);
+            let is_told = AtomicBool::new(false);
+            let tell = |done, steps| {
+                is_told.store(true, Ordering::Relaxed);
+                control.tell(done, steps);
+            };
+            let result = route.borrow_mut().whole(place, Control { progress: Some(&tell), ..control })?;
+            if !is_told.load(Ordering::Relaxed) {
+                control.tell(1, 1);
+            }
             Ok::<_, Error>(result)
         };
         let on_cpu = |permit: Option<Permit>| {

@@ -32,13 +32,15 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
 
 impl<T: Multiplicand> Products<'_, '_, '_, T> {
     /// Each is whole, and in its place, before the next one begins.
-    fn one_by_one(&mut self, place: &Place) -> Result<(), Error> {
+    fn one_by_one(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
         let Products { precision, alpha, a, b, beta, c, host, done } = self;
         check_batch(OPERATION, a, b, c)?;
-        let (precision, alpha, beta) = (*precision, *alpha, *beta);
+        let (precision, alpha, beta, steps) = (*precision, *alpha, *beta, a.len() as u64);
         for ((a, b), c) in a.iter().zip(*b).zip(c.iter_mut()).skip(*done) {
+            control.check(*done as u64, steps)?;
             committed(host, c, beta != T::Factor::ZERO, |c| matmul(place, precision, alpha, *a, *b, beta, c))?;
             *done += 1;
+            control.tell(*done as u64, steps);
         }
         Ok(())
     }
@@ -56,10 +58,10 @@ impl<T: Multiplicand> Products<'_, '_, '_, T> {
 }
 
 impl<T: Multiplicand> Route<()> for Products<'_, '_, '_, T> {
-    fn whole(&mut self, place: &Place) -> Result<(), Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
         let arithmetic = self.precision.arithmetic::<T>(OPERATION)?;
         if let (Place::Gpu(_), false) = (place, are_one_call::<T>(arithmetic)) {
-            return self.one_by_one(place);
+            return self.one_by_one(place, control);
         }
         let gathered = if let Place::Gpu(_) = place { self.gathered()? } else { 0 };
         let _host = self.host.try_acquire(gathered)?;

@@ -23,8 +23,8 @@ impl Watched {
 }
 
 impl Device {
-    /// With operations that somebody may stop: what is streamed ends within one step, as [`Error::Cancelled`](crate::Error::Cancelled), and so does what has
-    /// not begun; what one library call does is not stopped in it. Nothing that was to be written is changed then, and no memory is kept.
+    /// With operations that somebody may stop: what is streamed, or done in parts, ends within one step, as
+    /// [`Error::Cancelled`](crate::Error::Cancelled), and so does what has not begun; what one library call does is not stopped in it. Nothing that was to be written is changed then, and no memory is kept.
     ///
     /// ```
     /// use ndarray::array;
@@ -43,7 +43,8 @@ impl Device {
         self
     }
 
-    /// With operations that tell how far they are: steps done, and steps of the whole. What is not streamed is one step. What is begun anew, with smaller
+    /// With operations that tell how far they are: steps done, and steps of the whole. Steps are tiles, panels and bands of what
+    /// is streamed or larger than host memory, and products of a batch that are made one after the other; all else is one step. What is begun anew, with smaller
     /// tiles say, counts anew; a [`Meter`](crate::stream::Meter) knows.
     #[must_use]
     pub fn telling(mut self, progress: impl Fn(u64, u64) + Send + Sync + 'static) -> Device {

@@ -42,7 +42,12 @@ pub struct Control<'a> {
     pub verify: Option<Verify>,
 }
 
-impl Control<'_> {
+impl<'a> Control<'a> {
+    /// Whom it does not name, another does.
+    pub(crate) fn or_watched(self, other: Control<'a>) -> Control<'a> {
+        Control { cancel: self.cancel.or(other.cancel), progress: self.progress.or(other.progress), ..self }
+    }
+
     /// [`Error::Cancelled`] once it is.
     pub(crate) fn check(&self, done: u64, steps: u64) -> Result<(), Error> {
         match self.cancel {

@@ -3,16 +3,25 @@
 use super::matrix;
 use super::on_the_gpu::{budgets, eager};
 use super::verbs::{definite, near, regular};
-use ndarray::Array2;
+use ndarray::{Array1, Array2, s};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tilewright_dims::dims;
+use tilewright_expr::In;
+use tilewright_hybrid::bits::BitMatrix;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings, Why};
 use tilewright_hybrid::linear::{Gpu, Precision};
-use tilewright_hybrid::stream::{Budgets, Cancel, Meter, Verify};
+use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, Order};
+use tilewright_hybrid::stream::bits::Becomes;
+use tilewright_hybrid::stream::{Array, Budgets, Cancel, Control, Evaluation, Meter, Verify};
 use tilewright_hybrid::{Class, Device, Error, Operand, Side};
+use tilewright_ops::fuse;
+
+dims! { Y, X }
 
 /// A device with room for so many bytes, within budgets that can be looked at.
 fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
@@ -45,7 +54,42 @@ fn verbs<'a>(a: &'a Array2<f64>, s: &'a Array2<f64>, b: &'a Array2<f64>, c: &'a 
         ("lu", Box::new(move |device: &Device| device.lu(ra).map(drop))),
         ("cholesky", Box::new(move |device: &Device| device.cholesky(rs).map(drop))),
         ("inverse", Box::new(move |device: &Device| device.inverse(ra).map(drop))),
+        (
+            "matvec_batched",
+            Box::new(move |device: &Device| {
+                // Of 10 rows each.
+                let (x, mut y) = (Array1::<f64>::ones(6 * SIZE), Array1::<f64>::zeros(SIZE));
+                device.matvec_batched(Precision::Auto, 1.0, ra, (&x).into(), 0.0, (&mut y).into())
+            }),
+        ),
+        (
+            "matmul_batched",
+            Box::new(move |device: &Device| {
+                let x = b.slice(s![.., ..1]);
+                let mut y = vec![Array2::<f64>::zeros((SIZE, 1)); 4];
+                device.matmul_batched(Precision::Auto, 1.0, [a, s, a, s], [&x; 4], 0.0, &mut y)
+            }),
+        ),
+        ("evaluate", Box::new(move |device: &Device| evaluate(device, a).map(drop))),
+        (
+            "bit_product",
+            Box::new(move |device: &Device| {
+                let (left, right) = (BitMatrix::zeros(700, 64)?, BitMatrix::zeros(64, 700)?);
+                device.bit_product(&left, &right, Becomes::Parities).map(drop)
+            }),
+        ),
     ]
+}
+
+/// Twice a matrix.
+fn evaluate(device: &Device, a: &Array2<f64>) -> Result<Array2<f64>, Error> {
+    let doubled = fuse(|x: In<f64, (Y, X)>| (x + x).store::<(Y, X)>());
+    let (from, mut result) = (MemorySource::new(a.view()), Array2::from_elem(a.dim(), f64::NAN));
+    let to = MemorySink::new(result.view_mut());
+    let array = Array::<f64, (Y, X)>::new(&from, [a.nrows(), a.ncols()])?;
+    device.evaluate(&Evaluation::new(&doubled, (&array,), &[&to])?, Control::default())?;
+    drop(to);
+    Ok(result)
 }
 
 /// Room for a part of the matrix, beside what cuSOLVER wants for a panel of one column.
@@ -130,6 +174,93 @@ fn m9_what_is_cancelled_before_it_begins_is_not_begun() {
         assert_eq!(error.class(), Class::Cancelled);
     }
     assert_eq!((c, seen.load(Ordering::Relaxed)), (inverse, 1));
+}
+
+/// What the CPU does in parts, of what is stored and of batches, each with what it is done with.
+fn parts<'a>(a: &'a Array2<f64>, folder: &'a Path) -> Vec<Verb<'a>> {
+    let stored = || MemorySource::new(a.view());
+    vec![
+        (
+            "a stored product",
+            Box::new(move |device: &Device| {
+                let mut c = Array2::zeros((SIZE, SIZE));
+                device.matmul(Precision::Auto, 1.0, (&stored()).into(), a.into(), 0.0, (&mut c).into())?;
+                assert_eq!(c, a.dot(a));
+                Ok(())
+            }),
+        ),
+        (
+            "a product to be stored",
+            Box::new(move |device: &Device| {
+                let sink = NpySink::create(folder.join("c.npy"), &[SIZE, SIZE], Element::F64, Order::C)?;
+                device.matmul(Precision::Auto, 1.0, a.into(), a.into(), 0.0, sink.into())
+            }),
+        ),
+        (
+            "a stored batch of vectors",
+            Box::new(move |device: &Device| {
+                let (x, mut y) = (Array1::<f64>::ones(6 * SIZE), Array1::<f64>::zeros(SIZE));
+                device.matvec_batched(Precision::Auto, 1.0, (&stored()).into(), (&x).into(), 0.0, (&mut y).into())
+            }),
+        ),
+        (
+            "a batch of which something is stored",
+            Box::new(move |device: &Device| {
+                let (first, mut c) = (stored(), vec![Array2::<f64>::zeros((SIZE, SIZE)); 4]);
+                let factors = [Operand::from(&first), a.into(), a.into(), a.into()];
+                device.matmul_batched(Precision::Auto, 1.0, factors, [a; 4], 0.0, &mut c)
+            }),
+        ),
+        ("an expression", Box::new(move |device: &Device| evaluate(device, a).map(drop))),
+    ]
+}
+
+#[test]
+fn m9_m15_what_the_cpu_does_in_parts_tells_each_and_ends_within_one() {
+    let (a, folder) = (matrix(SIZE, SIZE, 1), tempfile::tempdir().unwrap());
+    for (name, verb) in parts(&a, folder.path()) {
+        // Two fifths of the matrix, beside a result in memory that is kept until it is whole.
+        let fifths = if matches!(name, "a stored product" | "a batch of which something is stored") { 7 } else { 2 };
+        let host = Budget::new(Memory::Host, (SIZE * SIZE * 8 / 5 * fifths) as u64);
+        let device = Device::cpu().falling_back_within(host.clone());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let told = seen.clone();
+        verb(&device.clone().telling(move |done, steps| told.lock().unwrap().push((done, steps)))).unwrap();
+        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        let steps = seen.len() as u64;
+        assert!(steps > 1, "{name}: {seen:?}");
+        assert_eq!(seen, (1..=steps).map(|done| (done, steps)).collect::<Vec<_>>(), "{name}");
+        let (cancel, last) = (Cancel::new(), Arc::new(AtomicU64::new(0)));
+        let (stop, counted) = (cancel.clone(), last.clone());
+        let watched = device.cancelled_by(&cancel).telling(move |done, _| {
+            counted.store(done, Ordering::Relaxed);
+            stop.cancel();
+        });
+        let error = verb(&watched).unwrap_err();
+        assert!(matches!(error, Error::Cancelled { done: 1, steps: all } if all == steps), "{name}: {error}");
+        assert_eq!((last.load(Ordering::Relaxed), host.used()), (1, 0), "{name}");
+    }
+}
+
+/// Halves are multiplied one after the other on a GPU.
+#[test]
+fn m9_m15_a_batch_of_products_one_after_the_other_tells_each_and_ends_within_one() {
+    let test = "device::watched::m9_m15_a_batch_of_products_one_after_the_other_tells_each_and_ends_within_one";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (device, _) = within(&gpu, 1 << 30, 1 << 20);
+    let a = vec![matrix(9, 9, 1).mapv(half::f16::from_f64); 5];
+    let (cancel, seen) = (Cancel::new(), Arc::new(Mutex::new(Vec::new())));
+    let (stop, told) = (cancel.clone(), seen.clone());
+    let device = device.cancelled_by(&cancel).telling(move |done, steps| {
+        told.lock().unwrap().push((done, steps));
+        if done == 3 {
+            stop.cancel();
+        }
+    });
+    let mut c = vec![Array2::from_elem((9, 9), half::f16::ZERO); 5];
+    let error = device.matmul_batched(Precision::Auto, 1.0, &a, &a, 0.0, &mut c).unwrap_err();
+    assert!(matches!(error, Error::Cancelled { done: 3, steps: 5 }), "{error}");
+    assert_eq!(*seen.lock().unwrap(), [(1, 5), (2, 5), (3, 5)]);
 }
 
 /// A clock that a step takes a second of.
