@@ -25,8 +25,10 @@ mod picture;
 mod product;
 mod random;
 mod transpose;
+mod verify;
 
 pub use matrix::BitMatrix;
 pub use npy::{read_npy, write_npy};
 pub(crate) use product::{Join, as_array, join_into};
 pub use product::{Path, Product};
+pub(crate) use verify::check_counts;

@@ -32,7 +32,8 @@ fn biased(threshold: u32, state: &mut u64) -> u64 {
     })
 }
 
-fn next(state: &mut u64) -> u64 {
+/// The next number.
+pub(super) fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

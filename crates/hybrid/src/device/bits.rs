@@ -3,7 +3,7 @@
 use super::run::Route;
 use super::{Accelerated, Device};
 use crate::Error;
-use crate::bits::{BitMatrix, Product};
+use crate::bits::{BitMatrix, Product, check_counts};
 use crate::faults::Scale;
 use crate::linear::Place;
 use crate::store::{MemorySink, Sink};
@@ -16,7 +16,7 @@ impl Device {
     /// [`Becomes::MoreThan`] 0. Results are exact, and the same on both processors; a GPU gets it in tiles ([`crate::stream::bits`]).
     ///
     /// [`Error::Shape`] if the two do not have the same k, [`Error::Unsupported`] for counts, which are no bits
-    /// ([`bit_counts`](Device::bit_counts)).
+    /// ([`bit_counts`](Device::bit_counts)). What is no sum is not verified, where that is asked for ([`verifying`](Device::verifying)); counts are.
     pub fn bit_product(&self, left: &BitMatrix, right: &BitMatrix, becomes: Becomes) -> Result<BitMatrix, Error> {
         let on_cpu = |product: Product<'_>| match becomes {
             Becomes::MoreThan(0) => product.paths(),
@@ -28,7 +28,7 @@ impl Device {
             }
         };
         let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
-            bits::product(&gpu.gpu, budgets, product, becomes, control)
+            bits::product(&gpu.gpu, budgets, product, becomes, Control { verify: None, ..control })
         };
         self.bits(left, right, becomes, on_cpu, on_gpu)
     }
@@ -38,8 +38,9 @@ impl Device {
         let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
             let mut counts = Array2::zeros((left.rows(), right.columns()));
             let sink = MemorySink::new(counts.view_mut());
-            bits::multiply(&gpu.gpu, budgets, product, Becomes::Counts, &sink, control)?;
+            bits::multiply(&gpu.gpu, budgets, product, Becomes::Counts, &sink, Control { verify: None, ..control })?;
             Box::new(sink).commit()?;
+            control.verify.map_or(Ok(()), |verify| check_counts(left, right, &counts, verify))?;
             Ok(counts)
         };
         self.bits(left, right, Becomes::Counts, |product: Product<'_>| product.counts(), on_gpu)

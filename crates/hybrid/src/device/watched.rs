@@ -55,7 +55,8 @@ impl Device {
     /// With products that are checked where they are streamed, before anything of `c` is changed: what is not the product is
     /// [`Error::WrongProduct`](crate::Error::WrongProduct). Of emulated f64 nothing streamed is checked, and asked for both it is
     /// [`Error::Unsupported`](crate::Error::Unsupported). Products that are rounded after they were streamed, of halves and of f32 with sums in f64, are not
-    /// checked either: the CPU computes them, and who asked for the GPU gets [`Error::Unsupported`](crate::Error::Unsupported).
+    /// checked either: the CPU computes them, and who asked for the GPU gets [`Error::Unsupported`](crate::Error::Unsupported). Of bits, counts are checked
+    /// ([`bit_counts`](Device::bit_counts)), and what becomes of them is not.
     #[must_use]
     pub fn verifying(mut self, verify: Verify) -> Device {
         self.watched.verify = Some(verify);

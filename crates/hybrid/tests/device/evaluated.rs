@@ -1,6 +1,6 @@
 //! Fused expressions and products of bits through the face: decided by cost, recorded, and under the breaker.
 
-use super::on_the_gpu::{budgets, eager, shrinking};
+use super::on_the_gpu::{budgets, eager, forced, shrinking};
 use ndarray::Array2;
 use tilewright_dims::dims;
 use tilewright_expr::{Border, In};
@@ -10,7 +10,7 @@ use tilewright_hybrid::dispatch::{Choice, Decision, Rates, Reason, Tiles, Trace,
 use tilewright_hybrid::faults::{Breaker, Policy, Settings, Why};
 use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, NpySource, Order, Sink, WriteTyped};
 use tilewright_hybrid::stream::bits::{Becomes, BitProduct, Bits};
-use tilewright_hybrid::stream::{Array, Control, Evaluation};
+use tilewright_hybrid::stream::{Array, Control, Evaluation, Verify};
 use tilewright_hybrid::{Class, Device, Error, Side};
 use tilewright_ops::fuse;
 
@@ -127,6 +127,30 @@ fn products_of_bits_leave_their_decisions() {
     assert_eq!(device.bit_product(&a, &b, Becomes::Counts).unwrap_err().class(), Class::User);
     assert!(matches!(device.bit_product(&a, &a, Becomes::Parities), Err(Error::Shape { .. })));
     assert_eq!(device.bit_counts(&bits(3, 0, 1), &bits(0, 4, 1)).unwrap(), Array2::<i32>::zeros((3, 4)));
+}
+
+/// Counts are sums, and are checked; what becomes of them is not, and is not refused.
+#[test]
+fn products_of_bits_are_verified_where_they_are_counts() {
+    let test = "device::evaluated::products_of_bits_are_verified_where_they_are_counts";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (a, b) = (bits(70, 200, 1), bits(200, 90, 2));
+    let truth = Product::of(&a, &b).unwrap().counts().unwrap();
+    let device = forced(&gpu).verifying(Verify::default());
+    let counts = device.bit_counts(&a, &b);
+    match gpu.stream().device().name() == crate::stub::NAME {
+        // Its kernels compute nothing.
+        true => assert!(
+            matches!(counts, Err(Error::WrongProduct { product: None, allowed: 0.0, rows: 70, .. })),
+            "{counts:?}"
+        ),
+        false => assert_eq!(counts.unwrap(), truth),
+    }
+    for becomes in [Becomes::MoreThan(0), Becomes::MoreThan(17), Becomes::Parities] {
+        device.bit_product(&a, &b, becomes).unwrap();
+        assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+    }
+    assert_eq!(Device::cpu().verifying(Verify::default()).bit_counts(&a, &b).unwrap(), truth);
 }
 
 #[test]
