@@ -72,7 +72,7 @@ fn rows_of<T: Send>(values: &mut [T], size: usize) -> impl IndexedParallelIterat
 }
 
 /// The elements, each behind all that come before it (Kahn).
-pub(super) fn order(operation: &'static str, relation: &BitMatrix) -> Result<Vec<usize>, Error> {
+pub(crate) fn order(operation: &'static str, relation: &BitMatrix) -> Result<Vec<usize>, Error> {
     square(operation, relation)?;
     let mut before = relation.column_counts();
     let mut order: Vec<usize> = (0..relation.rows()).filter(|&at| before[at] == 0).collect();

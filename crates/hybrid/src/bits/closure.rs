@@ -1,4 +1,4 @@
-//! Relations: element (i, j) says whether i comes before j.
+//! Relations: element (i, j) says whether i comes before j. All of this is the CPU's; [`Device`](crate::Device) has closures and reductions on either processor.
 
 use crate::{
     Error,
@@ -41,7 +41,7 @@ pub fn reduction(relation: &BitMatrix) -> Result<BitMatrix, Error> {
     relation.and_not(&Product::of(relation, &closed)?.paths()?)
 }
 
-pub(super) fn square(operation: &'static str, relation: &BitMatrix) -> Result<(), Error> {
+pub(crate) fn square(operation: &'static str, relation: &BitMatrix) -> Result<(), Error> {
     let (rows, columns) = (relation.rows(), relation.columns());
     if rows == columns { Ok(()) } else { Err(Error::NotSquare { operation, rows, columns }) }
 }

@@ -24,6 +24,7 @@ mod pack;
 mod picture;
 mod product;
 mod random;
+pub(crate) mod squares;
 mod transpose;
 mod verify;
 

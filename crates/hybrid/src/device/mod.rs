@@ -19,6 +19,7 @@ mod multiplicand;
 mod operand;
 mod placed;
 mod product;
+mod relations;
 mod run;
 mod solved;
 mod source;

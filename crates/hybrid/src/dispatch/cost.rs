@@ -300,7 +300,7 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
         At::Pageable => to_gpu(operand.bytes, rates, &gpu.link),
         At::Disk => COPY + operand.bytes as f64 / rates.disk.min(pinned),
     };
-    let compute = computed(job, &gpu.processor) + job.steps as f64 * LAUNCH;
+    let compute = job.rounds as f64 * computed(job, &gpu.processor) + job.steps as f64 * LAUNCH;
     let bring = job.read.iter().flatten().map(|it| of(it, gpu.link.to_gpu)).sum();
     // Beside operands that are there the result is one too, and its copy is new.
     let part = if job.read.iter().flatten().any(|it| it.at == At::Gpu) { FRESH } else { BACK };
@@ -329,7 +329,10 @@ fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> 
             let ExpressionTime { compute, to_gpu, to_host, wall } = plan.time(gpu);
             vec![MatmulTime { compute, to_gpu, to_host, wall }]
         }
-        Tiles::Bits(plan) => vec![plan.time(&gpu.link, gpu.processor.flops.of(job.unit))],
+        Tiles::Bits(plan) => {
+            let time = plan.time(&gpu.link, gpu.processor.flops.of(job.unit));
+            (0..job.rounds).map(|_| time).collect()
+        }
     };
     let sum = |part: fn(&MatmulTime) -> f64| times.iter().map(part).sum::<f64>();
     // A disk gives each panel as often as the GPU asks for it.

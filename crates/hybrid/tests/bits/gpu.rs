@@ -4,13 +4,19 @@ use ndarray::Array2;
 use tilewright_driver::{Device, Error as Driver, Stream};
 use tilewright_headers::host_model::skip;
 use tilewright_hybrid::{
-    Class,
+    Class, Error, Side,
     bits::{
         BitMatrix, Product,
-        gpu::{DeviceBitMatrix, DeviceProduct, GpuPath, WgmmaShape},
+        closure::{closure, reduction},
+        gpu::{Combine, DeviceBitMatrix, DeviceProduct, GpuPath, WgmmaShape},
     },
+    budget::{Budget, Memory},
+    dispatch::{Choice, Rates, last_decision, last_outcome},
+    linear::Gpu,
+    stream::Budgets,
 };
 
+use super::kernels::{COMBINED, combined};
 use super::truth::{array, hostile};
 
 const SHAPES: [WgmmaShape; 4] = [WgmmaShape::LARGE, WgmmaShape::PAIRED, WgmmaShape::WIDE, WgmmaShape::TALL];
@@ -70,6 +76,62 @@ fn transposition_exchanges_rows_and_columns() {
         let there = DeviceBitMatrix::upload(&stream, &bits).unwrap();
         assert_eq!(there.download().unwrap(), bits);
         assert_eq!(there.transposed().unwrap().download().unwrap(), bits.transposed().unwrap(), "{rows} x {columns}");
+    }
+}
+
+#[test]
+fn elements_are_combined_and_counted_where_they_lie() {
+    let Some(stream) = stream("bits::gpu::elements_are_combined_and_counted_where_they_lie") else { return };
+    for (rows, columns) in [(1, 1), (33, 65), (256, 1024), (1300, 2100), (1, 5000), (5000, 31), (0, 5), (5, 0)] {
+        let [a, b] = [(4, 8), (3, 9)].map(|(ones, seed)| hostile(array(rows, columns, ones, seed).view()));
+        let [left, right] = [&a, &b].map(|matrix| DeviceBitMatrix::upload(&stream, matrix).unwrap());
+        for combine in COMBINED {
+            let (got, expected) = (left.combined(combine, &right).unwrap(), combined(combine, &a, &b));
+            let place = format!("{combine:?}, {rows} x {columns}");
+            assert_eq!(got.count_ones().unwrap(), expected.count_ones(), "{place}");
+            assert_eq!(got.row_counts().unwrap(), expected.row_counts(), "{place}");
+            assert_eq!(got.download().unwrap().words(), expected.words(), "{place}");
+        }
+    }
+    let [one, other] = [(3, 4), (4, 3)].map(|(rows, columns)| DeviceBitMatrix::zeros(&stream, rows, columns).unwrap());
+    assert_eq!(one.combined(Combine::Or, &other).unwrap_err().class(), Class::User);
+}
+
+/// In the memory of the GPU, and in tiles where it has no room for three of them.
+#[test]
+fn x6_closures_and_reductions_on_the_gpu_are_those_of_the_cpu() {
+    let test = "bits::gpu::x6_closures_and_reductions_on_the_gpu_are_those_of_the_cpu";
+    let Some(stream) = stream(test) else { return };
+    for room in [1 << 30, 300 << 10] {
+        let budgets =
+            Budgets { device: Budget::new(Memory::Device, room), pinned: Budget::new(Memory::Pinned, 1 << 20) };
+        let device = tilewright_hybrid::Device::with(&Gpu::new(&stream)).rated(Rates::h200()).within(budgets.clone());
+        let device = device.choosing(Choice::Gpu);
+        for size in [0, 1, 2, 63, 65, 129, 1000] {
+            let of = |step: &dyn Fn(usize, usize) -> bool| BitMatrix::from_fn(size, size, step).unwrap();
+            let sparse = BitMatrix::random(size, size, (1.5 / size.max(1) as f64).min(0.5), 3).unwrap();
+            let relations = [
+                of(&|_, _| false),
+                of(&|from, to| from + 1 == to),
+                of(&|from, to| (from + 1) % size == to),
+                of(&|from, to| from < to && sparse.get(from, to) == Some(true)),
+                sparse.clone(),
+            ];
+            for (number, relation) in relations.iter().enumerate() {
+                let place = format!("{number} of {size} in {room}");
+                assert_eq!(device.bit_closure(relation).unwrap(), closure(relation).unwrap(), "{place}");
+                let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
+                assert_eq!((decision.operation, decision.side, outcome.side), ("bit_closure", Side::Gpu, Side::Gpu));
+                assert_eq!(decision.gpu.unwrap().tiles.is_some(), size == 1000 && room < 1 << 30, "{place}");
+                match (device.bit_reduction(relation), reduction(relation)) {
+                    (Ok(got), Ok(expected)) => assert_eq!(got, expected, "{place}"),
+                    (got, expected) => {
+                        assert!(matches!(got, Err(Error::Cyclic { .. })) && expected.is_err(), "{place}: {got:?}")
+                    }
+                }
+            }
+        }
+        assert!(budgets.device.used() == 0 && budgets.device.peak() <= room, "{budgets:?}");
     }
 }
 

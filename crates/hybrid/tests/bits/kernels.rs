@@ -6,13 +6,17 @@ use tilewright_driver::{Arch, TargetKind, toolkit};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule, skip};
 use tilewright_hybrid::bits::{
     BitMatrix, Product,
-    gpu::{Finish, GpuPath, KernelText, WgmmaShape, operand_map, product_kernel, row_ones_kernel, transpose_kernel},
+    gpu::{
+        Combine, Finish, GpuPath, KernelText, WgmmaShape, combine_kernel, operand_map, product_kernel, row_ones_kernel,
+        transpose_kernel,
+    },
 };
 
 use super::truth::{array, hostile};
 
 const FINISHES: [Finish; 6] =
     [Finish::Counts, Finish::Distances, Finish::Saturated, Finish::MoreThan, Finish::Parity, Finish::RowSums];
+pub(super) const COMBINED: [Combine; 4] = [Combine::And, Combine::Or, Combine::Xor, Combine::AndNot];
 const SMALL: WgmmaShape = WgmmaShape { groups: 1, strips: 1, columns: 64, slots: 2, cluster: 1, raster: 2 };
 const SHAPES: [WgmmaShape; 3] = [WgmmaShape::LARGE, WgmmaShape::WIDE, WgmmaShape::TALL];
 
@@ -27,7 +31,8 @@ fn kernels_compile_without_spills() {
     let pairs = FINISHES.into_iter().flat_map(|finish| every.map(|path| (path, finish)));
     let others = [Finish::Distances, Finish::MoreThan].into_iter().flat_map(|finish| some.map(|path| (path, finish)));
     let products = pairs.chain(others).map(|(path, finish)| product_kernel(path, finish));
-    for kernel in products.chain([transpose_kernel(), row_ones_kernel()]) {
+    let others = COMBINED.map(combine_kernel).into_iter().chain([transpose_kernel(), row_ones_kernel()]);
+    for kernel in products.chain(others) {
         let arch = if kernel.target == TargetKind::ArchSpecific { Arch::new(9, 0) } else { Arch::new(8, 0) };
         let compiled = kernel.source().compile(arch).unwrap();
         let resources = &compiled.kernels[0];
@@ -206,6 +211,43 @@ fn transposition_and_counts_on_the_host_model() {
             run(&model, 1, &kernels[1], rows.div_ceil(8) as u32, schedule, &block);
             let got: Vec<u64> = elements::<i32>(&ones, rows).into_iter().map(|count| count as u64).collect();
             assert_eq!(got, bits.row_counts());
+        }
+    }
+}
+
+/// What the CPU makes of two matrices.
+pub(super) fn combined(combine: Combine, a: &BitMatrix, b: &BitMatrix) -> BitMatrix {
+    let combined = match combine {
+        Combine::And => a.and(b),
+        Combine::Or => a.or(b),
+        Combine::Xor => a.xor(b),
+        Combine::AndNot => a.and_not(b),
+    };
+    combined.unwrap()
+}
+
+#[test]
+fn elements_are_combined_on_the_host_model() {
+    let name = "bits::combine";
+    if HostModel::compiler().is_none() {
+        return skip(name, "no C++ compiler");
+    }
+    let kernels = COMBINED.map(combine_kernel);
+    let sources = kernels.each_ref().map(|kernel| KernelSource { name, text: &kernel.text });
+    let model = HostModel::compile(&sources).unwrap_or_else(|error| panic!("{error}"));
+    for (rows, columns) in [(1, 1), (33, 65), (256, 1024), (300, 1100), (1, 2000), (700, 31)] {
+        let [a, b] = [(4, 8), (3, 9)].map(|(ones, seed)| hostile(array(rows, columns, ones, seed).view()));
+        let [left, right] = [&a, &b].map(|matrix| lines(bytemuck::cast_slice(matrix.words())));
+        let runs = a.words().len() / 2;
+        for (number, combine) in COMBINED.into_iter().enumerate() {
+            for schedule in Schedule::ALL {
+                let mut to = lines(&vec![0xff; 8 * a.words().len()]);
+                let parameters = [left.as_ptr() as u64, right.as_ptr() as u64, to.as_mut_ptr() as u64, runs as u64];
+                run(&model, number, &kernels[number], runs.div_ceil(256) as u32, schedule, &words(&parameters));
+                let got: Vec<u64> = elements(&to, a.words().len());
+                let expected = combined(combine, &a, &b);
+                assert_eq!(got, expected.words(), "{combine:?}, {rows} x {columns}, {schedule:?}");
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::on_the_gpu::{budgets, eager, forced, shrinking};
 use ndarray::Array2;
 use tilewright_dims::dims;
 use tilewright_expr::{Border, In};
+use tilewright_hybrid::bits::closure::{closure, reduction};
 use tilewright_hybrid::bits::{BitMatrix, Product};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Decision, Rates, Reason, Tiles, Trace, last_decision, last_outcome};
@@ -168,6 +169,52 @@ fn large_products_of_bits_go_to_the_gpu() {
     assert_eq!(decided(32_768, 1 << 16).reason, Reason::TooLarge);
 }
 
+/// Closures and reductions are decided about as one product of a CPU and as many squares of a GPU as the longest paths may take.
+#[test]
+fn x6_m16_closures_leave_their_decisions() {
+    let device = Device::cpu().choosing(Choice::Auto);
+    let order = BitMatrix::from_fn(129, 129, |from, to| from < to && (from * 7 + to * 3) % 11 < 2).unwrap();
+    assert_eq!(device.bit_closure(&order).unwrap(), closure(&order).unwrap());
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.operation, decision.element, decision.side), ("bit_closure", "bit", Side::Cpu));
+    assert_eq!((decision.bytes, &decision), (2 * 129 * 17, &device.plan_bit_closure(&order).unwrap()));
+    assert_eq!(device.bit_reduction(&order).unwrap(), reduction(&order).unwrap());
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.operation, &decision), ("bit_reduction", &device.plan_bit_reduction(&order).unwrap()));
+    let ring = BitMatrix::from_fn(5, 5, |from, to| (from + 1) % 5 == to).unwrap();
+    assert!(matches!(device.bit_reduction(&ring), Err(Error::Cyclic { operation: "bit_reduction", .. })));
+    let aside = BitMatrix::zeros(2, 3).unwrap();
+    assert!(matches!(device.bit_closure(&aside), Err(Error::NotSquare { operation: "bit_closure", .. })));
+    let error = device.choosing(Choice::Gpu).bit_closure(&order).unwrap_err();
+    assert!(matches!(error, Error::NoGpu { .. }), "{error}");
+}
+
+#[test]
+fn x6_closures_go_to_the_gpu_where_that_is_faster() {
+    let Some(gpu) = crate::gpu("device::evaluated::x6_closures_go_to_the_gpu_where_that_is_faster") else { return };
+    let planned = |size: usize, room: u64| {
+        let relation = BitMatrix::zeros(size, size).unwrap();
+        let device = Device::with(&gpu).rated(Rates::h200()).within(budgets(Budget::new(Memory::Device, room)));
+        [device.plan_bit_closure(&relation).unwrap(), device.plan_bit_reduction(&relation).unwrap()]
+    };
+    assert!(planned(256, 1 << 30).iter().all(|plan| plan.side == Side::Cpu));
+    let [closed, reduced] = planned(16_384, 1 << 30);
+    assert_eq!((closed.side, closed.reason), (Side::Gpu, Reason::Cost), "{closed}");
+    let [closed, reduced] = [closed.gpu.unwrap(), reduced.gpu.unwrap()];
+    // Three of them, and counts of rows.
+    assert_eq!((closed.tiles, closed.device_bytes), (None, 3 * 16_384 * 2048 + 4 * 16_384));
+    // 14 squares and a product, or two.
+    let rounds = reduced.cost.compute / closed.cost.compute;
+    assert!((rounds - 16.0 / 15.0).abs() < 1e-9, "{rounds}");
+    let [streamed, _] = planned(16_384, 64 << 20);
+    let streamed = streamed.gpu.unwrap();
+    // Each square comes through the link, both of its factors.
+    let all = 15.0 * 2.0 * 16_384.0 * 2048.0;
+    let link = Rates::h200().gpu.unwrap().link;
+    assert!(matches!(streamed.tiles, Some(Tiles::Bits(_))), "{streamed:?}");
+    assert!((all / link.to_gpu..2.0 * all / link.both).contains(&streamed.cost.bring), "{streamed:?}");
+}
+
 /// Memory is short on the GPU, however small the parts are: the CPU goes on, or does not, as the policy says.
 #[test]
 fn b5_what_fails_on_the_gpu_goes_on_as_the_policy_says() {
@@ -188,6 +235,18 @@ fn b5_what_fails_on_the_gpu_goes_on_as_the_policy_says() {
     assert_eq!(short().bit_counts(&a, &b).unwrap(), Product::of(&a, &b).unwrap().counts().unwrap());
     failed();
     assert_eq!((breaker.health().fallbacks, breaker.health().recent_failures), (2, 2));
+    let relation = bits(90, 90, 3);
+    let apart = eager(&gpu, budgets(shrinking(1, 0)), &Breaker::new(0, Settings::default()));
+    assert_eq!(apart.bit_closure(&relation).unwrap(), closure(&relation).unwrap());
+    failed();
+    // A copy with its diagonal, or three in tiles, are made in host memory, which the CPU does without.
+    let host = Budget::new(Memory::Host, 90 * 16 - 1);
+    let room = budgets(Budget::new(Memory::Device, 1 << 30));
+    let tight = eager(&gpu, room, &Breaker::new(0, Settings::default())).falling_back_within(host.clone());
+    assert_eq!(tight.bit_closure(&relation).unwrap(), closure(&relation).unwrap());
+    assert_eq!((last_outcome().unwrap().side, host.peak()), (Side::Cpu, 0));
+    let error = tight.choosing(Choice::Gpu).bit_closure(&relation).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested, .. } if requested >= 90 * 16), "{error}");
     breaker.set_policy(Policy::FailFast);
     let error = short().bit_product(&a, &b, Becomes::Parities).unwrap_err();
     assert_eq!(error.class(), Class::Resource, "{error}");

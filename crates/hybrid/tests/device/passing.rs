@@ -7,6 +7,7 @@ use ndarray::Array2;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_driver::Device as Driver;
+use tilewright_hybrid::bits::{BitMatrix, closure::closure};
 use tilewright_hybrid::budget::{Budget, Level, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
@@ -62,6 +63,7 @@ pub(crate) fn child_passing() {
     products_on_the_cpu(&gpu);
     results_in_host_memory(&gpu);
     batches_go_on(&ledger, &gpu);
+    closures_go_on(&ledger, &gpu);
     plans_touch_nothing(&ledger, &gpu);
 }
 
@@ -383,6 +385,39 @@ fn batches_go_on(ledger: &Ledger, gpu: &Gpu) {
     }
     assert!(sides.len() > 12 && sides[..sides.len() - 1].contains(&Side::Cpu), "{sides:?}");
     assert_eq!(sides.last(), Some(&Side::Gpu));
+}
+
+/// A closure that the GPU fails at, wherever in its squares, is the CPU's, or an error where the GPU was asked for. (Kernels of a stub compute nothing: what
+/// does not fail is not looked at.)
+fn closures_go_on(ledger: &Ledger, gpu: &Gpu) {
+    const INVALID_HANDLE: i64 = 400;
+    let relation = BitMatrix::from_fn(150, 150, |from, to| from + 1 == to).unwrap();
+    let closed = closure(&relation).unwrap();
+    let mut fell_back = 0;
+    for number in 1.. {
+        let (breaker, budgets) = (Breaker::new(0, Settings::default()), budgets(Budget::new(Memory::Device, ROOM)));
+        let device = eager(gpu, budgets.clone(), &breaker);
+        ledger.fail(number, INVALID_HANDLE);
+        let made = device.bit_closure(&relation).unwrap();
+        let is_injected = ledger.get(Entry::Calls) >= ledger.get(Entry::FailsAt);
+        ledger.mend();
+        if last_outcome().unwrap().side == Side::Cpu {
+            assert_eq!(made, closed, "call {number}");
+            fell_back += 1;
+            ledger.fail(number, INVALID_HANDLE);
+            let asked = device.choosing(Choice::Gpu).guarded(Breaker::new(0, Settings::default()));
+            let error = asked.bit_closure(&relation).unwrap_err();
+            ledger.mend();
+            assert_eq!(error.class(), tilewright_hybrid::Class::Device, "call {number}: {error}");
+        }
+        assert_eq!(budgets.device.used(), 0, "call {number}");
+        if !is_injected {
+            // Three of them, and counts.
+            assert_eq!(budgets.device.peak(), 3 * 150 * 32 + 4 * 150);
+            break;
+        }
+    }
+    assert!(fell_back > 10, "{fell_back}");
 }
 
 /// Plans of batches and of integers are what is decided, and call nobody.

@@ -8,7 +8,7 @@ use std::{
 
 use tilewright_driver::{DeviceBuffer, Function, LaunchConfig, Stream};
 
-use super::{Finish, GpuPath, KernelText};
+use super::{Combine, Finish, GpuPath, KernelText};
 use crate::{Error, raw};
 
 /// What a kernel is found by, with its device.
@@ -17,6 +17,7 @@ pub(super) enum Name {
     Product(GpuPath, Finish),
     Transpose,
     RowOnes,
+    Combine(Combine),
 }
 
 /// A kernel on a device.

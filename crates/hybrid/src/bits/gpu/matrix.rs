@@ -1,7 +1,12 @@
 use tilewright_driver::{DeviceBuffer, Stream};
 
+use super::launch::{Kernel, Name, in_order};
 use super::rows::{DeviceRows, words_per_row};
-use crate::{Error, bits::BitMatrix};
+use super::text::{Combine, combine_kernel};
+use crate::{
+    Error,
+    bits::{BitMatrix, elementwise::same},
+};
 
 /// A [`BitMatrix`] in the memory of a GPU, with the same words in the same places.
 #[derive(Debug)]
@@ -52,6 +57,48 @@ impl DeviceBitMatrix {
     /// The stream that its memory belongs to.
     pub fn stream(&self) -> &Stream {
         self.words.stream()
+    }
+
+    /// Two matrices element by element, on this one's stream.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the two are not of the same shape; [`Error::Driver`], also if they are on two devices.
+    pub fn combined(&self, combine: Combine, other: &Self) -> Result<Self, Error> {
+        let operation = "bits::gpu::combined";
+        same(operation, "rows of the second matrix", self.rows, other.rows)?;
+        same(operation, "columns of the second matrix", self.columns, other.columns)?;
+        let result = Self { words: self.stream().alloc(self.words.len())?, rows: self.rows, columns: self.columns };
+        if self.words.is_empty() {
+            return Ok(result);
+        }
+        let runs = self.words.len() / 2;
+        let addresses = [self, other, &result].map(|matrix| matrix.words.device_ptr());
+        let block: Vec<u8> = addresses.into_iter().chain([runs as u64]).flat_map(u64::to_ne_bytes).collect();
+        in_order(self.stream(), &other.words, || {
+            let kernel = Kernel::get(self.stream(), Name::Combine(combine), || combine_kernel(combine))?;
+            kernel.launch(self.stream(), kernel.tiles(runs, 1)?, &block)
+        })?;
+        Ok(result)
+    }
+
+    /// How many elements of each row are set. Waits for what was queued on the matrix's stream.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn row_counts(&self) -> Result<Vec<u64>, Error> {
+        if self.words.is_empty() {
+            return Ok(vec![0; self.rows]);
+        }
+        let counts = self.as_rows()?.ones(self.stream())?.to_vec()?;
+        Ok(counts.into_iter().map(|count| u64::from(count as u32)).collect())
+    }
+
+    /// How many elements are set. Waits as [`DeviceBitMatrix::row_counts`].
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn count_ones(&self) -> Result<u64, Error> {
+        Ok(self.row_counts()?.iter().sum())
     }
 
     /// The transposed matrix, on the same stream.

@@ -7,13 +7,17 @@ mod launch;
 mod matrix;
 mod path;
 mod product;
+mod resident;
 mod rows;
 mod text;
 
-pub(crate) use self::rows::{DeviceRows, Results, multiply, words_per_row};
 pub use self::{
     matrix::DeviceBitMatrix,
     path::{GpuPath, WgmmaShape},
     product::{DeviceProduct, operand_map},
-    text::{Finish, KernelText, product_kernel, row_ones_kernel, transpose_kernel},
+    text::{Combine, Finish, KernelText, combine_kernel, product_kernel, row_ones_kernel, transpose_kernel},
+};
+pub(crate) use self::{
+    resident::Resident,
+    rows::{DeviceRows, Results, multiply, words_per_row},
 };

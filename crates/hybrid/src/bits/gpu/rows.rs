@@ -67,7 +67,7 @@ impl<'a, T: Pod> DeviceRows<'a, T> {
     }
 
     /// How many bits of each row are set, on `stream`.
-    fn ones(&self, stream: &Stream) -> Result<DeviceBuffer<i32>, Error> {
+    pub(super) fn ones(&self, stream: &Stream) -> Result<DeviceBuffer<i32>, Error> {
         let ones = stream.alloc(self.rows)?;
         let addresses = [self.buffer.device_ptr(), ones.device_ptr(), self.words_per_row() as u64];
         let sizes = [self.rows, self.words_per_row()].map(|size| size as i32);

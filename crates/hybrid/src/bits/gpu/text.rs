@@ -20,6 +20,19 @@ pub enum Finish {
     RowSums,
 }
 
+/// What becomes of two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Combine {
+    /// Set where both are.
+    And,
+    /// Set where one of them is, or both.
+    Or,
+    /// Set where exactly one of them is.
+    Xor,
+    /// Set where the first is and the second is not.
+    AndNot,
+}
+
 /// A kernel's source and what a launch needs to know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelText {
@@ -109,4 +122,12 @@ pub fn row_ones_kernel() -> KernelText {
         tile: [8, 1],
         cluster: 1,
     }
+}
+
+/// The kernel that combines two matrices element by element; a block has 256 runs of 128 elements.
+pub fn combine_kernel(combine: Combine) -> KernelText {
+    let number = format!("namespace shape {{\nconstexpr int combine = {};\n}}\n", combine as u32);
+    let text = [INCLUDES, &number, include_str!("../kernels/combine.cu")].concat();
+    let target = TargetKind::Plain;
+    KernelText { entry: "combine", text, threads: 256, shared_bytes: 0, target, tile: [256, 1], cluster: 1 }
 }

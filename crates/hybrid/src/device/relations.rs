@@ -1,0 +1,181 @@
+//! Closures and reductions of relations on whichever processor is expected to be faster.
+
+use super::run::Route;
+use super::{Accelerated, Device};
+use crate::Error;
+use crate::bits::gpu::Resident;
+use crate::bits::squares::{self, AT_ONCE, Multiplier, most_squares};
+use crate::bits::{BitMatrix, causal, closure};
+use crate::budget::Budget;
+use crate::dispatch::{Decision, Job};
+use crate::faults::Scale;
+use crate::linear::{Gpu, Place};
+use crate::stream::bits::{self, Becomes, BitProduct, Bits};
+use crate::stream::{Budgets, Control};
+use std::borrow::Cow;
+
+/// Launches of a round: a transposition, a product, counts; and a copy of those, that somebody waits for, which takes as long as four more.
+const LAUNCHES: u64 = 7;
+
+impl Device {
+    /// The transitive closure, as [`closure()`](crate::bits::closure::closure()) has it. A GPU makes it by squares of the relation with its diagonal, until one has
+    /// nothing new, and keeps them in its memory where three of them fit; else each goes through it in tiles ([`crate::stream::bits`]). Results are the same.
+    ///
+    /// Decisions take the longest paths for granted: as many squares as the size has binary digits. [`Error::NotSquare`].
+    ///
+    /// ```
+    /// use tilewright_hybrid::{Device, bits::BitMatrix, dispatch};
+    ///
+    /// let step = BitMatrix::from_fn(200, 200, |from, to| to == from + 1)?;
+    /// assert_eq!(Device::auto().bit_closure(&step)?, BitMatrix::from_fn(200, 200, |from, to| to > from)?);
+    /// println!("{}", dispatch::last_decision().unwrap()); // cpu.bit_closure.bit reason=cost(...)
+    /// # Ok::<(), tilewright_hybrid::Error>(())
+    /// ```
+    pub fn bit_closure(&self, relation: &BitMatrix) -> Result<BitMatrix, Error> {
+        self.related(Wanted::Closure, relation)
+    }
+
+    /// The transitive reduction, as [`reduction`](crate::bits::closure::reduction) has it. As [`bit_closure`](Device::bit_closure) otherwise; [`Error::Cyclic`].
+    pub fn bit_reduction(&self, relation: &BitMatrix) -> Result<BitMatrix, Error> {
+        self.related(Wanted::Reduction, relation)
+    }
+
+    /// Where a closure would be made, why, and what that is expected to take. Leaves no record.
+    pub fn plan_bit_closure(&self, relation: &BitMatrix) -> Result<Decision, Error> {
+        self.plan(&Wanted::Closure.job(relation)?)
+    }
+
+    /// The same of a reduction.
+    pub fn plan_bit_reduction(&self, relation: &BitMatrix) -> Result<Decision, Error> {
+        self.plan(&Wanted::Reduction.job(relation)?)
+    }
+
+    fn related(&self, wanted: Wanted, relation: &BitMatrix) -> Result<BitMatrix, Error> {
+        let job = wanted.job(relation)?;
+        if let Wanted::Reduction = wanted {
+            causal::order(wanted.name(), relation)?;
+        }
+        self.run(&job, Related { wanted, relation, device: self }).map(|ran| ran.value)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Wanted {
+    Closure,
+    Reduction,
+}
+
+impl Wanted {
+    fn name(self) -> &'static str {
+        match self {
+            Wanted::Closure => "bit_closure",
+            Wanted::Reduction => "bit_reduction",
+        }
+    }
+
+    /// What it asks of a machine: the CPU's work is that of one product.
+    fn job(self, relation: &BitMatrix) -> Result<Job, Error> {
+        closure::square(self.name(), relation)?;
+        let (size, source) = (relation.rows(), relation.source());
+        let bits = Bits::new(&source, size)?;
+        let job = BitProduct::of_rows(bits, bits)?.job(Becomes::MoreThan(0));
+        let last = if let Wanted::Closure = self { 1 } else { 2 };
+        let rounds = u64::from(most_squares(size)) + last;
+        Ok(Job {
+            operation: self.name(),
+            read: [job.read[0], None, None],
+            rounds,
+            steps: rounds * LAUNCHES,
+            device_bytes: Resident::device_bytes(size),
+            tiling: crate::dispatch::Tiling::AsNeeded,
+            ..job
+        })
+    }
+
+    fn on_cpu(self, relation: &BitMatrix) -> Result<BitMatrix, Error> {
+        match self {
+            Wanted::Closure => closure::closure(relation),
+            Wanted::Reduction => closure::reduction(relation),
+        }
+    }
+
+    /// By squares; `back` brings what is made to the host.
+    fn by_squares<M: Multiplier>(
+        self,
+        by: &M,
+        relation: &BitMatrix,
+        back: impl Fn(M::Relation) -> Result<BitMatrix, Error>,
+    ) -> Result<BitMatrix, Error> {
+        match self {
+            Wanted::Closure => back(squares::closure(by, relation)?),
+            Wanted::Reduction => relation.and_not(&back(squares::longer(by, relation)?)?),
+        }
+    }
+}
+
+struct Related<'a> {
+    wanted: Wanted,
+    relation: &'a BitMatrix,
+    device: &'a Device,
+}
+
+impl Related<'_> {
+    /// Bytes of one in host memory.
+    fn bytes(&self) -> u64 {
+        size_of_val(self.relation.words()) as u64
+    }
+
+    fn host(&self) -> &Budget {
+        &self.device.host
+    }
+}
+
+impl Route<BitMatrix> for Related<'_> {
+    fn whole(&mut self, place: &Place) -> Result<BitMatrix, Error> {
+        let Place::Gpu(gpu) = place else { return self.wanted.on_cpu(self.relation) };
+        // With its diagonal it is a copy; or what a reduction is without.
+        let _host = self.host().try_acquire(self.bytes())?;
+        let control = self.device.watched.control();
+        let resident = Resident { stream: gpu.stream(), goes_on: &|| control.check(0, 1) };
+        self.wanted.by_squares(&resident, self.relation, |made| made.download())
+    }
+
+    fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<BitMatrix, Error> {
+        let _host = self.host().try_acquire(self.bytes().saturating_mul(AT_ONCE as u64))?;
+        let (budgets, _permit) = gpu.smaller(scale)?;
+        // Each product counts its own tiles.
+        let control = Control { progress: None, verify: None, ..control };
+        let streamed = Streamed { gpu: &gpu.gpu, budgets: &budgets, control };
+        self.wanted.by_squares(&streamed, self.relation, Ok)
+    }
+}
+
+/// Relations in host memory, whose products go through a GPU in tiles.
+struct Streamed<'a> {
+    gpu: &'a Gpu,
+    budgets: &'a Budgets,
+    control: Control<'a>,
+}
+
+impl Multiplier for Streamed<'_> {
+    type Relation = BitMatrix;
+
+    fn bring(&self, relation: Cow<'_, BitMatrix>) -> Result<BitMatrix, Error> {
+        Ok(relation.into_owned())
+    }
+
+    fn transposed(&self, relation: &BitMatrix) -> Result<BitMatrix, Error> {
+        relation.transposed()
+    }
+
+    fn paths(&self, left: &BitMatrix, transposed: &BitMatrix) -> Result<BitMatrix, Error> {
+        let sources = [left.source(), transposed.source()];
+        let [left, right] = [Bits::new(&sources[0], left.columns())?, Bits::new(&sources[1], transposed.columns())?];
+        let product = BitProduct::of_rows(left, right)?;
+        bits::product(self.gpu, self.budgets, &product, Becomes::MoreThan(0), self.control)
+    }
+
+    fn count_ones(&self, relation: &BitMatrix) -> Result<u64, Error> {
+        Ok(relation.count_ones())
+    }
+}
