@@ -131,11 +131,10 @@ impl Related<'_> {
 }
 
 impl Route<BitMatrix> for Related<'_> {
-    fn whole(&mut self, place: &Place) -> Result<BitMatrix, Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<BitMatrix, Error> {
         let Place::Gpu(gpu) = place else { return self.wanted.on_cpu(self.relation) };
         // With its diagonal it is a copy; or what a reduction is without.
         let _host = self.host().try_acquire(self.bytes())?;
-        let control = self.device.watched.control();
         let resident = Resident { stream: gpu.stream(), goes_on: &|| control.check(0, 1) };
         self.wanted.by_squares(&resident, self.relation, |made| made.download())
     }
