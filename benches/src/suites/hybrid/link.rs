@@ -41,5 +41,5 @@ pub(super) fn measure(stream: &Stream) -> Result<Link> {
     }
     let [to_gpu, to_host, both] = rates.map(|rates| median(rates[1..].to_vec()));
     // Nothing here goes from pageable memory.
-    Ok(Link { to_gpu, to_host, both, pageable: both })
+    Ok(Link { to_gpu, to_host, both, pageable: both, pageable_back: both })
 }

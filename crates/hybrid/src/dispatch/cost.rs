@@ -95,18 +95,14 @@ fn pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
     COPY + LOCK + bytes as f64 / staged
 }
 
-/// What is left of the rate of pageable memory where a result comes back to the caller's: some 9 to 13 GB/s of 15
-/// for 3 and for 75 MB, inferred from what whole products of the sweep took beside an H200, 2026-11-24.
-const BACK: f64 = 0.7;
-
-/// The same where memory is made for what comes back, whose pages are not there yet: 4 to 6 GB/s for 1 to 4 MB, inferred likewise.
-/// 28.8 MB, whose pages threads ask for first, take 5 ms, 2026-11-25.
-const FRESH: f64 = 0.4;
+/// What is left of the rate back to pageable memory where that is made for what comes, and its pages are not there yet: 4 to 6 GB/s of 9 to 13 for 1 to
+/// 4 MB, inferred from what whole products of the sweep took beside an H200, 2026-11-24. 28.8 MB, whose pages threads ask for first, take 5 ms, 2026-11-25.
+const FRESH: f64 = 0.57;
 
 /// Seconds of a copy of a matrix from the GPU into ordinary memory, of whose rate so much is left.
 fn back(bytes: u64, part: f64, rates: &Rates, link: &Link) -> f64 {
     match bytes < LARGE as u64 {
-        true => COPY + bytes as f64 / (part * link.pageable),
+        true => COPY + bytes as f64 / (part * link.pageable_back),
         false => pageable(bytes, rates, link),
     }
 }
@@ -303,7 +299,7 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     let compute = job.rounds as f64 * computed(job, &gpu.processor) + job.steps as f64 * LAUNCH;
     let bring = job.read.iter().flatten().map(|it| of(it, gpu.link.to_gpu)).sum();
     // Beside operands that are there the result is one too, and its copy is new.
-    let part = if job.read.iter().flatten().any(|it| it.at == At::Gpu) { FRESH } else { BACK };
+    let part = if job.read.iter().flatten().any(|it| it.at == At::Gpu) { FRESH } else { 1.0 };
     let back = match job.written.at {
         At::Pageable => back(job.written.bytes, part, rates, &gpu.link),
         _ => of(&job.written, gpu.link.to_host),

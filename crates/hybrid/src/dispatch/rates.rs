@@ -70,8 +70,10 @@ pub struct Link {
     pub to_host: f64,
     /// Each way while both are busy: the worse of the two.
     pub both: f64,
-    /// Either way from or to pageable memory, a matrix without gaps.
+    /// To the GPU from pageable memory, a matrix without gaps.
     pub pageable: f64,
+    /// Back to pageable memory whose pages are there, likewise.
+    pub pageable_back: f64,
 }
 
 /// A GPU and the link to it.
@@ -112,7 +114,7 @@ impl Rates {
     pub fn h200() -> Self {
         let flops = Flops { f64: 60e12, f32: 50e12, tf32: 400e12, half: 700e12 };
         let processor = Processor { flops, memory: 4.25e12, call: 13e-6, start: 0.0 };
-        let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9 };
+        let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9, pageable_back: 2.59e9 };
         Rates { gpu: Some(Accelerator { processor, link }), ..Rates::of_cores(16) }
     }
 
@@ -138,7 +140,7 @@ impl Rates {
     pub(super) fn fault(&self) -> Option<String> {
         let flops = |it: &Flops| [it.f64, it.f32, it.tf32, it.half];
         let of = |it: &Processor| flops(&it.flops).into_iter().chain([it.memory, it.call]);
-        let link = |it: &Link| [it.to_gpu, it.to_host, it.both, it.pageable];
+        let link = |it: &Link| [it.to_gpu, it.to_host, it.both, it.pageable, it.pageable_back];
         let processors = [Some(&self.cpu), self.gpu.as_ref().map(|gpu| &gpu.processor)];
         if let Some(it) = processors.into_iter().flatten().find(|it| !(it.start.is_finite() && it.start >= 0.0)) {
             return Some(format!("a start of {} s", it.start));

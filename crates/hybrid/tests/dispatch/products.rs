@@ -13,7 +13,7 @@ fn rates() -> Rates {
     rates.alone = Flops { f64: 44e9, f32: 88e9, tf32: 88e9, half: 44e9 };
     (rates.cpu.memory, rates.cpu.start) = (150e9, 150e-6);
     if let Some(gpu) = &mut rates.gpu {
-        gpu.link.pageable = 15.5e9;
+        (gpu.link.pageable, gpu.link.pageable_back) = (15.5e9, 0.7 * 15.5e9);
     }
     rates
 }
