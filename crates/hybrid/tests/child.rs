@@ -49,6 +49,7 @@ fn scenario() {
         "results stay" => crate::device::child_results_stay(),
         "passing" => crate::device::child_passing(),
         "traced" => crate::device::child_traced(),
+        "recorded" => crate::device::child_recorded(),
         "planned" => crate::device::child_planned(),
         "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),

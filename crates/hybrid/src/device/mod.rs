@@ -36,15 +36,15 @@ pub use multiplicand::{Multiplicand, Streamed};
 pub use operand::{Operand, Target};
 pub use verbs::Factored;
 
-use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::{Choice, Decision, Experience, Job, Rates};
 use crate::faults::{Breaker, Health, Policy};
 use crate::linear::{Gpu, Place};
-use crate::stream::Budgets;
+use crate::stream::{Budgets, lu_workspace};
+use crate::{Complex32, Complex64, Error};
 use std::fmt;
 use std::sync::Arc;
-use tilewright_driver::Device as Driver;
+use tilewright_driver::{Device as Driver, solver::Solver};
 use watched::Watched;
 
 /// Which processors operations may use, and what they know of them. Clones are the same.
@@ -225,7 +225,8 @@ impl Device {
     }
 
     /// Where an operation would run, why, and what that is expected to take. Computes nothing, leaves no record, and asks no driver: it goes by
-    /// what the GPU's memory had free when an operation asked last, and by all of it before the first. Rates that nobody has measured are measured
+    /// what the GPU's memory had free when an operation asked last, and by all of it before the first, and counts what cuSOLVER wants for panels of LU where that
+    /// was asked for something before. Rates that nobody has measured are measured
     /// once, which takes the GPU ([`rates`](Device::rates), [`rated`](Device::rated)).
     ///
     /// ```
@@ -239,7 +240,8 @@ impl Device {
     pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
         self.refuse_unused()?;
         let budget = self.budget_by(job, |budget, all| budget.last_available().unwrap_or(all));
-        let decision = Decision::of(job, self.choice, &self.rates_to_decide(), budget)?;
+        let workspace = |panel| self.workspace(job, panel, Gpu::solver_if_there);
+        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (budget, &workspace))?;
         Ok(match &self.experience {
             Some(experience) => experience.planned(job, decision),
             None => decision,
@@ -256,6 +258,19 @@ impl Device {
         let Some(it) = self.usable() else { return 0 };
         let all = it.gpu.stream().device().memory_bytes() as u64;
         if it.is_measured && job.device_bytes < all / 16 { all } else { available(&it.budgets.device, all) }
+    }
+
+    /// What cuSOLVER takes beside an LU panel of so many rows and columns. Nothing where it is not there: whoever factors is told.
+    fn workspace(&self, job: &Job, panel: [usize; 2], solver: impl Fn(&Gpu) -> Option<Arc<Solver>>) -> u128 {
+        let usable = self.usable().filter(|_| self.choice != Choice::Cpu);
+        let Some(solver) = usable.and_then(|it| solver(&it.gpu)) else { return 0 };
+        match job.element {
+            "f32" => lu_workspace::<f32>(&solver, panel),
+            "f64" => lu_workspace::<f64>(&solver, panel),
+            "c64" => lu_workspace::<Complex32>(&solver, panel),
+            "c128" => lu_workspace::<Complex64>(&solver, panel),
+            _ => 0,
+        }
     }
 
     fn ordinal(&self) -> Option<usize> {

@@ -9,11 +9,11 @@ use super::target::OnItsWay;
 use super::{Accelerated, Device};
 use crate::Error;
 use crate::budget::Budget;
-use crate::dispatch::{self, At, Job, Verb};
+use crate::dispatch::{self, At, Divisible, Job, Verb};
 use crate::faults::Scale;
 use crate::linear::{Given, Gpu, Place, Scalar};
 use crate::matrix::Columns;
-use crate::stream::{Budgets, Control, Factor};
+use crate::stream::{Budgets, Control, Factor, read_together};
 
 /// A verb of N operands: on one processor, and through a GPU that has no room for them.
 pub(super) struct Placed<'a, T: Scalar, const N: usize, W, S> {
@@ -78,6 +78,17 @@ where
     }
 }
 
+/// Says of a job which columns of its matrix are best read together.
+fn read_in_strips<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) {
+    let (Some((what, bytes)), Some(fed)) = (&mut job.divisible, Fed::of(*a)) else { return };
+    if let Divisible::Lu { together, .. }
+    | Divisible::Cholesky { together, .. }
+    | Divisible::Solution { together, .. } = what
+    {
+        *together = read_together(&fed.factor(), *bytes);
+    }
+}
+
 /// Says of a job that a matrix on the GPU passes through the host once nevertheless.
 pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Result<(), Error> {
     let (Form::Gpu(there), Some(read)) = (a.0, job.read[0]) else { return Ok(()) };
@@ -110,6 +121,7 @@ impl Device {
         let right = right.first().map_or(Columns(0), |b| b.shape().columns);
         let mut job = Job::verb::<T>(verb, a.shape(), right)?;
         self.place(&mut job, operands)?;
+        read_in_strips(&mut job, a);
         // A copy of what lies on the GPU is taken where it comes to the host.
         let copies = [job.read[0].map_or(0, |it| it.bytes), job.written.bytes];
         let come = operands.iter().zip(copies).filter(|(it, _)| matches!(it.0, Form::Gpu(_)));

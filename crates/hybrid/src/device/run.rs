@@ -2,7 +2,7 @@
 
 use super::{Accelerated, Device};
 use crate::budget::{Budget, Permit};
-use crate::dispatch::{Choice, Decision, Job, Outcome, Reason, Running, ended, noted};
+use crate::dispatch::{Choice, Decision, Job, Moved, Outcome, Reason, Running, ended, moved, noted};
 use crate::faults::{Attempt, Done, Policy, Scale, Why};
 use crate::linear::Place;
 use crate::stream::Control;
@@ -40,7 +40,8 @@ impl Device {
     pub(super) fn run<R>(&self, job: &Job, route: impl Route<R>) -> Result<Ran<R>, Error> {
         self.refuse_unused()?;
         self.refuse_lost()?;
-        let decision = Decision::of(job, self.choice, &self.rates_to_decide(), self.budget(job))?;
+        let workspace = |panel| self.workspace(job, panel, |gpu| gpu.solver().ok());
+        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (self.budget(job), &workspace))?;
         let (decision, trial) = match &self.experience {
             Some(experience) => {
                 let (decision, is_tried) = experience.decided(job, decision);
@@ -54,7 +55,9 @@ impl Device {
         let running = Running::begin(&decision);
         let begin = trial.is_some().then(|| self.waited_for());
         let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
-        let done = done.map(|Done { value, side, halvings, why }| (value, Outcome { side, halvings, why }));
+        let Moved { tiles, traffic } = moved();
+        let outcome = |Done { value, side, halvings, why }| (value, Outcome { side, halvings, why, tiles, traffic });
+        let done = done.map(outcome);
         if let Some(running) = running {
             running.end(done.as_ref().map(|(_, outcome)| outcome));
         }

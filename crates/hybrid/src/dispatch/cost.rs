@@ -6,8 +6,13 @@ use crate::Error;
 use crate::linear::Division;
 use crate::stream::bits::BitPlan;
 use crate::stream::transfer::LARGE;
-use crate::stream::{ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, MatvecPlan, PanelPlan, STAGES};
+use crate::stream::{ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, MatvecPlan, PanelPlan, Pass, STAGES};
 use std::fmt;
+
+/// Bytes that cuSOLVER wants beside an LU panel of so many rows and columns.
+pub(crate) type Workspace<'a> = dyn Fn([usize; 2]) -> u128 + 'a;
+/// Bytes of the GPU's memory that may be used, and what of them panels leave to others.
+pub(crate) type Room<'a> = (u64, &'a Workspace<'a>);
 
 /// What a time is spent with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -178,7 +183,11 @@ pub enum Tiles {
 }
 
 impl Tiles {
-    fn new(job: &Job, (what, element_bytes): (Divisible, usize), budget: u64) -> Result<Tiles, Error> {
+    fn new(
+        job: &Job,
+        (what, element_bytes): (Divisible, usize),
+        (budget, workspace): Room<'_>,
+    ) -> Result<Tiles, Error> {
         let (reads_c, by_rows) = (job.read[2].is_some(), job.tiling == Tiling::ByRows);
         match what {
             Divisible::Product(extents) => {
@@ -191,23 +200,34 @@ impl Tiles {
                 }
                 plan => plan.map(Tiles::Matvec),
             },
-            Divisible::Lu { size } => PanelPlan::lu(size, element_bytes, budget).map(Tiles::Factors),
-            Divisible::Cholesky { size } => PanelPlan::cholesky(size, element_bytes, budget).map(Tiles::Factors),
-            Divisible::Solution { size, columns } => {
-                let [factors, solution] = PanelPlan::lu_solution([size, columns], element_bytes, budget, |_| 0)?;
-                Ok(Tiles::Solution { factors, solution })
+            Divisible::Lu { size, together } => {
+                let plan = PanelPlan::lu_beside(size, element_bytes, budget, |panel| workspace([size, panel]))?;
+                Ok(Tiles::Factors(plan.reading(together)))
+            }
+            Divisible::Cholesky { size, together } => {
+                let plan = PanelPlan::cholesky(size, element_bytes, budget)?;
+                Ok(Tiles::Factors(plan.reading(together)))
+            }
+            Divisible::Solution { size, columns, together } => {
+                let more = |panel| workspace([size, panel]);
+                let [factors, solution] = PanelPlan::lu_solution([size, columns], element_bytes, budget, more)?;
+                Ok(Tiles::Solution { factors: factors.reading(together), solution })
             }
             Divisible::Expression(plan) => plan.within(budget).map(Tiles::Expression),
             Divisible::Bits(plan) => plan.within(budget).map(Tiles::Bits),
         }
     }
 
-    fn device_bytes(&self) -> u128 {
+    fn device_bytes(&self, workspace: &Workspace<'_>) -> u128 {
+        let beside = |plan: &PanelPlan| match plan.pass {
+            Pass::Lu => plan.device_bytes().saturating_add(workspace([plan.size, plan.panel])),
+            _ => plan.device_bytes(),
+        };
         match self {
             Tiles::Product(plan) => plan.device_bytes(),
             Tiles::Matvec(plan) => plan.device_bytes(),
-            Tiles::Factors(plan) => plan.device_bytes(),
-            Tiles::Solution { factors, solution } => factors.device_bytes().max(solution.device_bytes()),
+            Tiles::Factors(plan) => beside(plan),
+            Tiles::Solution { factors, solution } => beside(factors).max(solution.device_bytes()),
             Tiles::Expression(plan) => plan.device_bytes(),
             Tiles::Bits(plan) => plan.device_bytes(),
         }
@@ -275,7 +295,8 @@ pub struct OnGpu {
 }
 
 /// On the GPU, of whose memory so much may be used; nothing where there is no GPU. Refuses what neither fits nor can be streamed.
-pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnGpu, Error>> {
+pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<OnGpu, Error>> {
+    let (budget, _) = room;
     let gpu = rates.gpu.as_ref()?;
     let operands = || job.read.iter().flatten().chain([&job.written]);
     let new = job.device_bytes;
@@ -288,7 +309,7 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
         };
         // What is there already is not streamed.
         let divisible = job.divisible.filter(|_| !is_there(At::Gpu));
-        return Some(divisible.ok_or_else(refused).and_then(|what| streamed(job, rates, budget, what)));
+        return Some(divisible.ok_or_else(refused).and_then(|what| streamed(job, rates, room, what)));
     }
     let of = |operand: &Operand, pinned: f64| match operand.at {
         At::Gpu => 0.0,
@@ -308,9 +329,9 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, budget: u64) -> Option<Result<OnG
     Some(Ok(OnGpu { cost, tiles: None, device_bytes: new }))
 }
 
-fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> Result<OnGpu, Error> {
+fn streamed(job: &Job, rates: &Rates, (budget, workspace): Room<'_>, what: (Divisible, usize)) -> Result<OnGpu, Error> {
     let times_in_memory = job.times_in_memory();
-    let tiles = Tiles::new(job, what, budget / times_in_memory)?;
+    let tiles = Tiles::new(job, what, (budget / times_in_memory, workspace))?;
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
     let reads_c = job.read[2].is_some();
     // Halves go through as f32, which TF32 multiplies.
@@ -343,7 +364,7 @@ fn streamed(job: &Job, rates: &Rates, budget: u64, what: (Divisible, usize)) -> 
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;
     let wall = sum(|time| time.wall).max(bring).max(back) + swept + call;
-    let device_bytes = u64::try_from(tiles.device_bytes()).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
+    let device_bytes = u64::try_from(tiles.device_bytes(workspace)).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
     let cost = Cost { compute: sum(|time| time.compute) + swept, bring, back, call, wall };
     Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })
 }

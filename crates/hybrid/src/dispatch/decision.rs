@@ -1,6 +1,6 @@
 //! Where an operation runs, and why.
 
-use super::cost::{on_cpu, on_gpu};
+use super::cost::{Room, on_cpu, on_gpu};
 use super::{At, Bound, Cost, Emulation, Job, OnGpu, Rates};
 use crate::linear::refused_on_cpu;
 use crate::{Error, Side};
@@ -79,15 +79,21 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Decides about an operation, by these rates, with so many bytes of the GPU's memory. Asks no device.
+    /// Decides about an operation, by these rates, with so many bytes of the GPU's memory. Asks no device: what cuSOLVER wants beside panels of LU factors is
+    /// not counted, which an operation of a [`Device`](crate::Device) counts.
     ///
     /// [`Choice::Gpu`] is [`Error::NoGpu`], [`Error::Unsupported`] or [`Error::Budget`] where the GPU is not there, cannot do it, or lacks the memory. What
     /// is emulated the GPU alone can do, however slow it is there: [`Choice::Cpu`] is [`Error::Unsupported`], and so is [`Choice::Auto`] where there is no GPU.
     pub fn of(job: &Job, choice: Choice, rates: &Rates, budget: u64) -> Result<Decision, Error> {
+        Self::beside(job, choice, rates, (budget, &|_| 0))
+    }
+
+    /// The same, where panels of LU factors leave room for what cuSOLVER wants.
+    pub(crate) fn beside(job: &Job, choice: Choice, rates: &Rates, room: Room<'_>) -> Result<Decision, Error> {
         let cpu = on_cpu(job, rates);
         let gpu = match job.not_on_gpu {
             Some(_) => None,
-            None => on_gpu(job, rates, budget),
+            None => on_gpu(job, rates, room),
         };
         let decided = |side, reason, gpu| Decision {
             operation: job.operation,

@@ -88,11 +88,15 @@ pub enum Divisible {
     Lu {
         /// Rows and columns of the matrix.
         size: usize,
+        /// Columns that are best read together from where it is stored.
+        together: usize,
     },
     /// Cholesky's factor, in panels of columns.
     Cholesky {
         /// Rows and columns of the matrix.
         size: usize,
+        /// Columns that are best read together from where it is stored.
+        together: usize,
     },
     /// A solution by LU factors, in panels of columns.
     Solution {
@@ -100,6 +104,8 @@ pub enum Divisible {
         size: usize,
         /// Columns of the solution.
         columns: usize,
+        /// Columns of the matrix that are best read together from where it is stored.
+        together: usize,
     },
     /// A fused expression, in bands; here of one index each.
     Expression(ExpressionPlan),

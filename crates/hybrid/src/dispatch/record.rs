@@ -1,9 +1,10 @@
 //! What was decided, to be read back.
 
-use super::{Choice, Decision, Job, Rates, trace};
+use super::{Choice, Decision, Job, Rates, Tiles, trace};
 use crate::faults::Why;
+use crate::stream::Traffic;
 use crate::{Error, Side};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// What became of a decision.
 #[derive(Clone, Debug)]
@@ -14,11 +15,24 @@ pub struct Outcome {
     pub halvings: u32,
     /// Why it was the CPU, where the GPU was chosen.
     pub why: Option<Why>,
+    /// What it was streamed in, where it was: as the decision has it ([`OnGpu::tiles`](super::OnGpu)), unless memory was short.
+    pub tiles: Option<Tiles>,
+    /// Bytes of operands and results that were copied between the host and the GPU, also by what failed there; of a stream that failed none. What routines
+    /// are told besides, as pivots, is not counted.
+    pub traffic: Traffic,
+}
+
+/// What moved.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Moved {
+    pub(crate) tiles: Option<Tiles>,
+    pub(crate) traffic: Traffic,
 }
 
 thread_local! {
     static LAST: RefCell<Option<Decision>> = const { RefCell::new(None) };
     static OUTCOME: RefCell<Option<Outcome>> = const { RefCell::new(None) };
+    static MOVED: Cell<Moved> = const { Cell::new(Moved { tiles: None, traffic: Traffic { to_gpu: 0, to_host: 0 } }) };
 }
 
 /// As [`Decision::of`], for an operation that is run now: the decision is this thread's last, and who listens is told (`tracing`,
@@ -35,6 +49,34 @@ pub(crate) fn noted(decision: &Decision) {
     trace::decided(decision);
     LAST.with(|last| *last.borrow_mut() = Some(decision.clone()));
     OUTCOME.with(|last| *last.borrow_mut() = None);
+    MOVED.take();
+}
+
+/// Notes bytes that this thread had copied to a GPU.
+pub(crate) fn to_gpu(bytes: usize) {
+    copied(Traffic { to_gpu: bytes as u64, to_host: 0 });
+}
+
+/// Notes bytes that this thread had copied from one.
+pub(crate) fn to_host(bytes: usize) {
+    copied(Traffic { to_gpu: 0, to_host: bytes as u64 });
+}
+
+fn copied(Traffic { to_gpu, to_host }: Traffic) {
+    let Moved { tiles, traffic } = MOVED.get();
+    let traffic = Traffic { to_gpu: traffic.to_gpu + to_gpu, to_host: traffic.to_host + to_host };
+    MOVED.set(Moved { tiles, traffic });
+}
+
+/// Notes a stream of this thread that ended well: what it went in, and what it copied.
+pub(crate) fn streamed(tiles: Tiles, traffic: Traffic) {
+    copied(traffic);
+    MOVED.set(Moved { tiles: Some(tiles), ..MOVED.get() });
+}
+
+/// What moved since this thread's last decision.
+pub(crate) fn moved() -> Moved {
+    MOVED.get()
 }
 
 /// Notes what became of this thread's last decision.

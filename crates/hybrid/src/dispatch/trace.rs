@@ -104,8 +104,11 @@ impl Running {
     pub(crate) fn end(self, outcome: Result<&Outcome, &Error>) {
         let mut facts = facts(&self.decision);
         let side = match outcome {
-            Ok(Outcome { side, halvings, why }) => {
+            Ok(Outcome { side, halvings, why, tiles, traffic }) => {
                 facts["halvings"] = (*halvings).into();
+                facts["tiles"] = tiles.map(|tiles| tiles.to_string()).into();
+                facts["to_gpu"] = traffic.to_gpu.into();
+                facts["to_host"] = traffic.to_host.into();
                 facts["why"] = why.as_ref().map(|why| format!("{why:?}")).into();
                 *side
             }

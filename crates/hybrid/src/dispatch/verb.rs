@@ -162,12 +162,14 @@ impl Job {
         job.swept = work.swept * size as f64;
         job.steps = work.steps as u64;
         job.device_bytes = bytes(work.device);
+        // In memory any columns are read alike.
+        let together = 1;
         let divisible = match verb {
-            Verb::Solve => Some(Divisible::Solution { size: rows, columns: right.0 }),
-            Verb::Inverse => Some(Divisible::Solution { size: rows, columns }),
+            Verb::Solve => Some(Divisible::Solution { size: rows, columns: right.0, together }),
+            Verb::Inverse => Some(Divisible::Solution { size: rows, columns, together }),
             // Determinants and conditions follow from factors in host memory.
-            Verb::Lu | Verb::Determinant | Verb::Condition => Some(Divisible::Lu { size: rows }),
-            Verb::Cholesky => Some(Divisible::Cholesky { size: rows }),
+            Verb::Lu | Verb::Determinant | Verb::Condition => Some(Divisible::Lu { size: rows, together }),
+            Verb::Cholesky => Some(Divisible::Cholesky { size: rows, together }),
             _ => None,
         };
         job.divisible = divisible.filter(|_| rows == columns).map(|what| (what, size));

@@ -12,7 +12,7 @@ use super::staging::Staging;
 use super::verify;
 use crate::Error;
 use crate::budget::{Budget, Permit, Ring};
-use crate::dispatch::{MatvecExtents, ProductExtents};
+use crate::dispatch::{self, MatvecExtents, ProductExtents, Tiles};
 use crate::linear::{Gpu, Precision, Scalar};
 use crate::store::{Extents, Sink, Source, Stored};
 use tilewright_driver::blas::Element;
@@ -197,7 +197,9 @@ pub fn matmul_by<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     plan.check(product.extents(sink)?, size_of::<T>())?;
     let ready =
         Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), (product, sink), control)?;
-    run(&ready.engine, plan, product, sink, ready.staging, control)
+    let traffic = run(&ready.engine, plan, product, sink, ready.staging, control)?;
+    dispatch::streamed(Tiles::Product(*plan), traffic);
+    Ok(traffic)
 }
 
 /// `y = alpha * a * x + beta * y` for each matrix of a batch, on a GPU, in panels that fit into the budgets. The matrices stand one below another in
@@ -223,7 +225,9 @@ pub fn matvec<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(
     let plan = MatvecPlan::new(extents, size_of::<T>(), available(budgets, precision), STAGES)?;
     let ready =
         Ready::for_product(gpu, budgets, precision, (plan.device_bytes(), plan.tiles()), (product, sink), control)?;
-    run_panels(&ready.engine, &plan, product, sink, ready.staging, control)
+    let traffic = run_panels(&ready.engine, &plan, product, sink, ready.staging, control)?;
+    dispatch::streamed(Tiles::Matvec(plan), traffic);
+    Ok(traffic)
 }
 
 /// A product, or a batch of products with vectors: with one column in panels of rows, if the GPU has room for a row, else in tiles, as decisions have it.

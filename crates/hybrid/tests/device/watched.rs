@@ -24,7 +24,7 @@ use tilewright_ops::fuse;
 dims! { Y, X }
 
 /// A device with room for so many bytes, within budgets that can be looked at.
-fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
+pub(super) fn tight(gpu: &Gpu, bytes: u64) -> (Device, Budgets) {
     within(gpu, bytes, 24 << 10)
 }
 
@@ -35,12 +35,17 @@ fn within(gpu: &Gpu, bytes: u64, pinned: u64) -> (Device, Budgets) {
 }
 
 /// A verb on a device.
-type Verb<'a> = (&'static str, Box<dyn Fn(&Device) -> Result<(), Error> + 'a>);
+pub(super) type Verb<'a> = (&'static str, Box<dyn Fn(&Device) -> Result<(), Error> + 'a>);
 
 /// What of the GPU's memory is streamed for verbs of this size, each with its matrix.
-const SIZE: usize = 60;
+pub(super) const SIZE: usize = 60;
 
-fn verbs<'a>(a: &'a Array2<f64>, s: &'a Array2<f64>, b: &'a Array2<f64>, c: &'a Mutex<Array2<f64>>) -> Vec<Verb<'a>> {
+pub(super) fn verbs<'a>(
+    a: &'a Array2<f64>,
+    s: &'a Array2<f64>,
+    b: &'a Array2<f64>,
+    c: &'a Mutex<Array2<f64>>,
+) -> Vec<Verb<'a>> {
     let [ra, rs, rb] = [a, s, b].map(Operand::from);
     vec![
         (
@@ -93,7 +98,7 @@ fn evaluate(device: &Device, a: &Array2<f64>) -> Result<Array2<f64>, Error> {
 }
 
 /// Room for a part of the matrix, beside what cuSOLVER wants for a panel of one column.
-fn room(gpu: &Gpu) -> u64 {
+pub(super) fn room(gpu: &Gpu) -> u64 {
     (SIZE * SIZE * 8 / 2) as u64 + gpu.solver().unwrap().getrf_bytes::<f64>(SIZE, 1).unwrap() as u64
 }
 

@@ -32,6 +32,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::overlap",
         "device::resident",
         "device::watched",
+        "device::recorded::m16",
         "device::stored",
         "device::evaluated",
     ];

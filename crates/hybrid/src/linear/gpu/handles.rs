@@ -26,6 +26,10 @@ impl<T> Lazy<T> {
         Arc::new(Self(Mutex::new(None)))
     }
 
+    fn get_if_made(&self) -> Option<Arc<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn get(&self, make: impl FnOnce() -> Result<T, DriverError>) -> Result<Arc<T>, Error> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = &*made {
@@ -56,6 +60,11 @@ impl Gpu {
     /// cuSOLVER.
     pub fn solver(&self) -> Result<Arc<Solver>, Error> {
         self.solver.get(|| Solver::new(&self.stream))
+    }
+
+    /// The same, where somebody asked for it before.
+    pub(crate) fn solver_if_there(&self) -> Option<Arc<Solver>> {
+        self.solver.get_if_made()
     }
 }
 

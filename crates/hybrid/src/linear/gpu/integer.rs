@@ -3,6 +3,7 @@
 use tilewright_driver::blas::{Compute, Layout, Matrix, MatrixMut, Operation};
 
 use super::Gpu;
+use crate::dispatch;
 use crate::linear::matmul::IntegerProduct;
 use crate::{Error, MatRef};
 
@@ -41,6 +42,8 @@ pub(crate) fn multiply_integers(gpu: &Gpu, product: &mut IntegerProduct<'_, i8>)
         0,
         MatrixMut::new(&mut c, Layout::dense(m, n))?,
     )?;
+    dispatch::to_gpu(a.len() + b.len());
+    dispatch::to_host(c.len() * size_of::<i32>());
     let sums = c.to_vec()?;
     product.c.elements().fill(|index| sums[index / rows * m + index % rows]);
     Ok(())

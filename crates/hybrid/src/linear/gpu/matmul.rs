@@ -3,6 +3,7 @@
 use tilewright_driver::blas::{self, Compute, Layout, Matrix, MatrixMut, Operation};
 
 use super::{DeviceMat, DeviceRef, Gpu, matrix::expect_shape, matrix::uploaded};
+use crate::dispatch;
 use crate::linear::matmul::{Multiply, Product, fold};
 use crate::linear::{Precision, Scalar, precision::Arithmetic};
 use crate::matrix::{Dense, Element, Shape, expect};
@@ -174,6 +175,9 @@ pub(crate) fn multiply_scalar_batch<T: Scalar + Multiply<Factor = T>>(
         count,
         lengths,
     )?;
+    let added = if beta == T::ZERO { 0 } else { lengths[2] };
+    dispatch::to_gpu((lengths[0] + lengths[1] + added) * count * size_of::<T>());
+    dispatch::to_host(lengths[2] * count * size_of::<T>());
     let results = c.to_vec()?;
     for (mut product, result) in products.into_iter().zip(results.chunks(lengths[2])) {
         product.c.elements().fill(|index| result[index]);

@@ -5,6 +5,7 @@ use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::{Layout, Matrix, MatrixMut, Operation};
 
 use super::Gpu;
+use crate::dispatch;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
 use crate::raw::bring_pages;
@@ -47,6 +48,7 @@ impl<T: Element> DeviceMat<T> {
     /// Has the values of a matrix in host memory.
     pub(crate) fn take(&mut self, matrix: MatRef<'_, T>) -> Result<(), Error> {
         expect_shape("a matrix on the GPU", matrix.shape(), self)?;
+        dispatch::to_gpu(matrix.shape().bytes::<T>()?.0);
         if is_large::<T>(self.shape) {
             // Where page-locked memory runs out on the way a part is there already: all of it is written again.
             match transfer::upload(&self.gpu, matrix, &mut self.buffer) {
@@ -86,6 +88,7 @@ impl<T: Element> DeviceMat<T> {
 
     /// The values from one on.
     pub(super) fn download_values(&self, first: usize, values: &mut [T]) -> Result<(), Error> {
+        dispatch::to_host(size_of_val(values));
         if size_of_val(values) >= transfer::LARGE && transfer::download(&self.gpu, &self.buffer, first, values)? {
             return Ok(());
         }
@@ -221,6 +224,7 @@ impl<T: Scalar> DeviceMat<T> {
         else {
             return Self::upload(gpu, matrix);
         };
+        dispatch::to_gpu(size_of_val(values));
         let is_adjoint = matrix.is_conjugated() && T::COMPLEX;
         if is_large::<T>(matrix.shape()) {
             let form = if is_adjoint { Form::Adjoint } else { Form::Transposed };

@@ -5,7 +5,7 @@ use super::run::run;
 use super::{Becomes, BitPlan, BitProduct};
 use crate::Error;
 use crate::bits::BitMatrix;
-use crate::dispatch::ProductExtents;
+use crate::dispatch::{self, ProductExtents, Tiles};
 use crate::linear::Gpu;
 use crate::store::{Extents, Sink};
 use crate::stream::gpu::GpuEngine;
@@ -42,7 +42,9 @@ pub fn multiply(
     let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), ways: [true; 2], ..Load::default() };
     let load = load.reading(product.left.source).reading(product.right.source);
     let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load);
-    run(&GpuEngine::new(gpu)?, (&plan, staging), (product, becomes), sink, control)
+    let traffic = run(&GpuEngine::new(gpu)?, (&plan, staging), (product, becomes), sink, control)?;
+    dispatch::streamed(Tiles::Bits(plan), traffic);
+    Ok(traffic)
 }
 
 /// As [`multiply`], of bits in memory. [`Error::Unsupported`] for counts, which are no bits.

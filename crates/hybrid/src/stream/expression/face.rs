@@ -6,6 +6,7 @@ use super::host::run_on_host;
 use super::run::run;
 use crate::Error;
 use crate::budget::{Budget, Permit};
+use crate::dispatch::{self, Tiles};
 use crate::linear::Gpu as Streams;
 use crate::stream::control::Control;
 use crate::stream::direct::Direct;
@@ -96,7 +97,9 @@ pub(crate) fn evaluate_on_gpu(
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
     let load = evaluation.load(window, &plan, Direct::of::<u8, _>(&engine));
     let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load);
-    run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)
+    let traffic = run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)?;
+    dispatch::streamed(Tiles::Expression(plan), traffic);
+    Ok(traffic)
 }
 
 fn acquire(budget: &Budget, bytes: u128) -> Result<Permit, Error> {

@@ -12,6 +12,7 @@ use super::parts::{FactorPart, Part};
 use super::pipeline::Watch;
 use super::plan::PanelPlan;
 use crate::Error;
+use crate::dispatch::{self, Tiles};
 use crate::linear::{Gpu, Scalar};
 use crate::store::{Scratch, Sink, Stored};
 use std::fmt;
@@ -40,7 +41,9 @@ pub fn cholesky<'a, T: Scalar + Stored>(
     let needs = (plan.device_bytes(), plan.slice_elements());
     let grant = Grant::new::<T>(gpu, budgets, needs, &[a], &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
-    StreamedCholesky::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
+    let cholesky = StreamedCholesky::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
+    dispatch::streamed(Tiles::Factors(plan), cholesky.traffic());
+    Ok(cholesky)
 }
 
 impl<'a, T: Scalar + Stored> StreamedCholesky<'a, T> {

@@ -13,6 +13,7 @@ use super::pipeline::{Carried, Watch};
 use super::plan::PanelPlan;
 use super::{operands, parts, singular};
 use crate::Error;
+use crate::dispatch::{self, Tiles};
 use crate::linear::{Gpu, Scalar};
 use crate::store::{Extents, MemoryScratch, Scratch, Sink, Stored};
 use std::fmt;
@@ -47,13 +48,15 @@ pub fn lu<'a, T: Scalar + Stored>(
 ) -> Result<StreamedLu<'a, T>, Error> {
     let size = operands::square::<T>("lu", &a, scratch)?;
     let (solver, available) = (gpu.solver()?, budgets.device.available());
-    let more = |panel| workspace_bytes::<T>(&solver, size, panel);
+    let more = |panel| lu_workspace::<T>(&solver, [size, panel]);
     let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more);
     let plan = unless_lost(gpu, plan)?.read_from(&a);
     let bytes = plan.device_bytes().saturating_add(more(plan.panel));
     let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[a], &[(a.source.grain(), plan.panel)])?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
-    StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)
+    let lu = StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
+    dispatch::streamed(Tiles::Factors(plan), lu.traffic());
+    Ok(lu)
 }
 
 /// x with `a x = b`, for all columns of `b`, into a sink, which is not committed: [`lu`], and [`StreamedLu::solve`] with its factors. Columns are
@@ -72,7 +75,7 @@ pub fn solve<T: Scalar + Stored>(
     let size = operands::square::<T>("solve", &a, scratch)?;
     let columns = operands::solution::<T>(size, &b, sink)?;
     let (solver, available) = (gpu.solver()?, budgets.device.available());
-    let more = |panel| workspace_bytes::<T>(&solver, size, panel);
+    let more = |panel| lu_workspace::<T>(&solver, [size, panel]);
     let plans = PanelPlan::lu_solution([size, columns], size_of::<T>(), available, more);
     let [factors, solution] = unless_lost(gpu, plans)?;
     let factors = factors.read_from(&a);
@@ -80,7 +83,10 @@ pub fn solve<T: Scalar + Stored>(
     let slice = factors.slice_elements().max(solution.slice_elements());
     let (of_a, of_b) = ((a.source.grain(), factors.panel), (b.source.grain(), solution.panel));
     let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &[a, b], &[of_a, of_b, (sink.grain(), solution.panel)])?;
-    solve_on::<T, _>(&grant.engine, [&factors, &solution], [a, b], (scratch, sink), (grant.staging, control))
+    let plans = [&factors, &solution];
+    let traffic = solve_on::<T, _>(&grant.engine, plans, [a, b], (scratch, sink), (grant.staging, control))?;
+    dispatch::streamed(Tiles::Solution { factors, solution }, traffic);
+    Ok(traffic)
 }
 
 pub(super) fn solve_on<T: Scalar + Stored, E: Eliminator<T>>(
@@ -121,8 +127,8 @@ pub fn inverse<T: Scalar + Stored>(
     solve::<T>(gpu, budgets, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
 }
 
-/// What cuSOLVER wants for a panel. One that it cannot tell about is none.
-fn workspace_bytes<T: Scalar>(solver: &Solver, size: usize, panel: usize) -> u128 {
+/// What cuSOLVER wants for a panel of so many rows and columns. One that it cannot tell about is none.
+pub(crate) fn lu_workspace<T: Scalar>(solver: &Solver, [size, panel]: [usize; 2]) -> u128 {
     solver.getrf_bytes::<T>(size, panel.min(size)).map_or(u128::MAX, |bytes| bytes as u128)
 }
 

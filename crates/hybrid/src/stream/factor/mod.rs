@@ -23,8 +23,10 @@ mod singular;
 mod written;
 
 pub use cholesky::{StreamedCholesky, cholesky};
+pub(crate) use lu::lu_workspace;
 pub use lu::{StreamedLu, inverse, lu, solve};
 pub use parts::FactorPart;
+pub(crate) use plan::read_together;
 pub use plan::{PanelPlan, Pass};
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl PanelPlan {
     }
 
     /// The same, beside what a panel of so many columns takes more.
-    pub(super) fn lu_beside(
+    pub(crate) fn lu_beside(
         size: usize,
         element_bytes: usize,
         budget: u64,
@@ -156,16 +156,13 @@ impl PanelPlan {
         if fewer.slice > more.slice { fewer } else { more }
     }
 
-    /// The same, for a matrix that is read from this. A narrow strip of what is stored row by row is many short reads, and one of what is stored in
-    /// chunks reads more than itself.
+    /// The same, for a matrix that is read from this.
     pub(super) fn read_from(self, source: &Factor<'_>) -> PanelPlan {
-        let Extents { rows, columns } = source.source.grain();
-        let [along, across] = source.form.stored([rows, columns]);
-        let together = match (along, across) {
-            (_, 1) => 1,
-            (1, columns) => columns.min(READ_BYTES / self.element_bytes.max(1)),
-            (_, columns) => columns.saturating_mul(CHUNKS),
-        };
+        self.reading(read_together(source, self.element_bytes))
+    }
+
+    /// The same, for a matrix of which so many columns are best read together.
+    pub(crate) fn reading(self, together: usize) -> PanelPlan {
         PanelPlan { together, ..self }
     }
 
@@ -301,5 +298,16 @@ impl PanelPlan {
         let to_gpu = both.min(to_gpu / gpu.link.both) + (to_gpu - to_host).max(0.0) / gpu.link.to_gpu;
         let ends = panel / gpu.link.to_gpu + panel / gpu.link.to_host;
         MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + ends }
+    }
+}
+
+/// Columns of a matrix that are best read together. A narrow strip of what is stored row by row is many short reads, and one of what is stored in chunks
+/// reads more than itself.
+pub(crate) fn read_together(source: &Factor<'_>, element_bytes: usize) -> usize {
+    let Extents { rows, columns } = source.source.grain();
+    match source.form.stored([rows, columns]) {
+        [_, 1] => 1,
+        [1, columns] => columns.min(READ_BYTES / element_bytes.max(1)),
+        [_, columns] => columns.saturating_mul(CHUNKS),
     }
 }
