@@ -91,6 +91,10 @@ impl<T: Pod> DeviceBuffer<T> {
         self.memory.as_ref().map_or(0, |memory| memory.bytes)
     }
 
+    pub(crate) fn memory(&self) -> Option<&raw::Memory> {
+        self.memory.as_ref()
+    }
+
     /// The stream that the buffer came from and goes back on.
     pub fn stream(&self) -> &Stream {
         &self.stream

@@ -4,6 +4,7 @@ mod arch;
 pub mod argument;
 pub mod blas;
 mod buffer;
+mod bytes;
 mod cache;
 mod compile;
 mod device;
@@ -30,6 +31,7 @@ pub mod toolkit;
 pub use arch::Arch;
 pub use argument::{Argument, Arguments, IntoArgument};
 pub use buffer::{DeviceBuffer, bytes_allocated};
+pub use bytes::{DeviceBytes, DeviceRoom};
 pub use cache::{
     Bundle, BundleEntry, BundleStatistics, CacheEntry, CacheFolder, FolderStatistics, KernelCache, Origin, Packed,
     Pending, Statistics,

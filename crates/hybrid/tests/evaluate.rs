@@ -6,8 +6,8 @@ use tilewright_dims::dims;
 use tilewright_expr::{Border, In, coordinate, f16};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::store::{
-    Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, ReadTyped, Sink,
-    Source, WriteTyped,
+    DeviceSink, DeviceSource, Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink,
+    PinnedSource, ReadTyped, Sink, Source, WriteTyped,
 };
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, Traffic, evaluate};
 use tilewright_hybrid::{Class, Error};
@@ -219,6 +219,8 @@ fn the_same_bits_on_a_gpu() {
     // All at once.
     in_memory(&device, &budgets(1 << 30, 64 << 20), true);
     page_locked(&device, &budgets(96 << 10, 64 << 10));
+    mixed_places(&device, true);
+    places_on_the_cpu(&device);
     #[cfg(feature = "zarr")]
     into_shards(&device, &budgets(96 << 10, 64 << 10));
 }
@@ -268,6 +270,133 @@ fn page_locked(device: &Device, budgets: &Budgets) {
     assert_eq!(found[0][..expected.len()], expected);
 }
 
+/// What has another size is refused, and what was not written is not there.
+fn room_of_others(device: &Device) {
+    let stream = device.as_gpu().unwrap().stream();
+    let mut buffer = stream.upload(&[7.0f32; 12]).unwrap();
+    let error = DeviceSource::new(&buffer, Extents::new(3, 5)).unwrap_err();
+    assert!(matches!(error, Error::Shape { expected: 60, got: 48, .. }), "{error}");
+    let tile = tilewright_hybrid::store::Tile { rows: 1..3, columns: 1..3 };
+    let sink = DeviceSink::new(&mut buffer, Extents::new(3, 4)).unwrap();
+    sink.write(&tile, &[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    assert!(matches!(Box::new(sink).commit(), Err(Error::Incomplete { row: 0, column: 0, .. })));
+    assert_eq!(buffer.to_vec().unwrap(), [7.0, 7.0, 7.0, 7.0, 7.0, 1.0, 2.0, 7.0, 7.0, 3.0, 4.0, 7.0]);
+    let mut part = [0.0f32; 4];
+    DeviceSource::new(&buffer, Extents::new(3, 4)).unwrap().read(&tile, &mut part).unwrap();
+    assert_eq!(part, [1.0, 2.0, 3.0, 4.0]);
+    // A tensor is memory of a GPU too, unless it is a view or shared.
+    let mut tensor = Tensor::<f32, (Y, X)>::zeros([3, 4], device).unwrap();
+    let sink = DeviceSink::of_room(tensor.device_room().unwrap(), Element::F32, Extents::new(3, 4)).unwrap();
+    sink.write(&sink.extents().whole(), &[5.0f32; 12]).unwrap();
+    Box::new(sink).commit().unwrap();
+    assert_eq!(tensor.to_vec().unwrap(), [5.0; 12]);
+    let source = DeviceSource::of_bytes(tensor.device_bytes().unwrap(), Element::F32, Extents::new(3, 4)).unwrap();
+    source.read(&tile, &mut part).unwrap();
+    assert_eq!(part, [5.0; 4]);
+    let shared = tensor.clone();
+    assert!(tensor.device_room().is_none() && shared.device_bytes().is_some());
+    assert!(Tensor::<f32, (Y, X)>::zeros([3, 4], &Device::Cpu).unwrap().device_bytes().is_none());
+    // A result with a margin that stays there is one band: its operand has to fit.
+    let values = numbers(333 * 129, 1);
+    let source = MemorySource::from_slice(&values, Extents::new(333, 129)).unwrap();
+    let mut buffer = stream.alloc::<f32>(333 * 129).unwrap();
+    let sink = DeviceSink::new(&mut buffer, Extents::new(333, 129)).unwrap();
+    let x = Array::<f32, (Y, X)>::new(&source, [333, 129]).unwrap();
+    let blurred =
+        fuse(|x: In<f32, (Y, X)>| x.gaussian_blur::<Y, X>((5, 5), (1.0, 1.0), Border::Reflect101).store::<(Y, X)>());
+    let evaluation = Evaluation::new(&blurred, (&x,), &[&sink]).unwrap();
+    assert!(evaluation.plan(1 << 20).unwrap().count() == 1 && evaluation.plan(1 << 20).unwrap().is_whole);
+    let error = evaluation.plan(100 << 10).unwrap_err();
+    assert!(matches!(error, Error::Budget { requested: 171_828, available: 102_400, .. }), "{error}");
+}
+
+/// Where operands and results of [`in_places`] lie: on the GPU, or in host memory.
+const PLACES: [[bool; 3]; 5] =
+    [[true, true, true], [true, false, true], [false, true, true], [true, true, false], [false, false, true]];
+
+/// An expression of two matrices and a row, each on the GPU or not, as the result is: bits of the result, and what was copied.
+fn in_places(
+    device: &Device,
+    on: &Device,
+    budgets: &Budgets,
+    places: [bool; 3],
+    is_shifted: bool,
+) -> (Vec<u32>, Traffic) {
+    let (stream, [rows, columns]) = (on.as_gpu().unwrap().device().stream().unwrap(), [333, 129]);
+    let values = [numbers(rows * columns, 1), numbers(rows * columns, 2), numbers(columns, 3)];
+    let extents = [Extents::new(rows, columns), Extents::new(rows, columns), Extents::new(1, columns)];
+    let buffers = values.each_ref().map(|values| stream.upload(values).unwrap());
+    let memory = [0, 1, 2].map(|i| MemorySource::from_slice(&values[i], extents[i]).unwrap());
+    let there = [0, 1, 2].map(|i| DeviceSource::new(&buffers[i], extents[i]).unwrap());
+    // The row lies where the first matrix does.
+    let source = |i: usize, place: usize| if places[place] { &there[i] as &dyn Source } else { &memory[i] };
+    let a = Array::<f32, (Y, X)>::new(source(0, 0), [rows, columns]).unwrap();
+    let b = Array::<f32, (Y, X)>::new(source(1, 1), [rows, columns]).unwrap();
+    let row = Array::<f32, (X,)>::new(source(2, 0), [columns]).unwrap();
+    let plain = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>, row: In<f32, (X,)>| {
+        ((a + b * 0.5).abs().sqrt() - row + coordinate::<Y>().to::<f32>()).store::<(Y, X)>()
+    });
+    let shifted = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>, row: In<f32, (X,)>| {
+        (a.gaussian_blur::<Y, X>((5, 5), (1.0, 1.0), Border::Reflect101) * b - row).store::<(Y, X)>()
+    });
+    let expression = if is_shifted { &shifted } else { &plain };
+    let (mut here, mut on_gpu) =
+        (Array2::from_elem((rows, columns), f32::NAN), stream.upload(&vec![f32::NAN; rows * columns]).unwrap());
+    let whole = Extents::new(rows, columns);
+    let traffic = if places[2] {
+        let sink = DeviceSink::new(&mut on_gpu, whole).unwrap();
+        let evaluation = Evaluation::new(expression, (&a, &b, &row), &[&sink]).unwrap();
+        let traffic = evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(sink).commit().unwrap();
+        traffic
+    } else {
+        let sink = MemorySink::new(here.view_mut());
+        let evaluation = Evaluation::new(expression, (&a, &b, &row), &[&sink]).unwrap();
+        let traffic = evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(sink).commit().unwrap();
+        traffic
+    };
+    let result = if places[2] { on_gpu.to_vec().unwrap() } else { here.into_raw_vec_and_offset().0 };
+    (result.iter().map(|x| x.to_bits()).collect(), traffic)
+}
+
+/// What lies on the GPU is read and written there; the rest is streamed.
+fn mixed_places(device: &Device, compare: bool) {
+    let matrix = 4 * 333 * 129;
+    for is_shifted in [false, true] {
+        let (expected, _) = in_places(&Device::Cpu, device, &budgets(0, 1 << 20), [false; 3], is_shifted);
+        for places in PLACES {
+            // With a margin a result that stays there is made at once: what is brought for it has to fit.
+            let bytes = if is_shifted { 1 << 20 } else { 96 << 10 };
+            let budgets = budgets(bytes, 64 << 10);
+            let (result, traffic) = in_places(device, device, &budgets, places, is_shifted);
+            let what = format!("{places:?} {is_shifted}");
+            assert!(!compare || result == expected, "{what}");
+            let row = if places[0] { 0 } else { 4 * 129 };
+            let least = row + places[..2].iter().map(|there| if *there { 0 } else { matrix }).sum::<u64>();
+            assert!((least..=least * 2).contains(&traffic.to_gpu), "{what}: {traffic:?}");
+            assert_eq!(traffic.to_host, if places[2] { 0 } else { matrix }, "{what}");
+            assert!(budgets.device.peak() <= bytes && budgets.device.used() == 0, "{what}");
+            assert_eq!(budgets.device.peak() == 0, places == [true; 3], "{what}");
+        }
+    }
+}
+
+/// The CPU has copies of what lies on a GPU, as large as its bands, and copies its results there.
+fn places_on_the_cpu(on: &Device) {
+    for is_shifted in [false, true] {
+        let (expected, _) = in_places(&Device::Cpu, on, &budgets(0, 1 << 20), [false; 3], is_shifted);
+        for places in PLACES {
+            let budgets = budgets(0, 48 << 10);
+            let (result, traffic) = in_places(&Device::Cpu, on, &budgets, places, is_shifted);
+            assert!(result == expected && traffic == Traffic::default(), "{places:?} {is_shifted}");
+            assert!((1..=48 << 10).contains(&budgets.pinned.peak()) && budgets.pinned.used() == 0);
+        }
+    }
+}
+
 /// What a stub of a driver can tell: that everything is queued, copied and given back, within the budgets.
 #[test]
 fn budgets_on_a_stub_of_a_gpu() {
@@ -277,6 +406,9 @@ fn budgets_on_a_stub_of_a_gpu() {
 pub(crate) fn child_on_a_stub() {
     let device = Device::gpu(0).unwrap();
     // M1: where one slot is not enough, and where there is nothing, slots are ordinary memory.
+    mixed_places(&device, false);
+    places_on_the_cpu(&device);
+    room_of_others(&device);
     for (device_bytes, pinned) in
         [(48 << 10, 64 << 10), (96 << 10, 8 << 10), (1 << 30, 64 << 20), (96 << 10, 4 << 10), (96 << 10, 0)]
     {

@@ -129,6 +129,16 @@ pub enum Error {
         /// Which operand or result.
         what: String,
     },
+    /// Memory of another GPU than the one that the kernel runs on.
+    #[error("{what} lies on GPU {got}, and the kernel runs on GPU {expected}; copy it there")]
+    OtherGpu {
+        /// Which operand or result.
+        what: String,
+        /// The kernel's GPU.
+        expected: usize,
+        /// Where it lies.
+        got: usize,
+    },
     /// What is to be written shares its memory with another tensor, whole or in part.
     #[error(
         "{what} of extents {extents:?} shares its memory with {with}; what is written needs memory of its own: let `call` make new \

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::feed::{MAX_OUTPUTS, Operand, Sink, Source, Target, Targets};
 use crate::fused::Core;
 use std::sync::Arc;
-use tilewright_driver::DeviceBuffer;
+use tilewright_driver::{DeviceBuffer, DeviceBytes, DeviceRoom};
 use tilewright_expr::Error as ExprError;
 use tilewright_expr::bind::{Axis, View};
 use tilewright_expr::graph::Graph;
@@ -20,6 +20,8 @@ pub struct Launcher {
 pub enum Given<'a> {
     /// Elements in a buffer of the GPU's stream, the lowest one at its begin.
     Buffer(&'a DeviceBuffer<u8>, &'a [Axis]),
+    /// Elements in memory of the GPU that anybody has, of any stream, the lowest one at a byte of it.
+    There(DeviceBytes<'a>, usize, &'a [Axis]),
     /// Something else, as of [`Feeds::operand`](crate::Feeds::operand): a number, which travels with the launch.
     Value(Operand<'a>),
 }
@@ -27,8 +29,10 @@ pub enum Given<'a> {
 /// Where a launch writes a result.
 #[derive(Debug)]
 pub struct Taken<'a> {
-    /// A buffer of the GPU's stream, at whose begin the lowest element is.
-    pub buffer: &'a mut DeviceBuffer<u8>,
+    /// Memory of the GPU, of any stream.
+    pub room: DeviceRoom<'a>,
+    /// At which byte of it the lowest element is.
+    pub at: usize,
     /// Its axes.
     pub axes: &'a [Axis],
 }
@@ -53,9 +57,10 @@ impl Launcher {
         self.core.name()
     }
 
-    /// Queues the kernel on the GPU's stream. Whoever uses the buffers on other streams puts these in order with it.
+    /// Queues the kernel on the GPU's stream. Whoever uses the memory on other streams puts these in order with it.
     ///
-    /// Errors: those of binding; [`Error::Reach`] for a buffer that is too short, [`Error::OtherStream`] for one of another stream.
+    /// Errors: those of binding; [`Error::Reach`] for memory that is too short, [`Error::OtherStream`] for a buffer of another stream, and
+    /// [`Error::OtherGpu`] for memory of another GPU.
     pub fn launch(&self, gpu: &Gpu, operands: &[Given<'_>], results: &mut [Taken<'_>]) -> Result<(), Error> {
         let graph = self.graph();
         count("operands", graph.operands.len(), operands.len())?;
@@ -66,7 +71,15 @@ impl Launcher {
             let element = spec.dtype.size() * usize::from(spec.components);
             given.push(match operand {
                 Given::Buffer(buffer, axes) => {
-                    let address = address(gpu, buffer, axes, element, || format!("operand {number}"))?;
+                    let what = || format!("operand {number}");
+                    if buffer.stream().handle() != gpu.stream().handle() {
+                        return Err(Error::OtherStream { what: what() });
+                    }
+                    let address = address(gpu, (buffer.device_bytes(), 0), axes, element, what)?;
+                    Operand { axes, memory: Source::Gpu { address, gpu } }
+                }
+                Given::There(bytes, at, axes) => {
+                    let address = address(gpu, (*bytes, *at), axes, element, || format!("operand {number}"))?;
                     Operand { axes, memory: Source::Gpu { address, gpu } }
                 }
                 Given::Value(value) => *value,
@@ -75,30 +88,32 @@ impl Launcher {
         let mut targets: Targets<'_> = [const { None }; MAX_OUTPUTS];
         for (number, ((target, taken), result)) in targets.iter_mut().zip(results).zip(&joined).enumerate() {
             let element = graph.node(graph.outputs[result.outputs.start].node).dtype.size();
-            let address = address(gpu, taken.buffer, taken.axes, element, || format!("result {number}"))?;
+            let what = || format!("result {number}");
+            let address = address(gpu, (taken.room.bytes(), taken.at), taken.axes, element, what)?;
             *target = Some(Target { axes: taken.axes, memory: Sink::Gpu { address, gpu } });
         }
         self.core.run(&given, &mut targets, Some(gpu))
     }
 }
 
-/// The address of the element whose coordinates are all 0, in a buffer that has all that the axes reach.
+/// The address of the element whose coordinates are all 0, in memory that has, from a byte on, all that the axes reach.
 fn address(
     gpu: &Gpu,
-    buffer: &DeviceBuffer<u8>,
+    (memory, at): (DeviceBytes<'_>, usize),
     axes: &[Axis],
     element: usize,
     what: impl Fn() -> String,
 ) -> Result<u64, Error> {
-    if buffer.stream().handle() != gpu.stream().handle() {
-        return Err(Error::OtherStream { what: what() });
+    let (own, other) = (gpu.device().ordinal(), memory.device().ordinal());
+    if own != other {
+        return Err(Error::OtherGpu { what: what(), expected: own, got: other });
     }
     let bytes = |elements: i64| u64::try_from(elements).unwrap_or(u64::MAX).saturating_mul(element as u64);
-    let (expected, got) = (bytes(View::reach(axes)), buffer.len() as u64);
+    let (expected, got) = (bytes(View::reach(axes)), memory.len().saturating_sub(at) as u64);
     if expected > got {
         return Err(Error::Reach { what: what(), expected, got });
     }
-    Ok(buffer.device_ptr() + bytes(View::origin(axes)))
+    Ok(memory.device_ptr() + at as u64 + bytes(View::origin(axes)))
 }
 
 fn count(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
@@ -115,6 +130,7 @@ impl std::fmt::Debug for Given<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Given::Buffer(buffer, axes) => write!(f, "{buffer:?} with {axes:?}"),
+            Given::There(bytes, at, axes) => write!(f, "{bytes:?} from byte {at} on with {axes:?}"),
             Given::Value(_) => f.write_str("a value"),
         }
     }

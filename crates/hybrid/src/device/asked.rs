@@ -111,6 +111,11 @@ pub(super) fn integers<T: IntegerElement>(
     Ok(Job { operation, divisible: None, ..job })
 }
 
+/// What is stored on a GPU passes through host memory, as other sources do.
+fn passing(at: At) -> At {
+    if at == At::Gpu { At::Pageable } else { at }
+}
+
 /// What is page-locked is gathered in ordinary memory where it is not streamed.
 pub(super) fn gathered(at: At) -> At {
     if at == At::Pinned { At::Pageable } else { at }
@@ -202,7 +207,7 @@ pub(super) fn where_stored<T: Multiplicand>(
     added: Option<&dyn Source>,
 ) {
     if let (Some(source), Some(read)) = (added, &mut job.read[2]) {
-        read.at = source.at();
+        read.at = passing(source.at());
     }
     let is_stored = is_stored(a) || is_stored(b) || matches!(target.0, Goal::Stored(_));
     let lies_by_rows = matches!(b.0, Form::Stored(b) if !b.transposed && !b.conjugated && b.source.locked().is_some());
@@ -254,7 +259,7 @@ pub(super) fn at<T: Element + Stored>(operation: &'static str, operand: &Operand
         Form::Host(_) | Form::Diagonal(_) => At::Pageable,
         Form::Stored(stored) => {
             of_type::<T>(operation, stored.source.element())?;
-            stored.source.at()
+            passing(stored.source.at())
         }
     })
 }
@@ -266,7 +271,7 @@ pub(super) fn goes<T: Element + Stored>(operation: &'static str, target: &Target
         Goal::Stored(kept) => {
             let Some(sink) = &kept.sink else { return Ok(At::Pageable) };
             of_type::<T>(operation, sink.element())?;
-            sink.at()
+            passing(sink.at())
         }
     })
 }

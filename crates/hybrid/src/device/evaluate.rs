@@ -11,6 +11,9 @@ impl Device {
     /// bytes from where operands lie to where results are wanted, mostly ([`Evaluation::job`]). On the CPU bands are as large as the budget of
     /// host memory allows ([`falling_back_within`](Device::falling_back_within)). Bits are the same on both. The sinks are not committed.
     ///
+    /// What lies on the GPU ([`DeviceSource`](crate::store::DeviceSource), [`DeviceSink`](crate::store::DeviceSink)) is read and written there, and where the
+    /// CPU computes copied to the host band by band. On another GPU than this device's it is the CPU's.
+    ///
     /// Whom `control` does not name, the device does: who may stop it ([`cancelled_by`](Device::cancelled_by)), and who is told each band
     /// ([`telling`](Device::telling)).
     ///
@@ -53,6 +56,10 @@ impl Device {
                 None => Err(Error::NoGpu { why: "it opens as none".into() }),
             }
         };
-        self.run(&evaluation.job(), Banded { device: self, on_cpu, on_gpu }).map(|ran| ran.value)
+        let mut job = evaluation.job();
+        if evaluation.lies_elsewhere(self.ordinal()) {
+            job.not_on_gpu = Some("an operand lies on another GPU");
+        }
+        self.run(&job, Banded { device: self, on_cpu, on_gpu }).map(|ran| ran.value)
     }
 }

@@ -307,8 +307,9 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<
             let what = "device memory for one call as a whole";
             Error::Budget { what, requested: new, available: budget, limit: budget }
         };
-        // What is there already is not streamed.
-        let divisible = job.divisible.filter(|_| !is_there(At::Gpu));
+        // What is there already is not streamed; bands of an expression read it where it is.
+        let reads_there = |what: &Divisible| matches!(what, Divisible::Expression(_));
+        let divisible = job.divisible.filter(|(what, _)| reads_there(what) || !is_there(At::Gpu));
         return Some(divisible.ok_or_else(refused).and_then(|what| streamed(job, rates, room, what)));
     }
     let of = |operand: &Operand, pinned: f64| match operand.at {

@@ -1,7 +1,8 @@
-use super::{Element, Extents, Locked, LockedSink, Stored, Tile};
+use super::{Element, Extents, Locked, LockedSink, ResidentSink, Stored, Tile};
 use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::At;
+use tilewright_driver::DeviceBytes;
 
 /// A matrix whose tiles can be read, by several threads at once.
 pub trait Source: Send + Sync {
@@ -22,6 +23,11 @@ pub trait Source: Send + Sync {
 
     /// Where it lies in page-locked memory, if it does: a GPU copies from there without anybody in between.
     fn locked(&self) -> Option<Locked<'_>> {
+        None
+    }
+
+    /// Its memory, if it lies on a GPU, row by row and without gaps: what computes there reads it where it is.
+    fn resident(&self) -> Option<DeviceBytes<'_>> {
         None
     }
 
@@ -67,6 +73,11 @@ pub trait Sink: Send + Sync {
 
     /// Itself, if it lies in page-locked memory: a GPU copies there without anybody in between.
     fn locked(&self) -> Option<&dyn LockedSink> {
+        None
+    }
+
+    /// Itself, if it lies on a GPU: what computes there writes it where it is.
+    fn resident(&self) -> Option<&dyn ResidentSink> {
         None
     }
 

@@ -1,17 +1,21 @@
 //! Fused expressions and products of bits through the face: decided by cost, recorded, and under the breaker.
 
 use super::on_the_gpu::{budgets, eager, forced, shrinking};
+use super::small;
 use ndarray::Array2;
 use tilewright_dims::dims;
 use tilewright_expr::{Border, In};
 use tilewright_hybrid::bits::closure::{closure, reduction};
 use tilewright_hybrid::bits::{BitMatrix, Product};
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Decision, Rates, Reason, Tiles, Trace, last_decision, last_outcome};
+use tilewright_hybrid::dispatch::{At, Choice, Decision, Rates, Reason, Tiles, Trace, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Policy, Settings, Why};
-use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, NpySource, Order, Sink, WriteTyped};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
+use tilewright_hybrid::store::{
+    DeviceSink, DeviceSource, Element, Extents, MemorySink, MemorySource, NpySink, NpySource, Order, Sink, WriteTyped,
+};
 use tilewright_hybrid::stream::bits::{Becomes, BitProduct, Bits};
-use tilewright_hybrid::stream::{Array, Control, Evaluation, Verify};
+use tilewright_hybrid::stream::{Array, Control, Evaluation, Traffic, Verify};
 use tilewright_hybrid::{Class, Device, Error, Side};
 use tilewright_ops::fuse;
 
@@ -101,6 +105,96 @@ fn an_expression_stays_within_the_budget_of_host_memory_and_reads_files() {
     Box::new(to).commit().unwrap();
     assert!(result.iter().all(|x| *x == 2.0));
     assert_eq!(last_decision().unwrap().disk, Some(Rates::DISK));
+}
+
+/// A sum of two matrices of a GPU, into a third there.
+fn added(gpu: &Gpu, device: &Device) -> Result<Traffic, Error> {
+    let [a, b] = [1, 2].map(|seed| Array2::from_shape_fn(SIZES, |(i, j)| ((i * 7 + j * 3 + seed) % 11) as f32));
+    let [on_a, on_b] = [&a, &b].map(|values| DeviceMat::upload(gpu, values.into()).unwrap());
+    let mut on_c = DeviceMat::<f32>::upload(gpu, (&Array2::from_elem(SIZES, f32::NAN)).into()).unwrap();
+    let sum = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a + b).store::<(X, Y)>());
+    let ran = {
+        // Columns stand first: matrices of a GPU lie column by column.
+        let (of_a, of_b, sink) = (on_a.source().unwrap(), on_b.source().unwrap(), on_c.sink().unwrap());
+        let [columns, rows] = [SIZES[1], SIZES[0]];
+        let a = Array::<f32, (X, Y)>::new(&of_a, [columns, rows]).unwrap();
+        let b = Array::<f32, (X, Y)>::new(&of_b, [columns, rows]).unwrap();
+        let ran = device.evaluate(&Evaluation::new(&sum, (&a, &b), &[&sink]).unwrap(), Control::default());
+        ran.and_then(|traffic| Box::new(sink).commit().map(|()| traffic))
+    };
+    let computes =
+        last_outcome().is_some_and(|it| it.side == Side::Cpu) || gpu.stream().device().name() != crate::stub::NAME;
+    assert!(ran.is_err() || !computes || on_c.download().unwrap() == &a + &b);
+    ran
+}
+
+/// What lies on the GPU is computed with there, and comes to the host in bands where the CPU is asked for it.
+#[test]
+fn d3_what_lies_on_the_gpu_is_evaluated_there() {
+    let test = "device::evaluated::d3_what_lies_on_the_gpu_is_evaluated_there";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let bytes = 4 * 301 * 40;
+    let on_gpu = small(&gpu, 1 << 30);
+    assert_eq!(added(&gpu, &on_gpu).unwrap(), Traffic::default());
+    let decision = last_decision().unwrap();
+    assert_eq!((decision.side, decision.bytes), (Side::Gpu, 3 * bytes), "{decision}");
+    let there = decision.gpu.unwrap();
+    assert!(there.tiles.is_none() && there.device_bytes == 0 && there.cost.bring == 0.0 && there.cost.back == 0.0);
+    // The CPU would have to fetch both, and to send the third.
+    assert!(decision.cpu.bring > 0.0 && decision.cpu.back > 0.0);
+    let host = Budget::new(Memory::Host, 40 << 10);
+    added(&gpu, &on_gpu.choosing(Choice::Cpu).falling_back_within(host.clone())).unwrap();
+    assert!((1..=40 << 10).contains(&host.peak()) && host.used() == 0, "{host:?}");
+    let short = Device::cpu().falling_back_within(Budget::new(Memory::Host, 100));
+    assert!(matches!(added(&gpu, &short), Err(Error::Budget { .. })));
+}
+
+/// One operand on the GPU, the other one not: bands of the other one are brought.
+#[test]
+fn d3_what_lies_on_the_gpu_is_no_part_of_a_band() {
+    let test = "device::evaluated::d3_what_lies_on_the_gpu_is_no_part_of_a_band";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let values: Vec<f32> = (0..301 * 40).map(|i| (i % 17) as f32).collect();
+    let there = gpu.stream().upload(&values).unwrap();
+    let (on_gpu, here) = (
+        DeviceSource::new(&there, Extents::new(301, 40)).unwrap(),
+        MemorySource::from_slice(&values, Extents::new(301, 40)).unwrap(),
+    );
+    let (a, b) = (Array::<f32, (Y, X)>::new(&on_gpu, SIZES).unwrap(), Array::<f32, (Y, X)>::new(&here, SIZES).unwrap());
+    let sum = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a + b).store::<(Y, X)>());
+    let mut result = Array2::from_elem(SIZES, f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let evaluation = Evaluation::new(&sum, (&a, &b), &[&sink]).unwrap();
+    let bytes = 4 * 301 * 40;
+    let plan = evaluation.plan(20 << 10).unwrap();
+    assert_eq!((plan.bytes_in, plan.bytes_out, plan.bytes_there), (160, 160, bytes));
+    assert!(plan.count() > 3 && plan.bytes_to_gpu() == bytes);
+    let job = evaluation.job();
+    assert_eq!(job.read.map(|it| it.map(|it| it.at)), [Some(At::Gpu), Some(At::Pageable), None]);
+    let decided = Decision::of(&job, Choice::Gpu, &Rates::h200(), 20 << 10).unwrap();
+    assert!(matches!(decided.gpu.unwrap().tiles, Some(Tiles::Expression(of)) if of == plan), "{decided}");
+    let device = small(&gpu, 20 << 10);
+    let traffic = device.choosing(Choice::Gpu).evaluate(&evaluation, Control::default()).unwrap();
+    assert_eq!((traffic.to_gpu, traffic.to_host), (bytes as u64, bytes as u64));
+    let error = Device::cpu().choosing(Choice::Gpu).evaluate(&evaluation, Control::default()).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. } | Error::NoGpu { .. }), "{error}");
+}
+
+/// Products take what is stored on a GPU through host memory, as any source, and put it back.
+#[test]
+fn products_of_what_is_stored_on_a_gpu() {
+    let Some(gpu) = crate::gpu("device::evaluated::products_of_what_is_stored_on_a_gpu") else { return };
+    let values = Array2::from_shape_fn((24, 24), |(i, j)| ((i * 7 + j * 3) % 11) as f64 - 5.0);
+    let a = gpu.stream().upload(values.as_slice().unwrap()).unwrap();
+    for choice in [Choice::Cpu, Choice::Gpu] {
+        let mut c = gpu.stream().upload(&[f64::NAN; 576]).unwrap();
+        let source = DeviceSource::new(&a, Extents::new(24, 24)).unwrap();
+        let sink = DeviceSink::new(&mut c, Extents::new(24, 24)).unwrap();
+        let device = small(&gpu, 8 << 10).choosing(choice);
+        device.matmul::<f64>(Precision::Auto, 1.0, (&source).into(), (&source).into(), 0.0, sink.into()).unwrap();
+        let product: Vec<f64> = values.dot(&values).iter().copied().collect();
+        assert_eq!(c.to_vec().unwrap(), product, "{choice:?}");
+    }
 }
 
 fn bits(rows: usize, columns: usize, seed: u64) -> BitMatrix {

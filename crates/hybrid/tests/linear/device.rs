@@ -58,6 +58,29 @@ fn products<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu) {
     assert!(matches!(error, Error::Shape { .. }), "{error}");
 }
 
+/// Matrices are made of buffers and become buffers, without a copy.
+#[test]
+fn matrices_and_their_buffers() {
+    let Some(gpu) = crate::gpu("linear::device::matrices_and_their_buffers") else { return };
+    let a = random::<f64>(1, 4, 3);
+    let shape = Shape::new(Rows(4), Columns(3));
+    let buffer = gpu.stream().upload(&columns(&a)).unwrap();
+    let address = buffer.device_ptr();
+    let matrix = DeviceMat::from_buffer(&gpu, buffer, shape).unwrap();
+    assert_eq!((matrix.download().unwrap(), matrix.buffer().device_ptr()), (a.clone(), address));
+    // Row by row it is the transposed matrix.
+    let by_rows = gpu.stream().upload(a.as_slice().unwrap()).unwrap();
+    let turned = DeviceMat::from_buffer(&gpu, by_rows, shape.transposed()).unwrap();
+    assert_eq!(turned.view().t().download().unwrap(), a);
+    let buffer = matrix.into_buffer();
+    assert_eq!((buffer.device_ptr(), buffer.to_vec().unwrap()), (address, columns(&a)));
+    let error = DeviceMat::from_buffer(&gpu, buffer, Shape::new(Rows(4), Columns(4))).unwrap_err();
+    assert!(matches!(error, Error::Shape { what: "elements of the buffer", expected: 16, got: 12, .. }), "{error}");
+    let other = gpu.stream().device().stream().unwrap().upload(&columns(&a)).unwrap();
+    let error = DeviceMat::from_buffer(&gpu, other, shape).unwrap_err();
+    assert!(error.to_string().contains("gpu.stream()"), "{error}");
+}
+
 #[test]
 fn products_on_the_device() {
     let Some(gpu) = crate::gpu("linear::device::products_on_the_device") else { return };

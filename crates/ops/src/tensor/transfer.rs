@@ -7,6 +7,7 @@ use crate::error::Error;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use tilewright_dims::Dims;
+use tilewright_driver::{DeviceBuffer, DeviceBytes, DeviceRoom};
 use tilewright_expr::DType;
 
 impl<T: Item, L: Dims> Tensor<T, L> {
@@ -24,6 +25,27 @@ impl<T: Item, L: Dims> Tensor<T, L> {
             (Memory::Gpu(m), Device::Gpu(gpu)) if m.gpu.same(gpu) => Ok(self.clone()),
             (Memory::Gpu(_), _) => self.download()?.to(device),
         }
+    }
+
+    /// Its memory, where that is a GPU's and has its elements in `L`'s order and nothing else.
+    pub fn device_bytes(&self) -> Option<DeviceBytes<'_>> {
+        match &self.memory {
+            Memory::Gpu(m) if self.fills(&m.bytes) => Some(m.bytes.device_bytes()),
+            _ => None,
+        }
+    }
+
+    /// The same to be written: nothing too where the memory is shared.
+    pub fn device_room(&mut self) -> Option<DeviceRoom<'_>> {
+        let fills = self.device_bytes().is_some();
+        match &mut self.memory {
+            Memory::Gpu(m) if fills => Arc::get_mut(m).map(|m| m.bytes.device_room()),
+            _ => None,
+        }
+    }
+
+    fn fills(&self, memory: &DeviceBuffer<u8>) -> bool {
+        self.start == 0 && self.axes.is_dense() && memory.len() == self.len() * size_of::<T>()
     }
 
     fn download(&self) -> Result<Self, Error> {

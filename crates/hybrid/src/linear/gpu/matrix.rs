@@ -38,6 +38,10 @@ impl<T: Element> DeviceMat<T> {
         Ok(Self { gpu: gpu.clone(), buffer, shape })
     }
 
+    pub(super) fn of_buffer(gpu: &Gpu, buffer: DeviceBuffer<T>, shape: Shape) -> Self {
+        Self { gpu: gpu.clone(), buffer, shape }
+    }
+
     /// A copy of a matrix in host memory.
     pub fn upload(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
         let mut copy = Self::uninitialised(gpu, matrix.shape())?;

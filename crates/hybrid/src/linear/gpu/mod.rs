@@ -1,5 +1,6 @@
 //! On a GPU: cuBLAS and cuSOLVER through the driver crate. Operands in host memory are copied there and results back.
 
+mod buffers;
 mod cholesky;
 mod eigen;
 mod handles;

@@ -12,6 +12,7 @@ use crate::stream::staging::Load;
 use std::fmt;
 use std::ops::Range;
 use tilewright_dims::Dim;
+use tilewright_driver::DeviceBytes;
 use tilewright_expr::bind::{Axis, Binding, Place, View};
 use tilewright_expr::cut::{Cut, Share};
 use tilewright_expr::graph::{DimId, Graph};
@@ -46,12 +47,44 @@ impl Fed<'_> {
     pub(super) fn source(&self) -> &dyn Source {
         self.operand.source.source()
     }
+
+    /// Whether it is read where it lies.
+    pub(super) fn is_on(&self, on: On) -> bool {
+        on.has(self.source().resident())
+    }
 }
 
 /// A result.
 pub(super) struct Made<'a> {
     pub(super) sink: &'a dyn Sink,
     pub(super) shape: Shape,
+}
+
+impl Made<'_> {
+    fn room(&self) -> Option<DeviceBytes<'_>> {
+        self.sink.resident().map(|sink| sink.room().bytes())
+    }
+
+    /// Whether it is written where it is wanted.
+    pub(super) fn is_on(&self, on: On) -> bool {
+        on.has(self.room())
+    }
+}
+
+/// The processor that computes: what lies on the GPU that it is, it reads and writes where that is. The CPU has copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct On(Option<usize>);
+
+impl On {
+    pub(super) const HOST: On = On(None);
+
+    pub(super) fn gpu(ordinal: usize) -> On {
+        On(Some(ordinal))
+    }
+
+    fn has(self, memory: Option<DeviceBytes<'_>>) -> bool {
+        memory.is_some_and(|bytes| Some(bytes.device().ordinal()) == self.0)
+    }
 }
 
 /// Some indices of the dimension that is cut.
@@ -124,9 +157,26 @@ impl<'a> Evaluation<'a> {
     }
 
     /// How it is cut where there are so many bytes for operands and results. [`Error::Budget`] where not even one index fits,
-    /// [`Error::Uncut`] where nothing can be cut and the whole does not fit.
+    /// [`Error::Uncut`] where nothing can be cut and the whole does not fit. Where something lies on a GPU it is planned there: what lies there takes no
+    /// bytes.
     pub fn plan(&self, budget: u64) -> Result<ExpressionPlan, Error> {
-        ExpressionPlan::new(self, budget)
+        ExpressionPlan::new(self, self.home(), budget)
+    }
+
+    /// The GPU that the first operand or result lies on which is on any.
+    pub(super) fn home(&self) -> On {
+        On(self.resident().next().map(|memory| memory.device().ordinal()))
+    }
+
+    /// Memory of operands and results that lie on GPUs.
+    pub(super) fn resident(&self) -> impl Iterator<Item = DeviceBytes<'_>> {
+        let fed = self.fed.iter().filter_map(|fed| fed.source().resident());
+        fed.chain(self.made.iter().filter_map(Made::room))
+    }
+
+    /// Whether something lies on another GPU than this one.
+    pub(crate) fn lies_elsewhere(&self, ordinal: Option<usize>) -> bool {
+        self.resident().any(|memory| Some(memory.device().ordinal()) != ordinal)
     }
 
     /// Cut along the first of these dimensions that can be; otherwise it is known why not along the first one.
@@ -195,13 +245,18 @@ impl Evaluation<'_> {
     }
 
     /// The operands that are brought in bands, with their numbers.
-    pub(super) fn banded(&self) -> impl Iterator<Item = (usize, &Fed<'_>)> {
-        self.fed.iter().enumerate().filter(|(number, _)| self.is_banded(*number))
+    pub(super) fn banded(&self, on: On) -> impl Iterator<Item = (usize, &Fed<'_>)> {
+        self.fed.iter().enumerate().filter(move |(number, fed)| self.is_banded(*number) && !fed.is_on(on))
     }
 
     /// The operands that are brought once.
-    pub(super) fn brought_whole(&self) -> impl Iterator<Item = (usize, &Fed<'_>)> {
-        self.fed.iter().enumerate().filter(|(number, _)| !self.is_banded(*number))
+    pub(super) fn brought_whole(&self, on: On) -> impl Iterator<Item = (usize, &Fed<'_>)> {
+        self.fed.iter().enumerate().filter(move |(number, fed)| !self.is_banded(*number) && !fed.is_on(on))
+    }
+
+    /// The results that go back, with their numbers.
+    pub(super) fn brought_back(&self, on: On) -> impl Iterator<Item = (usize, &Made<'_>)> + Clone {
+        self.made.iter().enumerate().filter(move |(_, made)| !made.is_on(on))
     }
 
     /// Whether an operand lies where another one does.
@@ -209,7 +264,7 @@ impl Evaluation<'_> {
         hints::is_shared(fed.source(), self.fed.iter().map(Fed::source))
     }
 
-    fn is_banded(&self, number: usize) -> bool {
+    pub(super) fn is_banded(&self, number: usize) -> bool {
         self.cut.as_ref().is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_)))
     }
 
@@ -219,11 +274,17 @@ impl Evaluation<'_> {
         self.cut.as_ref().ok().and_then(along).unwrap_or(1)
     }
 
-    /// Bytes of operands, and of results, that so many indices are.
-    pub(super) fn bytes_of(&self, indices: usize) -> [u128; 2] {
-        let fed = self.banded().map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
-        let made = self.made.iter().map(|made| self.bytes_in(&made.shape, indices) as u128).sum();
+    /// Bytes of operands that are brought, and of results that go back, that so many indices are.
+    pub(super) fn bytes_of(&self, on: On, indices: usize) -> [u128; 2] {
+        let fed = self.banded(on).map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
+        let made = self.brought_back(on).map(|(_, made)| self.bytes_in(&made.shape, indices) as u128).sum();
         [fed, made]
+    }
+
+    /// Bytes of operands and results that stay where they are.
+    pub(super) fn bytes_there(&self, on: On) -> u128 {
+        let fed = self.fed.iter().filter(|fed| fed.is_on(on)).map(|fed| fed.shape.bytes() as u128);
+        fed.chain(self.made.iter().filter(|made| made.is_on(on)).map(|made| made.shape.bytes() as u128)).sum()
     }
 
     /// Bytes of an operand that is brought in bands, or of a result, in so many indices; all of it is one index where nothing is cut.
@@ -242,7 +303,7 @@ impl Evaluation<'_> {
 
     /// Columns of a whole window's tile of an operand.
     pub(super) fn columns_of(&self, fed: &Fed<'_>, plan: &ExpressionPlan) -> usize {
-        let is_whole = self.brought_whole().any(|(_, whole)| std::ptr::eq(whole, fed));
+        let is_whole = self.brought_whole(On::HOST).any(|(_, whole)| std::ptr::eq(whole, fed));
         let tile = if is_whole { fed.shape.whole() } else { self.tile(&fed.shape, &(0..plan.window())) };
         tile.columns.len()
     }
@@ -253,15 +314,18 @@ impl Evaluation<'_> {
     }
 
     /// What goes through slots by a plan: bytes of at most so many to one place, of which any element fits into a granule.
-    pub(super) fn load(&self, most: u128, plan: &ExpressionPlan, direct: Direct) -> Load {
-        let fed = self.fed.iter().filter(|fed| direct.from(fed.source(), self.columns_of(fed, plan)).is_none());
+    pub(super) fn load(&self, on: On, most: u128, plan: &ExpressionPlan, direct: Direct) -> Load {
+        let through =
+            |fed: &&Fed<'_>| !fed.is_on(on) && direct.from(fed.source(), self.columns_of(fed, plan)).is_none();
+        let fed = self.fed.iter().filter(through);
         let fed = fed.map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
         let is_staged = |made: &&Made<'_>| direct.to(made.sink, self.columns_made(made, plan)).is_none();
-        let made = self.made.iter().filter(is_staged);
+        let made = self.brought_back(on).map(|(_, made)| made).filter(is_staged);
         let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
         let ways = [fed.clone().next().is_some(), made.clone().next().is_some()];
         let load = Load { granule: GRANULE, ways, ..Load::default() };
-        let load = self.fed.iter().map(Fed::source).fold(load, Load::reading);
+        let stored = self.fed.iter().filter(|fed| !fed.is_on(on));
+        let load = stored.map(Fed::source).fold(load, Load::reading);
         fed.chain(made).fold(load, |load, (grain, extents, shape)| Load {
             most,
             ..load.with_grain(grain, extents.columns, shape.element_bytes())
@@ -276,6 +340,15 @@ impl Evaluation<'_> {
         };
         let fed = self.fed.iter().enumerate().map(|(number, fed)| of(&fed.shape, self.is_banded(number))).collect();
         [fed, self.made.iter().map(|made| of(&made.shape, true)).collect()]
+    }
+
+    /// Where a window of something begins that lies whole in the memory of the GPU, in bytes, and its axes there.
+    pub(super) fn axes_there(&self, shape: &Shape, is_cut: bool, window: &Range<usize>) -> (usize, Vec<Axis>) {
+        let mut axes = shape.axes();
+        let dim = self.cut.as_ref().ok().filter(|_| is_cut).map(|cut| cut.dim);
+        let Some(axis) = dim.and_then(|dim| axes.iter_mut().find(|axis| axis.dim == dim)) else { return (0, axes) };
+        axis.extent = window.len() as i64;
+        (window.start * axis.stride.unsigned_abs() as usize * shape.element_bytes(), axes)
     }
 
     /// The first index of a window and the length of the whole, where the expression counts.

@@ -1,8 +1,9 @@
 //! The call.
 
-use super::evaluation::{Evaluation, Fed};
+use super::evaluation::{Evaluation, Fed, On};
 use super::gpu::GpuWindows;
 use super::host::run_on_host;
+use super::plan::ExpressionPlan;
 use super::run::run;
 use crate::Error;
 use crate::budget::{Budget, Permit};
@@ -77,7 +78,7 @@ pub(crate) fn evaluate_on_host(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     evaluation.gather_within(memory)?;
-    let plan = evaluation.plan(memory.available())?;
+    let plan = ExpressionPlan::new(evaluation, On::HOST, memory.available())?;
     let _memory = acquire(memory, plan.device_bytes())?;
     let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
     run_on_host(evaluation, &plan, (threads(), load.is_too_much()), control)
@@ -90,14 +91,19 @@ pub(crate) fn evaluate_on_gpu(
     evaluation: &Evaluation<'_>,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
-    let plan = evaluation.plan(budgets.device.available())?;
+    let on = On::gpu(gpu.device().ordinal());
+    let plan = ExpressionPlan::new(evaluation, on, budgets.device.available())?;
     let _device = acquire(&budgets.device, plan.device_bytes())?;
     // Slots that are no larger than what goes through them.
     let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
-    let load = evaluation.load(window, &plan, Direct::of::<u8, _>(&engine));
+    let load = evaluation.load(on, window, &plan, Direct::of::<u8, _>(&engine));
     let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load);
-    let traffic = run(&engine, &GpuWindows { evaluation, gpu }, (evaluation, &plan), staging, control)?;
+    // What lies there belongs to streams of others.
+    for memory in evaluation.resident().filter(|memory| memory.device().ordinal() == gpu.device().ordinal()) {
+        gpu.stream().wait(&memory.stream().mark()?)?;
+    }
+    let traffic = run(&engine, &GpuWindows { evaluation, on, gpu }, (evaluation, &plan, on), staging, control)?;
     dispatch::streamed(Tiles::Expression(plan), traffic);
     Ok(traffic)
 }

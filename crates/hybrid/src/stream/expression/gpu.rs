@@ -1,17 +1,19 @@
-//! Windows on a GPU: the fused kernel on the engine's buffers.
+//! Windows on a GPU: the fused kernel on the engine's buffers, and on what lies there already.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, On};
 use super::run::Compute;
 use crate::Error;
 use crate::stream::gpu::GpuEngine;
 use std::ops::Range;
-use tilewright_driver::DeviceBuffer;
+use tilewright_driver::{DeviceBuffer, DeviceBytes, DeviceRoom};
 use tilewright_expr::Expr;
+use tilewright_expr::bind::Axis;
 use tilewright_ops::{Feeds, Given, Gpu, Taken};
 
 /// The kernel, on the stream of a GPU.
 pub(super) struct GpuWindows<'a> {
     pub(super) evaluation: &'a Evaluation<'a>,
+    pub(super) on: On,
     pub(super) gpu: &'a Gpu,
 }
 
@@ -23,14 +25,32 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
         operands: &[&DeviceBuffer<u8>],
         results: &mut [DeviceBuffer<u8>],
     ) -> Result<(), Error> {
-        let counts = self.evaluation.counts(window)?;
-        let [of_operands, of_results] = self.evaluation.axes(window.len());
-        let buffers = operands.iter().zip(&of_operands).map(|(buffer, axes)| Given::Buffer(buffer, axes));
+        let evaluation = self.evaluation;
+        let counts = evaluation.counts(window)?;
+        let [of_operands, of_results] = evaluation.axes(window.len());
+        let mut buffers = operands.iter().map(|buffer| (buffer.device_bytes(), 0));
+        let operands = evaluation.fed.iter().zip(of_operands).enumerate().filter_map(|(number, (fed, axes))| {
+            let Some(there) = fed.source().resident().filter(|_| fed.is_on(self.on)) else {
+                return buffers.next().map(|memory| (memory, axes));
+            };
+            let (at, axes) = evaluation.axes_there(&fed.shape, evaluation.is_banded(number), window);
+            Some(((there, at), axes))
+        });
+        let operands: Vec<((DeviceBytes<'_>, usize), Vec<Axis>)> = operands.collect();
+        let mut buffers = results.iter_mut().map(|buffer| (buffer.device_room(), 0));
+        let results = evaluation.made.iter().zip(of_results).filter_map(|(made, axes)| {
+            let Some(there) = made.sink.resident().filter(|_| made.is_on(self.on)) else {
+                return buffers.next().map(|memory| (memory, axes));
+            };
+            let (at, axes) = evaluation.axes_there(&made.shape, true, window);
+            Some(((there.room(), at), axes))
+        });
+        let results: Vec<((DeviceRoom<'_>, usize), Vec<Axis>)> = results.collect();
+        let given = operands.iter().map(|((bytes, at), axes)| Given::There(*bytes, *at, axes));
         let counts = counts.iter().flatten().map(|count| Given::Value(Feeds::<Expr<i32, ()>>::operand(count)));
-        let given: Vec<Given<'_>> = buffers.chain(counts).collect();
-        let mut taken: Vec<Taken<'_>> =
-            results.iter_mut().zip(&of_results).map(|(buffer, axes)| Taken { buffer, axes }).collect();
-        Ok(self.evaluation.launcher.launch(self.gpu, &given, &mut taken)?)
+        let given: Vec<Given<'_>> = given.chain(counts).collect();
+        let taken = results.iter().map(|((room, at), axes)| Taken { room: *room, at: *at, axes });
+        Ok(evaluation.launcher.launch(self.gpu, &given, &mut taken.collect::<Vec<_>>())?)
     }
 
     /// A coordinate that reached outside comes out here.

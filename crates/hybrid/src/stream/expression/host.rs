@@ -1,7 +1,7 @@
 //! An expression in bands on the CPU: one is read and one is written while another one is computed.
 
 use super::bytes::{Bytes, values, values_mut};
-use super::evaluation::{Band, Evaluation, Fed, on_device};
+use super::evaluation::{Band, Evaluation, Fed, On, on_device};
 use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::store::{Tile, read_staged, write_staged};
@@ -105,7 +105,7 @@ pub(super) fn run_on_host(
     let once = run.once()?;
     let window = plan.window();
     let memory = |indices: usize| -> [Windows; 2] {
-        let fed = evaluation.banded().map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, indices)));
+        let fed = evaluation.banded(On::HOST).map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, indices)));
         let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_in(&made.shape, indices)));
         [fed.collect(), made.collect()]
     };
@@ -151,7 +151,7 @@ impl Run<'_> {
     /// What is read once, by the operands' numbers.
     fn once(&self) -> Result<Vec<Option<Bytes>>, Error> {
         let mut once: Vec<Option<Bytes>> = self.evaluation.fed.iter().map(|_| None).collect();
-        for (number, fed) in self.evaluation.brought_whole() {
+        for (number, fed) in self.evaluation.brought_whole(On::HOST) {
             let mut bytes = Bytes::new(fed.shape.bytes());
             read_staged(fed.source(), &fed.shape.whole(), &mut bytes, self.threads)?;
             self.release(fed, &fed.shape.whole())?;
@@ -165,7 +165,7 @@ impl Run<'_> {
         while let Some(Band { window, .. }) = bands.next() {
             let mut memory = free.recv()?;
             let next = bands.peek().map(|next| &next.window);
-            for ((_, fed), bytes) in self.evaluation.banded().zip(&mut memory) {
+            for ((_, fed), bytes) in self.evaluation.banded(On::HOST).zip(&mut memory) {
                 let tile = |indices: &Range<usize>| self.evaluation.tile(&fed.shape, indices);
                 next.map_or(Ok(()), |next| fed.source().prefetch(&tile(&(window.end.max(next.start)..next.end))))?;
                 let length = self.evaluation.bytes_in(&fed.shape, window.len());

@@ -7,7 +7,7 @@ use tilewright_expr::DType;
 
 impl Evaluation<'_> {
     /// What decisions about it go by: bytes from and to where they lie, and an operation for each node of the expression and element of a result.
-    /// On a GPU it goes in bands, however small it is.
+    /// On a GPU it goes in bands, however small it is, unless all of it lies there.
     pub fn job(&self) -> Job {
         let graph = self.graph();
         let of = |at: At| {
@@ -15,17 +15,30 @@ impl Evaluation<'_> {
             let bytes: u64 = lying.map(|fed| fed.shape.bytes() as u64).sum();
             (bytes > 0).then_some(Operand { bytes, at })
         };
-        let slowest = |at: At| [At::Pinned, At::Pageable, At::Disk].iter().position(|it| *it == at);
-        let at = self.made.iter().map(|made| made.sink.at()).max_by_key(|at| slowest(*at)).unwrap_or(At::Pageable);
+        let at = self.made.iter().map(|made| made.sink.at()).max().unwrap_or(At::Pageable);
         let written = Operand { bytes: self.made.iter().map(|made| made.shape.bytes() as u64).sum(), at };
         let dtype = graph.outputs.first().map_or(DType::F32, |output| graph.node(output.node).dtype);
         let unit = if dtype == DType::F64 { Unit::F64 } else { Unit::F32 };
         let elements =
             self.made.iter().map(|made| (made.shape.bytes() / made.shape.element_bytes().max(1)) as u64).sum();
-        let read = [At::Pageable, At::Pinned, At::Disk].map(of);
+        let (there, on_host) = (of(At::Gpu), [of(At::Pageable), of(At::Pinned)]);
+        // There is room for three: of what lies there, and in both kinds of host memory, the latter are one.
+        let read = match (there, on_host) {
+            (Some(_), [Some(ordinary), Some(locked)]) => {
+                [there, Some(Operand { bytes: ordinary.bytes + locked.bytes, ..ordinary }), of(At::Disk)]
+            }
+            (Some(_), [ordinary, locked]) => [there, ordinary.or(locked), of(At::Disk)],
+            (None, [ordinary, locked]) => [ordinary, locked, of(At::Disk)],
+        };
+        let is_there = |it: &Operand| it.at == At::Gpu;
+        let stays = read.iter().flatten().all(is_there) && is_there(&written);
         let mut job = Job::elementwise("evaluate", (dtype.name(), unit), (elements, graph.len() as f64), read, written);
-        job.divisible = Some((Divisible::Expression(ExpressionPlan::of_indices(self)), 1));
-        job.tiling = Tiling::Always;
+        // What comes to the CPU comes in bands.
+        job.host_bytes = 0;
+        if !stays {
+            job.divisible = Some((Divisible::Expression(ExpressionPlan::of_indices(self, self.home())), 1));
+            job.tiling = Tiling::Always;
+        }
         job
     }
 }

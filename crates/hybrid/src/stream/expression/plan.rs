@@ -1,6 +1,6 @@
 //! In which bands an expression is computed, and what that is expected to take.
 
-use super::evaluation::{Band, Evaluation};
+use super::evaluation::{Band, Evaluation, On};
 use crate::Error;
 use crate::dispatch::{Accelerator, Bound};
 use crate::stream::matmul_plan::largest;
@@ -37,6 +37,10 @@ pub struct ExpressionPlan {
     pub bytes_out: u128,
     /// Bytes of operands that are brought once.
     pub bytes_once: u128,
+    /// Bytes of operands and results that lie on the GPU, and stay where they are.
+    pub bytes_there: u128,
+    /// Whether it is one band: a margin would be written into what lies beside a band on the GPU.
+    pub is_whole: bool,
     /// Windows in the memory of the GPU at once, 1 to 3.
     pub stages: usize,
 }
@@ -69,33 +73,47 @@ impl ExpressionTime {
 
 impl ExpressionPlan {
     /// Bands that so many bytes hold. As long as these are enough the bands do not depend on them.
-    pub(super) fn new(evaluation: &Evaluation<'_>, budget: u64) -> Result<ExpressionPlan, Error> {
-        Self::of_indices(evaluation).within(budget).or_else(|error| {
+    pub(super) fn new(evaluation: &Evaluation<'_>, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
+        Self::of_indices(evaluation, on).within(budget).or_else(|error| {
             evaluation.cut.as_ref().map_err(Error::clone)?;
             Err(error)
         })
     }
 
     /// Bands of one index each.
-    pub(super) fn of_indices(evaluation: &Evaluation<'_>) -> ExpressionPlan {
+    pub(super) fn of_indices(evaluation: &Evaluation<'_>, on: On) -> ExpressionPlan {
         let once = |(_, fed): (usize, &super::evaluation::Fed<'_>)| fed.shape.bytes() as u128;
-        let bytes_once = evaluation.brought_whole().map(once).sum();
-        let [bytes_in, bytes_out] = evaluation.bytes_of(1);
+        let bytes_once = evaluation.brought_whole(on).map(once).sum();
+        let [bytes_in, bytes_out] = evaluation.bytes_of(on, 1);
+        let bytes_there = evaluation.bytes_there(on);
         let (extent, margin) = match &evaluation.cut {
             Ok(cut) => (evaluation.extent(), cut.margin),
             Err(_) => (1, Margin::NONE),
         };
-        let dimension = evaluation.dimension();
-        ExpressionPlan { dimension, extent, band: 1, margin, bytes_in, bytes_out, bytes_once, stages: STAGES }
+        let is_whole = margin.places() > 0 && evaluation.made.iter().any(|made| made.is_on(on));
+        let (dimension, band) = (evaluation.dimension(), if is_whole { extent } else { 1 });
+        ExpressionPlan {
+            dimension,
+            extent,
+            band,
+            margin,
+            bytes_in,
+            bytes_out,
+            bytes_once,
+            bytes_there,
+            is_whole,
+            stages: STAGES,
+        }
     }
 
     /// The same in bands that so many bytes hold.
     pub(crate) fn within(self, budget: u64) -> Result<ExpressionPlan, Error> {
         let fits = |band: usize| self.of_bands(band).device_bytes() <= u128::from(budget);
-        match largest(self.wished(), fits) {
+        let least = if self.is_whole { self.extent.max(1) } else { 1 };
+        match largest(self.wished().max(least), fits).filter(|band| *band >= least) {
             Some(band) => Ok(self.of_bands(band)),
             None => {
-                let requested = u64::try_from(self.of_bands(1).device_bytes()).unwrap_or(u64::MAX);
+                let requested = u64::try_from(self.of_bands(least).device_bytes()).unwrap_or(u64::MAX);
                 let what = "memory for the shortest bands of an expression and what it reads whole";
                 Err(Error::Budget { what, requested, available: budget, limit: budget })
             }
@@ -113,7 +131,11 @@ impl ExpressionPlan {
 
     /// Indices of a band where memory is no matter.
     fn wished(&self) -> usize {
-        let index = (self.bytes_in + self.bytes_out).max(1);
+        let index = self.bytes_in + self.bytes_out;
+        if index == 0 {
+            // Nothing crosses the link.
+            return self.extent.max(1);
+        }
         let bytes = index * self.extent as u128 / BANDS;
         let bytes = bytes.clamp(BAND_BYTES.start as u128, BAND_BYTES.end as u128);
         let indices = usize::try_from(bytes / index).unwrap_or(usize::MAX);
@@ -162,7 +184,8 @@ impl ExpressionPlan {
     /// What it is expected to take.
     pub fn time(&self, gpu: &Accelerator) -> ExpressionTime {
         let (to_gpu, to_host) = (self.bytes_to_gpu() as f64, self.bytes_to_host() as f64);
-        let compute = (to_gpu + to_host) / gpu.processor.memory + self.count() as f64 * gpu.processor.call;
+        let compute = (to_gpu + to_host + self.bytes_there as f64) / gpu.processor.memory
+            + self.count() as f64 * gpu.processor.call;
         // Both ways are busy as long as the shorter one lasts.
         let both = to_gpu.min(to_host);
         let alone = |bytes: f64, rate: f64| both / gpu.link.both + (bytes - both) / rate;

@@ -1,6 +1,6 @@
 //! An expression in bands on a device, through the pipeline.
 
-use super::evaluation::{Band, Evaluation, Fed, Made};
+use super::evaluation::{Band, Evaluation, Fed, Made, On};
 use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::store::Tile;
@@ -35,12 +35,12 @@ pub(super) trait Compute<E: Engine<u8>>: Sync {
 pub(super) fn run<E: Engine<u8>, C: Compute<E>>(
     engine: &E,
     compute: &C,
-    (evaluation, plan): (&Evaluation<'_>, &ExpressionPlan),
+    (evaluation, plan, on): (&Evaluation<'_>, &ExpressionPlan, On),
     staging: Staging,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     control.unverified("evaluate", "an expression")?;
-    let run = Run { compute, evaluation, plan, staging, control, direct: Direct::of(engine) };
+    let run = Run { compute, evaluation, plan, on, staging, control, direct: Direct::of(engine) };
     let mut operands = run.operands(engine)?;
     let results = (0..plan.stages).map(|_| run.results(engine)).collect::<Result<Vec<_>, Error>>()?;
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, &mut operands, feed))?;
@@ -53,6 +53,7 @@ struct Run<'a, C> {
     compute: &'a C,
     evaluation: &'a Evaluation<'a>,
     plan: &'a ExpressionPlan,
+    on: On,
     staging: Staging,
     control: Control<'a>,
     direct: Direct,
@@ -68,12 +69,12 @@ impl<'a, C: Sync> Run<'a, C> {
     fn operands<E: Engine<u8>>(&self, engine: &E) -> Result<Operands<E>, Error> {
         let (evaluation, window) = (self.evaluation, self.plan.window());
         let mut once: Vec<Option<E::Buffer>> = evaluation.fed.iter().map(|_| None).collect();
-        for (number, fed) in evaluation.brought_whole() {
+        for (number, fed) in evaluation.brought_whole(self.on) {
             once[number] = Some(engine.buffer(fed.shape.bytes())?);
         }
         let stage = |_| {
             let mut stage: Vec<Option<E::Buffer>> = evaluation.fed.iter().map(|_| None).collect();
-            for (number, fed) in evaluation.banded() {
+            for (number, fed) in evaluation.banded(self.on) {
                 stage[number] = Some(engine.buffer(evaluation.bytes_in(&fed.shape, window))?);
             }
             Ok(stage)
@@ -83,7 +84,7 @@ impl<'a, C: Sync> Run<'a, C> {
 
     fn results<E: Engine<u8>>(&self, engine: &E) -> Result<Vec<E::Buffer>, Error> {
         let bytes = |made: &Made<'_>| self.evaluation.bytes_in(&made.shape, self.plan.window());
-        self.evaluation.made.iter().map(|made| engine.buffer(bytes(made))).collect()
+        self.evaluation.brought_back(self.on).map(|(_, made)| engine.buffer(bytes(made))).collect()
     }
 
     /// Elements that a slot has room for.
@@ -98,12 +99,14 @@ impl<'a, C: Sync> Run<'a, C> {
 
     /// What is brought before the first window.
     fn pieces_once(&self) -> impl Iterator<Item = (usize, &'a Fed<'a>, Tile)> + use<'a, C> {
-        self.evaluation.brought_whole().map(|(number, fed)| (number, fed, fed.shape.whole()))
+        self.evaluation.brought_whole(self.on).map(|(number, fed)| (number, fed, fed.shape.whole()))
     }
 
     /// What is brought for a window.
     fn pieces_of(&self, band: &Band) -> impl Iterator<Item = (usize, &'a Fed<'a>, Tile)> {
-        self.evaluation.banded().map(|(number, fed)| (number, fed, self.evaluation.tile(&fed.shape, &band.window)))
+        self.evaluation
+            .banded(self.on)
+            .map(|(number, fed)| (number, fed, self.evaluation.tile(&fed.shape, &band.window)))
     }
 
     /// All that goes through slots.
@@ -238,8 +241,9 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
     }
 
     fn land(&self, engine: &E, buffers: &Vec<E::Buffer>, band: &Band) -> Result<Vec<Self::Part>, Error> {
-        let mut landed = Vec::new();
-        for (number, (made, buffer)) in self.evaluation.made.iter().zip(buffers).enumerate() {
+        let there = self.evaluation.made.iter().enumerate().filter(|(_, made)| made.is_on(self.on));
+        let mut landed: Vec<_> = there.map(|(number, made)| (number, self.result(made, band).1)).collect();
+        for ((number, made), buffer) in self.evaluation.brought_back(self.on).zip(buffers) {
             let (at, tile) = self.result(made, band);
             if self.direct.land(engine, (buffer, at), (made.sink, &tile, self.columns_made(made)))? {
                 landed.push((number, tile));
@@ -250,18 +254,21 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn landed(&self, (result, tile): &Self::Part) {
         let made = &self.evaluation.made[*result];
+        if let Some(sink) = made.sink.resident().filter(|_| made.is_on(self.on)) {
+            return sink.landed(tile);
+        }
         self.direct.to(made.sink, self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
     }
 
     fn parts(&self, band: Band) -> impl Iterator<Item = Back<Self::Part>> {
         let is_staged = |made: &Made<'_>| self.direct.to(made.sink, self.columns_made(made)).is_none();
-        let made = self.evaluation.made.iter().enumerate().filter(move |(_, made)| is_staged(made));
-        made.flat_map(move |(result, made)| {
+        let made = self.evaluation.brought_back(self.on).enumerate().filter(move |(_, (_, made))| is_staged(made));
+        made.flat_map(move |(buffer, (result, made))| {
             let element = made.shape.element_bytes();
             let (begin, tile) = self.result(made, &band);
             let back = pipeline::backwards(0, tile.parts(self.slot(element), made.sink.grain()));
             back.map(move |Back { at, elements, part, .. }| Back {
-                buffer: result,
+                buffer,
                 at: begin + at * element,
                 elements: elements * element,
                 part: (result, part),

@@ -81,6 +81,8 @@ fn bands_and_windows_cover_the_whole() {
                     bytes_in: 1,
                     bytes_out: 1,
                     bytes_once: 0,
+                    bytes_there: 0,
+                    is_whole: false,
                     stages: 3,
                 };
                 let bands: Vec<_> = plan.bands().collect();

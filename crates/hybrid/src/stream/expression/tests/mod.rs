@@ -2,7 +2,7 @@
 
 use super::array::Array;
 use super::bytes::Bytes;
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, On};
 use super::host::{HostWindows, run_on_host};
 use super::plan::ExpressionPlan;
 use super::run::{Compute, run};
@@ -75,7 +75,7 @@ fn on_late(
     control: Control<'_>,
 ) -> Result<(), Error> {
     let compute = Interpreted { windows: HostWindows::new(evaluation), failed: Arc::default() };
-    let traffic = run(device, &compute, (evaluation, plan), staging, control)?;
+    let traffic = run(device, &compute, (evaluation, plan, On::HOST), staging, control)?;
     let counts = device.counts.lock().unwrap();
     assert_eq!((traffic.to_gpu, traffic.to_host), (counts.brought as u64, counts.taken_back as u64));
     assert_eq!(traffic.to_gpu as u128, plan.bytes_to_gpu());
