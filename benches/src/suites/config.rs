@@ -131,14 +131,56 @@ fn regret(report: &mut Report) -> Result<Option<Lacks>> {
             let predicted = predicted(operation, &rows, &device)?;
             let kinds = rows.iter().map(|row| Ok(operation.kind(&row.configuration)?)).collect::<Result<Vec<_>>>()?;
             let kinds = numbered(kinds);
+            let short = device.name.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
             for (timed, choice) in [(1, "first"), (3, "best_of_3")] {
                 let regret = Regret::of_timed(timed, &problems, &kinds, &measured, &predicted)?;
-                let short = device.name.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
                 tell(&regret, &format!("{}/{short}_{choice}", operation.name()), &rows[0], report);
             }
+            of_calls(&rows, &device, &format!("{}/{short}", operation.name()), report)?;
         }
     }
     Ok((!(found | pointwise_regret(report)?)).then_some("the data sets of held-out shapes"))
+}
+
+/// The same of what calls choose, who ask the model about the candidates of the estimate alone, and of the three that a refined choice times. Problems
+/// of which these were not all measured are left out, and counted.
+fn of_calls(rows: &[dataset::Row], device: &DeviceFacts, name: &str, report: &mut Report) -> Result<()> {
+    let models = Models::shipped()?;
+    let mut of: BTreeMap<&dataset::Named, Vec<&dataset::Row>> = BTreeMap::new();
+    rows.iter().for_each(|row| of.entry(&row.problem).or_default().push(row));
+    for (count, choice) in [(1, "call"), (3, "refined_call")] {
+        let (mut problems, mut measured, mut places, mut left_out) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for (number, (names, rows)) in of.iter().enumerate() {
+            let (problem, pass) = RowOperation::of_problem(names)?;
+            let chosen: Vec<dataset::Named> = match pass {
+                Pass::GradWeight => WeightOperation::to_time(count, &models, &problem, device.into(), device)
+                    .iter()
+                    .map(WeightOperation::configuration)
+                    .collect(),
+                _ => RowOperation::to_time(count, &models, &problem, pass, device.into(), device)
+                    .iter()
+                    .map(RowOperation::configuration)
+                    .collect(),
+            };
+            if chosen.iter().any(|config| rows.iter().all(|row| row.configuration != *config)) {
+                left_out += 1;
+                continue;
+            }
+            for row in rows {
+                problems.push(number as u32);
+                measured.push(row.median_us);
+                let place = chosen.iter().position(|config| *config == row.configuration);
+                places.push(place.map_or(f32::MAX, |place| place as f32));
+            }
+        }
+        if !problems.is_empty() {
+            tell(&Regret::of_top(count, &problems, &measured, &places)?, &format!("{name}_{choice}"), &rows[0], report);
+        }
+        let part = 100.0 * f64::from(left_out) / of.len() as f64;
+        let row = report.add("config", "regret", &format!("{name}_{choice}_not_measured"), part, "%");
+        (row.device, row.driver) = (rows[0].device.clone(), None);
+    }
+    Ok(())
 }
 
 /// The same of pointwise kernels, of which another configuration than the plan's own has to be worth it; and of the plan's own alone.

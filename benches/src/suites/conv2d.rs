@@ -6,7 +6,7 @@ use crate::kernels::Flush;
 use crate::report::Report;
 use crate::session::Session;
 use crate::shapes::params;
-use crate::suites::conv2d_read;
+use crate::suites::conv2d_fused;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated};
 use rayon::prelude::*;
 use std::fmt::Display;
@@ -56,7 +56,7 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
             if is_in("table") {
                 rotating(session, operands, report)?;
             }
-            if case == conv2d_read::CASE { conv2d_read::run(session, of, report) } else { Ok(()) }
+            if case == conv2d_fused::CASE { conv2d_fused::run(session, of, report) } else { Ok(()) }
         }
         Precision::Bf16 => passes(session, &mut Operands::new(session, of, bf16::from_f32)?, report),
         Precision::F32 => passes(session, &mut Operands::new(session, of, |value| value)?, report),

@@ -5,7 +5,7 @@ pub mod bundle;
 pub mod chain;
 pub mod config;
 pub mod conv2d;
-mod conv2d_read;
+mod conv2d_fused;
 pub mod copy;
 pub mod cpu;
 pub mod cpu_crops;
