@@ -1,4 +1,4 @@
-//! Indices of shards that have been read, for whoever asks next.
+//! Indices of shards that hints have asked for, for those that come next.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -3,7 +3,7 @@
 //! When the library decodes a part of a shard it looks at no checksum of a chunk, and it adds up the offsets of an index as they
 //! stand; so the index is read here.
 
-use std::num::NonZeroU64;
+use std::{collections::HashMap, num::NonZeroU64};
 
 use zarrs::{
     array::{
@@ -30,6 +30,9 @@ pub(super) struct Inner {
     index_range: ByteRange,
     indices: Indices,
 }
+
+/// Indices of shards, for as long as a tile is read; `None` for a shard that is not there.
+pub(super) type OfTile = HashMap<[usize; 2], Option<Index>>;
 
 /// What stands for a chunk that is not stored, as it is all fill value.
 pub(super) const ABSENT: [u64; 2] = [u64::MAX; 2];
@@ -62,21 +65,32 @@ impl Inner {
     pub(super) fn decode(
         &self,
         array: &Array<ReadFiles>,
+        indices: &mut OfTile,
         shard: [usize; 2],
         place: usize,
     ) -> Result<Option<Vec<u8>>, ArrayError> {
-        let stored = self.index(array, shard)?.and_then(|index| index.get(place).copied());
-        let Some([offset, bytes]) = stored.filter(|place| *place != ABSENT) else { return Ok(None) };
+        if let std::collections::hash_map::Entry::Vacant(entry) = indices.entry(shard) {
+            entry.insert(self.read_index(array, shard)?);
+        }
+        let index = indices.get(&shard).and_then(Option::as_ref);
+        let Some([offset, bytes]) = index.and_then(|index| index.get(place)).filter(|place| **place != ABSENT) else {
+            return Ok(None);
+        };
         let key = array.chunk_key(&shard.map(|index| index as u64));
-        let content = array.storage().get_partial(&key, ByteRange::FromStart(offset, Some(bytes)))?;
+        let content = array.storage().get_partial(&key, ByteRange::FromStart(*offset, Some(*bytes)))?;
         let Some(content) = content else { return Ok(None) };
         let (element, fill, options) = (array.data_type(), array.fill_value(), CodecOptions::default());
         let decoded = self.codecs.decode(Vec::from(content).into(), &self.shape, element, fill, &options)?;
         Ok(Some(decoded.into_fixed()?.into_owned()))
     }
 
-    /// Offsets and lengths of a shard's chunks in its file, if that is there: as they were read when somebody asked first.
-    pub(super) fn index(&self, array: &Array<ReadFiles>, shard: [usize; 2]) -> Result<Option<Index>, ArrayError> {
+    /// Offsets and lengths of a shard's chunks in its file, if that is there: for hints, as they were read for the first one. Who reads chunks reads them anew,
+    /// so that what became of the file is noticed.
+    pub(super) fn remembered_index(
+        &self,
+        array: &Array<ReadFiles>,
+        shard: [usize; 2],
+    ) -> Result<Option<Index>, ArrayError> {
         self.indices.get(shard, || self.read_index(array, shard))
     }
 

@@ -13,7 +13,7 @@ use zarrs::{
 
 use super::{
     super::{Element, Extents, Source, Tile, files::Files},
-    inner::{ABSENT, Inner},
+    inner::{ABSENT, Inner, OfTile},
     metadata::data_type,
     storage::{ReadFiles, explain, ours},
 };
@@ -73,8 +73,9 @@ impl ZarrSource {
     }
 
     /// Reads the part of a tile that lies in one chunk.
-    fn read_chunk(&self, chunk: [usize; 2], tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        let content = self.decode(chunk).map_err(|error| explain(&self.path, Some(self.name(chunk)), &error))?;
+    fn read_chunk(&self, indices: &mut OfTile, chunk: [usize; 2], tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        let content =
+            self.decode(indices, chunk).map_err(|error| explain(&self.path, Some(self.name(chunk)), &error))?;
         let (size, Extents { rows, columns }) = (self.element.bytes(), self.chunk);
         let (top, left) = (chunk[0] * rows, chunk[1] * columns);
         let lines = tile.rows.start.max(top)..tile.rows.end.min(top.saturating_add(rows));
@@ -89,7 +90,7 @@ impl ZarrSource {
     }
 
     /// A chunk, decoded whole.
-    fn decode(&self, chunk: [usize; 2]) -> Result<Vec<u8>, ArrayError> {
+    fn decode(&self, indices: &mut OfTile, chunk: [usize; 2]) -> Result<Vec<u8>, ArrayError> {
         let content = match &self.inner {
             None => {
                 let bytes = self.array.retrieve_chunk::<ArrayBytes<'static>>(&chunk.map(|index| index as u64))?;
@@ -97,7 +98,7 @@ impl ZarrSource {
             }
             Some(inner) => {
                 let (shard, place) = self.place(chunk);
-                inner.decode(&self.array, shard, place)?
+                inner.decode(&self.array, indices, shard, place)?
             }
         };
         let elements = self.chunk.rows * self.chunk.columns;
@@ -152,7 +153,7 @@ impl ZarrSource {
             && columns == of(self.extents.columns, self.shard.columns, self.chunk.columns, shard[1]);
         let Some(inner) = self.inner.as_ref().filter(|_| !all) else { return storage.advise(&key, None, advice) };
         let error = |error| explain(&self.path, Some(format!("index of shard {key}")), &error);
-        let Some(index) = inner.index(&self.array, shard).map_err(error)? else { return Ok(()) };
+        let Some(index) = inner.remembered_index(&self.array, shard).map_err(error)? else { return Ok(()) };
         let places = rows.flat_map(|row| columns.clone().map(move |column| [row, column]));
         let stored = places.filter_map(|chunk| index.get(self.place(chunk).1).copied());
         storage.advise(&key, Some(stored.filter(|place| *place != ABSENT).collect()), advice)
@@ -190,9 +191,11 @@ impl Source for ZarrSource {
         if tile.is_empty() {
             return Ok(());
         }
+        // Indices of shards that this tile needs, each read once.
+        let mut indices = OfTile::new();
         for row in parts(&tile.rows, self.chunk.rows) {
             for column in parts(&tile.columns, self.chunk.columns) {
-                self.read_chunk([row, column], tile, out)?;
+                self.read_chunk(&mut indices, [row, column], tile, out)?;
             }
         }
         Ok(())
