@@ -16,6 +16,7 @@ use tilewright_ops::conv::{compile_grad_weight, compile_rows};
 use tilewright_ops::conv::{conv2d, conv2d_grad_input, conv2d_grad_input_into, conv2d_into};
 use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
 use tilewright_ops::{Device, Fused, Tensor, fuse};
+use tilewright_perf::DeviceFacts;
 
 /// How far a result may be from the CPU's, which adds in another order, relative to 1 or to the value.
 const TOLERANCE: f32 = 1e-2;
@@ -51,7 +52,8 @@ pub fn run(session: &Session, case: &str, report: &mut Report) -> Result<()> {
             let mut operands = Operands::new(session, of.clone(), f16::from_f32)?;
             passes(session, &mut operands, report)?;
             if is_in("batch") {
-                report.add("conv2d", case, "forward_left_device_us", operands.left_us(session)?, "us");
+                let limit = of.problem.bytes(Pass::Forward) as f64 / DeviceFacts::h200().l2_bandwidth * 1e6;
+                report.add("conv2d", case, "forward_left_device_us", operands.left_us(session)?, "us").limited(limit);
             }
             if is_in("table") {
                 rotating(session, operands, report)?;
