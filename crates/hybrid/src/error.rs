@@ -122,6 +122,19 @@ pub enum Error {
         /// Rows of the result, in a batch of all products.
         rows: usize,
     },
+    /// A solution that is not the one that it should be.
+    #[error(
+        "the solution with a matrix of size {size} is wrong: its residual is {residual:.3e} times norm(a) norm(x) n eps, and rounding explains no more than {allowed}; \
+         it was not used: compute it anew, and suspect the device if it happens again"
+    )]
+    WrongSolution {
+        /// The scaled residual; NaN where the solution is no number.
+        residual: f64,
+        /// What it may be.
+        allowed: f64,
+        /// Rows of the matrix.
+        size: usize,
+    },
     /// An integer result that its type does not hold, where the policy says that this is an error.
     #[error("{operation}: the exact value at row {row}, column {column} does not fit {element}")]
     Overflow {
@@ -274,7 +287,7 @@ pub enum Class {
     /// The call was wrong: sizes, types, overlapping operands. It is as wrong on every processor.
     User,
     /// The numbers have no answer: a singular matrix, an iteration without end. They have none on any processor. Or they are not the answer: a
-    /// product that its check refused.
+    /// product, or a solution, that its check refused.
     Numeric,
     /// Memory or a budget is short: a smaller try may do.
     Resource,
@@ -311,6 +324,7 @@ impl Error {
             | Self::NotConverged { .. }
             | Self::NotFinite { .. }
             | Self::WrongProduct { .. }
+            | Self::WrongSolution { .. }
             | Self::Overflow { .. } => Class::Numeric,
             Self::Budget { .. } | Self::FallbackWouldExceedBudget { .. } => Class::Resource,
             Self::Corrupt { .. } | Self::StorageFull { .. } | Self::Io { .. } => Class::Io,

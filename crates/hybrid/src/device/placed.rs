@@ -71,8 +71,6 @@ where
         }
         let _host = self.host.try_acquire(self.operands[0].shape().bytes::<T>()?.0 as u64)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
-        // Products alone are verified.
-        let control = Control { verify: None, ..control };
         let operands = std::array::from_fn(|i| fed[i].factor());
         (self.streamed)(Through { operands, gpu: &gpu.gpu, budgets: &budgets, control })
     }

@@ -3,12 +3,14 @@
 use super::Device;
 use super::operand::{Diagonal, Form, Operand, Target};
 use super::placed::{Placed, Through, unstreamed};
+use super::source::MatrixSource;
 use super::streamed;
 use crate::Error;
 use crate::dispatch::Verb;
-use crate::linear::{Given, Lu, Place, Scalar};
+use crate::linear::{Given, Lu, Made, Place, Scalar};
 use crate::matrix::expect;
-use crate::store::Sink;
+use crate::store::{Sink, Source};
+use crate::stream::{Factor, Identity};
 use std::cell::RefCell;
 
 impl Device {
@@ -28,11 +30,35 @@ impl Device {
         expect(operation, "columns of x", b.shape().columns.0, x.shape().columns.0)?;
         let x = RefCell::new(x);
         if is_inverse {
-            let whole = |place: &Place, [a]: [Given<'_, T>; 1]| x.borrow_mut().put(Lu::of(place, a)?.inverted()?);
+            let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
+                x.borrow_mut().put(self.checked((a, None), Lu::of(place, a)?.inverted()?)?)
+            };
             return self.into(verb, [a], &x, whole, streamed::inverse::<T>);
         }
-        let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| x.borrow_mut().put(Lu::of(place, a)?.solution(b)?);
+        let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| {
+            x.borrow_mut().put(self.checked((a, Some(b)), Lu::of(place, a)?.solution(b)?)?)
+        };
         self.into(verb, [a, b], &x, whole, streamed::solve::<T>)
+    }
+
+    /// A solution that was made at once, or an inverse where there is no right-hand side, after its check, if one is wanted and what it is of is not on a GPU.
+    pub(super) fn checked<T: Scalar>(
+        &self,
+        (a, b): (Given<'_, T>, Option<Given<'_, T>>),
+        made: Made<T>,
+    ) -> Result<Made<T>, Error> {
+        let (Some(verify), Given::Host(a)) = (self.watched.control().verify, a) else { return Ok(made) };
+        let (a, identity) = (MatrixSource(a), Identity::<T>::new(a.rows()));
+        let check = |b: &dyn Source, made: Made<T>| {
+            let x = made.into_dense()?;
+            verify.check_solution::<T>([Factor::plain(&a), Factor::plain(b)], &MatrixSource(x.view()))?;
+            Ok(Made::Host(x))
+        };
+        match b {
+            None => check(&identity, made),
+            Some(Given::Host(b)) => check(&MatrixSource(b), made),
+            Some(Given::Gpu(_)) => Ok(made),
+        }
     }
 
     /// Runs a verb whose result is put where it is wanted, also when it is streamed.

@@ -6,14 +6,19 @@ use crate::Error;
 use crate::linear::{Cholesky, Lu, Scalar};
 use crate::matrix::{Dense, Element};
 use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Stored, Tile, read_staged};
-use crate::stream::{self, Factor};
+use crate::stream::{self, Control, Factor};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::thread::available_parallelism;
 
+/// Of factors there is no check.
+fn unverified<const N: usize>(through: Through<'_, N>) -> Through<'_, N> {
+    Through { control: Control { verify: None, ..through.control }, ..through }
+}
+
 /// LU factors, with rows of L where the exchanges of all panels put them.
 pub(super) fn lu<T: Scalar>(through: Through<'_, 1>) -> Result<(Dense<T>, Pivots), Error> {
-    let Through { operands: [a], gpu, budgets, control } = through;
+    let Through { operands: [a], gpu, budgets, control } = unverified(through);
     let [rows, columns] = a.extents();
     let mut factors = Dense::new(rows, columns)?;
     // A scratch has the columns of the matrix as its rows.
@@ -76,7 +81,7 @@ fn norm_one<T: Scalar>(a: Factor<'_>) -> Result<f64, Error> {
 }
 
 pub(super) fn cholesky<T: Scalar>(through: Through<'_, 1>) -> Result<Cholesky<T>, Error> {
-    let Through { operands: [a], gpu, budgets, control } = through;
+    let Through { operands: [a], gpu, budgets, control } = unverified(through);
     let [rows, columns] = a.extents();
     let mut factor = Dense::new(rows, columns)?;
     let scratch = MemoryScratch::over(factor.values_mut(), rows);

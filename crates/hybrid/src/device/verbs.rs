@@ -84,7 +84,7 @@ impl Device {
         let extents = (a.shape().columns.0, b.shape().columns.0);
         let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| {
             a.shape().square("solve")?;
-            Lu::of(place, a)?.solution(b).and_then(array)
+            self.checked((a, Some(b)), Lu::of(place, a)?.solution(b)?).and_then(array)
         };
         let streamed = |through: Through<'_, 2>| in_memory(extents, |sink| streamed::solve::<T>(through, sink));
         self.verb(Verb::Solve, [a, b], whole, streamed)
@@ -129,7 +129,7 @@ impl Device {
         let extents = (a.shape().rows.0, a.shape().columns.0);
         let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
             a.shape().square("inverse")?;
-            Lu::of(place, a)?.inverted().and_then(array)
+            self.checked((a, None), Lu::of(place, a)?.inverted()?).and_then(array)
         };
         let streamed = |through: Through<'_, 1>| in_memory(extents, |sink| streamed::inverse::<T>(through, sink));
         self.verb(Verb::Inverse, [a], whole, streamed)

@@ -57,6 +57,10 @@ impl Device {
     /// [`Error::Unsupported`](crate::Error::Unsupported). Products that are rounded after they were streamed, of halves and of f32 with sums in f64, are not
     /// checked either: the CPU computes them, and who asked for the GPU gets [`Error::Unsupported`](crate::Error::Unsupported). Of bits, counts are checked
     /// ([`bit_counts`](Device::bit_counts)), and what becomes of them is not.
+    ///
+    /// Solutions and inverses ([`solve`](Device::solve), [`inverse`](Device::inverse), [`solve_into`](Device::solve_into)) are checked wherever they are made, by
+    /// their residuals ([`Verify::check_solution`]), unless something of them lies on a GPU: a wrong one is
+    /// [`Error::WrongSolution`](crate::Error::WrongSolution), and nothing is changed.
     #[must_use]
     pub fn verifying(mut self, verify: Verify) -> Device {
         self.watched.verify = Some(verify);

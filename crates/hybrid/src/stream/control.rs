@@ -37,7 +37,7 @@ pub struct Control<'a> {
     pub cancel: Option<&'a Cancel>,
     /// Is told how far it is.
     pub progress: Option<&'a Progress<'a>>,
-    /// Has a product checked before it counts as done. Of all streams products alone have such a check; others refuse it
+    /// Has a product checked before it counts as done, or a solution or an inverse, by its residual. Other streams have no such check, and refuse it
     /// ([`Error::Unsupported`]).
     pub verify: Option<Verify>,
 }
@@ -58,7 +58,7 @@ impl<'a> Control<'a> {
 
     /// That no check is asked for, where there is none.
     pub(super) fn unverified(&self, operation: &'static str, element: &'static str) -> Result<(), Error> {
-        let why = || "products alone are verified; leave `verify` out, and look at residuals".into();
+        let why = || "products, solutions and inverses alone are verified; leave `verify` out".into();
         self.verify.map_or(Ok(()), |_| Err(Error::Unsupported { operation, element, place: "CPU", why: why() }))
     }
 

@@ -20,6 +20,7 @@ mod matvec;
 mod matvec_plan;
 mod meter;
 mod pipeline;
+mod residual;
 mod slot;
 mod stages;
 mod staging;
@@ -42,7 +43,7 @@ pub use verify::Verify;
 
 pub(crate) use expression::{evaluate_on_gpu, evaluate_on_host};
 pub(crate) use face::multiply;
-pub(crate) use factor::{lu_workspace, read_together};
+pub(crate) use factor::{Identity, lu_workspace, read_together};
 pub(crate) use matmul_plan::largest;
 pub(crate) use matvec_plan::Panel;
 
@@ -58,5 +59,7 @@ mod late;
 mod matmul_tests;
 #[cfg(test)]
 mod matvec_tests;
+#[cfg(test)]
+mod residual_tests;
 #[cfg(test)]
 mod verify_tests;

@@ -220,7 +220,7 @@ fn difference(should: &Should, is: &Entry) -> f64 {
 }
 
 /// Vectors of ones and minus ones.
-fn signs(length: usize, seed: u64) -> Vec<Entry> {
+pub(super) fn signs(length: usize, seed: u64) -> Vec<Entry> {
     let mut state = seed;
     let mut next = || {
         // SplitMix64 (Steele, Lea, Flood 2014).

@@ -304,11 +304,39 @@ fn streamed_products_are_verified() {
     device.matmul(Precision::Auto, 0.5, (&a).into(), (&b).into(), -1.0, (&mut result).into()).unwrap();
     assert!(last_decision().unwrap().gpu.unwrap().tiles.is_some(), "streamed");
     assert_eq!(result, a.dot(&b) * 0.5 - &c);
-    // What is no product is not checked, and not refused: it has residuals.
-    near(
-        &device.solve((&regular(SIZE, 1)).into(), (&c).into()).unwrap(),
-        &Device::cpu().solve((&regular(SIZE, 1)).into(), (&c).into()).unwrap(),
-    );
+    // Of factors there is no check, and they are not refused.
+    drop(device.lu((&regular(SIZE, 1)).into()).unwrap());
+    drop(device.cholesky((&definite(SIZE, 1)).into()).unwrap());
+}
+
+/// Solutions and inverses are checked by their residuals, on both processors, whole and streamed, and right ones pass; of others nobody says that they are right.
+#[test]
+fn solutions_are_verified() {
+    let Some(gpu) = crate::gpu("device::watched::solutions_are_verified") else { return };
+    let (a, b) = (regular(SIZE, 1), matrix(SIZE, 7, 3));
+    let margin = |margin| Verify { margin, ..Verify::default() };
+    for (device, is_streamed) in
+        [(tight(&gpu, room(&gpu)).0, true), (within(&gpu, 1 << 30, 1 << 20).0, false), (Device::cpu(), false)]
+    {
+        // None is exact.
+        let [right, wrong] = [margin(16.0), margin(0.0)].map(|verify| device.clone().verifying(verify));
+        near(&a.dot(&right.solve((&a).into(), (&b).into()).unwrap()), &b);
+        let tiles = last_outcome().unwrap().tiles;
+        assert_eq!(tiles.is_some(), is_streamed);
+        near(&a.dot(&right.inverse((&a).into()).unwrap()), &Array2::eye(SIZE));
+        let mut x = Array2::from_elem((SIZE, 7), f64::NAN);
+        right.solve_into((&a).into(), (&b).into(), (&mut x).into()).unwrap();
+        near(&a.dot(&x), &b);
+        let before = x.clone();
+        for error in [
+            wrong.solve((&a).into(), (&b).into()).unwrap_err(),
+            wrong.inverse((&a).into()).unwrap_err(),
+            wrong.solve_into((&a).into(), (&(&b * 3.0)).into(), (&mut x).into()).unwrap_err(),
+        ] {
+            assert!(matches!(error, Error::WrongSolution { residual, size: SIZE, .. } if residual < 1.0), "{error}");
+        }
+        assert_eq!(x, before);
+    }
 }
 
 /// What is rounded on its way is not checked: where there is a choice the CPU multiplies it, with a reason, and who asked for the GPU is told.

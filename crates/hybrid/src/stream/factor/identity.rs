@@ -6,13 +6,13 @@ use crate::store::{Element, Extents, Source, Stored, Tile};
 use std::marker::PhantomData;
 
 /// Ones on the diagonal, zeros elsewhere, of nothing in memory.
-pub(super) struct Identity<T> {
+pub(crate) struct Identity<T> {
     size: usize,
     element: PhantomData<fn() -> T>,
 }
 
 impl<T> Identity<T> {
-    pub(super) fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         Identity { size, element: PhantomData }
     }
 }

@@ -5,6 +5,9 @@ use super::super::engine::Eliminator;
 use super::super::face::Budgets;
 use super::super::matmul::{Factor, Traffic};
 use super::super::staging::Staging;
+use super::super::verify::ReadBack;
+#[cfg(doc)]
+use super::super::verify::Verify;
 use super::factors::Factors;
 use super::grant::Grant;
 use super::identity::Identity;
@@ -61,9 +64,10 @@ pub fn lu<'a, T: Scalar + Stored>(
 
 /// x with `a x = b`, for all columns of `b`, into a sink, which is not committed: [`lu`], and [`StreamedLu::solve`] with its factors. Columns are
 /// solved for in panels too, each of which all factors go by twice; a few columns, as many as a slice has, go through L while it is made, are kept
-/// in host memory, and meet U alone.
+/// in host memory, and meet U alone. Where `control` has it verified, all is read once more when it is done ([`Verify::check_solution`]).
 ///
-/// Errors: those of [`lu`]; [`Error::Singular`], as matrices in memory have it; [`Error::Shape`] where `b` or the sink does not fit.
+/// Errors: those of [`lu`]; [`Error::Singular`], as matrices in memory have it; [`Error::Shape`] where `b` or the sink does not fit;
+/// [`Error::WrongSolution`], and [`Error::Unsupported`] where a sink that cannot be read is to be verified.
 pub fn solve<T: Scalar + Stored>(
     gpu: &Gpu,
     budgets: &Budgets,
@@ -96,12 +100,14 @@ pub(super) fn solve_on<T: Scalar + Stored, E: Eliminator<T>>(
     (scratch, sink): (&dyn Scratch, &dyn Sink),
     (staging, control): (Staging, Control<'_>),
 ) -> Result<Traffic, Error> {
+    let checked = control.verify.map(|verify| Ok::<_, Error>((verify, ReadBack::of(sink)?))).transpose()?;
+    let control = Control { verify: None, ..control };
     let watch = Watch { control, before: 0, steps: factors.steps() + solution.steps() };
     let after = Watch { before: factors.steps(), ..watch };
     let (lu, solved) = if factors.carries() {
         let half_way = MemoryScratch::new(Extents::new(solution.columns, solution.size), T::ELEMENT)?;
-        let a = (a, Some(Carried { from: b, to: &half_way }));
-        let lu = StreamedLu::<T>::made(engine, factors, a, scratch, (staging, watch))?;
+        let carrying = (a, Some(Carried { from: b, to: &half_way }));
+        let lu = StreamedLu::<T>::made(engine, factors, carrying, scratch, (staging, watch))?;
         let solved = lu.solved(engine, solution, Factor::transposed(&half_way), sink, staging, after)?;
         (lu, solved)
     } else {
@@ -109,6 +115,9 @@ pub(super) fn solve_on<T: Scalar + Stored, E: Eliminator<T>>(
         let solved = lu.solved(engine, solution, b, sink, staging, after)?;
         (lu, solved)
     };
+    if let Some((verify, x)) = checked {
+        verify.check_solution_with::<T>([a, b], &x, &|| control.check(watch.steps, watch.steps))?;
+    }
     let factored = lu.traffic();
     Ok(Traffic { to_gpu: factored.to_gpu + solved.to_gpu, to_host: factored.to_host + solved.to_host })
 }

@@ -23,6 +23,7 @@ mod singular;
 mod written;
 
 pub use cholesky::{StreamedCholesky, cholesky};
+pub(crate) use identity::Identity;
 pub(crate) use lu::lu_workspace;
 pub use lu::{StreamedLu, inverse, lu, solve};
 pub use parts::FactorPart;
