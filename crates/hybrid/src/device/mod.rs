@@ -260,17 +260,18 @@ impl Device {
         if it.is_measured && job.device_bytes < all / 16 { all } else { available(&it.budgets.device, all) }
     }
 
-    /// What cuSOLVER takes beside an LU panel of so many rows and columns. Nothing where it is not there: whoever factors is told.
+    /// What cuSOLVER takes beside an LU panel of so many rows and columns. Nothing where it is not there, or cannot tell: whoever factors learns why.
     fn workspace(&self, job: &Job, panel: [usize; 2], solver: impl Fn(&Gpu) -> Option<Arc<Solver>>) -> u128 {
         let usable = self.usable().filter(|_| self.choice != Choice::Cpu);
         let Some(solver) = usable.and_then(|it| solver(&it.gpu)) else { return 0 };
-        match job.element {
+        let bytes = match job.element {
             "f32" => lu_workspace::<f32>(&solver, panel),
             "f64" => lu_workspace::<f64>(&solver, panel),
             "c64" => lu_workspace::<Complex32>(&solver, panel),
             "c128" => lu_workspace::<Complex64>(&solver, panel),
-            _ => 0,
-        }
+            _ => None,
+        };
+        bytes.unwrap_or(0)
     }
 
     fn ordinal(&self) -> Option<usize> {

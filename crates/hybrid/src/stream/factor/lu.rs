@@ -51,7 +51,8 @@ pub fn lu<'a, T: Scalar + Stored>(
 ) -> Result<StreamedLu<'a, T>, Error> {
     let size = operands::square::<T>("lu", &a, scratch)?;
     let (solver, available) = (gpu.solver()?, budgets.device.available());
-    let more = |panel| lu_workspace::<T>(&solver, [size, panel]);
+    // A panel that it cannot tell about is none.
+    let more = |panel| lu_workspace::<T>(&solver, [size, panel]).unwrap_or(u128::MAX);
     let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more);
     let plan = unless_lost(gpu, plan)?.read_from(&a);
     let bytes = plan.device_bytes().saturating_add(more(plan.panel));
@@ -79,7 +80,8 @@ pub fn solve<T: Scalar + Stored>(
     let size = operands::square::<T>("solve", &a, scratch)?;
     let columns = operands::solution::<T>(size, &b, sink)?;
     let (solver, available) = (gpu.solver()?, budgets.device.available());
-    let more = |panel| lu_workspace::<T>(&solver, [size, panel]);
+    // A panel that it cannot tell about is none.
+    let more = |panel| lu_workspace::<T>(&solver, [size, panel]).unwrap_or(u128::MAX);
     let plans = PanelPlan::lu_solution([size, columns], size_of::<T>(), available, more);
     let [factors, solution] = unless_lost(gpu, plans)?;
     let factors = factors.read_from(&a);
@@ -136,9 +138,9 @@ pub fn inverse<T: Scalar + Stored>(
     solve::<T>(gpu, budgets, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
 }
 
-/// What cuSOLVER wants for a panel of so many rows and columns. One that it cannot tell about is none.
-pub(crate) fn lu_workspace<T: Scalar>(solver: &Solver, [size, panel]: [usize; 2]) -> u128 {
-    solver.getrf_bytes::<T>(size, panel.min(size)).map_or(u128::MAX, |bytes| bytes as u128)
+/// What cuSOLVER wants for a panel of so many rows and columns, if it can tell.
+pub(crate) fn lu_workspace<T: Scalar>(solver: &Solver, [size, panel]: [usize; 2]) -> Option<u128> {
+    solver.getrf_bytes::<T>(size, panel.min(size)).ok().map(|bytes| bytes as u128)
 }
 
 /// A plan, or why there is none: a device that lost its context tells about no panel, which is no lack of room.
