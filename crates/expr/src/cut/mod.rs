@@ -8,9 +8,14 @@
 //!
 //! A coordinate that is computed with counts from the begin of the window. So it is one of the whole only where the first index is added
 //! to it: [`Cut::graph`] has an operand for that.
+//!
+//! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
 
+mod folded;
 mod offset;
 mod walk;
+
+pub use folded::Folded;
 
 use crate::graph::{DimId, Graph};
 use crate::stage::Margin;

@@ -121,14 +121,14 @@ impl Offset<'_> {
 }
 
 /// The nodes that an operation reads.
-fn arguments(op: &Op) -> impl Iterator<Item = NodeId> + use<> {
+pub(super) fn arguments(op: &Op) -> impl Iterator<Item = NodeId> + use<> {
     let mut arguments = Vec::new();
     op.for_each_arg(|argument| arguments.push(argument));
     arguments.into_iter()
 }
 
 /// The same operation with other arguments, in the order of [`Op::for_each_arg`].
-fn with_arguments(op: &Op, numbers: &[NodeId]) -> Op {
+pub(super) fn with_arguments(op: &Op, numbers: &[NodeId]) -> Op {
     let mut op = op.clone();
     let mut numbers = numbers.iter();
     op.for_each_arg_mut(|argument| *argument = numbers.next().copied().unwrap_or(*argument));

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::store::{Element, Extents, Source, Stored, Tile};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use tilewright_dims::Dims;
 use tilewright_expr::Expr;
 use tilewright_expr::graph::DimId;
@@ -51,16 +52,18 @@ impl<T, L: Dims> fmt::Debug for Array<'_, T, L> {
 }
 
 /// An operand as an evaluation sees it.
+#[derive(Clone)]
 pub struct Operand<'a> {
     pub(super) source: Held<'a>,
-    pub(super) dims: &'static [DimId],
+    pub(super) dims: Arc<[DimId]>,
     pub(super) extents: Vec<usize>,
 }
 
 /// Where an operand is read from.
+#[derive(Clone)]
 pub(super) enum Held<'a> {
     There(&'a dyn Source),
-    Here(Box<dyn Source + 'a>),
+    Here(Arc<dyn Source + 'a>),
 }
 
 impl Held<'_> {
@@ -92,7 +95,7 @@ pub trait Streams<'a, E> {
 
 impl<'a, T: Stored, L: Dims> Streams<'a, Expr<T, L::Set>> for &'a Array<'a, T, L> {
     fn operand(self) -> Operand<'a> {
-        Operand { source: Held::There(self.source), dims: L::IDS, extents: self.extents.clone() }
+        Operand { source: Held::There(self.source), dims: L::IDS.into(), extents: self.extents.clone() }
     }
 }
 
@@ -121,7 +124,7 @@ impl<T: Stored> Source for Number<T> {
 macro_rules! numbers {
     ($($t:ty),*) => { $(impl<'a> Streams<'a, Expr<$t, ()>> for $t {
         fn operand(self) -> Operand<'a> {
-            Operand { source: Held::Here(Box::new(Number(self))), dims: &[], extents: Vec::new() }
+            Operand { source: Held::Here(Arc::new(Number(self))), dims: [].into(), extents: Vec::new() }
         }
     })* };
 }

@@ -1,6 +1,7 @@
 //! A fused expression, what it reads and where it writes, checked; and the dimension that it is cut along.
 
 use super::array::{Operand, Operands};
+use super::folded::Fold;
 use super::plan::ExpressionPlan;
 use super::shape::Shape;
 use crate::Error;
@@ -18,6 +19,9 @@ use tilewright_expr::cut::{Cut, Share};
 use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::{Fused, Launcher};
 
+/// Bytes from which on it is better to begin before all of them are there.
+const LONG: u64 = 256 << 20;
+
 /// What slots are multiples of.
 const GRANULE: usize = 4096;
 
@@ -27,23 +31,30 @@ const GRANULE: usize = 4096;
 /// brings to a band follows from the expression: the same indices, those with a margin where it is read at shifted coordinates, or all of it,
 /// once, where it lacks the dimension or is read anywhere.
 pub struct Evaluation<'a> {
-    expression: Launcher,
+    pub(super) expression: Launcher,
     /// What is evaluated on a window: the expression, or one that knows where the window begins.
     pub(super) launcher: Launcher,
     /// How it is cut; why not, where all of it is one band.
     pub(super) cut: Result<Cut, Error>,
+    /// How it is folded, where it is not cut.
+    pub(super) fold: Option<Fold<'a>>,
     pub(super) fed: Vec<Fed<'a>>,
     pub(super) made: Vec<Made<'a>>,
-    names: Vec<(DimId, &'static str)>,
+    pub(super) names: Vec<(DimId, &'static str)>,
 }
 
 /// An operand.
+#[derive(Clone)]
 pub(super) struct Fed<'a> {
     operand: Operand<'a>,
     pub(super) shape: Shape,
 }
 
-impl Fed<'_> {
+impl<'a> Fed<'a> {
+    pub(super) fn operand(&self) -> Operand<'a> {
+        self.operand.clone()
+    }
+
     pub(super) fn source(&self) -> &dyn Source {
         self.operand.source.source()
     }
@@ -111,14 +122,21 @@ impl<'a> Evaluation<'a> {
             Some(fresh) => Launcher::new(fresh, expression.launcher().name()),
             None => expression.launcher(),
         };
+        Self::of(expression, operands.list(), sinks)
+    }
+
+    pub(super) fn of(
+        expression: Launcher,
+        operands: Vec<Operand<'a>>,
+        sinks: &[&'a dyn Sink],
+    ) -> Result<Evaluation<'a>, Error> {
         let graph = expression.graph();
         let of_operand = |(operand, spec): (Operand<'a>, &tilewright_expr::graph::OperandSpec)| {
-            let (source, lies) = (operand.source.source(), (operand.dims, operand.extents.clone()));
+            let (source, lies) = (operand.source.source(), (&operand.dims[..], operand.extents.clone()));
             let shape = Shape::new("elements of an operand", lies, spec.dtype, (source.extents(), source.element()))?;
             Ok(Fed { operand, shape })
         };
-        let fed =
-            operands.list().into_iter().zip(&graph.operands).map(of_operand).collect::<Result<Vec<_>, Error>>()?;
+        let fed = operands.into_iter().zip(&graph.operands).map(of_operand).collect::<Result<Vec<_>, Error>>()?;
         let axes: Vec<Vec<Axis>> = fed.iter().map(|fed| fed.shape.axes()).collect();
         let views: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
         let binding = Binding::new(graph, &views)?;
@@ -137,9 +155,10 @@ impl<'a> Evaluation<'a> {
             results.iter().zip(extents).zip(sinks).map(of_result).collect::<Result<_, Error>>()?;
         let names = made.iter().flat_map(|made| made.shape.dims()).map(|dim| (*dim, graph.dim_name(*dim))).collect();
         let cut = Err(Error::Uncut { dimension: "", why: String::new() });
-        let whole = Evaluation { launcher: expression.clone(), expression, cut, fed, made, names };
+        let whole = Evaluation { launcher: expression.clone(), expression, cut, fold: None, fed, made, names };
         let dims = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
-        Ok(whole.cut_along(&dims))
+        let cut = whole.cut_along(&dims);
+        Ok(if cut.cut.is_err() { cut.folded() } else { cut })
     }
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
@@ -153,14 +172,25 @@ impl<'a> Evaluation<'a> {
 
     /// The dimension that it is cut along, if it is.
     pub fn dimension(&self) -> Option<&'static str> {
+        if let Some(fold) = &self.fold {
+            return fold.parts.dimension();
+        }
         self.cut.as_ref().ok().map(|cut| self.name(cut.dim))
     }
 
     /// How it is cut where there are so many bytes for operands and results. [`Error::Budget`] where not even one index fits,
     /// [`Error::Uncut`] where nothing can be cut and the whole does not fit. Where something lies on a GPU it is planned there: what lies there takes no
-    /// bytes.
+    /// bytes. Where all of an operand is reduced first it is the plan of that.
     pub fn plan(&self, budget: u64) -> Result<ExpressionPlan, Error> {
-        ExpressionPlan::new(self, self.home(), budget)
+        let first = self.folding(self.home(), budget).map_or(self, |fold| &fold.parts);
+        ExpressionPlan::new(first, self.home(), budget)
+    }
+
+    /// How it is folded, unless all of it is one band, and a short one.
+    pub(super) fn folding(&self, on: On, budget: u64) -> Option<&Fold<'a>> {
+        let ExpressionPlan { bytes_in, bytes_out, bytes_once, .. } = ExpressionPlan::of_indices(self, on);
+        let is_short = bytes_in + bytes_out + bytes_once <= u128::from(budget.min(LONG));
+        self.fold.as_ref().filter(|_| !is_short)
     }
 
     /// The GPU that the first operand or result lies on which is on any.
@@ -202,19 +232,23 @@ impl<'a> Evaluation<'a> {
         self
     }
 
+    /// Folded along the first dimension, of the largest operand first, that it can be folded along.
+    fn folded(mut self) -> Self {
+        let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
+        fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
+        let dims: Vec<DimId> = fed.iter().flat_map(|fed| fed.shape.dims().iter().copied()).collect();
+        self.fold = dims.into_iter().find_map(|dim| Fold::of(&self, dim).ok());
+        self
+    }
+
+    pub(super) fn names_of_operands(&self, dim: DimId) -> Vec<(DimId, &'static str)> {
+        vec![(dim, self.graph().dim_name(dim))]
+    }
+
     /// How it is cut along a dimension, or why not.
     fn cut_of(&self, dim: DimId) -> Result<Cut, String> {
         let cut = self.expression.graph().cut(dim).map_err(|why| why.to_string())?;
-        let banded = |(number, share): (usize, &Share)| matches!(share, Share::Band(_)).then_some(number);
-        let operands = cut.shares.iter().enumerate().filter_map(banded).map(|i| ("operand", i, &self.fed[i].shape));
-        let results = self.made.iter().enumerate().map(|(i, made)| ("result", i, &made.shape));
-        for (what, number, shape) in operands.chain(results) {
-            if shape.tile(dim, 0..1).is_none() {
-                return Err(format!(
-                    "its indices are no tiles of {what} {number} as it is stored; store it with this dimension outermost"
-                ));
-            }
-        }
+        self.check_tiles_of(&cut)?;
         let inner = self.made.iter().position(|made| !made.shape.is_outermost(dim));
         match inner.filter(|_| cut.margin.places() > 0) {
             Some(number) => Err(format!(
@@ -222,6 +256,26 @@ impl<'a> Evaluation<'a> {
             )),
             None => Ok(cut),
         }
+    }
+
+    /// That bands are tiles of what is stored, or why not.
+    pub(super) fn check_tiles(&self) -> Result<(), String> {
+        self.cut.as_ref().map_or(Ok(()), |cut| self.check_tiles_of(cut))
+    }
+
+    fn check_tiles_of(&self, cut: &Cut) -> Result<(), String> {
+        let dim = cut.dim;
+        let banded = |(number, share): (usize, &Share)| matches!(share, Share::Band(_)).then_some(number);
+        let operands = cut.shares.iter().enumerate().filter_map(banded).map(|i| ("operand", i, &self.fed[i].shape));
+        let results = self.made.iter().enumerate().map(|(i, made)| ("result", i, &made.shape));
+        for (what, number, shape) in operands.chain(results) {
+            if shape.extent(dim).is_some() && shape.tile(dim, 0..1).is_none() {
+                return Err(format!(
+                    "its indices are no tiles of {what} {number} as it is stored; store it with this dimension outermost"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -270,15 +324,47 @@ impl Evaluation<'_> {
 
     /// Length of the dimension that is cut; 1 where nothing is.
     pub(super) fn extent(&self) -> usize {
-        let along = |cut: &Cut| self.made.first().and_then(|made| made.shape.extent(cut.dim));
+        let operand = |cut: &Cut| {
+            let of = |(number, fed): (usize, &Fed<'_>)| self.is_banded(number).then(|| fed.shape.extent(cut.dim));
+            self.fed.iter().enumerate().find_map(of).flatten()
+        };
+        let along = |cut: &Cut| self.made.first().and_then(|made| made.shape.extent(cut.dim)).or_else(|| operand(cut));
         self.cut.as_ref().ok().and_then(along).unwrap_or(1)
     }
 
     /// Bytes of operands that are brought, and of results that go back, that so many indices are.
     pub(super) fn bytes_of(&self, on: On, indices: usize) -> [u128; 2] {
         let fed = self.banded(on).map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
-        let made = self.brought_back(on).map(|(_, made)| self.bytes_in(&made.shape, indices) as u128).sum();
+        let in_bands = self.brought_back(on).filter(|(_, made)| !self.is_part(made));
+        let made = in_bands.map(|(_, made)| self.bytes_in(&made.shape, indices) as u128).sum();
         [fed, made]
+    }
+
+    /// Bytes that a band is reduced to.
+    pub(super) fn bytes_of_parts(&self) -> u128 {
+        self.made.iter().filter(|made| self.is_part(made)).map(|made| made.shape.bytes() as u128).sum()
+    }
+
+    /// Whether a result is what each band is reduced to: it lacks the dimension.
+    fn is_part(&self, made: &Made<'_>) -> bool {
+        self.cut.as_ref().is_ok_and(|cut| made.shape.extent(cut.dim).is_none())
+    }
+
+    /// Where what is made of a band begins in the memory of its window, in bytes, how much it is, and which tile of the sink.
+    pub(super) fn part(&self, made: &Made<'_>, plan: &ExpressionPlan, band: &Band) -> (Range<usize>, Tile) {
+        if self.is_part(made) {
+            let (number, whole) = (band.indices.start / plan.band, made.shape.whole());
+            let rows = number * whole.rows.len()..(number + 1) * whole.rows.len();
+            return (0..made.shape.bytes(), Tile { rows, ..whole });
+        }
+        let of = |indices: usize| self.bytes_in(&made.shape, indices);
+        let begin = of(band.indices.start - band.window.start);
+        (begin..begin + of(band.indices.len()), self.tile(&made.shape, &band.indices))
+    }
+
+    /// Bytes of a result in the memory of a window.
+    pub(super) fn bytes_made(&self, made: &Made<'_>, window: usize) -> usize {
+        if self.is_part(made) { made.shape.bytes() } else { self.bytes_in(&made.shape, window) }
     }
 
     /// Bytes of operands and results that stay where they are.

@@ -23,7 +23,8 @@ use tilewright_ops::{Device, Gpu};
 ///
 /// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then. What either takes without being
 /// run is said by [`Evaluation::plan`]. The same bands give the same bits on both, and bits do not depend on the bands, with one exception: long
-/// sums are added in an order that follows from the sizes of a window. Bands do not depend on budgets that are large enough.
+/// sums are added in an order that follows from the sizes of a window. What needs all of a large operand first has its bands reduced in a pass before; progress
+/// is that pass's. Bands do not depend on budgets that are large enough.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
 /// band; those of sources, of sinks and of the driver; [`Error::Expression`] where a coordinate reaches outside of an operand.
@@ -78,10 +79,25 @@ pub(crate) fn evaluate_on_host(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     evaluation.gather_within(memory)?;
+    if let Some(fold) = evaluation.folding(On::HOST, memory.available()) {
+        let plan = ExpressionPlan::folded(&fold.parts, On::HOST, memory.available(), true)?;
+        let bands = |parts: &Evaluation<'_>| on_host(memory, parts, &plan, control);
+        let (_, rest, _parts) = fold.run((&plan, memory, &evaluation.made), bands)?;
+        return evaluate_on_host(memory, &rest, Control { progress: None, ..control });
+    }
     let plan = ExpressionPlan::new(evaluation, On::HOST, memory.available())?;
+    on_host(memory, evaluation, &plan, control)
+}
+
+fn on_host(
+    memory: &Budget,
+    evaluation: &Evaluation<'_>,
+    plan: &ExpressionPlan,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
     let _memory = acquire(memory, plan.device_bytes())?;
     let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
-    run_on_host(evaluation, &plan, (threads(), load.is_too_much()), control)
+    run_on_host(evaluation, plan, (threads(), load.is_too_much()), control)
 }
 
 /// On a GPU.
@@ -92,19 +108,36 @@ pub(crate) fn evaluate_on_gpu(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let on = On::gpu(gpu.device().ordinal());
+    if let Some(fold) = evaluation.folding(on, budgets.device.available()) {
+        let plan = ExpressionPlan::folded(&fold.parts, on, budgets.device.available(), false)?;
+        let bands = |parts: &Evaluation<'_>| on_gpu((gpu, on), budgets, parts, &plan, control);
+        let (first, rest, _parts) = fold.run((&plan, &Budget::host(), &evaluation.made), bands)?;
+        let then = evaluate_on_gpu(gpu, budgets, &rest, Control { progress: None, ..control })?;
+        return Ok(Traffic { to_gpu: first.to_gpu + then.to_gpu, to_host: first.to_host + then.to_host });
+    }
     let plan = ExpressionPlan::new(evaluation, on, budgets.device.available())?;
+    on_gpu((gpu, on), budgets, evaluation, &plan, control)
+}
+
+fn on_gpu(
+    (gpu, on): (&Gpu, On),
+    budgets: &Budgets,
+    evaluation: &Evaluation<'_>,
+    plan: &ExpressionPlan,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
     let _device = acquire(&budgets.device, plan.device_bytes())?;
     // Slots that are no larger than what goes through them.
     let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
-    let load = evaluation.load(on, window, &plan, Direct::of::<u8, _>(&engine));
+    let load = evaluation.load(on, window, plan, Direct::of::<u8, _>(&engine));
     let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load);
     // What lies there belongs to streams of others.
     for memory in evaluation.resident().filter(|memory| memory.device().ordinal() == gpu.device().ordinal()) {
         gpu.stream().wait(&memory.stream().mark()?)?;
     }
-    let traffic = run(&engine, &GpuWindows { evaluation, on, gpu }, (evaluation, &plan, on), staging, control)?;
-    dispatch::streamed(Tiles::Expression(plan), traffic);
+    let traffic = run(&engine, &GpuWindows { evaluation, on, gpu }, (evaluation, plan, on), staging, control)?;
+    dispatch::streamed(Tiles::Expression(*plan), traffic);
     Ok(traffic)
 }
 

@@ -106,7 +106,7 @@ pub(super) fn run_on_host(
     let window = plan.window();
     let memory = |indices: usize| -> [Windows; 2] {
         let fed = evaluation.banded(On::HOST).map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, indices)));
-        let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_in(&made.shape, indices)));
+        let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_made(made, indices)));
         [fed.collect(), made.collect()]
     };
     let (mut fed, mut made) = (Vec::new(), Vec::new());
@@ -213,10 +213,8 @@ impl Run<'_> {
     fn write(&self, computed: Receiver<(Band, Windows)>, free: Sender<Windows>) -> Result<(), Error> {
         while let Ok((band, results)) = computed.recv() {
             for (made, bytes) in self.evaluation.made.iter().zip(&results) {
-                let of = |indices: usize| self.evaluation.bytes_in(&made.shape, indices);
-                let begin = of(band.indices.start - band.window.start);
-                let tile: Tile = self.evaluation.tile(&made.shape, &band.indices);
-                write_staged(made.sink, &tile, &bytes[begin..begin + of(band.indices.len())], self.threads)?;
+                let (part, tile) = self.evaluation.part(made, self.plan, &band);
+                write_staged(made.sink, &tile, &bytes[part], self.threads)?;
             }
             // Nobody takes it behind the last window.
             let _ = free.send(results);

@@ -36,7 +36,8 @@ impl Evaluation<'_> {
         // What comes to the CPU comes in bands.
         job.host_bytes = 0;
         if !stays {
-            job.divisible = Some((Divisible::Expression(ExpressionPlan::of_indices(self, self.home())), 1));
+            let first = self.fold.as_ref().map_or(self, |fold| &fold.parts);
+            job.divisible = Some((Divisible::Expression(ExpressionPlan::of_indices(first, self.home())), 1));
             job.tiling = Tiling::Always;
         }
         job

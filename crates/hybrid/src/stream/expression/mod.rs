@@ -4,6 +4,7 @@ mod array;
 mod bytes;
 mod evaluation;
 mod face;
+mod folded;
 mod gpu;
 mod host;
 mod job;

@@ -37,6 +37,8 @@ pub struct ExpressionPlan {
     pub bytes_out: u128,
     /// Bytes of operands that are brought once.
     pub bytes_once: u128,
+    /// Bytes that each band is reduced to, where it is.
+    pub bytes_folded: u128,
     /// Bytes of operands and results that lie on the GPU, and stay where they are.
     pub bytes_there: u128,
     /// Whether it is one band: a margin would be written into what lies beside a band on the GPU.
@@ -80,12 +82,27 @@ impl ExpressionPlan {
         })
     }
 
+    /// The same for an evaluation that is folded: beside what all bands are reduced to, which is in memory too where `is_beside`.
+    pub(super) fn folded(
+        parts: &Evaluation<'_>,
+        on: On,
+        budget: u64,
+        is_beside: bool,
+    ) -> Result<ExpressionPlan, Error> {
+        let mut plan = Self::new(parts, on, budget)?;
+        for _ in 0..if is_beside { 4 } else { 0 } {
+            let beside = u64::try_from(plan.count() as u128 * plan.bytes_folded).unwrap_or(u64::MAX);
+            plan = Self::new(parts, on, budget.saturating_sub(beside))?;
+        }
+        Ok(plan)
+    }
+
     /// Bands of one index each.
     pub(super) fn of_indices(evaluation: &Evaluation<'_>, on: On) -> ExpressionPlan {
         let once = |(_, fed): (usize, &super::evaluation::Fed<'_>)| fed.shape.bytes() as u128;
         let bytes_once = evaluation.brought_whole(on).map(once).sum();
         let [bytes_in, bytes_out] = evaluation.bytes_of(on, 1);
-        let bytes_there = evaluation.bytes_there(on);
+        let (bytes_there, bytes_folded) = (evaluation.bytes_there(on), evaluation.bytes_of_parts());
         let (extent, margin) = match &evaluation.cut {
             Ok(cut) => (evaluation.extent(), cut.margin),
             Err(_) => (1, Margin::NONE),
@@ -100,6 +117,7 @@ impl ExpressionPlan {
             bytes_in,
             bytes_out,
             bytes_once,
+            bytes_folded,
             bytes_there,
             is_whole,
             stages: STAGES,
@@ -167,7 +185,9 @@ impl ExpressionPlan {
 
     /// Bytes of the GPU's memory.
     pub fn device_bytes(&self) -> u128 {
-        self.bytes_once + (self.stages * self.window()) as u128 * (self.bytes_in + self.bytes_out)
+        self.bytes_once
+            + (self.stages * self.window()) as u128 * (self.bytes_in + self.bytes_out)
+            + self.stages as u128 * self.bytes_folded
     }
 
     /// Bytes that are copied to the GPU: margins are with both of the bands that they lie between.
@@ -178,7 +198,7 @@ impl ExpressionPlan {
 
     /// Bytes that are copied back.
     pub fn bytes_to_host(&self) -> u128 {
-        self.extent as u128 * self.bytes_out
+        self.extent as u128 * self.bytes_out + self.count() as u128 * self.bytes_folded
     }
 
     /// What it is expected to take.

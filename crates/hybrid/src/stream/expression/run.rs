@@ -83,7 +83,7 @@ impl<'a, C: Sync> Run<'a, C> {
     }
 
     fn results<E: Engine<u8>>(&self, engine: &E) -> Result<Vec<E::Buffer>, Error> {
-        let bytes = |made: &Made<'_>| self.evaluation.bytes_in(&made.shape, self.plan.window());
+        let bytes = |made: &Made<'_>| self.evaluation.bytes_made(made, self.plan.window());
         self.evaluation.brought_back(self.on).map(|(_, made)| engine.buffer(bytes(made))).collect()
     }
 
@@ -202,8 +202,8 @@ impl<'a, C: Sync> Run<'a, C> {
 
     /// Where what is made of a band begins in the memory of its window, in bytes, and which tile it is.
     fn result(&self, made: &Made<'_>, band: &Band) -> (usize, Tile) {
-        let before = self.evaluation.bytes_in(&made.shape, band.indices.start - band.window.start);
-        (before, self.evaluation.tile(&made.shape, &band.indices))
+        let (bytes, tile) = self.evaluation.part(made, self.plan, band);
+        (bytes.start, tile)
     }
 
     /// What a whole run copies.

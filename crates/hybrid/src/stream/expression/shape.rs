@@ -41,6 +41,16 @@ impl Shape {
         &self.dims
     }
 
+    /// Its lengths, in the order of its dimensions.
+    pub(super) fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+
+    /// The type of its elements.
+    pub(super) fn element(&self) -> Element {
+        self.element
+    }
+
     /// The length along a dimension.
     pub(super) fn extent(&self, dim: DimId) -> Option<usize> {
         self.axis(dim).map(|axis| self.extents[axis])

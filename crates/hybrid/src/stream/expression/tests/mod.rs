@@ -184,5 +184,6 @@ poison!(f32: f32::NAN, f64: f64::NAN, f16: f16::NAN, bf16: bf16::NAN, u8: 0xa5, 
 
 // Behind the macro, which they use.
 mod cut;
+mod folded;
 mod pipeline;
 mod values;

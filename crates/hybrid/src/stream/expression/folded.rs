@@ -1,0 +1,187 @@
+//! Expressions that need all of an operand before any of their results: reductions of its bands first, and what is left of the expression over those.
+
+use super::array::{Held, Operand};
+use super::bytes::Bytes;
+use super::evaluation::{Evaluation, Fed, Made};
+use super::plan::ExpressionPlan;
+use super::shape::{Shape, stored};
+use crate::Error;
+use crate::budget::{Budget, Permit};
+use crate::store::{Element, Extents, Sink, Source, Tile};
+use std::sync::{Arc, PoisonError, RwLock};
+use tilewright_expr::bind::Binding;
+use tilewright_expr::cut::{Cut, Folded};
+use tilewright_expr::graph::{DimId, Graph};
+use tilewright_ops::Launcher;
+
+/// How an expression is folded.
+pub(super) struct Fold<'a> {
+    /// What is evaluated on bands. Its results go nowhere yet.
+    pub(super) parts: Box<Evaluation<'a>>,
+    rest: Graph,
+    /// A dimension of what bands are reduced to.
+    bands: DimId,
+    kept: Vec<u16>,
+}
+
+impl<'a> Fold<'a> {
+    /// How an evaluation that cannot be cut is folded along a dimension, or why not.
+    pub(super) fn of(whole: &Evaluation<'a>, dim: DimId) -> Result<Fold<'a>, String> {
+        let length = |operand: u16, dim: DimId| {
+            whole.fed[usize::from(operand)].shape.extent(dim).map_or(0, |extent| extent as i64)
+        };
+        let folded = whole.graph().fold(dim, length).map_err(|why| why.to_string())?;
+        let Folded { parts: Cut { dim, shares, margin, graph }, counts, rest, bands, kept } = folded;
+        let graph = graph.unwrap_or_default();
+        let name = whole.launcher.name();
+        let made = Self::made(whole, &graph, counts).map_err(|error| error.to_string())?;
+        let cut = Cut { dim, shares, margin, graph: counts.then(|| graph.clone()) };
+        let names = whole.names_of_operands(dim);
+        let launcher = Launcher::new(graph, &format!("{name} of a band"));
+        let fed = whole.fed.iter().map(Fed::clone).collect();
+        let parts = Evaluation { expression: launcher.clone(), launcher, cut: Ok(cut), fold: None, fed, made, names };
+        parts.check_tiles().map(|()| Fold { parts: Box::new(parts), rest, bands, kept })
+    }
+
+    /// What a band is reduced to.
+    fn made(whole: &Evaluation<'a>, graph: &Graph, counts: bool) -> Result<Vec<Made<'a>>, Error> {
+        let axes: Vec<_> = whole.fed.iter().map(|fed| fed.shape.axes()).collect();
+        let numbers = if counts { 2 } else { 0 };
+        let none = (0..numbers).map(|_| super::evaluation::on_device(&[]));
+        let views: Vec<_> = axes.iter().map(|axes| super::evaluation::on_device(axes)).chain(none).collect();
+        let extents = Binding::new(graph, &views)?.results()?;
+        let of = |(output, extents): (&tilewright_expr::graph::Output, Vec<i64>)| {
+            let dtype = graph.node(output.node).dtype;
+            let extents: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
+            let matrix = Extents::new(1, extents.iter().product());
+            let shape = Shape::new("elements of a part", (&output.dims, extents), dtype, (matrix, stored(dtype)))?;
+            Ok(Made { sink: &Nowhere, shape })
+        };
+        graph.outputs.iter().zip(extents).map(of).collect()
+    }
+
+    /// Has the bands of a plan computed, and gives what is left to compute: an evaluation of all that they were reduced to, and leave to have the memory
+    /// for that.
+    pub(super) fn run<'b, R>(
+        &self,
+        (plan, host, sinks): (&ExpressionPlan, &Budget, &[Made<'b>]),
+        compute: impl FnOnce(&Evaluation<'_>) -> Result<R, Error>,
+    ) -> Result<(R, Evaluation<'b>, Permit), Error>
+    where
+        'a: 'b,
+    {
+        let bands = plan.count();
+        let bytes: u64 = self.parts.made.iter().map(|made| (bands * made.shape.bytes()) as u64).sum();
+        let permit = host.try_acquire(bytes)?;
+        let parts: Vec<Arc<Parts>> =
+            self.parts.made.iter().map(|made| Arc::new(Parts::new(bands, &made.shape))).collect();
+        let made = self.parts.made.iter().zip(&parts);
+        let made = made.map(|(made, parts)| Made { sink: &**parts, shape: made.shape.clone() }).collect();
+        let Evaluation { expression, launcher, fed, names, .. } = &*self.parts;
+        let evaluation = Evaluation {
+            expression: expression.clone(),
+            launcher: launcher.clone(),
+            cut: self.parts.cut.clone(),
+            fold: None,
+            fed: fed.clone(),
+            made,
+            names: names.clone(),
+        };
+        let done = compute(&evaluation)?;
+        drop(evaluation);
+        let kept = self.kept.iter().map(|operand| self.parts.fed[usize::from(*operand)].operand());
+        let parts = parts.into_iter().zip(&self.parts.made).map(|(parts, made)| {
+            let dims: Vec<DimId> = [self.bands].into_iter().chain(made.shape.dims().iter().copied()).collect();
+            let extents = [bands].into_iter().chain(made.shape.extents().iter().copied()).collect();
+            Operand { source: Held::Here(parts), dims: dims.into(), extents }
+        });
+        let name = format!("{} of all bands", expression.name());
+        let sinks: Vec<&'b dyn Sink> = sinks.iter().map(|made| made.sink).collect();
+        let rest = Evaluation::of(Launcher::new(self.rest.clone(), &name), kept.chain(parts).collect(), &sinks)?;
+        Ok((done, rest, permit))
+    }
+}
+
+/// What bands were reduced to, a row each.
+struct Parts {
+    bytes: RwLock<Bytes>,
+    extents: Extents,
+    element: Element,
+}
+
+impl Parts {
+    fn new(bands: usize, shape: &Shape) -> Parts {
+        let bytes = RwLock::new(Bytes::new(bands * shape.bytes()));
+        let extents = Extents::new(bands, shape.bytes() / shape.element_bytes());
+        Parts { bytes, extents, element: shape.element() }
+    }
+
+    /// Where rows of a tile begin, and their length.
+    fn rows(&self, tile: &Tile) -> (impl Iterator<Item = usize> + use<>, usize) {
+        let size = self.element.bytes();
+        let (pitch, first) = (self.extents.columns * size, tile.columns.start * size);
+        (tile.rows.clone().map(move |row| row * pitch + first), tile.columns.len() * size)
+    }
+}
+
+impl Source for Parts {
+    fn extents(&self) -> Extents {
+        self.extents
+    }
+
+    fn element(&self) -> Element {
+        self.element
+    }
+
+    fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
+        tile.check("read", self.extents, self.element, out.len())?;
+        let (bytes, (rows, width)) = (self.bytes.read().unwrap_or_else(PoisonError::into_inner), self.rows(tile));
+        let to = out.chunks_exact_mut(width.max(1));
+        rows.zip(to).for_each(|(at, to)| to.copy_from_slice(&bytes[at..at + width]));
+        Ok(())
+    }
+}
+
+impl Sink for Parts {
+    fn extents(&self) -> Extents {
+        self.extents
+    }
+
+    fn element(&self) -> Element {
+        self.element
+    }
+
+    fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
+        tile.check("write", self.extents, self.element, data.len())?;
+        let (rows, width) = self.rows(tile);
+        let mut bytes = self.bytes.write().unwrap_or_else(PoisonError::into_inner);
+        let from = data.chunks_exact(width.max(1));
+        rows.zip(from).for_each(|(at, from)| bytes[at..at + width].copy_from_slice(from));
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Where results go that are planned and not made.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn extents(&self) -> Extents {
+        Extents::new(0, 0)
+    }
+
+    fn element(&self) -> Element {
+        Element::U8
+    }
+
+    fn write_tile(&self, _: &Tile, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> Result<(), Error> {
+        Ok(())
+    }
+}

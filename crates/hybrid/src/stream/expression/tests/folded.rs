@@ -1,0 +1,180 @@
+//! Reductions along all that is large: bands of them first, and then the rest.
+
+use super::*;
+use crate::budget::{Budget, Memory};
+use crate::dispatch::Rates;
+use crate::stream::expression::evaluate_on_host;
+use crate::stream::expression::evaluation::On;
+use tilewright_expr::{Border, In, coordinate};
+use tilewright_ops::{Tensor, fuse};
+
+const SHAPE: [usize; 2] = [301, 40];
+
+fn numbers() -> Vec<f32> {
+    Random(7).of(SHAPE[0] * SHAPE[1], Random::unit)
+}
+
+fn tensor(values: &[f32]) -> Tensor<f32, (Y, X)> {
+    Tensor::from_vec(SHAPE, values.to_vec()).unwrap()
+}
+
+/// Computes an evaluation of a sink of its own, in bands of the budget's, on the CPU; and its bands on a device that is late, and what is left on the CPU.
+fn in_bands_of<T: Stored + Copy>(
+    budget: u64,
+    shape: [usize; 2],
+    poison: T,
+    check: impl Fn(&[T], &str),
+    evaluation: impl Fn(&dyn Sink, &mut dyn FnMut(&Evaluation<'_>)),
+) {
+    for order in [None, Some(ORDERS[0]), Some(ORDERS[1]), Some(ORDERS[2])] {
+        let mut result = Array2::from_elem(shape, poison);
+        let sink = MemorySink::new(result.view_mut());
+        let memory = Budget::new(Memory::Host, budget);
+        evaluation(&sink, &mut |of| {
+            let plan = of.plan(budget).unwrap();
+            assert!(plan.count() > 3, "{plan:?}");
+            let Some(order) = order else {
+                evaluate_on_host(&memory, of, Control::default()).unwrap();
+                assert!(memory.used() == 0 && (1..=budget).contains(&memory.peak()));
+                return;
+            };
+            let (fold, plan) = (of.folding(On::HOST, budget).unwrap(), in_bands(plan, 17));
+            let bands =
+                |parts: &Evaluation<'_>| on_late(&Device::new(order), parts, &plan, STAGING, Control::default());
+            let (_, rest, _permit) = fold.run((&plan, &memory, &of.made), bands).unwrap();
+            evaluate_on_host(&Budget::new(Memory::Host, 1 << 20), &rest, Control::default()).unwrap();
+        });
+        Box::new(sink).commit().unwrap();
+        check(result.as_slice().unwrap(), &format!("{order:?} in {budget}"));
+    }
+}
+
+/// Sums, products and means of floats are those of the whole up to rounding; the least and the largest are the same.
+#[test]
+fn reductions_of_everything() {
+    let values = numbers();
+    let source = MemorySource::new(matrix(&values, SHAPE));
+    let x = Array::<f32, (Y, X)>::new(&source, SHAPE).unwrap();
+    let wide: Vec<f64> = values.iter().map(|x| f64::from(*x)).collect();
+    let count = wide.len() as f64;
+    let (sum, product) = (wide.iter().sum::<f64>(), wide.iter().map(|x| 1.0 + 1e-3 * x).product::<f64>());
+    let mean = sum / count;
+    let variance = wide.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
+    let (low, high) = wide.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+    // Factors are rounded, a product is off by some of that.
+    macro_rules! each { ($($name:ident: $expected:expr, $of:expr, |$x:ident| $body:expr);* $(;)?) => { $({
+        let expression = fuse(|$x: In<f32, (Y, X)>| $body.store::<()>());
+        let check = |got: &[f32], what: &str| {
+            assert!((f64::from(got[0]) - $expected).abs() <= 1e-6 * $of, "{} {what}: {got:?} {}", stringify!($name), $expected);
+        };
+        for budget in [16 << 10, 30 << 10] {
+            in_bands_of(budget, [1, 1], f32::NAN, check, |sink, run| run(&Evaluation::new(&expression, (&x,), &[sink]).unwrap()));
+        }
+    })* } }
+    each! {
+        sum: sum, count, |x| x.sum::<(Y, X)>();
+        product: product, 10.0 * product.abs(), |x| (x * 1e-3 + 1.0).product::<(Y, X)>();
+        mean: mean, 1.0, |x| x.mean::<(Y, X)>();
+        least: low, 0.0, |x| x.minimum::<(Y, X)>();
+        largest: high, 0.0, |x| x.maximum::<(Y, X)>();
+        // One after the other: what the second sum needs is known when all of the first is.
+        variance: variance, 1.0, |x| { let off = x - x.mean::<(Y, X)>(); (off * off).mean::<(Y, X)>() };
+        // What a band begins at is known.
+        weighted: wide.iter().enumerate().map(|(i, x)| x * (i / 40) as f64).sum::<f64>(), 300.0 * count,
+            |x| (x * coordinate::<Y>().to::<f32>()).sum::<(Y, X)>();
+    }
+}
+
+#[test]
+fn columns_integers_and_what_is_no_number() {
+    let mut values = numbers();
+    let expected = {
+        let sums = fuse(|x: In<f32, (Y, X)>| x.maximum::<Y>().store::<(X,)>());
+        sums.call(&tensor(&values)).unwrap().to_vec().unwrap()
+    };
+    {
+        let source = MemorySource::new(matrix(&values, SHAPE));
+        let x = Array::<f32, (Y, X)>::new(&source, SHAPE).unwrap();
+        let by_columns = fuse(|x: In<f32, (Y, X)>| x.maximum::<Y>().store::<(X,)>());
+        let mut result = Array2::from_elem([1, 40], f32::NAN);
+        let sink = MemorySink::new(result.view_mut());
+        let of = Evaluation::new(&by_columns, (&x,), &[&sink]).unwrap();
+        assert_eq!(of.dimension(), Some("X"), "what can be cut is not folded");
+        evaluate_on_host(&Budget::new(Memory::Host, 16 << 10), &of, Control::default()).unwrap();
+        drop(of);
+        Box::new(sink).commit().unwrap();
+        assert_eq!(result.as_slice().unwrap(), expected);
+        let place = fuse(|x: In<f32, (Y, X)>| x.maximum::<X>().argmax::<Y>().store::<()>());
+        let rows: Vec<f32> = values.chunks_exact(40).map(|row| row.iter().copied().fold(f32::MIN, f32::max)).collect();
+        let best = (0..rows.len()).fold(0, |best, i| if rows[i] > rows[best] { i } else { best }) as i64;
+        let check = |got: &[i64], what: &str| assert_eq!(got, [best], "{what}");
+        in_bands_of(16 << 10, [1, 1], -1, check, |sink, run| run(&Evaluation::new(&place, (&x,), &[sink]).unwrap()));
+    }
+    let whole: Vec<i32> = values.iter().map(|x| (x * 1e6) as i32).collect();
+    let source = MemorySource::new(matrix(&whole, SHAPE));
+    let n = Array::<i32, (Y, X)>::new(&source, SHAPE).unwrap();
+    let total = fuse(|n: In<i32, (Y, X)>| n.sum::<(Y, X)>().store::<()>());
+    let exact: i64 = whole.iter().map(|n| i64::from(*n)).sum();
+    let check = |got: &[i64], what: &str| assert_eq!(got, [exact], "{what}");
+    in_bands_of(16 << 10, [1, 1], -1i64, check, |sink, run| run(&Evaluation::new(&total, (&n,), &[sink]).unwrap()));
+    // NaN in one band is NaN in all.
+    values[7000] = f32::NAN;
+    let source = MemorySource::new(matrix(&values, SHAPE));
+    let x = Array::<f32, (Y, X)>::new(&source, SHAPE).unwrap();
+    for is_min in [false, true] {
+        let least = fuse(|x: In<f32, (Y, X)>| x.minimum::<(Y, X)>().store::<()>());
+        let largest = fuse(|x: In<f32, (Y, X)>| x.maximum::<(Y, X)>().store::<()>());
+        let of = if is_min { &least } else { &largest };
+        let check = |got: &[f32], what: &str| assert!(got[0].is_nan(), "{what}");
+        in_bands_of(16 << 10, [1, 1], 0.0f32, check, |sink, run| run(&Evaluation::new(of, (&x,), &[sink]).unwrap()));
+    }
+}
+
+/// What is left may need the operand once more, in bands too.
+#[test]
+fn an_operand_divided_by_its_sum() {
+    let values: Vec<f32> = numbers().iter().map(|x| x.abs() + 0.5).collect();
+    let source = MemorySource::new(matrix(&values, SHAPE));
+    let x = Array::<f32, (Y, X)>::new(&source, SHAPE).unwrap();
+    let shares = fuse(|x: In<f32, (Y, X)>| (x / x.sum::<(Y, X)>()).store::<(Y, X)>());
+    let expected = shares.call(&tensor(&values)).unwrap().to_vec().unwrap();
+    let check = |got: &[f32], what: &str| {
+        let off = got.iter().zip(&expected).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f32::max);
+        assert!(off < 1e-6, "{what}: {off}");
+    };
+    in_bands_of(24 << 10, SHAPE, f32::NAN, check, |sink, run| run(&Evaluation::new(&shares, (&x,), &[sink]).unwrap()));
+    // What fits is one band, as before, and has the bits of the whole.
+    let mut result = Array2::from_elem(SHAPE, f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let of = Evaluation::new(&shares, (&x,), &[&sink]).unwrap();
+    assert_eq!(of.plan(1 << 20).unwrap().count(), 1);
+    evaluate_on_host(&Budget::new(Memory::Host, 1 << 20), &of, Control::default()).unwrap();
+    drop(of);
+    Box::new(sink).commit().unwrap();
+    Bits::assert_same(result.as_slice().unwrap(), &expected, "one band");
+}
+
+/// 64 GB have a sum, whose bands are as long as those of other expressions.
+#[test]
+fn a_sum_of_64_gb_is_planned_in_bands() {
+    let vast = cut::Vast(Extents::new(1 << 20, 1 << 14));
+    let x = Array::<f32, (Y, X)>::new(&vast, [1 << 20, 1 << 14]).unwrap();
+    let sum = fuse(|x: In<f32, (Y, X)>| x.sum::<(Y, X)>().store::<()>());
+    let mut result = Array2::from_elem([1, 1], f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let of = Evaluation::new(&sum, (&x,), &[&sink]).unwrap();
+    let plan = of.plan(8 << 30).unwrap();
+    assert_eq!((plan.dimension, plan.count(), plan.bytes_out, plan.bytes_folded), (Some("Y"), 256, 0, 4));
+    assert_eq!((plan.bytes_to_gpu(), plan.bytes_to_host()), (1 << 36, 4 * 256));
+    let time = plan.time(&Rates::h200().gpu.unwrap());
+    assert!(time.wall < 1.05 * time.to_gpu, "{time:?}");
+    assert!(of.plan(1 << 18).is_ok() && of.plan(100).is_err());
+    // A border reads beyond its band, and a scan all that is before it.
+    for refused in [
+        fuse(|x: In<f32, (Y, X)>| x.box_filter::<Y, X>(3, 3, Border::Reflect).maximum::<(Y, X)>().store::<()>()),
+        fuse(|x: In<f32, (Y, X)>| x.cumsum::<Y>().cumsum::<X>().maximum::<(Y, X)>().store::<()>()),
+    ] {
+        let of = Evaluation::new(&refused, (&x,), &[&sink]).unwrap();
+        assert!(matches!(of.plan(8 << 30), Err(Error::Uncut { .. } | Error::Budget { .. })), "{:?}", of.plan(8 << 30));
+    }
+}
