@@ -69,10 +69,10 @@ struct Measured {
     at: Instant,
 }
 
-/// How often a measured limit is asked again by those who wait; for so long it holds for trifles.
+/// How often a measured limit is asked again by those who wait; for so long that of the host holds for trifles.
 const POLL: Duration = Duration::from_millis(20);
-/// Requests for at most this part of what was available are trifles. To ask the machine reads a dozen files, 50 us on a host with an H200:
-/// longer than many small products take.
+/// Requests for at most this part of what the host had are trifles. To ask it reads a dozen files, 50 us beside an H200: longer than many
+/// small products take.
 const TRIFLE: u64 = 1024;
 
 impl Budget {
@@ -83,7 +83,7 @@ impl Budget {
 
     /// A budget whose limit is asked for with each request: never more is granted at once than is `available` then, nor more in all
     /// than `capacity`. What was granted and is not used yet is still among what is available: use a permit soon. Requests for less than a
-    /// thousandth of that go by an answer of up to 20 ms ago, less what such requests were granted since.
+    /// thousandth of the host's memory go by an answer of up to 20 ms ago, less what such requests were granted since.
     pub fn measured(memory: Memory, measure: impl Fn() -> Level + Send + Sync + 'static) -> Self {
         Self::with(memory, Some(POLL), measure)
     }
@@ -207,7 +207,7 @@ impl Inner {
 
     /// What was measured a moment ago, where that is enough to go by; so many bytes less are left of it.
     fn for_a_trifle(&self, bytes: u64) -> Option<Level> {
-        let poll = self.poll?;
+        let poll = self.poll.filter(|_| self.memory == Memory::Host)?;
         let mut last = self.last();
         let last = last.as_mut().filter(|it| bytes <= it.level.available / TRIFLE && it.at.elapsed() < poll)?;
         let level = last.level;

@@ -108,7 +108,7 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
     // Cut short, changed, with a rate that cannot be, of a later form, no text at all, far too long.
     let text = String::from_utf8(whole.clone()).unwrap();
     let negative = text.replace("\"memory\": 60000000000.0", "\"memory\": -1.0");
-    let later = text.replace("\"schema\": 6", "\"schema\": 7");
+    let later = text.replace("\"schema\": 7", "\"schema\": 8");
     assert!(negative != text && later != text);
     let odd: [Vec<u8>; 5] =
         [whole[..whole.len() / 2].to_vec(), negative.into(), later.into(), vec![0xff; 99], vec![b' '; 1 << 20]];
