@@ -44,8 +44,7 @@ pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Resul
         let shape = Shape::new(Rows(size), Columns(size));
         move || device.plan_matmul::<f64>(Precision::Auto, [shape; 2], false)
     };
-    // With its record, as a call leaves it; then the device's own, of what fits and of what is streamed, for which the driver is asked how
-    // much memory is free.
+    // With its record, as a call leaves it; then the device's own, of what fits and of what is streamed. No driver is asked.
     let recorded = nanoseconds(&|| decide(&job, Choice::Auto, &rates, budget))?;
     let streamed = nanoseconds(&|| decide(&larger, Choice::Auto, &rates, budget))?;
     let (small, large) = (nanoseconds(&plan(1024))?, nanoseconds(&plan(131_072))?);
