@@ -91,6 +91,8 @@ impl Graph {
     fn parts(&self, dim: DimId, found: &[NodeId], length: &impl Fn(u16, DimId) -> i64) -> Result<(Cut, bool), Uncut> {
         let mut sources = self.clone();
         (sources.outputs, sources.joins) = (Vec::new(), Vec::new());
+        // Of the whole these were asked before; a band is no whole.
+        (sources.orders, sources.insides) = (Vec::new(), Vec::new());
         let mut reductions = Vec::new();
         for node in found {
             let (reduction, source, size) = self.reduced(*node).ok_or(Uncut::Length)?;

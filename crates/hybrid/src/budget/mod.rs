@@ -187,6 +187,11 @@ impl Budget {
         }
     }
 
+    /// Whether it is the same one.
+    pub(crate) fn is(&self, other: &Budget) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     fn refusal(&self, requested: u64, available: u64) -> Error {
         Error::Budget { what: self.0.memory.name(), requested, available, limit: self.limit() }
     }

@@ -51,7 +51,7 @@ impl Device {
             match device.as_gpu() {
                 Some(gpu) => {
                     evaluation.gather_within(&self.host)?;
-                    evaluate_on_gpu(gpu, budgets, evaluation, control.or_watched(own))
+                    evaluate_on_gpu(gpu, (budgets, &self.host), evaluation, control.or_watched(own))
                 }
                 None => Err(Error::NoGpu { why: "it opens as none".into() }),
             }

@@ -186,7 +186,7 @@ impl Device {
     /// GPU). Measuring takes some tens of milliseconds, once, and cuBLAS has to start for it. Where that fails there are no rates of the GPU, its breaker
     /// learns of it, nothing is kept, and somebody who asks a minute later has it measured again.
     pub fn rates(&self) -> Rates {
-        self.rates.unwrap_or_else(|| known::rates(self.gpu.as_ref().map(|it| (&it.gpu, &it.breaker))))
+        self.rates.unwrap_or_else(|| known::rates(self.usable().map(|it| (&it.gpu, &it.breaker))))
     }
 
     /// What decisions go by: nothing is measured where there is no choice, and what is not there has no rates.

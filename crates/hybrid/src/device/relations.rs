@@ -142,10 +142,12 @@ impl Route<BitMatrix> for Related<'_> {
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<BitMatrix, Error> {
         let _host = self.host().try_acquire(self.bytes().saturating_mul(AT_ONCE as u64))?;
         let (budgets, _permit) = gpu.smaller(scale)?;
-        // Each product counts its own tiles.
-        let control = Control { progress: None, verify: None, ..control };
-        let streamed = Streamed { gpu: &gpu.gpu, budgets: &budgets, control };
-        self.wanted.by_squares(&streamed, self.relation, Ok)
+        // Each product counts its own tiles; all of them are one step.
+        let quiet = Control { progress: None, verify: None, ..control };
+        let streamed = Streamed { gpu: &gpu.gpu, budgets: &budgets, control: quiet };
+        let made = self.wanted.by_squares(&streamed, self.relation, Ok)?;
+        control.tell(1, 1);
+        Ok(made)
     }
 }
 

@@ -56,8 +56,11 @@ impl Device {
         let begin = trial.is_some().then(|| self.waited_for());
         let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
         let Moved { tiles, traffic } = moved();
-        let outcome = |Done { value, side, halvings, why }| (value, Outcome { side, halvings, why, tiles, traffic });
-        let done = done.map(outcome);
+        let done = done.map(|Done { value, side, halvings, why }| {
+            // What went through the GPU before it failed is no way that the CPU took.
+            let tiles = tiles.filter(|_| side == Side::Gpu);
+            (value, Outcome { side, halvings, why, tiles, traffic })
+        });
         if let Some(running) = running {
             running.end(done.as_ref().map(|(_, outcome)| outcome));
         }

@@ -1,7 +1,7 @@
 //! Solutions and inverses, put where they are wanted.
 
 use super::Device;
-use super::operand::{Diagonal, Form, Operand, Target};
+use super::operand::{Diagonal, Form, Goal, Operand, Target};
 use super::placed::{Placed, Through, unstreamed};
 use super::source::MatrixSource;
 use super::streamed;
@@ -28,15 +28,21 @@ impl Device {
         expect(operation, "rows of b", side, b.shape().rows.0)?;
         expect(operation, "rows of x", side, x.shape().rows.0)?;
         expect(operation, "columns of x", b.shape().columns.0, x.shape().columns.0)?;
+        // What is wanted on a GPU is not brought to the host to be checked.
+        let is_checked = !matches!(x.0, Goal::Gpu(_));
+        let checked = |of: (Given<'_, T>, Option<Given<'_, T>>), made: Made<T>| match is_checked {
+            true => self.checked(of, made),
+            false => Ok(made),
+        };
         let x = RefCell::new(x);
         if is_inverse {
             let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
-                x.borrow_mut().put(self.checked((a, None), Lu::of(place, a)?.inverted()?)?)
+                x.borrow_mut().put(checked((a, None), Lu::of(place, a)?.inverted()?)?)
             };
             return self.into(verb, [a], &x, whole, streamed::inverse::<T>);
         }
         let whole = |place: &Place, [a, b]: [Given<'_, T>; 2]| {
-            x.borrow_mut().put(self.checked((a, Some(b)), Lu::of(place, a)?.solution(b)?)?)
+            x.borrow_mut().put(checked((a, Some(b)), Lu::of(place, a)?.solution(b)?)?)
         };
         self.into(verb, [a, b], &x, whole, streamed::solve::<T>)
     }

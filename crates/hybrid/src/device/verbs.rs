@@ -102,10 +102,12 @@ impl Device {
 
     /// x with `a x = b` as precisely as [`solve`](Device::solve), in whichever way is expected to be faster: by factors of the element type, or
     /// by factors in f32 that are corrected ([`solve_refined`](Device::solve_refined)), which pays where f64 is far slower than f32. Where
-    /// corrections do not converge, or lack memory, the former follows.
+    /// corrections do not converge, or lack memory, the former follows; it is the former where solutions are checked ([`verifying`](Device::verifying)).
     pub fn solve_auto<T: Refinable>(&self, a: Operand<'_, T>, b: Operand<'_, T>) -> Result<Array2<T>, Error> {
         let seconds = |verb| Ok::<_, Error>(self.plan(&self.job(verb, &[a, b])?)?.cost().wall);
-        if seconds(Verb::SolveRefined)? < seconds(Verb::Solve)? {
+        // Those that are corrected are not checked.
+        let is_checked = self.watched.control().verify.is_some();
+        if !is_checked && seconds(Verb::SolveRefined)? < seconds(Verb::Solve)? {
             match self.solve_refined(a, b, Refinement::default()) {
                 Ok(refined) => return Ok(refined.solution),
                 // What passes through the host for it has no room there; factors of the element type need none.

@@ -59,7 +59,7 @@ impl Device {
     /// ([`bit_counts`](Device::bit_counts)), and what becomes of them is not.
     ///
     /// Solutions and inverses ([`solve`](Device::solve), [`inverse`](Device::inverse), [`solve_into`](Device::solve_into)) are checked wherever they are made, by
-    /// their residuals ([`Verify::check_solution`]), unless something of them lies on a GPU: a wrong one is
+    /// their residuals ([`Verify::check_solution`]), unless something of them lies on a GPU, or is wanted there: a wrong one is
     /// [`Error::WrongSolution`](crate::Error::WrongSolution), and nothing is changed.
     #[must_use]
     pub fn verifying(mut self, verify: Verify) -> Device {

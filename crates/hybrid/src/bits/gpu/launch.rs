@@ -85,6 +85,11 @@ pub(super) fn in_order<T: bytemuck::Pod>(
     if home.handle() == stream.handle() {
         return work();
     }
+    let [own, others] = [stream, home].map(Stream::device);
+    if own.context_number() != others.context_number() {
+        let (what, expected, got) = ("a matrix of bits", own.ordinal() as i32, others.ordinal() as i32);
+        return Err(tilewright_driver::Error::OtherDevice { what, expected, got }.into());
+    }
     stream.wait(&home.mark()?)?;
     work()?;
     // Without the order nothing may go on before the work has ended.

@@ -6,6 +6,7 @@ use super::text::{Combine, combine_kernel};
 use crate::{
     Error,
     bits::{BitMatrix, elementwise::same},
+    dispatch,
 };
 
 /// A [`BitMatrix`] in the memory of a GPU, with the same words in the same places.
@@ -33,6 +34,7 @@ impl DeviceBitMatrix {
     pub fn upload(stream: &Stream, matrix: &BitMatrix) -> Result<Self, Error> {
         words(matrix.rows(), matrix.columns())?;
         let words = stream.upload(matrix.words())?;
+        dispatch::to_gpu(size_of_val(matrix.words()));
         Ok(Self { rows: matrix.rows(), columns: matrix.columns(), words })
     }
 
@@ -41,7 +43,9 @@ impl DeviceBitMatrix {
     /// # Errors
     /// [`Error::Driver`].
     pub fn download(&self) -> Result<BitMatrix, Error> {
-        BitMatrix::from_words(self.rows, self.columns, self.words.to_vec()?)
+        let words = self.words.to_vec()?;
+        dispatch::to_host(size_of_val(&words[..]));
+        BitMatrix::from_words(self.rows, self.columns, words)
     }
 
     /// Rows.

@@ -68,9 +68,12 @@ impl Gathered {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on within another budget, of which it takes what one shard needs.
+    /// From now on within another budget, of which it takes what one shard needs; one that it is within already has given that.
     pub(super) fn set_budget(&self, host: &Budget, bytes: usize) -> Result<(), Error> {
         let mut room = self.lock_room();
+        if room.host.is(host) && (room.one.is_some() || room.taken > 0) {
+            return Ok(());
+        }
         room.one = None;
         room.one = Some(host.try_acquire(bytes as u64)?);
         room.host = host.clone();

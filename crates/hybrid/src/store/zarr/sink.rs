@@ -125,7 +125,8 @@ impl ZarrSink {
     }
 
     fn store(&self, index: Index, content: &[u8]) -> Result<(), Error> {
-        let options = CodecOptions::default().with_store_empty_chunks(true);
+        // By this thread alone: the shard is held, and another one of the pool may wait for it.
+        let options = CodecOptions::default().with_store_empty_chunks(true).with_concurrent_target(1);
         let stored =
             self.array.store_chunk_opt(&index.map(|index| index as u64), ArrayBytes::new_flen(content), &options);
         stored.map_err(|error| explain(self.storage.0.path(), None, &error))
@@ -204,7 +205,9 @@ impl Sink for ZarrSink {
         self.shards.shard
     }
 
+    /// What was gathered before is written first: who begins anew has all of the budget.
     fn gather_within(&self, host: &Budget) -> Result<(), Error> {
+        self.settle_all()?;
         self.gathered.set_budget(host, self.shard_bytes())
     }
 

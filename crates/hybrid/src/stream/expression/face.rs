@@ -67,7 +67,7 @@ pub fn evaluate(
         return Ok(Traffic::default());
     }
     match device.as_gpu() {
-        Some(gpu) => evaluate_on_gpu(gpu, budgets, evaluation, control),
+        Some(gpu) => evaluate_on_gpu(gpu, (budgets, &Budget::host()), evaluation, control),
         None => evaluate_on_host(&budgets.pinned, evaluation, control),
     }
 }
@@ -79,13 +79,14 @@ pub(crate) fn evaluate_on_host(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     evaluation.gather_within(memory)?;
-    if let Some(fold) = evaluation.folding(On::HOST, memory.available()) {
-        let plan = ExpressionPlan::folded(&fold.parts, On::HOST, memory.available(), true)?;
+    let available = memory.available();
+    if let Some(fold) = evaluation.folding(On::HOST, available) {
+        let plan = ExpressionPlan::folded(&fold.parts, On::HOST, available, true)?;
         let bands = |parts: &Evaluation<'_>| on_host(memory, parts, &plan, control);
         let (_, rest, _parts) = fold.run((&plan, memory, &evaluation.made), bands)?;
         return evaluate_on_host(memory, &rest, Control { progress: None, ..control });
     }
-    let plan = ExpressionPlan::new(evaluation, On::HOST, memory.available())?;
+    let plan = ExpressionPlan::new(evaluation, On::HOST, available)?;
     on_host(memory, evaluation, &plan, control)
 }
 
@@ -100,22 +101,23 @@ fn on_host(
     run_on_host(evaluation, plan, (threads(), load.is_too_much()), control)
 }
 
-/// On a GPU.
+/// On a GPU; what bands are reduced to takes the host's budget.
 pub(crate) fn evaluate_on_gpu(
     gpu: &Gpu,
-    budgets: &Budgets,
+    (budgets, host): (&Budgets, &Budget),
     evaluation: &Evaluation<'_>,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let on = On::gpu(gpu.device().ordinal());
-    if let Some(fold) = evaluation.folding(on, budgets.device.available()) {
-        let plan = ExpressionPlan::folded(&fold.parts, on, budgets.device.available(), false)?;
+    let available = budgets.device.available();
+    if let Some(fold) = evaluation.folding(on, available) {
+        let plan = ExpressionPlan::folded(&fold.parts, on, available, false)?;
         let bands = |parts: &Evaluation<'_>| on_gpu((gpu, on), budgets, parts, &plan, control);
-        let (first, rest, _parts) = fold.run((&plan, &Budget::host(), &evaluation.made), bands)?;
-        let then = evaluate_on_gpu(gpu, budgets, &rest, Control { progress: None, ..control })?;
+        let (first, rest, _parts) = fold.run((&plan, host, &evaluation.made), bands)?;
+        let then = evaluate_on_gpu(gpu, (budgets, host), &rest, Control { progress: None, ..control })?;
         return Ok(Traffic { to_gpu: first.to_gpu + then.to_gpu, to_host: first.to_host + then.to_host });
     }
-    let plan = ExpressionPlan::new(evaluation, on, budgets.device.available())?;
+    let plan = ExpressionPlan::new(evaluation, on, available)?;
     on_gpu((gpu, on), budgets, evaluation, &plan, control)
 }
 

@@ -14,6 +14,9 @@ use tilewright_expr::cut::{Cut, Folded};
 use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::Launcher;
 
+/// Results of one launch.
+const MOST: usize = 4;
+
 /// How an expression is folded.
 pub(super) struct Fold<'a> {
     /// What is evaluated on bands. Its results go nowhere yet.
@@ -33,6 +36,12 @@ impl<'a> Fold<'a> {
         let folded = whole.graph().fold(dim, length).map_err(|why| why.to_string())?;
         let Folded { parts: Cut { dim, shares, margin, graph }, counts, rest, bands, kept } = folded;
         let graph = graph.unwrap_or_default();
+        if graph.outputs.len() > MOST {
+            return Err(format!(
+                "{} reductions of its operands are made at once, at most {MOST} can be",
+                graph.outputs.len()
+            ));
+        }
         let name = whole.launcher.name();
         let made = Self::made(whole, &graph, counts).map_err(|error| error.to_string())?;
         let cut = Cut { dim, shares, margin, graph: counts.then(|| graph.clone()) };
