@@ -187,6 +187,22 @@ impl Budget {
         }
     }
 
+    /// Plans by what was available, and takes what the plan needs; by less where there is less by then.
+    pub(crate) fn planned<P>(
+        &self,
+        mut available: u64,
+        plan: impl Fn(u64) -> Result<(P, u64), Error>,
+    ) -> Result<(P, Permit), Error> {
+        loop {
+            let (planned, bytes) = plan(available)?;
+            match self.try_acquire(bytes) {
+                Ok(permit) => return Ok((planned, permit)),
+                Err(Error::Budget { available: now, .. }) if now < available => available = now,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Whether it is the same one.
     pub(crate) fn is(&self, other: &Budget) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

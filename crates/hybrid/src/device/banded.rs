@@ -86,10 +86,12 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
             let both = a.then.saturating_add(b.then);
             Ok::<_, Error>(a.first.max(a.then.saturating_add(b.first)).max(both.saturating_add(c)))
         };
-        let available = host.available();
-        let fits = |side: usize| bytes(of(side)).is_ok_and(|bytes| bytes <= available);
-        let side = largest(rows.max(columns).max(1), fits).unwrap_or(1);
-        Ok(Tiles { extents, tile: of(side), _host: host.try_acquire(bytes(of(side))?)? })
+        let (tile, permit) = host.planned(host.available(), |available| {
+            let fits = |side: usize| bytes(of(side)).is_ok_and(|bytes| bytes <= available);
+            let tile = of(largest(rows.max(columns).max(1), fits).unwrap_or(1));
+            Ok((tile, bytes(tile)?))
+        })?;
+        Ok(Tiles { extents, tile, _host: permit })
     }
 
     /// Hands each tile out while somebody wants it, with a function that multiplies into its values, and tells it.

@@ -145,11 +145,15 @@ impl<T: Multiplicand> Batch<'_, T> {
         if !is_stored(a) && !is_stored(b) && !matches!(self.product.c.0, Goal::Stored(_)) {
             return Ok((whole, None));
         }
-        let plan = match place {
-            Place::Cpu => MatvecPlan::new(extents, bytes, host.available(), 1)?,
-            Place::Gpu(_) => whole,
-        };
-        let permit = host.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
+        let taken = |plan: &MatvecPlan| u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX);
+        if let Place::Gpu(_) = place {
+            let permit = host.try_acquire(taken(&whole))?;
+            return Ok((whole, Some(permit)));
+        }
+        let (plan, permit) = host.planned(host.available(), |available| {
+            let plan = MatvecPlan::new(extents, bytes, available, 1)?;
+            Ok((plan, taken(&plan)))
+        })?;
         Ok((plan, Some(permit)))
     }
 

@@ -86,8 +86,11 @@ pub(crate) fn evaluate_on_host(
         let (_, rest, _parts) = fold.run((&plan, memory, &evaluation.made), bands)?;
         return evaluate_on_host(memory, &rest, Control { progress: None, ..control });
     }
-    let plan = ExpressionPlan::new(evaluation, On::HOST, available)?;
-    on_host(memory, evaluation, &plan, control)
+    let (plan, _memory) = memory.planned(available, |available| {
+        let plan = ExpressionPlan::new(evaluation, On::HOST, available)?;
+        Ok((plan, u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX)))
+    })?;
+    in_windows(evaluation, &plan, control)
 }
 
 fn on_host(
@@ -97,6 +100,10 @@ fn on_host(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let _memory = acquire(memory, plan.device_bytes())?;
+    in_windows(evaluation, plan, control)
+}
+
+fn in_windows(evaluation: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>) -> Result<Traffic, Error> {
     let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
     run_on_host(evaluation, plan, (threads(), load.is_too_much()), control)
 }

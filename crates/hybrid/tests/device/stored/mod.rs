@@ -7,11 +7,13 @@ mod systems;
 
 use self::shelf::{Lies, Number, STORES, Shelf, Whole, read, values};
 use super::on_the_gpu::{budgets, eager, shrinking};
-use super::small;
+use super::verbs::near;
+use super::{matrix, small};
 use bytemuck::Pod;
 use half::f16;
 use ndarray::{Array2, ArrayView2};
-use tilewright_hybrid::budget::{Budget, Memory};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tilewright_hybrid::budget::{Budget, Level, Memory};
 use tilewright_hybrid::dispatch::{Choice, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{DeviceMat, Precision};
@@ -319,5 +321,25 @@ fn b2_what_is_stored_goes_on_in_smaller_tiles_and_then_on_the_cpu() {
         assert_eq!(product::<f64>(&shelf, &device, places, -2.0), expected::<f64>(-2.0));
         assert_eq!((last_outcome().unwrap().side, breaker.health().fallbacks), (side, fallbacks));
         assert_eq!(last_decision().unwrap().side, Side::Gpu);
+    }
+}
+
+/// In a control group what is free changes while somebody plans by it.
+#[test]
+fn m2_memory_that_is_less_when_it_is_taken_makes_smaller_tiles() {
+    let (a, b) = (matrix(60, 50, 1), matrix(50, 40, 2));
+    let source = MemorySource::new(a.view());
+    for begin in 0..2 {
+        let asked = AtomicU64::new(begin);
+        let host = Budget::measured(Memory::Host, move || {
+            let is_first = asked.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
+            let available = if is_first { 30_000 } else { 25_000 };
+            Level { capacity: 1 << 20, available }
+        });
+        let mut c = Array2::zeros((60, 40));
+        let device = Device::cpu().falling_back_within(host.clone());
+        device.matmul(Precision::Auto, 1.0, (&source).into(), (&b).into(), 0.0, (&mut c).into()).unwrap();
+        near(&c, &a.dot(&b));
+        assert_eq!(host.used(), 0);
     }
 }
