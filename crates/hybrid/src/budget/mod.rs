@@ -160,9 +160,8 @@ impl Budget {
         if bytes == 0 {
             return Ok(Permit::new(self.clone(), 0));
         }
-        let of_a_moment_ago = self.0.for_a_trifle(bytes).is_some_and(|level| self.0.queue.take(bytes, level).is_ok());
-        let taken = if of_a_moment_ago { Ok(()) } else { self.0.queue.take(bytes, self.0.level()) };
-        match taken {
+        let by_the_last = self.0.for_a_trifle(bytes).and_then(|level| self.0.queue.take(bytes, level).ok());
+        match by_the_last.map_or_else(|| self.0.queue.take(bytes, self.0.level()), Ok) {
             Ok(()) => Ok(Permit::new(self.clone(), bytes)),
             Err(available) => Err(self.refusal(bytes, available)),
         }

@@ -1,14 +1,13 @@
 //! Expressions that need all of an operand before any of their results: reductions of its bands first, and what is left of the expression over those.
 
 use super::array::{Held, Operand};
-use super::bytes::Bytes;
 use super::evaluation::{Evaluation, Fed, Made};
 use super::plan::ExpressionPlan;
 use super::shape::{Shape, stored};
 use crate::Error;
 use crate::budget::{Budget, Permit};
-use crate::store::{Element, Extents, Sink, Source, Tile};
-use std::sync::{Arc, PoisonError, RwLock};
+use crate::store::{Element, Extents, MemoryScratch, Scratch as _, Sink, Source, Tile};
+use std::sync::Arc;
 use tilewright_expr::bind::Binding;
 use tilewright_expr::cut::{Cut, Folded};
 use tilewright_expr::graph::{DimId, Graph};
@@ -82,8 +81,8 @@ impl<'a> Fold<'a> {
         let bands = plan.count();
         let bytes: u64 = self.parts.made.iter().map(|made| (bands * made.shape.bytes()) as u64).sum();
         let permit = host.try_acquire(bytes)?;
-        let parts: Vec<Arc<Parts>> =
-            self.parts.made.iter().map(|made| Arc::new(Parts::new(bands, &made.shape))).collect();
+        let parts = self.parts.made.iter().map(|made| Parts::new(bands, &made.shape).map(Arc::new));
+        let parts: Vec<Arc<Parts>> = parts.collect::<Result<_, Error>>()?;
         let made = self.parts.made.iter().zip(&parts);
         let made = made.map(|(made, parts)| Made { sink: &**parts, shape: made.shape.clone() }).collect();
         let Evaluation { expression, launcher, fed, names, .. } = &*self.parts;
@@ -112,61 +111,40 @@ impl<'a> Fold<'a> {
 }
 
 /// What bands were reduced to, a row each.
-struct Parts {
-    bytes: RwLock<Bytes>,
-    extents: Extents,
-    element: Element,
-}
+struct Parts(MemoryScratch);
 
 impl Parts {
-    fn new(bands: usize, shape: &Shape) -> Parts {
-        let bytes = RwLock::new(Bytes::new(bands * shape.bytes()));
+    fn new(bands: usize, shape: &Shape) -> Result<Parts, Error> {
         let extents = Extents::new(bands, shape.bytes() / shape.element_bytes());
-        Parts { bytes, extents, element: shape.element() }
-    }
-
-    /// Where rows of a tile begin, and their length.
-    fn rows(&self, tile: &Tile) -> (impl Iterator<Item = usize> + use<>, usize) {
-        let size = self.element.bytes();
-        let (pitch, first) = (self.extents.columns * size, tile.columns.start * size);
-        (tile.rows.clone().map(move |row| row * pitch + first), tile.columns.len() * size)
+        MemoryScratch::new(extents, shape.element()).map(Parts)
     }
 }
 
 impl Source for Parts {
     fn extents(&self) -> Extents {
-        self.extents
+        self.0.extents()
     }
 
     fn element(&self) -> Element {
-        self.element
+        self.0.element()
     }
 
     fn read_tile(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        tile.check("read", self.extents, self.element, out.len())?;
-        let (bytes, (rows, width)) = (self.bytes.read().unwrap_or_else(PoisonError::into_inner), self.rows(tile));
-        let to = out.chunks_exact_mut(width.max(1));
-        rows.zip(to).for_each(|(at, to)| to.copy_from_slice(&bytes[at..at + width]));
-        Ok(())
+        self.0.read_tile(tile, out)
     }
 }
 
 impl Sink for Parts {
     fn extents(&self) -> Extents {
-        self.extents
+        self.0.extents()
     }
 
     fn element(&self) -> Element {
-        self.element
+        self.0.element()
     }
 
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
-        tile.check("write", self.extents, self.element, data.len())?;
-        let (rows, width) = self.rows(tile);
-        let mut bytes = self.bytes.write().unwrap_or_else(PoisonError::into_inner);
-        let from = data.chunks_exact(width.max(1));
-        rows.zip(from).for_each(|(at, from)| bytes[at..at + width].copy_from_slice(from));
-        Ok(())
+        self.0.write_tile(tile, data)
     }
 
     fn commit(self: Box<Self>) -> Result<(), Error> {
