@@ -203,6 +203,7 @@ impl Budget {
     }
 
     /// Whether it is the same one.
+    #[cfg(feature = "zarr")]
     pub(crate) fn is(&self, other: &Budget) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
