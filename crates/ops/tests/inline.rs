@@ -48,7 +48,7 @@ fn function(graph: &Graph, given: Option<u16>, name: &str) -> Inlined {
     let views: Vec<View<'_>> =
         all.iter().map(|axes| View { axes, place: Place::Device, alignment: 16, boxes: None }).collect();
     let points: Vec<_> = graph.outputs[0].dims.iter().map(|d| (*d, "?", 8)).collect();
-    let caller = Caller { points: &points, given, lanes: 8, room: 0 };
+    let caller = Caller { points: &points, given, lanes: 8, sized: false, room: 0 };
     Inline::new(graph, &views, &caller).and_then(|inline| inline.emit(graph, name)).unwrap_or_else(|e| panic!("{e}"))
 }
 

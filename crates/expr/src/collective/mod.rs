@@ -30,8 +30,11 @@ const STEPS: i64 = 8;
 const SEGMENTS: i64 = 512;
 /// Values of the shortest segment.
 const SHORTEST: i64 = 4096;
-/// Rows that are enough to keep every processor busy, uncut.
+/// Rows that are enough to keep every processor busy, uncut, if they are gone through again.
 const MANY: i64 = 512;
+/// Rows that one block has where their values alternate in memory, as those of channels do; and such blocks that are enough.
+const ABREAST: i64 = 32;
+const MANY_ABREAST: i64 = 128;
 /// Values of the longest row that threads may keep.
 const LONGEST: i64 = STEPS * WIDEST_KEPT;
 /// Partial results that are combined side by side.
@@ -51,12 +54,14 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them.
+    /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them, and so that
+    /// all blocks are there at once; others so that there are enough blocks however they lie in memory.
     pub fn new(n: i64, rows: i64, again: bool) -> Tree {
-        let uncut = if again { LONGEST } else { SHORTEST };
-        // So few rows have a segment each at least.
-        let length = || (n / (SEGMENTS / rows.max(1))).max(SHORTEST) as u64;
-        let segment = if rows < MANY && n > uncut { length().next_power_of_two() as i64 } else { n };
+        let (uncut, blocks, many) =
+            if again { (LONGEST, rows, MANY) } else { (SHORTEST, (rows + ABREAST - 1) / ABREAST, MANY_ABREAST) };
+        // So few blocks have a segment each at least.
+        let length = || (n / (SEGMENTS / blocks.max(1))).max(SHORTEST) as u64;
+        let segment = if blocks < many && n > uncut { length().next_power_of_two() as i64 } else { n };
         let power = (segment.max(1) as u64).next_power_of_two() as i64;
         let kept = again && n <= LONGEST;
         let widest = if kept { (power / STEPS).max(WIDEST) } else { WIDEST };

@@ -64,8 +64,17 @@ pub(super) struct Body<'a> {
     divisors: HashSet<Val>,
     /// Stores, each with its condition and arguments.
     pub(super) pending: Vec<(String, String)>,
+    /// Whether what is loaded is not taken, but asked for: the L2 cache is to have it.
+    pub(super) touches: bool,
     /// Where small integers stand among words, the least significant first: the word and the byte.
     small: Map<Val, (String, usize)>,
+}
+
+/// The steps of a body, with the loads and the values taken over that they name.
+pub(super) struct Ordered {
+    pub(super) steps: Vec<Step>,
+    pub(super) loads: Vec<Group>,
+    pub(super) reuses: Vec<Reuse>,
 }
 
 impl<'a> Body<'a> {
@@ -81,12 +90,19 @@ impl<'a> Body<'a> {
             pointers: Map::default(),
             divisors: HashSet::new(),
             pending: Vec::new(),
+            touches: false,
             small: Map::default(),
         }
     }
 
     /// Everything up to what is stored.
     pub(super) fn compute(&mut self) {
+        let Ordered { steps, loads, reuses } = self.ordered();
+        self.steps(&steps, &loads, &reuses);
+    }
+
+    /// The steps of that.
+    pub(super) fn ordered(&self) -> Ordered {
         let (program, plan) = (self.program, self.plan);
         let uses = Uses::new(program);
         let loads = self.load_groups(&uses);
@@ -95,7 +111,7 @@ impl<'a> Body<'a> {
         let steps = schedule(program, &uses, &loads, &reuses, &by_reciprocal)
             .or_else(|| schedule(program, &uses, &loads, &[], &by_reciprocal))
             .expect("what is not taken over depends on earlier instructions alone");
-        self.steps(&steps, &loads, &reuses);
+        Ordered { steps, loads, reuses }
     }
 
     fn load_groups(&self, uses: &Uses) -> Vec<Group> {
@@ -114,7 +130,7 @@ impl<'a> Body<'a> {
         all
     }
 
-    fn steps(&mut self, steps: &[Step], loads: &[Group], reuses: &[Reuse]) {
+    pub(super) fn steps(&mut self, steps: &[Step], loads: &[Group], reuses: &[Reuse]) {
         for step in steps {
             match step {
                 Step::Inst(v) => self.statement(*v),
@@ -267,6 +283,9 @@ impl<'a> Body<'a> {
 
     /// The values of a run that is loaded by `text`.
     pub(super) fn take(&mut self, run: &Run, text: &str, dtype: DType) {
+        if self.touches {
+            return self.line(format_args!("tw::arch::prefetch(&{text})"));
+        }
         if run.width == 0 {
             return self.define(Val(run.members[0].1 as u32), text.into());
         }

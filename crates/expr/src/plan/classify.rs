@@ -47,7 +47,7 @@ impl Plan {
     }
 
     /// Literal strides, and the alignment that is left where a step of any other leads.
-    fn know_strides(&mut self, graph: &Graph) {
+    pub(super) fn know_strides(&mut self, graph: &Graph) {
         let exact: Vec<(DimId, i64)> = self
             .world
             .iter()

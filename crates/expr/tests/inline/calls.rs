@@ -14,6 +14,8 @@ use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
 pub(super) struct How {
     pub(super) given: Option<u16>,
     pub(super) lanes: u32,
+    /// Whether it is for these sizes alone: as functions of two points and of eight are here.
+    pub(super) sized: bool,
     pub(super) room: usize,
     /// The points' dimensions, outermost first; `None`: as they are stored.
     pub(super) order: Option<Vec<u64>>,
@@ -25,7 +27,7 @@ impl How {
     }
 
     pub(super) fn read(lanes: u32) -> How {
-        How { given: None, lanes, room: 256, order: None }
+        How { given: None, lanes, sized: matches!(lanes, 2 | 8), room: 256, order: None }
     }
 }
 
@@ -91,7 +93,7 @@ impl Call {
         let read = inputs.iter().zip(places).enumerate().filter(|(i, _)| Some(*i) != given);
         let views: Vec<View<'_>> = read.map(|(_, (s, place))| s.view(*place, known)).collect();
         let named: Vec<_> = points.iter().map(|(d, n)| (*d, graph.dim_name(*d), *n)).collect();
-        let caller = Caller { points: &named, given: how.given, lanes: how.lanes, room: how.room };
+        let caller = Caller { points: &named, given: how.given, lanes: how.lanes, sized: how.sized, room: how.room };
         let inline = Inline::new(graph, &views, &caller)?;
         let text = inline.emit(graph, function)?;
         assert_eq!(text.dtype, expected.dtype);

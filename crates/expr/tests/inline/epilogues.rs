@@ -131,7 +131,7 @@ fn loads_are_wide() {
         });
         let call = call("usual", &case, How::given(0, lanes));
         let source = &call.text.source;
-        let at = source.rfind("static TW_DEVICE").expect("a function");
+        let at = source.find(&format!("struct f_Ahead{lanes} {{")).expect("a structure");
         assert!(!source.contains("in0"), "{source}");
         source[at..].to_string()
     };
@@ -152,6 +152,42 @@ fn loads_are_wide() {
     };
     let several = text(8, padded);
     assert_eq!((count(&several, "*(const uint4*)"), count(&several, "*(const unsigned*)")), (2, 4), "{several}");
+}
+
+/// What varies along rows can be asked for ahead, up to 16 bytes of it, unless its place is loaded; what is there already is taken over.
+#[test]
+fn loads_ahead() {
+    let ahead = |graph: Graph, lanes| {
+        let case = random_case(graph, 3, &sizes(16), plain);
+        let source = call("ahead", &case, How::given(0, lanes)).text.source;
+        let of = |from: &str, to: &str| {
+            let from = source.find(from).unwrap_or_else(|| panic!("{from} in {source}"));
+            source[from..from + source[from..].find(to).expect("an end")].to_string()
+        };
+        let members = of(&format!("struct f_Ahead{lanes} {{"), "}").matches(';').count();
+        let function = of(&format!("f_Ahead{lanes}& ahead) {{"), "\n}");
+        let rest = of(&format!("const f_Ahead{lanes}& ahead, "), "\n}");
+        (
+            members,
+            function.matches(" = *(const").count(),
+            rest.matches(" = *(const").count(),
+            rest.matches("ahead.").count(),
+        )
+    };
+    // A residual of 16 bytes; the bias of as many points is two vectors that are the same in every row.
+    assert_eq!(ahead(usual(), 8), (1, 1, 2, 1));
+    assert_eq!(ahead(usual(), 2), (1, 1, 1, 1));
+    // Four halves are two words: two residuals have room, not three.
+    let three = trace(|acc: Image<f32>, a: Image<f16>, b: Image<f16>, c: Image<f16>| {
+        (acc + a.to::<f32>() * b.to::<f32>() + c.to::<f32>()).store::<(N, H, W, K)>()
+    });
+    assert_eq!(ahead(three.graph, 4), (2, 2, 1, 2));
+    // What decides where another operand is read may come ahead, the other one not.
+    let gathered = trace(|acc: Image<f32>, at: In<i32, (N, W)>, table: In<f32, (H, K)>| {
+        (acc + table.at::<H, _>(at.min(2).max(0))).store::<(N, H, W, K)>()
+    });
+    let (members, first, rest, taken) = ahead(gathered.graph, 2);
+    assert_eq!((members, first, taken), (1, 0, 1), "{rest}");
 }
 
 /// Operands on the host travel in the function's parameters, as far as there is room.

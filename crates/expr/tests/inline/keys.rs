@@ -57,7 +57,7 @@ fn text(graph: &Graph, extents: [i64; 4], (pad, alignment): (i64, u32), caller: 
     text_of(graph, extents, (pad, alignment, Place::Device), caller)
 }
 
-const CALLER: Caller<'static> = Caller { points: &[], given: Some(0), lanes: 4, room: 0 };
+const CALLER: Caller<'static> = Caller { points: &[], given: Some(0), lanes: 4, sized: false, room: 0 };
 
 #[test]
 fn equal_keys_mean_equal_texts() {
@@ -73,7 +73,10 @@ fn equal_keys_mean_equal_texts() {
         let given = rng.pick(&[Some(0), Some(0), Some(1), None]);
         let caller = Caller { given, lanes: rng.pick(&[1, 2, 4, 8]), room: rng.pick(&[0, 64]), ..CALLER };
         let (key, source) = text_of(&graph, extents, memory, &caller);
-        assert_eq!(known.entry(key).or_insert_with(|| source.clone()), &source);
+        assert_eq!(known.entry(key.clone()).or_insert_with(|| source.clone()), &source);
+        // Those for these sizes alone are others, but where they know no more.
+        let (sized_key, sized) = text_of(&graph, extents, memory, &Caller { sized: true, ..caller });
+        assert!(sized_key != key || sized == source);
     }
     assert!((8..250).contains(&known.len()), "{} functions for 400 sizes", known.len());
 }
@@ -91,6 +94,16 @@ fn sizes_compile_nothing() {
     assert_ne!(text(&graph, [1, 7, 7, 9], (0, 16), &CALLER).1, source);
     let (far, wide) = text(&graph, [3 << 31, 1, 1, 16], (0, 16), &CALLER);
     assert!(wide.contains("const long long i_W") && wide.contains("const int i_X") && far != key);
+}
+
+/// A kernel of these sizes alone knows all strides of what has no gaps.
+#[test]
+fn sizes_that_are_known_are_literals() {
+    let (graph, caller) = (graph(), Caller { sized: true, ..CALLER });
+    let (key, source) = text(&graph, [128, 64, 56, 64], (0, 16), &caller);
+    assert!(source.contains("* 229376") && source.contains("* 3584") && !source.contains("_s0"), "{source}");
+    assert_ne!(text(&graph, [128, 64, 64, 64], (0, 16), &caller).0, key);
+    assert!(text(&graph, [128, 64, 56, 64], (8, 16), &caller).1.contains("_s0"));
 }
 
 /// Names of dimensions stand in comments alone.

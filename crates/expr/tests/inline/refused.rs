@@ -22,7 +22,7 @@ fn refused(graph: &Graph, dims: &[u64], (given, lanes): (Option<u16>, u32), name
     let names = <(N, H, W, K, C, Bin)>::IDS.iter().zip(<(N, H, W, K, C, Bin)>::NAMES);
     let name_of = |dim: &u64| names.clone().find(|(d, _)| *d == dim).map_or("?", |(_, name)| name);
     let points: Vec<_> = dims.iter().map(|d| (*d, name_of(d), size(d))).collect();
-    let caller = Caller { points: &points, given, lanes, room: 0 };
+    let caller = Caller { points: &points, given, lanes, sized: false, room: 0 };
     let made = Inline::new(graph, &views, &caller).and_then(|inline| inline.emit(graph, name));
     made.expect_err("it is refused").to_string()
 }

@@ -3,6 +3,7 @@
 use super::compute::{Call, Reads};
 use super::dense::{dense_mut, lies_dense, sizes};
 use super::element::Convolved;
+use super::ends::{Ends, Reading};
 use super::error::of_workspace;
 use super::fused::{Beside, GRAD_NAME, NAME};
 use super::gradients::check;
@@ -72,9 +73,16 @@ impl<D: Dims> Behind<'_, D> {
         beside.behind(of_tensor(&sums), |operands| self.core.call_into::<Out<U, L>>(operands, y, None))
     }
 
-    /// Bytes of the sums, where they go through memory.
-    pub(super) fn workspace<U: Item, L: Dims, A>(&self, beside: &impl Beside<D::Set, A>) -> Result<usize, Error> {
+    /// Bytes of the sums, where they go through memory. What the call would be refused is refused.
+    pub(super) fn workspace<U: Item, L: Dims, A>(
+        &self,
+        beside: &impl Beside<D::Set, A>,
+        reading: Reading,
+    ) -> Result<usize, Error> {
         let in_kernel = self.in_kernel::<U, L, A, _>(beside, |_| Ok(()))?;
+        let apart = in_kernel.is_none() && self.call.gpu.is_some() && self.call.problem.images > 0;
+        let ends = Ends { reading, written: if apart { Precision::F32 } else { stored::<U>() } };
+        Call::asked((self.pass, self.call.problem), self.call.config, ends, self.call.gpu)?;
         let sums = self.extents().iter().product::<usize>() * size_of::<f32>();
         Ok(if in_kernel.is_some() { 0 } else { sums })
     }
@@ -109,7 +117,8 @@ impl<D: Dims> Behind<'_, D> {
             let points: [_; 4] = std::array::from_fn(|i| (D::IDS[i], D::NAMES[i], extents[i]));
             let views: Vec<View<'_>> = operands.iter().skip(1).map(Operand::view).collect();
             let lanes = if extents[3] % 2 == 0 { 2 } else { 1 };
-            Inline::new(self.core.graph(), &views, &Caller { points: &points, given: Some(0), lanes, room: ROOM })
+            let caller = Caller { points: &points, given: Some(0), lanes, sized: true, room: ROOM };
+            Inline::new(self.core.graph(), &views, &caller)
         };
         let epilogues = self.core.epilogues();
         if let Some(known) = epilogues.known(&signature) {

@@ -63,7 +63,7 @@ pub(crate) fn function(text: &mut String, name: &str, function: Option<&Inlined>
             text.push_str(&function.source);
         }
         None => {
-            let _ = writeln!(text, "struct alignas(16) {name}_Params {{}};");
+            let _ = writeln!(text, "struct alignas(16) {name}_Params {{}};\nstruct {name}_Ahead {{}};");
         }
     }
 }

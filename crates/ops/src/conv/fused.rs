@@ -4,7 +4,7 @@
 use super::behind::{Behind, stored};
 use super::compute::{Call, Reads, copy_bytes};
 use super::dense::{one_place, packed};
-use super::ends::{Ends, reading};
+use super::ends::reading;
 use super::forward::problem;
 use super::gradients::of_grad_input;
 use super::image::Image;
@@ -178,11 +178,10 @@ where
     x.see(|x| {
         let (problem, bias) = (problem(&x, w, params)?, params.bias.tensor());
         let devices = [x.device(), w.device(), bias.map_or_else(|| x.device(), Tensor::device)];
-        let ends = Ends { reading: reading(x.number()), written: stored::<U>() };
-        let call = Call::asked((Pass::Forward, &problem), params.config, ends, one_place(&devices)?)?;
+        let call = Call::new((Pass::Forward, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, K)> { call, pass: Pass::Forward, core: epilogue.core(), _sums: PhantomData };
         let copies = x.made_bytes() + copy_bytes(w) + bias.map_or(0, copy_bytes);
-        Ok(copies + behind.workspace::<U, L, _>(&beside)?)
+        Ok(copies + behind.workspace::<U, L, _>(&beside, reading(x.number()))?)
     })
 }
 
@@ -307,9 +306,8 @@ where
     dy.see(|dy| {
         let problem = of_grad_input(&dy, w, input, params)?;
         let devices = [dy.device(), w.device()];
-        let ends = Ends { reading: reading(dy.number()), written: stored::<U>() };
-        let call = Call::asked((Pass::GradInput, &problem), params.config, ends, one_place(&devices)?)?;
+        let call = Call::new((Pass::GradInput, &problem), params.config, stored::<U>(), one_place(&devices)?)?;
         let behind = Behind::<(N, H, W, C)> { call, pass: Pass::GradInput, core: epilogue.core(), _sums: PhantomData };
-        Ok(dy.made_bytes() + copy_bytes(w) + behind.workspace::<U, L, _>(&beside)?)
+        Ok(dy.made_bytes() + copy_bytes(w) + behind.workspace::<U, L, _>(&beside, reading(dy.number()))?)
     })
 }

@@ -98,7 +98,11 @@ impl<'a, T: Convolved, L: Dims> Seen<'a, T, L> {
             |views, extents| {
                 let points: [_; 4] = std::array::from_fn(|i| (L::IDS[i], L::NAMES[i], extents[i]));
                 let lanes = neighbours(extents[3] as usize, T::PRECISION) as u32;
-                Inline::new(core.graph(), views, &Caller { points: &points, given: None, lanes, room: ROOM })
+                Inline::new(
+                    core.graph(),
+                    views,
+                    &Caller { points: &points, given: None, lanes, sized: true, room: ROOM },
+                )
             },
             EXPRESSION_BYTES,
         )?;

@@ -5,7 +5,7 @@ use super::ends::{Fusing, function};
 use super::kernel_text::{KernelText, constants, cuda, exponent, multiplied, row_map, shape};
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
-use super::registers::LEFT;
+use super::registers::{LEFT, even_share};
 use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
@@ -89,6 +89,12 @@ impl RowPlan {
         problem.group_width < STRIP || self.pass == Pass::GradInput || problem.padding != [[0; 2]; 2]
     }
 
+    /// Registers of a thread's share that a kernel without an epilogue leaves.
+    fn spare_registers(&self) -> usize {
+        let share = if self.lent > 0 { self.lent } else { even_share(self.block_warps * self.promised()) };
+        share.saturating_sub(self.registers)
+    }
+
     fn text(&self, bias: bool, fusing: Fusing<'_>) -> String {
         let (problem, config) = (&self.problem, &self.config);
         let (held, written) = (cuda(problem.precision), cuda(self.ends.written));
@@ -110,6 +116,7 @@ impl RowPlan {
             ("slots", config.slots as isize),
             ("sent", self.sent_rows() as isize),
             ("resident", resident as isize),
+            ("spare", self.spare_registers() as isize),
             ("span", self.span as isize),
             ("bringing", self.bringing as isize),
             ("lent", self.lent as isize),

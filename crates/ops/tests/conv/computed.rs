@@ -143,7 +143,7 @@ impl Source {
         let points: Vec<_> =
             (0..4).map(|i| (<(N, H, W, C)>::IDS[i], <(N, H, W, C)>::NAMES[i], extents[i] as i64)).collect();
         let lanes = 1 << extents[3].trailing_zeros().min((16 / precision.bytes()).trailing_zeros());
-        let caller = Caller { points: &points, given: None, lanes, room: 0 };
+        let caller = Caller { points: &points, given: None, lanes, sized: true, room: 0 };
         let views: Vec<View<'_>> =
             axes.iter().map(|axes| View { axes, place: Place::Device, alignment: 16, boxes: None }).collect();
         let inline = Inline::new(&graph, &views, &caller).unwrap();

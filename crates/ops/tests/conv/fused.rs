@@ -223,7 +223,7 @@ pub(super) fn function(problem: &Problem, pass: Pass, written: Precision) -> (In
     let view = |axes| View { axes, place: Place::Device, alignment: 16, boxes: None };
     let points: Vec<_> = (0..4).map(|i| (<Places>::IDS[i], <Places>::NAMES[i], extents[i])).collect();
     let lanes = if k % 2 == 0 { 2 } else { 1 };
-    let caller = Caller { points: &points, given: Some(0), lanes, room: 0 };
+    let caller = Caller { points: &points, given: Some(0), lanes, sized: true, room: 0 };
     let inline = Inline::new(&graph, &[view(&planes), view(&channels)], &caller).unwrap();
     let inlined = inline.emit(&graph, "epilogue").unwrap();
     (inline, inlined)

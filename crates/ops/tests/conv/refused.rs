@@ -2,12 +2,13 @@
 
 use super::{C, H, K, N, R, S, W};
 use crate::support::gpu;
-use tilewright_expr::f16;
+use tilewright_expr::{In, f16};
 use tilewright_ops::conv::{
     Config, Conv2d, Precision, Problem, RowConfig, WeightConfig, conv2d, conv2d_grad_bias_into, conv2d_grad_input,
-    conv2d_grad_input_workspace, conv2d_grad_weight, conv2d_grad_weight_workspace, conv2d_into, conv2d_workspace,
+    conv2d_grad_input_workspace, conv2d_grad_weight, conv2d_grad_weight_workspace, conv2d_into, conv2d_with,
+    conv2d_with_workspace, conv2d_workspace,
 };
-use tilewright_ops::{Device, Tensor};
+use tilewright_ops::{Device, Tensor, fuse};
 
 /// The error of a forward pass of these extents.
 fn error(x: [usize; 4], w: [usize; 4], params: Conv2d) -> String {
@@ -128,6 +129,28 @@ pub(crate) fn configurations(device: &Device) {
             refused(way, Config::rows(columns), &["`columns` is 6, allowed are 1 to 5"]);
             refused(way, Config::rows(RowConfig { items: 3, ..rows }), &["`items` is 3, allowed are 1"]);
         }
+    }
+}
+
+/// Whole rows are results as wide as the operands: sums for a call of its own are none.
+#[test]
+fn whole_rows_of_sums_on_a_gpu() {
+    let Some((device, _lock)) = gpu("conv::refused::whole_rows_of_sums_on_a_gpu") else { return };
+    let x = Tensor::<f16, (N, H, W, C)>::zeros([1, 5, 5, 8], &device).unwrap();
+    let w = Tensor::<f16, (K, R, S, C)>::zeros([8, 3, 3, 8], &device).unwrap();
+    let (strips, warp_strips, images, items, columns, rows, tiles, step, slots) = (1, 1, 1, 1, 5, 5, 1, 1, 4);
+    let rows = RowConfig { strips, warp_strips, images, items, columns, rows, tiles, step, slots, whole_rows: true };
+    let params = Conv2d::new().padding(1).config(Config::rows(rows));
+    // One kernel, and two where the order of the result is another one.
+    let within = fuse(|sum: In<f32, (N, H, W, K)>| sum.to::<f16>().store::<(N, H, W, K)>());
+    assert_eq!(conv2d_with_workspace(&x, &w, &params, &within, ()).unwrap(), 0);
+    conv2d_with(&x, &w, &params, &within, ()).unwrap();
+    let apart = fuse(|sum: In<f32, (N, H, W, K)>| sum.to::<f16>().store::<(N, K, H, W)>());
+    for error in [
+        conv2d_with_workspace(&x, &w, &params, &apart, ()).map(drop).unwrap_err(),
+        conv2d_with(&x, &w, &params, &apart, ()).map(drop).unwrap_err(),
+    ] {
+        says(&error.to_string(), &["`whole_rows` is 1", "results of 2 bytes", "these have 4"]);
     }
 }
 

@@ -4,6 +4,7 @@
 //! stores it; or it reads its input not from a tensor but from an expression. What is *given* is an operand that the kernel passes;
 //! every other operand is read as in a kernel of ours, by the same statements, so the bits are the same.
 
+mod ahead;
 mod packing;
 mod refused;
 mod text;
@@ -29,6 +30,8 @@ pub struct Caller<'a> {
     pub given: Option<u16>,
     /// Neighbouring points along the innermost dimension that it has at once where a row is long enough: 1, 2, 4 or 8.
     pub lanes: u32,
+    /// Whether it is compiled for these sizes alone: strides that follow from them are literals, and other sizes are another function.
+    pub sized: bool,
     /// Bytes of its parameters for operands in host memory of any size; what finds no room goes through a device buffer.
     pub room: usize,
 }
@@ -48,7 +51,7 @@ pub struct Caller<'a> {
 /// let points: Vec<_> = (0..3).map(|i| (<(H, W, K)>::IDS[i], <(H, W, K)>::NAMES[i], [56, 56, 128][i])).collect();
 /// let axes = dense(<(K,)>::IDS, &[128]);
 /// let bias = View { axes: &axes, place: Place::Device, alignment: 16, boxes: None };
-/// let caller = Caller { points: &points, given: Some(0), lanes: 4, room: 0 };
+/// let caller = Caller { points: &points, given: Some(0), lanes: 4, sized: false, room: 0 };
 /// let inline = Inline::new(&t.graph, &[bias], &caller)?;
 /// let text = inline.emit(&t.graph, "epilogue")?;
 /// assert!(text.source.contains("struct TW_ALIGN(16) epilogue_Params {\n  const float* in1;\n};"));
@@ -84,7 +87,7 @@ impl Inline {
         if let Some(shared) = Shared::find(graph, &Binding::new(graph, &views)?)? {
             return Err(refused::shared(graph, &shared).into());
         }
-        let plan = Plan::inline(graph, &views, &points, (caller.given, caller.lanes))?;
+        let plan = Plan::inline(graph, &views, &points, (caller.given, caller.lanes, caller.sized))?;
         Ok(Inline { plan, given: caller.given, room: caller.room })
     }
 

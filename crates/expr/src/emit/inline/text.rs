@@ -1,8 +1,9 @@
 //! The text of a function: one for a point, one for several neighbours.
 
+use super::ahead::Ahead;
 use super::{Inline, Refusal};
 use crate::dtype::DType;
-use crate::emit::body::Body;
+use crate::emit::body::{Body, Ordered};
 use crate::emit::run::Role;
 use crate::emit::schedule::Uses;
 use crate::emit::{Field, Names, Params, calls, describe, lower_points};
@@ -12,6 +13,9 @@ use crate::plan::{Plan, SlotAxis};
 use crate::program::{Inst, Program, Val};
 use std::fmt::Write as _;
 
+/// Most 32-bit words of one call that are loaded ahead, and that the L2 cache is to have.
+const HELD: usize = 4;
+const TOUCHED: usize = 16;
 /// Most characters of a name.
 const LONGEST: usize = 64;
 
@@ -23,6 +27,12 @@ const LONGEST: usize = 64;
 /// is. Coordinates are those of the whole problem, not of a block's tile; they are `int`, `long long` along a dimension of more than
 /// 2^31 - 1 points, and addresses are computed from them in 64 bits. `p` is a `const NAME_Params&`, part of the kernel's own
 /// parameters.
+///
+/// A kernel that knows a point before it has what it gives there can ask for what the function loads meanwhile:
+/// `NAME_ahead(p, coordinates.., ahead)` fills in a `NAME_Ahead1`, or for several points at once a `NAME_Ahead`;
+/// `NAME(p, coordinates.., ahead, given..)` takes it. Of operands in device memory that vary along more than the innermost dimension it has
+/// the first 16 bytes, unless their places are loaded themselves; the rest is loaded when the function is called.
+/// `NAME_touch(p, coordinates..)`, which every function has, is for long before: the L2 cache reads such operands, the first 64 bytes of them.
 #[derive(Clone, Debug)]
 pub struct Inlined {
     /// What people read before the source: points and operands by their own names, in comments.
@@ -71,11 +81,28 @@ impl Inline {
         }
         params.declare_as(&mut source, &format!("TW_ALIGN(16) {name}_Params"));
         for (plan, (program, passed)) in plans.into_iter().zip(&programs) {
-            let mut body = Body::new(plan, &names, &params, program);
-            body.compute();
+            let of = Function { name, plan, names: &names, calls, given: self.given, dtype };
+            let body = || Body::new(plan, &names, &params, program);
+            let (mut first, mut touch, mut body) = (body(), body(), body());
+            let Ordered { steps, loads, reuses } = body.ordered();
+            let ahead = Ahead::find(&body, &steps, &loads, if self.given.is_some() { HELD } else { TOUCHED });
+            if plan.lanes == self.plan.lanes {
+                ahead.touch(&mut touch, &steps, &loads);
+                of.write_touch(&mut source, &touch.text);
+            }
+            if self.given.is_some() {
+                ahead.load(&mut first, &steps, &loads);
+                of.write_ahead(&mut source, &ahead.fields(plan, &loads), &first.text);
+                let rest = ahead.rest(&mut body, &steps, &loads);
+                body.steps(&rest, &loads, &reuses);
+            } else {
+                body.steps(&steps, &loads, &reuses);
+            }
             let results: Vec<String> = program.stores.iter().map(|s| body.use_of(s.value)).collect();
-            let of = Function { name, plan, names: &names, calls, given: self.given, results: &results };
-            of.write(&mut source, &body.text, passed, dtype);
+            of.write(&mut source, &body.text, passed, &results);
+        }
+        if self.given.is_some() {
+            let _ = writeln!(source, "using {name}_Ahead = {name}_Ahead{};\n", self.plan.lanes);
         }
         let mut head = String::new();
         describe(&mut head, graph, &self.plan, &names);
@@ -155,45 +182,83 @@ struct Function<'a> {
     /// Whether it calls functions that stand in a namespace.
     calls: bool,
     given: Option<u16>,
-    /// What it makes, a value for each point.
-    results: &'a [String],
+    dtype: DType,
 }
 
 impl Function<'_> {
-    fn write(&self, source: &mut String, body: &str, passed: &[(Val, i64)], dtype: DType) {
-        let (name, lanes, kind) = (self.name, self.plan.lanes, dtype.cuda());
+    /// Writes what the function loads ahead: the structure that holds it, and the function that fills it in.
+    fn write_ahead(&self, source: &mut String, fields: &[String], body: &str) {
+        let (name, lanes) = (self.name, self.plan.lanes);
+        let members: String = fields.iter().map(|field| format!("  {field};\n")).collect();
+        let _ = writeln!(source, "struct {name}_Ahead{lanes} {{\n{members}}};");
+        let coords = self.coords();
+        let _ = writeln!(
+            source,
+            "static TW_DEVICE void {name}_ahead(const {name}_Params& p{coords}, {name}_Ahead{lanes}& ahead) {{"
+        );
+        source.push_str(body);
+        source.push_str("}\n");
+    }
+
+    /// Writes the function that has the L2 cache read what the function loads ahead.
+    fn write_touch(&self, source: &mut String, body: &str) {
+        let (name, coords) = (self.name, self.coords());
+        let _ = writeln!(source, "static TW_DEVICE void {name}_touch(const {name}_Params& p{coords}) {{\n{body}}}");
+    }
+
+    /// Writes the function, of what makes `results`, a value for each point; with what it gets ahead, and without.
+    fn write(&self, source: &mut String, body: &str, passed: &[(Val, i64)], results: &[String]) {
+        let (name, lanes, coords) = (self.name, self.plan.lanes, self.coords());
         let several = lanes > 1;
-        let returned = if several { "void" } else { kind };
-        let _ = write!(source, "static TW_DEVICE {returned} {name}(const {name}_Params& p");
-        for (i, w) in self.plan.world.iter().enumerate() {
-            let _ = write!(source, ", const {} {}", if w.wide() { "long long" } else { "int" }, self.names.coord(i));
-        }
-        let given = self.given.map(|i| self.plan.inputs[usize::from(i)].dtype.cuda()).unwrap_or_default();
-        if self.given.is_some() {
-            let _ = match several {
-                true => write!(source, ", const {given} (&given)[{lanes}]"),
-                false => write!(source, ", const {given} given"),
-            };
-        }
-        if several {
-            let _ = write!(source, ", {kind} (&made)[{lanes}]");
-        }
-        source.push_str(") {\n");
+        let returned = if several { "void" } else { self.dtype.cuda() };
+        let rest = self.rest();
+        let ahead = self.given.map(|_| format!(", const {name}_Ahead{lanes}& ahead")).unwrap_or_default();
+        let _ = writeln!(source, "static TW_DEVICE {returned} {name}(const {name}_Params& p{coords}{ahead}{rest}) {{");
         if self.calls {
             let _ = writeln!(source, "  using namespace {name}_calls;");
         }
         // All before anything is made, since both may be one array.
         for (v, lane) in passed {
             let at = if several { format!("[{lane}]") } else { String::new() };
-            let _ = writeln!(source, "  const {given} h{} = given{at};", v.0);
+            let _ = writeln!(source, "  const {} h{} = given{at};", self.given_type(), v.0);
         }
         source.push_str(body);
-        for (lane, result) in self.results.iter().enumerate() {
+        for (lane, result) in results.iter().enumerate() {
             let _ = match several {
                 true => writeln!(source, "  made[{lane}] = {result};"),
                 false => writeln!(source, "  return {result};"),
             };
         }
-        source.push_str("}\n\n");
+        source.push_str("}\n");
+        if self.given.is_some() {
+            let at: String = (0..self.plan.world.len()).map(|i| format!(", {}", self.names.coord(i))).collect();
+            let made = if several { ", made" } else { "" };
+            let _ = writeln!(source, "static TW_DEVICE {returned} {name}(const {name}_Params& p{coords}{rest}) {{");
+            let _ = writeln!(source, "  {name}_Ahead{lanes} ahead;\n  {name}_ahead(p{at}, ahead);");
+            let _ = writeln!(source, "  return {name}(p{at}, ahead, given{made});\n}}");
+        }
+        source.push('\n');
+    }
+
+    fn coords(&self) -> String {
+        let kind = |wide| if wide { "long long" } else { "int" };
+        let world = self.plan.world.iter().enumerate();
+        world.map(|(i, w)| format!(", const {} {}", kind(w.wide()), self.names.coord(i))).collect()
+    }
+
+    /// The parameters behind the coordinates: what is given, and where results of several points go.
+    fn rest(&self) -> String {
+        let (lanes, kind) = (self.plan.lanes, self.dtype.cuda());
+        let several = lanes > 1;
+        let given = self.given.map(|_| match several {
+            true => format!(", const {} (&given)[{lanes}]", self.given_type()),
+            false => format!(", const {} given", self.given_type()),
+        });
+        let made = several.then(|| format!(", {kind} (&made)[{lanes}]"));
+        [given, made].into_iter().flatten().collect()
+    }
+
+    fn given_type(&self) -> &'static str {
+        self.given.map(|i| self.plan.inputs[usize::from(i)].dtype.cuda()).unwrap_or_default()
     }
 }

@@ -6,6 +6,7 @@ namespace arch {
 
 #ifdef TILEWRIGHT_HOST
 template <class T> inline const T* pin(const T* p) { return p; }
+inline void prefetch(const void*) {}
 template <bool streaming, class T> inline void store(T* p, T v) { *p = v; }
 template <int count> inline void words(const void* p, unsigned (&to)[count]) { __builtin_memcpy(to, p, 4 * count); }
 #else
@@ -16,6 +17,8 @@ template <class T> __device__ __forceinline__ const T* pin(const T* p) {
   __builtin_assume(__isGlobal(p));
   return p;
 }
+// Has the L2 cache read what global memory holds there.
+__device__ __forceinline__ void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 // A result; `streaming` ones are not read again soon, and leave the L2 cache to what is.
 template <bool streaming, class T> __device__ __forceinline__ void store(T* p, T v) {
   if (streaming) {

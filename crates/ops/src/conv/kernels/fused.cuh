@@ -9,37 +9,79 @@ template <class Params> TW_DEVICE Written made_of(const Params& p, N n, Y y, X x
   }
 }
 
-// Replaces a lane's sums of output row `y` by what the expression makes of them, which f32 holds exactly: two neighbouring channels at
-// once where there are two.
-template <class Params, class Sum>
-TW_DEVICE void apply(const Params& p, N first_n, Y y, X first_x, K first_k, Pixel first_pixel, Sum (&row)[tiles][strips]) {
+// Neighbouring channels for which it is called at once, and what it loads for a lane's sums of a row.
+constexpr int at_once = shape::channels % 2 == 0 ? 2 : 1;
+template <class Sum> struct Beside {
+  epilogue_Ahead of[tiles][strips][Sum::elements / at_once];
+};
+
+// A coordinate, or the nearest one of `extent` many where it is not `always` one of them.
+template <bool always, class At> TW_DEVICE At within(At at, int extent) {
+  if constexpr (always) return at;
+  return nearest(at, extent);
+}
+constexpr bool whole_tiles = pixels % (16 * tiles) == 0, whole_columns = shape::out_width % plan::columns == 0;
+constexpr bool whole_images = shape::images % plan::images == 0, whole_blocks = shape::channels % channels == 0;
+
+// Calls `with` for a lane's sums of a row, as many at once, with where they are. Outside of the image it is the nearest place inside, whose
+// result nothing stores: with a branch the loads of one place would wait for those of another.
+template <class Sum, class With>
+TW_DEVICE void each_place(N first_n, X first_x, K first_k, Pixel first_pixel, const With& with) {
   TW_UNROLL
   for (int tile = 0; tile < tiles; ++tile) {
     TW_UNROLL
-    for (int i = 0; i < Sum::elements; i += 2) {
-      const auto at = Sum::coords(tw::arch::lane(), i);
-      const Pixel pixel = first_pixel + Tile(tile) + tw::along<Pixel>(at);
-      const auto place = Places::coords_of(pixel.value);
-      const N n = first_n + tw::along<N>(place);
-      const X x = first_x + tw::along<X>(place);
-      if (pixel.value >= pixels || n.value >= shape::images || x.value >= shape::out_width) continue;
+    for (int i = 0; i < Sum::elements; i += at_once) {
+      // A lane's number is none below 0, which the compiler does not know: divisions of what is are longer.
+      const auto at = Sum::coords(tw::arch::lane() & 31, i);
+      const Pixel pixel = within<whole_tiles>(first_pixel + Tile(tile) + tw::along<Pixel>(at), pixels);
+      const auto place = Places::Layout::coords(pixel.value);
+      const N n = within<whole_images>(first_n + tw::along<N>(place), shape::images);
+      const X x = within<whole_columns>(first_x + tw::along<X>(place), shape::out_width);
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         const K k = first_k + Strip(strip) + tw::along<K>(at);
-        float(&sums)[Sum::elements] = row[tile][strip].values;
-        if constexpr (shape::expression && shape::channels % 2 == 0) {
-          if (k.value >= shape::channels) continue;
-          const float given[] = {sums[i], sums[i + 1]};
-          Written made[2];
-          epilogue(p.epilogue, n.value, y.value, x.value, k.value, given, made);
-          sums[i] = (float)made[0], sums[i + 1] = (float)made[1];
-        } else {
-          TW_UNROLL
-          for (int e = 0; e < 2; ++e) {
-            if (k.value + e < shape::channels) sums[i + e] = (float)made_of(p, n, y, x, k + K(e), sums[i + e]);
-          }
-        }
+        with(tile, strip, i, n, x, within<whole_blocks>(k, shape::channels - at_once + 1));
       }
     }
+  }
+}
+
+// Loads what the expression takes for a lane's sums of output row `y`, or of the nearest one.
+template <class Params, class Sum>
+TW_DEVICE void ask(const Params& p, N first_n, Y y, X first_x, K first_k, Pixel first_pixel, Beside<Sum>& beside) {
+  y = nearest(y, shape::out_height);
+  each_place<Sum>(first_n, first_x, first_k, first_pixel, [&](int tile, int strip, int i, N n, X x, K k) {
+    epilogue_ahead(p.epilogue, n.value, y.value, x.value, k.value, beside.of[tile][strip][i / at_once]);
+  });
+}
+
+// Replaces a lane's sums of output row `y` by what the expression makes of them, which f32 holds exactly.
+template <class Params, class Sum>
+TW_DEVICE void apply(const Params& p, N first_n, Y y, X first_x, K first_k, Pixel first_pixel, const Beside<Sum>& beside,
+                     Sum (&row)[tiles][strips]) {
+  each_place<Sum>(first_n, first_x, first_k, first_pixel, [&](int tile, int strip, int i, N n, X x, K k) {
+    float* const sums = row[tile][strip].values + i;
+    const auto& ahead = beside.of[tile][strip][i / at_once];
+    if constexpr (at_once == 2) {
+      const float given[] = {sums[0], sums[1]};
+      Written made[2];
+      epilogue(p.epilogue, n.value, y.value, x.value, k.value, ahead, given, made);
+      sums[0] = (float)made[0], sums[1] = (float)made[1];
+    } else {
+      sums[0] = (float)epilogue(p.epilogue, n.value, y.value, x.value, k.value, ahead, sums[0]);
+    }
+  });
+}
+
+// Has the L2 cache read what the expression takes for output row `y` of a block, by a warp.
+template <class Params> TW_DEVICE void touch(const Params& p, N first_n, Y y, X first_x, K first_k) {
+  constexpr int part = of_sector<Written>;
+  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, plan::columns>, tw::Run<K, channels / part, part>>>;
+  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+    const N n = first_n + tw::along<N>(at);
+    const X x = first_x + tw::along<X>(at);
+    const K k = first_k + tw::along<K>(at);
+    const bool inside = there(n) && x.value < shape::out_width && k.value + at_once <= shape::channels;
+    if (inside) epilogue_touch(p.epilogue, n.value, y.value, x.value, k.value);
   }
 }

@@ -60,6 +60,8 @@ template <class F> TW_DEVICE void each_output(int j, F f) {
     if (o <= last_output(j)) f(o, up * j + shift - down * o);
   }
 }
+// Whether the step whose first row is `s` completes output row `o`.
+TW_DEVICE constexpr bool completes(int s, int o) { return o <= last_output(s + plan::step - 1) && last_input(o) < s + plan::step; }
 // Output rows in registers, and the input rows after which their places come round again.
 constexpr int kept = most_outputs(plan::step);
 TW_DEVICE constexpr int round() {

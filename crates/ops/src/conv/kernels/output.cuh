@@ -1,5 +1,9 @@
 // Where the row kernel's sums go. operands.cuh stands before this text.
 
+// Whether expressions' loads for the rows that a step completes are under way during its products: where they take no more registers than
+// their addresses, or there are some left.
+constexpr bool early = sizeof(epilogue_Ahead) <= 8 || most_complete * (int)sizeof(Beside<Sum>) <= 4 * plan::spare;
+
 // ---- output rows -----------------------------------------------------------------------------------------------------------------
 
 // Whether matrices go to shared memory by one instruction.
@@ -73,12 +77,19 @@ struct Outlet {
     }
   }
 
-  // Output row `o` of the block is complete.
-  template <class S> TW_DEVICE void finish(int o, S (&row)[tiles][strips]) {
+  // Loads what an expression takes for output row `o` of the block, where there is one.
+  template <class S> TW_DEVICE void ask_for(int o, Beside<S>& beside) const {
+    if constexpr (shape::expression) {
+      ask(p, part.n, output_row(part, o), part.column, part.k + first_strip, first_pixel, beside);
+    }
+  }
+
+  // Output row `o` of the block is complete; an expression takes what lies beside.
+  template <class S> TW_DEVICE void finish(int o, const Beside<S>& beside, S (&row)[tiles][strips]) {
     if (o < 0 || o >= part.rows) return;
     if (shape::watched && !finite(row)) *not_finite = 1;
     if constexpr (shape::expression) {
-      apply(p, part.n, output_row(part, o), part.column, part.k + first_strip, first_pixel, row);
+      apply(p, part.n, output_row(part, o), part.column, part.k + first_strip, first_pixel, beside, row);
     }
     if constexpr (plan::whole) {
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity);

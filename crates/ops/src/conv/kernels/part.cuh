@@ -24,6 +24,9 @@ using Places = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, 
 using Input = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::height>, tw::Run<X, shape::width>,
                                                    tw::Run<C, shape::channels>>>;
 
+// Channels that a sector of memory holds, of which a block's are a multiple.
+template <class T> constexpr int of_sector = channels % (32 / (int)sizeof(T)) == 0 ? 32 / (int)sizeof(T) : 8;
+
 // Blocks: channels run fastest, so that neighbours read the same lines of memory.
 using Blocks = tw::Tensor<char, tw::Packed<tw::Run<N, plan::blocks_n, plan::items * plan::images>, tw::Run<Y, plan::blocks_y, 1>,
                                            tw::Run<X, plan::blocks_x, plan::columns>, tw::Run<K, plan::blocks_k, channels>>>;
@@ -80,6 +83,8 @@ TW_DEVICE Y input_row(const Part& part, int line) { return part.y + tw::Fold<Y, 
 // The first of a block's images in its turn `item`, and whether there are any.
 TW_DEVICE N images_of(const Part& part, int item) { return part.n + N(item * plan::images); }
 TW_DEVICE bool there(N n) { return n.value < shape::images; }
+// The nearest coordinate of `extent` many.
+template <class At> TW_DEVICE At nearest(At at, int extent) { return At(tw::maximum(0, tw::minimum(at.value, extent - 1))); }
 
 // Places of a ring in shared memory: one side fills them in turn, the other one empties them.
 struct Turn {

@@ -1,9 +1,6 @@
 // Images whose rows threads load or compute, and write into the ring: memory, or expressions, which are a function of a place, `image`, whose
 // parameters say which one it is. part.cuh stands before this text.
 
-// The nearest coordinate of `extent` many.
-template <class At> TW_DEVICE At nearest(At at, int extent) { return At(tw::maximum(0, tw::minimum(at.value, extent - 1))); }
-
 // Neighbouring channels that are read together, from a multiple of their number on.
 using Together = tw::Vector<Held, shape::vector>;
 // An image that an expression computes.
@@ -19,6 +16,7 @@ template <class Function> struct Computed {
     }
     return made;
   }
+  template <class Channel> TW_DEVICE void touch(N n, Y y, X x, Channel c) const { image_touch(function, n.value, y.value, x.value, c.value); }
 };
 // An image like `From` in memory.
 template <class From> struct InMemory {
@@ -36,6 +34,19 @@ TW_DEVICE Held element_of(const Held* stored, const Function& function, N n, Y y
     return image(function, n.value, y.value, x.value, c.value);
   } else {
     return From{stored}.beyond(n).at(y + x + c).load();
+  }
+}
+
+// Has the L2 cache read what a row is computed from, which comes later.
+template <class From, class Channel, int columns, class Source>
+TW_DEVICE void touch_row(const Source& source, N n, Y y, X x, Channel c) {
+  constexpr int part = of_sector<Held>;
+  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
+  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+    const N own_n = n + tw::along<N>(at);
+    const X own_x = x + tw::along<X>(at);
+    const Channel own_c = c + tw::along<Channel>(at);
+    if (there(own_n) && From::contains(y + own_x + own_c)) source.touch(own_n, y, own_x, own_c);
   }
 }
 

@@ -138,9 +138,15 @@ struct Worker {
     outlet.announce();
   }
 
-  // Step `step`, whose first row is row `s` of the cycle that begins with input row `base`.
+  // Step `step`, whose first row is row `s` of the cycle that begins with input row `base`. What expressions take for the rows that it completes
+  // is under way meanwhile.
   TW_DEVICE void take(int step, int base, int s) {
     const bool inside = step >= part.begin && step < part.end;
+    Beside<Sum> beside[kept];
+    TW_UNROLL
+    for (int i = 0; i < kept; ++i) {
+      if (early && completes(s, first_output(s) + i)) outlet.ask_for(base * up / down + first_output(s) + i, beside[i]);
+    }
     if (inside) {
       tw::arch::mbarrier_wait(gates.full + turn.place, turn.parity);
       pace.wait();
@@ -151,8 +157,9 @@ struct Worker {
       const int o = first_output(s) + i;
       if (o > last_output(s + plan::step - 1)) continue;
       if (rows_under_image && step >= part.end && first_input(o) >= s) begin_with(sums[place_of(o)]);
-      if (last_input(o) < s + plan::step) {
-        outlet.finish(base * up / down + o, sums[place_of(o)]);
+      if (completes(s, o)) {
+        if (!early) outlet.ask_for(base * up / down + o, beside[i]);
+        outlet.finish(base * up / down + o, beside[i], sums[place_of(o)]);
         // An expression has replaced sums that those behind begin with.
         if (shape::expression && step < part.begin) begin_with(sums[place_of(o)]);
       }
@@ -168,7 +175,9 @@ struct Worker {
     for (int place = 0; place < kept; ++place) begin_with(sums[place]);
     for (int o = 0; !part.live && o < part.rows; ++o) {
       if (shape::expression) begin_with(sums[0]);
-      outlet.finish(o, sums[0]);
+      Beside<Sum> beside;
+      outlet.ask_for(o, beside);
+      outlet.finish(o, beside, sums[0]);
       hand_over(false);
     }
     for (int base = 0; base < part.steps * plan::step; base += cycle) {
