@@ -1,7 +1,8 @@
 //! An expression in bands on the CPU: one is read and one is written while another one is computed.
 
+use super::bands::Band;
 use super::bytes::{Bytes, values, values_mut};
-use super::evaluation::{Band, Evaluation, Fed, On, on_device};
+use super::evaluation::{Evaluation, Fed, On, on_device};
 use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::store::{Tile, read_staged, write_staged};

@@ -1,7 +1,9 @@
 //! Fused expressions over arrays that are larger than the memory of a GPU, or than memory: computed in bands.
 
 mod array;
+mod bands;
 mod bytes;
+mod cut;
 mod evaluation;
 mod face;
 mod folded;

@@ -1,6 +1,7 @@
 //! In which bands an expression is computed, and what that is expected to take.
 
-use super::evaluation::{Band, Evaluation, On};
+use super::bands::Band;
+use super::evaluation::{Evaluation, On};
 use crate::Error;
 use crate::dispatch::{Accelerator, Bound};
 use crate::stream::matmul_plan::largest;

@@ -1,6 +1,7 @@
 //! An expression in bands on a device, through the pipeline.
 
-use super::evaluation::{Band, Evaluation, Fed, Made, On};
+use super::bands::Band;
+use super::evaluation::{Evaluation, Fed, Made, On};
 use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::store::Tile;
