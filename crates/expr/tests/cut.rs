@@ -39,9 +39,21 @@ fn windows_of_stencils_add_up() {
         assert_eq!(shares(&t.graph, X::ID), ([band(4, 4), band(0, 0)].to_vec(), false), "{border:?}");
         assert_eq!(t.graph.cut(Y::ID).unwrap().margin, Margin { before: -3, after: 3 });
     }
-    // A border that repeats has other rows behind the last one.
-    let t = trace(|p: In<f32, (Y, X)>| p.box_filter::<Y, X>(3, 1, Border::Wrap).store::<(Y, X)>());
+    // A border that repeats has other rows behind the last one, which another one has not.
+    let t = trace(|p: In<f32, (Y, X)>| p.box_filter::<Y, X>(3, 5, Border::Wrap).store::<(Y, X)>());
+    let cut = t.graph.cut(Y::ID).unwrap();
+    assert_eq!((cut.shares, cut.wraps), ([band(1, 1)].to_vec(), true));
+    let t = trace(|p: In<f32, (Y, X)>| {
+        let low = p.box_filter::<Y, X>(3, 1, Border::Wrap);
+        (low + p.box_filter::<Y, X>(3, 1, Border::Reflect)).store::<(Y, X)>()
+    });
     assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Wrapped);
+    // Where nothing is read away from the point a border is no matter.
+    let t = trace(|p: In<f32, (Y, X)>| {
+        let low = p.box_filter::<Y, X>(3, 1, Border::Wrap);
+        (low + p.box_filter::<Y, X>(1, 3, Border::Reflect)).store::<(Y, X)>()
+    });
+    assert!(t.graph.cut(Y::ID).unwrap().wraps);
 }
 
 #[test]

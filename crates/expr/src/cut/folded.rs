@@ -4,9 +4,9 @@
 //! `f64` there. A reduction of what needs another one, as a variance does, comes in a step of its own: the rest is folded again.
 
 use super::offset::{arguments, with_arguments, with_first_index};
-use super::{Cut, Share, Uncut, walk};
+use super::{Cut, Numbers, Share, Uncut, walk};
 use crate::dtype::DType;
-use crate::graph::{DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
+use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use crate::reduce::Reduction;
 use crate::stage::Margin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How results are computed from parts, each of a band of the operands.
 #[derive(Clone, Debug)]
 pub struct Folded {
-    /// What is evaluated on bands: a result for each reduction, which lacks the dimension. Its graph is always said.
+    /// What is evaluated on windows: a result for each reduction of a band, which lacks the dimension. Its graph is always said.
     pub parts: Cut,
-    /// Whether that graph has the two operands of [`Cut::graph`].
-    pub counts: bool,
     /// The expression of all parts: an operand for each reduction stands behind those that are left, with [`bands`](Self::bands) before the dimensions of a
     /// part.
     pub rest: Graph,
@@ -28,22 +26,32 @@ pub struct Folded {
 }
 
 impl Graph {
-    /// How results are computed from reductions along `dim`, of operands whose lengths are known. None of the operands is read beyond its band.
-    pub fn fold(&self, dim: DimId, length: impl Fn(u16, DimId) -> i64) -> Result<Folded, Uncut> {
+    /// How results are computed from reductions along `dim`, of operands whose lengths are known: from at most so many at once. The others are left to
+    /// the rest, which is folded again.
+    pub fn fold(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Folded, Uncut> {
         let results = self.results();
         for (result, joined) in results.iter().enumerate() {
             if joined.outputs.clone().any(|output| self.partial(output).is_some()) {
                 return Err(Uncut::Scattered { result });
             }
         }
-        let found = self.innermost(dim);
+        let mut found = self.innermost(dim);
+        found.truncate(most);
         if found.is_empty() {
             return Err(Uncut::Lacking { result: 0 });
         }
-        let bands = !dim;
-        let (parts, counts) = self.parts(dim, &found, &length)?;
+        let bands = self.unused(!dim);
+        let parts = self.parts(dim, &found, &length)?;
         let (rest, kept) = self.rest(bands, &found, &length)?;
-        Ok(Folded { parts, counts, rest, bands, kept })
+        Ok(Folded { parts, rest, bands, kept })
+    }
+
+    /// A dimension that no operand has: this one, or one behind it.
+    fn unused(&self, mut dim: DimId) -> DimId {
+        while self.operands.iter().any(|operand| operand.dims.contains(&dim)) {
+            dim = dim.wrapping_add(1);
+        }
+        dim
     }
 
     /// The reductions along a dimension that results need and that need no other one.
@@ -88,11 +96,14 @@ impl Graph {
         self.node(node).shape.iter().map(|(dim, _)| *dim).collect()
     }
 
-    fn parts(&self, dim: DimId, found: &[NodeId], length: &impl Fn(u16, DimId) -> i64) -> Result<(Cut, bool), Uncut> {
+    fn parts(&self, dim: DimId, found: &[NodeId], length: &impl Fn(u16, DimId) -> i64) -> Result<Cut, Uncut> {
         let mut sources = self.clone();
         (sources.outputs, sources.joins) = (Vec::new(), Vec::new());
         // Of the whole these were asked before; a band is no whole.
         (sources.orders, sources.insides) = (Vec::new(), Vec::new());
+        let read = self.operands_of(&self.needed_by(found.iter().copied(), &[]));
+        let is_read = |size: Size| !matches!(size, Size::Operand(operand, _) if !read.contains(&operand));
+        sources.equations.retain(|equation| is_read(equation.a) && is_read(equation.b));
         let mut reductions = Vec::new();
         for node in found {
             let (reduction, source, size) = self.reduced(*node).ok_or(Uncut::Length)?;
@@ -105,28 +116,55 @@ impl Graph {
             sources.outputs.push(Output { node: source, dims: dims.into() });
             reductions.push((reduction, self.dims_of(*node), self.node(*node).dtype));
         }
-        let walk::Found { mut shares, counted } = walk::shares(&sources, dim)?;
-        if shares.iter().any(|share| matches!(share, Share::Band(margin) if *margin != Margin::NONE)) {
-            return Err(Uncut::Length);
-        }
-        let mut graph = if counted { with_first_index(&sources, dim, &shares) } else { sources.clone() };
+        let mut walked = walk::shares(&sources, dim)?;
+        let margin = walked.margin();
+        let numbers = match (walked.counted, margin == Margin::NONE) {
+            (_, false) => Numbers::Band,
+            (true, true) => Numbers::Window,
+            (false, true) => Numbers::None,
+        };
+        let mut graph = if numbers == Numbers::None { sources } else { with_first_index(&sources, dim, &walked) };
+        let within = (numbers == Numbers::Band).then(|| graph.within_band(dim));
         let outputs = std::mem::take(&mut graph.outputs);
         for (output, (reduction, dims, dtype)) in outputs.into_iter().zip(reductions) {
             let size = graph.size_of(output.node, dim);
-            let node = graph.push(Op::Reduce { reduction, source: output.node, dim, size }, dtype);
+            let source = within.map_or(output.node, |within| graph.only(within, reduction, output.node));
+            let node = graph.push(Op::Reduce { reduction, source, dim, size }, dtype);
             graph.outputs.push(Output { node, dims: dims.into() });
         }
         // What is not read here has not to be there at once.
-        let read = self.operands_of(&self.needed_by(found.iter().copied(), &[]));
+        let shares = &mut walked.shares;
         let banded = shares.iter().position(|share| matches!(share, Share::Band(_)));
         let extent = banded.map(|number| length(number as u16, dim));
-        for (number, share) in (0u16..).zip(&mut shares) {
+        for (number, share) in (0u16..).zip(shares) {
             let has_it = self.operands[usize::from(number)].dims.contains(&dim);
             if has_it && !read.contains(&number) && Some(length(number, dim)) == extent {
                 *share = Share::Band(Margin::NONE);
             }
         }
-        Ok((Cut { dim, shares, margin: Margin::NONE, graph: Some(graph) }, counted))
+        let walk::Found { shares, wraps, .. } = walked;
+        Ok(Cut { dim, shares, margin, wraps, graph: Some(graph), numbers })
+    }
+
+    /// Whether an index of a window is one of its band: two operands more say where that begins and ends.
+    fn within_band(&mut self, dim: DimId) -> NodeId {
+        let [begin, end] = [(); 2].map(|()| {
+            let number = self.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
+            self.input(number, 0)
+        });
+        let index = self.index(dim);
+        let (behind, before) = (self.binary(Binary::Ge, index, begin), self.binary(Binary::Lt, index, end));
+        self.binary(Binary::And, behind, before)
+    }
+
+    /// What is reduced where it counts, elsewhere what changes nothing. A product that is summed is one of factors still.
+    fn only(&mut self, within: NodeId, reduction: Reduction, source: NodeId) -> NodeId {
+        let (value, times) = self.terms(reduction, source);
+        let none = self.constant(reduction.identity(self.node(source).dtype));
+        let value = self.select(within, value, none);
+        let Some(times) = times else { return value };
+        let times = self.select(within, times, none);
+        self.rounded(Binary::Mul, value, times)
     }
 
     /// The operands whose elements some nodes read.

@@ -4,7 +4,8 @@
 //! and a margin around it, as far as shifted reads reach, but not beyond the dimension's ends. The same expression, evaluated on windows
 //! of the operands as if there were nothing else, gives a window of the results, of which the band has the right values: at the ends of
 //! the whole a window ends too, so borders stand where they belong, and what they make of other ends lies in the margin. (That no border
-//! reads farther than its margin is the law of [`crate::stage`].) What is not read around the point is brought whole.
+//! reads farther than its margin is the law of [`crate::stage`].) Where a border repeats what is read, windows go on beyond the ends of the
+//! dimension instead, with the indices of the other end. What is not read around the point is brought whole.
 //!
 //! A coordinate that is computed with counts from the begin of the window. So it is one of the whole only where the first index is added
 //! to it: [`Cut::graph`] has an operand for that.
@@ -38,9 +39,34 @@ pub struct Cut {
     pub shares: Vec<Share>,
     /// How far windows reach: as far as the farthest read of any operand.
     pub margin: Margin,
-    /// What is evaluated on windows, where that is not the expression itself: behind its operands it has two of `i32` without dimensions,
-    /// the first index of the window and the length of the whole.
+    /// Whether windows that are not the whole go on beyond the ends of the dimension, with the indices of its other end.
+    pub wraps: bool,
+    /// What is evaluated on windows, where that is not the expression itself: behind its operands it has the [`numbers`](Self::numbers).
     pub graph: Option<Graph>,
+    /// What the expression is told of a window.
+    pub numbers: Numbers,
+}
+
+/// What an expression is told of a window, each an operand of `i32` without dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Nothing.
+    None,
+    /// The index of the whole that it begins at, below 0 where it does before the first one, and the length of the whole.
+    Window,
+    /// Those, and where the band begins and ends, counted from the begin of the window.
+    Band,
+}
+
+impl Numbers {
+    /// How many they are.
+    pub fn count(self) -> usize {
+        match self {
+            Numbers::None => 0,
+            Numbers::Window => 2,
+            Numbers::Band => 4,
+        }
+    }
 }
 
 /// Why results are not computed in bands along a dimension.
@@ -70,7 +96,7 @@ pub enum Uncut {
     },
     /// A scan goes along it.
     Scanned,
-    /// A border repeats what is read along it.
+    /// One border repeats what is read along it, and another one does not.
     Wrapped,
 }
 
@@ -91,7 +117,10 @@ impl std::fmt::Display for Uncut {
                  before, in a call of its own"
             ),
             Uncut::Scanned => f.write_str("a scan goes along it"),
-            Uncut::Wrapped => f.write_str("a border repeats what is read along it; take another border"),
+            Uncut::Wrapped => f.write_str(
+                "one border repeats what is read along it and another one does not; take the same one, or compute the inner stencil before, in a \
+                 call of its own",
+            ),
         }
     }
 }
@@ -100,9 +129,9 @@ impl Graph {
     /// How results are computed in bands along `dim`.
     pub fn cut(&self, dim: DimId) -> Result<Cut, Uncut> {
         let found = walk::shares(self, dim)?;
-        let margin = |share: &Share| if let Share::Band(margin) = share { *margin } else { Margin::NONE };
-        let margin = found.shares.iter().map(margin).fold(Margin::NONE, Margin::and);
-        let graph = found.counted.then(|| offset::with_first_index(self, dim, &found.shares));
-        Ok(Cut { dim, shares: found.shares, margin, graph })
+        let margin = found.margin();
+        let graph = found.counted.then(|| offset::with_first_index(self, dim, &found));
+        let numbers = if found.counted { Numbers::Window } else { Numbers::None };
+        Ok(Cut { dim, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
     }
 }

@@ -1,7 +1,7 @@
 //! The same expression for windows, where something is computed from coordinates: these are counted from the begin of the whole.
 
 use super::Share;
-use super::walk::shift;
+use super::walk::{Found, shift};
 use crate::dtype::DType;
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,8 +26,8 @@ struct Offset<'a> {
 }
 
 /// The expression with two more operands: the first index of a window along `dim`, and the length of the whole.
-pub(super) fn with_first_index(graph: &Graph, dim: DimId, shares: &[Share]) -> Graph {
-    let offset = Offset { graph, dim, shares };
+pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Graph {
+    let offset = Offset { graph, dim, shares: &found.shares };
     let mut made = Graph::default();
     graph.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
     for spec in &graph.operands {
@@ -44,7 +44,9 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, shares: &[Share]) -> G
         let there = match &here.op {
             Op::Index(d) if *d == dim && sense == Sense::Counted => {
                 let index = made.index(dim);
-                made.binary(Binary::Add, index, first)
+                let index = made.binary(Binary::Add, index, first);
+                // Beyond an end it is the other end's.
+                if found.wraps { made.periods(index, length).1 } else { index }
             }
             Op::Extent(size) if offset.is_length(*size) && sense != Sense::Place => length,
             op => {

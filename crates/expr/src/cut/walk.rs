@@ -19,6 +19,16 @@ pub(super) struct Found {
     pub(super) shares: Vec<Share>,
     /// Whether something is computed from a coordinate along the dimension, or from its length.
     pub(super) counted: bool,
+    /// Whether a border repeats what is read along the dimension.
+    pub(super) wraps: bool,
+}
+
+impl Found {
+    /// As far as the farthest read of any operand.
+    pub(super) fn margin(&self) -> Margin {
+        let margin = |share: &Share| if let Share::Band(margin) = share { *margin } else { Margin::NONE };
+        self.shares.iter().map(margin).fold(Margin::NONE, Margin::and)
+    }
 }
 
 struct Walk<'a> {
@@ -30,6 +40,9 @@ struct Walk<'a> {
     /// Operands whose length along the dimension is computed with.
     lengths: Vec<u16>,
     counted: bool,
+    /// Whether a border repeats what is read, and whether there are reads beyond an end that is one.
+    wraps: bool,
+    ends: bool,
     open: Vec<(NodeId, Place)>,
 }
 
@@ -37,7 +50,8 @@ struct Walk<'a> {
 pub(super) fn shares(graph: &Graph, dim: DimId) -> Result<Found, Uncut> {
     let none = vec![None; graph.operands.len()];
     let (windows, lengths) = (Vec::new(), Vec::new());
-    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted: false, open: Vec::new() };
+    let (counted, wraps, ends, open) = (false, false, false, Vec::new());
+    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted, wraps, ends, open };
     walk.start()?;
     let mut seen = HashSet::new();
     while let Some((node, place)) = walk.open.pop() {
@@ -73,10 +87,7 @@ impl Walk<'_> {
         let graph = self.graph;
         if let (Some(padded), Place::Around { before, after }) = (graph.padded.get(&node), place) {
             let mut inside = place;
-            if padded.coords.iter().any(|(d, _)| *d == self.dim) {
-                if !padded.near {
-                    return Err(Uncut::Wrapped);
-                }
+            if padded.near && padded.coords.iter().any(|(d, _)| *d == self.dim) {
                 let Margin { before, after } = Margin { before, after }.even();
                 inside = Place::Around { before, after };
             }
@@ -127,6 +138,7 @@ impl Walk<'_> {
             match (place, shift(self.graph, self.dim, *coord)) {
                 (Place::Around { before, after }, Some(by)) if *dim == self.dim => {
                     there = Place::Around { before: before + by, after: after + by };
+                    self.shifted(source, by);
                 }
                 _ => {
                     if *dim == self.dim {
@@ -145,6 +157,13 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Something is read so far away from the point.
+    fn shifted(&mut self, source: NodeId, by: i64) {
+        let repeats = self.graph.padded.get(&source).is_some_and(|padded| !padded.near);
+        self.wraps |= by != 0 && repeats;
+        self.ends |= by != 0 && !repeats;
     }
 
     fn read(&mut self, operand: u16, place: Place) -> Result<(), Uncut> {
@@ -211,9 +230,12 @@ impl Walk<'_> {
         }
         let lengths = std::mem::take(&mut self.lengths);
         self.counted |= lengths.iter().any(|operand| is_window(&self, *operand));
+        if self.wraps && self.ends {
+            return Err(Uncut::Wrapped);
+        }
         // What nothing reads is there all the same.
         let shares = self.shares.into_iter().map(|share| share.unwrap_or(Share::Whole)).collect();
-        Ok(Found { shares, counted: self.counted })
+        Ok(Found { shares, counted: self.counted, wraps: self.wraps })
     }
 }
 

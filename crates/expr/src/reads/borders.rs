@@ -117,7 +117,7 @@ impl Graph {
     }
 
     /// `coord / length` rounded down, and what is left, in `0..length`.
-    pub(super) fn periods(&mut self, coord: NodeId, length: NodeId) -> (NodeId, NodeId) {
+    pub(crate) fn periods(&mut self, coord: NodeId, length: NodeId) -> (NodeId, NodeId) {
         let runs = self.binary(Binary::Div, coord, length);
         let whole = self.binary(Binary::Mul, runs, length);
         let rest = self.binary(Binary::Sub, coord, whole);

@@ -41,7 +41,7 @@ impl<'a> Brought<'a> {
         to: &mut E::Buffer,
     ) -> Result<(), Stop> {
         if let Some(locked) = &self.direct {
-            return feed.bring_rows((locked.bytes, &locked.rows(&self.tile)), &self.tile, to);
+            return feed.bring_rows((locked.bytes, &locked.rows(&self.tile)), &self.tile, (to, 0));
         }
         let mut at = 0;
         for part in self.tile.parts(elements, self.source.grain()) {

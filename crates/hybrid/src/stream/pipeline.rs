@@ -97,17 +97,17 @@ impl<'a, T, E: Engine<T>, F: Flow<T, E>> Feed<'a, T, E, F> {
         Ok(self.emptied.send(host)?)
     }
 
-    /// Queues a copy of the rows of a tile, which need no slot, to the begin of a buffer.
+    /// Queues a copy of the rows of a tile, which need no slot, to an element of a buffer and those behind it.
     pub(super) fn bring_rows(
         &mut self,
         rows: (PinnedBytes<'_>, &PinnedRows),
         tile: &Tile,
-        to: &mut E::Buffer,
+        (to, at): (&mut E::Buffer, usize),
     ) -> Result<(), Stop> {
         if self.writers.has_failed() {
             return Err(Stop::Elsewhere);
         }
-        let bring = || self.engine.bring_rows(rows, to, 0);
+        let bring = || self.engine.bring_rows(rows, to, at);
         Ok(self.stages.on_the_device(Stage::CopyIn, |()| Some(facts(tile)), bring)?)
     }
 

@@ -3,6 +3,7 @@
 use super::evaluation::{Evaluation, Fed, Made, On};
 use super::plan::ExpressionPlan;
 use super::shape::Shape;
+use super::window::{Band, Window};
 use crate::Error;
 use crate::store::Tile;
 use crate::stream::direct::Direct;
@@ -10,24 +11,20 @@ use crate::stream::hints;
 use crate::stream::staging::Load;
 use std::ops::Range;
 use tilewright_expr::bind::Axis;
-use tilewright_expr::cut::{Cut, Share};
+use tilewright_expr::cut::{Cut, Numbers, Share};
 
 /// What slots are multiples of.
 const GRANULE: usize = 4096;
-
-/// Some indices of the dimension that is cut.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Band {
-    /// Those of the results.
-    pub(super) indices: Range<usize>,
-    /// Those that are evaluated.
-    pub(super) window: Range<usize>,
-}
 
 impl Evaluation<'_> {
     /// The operands that are brought in bands, with their numbers.
     pub(super) fn banded(&self, on: On) -> impl Iterator<Item = (usize, &Fed<'_>)> {
         self.fed.iter().enumerate().filter(move |(number, fed)| self.is_banded(*number) && !fed.is_on(on))
+    }
+
+    /// Whether operands that come in bands lie there already.
+    pub(super) fn has_bands_on(&self, on: On) -> bool {
+        self.fed.iter().enumerate().any(|(number, fed)| self.is_banded(number) && fed.is_on(on))
     }
 
     /// The operands that are brought once.
@@ -85,7 +82,7 @@ impl Evaluation<'_> {
             return (0..made.shape.bytes(), Tile { rows, ..whole });
         }
         let of = |indices: usize| self.bytes_in(&made.shape, indices);
-        let begin = of(band.indices.start - band.window.start);
+        let begin = of(band.begin());
         (begin..begin + of(band.indices.len()), self.tile(&made.shape, &band.indices))
     }
 
@@ -156,27 +153,34 @@ impl Evaluation<'_> {
     }
 
     /// Where a window of something begins that lies whole in the memory of the GPU, in bytes, and its axes there.
-    pub(super) fn axes_there(&self, shape: &Shape, is_cut: bool, window: &Range<usize>) -> (usize, Vec<Axis>) {
+    pub(super) fn axes_there(&self, shape: &Shape, is_cut: bool, window: &Window) -> (usize, Vec<Axis>) {
         let mut axes = shape.axes();
         let dim = self.cut.as_ref().ok().filter(|_| is_cut).map(|cut| cut.dim);
         let Some(axis) = dim.and_then(|dim| axes.iter_mut().find(|axis| axis.dim == dim)) else { return (0, axes) };
         axis.extent = window.len() as i64;
-        (window.start * axis.stride.unsigned_abs() as usize * shape.element_bytes(), axes)
+        let first = usize::try_from(window.first()).unwrap_or(0);
+        (first * axis.stride.unsigned_abs() as usize * shape.element_bytes(), axes)
     }
 
-    /// The first index of a window and the length of the whole, where the expression counts.
-    pub(super) fn counts(&self, window: &Range<usize>) -> Result<Option<[i32; 2]>, Error> {
-        let Ok(Cut { graph: Some(_), .. }) = &self.cut else { return Ok(None) };
-        let number = |n: usize| {
-            let limit = i32::MAX as usize;
-            let what = "the length of a dimension that is computed with";
-            i32::try_from(n).map_err(|_| Error::Shape {
-                operation: "a streamed expression",
-                what,
-                expected: limit,
-                got: n,
-            })
+    /// What the expression is told of a band, and of its window.
+    pub(super) fn numbers(&self, band: &Band) -> Result<Vec<i32>, Error> {
+        let (first, whole) = (band.window.first(), [band.window.first(), self.extent() as i64]);
+        let within = [band.indices.start, band.indices.end].map(|index| index as i64 - first);
+        let numbers = match self.told() {
+            Numbers::None => Vec::new(),
+            Numbers::Window => whole.to_vec(),
+            Numbers::Band => [whole, within].concat(),
         };
-        Ok(Some([number(window.start)?, number(self.extent())?]))
+        let number = |n: i64| {
+            let (operation, what) = ("a streamed expression", "the length of a dimension that is computed with");
+            let (expected, got) = (i32::MAX as usize, n.unsigned_abs() as usize);
+            i32::try_from(n).map_err(|_| Error::Shape { operation, what, expected, got })
+        };
+        numbers.into_iter().map(number).collect()
+    }
+
+    /// Which numbers the expression is told of a window.
+    pub(super) fn told(&self) -> Numbers {
+        self.cut.as_ref().map_or(Numbers::None, |cut| cut.numbers)
     }
 }

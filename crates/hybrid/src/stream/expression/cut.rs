@@ -77,6 +77,12 @@ impl<'a> Evaluation<'a> {
         let dim = cut.dim;
         let banded = |(number, share): (usize, &Share)| matches!(share, Share::Band(_)).then_some(number);
         let operands = cut.shares.iter().enumerate().filter_map(banded).map(|i| ("operand", i, &self.fed[i].shape));
+        let inner = operands.clone().find(|(.., shape)| !shape.is_outermost(dim));
+        if let Some((_, number, _)) = inner.filter(|_| cut.wraps) {
+            return Err(format!(
+                "a border repeats what is read along it, and it is not the outermost dimension of operand {number}"
+            ));
+        }
         let results = self.made.iter().enumerate().map(|(i, made)| ("result", i, &made.shape));
         for (what, number, shape) in operands.chain(results) {
             if shape.extent(dim).is_some() && shape.tile(dim, 0..1).is_none() {

@@ -22,9 +22,11 @@ use tilewright_ops::{Device, Gpu};
 /// there are none.
 ///
 /// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then. What either takes without being
-/// run is said by [`Evaluation::plan`]. The same bands give the same bits on both, and bits do not depend on the bands, with one exception: long
-/// sums are added in an order that follows from the sizes of a window. What needs all of a large operand first has its bands reduced in a pass before; progress
-/// is that pass's. Bands do not depend on budgets that are large enough.
+/// run is said by [`Evaluation::plan`]. Bands do not depend on budgets that are large enough, and the same bands give the same bits on both. Bits do not
+/// depend on the bands either, with two exceptions: long sums within a window are added in an order that follows from its sizes, and what needs all of a
+/// large operand first is computed from reductions of bands, in passes before of at most four reductions each. Sums and products of floats are those of the
+/// whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima are the same. The CPU and a GPU whose budgets differ have
+/// other bands, so other last bits. Progress is that of the first pass.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
 /// band; those of sources, of sinks and of the driver; [`Error::Expression`] where a coordinate reaches outside of an operand.

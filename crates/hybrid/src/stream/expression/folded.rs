@@ -1,7 +1,7 @@
 //! Expressions that need all of an operand before any of their results: reductions of its bands first, and what is left of the expression over those.
 
 use super::array::{Held, Operand};
-use super::evaluation::{Evaluation, Fed, Made};
+use super::evaluation::{Evaluation, Fed, Made, on_device};
 use super::plan::ExpressionPlan;
 use super::shape::{Shape, stored};
 use crate::Error;
@@ -9,7 +9,7 @@ use crate::budget::{Budget, Permit};
 use crate::store::{Element, Extents, MemoryScratch, Scratch as _, Sink, Source, Tile};
 use std::sync::Arc;
 use tilewright_expr::bind::Binding;
-use tilewright_expr::cut::{Cut, Folded};
+use tilewright_expr::cut::{Folded, Numbers};
 use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::Launcher;
 
@@ -32,18 +32,11 @@ impl<'a> Fold<'a> {
         let length = |operand: u16, dim: DimId| {
             whole.fed[usize::from(operand)].shape.extent(dim).map_or(0, |extent| extent as i64)
         };
-        let folded = whole.graph().fold(dim, length).map_err(|why| why.to_string())?;
-        let Folded { parts: Cut { dim, shares, margin, graph }, counts, rest, bands, kept } = folded;
-        let graph = graph.unwrap_or_default();
-        if graph.outputs.len() > MOST {
-            return Err(format!(
-                "{} reductions of its operands are made at once, at most {MOST} can be",
-                graph.outputs.len()
-            ));
-        }
+        let folded = whole.graph().fold(dim, MOST, length).map_err(|why| why.to_string())?;
+        let Folded { parts: cut, rest, bands, kept } = folded;
+        let graph = cut.graph.clone().unwrap_or_default();
         let name = whole.launcher.name();
-        let made = Self::made(whole, &graph, counts).map_err(|error| error.to_string())?;
-        let cut = Cut { dim, shares, margin, graph: counts.then(|| graph.clone()) };
+        let made = Self::made(whole, (&graph, cut.numbers)).map_err(|error| error.to_string())?;
         let names = whole.names_of_operands(dim);
         let launcher = Launcher::new(graph, &format!("{name} of a band"));
         let fed = whole.fed.iter().map(Fed::clone).collect();
@@ -52,11 +45,10 @@ impl<'a> Fold<'a> {
     }
 
     /// What a band is reduced to.
-    fn made(whole: &Evaluation<'a>, graph: &Graph, counts: bool) -> Result<Vec<Made<'a>>, Error> {
+    fn made(whole: &Evaluation<'a>, (graph, numbers): (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error> {
         let axes: Vec<_> = whole.fed.iter().map(|fed| fed.shape.axes()).collect();
-        let numbers = if counts { 2 } else { 0 };
-        let none = (0..numbers).map(|_| super::evaluation::on_device(&[]));
-        let views: Vec<_> = axes.iter().map(|axes| super::evaluation::on_device(axes)).chain(none).collect();
+        let numbers = vec![on_device(&[]); numbers.count()];
+        let views: Vec<_> = axes.iter().map(|axes| on_device(axes)).chain(numbers).collect();
         let extents = Binding::new(graph, &views)?.results()?;
         let of = |(output, extents): (&tilewright_expr::graph::Output, Vec<i64>)| {
             let dtype = graph.node(output.node).dtype;

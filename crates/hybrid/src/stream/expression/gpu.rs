@@ -2,9 +2,9 @@
 
 use super::evaluation::{Evaluation, On};
 use super::run::Compute;
+use super::window::Band;
 use crate::Error;
 use crate::stream::gpu::GpuEngine;
-use std::ops::Range;
 use tilewright_driver::{DeviceBuffer, DeviceBytes, DeviceRoom};
 use tilewright_expr::Expr;
 use tilewright_expr::bind::Axis;
@@ -21,12 +21,12 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
     fn evaluate(
         &self,
         _: &GpuEngine,
-        window: &Range<usize>,
+        band: &Band,
         operands: &[&DeviceBuffer<u8>],
         results: &mut [DeviceBuffer<u8>],
     ) -> Result<(), Error> {
-        let evaluation = self.evaluation;
-        let counts = evaluation.counts(window)?;
+        let (evaluation, window) = (self.evaluation, &band.window);
+        let numbers = evaluation.numbers(band)?;
         let [of_operands, of_results] = evaluation.axes(window.len());
         let mut buffers = operands.iter().map(|buffer| (buffer.device_bytes(), 0));
         let operands = evaluation.fed.iter().zip(of_operands).enumerate().filter_map(|(number, (fed, axes))| {
@@ -47,8 +47,8 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
         });
         let results: Vec<((DeviceRoom<'_>, usize), Vec<Axis>)> = results.collect();
         let given = operands.iter().map(|((bytes, at), axes)| Given::There(*bytes, *at, axes));
-        let counts = counts.iter().flatten().map(|count| Given::Value(Feeds::<Expr<i32, ()>>::operand(count)));
-        let given: Vec<Given<'_>> = given.chain(counts).collect();
+        let numbers = numbers.iter().map(|number| Given::Value(Feeds::<Expr<i32, ()>>::operand(number)));
+        let given: Vec<Given<'_>> = given.chain(numbers).collect();
         let taken = results.iter().map(|((room, at), axes)| Taken { room: *room, at: *at, axes });
         Ok(evaluation.launcher.launch(self.gpu, &given, &mut taken.collect::<Vec<_>>())?)
     }

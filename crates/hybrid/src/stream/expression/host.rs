@@ -1,9 +1,9 @@
 //! An expression in bands on the CPU: one is read and one is written while another one is computed.
 
-use super::bands::Band;
 use super::bytes::{Bytes, values, values_mut};
 use super::evaluation::{Evaluation, Fed, On, on_device};
 use super::plan::ExpressionPlan;
+use super::window::Band;
 use crate::Error;
 use crate::store::{Tile, read_staged, write_staged};
 use crate::stream::control::Control;
@@ -28,8 +28,8 @@ pub(super) struct HostWindows<'a> {
 /// The expression on one window.
 pub(super) struct HostWindow {
     kernel: Arc<HostKernel>,
-    /// The first index and the length of the whole, where the expression counts.
-    counts: Option<[i32; 2]>,
+    /// What the expression is told of it.
+    numbers: Vec<i32>,
     /// Types and bytes of operands and of results.
     operands: Vec<(DType, usize)>,
     results: Vec<(DType, usize)>,
@@ -40,16 +40,16 @@ impl<'a> HostWindows<'a> {
         HostWindows { evaluation, planned: Mutex::default() }
     }
 
-    pub(super) fn of(&self, window: &Range<usize>) -> Result<HostWindow, Error> {
-        let (graph, counts) = (self.evaluation.graph(), self.evaluation.counts(window)?);
-        let [operands, results] = self.evaluation.axes(window.len());
-        let kernel = self.kernel(window.len(), [&operands, &results], counts.is_some())?;
+    pub(super) fn of(&self, band: &Band) -> Result<HostWindow, Error> {
+        let (graph, numbers) = (self.evaluation.graph(), self.evaluation.numbers(band)?);
+        let [operands, results] = self.evaluation.axes(band.window.len());
+        let kernel = self.kernel(band.window.len(), [&operands, &results], numbers.len())?;
         let dtypes = graph.operands.iter().map(|spec| spec.dtype);
         let results_of = graph.results().into_iter().map(|result| graph.outputs[result.outputs.start].node);
         let bytes = |(dtype, axes): (DType, &Vec<Axis>)| (dtype, View::reach(axes) as usize * dtype.size());
         Ok(HostWindow {
             kernel,
-            counts,
+            numbers,
             operands: dtypes.zip(&operands).map(bytes).collect(),
             results: results_of.map(|node| graph.node(node).dtype).zip(&results).map(bytes).collect(),
         })
@@ -59,13 +59,13 @@ impl<'a> HostWindows<'a> {
         &self,
         window: usize,
         [operands, results]: [&[Vec<Axis>]; 2],
-        counts: bool,
+        numbers: usize,
     ) -> Result<Arc<HostKernel>, Error> {
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = planned.get(&window) {
             return Ok(kernel.clone());
         }
-        let numbers = if counts { [on_device(&[]); 2].to_vec() } else { Vec::new() };
+        let numbers = vec![on_device(&[]); numbers];
         let views: Vec<View<'_>> = operands.iter().map(|axes| on_device(axes)).chain(numbers).collect();
         let outs: Vec<View<'_>> = results.iter().map(|axes| on_device(axes)).collect();
         let kernel = Arc::new(HostKernel::new(self.evaluation.graph(), &views, &outs)?);
@@ -80,7 +80,7 @@ impl HostWindow {
         let inputs =
             self.operands.iter().zip(operands).map(|((dtype, bytes), memory)| values(*dtype, &memory[..*bytes]));
         let mut inputs: Vec<HostSlice<'_>> = inputs.collect::<Result<_, _>>()?;
-        inputs.extend(self.counts.iter().flatten().map(|count| HostSlice::I32(std::slice::from_ref(count))));
+        inputs.extend(self.numbers.iter().map(|number| HostSlice::I32(std::slice::from_ref(number))));
         let outputs = self.results.iter().zip(results);
         let outputs = outputs.map(|((dtype, bytes), memory)| values_mut(*dtype, &mut memory[..*bytes]));
         let mut outputs: Vec<HostSliceMut<'_>> = outputs.collect::<Result<_, _>>()?;
@@ -168,12 +168,16 @@ impl Run<'_> {
             let next = bands.peek().map(|next| &next.window);
             for ((_, fed), bytes) in self.evaluation.banded(On::HOST).zip(&mut memory) {
                 let tile = |indices: &Range<usize>| self.evaluation.tile(&fed.shape, indices);
-                next.map_or(Ok(()), |next| fed.source().prefetch(&tile(&(window.end.max(next.start)..next.end))))?;
-                let length = self.evaluation.bytes_in(&fed.shape, window.len());
-                read_staged(fed.source(), &tile(&window), &mut bytes[..length], self.threads)?;
+                let mut ahead = next.into_iter().flat_map(|next| next.behind(&window).pieces());
+                ahead.try_for_each(|piece| fed.source().prefetch(&tile(&piece)))?;
+                let mut rest = &mut bytes[..];
+                for piece in window.pieces() {
+                    let (part, behind) = rest.split_at_mut(self.evaluation.bytes_in(&fed.shape, piece.len()));
+                    read_staged(fed.source(), &tile(&piece), part, self.threads)?;
+                    rest = behind;
+                }
                 // Windows with a margin begin where the one before has not ended.
-                let done = next.map_or(window.end, |next| next.start.min(window.end));
-                self.release(fed, &tile(&(window.start..done)))?;
+                window.done(next).map_or(Ok(()), |done| self.release(fed, &tile(&done)))?;
             }
             filled.send(memory)?;
         }
@@ -202,7 +206,7 @@ impl Run<'_> {
                 .map(|bytes| &bytes[..])
                 .collect();
             let mut targets: Vec<&mut [u8]> = results.iter_mut().map(|bytes| &mut bytes[..]).collect();
-            self.windows.of(&band.window)?.run(&operands, &mut targets)?;
+            self.windows.of(&band)?.run(&operands, &mut targets)?;
             // The reader is gone once it has read everything.
             let _ = back.send(memory);
             computed.send((band, results))?;

@@ -13,6 +13,7 @@ mod job;
 mod plan;
 mod run;
 mod shape;
+mod window;
 
 pub use array::{Array, Operand, Operands, Streams};
 pub use evaluation::Evaluation;

@@ -1,7 +1,7 @@
 //! In which bands an expression is computed, and what that is expected to take.
 
-use super::bands::Band;
 use super::evaluation::{Evaluation, On};
+use super::window::{Band, Window};
 use crate::Error;
 use crate::dispatch::{Accelerator, Bound};
 use crate::stream::matmul_plan::largest;
@@ -32,6 +32,8 @@ pub struct ExpressionPlan {
     pub band: usize,
     /// How far operands are read beyond a band.
     pub margin: Margin,
+    /// Whether what is read beyond an end of the dimension is the other end.
+    pub wraps: bool,
     /// Bytes of an index: of the operands that are brought in bands.
     pub bytes_in: u128,
     /// Bytes of an index: of the results.
@@ -42,7 +44,7 @@ pub struct ExpressionPlan {
     pub bytes_folded: u128,
     /// Bytes of operands and results that lie on the GPU, and stay where they are.
     pub bytes_there: u128,
-    /// Whether it is one band: a margin would be written into what lies beside a band on the GPU.
+    /// Whether it is one band: a margin would be written into what lies beside a band on the GPU, or be read from the other end of what lies there.
     pub is_whole: bool,
     /// Windows in the memory of the GPU at once, 1 to 3.
     pub stages: usize,
@@ -104,17 +106,19 @@ impl ExpressionPlan {
         let bytes_once = evaluation.brought_whole(on).map(once).sum();
         let [bytes_in, bytes_out] = evaluation.bytes_of(on, 1);
         let (bytes_there, bytes_folded) = (evaluation.bytes_there(on), evaluation.bytes_of_parts());
-        let (extent, margin) = match &evaluation.cut {
-            Ok(cut) => (evaluation.extent(), cut.margin),
-            Err(_) => (1, Margin::NONE),
+        let (extent, margin, wraps) = match &evaluation.cut {
+            Ok(cut) => (evaluation.extent(), cut.margin, cut.wraps),
+            Err(_) => (1, Margin::NONE, false),
         };
-        let is_whole = margin.places() > 0 && evaluation.made.iter().any(|made| made.is_on(on));
+        let is_there = evaluation.made.iter().any(|made| made.is_on(on)) || wraps && evaluation.has_bands_on(on);
+        let is_whole = margin.places() > 0 && is_there;
         let (dimension, band) = (evaluation.dimension(), if is_whole { extent } else { 1 });
         ExpressionPlan {
             dimension,
             extent,
             band,
             margin,
+            wraps,
             bytes_in,
             bytes_out,
             bytes_once,
@@ -169,19 +173,25 @@ impl ExpressionPlan {
 
     /// The bands, in their order.
     pub(super) fn bands(&self) -> impl Iterator<Item = Band> + use<> {
-        let (extent, band) = (self.extent, self.band);
-        let [before, after] = [-self.margin.before, self.margin.after].map(|n| usize::try_from(n).unwrap_or(0));
+        let (extent, band, margin, goes_on) = (self.extent, self.band, self.margin, self.goes_on());
         (0..extent).step_by(band).map(move |begin| {
             let end = extent.min(begin.saturating_add(band));
-            let window = begin.saturating_sub(before)..extent.min(end.saturating_add(after));
-            Band { indices: begin..end, window }
+            let (first, last) = (begin as i64 + margin.before, end as i64 + margin.after);
+            let window = if goes_on { first..last } else { first.max(0)..last.min(extent as i64) };
+            Band { indices: begin..end, window: Window::new(window, extent) }
         })
     }
 
     /// Indices of the longest window.
     pub fn window(&self) -> usize {
         let margins = usize::try_from(self.margin.places()).unwrap_or(usize::MAX);
-        self.extent.min(self.band.saturating_add(margins))
+        let window = self.band.saturating_add(margins);
+        if self.goes_on() { window } else { self.extent.min(window) }
+    }
+
+    /// Whether windows go on beyond the ends of the dimension: the whole does not.
+    fn goes_on(&self) -> bool {
+        self.wraps && self.band < self.extent
     }
 
     /// Bytes of the GPU's memory.

@@ -1,8 +1,8 @@
 //! An expression in bands on a device, through the pipeline.
 
-use super::bands::Band;
 use super::evaluation::{Evaluation, Fed, Made, On};
 use super::plan::ExpressionPlan;
+use super::window::Band;
 use crate::Error;
 use crate::store::Tile;
 use crate::stream::control::Control;
@@ -15,15 +15,14 @@ use crate::stream::stages::facts;
 use crate::stream::staging::Staging;
 use crate::stream::turns::Stop;
 use serde_json::{Value, json};
-use std::ops::Range;
 
 /// What computes windows in the memory of a device.
 pub(super) trait Compute<E: Engine<u8>>: Sync {
-    /// Queues ([`Queue::Compute`]) the expression on a window.
+    /// Queues ([`Queue::Compute`]) the expression on the window of a band.
     fn evaluate(
         &self,
         engine: &E,
-        window: &Range<usize>,
+        band: &Band,
         operands: &[&E::Buffer],
         results: &mut [E::Buffer],
     ) -> Result<(), Error>;
@@ -103,11 +102,16 @@ impl<'a, C: Sync> Run<'a, C> {
         self.evaluation.brought_whole(self.on).map(|(number, fed)| (number, fed, fed.shape.whole()))
     }
 
-    /// What is brought for a window.
-    fn pieces_of(&self, band: &Band) -> impl Iterator<Item = (usize, &'a Fed<'a>, Tile)> {
-        self.evaluation
-            .banded(self.on)
-            .map(|(number, fed)| (number, fed, self.evaluation.tile(&fed.shape, &band.window)))
+    /// What is brought for a window, and to which byte of its memory.
+    fn pieces_of(&self, band: &Band) -> impl Iterator<Item = (usize, &'a Fed<'a>, (Tile, usize))> {
+        let (evaluation, window) = (self.evaluation, band.window);
+        evaluation.banded(self.on).flat_map(move |(number, fed)| {
+            let at = window.pieces().scan(0, move |at, piece| {
+                let begin = std::mem::replace(at, *at + evaluation.bytes_in(&fed.shape, piece.len()));
+                Some((evaluation.tile(&fed.shape, &piece), begin))
+            });
+            at.map(move |piece| (number, fed, piece))
+        })
     }
 
     /// All that goes through slots.
@@ -116,8 +120,9 @@ impl<'a, C: Sync> Run<'a, C> {
         let once = self.pieces_once().map(|(_, fed, tile)| (fed, tile, None));
         let nexts = self.plan.bands().skip(1).map(Some).chain([None]);
         let of_bands = self.plan.bands().zip(nexts).flat_map(move |(band, next)| {
-            let again = |fed: &Fed<'_>| next.as_ref().map(|next| evaluation.tile(&fed.shape, &next.window));
-            self.pieces_of(&band).map(|(_, fed, tile)| (fed, tile, again(fed))).collect::<Vec<_>>()
+            let next = next.as_ref().map(|next| &next.window);
+            let again = |fed: &Fed<'_>| band.window.again(next).map(|again| evaluation.tile(&fed.shape, &again));
+            self.pieces_of(&band).map(|(_, fed, (tile, _))| (fed, tile, again(fed))).collect::<Vec<_>>()
         });
         let staged = move |fed: &Fed<'_>| self.direct.from(fed.source(), self.columns(fed)).is_none();
         once.chain(of_bands).filter(move |(fed, ..)| staged(fed)).flat_map(move |(fed, tile, again)| {
@@ -143,7 +148,7 @@ impl<'a, C: Sync> Run<'a, C> {
         let steps = self.plan.count() as u64;
         self.control.check(0, steps)?;
         for (number, fed, tile) in self.pieces_once() {
-            self.bring(feed, (fed, &tile), &mut operands.once[number])?;
+            self.bring(feed, (fed, &tile), (&mut operands.once[number], 0))?;
         }
         // Behind the last kernel that read a stage's windows.
         let mut read: Vec<Option<E::Mark>> = operands.stages.iter().map(|_| None).collect();
@@ -153,15 +158,15 @@ impl<'a, C: Sync> Run<'a, C> {
             if let Some(read) = &read[stage] {
                 engine.wait(Queue::In, read)?;
             }
-            for (number, fed, tile) in self.pieces_of(&band) {
-                self.bring(feed, (fed, &tile), &mut operands.stages[stage][number])?;
+            for (number, fed, (tile, at)) in self.pieces_of(&band) {
+                self.bring(feed, (fed, &tile), (&mut operands.stages[stage][number], at))?;
             }
             let mut buffers = feed.take_for(Queue::Compute)?;
             engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
             let all = operands.once.iter().zip(&operands.stages[stage]);
             let all: Vec<&E::Buffer> = all.filter_map(|(once, window)| once.as_ref().or(window.as_ref())).collect();
             let facts = || json!({ "band": number, "window": format!("{:?}", band.window) });
-            feed.compute(facts, || self.compute.evaluate(engine, &band.window, &all, &mut buffers))?;
+            feed.compute(facts, || self.compute.evaluate(engine, &band, &all, &mut buffers))?;
             read[stage] = Some(engine.mark(Queue::Compute)?);
             feed.give(band, buffers)?;
             self.control.tell(done + 1, steps);
@@ -169,19 +174,19 @@ impl<'a, C: Sync> Run<'a, C> {
         Ok(())
     }
 
-    /// Has a tile come into the memory for it, if it has any, in parts as they were read.
+    /// Has a tile come into the memory for it from a byte on, if it has any, in parts as they were read.
     fn bring<E: Engine<u8>>(
         &self,
         feed: &mut Feed<'_, u8, E, Self>,
         (fed, tile): (&'a Fed<'a>, &Tile),
-        to: &mut Option<E::Buffer>,
+        (to, mut at): (&mut Option<E::Buffer>, usize),
     ) -> Result<(), Stop>
     where
         C: Compute<E>,
     {
-        let (Some(to), mut at) = (to, 0) else { return Ok(()) };
+        let Some(to) = to else { return Ok(()) };
         if let Some(locked) = self.direct.from(fed.source(), self.columns(fed)) {
-            return feed.bring_rows((locked.bytes, &locked.rows(tile)), tile, to);
+            return feed.bring_rows((locked.bytes, &locked.rows(tile)), tile, (to, at));
         }
         for part in self.parts_of(fed, tile) {
             let bytes = part.count() * fed.shape.element_bytes();

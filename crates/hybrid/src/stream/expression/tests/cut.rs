@@ -78,6 +78,7 @@ fn bands_and_windows_cover_the_whole() {
                     extent,
                     band: band.min(extent),
                     margin: tilewright_expr::stage::Margin { before: -before, after },
+                    wraps: false,
                     bytes_in: 1,
                     bytes_out: 1,
                     bytes_once: 0,
@@ -93,9 +94,8 @@ fn bands_and_windows_cover_the_whole() {
                     (0..extent).collect::<Vec<_>>()
                 );
                 for band in &bands {
-                    let [before, after] = [before as usize, after as usize];
-                    assert_eq!(band.window.start, band.indices.start.saturating_sub(before));
-                    assert_eq!(band.window.end, (band.indices.end + after).min(extent));
+                    let [begin, end] = [band.indices.start as i64 - before, band.indices.end as i64 + after];
+                    assert_eq!(band.window, Window::new(begin.max(0)..end.min(extent as i64), extent));
                     assert!(band.window.len() <= plan.window());
                 }
             }
@@ -117,8 +117,14 @@ fn what_cannot_be_cut_is_refused_by_name() {
     };
     let total = fuse(|x: In<f32, (Y, X)>| (x / x.cumsum::<Y>().cumsum::<X>()).store::<(Y, X)>());
     refused(Evaluation::new(&total, (&x,), &[&vast]).unwrap(), &["scan"]);
-    let wrapped = fuse(|x: In<f32, (Y, X)>| x.box_filter::<Y, X>(3, 3, Border::Wrap).store::<(Y, X)>());
-    refused(Evaluation::new(&wrapped, (&x,), &[&vast]).unwrap(), &["border"]);
+    let mixed = fuse(|x: In<f32, (Y, X)>| {
+        x.box_filter::<Y, X>(3, 3, Border::Wrap).box_filter::<Y, X>(3, 3, Border::Reflect).store::<(Y, X)>()
+    });
+    refused(Evaluation::new(&mixed, (&x,), &[&vast]).unwrap(), &["border", "another one does not"]);
+    let turned = fuse(|x: In<f32, (X, Y)>| x.box_filter::<Y, X>(3, 1, Border::Wrap).store::<(Y, X)>());
+    let y = Array::<f32, (X, Y)>::new(&vast, [1000, 1000]).unwrap();
+    let error = Evaluation::new(&turned, (&y,), &[&vast]).unwrap().along::<Y>().unwrap_err();
+    assert!(error.to_string().contains("operand 0"), "{error}");
     let turned = fuse(|x: In<f32, (Y, X)>| x.box_filter::<Y, X>(3, 3, Border::Reflect).store::<(X, Y)>());
     let evaluation = Evaluation::new(&turned, (&x,), &[&vast]).unwrap();
     assert_eq!(evaluation.dimension(), Some("X"), "which is outermost there");

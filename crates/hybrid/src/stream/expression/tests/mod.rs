@@ -6,6 +6,7 @@ use super::evaluation::{Evaluation, On};
 use super::host::{HostWindows, run_on_host};
 use super::plan::ExpressionPlan;
 use super::run::{Compute, run};
+use super::window::{Band, Window};
 use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Stored, Tile};
 use crate::stream::control::Control;
 use crate::stream::engine::Queue;
@@ -13,7 +14,6 @@ use crate::stream::late::{Buffer, Device, Memory, Order};
 use crate::stream::staging::Staging;
 use crate::{Class, Error};
 use ndarray::{Array2, ArrayView2};
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use tilewright_dims::dims;
 use tilewright_expr::{bf16, f16};
@@ -32,11 +32,11 @@ impl Compute<Device> for Interpreted<'_> {
     fn evaluate(
         &self,
         device: &Device,
-        window: &Range<usize>,
+        band: &Band,
         operands: &[&Buffer<u8>],
         results: &mut [Buffer<u8>],
     ) -> Result<(), Error> {
-        let (window, failed) = (self.windows.of(window)?, self.failed.clone());
+        let (window, failed) = (self.windows.of(band)?, self.failed.clone());
         let operands: Vec<Memory<u8>> = operands.iter().map(|buffer| Memory::clone(buffer)).collect();
         let results: Vec<Memory<u8>> = results.iter().map(|buffer| Memory::clone(buffer)).collect();
         device.queue(Queue::Compute, move || {

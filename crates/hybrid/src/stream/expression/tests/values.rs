@@ -84,6 +84,37 @@ fn stencils_bring_a_margin() {
     }
 }
 
+/// A band at an end has rows of the other end beside it; with what counts, those rows' coordinates too.
+#[test]
+fn borders_that_repeat_go_on_at_the_other_end() {
+    let mut random = Random(13);
+    for [rows, columns] in [[1, 5], [2, 9], [23, 12], [41, 7]] {
+        let shape = [rows, columns];
+        let values = random.of(rows * columns, Random::unit);
+        let tensor = Tensor::<f32, (Y, X)>::from_vec(shape, values.clone()).unwrap();
+        let source = MemorySource::new(matrix(&values, shape));
+        let x = Array::<f32, (Y, X)>::new(&source, shape).unwrap();
+        let plain = fuse(|x: In<f32, (Y, X)>| {
+            let low = x.box_filter::<Y, X>(5, 3, Border::Wrap);
+            ((x - low).correlate::<Y, X>([[0.0, 1.0, 0.5], [1.0, -4.0, 1.0], [0.0, 2.0, 0.0]], Border::Wrap) + x)
+                .store::<(Y, X)>()
+        });
+        let counted = fuse(|x: In<f32, (Y, X)>| {
+            let ramp = x * coordinate::<Y>().to::<f32>();
+            (ramp.box_filter::<Y, X>(3, 3, Border::Wrap) - coordinate::<Y>().to::<f32>()).store::<(Y, X)>()
+        });
+        for (name, expression) in [("plain", &plain), ("counted", &counted)] {
+            let expected = (expression.call(&tensor).unwrap().to_vec().unwrap(),);
+            compare!(format!("{name} {shape:?}"), bands [1, 4, 10, 40], expected: [f32, shape], |sinks| {
+                let evaluation = Evaluation::new(expression, (&x,), &sinks).unwrap();
+                assert_eq!(evaluation.dimension(), Some("Y"));
+                assert!(evaluation.plan(1 << 30).unwrap().wraps);
+                evaluation
+            });
+        }
+    }
+}
+
 #[test]
 fn coordinates_and_lengths_are_those_of_the_whole() {
     let mut random = Random(4);
