@@ -11,12 +11,16 @@
 //! to it: [`Cut::graph`] has an operand for that.
 //!
 //! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
+//! Those of scans need what stands before a band, which [`Passes`] before give.
 
 mod folded;
 mod offset;
+mod parts;
+mod scanned;
 mod walk;
 
 pub use folded::Folded;
+pub use scanned::{Passes, Totals};
 
 use crate::graph::{DimId, Graph};
 use crate::stage::Margin;
@@ -28,6 +32,8 @@ pub enum Share {
     Whole,
     /// The band and a margin.
     Band(Margin),
+    /// What the values of a scan before the band come to: an operand of its own.
+    Before,
 }
 
 /// How results are computed in bands.
@@ -116,7 +122,9 @@ impl std::fmt::Display for Uncut {
                 "operand {operand} is read elsewhere along it than around the point, as by a sum or backwards; compute what is read there \
                  before, in a call of its own"
             ),
-            Uncut::Scanned => f.write_str("a scan goes along it"),
+            Uncut::Scanned => f.write_str(
+                "a scan goes along it, and what stands beside a point is read too; compute the scan before, in a call of its own",
+            ),
             Uncut::Wrapped => f.write_str(
                 "one border repeats what is read along it and another one does not; take the same one, or compute the inner stencil before, in a \
                  call of its own",
@@ -129,6 +137,9 @@ impl Graph {
     /// How results are computed in bands along `dim`.
     pub fn cut(&self, dim: DimId) -> Result<Cut, Uncut> {
         let found = walk::shares(self, dim)?;
+        if !found.scans.is_empty() {
+            return Err(Uncut::Scanned);
+        }
         let margin = found.margin();
         let graph = found.counted.then(|| offset::with_first_index(self, dim, &found));
         let numbers = if found.counted { Numbers::Window } else { Numbers::None };

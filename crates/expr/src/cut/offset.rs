@@ -1,6 +1,7 @@
 //! The same expression for windows, where something is computed from coordinates: these are counted from the begin of the whole.
 
 use super::Share;
+use super::scanned::wide;
 use super::walk::{Found, shift};
 use crate::dtype::DType;
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
@@ -25,13 +26,21 @@ struct Offset<'a> {
     shares: &'a [Share],
 }
 
-/// The expression with two more operands: the first index of a window along `dim`, and the length of the whole.
+/// The expression with more operands: what stands before a band of each scan along `dim`, the first index of a window, and the length of the whole.
 pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Graph {
     let offset = Offset { graph, dim, shares: &found.shares };
     let mut made = Graph::default();
     graph.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
     for spec in &graph.operands {
         made.operand(spec.clone());
+    }
+    let mut before = BTreeMap::new();
+    for scan in &found.scans {
+        let Op::Scan { reduction, .. } = graph.node(*scan).op else { continue };
+        let dtype = wide(reduction, graph.node(*scan).dtype);
+        let dims = graph.dims_without(dim, *scan).into();
+        let number = made.operand(OperandSpec { dtype, components: 1, dims });
+        before.insert(*scan, (made.input(number, 0), reduction));
     }
     let [first, length] = [(); 2].map(|()| {
         let number = made.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
@@ -52,7 +61,11 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Grap
             op => {
                 let mut senses = offset.senses(node, sense).into_iter();
                 let numbers: Vec<NodeId> = arguments(op).zip(&mut senses).map(|(a, s)| moved[&(a, s)]).collect();
-                made.push(with_arguments(op, &numbers), here.dtype)
+                let there = made.push(with_arguments(op, &numbers), here.dtype);
+                match before.get(&node).filter(|_| sense == Sense::Counted) {
+                    Some((before, reduction)) => made.behind(*before, there, *reduction),
+                    None => there,
+                }
             }
         };
         moved.insert((node, sense), there);

@@ -3,7 +3,7 @@
 use super::{Share, Uncut};
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, Size};
 use crate::stage::Margin;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Where a node is read along the dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +14,9 @@ enum Place {
     Anywhere,
 }
 
+/// At the point itself.
+const POINT: Place = Place::Around { before: 0, after: 0 };
+
 /// What is known when all nodes have been seen.
 pub(super) struct Found {
     pub(super) shares: Vec<Share>,
@@ -21,9 +24,16 @@ pub(super) struct Found {
     pub(super) counted: bool,
     /// Whether a border repeats what is read along the dimension.
     pub(super) wraps: bool,
+    /// Scans along the dimension, which need what stands before a band.
+    pub(super) scans: Vec<NodeId>,
 }
 
 impl Found {
+    /// Whether what is evaluated on windows is another expression, which is told where they begin.
+    pub(super) fn is_told(&self) -> bool {
+        self.counted || !self.scans.is_empty()
+    }
+
     /// As far as the farthest read of any operand.
     pub(super) fn margin(&self) -> Margin {
         let margin = |share: &Share| if let Share::Band(margin) = share { *margin } else { Margin::NONE };
@@ -43,6 +53,7 @@ struct Walk<'a> {
     /// Whether a border repeats what is read, and whether there are reads beyond an end that is one.
     wraps: bool,
     ends: bool,
+    scans: BTreeSet<NodeId>,
     open: Vec<(NodeId, Place)>,
 }
 
@@ -50,8 +61,8 @@ struct Walk<'a> {
 pub(super) fn shares(graph: &Graph, dim: DimId) -> Result<Found, Uncut> {
     let none = vec![None; graph.operands.len()];
     let (windows, lengths) = (Vec::new(), Vec::new());
-    let (counted, wraps, ends, open) = (false, false, false, Vec::new());
-    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted, wraps, ends, open };
+    let (counted, wraps, ends, scans, open) = (false, false, false, BTreeSet::new(), Vec::new());
+    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted, wraps, ends, scans, open };
     walk.start()?;
     let mut seen = HashSet::new();
     while let Some((node, place)) = walk.open.pop() {
@@ -77,7 +88,7 @@ impl Walk<'_> {
             }
             for output in joined.outputs.clone() {
                 self.windowed(self.graph.output_size(output, self.dim))?;
-                self.open.push((self.graph.outputs[output].node, Place::Around { before: 0, after: 0 }));
+                self.open.push((self.graph.outputs[output].node, POINT));
             }
         }
         Ok(())
@@ -117,7 +128,11 @@ impl Walk<'_> {
                     _ => Ok(()),
                 }
             }
-            Op::Scan { dim, .. } if *dim == self.dim && place != Place::Anywhere => Err(Uncut::Scanned),
+            Op::Scan { source, dim, .. } if *dim == self.dim && place != Place::Anywhere => {
+                self.scans.insert(node);
+                self.open.push((*source, place));
+                if place == POINT { Ok(()) } else { Err(Uncut::Scanned) }
+            }
             op => {
                 op.for_each_arg(|argument| self.open.push((argument, place)));
                 Ok(())
@@ -217,8 +232,8 @@ impl Walk<'_> {
             match self.shares[usize::from(operand)] {
                 Some(Share::Band(_)) => {}
                 // As long as the results, though only its length is looked at.
-                None => self.read(operand, Place::Around { before: 0, after: 0 })?,
-                Some(Share::Whole) => return Err(Uncut::Both { operand: usize::from(operand) }),
+                None => self.read(operand, POINT)?,
+                Some(Share::Whole | Share::Before) => return Err(Uncut::Both { operand: usize::from(operand) }),
             }
         }
         for equation in self.graph.equations.iter().filter(|equation| equation.dim == self.dim) {
@@ -235,7 +250,7 @@ impl Walk<'_> {
         }
         // What nothing reads is there all the same.
         let shares = self.shares.into_iter().map(|share| share.unwrap_or(Share::Whole)).collect();
-        Ok(Found { shares, counted: self.counted, wraps: self.wraps })
+        Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans: self.scans.into_iter().collect() })
     }
 }
 

@@ -9,7 +9,8 @@ use tilewright_ops as ops;
 impl Device {
     /// Computes an expression in bands into its sinks, as [`crate::stream::evaluate`] does, on the processor that is expected to be faster: by
     /// bytes from where operands lie to where results are wanted, mostly ([`Evaluation::job`]). On the CPU bands are as large as the budget of
-    /// host memory allows ([`falling_back_within`](Device::falling_back_within)). Bits are the same on both. The sinks are not committed.
+    /// host memory allows ([`falling_back_within`](Device::falling_back_within)). Bits are the same on both where bands are, but for what bands are reduced to or
+    /// scanned upto, as it is told there. The sinks are not committed.
     ///
     /// What lies on the GPU ([`DeviceSource`](crate::store::DeviceSource), [`DeviceSink`](crate::store::DeviceSink)) is read and written there, and where the
     /// CPU computes copied to the host band by band. On another GPU than this device's it is the CPU's.

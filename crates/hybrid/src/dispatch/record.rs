@@ -62,10 +62,10 @@ pub(crate) fn to_host(bytes: usize) {
     copied(Traffic { to_gpu: 0, to_host: bytes as u64 });
 }
 
-fn copied(Traffic { to_gpu, to_host }: Traffic) {
+/// Notes what this thread had copied either way.
+pub(crate) fn copied(more: Traffic) {
     let Moved { tiles, traffic } = MOVED.get();
-    let traffic = Traffic { to_gpu: traffic.to_gpu + to_gpu, to_host: traffic.to_host + to_host };
-    MOVED.set(Moved { tiles, traffic });
+    MOVED.set(Moved { tiles, traffic: traffic.and(more) });
 }
 
 /// Notes a stream of this thread that ended well: what it went in, and what it copied.

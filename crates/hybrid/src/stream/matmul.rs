@@ -52,6 +52,13 @@ pub struct Traffic {
     pub to_host: u64,
 }
 
+impl Traffic {
+    /// Both.
+    pub(crate) fn and(self, other: Traffic) -> Traffic {
+        Traffic { to_gpu: self.to_gpu + other.to_gpu, to_host: self.to_host + other.to_host }
+    }
+}
+
 impl Factor<'_> {
     /// The tile of the stored matrix that is this part of the factor.
     pub(super) fn stored(&self, rows: Range<usize>, columns: Range<usize>) -> Tile {

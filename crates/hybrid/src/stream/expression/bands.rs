@@ -43,7 +43,7 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn is_banded(&self, number: usize) -> bool {
-        self.cut.as_ref().is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_)))
+        self.cut.as_ref().is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_) | Share::Before))
     }
 
     /// Length of the dimension that is cut; 1 where nothing is.
@@ -58,10 +58,22 @@ impl Evaluation<'_> {
 
     /// Bytes of operands that are brought, and of results that go back, that so many indices are.
     pub(super) fn bytes_of(&self, on: On, indices: usize) -> [u128; 2] {
-        let fed = self.banded(on).map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
+        let fed = self.banded(on).filter(|(number, _)| !self.is_before(*number));
+        let fed = fed.map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
         let in_bands = self.brought_back(on).filter(|(_, made)| !self.is_part(made));
         let made = in_bands.map(|(_, made)| self.bytes_in(&made.shape, indices) as u128).sum();
         [fed, made]
+    }
+
+    /// Whether an operand is what stands before each band.
+    fn is_before(&self, number: usize) -> bool {
+        self.cut.as_ref().is_ok_and(|cut| cut.shares[number] == Share::Before)
+    }
+
+    /// Bytes of what stands before a band.
+    pub(super) fn bytes_before(&self) -> u128 {
+        let before = self.fed.iter().enumerate().filter(|(number, _)| self.is_before(*number));
+        before.map(|(_, fed)| fed.shape.bytes() as u128).sum()
     }
 
     /// Bytes that a band is reduced to.
@@ -77,9 +89,7 @@ impl Evaluation<'_> {
     /// Where what is made of a band begins in the memory of its window, in bytes, how much it is, and which tile of the sink.
     pub(super) fn part(&self, made: &Made<'_>, plan: &ExpressionPlan, band: &Band) -> (Range<usize>, Tile) {
         if self.is_part(made) {
-            let (number, whole) = (band.indices.start / plan.band, made.shape.whole());
-            let rows = number * whole.rows.len()..(number + 1) * whole.rows.len();
-            return (0..made.shape.bytes(), Tile { rows, ..whole });
+            return (0..made.shape.bytes(), row(&made.shape, plan, band));
         }
         let of = |indices: usize| self.bytes_in(&made.shape, indices);
         let begin = of(band.begin());
@@ -88,7 +98,7 @@ impl Evaluation<'_> {
 
     /// Bytes of a result in the memory of a window.
     pub(super) fn bytes_made(&self, made: &Made<'_>, window: usize) -> usize {
-        if self.is_part(made) { made.shape.bytes() } else { self.bytes_in(&made.shape, window) }
+        self.bytes_in(&made.shape, window)
     }
 
     /// Bytes of operands and results that stay where they are.
@@ -97,10 +107,12 @@ impl Evaluation<'_> {
         fed.chain(self.made.iter().filter(|made| made.is_on(on)).map(|made| made.shape.bytes() as u128)).sum()
     }
 
-    /// Bytes of an operand that is brought in bands, or of a result, in so many indices; all of it is one index where nothing is cut.
+    /// Bytes of an operand that is brought in bands, or of a result, in so many indices: all of it where it lacks the dimension that is cut. It is one index
+    /// where nothing is.
     pub(super) fn bytes_in(&self, shape: &Shape, indices: usize) -> usize {
         match &self.cut {
-            Ok(cut) => shape.bytes_along(cut.dim) * indices,
+            Ok(cut) if shape.extent(cut.dim).is_some() => shape.bytes_along(cut.dim) * indices,
+            Ok(_) => shape.bytes(),
             Err(_) => shape.bytes() * indices,
         }
     }
@@ -109,6 +121,20 @@ impl Evaluation<'_> {
     pub(super) fn tile(&self, shape: &Shape, indices: &Range<usize>) -> Tile {
         let along = |cut: &Cut| shape.tile(cut.dim, indices.clone());
         self.cut.as_ref().ok().and_then(along).unwrap_or_else(|| shape.whole())
+    }
+
+    /// The tiles of an operand that is brought in bands, and where in the memory of a window each begins, in bytes.
+    pub(super) fn pieces(&self, shape: &Shape, plan: &ExpressionPlan, band: &Band) -> Vec<(Tile, usize)> {
+        if self.cut.as_ref().is_ok_and(|cut| shape.extent(cut.dim).is_none()) {
+            return vec![(row(shape, plan, band), 0)];
+        }
+        let mut at = 0;
+        let piece = |piece: Range<usize>| {
+            let begin = at;
+            at += self.bytes_in(shape, piece.len());
+            (self.tile(shape, &piece), begin)
+        };
+        band.window.pieces().map(piece).collect()
     }
 
     /// Columns of a whole window's tile of an operand.
@@ -183,4 +209,10 @@ impl Evaluation<'_> {
     pub(super) fn told(&self) -> Numbers {
         self.cut.as_ref().map_or(Numbers::None, |cut| cut.numbers)
     }
+}
+
+/// What belongs to a band of something that has a row for each.
+fn row(shape: &Shape, plan: &ExpressionPlan, band: &Band) -> Tile {
+    let (number, whole) = (band.indices.start / plan.band, shape.whole());
+    Tile { rows: number * whole.rows.len()..(number + 1) * whole.rows.len(), ..whole }
 }

@@ -1,9 +1,12 @@
 //! Which dimension an expression is cut along, or folded along.
 
-use super::evaluation::{Evaluation, Fed, On};
+use super::evaluation::{Evaluation, Fed, Made, On};
 use super::folded::Fold;
+use super::passes::{Compute, Passes, Under};
 use super::plan::ExpressionPlan;
 use crate::Error;
+use crate::budget::Permit;
+use crate::stream::matmul::Traffic;
 use tilewright_expr::cut::{Cut, Share};
 use tilewright_expr::graph::DimId;
 use tilewright_ops::Launcher;
@@ -11,12 +14,49 @@ use tilewright_ops::Launcher;
 /// Bytes from which on it is better to begin before all of them are there.
 const LONG: u64 = 256 << 20;
 
+/// How an expression is computed that cannot be cut as it is.
+pub(super) enum Steps<'a> {
+    /// Bands are reduced, and what is left is evaluated.
+    Folded(Fold<'a>),
+    /// What stands before bands is found, then they are evaluated.
+    Scanned(Passes<'a>),
+}
+
+impl<'a> Steps<'a> {
+    /// Computes the bands into these results, or what they are reduced to, and gives what is left to compute then.
+    pub(super) fn run<'b>(
+        &self,
+        (under, made): (Under<'_>, &[Made<'b>]),
+        compute: &mut Compute<'_>,
+    ) -> Result<(Traffic, Option<(Evaluation<'b>, Permit)>), Error>
+    where
+        'a: 'b,
+    {
+        match self {
+            Steps::Folded(fold) => {
+                fold.run((under, made), compute).map(|(done, rest, parts)| (done, Some((rest, parts))))
+            }
+            Steps::Scanned(passes) => {
+                passes.run(under, made.iter().map(Made::same).collect(), compute).map(|done| (done, None))
+            }
+        }
+    }
+
+    /// Those over bands.
+    pub(super) fn passes(&self) -> &Passes<'a> {
+        match self {
+            Steps::Folded(fold) => &fold.parts,
+            Steps::Scanned(passes) => passes,
+        }
+    }
+}
+
 impl<'a> Evaluation<'a> {
-    /// How it is folded, unless all of it is one band, and a short one.
-    pub(super) fn folding(&self, on: On, budget: u64) -> Option<&Fold<'a>> {
+    /// How it is computed in steps, unless all of it is one band, and a short one.
+    pub(super) fn steps(&self, on: On, budget: u64) -> Option<&Steps<'a>> {
         let ExpressionPlan { bytes_in, bytes_out, bytes_once, .. } = ExpressionPlan::of_indices(self, on);
         let is_short = bytes_in + bytes_out + bytes_once <= u128::from(budget.min(LONG));
-        self.fold.as_ref().filter(|_| !is_short)
+        self.steps.as_ref().filter(|_| !is_short)
     }
 
     /// Cut along the first of these dimensions that can be; otherwise it is known why not along the first one.
@@ -42,17 +82,34 @@ impl<'a> Evaluation<'a> {
         self
     }
 
-    /// Folded along the first dimension, of the largest operand first, that it can be folded along.
-    pub(super) fn folded(mut self) -> Self {
+    /// Computed in steps: folded along the first dimension, of the largest operand first, that it can be folded along, or cut along the first of these
+    /// dimensions, scans and all.
+    pub(super) fn in_steps(self, dims: &[DimId]) -> Self {
+        let folded = self.folded();
+        if folded.steps.is_some() { folded } else { folded.scanned(dims) }
+    }
+
+    fn folded(mut self) -> Self {
         let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
         fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
         let dims: Vec<DimId> = fed.iter().flat_map(|fed| fed.shape.dims().iter().copied()).collect();
-        self.fold = dims.into_iter().find_map(|dim| Fold::of(&self, dim).ok());
+        self.steps = dims.into_iter().find_map(|dim| Fold::of(&self, dim).ok()).map(Steps::Folded);
         self
     }
 
-    pub(super) fn names_of_operands(&self, dim: DimId) -> Vec<(DimId, &'static str)> {
-        vec![(dim, self.graph().dim_name(dim))]
+    /// Cut along the first of these dimensions that scans go along, where it is not cut otherwise.
+    pub(super) fn scanned(mut self, dims: &[DimId]) -> Self {
+        let of = |dim: &DimId| {
+            let passes = self.graph().cut_scans(*dim, self.lengths()).ok()?;
+            Passes::of_results(&self, passes).ok().map(Steps::Scanned)
+        };
+        self.steps = if self.cut.is_ok() { None } else { dims.iter().find_map(of) };
+        self
+    }
+
+    /// The lengths of operands.
+    pub(super) fn lengths(&self) -> impl Fn(u16, DimId) -> i64 {
+        |operand, dim| self.fed[usize::from(operand)].shape.extent(dim).map_or(0, |extent| extent as i64)
     }
 
     /// How it is cut along a dimension, or why not.

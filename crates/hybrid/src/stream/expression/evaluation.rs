@@ -1,7 +1,8 @@
 //! A fused expression, what it reads and where it writes, checked.
 
+use super::array::Held;
 use super::array::{Operand, Operands};
-use super::folded::Fold;
+use super::cut::Steps;
 use super::plan::ExpressionPlan;
 use super::shape::Shape;
 use crate::Error;
@@ -26,8 +27,8 @@ pub struct Evaluation<'a> {
     pub(super) launcher: Launcher,
     /// How it is cut; why not, where all of it is one band.
     pub(super) cut: Result<Cut, Error>,
-    /// How it is folded, where it is not cut.
-    pub(super) fold: Option<Fold<'a>>,
+    /// How it is computed in steps, where it is not cut.
+    pub(super) steps: Option<Steps<'a>>,
     pub(super) fed: Vec<Fed<'a>>,
     pub(super) made: Vec<Made<'a>>,
     pub(super) names: Vec<(DimId, &'static str)>,
@@ -41,6 +42,16 @@ pub(super) struct Fed<'a> {
 }
 
 impl<'a> Fed<'a> {
+    pub(super) fn new(operand: Operand<'a>, shape: Shape) -> Fed<'a> {
+        Fed { operand, shape }
+    }
+
+    /// The same from elsewhere.
+    pub(super) fn of<'b>(&self, source: Held<'b>) -> Fed<'b> {
+        let Operand { dims, extents, .. } = &self.operand;
+        Fed { operand: Operand { source, dims: dims.clone(), extents: extents.clone() }, shape: self.shape.clone() }
+    }
+
     pub(super) fn operand(&self) -> Operand<'a> {
         self.operand.clone()
     }
@@ -61,7 +72,11 @@ pub(super) struct Made<'a> {
     pub(super) shape: Shape,
 }
 
-impl Made<'_> {
+impl<'a> Made<'a> {
+    pub(super) fn same(&self) -> Made<'a> {
+        Made { sink: self.sink, shape: self.shape.clone() }
+    }
+
     fn room(&self) -> Option<DeviceBytes<'_>> {
         self.sink.resident().map(|sink| sink.room().bytes())
     }
@@ -136,35 +151,38 @@ impl<'a> Evaluation<'a> {
             results.iter().zip(extents).zip(sinks).map(of_result).collect::<Result<_, Error>>()?;
         let names = made.iter().flat_map(|made| made.shape.dims()).map(|dim| (*dim, graph.dim_name(*dim))).collect();
         let cut = Err(Error::Uncut { dimension: "", why: String::new() });
-        let whole = Evaluation { launcher: expression.clone(), expression, cut, fold: None, fed, made, names };
+        let whole = Evaluation { launcher: expression.clone(), expression, cut, steps: None, fed, made, names };
         let dims = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
         let cut = whole.cut_along(&dims);
-        Ok(if cut.cut.is_err() { cut.folded() } else { cut })
+        Ok(if cut.cut.is_err() { cut.in_steps(&dims) } else { cut })
     }
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
     pub fn along<D: Dim>(self) -> Result<Evaluation<'a>, Error> {
-        let cut = self.cut_along(&[D::ID]);
+        let cut = self.cut_along(&[D::ID]).scanned(&[D::ID]);
         match cut.cut {
-            Ok(_) => Ok(cut),
-            Err(error) => Err(error),
+            Err(error) if cut.steps.is_none() => Err(error),
+            _ => Ok(cut),
         }
     }
 
     /// The dimension that it is cut along, if it is.
     pub fn dimension(&self) -> Option<&'static str> {
-        if let Some(fold) = &self.fold {
-            return fold.parts.dimension();
+        if let Some(steps) = &self.steps {
+            return steps.passes().bands.dimension();
         }
         self.cut.as_ref().ok().map(|cut| self.name(cut.dim))
     }
 
     /// How it is cut where there are so many bytes for operands and results. [`Error::Budget`] where not even one index fits,
     /// [`Error::Uncut`] where nothing can be cut and the whole does not fit. Where something lies on a GPU it is planned there: what lies there takes no
-    /// bytes. Where all of an operand is reduced first it is the plan of that.
+    /// bytes. Where all of an operand is reduced first it is the plan of that; where scans go along the dimension, that of the results, and operands are
+    /// brought once more before, as often as scans stand one inside the other.
     pub fn plan(&self, budget: u64) -> Result<ExpressionPlan, Error> {
-        let first = self.folding(self.home(), budget).map_or(self, |fold| &fold.parts);
-        ExpressionPlan::new(first, self.home(), budget)
+        match self.steps(self.home(), budget) {
+            Some(steps) => steps.passes().plan(self.home(), budget),
+            None => ExpressionPlan::new(self, self.home(), budget),
+        }
     }
 
     /// The GPU that the first operand or result lies on which is on any.

@@ -3,6 +3,7 @@
 use super::evaluation::{Evaluation, Fed, On};
 use super::gpu::GpuWindows;
 use super::host::run_on_host;
+use super::passes::Under;
 use super::plan::ExpressionPlan;
 use super::run::run;
 use crate::Error;
@@ -21,11 +22,11 @@ use tilewright_ops::{Device, Gpu};
 /// the ones before are copied back and written. The sinks are not committed: whoever does it makes results visible at once, and after an error
 /// there are none.
 ///
-/// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then. What either takes without being
+/// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then but what lies on a GPU. What either takes without being
 /// run is said by [`Evaluation::plan`]. Bands do not depend on budgets that are large enough, and the same bands give the same bits on both. Bits do not
 /// depend on the bands either, with two exceptions: long sums within a window are added in an order that follows from its sizes, and what needs all of a
-/// large operand first is computed from reductions of bands, in passes before of at most four reductions each. Sums and products of floats are those of the
-/// whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima are the same. The CPU and a GPU whose budgets differ have
+/// large operand first is computed from reductions of bands, in passes before of at most four reductions each; so is what stands before the bands of a scan.
+/// Sums and products of floats are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima are the same. The CPU and a GPU whose budgets differ have
 /// other bands, so other last bits. Progress is that of the first pass.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
@@ -82,11 +83,15 @@ pub(crate) fn evaluate_on_host(
 ) -> Result<Traffic, Error> {
     evaluation.gather_within(memory)?;
     let available = memory.available();
-    if let Some(fold) = evaluation.folding(On::HOST, available) {
-        let plan = ExpressionPlan::folded(&fold.parts, On::HOST, available, true)?;
-        let bands = |parts: &Evaluation<'_>| on_host(memory, parts, &plan, control);
-        let (_, rest, _parts) = fold.run((&plan, memory, &evaluation.made), bands)?;
-        return evaluate_on_host(memory, &rest, Control { progress: None, ..control });
+    if let Some(steps) = evaluation.steps(On::HOST, available) {
+        let plan = steps.passes().plan_beside(On::HOST, available)?;
+        let under = Under { on: On::HOST, plan: &plan, host: memory, control };
+        let mut bands =
+            |bands: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>| on_host(memory, bands, plan, control);
+        return match steps.run((under, &evaluation.made), &mut bands)? {
+            (done, None) => Ok(done),
+            (_, Some((rest, _parts))) => evaluate_on_host(memory, &rest, Control { progress: None, ..control }),
+        };
     }
     let (plan, _memory) = memory.planned(available, |available| {
         let plan = ExpressionPlan::new(evaluation, On::HOST, available)?;
@@ -107,7 +112,9 @@ fn on_host(
 
 fn in_windows(evaluation: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>) -> Result<Traffic, Error> {
     let load = evaluation.fed.iter().map(Fed::source).fold(Load::default(), Load::reading);
-    run_on_host(evaluation, plan, (threads(), load.is_too_much()), control)
+    let traffic = run_on_host(evaluation, plan, (threads(), load.is_too_much()), control)?;
+    dispatch::copied(traffic);
+    Ok(traffic)
 }
 
 /// On a GPU; what bands are reduced to takes the host's budget.
@@ -119,12 +126,16 @@ pub(crate) fn evaluate_on_gpu(
 ) -> Result<Traffic, Error> {
     let on = On::gpu(gpu.device().ordinal());
     let available = budgets.device.available();
-    if let Some(fold) = evaluation.folding(on, available) {
-        let plan = ExpressionPlan::folded(&fold.parts, on, available, false)?;
-        let bands = |parts: &Evaluation<'_>| on_gpu((gpu, on), budgets, parts, &plan, control);
-        let (first, rest, _parts) = fold.run((&plan, host, &evaluation.made), bands)?;
+    if let Some(steps) = evaluation.steps(on, available) {
+        let plan = steps.passes().plan(on, available)?;
+        let under = Under { on, plan: &plan, host, control };
+        let mut bands = |bands: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>| {
+            on_gpu((gpu, on), budgets, bands, plan, control)
+        };
+        let (first, rest) = steps.run((under, &evaluation.made), &mut bands)?;
+        let Some((rest, _parts)) = rest else { return Ok(first) };
         let then = evaluate_on_gpu(gpu, (budgets, host), &rest, Control { progress: None, ..control })?;
-        return Ok(Traffic { to_gpu: first.to_gpu + then.to_gpu, to_host: first.to_host + then.to_host });
+        return Ok(first.and(then));
     }
     let plan = ExpressionPlan::new(evaluation, on, available)?;
     on_gpu((gpu, on), budgets, evaluation, &plan, control)

@@ -127,7 +127,7 @@ pub(super) fn run_on_host(
         let ran = Stop::into_result(run.compute(&once, (to_compute, fed_back), (free, computed)));
         [reader, writer].into_iter().map(joined).fold(ran, Result::and)
     })?;
-    Ok(Traffic::default())
+    Ok(run.traffic())
 }
 
 fn joined(thread: thread::ScopedJoinHandle<'_, Result<(), Error>>) -> Result<(), Error> {
@@ -163,18 +163,17 @@ impl Run<'_> {
 
     fn read(&self, free: Receiver<Windows>, filled: Sender<Windows>) -> Result<(), Stop> {
         let mut bands = self.plan.bands().peekable();
-        while let Some(Band { window, .. }) = bands.next() {
+        while let Some(band) = bands.next() {
+            let window = band.window;
             let mut memory = free.recv()?;
             let next = bands.peek().map(|next| &next.window);
             for ((_, fed), bytes) in self.evaluation.banded(On::HOST).zip(&mut memory) {
                 let tile = |indices: &Range<usize>| self.evaluation.tile(&fed.shape, indices);
                 let mut ahead = next.into_iter().flat_map(|next| next.behind(&window).pieces());
                 ahead.try_for_each(|piece| fed.source().prefetch(&tile(&piece)))?;
-                let mut rest = &mut bytes[..];
-                for piece in window.pieces() {
-                    let (part, behind) = rest.split_at_mut(self.evaluation.bytes_in(&fed.shape, piece.len()));
-                    read_staged(fed.source(), &tile(&piece), part, self.threads)?;
-                    rest = behind;
+                for (tile, at) in self.evaluation.pieces(&fed.shape, self.plan, &band) {
+                    let length = tile.count() * fed.shape.element_bytes();
+                    read_staged(fed.source(), &tile, &mut bytes[at..][..length], self.threads)?;
                 }
                 // Windows with a margin begin where the one before has not ended.
                 window.done(next).map_or(Ok(()), |done| self.release(fed, &tile(&done)))?;
@@ -182,6 +181,20 @@ impl Run<'_> {
             filled.send(memory)?;
         }
         Ok(())
+    }
+
+    /// What operands that lie on a GPU are copied from there, and results back.
+    fn traffic(&self) -> Traffic {
+        let bytes = |bytes: u128| u64::try_from(bytes).unwrap_or(u64::MAX);
+        let evaluation = self.evaluation;
+        let indices: u128 = self.plan.bands().map(|band| band.window.len() as u128).sum();
+        let is_there = |(_, fed): &(usize, &Fed<'_>)| fed.source().resident().is_some();
+        let once = evaluation.brought_whole(On::HOST).filter(is_there).map(|(_, fed)| fed.shape.bytes() as u128);
+        let banded = evaluation.banded(On::HOST).filter(is_there);
+        let banded = banded.map(|(_, fed)| indices * evaluation.bytes_in(&fed.shape, 1) as u128);
+        let made = evaluation.made.iter().filter(|made| made.sink.resident().is_some());
+        let to_gpu = bytes(made.map(|made| made.shape.bytes() as u128).sum());
+        Traffic { to_gpu, to_host: bytes(once.chain(banded).sum()) }
     }
 
     fn release(&self, fed: &Fed<'_>, tile: &Tile) -> Result<(), Error> {

@@ -10,6 +10,8 @@ mod folded;
 mod gpu;
 mod host;
 mod job;
+mod parts;
+mod passes;
 mod plan;
 mod run;
 mod shape;

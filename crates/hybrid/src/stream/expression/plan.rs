@@ -40,6 +40,8 @@ pub struct ExpressionPlan {
     pub bytes_out: u128,
     /// Bytes of operands that are brought once.
     pub bytes_once: u128,
+    /// Bytes of what stands before each band, where scans go along the dimension.
+    pub bytes_before: u128,
     /// Bytes that each band is reduced to, where it is.
     pub bytes_folded: u128,
     /// Bytes of operands and results that lie on the GPU, and stay where they are.
@@ -79,25 +81,13 @@ impl ExpressionTime {
 impl ExpressionPlan {
     /// Bands that so many bytes hold. As long as these are enough the bands do not depend on them.
     pub(super) fn new(evaluation: &Evaluation<'_>, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
-        Self::of_indices(evaluation, on).within(budget).or_else(|error| {
-            evaluation.cut.as_ref().map_err(Error::clone)?;
-            Err(error)
+        Self::of_indices(evaluation, on).within(budget).map_err(|error| match (&evaluation.cut, error) {
+            (Err(Error::Uncut { dimension, why }), Error::Budget { requested, available, .. }) => {
+                let why = format!("{why}; all of it at once takes {requested} bytes, of {available}");
+                Error::Uncut { dimension, why }
+            }
+            (_, error) => error,
         })
-    }
-
-    /// The same for an evaluation that is folded: beside what all bands are reduced to, which is in memory too where `is_beside`.
-    pub(super) fn folded(
-        parts: &Evaluation<'_>,
-        on: On,
-        budget: u64,
-        is_beside: bool,
-    ) -> Result<ExpressionPlan, Error> {
-        let mut plan = Self::new(parts, on, budget)?;
-        for _ in 0..if is_beside { 4 } else { 0 } {
-            let beside = u64::try_from(plan.count() as u128 * plan.bytes_folded).unwrap_or(u64::MAX);
-            plan = Self::new(parts, on, budget.saturating_sub(beside))?;
-        }
-        Ok(plan)
     }
 
     /// Bands of one index each.
@@ -106,6 +96,7 @@ impl ExpressionPlan {
         let bytes_once = evaluation.brought_whole(on).map(once).sum();
         let [bytes_in, bytes_out] = evaluation.bytes_of(on, 1);
         let (bytes_there, bytes_folded) = (evaluation.bytes_there(on), evaluation.bytes_of_parts());
+        let bytes_before = evaluation.bytes_before();
         let (extent, margin, wraps) = match &evaluation.cut {
             Ok(cut) => (evaluation.extent(), cut.margin, cut.wraps),
             Err(_) => (1, Margin::NONE, false),
@@ -122,6 +113,7 @@ impl ExpressionPlan {
             bytes_in,
             bytes_out,
             bytes_once,
+            bytes_before,
             bytes_folded,
             bytes_there,
             is_whole,
@@ -149,6 +141,12 @@ impl ExpressionPlan {
         let granule = if band >= 8 * GRANULE { GRANULE } else { 1 };
         let even = self.extent.div_ceil(bands).next_multiple_of(granule);
         let plan = ExpressionPlan { band: even.min(band).max(1), ..self };
+        ExpressionPlan { stages: plan.count().clamp(1, STAGES), ..plan }
+    }
+
+    /// The same in bands of just this length.
+    pub(super) fn of_length(self, band: usize) -> ExpressionPlan {
+        let plan = ExpressionPlan { band, ..self };
         ExpressionPlan { stages: plan.count().clamp(1, STAGES), ..plan }
     }
 
@@ -198,13 +196,13 @@ impl ExpressionPlan {
     pub fn device_bytes(&self) -> u128 {
         self.bytes_once
             + (self.stages * self.window()) as u128 * (self.bytes_in + self.bytes_out)
-            + self.stages as u128 * self.bytes_folded
+            + self.stages as u128 * (self.bytes_before + self.bytes_folded)
     }
 
     /// Bytes that are copied to the GPU: margins are with both of the bands that they lie between.
     pub fn bytes_to_gpu(&self) -> u128 {
         let indices: u128 = self.bands().map(|band| band.window.len() as u128).sum();
-        self.bytes_once + indices * self.bytes_in
+        self.bytes_once + indices * self.bytes_in + self.count() as u128 * self.bytes_before
     }
 
     /// Bytes that are copied back.

@@ -104,13 +104,9 @@ impl<'a, C: Sync> Run<'a, C> {
 
     /// What is brought for a window, and to which byte of its memory.
     fn pieces_of(&self, band: &Band) -> impl Iterator<Item = (usize, &'a Fed<'a>, (Tile, usize))> {
-        let (evaluation, window) = (self.evaluation, band.window);
-        evaluation.banded(self.on).flat_map(move |(number, fed)| {
-            let at = window.pieces().scan(0, move |at, piece| {
-                let begin = std::mem::replace(at, *at + evaluation.bytes_in(&fed.shape, piece.len()));
-                Some((evaluation.tile(&fed.shape, &piece), begin))
-            });
-            at.map(move |piece| (number, fed, piece))
+        self.evaluation.banded(self.on).flat_map(|(number, fed)| {
+            let pieces = self.evaluation.pieces(&fed.shape, self.plan, band).into_iter();
+            pieces.map(move |piece| (number, fed, piece))
         })
     }
 

@@ -186,4 +186,5 @@ poison!(f32: f32::NAN, f64: f64::NAN, f16: f16::NAN, bf16: bf16::NAN, u8: 0xa5, 
 mod cut;
 mod folded;
 mod pipeline;
+mod scanned;
 mod values;

@@ -1,0 +1,124 @@
+//! What bands are reduced to.
+
+use super::offset::{arguments, with_first_index};
+use super::scanned::Passes;
+use super::{Cut, Numbers, Share, Uncut, walk};
+use crate::dtype::DType;
+use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
+use crate::reduce::Reduction;
+use crate::stage::Margin;
+use std::collections::BTreeSet;
+
+impl Graph {
+    /// All that some nodes are made from, and they, but nothing that these others are made from.
+    pub(super) fn needed_by(&self, nodes: impl Iterator<Item = NodeId>, others: &[NodeId]) -> BTreeSet<NodeId> {
+        let (mut needed, mut open) = (BTreeSet::new(), nodes.collect::<Vec<_>>());
+        while let Some(node) = open.pop() {
+            if needed.insert(node) && !others.contains(&node) {
+                open.extend(arguments(&self.node(node).op));
+            }
+        }
+        needed
+    }
+
+    pub(super) fn reduced(&self, node: NodeId) -> Option<(Reduction, NodeId, Size)> {
+        match self.node(node).op {
+            Op::Reduce { reduction, source, size, .. } => Some((reduction, source, size)),
+            Op::Scan { reduction, source, dim } => Some((reduction, source, self.size_of(source, dim))),
+            _ => None,
+        }
+    }
+
+    /// The dimensions of a node but one.
+    pub(super) fn dims_without(&self, dim: DimId, node: NodeId) -> Vec<DimId> {
+        self.node(node).shape.iter().map(|(of, _)| *of).filter(|of| *of != dim).collect()
+    }
+
+    /// What a band comes to, for each of some reductions or scans along `dim`: a result, which lacks the dimension.
+    pub(super) fn parts(
+        &self,
+        dim: DimId,
+        found: &[NodeId],
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<Passes, Uncut> {
+        let mut sources = self.clone();
+        (sources.outputs, sources.joins) = (Vec::new(), Vec::new());
+        // Of the whole these were asked before; a band is no whole.
+        (sources.orders, sources.insides) = (Vec::new(), Vec::new());
+        let read = self.operands_of(&self.needed_by(found.iter().copied(), &[]));
+        let is_read = |size: Size| !matches!(size, Size::Operand(operand, _) if !read.contains(&operand));
+        sources.equations.retain(|equation| is_read(equation.a) && is_read(equation.b));
+        let mut reductions = Vec::new();
+        for node in found {
+            let (reduction, source, size) = self.reduced(*node).ok_or(Uncut::Length)?;
+            let along = self.size_of(source, dim);
+            // It is as long as an operand, all of which is reduced.
+            if !matches!(along, Size::Operand(_, of) if of == dim) || size != along {
+                return Err(Uncut::Length);
+            }
+            let left = self.dims_without(dim, *node);
+            let dims = [dim].into_iter().chain(left.iter().copied()).collect();
+            sources.outputs.push(Output { node: source, dims });
+            reductions.push((reduction, left, self.node(*node).dtype));
+        }
+        let mut walked = walk::shares(&sources, dim)?;
+        let totals = self.totals(dim, &mut walked, length)?;
+        let margin = walked.margin();
+        let numbers = match (walked.is_told(), margin == Margin::NONE) {
+            (_, false) => Numbers::Band,
+            (true, true) => Numbers::Window,
+            (false, true) => Numbers::None,
+        };
+        let mut graph = if numbers == Numbers::None { sources } else { with_first_index(&sources, dim, &walked) };
+        let within = (numbers == Numbers::Band).then(|| graph.within_band(dim));
+        let outputs = std::mem::take(&mut graph.outputs);
+        for (output, (reduction, dims, dtype)) in outputs.into_iter().zip(reductions) {
+            let size = graph.size_of(output.node, dim);
+            let source = within.map_or(output.node, |within| graph.only(within, reduction, output.node));
+            let node = graph.push(Op::Reduce { reduction, source, dim, size }, dtype);
+            graph.outputs.push(Output { node, dims: dims.into() });
+        }
+        // What is not read here has not to be there at once.
+        let shares = &mut walked.shares;
+        let banded = shares.iter().position(|share| matches!(share, Share::Band(_)));
+        let extent = banded.map(|number| length(number as u16, dim));
+        for (number, (share, operand)) in (0u16..).zip(shares.iter_mut().zip(&self.operands)) {
+            let has_it = operand.dims.contains(&dim);
+            if has_it && !read.contains(&number) && Some(length(number, dim)) == extent {
+                *share = Share::Band(Margin::NONE);
+            }
+        }
+        let walk::Found { shares, wraps, .. } = walked;
+        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph: Some(graph), numbers }, totals })
+    }
+
+    /// Whether an index of a window is one of its band: two operands more say where that begins and ends.
+    fn within_band(&mut self, dim: DimId) -> NodeId {
+        let [begin, end] = [(); 2].map(|()| {
+            let number = self.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
+            self.input(number, 0)
+        });
+        let index = self.index(dim);
+        let (behind, before) = (self.binary(Binary::Ge, index, begin), self.binary(Binary::Lt, index, end));
+        self.binary(Binary::And, behind, before)
+    }
+
+    /// What is reduced where it counts, elsewhere what changes nothing. A product that is summed is one of factors still.
+    fn only(&mut self, within: NodeId, reduction: Reduction, source: NodeId) -> NodeId {
+        let (value, times) = self.terms(reduction, source);
+        let none = self.constant(reduction.identity(self.node(source).dtype));
+        let value = self.select(within, value, none);
+        let Some(times) = times else { return value };
+        let times = self.select(within, times, none);
+        self.rounded(Binary::Mul, value, times)
+    }
+
+    /// The operands whose elements some nodes read.
+    pub(super) fn operands_of(&self, nodes: &BTreeSet<NodeId>) -> BTreeSet<u16> {
+        let operand = |node: &NodeId| match self.node(*node).op {
+            Op::Input { operand, .. } | Op::Guard { operand: Some(operand), .. } => Some(operand),
+            _ => None,
+        };
+        nodes.iter().filter_map(operand).collect()
+    }
+}

@@ -1,0 +1,97 @@
+//! Scans in bands: what stands before a band is put before the scan of the band.
+//!
+//! All values of a band, made one, are a total; what stands before a band is what the totals of those before it come to. So operands are read twice:
+//! for the totals, and again for the results. Sums of `f32` are carried in `f64`. Totals of what is scanned already need what stands before bands
+//! themselves, and so on inwards.
+
+use super::walk::Found;
+use super::{Cut, Numbers, Share, Uncut, offset, walk};
+use crate::dtype::DType;
+use crate::graph::{DimId, Graph, NodeId, OperandSpec, Output};
+use crate::reads::Border;
+use crate::reduce::Reduction;
+use crate::stage::Margin;
+
+/// What is evaluated on bands, and what before that.
+#[derive(Clone, Debug)]
+pub struct Passes {
+    /// What is evaluated. Its graph is always said. Behind the operands it has one for each scan along the dimension, before the
+    /// [`numbers`](Cut::numbers): what stands before the band ([`Share::Before`]).
+    pub cut: Cut,
+    /// What that is made of, where scans go along the dimension.
+    pub totals: Option<Box<Totals>>,
+}
+
+/// What bands come to, and what stands before each.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    /// A result for each scan: all values of a band, made one, which lacks the dimension.
+    pub parts: Passes,
+    /// For each the expression of what stands before each band: of one operand, the totals of all bands, with [`bands`](Self::bands) before the
+    /// dimensions of one, into a result of the same dimensions.
+    pub before: Vec<Graph>,
+    /// A dimension of its own, as long as there are bands.
+    pub bands: DimId,
+}
+
+impl Graph {
+    /// How results are computed in bands along `dim`, along which scans go, of operands whose lengths are known. Nothing may be read beside the point.
+    pub fn cut_scans(&self, dim: DimId, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
+        let mut found = walk::shares(self, dim)?;
+        let totals = self.totals(dim, &mut found, &length)?;
+        let graph = offset::with_first_index(self, dim, &found);
+        let Found { shares, .. } = found;
+        let cut = Cut { dim, shares, margin: Margin::NONE, wraps: false, graph: Some(graph), numbers: Numbers::Window };
+        if totals.is_some() { Ok(Passes { cut, totals }) } else { Err(Uncut::Scanned) }
+    }
+
+    /// What the bands of scans that were found come to; from here on they have operands.
+    pub(super) fn totals(
+        &self,
+        dim: DimId,
+        found: &mut Found,
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<Option<Box<Totals>>, Uncut> {
+        if found.scans.is_empty() {
+            return Ok(None);
+        }
+        if found.margin() != Margin::NONE {
+            return Err(Uncut::Scanned);
+        }
+        let (parts, bands) = (self.parts(dim, &found.scans, length)?, self.unused(!dim));
+        found.shares.extend(found.scans.iter().map(|_| Share::Before));
+        let before = found.scans.iter().map(|scan| self.before(bands, dim, *scan)).collect::<Result<_, _>>()?;
+        Ok(Some(Box::new(Totals { parts, before, bands })))
+    }
+
+    /// What stands before each band of a scan, of the totals of all of them.
+    fn before(&self, bands: DimId, dim: DimId, scan: NodeId) -> Result<Graph, Uncut> {
+        let (reduction, ..) = self.reduced(scan).ok_or(Uncut::Scanned)?;
+        let dims: Box<[DimId]> = [bands].into_iter().chain(self.dims_without(dim, scan)).collect();
+        let mut made = Graph::default();
+        self.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
+        made.name_dim(bands, "bands");
+        let dtype = self.node(scan).dtype;
+        let operand = made.operand(OperandSpec { dtype, components: 1, dims: dims.clone() });
+        let (total, of) = (made.input(operand, 0), wide(reduction, dtype));
+        let total = made.cast(total, of);
+        let upto = made.scan(reduction, total, bands);
+        let nothing = made.constant(reduction.identity(of));
+        let node = made.shifted(upto, &[(bands, -1)], Border::Constant(nothing));
+        made.outputs.push(Output { node, dims });
+        Ok(made)
+    }
+
+    /// A scan of a band behind what stands before that.
+    pub(super) fn behind(&mut self, before: NodeId, scan: NodeId, reduction: Reduction) -> NodeId {
+        let (dtype, of) = (self.node(scan).dtype, self.node(before).dtype);
+        let scan = self.cast(scan, of);
+        let both = self.rounded(reduction.operation(), before, scan);
+        self.cast(both, dtype)
+    }
+}
+
+/// What parts of a reduction are made one in.
+pub(super) fn wide(reduction: Reduction, dtype: DType) -> DType {
+    if reduction == Reduction::Sum && dtype == DType::F32 { DType::F64 } else { dtype }
+}

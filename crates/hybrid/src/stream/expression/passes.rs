@@ -1,0 +1,211 @@
+//! Bands, and the passes over them before that give what stands before each, where scans go along the dimension.
+
+use super::array::{Held, Operand};
+use super::evaluation::{Evaluation, Fed, Made, On, on_device};
+use super::face::evaluate_on_host;
+use super::parts::{Nowhere, Parts};
+use super::plan::ExpressionPlan;
+use super::shape::{Shape, stored};
+use crate::Error;
+use crate::budget::{Budget, Permit};
+use crate::store::Extents;
+use crate::stream::control::Control;
+use crate::stream::matmul::Traffic;
+use std::sync::Arc;
+use tilewright_expr::bind::Binding;
+use tilewright_expr::cut;
+use tilewright_expr::cut::Numbers;
+use tilewright_expr::graph::{DimId, Graph, Output};
+use tilewright_ops::Launcher;
+
+/// What computes the bands of a plan.
+pub(super) type Compute<'c> = dyn FnMut(&Evaluation<'_>, &ExpressionPlan, Control<'_>) -> Result<Traffic, Error> + 'c;
+
+/// Bands, and what comes before them.
+pub(super) struct Passes<'a> {
+    /// What is evaluated on bands. What stands before them is not there yet.
+    pub(super) bands: Box<Evaluation<'a>>,
+    totals: Option<Box<Totals<'a>>>,
+}
+
+/// What the bands of scans come to, and the expressions of what stands before each.
+struct Totals<'a> {
+    parts: Passes<'a>,
+    before: Vec<Graph>,
+    /// A dimension of the totals of all bands.
+    bands: DimId,
+}
+
+/// What passes share: where bands are computed, how long they are, whose memory has what they come to, and who is told.
+#[derive(Clone, Copy)]
+pub(super) struct Under<'u> {
+    pub(super) on: On,
+    pub(super) plan: &'u ExpressionPlan,
+    pub(super) host: &'u Budget,
+    pub(super) control: Control<'u>,
+}
+
+impl<'a> Passes<'a> {
+    /// Those of an evaluation's own results.
+    pub(super) fn of_results(whole: &Evaluation<'a>, passes: cut::Passes) -> Result<Passes<'a>, String> {
+        let made = whole.made.iter().map(Made::same).collect();
+        Self::of(whole, passes, |_, _| Ok(made))
+    }
+
+    /// Those of what bands are reduced to, which goes nowhere yet.
+    pub(super) fn of_parts(whole: &Evaluation<'a>, passes: cut::Passes) -> Result<Passes<'a>, String> {
+        Self::of(whole, passes, made)
+    }
+
+    fn of(
+        whole: &Evaluation<'a>,
+        cut::Passes { cut, totals }: cut::Passes,
+        made: impl FnOnce(&[Fed<'a>], (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error>,
+    ) -> Result<Passes<'a>, String> {
+        let totals = totals.map(|totals| Totals::of(whole, *totals)).transpose()?;
+        let before = totals.as_ref().map_or(Ok(Vec::new()), Totals::fed).map_err(|error| error.to_string())?;
+        let fed: Vec<Fed<'a>> = whole.fed.iter().cloned().chain(before).collect();
+        let graph = cut.graph.clone().unwrap_or_default();
+        let made = made(&fed, (&graph, cut.numbers)).map_err(|error| error.to_string())?;
+        let names = whole.names.iter().copied().chain([(cut.dim, graph.dim_name(cut.dim))]).collect();
+        let launcher = Launcher::new(graph, &format!("{} of a band", whole.launcher.name()));
+        let bands = Evaluation { expression: launcher.clone(), launcher, cut: Ok(cut), steps: None, fed, made, names };
+        bands.check_tiles()?;
+        Ok(Passes { bands: Box::new(bands), totals: totals.map(Box::new) })
+    }
+
+    /// How all of them are cut, where there are so many bytes: as what is evaluated last.
+    pub(super) fn plan(&self, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
+        let own = ExpressionPlan::new(&self.bands, on, budget)?;
+        let Some(totals) = &self.totals else { return Ok(own) };
+        Ok(own.of_length(totals.parts.plan(on, budget)?.band.min(own.band)))
+    }
+
+    /// The same beside what all bands come to, where that is in the same memory.
+    pub(super) fn plan_beside(&self, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
+        let mut plan = self.plan(on, budget)?;
+        for _ in 0..4 {
+            let beside = u64::try_from(plan.count() as u128 * self.bytes_beside()).unwrap_or(u64::MAX);
+            plan = self.plan(on, budget.saturating_sub(beside))?;
+        }
+        Ok(plan)
+    }
+
+    /// Bytes of host memory that each band comes to, in all passes; twice where what stands before bands is computed of that.
+    fn bytes_beside(&self) -> u128 {
+        let own = self.bands.bytes_of_parts() + self.bands.bytes_before();
+        self.totals.as_ref().map_or(own, |totals| 2 * (own + totals.parts.bytes_beside()))
+    }
+
+    /// Has all bands computed, into these results.
+    pub(super) fn run(
+        &self,
+        under: Under<'_>,
+        made: Vec<Made<'_>>,
+        compute: &mut Compute<'_>,
+    ) -> Result<Traffic, Error> {
+        let quiet = Under { control: Control { progress: None, ..under.control }, ..under };
+        let totals = self.totals.as_ref().map(|totals| totals.run(quiet, compute)).transpose()?;
+        let (traffic, before, _memory) = totals.unwrap_or_default();
+        let Evaluation { expression, launcher, cut, fed, names, .. } = &*self.bands;
+        let own = fed.len() - before.len();
+        let before = fed[own..].iter().zip(before).map(|(fed, parts)| fed.of(Held::Here(parts)));
+        let evaluation = Evaluation {
+            expression: expression.clone(),
+            launcher: launcher.clone(),
+            cut: cut.clone(),
+            steps: None,
+            fed: fed[..own].iter().cloned().chain(before).collect(),
+            made,
+            names: names.clone(),
+        };
+        let plan = ExpressionPlan::of_indices(&evaluation, under.on).of_length(under.plan.band);
+        let own = compute(&evaluation, &plan, under.control)?;
+        Ok(traffic.and(own))
+    }
+
+    /// Has all bands computed, into host memory, and leave to have that.
+    pub(super) fn run_to_parts(
+        &self,
+        under: Under<'_>,
+        compute: &mut Compute<'_>,
+    ) -> Result<(Traffic, Vec<Arc<Parts>>, Permit), Error> {
+        let bands = under.plan.count();
+        let shapes = || self.bands.made.iter().map(|made| &made.shape);
+        let (parts, permit) = all_parts(bands, shapes(), under.host)?;
+        let made = parts.iter().zip(shapes()).map(|(parts, shape)| Made { sink: &**parts, shape: shape.clone() });
+        let traffic = self.run(under, made.collect(), compute)?;
+        Ok((traffic, parts, permit))
+    }
+}
+
+/// Memory for what so many bands come to.
+fn all_parts<'s>(
+    bands: usize,
+    shapes: impl Iterator<Item = &'s Shape> + Clone,
+    host: &Budget,
+) -> Result<(Vec<Arc<Parts>>, Permit), Error> {
+    let permit = host.try_acquire(shapes.clone().map(|shape| (bands * shape.bytes()) as u64).sum())?;
+    Ok((shapes.map(|shape| Parts::new(bands, shape).map(Arc::new)).collect::<Result<_, Error>>()?, permit))
+}
+
+impl<'a> Totals<'a> {
+    fn of(whole: &Evaluation<'a>, cut::Totals { parts, before, bands }: cut::Totals) -> Result<Totals<'a>, String> {
+        Ok(Totals { parts: Passes::of_parts(whole, parts)?, before, bands })
+    }
+
+    /// What stands before a band, as operands that are not there yet.
+    fn fed(&self) -> Result<Vec<Fed<'a>>, Error> {
+        let of = |(graph, total): (&Graph, &Made<'_>)| {
+            let dtype = graph.node(graph.outputs[0].node).dtype;
+            let (dims, extents) = (total.shape.dims(), total.shape.extents());
+            let matrix = Extents::new(1, extents.iter().product());
+            let lies = (dims, extents.to_vec());
+            let shape = Shape::new("elements of what stands before a band", lies, dtype, (matrix, stored(dtype)))?;
+            let operand = Operand { source: Held::There(&Nowhere), dims: dims.into(), extents: extents.into() };
+            Ok(Fed::new(operand, shape))
+        };
+        self.before.iter().zip(&self.parts.bands.made).map(of).collect()
+    }
+
+    /// What stands before each band.
+    fn run(
+        &self,
+        under: Under<'_>,
+        compute: &mut Compute<'_>,
+    ) -> Result<(Traffic, Vec<Arc<Parts>>, Option<Permit>), Error> {
+        let (traffic, totals, _totals) = self.parts.run_to_parts(under, compute)?;
+        let fed = self.fed()?;
+        let (before, permit) = all_parts(under.plan.count(), fed.iter().map(|fed| &fed.shape), under.host)?;
+        for (((graph, total), made), into) in self.before.iter().zip(totals).zip(&self.parts.bands.made).zip(&before) {
+            let operand = of_all_bands((total, &made.shape), (self.bands, under.plan.count()));
+            let name = format!("{} before a band", self.parts.bands.launcher.name());
+            let evaluation = Evaluation::of(Launcher::new(graph.clone(), &name), vec![operand], &[&**into])?;
+            evaluate_on_host(under.host, &evaluation, under.control)?;
+        }
+        Ok((traffic, before, Some(permit)))
+    }
+}
+
+/// What all bands came to, as an operand that has another dimension before those of one.
+pub(super) fn of_all_bands<'b>((parts, shape): (Arc<Parts>, &Shape), (dim, bands): (DimId, usize)) -> Operand<'b> {
+    let dims: Vec<DimId> = [dim].into_iter().chain(shape.dims().iter().copied()).collect();
+    let extents = [bands].into_iter().chain(shape.extents().iter().copied()).collect();
+    Operand { source: Held::Here(parts), dims: dims.into(), extents }
+}
+
+/// What a band is reduced to.
+fn made<'a>(fed: &[Fed<'a>], (graph, numbers): (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error> {
+    let axes: Vec<_> = fed.iter().map(|fed| fed.shape.axes()).collect();
+    let numbers = vec![on_device(&[]); numbers.count()];
+    let views: Vec<_> = axes.iter().map(|axes| on_device(axes)).chain(numbers).collect();
+    let extents = Binding::new(graph, &views)?.results()?;
+    let of = |(output, extents): (&Output, Vec<i64>)| {
+        let dtype = graph.node(output.node).dtype;
+        let extents: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
+        let matrix = Extents::new(1, extents.iter().product());
+        let shape = Shape::new("elements of a part", (&output.dims, extents), dtype, (matrix, stored(dtype)))?;
+        Ok(Made { sink: &Nowhere, shape })
+    };
+    graph.outputs.iter().zip(extents).map(of).collect()
+}
