@@ -121,14 +121,52 @@ impl Gathered {
     /// Forgets a shard that nobody else wants and that has no parts.
     pub(super) fn leave(&self, index: Index, shard: Arc<Shard>) {
         let mut shards = self.shards();
-        // The list has it, and the caller.
-        if Arc::strong_count(&shard) == 2 && shard.hold().is_none() {
-            shards.retain(|(at, _)| *at != index);
-        }
+        // Not before the list is held: of two who leave it at once one is the last.
+        drop(shard);
+        shards.retain(|(at, shard)| *at != index || Arc::strong_count(shard) > 1 || shard.hold().is_some());
     }
 
     /// Those that may have parts, the oldest first.
-    pub(super) fn all(&self) -> Vec<(Index, Arc<Shard>)> {
-        self.shards().clone()
+    pub(super) fn all(&self) -> Vec<Index> {
+        self.shards().iter().map(|(index, _)| *index).collect()
+    }
+
+    /// One of them, if it is still among them, to be held and to be [`left`](Self::leave).
+    pub(super) fn known(&self, index: Index) -> Option<Arc<Shard>> {
+        self.shards().iter().find(|(at, _)| *at == index).map(|(_, shard)| shard.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Memory;
+
+    /// Whoever is the last to leave a shard without parts takes it off the list, also of many who leave at once, some of whom look for the oldest.
+    #[test]
+    fn shards_that_all_have_left_are_forgotten() {
+        let gathered = Gathered::within(Budget::new(Memory::Host, 1 << 20));
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                let gathered = &gathered;
+                scope.spawn(move || {
+                    for turn in 0..20_000 {
+                        if (turn + number) % 3 > 0 {
+                            gathered.leave([0, 0], gathered.shard([0, 0]));
+                            continue;
+                        }
+                        for index in gathered.all() {
+                            gathered.known(index).into_iter().for_each(|shard| gathered.leave(index, shard));
+                        }
+                    }
+                });
+            }
+        });
+        assert!(gathered.all().is_empty(), "{:?}", gathered.all());
+        // One with parts stays, whoever leaves it.
+        let shard = gathered.shard([1, 2]);
+        *shard.hold() = gathered.room(8).unwrap().map(|room| Unfinished::new(8, room));
+        gathered.leave([1, 2], shard);
+        assert_eq!(gathered.all(), [[1, 2]]);
     }
 }

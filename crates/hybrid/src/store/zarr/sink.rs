@@ -166,7 +166,8 @@ impl ZarrSink {
 
     /// The same of the shard that was begun first, and whether there was one.
     fn settle_first(&self) -> Result<bool, Error> {
-        for (index, shard) in self.gathered.all() {
+        for index in self.gathered.all() {
+            let Some(shard) = self.gathered.known(index) else { continue };
             let settled = self.settle(index, &shard)?;
             self.gathered.leave(index, shard);
             if settled {
