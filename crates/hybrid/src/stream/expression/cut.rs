@@ -1,11 +1,10 @@
 //! Which dimension an expression is cut along, or folded along.
 
 use super::evaluation::{Evaluation, Fed, Made, On};
-use super::folded::Fold;
+use super::folded::{Fold, Rest};
 use super::passes::{Compute, Passes, Under};
 use super::plan::ExpressionPlan;
 use crate::Error;
-use crate::budget::Permit;
 use crate::stream::matmul::Traffic;
 use tilewright_expr::cut::{Cut, Share};
 use tilewright_expr::graph::DimId;
@@ -17,7 +16,7 @@ const LONG: u64 = 256 << 20;
 /// How an expression is computed that cannot be cut as it is.
 pub(super) enum Steps<'a> {
     /// Bands are reduced, and what is left is evaluated.
-    Folded(Fold<'a>),
+    Folded(Box<Fold<'a>>),
     /// What stands before bands is found, then they are evaluated.
     Scanned(Passes<'a>),
 }
@@ -28,14 +27,12 @@ impl<'a> Steps<'a> {
         &self,
         (under, made): (Under<'_>, &[Made<'b>]),
         compute: &mut Compute<'_>,
-    ) -> Result<(Traffic, Option<(Evaluation<'b>, Permit)>), Error>
+    ) -> Result<(Traffic, Option<Rest<'b>>), Error>
     where
         'a: 'b,
     {
         match self {
-            Steps::Folded(fold) => {
-                fold.run((under, made), compute).map(|(done, rest, parts)| (done, Some((rest, parts))))
-            }
+            Steps::Folded(fold) => fold.run((under, made), compute).map(|(done, rest)| (done, Some(rest))),
             Steps::Scanned(passes) => {
                 passes.run(under, made.iter().map(Made::same).collect(), compute).map(|done| (done, None))
             }
@@ -93,7 +90,7 @@ impl<'a> Evaluation<'a> {
         let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
         fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
         let dims: Vec<DimId> = fed.iter().flat_map(|fed| fed.shape.dims().iter().copied()).collect();
-        self.steps = dims.into_iter().find_map(|dim| Fold::of(&self, dim).ok()).map(Steps::Folded);
+        self.steps = dims.into_iter().find_map(|dim| Fold::of(&self, dim).ok()).map(Box::new).map(Steps::Folded);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Expressions that need all of an operand before any of their results: reductions of its bands first, and what is left of the expression over those.
 
 use super::evaluation::{Evaluation, Made};
-use super::passes::{Compute, Passes, Under, of_all_bands};
+use super::passes::{Came, Compute, Passes, Under, of_all_bands};
 use crate::Error;
 use crate::budget::Permit;
 use crate::store::Sink;
@@ -12,6 +12,9 @@ use tilewright_ops::Launcher;
 
 /// Results of one launch.
 const MOST: usize = 4;
+
+/// What is left to compute, and leave to have the memory of what it reads.
+pub(super) type Rest<'b> = (Evaluation<'b>, Option<Permit>);
 
 /// How an expression is folded.
 pub(super) struct Fold<'a> {
@@ -31,17 +34,17 @@ impl<'a> Fold<'a> {
         Ok(Fold { parts: Passes::of_parts(whole, parts)?, rest, bands, kept })
     }
 
-    /// Has the bands of a plan computed, and gives what is left to compute: an evaluation of all that they were reduced to, and leave to have the memory
-    /// for that.
+    /// Has the bands of a plan computed, and gives what was copied for that and what is left to compute: an evaluation of all that they were reduced to,
+    /// and leave to have the memory for that.
     pub(super) fn run<'b>(
         &self,
         (under, sinks): (Under<'_>, &[Made<'b>]),
         compute: &mut Compute<'_>,
-    ) -> Result<(Traffic, Evaluation<'b>, Permit), Error>
+    ) -> Result<(Traffic, Rest<'b>), Error>
     where
         'a: 'b,
     {
-        let (done, parts, permit) = self.parts.run_to_parts(under, compute)?;
+        let Came { parts, traffic, memory } = self.parts.run_to_parts(under, compute)?;
         let whole = &self.parts.bands;
         let kept = self.kept.iter().map(|operand| whole.fed[usize::from(*operand)].operand());
         let parts = parts.into_iter().zip(&whole.made);
@@ -49,6 +52,6 @@ impl<'a> Fold<'a> {
         let name = format!("{} of all bands", whole.expression.name());
         let sinks: Vec<&'b dyn Sink> = sinks.iter().map(|made| made.sink).collect();
         let rest = Evaluation::of(Launcher::new(self.rest.clone(), &name), kept.chain(parts).collect(), &sinks)?;
-        Ok((done, rest, permit))
+        Ok((traffic, (rest, memory)))
     }
 }

@@ -45,6 +45,17 @@ pub(super) struct Under<'u> {
     pub(super) control: Control<'u>,
 }
 
+/// What bands came to.
+#[derive(Default)]
+pub(super) struct Came {
+    /// A row for each band.
+    pub(super) parts: Vec<Arc<Parts>>,
+    /// What was copied for that.
+    pub(super) traffic: Traffic,
+    /// Leave to have them.
+    pub(super) memory: Option<Permit>,
+}
+
 impl<'a> Passes<'a> {
     /// Those of an evaluation's own results.
     pub(super) fn of_results(whole: &Evaluation<'a>, passes: cut::Passes) -> Result<Passes<'a>, String> {
@@ -106,7 +117,7 @@ impl<'a> Passes<'a> {
     ) -> Result<Traffic, Error> {
         let quiet = Under { control: Control { progress: None, ..under.control }, ..under };
         let totals = self.totals.as_ref().map(|totals| totals.run(quiet, compute)).transpose()?;
-        let (traffic, before, _memory) = totals.unwrap_or_default();
+        let Came { parts: before, traffic, memory: _memory } = totals.unwrap_or_default();
         let Evaluation { expression, launcher, cut, fed, names, .. } = &*self.bands;
         let own = fed.len() - before.len();
         let before = fed[own..].iter().zip(before).map(|(fed, parts)| fed.of(Held::Here(parts)));
@@ -124,18 +135,14 @@ impl<'a> Passes<'a> {
         Ok(traffic.and(own))
     }
 
-    /// Has all bands computed, into host memory, and leave to have that.
-    pub(super) fn run_to_parts(
-        &self,
-        under: Under<'_>,
-        compute: &mut Compute<'_>,
-    ) -> Result<(Traffic, Vec<Arc<Parts>>, Permit), Error> {
+    /// Has all bands computed, into host memory.
+    pub(super) fn run_to_parts(&self, under: Under<'_>, compute: &mut Compute<'_>) -> Result<Came, Error> {
         let bands = under.plan.count();
         let shapes = || self.bands.made.iter().map(|made| &made.shape);
         let (parts, permit) = all_parts(bands, shapes(), under.host)?;
         let made = parts.iter().zip(shapes()).map(|(parts, shape)| Made { sink: &**parts, shape: shape.clone() });
         let traffic = self.run(under, made.collect(), compute)?;
-        Ok((traffic, parts, permit))
+        Ok(Came { parts, traffic, memory: Some(permit) })
     }
 }
 
@@ -169,12 +176,8 @@ impl<'a> Totals<'a> {
     }
 
     /// What stands before each band.
-    fn run(
-        &self,
-        under: Under<'_>,
-        compute: &mut Compute<'_>,
-    ) -> Result<(Traffic, Vec<Arc<Parts>>, Option<Permit>), Error> {
-        let (traffic, totals, _totals) = self.parts.run_to_parts(under, compute)?;
+    fn run(&self, under: Under<'_>, compute: &mut Compute<'_>) -> Result<Came, Error> {
+        let Came { parts: totals, traffic, memory: _totals } = self.parts.run_to_parts(under, compute)?;
         let fed = self.fed()?;
         let (before, permit) = all_parts(under.plan.count(), fed.iter().map(|fed| &fed.shape), under.host)?;
         for (((graph, total), made), into) in self.before.iter().zip(totals).zip(&self.parts.bands.made).zip(&before) {
@@ -183,7 +186,7 @@ impl<'a> Totals<'a> {
             let evaluation = Evaluation::of(Launcher::new(graph.clone(), &name), vec![operand], &[&**into])?;
             evaluate_on_host(under.host, &evaluation, under.control)?;
         }
-        Ok((traffic, before, Some(permit)))
+        Ok(Came { parts: before, traffic, memory: Some(permit) })
     }
 }
 
