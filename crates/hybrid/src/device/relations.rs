@@ -73,7 +73,7 @@ impl Wanted {
         }
     }
 
-    /// What it asks of a machine: the CPU's work is that of one product.
+    /// What it asks of a machine: a closure is the work of one product on the CPU, a reduction is one more.
     fn job(self, relation: &BitMatrix) -> Result<Job, Error> {
         closure::square(self.name(), relation)?;
         let (size, source) = (relation.rows(), relation.source());
@@ -85,6 +85,7 @@ impl Wanted {
             operation: self.name(),
             read: [job.read[0], None, None],
             rounds,
+            cpu_rounds: last,
             steps: rounds * LAUNCHES,
             device_bytes: Resident::device_bytes(size),
             tiling: crate::dispatch::Tiling::AsNeeded,

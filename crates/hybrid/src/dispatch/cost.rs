@@ -156,7 +156,8 @@ pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     };
     let copied_back = |bytes, rates: &Rates, link: &Link| back(bytes, FRESH, rates, link);
     let bring = job.read.iter().flatten().map(|it| of(it, copied_back)).sum();
-    Cost::in_turn(computed_on_cpu(job, rates), bring, of(&job.written, pageable), rates.cpu.call)
+    let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates);
+    Cost::in_turn(compute, bring, of(&job.written, pageable), rates.cpu.call)
 }
 
 /// How something goes through a GPU that has no room for all of it.

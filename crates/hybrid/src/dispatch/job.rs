@@ -146,8 +146,10 @@ pub struct Job {
     pub swept: f64,
     /// Steps that wait for one another, as the columns of a factorisation do: on a GPU each is a launch.
     pub steps: u64,
-    /// How often a GPU does what the CPU does once, each time with what it made before: 1, but for closures by squares.
+    /// How often a GPU does it, each time with what it made before: 1, but for closures by squares.
     pub rounds: u64,
+    /// How often the CPU does it: 1, but for reductions of relations, which are a closure and a product.
+    pub cpu_rounds: u64,
     /// Bytes of the GPU's memory that it takes there: what is not there yet, and workspace as far as that is known without asking.
     pub device_bytes: u64,
     /// Bytes of host memory that it takes on the CPU besides what is there.
@@ -261,6 +263,7 @@ impl Job {
             swept: 0.0,
             steps: 0,
             rounds: 1,
+            cpu_rounds: 1,
             device_bytes: sum(|at| at != At::Gpu),
             host_bytes: sum(|at| at == At::Gpu),
             divisible: None,

@@ -275,6 +275,10 @@ fn x6_m16_closures_leave_their_decisions() {
     assert_eq!(device.bit_reduction(&order).unwrap(), reduction(&order).unwrap());
     let decision = last_decision().unwrap();
     assert_eq!((decision.operation, &decision), ("bit_reduction", &device.plan_bit_reduction(&order).unwrap()));
+    // On the CPU a reduction is a closure, which is the work of a product, and a product.
+    let [closure, reduction] = [device.plan_bit_closure(&order), device.plan_bit_reduction(&order)].map(Result::unwrap);
+    let times = reduction.cpu.compute / closure.cpu.compute;
+    assert!((times - 2.0).abs() < 1e-9, "{times}");
     let ring = BitMatrix::from_fn(5, 5, |from, to| (from + 1) % 5 == to).unwrap();
     assert!(matches!(device.bit_reduction(&ring), Err(Error::Cyclic { operation: "bit_reduction", .. })));
     let aside = BitMatrix::zeros(2, 3).unwrap();
