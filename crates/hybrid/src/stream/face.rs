@@ -145,6 +145,7 @@ impl Ready {
         let engine = GpuEngine::multiplying::<T>(gpu, precision)?;
         let load = product.load(tiles, sink, Direct::of::<T, _>(&engine));
         let (staging, pinned) = Staging::new::<T>(&budgets.pinned, load);
+        let engine = engine.locking_within(&budgets.pinned)?;
         Ok(Ready { staging, _pinned: pinned, engine, _device: device })
     }
 }

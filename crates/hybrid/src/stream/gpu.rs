@@ -4,6 +4,7 @@ use super::engine::{Engine, Form, Multiplication, Multiplier, Queue};
 use super::slot::Slot;
 use super::verify;
 use crate::Error;
+use crate::budget::Budget;
 use crate::linear::{Arithmetic, Gpu, Precision, Scalar};
 use crate::store::Stored;
 use bytemuck::Pod;
@@ -17,14 +18,29 @@ pub(super) struct GpuEngine {
     compute: Compute,
     /// By [`Queue`].
     streams: [Stream; 3],
+    /// Whether the device keeps slots page-locked for the next stream.
+    keeps_slots: bool,
 }
+
+/// Bytes that a device keeps page-locked at most ([`Device::pinned_scratch`](tilewright_driver::Device::pinned_scratch)).
+const KEPT: u64 = 128 << 20;
 
 impl GpuEngine {
     /// What is computed runs on the stream of `gpu`; copies have two of their own.
     pub(super) fn new(gpu: &Gpu) -> Result<GpuEngine, Error> {
         let device = gpu.stream().device();
         let streams = [device.stream()?, gpu.stream().clone(), device.stream()?];
-        Ok(GpuEngine { gpu: gpu.clone(), compute: Compute::Own, streams })
+        Ok(GpuEngine { gpu: gpu.clone(), compute: Compute::Own, streams, keeps_slots: true })
+    }
+
+    /// One whose slots, which are granted already, and what the device keeps page-locked of those of others are within a budget: where it has no room
+    /// left for what is kept nothing is, neither from before nor from now on.
+    pub(super) fn locking_within(self, pinned: &Budget) -> Result<GpuEngine, Error> {
+        let keeps_slots = keeps_slots(pinned);
+        if !keeps_slots {
+            self.stream(Queue::In).trim()?;
+        }
+        Ok(GpuEngine { keeps_slots, ..self })
     }
 
     /// One whose products are as precise as asked.
@@ -50,6 +66,11 @@ impl GpuEngine {
     }
 }
 
+/// Whether a budget has room for what a device keeps.
+fn keeps_slots(pinned: &Budget) -> bool {
+    pinned.available() >= KEPT
+}
+
 impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
     type Host = Slot<T>;
     type Buffer = DeviceBuffer<T>;
@@ -57,7 +78,8 @@ impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {
 
     fn host(&self, elements: usize, is_locked: bool) -> Result<Slot<T>, Error> {
         match is_locked {
-            true => Ok(Slot::Locked(self.stream(Queue::In).device().pinned_scratch(elements)?)),
+            true if self.keeps_slots => Ok(Slot::Locked(self.stream(Queue::In).device().pinned_scratch(elements)?)),
+            true => Ok(Slot::Locked(self.stream(Queue::In).device().pinned(elements)?)),
             false => Ok(Slot::Ordinary(vec![T::zeroed(); elements])),
         }
     }
@@ -196,5 +218,22 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for G
             return Ok(blas.gemm_batched(self.compute, alpha, b, a, beta, c, count, strides)?);
         }
         Ok(blas.gemm(self.compute, alpha, b, a, beta, c)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Memory;
+
+    #[test]
+    fn slots_are_kept_where_the_budget_has_room_for_them_beside_all_that_is_granted() {
+        let pinned = Budget::new(Memory::Pinned, 3 * KEPT);
+        let one = pinned.try_acquire(2 * KEPT).unwrap();
+        assert!(keeps_slots(&pinned), "as much as is left");
+        let more = pinned.try_acquire(1).unwrap();
+        assert!(!keeps_slots(&pinned));
+        drop((one, more));
+        assert!(keeps_slots(&pinned) && !keeps_slots(&Budget::new(Memory::Pinned, KEPT - 1)));
     }
 }

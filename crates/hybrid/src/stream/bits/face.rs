@@ -42,7 +42,8 @@ pub fn multiply(
     let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), ways: [true; 2], ..Load::default() };
     let load = load.reading(product.left.source).reading(product.right.source);
     let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load);
-    let traffic = run(&GpuEngine::new(gpu)?, (&plan, staging), (product, becomes), sink, control)?;
+    let engine = GpuEngine::new(gpu)?.locking_within(&budgets.pinned)?;
+    let traffic = run(&engine, (&plan, staging), (product, becomes), sink, control)?;
     dispatch::streamed(Tiles::Bits(plan), traffic);
     Ok(traffic)
 }

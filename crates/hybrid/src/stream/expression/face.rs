@@ -154,6 +154,7 @@ fn on_gpu(
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
     let load = evaluation.load(on, window, plan, Direct::of::<u8, _>(&engine));
     let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load);
+    let engine = engine.locking_within(&budgets.pinned)?;
     // What lies there belongs to streams of others.
     for memory in evaluation.resident().filter(|memory| memory.device().ordinal() == gpu.device().ordinal()) {
         gpu.stream().wait(&memory.stream().mark()?)?;

@@ -37,6 +37,7 @@ impl Grant {
         let load = read.iter().fold(load, |load, factor| load.reading(factor.source));
         let load = stored.iter().fold(load, |load, (grain, columns)| load.with_grain(*grain, *columns, element));
         let (staging, ring) = Staging::new::<T>(&budgets.pinned, load);
-        Ok(Grant { engine: GpuEngine::new(gpu)?, staging, _device: device, _pinned: ring })
+        let engine = GpuEngine::new(gpu)?.locking_within(&budgets.pinned)?;
+        Ok(Grant { engine, staging, _device: device, _pinned: ring })
     }
 }
