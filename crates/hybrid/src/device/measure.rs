@@ -61,7 +61,8 @@ pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     let (cpu, alone) = cpu(cores, clock).unwrap_or((roughly.cpu, roughly.alone));
     let gpu = started.map(|(gpu, blas)| blas.and_then(|_| accelerator(gpu, clock))).transpose();
     let (gpu, failure) = gpu.map_or_else(|error| (None, Some(error)), |gpu| (gpu, None));
-    (Rates { cpu, alone, gpu, ..roughly }, failure)
+    let measured_in = Some(clock.begin.elapsed().as_secs_f64());
+    (Rates { cpu, alone, gpu, measured_in, ..roughly }, failure)
 }
 
 /// Seconds of the fastest of some runs.

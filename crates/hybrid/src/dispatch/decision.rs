@@ -1,7 +1,7 @@
 //! Where an operation runs, and why.
 
 use super::cost::{Room, on_cpu, on_gpu};
-use super::{At, Bound, Cost, Emulation, Job, OnGpu, Rates};
+use super::{At, Bound, Cost, Emulation, Explained, Job, OnGpu, Operand, Rates};
 use crate::linear::refused_on_cpu;
 use crate::{Error, Side};
 use std::fmt;
@@ -72,6 +72,12 @@ pub struct Decision {
     pub gpu: Option<OnGpu>,
     /// Bytes of all operands.
     pub bytes: u64,
+    /// The operands, at most three, and where they lie.
+    pub read: [Option<Operand>; 3],
+    /// The result, and where it is wanted.
+    pub written: Operand,
+    /// What it went by.
+    pub rates: Rates,
     /// Where something lies on a disk the rate that it is taken to have, in bytes in a second: [`Rates::DISK`] is not measured.
     pub disk: Option<f64>,
     /// How f64 is emulated, if it is, and what that is off by at most.
@@ -103,6 +109,9 @@ impl Decision {
             cpu,
             gpu,
             bytes: job.bytes(),
+            read: job.read,
+            written: job.written,
+            rates: *rates,
             disk: job.read.iter().flatten().chain([&job.written]).any(|it| it.at == At::Disk).then_some(rates.disk),
             emulation: job.emulation,
         };
@@ -133,6 +142,11 @@ impl Decision {
             (Side::Gpu, Some(gpu)) => gpu.cost,
             _ => self.cpu,
         }
+    }
+
+    /// All of it for people: the decision, where operands lie, the rates that it went by, and how long it took to measure those.
+    pub fn explain(&self) -> Explained<'_> {
+        Explained(self)
     }
 
     /// As `gpu.matmul.f64`.

@@ -21,6 +21,7 @@
 mod cost;
 mod decision;
 mod experience;
+mod explained;
 mod identity;
 mod job;
 mod profile;
@@ -32,6 +33,7 @@ mod verb;
 
 pub use cost::{Bound, Cost, OnGpu, Tiles};
 pub use decision::{Choice, Decision, Reason};
+pub use explained::Explained;
 pub use identity::{GpuIdentity, Identity};
 pub use job::{At, Divisible, Emulation, Job, MatvecExtents, Operand, ProductExtents, Tiling};
 pub use profile::Profile;

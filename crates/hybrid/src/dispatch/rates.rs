@@ -99,6 +99,8 @@ pub struct Rates {
     /// [`Profile`](super::Profile), which has what was measured, does not have it.
     #[serde(skip, default = "Rates::disk")]
     pub disk: f64,
+    /// Seconds that it took to measure them, without what starts once in a process: threads, and cuBLAS. Nothing where nobody measured.
+    pub measured_in: Option<f64>,
 }
 
 impl Rates {
@@ -123,7 +125,7 @@ impl Rates {
         let cores = cores.max(1) as f64;
         let of = |cores: f64| Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
         let cpu = Processor { flops: of(cores), memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
-        Rates { cpu, alone: of(1.0), gpu: None, disk: Self::DISK }
+        Rates { cpu, alone: of(1.0), gpu: None, disk: Self::DISK, measured_in: None }
     }
 
     /// What to compute in where either would do: f64 if products in it run at half the rate of f32 or more, since they have twice the bytes;

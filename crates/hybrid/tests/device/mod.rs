@@ -70,6 +70,7 @@ fn d7_rates_of_this_machine_are_measured_and_possible() {
     assert!((1e8..1e13).contains(&rates.cpu.flops.f64) && rates.cpu.flops.f32 > 1e8, "{rates:?}");
     assert!((1e8..1e13).contains(&rates.cpu.memory), "{rates:?}");
     assert_eq!(Device::cpu().rates(), rates, "measured once");
+    assert!(rates.measured_in.is_some_and(|seconds| seconds > 0.0 && seconds < 60.0), "{rates:?}");
     assert_eq!(Device::cpu().rated(Rates::h200()).rates(), Rates::h200());
 }
 

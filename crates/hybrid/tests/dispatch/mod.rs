@@ -40,6 +40,27 @@ fn d2_large_products_go_to_the_gpu_and_say_what_binds_them() {
         2.0 * 8192.0f64.powi(2) * 8.0 / 55e9 + 2.0 * 8192.0f64.powi(3) / 60e12 + 8192.0f64.powi(2) * 8.0 / 55e9;
     let wall = pinned.cost().wall;
     assert!((wall / (expected + 43e-6) - 1.0).abs() < 1e-9, "{wall} {expected}");
+    // The record says where operands lie, and by which rates it was decided.
+    let operand = Operand { bytes: 8 << 26, at: At::Pinned };
+    assert_eq!((pinned.read, pinned.written), ([Some(operand), Some(operand), None], operand));
+    assert_eq!(pinned.rates, Rates::h200());
+    let measured = Rates { measured_in: Some(0.0312), ..Rates::h200() };
+    let job = Job { written: Operand { at: At::Disk, ..operand }, ..matmul([8192; 3], At::Pinned) };
+    let measured = Decision::of(&job, Choice::Auto, &measured, 8 * GIB).unwrap().explain().to_string();
+    let lines: Vec<&str> = measured.lines().collect();
+    assert!(lines[0].starts_with("gpu.matmul.f64 reason=cost("), "{measured}");
+    assert_eq!(
+        lines[1..],
+        [
+            "reads 0.537 GB pinned, 0.537 GB pinned; writes 0.537 GB on a disk",
+            "cpu: 0.96 TFLOP/s in f64, 1.92 in f32; 200 GB/s of memory",
+            "gpu: 60 TFLOP/s in f64, 50 in f32; 4250 GB/s of memory",
+            "link: 55 GB/s to the GPU, 55 back, 51 both at once; pageable 3.7 and 2.59",
+            "rates measured in 31.20 ms",
+        ],
+        "{measured}"
+    );
+    assert!(pinned.explain().to_string().ends_with("rates not measured"));
     // From pageable memory copies take longer, and far longer where no threads help.
     for (size, least, most) in [(8192, 3.0, 5.0), (2048, 10.0, 20.0)] {
         let [pinned, pageable] = [At::Pinned, At::Pageable].map(|at| decided(&matmul([size; 3], at)).gpu.unwrap());
@@ -99,7 +120,8 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
         })
         .rates
     };
-    let (own, other) = (Rates::of_cores(3), Rates::h200());
+    let own = Rates { measured_in: Some(0.0125), ..Rates::of_cores(3) };
+    let other = Rates::h200();
     assert_eq!((kept(&identity, own), kept(&identity, other)), (own, own), "measured once");
     let foreign = Identity { cores: identity.cores + 1, ..identity.clone() };
     assert_eq!(kept(&foreign, other), other, "another machine's");
@@ -108,7 +130,7 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
     // Cut short, changed, with a rate that cannot be, of a later form, no text at all, far too long.
     let text = String::from_utf8(whole.clone()).unwrap();
     let negative = text.replace("\"memory\": 60000000000.0", "\"memory\": -1.0");
-    let later = text.replace("\"schema\": 7", "\"schema\": 8");
+    let later = text.replace("\"schema\": 8", "\"schema\": 9");
     assert!(negative != text && later != text);
     let odd: [Vec<u8>; 5] =
         [whole[..whole.len() / 2].to_vec(), negative.into(), later.into(), vec![0xff; 99], vec![b' '; 1 << 20]];
