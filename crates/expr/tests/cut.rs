@@ -1,10 +1,10 @@
 //! Which part of each operand a band of the results is computed from: for each kind of read, and what is refused.
 
 use tilewright_dims::{Dim, dims};
-use tilewright_expr::cut::{Share, Uncut};
+use tilewright_expr::cut::{Numbers, Share, Uncut};
 use tilewright_expr::graph::Graph;
 use tilewright_expr::stage::Margin;
-use tilewright_expr::{Border, In, Rect, coordinate, trace};
+use tilewright_expr::{Border, DType, In, Rect, coordinate, trace};
 
 dims! { N, Y, X, C, K }
 
@@ -89,6 +89,50 @@ fn what_is_read_elsewhere_too_is_refused() {
     for uncut in [Uncut::Length, Uncut::Scanned, Uncut::Wrapped, Uncut::Both { operand: 3 }] {
         assert!(!uncut.to_string().is_empty());
     }
+}
+
+/// What stands before a band is an operand more for each scan; scans one inside the other need passes one before the other.
+#[test]
+fn scans_are_cut_with_what_stands_before_a_band() {
+    let length = |_, _| 100;
+    let t = trace(|a: In<f32, (Y, X)>| (a.cumsum::<Y>() + a.cumsum::<X>()).store::<(Y, X)>());
+    let passes = t.graph.cut_scans(Y::ID, length).unwrap();
+    assert_eq!(passes.cut.shares, [band(0, 0), Share::Before]);
+    let graph = passes.cut.graph.unwrap();
+    assert_eq!((graph.operands.len(), passes.cut.numbers), (4, Numbers::Window));
+    // Sums of f32 are carried in f64.
+    assert_eq!((&graph.operands[1].dims[..], graph.operands[1].dtype), (&[X::ID][..], DType::F64));
+    let totals = passes.totals.unwrap();
+    assert!(totals.before.len() == 1 && totals.parts.totals.is_none() && ![Y::ID, X::ID].contains(&totals.bands));
+    let t = trace(|a: In<f32, (Y,)>| a.cumsum::<Y>().cummax::<Y>().store::<(Y,)>());
+    let passes = t.graph.cut_scans(Y::ID, length).unwrap();
+    assert_eq!(passes.cut.shares, [band(0, 0), Share::Before, Share::Before]);
+    assert!(passes.totals.unwrap().parts.totals.is_some_and(|inner| inner.parts.totals.is_none()));
+    let t = trace(|a: In<f32, (Y,)>| a.store::<(Y,)>());
+    assert!(matches!(t.graph.cut_scans(Y::ID, length), Err(Uncut::Scanned)));
+    let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().box_filter::<Y, X>(3, 3, Border::Reflect).store::<(Y, X)>());
+    assert!(matches!(t.graph.cut_scans(Y::ID, length), Err(Uncut::Scanned)));
+}
+
+/// As many reductions at once as are asked for; the others are left to the rest, with a dimension of its own for each pass.
+#[test]
+fn reductions_are_folded_some_at_a_time() {
+    let t = trace(|a: In<f32, (Y,)>| (a.sum::<Y>() + a.minimum::<Y>() + a.maximum::<Y>()).store::<()>());
+    let first = t.graph.fold(Y::ID, 2, |_, _| 100).unwrap();
+    assert_eq!((first.parts.cut.graph.unwrap().outputs.len(), first.kept), (2, vec![0]));
+    let second = first.rest.fold(Y::ID, 2, |_, _| 100).unwrap();
+    assert_eq!(second.parts.cut.graph.unwrap().outputs.len(), 1);
+    assert_ne!(first.bands, second.bands, "there may be other bands then");
+    assert_eq!(second.kept, [1, 2], "what the first two are");
+    // A sum with a margin counts its own band only, and an operand that it does not read has no say.
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| {
+        let low = a.box_filter::<Y, X>(3, 1, Border::Wrap);
+        (low.sum::<(Y, X)>() * a + b).store::<(Y, X)>()
+    });
+    let folded = t.graph.fold(Y::ID, 4, |_, _| 100).unwrap();
+    let cut = folded.parts.cut;
+    assert_eq!((cut.numbers, cut.wraps, cut.graph.unwrap().operands.len()), (Numbers::Band, true, 6));
+    assert_eq!(cut.shares[1], band(0, 0));
 }
 
 #[test]
