@@ -19,9 +19,9 @@ fn close(got: &[f32], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// Sizes with tails, short rows, long ones, and a row that is cut into segments.
-const SIZES: [(usize, usize); 8] =
-    [(1, 1), (3, 16), (5, 17), (33, 1000), (700, 33), (2, 5000), (1, 100_003), (1, 3_000_001)];
+/// Sizes with tails, short rows, long ones, and rows that are cut into segments, few and as many as ever are.
+const SIZES: [(usize, usize); 9] =
+    [(1, 1), (3, 16), (5, 17), (33, 1000), (700, 33), (2, 5000), (1, 100_003), (1, 3_000_001), (2047, 8209)];
 
 #[test]
 fn along_rows() {
@@ -70,7 +70,7 @@ fn along_columns_and_planes() {
         )
     });
     let device = gpu("reductions::along_columns_and_planes");
-    for (height, width) in [(17, 5), (100, 40), (1000, 333), (70_000, 9)] {
+    for (height, width) in [(17, 5), (100, 40), (1000, 333), (70_000, 9), (20_011, 130)] {
         let x = rows(height, width);
         let values = x.to_vec().unwrap();
         let expected: Vec<f64> =

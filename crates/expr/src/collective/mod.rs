@@ -25,16 +25,15 @@ const WIDEST_KEPT: i64 = 4096;
 const NARROW: i64 = 32;
 /// Most values of a row that one accumulator takes, if threads are to keep it.
 const STEPS: i64 = 8;
-/// Segments that all rows together are cut into, about: where they are gone through again, blocks wait for each other, so that all
-/// must be there at once.
+/// Segments that all rows together are cut into, about, so that there are blocks for all of a GPU. Where they are gone through again, blocks
+/// wait for each other, so that all must be there at once.
 const SEGMENTS: i64 = 512;
+/// Rows that one block has where their values alternate in memory, as those of channels do; and such blocks that are enough. So no more than
+/// 2048 rows are cut, for each of which there is a counter.
+const ABREAST: i64 = 32;
+const ENOUGH: i64 = 128;
 /// Values of the shortest segment.
 const SHORTEST: i64 = 4096;
-/// Rows that are enough to keep every processor busy, uncut, if they are gone through again.
-const MANY: i64 = 512;
-/// Rows that one block has where their values alternate in memory, as those of channels do; and such blocks that are enough.
-const ABREAST: i64 = 32;
-const MANY_ABREAST: i64 = 128;
 /// Values of the longest row that threads may keep.
 const LONGEST: i64 = STEPS * WIDEST_KEPT;
 /// Partial results that are combined side by side.
@@ -54,14 +53,15 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them, and so that
-    /// all blocks are there at once; others so that there are enough blocks however they lie in memory.
+    /// The order for `rows` rows of `n` values. Rows that are gone through again are cut only where threads cannot keep them; others so that
+    /// there are enough blocks however they lie in memory.
     pub fn new(n: i64, rows: i64, again: bool) -> Tree {
-        let (uncut, blocks, many) =
-            if again { (LONGEST, rows, MANY) } else { (SHORTEST, (rows + ABREAST - 1) / ABREAST, MANY_ABREAST) };
-        // So few blocks have a segment each at least.
-        let length = || (n / (SEGMENTS / blocks.max(1))).max(SHORTEST) as u64;
-        let segment = if blocks < many && n > uncut { length().next_power_of_two() as i64 } else { n };
+        let rows = rows.max(1);
+        let enough = ENOUGH / ((rows + ABREAST - 1) / ABREAST);
+        let (uncut, segments) =
+            if again { (LONGEST, SEGMENTS / rows) } else { (SHORTEST, enough.max(SEGMENTS / rows)) };
+        let length = || (n / segments).max(SHORTEST) as u64;
+        let segment = if segments > 1 && n > uncut { length().next_power_of_two() as i64 } else { n };
         let power = (segment.max(1) as u64).next_power_of_two() as i64;
         let kept = again && n <= LONGEST;
         let widest = if kept { (power / STEPS).max(WIDEST) } else { WIDEST };

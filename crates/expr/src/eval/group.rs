@@ -50,7 +50,7 @@ pub(super) fn run<'a>(plan: &Plan, group: &Group, turns: &[Schedule], place: &(d
         }
     };
     let workers = || (0..turns.len()).map(place).collect::<Vec<_>>();
-    if group.segments() > 1 && !group.scans {
+    if group.segments() > rows && !group.scans {
         let mut workers = workers();
         (0..rows).for_each(|row| each(&mut workers, row));
     } else {

@@ -67,6 +67,10 @@ fn graphs() -> Vec<(&'static str, Graph)> {
     let widths = trace(|acc: Image<f64>, x: Image<i64>, y: In<bool, (H, W, K)>| {
         y.select(acc.to::<i64>(), x).store::<(N, H, W, K)>()
     });
+    let quantised = trace(|acc: Image<f32>, levels: In<f32, (H,)>, x: Image<f16>| {
+        let level = levels.at_border::<H, _>((acc * 2.0).to::<i32>(), Border::Replicate);
+        (level + x.to::<f32>()).store::<(N, H, W, K)>()
+    });
     let halves = trace(|acc: Image<f16>, x: Image<f16>| (acc * x).lt(x).store::<(N, H, W, K)>());
     let alone = trace(|acc: Image<f32>| acc.store::<(N, H, W, K)>());
     let unused = trace(|_acc: Image<f32>, x: In<u16, (W, K)>| x.repeat::<N>(2).repeat::<H>(3).store::<(N, H, W, K)>());
@@ -76,6 +80,7 @@ fn graphs() -> Vec<(&'static str, Graph)> {
         ("neighbours", neighbours.graph),
         ("own", own.graph),
         ("widths", widths.graph),
+        ("quantised", quantised.graph),
         ("halves", halves.graph),
         ("alone", alone.graph),
         ("unused", unused.graph),
@@ -111,7 +116,9 @@ fn any_operands_in_any_memory() {
 #[test]
 fn no_points_and_one() {
     let one = trace(|acc: In<f32, ()>, bias: In<f32, ()>| (acc + bias).store::<()>()).graph;
-    let mut calls = vec![call("one", &random_case(one, 1, &[], plain), How::given(0, 1))];
+    let device = |_: &mut Rng, _: usize, rank: usize| (Layout::dense(rank), Place::Device);
+    let mut calls = vec![call("one", &random_case(one.clone(), 1, &[], plain), How::given(0, 1))];
+    calls.push(call("one, all on the device", &random_case(one, 1, &[], device), How::given(0, 1)));
     for empty in 0..4 {
         let mut sizes = sizes(3);
         sizes[empty].1 = 0;
@@ -186,8 +193,13 @@ fn loads_ahead() {
     let gathered = trace(|acc: Image<f32>, at: In<i32, (N, W)>, table: In<f32, (H, K)>| {
         (acc + table.at::<H, _>(at.min(2).max(0))).store::<(N, H, W, K)>()
     });
-    let (members, first, rest, taken) = ahead(gathered.graph, 2);
-    assert_eq!((members, first, taken), (1, 0, 1), "{rest}");
+    let (members, first, _, taken) = ahead(gathered.graph, 2);
+    assert_eq!((members, first, taken), (1, 0, 1));
+    // Nor what the sum decides.
+    let looked_up = trace(|acc: Image<f32>, table: In<f32, (H,)>| {
+        table.at_border::<H, _>(acc.to::<i32>(), Border::Replicate).store::<(N, H, W, K)>()
+    });
+    assert_eq!(ahead(looked_up.graph, 2).0, 0);
 }
 
 /// Operands on the host travel in the function's parameters, as far as there is room.

@@ -63,6 +63,7 @@ const CALLER: Caller<'static> = Caller { points: &[], given: Some(0), lanes: 4, 
 fn equal_keys_mean_equal_texts() {
     let (graph, mut rng) = (graph(), Rng::new(5));
     let mut known: HashMap<Vec<u64>, String> = HashMap::new();
+    let mut of_sizes = HashMap::new();
     for _ in 0..400 {
         let extents = [rng.range(1, 300), rng.range(1, 99), rng.range(1, 99), rng.range(1, 600)];
         let memory = (
@@ -77,6 +78,7 @@ fn equal_keys_mean_equal_texts() {
         // Those for these sizes alone are others, but where they know no more.
         let (sized_key, sized) = text_of(&graph, extents, memory, &Caller { sized: true, ..caller });
         assert!(sized_key != key || sized == source);
+        assert_eq!(of_sizes.entry(sized_key).or_insert_with(|| sized.clone()), &sized);
     }
     assert!((8..250).contains(&known.len()), "{} functions for 400 sizes", known.len());
 }

@@ -209,6 +209,11 @@ fn gradients_on_the_cpu() {
     }
 }
 
+/// Whether the residual lies in planes, beside results of this type, or as they do.
+fn planar(written: Precision) -> bool {
+    written == Precision::F16
+}
+
 /// The epilogue as a function for a problem's kernel.
 pub(super) fn function(problem: &Problem, pass: Pass, written: Precision) -> (Inline, Inlined) {
     let graph = match written {
@@ -218,13 +223,16 @@ pub(super) fn function(problem: &Problem, pass: Pass, written: Precision) -> (In
     };
     let extents = written_extents(problem, pass).map(|e| e as i64);
     let [n, h, w, k] = extents;
-    let planes: Vec<Axis> = dense(<(N, K, H, W)>::IDS, &[n, k, h, w]);
+    let residual: Vec<Axis> = match planar(written) {
+        true => dense(<(N, K, H, W)>::IDS, &[n, k, h, w]),
+        false => dense(<Places>::IDS, &extents),
+    };
     let channels = dense(<(K,)>::IDS, &[k]);
     let view = |axes| View { axes, place: Place::Device, alignment: 16, boxes: None };
     let points: Vec<_> = (0..4).map(|i| (<Places>::IDS[i], <Places>::NAMES[i], extents[i])).collect();
     let lanes = if k % 2 == 0 { 2 } else { 1 };
     let caller = Caller { points: &points, given: Some(0), lanes, sized: true, room: 0 };
-    let inline = Inline::new(&graph, &[view(&planes), view(&channels)], &caller).unwrap();
+    let inline = Inline::new(&graph, &[view(&residual), view(&channels)], &caller).unwrap();
     let inlined = inline.emit(&graph, "epilogue").unwrap();
     (inline, inlined)
 }
@@ -232,6 +240,7 @@ pub(super) fn function(problem: &Problem, pass: Pass, written: Precision) -> (In
 /// The epilogue's parameters, and the memory that they name.
 pub(super) fn parameters(
     extents: [usize; 4],
+    written: Precision,
     (inline, inlined): &(Inline, Inlined),
     beside: &Beside,
 ) -> (Vec<u8>, [Vec<Line>; 2]) {
@@ -242,7 +251,8 @@ pub(super) fn parameters(
         planes[(pixel / (h * w) * k + channel) * h * w + pixel % (h * w)] = *value;
     }
     assert_eq!(planes.len(), n * h * w * k);
-    let memory = [lines(&to_bytes(Precision::F16, &planes)), lines(&to_bytes(Precision::F32, &beside.scale))];
+    let residual = if planar(written) { &planes } else { &beside.residual };
+    let memory = [lines(&to_bytes(Precision::F16, residual)), lines(&to_bytes(Precision::F32, &beside.scale))];
     let mut block = vec![0; inlined.bytes()];
     inlined.pack(inline, &mut block);
     for (address, at) in inlined.addresses(inline, 0) {
@@ -279,7 +289,7 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
         let seed = number as u64;
         let (pass, extents) = (*pass, written_extents(problem, *pass));
         let beside = Beside::random(problem, pass, seed);
-        let (block, memory) = parameters(extents, function, &beside);
+        let (block, memory) = parameters(extents, *written, function, &beside);
         for (schedule, operands) in [
             (Schedule::Forward, Operands::random(problem, seed)),
             (Schedule::Shuffled(seed), Operands::not_finite(problem, seed)),

@@ -55,7 +55,7 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
         let (seed, pass) = (number as u64, *pass);
         let beside = Beside::random(problem, pass, seed);
         let extents = fused::written_extents(problem, pass);
-        let behind = behind.as_ref().map(|behind| fused::parameters(extents, behind, &beside));
+        let behind = behind.as_ref().map(|behind| fused::parameters(extents, *written, behind, &beside));
         let exact = match &behind {
             Some(_) => beside.of((problem, pass), operands.exact(pass)),
             None => operands.exact(pass),

@@ -25,8 +25,8 @@ impl Ahead {
     pub(super) fn find(body: &Body<'_>, steps: &[Step], loads: &[Group], most: usize) -> Ahead {
         let Body { plan, program, .. } = *body;
         let (mut groups, mut words) = (Vec::new(), 0);
-        let straight = |step: &Step| matches!(step, Step::Inst(_) | Step::Load(_) | Step::Divide(_));
-        for step in steps.iter().filter(|_| steps.iter().all(straight)) {
+        let straight = steps.iter().all(|step| matches!(step, Step::Inst(_) | Step::Load(_) | Step::Divide(_)));
+        for step in if straight { steps } else { &[] } {
             let Step::Load(g) = step else { continue };
             let of_group = words_of(plan, program, &loads[*g]).filter(|more| words + more <= most);
             words += of_group.unwrap_or(0);
@@ -94,7 +94,7 @@ impl Ahead {
 /// The words of a group that may come ahead; nothing if it may not, or what for.
 fn words_of(plan: &Plan, program: &Program, group: &Group) -> Option<usize> {
     let slot = plan.inputs.get(group.slot).filter(|slot| slot.place == Place::Device)?;
-    let inner = 1 << (plan.world.len() - 1);
+    let inner = 1 << plan.world.len().checked_sub(1)?;
     let varies = group.bases.iter().flatten().any(|v| program.varies(*v) & !inner != 0);
     let known = needed(program, bases(group), |_| false).into_iter().all(|v| is_simple(program, v));
     let runs = loaded(group, slot.dtype.size());
@@ -113,12 +113,12 @@ fn is_simple(program: &Program, v: Val) -> bool {
     }
 }
 
-/// All that these values need, themselves among it, but neither those that are at hand nor what only they need.
+/// All that these values need, themselves among it, but neither those that are at hand nor what only they, or what is given, need.
 fn needed(program: &Program, of: impl Iterator<Item = Val>, at_hand: impl Fn(Val) -> bool) -> BTreeSet<Val> {
     let mut needed = BTreeSet::new();
     let mut next: Vec<Val> = of.collect();
     while let Some(v) = next.pop() {
-        if !at_hand(v) && !program.given.contains(&v) && needed.insert(v) {
+        if !at_hand(v) && needed.insert(v) && !program.given.contains(&v) {
             program.inst(v).for_each_arg(|a| next.push(a));
         }
     }

@@ -30,9 +30,11 @@ const LONGEST: usize = 64;
 ///
 /// A kernel that knows a point before it has what it gives there can ask for what the function loads meanwhile:
 /// `NAME_ahead(p, coordinates.., ahead)` fills in a `NAME_Ahead1`, or for several points at once a `NAME_Ahead`;
-/// `NAME(p, coordinates.., ahead, given..)` takes it. Of operands in device memory that vary along more than the innermost dimension it has
-/// the first 16 bytes, unless their places are loaded themselves; the rest is loaded when the function is called.
-/// `NAME_touch(p, coordinates..)`, which every function has, is for long before: the L2 cache reads such operands, the first 64 bytes of them.
+/// `NAME(p, coordinates.., ahead, given..)` takes it. It has as many operands in device memory as 16 bytes hold, of those that vary along more
+/// than the innermost dimension and whose places are not loaded, nor follow from what is given; the rest is loaded when the function is called.
+///
+/// A function without a given operand can have the L2 cache read such operands long before, up to 64 bytes of them: `NAME_touch1(p,
+/// coordinates..)` for a point, `NAME_touch2`, `4` or `8` for as many at once.
 #[derive(Clone, Debug)]
 pub struct Inlined {
     /// What people read before the source: points and operands by their own names, in comments.
@@ -83,19 +85,18 @@ impl Inline {
         for (plan, (program, passed)) in plans.into_iter().zip(&programs) {
             let of = Function { name, plan, names: &names, calls, given: self.given, dtype };
             let body = || Body::new(plan, &names, &params, program);
-            let (mut first, mut touch, mut body) = (body(), body(), body());
+            let (mut before, mut body) = (body(), body());
             let Ordered { steps, loads, reuses } = body.ordered();
-            let ahead = Ahead::find(&body, &steps, &loads, if self.given.is_some() { HELD } else { TOUCHED });
-            if plan.lanes == self.plan.lanes {
-                ahead.touch(&mut touch, &steps, &loads);
-                of.write_touch(&mut source, &touch.text);
-            }
-            if self.given.is_some() {
-                ahead.load(&mut first, &steps, &loads);
-                of.write_ahead(&mut source, &ahead.fields(plan, &loads), &first.text);
+            let of_given = self.given.is_some();
+            let ahead = Ahead::find(&body, &steps, &loads, if of_given { HELD } else { TOUCHED });
+            if of_given {
+                ahead.load(&mut before, &steps, &loads);
+                of.write_ahead(&mut source, &ahead.fields(plan, &loads), &before.text);
                 let rest = ahead.rest(&mut body, &steps, &loads);
                 body.steps(&rest, &loads, &reuses);
             } else {
+                ahead.touch(&mut before, &steps, &loads);
+                of.write_touch(&mut source, &before.text, plan.lanes);
                 body.steps(&steps, &loads, &reuses);
             }
             let results: Vec<String> = program.stores.iter().map(|s| body.use_of(s.value)).collect();
@@ -200,10 +201,11 @@ impl Function<'_> {
         source.push_str("}\n");
     }
 
-    /// Writes the function that has the L2 cache read what the function loads ahead.
-    fn write_touch(&self, source: &mut String, body: &str) {
+    /// Writes the function that has the L2 cache read what the function of so many points loads.
+    fn write_touch(&self, source: &mut String, body: &str, lanes: u32) {
         let (name, coords) = (self.name, self.coords());
-        let _ = writeln!(source, "static TW_DEVICE void {name}_touch(const {name}_Params& p{coords}) {{\n{body}}}");
+        let _ =
+            writeln!(source, "static TW_DEVICE void {name}_touch{lanes}(const {name}_Params& p{coords}) {{\n{body}}}");
     }
 
     /// Writes the function, of what makes `results`, a value for each point; with what it gets ahead, and without.

@@ -6,7 +6,8 @@ namespace arch {
 
 #ifdef TILEWRIGHT_HOST
 template <class T> inline const T* pin(const T* p) { return p; }
-inline void prefetch(const void*) {}
+// Reads it, so that a wrong address is found.
+inline void prefetch(const void* p) { (void)*(const volatile char*)p; }
 template <bool streaming, class T> inline void store(T* p, T v) { *p = v; }
 template <int count> inline void words(const void* p, unsigned (&to)[count]) { __builtin_memcpy(to, p, 4 * count); }
 #else

@@ -72,16 +72,3 @@ TW_DEVICE void apply(const Params& p, N first_n, Y y, X first_x, K first_k, Pixe
     }
   });
 }
-
-// Has the L2 cache read what the expression takes for output row `y` of a block, by a warp.
-template <class Params> TW_DEVICE void touch(const Params& p, N first_n, Y y, X first_x, K first_k) {
-  constexpr int part = of_sector<Written>;
-  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, plan::columns>, tw::Run<K, channels / part, part>>>;
-  for (auto at : Parts::partition(tw::arch::lane(), 32)) {
-    const N n = first_n + tw::along<N>(at);
-    const X x = first_x + tw::along<X>(at);
-    const K k = first_k + tw::along<K>(at);
-    const bool inside = there(n) && x.value < shape::out_width && k.value + at_once <= shape::channels;
-    if (inside) epilogue_touch(p.epilogue, n.value, y.value, x.value, k.value);
-  }
-}

@@ -283,10 +283,7 @@ TW_DEVICE void leave(Gates gates, int place) {
 
 // Of the warps that bring rows number `own`, which take steps in turn: as far ahead as the ring has room, over the ends of images.
 TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
-  // Where a thread is enough for rows, the others of its warp go along if an expression reads, and it has registers.
-  constexpr bool touches = shape::expression && plan::bulk && !lent;
-  if (plan::bulk && !touches && tw::arch::lane() != 0) return;
-  const bool speaks = !plan::bulk || tw::arch::lane() == 0;
+  if (plan::bulk && tw::arch::lane() != 0) return;
   Turn turn = to_fill();
   Shares mine{0};
   for (int item = 0; item < plan::items; ++item) {
@@ -297,19 +294,13 @@ TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
       tw::arch::Mbarrier* const full = gates.full + turn.place;
       // Places that weights pass through are left once more than others.
       tw::arch::mbarrier_wait(gates.empty + turn.place, turn.parity ^ (through_ring && turn.place >= first_own));
-      if (plan::bulk && speaks) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
-      for (int line = 0; line < plan::step && speaks; ++line) {
+      if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
+      for (int line = 0; line < plan::step; ++line) {
         const Y y = input_row(part, step * plan::step + line);
         fetch(p, ring, Slot(turn.place), Y(line), part.n, y, part.x, part.k.cast<C>(), full);
       }
       if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
       if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);
-      if constexpr (touches) {
-        for (int i = 0; i < kept; ++i) {
-          const int o = first_output(step * plan::step) + i;
-          if (completes(step * plan::step, o) && o >= 0 && o < part.rows) touch(p, part.n, output_row(part, o), part.column, part.k);
-        }
-      }
     }
   }
 }

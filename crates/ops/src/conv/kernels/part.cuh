@@ -24,9 +24,6 @@ using Places = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, 
 using Input = tw::Tensor<const Held, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::height>, tw::Run<X, shape::width>,
                                                    tw::Run<C, shape::channels>>>;
 
-// Channels that a sector of memory holds, of which a block's are a multiple.
-template <class T> constexpr int of_sector = channels % (32 / (int)sizeof(T)) == 0 ? 32 / (int)sizeof(T) : 8;
-
 // Blocks: channels run fastest, so that neighbours read the same lines of memory.
 using Blocks = tw::Tensor<char, tw::Packed<tw::Run<N, plan::blocks_n, plan::items * plan::images>, tw::Run<Y, plan::blocks_y, 1>,
                                            tw::Run<X, plan::blocks_x, plan::columns>, tw::Run<K, plan::blocks_k, channels>>>;

@@ -16,7 +16,9 @@ template <class Function> struct Computed {
     }
     return made;
   }
-  template <class Channel> TW_DEVICE void touch(N n, Y y, X x, Channel c) const { image_touch(function, n.value, y.value, x.value, c.value); }
+  template <class Channel> TW_DEVICE void touch(N n, Y y, X x, Channel c) const {
+    image_touch1(function, n.value, y.value, x.value, c.value);
+  }
 };
 // An image like `From` in memory.
 template <class From> struct InMemory {
@@ -37,11 +39,11 @@ TW_DEVICE Held element_of(const Held* stored, const Function& function, N n, Y y
   }
 }
 
-// Has the L2 cache read what a row is computed from, which comes later.
+// Has the L2 cache read what a row is computed from, which comes later: at every eighth channel, which is every sector of what holds channels side by
+// side in 4 bytes or less.
 template <class From, class Channel, int columns, class Source>
 TW_DEVICE void touch_row(const Source& source, N n, Y y, X x, Channel c) {
-  constexpr int part = of_sector<Held>;
-  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
+  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / 8, 8>>>;
   for (auto at : Parts::partition(tw::arch::lane(), 32)) {
     const N own_n = n + tw::along<N>(at);
     const X own_x = x + tw::along<X>(at);
