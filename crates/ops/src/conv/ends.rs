@@ -19,12 +19,14 @@ pub(crate) struct Ends {
     pub(crate) reading: Reading,
     /// What results stand in memory as.
     pub(crate) written: Precision,
+    /// Whether an epilogue loads something for each sum.
+    pub(crate) loads: bool,
 }
 
 impl Ends {
     /// A stored image.
     pub(crate) fn stored(written: Precision) -> Ends {
-        Ends { reading: Reading::Stored, written }
+        Ends { reading: Reading::Stored, written, loads: false }
     }
 }
 
@@ -51,7 +53,11 @@ impl Fusing<'_> {
     }
 
     pub(crate) fn ends(&self) -> Ends {
-        Ends { reading: reading(self.image), written: self.written }
+        Ends {
+            reading: reading(self.image),
+            written: self.written,
+            loads: self.epilogue.is_some_and(|epilogue| epilogue.loads_ahead),
+        }
     }
 }
 

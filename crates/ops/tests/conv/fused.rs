@@ -2,6 +2,7 @@
 //! against the CPU.
 
 use super::compare::{Accuracy, Operands, POISON, array, compare};
+use super::gpu::at_once;
 use super::memory::{Line, lines, to_bytes};
 use super::problems::{chosen, problems};
 use super::reference::Exact;
@@ -345,12 +346,14 @@ fn on_a_gpu() {
     let Some((device, _lock)) = gpu("conv::fused::on_a_gpu") else { return };
     let (halves, floats) = (fuse(epilogue!(f16)), fuse(epilogue!(f32)));
     let (grad_halves, grad_floats) = (fuse(epilogue!(f16, Pixels, C)), fuse(epilogue!(f32, Pixels, C)));
-    for (i, problem) in chosen().iter().chain(&problems(65, 12)).enumerate() {
+    let problems = [chosen(), problems(65, 12)].concat();
+    at_once(problems.len(), |i| {
+        let problem = &problems[i];
         let operands = Operands::random(problem, i as u64);
         let accuracy = accuracy(problem.precision);
         let right = |pass: Pass, beside: &Beside, written, made: [Vec<f32>; 3]| {
+            let exact = beside.of((problem, pass), operands.exact(pass));
             for made in made {
-                let exact = beside.of((problem, pass), operands.exact(pass));
                 compare(&format!("GPU, {pass:?}, {problem:?} as {written:?}"), written, accuracy, &made, &exact);
             }
         };
@@ -364,5 +367,5 @@ fn on_a_gpu() {
         right(Pass::GradInput, &beside, Precision::F16, made);
         let made = of_its_type!(problem, gradient(&device, &grad_floats, &operands, &beside));
         right(Pass::GradInput, &beside, Precision::F32, made);
-    }
+    });
 }

@@ -47,6 +47,8 @@ pub struct Inlined {
     pub dtype: DType,
     /// Whether it checks coordinates itself and needs the error words.
     pub guards: bool,
+    /// Whether there is something that it can load ahead of what is given.
+    pub loads_ahead: bool,
     pub(super) params: Params,
 }
 
@@ -81,6 +83,7 @@ impl Inline {
             // Another function's may be the same ones.
             let _ = writeln!(source, "namespace {name}_calls {{{functions}}}  // namespace {name}_calls\n");
         }
+        let mut loads_ahead = false;
         params.declare_as(&mut source, &format!("TW_ALIGN(16) {name}_Params"));
         for (plan, (program, passed)) in plans.into_iter().zip(&programs) {
             let of = Function { name, plan, names: &names, calls, given: self.given, dtype };
@@ -91,7 +94,9 @@ impl Inline {
             let ahead = Ahead::find(&body, &steps, &loads, if of_given { HELD } else { TOUCHED });
             if of_given {
                 ahead.load(&mut before, &steps, &loads);
-                of.write_ahead(&mut source, &ahead.fields(plan, &loads), &before.text);
+                let fields = ahead.fields(plan, &loads);
+                loads_ahead |= !fields.is_empty();
+                of.write_ahead(&mut source, &fields, &before.text);
                 let rest = ahead.rest(&mut body, &steps, &loads);
                 body.steps(&rest, &loads, &reuses);
             } else {
@@ -110,7 +115,7 @@ impl Inline {
         if let Some(given) = self.given {
             let _ = writeln!(head, "//   in{given} is given by the kernel.");
         }
-        Ok(Inlined { head, source, headers, dtype, guards, params })
+        Ok(Inlined { head, source, headers, dtype, guards, loads_ahead, params })
     }
 
     /// Marks the values of the given operand that the program needs as given: each with its number among the points.

@@ -39,11 +39,12 @@ TW_DEVICE Held element_of(const Held* stored, const Function& function, N n, Y y
   }
 }
 
-// Has the L2 cache read what a row is computed from, which comes later: at every eighth channel, which is every sector of what holds channels side by
-// side in 4 bytes or less.
+// Has the L2 cache read what a row is computed from, which comes later: the sectors of what holds channels side by side as elements, and at least
+// one of them for so many channels of anything else.
 template <class From, class Channel, int columns, class Source>
 TW_DEVICE void touch_row(const Source& source, N n, Y y, X x, Channel c) {
-  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / 8, 8>>>;
+  constexpr int sector = 32 / (int)sizeof(Held), part = channels % sector == 0 ? sector : 8;
+  using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
   for (auto at : Parts::partition(tw::arch::lane(), 32)) {
     const N own_n = n + tw::along<N>(at);
     const X own_x = x + tw::along<X>(at);

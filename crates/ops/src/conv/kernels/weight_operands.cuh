@@ -66,18 +66,13 @@ TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c) {
   }
 }
 
-// How many steps further a warp brings rows next, roughly.
-constexpr int ahead = plan::bringing * (taps < down ? down : 1);
-
 template <class Params>
 TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
   const Y y = input_row(part, step);
   if constexpr (plan::bulk_input) {
     if (tw::arch::lane() == 0) tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
   } else if constexpr (shape::computed_input) {
-    const Computed<of_x::image_Params> image{p.input};
-    touch_row<Input, C, reach>(image, n, input_row(part, step + ahead), part.x, part.k.cast<C>());
-    read_row<Input, C, reach>(image, Row{to}, n, y, part.x, part.k.cast<C>());
+    read_row<Input, C, reach>(Computed<of_x::image_Params>{p.input}, Row{to}, n, y, part.x, part.k.cast<C>());
   } else {
     copy_row<Input, C, reach>(p.x, Row{to}, n, y, part.x, part.k.cast<C>());
   }
@@ -89,9 +84,7 @@ TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step
   if constexpr (plan::bulk_given) {
     if (tw::arch::lane() == 0) tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
   } else if constexpr (shape::computed_given) {
-    const Computed<of_dy::image_Params> image{p.gradient};
-    touch_row<Output, K, plan::columns>(image, n, output_row(part, (step + ahead) / down), part.column, part.k);
-    read_row<Output, K, plan::columns>(image, GivenRow{to}, n, y, part.column, part.k);
+    read_row<Output, K, plan::columns>(Computed<of_dy::image_Params>{p.gradient}, GivenRow{to}, n, y, part.column, part.k);
   } else {
     copy_row<Output, K, plan::columns>(p.dy, GivenRow{to}, n, y, part.column, part.k);
   }
