@@ -86,7 +86,14 @@ fn what_is_read_elsewhere_too_is_refused() {
     assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Length);
     let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a.sum::<Y>().store::<(X,)>(), b.store::<(Y, X)>()));
     assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Lacking { result: 0 });
-    for uncut in [Uncut::Length, Uncut::Scanned, Uncut::Wrapped, Uncut::Both { operand: 3 }] {
+    for uncut in [
+        Uncut::Length,
+        Uncut::Scanned,
+        Uncut::Products,
+        Uncut::Scans { scans: 5, most: 4 },
+        Uncut::Wrapped,
+        Uncut::Both { operand: 3 },
+    ] {
         assert!(!uncut.to_string().is_empty());
     }
 }
@@ -96,22 +103,22 @@ fn what_is_read_elsewhere_too_is_refused() {
 fn scans_are_cut_with_what_stands_before_a_band() {
     let length = |_, _| 100;
     let t = trace(|a: In<f32, (Y, X)>| (a.cumsum::<Y>() + a.cumsum::<X>()).store::<(Y, X)>());
-    let passes = t.graph.cut_scans(Y::ID, length).unwrap();
+    let passes = t.graph.cut_scans(Y::ID, 4, length).unwrap();
     assert_eq!(passes.cut.shares, [band(0, 0), Share::Before]);
     let graph = passes.cut.graph.unwrap();
-    assert_eq!((graph.operands.len(), passes.cut.numbers), (4, Numbers::Window));
+    assert_eq!((graph.operands.len(), passes.cut.numbers), (2, Numbers::None), "nothing counts");
     // Sums of f32 are carried in f64.
     assert_eq!((&graph.operands[1].dims[..], graph.operands[1].dtype), (&[X::ID][..], DType::F64));
     let totals = passes.totals.unwrap();
     assert!(totals.before.len() == 1 && totals.parts.totals.is_none() && ![Y::ID, X::ID].contains(&totals.bands));
     let t = trace(|a: In<f32, (Y,)>| a.cumsum::<Y>().cummax::<Y>().store::<(Y,)>());
-    let passes = t.graph.cut_scans(Y::ID, length).unwrap();
+    let passes = t.graph.cut_scans(Y::ID, 4, length).unwrap();
     assert_eq!(passes.cut.shares, [band(0, 0), Share::Before, Share::Before]);
     assert!(passes.totals.unwrap().parts.totals.is_some_and(|inner| inner.parts.totals.is_none()));
     let t = trace(|a: In<f32, (Y,)>| a.store::<(Y,)>());
-    assert!(matches!(t.graph.cut_scans(Y::ID, length), Err(Uncut::Scanned)));
+    assert!(matches!(t.graph.cut_scans(Y::ID, 4, length), Err(Uncut::Scanned)));
     let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().box_filter::<Y, X>(3, 3, Border::Reflect).store::<(Y, X)>());
-    assert!(matches!(t.graph.cut_scans(Y::ID, length), Err(Uncut::Scanned)));
+    assert!(matches!(t.graph.cut_scans(Y::ID, 4, length), Err(Uncut::Scanned)));
 }
 
 /// As many reductions at once as are asked for; the others are left to the rest, with a dimension of its own for each pass.
@@ -124,15 +131,73 @@ fn reductions_are_folded_some_at_a_time() {
     assert_eq!(second.parts.cut.graph.unwrap().outputs.len(), 1);
     assert_ne!(first.bands, second.bands, "there may be other bands then");
     assert_eq!(second.kept, [1, 2], "what the first two are");
-    // A sum with a margin counts its own band only, and an operand that it does not read has no say.
+    // A sum with a margin counts its own band only, and an operand that it does not read is not there.
     let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| {
         let low = a.box_filter::<Y, X>(3, 1, Border::Wrap);
         (low.sum::<(Y, X)>() * a + b).store::<(Y, X)>()
     });
     let folded = t.graph.fold(Y::ID, 4, |_, _| 100).unwrap();
     let cut = folded.parts.cut;
-    assert_eq!((cut.numbers, cut.wraps, cut.graph.unwrap().operands.len()), (Numbers::Band, true, 6));
-    assert_eq!(cut.shares[1], band(0, 0));
+    assert_eq!((cut.numbers, cut.wraps, cut.graph.unwrap().operands.len()), (Numbers::Within, true, 3));
+    assert_eq!((cut.shares, folded.parts.kept), (vec![band(1, 1)], vec![0]));
+    let t = trace(|a: In<f32, (K, X)>, b: In<f32, (Y, X)>| {
+        (a.sum::<(K, X)>() + (b * coordinate::<Y>().to::<f32>()).sum::<(Y, X)>()).store::<()>()
+    });
+    let folded = t.graph.fold(Y::ID, 4, |_, _| 100).unwrap();
+    let cut = folded.parts.cut;
+    assert_eq!((cut.numbers, cut.graph.unwrap().operands.len()), (Numbers::Window, 3));
+    assert_eq!((cut.shares, folded.parts.kept, folded.kept), (vec![band(0, 0)], vec![1], vec![0]));
+}
+
+/// What a fold leaves has the borders that it had, and is cut with the margins of its stencils.
+#[test]
+fn stencils_are_left_as_they_were() {
+    for border in [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Constant(1.0f32), Border::Wrap] {
+        let t = trace(|a: In<f32, (Y, X)>| (a.box_filter::<Y, X>(5, 3, border) / a.sum::<(Y, X)>()).store::<(Y, X)>());
+        let folded = t.graph.fold(Y::ID, 4, |_, _| 100).unwrap();
+        assert_eq!(folded.kept, [0]);
+        let cut = folded.rest.cut(Y::ID).unwrap();
+        assert_eq!((cut.shares, cut.wraps), ([band(2, 2), Share::Whole].to_vec(), border == Border::Wrap));
+    }
+    let t = trace(|a: In<f32, (Y, X)>| {
+        let low = a.box_filter::<Y, X>(5, 3, Border::Wrap);
+        ((low * low).sum::<(Y, X)>() + a.sum::<(Y, X)>()).store::<()>()
+    });
+    let first = t.graph.fold(Y::ID, 1, |_, _| 100).unwrap();
+    let second = first.rest.fold(Y::ID, 1, |_, _| 100).unwrap();
+    let margins: Vec<_> = [first, second].iter().map(|folded| folded.parts.cut.margin.places()).collect();
+    assert!(margins == [4, 0] || margins == [0, 4], "{margins:?}");
+}
+
+/// A coordinate beside the point is one of the window: it reaches as far, though no operand is read there.
+#[test]
+fn windows_reach_as_far_as_coordinates() {
+    for border in [Border::Replicate, Border::Wrap] {
+        let t = trace(|a: In<f32, (Y, X)>| {
+            let behind = a.correlate::<Y, X>([[0.0f32], [0.0], [1.0]], border);
+            let both = behind * coordinate::<Y>().to::<f32>();
+            both.correlate::<Y, X>([[1.0f32], [0.0], [0.0]], border).store::<(Y, X)>()
+        });
+        let cut = t.graph.cut(Y::ID).unwrap();
+        assert_eq!(cut.margin.and(Margin { before: -1, after: 0 }), cut.margin, "{border:?}");
+    }
+}
+
+/// As many scans as a launch has results, and no products of floats: what bands come to may overflow where the whole does not.
+#[test]
+fn many_scans_and_scans_of_products_are_refused() {
+    let t = trace(|a: In<f32, (Y, X)>| {
+        let (sums, ends) = (a.cumsum::<Y>() + a.abs().cumsum::<Y>(), a.cummax::<Y>() + a.cummin::<Y>());
+        (sums + ends + (a * a).cumsum::<Y>()).store::<(Y, X)>()
+    });
+    assert_eq!(t.graph.cut_scans(Y::ID, 4, |_, _| 100).unwrap_err(), Uncut::Scans { scans: 5, most: 4 });
+    assert!(t.graph.cut_scans(Y::ID, 5, |_, _| 100).is_ok());
+    let t = trace(|a: In<f32, (Y, X)>| a.cumprod::<Y>().store::<(Y, X)>());
+    assert_eq!(t.graph.cut_scans(Y::ID, 4, |_, _| 100).unwrap_err(), Uncut::Products);
+    let t = trace(|a: In<f32, (Y, X)>| a.cumprod::<Y>().sum::<(Y, X)>().store::<()>());
+    assert_eq!(t.graph.fold(Y::ID, 4, |_, _| 100).unwrap_err(), Uncut::Products);
+    let t = trace(|a: In<i32, (Y, X)>| a.cumprod::<Y>().store::<(Y, X)>());
+    assert!(t.graph.cut_scans(Y::ID, 4, |_, _| 100).is_ok());
 }
 
 #[test]

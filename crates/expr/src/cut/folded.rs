@@ -4,11 +4,12 @@
 //! `f64` there. A reduction of what needs another one, as a variance does, comes in a step of its own: the rest is folded again.
 
 use super::Uncut;
-use super::offset::{arguments, with_arguments};
+use super::moved::Moved;
+use super::offset::arguments;
 use super::scanned::{Passes, wide};
 use crate::graph::{DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use crate::reduce::Reduction;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// How results are computed from parts, each of a band of the operands.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ impl Graph {
             return Err(Uncut::Lacking { result: 0 });
         }
         let bands = self.unused(!dim);
-        let parts = self.parts(dim, &found, &length)?;
+        let parts = self.parts(dim, (&found, most), &length)?;
         let (rest, kept) = self.rest(bands, &found, &length)?;
         Ok(Folded { parts, rest, bands, kept })
     }
@@ -76,45 +77,26 @@ impl Graph {
         &self,
         bands: DimId,
         found: &[NodeId],
-        length: &impl Fn(u16, DimId) -> i64,
+        length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<(Graph, Vec<u16>), Uncut> {
         let needed = self.needed_by(self.outputs.iter().map(|output| output.node), found);
         let mut others = needed.clone();
         found.iter().for_each(|node| _ = others.remove(node));
-        let kept: Vec<u16> = self.operands_of(&others).into_iter().collect();
-        let mut made = Graph::default();
-        self.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
-        made.name_dim(bands, "bands");
-        kept.iter().for_each(|operand| _ = made.operand(self.operands[usize::from(*operand)].clone()));
-        let place = |operand: u16| kept.iter().position(|it| *it == operand).map(|at| at as u16);
-        let size = |size: Size| match size {
-            Size::Operand(operand, of) => match place(operand) {
-                Some(operand) => Ok(Size::Operand(operand, of)),
-                None => Ok(Size::Const(length(operand, of))).and_then(counted),
-            },
-            size => Ok(size),
-        };
-        let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+        let mut moved = Moved::new(self, self.operands_of(&others));
+        moved.graph.name_dim(bands, "bands");
         for node in needed {
-            let here = self.node(node);
-            let there = match self.reduced(node).filter(|_| found.contains(&node)) {
-                Some((reduction, ..)) => {
-                    let dims = [bands].into_iter().chain(self.dims_without(bands, node)).collect();
-                    let operand = made.operand(OperandSpec { dtype: here.dtype, components: 1, dims });
-                    made.joined(reduction, operand, bands)
-                }
-                None => {
-                    let numbers: Vec<NodeId> = arguments(&here.op).map(|argument| moved[&argument]).collect();
-                    let op = with_operands(with_arguments(&here.op, &numbers), &place, &size)?;
-                    match op {
-                        Op::Extent(Size::Const(n)) => made.extent(Size::Const(n)),
-                        op => made.push(op, here.dtype),
-                    }
-                }
+            let Some((reduction, ..)) = self.reduced(node).filter(|_| found.contains(&node)) else {
+                moved.node(self, node, length)?;
+                continue;
             };
-            moved.insert(node, there);
+            let dims = [bands].into_iter().chain(self.dims_without(bands, node)).collect();
+            let operand = moved.graph.operand(OperandSpec { dtype: self.node(node).dtype, components: 1, dims });
+            let joined = moved.graph.joined(reduction, operand, bands);
+            moved.nodes.insert(node, joined);
         }
-        made.outputs = self.outputs.iter().map(|it| Output { node: moved[&it.node], ..it.clone() }).collect();
+        moved.pad(self);
+        let Moved { graph: mut made, nodes, kept } = moved;
+        made.outputs = self.outputs.iter().map(|it| Output { node: nodes[&it.node], ..it.clone() }).collect();
         made.joins = self.joins.clone();
         Ok((made, kept))
     }
@@ -128,32 +110,4 @@ impl Graph {
         let joined = self.push(Op::Reduce { reduction, source, dim: bands, size }, of);
         self.cast(joined, dtype)
     }
-}
-
-/// A length that a kernel computes with.
-fn counted(size: Size) -> Result<Size, Uncut> {
-    match size {
-        Size::Const(n) if n > i64::from(i32::MAX) => Err(Uncut::Length),
-        size => Ok(size),
-    }
-}
-
-/// An operation of other operands.
-fn with_operands(
-    mut op: Op,
-    place: &impl Fn(u16) -> Option<u16>,
-    size: &impl Fn(Size) -> Result<Size, Uncut>,
-) -> Result<Op, Uncut> {
-    match &mut op {
-        Op::Input { operand, .. } => *operand = place(*operand).unwrap_or(*operand),
-        Op::Guard { operand: Some(operand), .. } => *operand = place(*operand).unwrap_or(*operand),
-        Op::Extent(of) | Op::Reduce { size: of, .. } => *of = size(*of)?,
-        Op::At { sizes, .. } => {
-            for (_, of) in sizes.iter_mut() {
-                *of = size(*of)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(op)
 }

@@ -14,6 +14,7 @@
 //! Those of scans need what stands before a band, which [`Passes`] before give.
 
 mod folded;
+mod moved;
 mod offset;
 mod parts;
 mod scanned;
@@ -60,7 +61,9 @@ pub enum Numbers {
     None,
     /// The index of the whole that it begins at, below 0 where it does before the first one, and the length of the whole.
     Window,
-    /// Those, and where the band begins and ends, counted from the begin of the window.
+    /// Where the band begins and ends, counted from the begin of the window.
+    Within,
+    /// Those of [`Numbers::Window`], and then those of [`Numbers::Within`].
     Band,
 }
 
@@ -69,7 +72,7 @@ impl Numbers {
     pub fn count(self) -> usize {
         match self {
             Numbers::None => 0,
-            Numbers::Window => 2,
+            Numbers::Window | Numbers::Within => 2,
             Numbers::Band => 4,
         }
     }
@@ -102,6 +105,15 @@ pub enum Uncut {
     },
     /// A scan goes along it.
     Scanned,
+    /// More scans go along it than one launch has results.
+    Scans {
+        /// How many.
+        scans: usize,
+        /// How many may.
+        most: usize,
+    },
+    /// A scan of products of floats goes along it: what bands come to may overflow where the whole does not.
+    Products,
     /// One border repeats what is read along it, and another one does not.
     Wrapped,
 }
@@ -125,6 +137,12 @@ impl std::fmt::Display for Uncut {
             Uncut::Scanned => f.write_str(
                 "a scan goes along it, and what stands beside a point is read too; compute the scan before, in a call of its own",
             ),
+            Uncut::Scans { scans, most } => {
+                write!(f, "{scans} scans go along it, of {most} at most; compute some of them in a call of their own")
+            }
+            Uncut::Products => f.write_str(
+                "a scan of products of floats goes along it, whose bands may overflow where the whole does not; sum logarithms instead",
+            ),
             Uncut::Wrapped => f.write_str(
                 "one border repeats what is read along it and another one does not; take the same one, or compute the inner stencil before, in a \
                  call of its own",
@@ -142,7 +160,7 @@ impl Graph {
         }
         let margin = found.margin();
         let graph = found.counted.then(|| offset::with_first_index(self, dim, &found));
-        let numbers = if found.counted { Numbers::Window } else { Numbers::None };
+        let numbers = found.numbers(false);
         Ok(Cut { dim, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
     }
 }

@@ -26,7 +26,8 @@ struct Offset<'a> {
     shares: &'a [Share],
 }
 
-/// The expression with more operands: what stands before a band of each scan along `dim`, the first index of a window, and the length of the whole.
+/// The expression with more operands: what stands before a band of each scan along `dim`, and, where something is computed with them, the first index of
+/// a window and the length of the whole.
 pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Graph {
     let offset = Offset { graph, dim, shares: &found.shares };
     let mut made = Graph::default();
@@ -42,23 +43,25 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Grap
         let number = made.operand(OperandSpec { dtype, components: 1, dims });
         before.insert(*scan, (made.input(number, 0), reduction));
     }
-    let [first, length] = [(); 2].map(|()| {
-        let number = made.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
-        made.input(number, 0)
+    let told = found.counted.then(|| {
+        [(); 2].map(|()| {
+            let number = made.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
+            made.input(number, 0)
+        })
     });
     let mut moved: BTreeMap<(NodeId, Sense), NodeId> = BTreeMap::new();
     // What a node is made from has a lower number.
     for (node, sense) in offset.needed() {
         let here = graph.node(node);
-        let there = match &here.op {
-            Op::Index(d) if *d == dim && sense == Sense::Counted => {
+        let there = match (&here.op, told) {
+            (Op::Index(d), Some([first, length])) if *d == dim && sense == Sense::Counted => {
                 let index = made.index(dim);
                 let index = made.binary(Binary::Add, index, first);
                 // Beyond an end it is the other end's.
                 if found.wraps { made.periods(index, length).1 } else { index }
             }
-            Op::Extent(size) if offset.is_length(*size) && sense != Sense::Place => length,
-            op => {
+            (Op::Extent(size), Some([_, length])) if offset.is_length(*size) && sense != Sense::Place => length,
+            (op, _) => {
                 let mut senses = offset.senses(node, sense).into_iter();
                 let numbers: Vec<NodeId> = arguments(op).zip(&mut senses).map(|(a, s)| moved[&(a, s)]).collect();
                 let there = made.push(with_arguments(op, &numbers), here.dtype);

@@ -1,13 +1,17 @@
 //! What bands are reduced to.
 
+use super::moved::Moved;
 use super::offset::{arguments, with_first_index};
 use super::scanned::Passes;
-use super::{Cut, Numbers, Share, Uncut, walk};
+use super::{Cut, Share, Uncut, walk};
 use crate::dtype::DType;
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use crate::reduce::Reduction;
 use crate::stage::Margin;
 use std::collections::BTreeSet;
+
+/// How something is reduced, to which dimensions, in which type.
+type Reduced = (Reduction, Vec<DimId>, DType);
 
 impl Graph {
     /// All that some nodes are made from, and they, but nothing that these others are made from.
@@ -34,43 +38,23 @@ impl Graph {
         self.node(node).shape.iter().map(|(of, _)| *of).filter(|of| *of != dim).collect()
     }
 
-    /// What a band comes to, for each of some reductions or scans along `dim`: a result, which lacks the dimension.
+    /// What a band comes to, for each of some reductions or scans along `dim`: a result, which lacks the dimension. At most so many scans may stand inside.
     pub(super) fn parts(
         &self,
         dim: DimId,
-        found: &[NodeId],
+        (found, most): (&[NodeId], usize),
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<Passes, Uncut> {
-        let mut sources = self.clone();
-        (sources.outputs, sources.joins) = (Vec::new(), Vec::new());
-        // Of the whole these were asked before; a band is no whole.
-        (sources.orders, sources.insides) = (Vec::new(), Vec::new());
-        let read = self.operands_of(&self.needed_by(found.iter().copied(), &[]));
-        let is_read = |size: Size| !matches!(size, Size::Operand(operand, _) if !read.contains(&operand));
-        sources.equations.retain(|equation| is_read(equation.a) && is_read(equation.b));
-        let mut reductions = Vec::new();
-        for node in found {
-            let (reduction, source, size) = self.reduced(*node).ok_or(Uncut::Length)?;
-            let along = self.size_of(source, dim);
-            // It is as long as an operand, all of which is reduced.
-            if !matches!(along, Size::Operand(_, of) if of == dim) || size != along {
-                return Err(Uncut::Length);
-            }
-            let left = self.dims_without(dim, *node);
-            let dims = [dim].into_iter().chain(left.iter().copied()).collect();
-            sources.outputs.push(Output { node: source, dims });
-            reductions.push((reduction, left, self.node(*node).dtype));
-        }
+        let (mut sources, reductions) = self.sources(dim, found, length)?;
+        let kept = std::mem::take(&mut sources.kept);
+        let (sources, length) = (sources.graph, |operand: u16, dim| length(kept[usize::from(operand)], dim));
         let mut walked = walk::shares(&sources, dim)?;
-        let totals = self.totals(dim, &mut walked, length)?;
+        let totals = sources.totals((dim, most), &mut walked, &length)?;
         let margin = walked.margin();
-        let numbers = match (walked.is_told(), margin == Margin::NONE) {
-            (_, false) => Numbers::Band,
-            (true, true) => Numbers::Window,
-            (false, true) => Numbers::None,
-        };
-        let mut graph = if numbers == Numbers::None { sources } else { with_first_index(&sources, dim, &walked) };
-        let within = (numbers == Numbers::Band).then(|| graph.within_band(dim));
+        let numbers = walked.numbers(margin != Margin::NONE);
+        let is_told = walked.counted || totals.is_some();
+        let mut graph = if is_told { with_first_index(&sources, dim, &walked) } else { sources.clone() };
+        let within = (margin != Margin::NONE).then(|| graph.within_band(dim));
         let outputs = std::mem::take(&mut graph.outputs);
         for (output, (reduction, dims, dtype)) in outputs.into_iter().zip(reductions) {
             let size = graph.size_of(output.node, dim);
@@ -78,18 +62,66 @@ impl Graph {
             let node = graph.push(Op::Reduce { reduction, source, dim, size }, dtype);
             graph.outputs.push(Output { node, dims: dims.into() });
         }
-        // What is not read here has not to be there at once.
+        // What only lends its length has not to be there at once.
+        let read = sources.operands_of(&sources.needed_by(sources.outputs.iter().map(|output| output.node), &[]));
         let shares = &mut walked.shares;
         let banded = shares.iter().position(|share| matches!(share, Share::Band(_)));
         let extent = banded.map(|number| length(number as u16, dim));
-        for (number, (share, operand)) in (0u16..).zip(shares.iter_mut().zip(&self.operands)) {
+        for (number, (share, operand)) in (0u16..).zip(shares.iter_mut().zip(&sources.operands)) {
             let has_it = operand.dims.contains(&dim);
             if has_it && !read.contains(&number) && Some(length(number, dim)) == extent {
                 *share = Share::Band(Margin::NONE);
             }
         }
         let walk::Found { shares, wraps, .. } = walked;
-        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph: Some(graph), numbers }, totals })
+        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph: Some(graph), numbers }, kept, totals })
+    }
+
+    /// What some nodes reduce along `dim`, as results of operands that are read for that; and how each is reduced, to which dimensions and type.
+    fn sources(
+        &self,
+        dim: DimId,
+        found: &[NodeId],
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<(Moved, Vec<Reduced>), Uncut> {
+        let reduced = |node: &NodeId| self.reduced(*node).ok_or(Uncut::Length);
+        let of = found.iter().map(reduced).collect::<Result<Vec<_>, _>>()?;
+        let needed = self.needed_by(of.iter().map(|(_, source, _)| *source), &[]);
+        let kept = self.operands_of(&needed).into_iter().chain(self.lengths_of(&needed)).collect();
+        let mut moved = Moved::new(self, kept);
+        needed.into_iter().try_for_each(|node| moved.node(self, node, length).map(drop))?;
+        moved.pad(self);
+        let mut reductions = Vec::new();
+        for (node, (reduction, source, size)) in found.iter().zip(of) {
+            let along = self.size_of(source, dim);
+            // It is as long as an operand, all of which is reduced.
+            if !matches!(along, Size::Operand(_, of) if of == dim) || size != along {
+                return Err(Uncut::Length);
+            }
+            let left = self.dims_without(dim, *node);
+            let dims = [dim].into_iter().chain(left.iter().copied()).collect();
+            moved.graph.outputs.push(Output { node: moved.nodes[&source], dims });
+            reductions.push((reduction, left, self.node(*node).dtype));
+        }
+        Ok((moved, reductions))
+    }
+
+    /// The operands whose lengths some nodes have.
+    fn lengths_of(&self, nodes: &BTreeSet<NodeId>) -> BTreeSet<u16> {
+        let mut found = BTreeSet::new();
+        let mut add = |size: &Size| {
+            if let Size::Operand(operand, _) = size {
+                found.insert(*operand);
+            }
+        };
+        for node in nodes {
+            match &self.node(*node).op {
+                Op::Extent(size) | Op::Reduce { size, .. } => add(size),
+                Op::At { sizes, .. } => sizes.iter().for_each(|(_, size)| add(size)),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Whether an index of a window is one of its band: two operands more say where that begins and ends.

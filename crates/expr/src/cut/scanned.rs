@@ -5,7 +5,7 @@
 //! themselves, and so on inwards.
 
 use super::walk::Found;
-use super::{Cut, Numbers, Share, Uncut, offset, walk};
+use super::{Cut, Share, Uncut, offset, walk};
 use crate::dtype::DType;
 use crate::graph::{DimId, Graph, NodeId, OperandSpec, Output};
 use crate::reads::Border;
@@ -18,6 +18,8 @@ pub struct Passes {
     /// What is evaluated. Its graph is always said. Behind the operands it has one for each scan along the dimension, before the
     /// [`numbers`](Cut::numbers): what stands before the band ([`Share::Before`]).
     pub cut: Cut,
+    /// Which operands of the expression that has, by their numbers.
+    pub kept: Vec<u16>,
     /// What that is made of, where scans go along the dimension.
     pub totals: Option<Box<Totals>>,
 }
@@ -35,20 +37,23 @@ pub struct Totals {
 }
 
 impl Graph {
-    /// How results are computed in bands along `dim`, along which scans go, of operands whose lengths are known. Nothing may be read beside the point.
-    pub fn cut_scans(&self, dim: DimId, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
+    /// How results are computed in bands along `dim`, along which at most so many scans go, of operands whose lengths are known. Nothing may be read beside
+    /// the point, and no floats multiplied by a scan: what bands come to may overflow where the whole does not.
+    pub fn cut_scans(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
         let mut found = walk::shares(self, dim)?;
-        let totals = self.totals(dim, &mut found, &length)?;
+        let totals = self.totals((dim, most), &mut found, &length)?;
         let graph = offset::with_first_index(self, dim, &found);
+        let numbers = found.numbers(false);
         let Found { shares, .. } = found;
-        let cut = Cut { dim, shares, margin: Margin::NONE, wraps: false, graph: Some(graph), numbers: Numbers::Window };
-        if totals.is_some() { Ok(Passes { cut, totals }) } else { Err(Uncut::Scanned) }
+        let cut = Cut { dim, shares, margin: Margin::NONE, wraps: false, graph: Some(graph), numbers };
+        let kept = (0..self.operands.len() as u16).collect();
+        if totals.is_some() { Ok(Passes { cut, kept, totals }) } else { Err(Uncut::Scanned) }
     }
 
     /// What the bands of scans that were found come to; from here on they have operands.
     pub(super) fn totals(
         &self,
-        dim: DimId,
+        (dim, most): (DimId, usize),
         found: &mut Found,
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<Option<Box<Totals>>, Uncut> {
@@ -58,7 +63,15 @@ impl Graph {
         if found.margin() != Margin::NONE {
             return Err(Uncut::Scanned);
         }
-        let (parts, bands) = (self.parts(dim, &found.scans, length)?, self.unused(!dim));
+        let scans = found.scans.len();
+        if scans > most {
+            return Err(Uncut::Scans { scans, most });
+        }
+        let multiplies = |scan: &NodeId| self.reduced(*scan).is_some_and(|(of, ..)| of == Reduction::Product);
+        if found.scans.iter().any(|scan| multiplies(scan) && self.node(*scan).dtype.is_float()) {
+            return Err(Uncut::Products);
+        }
+        let (parts, bands) = (self.parts(dim, (&found.scans, most), length)?, self.unused(!dim));
         found.shares.extend(found.scans.iter().map(|_| Share::Before));
         let before = found.scans.iter().map(|scan| self.before(bands, dim, *scan)).collect::<Result<_, _>>()?;
         Ok(Some(Box::new(Totals { parts, before, bands })))
@@ -75,9 +88,9 @@ impl Graph {
         let operand = made.operand(OperandSpec { dtype, components: 1, dims: dims.clone() });
         let (total, of) = (made.input(operand, 0), wide(reduction, dtype));
         let total = made.cast(total, of);
-        let upto = made.scan(reduction, total, bands);
+        let prefix = made.scan(reduction, total, bands);
         let nothing = made.constant(reduction.identity(of));
-        let node = made.shifted(upto, &[(bands, -1)], Border::Constant(nothing));
+        let node = made.shifted(prefix, &[(bands, -1)], Border::Constant(nothing));
         made.outputs.push(Output { node, dims });
         Ok(made)
     }

@@ -1,6 +1,6 @@
 //! From the results down to the operands, with how far away from the point each node is read.
 
-use super::{Share, Uncut};
+use super::{Numbers, Share, Uncut};
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, Size};
 use crate::stage::Margin;
 use std::collections::{BTreeSet, HashSet};
@@ -26,18 +26,25 @@ pub(super) struct Found {
     pub(super) wraps: bool,
     /// Scans along the dimension, which need what stands before a band.
     pub(super) scans: Vec<NodeId>,
+    /// How far away from the point coordinates are computed with.
+    reach: Margin,
 }
 
 impl Found {
-    /// Whether what is evaluated on windows is another expression, which is told where they begin.
-    pub(super) fn is_told(&self) -> bool {
-        self.counted || !self.scans.is_empty()
+    /// What an expression is told of windows, if it has to know of its band.
+    pub(super) fn numbers(&self, of_band: bool) -> Numbers {
+        match (self.counted, of_band) {
+            (false, false) => Numbers::None,
+            (true, false) => Numbers::Window,
+            (false, true) => Numbers::Within,
+            (true, true) => Numbers::Band,
+        }
     }
 
-    /// As far as the farthest read of any operand.
+    /// As far as the farthest read of any operand, and of a coordinate.
     pub(super) fn margin(&self) -> Margin {
         let margin = |share: &Share| if let Share::Band(margin) = share { *margin } else { Margin::NONE };
-        self.shares.iter().map(margin).fold(Margin::NONE, Margin::and)
+        self.shares.iter().map(margin).fold(self.reach, Margin::and)
     }
 }
 
@@ -54,6 +61,7 @@ struct Walk<'a> {
     wraps: bool,
     ends: bool,
     scans: BTreeSet<NodeId>,
+    reach: Margin,
     open: Vec<(NodeId, Place)>,
 }
 
@@ -61,8 +69,9 @@ struct Walk<'a> {
 pub(super) fn shares(graph: &Graph, dim: DimId) -> Result<Found, Uncut> {
     let none = vec![None; graph.operands.len()];
     let (windows, lengths) = (Vec::new(), Vec::new());
-    let (counted, wraps, ends, scans, open) = (false, false, false, BTreeSet::new(), Vec::new());
-    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted, wraps, ends, scans, open };
+    let (counted, wraps, ends, reach) = (false, false, false, Margin::NONE);
+    let (scans, open) = (BTreeSet::new(), Vec::new());
+    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted, wraps, ends, scans, reach, open };
     walk.start()?;
     let mut seen = HashSet::new();
     while let Some((node, place)) = walk.open.pop() {
@@ -111,7 +120,10 @@ impl Walk<'_> {
         match &graph.node(node).op {
             Op::Input { operand, .. } => self.read(*operand, place),
             Op::Index(dim) if *dim == self.dim => {
-                self.counted |= place != Place::Anywhere;
+                if let Place::Around { before, after } = place {
+                    self.counted = true;
+                    self.reach = self.reach.and(Margin { before, after });
+                }
                 Ok(())
             }
             Op::Extent(size) => self.length(*size, place),
@@ -250,7 +262,8 @@ impl Walk<'_> {
         }
         // What nothing reads is there all the same.
         let shares = self.shares.into_iter().map(|share| share.unwrap_or(Share::Whole)).collect();
-        Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans: self.scans.into_iter().collect() })
+        let scans = self.scans.into_iter().collect();
+        Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans, reach: self.reach })
     }
 }
 

@@ -43,6 +43,6 @@ pub use trace::Trace;
 pub use verb::Verb;
 
 pub(crate) use experience::Experience;
-pub(crate) use record::{Moved, copied, ended, moved, noted, streamed, to_gpu, to_host};
+pub(crate) use record::{Moved, copied, ended, in_tiles, moved, noted, streamed, to_gpu, to_host};
 pub(crate) use stage::Stage;
 pub(crate) use trace::{Running, is_recorded, thread_number};

@@ -74,6 +74,11 @@ pub(crate) fn streamed(tiles: Tiles, traffic: Traffic) {
     MOVED.set(Moved { tiles: Some(tiles), ..MOVED.get() });
 }
 
+/// Notes what a stream of this thread went in that had several parts.
+pub(crate) fn in_tiles(tiles: Tiles) {
+    MOVED.set(Moved { tiles: Some(tiles), ..MOVED.get() });
+}
+
 /// What moved since this thread's last decision.
 pub(crate) fn moved() -> Moved {
     MOVED.get()

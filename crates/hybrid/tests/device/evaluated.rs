@@ -180,6 +180,38 @@ fn d3_what_lies_on_the_gpu_is_no_part_of_a_band() {
     assert!(matches!(error, Error::Unsupported { .. } | Error::NoGpu { .. }), "{error}");
 }
 
+/// What every pass copies is counted, and the record has the bands of the first one.
+#[test]
+fn d3_passes_of_an_expression_are_one_record() {
+    let test = "device::evaluated::d3_passes_of_an_expression_are_one_record";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let values: Vec<f32> = (0..301 * 40).map(|i| (i % 17) as f32).collect();
+    let there = gpu.stream().upload(&values).unwrap();
+    let (on_gpu, here) = (
+        DeviceSource::new(&there, Extents::new(301, 40)).unwrap(),
+        MemorySource::from_slice(&values, Extents::new(301, 40)).unwrap(),
+    );
+    let (on_gpu, here) =
+        (Array::<f32, (Y, X)>::new(&on_gpu, SIZES).unwrap(), Array::<f32, (Y, X)>::new(&here, SIZES).unwrap());
+    let shares = fuse(|x: In<f32, (Y, X)>| (x / x.sum::<(Y, X)>()).store::<(Y, X)>());
+    let mut result = Array2::from_elem(SIZES, f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let bytes = 4 * 301 * 40;
+    let device = small(&gpu, 24 << 10);
+    let evaluation = Evaluation::new(&shares, (&here,), &[&sink]).unwrap();
+    let traffic = device.clone().choosing(Choice::Gpu).evaluate(&evaluation, Control::default()).unwrap();
+    assert!(traffic.to_gpu >= 2 * bytes && traffic.to_host > bytes, "{traffic:?}");
+    let outcome = last_outcome().unwrap();
+    assert_eq!(outcome.traffic, traffic);
+    assert!(matches!(outcome.tiles, Some(Tiles::Expression(plan)) if plan.bytes_folded > 0), "{outcome:?}");
+    let evaluation = Evaluation::new(&shares, (&on_gpu,), &[&sink]).unwrap();
+    let host = Budget::new(Memory::Host, 24 << 10);
+    let on_cpu = device.choosing(Choice::Cpu).falling_back_within(host);
+    let traffic = on_cpu.evaluate(&evaluation, Control::default()).unwrap();
+    assert_eq!((traffic.to_gpu, traffic.to_host), (0, 2 * bytes));
+    assert_eq!(last_outcome().unwrap().traffic, traffic);
+}
+
 /// Products take what is stored on a GPU through host memory, as any source, and put it back.
 #[test]
 fn products_of_what_is_stored_on_a_gpu() {

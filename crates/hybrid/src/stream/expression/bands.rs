@@ -195,6 +195,7 @@ impl Evaluation<'_> {
         let numbers = match self.told() {
             Numbers::None => Vec::new(),
             Numbers::Window => whole.to_vec(),
+            Numbers::Within => within.to_vec(),
             Numbers::Band => [whole, within].concat(),
         };
         let number = |n: i64| {

@@ -1,12 +1,12 @@
 //! Which dimension an expression is cut along, or folded along.
 
 use super::evaluation::{Evaluation, Fed, Made, On};
-use super::folded::{Fold, Rest};
+use super::folded::{Fold, MOST, Rest};
 use super::passes::{Compute, Passes, Under};
 use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::stream::matmul::Traffic;
-use tilewright_expr::cut::{Cut, Share};
+use tilewright_expr::cut::{Cut, Share, Uncut};
 use tilewright_expr::graph::DimId;
 use tilewright_ops::Launcher;
 
@@ -49,6 +49,15 @@ impl<'a> Steps<'a> {
 }
 
 impl<'a> Evaluation<'a> {
+    /// How it is computed in steps where there are so many bytes, and in which bands, unless all of it is one band: a short one, or the only one that fits.
+    pub(super) fn planned_steps(&self, on: On, budget: u64) -> Result<Option<(&Steps<'a>, ExpressionPlan)>, Error> {
+        let Some(steps) = self.steps(on, budget) else { return Ok(None) };
+        match steps.passes().plan(on, budget) {
+            Err(Error::Budget { .. }) if ExpressionPlan::new(self, on, budget).is_ok() => Ok(None),
+            plan => Ok(Some((steps, plan?))),
+        }
+    }
+
     /// How it is computed in steps, unless all of it is one band, and a short one.
     pub(super) fn steps(&self, on: On, budget: u64) -> Option<&Steps<'a>> {
         let ExpressionPlan { bytes_in, bytes_out, bytes_once, .. } = ExpressionPlan::of_indices(self, on);
@@ -58,6 +67,8 @@ impl<'a> Evaluation<'a> {
 
     /// Cut along the first of these dimensions that can be; otherwise it is known why not along the first one.
     pub(super) fn cut_along(mut self, dims: &[DimId]) -> Self {
+        // What was cut before is not cut again.
+        self.launcher = self.expression.clone();
         let mut first = None;
         for dim in dims {
             match self.cut_of(*dim) {
@@ -79,28 +90,40 @@ impl<'a> Evaluation<'a> {
         self
     }
 
-    /// Computed in steps: folded along the first dimension, of the largest operand first, that it can be folded along, or cut along the first of these
-    /// dimensions, scans and all.
-    pub(super) fn in_steps(self, dims: &[DimId]) -> Self {
-        let folded = self.folded();
-        if folded.steps.is_some() { folded } else { folded.scanned(dims) }
+    /// Computed in steps: cut along the first of these dimensions, scans and all, or folded along the first dimension, of the largest operand first, that it
+    /// can be folded along. What bands were reduced to `before` is not folded again: so each fold leaves fewer reductions, and the last one none.
+    pub(super) fn in_steps(self, dims: &[DimId], before: &[DimId]) -> Self {
+        let scanned = self.scanned(dims);
+        if scanned.steps.is_some() { scanned } else { scanned.folded(before) }
     }
 
-    fn folded(mut self) -> Self {
+    fn folded(mut self, before: &[DimId]) -> Self {
         let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
         fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
-        let dims: Vec<DimId> = fed.iter().flat_map(|fed| fed.shape.dims().iter().copied()).collect();
-        self.steps = dims.into_iter().find_map(|dim| Fold::of(&self, dim).ok()).map(Box::new).map(Steps::Folded);
+        let dims = fed.iter().flat_map(|fed| fed.shape.dims().iter().copied());
+        let mut dims = dims.filter(|dim| !before.contains(dim));
+        self.steps = dims.find_map(|dim| Fold::of(&self, dim, before).ok()).map(Box::new).map(Steps::Folded);
         self
     }
 
     /// Cut along the first of these dimensions that scans go along, where it is not cut otherwise.
     pub(super) fn scanned(mut self, dims: &[DimId]) -> Self {
-        let of = |dim: &DimId| {
-            let passes = self.graph().cut_scans(*dim, self.lengths()).ok()?;
-            Passes::of_results(&self, passes).ok().map(Steps::Scanned)
-        };
-        self.steps = if self.cut.is_ok() { None } else { dims.iter().find_map(of) };
+        self.steps = None;
+        if self.cut.is_ok() {
+            return self;
+        }
+        let mut refused = None;
+        for dim in dims {
+            let passes = self.graph().cut_scans(*dim, MOST, self.lengths());
+            if let Err(why @ (Uncut::Scans { .. } | Uncut::Products)) = &passes {
+                refused.get_or_insert(Error::Uncut { dimension: self.name(*dim), why: why.to_string() });
+            }
+            let Some(passes) = passes.ok().and_then(|passes| Passes::of_results(&self, passes).ok()) else { continue };
+            self.steps = Some(Steps::Scanned(passes));
+            return self;
+        }
+        // What is wrong with the scans says more than that there are some.
+        self.cut = refused.map_or(self.cut, Err);
         self
     }
 

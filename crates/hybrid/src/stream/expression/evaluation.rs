@@ -126,6 +126,16 @@ impl<'a> Evaluation<'a> {
         operands: Vec<Operand<'a>>,
         sinks: &[&'a dyn Sink],
     ) -> Result<Evaluation<'a>, Error> {
+        Self::left(expression, operands, sinks, &[])
+    }
+
+    /// What folds left, whose bands have these dimensions.
+    pub(super) fn left(
+        expression: Launcher,
+        operands: Vec<Operand<'a>>,
+        sinks: &[&'a dyn Sink],
+        before: &[DimId],
+    ) -> Result<Evaluation<'a>, Error> {
         let graph = expression.graph();
         let of_operand = |(operand, spec): (Operand<'a>, &tilewright_expr::graph::OperandSpec)| {
             let (source, lies) = (operand.source.source(), (&operand.dims[..], operand.extents.clone()));
@@ -154,7 +164,7 @@ impl<'a> Evaluation<'a> {
         let whole = Evaluation { launcher: expression.clone(), expression, cut, steps: None, fed, made, names };
         let dims = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
         let cut = whole.cut_along(&dims);
-        Ok(if cut.cut.is_err() { cut.in_steps(&dims) } else { cut })
+        Ok(if cut.cut.is_err() { cut.in_steps(&dims, before) } else { cut })
     }
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
@@ -177,10 +187,11 @@ impl<'a> Evaluation<'a> {
     /// How it is cut where there are so many bytes for operands and results. [`Error::Budget`] where not even one index fits,
     /// [`Error::Uncut`] where nothing can be cut and the whole does not fit. Where something lies on a GPU it is planned there: what lies there takes no
     /// bytes. Where all of an operand is reduced first it is the plan of that; where scans go along the dimension, that of the results, and operands are
-    /// brought once more before, as often as scans stand one inside the other.
+    /// brought once more before, as often as scans stand one inside the other. What all bands come to then is within these bytes too, as on the CPU, unless
+    /// something lies on a GPU: there it is in host memory.
     pub fn plan(&self, budget: u64) -> Result<ExpressionPlan, Error> {
-        match self.steps(self.home(), budget) {
-            Some(steps) => steps.passes().plan(self.home(), budget),
+        match self.planned_steps(self.home(), budget)? {
+            Some((_, plan)) => Ok(plan),
             None => ExpressionPlan::new(self, self.home(), budget),
         }
     }

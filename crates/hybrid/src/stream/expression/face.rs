@@ -25,9 +25,11 @@ use tilewright_ops::{Device, Gpu};
 /// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then but what lies on a GPU. What either takes without being
 /// run is said by [`Evaluation::plan`]. Bands do not depend on budgets that are large enough, and the same bands give the same bits on both. Bits do not
 /// depend on the bands either, with two exceptions: long sums within a window are added in an order that follows from its sizes, and what needs all of a
-/// large operand first is computed from reductions of bands, in passes before of at most four reductions each; so is what stands before the bands of a scan.
-/// Sums and products of floats are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima are the same. The CPU and a GPU whose budgets differ have
-/// other bands, so other last bits. Progress is that of the first pass.
+/// large operand first is computed from reductions of bands, in passes before of at most four reductions each; so is what stands before the bands of scans, of
+/// which at most four may go along the dimension. Sums of floats, and products that bands are reduced to, are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima
+/// are the same. Scans of products of floats are not computed in bands. The CPU and a GPU whose budgets differ have other bands, so other last bits.
+///
+/// A pass brings the operands that it reads. Progress is that of the first pass of reductions, or, of scans, that of the results, which comes last; what other passes do is not told.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
 /// band; those of sources, of sinks and of the driver; [`Error::Expression`] where a coordinate reaches outside of an operand.
@@ -83,15 +85,14 @@ pub(crate) fn evaluate_on_host(
 ) -> Result<Traffic, Error> {
     evaluation.gather_within(memory)?;
     let available = memory.available();
-    if let Some(steps) = evaluation.steps(On::HOST, available) {
-        let plan = steps.passes().plan_beside(On::HOST, available)?;
+    if let Some((steps, plan)) = evaluation.planned_steps(On::HOST, available)? {
         let under = Under { on: On::HOST, plan: &plan, host: memory, control };
         let mut bands =
             |bands: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>| on_host(memory, bands, plan, control);
-        return match steps.run((under, &evaluation.made), &mut bands)? {
-            (done, None) => Ok(done),
-            (_, Some((rest, _parts))) => evaluate_on_host(memory, &rest, Control { progress: None, ..control }),
-        };
+        let (first, rest) = steps.run((under, &evaluation.made), &mut bands)?;
+        let Some((rest, _parts)) = rest else { return Ok(first) };
+        let then = evaluate_on_host(memory, &rest, Control { progress: None, ..control })?;
+        return Ok(first.and(then));
     }
     let (plan, _memory) = memory.planned(available, |available| {
         let plan = ExpressionPlan::new(evaluation, On::HOST, available)?;
@@ -126,8 +127,7 @@ pub(crate) fn evaluate_on_gpu(
 ) -> Result<Traffic, Error> {
     let on = On::gpu(gpu.device().ordinal());
     let available = budgets.device.available();
-    if let Some(steps) = evaluation.steps(on, available) {
-        let plan = steps.passes().plan(on, available)?;
+    if let Some((steps, plan)) = evaluation.planned_steps(on, available)? {
         let under = Under { on, plan: &plan, host, control };
         let mut bands = |bands: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>| {
             on_gpu((gpu, on), budgets, bands, plan, control)
@@ -135,6 +135,8 @@ pub(crate) fn evaluate_on_gpu(
         let (first, rest) = steps.run((under, &evaluation.made), &mut bands)?;
         let Some((rest, _parts)) = rest else { return Ok(first) };
         let then = evaluate_on_gpu(gpu, (budgets, host), &rest, Control { progress: None, ..control })?;
+        // The record has the bands of what is large.
+        dispatch::in_tiles(Tiles::Expression(plan));
         return Ok(first.and(then));
     }
     let plan = ExpressionPlan::new(evaluation, on, available)?;

@@ -1,5 +1,6 @@
 //! Expressions that need all of an operand before any of their results: reductions of its bands first, and what is left of the expression over those.
 
+use super::array::Operand;
 use super::evaluation::{Evaluation, Made};
 use super::passes::{Came, Compute, Passes, Under, of_all_bands};
 use crate::Error;
@@ -11,7 +12,7 @@ use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::Launcher;
 
 /// Results of one launch.
-const MOST: usize = 4;
+pub(super) const MOST: usize = 4;
 
 /// What is left to compute, and leave to have the memory of what it reads.
 pub(super) type Rest<'b> = (Evaluation<'b>, Option<Permit>);
@@ -21,17 +22,20 @@ pub(super) struct Fold<'a> {
     /// What bands are reduced to.
     pub(super) parts: Passes<'a>,
     rest: Graph,
-    /// A dimension of what bands are reduced to.
-    bands: DimId,
-    kept: Vec<u16>,
+    /// A dimension of what bands are reduced to, behind those of folds before.
+    bands: Vec<DimId>,
+    /// The operands that are left.
+    kept: Vec<Operand<'a>>,
 }
 
 impl<'a> Fold<'a> {
-    /// How an evaluation that cannot be cut is folded along a dimension, or why not.
-    pub(super) fn of(whole: &Evaluation<'a>, dim: DimId) -> Result<Fold<'a>, String> {
+    /// How an evaluation that cannot be cut is folded along a dimension after folds before, or why not.
+    pub(super) fn of(whole: &Evaluation<'a>, dim: DimId, before: &[DimId]) -> Result<Fold<'a>, String> {
         let folded = whole.graph().fold(dim, MOST, whole.lengths()).map_err(|why| why.to_string())?;
         let Folded { parts, rest, bands, kept } = folded;
-        Ok(Fold { parts: Passes::of_parts(whole, parts)?, rest, bands, kept })
+        let kept = kept.into_iter().map(|operand| whole.fed[usize::from(operand)].operand()).collect();
+        let bands = before.iter().copied().chain([bands]).collect();
+        Ok(Fold { parts: Passes::of_parts((whole, &whole.fed), parts)?, rest, bands, kept })
     }
 
     /// Has the bands of a plan computed, and gives what was copied for that and what is left to compute: an evaluation of all that they were reduced to,
@@ -46,12 +50,13 @@ impl<'a> Fold<'a> {
     {
         let Came { parts, traffic, memory } = self.parts.run_to_parts(under, compute)?;
         let whole = &self.parts.bands;
-        let kept = self.kept.iter().map(|operand| whole.fed[usize::from(*operand)].operand());
+        let (count, dim) = (under.plan.count(), self.bands.last().copied().unwrap_or_default());
         let parts = parts.into_iter().zip(&whole.made);
-        let parts = parts.map(|(parts, made)| of_all_bands((parts, &made.shape), (self.bands, under.plan.count())));
+        let parts = parts.map(|(parts, made)| of_all_bands((parts, &made.shape), (dim, count)));
+        let operands = self.kept.iter().cloned().chain(parts).collect();
         let name = format!("{} of all bands", whole.expression.name());
         let sinks: Vec<&'b dyn Sink> = sinks.iter().map(|made| made.sink).collect();
-        let rest = Evaluation::of(Launcher::new(self.rest.clone(), &name), kept.chain(parts).collect(), &sinks)?;
+        let rest = Evaluation::left(Launcher::new(self.rest.clone(), &name), operands, &sinks, &self.bands)?;
         Ok((traffic, (rest, memory)))
     }
 }

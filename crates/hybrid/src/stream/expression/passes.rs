@@ -60,22 +60,26 @@ impl<'a> Passes<'a> {
     /// Those of an evaluation's own results.
     pub(super) fn of_results(whole: &Evaluation<'a>, passes: cut::Passes) -> Result<Passes<'a>, String> {
         let made = whole.made.iter().map(Made::same).collect();
-        Self::of(whole, passes, |_, _| Ok(made))
+        Self::of((whole, &whole.fed), passes, |_, _| Ok(made))
     }
 
-    /// Those of what bands are reduced to, which goes nowhere yet.
-    pub(super) fn of_parts(whole: &Evaluation<'a>, passes: cut::Passes) -> Result<Passes<'a>, String> {
-        Self::of(whole, passes, made)
+    /// Those of what bands of some operands are reduced to, which goes nowhere yet.
+    pub(super) fn of_parts(
+        (whole, fed): (&Evaluation<'a>, &[Fed<'a>]),
+        passes: cut::Passes,
+    ) -> Result<Passes<'a>, String> {
+        Self::of((whole, fed), passes, made)
     }
 
     fn of(
-        whole: &Evaluation<'a>,
-        cut::Passes { cut, totals }: cut::Passes,
+        (whole, fed): (&Evaluation<'a>, &[Fed<'a>]),
+        cut::Passes { cut, kept, totals }: cut::Passes,
         made: impl FnOnce(&[Fed<'a>], (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error>,
     ) -> Result<Passes<'a>, String> {
-        let totals = totals.map(|totals| Totals::of(whole, *totals)).transpose()?;
+        let kept: Vec<Fed<'a>> = kept.into_iter().map(|operand| fed[usize::from(operand)].clone()).collect();
+        let totals = totals.map(|totals| Totals::of((whole, &kept), *totals)).transpose()?;
         let before = totals.as_ref().map_or(Ok(Vec::new()), Totals::fed).map_err(|error| error.to_string())?;
-        let fed: Vec<Fed<'a>> = whole.fed.iter().cloned().chain(before).collect();
+        let fed: Vec<Fed<'a>> = kept.into_iter().chain(before).collect();
         let graph = cut.graph.clone().unwrap_or_default();
         let made = made(&fed, (&graph, cut.numbers)).map_err(|error| error.to_string())?;
         let names = whole.names.iter().copied().chain([(cut.dim, graph.dim_name(cut.dim))]).collect();
@@ -85,21 +89,16 @@ impl<'a> Passes<'a> {
         Ok(Passes { bands: Box::new(bands), totals: totals.map(Box::new) })
     }
 
-    /// How all of them are cut, where there are so many bytes: as what is evaluated last.
+    /// How all of them are cut, where there are so many bytes: as what is evaluated last. On the CPU what all bands come to is in the same memory.
     pub(super) fn plan(&self, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
-        let own = ExpressionPlan::new(&self.bands, on, budget)?;
-        let Some(totals) = &self.totals else { return Ok(own) };
-        Ok(own.of_length(totals.parts.plan(on, budget)?.band.min(own.band)))
+        let beside = if on == On::HOST { self.bytes_beside() } else { 0 };
+        ExpressionPlan::of_indices(&self.bands, on).within_beside(&self.before(on), beside, budget)
     }
 
-    /// The same beside what all bands come to, where that is in the same memory.
-    pub(super) fn plan_beside(&self, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
-        let mut plan = self.plan(on, budget)?;
-        for _ in 0..4 {
-            let beside = u64::try_from(plan.count() as u128 * self.bytes_beside()).unwrap_or(u64::MAX);
-            plan = self.plan(on, budget.saturating_sub(beside))?;
-        }
-        Ok(plan)
+    /// Bands of one index each of the passes before.
+    fn before(&self, on: On) -> Vec<ExpressionPlan> {
+        let passes = std::iter::successors(self.totals.as_ref(), |totals| totals.parts.totals.as_ref());
+        passes.map(|totals| ExpressionPlan::of_indices(&totals.parts.bands, on)).collect()
     }
 
     /// Bytes of host memory that each band comes to, in all passes; twice where what stands before bands is computed of that.
@@ -157,8 +156,11 @@ fn all_parts<'s>(
 }
 
 impl<'a> Totals<'a> {
-    fn of(whole: &Evaluation<'a>, cut::Totals { parts, before, bands }: cut::Totals) -> Result<Totals<'a>, String> {
-        Ok(Totals { parts: Passes::of_parts(whole, parts)?, before, bands })
+    fn of(
+        of: (&Evaluation<'a>, &[Fed<'a>]),
+        cut::Totals { parts, before, bands }: cut::Totals,
+    ) -> Result<Totals<'a>, String> {
+        Ok(Totals { parts: Passes::of_parts(of, parts)?, before, bands })
     }
 
     /// What stands before a band, as operands that are not there yet.

@@ -123,16 +123,37 @@ impl ExpressionPlan {
 
     /// The same in bands that so many bytes hold.
     pub(crate) fn within(self, budget: u64) -> Result<ExpressionPlan, Error> {
-        let fits = |band: usize| self.of_bands(band).device_bytes() <= u128::from(budget);
-        let least = if self.is_whole { self.extent.max(1) } else { 1 };
-        match largest(self.wished().max(least), fits).filter(|band| *band >= least) {
-            Some(band) => Ok(self.of_bands(band)),
-            None => {
-                let requested = u64::try_from(self.of_bands(least).device_bytes()).unwrap_or(u64::MAX);
-                let what = "memory for the shortest bands of an expression and what it reads whole";
-                Err(Error::Budget { what, requested, available: budget, limit: budget })
-            }
+        self.within_beside(&[], 0, budget)
+    }
+
+    /// The same in bands that so many bytes hold, also in other passes, beside so many bytes for each band.
+    pub(super) fn within_beside(
+        self,
+        others: &[ExpressionPlan],
+        beside: u128,
+        budget: u64,
+    ) -> Result<ExpressionPlan, Error> {
+        let passes = || [&self].into_iter().chain(others);
+        let bytes = |band: usize| {
+            let of_pass = |plan: ExpressionPlan| plan.device_bytes() + plan.count() as u128 * beside;
+            passes().map(|plan| of_pass(plan.of_bands(band))).max().unwrap_or(0)
+        };
+        let fits = |band: usize| bytes(band) <= u128::from(budget);
+        let least = if passes().any(|plan| plan.is_whole) { self.extent.max(1) } else { 1 };
+        let wished = passes().map(ExpressionPlan::wished).min().unwrap_or(1).max(least);
+        if fits(wished) {
+            return Ok(self.of_bands(wished));
         }
+        // Longer bands take more memory, and of shorter ones there are more.
+        let longer = |band: &usize| (*band < self.extent).then(|| (band + band / 8 + 1).min(self.extent));
+        let best = std::iter::successors(Some(least), longer).min_by_key(|band| bytes(*band)).unwrap_or(least);
+        if !fits(best) {
+            let requested = u64::try_from(bytes(best)).unwrap_or(u64::MAX);
+            let what = "memory for bands of an expression, what it reads whole, and what bands come to";
+            return Err(Error::Budget { what, requested, available: budget, limit: budget });
+        }
+        let more = largest(wished.saturating_sub(best) + 1, |more| fits(best + more - 1)).unwrap_or(1);
+        Ok(self.of_bands(best + more - 1))
     }
 
     /// The same in bands of this length, as even as may be.

@@ -176,7 +176,8 @@ fn a_sum_of_64_gb_is_planned_in_bands() {
     assert_eq!((plan.bytes_to_gpu(), plan.bytes_to_host()), (1 << 36, 4 * 256));
     let time = plan.time(&Rates::h200().gpu.unwrap());
     assert!(time.wall < 1.05 * time.to_gpu, "{time:?}");
-    assert!(of.plan(1 << 18).is_ok() && of.plan(100).is_err());
+    // Beside short bands there is what many of them come to.
+    assert!(of.plan(1 << 21).is_ok() && of.plan(1 << 18).is_err() && of.plan(100).is_err());
     // Beside a scan that is read beside the point there is no band.
     let refused = fuse(|x: In<f32, (Y, X)>| {
         x.cumsum::<Y>().cumsum::<X>().box_filter::<Y, X>(3, 3, Border::Reflect).maximum::<(Y, X)>().store::<()>()
@@ -283,5 +284,81 @@ fn many_reductions_and_operands_that_are_not_reduced() {
     };
     in_bands_of(24 << 10, SHAPE, f32::NAN, check, |sink, run| {
         run(&Evaluation::new(&shifted, (&x, &y), &[sink]).unwrap());
+    });
+}
+
+/// What is left scans the operand, or has a stencil on it, and is cut; what cannot be cut is refused, not folded again.
+#[test]
+fn what_is_left_scans_or_has_stencils() {
+    let values = numbers();
+    let others: Vec<f32> = Random(9).of(31, Random::unit);
+    let shape = [values.len(), 1];
+    let (line, picture) = (MemorySource::new(matrix(&values, shape)), MemorySource::new(matrix(&values, SHAPE)));
+    let small = MemorySource::new(matrix(&others, [31, 1]));
+    let x = Array::<f32, (Y,)>::new(&line, [values.len()]).unwrap();
+    let w = Array::<f32, (K,)>::new(&small, [31]).unwrap();
+    let prefix: Vec<f64> = {
+        let add = |sum: &mut f64, x: &f32| {
+            *sum += f64::from(*x);
+            Some(*sum)
+        };
+        values.iter().scan(0.0, add).collect()
+    };
+    let total: f64 = values.iter().map(|x| f64::from(x.abs())).sum();
+    let factor: f64 = others.iter().map(|x| f64::from(*x)).sum();
+    let most = prefix.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+    let near = |expected: Vec<f64>, error: f64| {
+        move |got: &[f32], what: &str| {
+            for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
+                assert!((f64::from(*got) - expected).abs() <= error, "{what}: {i}: {got} {expected}");
+            }
+        }
+    };
+    let shares = fuse(|x: In<f32, (Y,)>| (x.cumsum::<Y>() / x.abs().sum::<Y>()).store::<(Y,)>());
+    let expected = prefix.iter().map(|sum| sum / total).collect();
+    in_bands_of(16 << 10, shape, f32::NAN, near(expected, 3e-6 * most / total), |sink, run| {
+        run(&Evaluation::new(&shares, (&x,), &[sink]).unwrap());
+    });
+    let scaled = fuse(|x: In<f32, (Y,)>, w: In<f32, (K,)>| (x.cumsum::<Y>() * w.sum::<K>()).store::<(Y,)>());
+    let expected = prefix.iter().map(|sum| sum * factor).collect();
+    in_bands_of(16 << 10, shape, f32::NAN, near(expected, 3e-6 * most * factor.abs().max(1.0)), |sink, run| {
+        run(&Evaluation::new(&scaled, (&x, &w), &[sink]).unwrap());
+    });
+    let y = Array::<f32, (Y, X)>::new(&picture, SHAPE).unwrap();
+    let soft = fuse(|x: In<f32, (Y, X)>| {
+        (x.box_filter::<Y, X>(3, 3, Border::Reflect) / x.abs().sum::<(Y, X)>()).store::<(Y, X)>()
+    });
+    let expected: Vec<f64> =
+        soft.call(&tensor(&values)).unwrap().to_vec().unwrap().iter().map(|x| f64::from(*x)).collect();
+    in_bands_of(24 << 10, SHAPE, f32::NAN, near(expected, 1e-6 * 2.0 / total), |sink, run| {
+        run(&Evaluation::new(&soft, (&y,), &[sink]).unwrap());
+    });
+    let backwards = fuse(|x: In<f32, (Y,)>| (x.reverse::<Y>() * x.sum::<Y>()).store::<(Y,)>());
+    let mut result = Array2::from_elem(shape, f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let of = Evaluation::new(&backwards, (&x,), &[&sink]).unwrap();
+    let error = evaluate_on_host(&Budget::new(Memory::Host, 16 << 10), &of, Control::default()).unwrap_err();
+    assert!(matches!(error, Error::Uncut { dimension: "Y", .. }), "{error}");
+    assert!(error.to_string().contains("all of it at once takes"), "{error}");
+}
+
+/// A pass brings what it reads: the other operand does not fit.
+#[test]
+fn sums_of_operands_that_have_no_dimension_in_common_that_is_cut() {
+    let values = numbers();
+    let (one, other) =
+        (MemorySource::new(matrix(&values, SHAPE)), MemorySource::new(matrix(&values[..12000], [300, 40])));
+    let x = Array::<f32, (Y, X)>::new(&one, SHAPE).unwrap();
+    let z = Array::<f32, (K, X)>::new(&other, [300, 40]).unwrap();
+    let both = fuse(|x: In<f32, (Y, X)>, z: In<f32, (K, X)>| (x.sum::<(Y, X)>() + z.sum::<(K, X)>()).store::<()>());
+    let sum = |values: &[f32]| values.iter().map(|x| f64::from(*x)).sum::<f64>();
+    let expected = sum(&values) + sum(&values[..12000]);
+    let check = |got: &[f32], what: &str| {
+        assert!((f64::from(got[0]) - expected).abs() < 1e-2, "{what}: {got:?} {expected}");
+    };
+    in_bands_of(16 << 10, [1, 1], f32::NAN, check, |sink, run| {
+        let of = Evaluation::new(&both, (&x, &z), &[sink]).unwrap();
+        assert_eq!(of.plan(16 << 10).unwrap().bytes_once, 0);
+        run(&of);
     });
 }

@@ -103,7 +103,12 @@ fn borders_that_repeat_go_on_at_the_other_end() {
             let ramp = x * coordinate::<Y>().to::<f32>();
             (ramp.box_filter::<Y, X>(3, 3, Border::Wrap) - coordinate::<Y>().to::<f32>()).store::<(Y, X)>()
         });
-        for (name, expression) in [("plain", &plain), ("counted", &counted)] {
+        // Away and back: what is read stands at the point, the coordinate beside it.
+        let beside = fuse(|x: In<f32, (Y, X)>| {
+            let behind = x.correlate::<Y, X>([[0.0], [0.0], [1.0]], Border::Wrap) * coordinate::<Y>().to::<f32>();
+            behind.correlate::<Y, X>([[1.0], [0.0], [0.0]], Border::Wrap).store::<(Y, X)>()
+        });
+        for (name, expression) in [("plain", &plain), ("counted", &counted), ("beside", &beside)] {
             let expected = (expression.call(&tensor).unwrap().to_vec().unwrap(),);
             compare!(format!("{name} {shape:?}"), bands [1, 4, 10, 40], expected: [f32, shape], |sinks| {
                 let evaluation = Evaluation::new(expression, (&x,), &sinks).unwrap();
@@ -126,15 +131,22 @@ fn coordinates_and_lengths_are_those_of_the_whole() {
             let even = (coordinate::<Y>() & 1).eq(0);
             even.select(low, x + coordinate::<X>().to::<f32>()).store::<(Y, X)>()
         });
+        // A stencil of coordinates alone.
+        let alone = fuse(|x: In<f32, (Y, X)>| {
+            let square = x * 0.0 + (coordinate::<Y>() * coordinate::<Y>()).to::<f32>();
+            (square.box_filter::<Y, X>(5, 1, Border::Replicate) + x).store::<(Y, X)>()
+        });
         let tensor = Tensor::<f32, (Y, X)>::from_vec(shape, values.clone()).unwrap();
-        let expected = (ramp.call(&tensor).unwrap().to_vec().unwrap(),);
         let source = MemorySource::new(matrix(&values, shape));
         let x = Array::<f32, (Y, X)>::new(&source, shape).unwrap();
-        compare!(format!("{shape:?}"), bands [1, 4, 100], expected: [f32, shape], |sinks| {
-            let evaluation = Evaluation::new(&ramp, (&x,), &sinks).unwrap();
-            assert_eq!(evaluation.dimension(), Some("Y"));
-            evaluation
-        });
+        for expression in [&ramp, &alone] {
+            let expected = (expression.call(&tensor).unwrap().to_vec().unwrap(),);
+            compare!(format!("{shape:?}"), bands [1, 4, 100], expected: [f32, shape], |sinks| {
+                let evaluation = Evaluation::new(expression, (&x,), &sinks).unwrap();
+                assert_eq!(evaluation.dimension(), Some("Y"));
+                evaluation
+            });
+        }
     }
 }
 
