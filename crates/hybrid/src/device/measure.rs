@@ -58,10 +58,12 @@ pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     rayon::broadcast(|_| ());
     let started = gpu.map(|gpu| (gpu, gpu.blas()));
     let clock = Clock { begin: Instant::now(), most: SPENT };
-    let (cpu, alone) = cpu(cores, clock).unwrap_or((roughly.cpu, roughly.alone));
+    let measured = cpu(cores, clock).ok();
+    let is_measured = measured.is_some();
+    let (cpu, alone) = measured.unwrap_or((roughly.cpu, roughly.alone));
     let gpu = started.map(|(gpu, blas)| blas.and_then(|_| accelerator(gpu, clock))).transpose();
     let (gpu, failure) = gpu.map_or_else(|error| (None, Some(error)), |gpu| (gpu, None));
-    let measured_in = Some(clock.begin.elapsed().as_secs_f64());
+    let measured_in = is_measured.then(|| clock.begin.elapsed().as_secs_f64());
     (Rates { cpu, alone, gpu, measured_in, ..roughly }, failure)
 }
 

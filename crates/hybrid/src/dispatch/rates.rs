@@ -99,7 +99,8 @@ pub struct Rates {
     /// [`Profile`](super::Profile), which has what was measured, does not have it.
     #[serde(skip, default = "Rates::disk")]
     pub disk: f64,
-    /// Seconds that it took to measure them, without what starts once in a process: threads, and cuBLAS. Nothing where nobody measured.
+    /// Seconds that it took to measure them, without what starts once in a process: threads, and cuBLAS. Nothing where nobody measured, and where the
+    /// rates of the CPU are guesses.
     pub measured_in: Option<f64>,
 }
 
@@ -147,8 +148,26 @@ impl Rates {
         if let Some(it) = processors.into_iter().flatten().find(|it| !(it.start.is_finite() && it.start >= 0.0)) {
             return Some(format!("a start of {} s", it.start));
         }
+        if let Some(seconds) = self.measured_in.filter(|seconds| !(seconds.is_finite() && *seconds >= 0.0)) {
+            return Some(format!("a measurement of {seconds} s"));
+        }
         let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).chain(link(&it.link)));
         let mut all = of(&self.cpu).chain(flops(&self.alone)).chain([self.disk]).chain(gpu);
         all.find(|rate| !(rate.is_finite() && *rate > 0.0)).map(|rate| format!("a rate of {rate}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_checked() {
+        assert_eq!(Rates::h200().fault(), None);
+        for measured_in in [f64::NAN, f64::INFINITY, -1.0] {
+            let rates = Rates { measured_in: Some(measured_in), ..Rates::h200() };
+            assert!(rates.fault().is_some_and(|fault| fault.contains("a measurement of")));
+        }
+        assert_eq!(Rates { measured_in: Some(0.0), ..Rates::h200() }.fault(), None);
     }
 }

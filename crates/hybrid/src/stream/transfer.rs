@@ -32,7 +32,7 @@ pub(crate) fn upload<T: Element>(
     let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns(), [true, false]) else {
         return Ok(false);
     };
-    let engine = GpuEngine::new(gpu)?;
+    let engine = GpuEngine::new(gpu)?.locking_within(&Budget::pinned())?;
     Engine::<T>::wait(&engine, Queue::In, &Engine::<T>::mark(&engine, Queue::Compute)?)?;
     let upload = Upload { matrix, elements: staging.elements };
     pipeline::run(&engine, &upload, staging, Vec::new(), |feed| {
@@ -55,7 +55,7 @@ pub(crate) fn upload_turned<T: Scalar>(
 ) -> Result<Option<DeviceBuffer<T>>, Error> {
     let (length, leading) = (matrix.rows() * matrix.columns(), matrix.columns());
     let Some((staging, _pinned)) = slots::<T>(length, [true, false]) else { return Ok(None) };
-    let engine = GpuEngine::new(gpu)?;
+    let engine = GpuEngine::new(gpu)?.locking_within(&Budget::pinned())?;
     let mut buffer: DeviceBuffer<T> = engine.buffer(length)?;
     // While one is turned the next one comes.
     let part = || Ok::<_, Error>((engine.buffer(staging.elements)?, None));
@@ -91,7 +91,7 @@ pub(crate) fn download<T: Element>(
     values: &mut [T],
 ) -> Result<bool, Error> {
     let Some((staging, _pinned)) = slots::<T>(values.len(), [false, true]) else { return Ok(false) };
-    let engine = GpuEngine::new(gpu)?;
+    let engine = GpuEngine::new(gpu)?.locking_within(&Budget::pinned())?;
     let end = first + values.len();
     let parts = values.chunks_mut(staging.elements).map(Mutex::new).collect();
     let download = Download { elements: staging.elements, first, end, parts };
