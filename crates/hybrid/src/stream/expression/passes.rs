@@ -4,7 +4,7 @@ use super::array::{Held, Operand};
 use super::evaluation::{Evaluation, Fed, Made, On, on_device};
 use super::face::evaluate_on_host;
 use super::parts::{Nowhere, Parts};
-use super::plan::ExpressionPlan;
+use super::plan::{Beside, ExpressionPlan};
 use super::shape::{Shape, stored};
 use crate::Error;
 use crate::budget::{Budget, Permit};
@@ -91,20 +91,25 @@ impl<'a> Passes<'a> {
 
     /// How all of them are cut, where there are so many bytes: as what is evaluated last. On the CPU what all bands come to is in the same memory.
     pub(super) fn plan(&self, on: On, budget: u64) -> Result<ExpressionPlan, Error> {
-        let beside = if on == On::HOST { self.bytes_beside() } else { 0 };
-        ExpressionPlan::of_indices(&self.bands, on).within_beside(&self.before(on), beside, budget)
+        let mut beside = Beside::default();
+        self.beside(on, self.bands.bytes_of_parts(), &mut beside);
+        if on != On::HOST {
+            let passes = beside.passes.into_iter().map(|(plan, _)| (plan, 0)).collect();
+            beside = Beside { passes, ..Beside::default() };
+        }
+        ExpressionPlan::of_indices(&self.bands, on).within_beside(&beside, budget)
     }
 
-    /// Bands of one index each of the passes before.
-    fn before(&self, on: On) -> Vec<ExpressionPlan> {
-        let passes = std::iter::successors(self.totals.as_ref(), |totals| totals.parts.totals.as_ref());
-        passes.map(|totals| ExpressionPlan::of_indices(&totals.parts.bands, on)).collect()
-    }
-
-    /// Bytes of host memory that each band comes to, in all passes; twice where what stands before bands is computed of that.
-    fn bytes_beside(&self) -> u128 {
-        let own = self.bands.bytes_of_parts() + self.bands.bytes_before();
-        self.totals.as_ref().map_or(own, |totals| 2 * (own + totals.parts.bytes_beside()))
+    /// What each pass takes beside so many bytes a band that are held all the time, in the order from the last one to the first.
+    fn beside(&self, on: On, held: u128, beside: &mut Beside) {
+        let before = self.bands.bytes_before();
+        beside.passes.push((ExpressionPlan::of_indices(&self.bands, on), held + before));
+        if let Some(totals) = &self.totals {
+            let parts = totals.parts.bands.bytes_of_parts();
+            // What stands before bands is computed of what they come to, both in memory twice: in windows too.
+            beside.alone = beside.alone.max(held + 2 * (parts + before));
+            totals.parts.beside(on, held + parts, beside);
+        }
     }
 
     /// Has all bands computed, into these results.

@@ -52,6 +52,15 @@ pub struct ExpressionPlan {
     pub stages: usize,
 }
 
+/// What is in the same memory as the bands of a plan.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// All passes, in bands of one index, each with bytes for every band that are there meanwhile.
+    pub(super) passes: Vec<(ExpressionPlan, u128)>,
+    /// Bytes for every band that are there at some time between passes.
+    pub(super) alone: u128,
+}
+
 /// What a plan is expected to take, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpressionTime {
@@ -123,20 +132,19 @@ impl ExpressionPlan {
 
     /// The same in bands that so many bytes hold.
     pub(crate) fn within(self, budget: u64) -> Result<ExpressionPlan, Error> {
-        self.within_beside(&[], 0, budget)
+        self.within_beside(&Beside { passes: vec![(self, 0)], alone: 0 }, budget)
     }
 
-    /// The same in bands that so many bytes hold, also in other passes, beside so many bytes for each band.
-    pub(super) fn within_beside(
-        self,
-        others: &[ExpressionPlan],
-        beside: u128,
-        budget: u64,
-    ) -> Result<ExpressionPlan, Error> {
-        let passes = || [&self].into_iter().chain(others);
+    /// The same in bands that so many bytes hold in all passes, of which it is one, beside what all bands come to.
+    pub(super) fn within_beside(self, beside: &Beside, budget: u64) -> Result<ExpressionPlan, Error> {
+        let passes = || beside.passes.iter().map(|(plan, _)| plan);
         let bytes = |band: usize| {
-            let of_pass = |plan: ExpressionPlan| plan.device_bytes() + plan.count() as u128 * beside;
-            passes().map(|plan| of_pass(plan.of_bands(band))).max().unwrap_or(0)
+            let of_pass = |(plan, beside): &(ExpressionPlan, u128)| {
+                let plan = plan.of_bands(band);
+                plan.device_bytes() + plan.count() as u128 * beside
+            };
+            let alone = self.of_bands(band).count() as u128 * beside.alone;
+            beside.passes.iter().map(of_pass).fold(alone, u128::max)
         };
         let fits = |band: usize| bytes(band) <= u128::from(budget);
         let least = if passes().any(|plan| plan.is_whole) { self.extent.max(1) } else { 1 };

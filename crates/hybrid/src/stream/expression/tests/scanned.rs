@@ -212,9 +212,13 @@ fn two_results_and_a_dimension_of_ones_choice() {
 /// What all bands come to is less of longer bands; and what fits at once is one band where no bands do.
 #[test]
 fn bands_are_as_long_as_what_they_come_to_wants() {
-    let columns = 1_250_000;
     let integral = fuse(|x: In<f32, (Y, X)>| x.cumsum::<Y>().cumsum::<X>().store::<(Y, X)>());
-    for (rows, budget, count) in [(30, 310_000_000, 1..=1), (100, 700_000_000, 5..=12), (100, 4 << 30, 34..=34)] {
+    for (rows, columns, budget, count) in [
+        (30, 1_250_000, 310_000_000, 5..=10),
+        (12, 3_000_000, 290_000_000, 1..=1),
+        (100, 1_250_000, 700_000_000, 4..=20),
+        (100, 1_250_000, 4 << 30, 34..=34),
+    ] {
         let vast = cut::Vast(Extents::new(rows, columns));
         let x = Array::<f32, (Y, X)>::new(&vast, [rows, columns]).unwrap();
         let of = Evaluation::new(&integral, (&x,), &[&vast]).unwrap();
