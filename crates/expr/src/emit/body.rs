@@ -284,7 +284,10 @@ impl<'a> Body<'a> {
     /// The values of a run that is loaded by `text`.
     pub(super) fn take(&mut self, run: &Run, text: &str, dtype: DType) {
         if self.touches {
-            return self.line(format_args!("tw::arch::prefetch(&{text})"));
+            return match text.strip_prefix('*') {
+                Some(address) => self.line(format_args!("tw::arch::prefetch({address})")),
+                None => self.line(format_args!("tw::arch::prefetch(&{text})")),
+            };
         }
         if run.width == 0 {
             return self.define(Val(run.members[0].1 as u32), text.into());

@@ -36,7 +36,8 @@ impl Evaluation<'_> {
         // What comes to the CPU comes in bands.
         job.host_bytes = 0;
         if !stays {
-            let first = self.steps(self.home(), u64::MAX).map_or(self, |steps| &steps.passes().bands);
+            // How much fits is not known yet: a short one that does is one band in the end, which is no longer than these.
+            let first = self.steps.as_ref().map_or(self, |steps| &steps.passes().bands);
             job.divisible = Some((Divisible::Expression(ExpressionPlan::of_indices(first, self.home())), 1));
             job.tiling = Tiling::Always;
         }
