@@ -28,8 +28,9 @@ const STEPS: i64 = 8;
 /// Segments that all rows together are cut into, about, so that there are blocks for all of a GPU. Where they are gone through again, blocks
 /// wait for each other, so that all must be there at once.
 const SEGMENTS: i64 = 512;
-/// Rows that one block has where their values alternate in memory, as those of channels do; and such blocks that are enough. So no more than
-/// 2048 rows are cut, for each of which there is a counter.
+/// Rows that are enough to keep every processor busy, uncut, where each has a block.
+const MANY: i64 = 512;
+/// Rows that one block has where their values alternate in memory, as those of channels do; and such blocks that are enough.
 const ABREAST: i64 = 32;
 const ENOUGH: i64 = 128;
 /// Values of the shortest segment.
@@ -61,7 +62,7 @@ impl Tree {
         let (uncut, segments) =
             if again { (LONGEST, SEGMENTS / rows) } else { (SHORTEST, enough.max(SEGMENTS / rows)) };
         let length = || (n / segments).max(SHORTEST) as u64;
-        let segment = if segments > 1 && n > uncut { length().next_power_of_two() as i64 } else { n };
+        let segment = if rows < MANY && segments > 1 && n > uncut { length().next_power_of_two() as i64 } else { n };
         let power = (segment.max(1) as u64).next_power_of_two() as i64;
         let kept = again && n <= LONGEST;
         let widest = if kept { (power / STEPS).max(WIDEST) } else { WIDEST };

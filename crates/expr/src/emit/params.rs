@@ -40,7 +40,7 @@ pub enum Field {
 }
 
 /// Bytes of the counters at the start of a workspace.
-pub const COUNTER_BYTES: usize = 4 * 2048;
+pub const COUNTER_BYTES: usize = 4096;
 
 /// Bytes of results from which on they are written past the L2 cache: half of an H200's.
 pub(super) const STREAMING_BYTES: i64 = 32 << 20;
