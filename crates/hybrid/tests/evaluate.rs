@@ -13,6 +13,12 @@ use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, Traffic, ev
 use tilewright_hybrid::{Class, Error};
 use tilewright_ops::{Device, Tensor, fuse};
 
+mod beyond;
+mod places;
+
+use beyond::beyond_bands;
+use places::{mixed_places, places_on_the_cpu};
+
 dims! { Y, X, C, K }
 
 fn budgets(device: u64, pinned: u64) -> Budgets {
@@ -227,71 +233,6 @@ fn the_same_bits_on_a_gpu() {
     into_shards(&device, &budgets(96 << 10, 64 << 10));
 }
 
-/// What a band needs from elsewhere: the other end of a dimension, with the bits of the whole; what stands beside it, reduced; what stands before it.
-fn beyond_bands(device: &Device, budgets: &Budgets) {
-    let [rows, columns] = [301, 40];
-    let (values, extents) = (numbers(rows * columns, 7), Extents::new(rows, columns));
-    let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values.clone()).unwrap();
-    let ring = fuse(|x: In<f32, (Y, X)>| {
-        let low = (x * coordinate::<Y>().to::<f32>()).box_filter::<Y, X>(5, 3, Border::Wrap);
-        (low - x).store::<(Y, X)>()
-    });
-    let expected = ring.call(&tensor).unwrap().to_vec().unwrap();
-    let locked = device.as_gpu().map(|gpu| {
-        let mut there = gpu.device().pinned::<f32>(values.len()).unwrap();
-        there.copy_from_slice(&values);
-        there
-    });
-    let locked = locked.as_ref().map(|there| PinnedSource::new(there, extents).unwrap());
-    let ordinary = MemorySource::from_slice(&values, extents).unwrap();
-    let sources = [Some(&ordinary as &dyn Source), locked.as_ref().map(|source| source as &dyn Source)];
-    for source in sources.into_iter().flatten() {
-        let x = Array::<f32, (Y, X)>::new(source, [rows, columns]).unwrap();
-        let mut result = Array2::from_elem((rows, columns), f32::NAN);
-        let sink = MemorySink::new(result.view_mut());
-        let evaluation = Evaluation::new(&ring, (&x,), &[&sink]).unwrap();
-        let plan = evaluation.plan(budgets.pinned.limit().min(budgets.device.limit())).unwrap();
-        assert!(plan.wraps && plan.count() > 3, "{plan:?}");
-        evaluate(device, budgets, &evaluation, Control::default()).unwrap();
-        drop(evaluation);
-        Box::new(sink).commit().unwrap();
-        let same = result.iter().zip(&expected).position(|(a, b)| a.to_bits() != b.to_bits());
-        assert_eq!(same, None, "the first element that differs");
-    }
-    let x = Array::<f32, (Y, X)>::new(&ordinary, [rows, columns]).unwrap();
-    let wide: Vec<f64> = values.iter().map(|x| f64::from(*x)).collect();
-    let at = |row: i64, column: usize| wide[row.clamp(0, rows as i64 - 1) as usize * columns + column];
-    let energy: f64 = (0..wide.len())
-        .map(|i| (-1..=1).map(|k| at((i / columns) as i64 + k, i % columns)).sum::<f64>() / 3.0)
-        .map(|low| low * low)
-        .sum();
-    let of_energy = fuse(|x: In<f32, (Y, X)>| {
-        let low = x.box_filter::<Y, X>(3, 1, Border::Replicate);
-        (low * low).sum::<(Y, X)>().store::<()>()
-    });
-    let mut integral = wide.clone();
-    (columns..wide.len()).for_each(|i| integral[i] += integral[i - columns]);
-    integral.chunks_mut(columns).for_each(|row| (1..row.len()).for_each(|i| row[i] += row[i - 1]));
-    let of_integral = fuse(|x: In<f32, (Y, X)>| x.cumsum::<Y>().cumsum::<X>().store::<(Y, X)>());
-    let most = integral.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
-    macro_rules! is_near {
-        ($expression:expr, $shape:expr, $expected:expr, $most:expr) => {{
-            let mut result = Array2::from_elem($shape, f32::NAN);
-            let sink = MemorySink::new(result.view_mut());
-            let evaluation = Evaluation::new(&$expression, (&x,), &[&sink]).unwrap();
-            assert!(evaluation.plan(budgets.device.limit().max(1 << 15)).unwrap().count() > 3);
-            evaluate(device, budgets, &evaluation, Control::default()).unwrap();
-            drop(evaluation);
-            Box::new(sink).commit().unwrap();
-            for (i, (got, expected)) in result.iter().zip($expected).enumerate() {
-                assert!((f64::from(*got) - expected).abs() <= 1e-5 * $most, "{i}: {got} {expected}");
-            }
-        }};
-    }
-    is_near!(of_energy, (1, 1), &[energy], energy);
-    is_near!(of_integral, (rows, columns), &integral, most);
-}
-
 /// From page-locked memory and to it, the same bits as from ordinary memory, in bands of rows and in bands of columns.
 fn page_locked(device: &Device, budgets: &Budgets) {
     let Some(gpu) = device.as_gpu() else { return };
@@ -375,99 +316,6 @@ fn room_of_others(device: &Device) {
     assert!(evaluation.plan(1 << 20).unwrap().count() == 1 && evaluation.plan(1 << 20).unwrap().is_whole);
     let error = evaluation.plan(100 << 10).unwrap_err();
     assert!(matches!(error, Error::Budget { requested: 171_828, available: 102_400, .. }), "{error}");
-}
-
-/// Where operands and results of [`in_places`] lie: on the GPU, or in host memory.
-const PLACES: [[bool; 3]; 5] =
-    [[true, true, true], [true, false, true], [false, true, true], [true, true, false], [false, false, true]];
-
-/// An expression of two matrices and a row, each on the GPU or not, as the result is: bits of the result, and what was copied.
-fn in_places(
-    device: &Device,
-    on: &Device,
-    budgets: &Budgets,
-    places: [bool; 3],
-    is_shifted: bool,
-) -> (Vec<u32>, Traffic) {
-    let (stream, [rows, columns]) = (on.as_gpu().unwrap().device().stream().unwrap(), [333, 129]);
-    let values = [numbers(rows * columns, 1), numbers(rows * columns, 2), numbers(columns, 3)];
-    let extents = [Extents::new(rows, columns), Extents::new(rows, columns), Extents::new(1, columns)];
-    let buffers = values.each_ref().map(|values| stream.upload(values).unwrap());
-    let memory = [0, 1, 2].map(|i| MemorySource::from_slice(&values[i], extents[i]).unwrap());
-    let there = [0, 1, 2].map(|i| DeviceSource::new(&buffers[i], extents[i]).unwrap());
-    // The row lies where the first matrix does.
-    let source = |i: usize, place: usize| if places[place] { &there[i] as &dyn Source } else { &memory[i] };
-    let a = Array::<f32, (Y, X)>::new(source(0, 0), [rows, columns]).unwrap();
-    let b = Array::<f32, (Y, X)>::new(source(1, 1), [rows, columns]).unwrap();
-    let row = Array::<f32, (X,)>::new(source(2, 0), [columns]).unwrap();
-    let plain = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>, row: In<f32, (X,)>| {
-        ((a + b * 0.5).abs().sqrt() - row + coordinate::<Y>().to::<f32>()).store::<(Y, X)>()
-    });
-    let shifted = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>, row: In<f32, (X,)>| {
-        (a.gaussian_blur::<Y, X>((5, 5), (1.0, 1.0), Border::Reflect101) * b - row).store::<(Y, X)>()
-    });
-    let expression = if is_shifted { &shifted } else { &plain };
-    let (mut here, mut on_gpu) =
-        (Array2::from_elem((rows, columns), f32::NAN), stream.upload(&vec![f32::NAN; rows * columns]).unwrap());
-    let whole = Extents::new(rows, columns);
-    let traffic = if places[2] {
-        let sink = DeviceSink::new(&mut on_gpu, whole).unwrap();
-        let evaluation = Evaluation::new(expression, (&a, &b, &row), &[&sink]).unwrap();
-        let traffic = evaluate(device, budgets, &evaluation, Control::default()).unwrap();
-        drop(evaluation);
-        Box::new(sink).commit().unwrap();
-        traffic
-    } else {
-        let sink = MemorySink::new(here.view_mut());
-        let evaluation = Evaluation::new(expression, (&a, &b, &row), &[&sink]).unwrap();
-        let traffic = evaluate(device, budgets, &evaluation, Control::default()).unwrap();
-        drop(evaluation);
-        Box::new(sink).commit().unwrap();
-        traffic
-    };
-    let result = if places[2] { on_gpu.to_vec().unwrap() } else { here.into_raw_vec_and_offset().0 };
-    (result.iter().map(|x| x.to_bits()).collect(), traffic)
-}
-
-/// What lies on the GPU is read and written there; the rest is streamed.
-fn mixed_places(device: &Device, compare: bool) {
-    let matrix = 4 * 333 * 129;
-    for is_shifted in [false, true] {
-        let (expected, _) = in_places(&Device::Cpu, device, &budgets(0, 1 << 20), [false; 3], is_shifted);
-        for places in PLACES {
-            // With a margin a result that stays there is made at once: what is brought for it has to fit.
-            let bytes = if is_shifted { 1 << 20 } else { 96 << 10 };
-            let budgets = budgets(bytes, 64 << 10);
-            let (result, traffic) = in_places(device, device, &budgets, places, is_shifted);
-            let what = format!("{places:?} {is_shifted}");
-            assert!(!compare || result == expected, "{what}");
-            let row = if places[0] { 0 } else { 4 * 129 };
-            let least = row + places[..2].iter().map(|there| if *there { 0 } else { matrix }).sum::<u64>();
-            assert!((least..=least * 2).contains(&traffic.to_gpu), "{what}: {traffic:?}");
-            assert_eq!(traffic.to_host, if places[2] { 0 } else { matrix }, "{what}");
-            assert!(budgets.device.peak() <= bytes && budgets.device.used() == 0, "{what}");
-            assert_eq!(budgets.device.peak() == 0, places == [true; 3], "{what}");
-        }
-    }
-}
-
-/// The CPU has copies of what lies on a GPU, as large as its bands, and copies its results there.
-fn places_on_the_cpu(on: &Device) {
-    for is_shifted in [false, true] {
-        let (expected, _) = in_places(&Device::Cpu, on, &budgets(0, 1 << 20), [false; 3], is_shifted);
-        for places in PLACES {
-            let budgets = budgets(0, 48 << 10);
-            let (result, traffic) = in_places(&Device::Cpu, on, &budgets, places, is_shifted);
-            assert!(result == expected, "{places:?} {is_shifted}");
-            // The row lies where the first matrix does. Margins come twice.
-            let bytes = |is_there, elements: u64| if is_there { 4 * elements } else { 0 };
-            let least = bytes(places[0], 333 * 129 + 129) + bytes(places[1], 333 * 129);
-            assert_eq!(traffic.to_gpu, bytes(places[2], 333 * 129), "{places:?} {is_shifted}");
-            let margins = is_shifted && (places[0] || places[1]);
-            assert!(traffic.to_host >= least && (traffic.to_host > least) == margins, "{places:?} {traffic:?}");
-            assert!((1..=48 << 10).contains(&budgets.pinned.peak()) && budgets.pinned.used() == 0);
-        }
-    }
 }
 
 /// What a stub of a driver can tell: that everything is queued, copied and given back, within the budgets.

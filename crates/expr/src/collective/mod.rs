@@ -62,7 +62,7 @@ impl Tree {
         let (uncut, segments) =
             if again { (LONGEST, SEGMENTS / rows) } else { (SHORTEST, enough.max(SEGMENTS / rows)) };
         let length = || (n / segments).max(SHORTEST) as u64;
-        let segment = if rows < MANY && segments > 1 && n > uncut { length().next_power_of_two() as i64 } else { n };
+        let segment = if rows < MANY && n > uncut { length().next_power_of_two() as i64 } else { n };
         let power = (segment.max(1) as u64).next_power_of_two() as i64;
         let kept = again && n <= LONGEST;
         let widest = if kept { (power / STEPS).max(WIDEST) } else { WIDEST };

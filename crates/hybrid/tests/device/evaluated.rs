@@ -4,6 +4,7 @@ use super::on_the_gpu::{budgets, eager, forced, shrinking};
 use super::small;
 use ndarray::Array2;
 use tilewright_dims::dims;
+use tilewright_driver::DeviceBuffer;
 use tilewright_expr::{Border, In};
 use tilewright_hybrid::bits::closure::{closure, reduction};
 use tilewright_hybrid::bits::{BitMatrix, Product};
@@ -149,17 +150,25 @@ fn d3_what_lies_on_the_gpu_is_evaluated_there() {
     assert!(matches!(added(&gpu, &short), Err(Error::Budget { .. })));
 }
 
+/// Elements of a matrix of [`SIZES`].
+fn values() -> Vec<f32> {
+    (0..301 * 40).map(|i| (i % 17) as f32).collect()
+}
+
+/// The matrix on the GPU and in host memory.
+fn sources<'a>(there: &'a DeviceBuffer<f32>, values: &'a [f32]) -> (DeviceSource<'a>, MemorySource<'a, f32>) {
+    let extents = Extents::new(301, 40);
+    (DeviceSource::new(there, extents).unwrap(), MemorySource::from_slice(values, extents).unwrap())
+}
+
 /// One operand on the GPU, the other one not: bands of the other one are brought.
 #[test]
 fn d3_what_lies_on_the_gpu_is_no_part_of_a_band() {
     let test = "device::evaluated::d3_what_lies_on_the_gpu_is_no_part_of_a_band";
     let Some(gpu) = crate::gpu(test) else { return };
-    let values: Vec<f32> = (0..301 * 40).map(|i| (i % 17) as f32).collect();
+    let values = values();
     let there = gpu.stream().upload(&values).unwrap();
-    let (on_gpu, here) = (
-        DeviceSource::new(&there, Extents::new(301, 40)).unwrap(),
-        MemorySource::from_slice(&values, Extents::new(301, 40)).unwrap(),
-    );
+    let (on_gpu, here) = sources(&there, &values);
     let (a, b) = (Array::<f32, (Y, X)>::new(&on_gpu, SIZES).unwrap(), Array::<f32, (Y, X)>::new(&here, SIZES).unwrap());
     let sum = fuse(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a + b).store::<(Y, X)>());
     let mut result = Array2::from_elem(SIZES, f32::NAN);
@@ -185,12 +194,9 @@ fn d3_what_lies_on_the_gpu_is_no_part_of_a_band() {
 fn d3_passes_of_an_expression_are_one_record() {
     let test = "device::evaluated::d3_passes_of_an_expression_are_one_record";
     let Some(gpu) = crate::gpu(test) else { return };
-    let values: Vec<f32> = (0..301 * 40).map(|i| (i % 17) as f32).collect();
+    let values = values();
     let there = gpu.stream().upload(&values).unwrap();
-    let (on_gpu, here) = (
-        DeviceSource::new(&there, Extents::new(301, 40)).unwrap(),
-        MemorySource::from_slice(&values, Extents::new(301, 40)).unwrap(),
-    );
+    let (on_gpu, here) = sources(&there, &values);
     let (on_gpu, here) =
         (Array::<f32, (Y, X)>::new(&on_gpu, SIZES).unwrap(), Array::<f32, (Y, X)>::new(&here, SIZES).unwrap());
     let shares = fuse(|x: In<f32, (Y, X)>| (x / x.sum::<(Y, X)>()).store::<(Y, X)>());

@@ -33,8 +33,8 @@ const LONGEST: usize = 64;
 /// `NAME(p, coordinates.., ahead, given..)` takes it. It has as many operands in device memory as 16 bytes hold, of those that vary along more
 /// than the innermost dimension and whose places are not loaded, nor follow from what is given; the rest is loaded when the function is called.
 ///
-/// A function without a given operand can have the L2 cache read such operands long before, up to 64 bytes of them: `NAME_touch1(p,
-/// coordinates..)` for a point, `NAME_touch2`, `4` or `8` for as many at once.
+/// A function without a given operand can have the L2 cache read such operands of a point long before, up to 64 bytes of them:
+/// `NAME_touch(p, coordinates..)`.
 #[derive(Clone, Debug)]
 pub struct Inlined {
     /// What people read before the source: points and operands by their own names, in comments.
@@ -100,8 +100,10 @@ impl Inline {
                 let rest = ahead.rest(&mut body, &steps, &loads);
                 body.steps(&rest, &loads, &reuses);
             } else {
-                ahead.touch(&mut before, &steps, &loads);
-                of.write_touch(&mut source, &before.text, plan.lanes);
+                if plan.lanes == 1 {
+                    ahead.touch(&mut before, &steps, &loads);
+                    of.write_touch(&mut source, &before.text);
+                }
                 body.steps(&steps, &loads, &reuses);
             }
             let results: Vec<String> = program.stores.iter().map(|s| body.use_of(s.value)).collect();
@@ -206,11 +208,10 @@ impl Function<'_> {
         source.push_str("}\n");
     }
 
-    /// Writes the function that has the L2 cache read what the function of so many points loads.
-    fn write_touch(&self, source: &mut String, body: &str, lanes: u32) {
+    /// Writes the function that has the L2 cache read what the function of a point loads.
+    fn write_touch(&self, source: &mut String, body: &str) {
         let (name, coords) = (self.name, self.coords());
-        let _ =
-            writeln!(source, "static TW_DEVICE void {name}_touch{lanes}(const {name}_Params& p{coords}) {{\n{body}}}");
+        let _ = writeln!(source, "static TW_DEVICE void {name}_touch(const {name}_Params& p{coords}) {{\n{body}}}");
     }
 
     /// Writes the function, of what makes `results`, a value for each point; with what it gets ahead, and without.

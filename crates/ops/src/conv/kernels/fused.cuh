@@ -21,7 +21,7 @@ template <bool always, class At> TW_DEVICE At within(At at, int extent) {
   return nearest(at, extent);
 }
 constexpr bool whole_tiles = pixels % (16 * tiles) == 0, whole_columns = shape::out_width % plan::columns == 0;
-constexpr bool whole_images = shape::images % plan::images == 0, whole_blocks = shape::channels % channels == 0;
+constexpr bool whole_images = shape::images % plan::images == 0;
 
 // Calls `with` for a lane's sums of a row, as many at once, with where they are. Outside of the image it is the nearest place inside, whose
 // result nothing stores: with a branch the loads of one place would wait for those of another.
@@ -40,7 +40,7 @@ TW_DEVICE void each_place(N first_n, X first_x, K first_k, Pixel first_pixel, co
       TW_UNROLL
       for (int strip = 0; strip < strips; ++strip) {
         const K k = first_k + Strip(strip) + tw::along<K>(at);
-        with(tile, strip, i, n, x, within<whole_blocks>(k, shape::channels - at_once + 1));
+        with(tile, strip, i, n, x, within<whole_strips>(k, shape::channels - at_once + 1));
       }
     }
   }

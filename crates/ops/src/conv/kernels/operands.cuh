@@ -8,7 +8,6 @@ using RightHalf = tw::FragmentB<Element, Depth, K, run, 8>;
 
 // ---- weights ---------------------------------------------------------------------------------------------------------------------
 
-constexpr bool whole_strips = shape::channels % channels == 0;
 // Weights that follow one another along what is summed up stand side by side.
 constexpr bool side_by_side = !shape::transposed && shape::group % 2 == 0 && sizeof(Held) == 2;
 

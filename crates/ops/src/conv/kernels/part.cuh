@@ -1,6 +1,7 @@
 // A block's part of the work, and the ring through which its rows come. meeting.cuh stands before this text.
 
 constexpr int channels = 8 * plan::strips; // of a block, read and written
+constexpr bool whole_strips = shape::channels % channels == 0;   // whether all of them are there
 constexpr int strip_depth = shape::group > 8 ? 16 : 8; // channels that a strip of 8 reads
 // The first channel that is read for k's strip.
 TW_DEVICE constexpr C read_by(K k) { return C(k.value / strip_depth * strip_depth); }

@@ -17,7 +17,7 @@ template <class Function> struct Computed {
     return made;
   }
   template <class Channel> TW_DEVICE void touch(N n, Y y, X x, Channel c) const {
-    image_touch1(function, n.value, y.value, x.value, c.value);
+    image_touch(function, n.value, y.value, x.value, c.value);
   }
 };
 // An image like `From` in memory.
