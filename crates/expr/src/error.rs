@@ -413,6 +413,25 @@ pub enum Error {
         /// The most that it may be.
         most: i64,
     },
+    /// A kernel that reduces nothing has no configuration of what reduces, and of rows that are gone through again, or scanned, the plan's own
+    /// is the only one.
+    #[error(
+        "threads share no rows here that they go along once: that is one launch of one section with reductions of more than 16 values, whose \
+         results nothing reads but what is stored for each row; leave the configuration out, and the plan chooses"
+    )]
+    NotShared,
+    /// A configuration that is not legal for a kernel that reduces.
+    #[error("the {what} is {got}; here it can be a power of two from {least} to {most}")]
+    Sharing {
+        /// What is outside.
+        what: &'static str,
+        /// Its number.
+        got: u32,
+        /// The least that it may be.
+        least: u32,
+        /// The most that it may be.
+        most: u32,
+    },
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

@@ -5,7 +5,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::fold;
-use crate::graph::{Binary, DimId, Graph, NodeId, Op, Size};
+use crate::graph::{Binary, DimId, Graph, NodeId, Op, Output, Size};
 
 /// How values become one. Every reduction of floats that meets a NaN gives NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +79,24 @@ impl Graph {
             let dtype = g.node(wide).dtype;
             g.push(Op::Reduce { reduction, source: wide, dim, size }, dtype)
         })
+    }
+
+    /// The graph of f32 sums of the only result, over all of its dimensions but the last, in the order that its tensor's sums have: what lies
+    /// between need not be stored. Nothing where there are several results or places that are not each stored once, and where something
+    /// is reduced or scanned already, which would share the threads.
+    pub fn summed(&self) -> Option<Graph> {
+        let shares = |op: &Op| matches!(op, Op::Reduce { .. } | Op::Scan { .. });
+        let [output] = self.outputs.as_slice() else { return None };
+        let (last, dims) = output.dims.split_last()?;
+        if !self.partials.is_empty() || !self.joins.is_empty() || self.nodes().any(|node| shares(&node.op)) {
+            return None;
+        }
+        let mut graph = self.clone();
+        let wide = graph.cast(output.node, DType::F32);
+        let node = graph.reduce_all(Reduction::Sum, wide, dims);
+        graph.outputs = vec![Output { node, dims: [*last].into() }];
+        graph.check().ok()?;
+        Some(graph)
     }
 
     /// What a reduction of `source` takes at each step: a sum of products of floats takes both factors, and rounds once.

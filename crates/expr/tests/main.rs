@@ -22,6 +22,7 @@ mod scalar_fn;
 mod scans;
 mod scatter;
 mod sections;
+mod sharing;
 mod stages;
 mod table;
 mod taps;

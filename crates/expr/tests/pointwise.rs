@@ -15,7 +15,7 @@ use tilewright_expr::{Error, In, Rect, trace};
 dims! { N, Y, X, C }
 
 /// A graph over dense operands with random values, of these sizes along N, Y, X and C.
-fn dense_case(graph: Graph, sizes: [i64; 4], orders: &[&[u64]]) -> Case {
+pub(crate) fn dense_case(graph: Graph, sizes: [i64; 4], orders: &[&[u64]]) -> Case {
     let mut rng = Rng::new(sizes[2] as u64);
     let size = |dim: &u64| <(N, Y, X, C)>::IDS.iter().position(|d| d == dim).map_or(1, |i| sizes[i]);
     let operands = graph.operands.iter().zip(orders).map(|(spec, order)| {

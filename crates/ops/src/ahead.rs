@@ -6,14 +6,16 @@ use crate::feed::Operand;
 use crate::fused::Core;
 use crate::kernel::Unbuilt;
 use crate::manifest::Manifest;
-use crate::pointwise::{self, Pointwise, PointwiseProblem};
+use crate::pointwise::{self, PointwiseProblem};
 use crate::prefetch::{new_on_device, new_results};
 use tilewright_driver::{Arch, Source};
 use tilewright_expr::bind::{Binding, Place, View};
+use tilewright_expr::collective::Shares;
 use tilewright_expr::emit::{MOST_PARAMETER_BYTES, Room};
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::manifest::{self, OwnedView, PlanText};
+use tilewright_expr::plan::Configuration;
 use tilewright_expr::sections::Sections;
 
 /// Host operands of more elements are taken for tensors of a GPU: so many values do not travel with a launch.
@@ -43,7 +45,7 @@ pub struct Plan {
     pub(crate) operands: Vec<OwnedView>,
     pub(crate) results: Vec<OwnedView>,
     /// That of the handle, instead of a choice.
-    pub(crate) configuration: Option<Pointwise>,
+    pub(crate) configuration: Option<Configuration>,
 }
 
 /// Plans are equal that have one text: they do the same with operands and results that stand alike in memory.
@@ -83,12 +85,12 @@ impl Plan {
     /// The same call under the plan's own configuration, whatever models choose: a kernel for all sizes, which stands in for others until
     /// they are built.
     pub fn of_own_configuration(&self) -> Result<Plan, Error> {
-        let own = self.pointwise()?.map(|problem| problem.division().untold);
+        let own = self.pointwise()?.map(|problem| problem.division().untold.into());
         Ok(Plan { configuration: self.configuration.or(own), ..self.clone() })
     }
 
     /// The plan of a call with these operands and results, of a handle that may have a configuration of its own.
-    pub(crate) fn of(name: &str, graph: &Graph, views: [&[View<'_>]; 2], configuration: Option<Pointwise>) -> Plan {
+    pub(crate) fn of(name: &str, graph: &Graph, views: [&[View<'_>]; 2], configuration: Option<Configuration>) -> Plan {
         let [operands, results] = views.map(|views| views.iter().copied().map(OwnedView::of).collect());
         Plan { name: name.to_string(), graph: graph.clone(), operands, results, configuration }
     }
@@ -113,12 +115,8 @@ impl Plan {
     /// takes it; and the one that computes under the configurations that models choose on the GPUs that they were trained on. Under the
     /// handle's configuration alone, where it has one. None for a call whose results are empty.
     pub fn sources(&self) -> Result<Vec<Source>, Error> {
-        let (views, outs) = (views(&self.operands), views(&self.results));
-        let fills = Sections::fills(&self.graph, &views, &outs)?;
-        let mut main = Some(Sections::new(&self.graph, &views, &outs)?).filter(|s| s.blocks() > 0);
-        if let Some(config) = self.configuration {
-            main = main.map(|sections| sections.configured(config)).transpose()?;
-        }
+        let fills = Sections::fills(&self.graph, &views(&self.operands), &views(&self.results))?;
+        let main = self.sections()?;
         let choices = main.as_ref().filter(|_| self.configuration.is_none());
         let chosen = choices.map_or_else(Vec::new, pointwise::chosen_ahead);
         let under = |config| main.clone()?.configured(config).ok();
@@ -138,17 +136,34 @@ impl Plan {
         Ok(sources)
     }
 
+    /// The launch that computes the results, as it is planned; nothing where results have no elements.
+    fn planned(&self) -> Result<Option<Sections<'_>>, Error> {
+        let sections = Sections::new(&self.graph, &views(&self.operands), &views(&self.results))?;
+        Ok(Some(sections).filter(|s| s.blocks() > 0))
+    }
+
+    /// The same under the handle's configuration, if it has one.
+    fn sections(&self) -> Result<Option<Sections<'_>>, Error> {
+        match (self.planned()?, self.configuration) {
+            (Some(sections), Some(config)) => Ok(Some(sections.configured(config)?)),
+            (planned, _) => Ok(planned),
+        }
+    }
+
     /// The call as a model sees it, if its kernel is a pointwise one: what has configurations to choose from.
     pub fn pointwise(&self) -> Result<Option<PointwiseProblem>, Error> {
-        let (views, outs) = (views(&self.operands), views(&self.results));
-        let sections = Sections::new(&self.graph, &views, &outs)?;
-        Ok(PointwiseProblem::of(&sections).filter(|_| sections.blocks() > 0))
+        Ok(self.planned()?.and_then(|sections| PointwiseProblem::of(&sections)))
+    }
+
+    /// What a configuration of its kernel shares out, if its threads reduce rows together, once.
+    pub fn shares(&self) -> Result<Option<Shares>, Error> {
+        Ok(self.planned()?.and_then(|sections| sections.shares()))
     }
 
     /// Compiles the kernel that computes the results under a configuration, or finds it in the cache: a call of
     /// [`Fused::configured`](crate::Fused::configured) has it then. Needs no GPU; any thread may. Refuses configurations that are not legal,
-    /// and kernels that are not pointwise.
-    pub fn compile_configured(&self, config: Pointwise, arch: Arch) -> Result<(), Error> {
+    /// and those of another kind than the kernel is of.
+    pub fn compile_configured(&self, config: impl Into<Configuration>, arch: Arch) -> Result<(), Error> {
         let (views, outs) = (views(&self.operands), views(&self.results));
         let sections = Sections::new(&self.graph, &views, &outs)?.configured(config)?;
         let room = Room::of(&sections, MOST_PARAMETER_BYTES);
@@ -167,11 +182,7 @@ impl Plan {
 
     /// Bytes of memory that the blocks of the kernel that computes the results share on a GPU.
     pub(crate) fn workspace_bytes(&self) -> Result<usize, Error> {
-        let (views, outs) = (views(&self.operands), views(&self.results));
-        let sections = Sections::new(&self.graph, &views, &outs)?;
-        if sections.blocks() == 0 {
-            return Ok(0);
-        }
+        let Some(sections) = self.sections()? else { return Ok(0) };
         let room = Room::of(&sections, MOST_PARAMETER_BYTES);
         Ok(Unbuilt::new(&sections, room, MOST_PARAMETER_BYTES, &self.name)?.workspace_bytes(&sections))
     }

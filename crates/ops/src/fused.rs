@@ -1,6 +1,7 @@
 //! [`Fused`]: an expression traced once, called often.
 
 mod building;
+mod derived;
 
 use crate::ahead::Plan;
 use crate::device::{Device, Gpu};
@@ -14,6 +15,7 @@ use crate::launches::{Known, LaunchKind};
 use crate::manifest::recorder;
 use crate::pointwise::Pointwise;
 use crate::signature::Signature;
+use derived::Derived;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +23,7 @@ use tilewright_expr::bind::{Binding, View};
 use tilewright_expr::eval::HostKernel;
 use tilewright_expr::explain::Explanation;
 use tilewright_expr::graph::Graph;
+use tilewright_expr::plan::Configuration;
 use tilewright_expr::sections::Sections;
 use tilewright_expr::{Expr, Trace, trace};
 
@@ -72,10 +75,10 @@ impl<A, O> Fused<A, O> {
     /// The same expression, whose kernels have this configuration on a GPU, instead of the one that is chosen for a call. It shares no kernels
     /// with this handle. Results do not depend on it, and calls on the CPU do not look at it.
     ///
-    /// Calls refuse a configuration that is not legal for their sizes, and expressions whose kernels are not pointwise ones.
-    pub fn configured(&self, config: Pointwise) -> Self {
-        let core = Core { configuration: Some(config), ..Core::new(self.core.graph.clone(), &self.core.name) };
-        Fused { core: Arc::new(core), ..self.clone() }
+    /// A [`Pointwise`] is one of kernels whose threads share nothing, a [`Sharing`](crate::Sharing) of those whose threads reduce rows
+    /// together. Calls refuse a configuration that is not legal for their sizes, and one of another kind than their kernels are of.
+    pub fn configured(&self, config: impl Into<Configuration>) -> Self {
+        Fused { core: Arc::new(self.core.under(config.into())), ..self.clone() }
     }
 
     /// What a call with operands that are bound in this way, into new tensors, runs on a GPU; needs none, and no tensors either. Errors are
@@ -121,8 +124,9 @@ pub(crate) struct Core {
     entries: Entries,
     epilogues: Functions<Option<Function>>,
     images: Functions<Computed>,
+    derived: Derived,
     /// That of all calls, instead of a choice.
-    configuration: Option<Pointwise>,
+    configuration: Option<Configuration>,
     /// What was chosen so far.
     chosen: Mutex<Vec<Pointwise>>,
     built: Mutex<HashMap<Vec<u64>, Arc<Built>>>,
@@ -149,6 +153,7 @@ impl Core {
             entries: Entries::default(),
             epilogues: Functions::new("epilogue"),
             images: Functions::new("image"),
+            derived: Derived::default(),
             configuration: None,
             chosen: Mutex::default(),
             built: Mutex::default(),
@@ -163,7 +168,7 @@ impl Core {
     }
 
     /// That of all calls, if they have one.
-    pub(crate) fn configuration(&self) -> Option<Pointwise> {
+    pub(crate) fn configuration(&self) -> Option<Configuration> {
         self.configuration
     }
 

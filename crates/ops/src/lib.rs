@@ -41,5 +41,7 @@ pub use launches::{Known, LaunchKind, LaunchRecord, record};
 pub use manifest::Manifest;
 pub use prefetch::Prefetch;
 pub use tensor::{AllNamed, Item, Tensor, broadcast_shapes};
+pub use tilewright_expr::collective::{Shares, Sharing};
 pub use tilewright_expr::explain::Explanation;
+pub use tilewright_expr::plan::Configuration;
 pub use user_kernel::{Kernel, KernelSource, Sides};

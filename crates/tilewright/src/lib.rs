@@ -34,6 +34,8 @@ pub mod extend {
     pub use tilewright_macros::scalar_fn;
 }
 
-pub use tilewright_ops::{Built, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides};
-pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, Manifest, Plan, Prefetch};
+pub use tilewright_ops::{
+    Built, Configuration, Error, Feeds, Gpu, Interface, Item, Kernel, KernelSource, Misfit, Sides,
+};
+pub use tilewright_ops::{Explanation, Known, LaunchKind, LaunchRecord, Manifest, Plan, Prefetch, Shares, Sharing};
 pub use tilewright_ops::{conv, npp, opencv, pointwise, record};

@@ -2,20 +2,11 @@
 
 use super::{LONGEST, Shared, Tree};
 use crate::graph::{DimId, Graph, Op};
-use crate::plan::{Extent, Plan, Slot, WorldDim};
-use crate::scan::CHUNK;
+use crate::plan::{Extent, Plan, WorldDim};
 use std::collections::BTreeSet;
 
-/// Threads of a block, if one row does not need more.
-const BLOCK: u32 = 256;
-/// Most threads of a block, and those of one whose neighbours work on neighbouring rows.
-const MOST_THREADS: u32 = 1024;
-/// Most accumulators of one thread.
-const HELD: u32 = 32;
 /// Steps along a row that is gone through once which are written one after the other, so that their loads are under way together.
-const AT_ONCE: i64 = 4;
-/// Most graph nodes of a body that is repeated for several rows.
-const SHORT_BODY: usize = 24;
+pub(super) const AT_ONCE: i64 = 4;
 
 /// How the threads of a block go along rows. A *row* is a point of the loops that are not reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,50 +129,6 @@ impl Group {
 }
 
 impl Plan {
-    /// Which threads share a row, and how many neighbouring values each takes at a time. `beside` other sections, blocks have as
-    /// many threads as theirs.
-    pub(crate) fn choose_threads(&mut self, graph: &Graph, beside: bool) {
-        let held: u32 = self.registers.iter().map(|(_, n)| *n as u32).product();
-        let Some(group) = &self.group else { return };
-        let (outer, reduced) = group.split(&self.world);
-        let width = group.tree.width;
-        let slots = || self.inputs.iter().chain(&self.outputs);
-        let runs = |s: &&Slot, dim: DimId| {
-            let packed = self.registers.iter().find_map(|(d, n)| (s.stride(*d) == Some(1)).then_some(*n)).unwrap_or(1);
-            s.stride(dim) == Some(packed)
-        };
-        let along = |dim: DimId| slots().filter(|s| runs(s, dim)).map(|s| (16 / s.dtype.size()) as u32).min();
-        let inner = reduced.last().and_then(|w| along(w.dim));
-        let tall = inner.is_none() && outer.last().is_some_and(|w| w.extent >= 8 && along(w.dim).is_some());
-        let most = if beside || group.steps == 0 || !group.again { BLOCK } else { MOST_THREADS };
-        let least = (width / most).max(1);
-        let lanes = if group.scans {
-            CHUNK
-        } else if tall {
-            let threads = (width * held.next_power_of_two() / HELD).clamp(1, width).max((width / 4).clamp(1, HELD));
-            width / threads
-        } else {
-            let mut lanes = inner.unwrap_or(1).min(width);
-            while lanes > 1 && lanes * held > 16 {
-                lanes /= 2;
-            }
-            lanes.max(least)
-        };
-        let threads = width / lanes;
-        let (rows, block) = match tall {
-            true => ((MOST_THREADS / threads).min(HELD), [(MOST_THREADS / threads).min(HELD), threads]),
-            false => ((BLOCK / threads).max(1), [BLOCK.max(threads), 1]),
-        };
-        let short = !(tall || beside || group.again || group.steps == 0 || graph.len() > SHORT_BODY);
-        let even = lanes > 1 && reduced.last().is_some_and(|w| w.extent % i64::from(lanes) == 0);
-        let passes = if short && even && rows > 1 { (AT_ONCE as u32 / group.steps).max(1) } else { 1 };
-        (self.lanes, self.lane_loop, self.block) = (lanes, self.world.len() - 1, block);
-        if let Some(group) = &mut self.group {
-            (group.threads, group.rows, group.passes) = (threads, rows * passes, passes);
-            (group.tall, group.beside) = (tall, beside);
-        }
-    }
-
     /// Whether a dimension is reduced by one thread somewhere, step after step, so that it must stay a loop of its own.
     pub(crate) fn reduces_alone(&self, graph: &Graph, dim: DimId) -> bool {
         let reduces = |op: &Op| matches!(op, Op::Reduce { dim: d, .. } if *d == dim);

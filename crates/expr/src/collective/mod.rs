@@ -5,8 +5,10 @@
 //! for. The order of additions follows from sizes alone, so that every machine and every way of running it gives the same bits.
 
 mod group;
+mod sharing;
 
 pub use group::Group;
+pub use sharing::{Shares, Sharing};
 
 use crate::bind::Binding;
 use crate::error::Error;

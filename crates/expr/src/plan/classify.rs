@@ -15,7 +15,7 @@ const PIXEL: i64 = 8;
 const SINGLE: u32 = 2;
 
 impl Plan {
-    pub(super) fn classify(&mut self, graph: &Graph) {
+    pub(crate) fn classify(&mut self, graph: &Graph) {
         self.know(graph);
         self.level(graph);
     }

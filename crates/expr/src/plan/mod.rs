@@ -5,6 +5,7 @@
 
 mod check;
 mod classify;
+mod configuration;
 mod inline;
 mod pointwise;
 mod scattered;
@@ -18,6 +19,7 @@ use crate::error::Error;
 use crate::graph::{DimId, Graph, Op, Size};
 use crate::scatter::Private;
 use crate::stage::Staging;
+pub use configuration::Configuration;
 pub use pointwise::{Division, Pointwise};
 pub use slot::{Extent, Slot, SlotAxis, WorldDim};
 

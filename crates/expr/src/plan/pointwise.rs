@@ -151,7 +151,7 @@ impl Plan {
     }
 
     /// The same plan under a configuration. Refuses kernels that have none, and configurations that are not legal.
-    pub fn configured(&self, graph: &Graph, config: Pointwise) -> Result<Plan, Error> {
+    pub(super) fn divided(&self, graph: &Graph, config: Pointwise) -> Result<Plan, Error> {
         self.division(graph).ok_or(Error::NotPointwise)?.check(config)?;
         let mut plan = self.clone();
         plan.choose_lanes(graph);

@@ -65,7 +65,7 @@ impl Plan {
     }
 
     /// Values that a thread holds for each point of the loops.
-    pub(super) fn held(&self) -> u32 {
+    pub(crate) fn held(&self) -> u32 {
         self.registers.iter().map(|(_, n)| *n as u32).product()
     }
 

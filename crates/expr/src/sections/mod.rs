@@ -6,11 +6,11 @@
 mod part;
 
 use crate::bind::{Axis, Binding, Place, View};
-use crate::collective::{Group, reduced};
+use crate::collective::{Group, Shares, reduced};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::join::Joined;
-use crate::plan::{Division, Plan, Pointwise, check_output};
+use crate::plan::{Configuration, Division, Plan, check_output};
 use crate::scatter::{Partial, fills, resolve};
 use part::part;
 use std::borrow::Cow;
@@ -131,9 +131,23 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The same launch under a configuration. Refuses launches that have none, and configurations that are not legal.
-    pub fn configured(mut self, config: Pointwise) -> Result<Self, Error> {
-        let [section] = self.list.as_mut_slice() else { return Err(Error::NotPointwise) };
+    /// What a configuration shares out: the rows of a launch of one section whose threads reduce them together, once. `None` for all others.
+    pub fn shares(&self) -> Option<Shares> {
+        match self.list.as_slice() {
+            [section] => section.plan.shares(),
+            _ => None,
+        }
+    }
+
+    /// The same launch under a configuration. Refuses launches that have none of its kind, and configurations that are not legal.
+    pub fn configured(mut self, config: impl Into<Configuration>) -> Result<Self, Error> {
+        let config = config.into();
+        let [section] = self.list.as_mut_slice() else {
+            return Err(match config {
+                Configuration::Pointwise(_) => Error::NotPointwise,
+                Configuration::Shared(_) => Error::NotShared,
+            });
+        };
         section.plan = section.plan.configured(&section.graph, config)?;
         Ok(self)
     }

@@ -9,7 +9,9 @@ use crate::error::Error;
 use crate::pointwise::Pointwise;
 use std::io::Read;
 use std::path::Path;
+use tilewright_expr::collective::Sharing;
 use tilewright_expr::manifest::{self, FunctionPart, FunctionText, Functions, PlanPart, PlanText};
+use tilewright_expr::plan::Configuration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -155,12 +157,16 @@ fn read_plan<'f>(file: File<'f>, value: &Spanned<DeValue<'f>>, functions: &Funct
     Ok(Plan { name: name.text, graph: read.graph, operands: read.operands, results: read.results, configuration })
 }
 
-/// Lanes, words, and threads of a block; whether the plan takes them is seen when its kernel is built.
-fn read_configuration(file: File<'_>, text: &Text) -> Result<Pointwise, Error> {
+/// Lanes, words, and threads of a block, or threads and rows of one that reduces; whether the plan takes them is seen when its kernel is built.
+fn read_configuration(file: File<'_>, text: &Text) -> Result<Configuration, Error> {
     let numbers: Option<Vec<u32>> = text.text.split(' ').map(|number| number.parse().ok()).collect();
     match numbers.as_deref() {
-        Some(&[lanes, words, threads]) => Ok(Pointwise { lanes, words, threads }),
-        _ => Err(file.error(text.at(0), format!("`{}` is no lanes, words and threads: `4 1 256`", text.text))),
+        Some(&[lanes, words, threads]) => Ok(Pointwise { lanes, words, threads }.into()),
+        Some(&[threads, rows]) => Ok(Sharing { threads, rows }.into()),
+        _ => Err(file.error(
+            text.at(0),
+            format!("`{}` is no lanes, words and threads (`4 1 256`), and no threads and rows (`32 8`)", text.text),
+        )),
     }
 }
 

@@ -3,7 +3,9 @@
 use super::kernel::{OwnKernel, TARGETS};
 use crate::pointwise::Pointwise;
 use std::fmt::Write as _;
+use tilewright_expr::collective::Sharing;
 use tilewright_expr::manifest::{FunctionText, PlanText};
+use tilewright_expr::plan::Configuration;
 
 /// What the tables of this version are. Raised when an older tool could misread them.
 pub(super) const SCHEMA: i64 = 1;
@@ -13,13 +15,17 @@ pub(super) fn head() -> String {
     format!("# Kernels of tilewright, to be built ahead: docs/build-ptx.md\nschema = {SCHEMA}\n")
 }
 
-pub(super) fn plan(name: &str, plan: &PlanText, configuration: Option<Pointwise>) -> String {
+pub(super) fn plan(name: &str, plan: &PlanText, configuration: Option<Configuration>) -> String {
     let mut text = format!("\n[[plan]]\nname = {}\n", string(name));
     for (key, list) in [("dims", &plan.dims), ("operands", &plan.operands), ("results", &plan.results)] {
         let _ = writeln!(text, "{key} = {}", strings(list));
     }
-    if let Some(Pointwise { lanes, words, threads }) = configuration {
-        let _ = writeln!(text, "configuration = {}", string(&format!("{lanes} {words} {threads}")));
+    let numbers = configuration.map(|config| match config {
+        Configuration::Pointwise(Pointwise { lanes, words, threads }) => format!("{lanes} {words} {threads}"),
+        Configuration::Shared(Sharing { threads, rows }) => format!("{threads} {rows}"),
+    });
+    if let Some(numbers) = numbers {
+        let _ = writeln!(text, "configuration = {}", string(&numbers));
     }
     let _ = writeln!(text, "graph = {}", lines(&plan.graph));
     text

@@ -8,7 +8,7 @@ use tilewright_expr::colour::{Depth, Standard, YuvSpec, nv12};
 use tilewright_expr::extend::scalar_fn;
 use tilewright_expr::{Border, In, Rect, concatenate};
 use tilewright_ops::pointwise::Pointwise;
-use tilewright_ops::{Item, Manifest, Plan, Tensor, fuse};
+use tilewright_ops::{Item, Manifest, Plan, Sharing, Tensor, fuse};
 
 dims! { N, Y, X, C, H, W, U, Bin }
 
@@ -50,6 +50,7 @@ fn plans() -> Vec<Plan> {
     let scanned = fuse(|x: In<f32, (Y, X)>| (x.cumsum::<X>().store::<(Y, X)>(), x.mean::<X>().store::<(Y,)>()));
     let held = fuse(|x: In<f32, (Y, X)>| x.store_where::<(X, Y), _>(x.gt(0.25), f32::INFINITY));
     let own = fuse(|x: In<f32, (Y, X)>| softened::of(x, 0.25).store::<(Y, X)>());
+    let columns = fuse(|x: In<f32, (Y, X)>| x.sum::<Y>().store::<(X,)>());
     let special = fuse(|x: In<f32, (X,)>| tilewright_special::digamma::of(x).store::<(X,)>());
     let stepped = fuse(|x: In<f32, (Y, X)>| x.iterate(9, |x| x * 0.5 + 0.25).store::<(X, Y)>());
     let frame = fuse(|luma: In<u8, (Y, X)>, both: In<u8, (H, W, U)>| {
@@ -67,6 +68,8 @@ fn plans() -> Vec<Plan> {
         own.plan(&plane).unwrap(),
         own.configured(Pointwise { lanes: 1, words: 2, threads: 128 }).plan(&plane).unwrap(),
         own.plan(&plane.reverse::<X>().step_by::<Y>(2).unwrap()).unwrap(),
+        columns.plan(&plane).unwrap(),
+        columns.configured(Sharing { threads: 16, rows: 8 }).plan(&plane).unwrap(),
         special.plan(&small).unwrap(),
         stepped.plan(&plane).unwrap(),
         frame.plan(&luma, &chroma).unwrap(),
@@ -101,8 +104,10 @@ fn plans_come_back() {
     }
     assert!(*all.plans() == plans());
     // The same expression with the plan's own configuration, and with one by hand.
-    let [own, configured] = [6, 7].map(|number: usize| all.plans()[number].sources().unwrap());
-    assert_ne!(own, configured);
+    for pair in [[6, 7], [9, 10]] {
+        let [own, configured] = pair.map(|number: usize| all.plans()[number].sources().unwrap());
+        assert_ne!(own, configured);
+    }
     let text = all.to_string();
     assert_eq!(text.matches("name = 'half_root'").count(), 1, "a function stands once: {text}");
     let read = Manifest::parse(&text, "kernels.toml").unwrap();

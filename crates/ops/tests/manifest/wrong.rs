@@ -54,7 +54,7 @@ fn places() {
             (8, 1),
             "a plan has no `graf`; it has name, dims, operands, results, configuration, graph",
         ),
-        ("graph = '''", "configuration = '4 1'\ngraph = '''", (8, 18), "`4 1` is no lanes, words and threads"),
+        ("graph = '''", "configuration = '4'\ngraph = '''", (8, 18), "`4` is no lanes, words and threads"),
         ("graph = '''", "configuration = '4 1 -1'\ngraph = '''", (8, 18), "`4 1 -1` is no lanes"),
         ("name = 'twice'\n", "", (3, 1), "this plan has no `name`"),
         ("name = 'twice'", "name = 2", (4, 8), "`name` holds text, not integer"),

@@ -1,0 +1,37 @@
+//! [`Configuration`]: what a plan can be told, instead of choosing it.
+
+use super::{Plan, Pointwise};
+use crate::collective::Sharing;
+use crate::error::Error;
+use crate::graph::Graph;
+
+/// A configuration of a kernel of one section: which one depends on what the kernel is. Results do not depend on it, to the bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Configuration {
+    /// Of a kernel whose threads share nothing.
+    Pointwise(Pointwise),
+    /// Of one whose threads reduce rows together.
+    Shared(Sharing),
+}
+
+impl From<Pointwise> for Configuration {
+    fn from(config: Pointwise) -> Configuration {
+        Configuration::Pointwise(config)
+    }
+}
+
+impl From<Sharing> for Configuration {
+    fn from(config: Sharing) -> Configuration {
+        Configuration::Shared(config)
+    }
+}
+
+impl Plan {
+    /// The same plan under a configuration. Refuses kernels that have none of its kind, and configurations that are not legal.
+    pub fn configured(&self, graph: &Graph, config: impl Into<Configuration>) -> Result<Plan, Error> {
+        match config.into() {
+            Configuration::Pointwise(config) => self.divided(graph, config),
+            Configuration::Shared(config) => self.shared(graph, config),
+        }
+    }
+}
