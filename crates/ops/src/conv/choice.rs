@@ -7,7 +7,7 @@ use super::meeting::Meeting;
 use super::multiprocessor::Multiprocessor;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_THREADS, RowConfig, RowPlan, STRIP, TILE, bringing};
+use super::row_plan::{MOST_THREADS, RowConfig, RowPlan, STRIP, TILE, TURNS};
 use search::estimated;
 use tilewright_perf::{DeviceFacts, Models};
 
@@ -154,7 +154,7 @@ fn smallest(problem: &Problem, pass: Pass) -> RowConfig {
         rows,
         tiles: 1,
         step: 1,
-        slots: bringing(false),
+        slots: TURNS,
         whole_rows: false,
     }
 }

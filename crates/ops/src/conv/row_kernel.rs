@@ -6,7 +6,7 @@ use super::kernel_text::{KernelText, constants, cuda, exponent, multiplied, row_
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::registers::{LEFT, even_share};
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP};
+use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, turns};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_headers::tensor_map::{TensorMap, TensorMapError};
@@ -119,6 +119,7 @@ impl RowPlan {
             ("spare", self.spare_registers() as isize),
             ("span", self.span as isize),
             ("bringing", self.bringing as isize),
+            ("turns", turns(self.bringing, config.slots) as isize),
             ("lent", self.lent as isize),
             ("left", LEFT as isize),
             ("resting", self.resting as isize),

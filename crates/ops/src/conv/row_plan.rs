@@ -15,8 +15,10 @@ pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 pub(crate) const LONGEST_SIDE: usize = 256;
 pub(crate) const MOST_THREADS: usize = 1024;
-/// Warps that bring rows where the copy engine does not, and vectors that each of their threads evaluates, or loads, at once.
-const BRINGING: usize = 4;
+/// Steps that are brought at once where the copy engine does not, by a warp each that copies, or several that evaluate; and vectors that each of
+/// their threads has under way.
+pub(crate) const TURNS: usize = 4;
+const EVALUATING: usize = 8;
 pub(crate) const AT_ONCE: usize = 4;
 /// Warps whose steps are put one behind the other, where windows have so many rows and a warp so many products in each.
 const PACED_WARPS: usize = 7;
@@ -173,7 +175,7 @@ impl RowPlan {
             reach: 0,
             waiting: 0,
             warps: 0,
-            bringing: bringing(bulk),
+            bringing: 0,
             block_warps: 0,
             shared_bytes: 0,
             registers: 0,
@@ -198,15 +200,21 @@ impl RowPlan {
         self.warps = strips / warp_strips * (images * columns).div_ceil(TILE * tiles);
         self.blocks = blocks(&self.problem, &config, [&self.rows, &self.columns]);
         self.span = span(strips * STRIP * self.problem.precision.bytes());
+        self.bringing = bringing(self.bulk, self.ends.reading, self.warps, self.registers_of(1));
         self.retake_ring([step, slots], whole_rows);
+    }
+
+    /// Registers of a thread that goes along so many rows a step.
+    fn registers_of(&self, step: usize) -> usize {
+        let config = RowConfig { step, ..self.config };
+        registers(&self.problem, &config, &self.rows, self.resting).max(least_registers(self.ends.reading))
     }
 
     /// Takes another ring, and other ways of storing rows.
     pub(crate) fn retake_ring(&mut self, [step, slots]: [usize; 2], whole_rows: bool) {
         (self.config.step, self.config.slots, self.config.whole_rows) = (step, slots, whole_rows);
         self.block_warps = self.warps + self.bringing + usize::from(whole_rows);
-        self.registers =
-            registers(&self.problem, &self.config, &self.rows, self.resting).max(least_registers(self.ends.reading));
+        self.registers = self.registers_of(step);
         self.lent = 0;
         if self.bulk && self.registers > even_share(self.block_warps) {
             self.lent = lent(self.warps).unwrap_or(0);
@@ -380,14 +388,26 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
     field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
 }
 
-/// Warps that bring rows: one that speaks to the copy engine, or some that copy or evaluate, each its own steps, so that much is under way.
-pub(crate) fn bringing(bulk: bool) -> usize {
-    if bulk { 1 } else { BRINGING }
+/// Warps that bring rows: one that speaks to the copy engine, some that copy, each its own steps, so that much is under way, or more that evaluate,
+/// where so many beside those that multiply leave each thread the registers that it wants.
+pub(crate) fn bringing(bulk: bool, reading: Reading, warps: usize, registers: usize) -> usize {
+    let more = warps + EVALUATING + 1;
+    match reading {
+        _ if bulk => 1,
+        Reading::Computed if 32 * more <= MOST_THREADS && registers <= even_share(more) => EVALUATING,
+        _ => TURNS,
+    }
 }
 
-/// Refuses a ring with fewer places than warps bring rows: one that came a round too early would take a place's last phase for its next.
+/// Steps that so many warps bring at once, taking turns: one each where the ring has the places, else several of them a step.
+pub(crate) fn turns(bringing: usize, slots: usize) -> usize {
+    if slots >= bringing { bringing } else { bringing.min(TURNS) }
+}
+
+/// Refuses a ring with fewer places than steps are brought at once: a warp that came a round too early would take a place's last phase for its next.
 pub(crate) fn check_turns(slots: usize, bringing: usize) -> Result<(), ConfigError> {
-    field("slots", slots, bringing == 1 || slots >= bringing, || {
-        format!("allowed are {bringing} to 16 where {bringing} warps bring rows, and not the copy engine")
+    let turns = bringing.min(TURNS);
+    field("slots", slots, turns == 1 || slots >= turns, || {
+        format!("allowed are {turns} to 16 where {bringing} warps bring rows, and not the copy engine")
     })
 }

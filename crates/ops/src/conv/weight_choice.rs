@@ -5,7 +5,7 @@ use super::ends::Reading;
 use super::meeting::Meeting;
 use super::multiprocessor::{GpuScale, Multiprocessor};
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns};
+use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP, TURNS, check_turns};
 use super::weight_estimate::{Divided, Image, Lines, ends, estimate, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth, workspace};
@@ -286,7 +286,7 @@ fn learned(count: usize, models: &Models, plans: &[WeightPlan], device: &DeviceF
 /// One strip of one product: legal wherever a kernel is.
 fn smallest(problem: &Problem) -> WeightConfig {
     let (strips, columns) = (problem.group_width.div_ceil(STRIP), problem.output()[1].min(8));
-    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots: bringing(false) }
+    WeightConfig { strips, images: 1, items: 1, columns, rows: 1, tiles: 1, slots: TURNS }
 }
 
 #[cfg(test)]

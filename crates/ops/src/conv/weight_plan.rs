@@ -8,7 +8,7 @@ use super::meeting::Meeting;
 use super::multiprocessor::Multiprocessor;
 use super::problem::{LARGEST, Pass, Problem};
 use super::registers::{even_share, least_registers};
-use super::row_plan::{AT_ONCE, LONGEST_SIDE, MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns};
+use super::row_plan::{AT_ONCE, LONGEST_SIDE, MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns, turns};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_expr::emit::Inlined;
@@ -134,7 +134,7 @@ impl WeightPlan {
             reach: 0,
             warps: 0,
             shared_bytes: 0,
-            bringing: bringing(bulk == [true; 2]),
+            bringing: 0,
             least_registers: readings.map(least_registers).into_iter().fold(0, usize::max),
             registers: 0,
             span: 1,
@@ -154,6 +154,8 @@ impl WeightPlan {
         self.reach = columns.across().reach(config.columns, columns.taps);
         self.warps = config.strips * problem.group_width.div_ceil(STRIP) * warps_along(problem, &config);
         self.registers = registers(problem, &config, rows).max(self.least_registers);
+        let reading = if self.is_stored { Reading::Stored } else { Reading::Computed };
+        self.bringing = bringing(self.bulk == [true; 2], reading, self.warps, self.registers);
         self.span = span(config.strips * STRIP * problem.precision.bytes());
         self.shared_bytes = self.shared_bytes();
     }
@@ -286,6 +288,7 @@ impl WeightPlan {
             ("resident", if self.is_stored { self.promised() } else { 0 }),
             ("span", self.span),
             ("bringing", self.bringing),
+            ("turns", turns(self.bringing, config.slots)),
             ("at_once", AT_ONCE),
             ("blocks_n", blocks_n),
             ("blocks_y", blocks_y),

@@ -110,7 +110,7 @@ fn kernels_compile_and_do_not_spill() {
         let function = Source::Mixed(parts()).function(Precision::F16);
         let fusing = Fusing { image: Some(&function.inlined), ..Fusing::nothing(Precision::F16) };
         let uses = resources(&row_kernel_with(&layer, pass, config, HOPPER, false, fusing).unwrap(), Arch::new(9, 0));
-        assert!(uses.registers <= 72 && uses.spill_store_bytes + uses.spill_load_bytes == 0, "{pass:?}: {uses:?}");
+        assert!(uses.registers <= 80 && uses.spill_store_bytes + uses.spill_load_bytes == 0, "{pass:?}: {uses:?}");
     }
     let config = WeightConfig { strips: 4, images: 1, items: 4, columns: 56, rows: 14, tiles: 2, slots: 4 };
     let function = Source::Mixed(parts()).function(Precision::F16);
@@ -143,7 +143,7 @@ fn a_ring_has_a_place_for_each_warp_that_evaluates() {
     let of = |slots| row_kernel_with(&problem, Pass::Forward, RowConfig { slots, ..config }, AMPERE, false, fusing);
     assert!(of(4).is_ok());
     let error = of(3).unwrap_err().to_string();
-    assert!(error.contains("`slots` is 3, allowed are 4 to 16 where 4 warps bring rows"), "{error}");
+    assert!(error.contains("`slots` is 3, allowed are 4 to 16 where 8 warps bring rows"), "{error}");
     let config = WeightConfig { strips: 1, images: 1, items: 1, columns: 8, rows: 1, tiles: 1, slots: 3 };
     let of = |config| weight_kernels_with(&problem, config, AMPERE, [None, Some(&function.inlined)]).map(drop);
     assert!(of(WeightConfig { slots: 4, ..config }).is_ok());

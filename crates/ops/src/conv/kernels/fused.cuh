@@ -15,13 +15,7 @@ template <class Sum> struct Beside {
   epilogue_Ahead of[tiles][strips][Sum::elements / at_once];
 };
 
-// A coordinate, or the nearest one of `extent` many where it is not `always` one of them.
-template <bool always, class At> TW_DEVICE At within(At at, int extent) {
-  if constexpr (always) return at;
-  return nearest(at, extent);
-}
 constexpr bool whole_tiles = pixels % (16 * tiles) == 0, whole_columns = shape::out_width % plan::columns == 0;
-constexpr bool whole_images = shape::images % plan::images == 0;
 
 // Calls `with` for a lane's sums of a row, as many at once, with where they are. Outside of the image it is the nearest place inside, whose
 // result nothing stores: with a branch the loads of one place would wait for those of another.

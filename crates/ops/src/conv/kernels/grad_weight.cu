@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(32 * (warps + plan::bringing), plan
   const Gates gates{barriers, barriers + plan::slots};
   if (threadIdx.x == 0) {
     for (int i = 0; i < plan::slots; ++i) {
-      tw::arch::mbarrier_init(gates.full + i, by_threads ? 32 : 1);
+      tw::arch::mbarrier_init(gates.full + i, by_threads ? 32 * sharing : 1);
       tw::arch::mbarrier_init(gates.empty + i, by_threads ? 32 * warps : warps);
     }
     tw::arch::fence_barrier_init();

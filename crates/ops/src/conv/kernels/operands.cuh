@@ -242,9 +242,10 @@ struct Reader {
 // Threads copy asynchronously from 4 bytes on.
 constexpr bool asynchronous = !shape::computed && shape::vector * sizeof(Held) >= 4;
 
-// Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp that copies, or loads and stores.
+// Brings one input row of a block's images into the ring: by one thread and the copy engine, or by a warp that copies, or loads and stores,
+// number `own` of them.
 template <class Params>
-TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X x, C c, tw::arch::Mbarrier* full) {
+TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X x, C c, tw::arch::Mbarrier* full, int own) {
   if constexpr (plan::bulk) {
     tw::arch::box_load(ring.at(slot + line).address(), p.in, full, c.value, x.value, y.value, n.value);
     return;
@@ -252,10 +253,10 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
   const Row row{ring.at(slot + line).address()};
   if constexpr (shape::computed) {
     const Computed<image_Params> image{p.image};
-    touch_row<Input, C, reach>(image, n, y + tw::Fold<Y, shape::pitch>(plan::step * plan::bringing), x, c);
-    read_row<Input, C, reach>(image, row, n, y, x, c);
+    touch_row<Input, C, reach>(image, n, y + tw::Fold<Y, shape::pitch>(plan::step * plan::turns), x, c, own);
+    read_row<Input, C, reach>(image, row, n, y, x, c, own);
   } else if constexpr (!asynchronous) {
-    read_row<Input, C, reach>(InMemory<Input>{p.x}, row, n, y, x, c);
+    read_row<Input, C, reach>(InMemory<Input>{p.x}, row, n, y, x, c, own);
   } else {
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
@@ -296,7 +297,7 @@ TW_DEVICE void bring(const Params& p, Ring ring, Gates gates, int own) {
       if (plan::bulk) tw::arch::mbarrier_arrive_expect_tx(full, plan::step * row_bytes);
       for (int line = 0; line < plan::step; ++line) {
         const Y y = input_row(part, step * plan::step + line);
-        fetch(p, ring, Slot(turn.place), Y(line), part.n, y, part.x, part.k.cast<C>(), full);
+        fetch(p, ring, Slot(turn.place), Y(line), part.n, y, part.x, part.k.cast<C>(), full, own);
       }
       if (!plan::bulk && asynchronous) tw::arch::copy_async_arrive(full);
       if (!plan::bulk && !asynchronous) tw::arch::mbarrier_arrive(full);

@@ -84,6 +84,13 @@ TW_DEVICE bool there(N n) { return n.value < shape::images; }
 // The nearest coordinate of `extent` many.
 template <class At> TW_DEVICE At nearest(At at, int extent) { return At(tw::maximum(0, tw::minimum(at.value, extent - 1))); }
 
+// A coordinate, or the nearest one of `extent` many where it is not `always` one of them.
+template <bool always, class At> TW_DEVICE At within(At at, int extent) {
+  if constexpr (always) return at;
+  return nearest(at, extent);
+}
+constexpr bool whole_images = shape::images % plan::images == 0;
+
 // Places of a ring in shared memory: one side fills them in turn, the other one empties them.
 struct Turn {
   int place, parity;
@@ -93,15 +100,19 @@ struct Turn {
 };
 TW_DEVICE Turn to_fill() { return {0, 1}; }
 TW_DEVICE Turn to_empty() { return {0, 0}; }
-// Steps that several warps take in turn, no more than the ring has places: whether the next one is that of warp number `own`.
+// Steps that several warps take in turn, no more than the ring has places, or as many warps in each turn as `sharing`, of which each has its share of a
+// row: whether the next one is that of warp number `own`.
+constexpr int sharing = plan::bringing / plan::turns;
 struct Shares {
-  int next_warp;
+  int next_turn;
   TW_DEVICE bool next(int own) {
-    const bool mine = plan::bringing == 1 || next_warp == own;
-    if (++next_warp == plan::bringing) next_warp = 0;
+    const bool mine = plan::turns == 1 || next_turn == own % plan::turns;
+    if (++next_turn == plan::turns) next_turn = 0;
     return mine;
   }
 };
+// A lane's number among those of the warps that share a step with warp number `own`.
+TW_DEVICE int sharer(int own) { return own / plan::turns * 32 + tw::arch::lane(); }
 struct Gates {
   tw::arch::Mbarrier *full, *empty;
 };

@@ -196,7 +196,7 @@ TW_DEVICE void set_up(const Params& p, Gates in, Gates out, int* not_finite) {
   if constexpr (plan::whole) tw::arch::prefetch_map(p.out);
   *not_finite = 0;
   for (int i = 0; i < plan::slots; ++i) {
-    tw::arch::mbarrier_init(in.full + i, plan::bulk ? 1 : 32);
+    tw::arch::mbarrier_init(in.full + i, plan::bulk ? 1 : 32 * sharing);
     tw::arch::mbarrier_init(in.empty + i, plan::bulk ? warps : 32 * warps);
   }
   for (int i = 0; plan::whole && i < sent_rows; ++i) {

@@ -51,9 +51,9 @@ constexpr bool asynchronous = !shape::computed_input && !shape::computed_given &
 
 // A row of so many columns of a block's images in memory, from (n, y, x, c) on, by a warp: zeros where there is none.
 template <class From, class Channel, int columns, class To>
-TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c) {
+TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c, int own) {
   if constexpr (!asynchronous) {
-    read_row<From, Channel, columns>(InMemory<From>{memory}, to, n, y, x, c);
+    read_row<From, Channel, columns>(InMemory<From>{memory}, to, n, y, x, c, own);
   } else {
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
@@ -67,26 +67,26 @@ TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c) {
 }
 
 template <class Params>
-TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
+TW_DEVICE void bring_input(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full, int own) {
   const Y y = input_row(part, step);
   if constexpr (plan::bulk_input) {
-    if (tw::arch::lane() == 0) tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
+    if (sharer(own) == 0) tw::arch::box_load(to, p.in, full, part.k.value, part.x.value, y.value, n.value);
   } else if constexpr (shape::computed_input) {
-    read_row<Input, C, reach>(Computed<of_x::image_Params>{p.input}, Row{to}, n, y, part.x, part.k.cast<C>());
+    read_row<Input, C, reach>(Computed<of_x::image_Params>{p.input}, Row{to}, n, y, part.x, part.k.cast<C>(), own);
   } else {
-    copy_row<Input, C, reach>(p.x, Row{to}, n, y, part.x, part.k.cast<C>());
+    copy_row<Input, C, reach>(p.x, Row{to}, n, y, part.x, part.k.cast<C>(), own);
   }
 }
 
 template <class Params>
-TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full) {
+TW_DEVICE void bring_given(const Params& p, Held* to, const Part& part, int step, N n, tw::arch::Mbarrier* full, int own) {
   const Y y = output_row(part, step / down);
   if constexpr (plan::bulk_given) {
-    if (tw::arch::lane() == 0) tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
+    if (sharer(own) == 0) tw::arch::box_load(to, p.given, full, part.k.value, part.column.value, y.value, n.value);
   } else if constexpr (shape::computed_given) {
-    read_row<Output, K, plan::columns>(Computed<of_dy::image_Params>{p.gradient}, GivenRow{to}, n, y, part.column, part.k);
+    read_row<Output, K, plan::columns>(Computed<of_dy::image_Params>{p.gradient}, GivenRow{to}, n, y, part.column, part.k, own);
   } else {
-    copy_row<Output, K, plan::columns>(p.dy, GivenRow{to}, n, y, part.column, part.k);
+    copy_row<Output, K, plan::columns>(p.dy, GivenRow{to}, n, y, part.column, part.k, own);
   }
 }
 
@@ -107,10 +107,10 @@ TW_DEVICE void bring(const Params& p, Ring ring, const Part& part, Gates gates, 
       tw::arch::mbarrier_wait(gates.empty + now.place, now.parity);
       const unsigned bytes = (plan::bulk_input && input ? row_bytes : 0u) + (plan::bulk_given && given ? given_bytes : 0u);
       if (!by_threads) tw::arch::mbarrier_arrive_expect_tx(full, bytes);
-      if (by_threads && tw::arch::lane() == 0 && bytes > 0) tw::arch::mbarrier_expect_tx(full, bytes);
+      if (by_threads && sharer(own) == 0 && bytes > 0) tw::arch::mbarrier_expect_tx(full, bytes);
       Held* const to = ring.at(Slot(now.place)).address();
-      if (given) bring_given(p, to + row_elements, part, step, n, full);
-      if (input) bring_input(p, to, part, step, n, full);
+      if (given) bring_given(p, to + row_elements, part, step, n, full, own);
+      if (input) bring_input(p, to, part, step, n, full, own);
       if (by_threads && asynchronous) tw::arch::copy_async_arrive(full);
       if (by_threads && !asynchronous) tw::arch::mbarrier_arrive(full);
     }
