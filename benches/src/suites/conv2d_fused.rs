@@ -118,7 +118,7 @@ fn back(session: &Session, of: &Convolution, report: &mut Report) -> Result<()> 
     });
     let mut dx: Input<f16> = Tensor::zeros(problem.input_extents(), device)?;
     let mut between: Input<f16> = Tensor::zeros(problem.input_extents(), device)?;
-    let mut db: Tensor<f32, (K,)> = conv2d_grad_bias(&dy)?;
+    let mut db: Tensor<f32, (K,)> = conv2d_grad_bias(&dy, &params)?;
     let size = [problem.height, problem.width];
 
     let flush = Flush::new(&session.gpu)?;
@@ -136,7 +136,7 @@ fn back(session: &Session, of: &Convolution, report: &mut Report) -> Result<()> 
         Ok(passed_then.call_into(&mut dx, &between, &x)?)
     })?;
     let limit = session.limit_us(dy.len() * size_of::<f16>())?;
-    time("grad_bias_device_us", limit, &mut || Ok(conv2d_grad_bias_into(&mut db, &dy)?))
+    time("grad_bias_device_us", limit, &mut || Ok(conv2d_grad_bias_into(&mut db, &dy, &params)?))
 }
 
 /// The limit of a pass that reads one more image of the layer's size.

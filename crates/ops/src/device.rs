@@ -130,19 +130,28 @@ impl Gpu {
         }
         // The first call is not to wait for it.
         pointwise::load();
-        let device = driver::Device::new(ordinal)?;
+        let gpu = Gpu::with_streams(driver::Device::new(ordinal)?)?;
+        open.push((ordinal, gpu.clone()));
+        Ok(gpu)
+    }
+
+    /// The same device with streams and workspaces of its own, for work that is nobody's call. What is planned for one holds nothing of the
+    /// other, so an expression is not given both.
+    pub(crate) fn beside(&self) -> Result<Gpu, Error> {
+        Gpu::with_streams(self.0.device.clone())
+    }
+
+    fn with_streams(device: driver::Device) -> Result<Gpu, Error> {
         let stream = device.stream()?;
-        let gpu = Gpu(Arc::new(Inner {
-            device,
+        Ok(Gpu(Arc::new(Inner {
             sending: device.stream()?,
             error: stream.alloc_zeroed(1)?,
+            device,
             stream,
             guarded: AtomicBool::new(false),
             staging: Mutex::default(),
             workspaces: Mutex::default(),
-        }));
-        open.push((ordinal, gpu.clone()));
-        Ok(gpu)
+        })))
     }
 
     /// The device.

@@ -197,9 +197,9 @@ fn convolutions(device: &Device) {
         is_known(name, *expected, 1, way);
     }
     // A small sum has no parts; few long ones do, 8 bytes each behind the counters.
-    assert_eq!(conv2d_grad_bias_workspace(&dy).unwrap(), 0);
+    assert_eq!(conv2d_grad_bias_workspace(&dy, &params).unwrap(), 0);
     let long = Tensor::<f16, Sums>::from_vec([64, 64, 64, 4], vec![f16::ONE; 1 << 20]).unwrap().to(device).unwrap();
-    let parts = conv2d_grad_bias_workspace(&long).unwrap();
+    let parts = conv2d_grad_bias_workspace(&long, &params).unwrap();
     assert!(parts > 4096 && parts.is_multiple_of(8), "{parts}");
     // What is read as it lies, and what goes through the kernel.
     assert_eq!(conv2d_with_workspace(&x, &w, &params, &scaled, beside(1.0)).unwrap(), 0);

@@ -6,9 +6,15 @@ use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Problem};
 use super::row_plan::{RowConfig, RowPlan};
 use super::weight_plan::{WeightConfig, WeightPlan};
+use tilewright_expr::collective::Sharing;
 
 /// What configurations are held against where no GPU computes: an H200's.
 const ELSEWHERE: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
+
+/// What configurations of each kernel are made by, for messages.
+const ROWS: &str = "Config::rows";
+const WEIGHTS: &str = "Config::weights";
+pub(super) const SUMS: &str = "Config::sums";
 
 /// The configuration of a convolution's kernels.
 ///
@@ -18,6 +24,7 @@ const ELSEWHERE: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_c
 pub struct Config {
     pub(crate) rows: Option<RowConfig>,
     pub(crate) weights: Option<WeightConfig>,
+    pub(crate) sums: Option<Sharing>,
     /// Whether the first few of the choice are timed.
     pub(crate) refined: bool,
 }
@@ -25,7 +32,7 @@ pub struct Config {
 impl Config {
     /// The one that is chosen for the sizes and the device.
     pub fn auto() -> Config {
-        Config { rows: None, weights: None, refined: false }
+        Config { rows: None, weights: None, sums: None, refined: false }
     }
 
     /// The fastest of three that are expected to be, of unlike tilings, timed once.
@@ -58,14 +65,26 @@ impl Config {
         Config { weights: Some(config), ..Config::auto() }
     }
 
+    /// This one, for the bias's gradient, whose kernel is that of any sum over images, rows and columns. What does not fit the sizes is an
+    /// error of the call, and so is the call of another pass. Which are legal, [`Plan::shares`](crate::Plan::shares) says of a fused sum over the
+    /// same tensor.
+    pub fn sums(config: Sharing) -> Config {
+        Config { sums: Some(config), ..Config::auto() }
+    }
+
     /// Refuses a configuration of another pass's kernel.
     pub(super) fn check_kind(&self, pass: Pass) -> Result<(), ConvError> {
-        let (rows, weights) = ("Config::rows", "Config::weights");
-        let (got, expected) = match pass {
-            Pass::GradWeight => (self.rows.map(|_| rows), weights),
-            _ => (self.weights.map(|_| weights), rows),
-        };
-        got.map_or(Ok(()), |got| Err(ConvError::ConfigKind { call: pass.name(), got, expected }))
+        let expected = if pass == Pass::GradWeight { WEIGHTS } else { ROWS };
+        self.check_named(pass.name(), expected)
+    }
+
+    /// Refuses a configuration of another kernel than that of the name that it is made by, [`ROWS`], [`WEIGHTS`] or [`SUMS`].
+    pub(super) fn check_named(&self, call: &'static str, expected: &'static str) -> Result<(), ConvError> {
+        let given = [(ROWS, self.rows.is_some()), (WEIGHTS, self.weights.is_some()), (SUMS, self.sums.is_some())];
+        match given.into_iter().find(|(name, given)| *given && *name != expected) {
+            Some((got, _)) => Err(ConvError::ConfigKind { call, got, expected }),
+            None => Ok(()),
+        }
     }
 
     /// Refuses what does not fit a problem on such a multiprocessor, or on one of [`ELSEWHERE`], between these ends.

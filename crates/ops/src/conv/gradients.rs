@@ -2,7 +2,7 @@
 #![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
 use super::compute::{Call, Reads, copy_bytes};
-use super::dense::{D3, Quad, one_place, packed, sizes, write_packed};
+use super::dense::{one_place, packed, sizes, write_packed};
 use super::element::Convolved;
 use super::ends::{Ends, reading};
 use super::error::ConvError;
@@ -189,52 +189,6 @@ fn write_grad_weight<T: Convolved, L: Dims, M: Dims, O: Dims, B>(
         return dw.write(&vec![0.0; dw.len()]);
     }
     write_packed(name, dw, |dw| call.grad_weight([&x, &dy], dw))
-}
-
-/// The gradient of [`conv2d`](super::conv2d)'s bias, f32: the sum of the result's gradient over all pixels of all images. An ordinary
-/// reduction, with the same bits on every device.
-pub fn conv2d_grad_bias<T: Convolved, N: Dim, H: Dim, W: Dim, K: Dim>(
-    dy: &Tensor<T, (N, H, W, K)>,
-) -> Result<Tensor<f32, (K,)>, Error>
-where
-    (N, H, W, K): Dims,
-    (K,): Dims,
-{
-    Ok(T::sums().call(&dy.clone().renamed::<Quad>())?.renamed())
-}
-
-/// [`conv2d_grad_bias`] into `db`, which is as long as `dy` has channels, and shares its memory with nothing.
-pub fn conv2d_grad_bias_into<T: Convolved, N: Dim, H: Dim, W: Dim, K: Dim>(
-    db: &mut Tensor<f32, (K,)>,
-    dy: &Tensor<T, (N, H, W, K)>,
-) -> Result<(), Error>
-where
-    (N, H, W, K): Dims,
-    (K,): Dims,
-{
-    let ([.., expected], got) = (sizes(dy), db.len());
-    if got != expected {
-        return Err(ConvError::Extent { what: "the bias's gradient", dim: K::NAME, got, expected }.into());
-    }
-    let nothing = Tensor::result(&[0], None)?;
-    let mut by_position = std::mem::replace(db, nothing).renamed::<(D3,)>();
-    let summed = T::sums().call_into(&mut by_position, &dy.clone().renamed::<Quad>());
-    *db = by_position.renamed();
-    summed
-}
-
-/// Bytes that [`conv2d_grad_bias`] needs where `dy` is, besides it and the result: on a GPU those in which blocks leave their parts of
-/// few long sums; it takes any layout as it is.
-pub fn conv2d_grad_bias_workspace<T: Convolved, N: Dim, H: Dim, W: Dim, K: Dim>(
-    dy: &Tensor<T, (N, H, W, K)>,
-) -> Result<usize, Error>
-where
-    (N, H, W, K): Dims,
-{
-    match dy.device().as_gpu() {
-        Some(_) => T::sums().plan(&dy.clone().renamed::<Quad>())?.workspace_bytes(),
-        None => Ok(0),
-    }
 }
 
 pub(super) fn of_grad_input<T: Convolved, N: Dim, H: Dim, W: Dim, C: Dim, K: Dim, R: Dim, S: Dim, B>(

@@ -83,6 +83,16 @@ pub struct Expression<'a> {
     computed: Arc<Computed>,
 }
 
+impl<'a> Expression<'a> {
+    pub(super) fn core(&self) -> &'a Arc<Core> {
+        self.core
+    }
+
+    pub(super) fn operands(&self) -> &'a [Operand<'a>] {
+        self.operands
+    }
+}
+
 impl<'a, T: Convolved, L: Dims> Seen<'a, T, L> {
     /// An expression that stores over `L`, on `device` where no operand says where.
     pub(super) fn expression(
@@ -141,6 +151,17 @@ impl<'a, T: Convolved, L: Dims> Seen<'a, T, L> {
         }
     }
 
+    /// The tensor, or what a call of its own stores of an expression.
+    pub(super) fn stored(&self, call: &'static str) -> Result<Tensor<T, Quad>, Error> {
+        match self {
+            Seen::Stored(tensor) => Ok((*tensor).clone().renamed()),
+            Seen::Computed(it) => {
+                let made = of_workspace(call, it.core.call::<Out<T, L>>(it.operands, it.device))?;
+                Ok(made.renamed())
+            }
+        }
+    }
+
     /// What a kernel reads: memory without gaps, if need be in `call`'s workspace, or the expression where a GPU's kernel can evaluate it, place
     /// by place.
     pub(super) fn ready(&self, call: &'static str) -> Result<Ready<'_, T>, Error> {
@@ -148,10 +169,7 @@ impl<'a, T: Convolved, L: Dims> Seen<'a, T, L> {
             Seen::Stored(tensor) => Ok(Ready::Memory(packed(call, tensor)?)),
             Seen::Computed(it) => match &it.computed.function {
                 Some(function) => Ok(Ready::Expression(Filled { function, operands: it.operands })),
-                None => {
-                    let made = of_workspace(call, it.core.call::<Out<T, L>>(it.operands, it.device))?;
-                    Ok(Ready::Memory(packed(call, &made)?))
-                }
+                None => Ok(Ready::Memory(packed(call, &self.stored(call)?)?)),
             },
         }
     }

@@ -19,7 +19,7 @@
 //!
 //! let dx = conv2d_grad_input(&y, &w, [5, 6], &params)?;
 //! let dw: Tensor<f32, (K, R, S, C)> = conv2d_grad_weight(&x, &y, [3, 3, 8], &params)?;
-//! let db = conv2d_grad_bias(&y)?;
+//! let db = conv2d_grad_bias(&y, &params)?;
 //! assert_eq!((dx.extents(), dw.extents(), db.extents()), (x.extents(), w.extents(), vec![16]));
 //! # Ok::<(), tilewright_ops::Error>(())
 //! ```
@@ -32,6 +32,8 @@
 //! docs/conv.md says what exactly is computed.
 
 mod behind;
+mod bias_gradient;
+mod bias_timing;
 mod candidates;
 mod choice;
 mod compute;
@@ -70,6 +72,7 @@ mod weight_operation;
 mod weight_plan;
 mod weight_timing;
 
+pub use bias_gradient::{conv2d_grad_bias, conv2d_grad_bias_into, conv2d_grad_bias_workspace};
 pub use choice::row_candidates;
 pub use config::Config;
 pub use config_error::ConfigError;
@@ -80,7 +83,6 @@ pub use forward::{conv2d, conv2d_into, conv2d_workspace};
 pub use fused::{Beside, conv2d_with, conv2d_with_into, conv2d_with_workspace};
 pub use fused::{conv2d_grad_input_with, conv2d_grad_input_with_into, conv2d_grad_input_with_workspace};
 pub use gpu::{chosen_rows, compile_rows};
-pub use gradients::{conv2d_grad_bias, conv2d_grad_bias_into, conv2d_grad_bias_workspace};
 pub use gradients::{conv2d_grad_input, conv2d_grad_input_into, conv2d_grad_input_workspace};
 pub use gradients::{conv2d_grad_weight, conv2d_grad_weight_into, conv2d_grad_weight_workspace};
 pub use image::Image;

@@ -10,9 +10,9 @@ use super::row_plan::{RowConfig, RowPlan};
 use super::scratch::Scratch;
 use crate::device::Gpu;
 use crate::error::Error;
-use crate::user_kernel::KernelSource;
 use std::thread::Builder;
 use std::time::Instant;
+use tilewright_driver::Arch;
 
 /// What a configuration is timed for: the device, the problem, the pass, what is read and written, whether there is a bias.
 type Key = (usize, Problem, Pass, Ends, bool);
@@ -59,7 +59,7 @@ fn times(
     let texts = configs.iter().map(|it| text(it).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
     let name = pass_file(pass);
     let sources: Vec<_> = texts.iter().map(|kernel| kernel.source(name)).collect();
-    compile_at_once(gpu, &sources);
+    compile_at_once(gpu, &sources, |source, arch| drop(source.compile(arch)));
     let load = |kernel| load_unrecorded(gpu, kernel, name, Instant::now()).map(|(loaded, _)| Ready::new(loaded));
     let kernels = texts.into_iter().map(load).collect::<Result<Vec<_>, _>>()?;
 
@@ -71,11 +71,11 @@ fn times(
 /// Has kernels in the cache, compiled at the same time. What fails here fails again where it is loaded, and is told there.
 ///
 /// On threads of its own: one of a pool that waits could take up another call, which would wait for this one.
-pub(super) fn compile_at_once(gpu: &Gpu, sources: &[KernelSource<'_>]) {
-    let arch = gpu.device().arch();
+pub(super) fn compile_at_once<S: Sync>(gpu: &Gpu, sources: &[S], compile: impl Fn(&S, Arch) + Sync) {
+    let (arch, compile) = (gpu.device().arch(), &compile);
     std::thread::scope(|scope| {
         for source in sources {
-            let compile = || drop(source.compile(arch));
+            let compile = move || compile(source, arch);
             // Without a thread it is compiled where it is loaded.
             drop(Builder::new().name("tilewright-refine".into()).spawn_scoped(scope, compile));
         }

@@ -17,7 +17,11 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Fails where memory is short.
     pub(super) fn new(gpu: &Gpu) -> Result<Scratch, Error> {
-        let stream = gpu.device().stream()?;
+        Scratch::on(gpu, gpu.device().stream()?)
+    }
+
+    /// As [`Scratch::new`], on this stream.
+    pub(super) fn on(gpu: &Gpu, stream: Stream) -> Result<Scratch, Error> {
         let flushed = stream.alloc(2 * gpu.device().l2_bytes())?;
         Ok(Scratch { stream, flushed })
     }
@@ -34,7 +38,11 @@ impl Scratch {
     }
 
     /// Microseconds of each kernel, the median of several turns. `launch` launches one on the stream, on operands of it.
-    pub(super) fn times<K>(&self, kernels: &[K], launch: impl Fn(&K) -> Result<(), Error>) -> Result<Vec<f64>, Error> {
+    pub(super) fn times<K>(
+        &self,
+        kernels: &[K],
+        mut launch: impl FnMut(&K) -> Result<(), Error>,
+    ) -> Result<Vec<f64>, Error> {
         in_turns(kernels, |kernel| {
             // Writing so much keeps the device busy until the rest is queued, so that the host's pace is not measured.
             self.flushed.fill_bytes(0)?;

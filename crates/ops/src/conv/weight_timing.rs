@@ -51,7 +51,7 @@ fn times(
     let adding: Vec<_> = plans.iter().filter_map(WeightPlan::adding).collect();
     let named = multiplying.iter().map(|it| (it, MULTIPLYING)).chain(adding.iter().map(|it| (it, ADDING)));
     let sources: Vec<_> = named.map(|(kernel, name)| kernel.source(name)).collect();
-    compile_at_once(gpu, &sources);
+    compile_at_once(gpu, &sources, |source, arch| drop(source.compile(arch)));
     let kernels = plans.iter().map(|plan| Ready::unrecorded(gpu, plan)).collect::<Result<Vec<_>, _>>()?;
 
     let places = ([Some((&x, 0)), Some((&dy, 0))], (&dw, 0), parts.device_ptr());

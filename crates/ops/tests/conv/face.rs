@@ -61,9 +61,9 @@ fn layouts_do_not_matter() {
     conv2d_grad_weight_into(&mut into, &with_gaps(&x), &dy, &params).unwrap();
     assert_same("weights", &into.to_vec().unwrap(), &dw.to_vec().unwrap());
 
-    let db = conv2d_grad_bias(&dy).unwrap();
+    let db = conv2d_grad_bias(&dy, &params).unwrap();
     let mut into = Tensor::<f32, (K,)>::from_vec([16], vec![f32::NAN; 16]).unwrap();
-    conv2d_grad_bias_into(&mut into, &dy).unwrap();
+    conv2d_grad_bias_into(&mut into, &dy, &params).unwrap();
     assert_same("bias", &into.to_vec().unwrap(), &db.to_vec().unwrap());
 }
 
@@ -99,7 +99,7 @@ fn no_images() {
     assert_eq!(conv2d_grad_input(&no_dy, &w, [5, 7], &params).unwrap().extents(), [0, 5, 7, 16]);
     let dw: Weights = conv2d_grad_weight(&none, &no_dy, [3, 2, 8], &params).unwrap();
     assert_same("weights", &dw.to_vec().unwrap(), &[0.0; 16 * 6 * 8]);
-    assert_same("bias", &conv2d_grad_bias(&no_dy).unwrap().to_vec().unwrap(), &[0.0; 16]);
+    assert_same("bias", &conv2d_grad_bias(&no_dy, &params).unwrap().to_vec().unwrap(), &[0.0; 16]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Convolutions: the CPU against the reference, the reference against the calculus, and the face.
 
+mod bias;
 mod compare;
 mod compiles;
 mod computed;
@@ -195,7 +196,7 @@ fn bias_gradients(problem: &Problem, seed: u64, device: &Device) -> Vec<f32> {
 
 fn grad_bias<T: Exactly>(operands: &Operands, device: &Device) -> Vec<f32> {
     let dy = tensor::<T, (N, H, W, K)>(operands.problem.output_extents(), &operands.dy).to(device).unwrap();
-    conv2d_grad_bias(&dy).unwrap().to_vec().unwrap()
+    conv2d_grad_bias(&dy, &Conv2d::new()).unwrap().to_vec().unwrap()
 }
 
 /// The reference's gradients are those of its forward pass: of a bilinear function central differences are exact, but for rounding.

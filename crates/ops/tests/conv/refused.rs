@@ -67,7 +67,7 @@ fn tensors_that_do_not_fit() {
     let dw = conv2d_grad_weight::<_, _, _, _, _, _, R, S, _>(&x, &y, [3, 2, 8], &params);
     says(&text(dw.unwrap_err()), &["gradient is 3 long along `W`, expected 4"]);
     let mut db = bias.clone();
-    says(&text(conv2d_grad_bias_into(&mut db, &y).unwrap_err()), &["is 7 long along `K`, expected 8"]);
+    says(&text(conv2d_grad_bias_into(&mut db, &y, &params).unwrap_err()), &["is 7 long along `K`, expected 8"]);
     // What is refused leaves the result as it was.
     let clone = y.clone();
     says(&text(conv2d_into(&mut y, &x, &w, &params).unwrap_err()), &["shares its memory"]);
