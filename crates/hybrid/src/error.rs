@@ -399,6 +399,7 @@ fn class_of_driver(error: &tilewright_driver::Error) -> Class {
         | Driver::Matrix { .. }
         | Driver::NoLibrary { .. }
         | Driver::OldLibrary { .. }
+        | Driver::NoNvrtc { .. }
         | Driver::NulByte { .. } => Class::User,
         _ => Class::Device,
     }

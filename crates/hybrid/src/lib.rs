@@ -6,6 +6,7 @@ mod device;
 pub mod dispatch;
 mod error;
 pub mod faults;
+mod kernel;
 pub mod linear;
 mod matrix;
 mod raw;

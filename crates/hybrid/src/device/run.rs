@@ -153,13 +153,15 @@ pub(super) fn lacks_room(device: &Budget) -> Error {
     Error::Budget { what: "device memory for one call as a whole", requested: limit, available, limit }
 }
 
-/// Whether the CPU may do what the GPU says it cannot: it lacks a library or a routine, which only asking it shows, or cuSOLVER would lose NaN on
+/// Whether the CPU may do what the GPU says it cannot: it lacks a library, a compiler or a routine, which only asking it shows, or cuSOLVER would lose NaN on
 /// its way through panels. Other operations refuse what is not finite on either processor.
 fn is_for_cpu(job: &Job, error: &Error) -> bool {
     use tilewright_driver::Error as Driver;
     match error {
         Error::Unsupported { place, .. } => *place == "GPU",
-        Error::Driver(error) => matches!(error, Driver::NoLibrary { .. } | Driver::OldLibrary { .. }),
+        Error::Driver(error) => {
+            matches!(error, Driver::NoLibrary { .. } | Driver::OldLibrary { .. } | Driver::NoNvrtc { .. })
+        }
         Error::NotFinite { .. } => job.divisible.is_some(),
         _ => false,
     }

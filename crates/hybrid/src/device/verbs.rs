@@ -1,7 +1,7 @@
 //! Linear algebra on whichever processor is expected to be faster: each verb of [`linear`](crate::linear), without a place.
 
 use super::Device;
-use super::operand::Operand;
+use super::operand::{Form, Operand};
 use super::placed::{Through, comes_to_host, passing, unstreamed};
 use super::streamed::{self, in_memory};
 use super::target::OnItsWay;
@@ -188,12 +188,12 @@ impl Device {
         self.verb(Verb::SingularValues, [a], |place, [a]| linear::values_of(place, a), unstreamed)
     }
 
-    /// A norm ([`linear::norm`](crate::linear::norm())). Those that are sums or maxima of elements are computed on the CPU: [`Error::Unsupported`] where the GPU is
-    /// asked for.
+    /// A norm ([`linear::norm`](crate::linear::norm())). Those that are sums or maxima of elements a GPU computes of what lies there, by kernels of its own; where it has
+    /// no NVRTC, and of what lies elsewhere, the CPU does, and the GPU is [`Error::Unsupported`] where it is asked for.
     pub fn norm<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<f64, Error> {
         let job = match kind {
             Norm::Spectral | Norm::Nuclear => self.job(Verb::SingularValues, &[a])?,
-            Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => self.of_elements(a)?,
+            Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => self.of_elements(kind, a)?,
         };
         let job = Job { operation: "norm", ..job };
         self.placed((&job, OnItsWay::NOTHING), [a], |place, [a]| linear::norm_of(place, kind, a), unstreamed)
@@ -243,18 +243,25 @@ impl Device {
         Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })
     }
 
-    /// Each element once, its absolute value, and an addition: a few operations.
-    fn of_elements<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Job, Error> {
+    /// Each element once, its absolute value, and an addition: a few operations. Squares are of numbers divided by the largest, which is found before.
+    fn of_elements<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<Job, Error> {
         let (shape, operation) = (a.shape(), "norm");
         let operand = |bytes| dispatch::Operand { bytes, at: At::Pageable };
         let (elements, bytes) = (shape.length::<T>()?.0 as u64, shape.bytes::<T>()?.0 as u64);
         let read = [Some(operand(bytes)), None, None];
         let mut job = Job::elementwise(operation, (T::NAME, Unit::F64), (elements, 4.0), read, operand(8));
+        job.swept = if kind == Norm::Frobenius { bytes as f64 } else { 0.0 };
         self.place(&mut job, &[a])?;
-        job.not_on_gpu = Some("norms of elements are sums on the CPU");
+        match a.0 {
+            Form::Gpu(there) => (job.steps, job.device_bytes) = (KERNELS, there.bytes_of_norm()),
+            _ => job.not_on_gpu = Some("elements take longer to come there than the CPU to sum them"),
+        }
         Ok(job)
     }
 }
+
+/// Kernels of a norm, one after the other.
+const KERNELS: u64 = 2;
 
 fn array<T: Scalar>(made: Made<T>) -> Result<Array2<T>, Error> {
     made.into_dense().map(Dense::into_array)

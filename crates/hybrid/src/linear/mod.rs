@@ -23,7 +23,7 @@ pub(crate) use cpu::Division;
 pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
 pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
 pub(crate) use given::{Given, Made};
-pub use gpu::{DeviceMat, DeviceRef, Gpu};
+pub use gpu::{DeviceMat, DeviceRef, Folding, Gpu, norm_kernel};
 pub(crate) use gpu::{multiply_batch_of_halves_there, multiply_halves_there, padded, refuse_wide_halves};
 pub(crate) use lu::{Line, Suspicion, are_dependent, refined, suspicion};
 pub use lu::{

@@ -22,7 +22,7 @@ pub enum Norm {
 }
 
 /// A norm of a matrix: 0 of one without elements, NaN where an element is. Those of singular values are computed at `place`, the others on
-/// the CPU.
+/// the CPU, where the matrix lies; of one on a GPU [`Device::norm`](crate::Device::norm) has them computed there.
 pub fn norm<T: Scalar>(place: &Place, kind: Norm, a: MatRef<'_, T>) -> Result<f64, Error> {
     norm_of(place, kind, Given::Host(a))
 }
@@ -35,7 +35,10 @@ pub(crate) fn norm_of<T: Scalar>(place: &Place, kind: Norm, a: Given<'_, T>) -> 
     }
     match a {
         Given::Host(a) => Ok(of_elements(kind, a)),
-        Given::Gpu(a) => Ok(of_elements(kind, a.download_dense()?.view())),
+        Given::Gpu(a) => match place {
+            Place::Cpu => Ok(of_elements(kind, a.download_dense()?.view())),
+            Place::Gpu(_) => a.norm(kind),
+        },
     }
 }
 

@@ -6,6 +6,8 @@ mod emulated;
 mod evaluated;
 mod integers;
 mod measured;
+mod norm_kernels;
+mod norms;
 mod on_the_gpu;
 mod overlap;
 mod passing;

@@ -43,7 +43,14 @@ fn everything_on_stubs_of_the_libraries() {
 /// Kernels of ours compute nothing there, and no test takes what it then finds for their result.
 #[test]
 fn what_needs_kernels_is_skipped_on_stubs() {
-    let named = ["bits::gpu", "bits::streamed", "evaluate::the_same_bits", "faults::gpu", "device::stages::g6_copies"];
+    let named = [
+        "bits::gpu",
+        "bits::streamed",
+        "evaluate::the_same_bits",
+        "faults::gpu",
+        "device::stages::g6_copies",
+        "device::norms",
+    ];
     let Some(text) = on_stubs("linear::stubbed::what_needs_kernels_is_skipped_on_stubs", &named) else { return };
     assert!(named.iter().all(|test| text.contains(&format!("SKIP {test}"))), "{text}");
 }

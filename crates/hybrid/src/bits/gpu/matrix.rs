@@ -1,12 +1,12 @@
 use tilewright_driver::{DeviceBuffer, Stream};
 
-use super::launch::{Kernel, Name, in_order};
 use super::rows::{DeviceRows, words_per_row};
 use super::text::{Combine, combine_kernel};
 use crate::{
     Error,
     bits::{BitMatrix, elementwise::same},
     dispatch,
+    kernel::{Kernel, Name, in_order},
 };
 
 /// A [`BitMatrix`] in the memory of a GPU, with the same words in the same places.

@@ -5,11 +5,11 @@ use tilewright_driver::{DeviceBuffer, Stream, TensorMap};
 
 use super::{
     Finish, GpuPath,
-    launch::{Kernel, Name, in_order},
     product::operand_map,
     text::{product_kernel, row_ones_kernel, transpose_kernel},
 };
 use crate::Error;
+use crate::kernel::{Kernel, Name, in_order};
 
 /// Rows of so many bits, which begin a buffer, padded to a multiple of 128 bits each; padding is zero where counts of a row itself are asked for.
 #[derive(Debug)]

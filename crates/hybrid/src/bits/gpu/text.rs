@@ -1,7 +1,7 @@
 use tilewright_driver::TargetKind;
-use tilewright_ops::KernelSource;
 
 use super::{GpuPath, WgmmaShape};
+use crate::kernel::KernelText;
 
 /// What becomes of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,33 +31,6 @@ pub enum Combine {
     Xor,
     /// Set where the first is and the second is not.
     AndNot,
-}
-
-/// A kernel's source and what a launch needs to know of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelText {
-    /// The kernel's name.
-    pub entry: &'static str,
-    /// The source.
-    pub text: String,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Bytes of dynamic shared memory of a block.
-    pub shared_bytes: u32,
-    /// What it is compiled for.
-    pub target: TargetKind,
-    /// Rows and columns of the result that a block computes at a time.
-    pub tile: [u32; 2],
-    /// Blocks of a cluster, which have neighbouring columns; a grid has a multiple of them.
-    pub cluster: u32,
-}
-
-impl KernelText {
-    /// The source as a user's kernel, so that it is recorded and built ahead like one.
-    pub fn source(&self) -> KernelSource<'_> {
-        let source = KernelSource::new(&self.text).entry(self.entry).name(self.entry);
-        if self.target == TargetKind::ArchSpecific { source.arch_specific() } else { source }
-    }
 }
 
 const INCLUDES: &str = "#include \"tilewright/arch/tensor_map.cuh\"\n#include \"tilewright/arch/vector.cuh\"\n\

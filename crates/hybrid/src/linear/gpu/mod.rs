@@ -9,6 +9,7 @@ mod lu;
 mod matmul;
 mod matrix;
 mod matvec;
+mod norm;
 mod passing;
 mod qr;
 mod svd;
@@ -24,5 +25,6 @@ pub(crate) use matmul::{
 };
 pub use matrix::{DeviceMat, DeviceRef};
 pub(crate) use matvec::multiply_batch_of_halves_there;
+pub use norm::{Folding, norm_kernel};
 pub(crate) use qr::QrFactors;
 pub(crate) use svd::{singular_values, svd};

@@ -1,4 +1,4 @@
-//! Kernels that have been loaded, and their launches.
+//! Kernels of this crate: their texts, those that have been loaded, and launches.
 
 use std::{
     collections::HashMap,
@@ -6,23 +6,54 @@ use std::{
     sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
-use tilewright_driver::{DeviceBuffer, Function, LaunchConfig, Stream};
+use tilewright_driver::{DeviceBuffer, Function, LaunchConfig, Stream, TargetKind};
+use tilewright_ops::KernelSource;
 
-use super::{Combine, Finish, GpuPath, KernelText};
+use crate::bits::gpu::{Combine, Finish, GpuPath};
+use crate::linear::Folding;
 use crate::{Error, raw};
+
+/// A kernel's source and what a launch needs to know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelText {
+    /// The kernel's name.
+    pub entry: &'static str,
+    /// The source.
+    pub text: String,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// What it is compiled for.
+    pub target: TargetKind,
+    /// Rows and columns of the result that a block computes at a time.
+    pub tile: [u32; 2],
+    /// Blocks of a cluster, which have neighbouring columns; a grid has a multiple of them.
+    pub cluster: u32,
+}
+
+impl KernelText {
+    /// The source as a user's kernel, so that it is recorded and built ahead like one.
+    pub fn source(&self) -> KernelSource<'_> {
+        let source = KernelSource::new(&self.text).entry(self.entry).name(self.entry);
+        if self.target == TargetKind::ArchSpecific { source.arch_specific() } else { source }
+    }
+}
 
 /// What a kernel is found by, with its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Name {
+pub(crate) enum Name {
     Product(GpuPath, Finish),
     Transpose,
     RowOnes,
     Combine(Combine),
+    /// Of elements of this type.
+    Norm(&'static str, Folding),
 }
 
 /// A kernel on a device.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     function: Function,
     threads: u32,
     shared_bytes: u32,
@@ -36,7 +67,7 @@ static LOADED: LazyLock<RwLock<Loaded>> = LazyLock::new(RwLock::default);
 
 impl Kernel {
     /// The kernel of this name on the stream's device: it is made from `text` the first time.
-    pub(super) fn get(stream: &Stream, name: Name, text: impl FnOnce() -> KernelText) -> Result<Arc<Self>, Error> {
+    pub(crate) fn get(stream: &Stream, name: Name, text: impl FnOnce() -> KernelText) -> Result<Arc<Self>, Error> {
         let device = stream.device();
         let key = (device.context_number(), name);
         if let Some(kernel) = LOADED.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -53,7 +84,7 @@ impl Kernel {
     }
 
     /// How many tiles cover so many rows and columns.
-    pub(super) fn tiles(&self, rows: usize, columns: usize) -> Result<u32, Error> {
+    pub(crate) fn tiles(&self, rows: usize, columns: usize) -> Result<u32, Error> {
         let tiles = rows
             .div_ceil(self.tile[0] as usize)
             .checked_mul(columns.div_ceil(self.tile[1] as usize).next_multiple_of(self.cluster as usize));
@@ -62,7 +93,7 @@ impl Kernel {
     }
 
     /// Launches `blocks` blocks on `stream`. Addresses in `parameters` are those of `memory`, all of which belongs to the stream.
-    pub(super) fn launch(&self, stream: &Stream, blocks: u32, parameters: &[u8]) -> Result<(), Error> {
+    pub(crate) fn launch(&self, stream: &Stream, blocks: u32, parameters: &[u8]) -> Result<(), Error> {
         let config = LaunchConfig {
             grid: [blocks, 1, 1],
             block: [self.threads, 1, 1],
@@ -76,7 +107,7 @@ impl Kernel {
 }
 
 /// Runs `work` on `stream`, which waits before for what is queued on the stream of `other`, and the other way round behind it.
-pub(super) fn in_order<T: bytemuck::Pod>(
+pub(crate) fn in_order<T: bytemuck::Pod>(
     stream: &Stream,
     other: &DeviceBuffer<T>,
     work: impl FnOnce() -> Result<(), Error>,
