@@ -14,7 +14,7 @@ mod side;
 pub mod store;
 pub mod stream;
 
-pub use device::{Device, Factored, Multiplicand, Operand, Pivots, Streamed, Target};
+pub use device::{BitOperand, BitTarget, Device, Factored, Multiplicand, Operand, Pivots, Streamed, Target};
 pub use error::{Class, Error};
 pub use matrix::{Bytes, ColumnStride, Columns, Element, Leading, Length, MatMut, MatRef, RowStride, Rows, Shape};
 /// Complex numbers of two f32 (c64) and of two f64 (c128).

@@ -1,40 +1,104 @@
 //! Products of bits on whichever processor is expected to be faster.
 
+use super::bit_operand::{BitOperand, BitTarget};
+use super::bits_there::{Asked, Wanted};
 use super::run::Route;
 use super::{Accelerated, Device};
 use crate::Error;
-use crate::bits::{BitMatrix, Product, check_counts};
+use crate::bits::gpu::{DeviceBitMatrix, DeviceProduct};
+use crate::bits::{BitMatrix, Product, as_array, check_counts};
+use crate::dispatch::{self, Decision};
 use crate::faults::Scale;
 use crate::linear::Place;
+use crate::matrix::expect;
 use crate::store::{MemorySink, Sink};
 use crate::stream::bits::{self, Becomes, BitProduct, Bits};
 use crate::stream::{Budgets, Control};
 use ndarray::Array2;
+use tilewright_driver::DeviceBuffer;
 
+const OPERATION: &str = "bit_product";
+
+/// Matrices of bits lie in host memory or on the GPU ([`BitOperand`]), and results go to either ([`BitTarget`]). What lies on the GPU is computed with there, what is
+/// in host memory comes to it, and nothing of that is in tiles; where the CPU is the faster one, or the GPU has no room, copies come to the host within its budget
+/// ([`Device::falling_back_within`]). A matrix on another GPU goes to the CPU; who asks for this one gets [`Error::Unsupported`].
+///
+/// ```
+/// use tilewright_hybrid::{Device, bits::BitMatrix, stream::bits::Becomes};
+///
+/// let step = BitMatrix::from_fn(200, 200, |from, to| to == from + 1)?; // or a DeviceBitMatrix
+/// let mut twice = BitMatrix::zeros(200, 200)?; // likewise
+/// Device::auto().bit_product_into(&step, &step, Becomes::MoreThan(0), &mut twice)?;
+/// assert_eq!(twice, BitMatrix::from_fn(200, 200, |from, to| to == from + 2)?);
+/// # Ok::<(), tilewright_hybrid::Error>(())
+/// ```
 impl Device {
     /// The product of `left`, m x k, and `right`, k x n, an element being set where its count of pairs is as `becomes` says: paths are
-    /// [`Becomes::MoreThan`] 0. Results are exact, and the same on both processors; a GPU gets it in tiles ([`crate::stream::bits`]).
+    /// [`Becomes::MoreThan`] 0. Results are exact, and the same on both processors; of what is in host memory a GPU gets it in tiles ([`crate::stream::bits`]).
     ///
     /// [`Error::Shape`] if the two do not have the same k, [`Error::Unsupported`] for counts, which are no bits
     /// ([`bit_counts`](Device::bit_counts)). What is no sum is not verified, where that is asked for ([`verifying`](Device::verifying)); counts are.
-    pub fn bit_product(&self, left: &BitMatrix, right: &BitMatrix, becomes: Becomes) -> Result<BitMatrix, Error> {
-        let on_cpu = |product: Product<'_>| match becomes {
-            Becomes::MoreThan(0) => product.paths(),
-            Becomes::MoreThan(threshold) => product.more_than(threshold.into()),
-            Becomes::Parities => product.parities(),
-            Becomes::Counts => {
-                let why = "counts are no bits; Device::bit_counts gives them".into();
-                Err(Error::Unsupported { operation: "bit_product", element: "bit", place: "CPU and GPU", why })
-            }
-        };
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
-            bits::product(&gpu.gpu, budgets, product, becomes, Control { verify: None, ..control })
-        };
-        self.bits(left, right, becomes, on_cpu, on_gpu)
+    pub fn bit_product<'a>(
+        &self,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+        becomes: Becomes,
+    ) -> Result<BitMatrix, Error> {
+        let (left, right) = (left.into(), right.into());
+        let mut made = BitMatrix::zeros(left.rows(), right.columns())?;
+        self.bit_product_into(left, right, becomes, &mut made).map(|()| made)
     }
 
-    /// How many of the k pairs are both set. As [`bit_product`](Device::bit_product) otherwise; [`Error::Unsupported`] where k is 2^31 or more.
-    pub fn bit_counts(&self, left: &BitMatrix, right: &BitMatrix) -> Result<Array2<i32>, Error> {
+    /// The same, where it is wanted: [`Error::Shape`] for a target of another size than m x n, which is left as it was where anything fails.
+    pub fn bit_product_into<'a, 'b>(
+        &self,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+        becomes: Becomes,
+        to: impl Into<BitTarget<'b>>,
+    ) -> Result<(), Error> {
+        let (operands, mut to) = ([left.into(), right.into()], to.into());
+        if becomes == Becomes::Counts {
+            let why = "counts are no bits; Device::bit_counts gives them".into();
+            return Err(Error::Unsupported { operation: OPERATION, element: "bit", place: "CPU and GPU", why });
+        }
+        let asked = self.asked_of_bits(operands, Wanted::Bits(to.at()))?;
+        to.expect(OPERATION, [operands[0].rows(), operands[1].columns()])?;
+        let on_cpu = |product: Product<'_>| match becomes {
+            Becomes::MoreThan(threshold) if threshold > 0 => product.more_than(threshold.into()),
+            Becomes::Parities => product.parities(),
+            _ => product.paths(),
+        };
+        if let (Some([left, right]), false) = (asked.in_host_memory(), asked.result_is_there()) {
+            let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
+                bits::product(&gpu.gpu, budgets, product, becomes, Control { verify: None, ..control })
+            };
+            return to.put(self.in_tiles_of_bits([left, right], becomes, on_cpu, on_gpu)?);
+        }
+        let to = std::cell::RefCell::new(to);
+        let here = |[left, right]: [&BitMatrix; 2]| to.borrow_mut().put(on_cpu(Product::of(left, right)?)?);
+        let there = |[left, right]: [&DeviceBitMatrix; 2]| {
+            let product = DeviceProduct::of(left, right)?;
+            to.borrow_mut().put_there(match becomes {
+                Becomes::MoreThan(threshold) => product.more_than(threshold)?,
+                _ => product.parities()?,
+            })
+        };
+        let not_on_gpu = to.borrow().is_elsewhere(self.ordinal());
+        self.with_bits(asked.elsewhere(not_on_gpu), here, there)
+    }
+
+    /// How many of the k pairs are both set. As [`bit_product`](Device::bit_product) otherwise; [`Error::Unsupported`] where k is 2^31 or more. Those of what lies on
+    /// the GPU are not verified.
+    pub fn bit_counts<'a>(
+        &self,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+    ) -> Result<Array2<i32>, Error> {
+        let asked = self.asked_of_bits([left.into(), right.into()], Wanted::Numbers)?;
+        let Some([left, right]) = asked.in_host_memory() else {
+            return self.numbers_of_bits(asked, |product| product.counts(), |product| product.counts());
+        };
         let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
             let mut counts = Array2::zeros((left.rows(), right.columns()));
             let sink = MemorySink::new(counts.view_mut());
@@ -43,13 +107,69 @@ impl Device {
             control.verify.map_or(Ok(()), |verify| check_counts(left, right, &counts, verify))?;
             Ok(counts)
         };
-        self.bits(left, right, Becomes::Counts, |product: Product<'_>| product.counts(), on_gpu)
+        self.in_tiles_of_bits([left, right], Becomes::Counts, |product| product.counts(), on_gpu)
     }
 
-    fn bits<R>(
+    /// In how many of the k places a row of `left`, m x k, and a column of `right`, k x n, differ: Hamming's distance. As [`bit_counts`](Device::bit_counts)
+    /// otherwise; what is in host memory comes to a GPU whole, since distances are not made in tiles, and nothing is verified.
+    pub fn bit_distances<'a>(
         &self,
-        left: &BitMatrix,
-        right: &BitMatrix,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+    ) -> Result<Array2<i32>, Error> {
+        let asked = self.asked_of_bits([left.into(), right.into()], Wanted::Distances)?;
+        self.numbers_of_bits(asked, |product| product.distances(), |product| product.distances())
+    }
+
+    /// Where a product would run, why, and what that is expected to take: one whose result is a matrix of bits in host memory, or counts. Leaves no record.
+    pub fn plan_bit_product<'a>(
+        &self,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+        becomes: Becomes,
+    ) -> Result<Decision, Error> {
+        let wanted = if becomes == Becomes::Counts { Wanted::Numbers } else { Wanted::Bits(dispatch::At::Pageable) };
+        let asked = self.asked_of_bits([left.into(), right.into()], wanted)?;
+        let Some([left, right]) = asked.in_host_memory() else { return self.plan(&asked.job) };
+        let (of_left, of_right) = (left.source(), right.source());
+        let of = BitProduct::of(Bits::new(&of_left, left.columns())?, Bits::new(&of_right, right.columns())?)?;
+        self.plan(&of.job(becomes))
+    }
+
+    fn asked_of_bits<'a>(&self, operands: [BitOperand<'a>; 2], wanted: Wanted) -> Result<Asked<'a, 2>, Error> {
+        let [left, right] = &operands;
+        expect(OPERATION, "rows of the right matrix", left.columns(), right.rows())?;
+        let depth = left.columns();
+        if depth > i32::MAX as usize && !matches!(wanted, Wanted::Bits(_)) {
+            let why = format!(
+                "a number of k = {depth} pairs may not fit, the limit is {}; Product::counts_i64 of bits holds it",
+                i32::MAX
+            );
+            return Err(Error::Unsupported { operation: OPERATION, element: "i32", place: "CPU and GPU", why });
+        }
+        Ok(Asked::product(operands, wanted, self.ordinal()))
+    }
+
+    /// Numbers of what lies on the GPU, or goes there whole.
+    fn numbers_of_bits(
+        &self,
+        asked: Asked<'_, 2>,
+        on_cpu: impl Fn(Product<'_>) -> Result<Array2<i32>, Error>,
+        on_gpu: impl Fn(DeviceProduct<'_, DeviceBitMatrix>) -> Result<DeviceBuffer<i32>, Error>,
+    ) -> Result<Array2<i32>, Error> {
+        let here = |[left, right]: [&BitMatrix; 2]| on_cpu(Product::of(left, right)?);
+        let there = |[left, right]: [&DeviceBitMatrix; 2]| {
+            let numbers = on_gpu(DeviceProduct::of(left, right)?)?.to_vec()?;
+            dispatch::to_host(size_of_val(&numbers[..]));
+            as_array(left.rows(), right.columns(), numbers)
+        };
+        self.with_bits(asked, here, there)
+    }
+
+    /// A product of what is in host memory, which a GPU has in tiles.
+    fn in_tiles_of_bits<R>(
+        &self,
+        [left, right]: [&BitMatrix; 2],
         becomes: Becomes,
         on_cpu: impl Fn(Product<'_>) -> Result<R, Error>,
         on_gpu: impl Fn(&Accelerated, &Budgets, &BitProduct<'_>, Control<'_>) -> Result<R, Error>,

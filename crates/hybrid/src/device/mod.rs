@@ -4,7 +4,9 @@ mod asked;
 mod banded;
 mod batch;
 mod batched;
+mod bit_operand;
 mod bits;
+mod bits_there;
 mod copies;
 mod diagonal;
 mod each;
@@ -31,6 +33,7 @@ mod verbs;
 mod watched;
 mod widened;
 
+pub use bit_operand::{BitOperand, BitTarget};
 pub use factored::Pivots;
 pub use multiplicand::{Multiplicand, Streamed};
 pub use operand::{Operand, Target};

@@ -1,5 +1,6 @@
 //! Closures and reductions of relations on whichever processor is expected to be faster.
 
+use super::bit_operand::BitOperand;
 use super::run::Route;
 use super::{Accelerated, Device};
 use crate::Error;
@@ -10,6 +11,7 @@ use crate::budget::Budget;
 use crate::dispatch::{Decision, Job};
 use crate::faults::Scale;
 use crate::linear::{Gpu, Place};
+use crate::matrix::{Columns, Rows, Shape};
 use crate::stream::bits::{self, Becomes, BitProduct, Bits};
 use crate::stream::{Budgets, Control};
 use std::borrow::Cow;
@@ -21,7 +23,8 @@ impl Device {
     /// The transitive closure, as [`closure()`](crate::bits::closure::closure()) has it. A GPU makes it by squares of the relation with its diagonal, until one has
     /// nothing new, and keeps them in its memory where three of them fit; else each goes through it in tiles ([`crate::stream::bits`]). Results are the same.
     ///
-    /// Decisions take the longest paths for granted: as many squares as the size has binary digits. [`Error::NotSquare`].
+    /// Decisions take the longest paths for granted: as many squares as the size has binary digits. A relation that lies on a GPU comes to the host first, within its
+    /// budget ([`Device::falling_back_within`]): that is n^2 bits beside n^3 operations, and decisions do not count it. [`Error::NotSquare`].
     ///
     /// ```
     /// use tilewright_hybrid::{Device, bits::BitMatrix, dispatch};
@@ -31,13 +34,13 @@ impl Device {
     /// println!("{}", dispatch::last_decision().unwrap()); // cpu.bit_closure.bit reason=cost(...)
     /// # Ok::<(), tilewright_hybrid::Error>(())
     /// ```
-    pub fn bit_closure(&self, relation: &BitMatrix) -> Result<BitMatrix, Error> {
-        self.related(Wanted::Closure, relation)
+    pub fn bit_closure<'a>(&self, relation: impl Into<BitOperand<'a>>) -> Result<BitMatrix, Error> {
+        self.related(Wanted::Closure, relation.into())
     }
 
     /// The transitive reduction, as [`reduction`](crate::bits::closure::reduction) has it. As [`bit_closure`](Device::bit_closure) otherwise; [`Error::Cyclic`].
-    pub fn bit_reduction(&self, relation: &BitMatrix) -> Result<BitMatrix, Error> {
-        self.related(Wanted::Reduction, relation)
+    pub fn bit_reduction<'a>(&self, relation: impl Into<BitOperand<'a>>) -> Result<BitMatrix, Error> {
+        self.related(Wanted::Reduction, relation.into())
     }
 
     /// Where a closure would be made, why, and what that is expected to take. Leaves no record.
@@ -50,13 +53,23 @@ impl Device {
         self.plan(&Wanted::Reduction.job(relation)?)
     }
 
-    fn related(&self, wanted: Wanted, relation: &BitMatrix) -> Result<BitMatrix, Error> {
+    fn related(&self, wanted: Wanted, relation: BitOperand<'_>) -> Result<BitMatrix, Error> {
+        expect_square(wanted.name(), relation)?;
+        let comes = if relation.in_host_memory().is_none() { relation.padded_bytes() } else { 0 };
+        let _host = self.host.try_acquire(comes)?;
+        let relation = &*relation.here()?;
         let job = wanted.job(relation)?;
         if let Wanted::Reduction = wanted {
             causal::order(wanted.name(), relation)?;
         }
         self.run(&job, Related { wanted, relation, device: self }).map(|ran| ran.value)
     }
+}
+
+/// Before it is brought anywhere.
+fn expect_square(operation: &'static str, relation: BitOperand<'_>) -> Result<(), Error> {
+    let shape = Shape::new(Rows(relation.rows()), Columns(relation.columns()));
+    shape.square(operation).map(drop)
 }
 
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 mod gpu;
 mod kernels;
 mod matrix;
+mod placed;
 mod products;
 mod recorded;
 mod relations;

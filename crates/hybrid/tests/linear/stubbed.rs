@@ -35,6 +35,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::recorded::m16",
         "device::stored",
         "device::evaluated",
+        "bits::placed::what",
     ];
     let Some(text) = on_stubs("linear::stubbed::everything_on_stubs_of_the_libraries", &named) else { return };
     assert!(!text.contains("SKIP"), "{text}");
@@ -46,6 +47,7 @@ fn what_needs_kernels_is_skipped_on_stubs() {
     let named = [
         "bits::gpu",
         "bits::streamed",
+        "bits::placed::x2_what_lies",
         "evaluate::the_same_bits",
         "faults::gpu",
         "device::stages::g6_copies",

@@ -137,6 +137,16 @@ fn expect_room<T: Pod>(buffer: &DeviceBuffer<T>, rows: usize, columns: usize) ->
     if got < expected { Err(Error::Shape { operation, what, expected, got }) } else { Ok(()) }
 }
 
+/// Bytes of a row of so many bits.
+pub(crate) fn row_bytes(bits: usize) -> u64 {
+    4 * words_per_row(bits) as u64
+}
+
+/// Whether kernels count so many rows, or columns.
+pub(crate) fn is_counted(extent: usize) -> bool {
+    extent <= MOST
+}
+
 /// Words of 32 bits of a row of so many bits.
 pub(crate) fn words_per_row(bits: usize) -> usize {
     bits.div_ceil(128) * 4
