@@ -35,7 +35,7 @@ impl Device {
     ///
     /// What is stored is read whole where it fits. A square matrix that the GPU has no room for is streamed through it from where it is
     /// stored ([`stream::lu`](crate::stream::lu)); its factors take host memory of the matrix's size until they are written: where that is
-    /// short, [`Error::Budget`], and [`stream::lu`](crate::stream::lu) takes a file for them. A sink is committed when the result is whole,
+    /// short, [`Error::Budget`], and [`stream::lu`](crate::stream::lu) takes a file for them. They are not made in the target, which is left as it was where anything fails. A sink is committed when the result is whole,
     /// and what lies on the GPU is changed then. [`Error::Shape`] for a target of another size, [`Error::ElementType`];
     /// [`Error::Unsupported`] for diagonals, which are their own factors.
     ///
