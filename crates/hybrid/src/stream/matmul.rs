@@ -5,7 +5,7 @@ use super::control::Control;
 use super::direct::Direct;
 use super::engine::{Form, Multiplication, Multiplier, Queue};
 use super::hints::{self, Hinted, Part, Read};
-use super::matmul_plan::MatmulPlan;
+use super::matmul_plan::{MatmulPlan, STAGES};
 use super::pipeline::{self, Back, Feed, Flow};
 use super::stages::facts;
 use super::staging::{Load, Staging};
@@ -79,7 +79,9 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let checked = control.verify.map(|verify| Ok::<_, Error>((verify, ReadBack::of(sink)?))).transpose()?;
-    let run = Run { plan, product, sink, staging, control, direct: Direct::of(engine) };
+    let direct = Direct::of(engine);
+    let plan = &in_pieces(plan, product, direct);
+    let run = Run { plan, product, sink, staging, control, direct };
     let [rows, columns] = plan.tile;
     let panel = || Ok::<_, Error>([engine.buffer(rows * plan.panel)?, engine.buffer(plan.panel * columns)?]);
     let mut panels = (0..plan.stages).map(|_| panel()).collect::<Result<Vec<_>, _>>()?;
@@ -91,6 +93,17 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
         verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?;
     }
     Ok(run.traffic())
+}
+
+/// The plan in pieces of its panels, unless the engine reads whole ones itself and pieces would have to go through slots.
+fn in_pieces<T>(plan: &MatmulPlan, product: &Product<'_, T>, direct: Direct) -> MatmulPlan {
+    let are_direct = |plan: &MatmulPlan| {
+        let [a, b, _] = plan.tiles();
+        [(product.a, a), (product.b, b)]
+            .map(|(Factor { source, form }, tile)| direct.from(source, form.stored(tile)[1]).is_some())
+    };
+    let pieces = plan.in_pieces();
+    if are_direct(&pieces) == are_direct(plan) { pieces } else { *plan }
 }
 
 impl<T: Scalar + Stored> Product<'_, T> {
@@ -231,8 +244,9 @@ impl<'a, T: Scalar + Stored> Run<'a, T> {
             }
             let in_strips = last.as_ref() == Some(&tile) && self.sink.grain().rows <= 1;
             let mut strips = Vec::new();
-            for Turn { rows, panel, is_first, is_last } in turns(tile.rows.len(), depths.len(), panels.len(), in_strips)
-            {
+            // Strips behind the first wait for all panels that are there together: no more of those than hide the strips' way back.
+            let together = panels.len().min(STAGES);
+            for Turn { rows, panel, is_first, is_last } in turns(tile.rows.len(), depths.len(), together, in_strips) {
                 let (stage, depth) = ((stage + panel) % panels.len(), &depths[panel]);
                 if is_first {
                     self.control.check(done, steps)?;

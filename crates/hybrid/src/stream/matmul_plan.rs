@@ -24,7 +24,7 @@ pub struct MatmulPlan {
     pub element_bytes: usize,
     /// Rows and columns of a tile of the result.
     pub tile: [usize; 2],
-    /// Depth of a panel.
+    /// Depth of a panel. Of a deeper one than 1024 pieces come, each of which is multiplied when it is there.
     pub panel: usize,
     /// Panels in the memory of the GPU at once, 1 to [`STAGES`].
     pub stages: usize,
@@ -161,6 +161,12 @@ impl MatmulPlan {
         [rows.div_ceil(self.tile[0]), columns.div_ceil(self.tile[1]), depth.div_ceil(self.panel)]
     }
 
+    /// In the same memory more panels, none deeper than it takes for copies to be long: no product waits for more than that. In turns panels stay whole.
+    pub(super) fn in_pieces(self) -> MatmulPlan {
+        let pieces = if self.stages > 1 { self.panel.div_ceil(PANEL).max(1) } else { 1 };
+        MatmulPlan { panel: self.panel / pieces, stages: self.stages * pieces, ..self }
+    }
+
     /// Rows and columns of what is brought of both factors at once, and of what is computed.
     pub(super) fn tiles(&self) -> [[usize; 2]; 3] {
         let [rows, columns] = self.tile;
@@ -208,12 +214,14 @@ impl MatmulPlan {
         // While results go back, operands come at the rate of both ways.
         let both = to_host / gpu.link.both;
         let to_gpu = both.min(to_gpu / gpu.link.both) + (to_gpu - both * gpu.link.both).max(0.0) / gpu.link.to_gpu;
-        let first = ((self.tile[0] + self.tile[1]) * self.panel * self.element_bytes) as f64 / gpu.link.to_gpu;
+        let pieces = self.in_pieces();
+        let first = ((self.tile[0] + self.tile[1]) * pieces.panel * self.element_bytes) as f64 / gpu.link.to_gpu;
         let ProductExtents { rows, columns, .. } = self.extents;
         let part = |all: usize, tile: usize| (all - all.saturating_sub(1) / tile * tile) as f64 / all.max(1) as f64;
         let last = part(rows, self.tile[0]) * part(columns, self.tile[1]);
         // Of the last tile's products those by the panels that are there together.
-        let together = self.stages.min(panels).max(1) as f64 / panels.max(1) as f64;
+        let [_, _, panels] = pieces.counts();
+        let together = pieces.stages.min(STAGES).min(panels).max(1) as f64 / panels.max(1) as f64;
         let last = strips::tail(last * to_host / gpu.link.to_host, last * together * compute);
         MatmulTime { compute, to_gpu, to_host: both, wall: compute.max(to_gpu).max(both) + first + last }
     }

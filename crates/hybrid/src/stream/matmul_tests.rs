@@ -125,6 +125,29 @@ fn g2_g3_g4_g8_every_order_layout_and_factor_gives_the_product() {
     }
 }
 
+/// Of panels that are deep pieces come, in the memory of the panels; a product begins behind the first of them.
+#[test]
+fn g9_deep_panels_come_in_pieces() {
+    let whole = plan([9, 7, 4100], [5, 4], 2048, 2);
+    let pieces = whole.in_pieces();
+    assert_eq!((pieces.panel, pieces.stages, pieces.device_bytes()), (1024, 4, whole.device_bytes()));
+    for (panel, stages, expected) in
+        [(1024, 3, (1024, 3)), (2500, 3, (833, 9)), (8192, 3, (1024, 24)), (5000, 1, (5000, 1))]
+    {
+        let pieces = plan([9, 7, 9000], [5, 4], panel, stages).in_pieces();
+        assert_eq!((pieces.panel, pieces.stages), expected);
+    }
+    for (order, forms) in ORDERS.into_iter().zip([[0, 1], [1, 0], [0, 0], [1, 1]]) {
+        let case = Case::new(whole, forms.map(|form| FORMS[form]), [2.0, -1.0], 3);
+        let staging = Staging { elements: 3000, ..STAGING };
+        let steps = Mutex::new(0);
+        let progress = |_: u64, all: u64| *steps.lock().unwrap() = all;
+        let control = Control { progress: Some(&progress), ..Control::default() };
+        assert_eq!(case.run(&Device::new(order), staging, control).unwrap(), case.expected(), "{forms:?} {order:?}");
+        assert_eq!(*steps.lock().unwrap(), 4 * 5, "tiles, and pieces of each");
+    }
+}
+
 #[test]
 fn g2_nothing_gives_nothing_or_what_is_added() {
     for (sizes, factors) in
