@@ -88,10 +88,19 @@ fn read_in_strips<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) {
 }
 
 /// Says of a job that a matrix on the GPU passes through the host once nevertheless.
-pub(super) fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Result<(), Error> {
+fn comes_to_host<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Result<(), Error> {
     let (Form::Gpu(there), Some(read)) = (a.0, job.read[0]) else { return Ok(()) };
     job.read[2] = Some(dispatch::Operand { at: At::Pageable, ..read });
     job.device_bytes = job.device_bytes.saturating_add(there.bytes_of_part_there()?);
+    Ok(())
+}
+
+/// Says of a job that the norm of a matrix on the GPU is wanted, which is found there, or, without a compiler for kernels, in parts that come to the host.
+pub(super) fn is_measured<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Result<(), Error> {
+    let Form::Gpu(there) = a.0 else { return Ok(()) };
+    job.swept += there.shape().bytes::<T>()?.0 as f64;
+    let taken = there.bytes_of_norm().saturating_add(there.bytes_of_part_there()?);
+    job.device_bytes = job.device_bytes.saturating_add(taken);
     Ok(())
 }
 
@@ -124,9 +133,11 @@ impl Device {
         let copies = [job.read[0].map_or(0, |it| it.bytes), job.written.bytes];
         let come = operands.iter().zip(copies).filter(|(it, _)| matches!(it.0, Form::Gpu(_)));
         job.host_bytes = job.host_bytes.saturating_sub(come.map(|(_, bytes)| bytes).sum());
-        if let Verb::SolveRefined | Verb::Condition = verb {
-            // To be rounded; or for its norm.
-            comes_to_host(&mut job, a)?;
+        match verb {
+            // To be rounded.
+            Verb::SolveRefined => comes_to_host(&mut job, a)?,
+            Verb::Condition => is_measured(&mut job, a)?,
+            _ => {}
         }
         for operand in operands {
             let Form::Gpu(there) = operand.0 else { continue };

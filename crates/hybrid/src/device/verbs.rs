@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::operand::{Form, Operand};
-use super::placed::{Through, comes_to_host, passing, unstreamed};
+use super::placed::{Through, is_measured, passing, unstreamed};
 use super::streamed::{self, in_memory};
 use super::target::OnItsWay;
 use crate::budget::Permit;
@@ -45,9 +45,9 @@ impl<F> Deref for Factored<F> {
 ///
 /// Operands lie anywhere, as those of products do. What is on the GPU is computed with there, from a copy where the verb would destroy it, and comes
 /// to the host only where the CPU is chosen, with four exceptions, in parts of 64 MiB each: for the norm that conditions want ([`lu`](Device::lu),
-/// [`reciprocal_condition`](Device::reciprocal_condition)); for [`solve_refined`](Device::solve_refined), since nothing converts on a device, where the matrix is in host
+/// [`reciprocal_condition`](Device::reciprocal_condition)), where there is no NVRTC for its kernel, or it is NaN; for [`solve_refined`](Device::solve_refined), since nothing converts on a device, where the matrix is in host
 /// memory in the smaller type, and right-hand sides are too; to find which element is not finite, where one is; and to find two lines that are the same, where a pivot
-/// of LU factors is so small that it may be the rounding of 0. Decisions count the first two. What is stored is read whole, or, for LU and Cholesky's factors and
+/// of LU factors is so small that it may be the rounding of 0. Decisions count the second, and budgets the first two. What is stored is read whole, or, for LU and Cholesky's factors and
 /// what follows from them, streamed where the GPU has no room for it. What is brought to the host takes its budget, but for the two searches
 /// ([`Device::falling_back_within`]): where that is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
 /// held against the GPU. Diagonals are [`Error::Unsupported`].
@@ -237,7 +237,7 @@ impl Device {
         let mut job = self.job(verb, &[a])?;
         if verb == Verb::Lu {
             // Conditions want its norm.
-            comes_to_host(&mut job, &a)?;
+            is_measured(&mut job, &a)?;
         }
         let ran = self.placed((&job, passing(verb, &[a])?), [a], whole, streamed)?;
         Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })

@@ -147,3 +147,21 @@ fn d3_norms_are_computed_where_that_is_faster() {
         assert_eq!(last_outcome().unwrap().side, Side::Cpu);
     }
 }
+
+/// The norm that conditions want is found beside the factors: neither comes to the host.
+#[test]
+fn conditions_of_what_lies_on_the_gpu_are_found_there() {
+    let Some(gpu) = gpu("device::norms::conditions_of_what_lies_on_the_gpu_are_found_there") else { return };
+    let mut a = values::<f64>(601, 601, 3);
+    a.diag_mut().iter_mut().for_each(|x| *x += 40.0);
+    let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
+    let device = Device::with(&gpu).rated(Rates::h200()).choosing(Choice::Gpu);
+    let expected = Device::cpu().reciprocal_condition((&a).into()).unwrap();
+    for operand in [there.view(), there.view().scaled(-2.0)] {
+        let factors = device.lu(operand.into()).unwrap();
+        let traffic = last_outcome().unwrap().traffic;
+        assert!(traffic.to_host < 8 * 601 * 601 / 4, "{traffic:?}");
+        let got = factors.reciprocal_condition().unwrap();
+        assert!((got / expected - 1.0).abs() < 1e-9, "{got} {expected}");
+    }
+}

@@ -125,6 +125,8 @@ fn fold<T: Scalar>(
 ) -> Result<DeviceBuffer<f64>, Error> {
     let kernel = Kernel::get(stream, Name::Norm(T::NAME, folding), || norm_kernel::<T>(folding))?;
     let to = stream.alloc(if is_kept { cut.pieces } else { cut.blocks })?;
+    // What no kernel writes is no number.
+    to.fill_bytes(0xff)?;
     let Lines { along, across, length, lines } = lines;
     let sizes = [along, across, length, lines, cut.piece, cut.pieces].map(|size| size as u64);
     let numbers = [before.scale.unwrap_or_default().as_slice(), &[before.factor]].concat();
