@@ -6,8 +6,10 @@ use crate::pointwise::{C, X, Y, dense_case};
 use crate::random::Case;
 use std::collections::HashSet;
 use tilewright_dims::Dim;
+use tilewright_expr::bind::{Place, View, dense};
 use tilewright_expr::collective::{Shares, Sharing};
 use tilewright_expr::emit::emit;
+use tilewright_expr::plan::Plan;
 use tilewright_expr::{Error, In, bf16, f16, trace};
 
 /// Sums of several kinds: along rows and across them, cut and whole, of whole vectors and of what ends anywhere.
@@ -111,5 +113,24 @@ fn only_rows_that_are_gone_along_once_have_a_configuration() {
         assert_eq!(own.plan.shares(), None, "{name}");
         let refused = own.plan.configured(&case.graph, Sharing { threads: 32, rows: 8 });
         assert_eq!(refused.err(), Some(Error::NotShared), "{name}");
+    }
+}
+
+/// Columns that are not cut have as few rows a block as it takes to keep a GPU busy; others have rows for a line of memory.
+#[test]
+fn few_columns_have_blocks_of_few() {
+    let columns = trace(|a: In<f16, (Y, X)>| a.to::<f32>().sum::<Y>().store::<(X,)>()).graph;
+    for (n, rows, block) in [
+        (3000, 4096, [32, 32]),
+        (3000, 1024, [8, 128]),
+        (3000, 2000, [16, 64]),
+        (9000, 40, [32, 32]),
+        (60, 1024, [8, 32]),
+        (20, 40, [8, 32]),
+    ] {
+        let (from, to) = (dense(&[Y::ID, X::ID], &[n, rows]), dense(&[X::ID], &[rows]));
+        let view = |axes| View { axes, place: Place::Device, alignment: 16, boxes: None };
+        let plan = Plan::new(&columns, &[view(&from)], &[view(&to)]).expect("it is planned");
+        assert_eq!(plan.block, block, "{n} values of {rows} rows: {:?}", plan.shares());
     }
 }

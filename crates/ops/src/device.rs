@@ -138,7 +138,7 @@ impl Gpu {
     /// The same device with streams and workspaces of its own, for work that is nobody's call. What is planned for one holds nothing of the
     /// other, so an expression is not given both.
     pub(crate) fn beside(&self) -> Result<Gpu, Error> {
-        Gpu::with_streams(self.0.device.clone())
+        Gpu::with_streams(self.0.device)
     }
 
     fn with_streams(device: driver::Device) -> Result<Gpu, Error> {

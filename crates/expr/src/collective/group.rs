@@ -97,10 +97,15 @@ impl Group {
 
     /// Blocks that all first segments take.
     pub fn row_blocks(&self, world: &[WorldDim]) -> i64 {
+        self.row_blocks_of(world, self.rows, self.tall)
+    }
+
+    /// The same of so many rows each, that are neighbours or not.
+    pub(super) fn row_blocks_of(&self, world: &[WorldDim], rows: u32, tall: bool) -> i64 {
         let (outer, _) = self.split(world);
-        let per = i64::from(self.rows);
+        let per = i64::from(rows);
         match outer.split_last() {
-            Some((last, rest)) if self.tall => {
+            Some((last, rest)) if tall => {
                 rest.iter().map(|w| w.extent).product::<i64>() * ((last.extent + per - 1) / per)
             }
             _ => (outer.iter().map(|w| w.extent).product::<i64>() + per - 1) / per,

@@ -15,7 +15,7 @@ const HELD: u32 = 32;
 const NEIGHBOURS: u32 = 32;
 const FEWEST: u32 = 8;
 /// Blocks that keep a GPU busy, of which each is all that a multiprocessor holds.
-const ENOUGH_BLOCKS: i64 = 96;
+const ENOUGH: i64 = 96;
 /// Threads of a warp: no block has fewer.
 const WARP: u32 = 32;
 /// Most graph nodes of a body that is repeated for several rows.
@@ -43,6 +43,8 @@ pub struct Shares {
     pub held: u32,
     /// Whether rows are cut into segments, of which several blocks have part.
     pub cut: bool,
+    /// Rows that are numbered with 32 bits beyond the last one: a block may have no more.
+    pub beyond: i64,
     /// What is taken unasked.
     pub untold: Sharing,
 }
@@ -59,7 +61,8 @@ impl Shares {
                 false => Err(Error::Sharing { what, got, least, most }),
             };
         power("number of threads of a row", config.threads, self.threads())?;
-        power("number of rows of a block", config.rows, [WARP.div_ceil(config.threads), MOST_THREADS / config.threads])
+        let most = i64::from(MOST_THREADS / config.threads).min(self.beyond).max(0) as u32;
+        power("number of rows of a block", config.rows, [WARP.div_ceil(config.threads), most])
     }
 
     /// Fewest and most threads of a row.
@@ -85,7 +88,15 @@ impl Plan {
     pub fn shares(&self) -> Option<Shares> {
         let group = self.group.as_ref().filter(|group| !group.again && !group.scans && !group.beside)?;
         let untold = self.sharing(false)?;
-        Some(Shares { width: group.tree.width, held: self.held(), cut: group.segments() > 1, untold })
+        let (outer, _) = group.split(&self.world);
+        let numbered = match group.tall {
+            true => outer.last().map_or(1, |w| w.extent),
+            false => outer.iter().map(|w| w.extent).product(),
+        };
+        let most = i64::from(i32::MAX);
+        // A thread may go along as many rows as `AT_ONCE`, one after the other.
+        let beyond = if numbered > most { most } else { (most - numbered) / AT_ONCE };
+        Some(Shares { width: group.tree.width, held: self.held(), cut: group.segments() > 1, beyond, untold })
     }
 
     /// The same plan under a configuration. Refuses kernels that have none, and configurations that are not legal.
@@ -131,24 +142,13 @@ impl Plan {
             return Some(Sharing { threads, rows: (BLOCK / threads).max(1) });
         }
         let mut chosen = Sharing { threads, rows: (MOST_THREADS / threads).min(NEIGHBOURS) };
-        // Blocks of fewer rows, and more threads for each, where there would be few blocks.
-        while !(group.scans || group.again || beside)
-            && chosen.rows > FEWEST
-            && chosen.threads < width
-            && self.blocks_of(chosen.rows) < ENOUGH_BLOCKS
-        {
+        // Rows that are cut are cut until there are enough blocks. Of others blocks have fewer, with more threads for each, where there would be few.
+        let may = !(group.scans || group.again || beside) && group.segments() == 1;
+        let few = |it: &Sharing| it.rows > FEWEST && group.row_blocks_of(&self.world, it.rows, true) < ENOUGH;
+        while may && chosen.threads < width && few(&chosen) {
             chosen = Sharing { threads: 2 * chosen.threads, rows: chosen.rows / 2 };
         }
         Some(chosen)
-    }
-
-    /// Blocks of so many neighbouring rows, those of all segments together.
-    fn blocks_of(&self, rows: u32) -> i64 {
-        let Some(group) = &self.group else { return 0 };
-        let (outer, _) = group.split(&self.world);
-        let Some((last, others)) = outer.split_last() else { return group.segments() };
-        let rows = i64::from(rows);
-        others.iter().map(|w| w.extent).product::<i64>() * ((last.extent + rows - 1) / rows) * group.segments()
     }
 
     /// Has so many threads share a row.

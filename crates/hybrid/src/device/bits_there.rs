@@ -87,7 +87,7 @@ impl<'a> Asked<'a, 2> {
             Wanted::Numbers | Wanted::Distances => (At::Pageable, lines(columns, 4)),
         };
         let written = dispatch::Operand { bytes: lines(rows, row), at };
-        let counts = if let Wanted::Distances = wanted { lines(rows, 4) + lines(columns, 4) } else { 0 };
+        let counts = if let Wanted::Distances = wanted { lines(rows, 4).saturating_add(lines(columns, 4)) } else { 0 };
         let transposed = lines(columns, row_bytes(depth));
         let taken = [transposed, counts].into_iter().fold(written.bytes, u64::saturating_add);
         let elements = lines(rows, columns as u64);

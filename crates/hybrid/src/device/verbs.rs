@@ -189,7 +189,7 @@ impl Device {
     }
 
     /// A norm ([`linear::norm`](crate::linear::norm())). Those that are sums or maxima of elements a GPU computes of what lies there, by kernels of its own; where it has
-    /// no NVRTC, and of what lies elsewhere, the CPU does, and the GPU is [`Error::Unsupported`] where it is asked for.
+    /// no NVRTC, and of what lies elsewhere, the CPU does. Where the GPU is asked for, that is `NoNvrtc` of the driver's errors, or [`Error::Unsupported`].
     pub fn norm<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<f64, Error> {
         let job = match kind {
             Norm::Spectral | Norm::Nuclear => self.job(Verb::SingularValues, &[a])?,

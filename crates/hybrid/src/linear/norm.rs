@@ -55,7 +55,7 @@ fn of_elements<T: Scalar>(kind: Norm, a: MatRef<'_, T>) -> f64 {
     }
 }
 
-/// The largest sum of absolute values in a column, where the matrix lies: of one on a GPU without a compiler for kernels, and where they find no number, in parts
+/// The largest sum of absolute values in a column, where the matrix lies: of one on a GPU whose kernel no compiler makes, and where it finds no number, in parts
 /// on the host.
 pub(super) fn one_of<T: Scalar>(a: Given<'_, T>) -> Result<f64, Error> {
     let there = match a {
@@ -64,7 +64,9 @@ pub(super) fn one_of<T: Scalar>(a: Given<'_, T>) -> Result<f64, Error> {
     };
     match there.norm(Norm::One) {
         Ok(norm) if norm.is_nan() => {}
-        Err(Error::Driver(tilewright_driver::Error::NoNvrtc { .. })) => {}
+        Err(Error::Driver(error)) if is_of_compiler(&error) => {
+            tracing::debug!(%error, "no kernel finds the norm of a matrix on the GPU, which comes to the host in parts");
+        }
         found => return found,
     }
     let mut norms = Vec::new();
@@ -73,6 +75,12 @@ pub(super) fn one_of<T: Scalar>(a: Given<'_, T>) -> Result<f64, Error> {
         Ok(())
     })?;
     Ok(largest(norms))
+}
+
+/// Whether a kernel was not made, or not for this GPU.
+fn is_of_compiler(error: &tilewright_driver::Error) -> bool {
+    use tilewright_driver::Error as Driver;
+    matches!(error, Driver::NoNvrtc { .. } | Driver::Nvrtc { .. } | Driver::UnknownArch { .. } | Driver::Compile { .. })
 }
 
 /// The largest sum of absolute values in a column.

@@ -95,7 +95,8 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     Ok(run.traffic())
 }
 
-/// The plan in pieces of its panels, unless the engine reads whole ones itself and pieces would have to go through slots.
+/// The plan in pieces of its panels, unless the engine reads whole ones itself and pieces would have to go through slots, and unless a source reads more
+/// than a piece at once in any case, such as a chunk of a Zarr array.
 fn in_pieces<T>(plan: &MatmulPlan, product: &Product<'_, T>, direct: Direct) -> MatmulPlan {
     let are_direct = |plan: &MatmulPlan| {
         let [a, b, _] = plan.tiles();
@@ -103,6 +104,13 @@ fn in_pieces<T>(plan: &MatmulPlan, product: &Product<'_, T>, direct: Direct) -> 
             .map(|(Factor { source, form }, tile)| direct.from(source, form.stored(tile)[1]).is_some())
     };
     let pieces = plan.in_pieces();
+    let grains = [(product.a, 1), (product.b, 0)].map(|(Factor { source, form }, depth)| {
+        let grain = source.grain();
+        form.stored([grain.rows, grain.columns])[depth]
+    });
+    if grains.iter().any(|grain| *grain > pieces.panel && *grain <= plan.panel) {
+        return *plan;
+    }
     if are_direct(&pieces) == are_direct(plan) { pieces } else { *plan }
 }
 

@@ -163,8 +163,10 @@ impl MatmulPlan {
 
     /// In the same memory more panels, none deeper than it takes for copies to be long: no product waits for more than that. In turns panels stay whole.
     pub(super) fn in_pieces(self) -> MatmulPlan {
-        let pieces = if self.stages > 1 { self.panel.div_ceil(PANEL).max(1) } else { 1 };
-        MatmulPlan { panel: self.panel / pieces, stages: self.stages * pieces, ..self }
+        if self.stages <= 1 || self.panel <= PANEL {
+            return self;
+        }
+        MatmulPlan { panel: PANEL, stages: self.stages * self.panel / PANEL, ..self }
     }
 
     /// Rows and columns of what is brought of both factors at once, and of what is computed.

@@ -132,7 +132,7 @@ fn g9_deep_panels_come_in_pieces() {
     let pieces = whole.in_pieces();
     assert_eq!((pieces.panel, pieces.stages, pieces.device_bytes()), (1024, 4, whole.device_bytes()));
     for (panel, stages, expected) in
-        [(1024, 3, (1024, 3)), (2500, 3, (833, 9)), (8192, 3, (1024, 24)), (5000, 1, (5000, 1))]
+        [(1024, 3, (1024, 3)), (2500, 3, (1024, 7)), (1025, 3, (1024, 3)), (8192, 3, (1024, 24)), (5000, 1, (5000, 1))]
     {
         let pieces = plan([9, 7, 9000], [5, 4], panel, stages).in_pieces();
         assert_eq!((pieces.panel, pieces.stages), expected);

@@ -147,7 +147,12 @@ fn configured<T: Convolved>(
         if !computes || empty {
             let some = |view: &View<'_>| view.axes.iter().map(|a| Axis { extent: a.extent.max(1), ..*a }).collect();
             let axes: Vec<Vec<Axis>> = views.iter().map(some).collect();
-            let there: Vec<View<'_>> = axes.iter().map(|axes| new_on_device(axes)).collect();
+            // Boxes are looked at where they are.
+            let there = |(view, axes)| match view {
+                View { boxes: Some(_), .. } => View { axes, ..view },
+                _ => new_on_device(axes),
+            };
+            let there: Vec<View<'_>> = views.iter().copied().zip(axes.iter().map(Vec::as_slice)).map(there).collect();
             core.plan_of_views(&there)?.shares()?.ok_or(NotShared)?.check(sharing)?;
         }
         return Ok(if empty { core.clone() } else { core.kept_under(sharing.into()) });

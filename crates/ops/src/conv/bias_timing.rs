@@ -8,6 +8,7 @@ use super::scratch::Scratch;
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::launcher::{Given, Launcher, Taken};
+use crate::manifest::unrecorded;
 use crate::prefetch::new_on_device;
 use std::sync::Arc;
 use tilewright_expr::bind::{Axis, View};
@@ -21,10 +22,13 @@ static REMEMBERED: Remembered<Key, Sharing> = Remembered::new();
 /// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for the sums of a tensor with these axes: it is timed
 /// unless it is remembered. Nothing where there is none to choose. Fails where timing does, but for lack of memory.
 pub(super) fn refined_sums<T: Convolved>(gpu: &Gpu, axes: &[Axis]) -> Result<Option<Sharing>, Error> {
-    let plan = T::sums().plan_of_views(&[new_on_device(axes)])?;
-    let Some(shares) = plan.shares()? else { return Ok(None) };
     let key = (gpu.ordinal(), T::PRECISION, axes.iter().map(|axis| [axis.extent, axis.stride]).collect());
-    REMEMBERED.get(key, || to_time(&shares), |configs| times::<T>(gpu, axes, configs))
+    let first = || {
+        let shares = T::sums().plan_of_views(&[new_on_device(axes)]).and_then(|plan| plan.shares());
+        // What cannot be planned is the call's to tell.
+        shares.ok().flatten().map_or_else(Vec::new, |shares| to_time(&shares))
+    };
+    REMEMBERED.get(key, first, |configs| unrecorded(|| times::<T>(gpu, axes, configs)))
 }
 
 /// The plan's own, and those that are nearest to it: of as many threads a block first.

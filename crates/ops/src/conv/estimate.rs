@@ -317,7 +317,8 @@ impl RowPlan {
             Reading::Stored => ring,
             Reading::Computed => {
                 let vectors = 32 * AT_ONCE * access_bytes(&self.problem);
-                ring.min(self.bringing * vectors.min(step * self.row_bytes()))
+                let turns = super::row_plan::turns(self.bringing, slots);
+                ring.min(turns * (self.bringing / turns * vectors).min(step * self.row_bytes()))
             }
         }
     }

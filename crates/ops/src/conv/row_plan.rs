@@ -200,7 +200,8 @@ impl RowPlan {
         self.warps = strips / warp_strips * (images * columns).div_ceil(TILE * tiles);
         self.blocks = blocks(&self.problem, &config, [&self.rows, &self.columns]);
         self.span = span(strips * STRIP * self.problem.precision.bytes());
-        self.bringing = bringing(self.bulk, self.ends.reading, self.warps, self.registers_of(1));
+        // Whatever the ring: bounds of the search are those of one number of warps.
+        self.bringing = bringing(self.bulk, self.ends.reading, self.warps, self.registers_of(2));
         self.retake_ring([step, slots], whole_rows);
     }
 

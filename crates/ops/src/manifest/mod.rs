@@ -15,7 +15,7 @@ mod write;
 use crate::ahead::Plan;
 use crate::error::Error;
 pub(crate) use kernel::OwnKernel;
-pub(crate) use recorder::recorder;
+pub(crate) use recorder::{recorder, unrecorded};
 use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;

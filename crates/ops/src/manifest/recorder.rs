@@ -7,6 +7,7 @@
 use super::kernel::OwnKernel;
 use super::{functions_of, plan_text, write};
 use crate::ahead::Plan;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,8 +18,28 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// The environment variable that names the file.
 const VARIABLE: &str = "TILEWRIGHT_RECORD";
 
-/// The recorder of this process, if it records. The environment is looked at once.
+thread_local! {
+    /// Whether what this thread plans is nobody's call.
+    static UNRECORDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does `work` on a thread of its own, of which nothing is recorded: no plan for the file, no launch of the caller.
+pub(crate) fn unrecorded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    let apart = || {
+        UNRECORDED.set(true);
+        work()
+    };
+    std::thread::scope(|scope| match scope.spawn(apart).join() {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// The recorder of this process, if it records, for what this thread calls. The environment is looked at once.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
+    if UNRECORDED.get() {
+        return None;
+    }
     static RECORDER: OnceLock<Option<Recorder>> = OnceLock::new();
     let of = |path: std::ffi::OsString| (!path.is_empty()).then(|| Recorder::new(Path::new(&path)));
     RECORDER.get_or_init(|| std::env::var_os(VARIABLE).and_then(of)).as_ref()

@@ -261,7 +261,7 @@ TW_DEVICE void fetch(const Params& p, Ring ring, Slot slot, Y line, N n, Y y, X 
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, reach>, tw::Run<C, channels / part, part>>>;
     const Input from = Input{p.x}.beyond(n);
-    for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+    for (auto at : Parts::partition(sharer(own), 32 * sharing)) {
       const auto source = at + x + c + y;
       const bool inside = from.contains(source) && n.value + at.template get<N>() < shape::images;
       tw::arch::copy_async<bytes>(row.at(at).address(), inside ? from.at(source).address() : p.x, inside ? bytes : 0);

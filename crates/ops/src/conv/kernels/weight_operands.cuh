@@ -58,7 +58,7 @@ TW_DEVICE void copy_row(const Held* memory, To to, N n, Y y, X x, Channel c, int
     constexpr int part = shape::vector, bytes = part * (int)sizeof(Held);
     using Parts = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<X, columns>, tw::Run<Channel, channels / part, part>>>;
     const From from = From{memory}.beyond(n);
-    for (auto at : Parts::partition(tw::arch::lane(), 32)) {
+    for (auto at : Parts::partition(sharer(own), 32 * sharing)) {
       const auto source = at + y + x + c;
       const bool inside = From::contains(source) && n.value + at.template get<N>() < shape::images;
       tw::arch::copy_async<bytes>(to.at(at).address(), inside ? from.at(source).address() : memory, inside ? bytes : 0);
