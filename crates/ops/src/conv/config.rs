@@ -42,7 +42,8 @@ impl Config {
     /// result have and twice the level-2 cache, which is given back at once: never on the stream or the data of the call. Expressions
     /// ([`conv2d_with`](super::conv2d_with), [`read`](super::read)) are left out of what is timed: images are then copied by as many threads. Where there is too little memory, the first choice is taken, as
     /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered. What else fails is an error of
-    /// the call, and nothing is remembered.
+    /// the call, and nothing is remembered. Of the bias's gradient it is the plan's own configuration and the two nearest to it, for each
+    /// layout; an expression takes what is found where that fits it.
     ///
     /// ```
     /// use tilewright_ops::conv::{Config, Conv2d};
