@@ -43,7 +43,12 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
             let written = if i % 3 == 0 { [Precision::F16, Precision::F32][i / 3 % 2] } else { problem.precision };
             let behind = (i % 3 == 0).then(|| fused::function(problem, pass, written));
             let fusing = Fusing { image: Some(&function.inlined), epilogue: behind.as_ref().map(|it| &it.1), written };
-            let made = random_with(&mut r, (problem, pass), sm, fusing);
+            let (config, kernel) = random_with(&mut r, (problem, pass), sm, fusing);
+            // Where the ring has as many places as warps evaluate, each has a step of its own: half of the cases, where that is legal.
+            let eight = RowConfig { step: 1, slots: 8, ..config };
+            let of_eight =
+                || row_kernel_with(problem, pass, eight, sm, true, fusing).ok().map(|kernel| (eight, kernel));
+            let made = (i % 2 == 1).then(of_eight).flatten().unwrap_or((config, kernel));
             ((problem, pass, written), operands, function, behind, made)
         })
         .collect();

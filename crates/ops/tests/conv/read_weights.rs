@@ -7,7 +7,7 @@ use super::rows::{AMPERE, HOPPER, NONE, accuracy};
 use super::weights::{gradient, random_with};
 use crate::support::Random;
 use tilewright_headers::host_model::{HostModel, KernelSource, Schedule, skip};
-use tilewright_ops::conv::{Multiprocessor, Pass, Precision, Problem};
+use tilewright_ops::conv::{Multiprocessor, Pass, Precision, Problem, WeightConfig, weight_kernels_with};
 
 /// Images of a problem, number `i`: of the input, of the gradient, or of both, of which one may be infinite.
 fn images(problem: &Problem, i: usize) -> ([Option<Source>; 2], Operands) {
@@ -42,7 +42,10 @@ fn right(name: &str, problems: &[Problem], sm: Multiprocessor) {
             let (images, operands) = images(problem, i);
             let functions = images.map(|image| image.map(|image| image.function(problem.precision)));
             let inlined = [&functions[0], &functions[1]].map(|it| it.as_ref().map(|function| &function.inlined));
-            let made = random_with(&mut r, problem, sm, inlined);
+            let (config, kernels) = random_with(&mut r, problem, sm, inlined);
+            let eight = WeightConfig { slots: 8, ..config };
+            let of_eight = || weight_kernels_with(problem, eight, sm, inlined).ok().map(|kernels| (eight, kernels));
+            let made = (i % 2 == 1).then(of_eight).flatten().unwrap_or((config, kernels));
             (problem, operands, functions, made)
         })
         .collect();
