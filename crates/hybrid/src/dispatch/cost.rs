@@ -119,22 +119,6 @@ const VECTOR: f64 = 64.0;
 /// 500 x 500, f32 and f64, 2026-11-24).
 const RESULT: f64 = 2.5;
 
-/// Bytes in a second that one core reads and writes, as in [`Rates::of_cores`], beyond those that it has near: nobody measures it.
-const OF_CORE: f64 = 20e9;
-const NEAR: f64 = (1 << 20) as f64;
-
-/// Seconds in which one core puts a number of the right factor where its registers want it: 0.18 to 0.35 ns, f32 and f64, by columns and by rows, of factors
-/// that meet 7 to 32 rows (faer 0.24, a Xeon with AVX-512, 2026-11-28).
-const PACKED: f64 = 0.28e-9;
-
-/// The side of the product that tells the rate of one core, in which that is counted already: `s^2` numbers for `2 s^3` operations.
-const MEASURED_SIDE: f64 = 96.0;
-
-/// Seconds in which one core rearranges the right factor, which has so many numbers, beyond what the measured product took for as many operations: few rows meet each.
-fn packed(numbers: f64, flops: f64) -> f64 {
-    (numbers - flops / (2.0 * MEASURED_SIDE)).max(0.0) * PACKED
-}
-
 /// Seconds of arithmetic, or of the memory where that is slower, and of what the memory alone binds.
 fn computed(job: &Job, processor: &Processor) -> f64 {
     let arithmetic = job.flops / processor.flops.of(job.unit);
@@ -152,21 +136,15 @@ fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
     let ProductExtents { rows, columns, depth } = extents;
     let (all, alone) = (cpu.flops.of(job.unit), rates.alone.of(job.unit));
     // As many threads as there may be: the rate of all bounds them.
-    let is_complex = real_operations(job.element) > 1.0;
+    let (rate, start) = match Division::of([rows, columns, depth], real_operations(job.element) > 1.0, usize::MAX) {
+        Division::Alone => (alone.min(all), 0.0),
+        Division::Results => (all, cpu.start),
+        Division::Sums(parts) => (all.min(parts as f64 * alone), cpu.start),
+    };
     let lanes = VECTOR / element_bytes as f64;
     let computed_rows = (rows as f64 / lanes).ceil() * lanes;
     let flops = 2.0 * real_operations(job.element) * computed_rows * columns as f64 * (depth as f64 + RESULT);
-    let rate = match Division::of([rows, columns, depth], is_complex, usize::MAX) {
-        Division::Alone => {
-            let numbers = if is_complex { 2.0 } else { 1.0 } * columns as f64 * depth as f64;
-            let computed = flops / alone.min(all) + packed(numbers, flops);
-            let moved = (job.bytes() as f64 - NEAR).max(0.0) / OF_CORE.min(cpu.memory);
-            return computed.max(moved).max(job.bytes() as f64 / cpu.memory);
-        }
-        Division::Results => all,
-        Division::Sums(parts) => all.min(parts as f64 * alone),
-    };
-    (flops / rate).max(job.bytes() as f64 / cpu.memory) + cpu.start
+    (flops / rate).max(job.bytes() as f64 / cpu.memory) + start
 }
 
 /// On the CPU: what lies on the GPU is copied from there first.
