@@ -206,7 +206,8 @@ impl<T: Scalar> DeviceRef<'_, T> {
     }
 
     fn before(&self) -> Before {
-        let scale = self.scale().wide();
+        // Of a conjugate, the conjugate of what it is multiplied by: the same absolute values, rounded alike.
+        let scale = if self.conjugated { self.scale().conjugate() } else { self.scale() }.wide();
         Before { scale: (self.scale() != T::ONE).then_some([scale.re, scale.im]), factor: 1.0 }
     }
 }
