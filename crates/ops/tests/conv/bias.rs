@@ -17,9 +17,10 @@ fn gradient<T: Convolved + Element>(extents: [usize; 4], seed: u64, of: fn(f32) 
 }
 
 type Pixel = In<f16, (N, H, W, K)>;
+type Relu = Fused<(Pixel, Pixel), Out<f16, (N, H, W, K)>>;
 
 /// The ReLU behind the layer, on the way back.
-fn relu() -> Fused<(Pixel, Pixel), Out<f16, (N, H, W, K)>> {
+fn relu() -> Relu {
     fuse(|dy: Pixel, y: Pixel| {
         y.to::<f32>().gt(0.0).select(dy.to::<f32>() * 1.25, 0.0).to::<f16>().store::<(N, H, W, K)>()
     })
