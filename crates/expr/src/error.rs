@@ -399,11 +399,11 @@ pub enum Error {
          scattered results; leave it out, and the plan chooses"
     )]
     NotPointwise,
-    /// A configuration that is not legal for a pointwise kernel.
+    /// A configuration that is not legal for a kernel.
     #[error(
-        "the {what} is {got}; here it can be {least} to {most}, numbers of lanes, words and threads being powers of two"
+        "the {what} is {got}; here it can be {least} to {most}, numbers of lanes, words, threads and rows being powers of two"
     )]
-    Pointwise {
+    Configuration {
         /// What is outside.
         what: &'static str,
         /// Its number.
@@ -420,18 +420,6 @@ pub enum Error {
          results nothing reads but what is stored for each row; leave the configuration out, and the plan chooses"
     )]
     NotShared,
-    /// A configuration that is not legal for a kernel that reduces.
-    #[error("the {what} is {got}; here it can be a power of two from {least} to {most}")]
-    Sharing {
-        /// What is outside.
-        what: &'static str,
-        /// Its number.
-        got: u32,
-        /// The least that it may be.
-        least: u32,
-        /// The most that it may be.
-        most: u32,
-    },
     /// Strides of an output reach the same element twice.
     #[error(
         "output {output}: two points are stored in the same place (dimension `{dim}` has stride {stride}); an output needs distinct places"

@@ -4,7 +4,7 @@ use super::PARTIALS;
 use super::group::AT_ONCE;
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
-use crate::plan::{BLOCK, Plan, Slot};
+use crate::plan::{BLOCK, Plan, Slot, power};
 use crate::scan::CHUNK;
 
 /// Most threads of a block, and those of one whose neighbours work on neighbouring rows.
@@ -55,11 +55,6 @@ impl Shares {
         if config == self.untold {
             return Ok(());
         }
-        let power =
-            |what, got: u32, [least, most]: [u32; 2]| match got.is_power_of_two() && (least..=most).contains(&got) {
-                true => Ok(()),
-                false => Err(Error::Sharing { what, got, least, most }),
-            };
         power("number of threads of a row", config.threads, self.threads())?;
         let most = i64::from(MOST_THREADS / config.threads).min(self.beyond).max(0) as u32;
         power("number of rows of a block", config.rows, [WARP.div_ceil(config.threads), most])
@@ -102,10 +97,7 @@ impl Plan {
     /// The same plan under a configuration. Refuses kernels that have none, and configurations that are not legal.
     pub(crate) fn shared(&self, graph: &Graph, config: Sharing) -> Result<Plan, Error> {
         self.shares().ok_or(Error::NotShared)?.check(config)?;
-        let mut plan = self.clone();
-        for slot in plan.inputs.iter_mut().chain(&mut plan.outputs) {
-            slot.alignment = slot.bound;
-        }
+        let mut plan = self.unclassified();
         plan.share(graph, config, false);
         plan.classify(graph);
         Ok(plan)

@@ -26,7 +26,24 @@ impl From<Sharing> for Configuration {
     }
 }
 
+/// Refuses what is no power of two within these limits.
+pub(crate) fn power(what: &'static str, got: u32, [least, most]: [u32; 2]) -> Result<(), Error> {
+    match got.is_power_of_two() && (least..=most).contains(&got) {
+        true => Ok(()),
+        false => Err(Error::Configuration { what, got: got.into(), least: least.into(), most: most.into() }),
+    }
+}
+
 impl Plan {
+    /// The same plan before [`Plan::classify`], which follows a configuration.
+    pub(crate) fn unclassified(&self) -> Plan {
+        let mut plan = self.clone();
+        for slot in plan.inputs.iter_mut().chain(&mut plan.outputs) {
+            slot.alignment = slot.bound;
+        }
+        plan
+    }
+
     /// The same plan under a configuration. Refuses kernels that have none of its kind, and configurations that are not legal.
     pub fn configured(&self, graph: &Graph, config: impl Into<Configuration>) -> Result<Plan, Error> {
         match config.into() {

@@ -20,6 +20,7 @@ use crate::graph::{DimId, Graph, Op, Size};
 use crate::scatter::Private;
 use crate::stage::Staging;
 pub use configuration::Configuration;
+pub(crate) use configuration::power;
 pub use pointwise::{Division, Pointwise};
 pub use slot::{Extent, Slot, SlotAxis, WorldDim};
 

@@ -2,6 +2,7 @@
 //!
 //! Results do not depend on it: each point is computed by the same operations in the same order, by whichever thread.
 
+use super::configuration::power;
 use super::schedule::{gathers, most_lanes, shape_of_block};
 use super::{BLOCK, Extent, Plan};
 use crate::error::Error;
@@ -61,17 +62,12 @@ impl Division {
         if config == self.untold {
             return Ok(());
         }
-        let power =
-            |what, got: u32, [least, most]: [u32; 2]| match got.is_power_of_two() && (least..=most).contains(&got) {
-                true => Ok(()),
-                false => Err(Error::Pointwise { what, got: got.into(), least: least.into(), most: most.into() }),
-            };
         power("number of lanes", lanes, [1, self.most_lanes])?;
         power("number of words", words, [1, if self.side_by_side { WORDS } else { 1 }])?;
         power("number of threads of a block", threads, THREADS)?;
         let most = |what, got: i64, most: i64| match got <= most {
             true => Ok(()),
-            false => Err(Error::Pointwise { what, got, least: 1, most }),
+            false => Err(Error::Configuration { what, got, least: 1, most }),
         };
         let (values, along) = (lanes * words * self.held, self.loops[usize::from(!self.side_by_side)]);
         most("number of points of a thread along one loop", (lanes * words).into(), along)?;
@@ -153,12 +149,9 @@ impl Plan {
     /// The same plan under a configuration. Refuses kernels that have none, and configurations that are not legal.
     pub(super) fn divided(&self, graph: &Graph, config: Pointwise) -> Result<Plan, Error> {
         self.division(graph).ok_or(Error::NotPointwise)?.check(config)?;
-        let mut plan = self.clone();
+        let mut plan = self.unclassified();
         plan.choose_lanes(graph);
         (plan.lanes, plan.words) = (config.lanes, config.words);
-        for slot in plan.inputs.iter_mut().chain(&mut plan.outputs) {
-            slot.alignment = slot.bound;
-        }
         plan.classify(graph);
         plan.choose_block(config.threads);
         Ok(plan)
