@@ -3,8 +3,7 @@
 use super::element::Convolved;
 use super::problem::Precision;
 use super::refined::{Remembered, TIMED};
-use super::row_timing::compile_at_once;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, compile_at_once};
 use crate::device::Gpu;
 use crate::error::Error;
 use crate::launcher::{Given, Launcher, Taken};

@@ -1,13 +1,14 @@
 //! Which configuration the row kernel gets: all that make sense, and the learned model's choice among those that the estimate
 //! expects most of.
 
+use super::bringing::TURNS;
 use super::candidates::{self, TILES, little_waste, sides};
 use super::ends::Ends;
 use super::meeting::Meeting;
 use super::multiprocessor::Multiprocessor;
 use super::operation::{RowOperation, work};
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_THREADS, RowConfig, RowPlan, STRIP, TILE, TURNS};
+use super::row_plan::{MOST_THREADS, RowConfig, RowPlan, STRIP, TILE};
 use search::estimated;
 use tilewright_perf::{DeviceFacts, Models};
 

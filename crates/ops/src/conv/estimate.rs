@@ -1,11 +1,12 @@
 //! What the row kernel's time is expected to be, by a few sums.
 
+use super::bringing::AT_ONCE;
 use super::ends::Reading;
 use super::kernel_text::access_bytes;
 use super::multiprocessor::{GpuScale, SYSTEM_BYTES, fetched_beside};
 use super::problem::{Precision, Problem};
 use super::registers::{blocks_by_registers, cells_of_tap, weights_held};
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, TILE};
+use super::row_plan::{RowConfig, RowPlan, STRIP, TILE};
 
 /// Multiprocessors of an H200.
 const MULTIPROCESSORS: usize = 132;
@@ -317,7 +318,7 @@ impl RowPlan {
             Reading::Stored => ring,
             Reading::Computed => {
                 let vectors = 32 * AT_ONCE * access_bytes(&self.problem);
-                let turns = super::row_plan::turns(self.bringing, slots);
+                let turns = super::bringing::turns(self.bringing, slots);
                 ring.min(turns * (self.bringing / turns * vectors).min(step * self.row_bytes()))
             }
         }

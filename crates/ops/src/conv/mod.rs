@@ -34,6 +34,7 @@
 mod behind;
 mod bias_gradient;
 mod bias_timing;
+mod bringing;
 mod candidates;
 mod choice;
 mod compute;

@@ -1,12 +1,13 @@
 //! The row kernel's text for a problem and a configuration, and how it is launched.
 
+use super::bringing::{AT_ONCE, turns};
 use super::config_error::ConfigError;
 use super::ends::{Fusing, function};
 use super::kernel_text::{KernelText, constants, cuda, exponent, multiplied, row_map, shape};
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::registers::{LEFT, even_share};
-use super::row_plan::{AT_ONCE, RowConfig, RowPlan, STRIP, turns};
+use super::row_plan::{RowConfig, RowPlan, STRIP};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_headers::tensor_map::{TensorMap, TensorMapError};

@@ -1,5 +1,6 @@
 //! How the row kernel divides its work: what may be chosen, and what is legal.
 
+use super::bringing::{bringing, check_turns};
 use super::config_error::{ConfigError, at_most, field};
 use super::ends::{Ends, Reading};
 use super::kernel_text::{access_bytes, span};
@@ -15,11 +16,6 @@ pub(crate) const TILE: usize = 16;
 /// The longest side of a box that the copy engine takes.
 pub(crate) const LONGEST_SIDE: usize = 256;
 pub(crate) const MOST_THREADS: usize = 1024;
-/// Steps that are brought at once where the copy engine does not, by a warp each that copies, or several that evaluate; and vectors that each of
-/// their threads has under way.
-pub(crate) const TURNS: usize = 4;
-const EVALUATING: usize = 8;
-pub(crate) const AT_ONCE: usize = 4;
 /// Warps whose steps are put one behind the other, where windows have so many rows and a warp so many products in each.
 const PACED_WARPS: usize = 7;
 const PACED_TAPS: usize = 7;
@@ -387,28 +383,4 @@ fn check_ranges(problem: &Problem, config: &RowConfig, rows: &Meeting, columns: 
     field("tiles", config.tiles, (1..=8).contains(&config.tiles), || "allowed are 1 to 8".into())?;
     field("step", step, step == 1 || step == 2, || "allowed are 1 and 2".into())?;
     field("slots", slots, (2..=16).contains(&slots), || "allowed are 2 to 16".into())
-}
-
-/// Warps that bring rows: one that speaks to the copy engine, some that copy, each its own steps, so that much is under way, or more that evaluate,
-/// where so many beside those that multiply leave each thread the registers that it wants.
-pub(crate) fn bringing(bulk: bool, reading: Reading, warps: usize, registers: usize) -> usize {
-    let more = warps + EVALUATING + 1;
-    match reading {
-        _ if bulk => 1,
-        Reading::Computed if 32 * more <= MOST_THREADS && registers <= even_share(more) => EVALUATING,
-        _ => TURNS,
-    }
-}
-
-/// Steps that so many warps bring at once, taking turns: one each where the ring has the places, else several of them a step.
-pub(crate) fn turns(bringing: usize, slots: usize) -> usize {
-    if slots >= bringing { bringing } else { bringing.min(TURNS) }
-}
-
-/// Refuses a ring with fewer places than steps are brought at once: a warp that came a round too early would take a place's last phase for its next.
-pub(crate) fn check_turns(slots: usize, bringing: usize) -> Result<(), ConfigError> {
-    let turns = bringing.min(TURNS);
-    field("slots", slots, turns == 1 || slots >= turns, || {
-        format!("allowed are {turns} to 16 where {bringing} warps bring rows, and not the copy engine")
-    })
 }

@@ -7,12 +7,10 @@ use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::refined::{Remembered, TIMED};
 use super::row_plan::{RowConfig, RowPlan};
-use super::scratch::Scratch;
+use super::scratch::{Scratch, compile_at_once};
 use crate::device::Gpu;
 use crate::error::Error;
-use std::thread::Builder;
 use std::time::Instant;
-use tilewright_driver::Arch;
 
 /// What a configuration is timed for: the device, the problem, the pass, what is read and written, whether there is a bias.
 type Key = (usize, Problem, Pass, Ends, bool);
@@ -66,18 +64,4 @@ fn times(
     let bias = if bias { numbers.device_ptr() } else { 0 };
     let places = (Some((&x, 0)), (&w, 0), (&y, 0), bias);
     scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, [None; 2]).map(drop))
-}
-
-/// Has kernels in the cache, compiled at the same time. What fails here fails again where it is loaded, and is told there.
-///
-/// On threads of its own: one of a pool that waits could take up another call, which would wait for this one.
-pub(super) fn compile_at_once<S: Sync>(gpu: &Gpu, sources: &[S], compile: impl Fn(&S, Arch) + Sync) {
-    let (arch, compile) = (gpu.device().arch(), &compile);
-    std::thread::scope(|scope| {
-        for source in sources {
-            let compile = move || compile(source, arch);
-            // Without a thread it is compiled where it is loaded.
-            drop(Builder::new().name("tilewright-refine".into()).spawn_scoped(scope, compile));
-        }
-    });
 }

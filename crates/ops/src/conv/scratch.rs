@@ -3,7 +3,8 @@
 use super::refined::in_turns;
 use crate::device::Gpu;
 use crate::error::Error;
-use tilewright_driver::{DeviceBuffer, Stream};
+use std::thread::Builder;
+use tilewright_driver::{Arch, DeviceBuffer, Stream};
 
 /// What operands are filled with: small normal numbers in every type, whose products and sums are normal too.
 const FILLING: u8 = 0x2c;
@@ -53,4 +54,18 @@ impl Scratch {
             Ok(f64::from(end.elapsed_ms_since(&begin)?) * 1e3)
         })
     }
+}
+
+/// Has kernels in the cache, compiled at the same time. What fails here fails again where it is loaded, and is told there.
+///
+/// On threads of its own: one of a pool that waits could take up another call, which would wait for this one.
+pub(super) fn compile_at_once<S: Sync>(gpu: &Gpu, sources: &[S], compile: impl Fn(&S, Arch) + Sync) {
+    let (arch, compile) = (gpu.device().arch(), &compile);
+    std::thread::scope(|scope| {
+        for source in sources {
+            let compile = move || compile(source, arch);
+            // Without a thread it is compiled where it is loaded.
+            drop(Builder::new().name("tilewright-refine".into()).spawn_scoped(scope, compile));
+        }
+    });
 }

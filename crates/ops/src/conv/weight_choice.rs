@@ -1,11 +1,12 @@
 //! Which configuration the weights' gradient takes: all legal ones of a grid, and an estimate of their time.
 
+use super::bringing::{TURNS, check_turns};
 use super::candidates::{self, Kept, TILES, little_waste, microseconds, sides, timed};
 use super::ends::Reading;
 use super::meeting::Meeting;
 use super::multiprocessor::{GpuScale, Multiprocessor};
 use super::problem::{Pass, Problem};
-use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP, TURNS, check_turns};
+use super::row_plan::{MOST_BLOCKS, MOST_THREADS, STRIP};
 use super::weight_estimate::{Divided, Image, Lines, ends, estimate, least_of_images, of_blocks};
 use super::weight_operation::{WeightOperation, work};
 use super::weight_plan::{WeightConfig, WeightPlan, depth, workspace};

@@ -1,5 +1,6 @@
 //! How the kernel of the weights' gradient divides its work: what may be chosen, what is legal, and its text.
 
+use super::bringing::{AT_ONCE, bringing, check_turns, turns};
 use super::config_error::ConfigError;
 use super::config_error::{at_most, field};
 use super::ends::{Reading, image_within, reading};
@@ -8,7 +9,7 @@ use super::meeting::Meeting;
 use super::multiprocessor::Multiprocessor;
 use super::problem::{LARGEST, Pass, Problem};
 use super::registers::{even_share, least_registers};
-use super::row_plan::{AT_ONCE, LONGEST_SIDE, MOST_BLOCKS, MOST_THREADS, STRIP, bringing, check_turns, turns};
+use super::row_plan::{LONGEST_SIDE, MOST_BLOCKS, MOST_THREADS, STRIP};
 use std::fmt::Write as _;
 use tilewright_driver::TargetKind;
 use tilewright_expr::emit::Inlined;
