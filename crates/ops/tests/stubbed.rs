@@ -10,14 +10,14 @@ use tilewright_driver::argument::Given;
 use tilewright_driver::{CacheFolder, IntoArgument, toolkit};
 use tilewright_expr::{Expr, In, Out, f16};
 use tilewright_ops::conv::{
-    Config, Conv2d, ConvError, WeightConfig, conv2d, conv2d_grad_bias_workspace, conv2d_grad_input_into,
-    conv2d_grad_input_with, conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_grad_weight_into,
-    conv2d_grad_weight_workspace, conv2d_into, conv2d_with, conv2d_with_into, conv2d_with_workspace, conv2d_workspace,
-    read,
+    Config, Conv2d, conv2d, conv2d_grad_bias_workspace, conv2d_grad_input_into, conv2d_grad_input_with,
+    conv2d_grad_input_with_into, conv2d_grad_input_with_workspace, conv2d_grad_weight_into, conv2d_into, conv2d_with,
+    conv2d_with_into, conv2d_with_workspace, conv2d_workspace, read,
 };
-use tilewright_ops::{Device, Error, Evaluate, Fused, Known, Tensor, fuse, record};
+use tilewright_ops::{Device, Evaluate, Fused, Known, Tensor, fuse, record};
 
 mod choices;
+mod memory;
 
 dims! { Y, X, N, H, W, C, K, R, S }
 
@@ -111,9 +111,9 @@ fn child() {
     crate::conv::refused::configurations(&device);
     images(&device);
     expressions_in_turns(&device);
-    device_memory(&device);
-    out_of_memory(&device);
-    no_workspace(&device);
+    memory::is_given_back(&device);
+    memory::is_made_room_for(&device);
+    memory::of_workspaces(&device);
     threads(&device);
     prefetch(&device);
     more_parameters(&device);
@@ -333,82 +333,6 @@ fn more_parameters(device: &Device) {
     let _ = known(1536);
     assert_eq!(known(1536), Known::Call, "planned once more, and kept");
     assert_eq!(known(64), Known::Call, "the small one is still there");
-}
-
-fn free(device: &Device) -> usize {
-    device.as_gpu().unwrap().device().memory_info().unwrap().0
-}
-
-/// Results that are dropped make room for later ones; those that live have memory of their own.
-fn device_memory(device: &Device) {
-    let gpu = device.as_gpu().unwrap();
-    let x = line(device, 5000);
-    let double = fuse(|x: In<f32, (X,)>| (x * 2.0).store::<(X,)>());
-    drop(double.call(&x).unwrap());
-    let before = free(device);
-    for _ in 0..1000 {
-        let (a, b) = (double.call(&x).unwrap(), double.call(&x).unwrap());
-        assert_ne!(address(&a), address(&b));
-    }
-    assert!(before - free(device) <= 32 << 10, "one more block");
-    let many: Vec<Line> = (0..4000).map(|_| double.call(&x).unwrap()).collect();
-    drop(many);
-    assert!(before - free(device) <= 64 << 20, "a stream keeps no more");
-    gpu.trim().unwrap();
-    assert!(free(device) >= before, "nothing is kept");
-}
-
-/// What is kept is given up for an allocation that finds no memory.
-fn out_of_memory(device: &Device) {
-    let gpu = device.as_gpu().unwrap();
-    gpu.trim().unwrap();
-    let kept: Vec<_> = (0..64).map(|_| gpu.stream().alloc::<u8>(1 << 20).unwrap()).collect();
-    let all = free(device);
-    drop(kept);
-    let large = gpu.stream().alloc::<u8>(all + (48 << 20)).unwrap();
-    assert!(gpu.stream().alloc::<u8>(64 << 20).is_err(), "no memory is left");
-    drop(large);
-}
-
-/// Passes that find no memory for what they need besides operands and results say which they are, how much, and who tells it ahead.
-fn no_workspace(device: &Device) {
-    let of = [64, 16, 16, 16];
-    let x = Tensor::<f16, (N, H, W, C)>::zeros(of, device).unwrap();
-    let [dy, mut y] = [0; 2].map(|_| Tensor::<f16, Sums>::zeros(of, device).unwrap());
-    let mut planes = Tensor::<f16, (N, K, H, W)>::zeros(of, device).unwrap();
-    let w = Tensor::<f16, (K, R, S, C)>::zeros([16, 3, 3, 8], device).unwrap();
-    let mut dw = Tensor::<f32, (K, R, S, C)>::zeros([16, 3, 3, 8], device).unwrap();
-    let turned = fuse(|sum: In<f32, Sums>| sum.to::<f16>().store::<(N, K, H, W)>());
-    let backwards = x.reverse::<H>();
-    let plain = Conv2d::new().padding(1);
-    let parts = WeightConfig { strips: 1, images: 1, items: 1, columns: 16, rows: 8, tiles: 1, slots: 4 };
-    let in_parts = plain.config(Config::weights(parts));
-    let bytes = [
-        conv2d_grad_weight_workspace(&x, &dy, [3, 3, 8], &in_parts).unwrap(),
-        conv2d_workspace(&backwards, &w, &plain).unwrap(),
-        conv2d_with_workspace(&x, &w, &plain, &turned, ()).unwrap(),
-    ];
-    assert_eq!(bytes, [128 * 4 * dw.len(), 2 * x.len(), 4 * x.len()]);
-    let mut all = || {
-        [
-            conv2d_grad_weight_into(&mut dw, &x, &dy, &in_parts),
-            conv2d_into(&mut y, &backwards, &w, &plain),
-            conv2d_with_into(&mut planes, &x, &w, &plain, &turned, ()),
-        ]
-    };
-    all().into_iter().for_each(Result::unwrap);
-    let stream = device.as_gpu().unwrap().stream();
-    stream.trim().unwrap();
-    let everything = stream.alloc::<u8>(free(device)).unwrap();
-    let calls = ["conv2d_grad_weight", "conv2d", "conv2d_with"];
-    for ((call, bytes), outcome) in calls.into_iter().zip(bytes).zip(all()) {
-        let error = outcome.expect_err(call);
-        let Error::Conv(ConvError::Workspace { call: said, requested, free, .. }) = error else { panic!("{error}") };
-        assert_eq!((said, requested), (call, bytes));
-        assert!(free < bytes && error.to_string().contains(&format!("`{call}_workspace`")), "{error}");
-    }
-    drop(everything);
-    all().into_iter().for_each(Result::unwrap);
 }
 
 /// Threads that allocate, write, drop and read at random find what they wrote.

@@ -132,6 +132,12 @@ impl<D: Dims> Behind<'_, D> {
 
     fn sums<T: Convolved>(&self, reads: Reads<'_, T>) -> Result<Tensor<f32, D>, Error> {
         let name = if self.pass == Pass::GradInput { GRAD_NAME } else { NAME };
+        if self.call.gpu.is_some() {
+            tracing::debug!(
+                name,
+                "an expression is no part of the pass's kernel: sums go through memory, and a call of its own takes them"
+            );
+        }
         let sums = Tensor::result(&self.extents().map(|e| e as i64), self.call.gpu);
         let mut sums = of_workspace(name, sums)?;
         self.call.sums(self.pass, reads, dense_mut(&mut sums)?)?;

@@ -5,7 +5,7 @@ use super::bias_timing::refined_sums;
 use super::config::{Config, SUMS};
 use super::dense::{D3, Quad, one_place};
 use super::element::Convolved;
-use super::error::ConvError;
+use super::error::{ConvError, of_workspace};
 use super::image::{Image, Seen};
 use super::params::Conv2d;
 use crate::device::Gpu;
@@ -108,14 +108,14 @@ where
     if let Seen::Computed(it) = dy
         && it.core().summed().is_some()
     {
-        return core.call_into::<Out<f32, (K,)>>(it.operands(), db, Some(&device));
+        return of_workspace(NAME, core.call_into::<Out<f32, (K,)>>(it.operands(), db, Some(&device)));
     }
     let stored = dy.stored(NAME)?;
     let nothing = Tensor::result(&[0], None)?;
     let mut by_position = std::mem::replace(db, nothing).renamed::<(D3,)>();
     let summed = core.call_into::<Out<f32, (D3,)>>(&[of_tensor(&stored)], &mut by_position, None);
     *db = by_position.renamed();
-    summed
+    of_workspace(NAME, summed)
 }
 
 /// Does `work` with what sums a gradient, and with its operands as they are bound: those of the gradient's expression, or the gradient.
