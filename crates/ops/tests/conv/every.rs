@@ -43,6 +43,7 @@ fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
     let all = candidates(problem, pass, Multiprocessor::of(gpu), &gpu.facts());
     let given = std::env::var(STEP).ok().map(|step| step.parse().unwrap_or_else(|_| panic!("{STEP} is `{step}`")));
     let step = given.unwrap_or(all.len() / FEW).max(1);
+    eprintln!("{pass:?}: one of {step} of {} candidates", all.len());
     let few: Vec<Config> = all.into_iter().step_by(step).collect();
     let both = Operands::both(problem, seed, accuracy(problem.precision));
     let exact = both.each_ref().map(|(operands, _)| operands.exact(pass));
@@ -57,14 +58,31 @@ fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
     });
 }
 
-#[test]
-fn candidate_is_right() {
-    let Some((device, _lock)) = gpu("conv::every::candidate_is_right") else { return };
-    for (number, problem) in layers().iter().enumerate() {
-        for pass in Pass::ALL {
-            each(problem, pass, 400 + number as u64, &device);
-        }
+fn all_of(test: &str, layer: usize) {
+    let Some((device, _lock)) = gpu(test) else { return };
+    for pass in Pass::ALL {
+        each(&layers()[layer], pass, 400 + layer as u64, &device);
     }
+}
+
+#[test]
+fn of_groups_of_8() {
+    all_of("conv::every::of_groups_of_8", 0);
+}
+
+#[test]
+fn with_a_stride_and_tf32() {
+    all_of("conv::every::with_a_stride_and_tf32", 1);
+}
+
+#[test]
+fn depthwise() {
+    all_of("conv::every::depthwise", 2);
+}
+
+#[test]
+fn whose_weights_rest() {
+    all_of("conv::every::whose_weights_rest", 3);
 }
 
 /// Without a GPU: there are so many, of each layer and pass, with copies by the engine and without.

@@ -344,28 +344,30 @@ fn by_threads() {
 #[test]
 fn on_a_gpu() {
     let Some((device, _lock)) = gpu("conv::fused::on_a_gpu") else { return };
+    let problems = [chosen(), problems(65, 12)].concat();
+    at_once(problems.len(), |i| both_types(&device, &problems[i], i as u64));
+}
+
+/// Both types of results of both passes, on a GPU.
+pub(super) fn both_types(device: &Device, problem: &Problem, seed: u64) {
     let (halves, floats) = (fuse(epilogue!(f16)), fuse(epilogue!(f32)));
     let (grad_halves, grad_floats) = (fuse(epilogue!(f16, Pixels, C)), fuse(epilogue!(f32, Pixels, C)));
-    let problems = [chosen(), problems(65, 12)].concat();
-    at_once(problems.len(), |i| {
-        let problem = &problems[i];
-        let operands = Operands::random(problem, i as u64);
-        let accuracy = accuracy(problem.precision);
-        let right = |pass: Pass, beside: &Beside, written, made: [Vec<f32>; 3]| {
-            let exact = beside.of((problem, pass), operands.exact(pass));
-            for made in made {
-                compare(&format!("GPU, {pass:?}, {problem:?} as {written:?}"), written, accuracy, &made, &exact);
-            }
-        };
-        let beside = Beside::random(problem, Pass::Forward, i as u64);
-        let made = of_its_type!(problem, together(&device, &halves, &operands, &beside));
-        right(Pass::Forward, &beside, Precision::F16, made);
-        let made = of_its_type!(problem, together(&device, &floats, &operands, &beside));
-        right(Pass::Forward, &beside, Precision::F32, made);
-        let beside = Beside::random(problem, Pass::GradInput, i as u64);
-        let made = of_its_type!(problem, gradient(&device, &grad_halves, &operands, &beside));
-        right(Pass::GradInput, &beside, Precision::F16, made);
-        let made = of_its_type!(problem, gradient(&device, &grad_floats, &operands, &beside));
-        right(Pass::GradInput, &beside, Precision::F32, made);
-    });
+    let operands = Operands::random(problem, seed);
+    let accuracy = accuracy(problem.precision);
+    let right = |pass: Pass, beside: &Beside, written, made: [Vec<f32>; 3]| {
+        let exact = beside.of((problem, pass), operands.exact(pass));
+        for made in made {
+            compare(&format!("GPU, {pass:?}, {problem:?} as {written:?}"), written, accuracy, &made, &exact);
+        }
+    };
+    let beside = Beside::random(problem, Pass::Forward, seed);
+    let made = of_its_type!(problem, together(device, &halves, &operands, &beside));
+    right(Pass::Forward, &beside, Precision::F16, made);
+    let made = of_its_type!(problem, together(device, &floats, &operands, &beside));
+    right(Pass::Forward, &beside, Precision::F32, made);
+    let beside = Beside::random(problem, Pass::GradInput, seed);
+    let made = of_its_type!(problem, gradient(device, &grad_halves, &operands, &beside));
+    right(Pass::GradInput, &beside, Precision::F16, made);
+    let made = of_its_type!(problem, gradient(device, &grad_floats, &operands, &beside));
+    right(Pass::GradInput, &beside, Precision::F32, made);
 }

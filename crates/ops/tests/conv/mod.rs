@@ -18,6 +18,7 @@ mod read_weights;
 mod reference;
 pub(crate) mod refused;
 mod rows;
+mod sanitized;
 mod unknown_gpu;
 mod weights;
 

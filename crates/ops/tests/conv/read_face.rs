@@ -20,7 +20,7 @@ type Weights<T> = Tensor<T, (K, R, S, C)>;
 
 /// All results of a problem whose images are expressions: those of each pass, and of a forward pass with an expression behind it, which
 /// doubles. On the CPU also those of tensors, which have the same bits there.
-struct Made {
+pub(super) struct Made {
     computed: Vec<(Pass, Vec<f32>)>,
     stored: Vec<(Pass, Vec<f32>)>,
     doubled: [Vec<f32>; 2],
@@ -98,7 +98,7 @@ fn all(device: &Device, problem: &Problem, seed: u64) -> (Operands, Made) {
     (operands, made)
 }
 
-fn right(device: &Device, problem: &Problem, seed: u64, accuracy: Accuracy) -> Made {
+pub(super) fn right(device: &Device, problem: &Problem, seed: u64, accuracy: Accuracy) -> Made {
     let (operands, made) = all(device, problem, seed);
     for (pass, got) in &made.computed {
         let precision = if *pass == Pass::GradWeight { Precision::F32 } else { problem.precision };
