@@ -38,6 +38,11 @@ pub fn held_out() -> Result<Vec<Problem>> {
     shapes(include_str!("../../crates/perf/data/conv2d_held_out.csv"))
 }
 
+/// More that are never trained on, drawn after plans had been chosen.
+pub fn held_out_fresh() -> Result<Vec<Problem>> {
+    shapes(include_str!("../../crates/perf/data/conv2d_held_out_fresh.csv"))
+}
+
 /// The parameters that give a problem, without a configuration.
 pub fn params(problem: &Problem) -> Conv2d {
     Conv2d::new().padding(problem.padding).stride(problem.stride).dilation(problem.dilation)

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 use tilewright_benches::shapes::{
-    held_out, training, training_further, training_odd, training_random, training_threads, training_types,
+    held_out, held_out_fresh, training, training_further, training_odd, training_random, training_threads,
+    training_types,
 };
 use tilewright_benches::tuning::grouped::Grouped;
 use tilewright_benches::tuning::plan::{Asked, Choice, Group, List, Op, Sampling, planned};
@@ -53,8 +54,11 @@ fn no_shape_that_is_held_out_is_trained_on_nor_a_near_twin_of_one() {
     let lists =
         [training(), training_odd(), training_random(), training_threads(), training_further(), training_types()];
     let trained = lists.map(Result::unwrap).concat();
-    let held = held_out().unwrap();
+    let (held, fresh) = (held_out().unwrap(), held_out_fresh().unwrap());
     assert!(trained.len() >= 60 && held.len() >= 25, "{} and {}", trained.len(), held.len());
+    let twin = fresh.iter().find_map(|fresh| held.iter().find(|held| are_twins(held, fresh)));
+    assert_eq!(twin, None, "what is fresh is unlike what plans were judged by");
+    let held = [held, fresh].concat();
     assert_eq!(trained.iter().chain(&held).collect::<HashSet<_>>().len(), trained.len() + held.len());
     for held in &held {
         let twin = trained.iter().find(|trained| are_twins(trained, held));

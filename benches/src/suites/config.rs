@@ -7,7 +7,7 @@ use crate::machine;
 use crate::report::{Report, Row};
 use crate::session::Session;
 use crate::shapes::params;
-use crate::suites::Lacks;
+use crate::suites::{Lacks, config_held_out};
 use crate::tuning::grouped::Grouped;
 use crate::tuning::plan::{Choice, Group, List};
 use crate::tuning::pointwise;
@@ -18,8 +18,8 @@ use std::path::Path;
 use std::time::Instant;
 use tilewright_expr::f16;
 use tilewright_ops::Tensor;
+use tilewright_ops::conv::conv2d_into;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, RowOperation, WeightOperation};
-use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, conv2d_into, refined_grad_weight, refined_rows};
 use tilewright_ops::pointwise::{PointwiseOperation, PointwiseProblem};
 use tilewright_perf::dataset;
 use tilewright_perf::evaluation::Regret;
@@ -50,11 +50,12 @@ pub fn on_host(case: &str, quick: bool, report: &mut Report) -> Result<Option<La
     }
 }
 
-/// Measures a case that needs a GPU: `cached`, `refined`.
+/// Measures a case that needs a GPU: `cached`, `refined`, `refined-held-out`.
 pub fn on_gpu(session: &Session, case: &str, report: &mut Report) -> Result<()> {
     match case {
         "cached" => cached(session, report),
         "refined" => refined(session, report),
+        "refined-held-out" => config_held_out::run(session, report),
         other => Err(format!("no case `{other}`").into()),
     }
 }
@@ -115,8 +116,9 @@ fn name(pass: Pass) -> &'static str {
 fn regret(report: &mut Report) -> Result<Option<Lacks>> {
     let operations: [&dyn Operation; 2] = [&RowOperation, &WeightOperation];
     let mut found = false;
-    for operation in operations {
-        let rows = measured(operation)?;
+    let lists = [(List::HeldOut, ""), (List::HeldOutFresh, "_fresh")];
+    for (operation, (list, of_list)) in operations.into_iter().flat_map(|it| lists.map(|list| (it, list))) {
+        let rows = measured(operation, list)?;
         if rows.is_empty() {
             continue;
         }
@@ -131,7 +133,7 @@ fn regret(report: &mut Report) -> Result<Option<Lacks>> {
             let predicted = predicted(operation, &rows, &device)?;
             let kinds = rows.iter().map(|row| Ok(operation.kind(&row.configuration)?)).collect::<Result<Vec<_>>>()?;
             let kinds = numbered(kinds);
-            let short = device.name.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
+            let short = device.name.split_whitespace().nth(1).unwrap_or_default().to_lowercase() + of_list;
             for (timed, choice) in [(1, "first"), (3, "best_of_3")] {
                 let regret = Regret::of_timed(timed, &problems, &kinds, &measured, &predicted)?;
                 tell(&regret, &format!("{}/{short}_{choice}", operation.name()), &rows[0], report);
@@ -185,7 +187,7 @@ fn of_calls(rows: &[dataset::Row], device: &DeviceFacts, name: &str, report: &mu
 
 /// The same of pointwise kernels, of which another configuration than the plan's own has to be worth it; and of the plan's own alone.
 fn pointwise_regret(report: &mut Report) -> Result<bool> {
-    let rows = measured(&PointwiseOperation)?;
+    let rows = measured(&PointwiseOperation, List::HeldOut)?;
     let (models, device) = (Models::shipped()?, DeviceFacts::h200());
     let Ok(model) = models.nearest(PointwiseOperation.name(), device.architecture) else { return Ok(false) };
     if rows.is_empty() {
@@ -208,9 +210,9 @@ fn pointwise_regret(report: &mut Report) -> Result<bool> {
 }
 
 /// The rows of an operation's held-out shapes; none without the data sets.
-fn measured(operation: &dyn Operation) -> Result<Vec<dataset::Row>> {
+pub(super) fn measured(operation: &dyn Operation, list: List) -> Result<Vec<dataset::Row>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/perf/data");
-    Ok(dataset::read(&data.join(List::HeldOut.file(operation.name())))?)
+    Ok(dataset::read(&data.join(list.file(operation.name())))?)
 }
 
 fn tell(regret: &Regret, choice: &str, of: &dataset::Row, report: &mut Report) {
@@ -274,13 +276,7 @@ fn refined(session: &Session, report: &mut Report) -> Result<()> {
         for pass in Pass::ALL {
             let problem = layer.problem;
             let begin = Instant::now();
-            let (chosen, refined) = match pass {
-                Pass::GradWeight => (
-                    Choice::Weights(chosen_grad_weight(gpu, &problem)),
-                    Choice::Weights(refined_grad_weight(gpu, &problem)?),
-                ),
-                _ => (Choice::Rows(chosen_rows(gpu, &problem, pass)), Choice::Rows(refined_rows(gpu, &problem, pass)?)),
-            };
+            let (chosen, refined) = (Choice::of_a_call(gpu, &problem, pass), Choice::refined(gpu, &problem, pass)?);
             let once_ms = begin.elapsed().as_secs_f64() * 1e3;
             let mut configs = vec![chosen];
             configs.extend((refined != chosen).then_some(refined));

@@ -11,7 +11,9 @@ use crate::tuning::timing::{C, H, K, N, R, S, W, repeated};
 use rayon::prelude::*;
 use std::fmt::Display;
 use tilewright_expr::{In, Out, bf16, f16};
-use tilewright_ops::conv::{Conv2d, Convolved, Multiprocessor, Pass, Precision, chosen_grad_weight, chosen_rows};
+use tilewright_ops::conv::{
+    Conv2d, Convolved, Multiprocessor, Pass, Precision, Problem, chosen_grad_weight, chosen_rows,
+};
 use tilewright_ops::conv::{compile_grad_weight, compile_rows};
 use tilewright_ops::conv::{conv2d, conv2d_grad_input, conv2d_grad_input_into, conv2d_into};
 use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
@@ -20,6 +22,9 @@ use tilewright_perf::DeviceFacts;
 
 /// How far a result may be from the CPU's, which adds in another order, relative to 1 or to the value.
 const TOLERANCE: f32 = 1e-2;
+/// Operations per second of products that warps make (`mma.sync`) of f16 and bf16 on an H200 and an H100: one of 16 x 8 x 16 takes a scheduler's tensor core
+/// 6 cycles (docs/notes/conv.md), of 1.71 GHz under load; tf32 is half as fast.
+const PRODUCTS: f64 = 617e12;
 /// Channels of which a weights' gradient is compared with the CPU's: whole groups of any width.
 const CHECKED_CHANNELS: usize = 16;
 
@@ -41,6 +46,12 @@ pub fn compile_ahead(session: &Session, cases: &[&str]) {
         Pass::GradWeight => drop(compile_grad_weight(&problem, chosen_grad_weight(gpu, &problem), sm, arch)),
         _ => drop(compile_rows(&problem, pass, chosen_rows(gpu, &problem, pass), sm, arch)),
     });
+}
+
+/// Microseconds that a pass takes at least: those of its bytes, or of its products where they take longer.
+pub(super) fn limit_us(session: &Session, problem: &Problem, pass: Pass) -> Result<f64> {
+    let rate = if problem.precision == Precision::F32 { PRODUCTS / 2.0 } else { PRODUCTS };
+    Ok(session.limit_us(problem.bytes(pass) as usize)?.max(problem.flops() / rate * 1e6))
 }
 
 /// Measures all passes of one case.
@@ -69,7 +80,7 @@ fn passes<T: Number>(session: &Session, operands: &mut Operands<T>, report: &mut
     for pass in Pass::ALL {
         operands.check(pass)?;
         let metric = metric(pass);
-        let limit = session.limit_us(operands.of.problem.bytes(pass) as usize)?;
+        let limit = limit_us(session, &operands.of.problem, pass)?;
         let us = operands.cold_us(session, pass)?;
         report.add("conv2d", &operands.of.case, metric, us, "us").limited(limit);
         // The weights' gradient allocates parts of its sum, which no graph may.
@@ -91,7 +102,7 @@ fn rotating(session: &Session, first: Operands<f16>, report: &mut Report) -> Res
     for pass in Pass::ALL {
         let us = session.clock.device_us(&mut |call| sets[call % count].call(pass))?;
         let metric = format!("{}_rotating", metric(pass));
-        report.add("conv2d", &of.case, &metric, us, "us").limited(session.limit_us(of.problem.bytes(pass) as usize)?);
+        report.add("conv2d", &of.case, &metric, us, "us").limited(limit_us(session, &of.problem, pass)?);
     }
     Ok(())
 }

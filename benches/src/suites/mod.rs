@@ -4,6 +4,7 @@ pub mod binary;
 pub mod bundle;
 pub mod chain;
 pub mod config;
+mod config_held_out;
 pub mod conv2d;
 mod conv2d_fused;
 pub mod copy;
@@ -38,7 +39,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     CASES.into_iter().chain(others).collect()
 }
 
-const CASES: [(&str, &str); 32] = [
+const CASES: [(&str, &str); 33] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -71,6 +72,7 @@ const CASES: [(&str, &str); 32] = [
     ("config", "regret"),
     ("config", "cached"),
     ("config", "refined"),
+    ("config", "refined-held-out"),
 ];
 
 /// What a machine lacks for a case, in a few words.
@@ -91,7 +93,7 @@ pub fn compiles(suite: &str, case: &str) -> bool {
             | ("bundle", "crops" | "functions")
             | ("dims", "kernels" | "header")
             // The refined choice compiles all that it times.
-            | ("config", "cached" | "refined")
+            | ("config", "cached" | "refined" | "refined-held-out")
     )
 }
 

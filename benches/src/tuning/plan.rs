@@ -7,9 +7,10 @@ use crate::{Result, shapes};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use tilewright_driver::Arch;
-use tilewright_ops::Error;
 use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowConfig, RowOperation, WeightConfig};
 use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows};
+use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, refined_grad_weight, refined_rows};
+use tilewright_ops::{Error, Gpu};
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models};
@@ -68,6 +69,22 @@ impl Choice {
             return listed.into_iter().map(Choice::Weights).collect();
         }
         RowOperation::to_time(count, models, problem, pass, sm, device).into_iter().map(Choice::Rows).collect()
+    }
+
+    /// What a call takes.
+    pub fn of_a_call(gpu: &Gpu, problem: &Problem, pass: Pass) -> Choice {
+        match pass {
+            Pass::GradWeight => Choice::Weights(chosen_grad_weight(gpu, problem)),
+            _ => Choice::Rows(chosen_rows(gpu, problem, pass)),
+        }
+    }
+
+    /// What a call takes that times a few: timed now, unless it is remembered.
+    pub fn refined(gpu: &Gpu, problem: &Problem, pass: Pass) -> Result<Choice> {
+        Ok(match pass {
+            Pass::GradWeight => Choice::Weights(refined_grad_weight(gpu, problem)?),
+            _ => Choice::Rows(refined_rows(gpu, problem, pass)?),
+        })
     }
 
     /// Strips of a block.
@@ -134,6 +151,8 @@ pub enum List {
     TrainingTypes,
     /// Those that are not.
     HeldOut,
+    /// More that are not, which no plan was chosen by either: they have a data set of their own.
+    HeldOutFresh,
 }
 
 impl List {
@@ -141,6 +160,7 @@ impl List {
     pub fn file(self, op: &str) -> String {
         match self {
             List::HeldOut => format!("{op}-held-out.csv.gz"),
+            List::HeldOutFresh => format!("{op}-held-out-fresh.csv.gz"),
             _ => format!("{op}.csv.gz"),
         }
     }
@@ -154,6 +174,7 @@ impl List {
             List::TrainingThreads => 5,
             List::TrainingFurther => 6,
             List::TrainingTypes => 7,
+            List::HeldOutFresh => 8,
         }
     }
 
@@ -166,6 +187,7 @@ impl List {
             List::TrainingFurther => shapes::training_further(),
             List::TrainingTypes => shapes::training_types(),
             List::HeldOut => shapes::held_out(),
+            List::HeldOutFresh => shapes::held_out_fresh(),
         }
     }
 }

@@ -60,9 +60,9 @@ fn machine(results: &Results) -> String {
     )
 }
 
-/// Each pass of each layer: back to back and alone, beside the bytes' time and cuDNN.
+/// Each pass of each layer: back to back and alone, beside the limit and cuDNN.
 fn table(results: &Results) -> String {
-    let mut text = "| layer | each byte once, us |".to_owned();
+    let mut text = "| layer | limit, us |".to_owned();
     for (_, pass) in PASSES {
         text += &format!(" {pass}, us | cuDNN, us |");
     }
@@ -101,13 +101,13 @@ fn batch(results: &Results) -> Option<Chart> {
         series("tilewright", "forward_device_us", |row| Some(row.value)),
         series("tilewright, the input just written", "forward_left_device_us", |row| Some(row.value)),
         series(CUDNN, "forward_device_us", peer),
-        series("each byte moved once", "forward_device_us", |row| row.limit),
+        series("limit", "forward_device_us", |row| row.limit),
     ];
     let (title, across, up) = (BATCH.to_owned(), "images".to_owned(), "us".to_owned());
     (!series[0].points.is_empty()).then_some(Chart { title, across, up, series, lines: true })
 }
 
-/// Times of all passes of the layers, by the time of their bytes.
+/// Times of all passes of the layers, by their limits.
 fn layers(results: &Results) -> Option<Chart> {
     let mut all = Vec::new();
     let (mut peers, mut limits) = (Vec::new(), Vec::new());
@@ -120,8 +120,8 @@ fn layers(results: &Results) -> Option<Chart> {
         limits.extend(rows.iter().filter_map(|row| Some((row.limit?, row.limit?))));
     }
     all.push(Series { name: format!("{CUDNN}, all passes"), points: peers });
-    all.push(Series { name: "each byte moved once".to_owned(), points: limits });
-    let (title, across, up) = (LAYERS.to_owned(), "each byte moved once, us".to_owned(), "us".to_owned());
+    all.push(Series { name: "limit".to_owned(), points: limits });
+    let (title, across, up) = (LAYERS.to_owned(), "limit, us".to_owned(), "us".to_owned());
     (!all[0].points.is_empty()).then_some(Chart { title, across, up, series: all, lines: false })
 }
 
