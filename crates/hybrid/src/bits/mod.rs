@@ -29,6 +29,8 @@ mod transpose;
 mod verify;
 
 pub use matrix::BitMatrix;
+#[cfg(test)]
+pub(crate) use npy::write;
 pub use npy::{read_npy, write_npy};
 pub(crate) use product::{Join, as_array, join_into};
 pub use product::{Path, Product};

@@ -18,6 +18,7 @@ use super::{
     Element, Extents, NpySink, NpySource, Order, Sink, Source, WriteTyped,
     files::{Files, Step},
 };
+use crate::bits::{self, BitMatrix};
 use crate::{Class, Error};
 
 const SHAPE: [usize; 2] = [33, 65];
@@ -51,6 +52,23 @@ fn write(files: Files, path: &Path, value: i32) -> Result<(), Error> {
         sink.write(&tile, &vec![value; size.rows * size.columns])?;
     }
     Box::new(sink).commit()
+}
+
+/// Writes a matrix of bits of this value: those of 0 and of 1 have as many bytes in a row, not as many columns.
+fn write_bits(files: Files, path: &Path, value: i32) -> Result<(), Error> {
+    let matrix = bits_of(value)?;
+    let shape = [matrix.rows(), matrix.columns().div_ceil(8)];
+    bits::write(NpySink::create_with(files, path, &shape, Element::U8, Order::C)?, &matrix)
+}
+
+fn bits_of(value: i32) -> Result<BitMatrix, Error> {
+    BitMatrix::from_fn(33, 65 + value as usize, |row, column| (row + column) % 3 == value as usize % 3)
+}
+
+/// The value of a matrix of bits: 0, 1 or 2, and nothing between them.
+fn read_bits(path: &Path) -> i32 {
+    let matrix = bits::read_npy(path).unwrap();
+    (0..3).find(|value| matrix == bits_of(*value).unwrap()).expect("no file is a mixture")
 }
 
 /// The value of a whole file, if there is one.
@@ -181,22 +199,24 @@ const CHILD: &str = "TILEWRIGHT_KILLED_AT";
 
 #[test]
 fn m4_the_process_is_killed_at_each_step() {
-    for named in [false, true] {
+    for (named, of_bits) in [(false, false), (true, false), (false, true), (true, true)] {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a.npy");
+        let write = if of_bits { write_bits } else { write };
+        let read = || if of_bits { read_bits(&path) } else { read(Files::default(), &path).unwrap() };
         let steps = steps(|files| write(files, &path, 0).unwrap(), named);
         let renamed = steps.iter().position(|step| *step == Step::Rename).unwrap();
         for (nth, step) in steps.iter().enumerate() {
             write(Files::default(), &path, 0).unwrap();
             let status = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "store::faults::child_writer", "--nocapture"])
-                .env(CHILD, format!("{nth} {named} {}", path.display()))
+                .env(CHILD, format!("{nth} {named} {of_bits} {}", path.display()))
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .status()
                 .unwrap();
             assert!(!status.success(), "step {nth}");
-            let value = read(Files::default(), &path).unwrap();
+            let value = read();
             assert_eq!(value, i32::from(nth > renamed), "{:?}, step {nth}", step);
             // Without a name nothing is left, but between two calls.
             let most = if named || *step == Step::Rename { 2 } else { 1 };
@@ -207,16 +227,16 @@ fn m4_the_process_is_killed_at_each_step() {
                 .for_each(|entry| fs::File::open(entry.unwrap().path()).unwrap().set_modified(old).unwrap());
         }
         write(Files::default(), &path, 2).unwrap();
-        assert_eq!((read(Files::default(), &path).unwrap(), left(root.path())), (2, 1));
+        assert_eq!((read(), left(root.path())), (2, 1));
     }
 }
 
 #[test]
 fn child_writer() {
     let Ok(task) = std::env::var(CHILD) else { return };
-    let mut words = task.splitn(3, ' ');
-    let (nth, named, path) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-    let (nth, named) = (nth.parse::<usize>().unwrap(), named == "true");
+    let words: Vec<&str> = task.splitn(4, ' ').collect();
+    let (nth, named, path) = (words[0].parse::<usize>().unwrap(), words[1] == "true", words[3]);
+    let write = if words[2] == "true" { write_bits } else { write };
     let count = AtomicUsize::new(0);
     let killed = move |step| {
         if count.fetch_add(1, Ordering::Relaxed) == nth {

@@ -67,6 +67,12 @@ pub trait Sink: Send + Sync {
         Ok(())
     }
 
+    /// Says that a row's elements are packed bits, so many, before it is committed. A format that can tells those who read it; elsewhere this does nothing.
+    /// [`Error::Shape`] where a row has fewer bits, or over 255 more; [`Error::Io`].
+    fn holds_bits(&self, _columns: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Writes a tile, which lies row by row and without gaps, in the machine's order of bytes. The same errors as
     /// [`Source::read_tile`], and [`Error::StorageFull`]. A tile that was written can be written again.
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error>;

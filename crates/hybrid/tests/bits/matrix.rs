@@ -141,30 +141,36 @@ fn files_hold_what_was_written() {
 }
 
 #[test]
-fn a_file_without_a_shape_has_whole_bytes() {
+fn a_file_of_another_writer_has_whole_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npy");
     let bits = matrix(7, 24, 3);
     write_npy(&path, &bits).unwrap();
-    std::fs::remove_file(folder.path().join("x.npy.json")).unwrap();
+    ndarray_npy::write_npy(&path, &ndarray::Array2::from_shape_vec((7, 3), bits.to_bytes()).unwrap()).unwrap();
     assert_eq!(read_npy(&path).unwrap(), bits);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn files_that_do_not_fit_are_corrupt() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npy");
-    let shape = folder.path().join("x.npy.json");
-    write_npy(&path, &matrix(7, 30, 3)).unwrap();
-    for text in [
-        "{",
-        r#"{"rows": 7, "columns": 33, "bit_order": "little"}"#,
-        r#"{"rows": 8, "columns": 30, "bit_order": "little"}"#,
-        r#"{"rows": 7, "columns": -1, "bit_order": "little"}"#,
-        r#"{"rows": 7, "columns": 30, "bit_order": "big"}"#,
-    ] {
-        std::fs::write(&shape, text).unwrap();
-        assert!(matches!(read_npy(&path), Err(Error::Corrupt { .. })), "{text}");
+    let bits = matrix(7, 30, 3);
+    write_npy(&path, &bits).unwrap();
+    // Others read the bytes, and see nothing else.
+    let bytes: ndarray::Array2<u8> = ndarray_npy::read_npy(&path).unwrap();
+    assert_eq!((bytes.dim(), bytes.into_raw_vec_and_offset().0), ((7, 4), bits.to_bytes()));
+    let mut file = std::fs::read(&path).unwrap();
+    let end = file.iter().position(|byte| *byte == b'\n').unwrap();
+    assert_eq!(&file[end - 8..end], b"      \t ");
+    // More bits that are not used than there are.
+    file[end - 6] = b'\t';
+    std::fs::write(&path, &file).unwrap();
+    assert!(matches!(read_npy(&path), Err(Error::Corrupt { .. })));
+    for array in [ndarray::Array2::<u16>::zeros((7, 4)).into_dyn(), ndarray::Array3::<u16>::zeros((7, 4, 1)).into_dyn()]
+    {
+        ndarray_npy::write_npy(&path, &array).unwrap();
+        assert!(matches!(read_npy(&path), Err(Error::Corrupt { .. })));
     }
     std::fs::write(&path, b"not an array").unwrap();
     assert_eq!(read_npy(&path).unwrap_err().class(), Class::Io);

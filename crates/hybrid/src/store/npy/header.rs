@@ -11,6 +11,9 @@ pub(super) struct Header {
     pub(super) big_endian: bool,
     pub(super) order: Order,
     pub(super) shape: Vec<usize>,
+    /// Bits at the end of a row, or of a column in Fortran order, that mean nothing: 0 but for packed bits. NumPy writes spaces behind the text; here the last
+    /// [`MARKS`] of them are this number in binary, a tab for a one, so that it comes and goes with the elements and other readers see space.
+    pub(super) unused_bits: u8,
 }
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -20,6 +23,8 @@ const PREAMBLE: usize = 8;
 const ALIGNMENT: usize = 64;
 /// A text is never longer: NumPy itself refuses those above 10,000.
 pub(super) const LONGEST_TEXT: usize = 1 << 16;
+/// Spaces and tabs before the end of the line.
+const MARKS: usize = 8;
 /// As many as NumPy has.
 const MOST_DIMENSIONS: usize = 64;
 
@@ -47,7 +52,7 @@ pub(super) fn text_range(start: &[u8]) -> Result<std::ops::Range<usize>, String>
 impl Header {
     /// Reads the text.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
-        let mut parser = Parser { rest: text };
+        let (mut parser, unused_bits) = (Parser { rest: text }, unused_bits(text));
         let (mut descr, mut order, mut shape) = (None, None, None);
         parser.expect(b'{')?;
         while !parser.take(b'}') {
@@ -71,10 +76,10 @@ impl Header {
         let missing = |key: &str| format!("its header lacks '{key}'");
         let (element, big_endian) = descr.ok_or_else(|| missing("descr"))?;
         let order = order.ok_or_else(|| missing("fortran_order"))?;
-        Ok(Self { element, big_endian, order, shape: shape.ok_or_else(|| missing("shape"))? })
+        Ok(Self { element, big_endian, order, shape: shape.ok_or_else(|| missing("shape"))?, unused_bits })
     }
 
-    /// All bytes before the elements, as version 1.0; little-endian.
+    /// All bytes before the elements, as version 1.0; little-endian. How many does not depend on the bits that are not used.
     pub(super) fn print(&self) -> Vec<u8> {
         let dimensions: Vec<String> = self.shape.iter().map(usize::to_string).collect();
         let comma = if dimensions.len() == 1 { "," } else { "" };
@@ -85,16 +90,24 @@ impl Header {
             dimensions.join(", ")
         );
         let begin = PREAMBLE + 2;
-        let bytes = (begin + text.len() + 1).next_multiple_of(ALIGNMENT);
+        let bytes = (begin + text.len() + MARKS + 1).next_multiple_of(ALIGNMENT);
         let mut header = MAGIC.to_vec();
         header.extend([1, 0]);
         // 64 dimensions of 20 digits are below 2,000 bytes.
         header.extend(((bytes - begin) as u16).to_le_bytes());
         header.extend(text.bytes());
-        header.resize(bytes - 1, b' ');
+        header.resize(bytes - MARKS - 1, b' ');
+        header.extend((0..MARKS).rev().map(|bit| if self.unused_bits >> bit & 1 == 1 { b'\t' } else { b' ' }));
         header.push(b'\n');
         header
     }
+}
+
+/// What the end of a text says of bits that are not used; 0 where it is of another writer.
+fn unused_bits(text: &[u8]) -> u8 {
+    let marks = text.strip_suffix(b"\n").and_then(|line| line.last_chunk::<MARKS>());
+    let digits = marks.filter(|marks| marks.iter().all(|mark| matches!(mark, b' ' | b'\t')));
+    digits.map_or(0, |digits| digits.iter().fold(0, |number, digit| number << 1 | u8::from(*digit == b'\t')))
 }
 
 /// What NumPy calls an element, in the machine's order of bytes.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn header(element: Element, order: Order, shape: &[usize]) -> Header {
-    Header { element, big_endian: false, order, shape: shape.into() }
+    Header { element, big_endian: false, order, shape: shape.into(), unused_bits: 0 }
 }
 
 fn parse(file: &[u8]) -> Result<Header, String> {
@@ -40,6 +40,21 @@ fn what_is_printed_is_read() {
                 assert_eq!(parse(&file).unwrap(), Header { element, ..written });
             }
         }
+    }
+}
+
+#[test]
+fn bits_that_are_not_used_stand_in_the_space_behind_the_text() {
+    let plain = header(Element::U8, Order::C, &[3, 4]);
+    for unused_bits in [0, 1, 7, 127, 255] {
+        let marked = Header { unused_bits, ..plain.clone() };
+        let (file, other) = (marked.print(), plain.print());
+        assert_eq!((parse(&file).unwrap().unused_bits, file.len()), (unused_bits, other.len()));
+        // Nothing but space differs.
+        assert!(file.iter().zip(&other).all(|(one, other)| one == other || (*one, *other) == (b'\t', b' ')));
+    }
+    for text in [TEXT.trim(), "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n"] {
+        assert_eq!(parse(&around(1, text)).unwrap().unused_bits, 0, "{text}");
     }
 }
 

@@ -43,7 +43,7 @@ impl NpySink {
         element: Element,
         order: Order,
     ) -> Result<Self, Error> {
-        let header = Header { element, big_endian: false, order, shape: shape.into() };
+        let header = Header { element, big_endian: false, order, shape: shape.into(), unused_bits: 0 };
         let text = header.print();
         let too_large = || Error::TooLarge {
             rows: shape.iter().rev().skip(1).fold(1, |product, extent| product.saturating_mul(*extent)),
@@ -59,6 +59,11 @@ impl NpySink {
     /// All extents of the array.
     pub fn shape(&self) -> &[usize] {
         &self.shape
+    }
+
+    fn header(&self, unused_bits: u8) -> Header {
+        let Grid { element, order, .. } = self.grid;
+        Header { element, big_endian: false, order, shape: self.shape.clone(), unused_bits }
     }
 
     fn write_part(&self, part: &Part, data: &[u8]) -> Result<(), Error> {
@@ -102,6 +107,15 @@ impl Sink for NpySink {
         self.grid.grain()
     }
 
+    /// The header says it, so that one file has all.
+    fn holds_bits(&self, columns: usize) -> Result<(), Error> {
+        let all = self.grid.extents.columns.saturating_mul(8 * self.grid.element.bytes());
+        let unused = all.checked_sub(columns).and_then(|unused| u8::try_from(unused).ok());
+        let what = "columns of bits in a row";
+        let unused = unused.ok_or(Error::Shape { operation: "holds_bits", what, expected: all, got: columns })?;
+        self.temporary.write(&self.header(unused).print(), 0)
+    }
+
     fn write_tile(&self, tile: &Tile, data: &[u8]) -> Result<(), Error> {
         tile.check("write", self.extents(), self.element(), data.len())?;
         if tile.is_empty() {
@@ -129,9 +143,7 @@ impl Sink for NpySink {
 
 impl Written for NpySink {
     fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        let Grid { element, order, .. } = self.grid;
-        let header = Header { element, big_endian: false, order, shape: self.shape.clone() };
-        NpySource::of_temporary(&self.temporary, header, self.grid)?.read_tile(tile, out)
+        NpySource::of_temporary(&self.temporary, self.header(0), self.grid)?.read_tile(tile, out)
     }
 }
 

@@ -66,6 +66,13 @@ impl NpySource {
             let why = format!("{shape:?} of {element} makes a file of {expected} bytes, and it has {bytes}");
             return Err(corrupt(why));
         }
+        let row = grid.extents.columns.saturating_mul(8 * grid.element.bytes());
+        if usize::from(header.unused_bits) > row {
+            return Err(corrupt(format!(
+                "{} bits of a row are not used, it says, and a row has {row}",
+                header.unused_bits
+            )));
+        }
         Ok(Self { files, file, path: path.into(), header, grid })
     }
 
@@ -91,6 +98,12 @@ impl NpySource {
     /// All extents of the array.
     pub fn shape(&self) -> &[usize] {
         &self.header.shape
+    }
+
+    /// Columns of a matrix of packed bits: those that [`Sink::holds_bits`](crate::store::Sink::holds_bits) said, or as many as a row's elements have bits.
+    pub fn columns_of_bits(&self) -> usize {
+        let all = self.grid.extents.columns.saturating_mul(8 * self.grid.element.bytes());
+        all.saturating_sub(self.header.unused_bits.into())
     }
 
     /// The order of its elements.

@@ -16,7 +16,7 @@ use crate::stream::{Budgets, Control, Traffic};
 const ZEROS: usize = 1024;
 
 /// A product of bits on a GPU, in tiles that fit into the budgets, to a sink: of bits as [`super::Bits`] has them, of i32 for
-/// [`Becomes::Counts`]. Zeros stand behind the last bit of a row. The sink is not committed: whoever does it makes the whole result visible
+/// [`Becomes::Counts`]. Zeros stand behind the last bit of a row, and the sink is told how many are bits ([`Sink::holds_bits`]). The sink is not committed: whoever does it makes the whole result visible
 /// at once, and after an error there is none.
 ///
 /// What it takes is said by [`BitPlan`]. Results are exact, and do not depend on the plan.
@@ -32,9 +32,9 @@ pub fn multiply(
     sink: &dyn Sink,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
-    Stored::of(product, becomes, sink)?;
-    let ProductExtents { rows, columns, depth } = product.extents();
+    let (stored, ProductExtents { rows, columns, depth }) = (Stored::of(product, becomes, sink)?, product.extents());
     if rows == 0 || columns == 0 || depth == 0 {
+        stored.say(sink)?;
         return zeros(sink).map(|()| Traffic::default());
     }
     let plan = BitPlan::new(product, becomes, budgets.device.available())?;

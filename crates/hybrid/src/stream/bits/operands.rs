@@ -120,6 +120,14 @@ impl Stored {
         }
         Ok(Stored::Counts)
     }
+
+    /// Says to a sink of bits how many a row has.
+    pub(super) fn say(&self, sink: &dyn Sink) -> Result<(), Error> {
+        match self {
+            Stored::Counts => Ok(()),
+            Stored::Bits(packing) => sink.holds_bits(packing.bits),
+        }
+    }
 }
 
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// How the bits of a row are stored, the first in the lowest bit: in so many elements of so many bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
-    bits: usize,
+    pub(super) bits: usize,
     element_bytes: usize,
     elements: usize,
 }

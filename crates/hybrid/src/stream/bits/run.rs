@@ -61,6 +61,7 @@ pub(super) fn run<E: BitMultiplier>(
 ) -> Result<Traffic, Error> {
     control.unverified("a streamed product of bits", sink.element().name())?;
     let stored = Stored::of(product, becomes, sink)?;
+    stored.say(sink)?;
     let staging = Staging { elements: staging.elements.max(plan.longest_row()), ..staging };
     let run = Run { plan, product, becomes, sink, stored, staging, control };
     let lefts = (0..STAGES).map(|_| engine.buffer(plan.left_words())).collect::<Result<Vec<_>, _>>()?;

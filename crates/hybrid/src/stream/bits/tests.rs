@@ -2,8 +2,8 @@
 
 use super::run::run;
 use super::{Becomes, BitPlan, BitProduct, Bits};
-use crate::bits::BitMatrix;
-use crate::store::{Element, Extents, MemorySink, MemorySource, Sink, Source, Tile};
+use crate::bits::{BitMatrix, read_npy};
+use crate::store::{self, Element, Extents, MemorySink, MemorySource, NpySink, Sink, Source, Tile};
 use crate::stream::engine::Queue;
 use crate::stream::failing::Failing;
 use crate::stream::heard::{Heard, Log};
@@ -136,6 +136,15 @@ fn x1_x5_bytes_with_ones_behind_the_last_column_are_read_and_written() {
         Box::new(sink).commit().unwrap();
         let expected = BitMatrix::from_array(case.expected().view()).unwrap().to_bytes();
         assert_eq!(result.into_raw_vec_and_offset().0, expected, "{sizes:?}");
+        // A file keeps how many of a row's bits are columns, also where its rows are padded.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.npy");
+        for bytes in [sizes[1].div_ceil(8), 16 * sizes[1].div_ceil(128)] {
+            let sink = NpySink::create(&path, &[sizes[0], bytes], Element::U8, store::Order::C).unwrap();
+            case.run(&Device::new(Order::Random(5)), bits, &sink, (STAGING, Control::default())).unwrap();
+            Box::new(sink).commit().unwrap();
+            assert_eq!(read_npy(&path).unwrap(), BitMatrix::from_array(case.expected().view()).unwrap(), "{sizes:?}");
+        }
     }
 }
 
