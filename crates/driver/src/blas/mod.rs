@@ -255,7 +255,41 @@ impl Blas {
         mut c: MatrixMut<'_, T>,
     ) -> Result<(), Error> {
         let order = Order::of(&self.stream, [a.stream(), c.stream()])?;
-        order.around(|| self.lock().copy_scaled(alpha, (operation, &a), &mut c))
+        order.around(|| self.lock().add_scaled(alpha, (operation, &a), T::zeroed(), &mut c))
+    }
+
+    /// `c = alpha op(a) + beta c`. With `beta` 0 what is in `c` is not read.
+    pub fn add_scaled<T: Scalar>(
+        &self,
+        alpha: T,
+        (operation, a): (Operation, Matrix<'_, T>),
+        beta: T,
+        mut c: MatrixMut<'_, T>,
+    ) -> Result<(), Error> {
+        let order = Order::of(&self.stream, [a.stream(), c.stream()])?;
+        order.around(|| self.lock().add_scaled(alpha, (operation, &a), beta, &mut c))
+    }
+
+    /// Each row of `a` times an element of `x`, a matrix of one column, into `c`.
+    pub fn scale_rows<T: Scalar>(
+        &self,
+        x: Matrix<'_, T>,
+        a: Matrix<'_, T>,
+        mut c: MatrixMut<'_, T>,
+    ) -> Result<(), Error> {
+        let order = Order::of(&self.stream, [a.stream(), x.stream(), c.stream()])?;
+        order.around(|| self.lock().scale_lines(Side::Left, &a, &x, &mut c))
+    }
+
+    /// Each column of `a` times an element of `x`, a matrix of one column, into `c`.
+    pub fn scale_columns<T: Scalar>(
+        &self,
+        a: Matrix<'_, T>,
+        x: Matrix<'_, T>,
+        mut c: MatrixMut<'_, T>,
+    ) -> Result<(), Error> {
+        let order = Order::of(&self.stream, [a.stream(), x.stream(), c.stream()])?;
+        order.around(|| self.lock().scale_lines(Side::Right, &a, &x, &mut c))
     }
 
     /// Zeros, whatever was there: NaN too.

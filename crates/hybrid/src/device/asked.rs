@@ -1,14 +1,14 @@
 //! What a product asks of a machine, wherever its operands lie, and which do not go together.
 
 use super::multiplicand::Multiplicand;
-use super::operand::{Form, Goal, Operand, Target};
+use super::operand::{Diagonal, Form, Goal, Operand, Target};
 use crate::Error;
 use crate::dispatch::{self, At, Divisible, Emulation, Job, MatvecExtents, ProductExtents, Tiling, Unit};
 use crate::linear::{Arithmetic, IntegerElement, Precision, check_shapes, holds_every_sum, padded};
 use crate::matrix::{Columns, Element, Rows, Shape, expect};
 use crate::store::{self, Source, Stored};
 
-/// What becomes of factors that are known by their diagonals.
+/// What becomes of factors that are known by their diagonals where nothing lies on the GPU, or where that has no routine for it.
 pub(super) const SCALED: &str = "the CPU scales rows and columns";
 
 /// A product of matrices in host memory.
@@ -155,19 +155,40 @@ pub(super) fn asked<T: Multiplicand>(
         let why = "a product of two diagonals is one; multiply their elements, and write that";
         return Err(Error::Unsupported { operation, element: T::NAME, place: "CPU and GPU", why: why.into() });
     }
-    if let Some(diagonal) = sides.iter().flatten().next() {
+    let is_scaled = sides.iter().any(Option::is_some);
+    if is_scaled {
         // Two multiplications for each element, and an addition.
-        let elements = c.rows.0 as f64 * c.columns.0 as f64;
-        let bytes = (diagonal.side() * size_of::<T>()) as u64;
-        for (operand, _) in job.read.iter_mut().zip(sides).filter(|(_, side)| side.is_some()) {
-            *operand = operand.map(|it| dispatch::Operand { bytes, ..it });
+        job.flops = 3.0 * c.rows.0 as f64 * c.columns.0 as f64;
+        for (operand, side) in job.read.iter_mut().zip(sides) {
+            let bytes = side.map(|diagonal| diagonal.bytes());
+            *operand = operand.map(|it| dispatch::Operand { bytes: bytes.unwrap_or(it.bytes), ..it });
         }
-        job.flops = 3.0 * elements;
         job.divisible = None;
-        job.not_on_gpu = Some(SCALED);
+        let is_one = sides.iter().flatten().count() == 1;
+        let is_routine = T::SCALES_THERE && is_one && job.emulation.is_none() && places.contains(&At::Gpu);
+        job.not_on_gpu = if is_routine { job.not_on_gpu } else { Some(SCALED) };
     }
     where_there(&mut job, ordinal, [a, b], target)?;
+    if is_scaled && job.not_on_gpu.is_none() {
+        job.device_bytes = bytes_to_scale(&job, [a, b], reads_c)?;
+    }
     Ok(job)
+}
+
+/// Bytes of the GPU's memory that it takes to scale rows or columns there: of what is elsewhere, and for what no routine does at once.
+fn bytes_to_scale<T: Multiplicand>(job: &Job, factors: [&Operand<'_, T>; 2], reads_c: bool) -> Result<u64, Error> {
+    let [read_a, read_b, _] = job.read;
+    let elsewhere = [read_a, read_b, Some(job.written)].into_iter().flatten().filter(|it| it.at != At::Gpu);
+    let mut bytes = elsewhere.fold(0u64, |sum, it| sum.saturating_add(it.bytes));
+    let has_values = factors.iter().any(|it| matches!(it.0, Form::Diagonal(Diagonal::Of(_))));
+    for factor in factors {
+        bytes = bytes.saturating_add(match factor.0 {
+            Form::Gpu(matrix) => T::bytes_to_be_scaled(matrix, has_values, reads_c)?,
+            Form::Host(_) | Form::Stored(_) if has_values && reads_c => factor.shape().bytes::<T>()?.0 as u64,
+            _ => 0,
+        });
+    }
+    Ok(bytes)
 }
 
 /// What a product takes of the GPU where operands lie on one, and whether it is another one.

@@ -37,7 +37,7 @@ impl Device {
 
     /// `c = alpha * a * b + beta * c`, as [`crate::linear::matmul`] has it, on the processor that is expected to be faster. Operands may lie
     /// in host memory, in page-locked memory, in files, or on the GPU, where `c` stays if it is there; only what is elsewhere is moved. A factor that is known by its
-    /// diagonal ([`Operand::diagonal`], [`Operand::identity`]) scales rows or columns, and moves nothing.
+    /// diagonal ([`Operand::diagonal`], [`Operand::identity`]) scales rows or columns, where the other one is, and moves nothing.
     ///
     /// What does not fit into the GPU's memory is streamed through it. Nothing of a `c` in host memory is changed before the result is
     /// whole; what fails on the GPU is tried with smaller tiles, then on the CPU, as the policy says. What is multiplied into a `c` on the GPU

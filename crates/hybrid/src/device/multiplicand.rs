@@ -1,8 +1,10 @@
 //! What products on a device are made of, and what each type can do on a GPU.
 
+use super::asked::SCALED;
+use super::operand::{Diagonal, Form, Operand};
 use super::widened::{self, Widening};
 use crate::dispatch::MatvecExtents;
-use crate::linear::{Arithmetic, DeviceMat, DeviceRef, Gpu, Multiply, Precision, Scalar};
+use crate::linear::{Arithmetic, DeviceMat, DeviceRef, Gpu, Lines, Multiply, Precision, Scalar};
 use crate::linear::{multiply_batch_of_halves_there, multiply_halves_there, refuse_wide_halves};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Sink, Source, Stored};
@@ -41,6 +43,10 @@ pub trait Multiplicand: Multiply + Stored {
     #[doc(hidden)]
     const IN_BATCHES: bool;
 
+    /// Whether a GPU scales rows and columns.
+    #[doc(hidden)]
+    const SCALES_THERE: bool;
+
     /// A copy in host memory.
     #[doc(hidden)]
     fn download(matrix: DeviceRef<'_, Self>) -> Result<Array2<Self>, Error>;
@@ -53,6 +59,19 @@ pub trait Multiplicand: Multiply + Stored {
         beta: Self::Factor,
         c: &mut DeviceMat<Self>,
     ) -> Result<(), Error>;
+
+    /// The same where one factor is known by its diagonal, and the other one is on that GPU.
+    #[doc(hidden)]
+    fn scale_there(
+        alpha: Self::Factor,
+        factors: [Operand<'_, Self>; 2],
+        beta: Self::Factor,
+        c: &mut DeviceMat<Self>,
+    ) -> Result<(), Error>;
+
+    /// Bytes of the GPU's memory that this takes for a factor on the GPU, beside one that has values or is the identity.
+    #[doc(hidden)]
+    fn bytes_to_be_scaled(matrix: DeviceRef<'_, Self>, has_values: bool, reads_c: bool) -> Result<u64, Error>;
 
     /// The same for each matrix of `a`, with its part of `x`, into its part of `y`, by one call: there are some, and `alpha` is not 0.
     #[doc(hidden)]
@@ -94,11 +113,16 @@ pub(super) fn multiply_batch_there<T: Multiplicand>(
     T::multiply_batch_there(precision, (alpha, a, x), beta, y, extents)
 }
 
+fn refuse_to_scale<T: Element>() -> Result<(), Error> {
+    Err(Error::Unsupported { operation: "matmul", element: T::NAME, place: "GPU", why: SCALED.into() })
+}
+
 macro_rules! scalars {
     ($($type:ty => $wide:ty: $widen:expr, $round:expr;)*) => { $(
         impl Multiplicand for $type {
             const COMES_IN_PARTS: bool = true;
             const IN_BATCHES: bool = true;
+            const SCALES_THERE: bool = true;
 
             fn widened(self) -> Self {
                 self
@@ -119,6 +143,28 @@ macro_rules! scalars {
                 c: &mut DeviceMat<Self>,
             ) -> Result<(), Error> {
                 c.gpu().clone().matmul(precision, alpha, a, b, beta, c)
+            }
+
+            fn scale_there(
+                alpha: Self,
+                factors: [Operand<'_, Self>; 2],
+                beta: Self,
+                c: &mut DeviceMat<Self>,
+            ) -> Result<(), Error> {
+                let (lines, diagonal, matrix) = match factors.map(|it| it.0) {
+                    [Form::Diagonal(diagonal), Form::Gpu(matrix)] => (Lines::Rows, diagonal, matrix),
+                    [Form::Gpu(matrix), Form::Diagonal(diagonal)] => (Lines::Columns, diagonal, matrix),
+                    _ => return refuse_to_scale::<Self>(),
+                };
+                let values = match diagonal {
+                    Diagonal::Ones(_) => None,
+                    Diagonal::Of(values) => Some(values),
+                };
+                c.gpu().clone().scale_lines((lines, values), (alpha, matrix), beta, c)
+            }
+
+            fn bytes_to_be_scaled(matrix: DeviceRef<'_, Self>, has_values: bool, reads_c: bool) -> Result<u64, Error> {
+                matrix.bytes_to_be_scaled(has_values, reads_c)
             }
 
             fn multiply_batch_there(
@@ -165,6 +211,7 @@ macro_rules! halves {
         impl Multiplicand for $type {
             const COMES_IN_PARTS: bool = false;
             const IN_BATCHES: bool = false;
+            const SCALES_THERE: bool = false;
 
             fn widened(self) -> f32 {
                 self.to_f32()
@@ -185,6 +232,14 @@ macro_rules! halves {
                 c: &mut DeviceMat<Self>,
             ) -> Result<(), Error> {
                 multiply_halves_there(precision, (alpha, a, b), (beta, |beta, own| Self::rounded(beta * own.widened())), c)
+            }
+
+            fn scale_there(_: f32, _: [Operand<'_, Self>; 2], _: f32, _: &mut DeviceMat<Self>) -> Result<(), Error> {
+                refuse_to_scale::<Self>()
+            }
+
+            fn bytes_to_be_scaled(_: DeviceRef<'_, Self>, _: bool, _: bool) -> Result<u64, Error> {
+                Ok(0)
             }
 
             fn multiply_batch_there(

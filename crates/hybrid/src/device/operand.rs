@@ -40,6 +40,14 @@ impl<T: Element> Diagonal<'_, T> {
         }
     }
 
+    /// Bytes of its values; the identity has none.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Diagonal::Ones(_) => 0,
+            Diagonal::Of(values) => size_of_val(*values) as u64,
+        }
+    }
+
     pub(super) fn at(&self, index: usize) -> T {
         match self {
             Diagonal::Ones(_) => T::ONE,

@@ -1,7 +1,7 @@
 //! One product: what it asks of a machine, and how it runs where its operands lie.
 
 use super::Accelerated;
-use super::asked::{SCALED, is_stored};
+use super::asked::is_stored;
 use super::banded::Factors;
 use super::copies::{Copies, Download};
 use super::multiplicand::{Multiplicand, multiply_batch_there};
@@ -11,7 +11,7 @@ use super::source::MatrixSource;
 use super::stored::Conjugated;
 use crate::budget::{Budget, Memory, Permit};
 use crate::faults::Scale;
-use crate::linear::{DeviceMat, DeviceRef, Gpu, Place, matmul};
+use crate::linear::{DeviceMat, Gpu, Place, matmul};
 use crate::matrix::{Dense, Element};
 use crate::store::{Extents, MemorySink, Sink, Stored};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
@@ -148,10 +148,13 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             }
         }
         let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
-        let factors = (alpha, there(&a, &copies[0])?, there(&b, &copies[1])?);
-        let multiply = |c: &mut DeviceMat<T>| match batch {
-            Some(extents) => multiply_batch_there(precision, factors, beta, c, extents),
-            None => T::multiply_there(precision, factors, beta, c),
+        let operands = [there(a, &copies[0]), there(b, &copies[1])];
+        let multiply = |c: &mut DeviceMat<T>| match (operands.map(|it| it.0), batch) {
+            ([Form::Gpu(a), Form::Gpu(b)], Some(extents)) => {
+                multiply_batch_there(precision, (alpha, a, b), beta, c, extents)
+            }
+            ([Form::Gpu(a), Form::Gpu(b)], None) => T::multiply_there(precision, (alpha, a, b), beta, c),
+            _ => T::scale_there(alpha, operands, beta, c),
         };
         let is_new = matches!(self.c.0, Goal::New(_));
         match &mut self.c.0 {
@@ -180,16 +183,9 @@ fn uploaded<T: Multiplicand>(gpu: &Gpu, operand: &Operand<'_, T>) -> Result<Opti
     }
 }
 
-/// An operand on the GPU: where it was, or its copy.
-fn there<'a, T: Multiplicand>(
-    operand: &Operand<'a, T>,
-    copy: &'a Option<DeviceMat<T>>,
-) -> Result<DeviceRef<'a, T>, Error> {
-    match (operand.0, copy) {
-        (Form::Gpu(matrix), _) => Ok(matrix),
-        (_, Some(copy)) => Ok(copy.view()),
-        _ => Err(Error::Unsupported { operation: "matmul", element: T::NAME, place: "GPU", why: SCALED.into() }),
-    }
+/// An operand for the GPU: as it was, or its copy there.
+fn there<'a, T: Multiplicand>(operand: Operand<'a, T>, copy: &'a Option<DeviceMat<T>>) -> Operand<'a, T> {
+    copy.as_ref().map_or(operand, Operand::from)
 }
 
 /// Bytes that a thread copies in a row.

@@ -15,6 +15,7 @@ mod planned;
 mod precision;
 mod recorded;
 mod resident;
+mod scaled;
 mod stages;
 mod stored;
 mod trace;

@@ -31,6 +31,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::emulated",
         "device::overlap",
         "device::resident",
+        "device::scaled",
         "device::watched",
         "device::recorded::m16",
         "device::stored",

@@ -177,8 +177,17 @@ static int trsm(int type, int side, int upper, int op, int unit, i64 m, i64 n, n
     int cublas##P##geam_64(void* h, int ta, int tb, i64 m, i64 n, void* alpha, void* a, i64 lda, void* beta, void* b, i64 ldb, void* c, i64 ldc) { \
         MAY_FAIL \
         for (i64 j = 0; j < n; ++j) \
-            for (i64 i = 0; i < m; ++i) put(c, T, i + j * ldc, coefficient(alpha, T, 0) == 0 ? 0 : times(coefficient(alpha, T, 0), element(a, T, lda, ta, i, j))); \
-        return coefficient(beta, T, 0) == 0 ? SUCCESS : INVALID; \
+            for (i64 i = 0; i < m; ++i) { \
+                number old = coefficient(beta, T, 0) == 0 ? 0 : times(coefficient(beta, T, 0), element(b, T, ldb, tb, i, j)); \
+                put(c, T, i + j * ldc, old + (coefficient(alpha, T, 0) == 0 ? 0 : times(coefficient(alpha, T, 0), element(a, T, lda, ta, i, j)))); \
+            } \
+        return coefficient(beta, T, 0) == 0 || (b == c && tb == 0 && ldb == ldc) ? SUCCESS : INVALID; \
+    } \
+    int cublas##P##dgmm_64(void* h, int right, i64 m, i64 n, void* a, i64 lda, void* x, i64 ix, void* c, i64 ldc) { \
+        MAY_FAIL \
+        for (i64 j = 0; j < n; ++j) \
+            for (i64 i = 0; i < m; ++i) put(c, T, i + j * ldc, times(get(a, T, i + j * lda), get(x, T, (right ? j : i) * ix))); \
+        return SUCCESS; \
     } \
     int cublas##P##copy_v2_64(void* h, i64 n, void* x, i64 ix, void* y, i64 iy) { \
         MAY_FAIL \

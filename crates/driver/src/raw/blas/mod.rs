@@ -41,6 +41,10 @@ table!(BlasTable: cudarc::cublas::sys, cublasStatus_t {
     cublasDgeam_64(cublasHandle_t, cublasOperation_t, cublasOperation_t, i64, i64, *const f64, *const f64, i64, *const f64, *const f64, i64, *mut f64, i64);
     cublasCgeam_64(cublasHandle_t, cublasOperation_t, cublasOperation_t, i64, i64, *const cuComplex, *const cuComplex, i64, *const cuComplex, *const cuComplex, i64, *mut cuComplex, i64);
     cublasZgeam_64(cublasHandle_t, cublasOperation_t, cublasOperation_t, i64, i64, *const cuDoubleComplex, *const cuDoubleComplex, i64, *const cuDoubleComplex, *const cuDoubleComplex, i64, *mut cuDoubleComplex, i64);
+    cublasSdgmm_64(cublasHandle_t, cublasSideMode_t, i64, i64, *const f32, i64, *const f32, i64, *mut f32, i64);
+    cublasDdgmm_64(cublasHandle_t, cublasSideMode_t, i64, i64, *const f64, i64, *const f64, i64, *mut f64, i64);
+    cublasCdgmm_64(cublasHandle_t, cublasSideMode_t, i64, i64, *const cuComplex, i64, *const cuComplex, i64, *mut cuComplex, i64);
+    cublasZdgmm_64(cublasHandle_t, cublasSideMode_t, i64, i64, *const cuDoubleComplex, i64, *const cuDoubleComplex, i64, *mut cuDoubleComplex, i64);
     cublasScopy_v2_64(cublasHandle_t, i64, *const f32, i64, *mut f32, i64);
     cublasDcopy_v2_64(cublasHandle_t, i64, *const f64, i64, *mut f64, i64);
     cublasCcopy_v2_64(cublasHandle_t, i64, *const cuComplex, i64, *mut cuComplex, i64);

@@ -6,7 +6,7 @@ use cudarc::cublas::sys::*;
 
 use super::{Blas, Coefficient, NOT_SUPPORTED, by_kind, check, data_type};
 use crate::Error;
-use crate::blas::{Compute, Element, Kind, Layout, Matrix, MatrixMut, Operation, Scalar, expect};
+use crate::blas::{Compute, Element, Kind, Layout, Matrix, MatrixMut, Operation, Scalar, Side, expect};
 
 /// A matrix, as it enters a product.
 pub(crate) struct Gemm<'a, 'b, T: Element> {
@@ -224,20 +224,21 @@ impl Blas {
         }
     }
 
-    /// `c = alpha op(a)`.
-    pub(crate) fn copy_scaled<T: Scalar>(
+    /// `c = alpha op(a) + beta c`.
+    pub(crate) fn add_scaled<T: Scalar>(
         &self,
         alpha: T,
         (operation, a): (Operation, &Matrix<'_, T>),
+        beta: T,
         c: &mut MatrixMut<'_, T>,
     ) -> Result<(), Error> {
         let ([rows, columns], to) = (shape((operation, a.layout())), c.layout());
-        expect("copy_scaled", "rows of c", rows, to.rows)?;
-        expect("copy_scaled", "columns of c", columns, to.columns)?;
+        expect("add_scaled", "rows of c", rows, to.rows)?;
+        expect("add_scaled", "columns of c", columns, to.columns)?;
         self.context.bind()?;
-        let (zero, alpha) = (Coefficient(T::zeroed()), Coefficient(alpha));
+        let (beta, alpha) = (Coefficient(beta), Coefficient(alpha));
         let (from, lda, target, ldc) = (a.address() as *const T, a.layout().leading, c.address() as *mut T, to.leading);
-        // The other summand is times 0, which geam does not read; it may be c itself.
+        // The other summand may be c itself, as it is stored there; times 0 geam does not read it.
         // SAFETY: as in `gemm`.
         unsafe {
             by_kind!(
@@ -252,12 +253,44 @@ impl Blas {
                     alpha.cast(),
                     from.cast(),
                     size(lda),
-                    zero.cast(),
+                    beta.cast(),
                     target.cast_const().cast(),
                     size(ldc),
                     target.cast(),
                     size(ldc),
                 )
+            )
+        }
+    }
+
+    /// `c = diag(x) a` from the left, `c = a diag(x)` from the right; `x` is a matrix of one column.
+    pub(crate) fn scale_lines<T: Scalar>(
+        &self,
+        side: Side,
+        a: &Matrix<'_, T>,
+        x: &Matrix<'_, T>,
+        c: &mut MatrixMut<'_, T>,
+    ) -> Result<(), Error> {
+        let (from, to) = (a.layout(), c.layout());
+        let lines = if side == Side::Left { from.rows } else { from.columns };
+        for (what, expected, got) in [
+            ("rows of x", lines, x.layout().rows),
+            ("columns of x", 1, x.layout().columns),
+            ("rows of c", from.rows, to.rows),
+            ("columns of c", from.columns, to.columns),
+        ] {
+            expect("scale_lines", what, expected, got)?;
+        }
+        self.context.bind()?;
+        let (m, n, lda, ldc) = (size(from.rows), size(from.columns), size(from.leading), size(to.leading));
+        let (a, x, c) = (a.address() as *const T, x.address() as *const T, c.address() as *mut T);
+        // SAFETY: as in `gemm`.
+        unsafe {
+            by_kind!(
+                self,
+                T::KIND,
+                [cublasSdgmm_64, cublasDdgmm_64, cublasCdgmm_64, cublasZdgmm_64],
+                (side.into(), m, n, a.cast(), lda, x.cast(), 1, c.cast(), ldc)
             )
         }
     }

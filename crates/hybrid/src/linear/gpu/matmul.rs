@@ -218,7 +218,7 @@ impl Gpu {
         queue(self, compute(arithmetic), alpha, (a?, b?), beta, c.matrix_mut()?)
     }
 
-    fn scale<T: Scalar>(beta: T, c: &mut DeviceMat<T>) -> Result<(), Error> {
+    pub(super) fn scale<T: Scalar>(beta: T, c: &mut DeviceMat<T>) -> Result<(), Error> {
         match beta == T::ZERO {
             true => c.fill_with_zeros(),
             false => {

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod cholesky;
+mod diagonal;
 mod eigen;
 mod handles;
 mod integer;
@@ -15,6 +16,7 @@ mod qr;
 mod svd;
 
 pub(crate) use cholesky::CholeskyFactors;
+pub(crate) use diagonal::Lines;
 pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
 pub use handles::Gpu;
 pub(crate) use integer::{multiply_integers, padded};
