@@ -19,6 +19,7 @@ mod libcuda;
 mod libraries;
 mod log;
 mod module;
+mod once;
 mod pinned;
 mod raw;
 pub mod solver;

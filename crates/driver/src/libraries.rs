@@ -3,11 +3,12 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 use crate::{
-    Error, libcuda, raw,
+    Error, libcuda,
+    once::Once,
+    raw,
     toolkit::places::{self, Place, Wanted},
 };
 
@@ -22,31 +23,18 @@ pub(crate) struct Library {
     pub(crate) needs: &'static [&'static str],
 }
 
-/// A library that is looked for until it is found once, then kept for the life of the process.
-pub(crate) struct Once<T: 'static>(Mutex<Option<&'static T>>);
-
-impl<T> Once<T> {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(None))
-    }
-
-    pub(crate) fn find(
-        &self,
-        library: &'static Library,
+impl Library {
+    /// The library, which is looked for where it was not found yet.
+    pub(crate) fn find<T>(
+        &'static self,
+        once: &'static Once<T>,
         open: impl Fn(&OsStr) -> Result<T, String>,
     ) -> Result<&'static T, Error> {
-        let mut loaded = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(found) = *loaded {
-            return Ok(found);
-        }
-        let found: &'static T = Box::leak(Box::new(library.search(open)?));
-        *loaded = Some(found);
-        Ok(found)
+        let found = once.find(|| self.search(open));
+        found.map_err(|tried| Error::NoLibrary { library: self.name, package: self.wanted.package, tried })
     }
-}
 
-impl Library {
-    fn search<T>(&'static self, open: impl Fn(&OsStr) -> Result<T, String>) -> Result<T, Error> {
+    fn search<T>(&'static self, open: impl Fn(&OsStr) -> Result<T, String>) -> Result<T, Vec<String>> {
         let newest = libcuda::driver_version().map_or(i32::MAX, |(major, _)| major);
         let mut tried = Vec::new();
         for place in places::all(&self.wanted) {
@@ -64,7 +52,7 @@ impl Library {
                 Err(reason) => tried.push(reason),
             }
         }
-        Err(Error::NoLibrary { library: self.name, package: self.wanted.package, tried })
+        Err(tried)
     }
 
     /// The newest in a folder that the driver serves.

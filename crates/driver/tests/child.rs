@@ -60,6 +60,7 @@ fn scenario() {
         "compile errors" => crate::compile::child_compile_errors(),
         "crowd" => crate::cache::child_crowd(),
         "no nvrtc" => crate::toolkit::child_no_nvrtc(),
+        "no nvrtc again" => crate::toolkit::child_no_nvrtc_again(),
         "no pip" => crate::toolkit::child_no_pip(),
         other => panic!("unknown scenario {other}"),
     }

@@ -39,6 +39,36 @@ pub(crate) fn child_no_nvrtc() {
     }
 }
 
+/// Who asks again starts no second search, unless there is something new to find.
+#[test]
+fn what_was_not_found_is_looked_for_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    // Python is asked last: each search leaves a line.
+    let python = home.path().join("python3");
+    std::fs::write(&python, "#!/bin/sh\necho asked >> \"$HOME/asked\"\n").unwrap();
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = child::command("no nvrtc again");
+    child::check(&command.env("HOME", home.path()).env("PATH", home.path()).output().unwrap());
+}
+
+pub(crate) fn child_no_nvrtc_again() {
+    let home = std::path::PathBuf::from(child::argument("HOME"));
+    let searches = || std::fs::read_to_string(home.join("asked")).unwrap_or_default().lines().count();
+    if let Ok(found) = toolkit::nvrtc() {
+        return skip("toolkit::what_was_not_found_is_looked_for_once", &format!("this system has {found:?}"));
+    }
+    let first = searches();
+    assert!(first > 0);
+    for _ in 0..3 {
+        assert!(matches!(toolkit::nvrtc(), Err(Error::NoNvrtc { tried }) if tried.len() > 5));
+    }
+    assert_eq!(searches(), first);
+    std::fs::create_dir_all(home.join(".cache/tilewright/toolkit/13.0.88")).unwrap();
+    assert!(matches!(toolkit::nvrtc(), Err(Error::NoNvrtc { .. })));
+    assert_eq!(searches(), 2 * first);
+}
+
 #[test]
 fn no_pip() {
     let home = tempfile::tempdir().unwrap();

@@ -400,6 +400,7 @@ fn class_of_driver(error: &tilewright_driver::Error) -> Class {
         | Driver::NoLibrary { .. }
         | Driver::OldLibrary { .. }
         | Driver::NoNvrtc { .. }
+        | Driver::UnknownArch { .. }
         | Driver::NulByte { .. } => Class::User,
         _ => Class::Device,
     }

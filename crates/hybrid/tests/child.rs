@@ -54,6 +54,7 @@ fn scenario() {
         "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),
         "without cuSOLVER" => crate::device::child_without_cusolver(),
+        "without NVRTC" => crate::device::child_without_nvrtc(),
         "no visible GPU" => crate::device::child_no_visible_gpu(),
         "sticky fault" => crate::faults::child_sticky_fault(),
         other => panic!("unknown scenario {other}"),

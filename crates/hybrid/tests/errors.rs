@@ -20,6 +20,10 @@ fn users_and_numbers_are_no_fault_of_a_device() {
     assert_eq!(shape.to_string(), "matmul: rows of b is 4, expected 3");
     assert_eq!(Error::NotPositiveDefinite { order: 2, size: 9 }.class(), Class::Numeric);
     assert_eq!(launch(answer(1)).class(), Class::User);
+    // A compiler that is older than the GPU is mended by its owner.
+    let (name, known, version) = ("sum".into(), "sm_50 sm_90".into(), "12.1".into());
+    let arch = tilewright_driver::Arch::new(12, 0);
+    assert_eq!(Error::from(Driver::UnknownArch { name, arch, known, version }).class(), Class::User);
 }
 
 #[test]

@@ -17,6 +17,9 @@ const LIBRARIES: [(&str, &str); 2] = [
     ("libcusolver.so.11", concat!(include_str!("stub/cusolver.c"), include_str!("stub/geev.c"))),
 ];
 
+/// The compiler.
+pub(crate) const NVRTC: &str = "libnvrtc.so.12";
+
 /// A driver, a compiler and libraries in a folder of their own.
 pub(crate) struct Stubs {
     folder: TempDir,
@@ -29,7 +32,7 @@ impl Stubs {
         Self::without("")
     }
 
-    /// All but one of the libraries.
+    /// All but one of the libraries, or but the compiler.
     pub(crate) fn without(missing: &str) -> Option<Self> {
         Self::made(missing, "")
     }
@@ -45,6 +48,9 @@ impl Stubs {
         let shared = first.to_owned() + stub::LEDGER + include_str!("stub/numbers.c");
         for (name, text) in LIBRARIES.iter().filter(|(name, _)| *name != missing) {
             stub::library(folder.path(), name, &(shared.clone() + text))?;
+        }
+        if missing == NVRTC {
+            std::fs::remove_file(folder.path().join(NVRTC)).unwrap();
         }
         File::create(ledger(folder.path())).and_then(|file| file.set_len(4096)).unwrap();
         Some(Self { folder, driver })

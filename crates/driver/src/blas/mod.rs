@@ -31,12 +31,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{
-    Error, Stream,
-    libraries::{Library, Once},
-    raw,
-    toolkit::places::Wanted,
-};
+use crate::{Error, Stream, libraries::Library, once::Once, raw, toolkit::places::Wanted};
 
 /// What is done to a matrix before it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,7 +102,7 @@ static LIBRARY: Library = Library {
 
 pub(crate) fn library() -> Result<&'static raw::BlasLibrary, Error> {
     static LOADED: Once<raw::BlasLibrary> = Once::new();
-    LOADED.find(&LIBRARY, raw::BlasLibrary::open)
+    LIBRARY.find(&LOADED, raw::BlasLibrary::open)
 }
 
 /// The functions of cuBLAS that tilewright calls; each has been there since CUDA 12.0. A library that lacks one is passed over.

@@ -16,7 +16,8 @@ use std::{
 use crate::{
     DeviceBuffer, Error, Stream,
     blas::{self, Matrix, MatrixMut, Operation, Order, Scalar},
-    libraries::{Library, Once},
+    libraries::Library,
+    once::Once,
     raw,
     toolkit::places::Wanted,
 };
@@ -36,7 +37,7 @@ static LIBRARY: Library = Library {
 fn library() -> Result<&'static raw::SolverLibrary, Error> {
     static LOADED: Once<raw::SolverLibrary> = Once::new();
     blas::library()?;
-    LOADED.find(&LIBRARY, raw::SolverLibrary::open)
+    LIBRARY.find(&LOADED, raw::SolverLibrary::open)
 }
 
 /// The functions of cuSOLVER that tilewright cannot do without; each has been there since CUDA 12.0. A library that lacks one is passed over.

@@ -8,10 +8,7 @@ use std::{
     ffi::OsStr,
     fmt,
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 pub use install::{install, package};
@@ -20,7 +17,9 @@ pub use wheel::{Progress, Stage, Wheel};
 use crate::{
     Error,
     ending::{Running, wait_for_compilations},
-    libcuda, raw,
+    libcuda,
+    once::Once,
+    raw,
 };
 
 /// The oldest version that compiles every emitted kernel: 12.0 takes no parameter block above 4 KB.
@@ -57,20 +56,18 @@ impl fmt::Debug for Nvrtc {
 /// [`install`] fills, `CUDA_HOME` and `CUDA_PATH`, Python's site-packages, the system's loader, and what `python3` says about
 /// further site-packages. A library newer than the driver can serve is passed over; without a driver any will do.
 ///
-/// Nothing found is [`Error::NoNvrtc`], with every place tried.
+/// Nothing found is [`Error::NoNvrtc`], with every place tried. It is looked for again when a variable of the environment or the folder that
+/// [`install`] fills has changed, and not before.
 pub fn nvrtc() -> Result<&'static Nvrtc, Error> {
-    static LOADED: Mutex<Option<&'static Nvrtc>> = Mutex::new(None);
-    let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(nvrtc) = *loaded {
-        return Ok(nvrtc);
-    }
-    ATTEMPTED.store(true, Ordering::Relaxed);
-    tracing::debug!(target: "tilewright_driver", "looking for NVRTC");
-    // Leaked on purpose, once: the library stays loaded as long as the process.
-    let nvrtc: &'static Nvrtc = Box::leak(Box::new(search()?));
-    tracing::debug!(?nvrtc, "NVRTC loaded");
-    *loaded = Some(nvrtc);
-    Ok(nvrtc)
+    static LOADED: Once<Nvrtc> = Once::new();
+    let search = || {
+        ATTEMPTED.store(true, Ordering::Relaxed);
+        tracing::debug!(target: "tilewright_driver", "looking for NVRTC");
+        let nvrtc = search()?;
+        tracing::debug!(?nvrtc, "NVRTC loaded");
+        Ok(nvrtc)
+    };
+    LOADED.find(search).map_err(|tried| Error::NoNvrtc { tried })
 }
 
 static ATTEMPTED: AtomicBool = AtomicBool::new(false);
@@ -96,7 +93,7 @@ fn newest_served() -> i32 {
     libcuda::driver_version().map_or(i32::MAX, |(major, _)| major)
 }
 
-fn search() -> Result<Nvrtc, Error> {
+fn search() -> Result<Nvrtc, Vec<String>> {
     let newest = newest_served();
     let mut tried = Vec::new();
     for place in places::all(&places::NVRTC) {
@@ -114,7 +111,7 @@ fn search() -> Result<Nvrtc, Error> {
             Err(reason) => tried.push(reason),
         }
     }
-    Err(Error::NoNvrtc { tried })
+    Err(tried)
 }
 
 /// The newest library in a folder that the driver serves.

@@ -62,6 +62,11 @@ fn install_folder() -> Option<PathBuf> {
     Some(cache_home()?.join(super::install::FOLDER))
 }
 
+/// What is in it.
+pub(crate) fn install_folders() -> Vec<PathBuf> {
+    install_folder().map(|root| subfolders(&root, "")).unwrap_or_default()
+}
+
 fn toolkit(variable: &'static str, wanted: &Wanted) -> Vec<Place> {
     let Some(root) = env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from) else {
         return vec![Place::Absent { source: variable, reason: "not set".into() }];

@@ -2,6 +2,7 @@
 
 use crate::bits::BitMatrix;
 use crate::bits::gpu::{DeviceBitMatrix, row_bytes};
+use crate::budget::Budget;
 use crate::dispatch::At;
 use crate::matrix::expect;
 use crate::{Error, dispatch};
@@ -152,15 +153,18 @@ impl BitTarget<'_> {
     pub(super) fn put(&mut self, made: BitMatrix) -> Result<(), Error> {
         match &mut self.0 {
             Goal::Host(matrix) => **matrix = made,
-            Goal::Gpu(matrix) => **matrix = DeviceBitMatrix::upload(matrix.stream(), &made)?,
+            Goal::Gpu(matrix) => matrix.take(&made)?,
         }
         Ok(())
     }
 
-    /// Has what the GPU made.
-    pub(super) fn put_there(&mut self, made: DeviceBitMatrix) -> Result<(), Error> {
+    /// Has what the GPU made, which passes through so much host memory where it is wanted there.
+    pub(super) fn put_there(&mut self, made: DeviceBitMatrix, host: &Budget) -> Result<(), Error> {
         match &mut self.0 {
-            Goal::Host(matrix) => **matrix = made.download()?,
+            Goal::Host(matrix) => {
+                let _host = host.try_acquire(BitOperand::from(&made).padded_bytes())?;
+                **matrix = made.download()?;
+            }
             Goal::Gpu(matrix) => **matrix = made,
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::{Accelerated, Device};
 use crate::Error;
 use crate::bits::gpu::{DeviceBitMatrix, DeviceProduct};
 use crate::bits::{BitMatrix, Product, as_array, check_counts};
-use crate::dispatch::{self, Decision};
+use crate::dispatch::{self, Decision, Job};
 use crate::faults::Scale;
 use crate::linear::Place;
 use crate::matrix::expect;
@@ -45,6 +45,8 @@ impl Device {
         becomes: Becomes,
     ) -> Result<BitMatrix, Error> {
         let (left, right) = (left.into(), right.into());
+        are_bits(becomes)?;
+        fit(OPERATION, [&left, &right])?;
         let mut made = BitMatrix::zeros(left.rows(), right.columns())?;
         self.bit_product_into(left, right, becomes, &mut made).map(|()| made)
     }
@@ -58,11 +60,8 @@ impl Device {
         to: impl Into<BitTarget<'b>>,
     ) -> Result<(), Error> {
         let (operands, mut to) = ([left.into(), right.into()], to.into());
-        if becomes == Becomes::Counts {
-            let why = "counts are no bits; Device::bit_counts gives them".into();
-            return Err(Error::Unsupported { operation: OPERATION, element: "bit", place: "CPU and GPU", why });
-        }
-        let asked = self.asked_of_bits(operands, Wanted::Bits(to.at()))?;
+        are_bits(becomes)?;
+        let asked = self.asked_of_bits(OPERATION, operands, Wanted::Bits(to.at()))?;
         to.expect(OPERATION, [operands[0].rows(), operands[1].columns()])?;
         let on_cpu = |product: Product<'_>| match becomes {
             Becomes::MoreThan(threshold) if threshold > 0 => product.more_than(threshold.into()),
@@ -73,16 +72,17 @@ impl Device {
             let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
                 bits::product(&gpu.gpu, budgets, product, becomes, Control { verify: None, ..control })
             };
-            return to.put(self.in_tiles_of_bits([left, right], becomes, on_cpu, on_gpu)?);
+            return to.put(self.in_tiles_of_bits(OPERATION, [left, right], becomes, on_cpu, on_gpu)?);
         }
         let to = std::cell::RefCell::new(to);
         let here = |[left, right]: [&BitMatrix; 2]| to.borrow_mut().put(on_cpu(Product::of(left, right)?)?);
         let there = |[left, right]: [&DeviceBitMatrix; 2]| {
             let product = DeviceProduct::of(left, right)?;
-            to.borrow_mut().put_there(match becomes {
+            let made = match becomes {
                 Becomes::MoreThan(threshold) => product.more_than(threshold)?,
                 _ => product.parities()?,
-            })
+            };
+            to.borrow_mut().put_there(made, &self.host)
         };
         let not_on_gpu = to.borrow().is_elsewhere(self.ordinal());
         self.with_bits(asked.elsewhere(not_on_gpu), here, there)
@@ -95,7 +95,8 @@ impl Device {
         left: impl Into<BitOperand<'a>>,
         right: impl Into<BitOperand<'a>>,
     ) -> Result<Array2<i32>, Error> {
-        let asked = self.asked_of_bits([left.into(), right.into()], Wanted::Numbers)?;
+        let operation = "bit_counts";
+        let asked = self.asked_of_bits(operation, [left.into(), right.into()], Wanted::Numbers)?;
         let Some([left, right]) = asked.in_host_memory() else {
             return self.numbers_of_bits(asked, |product| product.counts(), |product| product.counts());
         };
@@ -107,7 +108,7 @@ impl Device {
             control.verify.map_or(Ok(()), |verify| check_counts(left, right, &counts, verify))?;
             Ok(counts)
         };
-        self.in_tiles_of_bits([left, right], Becomes::Counts, |product| product.counts(), on_gpu)
+        self.in_tiles_of_bits(operation, [left, right], Becomes::Counts, |product| product.counts(), on_gpu)
     }
 
     /// In how many of the k places a row of `left`, m x k, and a column of `right`, k x n, differ: Hamming's distance. As [`bit_counts`](Device::bit_counts)
@@ -117,7 +118,7 @@ impl Device {
         left: impl Into<BitOperand<'a>>,
         right: impl Into<BitOperand<'a>>,
     ) -> Result<Array2<i32>, Error> {
-        let asked = self.asked_of_bits([left.into(), right.into()], Wanted::Distances)?;
+        let asked = self.asked_of_bits("bit_distances", [left.into(), right.into()], Wanted::Distances)?;
         self.numbers_of_bits(asked, |product| product.distances(), |product| product.distances())
     }
 
@@ -128,26 +129,33 @@ impl Device {
         right: impl Into<BitOperand<'a>>,
         becomes: Becomes,
     ) -> Result<Decision, Error> {
-        let wanted = if becomes == Becomes::Counts { Wanted::Numbers } else { Wanted::Bits(dispatch::At::Pageable) };
-        let asked = self.asked_of_bits([left.into(), right.into()], wanted)?;
+        let (operation, wanted) = match becomes {
+            Becomes::Counts => ("bit_counts", Wanted::Numbers),
+            _ => (OPERATION, Wanted::Bits(dispatch::At::Pageable)),
+        };
+        let asked = self.asked_of_bits(operation, [left.into(), right.into()], wanted)?;
         let Some([left, right]) = asked.in_host_memory() else { return self.plan(&asked.job) };
         let (of_left, of_right) = (left.source(), right.source());
         let of = BitProduct::of(Bits::new(&of_left, left.columns())?, Bits::new(&of_right, right.columns())?)?;
-        self.plan(&of.job(becomes))
+        self.plan(&Job { operation, ..of.job(becomes) })
     }
 
-    fn asked_of_bits<'a>(&self, operands: [BitOperand<'a>; 2], wanted: Wanted) -> Result<Asked<'a, 2>, Error> {
-        let [left, right] = &operands;
-        expect(OPERATION, "rows of the right matrix", left.columns(), right.rows())?;
-        let depth = left.columns();
+    fn asked_of_bits<'a>(
+        &self,
+        operation: &'static str,
+        operands: [BitOperand<'a>; 2],
+        wanted: Wanted,
+    ) -> Result<Asked<'a, 2>, Error> {
+        fit(operation, operands.each_ref())?;
+        let depth = operands[0].columns();
         if depth > i32::MAX as usize && !matches!(wanted, Wanted::Bits(_)) {
             let why = format!(
                 "a number of k = {depth} pairs may not fit, the limit is {}; Product::counts_i64 of bits holds it",
                 i32::MAX
             );
-            return Err(Error::Unsupported { operation: OPERATION, element: "i32", place: "CPU and GPU", why });
+            return Err(Error::Unsupported { operation, element: "i32", place: "CPU and GPU", why });
         }
-        Ok(Asked::product(operands, wanted, self.ordinal()))
+        Ok(Asked::product(operation, operands, wanted, self.ordinal()))
     }
 
     /// Numbers of what lies on the GPU, or goes there whole.
@@ -169,6 +177,7 @@ impl Device {
     /// A product of what is in host memory, which a GPU has in tiles.
     fn in_tiles_of_bits<R>(
         &self,
+        operation: &'static str,
         [left, right]: [&BitMatrix; 2],
         becomes: Becomes,
         on_cpu: impl Fn(Product<'_>) -> Result<R, Error>,
@@ -179,8 +188,21 @@ impl Device {
         let of = BitProduct::of(Bits::new(&of_left, left.columns())?, Bits::new(&of_right, right.columns())?)?;
         let on_cpu = |_: Control<'_>| on_cpu(here);
         let on_gpu = |gpu: &Accelerated, budgets: &Budgets, control: Control<'_>| on_gpu(gpu, budgets, &of, control);
-        self.run(&of.job(becomes), Banded { device: self, on_cpu, on_gpu }).map(|ran| ran.value)
+        let job = Job { operation, ..of.job(becomes) };
+        self.run(&job, Banded { device: self, on_cpu, on_gpu }).map(|ran| ran.value)
     }
+}
+
+fn are_bits(becomes: Becomes) -> Result<(), Error> {
+    if becomes != Becomes::Counts {
+        return Ok(());
+    }
+    let why = "counts are no bits; Device::bit_counts gives them".into();
+    Err(Error::Unsupported { operation: OPERATION, element: "bit", place: "CPU and GPU", why })
+}
+
+fn fit(operation: &'static str, [left, right]: [&BitOperand<'_>; 2]) -> Result<(), Error> {
+    expect(operation, "rows of the right matrix", left.columns(), right.rows())
 }
 
 /// What a GPU does in tiles or bands alone.

@@ -79,7 +79,12 @@ impl<'a, const N: usize> Asked<'a, N> {
 
 impl<'a> Asked<'a, 2> {
     /// A product of matrices of m x k and k x n.
-    pub(super) fn product(operands: [BitOperand<'a>; 2], wanted: Wanted, ordinal: Option<usize>) -> Self {
+    pub(super) fn product(
+        operation: &'static str,
+        operands: [BitOperand<'a>; 2],
+        wanted: Wanted,
+        ordinal: Option<usize>,
+    ) -> Self {
         let [rows, depth, columns] = [operands[0].rows(), operands[0].columns(), operands[1].columns()];
         let lines = |count: usize, bytes: u64| bytes.saturating_mul(count as u64);
         let (at, row) = match wanted {
@@ -91,7 +96,7 @@ impl<'a> Asked<'a, 2> {
         let transposed = lines(columns, row_bytes(depth));
         let taken = [transposed, counts].into_iter().fold(written.bytes, u64::saturating_add);
         let elements = lines(rows, columns as u64);
-        Self::new("bit_product", operands, written, ((elements, 2.0 * depth as f64), taken), ordinal)
+        Self::new(operation, operands, written, ((elements, 2.0 * depth as f64), taken), ordinal)
     }
 }
 
@@ -106,9 +111,7 @@ impl Device {
         to: impl Into<BitTarget<'b>>,
     ) -> Result<(), Error> {
         let (operation, operands, to) = ("bit_combined", [one.into(), other.into()], to.into());
-        let [rows, columns] = [operands[0].rows(), operands[0].columns()];
-        expect(operation, "rows of the second matrix", rows, operands[1].rows())?;
-        expect(operation, "columns of the second matrix", columns, operands[1].columns())?;
+        let [rows, columns] = are_alike(operation, operands.each_ref())?;
         to.expect(operation, [rows, columns])?;
         let written = dispatch::Operand { bytes: operands[0].padded_bytes(), at: to.at() };
         let work = ((rows as u64).saturating_mul(columns as u64), 1.0);
@@ -124,7 +127,8 @@ impl Device {
                 Combine::AndNot => one.and_not(other)?,
             })
         };
-        let there = |[one, other]: [&DeviceBitMatrix; 2]| to.borrow_mut().put_there(one.combined(combine, other)?);
+        let there =
+            |[one, other]: [&DeviceBitMatrix; 2]| to.borrow_mut().put_there(one.combined(combine, other)?, &self.host);
         self.with_bits(asked, here, there)
     }
 
@@ -135,8 +139,9 @@ impl Device {
         one: impl Into<BitOperand<'a>>,
         other: impl Into<BitOperand<'a>>,
     ) -> Result<BitMatrix, Error> {
-        let one = one.into();
-        let mut made = BitMatrix::zeros(one.rows(), one.columns())?;
+        let (one, other) = (one.into(), other.into());
+        let [rows, columns] = are_alike("bit_combined", [&one, &other])?;
+        let mut made = BitMatrix::zeros(rows, columns)?;
         self.bit_combined_into(combine, one, other, &mut made).map(|()| made)
     }
 
@@ -166,6 +171,13 @@ impl Device {
         let made = if job.written.at == At::Gpu { job.written.bytes } else { 0 };
         self.run(&job, Gathered { operands, host: &self.host, made, here, there }).map(|ran| ran.value)
     }
+}
+
+/// Their rows and columns.
+fn are_alike(operation: &'static str, [one, other]: [&BitOperand<'_>; 2]) -> Result<[usize; 2], Error> {
+    expect(operation, "rows of the second matrix", one.rows(), other.rows())?;
+    expect(operation, "columns of the second matrix", one.columns(), other.columns())?;
+    Ok([one.rows(), one.columns()])
 }
 
 /// Matrices of bits on the processor that has them all.

@@ -7,12 +7,12 @@ use crate::Error;
 use crate::bits::gpu::Resident;
 use crate::bits::squares::{self, AT_ONCE, Multiplier, most_squares};
 use crate::bits::{BitMatrix, causal, closure};
-use crate::budget::Budget;
-use crate::dispatch::{Decision, Job};
+use crate::budget::{Budget, Permit};
+use crate::dispatch::{At, Decision, Job, Operand, ProductExtents};
 use crate::faults::Scale;
 use crate::linear::{Gpu, Place};
 use crate::matrix::{Columns, Rows, Shape};
-use crate::stream::bits::{self, Becomes, BitProduct, Bits};
+use crate::stream::bits::{self, Becomes, BitProduct, Bits, job_of};
 use crate::stream::{Budgets, Control};
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ impl Device {
     /// nothing new, and keeps them in its memory where three of them fit; else each goes through it in tiles ([`crate::stream::bits`]). Results are the same.
     ///
     /// Decisions take the longest paths for granted: as many squares as the size has binary digits. A relation that lies on a GPU comes to the host first, within its
-    /// budget ([`Device::falling_back_within`]): that is n^2 bits beside n^3 operations, and decisions do not count it. [`Error::NotSquare`].
+    /// budget ([`Device::falling_back_within`]): n^2 bits beside n^3 operations. [`Error::NotSquare`].
     ///
     /// ```
     /// use tilewright_hybrid::{Device, bits::BitMatrix, dispatch};
@@ -44,32 +44,20 @@ impl Device {
     }
 
     /// Where a closure would be made, why, and what that is expected to take. Leaves no record.
-    pub fn plan_bit_closure(&self, relation: &BitMatrix) -> Result<Decision, Error> {
-        self.plan(&Wanted::Closure.job(relation)?)
+    pub fn plan_bit_closure<'a>(&self, relation: impl Into<BitOperand<'a>>) -> Result<Decision, Error> {
+        self.plan(&Wanted::Closure.job(relation.into())?)
     }
 
     /// The same of a reduction.
-    pub fn plan_bit_reduction(&self, relation: &BitMatrix) -> Result<Decision, Error> {
-        self.plan(&Wanted::Reduction.job(relation)?)
+    pub fn plan_bit_reduction<'a>(&self, relation: impl Into<BitOperand<'a>>) -> Result<Decision, Error> {
+        self.plan(&Wanted::Reduction.job(relation.into())?)
     }
 
     fn related(&self, wanted: Wanted, relation: BitOperand<'_>) -> Result<BitMatrix, Error> {
-        expect_square(wanted.name(), relation)?;
-        let comes = if relation.in_host_memory().is_none() { relation.padded_bytes() } else { 0 };
-        let _host = self.host.try_acquire(comes)?;
-        let relation = &*relation.here()?;
         let job = wanted.job(relation)?;
-        if let Wanted::Reduction = wanted {
-            causal::order(wanted.name(), relation)?;
-        }
-        self.run(&job, Related { wanted, relation, device: self }).map(|ran| ran.value)
+        self.run(&job, Related { wanted, relation: Brought { relation, here: None }, device: self })
+            .map(|ran| ran.value)
     }
-}
-
-/// Before it is brought anywhere.
-fn expect_square(operation: &'static str, relation: BitOperand<'_>) -> Result<(), Error> {
-    let shape = Shape::new(Rows(relation.rows()), Columns(relation.columns()));
-    shape.square(operation).map(drop)
 }
 
 #[derive(Clone, Copy)]
@@ -87,16 +75,18 @@ impl Wanted {
     }
 
     /// What it asks of a machine: a closure is the work of one product on the CPU, a reduction is one more.
-    fn job(self, relation: &BitMatrix) -> Result<Job, Error> {
-        closure::square(self.name(), relation)?;
-        let (size, source) = (relation.rows(), relation.source());
-        let bits = Bits::new(&source, size)?;
-        let job = BitProduct::of_rows(bits, bits)?.job(Becomes::MoreThan(0));
+    fn job(self, relation: BitOperand<'_>) -> Result<Job, Error> {
+        let shape = Shape::new(Rows(relation.rows()), Columns(relation.columns()));
+        let size = shape.square(self.name())?;
+        let (extents, at) = (ProductExtents { rows: size, columns: size, depth: size }, relation.asked().at);
+        let job = job_of(extents, Becomes::MoreThan(0), false, [at; 2]);
         let last = if let Wanted::Closure = self { 1 } else { 2 };
         let rounds = u64::from(most_squares(size)) + last;
+        // What lies on a GPU comes to the host, and goes there again.
+        let again = job.read[0].filter(|_| at == At::Gpu).map(|it| Operand { at: At::Pageable, ..it });
         Ok(Job {
             operation: self.name(),
-            read: [job.read[0], None, None],
+            read: [job.read[0], None, again],
             rounds,
             cpu_rounds: last,
             steps: rounds * LAUNCHES,
@@ -127,39 +117,56 @@ impl Wanted {
     }
 }
 
-struct Related<'a> {
-    wanted: Wanted,
-    relation: &'a BitMatrix,
-    device: &'a Device,
+/// A relation, which comes to the host when it is first asked for.
+struct Brought<'a> {
+    relation: BitOperand<'a>,
+    here: Option<(Permit, Cow<'a, BitMatrix>)>,
 }
 
-impl Related<'_> {
-    /// Bytes of one in host memory.
-    fn bytes(&self) -> u64 {
-        size_of_val(self.relation.words()) as u64
+impl Brought<'_> {
+    /// It in host memory; [`Error::Cyclic`] of one that is to be reduced.
+    fn here(&mut self, wanted: Wanted, host: &Budget) -> Result<&BitMatrix, Error> {
+        let (_, relation) = match self.here.take() {
+            Some(here) => self.here.insert(here),
+            None => {
+                let comes = if self.relation.in_host_memory().is_none() { self.relation.padded_bytes() } else { 0 };
+                let here = (host.try_acquire(comes)?, self.relation.here()?);
+                if let Wanted::Reduction = wanted {
+                    causal::order(wanted.name(), &here.1)?;
+                }
+                self.here.insert(here)
+            }
+        };
+        Ok(relation)
     }
+}
 
-    fn host(&self) -> &Budget {
-        &self.device.host
-    }
+struct Related<'a> {
+    wanted: Wanted,
+    relation: Brought<'a>,
+    device: &'a Device,
 }
 
 impl Route<BitMatrix> for Related<'_> {
     fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<BitMatrix, Error> {
-        let Place::Gpu(gpu) = place else { return self.wanted.on_cpu(self.relation) };
+        let host = &self.device.host;
+        let relation = self.relation.here(self.wanted, host)?;
+        let Place::Gpu(gpu) = place else { return self.wanted.on_cpu(relation) };
         // With its diagonal it is a copy; or what a reduction is without.
-        let _host = self.host().try_acquire(self.bytes())?;
+        let _host = host.try_acquire(size_of_val(relation.words()) as u64)?;
         let resident = Resident { stream: gpu.stream(), goes_on: &|| control.check(0, 1) };
-        self.wanted.by_squares(&resident, self.relation, |made| made.download())
+        self.wanted.by_squares(&resident, relation, |made| made.download())
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<BitMatrix, Error> {
-        let _host = self.host().try_acquire(self.bytes().saturating_mul(AT_ONCE as u64))?;
+        let host = &self.device.host;
+        let relation = self.relation.here(self.wanted, host)?;
+        let _host = host.try_acquire((size_of_val(relation.words()) as u64).saturating_mul(AT_ONCE as u64))?;
         let (budgets, _permit) = gpu.smaller(scale)?;
         // Each product counts its own tiles; all of them are one step.
         let quiet = Control { progress: None, verify: None, ..control };
         let streamed = Streamed { gpu: &gpu.gpu, budgets: &budgets, control: quiet };
-        let made = self.wanted.by_squares(&streamed, self.relation, Ok)?;
+        let made = self.wanted.by_squares(&streamed, relation, Ok)?;
         control.tell(1, 1);
         Ok(made)
     }

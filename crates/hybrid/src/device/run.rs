@@ -160,7 +160,8 @@ fn is_for_cpu(job: &Job, error: &Error) -> bool {
     match error {
         Error::Unsupported { place, .. } => *place == "GPU",
         Error::Driver(error) => {
-            matches!(error, Driver::NoLibrary { .. } | Driver::OldLibrary { .. } | Driver::NoNvrtc { .. })
+            use Driver::{NoLibrary, NoNvrtc, OldLibrary, UnknownArch};
+            matches!(error, NoLibrary { .. } | OldLibrary { .. } | NoNvrtc { .. } | UnknownArch { .. })
         }
         Error::NotFinite { .. } => job.divisible.is_some(),
         _ => false,

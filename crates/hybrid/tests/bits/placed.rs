@@ -160,8 +160,20 @@ fn x2_what_lies_on_the_gpu_is_multiplied_there() {
 fn x1_what_does_not_fit_is_refused() {
     let device = Device::cpu();
     let (a, b) = (BitMatrix::ones(3, 5).unwrap(), BitMatrix::ones(5, 4).unwrap());
+    let what = "rows of the right matrix";
     let error = device.bit_distances(&a, &a).unwrap_err();
-    assert!(matches!(error, Error::Shape { what: "rows of the right matrix", expected: 5, got: 3, .. }), "{error}");
+    assert!(matches!(error, Error::Shape { operation: "bit_distances", expected: 5, got: 3, .. }), "{error}");
+    let error = device.bit_counts(&a, &a).unwrap_err();
+    assert!(matches!(error, Error::Shape { operation: "bit_counts", expected: 5, got: 3, .. }), "{error}");
+    // Before anything is made for a result that nobody has room for.
+    let long = BitMatrix::zeros(1 << 40, 0).unwrap();
+    let error = device.bit_product(&long, &b, Becomes::Parities).unwrap_err();
+    assert!(matches!(&error, Error::Shape { what: it, expected: 0, got: 5, .. } if *it == what), "{error}");
+    let error = device.bit_product(&long, &BitMatrix::ones(0, 64).unwrap(), Becomes::Counts).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let tall = BitMatrix::zeros(0, 1 << 40).unwrap();
+    let error = device.bit_combined(COMBINED[0], &long, &tall).unwrap_err();
+    assert!(matches!(error, Error::Shape { operation: "bit_combined", .. }), "{error}");
     let mut to = BitMatrix::ones(3, 6).unwrap();
     let error = device.bit_product_into(&a, &b, Becomes::Parities, &mut to).unwrap_err();
     assert!(matches!(error, Error::Shape { what: "columns of the result", expected: 4, got: 6, .. }), "{error}");
@@ -182,7 +194,36 @@ fn x2_what_is_in_host_memory_is_multiplied_on_the_cpu() {
         check_elements(&device, &left, &other, [(&left).into(), (&other).into()], None);
     }
     let (a, b) = (BitMatrix::ones(3, 5).unwrap(), BitMatrix::ones(5, 4).unwrap());
-    assert_eq!(device.plan_bit_product(&a, &b, Becomes::Counts).unwrap().operation, "bit_product");
+    for (becomes, operation) in [(Becomes::Counts, "bit_counts"), (Becomes::Parities, "bit_product")] {
+        assert_eq!(device.plan_bit_product(&a, &b, becomes).unwrap().operation, operation);
+    }
+    device.bit_counts(&a, &b).unwrap();
+    assert_eq!(last_decision().unwrap().operation, "bit_counts");
+    device.bit_distances(&a, &b).unwrap();
+    assert_eq!(last_decision().unwrap().operation, "bit_distances");
+}
+
+/// What has no elements needs no kernel, and is what it is by definition.
+#[test]
+fn what_is_empty_is_made_on_the_gpu() {
+    let Some(gpu) = crate::gpu("bits::placed::what_is_empty_is_made_on_the_gpu") else { return };
+    let device = Device::with(&gpu).rated(Rates::h200()).choosing(Choice::Gpu);
+    for [m, k, n] in [[0, 5, 3], [3, 0, 4], [3, 5, 0], [0, 0, 0], [3, 0, 0]] {
+        let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
+        let here = [&a, &b].map(|elements| hostile(elements.view()));
+        let there = here.each_ref().map(|matrix| DeviceBitMatrix::upload(gpu.stream(), matrix).unwrap());
+        for to in [None, Some(gpu.stream())] {
+            check(&device, &a, &b, [(&there[0]).into(), (&there[1]).into()], to);
+            check(&device, &a, &b, [(&there[0]).into(), (&here[1]).into()], to);
+            if m == 0 || k == 0 {
+                let [left, right] = [(&there[0]).into(), (&here[0]).into()];
+                check_elements(&device, &here[0], &here[0], [left, right], to);
+            }
+        }
+    }
+    let none = DeviceBitMatrix::zeros(gpu.stream(), 0, 0).unwrap();
+    assert_eq!(device.bit_closure(&none).unwrap(), BitMatrix::zeros(0, 0).unwrap());
+    assert_eq!(device.bit_reduction(&none).unwrap(), BitMatrix::zeros(0, 0).unwrap());
 }
 
 /// On the CPU copies of what lies on the GPU take the host's budget, and no kernel is needed.
@@ -201,6 +242,16 @@ fn what_lies_on_the_gpu_comes_to_the_cpu_where_that_is_asked_for() {
     let order = BitMatrix::from_fn(100, 100, |from, to| from < to && (to - from) % 7 == 1).unwrap();
     let there_order = DeviceBitMatrix::upload(gpu.stream(), &order).unwrap();
     assert_eq!(device.bit_closure(&there_order).unwrap(), closure(&order).unwrap());
+    // Which the record has.
+    let traffic = last_outcome().unwrap().traffic;
+    assert_eq!((traffic.to_gpu, traffic.to_host), (0, 1600));
+    assert!(last_decision().unwrap().cpu.bring > 0.0);
+    // What the CPU makes for a matrix on the GPU takes its memory, and no other.
+    let (room, before) = (DeviceBitMatrix::upload(gpu.stream(), &order).unwrap(), tilewright_driver::bytes_allocated());
+    let mut to = room;
+    device.bit_product_into(&a, &b, Becomes::Parities, &mut to).unwrap();
+    assert_eq!(to.download().unwrap(), Product::of(&a, &b).unwrap().parities().unwrap());
+    assert_eq!(tilewright_driver::bytes_allocated(), before);
     assert_eq!(device.bit_reduction(&there_order).unwrap(), reduction(&order).unwrap());
     let aside = DeviceBitMatrix::zeros(gpu.stream(), 3, 4).unwrap();
     let error = device.bit_closure(&aside).unwrap_err();

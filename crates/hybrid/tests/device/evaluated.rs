@@ -247,7 +247,7 @@ fn products_of_bits_leave_their_decisions() {
     let counts = truth.counts().unwrap();
     assert_eq!(device.bit_counts(&a, &b).unwrap(), counts);
     let decision = last_decision().unwrap();
-    assert_eq!((decision.operation, decision.element, decision.side), ("bit_product", "bit", Side::Cpu));
+    assert_eq!((decision.operation, decision.element, decision.side), ("bit_counts", "bit", Side::Cpu));
     assert_eq!(decision.bytes, 70 * 25 + 200 * 12 + 4 * 70 * 90);
     for (becomes, expected) in [
         (Becomes::MoreThan(0), BitMatrix::from_fn(70, 90, |i, j| counts[[i, j]] > 0)),

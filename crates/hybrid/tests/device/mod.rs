@@ -30,7 +30,7 @@ pub(crate) use planned::child_planned;
 pub(crate) use recorded::child_recorded;
 pub(crate) use resident::child_results_stay;
 pub(crate) use stages::child_traced;
-pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver};
+pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver, child_without_nvrtc};
 
 use crate::skip;
 use ndarray::{Array2, s};

@@ -3,16 +3,17 @@
 use ndarray::Array2;
 use tilewright_driver::{Device as Driver, Error as DriverError};
 use tilewright_hybrid::bits::gpu::{DeviceBitMatrix, DeviceProduct, GpuPath};
+use tilewright_hybrid::bits::{BitMatrix, Product};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Condition, Policy, Settings, Why};
-use tilewright_hybrid::linear::Gpu;
+use tilewright_hybrid::linear::{DeviceMat, Gpu};
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Device, Error, Operand, Side};
+use tilewright_hybrid::{Class, Device, Error, Operand, Side};
 
 use super::matrix;
 use super::verbs::{near, regular};
-use crate::ledger::Stubs;
+use crate::ledger::{NVRTC, Stubs};
 use crate::skip;
 
 fn check(test: &str, missing: &str, scenario: &str, prepare: impl FnOnce(&mut std::process::Command)) {
@@ -30,6 +31,11 @@ fn m12_without_cublas() {
 #[test]
 fn m12_without_cusolver() {
     check("device::without::m12_without_cusolver", "libcusolver.so.11", "without cuSOLVER", |_| {});
+}
+
+#[test]
+fn m12_without_nvrtc() {
+    check("device::without::m12_without_nvrtc", NVRTC, "without NVRTC", |_| {});
 }
 
 #[test]
@@ -112,6 +118,29 @@ pub(crate) fn child_without_cusolver() {
     is_short_of_the_host(&devices[1], (&a).into());
     others(&gpu);
     near(&devices[0].product((&a).into(), (&x).into()).unwrap(), &b);
+    assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+    assert_eq!((breaker.health().condition, breaker.health().failures), (Condition::Closed, 0));
+}
+
+/// What needs a kernel goes to the CPU, the norm that conditions want comes to the host, and what needs none stays.
+pub(crate) fn child_without_nvrtc() {
+    let (gpu, [asked, auto], breaker) = devices();
+    if tilewright_driver::toolkit::nvrtc().is_ok() {
+        return eprintln!("this machine has an NVRTC of its own");
+    }
+    let [a, b] = [1, 2].map(|seed| BitMatrix::random(300, 300, 0.5, seed).unwrap());
+    let there = DeviceBitMatrix::upload(gpu.stream(), &a).unwrap();
+    let error = asked.bit_counts(&there, &b).unwrap_err();
+    assert!(matches!(error, Error::Driver(DriverError::NoNvrtc { .. })), "{error}");
+    assert_eq!(error.class(), Class::User);
+    assert_eq!(auto.bit_counts(&there, &b).unwrap(), Product::of(&a, &b).unwrap().counts().unwrap());
+    let outcome = last_outcome().unwrap();
+    assert_eq!((last_decision().unwrap().side, outcome.side), (Side::Gpu, Side::Cpu));
+    assert!(matches!(&outcome.why, Some(Why::Failed(error)) if error.to_string().contains("NVRTC")), "{outcome:?}");
+    let (s, x) = (regular(15, 3), matrix(15, 2, 4));
+    let [there_s, there_b] = [&s, &s.dot(&x)].map(|values| DeviceMat::upload(&gpu, values.into()).unwrap());
+    near(&asked.solve((&there_s).into(), (&there_b).into()).unwrap(), &x);
+    assert!(asked.reciprocal_condition((&there_s).into()).unwrap() > 0.0);
     assert_eq!(last_outcome().unwrap().side, Side::Gpu);
     assert_eq!((breaker.health().condition, breaker.health().failures), (Condition::Closed, 0));
 }

@@ -38,6 +38,13 @@ impl DeviceBitMatrix {
         Ok(Self { rows: matrix.rows(), columns: matrix.columns(), words })
     }
 
+    /// Has the words of a matrix of its size.
+    pub(crate) fn take(&mut self, matrix: &BitMatrix) -> Result<(), Error> {
+        self.words.copy_from_slice(matrix.words())?;
+        dispatch::to_gpu(size_of_val(matrix.words()));
+        Ok(())
+    }
+
     /// A copy in the host's memory. Waits for what was queued on the matrix's stream.
     ///
     /// # Errors

@@ -7,19 +7,25 @@ impl BitProduct<'_> {
     /// What decisions about it go by, the result being wanted in ordinary memory. AND and addition of a pair count as two operations. On a GPU it
     /// goes in tiles, however small it is.
     pub fn job(&self, becomes: Becomes) -> Job {
-        let ProductExtents { rows, columns, depth } = self.extents();
-        let bytes = |rows: usize, bits: usize| (rows as u64).saturating_mul(bits.div_ceil(8) as u64);
-        let of = |stored: &super::Bits<'_>| {
-            let [rows, columns] = stored.extents();
-            Some(Operand { bytes: bytes(rows, columns), at: stored.source.at() })
-        };
-        let written = Operand { bytes: bytes(rows, columns.saturating_mul(becomes.element_bits())), at: At::Pageable };
-        let elements = (rows as u64).saturating_mul(columns as u64);
-        let read = [of(&self.left), of(&self.right), None];
-        let mut job =
-            Job::elementwise("bit_product", ("bit", Unit::Bits), (elements, 2.0 * depth as f64), read, written);
-        job.divisible = Some((Divisible::Bits(BitPlan::of_one_tile(self, becomes)), 1));
-        job.tiling = Tiling::Always;
-        job
+        asked(BitPlan::of_one_tile(self, becomes), [self.left.source.at(), self.right.source.at()])
     }
+}
+
+/// The same of operands that are known by where they lie.
+pub(crate) fn job_of(extents: ProductExtents, becomes: Becomes, transposes: bool, places: [At; 2]) -> Job {
+    asked(BitPlan::of_extents(extents, becomes, transposes), places)
+}
+
+fn asked(plan: BitPlan, [left, right]: [At; 2]) -> Job {
+    let ProductExtents { rows, columns, depth } = plan.extents;
+    let of =
+        |[rows, bits]: [usize; 2], at: At| Operand { bytes: (rows as u64).saturating_mul(bits.div_ceil(8) as u64), at };
+    let as_stored = if plan.transposes { [depth, columns] } else { [columns, depth] };
+    let read = [Some(of([rows, depth], left)), Some(of(as_stored, right)), None];
+    let written = of([rows, columns.saturating_mul(plan.element_bits)], At::Pageable);
+    let elements = (rows as u64).saturating_mul(columns as u64);
+    let mut job = Job::elementwise("bit_product", ("bit", Unit::Bits), (elements, 2.0 * depth as f64), read, written);
+    job.divisible = Some((Divisible::Bits(plan), 1));
+    job.tiling = Tiling::Always;
+    job
 }

@@ -32,6 +32,7 @@ mod plan;
 mod run;
 
 pub use face::{multiply, product};
+pub(crate) use job::job_of;
 pub use operands::{Becomes, BitProduct, Bits};
 pub use plan::BitPlan;
 

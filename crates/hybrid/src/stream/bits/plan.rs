@@ -34,9 +34,13 @@ impl BitPlan {
 
     /// All of it at once.
     pub(super) fn of_one_tile(product: &BitProduct<'_>, becomes: Becomes) -> BitPlan {
-        let extents = product.extents();
+        Self::of_extents(product.extents(), becomes, product.transposes())
+    }
+
+    /// The same of factors that are known by their extents.
+    pub(super) fn of_extents(extents: ProductExtents, becomes: Becomes, transposes: bool) -> BitPlan {
         let tile = [extents.rows.max(1), extents.columns.max(1)];
-        BitPlan { extents, element_bits: becomes.element_bits(), tile, transposes: product.transposes() }
+        BitPlan { extents, element_bits: becomes.element_bits(), tile, transposes }
     }
 
     /// The same in the largest tiles that so many bytes hold.
