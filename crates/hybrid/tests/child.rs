@@ -43,6 +43,7 @@ fn scenario() {
         "injected" => crate::faults::child_injected(),
         "growth on stubs" => crate::faults::child_growth_on_stubs(),
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
+        "crowd" => crate::faults::child_crowd(),
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),
         "not measured on stubs" => crate::device::child_not_measured(),

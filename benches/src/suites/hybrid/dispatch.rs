@@ -1,6 +1,7 @@
 //! Decisions: how long one takes, and what those cost that are wrong.
 
 use super::add;
+use super::matmul::Real;
 use super::operands::random;
 use crate::Result;
 use crate::cases::Random;
@@ -10,11 +11,14 @@ use crate::session::Session;
 use ndarray::{Array2, ShapeBuilder};
 use std::hint::black_box;
 use std::time::Instant;
+use tilewright_driver::PinnedBuffer;
 use tilewright_hybrid::dispatch::{
     At, Choice, Decision, Job, ProductExtents, Rates, Reason, Unit, decide, last_decision,
 };
-use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Precision, Scalar};
-use tilewright_hybrid::{Columns, Device, Error, Multiplicand, Operand, Rows, Shape, Side, Target};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
+use tilewright_hybrid::store::{Extents, PinnedSink, PinnedSource};
+use tilewright_hybrid::stream::Factor;
+use tilewright_hybrid::{Columns, Device, Error, Operand, Rows, Shape, Side, Target};
 
 /// Decisions of a round, and rounds.
 const DECISIONS: usize = 1000;
@@ -24,6 +28,8 @@ const ROUNDS: usize = 21;
 pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Result<()> {
     let device = Device::with(&Gpu::new(session.gpu.stream()));
     let (rates, budget) = (device.rates(), session.gpu.device().memory_bytes() as u64);
+    // What it took to measure them, now or when the profile was written.
+    let measured = rates.measured_in.ok_or("these rates were not measured")?;
     let cube = |size| ProductExtents { rows: size, columns: size, depth: size };
     let product = |size| Job::matmul(("f64", 8, Unit::F64), cube(size), [At::Pageable; 3], false);
     let (job, larger) = (product(1024)?, product(131_072)?);
@@ -51,6 +57,7 @@ pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Resul
     let decided = [("decide_ns", recorded, "ns"), ("decide_streamed_ns", streamed, "ns")];
     let planned = [("plan_ns", small, "ns"), ("plan_streamed_ns", large, "ns")];
     add(report, case, &[decided, planned].concat());
+    add(report, case, &[("measured_in_ms", measured * 1e3, "ms")]);
     Ok(())
 }
 
@@ -61,7 +68,13 @@ const MOST_ELEMENTS: usize = 1 << 24;
 /// The longest side, as a power of two.
 const LONGEST: f64 = 12.5;
 /// Where both factors and the result lie.
-const PLACES: [[At; 3]; 3] = [[At::Pageable; 3], [At::Gpu; 3], [At::Gpu, At::Pageable, At::Pageable]];
+const PLACES: [[At; 3]; 5] = [
+    [At::Pageable; 3],
+    [At::Gpu; 3],
+    [At::Gpu, At::Pageable, At::Pageable],
+    [At::Pinned; 3],
+    [At::Pinned, At::Pageable, At::Pageable],
+];
 /// Both sides are timed in turns, so that moments in which the machine is slow are those of both: a turn takes at least so many runs and seconds. There are at least so
 /// many turns of each side, and more until the fastest runs of every second turn agree with those of the turns between up to this part, at most for so many seconds.
 const LEAST_RUNS: usize = 3;
@@ -138,8 +151,8 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
     for number in 0..if quick { POINTS / 20 } else { POINTS } {
         let (extents, at) = (extents(&mut random), PLACES[number % PLACES.len()]);
         let point = match number % 2 {
-            0 => point::<f64>(&gpu, &rates, Unit::F64, extents, at)?,
-            _ => point::<f32>(&gpu, &rates, Unit::F32, extents, at)?,
+            0 => point::<f64>(&gpu, &rates, extents, at)?,
+            _ => point::<f32>(&gpu, &rates, extents, at)?,
         };
         if point.loss().max(point.learned_loss()) > TOLD || !point.is_sure() {
             let (cpu, gpu) = (point.cpu.0[0] * 1e3, point.gpu.0[0] * 1e3);
@@ -184,17 +197,13 @@ fn extents(random: &mut Random) -> ProductExtents {
     }
 }
 
-fn point<T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>>(
-    gpu: &Gpu,
-    rates: &Rates,
-    unit: Unit,
-    extents: ProductExtents,
-    at: [At; 3],
-) -> Result<Point> {
-    let job = Job::matmul((T::NAME, size_of::<T>(), unit), extents, at, false)?;
-    let decision = Decision::of(&job, Choice::Auto, rates, gpu.stream().device().memory_bytes() as u64)?;
+fn point<T: Real>(gpu: &Gpu, rates: &Rates, extents: ProductExtents, at: [At; 3]) -> Result<Point> {
     let mut operands = Operands::<T>::new(gpu, extents, at)?;
     let device = Device::with(gpu).rated(*rates);
+    let plan = |factors: [Operand<'_, T>; 2], c: Target<'_, T>| {
+        Ok(device.plan_product(Precision::Auto, factors, T::ZERO, &c)?)
+    };
+    let decision = operands.with(plan)?;
     let sides = [Choice::Cpu, Choice::Gpu].map(|choice| device.clone().choosing(choice));
     let [cpu, gpu] = fastest(|side| operands.multiply(&sides[side]))?;
     Ok(Point { learned: operands.learned(&device.learning())?, decision, cpu, gpu })
@@ -223,18 +232,30 @@ fn fastest(mut run: impl FnMut(usize) -> Result<()>) -> Result<[Took; 2]> {
     }
 }
 
-/// A product's operands, on both sides; where they count as lying says `at`. All are stored column by column.
-struct Operands<'a, T: Scalar> {
+/// What lies column by column, as it is row by row: the transposed matrix.
+fn turned<T: Real>(
+    memory: &Option<PinnedBuffer<T>>,
+    rows: usize,
+    columns: usize,
+) -> Result<Option<PinnedSource<'_, T>>> {
+    Ok(memory.as_ref().map(|it| PinnedSource::new(it, Extents::new(columns, rows))).transpose()?)
+}
+
+/// A product's operands, on both sides, and those that count as lying in page-locked memory there too; where they count as lying says `at`. Factors are stored column by column.
+struct Operands<'a, T: Real> {
     gpu: &'a Gpu,
     at: [At; 3],
+    extents: ProductExtents,
+    locked: [Option<PinnedBuffer<T>>; 3],
     factors: [Array2<T>; 2],
     factors_there: [DeviceMat<T>; 2],
     result: Array2<T>,
     result_there: DeviceMat<T>,
 }
 
-impl<'a, T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>> Operands<'a, T> {
-    fn new(gpu: &'a Gpu, ProductExtents { rows, columns, depth }: ProductExtents, at: [At; 3]) -> Result<Self> {
+impl<'a, T: Real> Operands<'a, T> {
+    fn new(gpu: &'a Gpu, extents: ProductExtents, at: [At; 3]) -> Result<Self> {
+        let ProductExtents { rows, columns, depth } = extents;
         let of = |rows: usize, columns: usize, seed| -> Result<Array2<T>> {
             let side = rows.max(columns);
             let mut values = random(side.min(1 << 10), seed);
@@ -249,20 +270,40 @@ impl<'a, T: Multiplicand<Factor = T> + Scalar + Multiply<Factor = T>> Operands<'
         let factors_there = [DeviceMat::upload(gpu, a.into())?, DeviceMat::upload(gpu, b.into())?];
         let result = Array2::from_elem((rows, columns).f(), T::ZERO);
         let result_there = DeviceMat::uninitialised(gpu, Shape::new(Rows(rows), Columns(columns)))?;
-        Ok(Self { gpu, at, factors, factors_there, result, result_there })
+        let mut locked = [const { None }; 3];
+        for (operand, count) in [rows * depth, depth * columns, rows * columns].into_iter().enumerate() {
+            if at[operand] == At::Pinned {
+                let mut memory = gpu.stream().device().pinned::<T>(count)?;
+                if let Some(values) = factors.get(operand).and_then(|it| it.as_slice_memory_order()) {
+                    memory.copy_from_slice(values);
+                }
+                locked[operand] = Some(memory);
+            }
+        }
+        Ok(Self { gpu, at, extents, locked, factors, factors_there, result, result_there })
+    }
+
+    /// What a user has where they lie.
+    fn with<R>(&mut self, run: impl FnOnce([Operand<'_, T>; 2], Target<'_, T>) -> Result<R>) -> Result<R> {
+        let ProductExtents { rows, columns, depth } = self.extents;
+        let [a, b, c] = &mut self.locked;
+        let sources = [turned(a, rows, depth)?, turned(b, depth, columns)?];
+        let factors: [Operand<'_, T>; 2] = std::array::from_fn(|operand| match (&sources[operand], self.at[operand]) {
+            (Some(source), _) => Factor::transposed(source).into(),
+            (None, At::Gpu) => (&self.factors_there[operand]).into(),
+            (None, _) => (&self.factors[operand]).into(),
+        });
+        let c: Target<'_, T> = match (c, self.at[2]) {
+            (Some(memory), _) => PinnedSink::new(memory, Extents::new(rows, columns))?.into(),
+            (None, At::Gpu) => (&mut self.result_there).into(),
+            (None, _) => (&mut self.result).into(),
+        };
+        run(factors, c)
     }
 
     /// As a user calls it; the end is waited for.
     fn multiply(&mut self, device: &Device) -> Result<()> {
-        let factors: [Operand<'_, T>; 2] = std::array::from_fn(|operand| match self.at[operand] {
-            At::Gpu => (&self.factors_there[operand]).into(),
-            _ => (&self.factors[operand]).into(),
-        });
-        let c: Target<'_, T> = match self.at[2] {
-            At::Gpu => (&mut self.result_there).into(),
-            _ => (&mut self.result).into(),
-        };
-        device.matmul(Precision::Auto, T::ONE, factors[0], factors[1], T::ZERO, c)?;
+        self.with(|[a, b], c| Ok(device.matmul(Precision::Auto, T::ONE, a, b, T::ZERO, c)?))?;
         Ok(self.gpu.stream().synchronize()?)
     }
 

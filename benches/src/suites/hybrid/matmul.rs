@@ -3,6 +3,7 @@
 use super::add;
 use super::link;
 use super::operands::Operands;
+use super::watched::{cancelled, traced};
 use crate::Result;
 use crate::report::Report;
 use crate::session::Session;
@@ -13,13 +14,15 @@ use std::sync::OnceLock;
 use std::time::Instant;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Accelerator, Flops, Link, Processor, ProductExtents, Unit};
-use tilewright_hybrid::linear::{DeviceMat, Gpu, Multiply, Precision};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
 use tilewright_hybrid::store::{
     Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, Sink, Source, Stored,
 };
 use tilewright_hybrid::store::{read_staged, write_staged};
-use tilewright_hybrid::stream::{self, Budgets, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES, Verify};
-use tilewright_hybrid::{Columns, MatRef, Rows, Shape, Streamed};
+use tilewright_hybrid::stream::{
+    self, Budgets, Cancel, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES, Verify,
+};
+use tilewright_hybrid::{Columns, MatRef, Multiplicand, Rows, Shape, Streamed};
 
 /// What a product may use of the GPU's memory, and of page-locked memory.
 const DEVICE_BYTES: u64 = 8 << 30;
@@ -32,7 +35,7 @@ const QUICK: usize = 8;
 const WRITERS: usize = 8;
 
 /// What is measured in.
-pub(super) trait Real: Streamed + Multiply<Factor = Self> + Pod {
+pub(super) trait Real: Streamed + Multiplicand<Factor = Self> + Pod {
     const UNIT: Unit;
 }
 
@@ -81,10 +84,15 @@ impl<T: Real> Case<T> {
 
     /// A whole product by a plan, from page-locked memory, which the GPU reads and writes itself.
     fn stream(&mut self, plan: &MatmulPlan) -> Result<Timed> {
+        self.stream_until(plan, None)
+    }
+
+    /// The same, unless somebody cancels it.
+    fn stream_until(&mut self, plan: &MatmulPlan, cancel: Option<&Cancel>) -> Result<Timed> {
         let extents = Extents::new(self.operands.size, self.operands.size);
         let Operands { a, b, c, .. } = &mut self.operands;
         let (a, b) = (PinnedSource::new(a, extents)?, PinnedSource::new(b, extents)?);
-        multiply::<T>(&self.gpu, &self.budgets, plan, [&a, &b], Box::new(PinnedSink::new(c, extents)?))
+        multiply::<T>(&self.gpu, &self.budgets, plan, [&a, &b], Box::new(PinnedSink::new(c, extents)?), cancel)
     }
 
     /// The same through slots, as from memory that is not page-locked: of that this machine has no more than of the other.
@@ -93,7 +101,7 @@ impl<T: Real> Case<T> {
         let extents = Extents::new(self.operands.size, self.operands.size);
         let Operands { a, b, c, .. } = &mut self.operands;
         let (a, b) = (MemorySource::from_slice(a, extents)?, MemorySource::from_slice(b, extents)?);
-        multiply::<T>(&self.gpu, &self.budgets, &plan, [&a, &b], in_memory(c, extents)?)
+        multiply::<T>(&self.gpu, &self.budgets, &plan, [&a, &b], in_memory(c, extents)?, None)
     }
 
     fn check(&self) -> Result<()> {
@@ -104,6 +112,17 @@ impl<T: Real> Case<T> {
         Ok(Verify::default().check(&product, Precision::Auto, &c).map(drop)?)
     }
 
+    /// The most that was in use of the GPU's memory and of page-locked memory, MiB; an error where that is more than there is leave for, or some still is.
+    fn peaks(&self) -> Result<[f64; 2]> {
+        let Budgets { device, pinned } = &self.budgets;
+        for budget in [device, pinned] {
+            if budget.used() > 0 || budget.peak() > budget.limit() {
+                return Err(format!("memory beyond what it may use: {budget:?}").into());
+            }
+        }
+        Ok([device, pinned].map(|budget| budget.peak() as f64 / f64::from(1 << 20)))
+    }
+
     fn flops(&self) -> f64 {
         2.0 * (self.operands.size as f64).powi(3)
     }
@@ -111,6 +130,15 @@ impl<T: Real> Case<T> {
     /// Operations in a second of the products that the plan is made of, as many as it has, one behind the other, with all operands there. As many:
     /// the GPU's clock follows its power and its warmth.
     fn rate(&self) -> Result<f64> {
+        self.rate_after(false)
+    }
+
+    /// The same where each product waits for its panels, which come before it: the GPU rests meanwhile, and its clock is another one.
+    fn rate_in_turns(&self) -> Result<f64> {
+        self.rate_after(true)
+    }
+
+    fn rate_after(&self, copies: bool) -> Result<f64> {
         let ([rows, columns], panel) = (self.plan.tile, self.plan.panel);
         // What lies row by row is, column by column, the transposed matrix: `transpose(c) = transpose(b) transpose(a)`.
         let part = |values: &[T], rows, columns| -> Result<DeviceMat<T>> {
@@ -121,8 +149,8 @@ impl<T: Real> Case<T> {
         let mut c = DeviceMat::uninitialised(&self.gpu, Shape::new(Rows(columns), Columns(rows)))?;
         let mut product = |beta| self.gpu.matmul(Precision::Auto, T::ONE, b.view(), a.view(), beta, &mut c);
         product(T::ZERO)?;
+        let stream = self.gpu.stream();
         let mut seconds = |count: usize| -> Result<f64> {
-            let stream = self.gpu.stream();
             let begin = stream.record()?;
             (0..count).try_for_each(|_| product(T::ONE))?;
             let end = stream.record()?;
@@ -130,6 +158,18 @@ impl<T: Real> Case<T> {
             Ok(f64::from(end.elapsed_ms_since(&begin)?) / 1e3)
         };
         let count = self.plan.counts().iter().product();
+        let mut seconds = |count: usize| -> Result<f64> {
+            if !copies {
+                return seconds(count);
+            }
+            let (of_a, of_b) = (rows * panel, columns * panel);
+            let mut arriving = [stream.alloc::<T>(of_a)?, stream.alloc::<T>(of_b)?];
+            (0..count).try_fold(0.0, |sum, _| {
+                arriving[0].copy_from_pinned_start(stream, &self.operands.a, of_a)?;
+                arriving[1].copy_from_pinned_start(stream, &self.operands.b, of_b)?;
+                Ok(sum + seconds(1)?)
+            })
+        };
         let flops = 2.0 * rows as f64 * columns as f64 * panel as f64;
         Ok(count as f64 * flops / seconds(count)?)
     }
@@ -148,6 +188,7 @@ fn multiply<T: Real>(
     plan: &MatmulPlan,
     [a, b]: [&dyn Source; 2],
     sink: Box<dyn Sink + '_>,
+    cancel: Option<&Cancel>,
 ) -> Result<Timed> {
     let product = Product { a: Factor::plain(a), b: Factor::plain(b), c: None, alpha: T::ONE, beta: T::ZERO };
     let first = OnceLock::new();
@@ -155,7 +196,7 @@ fn multiply<T: Real>(
     let progress = |_, _| {
         first.get_or_init(|| begin.elapsed().as_secs_f64());
     };
-    let control = Control { progress: Some(&progress), ..Control::default() };
+    let control = Control { progress: Some(&progress), cancel, ..Control::default() };
     stream::matmul_by(plan, gpu, budgets, Precision::Auto, &product, &*sink, control)?;
     let wall = begin.elapsed().as_secs_f64();
     sink.commit()?;
@@ -192,10 +233,23 @@ fn measure<T: Real>(session: &Session, case: &str, size: usize, quick: bool, rep
     let staged = of.stream_staged()?;
     of.check()?;
 
-    let expected_in_turns = of.expected(&in_turns, rate, &link);
+    let before = of.rate_in_turns()?;
     of.operands.poison();
     let turns = of.stream(&in_turns)?;
     of.check()?;
+    let rate_in_turns = (before + of.rate_in_turns()?) / 2.0;
+    let expected_in_turns = of.expected(&in_turns, rate_in_turns, &link);
+    let [device_peak, pinned_peak] = of.peaks()?;
+
+    of.operands.poison();
+    let stages = traced(case, || of.stream(&plan).map(drop))?;
+    of.check()?;
+    let cancelled = cancelled(streamed.wall, |cancel| of.stream_until(&plan, Some(cancel)).map(drop))?;
+    // What comes after is right, and nothing of what was cancelled is left.
+    of.operands.poison();
+    of.stream(&plan)?;
+    of.check()?;
+    of.peaks()?;
 
     report.add("hybrid", case, "s", streamed.wall, "s").limited(bound);
     let figures = [
@@ -208,10 +262,16 @@ fn measure<T: Real>(session: &Session, case: &str, size: usize, quick: bool, rep
         ("staged_ratio", staged.wall / bound, "x"),
         ("in_turns_s", turns.wall, "s"),
         ("in_turns_expected_s", expected_in_turns.wall, "s"),
+        ("in_turns_off", (turns.wall / expected_in_turns.wall - 1.0) * 100.0, "%"),
         ("slowdown", turns.wall / streamed.wall, "x"),
         ("slowdown_expected", expected_in_turns.wall / expected.wall, "x"),
         ("tflops", of.flops() / streamed.wall * 1e-12, "TFLOP/s"),
         ("kernel_tflops", rate * 1e-12, "TFLOP/s"),
+        ("kernel_tflops_in_turns", rate_in_turns * 1e-12, "TFLOP/s"),
+        ("overlap", 100.0 * stages.overlap(), "%"),
+        ("cancelled_ms", cancelled, "ms"),
+        ("device_peak_mib", device_peak, "MiB"),
+        ("pinned_peak_mib", pinned_peak, "MiB"),
         ("link_both_gbs", link.both * 1e-9, "GB/s"),
     ];
     add(report, case, &figures);
@@ -242,7 +302,7 @@ pub(super) fn run_npy(session: &Session, case: &str, quick: bool, report: &mut R
     of.operands.poison();
     let (gpu, budgets) = (of.gpu.clone(), of.budgets.clone());
     let sink = in_memory(&mut of.operands.c, extents)?;
-    let from_files = multiply::<f64>(&gpu, &budgets, &staged_plan, [&a, &b], sink)?;
+    let from_files = multiply::<f64>(&gpu, &budgets, &staged_plan, [&a, &b], sink, None)?;
     of.check()?;
     let (ours, theirs) = (from_files.wall, pinned.wall);
     add(report, case, &[("s", ours, "s"), ("from_pinned_s", theirs, "s"), ("share", theirs / ours, "x")]);

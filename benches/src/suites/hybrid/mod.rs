@@ -10,6 +10,7 @@ mod linear;
 mod link;
 mod matmul;
 mod operands;
+mod watched;
 
 use crate::Result;
 use crate::report::Report;

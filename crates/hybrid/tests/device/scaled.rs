@@ -11,6 +11,9 @@ use tilewright_hybrid::{Complex64, Device, Multiplicand, Operand, Rows, Side};
 use super::on_the_gpu::{ROOM, budgets, forced};
 use super::{matrix, small};
 
+/// How a matrix is looked at.
+type View = fn(DeviceRef<'_, Complex64>) -> DeviceRef<'_, Complex64>;
+
 fn complex(rows: usize, columns: usize, seed: usize) -> Array2<Complex64> {
     let (re, im) = (matrix(rows, columns, seed), matrix(rows, columns, seed + 100));
     Array2::from_shape_fn((rows, columns), |at| Complex64::new(re[at], im[at]))
@@ -47,7 +50,7 @@ fn d6_lines_are_scaled_where_they_lie() {
     let Some(gpu) = crate::gpu("device::scaled::d6_lines_are_scaled_where_they_lie") else { return };
     let (stored, scale) = (complex(7, 5, 1), Complex64::new(0.5, -2.0));
     let there = DeviceMat::upload(&gpu, (&stored).into()).unwrap();
-    let views: [(&str, fn(DeviceRef<'_, Complex64>) -> DeviceRef<'_, Complex64>); 5] = [
+    let views: [(&str, View); 5] = [
         ("plain", |it| it),
         ("transposed", |it| it.t()),
         ("adjoint", |it| it.h()),

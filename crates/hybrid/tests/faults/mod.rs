@@ -2,6 +2,7 @@
 
 mod attempts;
 mod breaker;
+mod crowd;
 mod gpu;
 mod growth;
 mod injected;
@@ -9,6 +10,7 @@ mod operations;
 mod renewal;
 mod threads;
 
+pub(crate) use crowd::child_crowd;
 pub(crate) use gpu::child_sticky_fault;
 pub(crate) use growth::{child_on_a_gpu as child_growth_on_a_gpu, child_on_stubs as child_growth_on_stubs};
 pub(crate) use injected::child_injected;

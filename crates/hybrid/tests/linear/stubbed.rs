@@ -30,6 +30,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::integers",
         "device::emulated",
         "device::overlap",
+        "device::repeated",
         "device::resident",
         "device::scaled",
         "device::watched",
@@ -53,6 +54,7 @@ fn what_needs_kernels_is_skipped_on_stubs() {
         "faults::gpu",
         "device::stages::g6_copies",
         "device::norms",
+        "device::large",
     ];
     let Some(text) = on_stubs("linear::stubbed::what_needs_kernels_is_skipped_on_stubs", &named) else { return };
     assert!(named.iter().all(|test| text.contains(&format!("SKIP {test}"))), "{text}");
