@@ -11,7 +11,7 @@ use crate::linear::{Place, Precision, matmul};
 use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::stream::{Control, largest};
-use crate::{Error, MatMut};
+use crate::{Error, MatMut, MatRef};
 use std::ops::Range;
 
 /// What is multiplied into each tile: `c = alpha * a * b + beta * c`, or as many products of matrices with vectors one below another.
@@ -34,7 +34,39 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    fn count(&self) -> u64 {
+    /// The largest that a budget holds, each of so many bytes: as square as may be, and in whole grains of a result that is stored, where there is room
+    /// for one.
+    pub(super) fn within(
+        host: &Budget,
+        extents: Extents,
+        grain: Option<Extents>,
+        bytes: impl Fn(Extents) -> Result<u64, Error>,
+    ) -> Result<Tiles, Error> {
+        let even = |side: usize, extent: usize, grain: usize| match side >= extent {
+            true => extent,
+            false if side >= grain => side / grain.max(1) * grain.max(1),
+            false => side,
+        };
+        let Extents { rows, columns } = extents;
+        let of = |side| {
+            let grain = grain.unwrap_or(Extents::new(1, 1));
+            Extents::new(even(side, rows, grain.rows), even(side, columns, grain.columns))
+        };
+        let (tile, permit) = host.planned(host.available(), |available| {
+            let fits = |side: usize| bytes(of(side)).is_ok_and(|bytes| bytes <= available);
+            let tile = of(largest(rows.max(columns).max(1), fits).unwrap_or(1));
+            Ok((tile, bytes(tile)?))
+        })?;
+        Ok(Tiles { extents, tile, _host: permit })
+    }
+
+    /// Ranges of rows, and of columns.
+    pub(super) fn ranges(&self) -> [Vec<Range<usize>>; 2] {
+        let Tiles { extents, tile, .. } = self;
+        [bands(extents.rows, tile.rows), bands(extents.columns, tile.columns)].map(Iterator::collect)
+    }
+
+    pub(super) fn count(&self) -> u64 {
         let along = |extent: usize, tile: usize| extent.div_ceil(tile.max(1)) as u64;
         along(self.extents.rows, self.tile.rows) * along(self.extents.columns, self.tile.columns)
     }
@@ -47,6 +79,14 @@ pub(super) enum Part<'a, T: Element> {
 }
 
 impl<T: Element> Part<'_, T> {
+    /// It in host memory, of what is no diagonal and lies on no GPU.
+    pub(super) fn host(&self) -> MatRef<'_, T> {
+        match self.operand().0 {
+            Form::Host(matrix) => matrix,
+            Form::Gpu(_) | Form::Stored(_) | Form::Diagonal(_) => unreachable!("parts are in host memory"),
+        }
+    }
+
     pub(super) fn operand(&self) -> Operand<'_, T> {
         match self {
             Part::There(operand) => *operand,
@@ -66,32 +106,16 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
     }
 
     /// The largest tiles of a result that a budget holds with what is read for them, and with the tile itself where `grain` says how the
-    /// result is stored: in whole grains, where there is room for one. [`Error::Budget`] where there is no room for one element's.
+    /// result is stored. [`Error::Budget`] where there is no room for one element's.
     pub(super) fn tiles(&self, host: &Budget, extents: Extents, grain: Option<Extents>) -> Result<Tiles, Error> {
-        let even = |side: usize, extent: usize, grain: usize| match side >= extent {
-            true => extent,
-            false if side >= grain => side / grain.max(1) * grain.max(1),
-            false => side,
-        };
-        let Extents { rows, columns } = extents;
-        let of = |side| {
-            let grain = grain.unwrap_or(Extents::new(1, 1));
-            Extents::new(even(side, rows, grain.rows), even(side, columns, grain.columns))
-        };
-        let bytes = |tile: Extents| {
+        Tiles::within(host, extents, grain, |tile| {
             let (rows, columns) = (0..tile.rows, 0..tile.columns);
             let depth = self.depth(&rows, &columns);
             let c = if grain.is_some() { bytes_of::<T>(tile.rows, tile.columns) } else { 0 };
             let [a, b] = [Taken::by(&self.a, rows, depth.clone())?, Taken::by(&self.b, depth, columns)?];
             let both = a.then.saturating_add(b.then);
-            Ok::<_, Error>(a.first.max(a.then.saturating_add(b.first)).max(both.saturating_add(c)))
-        };
-        let (tile, permit) = host.planned(host.available(), |available| {
-            let fits = |side: usize| bytes(of(side)).is_ok_and(|bytes| bytes <= available);
-            let tile = of(largest(rows.max(columns).max(1), fits).unwrap_or(1));
-            Ok((tile, bytes(tile)?))
-        })?;
-        Ok(Tiles { extents, tile, _host: permit })
+            Ok(a.first.max(a.then.saturating_add(b.first)).max(both.saturating_add(c)))
+        })
     }
 
     /// Hands each tile out while somebody wants it, with a function that multiplies into its values, and tells it.
@@ -170,7 +194,7 @@ impl Taken {
 }
 
 /// Bytes of so many elements; those that nobody can count are more than any budget has.
-fn bytes_of<T>(rows: usize, columns: usize) -> u64 {
+pub(super) fn bytes_of<T>(rows: usize, columns: usize) -> u64 {
     u64::try_from((rows as u128 * columns as u128).saturating_mul(size_of::<T>() as u128)).unwrap_or(u64::MAX)
 }
 

@@ -1,7 +1,8 @@
 //! Products of integers.
 
 use super::Device;
-use super::asked::integers;
+use super::asked::{integers, is_stored};
+use super::banded::{Part, Tiles, bytes_of};
 use super::copies::{Copies, Download};
 use super::operand::{Form, Operand, Target};
 use super::run::Route;
@@ -11,14 +12,18 @@ use crate::MatMut;
 use crate::budget::Budget;
 use crate::dispatch::Decision;
 use crate::linear::{IntegerElement, Overflow, Place, matmul_integer};
-use crate::matrix::Dense;
+use crate::matrix::{Columns, Dense, Element, Rows};
+use crate::store::{Extents, Tile};
 use crate::stream::Control;
+use ndarray::{Array2, s};
+use std::ops::Range;
 
 impl Device {
     /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.
     ///
     /// Operands and results lie anywhere, as those of [`matmul`](Device::matmul) do, diagonals excepted ([`Error::Unsupported`]). What is not in host memory comes
-    /// there whole, within its budget ([`falling_back_within`](Device::falling_back_within)), and so is a result made that is wanted elsewhere. What lies on the GPU, or
+    /// there whole where its budget ([`falling_back_within`](Device::falling_back_within)) holds it, and so is a result made that is wanted elsewhere; else the CPU reads
+    /// what is stored in parts, and makes a stored result, in tiles over the whole depth, so that both may be larger than memory. What lies on the GPU, or
     /// is wanted there, the CPU multiplies: cuBLAS takes integers in padded columns, which the host makes. Who asks for the GPU gets [`Error::Unsupported`] then.
     pub fn matmul_integer<T: IntegerElement>(
         &self,
@@ -49,7 +54,17 @@ struct Integers<'a, T: IntegerElement> {
 }
 
 impl<T: IntegerElement> Route<()> for Integers<'_, T> {
-    fn whole(&mut self, place: &Place, _: Control<'_>) -> Result<(), Error> {
+    fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
+        let is_stored = self.operands.iter().any(is_stored) || matches!(self.c.away(), Ok(Away::Stored(_)));
+        match self.at_once(place) {
+            Err(Error::Budget { .. }) if is_stored && matches!(place, Place::Cpu) => self.in_host_tiles(control),
+            done => done,
+        }
+    }
+}
+
+impl<T: IntegerElement> Integers<'_, T> {
+    fn at_once(&mut self, place: &Place) -> Result<(), Error> {
         let shape = self.c.shape();
         let sums = match self.c.away() {
             Ok(Away::Host(_)) => 0,
@@ -73,4 +88,110 @@ impl<T: IntegerElement> Route<()> for Integers<'_, T> {
             Err(there) => there.take(sums.view()),
         }
     }
+    /// In tiles of the result that host memory holds with what is read for them.
+    fn in_host_tiles(&mut self, control: Control<'_>) -> Result<(), Error> {
+        let shape = self.c.shape();
+        let (extents, host) = (Extents::new(shape.rows.0, shape.columns.0), self.host.clone());
+        // Nothing of a result in memory is changed before all of it is made.
+        let (made, grain) = match self.c.away() {
+            Ok(Away::Stored(kept)) => {
+                kept.gather_within(&host)?;
+                (0, Some(kept.grain()))
+            }
+            Ok(Away::Host(_)) | Err(_) => (shape.bytes::<T::Sum>()?.0 as u64, None),
+        };
+        let are_there = |form: &Form<'_, T>| matches!(form, Form::Gpu(_));
+        let copies = Copies::of((&host, made), self.operands, are_there, Download::WHOLE)?;
+        let factors = copies.operands(self.operands);
+        if let Ok(Away::Host(c)) = self.c.away() {
+            for (operand, name) in factors.iter().zip(["a", "b"]) {
+                if let Form::Host(matrix) = operand.0 {
+                    c.refuse_overlap("matmul_integer", name, matrix)?;
+                }
+            }
+        }
+        let depth = factors[0].shape().columns.0;
+        let read = |operand, rows, columns| if is_stored(operand) { bytes_of::<T>(rows, columns) } else { 0 };
+        let tiles = Tiles::within(&host, extents, grain, |Extents { rows, columns }| {
+            let c = if grain.is_some() { bytes_of::<T::Sum>(rows, columns) } else { 0 };
+            let [a, b] = [read(&factors[0], rows, depth), read(&factors[1], depth, columns)];
+            Ok(a.saturating_add(b).saturating_add(c))
+        })?;
+        let tiled = Tiled { overflow: self.overflow, factors, tiles };
+        match self.c.away() {
+            Ok(Away::Stored(kept)) => {
+                tiled.each(control, |tile, sums| kept.write(tile, sums))?;
+                kept.commit()
+            }
+            away => {
+                let mut all = Dense::zeros(shape)?.into_array();
+                tiled.each(control, |tile, sums| {
+                    all.slice_mut(s![tile.rows.clone(), tile.columns.clone()]).assign(sums);
+                    Ok(())
+                })?;
+                match away {
+                    Ok(away) => away.put(&all),
+                    Err(there) => there.take((&all).into()),
+                }
+            }
+        }
+    }
+}
+
+/// A product in tiles, whose factors are in host memory or stored.
+struct Tiled<'a, T: IntegerElement> {
+    overflow: Overflow,
+    factors: [Operand<'a, T>; 2],
+    tiles: Tiles,
+}
+
+impl<T: IntegerElement> Tiled<'_, T> {
+    /// Hands out each tile, while somebody wants it. A sum that is refused is the first one in the order of columns, as it is of a whole product.
+    fn each(
+        &self,
+        control: Control<'_>,
+        mut each: impl FnMut(&Tile, &Array2<T::Sum>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let ([bands_of_rows, bands_of_columns], steps, mut done) = (self.tiles.ranges(), self.tiles.count(), 0);
+        let depth = self.factors[0].shape().columns.0;
+        for columns in bands_of_columns {
+            let right = part(&self.factors[1], 0..depth, columns.clone())?;
+            let mut refused: Option<(usize, usize)> = None;
+            for rows in &bands_of_rows {
+                control.check(done, steps)?;
+                let left = part(&self.factors[0], rows.clone(), 0..depth)?;
+                let mut sums = Array2::from_elem((rows.len(), columns.len()), T::Sum::ZERO);
+                match matmul_integer(&Place::Cpu, self.overflow, left.host(), right.host(), (&mut sums).into()) {
+                    Ok(()) if refused.is_some() => {}
+                    Ok(()) => each(&Tile { rows: rows.clone(), columns: columns.clone() }, &sums)?,
+                    Err(Error::Overflow { row, column, .. }) => {
+                        let here = (columns.start + column, rows.start + row);
+                        refused = Some(refused.map_or(here, |before| before.min(here)));
+                    }
+                    Err(error) => return Err(error),
+                }
+                done += 1;
+                control.tell(done, steps);
+            }
+            if let Some((column, row)) = refused {
+                return Err(Error::Overflow { operation: "matmul_integer", element: T::Sum::NAME, row, column });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn part<'a, T: IntegerElement>(
+    operand: &Operand<'a, T>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+) -> Result<Part<'a, T>, Error> {
+    Ok(match operand.0 {
+        Form::Stored(stored) => Part::Read(stored.read(rows, columns)?),
+        Form::Host(matrix) => {
+            let part = matrix.part(Rows(rows.start)..Rows(rows.end), Columns(columns.start)..Columns(columns.end))?;
+            Part::There(part.into())
+        }
+        Form::Gpu(_) | Form::Diagonal(_) => unreachable!("copies were made, and diagonals refused"),
+    })
 }

@@ -1,10 +1,17 @@
 //! Products of integers whose operands lie anywhere.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use ndarray::Array2;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Reason, last_decision, last_outcome};
 use tilewright_hybrid::linear::{DeviceMat, IntegerElement, Overflow};
-use tilewright_hybrid::store::{Element, MemorySink, MemorySource, NpySink, Order};
+use tilewright_hybrid::store::{
+    Element, MemorySink, MemorySource, NpySink, NpySource, Order, ReadTyped, Sink, Source, Stored, WriteTyped,
+};
 use tilewright_hybrid::{Class, Columns, Device, Error, Operand, Rows, Side, Target};
 
 use super::on_the_gpu::{ROOM, forced};
@@ -81,9 +88,77 @@ fn b5_integers_take_the_hosts_budget() {
         done.map(|()| (there.download().unwrap(), host.used(), host.peak()))
     };
     let expected = matrix(9, 6, 1).dot(&matrix(6, 5, 2)).mapv(|x| x as i32);
-    assert_eq!(multiply(bytes).unwrap(), (expected, 0, bytes));
-    let error = multiply(bytes - 1).unwrap_err();
-    assert!(matches!(error, Error::Budget { requested, .. } if requested == bytes), "{error}");
+    assert_eq!(multiply(bytes).unwrap(), (expected.clone(), 0, bytes));
+    // Of what is stored less is read at a time; what lies on the GPU comes whole, and sums are made before any is put there.
+    let least = bytes - 30 + 6;
+    for bytes in [bytes - 1, least] {
+        let (sums, used, peak) = multiply(bytes).unwrap();
+        assert_eq!((sums, used), (expected.clone(), 0));
+        assert!(peak <= bytes);
+    }
+    let error = multiply(least - 1).unwrap_err();
+    assert!(matches!(error, Error::Budget { .. }), "{error}");
+}
+
+/// Files of factors and of sums, of which the budget holds a part.
+fn beyond_memory<T: IntegerElement>(of: impl Fn(f64) -> T, sum: impl Fn(f64) -> T::Sum) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (m, k, n) = (70, 90, 50);
+    let (a, b) = (matrix(m, k, 1), matrix(k, n, 2));
+    let write = |name: &str, values: &Array2<f64>| {
+        let (rows, columns) = values.dim();
+        let sink = NpySink::create(path(name), &[rows, columns], T::ELEMENT, Order::C).unwrap();
+        sink.write(&sink.extents().whole(), &values.iter().map(|x| of(*x)).collect::<Vec<_>>()).unwrap();
+        Box::new(sink).commit().unwrap();
+        NpySource::open(path(name)).unwrap()
+    };
+    let (of_a, of_b) = (write("a.npy", &a), write("b.npy", &b.t().as_standard_layout().into_owned()));
+    let whole = (size_of::<T>() * (m * k + k * n) + size_of::<T::Sum>() * m * n) as u64;
+    for bytes in [2 * whole, whole / 3, whole / 9] {
+        let host = Budget::new(Memory::Host, bytes);
+        let told = Arc::new(AtomicU64::new(0));
+        let steps = told.clone();
+        let device = Device::cpu().falling_back_within(host.clone());
+        let device = device.telling(move |_, all| steps.store(all, Ordering::SeqCst));
+        let sink = NpySink::create(path("c.npy"), &[m, n], T::Sum::ELEMENT, Order::C).unwrap();
+        let right = Operand::<T>::from(&of_b).t();
+        device.matmul_integer(Overflow::Error, (&of_a).into(), right, sink.into()).unwrap();
+        let mut sums = vec![sum(0.0); m * n];
+        let made = NpySource::open(path("c.npy")).unwrap();
+        made.read(&made.extents().whole(), &mut sums).unwrap();
+        assert_eq!(Array2::from_shape_vec((m, n), sums).unwrap(), a.dot(&b).mapv(&sum), "{bytes}");
+        assert!(host.used() == 0 && host.peak() <= bytes);
+        let tiles = told.load(Ordering::SeqCst);
+        assert_eq!(tiles > 1, bytes < whole, "{tiles} tiles in {bytes} bytes");
+    }
+}
+
+#[test]
+fn b5_stored_integers_beyond_memory() {
+    beyond_memory(|x| x as i8, |x| x as i32);
+    beyond_memory(|x| x as i32, |x| x as i64);
+}
+
+/// The first in the order of columns, in whichever tile it is, and nothing is committed.
+#[test]
+fn sums_that_overflow_in_tiles_are_the_first_as_well() {
+    let (k, folder) = (140_000, tempfile::tempdir().unwrap());
+    let large = |lines: &[usize], count: usize| {
+        Array2::from_shape_fn((count, k), |(line, _)| if lines.contains(&line) { -128i8 } else { 1 })
+    };
+    // Of rows 2 and 5 with columns 1 and 3.
+    let (a, b) = (large(&[2, 5], 6), large(&[1, 3], 4));
+    let (of_a, of_b) = (MemorySource::new(a.view()), MemorySource::new(b.view()));
+    let path = folder.path().join("sums.npy");
+    for lines in [100, 3, 2] {
+        let device = Device::cpu().falling_back_within(Budget::new(Memory::Host, lines * (k as u64 + 16)));
+        let sink = NpySink::create(&path, &[6, 4], Element::I32, Order::C).unwrap();
+        let (left, right) = (Operand::<i8>::from(&of_a), Operand::from(&of_b).t());
+        let error = device.matmul_integer(Overflow::Error, left, right, sink.into()).unwrap_err();
+        assert!(matches!(error, Error::Overflow { row: 2, column: 1, .. }), "{error}");
+        assert!(!path.exists());
+    }
 }
 
 /// What a GPU takes is padded, and counted so.
