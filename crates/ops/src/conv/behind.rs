@@ -81,7 +81,8 @@ impl<D: Dims> Behind<'_, D> {
     ) -> Result<usize, Error> {
         let in_kernel = self.in_kernel::<U, L, A, _>(beside, |_| Ok(()))?;
         let apart = in_kernel.is_none() && self.call.gpu.is_some() && self.call.problem.images > 0;
-        let ends = Ends { reading, written: if apart { Precision::F32 } else { stored::<U>() }, loads: false };
+        let written = if apart { Precision::F32 } else { stored::<U>() };
+        let ends = Ends { reading, written, loads: false, behind: in_kernel.is_some() };
         Call::asked((self.pass, self.call.problem), self.call.config, ends, self.call.gpu)?;
         let sums = self.extents().iter().product::<usize>() * size_of::<f32>();
         Ok(if in_kernel.is_some() { 0 } else { sums })

@@ -141,7 +141,7 @@ fn configured<T: Convolved>(
     (config, gpu): (Config, Option<&Gpu>),
     sizes: &[usize; 4],
 ) -> Result<Arc<Core>, Error> {
-    config.check_named(NAME, SUMS)?;
+    config.check_named(NAME, &[SUMS])?;
     let (computes, empty) = (gpu.is_some(), sizes.contains(&0));
     if let Some(sharing) = config.sums {
         if !computes || empty {

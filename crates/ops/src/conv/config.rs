@@ -1,5 +1,7 @@
 //! [`Config`]: how a kernel on a GPU goes about a convolution.
 
+use super::depthwise::DepthwiseConfig;
+use super::depthwise::plan::DepthwisePlan;
 use super::ends::{Ends, Reading};
 use super::error::ConvError;
 use super::multiprocessor::Multiprocessor;
@@ -13,6 +15,7 @@ const ELSEWHERE: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_c
 
 /// What configurations of each kernel are made by, for messages.
 const ROWS: &str = "Config::rows";
+const DEPTHWISE: &str = "Config::depthwise";
 const WEIGHTS: &str = "Config::weights";
 pub(super) const SUMS: &str = "Config::sums";
 
@@ -23,6 +26,7 @@ pub(super) const SUMS: &str = "Config::sums";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     pub(crate) rows: Option<RowConfig>,
+    pub(crate) depthwise: Option<DepthwiseConfig>,
     pub(crate) weights: Option<WeightConfig>,
     pub(crate) sums: Option<Sharing>,
     /// Whether the first few of the choice are timed.
@@ -32,7 +36,7 @@ pub struct Config {
 impl Config {
     /// The one that is chosen for the sizes and the device.
     pub fn auto() -> Config {
-        Config { rows: None, weights: None, sums: None, refined: false }
+        Config { rows: None, depthwise: None, weights: None, sums: None, refined: false }
     }
 
     /// The fastest of three that are expected to be, of unlike tilings, timed once.
@@ -43,7 +47,8 @@ impl Config {
     /// ([`conv2d_with`](super::conv2d_with), [`read`](super::read)) are left out of what is timed: images are then copied by as many threads. Where there is too little memory, the first choice is taken, as
     /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered. What else fails is an error of
     /// the call, and nothing is remembered. Of the bias's gradient it is the plan's own configuration and the two nearest to it, for each
-    /// layout; an expression takes what is found where that fits it.
+    /// layout; an expression takes what is found where that fits it. Of passes in which lanes multiply
+    /// ([`chosen_depthwise`](super::chosen_depthwise)) nothing is timed: they are as with [`Config::auto`].
     ///
     /// ```
     /// use tilewright_ops::conv::{Config, Conv2d};
@@ -58,6 +63,12 @@ impl Config {
     /// and so is the call of another pass.
     pub fn rows(config: RowConfig) -> Config {
         Config { rows: Some(config), ..Config::auto() }
+    }
+
+    /// This one of the kernel in which lanes multiply, for the forward pass and the input's gradient of depthwise convolutions. What does not fit a
+    /// problem is an error of the call, and so are the call of another pass and one with an expression before or behind it in the kernel.
+    pub fn depthwise(config: DepthwiseConfig) -> Config {
+        Config { depthwise: Some(config), ..Config::auto() }
     }
 
     /// This one, for the weights' gradient. What does not fit a problem is an error of the call,
@@ -75,15 +86,21 @@ impl Config {
 
     /// Refuses a configuration of another pass's kernel.
     pub(super) fn check_kind(&self, pass: Pass) -> Result<(), ConvError> {
-        let expected = if pass == Pass::GradWeight { WEIGHTS } else { ROWS };
+        let expected: &[_] = if pass == Pass::GradWeight { &[WEIGHTS] } else { &[ROWS, DEPTHWISE] };
         self.check_named(pass.name(), expected)
     }
 
-    /// Refuses a configuration of another kernel than that of the name that it is made by, [`ROWS`], [`WEIGHTS`] or [`SUMS`].
-    pub(super) fn check_named(&self, call: &'static str, expected: &'static str) -> Result<(), ConvError> {
-        let given = [(ROWS, self.rows.is_some()), (WEIGHTS, self.weights.is_some()), (SUMS, self.sums.is_some())];
-        match given.into_iter().find(|(name, given)| *given && *name != expected) {
-            Some((got, _)) => Err(ConvError::ConfigKind { call, got, expected }),
+    /// Refuses a configuration of another kernel than those of the names that they are made by, [`ROWS`], [`DEPTHWISE`], [`WEIGHTS`] or [`SUMS`];
+    /// the error has the first.
+    pub(super) fn check_named(&self, call: &'static str, expected: &[&'static str]) -> Result<(), ConvError> {
+        let given = [
+            (ROWS, self.rows.is_some()),
+            (DEPTHWISE, self.depthwise.is_some()),
+            (WEIGHTS, self.weights.is_some()),
+            (SUMS, self.sums.is_some()),
+        ];
+        match given.into_iter().find(|(name, given)| *given && !expected.contains(name)) {
+            Some((got, _)) => Err(ConvError::ConfigKind { call, got, expected: expected[0] }),
             None => Ok(()),
         }
     }
@@ -100,6 +117,9 @@ impl Config {
         let problem = Problem { images: problem.images.max(1), ..*problem };
         if let Some(config) = self.rows {
             RowPlan::between(problem, pass, config, sm, ends)?;
+        }
+        if let Some(config) = self.depthwise {
+            DepthwisePlan::between(problem, pass, config, sm, ends)?;
         }
         if let Some(config) = self.weights {
             WeightPlan::new(problem, config, sm, [Reading::Stored; 2])?;

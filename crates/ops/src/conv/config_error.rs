@@ -16,6 +16,9 @@ pub enum ConfigError {
         /// What it may be.
         rule: String,
     },
+    /// What the depthwise kernel is not made for.
+    #[error("conv2d configuration: `Config::depthwise` {0}; the row kernel serves there, `Config::rows`")]
+    Depthwise(String),
     /// What the copy engine cannot read so.
     #[error("conv2d configuration: {0}")]
     Map(tilewright_headers::tensor_map::TensorMapError),

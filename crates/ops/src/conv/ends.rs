@@ -21,12 +21,14 @@ pub(crate) struct Ends {
     pub(crate) written: Precision,
     /// Whether an epilogue loads something for each sum.
     pub(crate) loads: bool,
+    /// Whether there is an epilogue.
+    pub(crate) behind: bool,
 }
 
 impl Ends {
     /// A stored image.
     pub(crate) fn stored(written: Precision) -> Ends {
-        Ends { reading: Reading::Stored, written, loads: false }
+        Ends { reading: Reading::Stored, written, loads: false, behind: false }
     }
 }
 
@@ -56,6 +58,7 @@ impl Fusing<'_> {
         Ends {
             reading: reading(self.image),
             written: self.written,
+            behind: self.epilogue.is_some(),
             loads: self.epilogue.is_some_and(|epilogue| epilogue.loads_ahead),
         }
     }

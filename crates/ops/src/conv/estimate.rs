@@ -15,34 +15,34 @@ const SPARE_REGISTERS: usize = 8;
 
 /// What the estimate was fitted to: 17,459 configurations of 993 shapes and passes, timed on an H200 and an H100; in cycles of a multiprocessor and
 /// bytes. docs/notes/conv.md has the fit.
-mod fitted {
+pub(super) mod fitted {
     /// Bytes of an H200's DRAM in a cycle, where so many are under way, and how much a byte that is read weighs beside one that is written.
-    pub(super) const BYTES: f64 = 15.75;
-    pub(super) const UNDER_WAY: f64 = 12_100.0;
-    pub(super) const READ: f64 = 0.606;
+    pub(in super::super) const BYTES: f64 = 15.75;
+    pub(in super::super) const UNDER_WAY: f64 = 12_100.0;
+    pub(in super::super) const READ: f64 = 0.606;
     /// Bytes that a pixel of a block costs besides its own: to read, of what memory fetches with it for other blocks, to write, and to write where it
     /// does not fill sectors of 32 bytes.
-    pub(super) const PIXEL_READ: f64 = 1.9;
-    pub(super) const FETCHED: f64 = 0.744;
-    pub(super) const PIXEL_WRITTEN: f64 = 2.24;
-    pub(super) const ODD_PIXEL: f64 = 23.0;
+    pub(in super::super) const PIXEL_READ: f64 = 1.9;
+    pub(in super::super) const FETCHED: f64 = 0.744;
+    pub(in super::super) const PIXEL_WRITTEN: f64 = 2.24;
+    pub(in super::super) const ODD_PIXEL: f64 = 23.0;
     /// A product of two cells, or of one that has no other beside it; how many times as long one of f32 takes.
-    pub(super) const PRODUCT: f64 = 5.98;
-    pub(super) const F32: f64 = 1.885;
+    pub(in super::super) const PRODUCT: f64 = 5.98;
+    pub(in super::super) const F32: f64 = 1.885;
     /// A warp's load of two cells, a step, a row that is complete.
-    pub(super) const LOAD: f64 = 2.82;
-    pub(super) const STEP: f64 = 14.5;
-    pub(super) const ROW: f64 = 42.7;
+    pub(in super::super) const LOAD: f64 = 2.82;
+    pub(in super::super) const STEP: f64 = 14.5;
+    pub(in super::super) const ROW: f64 = 42.7;
     /// Latencies: a block's begin, a step's, a product's.
-    pub(super) const BEGIN: f64 = 891.0;
-    pub(super) const STEP_LATENCY: f64 = 229.0;
-    pub(super) const PRODUCT_LATENCY: f64 = 11.5;
+    pub(in super::super) const BEGIN: f64 = 891.0;
+    pub(in super::super) const STEP_LATENCY: f64 = 229.0;
+    pub(in super::super) const PRODUCT_LATENCY: f64 = 11.5;
     /// 32 loads by a warp that are stored then.
-    pub(super) const LOADS: f64 = 270.0;
+    pub(in super::super) const LOADS: f64 = 270.0;
     /// How much of the shorter one of memory and computation does not hide behind the longer one.
-    pub(super) const OVERLAPPING: f64 = 0.28;
-    pub(super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
-    pub(super) const LAUNCH_US: f64 = 2.83;
+    pub(in super::super) const OVERLAPPING: f64 = 0.28;
+    pub(in super::super) const US_OF_CYCLE: f64 = 1.0 / 1750.0;
+    pub(in super::super) const LAUNCH_US: f64 = 2.83;
 }
 
 /// Blocks of a multiprocessor that the compiler shares registers out for: no more than the grid has for each of an H200's. Where it is not told

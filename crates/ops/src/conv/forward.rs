@@ -78,7 +78,7 @@ where
 {
     x.see(|x| {
         let (problem, devices) = (problem(&x, w, params)?, [x.device(), w.device()]);
-        let ends = Ends { reading: reading(x.number()), written: X::Item::PRECISION, loads: false };
+        let ends = Ends { reading: reading(x.number()), written: X::Item::PRECISION, loads: false, behind: false };
         Call::asked((Pass::Forward, &problem), params.config, ends, one_place(&devices)?)?;
         Ok(x.made_bytes() + copy_bytes(w) + params.bias.tensor().map_or(0, copy_bytes))
     })

@@ -5,6 +5,8 @@ use super::choice::{chosen, to_time};
 use super::compute::Reads;
 use super::config::Config;
 use super::dense::{Dense, DenseMut, dense};
+use super::depthwise::plan::DepthwisePlan;
+use super::depthwise::{self, DepthwiseConfig, depthwise_kernel};
 use super::element::Convolved;
 use super::ends::{Ends, Fusing};
 use super::error::ConvError;
@@ -44,7 +46,8 @@ struct Key {
     context: u64,
     problem: Problem,
     pass: Pass,
-    config: Option<RowConfig>,
+    rows: Option<RowConfig>,
+    depthwise: Option<DepthwiseConfig>,
     refined: bool,
     bias: bool,
     written: Precision,
@@ -66,17 +69,30 @@ fn ready(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<(Arc<Ready>, Known)
         return Ok((ready.clone(), Known::Call));
     }
     let start = Instant::now();
-    let sm = Multiprocessor::of(gpu);
-    let config = match key.config {
-        Some(config) => config,
-        None if key.refined => refined_between(gpu, &key.problem, key.pass, (fusing.ends(), key.bias))?,
-        None => chosen_between(gpu, &key.problem, key.pass, fusing.ends()),
-    };
-    let kernel = row_kernel_with(&key.problem, key.pass, config, sm, key.bias, fusing).map_err(ConvError::from)?;
+    let kernel = kernel(gpu, key, fusing)?;
     let (loaded, known) = load(gpu, kernel, pass_file(key.pass), start)?;
     let ready = Arc::new(Ready::new(loaded));
     READY.write().unwrap_or_else(PoisonError::into_inner).insert(*key, ready.clone());
     Ok((ready, known))
+}
+
+/// The text of a call's kernel, under the configuration that is given or found.
+fn kernel(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<KernelText, Error> {
+    let (sm, ends) = (Multiprocessor::of(gpu), fusing.ends());
+    let depthwise = match key.rows {
+        None => key.depthwise.or_else(|| depthwise_between(gpu, &key.problem, key.pass, ends)),
+        Some(_) => None,
+    };
+    if let Some(config) = depthwise {
+        let plan = DepthwisePlan::between(key.problem, key.pass, config, sm, ends);
+        return Ok(plan.and_then(|plan| plan.kernel(key.bias)).map_err(ConvError::from)?);
+    }
+    let config = match key.rows {
+        Some(config) => config,
+        None if key.refined => refined_between(gpu, &key.problem, key.pass, (ends, key.bias))?,
+        None => chosen_between(gpu, &key.problem, key.pass, ends),
+    };
+    Ok(row_kernel_with(&key.problem, key.pass, config, sm, key.bias, fusing).map_err(ConvError::from)?)
 }
 
 /// A kernel on a GPU, and what of it was there already; its work began at `start`.
@@ -121,7 +137,30 @@ pub fn compile_rows(
     kernel.source(pass_file(pass)).compile(arch).map(drop)
 }
 
-/// The configuration that [`Config::auto`] takes on a GPU for results like the operands, in the forward pass or for the input's gradient.
+/// As [`compile_rows`], of the kernel in which lanes multiply.
+pub fn compile_depthwise(
+    problem: &Problem,
+    pass: Pass,
+    config: DepthwiseConfig,
+    sm: Multiprocessor,
+    arch: Arch,
+) -> Result<(), Error> {
+    let kernel = depthwise_kernel(problem, pass, config, sm, false).map_err(ConvError::from)?;
+    kernel.source(pass_file(pass)).compile(arch).map(drop)
+}
+
+/// The configuration of the kernel in which lanes multiply, where [`Config::auto`] and [`Config::refined`] take that on a GPU, for results like
+/// the operands in the forward pass or for the input's gradient; none where they take the row kernel.
+pub fn chosen_depthwise(gpu: &Gpu, problem: &Problem, pass: Pass) -> Option<DepthwiseConfig> {
+    depthwise_between(gpu, problem, pass, Ends::stored(problem.precision))
+}
+
+fn depthwise_between(gpu: &Gpu, problem: &Problem, pass: Pass, ends: Ends) -> Option<DepthwiseConfig> {
+    depthwise::choice::chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
+}
+
+/// The configuration that [`Config::auto`] takes of the row kernel on a GPU, unless lanes multiply ([`chosen_depthwise`]), for results like the
+/// operands in the forward pass or for the input's gradient.
 pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
     chosen_between(gpu, problem, pass, Ends::stored(problem.precision))
 }
@@ -166,7 +205,8 @@ pub(super) fn by_rows<T: Convolved, U: Item>(
         context: gpu.context_number(),
         problem: *problem,
         pass,
-        config: config.rows,
+        rows: config.rows,
+        depthwise: config.depthwise,
         refined: config.refined,
         bias: reads.bias.is_some(),
         written,

@@ -76,7 +76,7 @@ where
 {
     dy.see(|dy| {
         let (problem, devices) = (of_grad_input(&dy, w, input, params)?, [dy.device(), w.device()]);
-        let ends = Ends { reading: reading(dy.number()), written: Y::Item::PRECISION, loads: false };
+        let ends = Ends { reading: reading(dy.number()), written: Y::Item::PRECISION, loads: false, behind: false };
         Call::asked((Pass::GradInput, &problem), params.config, ends, one_place(&devices)?)?;
         Ok(dy.made_bytes() + copy_bytes(w))
     })

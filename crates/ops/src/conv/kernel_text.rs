@@ -105,6 +105,23 @@ pub(crate) fn constants(text: &mut String, of: &[(&str, isize)]) {
     of.iter().for_each(|(name, value)| writeln!(text, "constexpr int {name} = {value};").expect("text grows"));
 }
 
+/// The beginning of a text: the namespace `shape` of a problem whose results stand in memory as `written`, with these flags.
+pub(crate) fn shape_namespace(problem: &Problem, pass: Pass, written: Precision, flags: &[(&str, bool)]) -> String {
+    let (held, written) = (cuda(problem.precision), cuda(written));
+    let element = multiplied(problem.precision);
+    let mut text = String::from("#include \"tilewright/half.cuh\"\n");
+    let _ = writeln!(
+        text,
+        "namespace shape {{\nusing Element = {element};\nusing Held = {held};\nusing Written = {written};"
+    );
+    let _ = writeln!(text, "constexpr bool transposed = {};", pass == Pass::GradInput);
+    flags.iter().for_each(|(name, is)| writeln!(text, "constexpr bool {name} = {is};").expect("text grows"));
+    let _ = writeln!(text, "constexpr unsigned exponent = {:#x};", exponent(problem.precision));
+    shape(&mut text, problem, pass);
+    text.push_str("}\n");
+    text
+}
+
 /// The constants of the namespace `shape`: sizes, and how what is read meets what is written.
 pub(crate) fn shape(text: &mut String, problem: &Problem, pass: Pass) {
     let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));

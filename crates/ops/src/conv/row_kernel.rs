@@ -3,7 +3,7 @@
 use super::bringing::{AT_ONCE, turns};
 use super::config_error::ConfigError;
 use super::ends::{Fusing, function};
-use super::kernel_text::{KernelText, constants, cuda, exponent, multiplied, row_map, shape};
+use super::kernel_text::{KernelText, constants, row_map, shape_namespace};
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::registers::{LEFT, even_share};
@@ -17,6 +17,8 @@ const TEXT: &str = concat!(
     include_str!("kernels/meeting.cuh"),
     "\n",
     include_str!("kernels/part.cuh"),
+    "\n",
+    include_str!("kernels/tensors.cuh"),
     "\n",
     include_str!("kernels/layouts.cuh"),
     "\n",
@@ -98,8 +100,6 @@ impl RowPlan {
 
     fn text(&self, bias: bool, fusing: Fusing<'_>) -> String {
         let (problem, config) = (&self.problem, &self.config);
-        let (held, written) = (cuda(problem.precision), cuda(self.ends.written));
-        let element = multiplied(problem.precision);
         let [blocks_n, blocks_y, blocks_x, blocks_k] = self.blocks.map(|blocks| blocks as isize);
         // What an expression wants nobody knows: the compiler shares registers out as it sees fit, unless they are lent.
         let has_expression = fusing.image.is_some() || fusing.epilogue.is_some();
@@ -130,23 +130,17 @@ impl RowPlan {
             ("blocks_x", blocks_x),
             ("blocks_k", blocks_k),
         ];
-        let mut text = String::from("#include \"tilewright/half.cuh\"\n");
-        let _ = write!(
-            text,
-            "namespace shape {{\nusing Element = {element};\nusing Held = {held};\nusing Written = {written};\n"
-        );
-        let transposed = self.pass == Pass::GradInput;
         let zeros = self.multiplies_zeros();
         let watched = zeros && (problem.group_width < STRIP || problem.precision == Precision::F32);
-        let _ = writeln!(
-            text,
-            "constexpr bool transposed = {transposed}, bias = {bias}, zeros = {zeros}, watched = {watched};"
-        );
-        let _ = writeln!(text, "constexpr unsigned exponent = {:#x};", exponent(problem.precision));
-        let (computed, expression) = (fusing.image.is_some(), fusing.epilogue.is_some());
-        let _ = writeln!(text, "constexpr bool computed = {computed}, expression = {expression};");
-        shape(&mut text, problem, self.pass);
-        text.push_str("}\nnamespace plan {\n");
+        let flags = [
+            ("bias", bias),
+            ("zeros", zeros),
+            ("watched", watched),
+            ("computed", fusing.image.is_some()),
+            ("expression", fusing.epilogue.is_some()),
+        ];
+        let mut text = shape_namespace(problem, self.pass, self.ends.written, &flags);
+        text.push_str("namespace plan {\n");
         let (bulk, engine, whole) = (self.bulk, self.engine, config.whole_rows);
         let _ = writeln!(
             text,

@@ -327,7 +327,7 @@ fn stack(problem: &Problem, config: &RowConfig, rows: &Meeting) -> usize {
 }
 
 /// Whether rows can stand upon those of the next images: where all of them are of one kind.
-fn stackable(rows: &Meeting) -> bool {
+pub(super) fn stackable(rows: &Meeting) -> bool {
     rows.phases == 1 && rows.up == 1
 }
 

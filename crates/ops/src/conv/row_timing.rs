@@ -17,7 +17,7 @@ type Key = (usize, Problem, Pass, Ends, bool);
 
 static REMEMBERED: Remembered<Key, RowConfig> = Remembered::new();
 
-/// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for results like the operands and no bias, in the
+/// The configuration of the row kernel that [`Config::refined`](super::Config::refined) takes on a GPU, unless lanes multiply, for results like the operands and no bias, in the
 /// forward pass or for the input's gradient: it is timed unless it is remembered. Fails where timing does, but for lack of memory.
 pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> Result<RowConfig, Error> {
     refined_between(gpu, problem, pass, (Ends::stored(problem.precision), false))

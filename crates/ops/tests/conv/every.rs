@@ -5,7 +5,8 @@ use super::gpu::{at_once, on_gpu};
 use super::rows::accuracy;
 use crate::support::gpu;
 use tilewright_ops::Device;
-use tilewright_ops::conv::{Config, Conv2d, Multiprocessor, Pass, Precision, Problem, WeightOperation, row_candidates};
+use tilewright_ops::conv::{Config, Conv2d, Multiprocessor, Pass, Precision, Problem, WeightOperation};
+use tilewright_ops::conv::{depthwise_estimates, row_candidates};
 use tilewright_perf::DeviceFacts;
 
 /// Each how manieth candidate is run: 1 is every one, tens of thousands. Without it [`FEW`] of each pass are, spread over all.
@@ -33,7 +34,8 @@ pub(super) fn candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, devi
         }
         _ => {
             let all = row_candidates(problem, pass, sm, device.multiprocessors as usize);
-            all.into_iter().map(Config::rows).collect()
+            let lanes = depthwise_estimates(problem, pass, sm, device).into_iter();
+            all.into_iter().map(Config::rows).chain(lanes.map(|(_, config)| Config::depthwise(config))).collect()
         }
     }
 }

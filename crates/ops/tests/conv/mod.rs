@@ -4,6 +4,7 @@ mod bias;
 mod compare;
 mod compiles;
 mod computed;
+mod depthwise;
 mod every;
 mod expressions;
 mod face;

@@ -9,7 +9,7 @@ use super::super::problem::Precision;
 use super::*;
 
 const SM: Multiprocessor = Multiprocessor { shared_bytes: 232_448, bulk_copies: true };
-const COMPUTED: Ends = Ends { reading: Reading::Computed, written: Precision::F16, loads: false };
+const COMPUTED: Ends = Ends { reading: Reading::Computed, written: Precision::F16, loads: false, behind: false };
 
 /// Every combination, each with a plan of its own.
 fn plainly(problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowPlan> {

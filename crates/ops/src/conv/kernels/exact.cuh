@@ -4,25 +4,6 @@
 // order of the CPU. Where no weight is such a zero, a sum can be NaN for its sake only if a weight is not finite: then those are watched, once, and no sums
 // (not so with f32, whose infinities become NaN on their way).
 
-// Whether every lane's sums are finite: products of two stay infinite or NaN, and so does what they are added to. Sums beyond 1e19 can have a product
-// that is not finite although they are: then the block looks through its results in vain.
-template <class Sum> TW_DEVICE bool finite(const Sum (&row)[tiles][strips]) {
-  float traces[Sum::elements / 2] = {};
-  TW_UNROLL
-  for (int tile = 0; tile < tiles; ++tile) {
-    TW_UNROLL
-    for (int strip = 0; strip < strips; ++strip) {
-      const auto& values = row[tile][strip].values;
-      TW_UNROLL
-      for (int i = 0; i < Sum::elements / 2; ++i) traces[i] = fmaf(values[2 * i], values[2 * i + 1], traces[i]);
-    }
-  }
-  float all = 0.0f;
-  TW_UNROLL
-  for (int i = 0; i < Sum::elements / 2; ++i) all += traces[i];
-  return fabsf(all) <= 3.402823466e38f;
-}
-
 // Where a place that is written reads under a tap, along one axis; less than nothing where it reads nothing.
 TW_DEVICE int met(int written, int tap, int stride, int dilation, int padding, int extent) {
   const int from = shape::transposed ? written + padding - tap * dilation : written * stride + tap * dilation - padding;
@@ -54,9 +35,8 @@ template <class Params> TW_DEVICE float sum_of(const Params& p, N n, Y y, X x, K
   return shape::bias ? sum + p.bias[k.value] : sum;
 }
 
-// Computes a block's results that are not finite anew, or all that an expression made. All of them are stored, and all threads are here, but
-// those that have lent their registers.
-template <class Params> TW_DEVICE void mend(const Params& p) {
+// Computes a block's results that are not finite anew, or all that an expression made, by so many threads. All of them are stored.
+template <int threads, class Params> TW_DEVICE void mend(const Params& p) {
   constexpr int most_rows = plan::rows < shape::out_height ? plan::rows : shape::out_height;
   using Results = tw::Tensor<char, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, most_rows>, tw::Run<X, plan::columns>,
                                               tw::Run<K, channels>>>;
@@ -64,7 +44,7 @@ template <class Params> TW_DEVICE void mend(const Params& p) {
   for (int item = 0; item < plan::items; ++item) {
     const Part part = part_of(blockIdx.x, item);
     TW_NO_UNROLL
-    for (auto at : Results::partition(threadIdx.x, 32 * (lent ? warps : warps_of_block))) {
+    for (auto at : Results::partition(threadIdx.x, threads)) {
       const N n = part.n + tw::along<N>(at);
       const Y y = output_row(part, at.template get<Y>());
       const X x = part.column + tw::along<X>(at);

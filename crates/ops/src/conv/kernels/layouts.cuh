@@ -1,6 +1,5 @@
-// What the row kernel (rows.cu) goes by: how everything lies in memory. part.cuh stands before this text.
+// What the row kernel (rows.cu) goes by: how everything lies in shared memory. tensors.cuh stands before this text.
 
-using Written = shape::Written;   // as results stand in memory
 constexpr int cells = strip_depth / run;                       // of a tap
 constexpr int cells_of_row = shape::taps_x * cells;            // of a row of the window
 constexpr int pairs = cells_of_row / 2;                        // products of two cells
@@ -39,11 +38,6 @@ using SentRow = tw::Tensor<Written, tw::Swizzled<tw::Layout<tw::Axis<Pixel, 1, s
 // What a warp stores by itself, so many elements at once: lanes go along cells first.
 constexpr int together = shape::vector < 16 / (int)sizeof(Written) ? shape::vector : 16 / (int)sizeof(Written);
 using Stored = tw::Tensor<Written, tw::Packed<tw::Run<Pixel, 16 * tiles>, tw::Run<K, strips * 8 / together, together>>>;
-using Output = tw::Tensor<Written, tw::Packed<tw::Run<N, plan::images>, tw::Run<Y, shape::out_height>, tw::Run<X, shape::out_width>,
-                                              tw::Run<K, shape::channels>>>;
-using Weights = tw::Tensor<const Held, tw::Packed<tw::Run<K, shape::channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>,
-                                                     tw::Run<C, shape::group>>>;
-using Bias = tw::Tensor<const float, tw::Packed<tw::Run<K, shape::channels>>>;
 // A block's weights, which come through shared memory where rows of them are rows of matrices: once, and as they lie, to where the ring's last places
 // are going to be, if two places are left for rows meanwhile.
 using Own = tw::Tensor<Held, tw::Packed<tw::Run<K, channels>, tw::Run<R, shape::taps_y>, tw::Run<S, shape::taps_x>, tw::Run<C, shape::group>>>;
@@ -56,29 +50,3 @@ using Matrices = tw::Tensor<char, tw::Packed<tw::Run<K, plan::strips, 8>, tw::Ru
 using Resting = tw::Tensor<tw::Vector<unsigned, 2>, tw::Packed<tw::Run<K, plan::strips, 8>, tw::Run<R, resting_rows>,
                                                                tw::Run<Depth, matrices, 2 * run>, tw::Run<Lane, 32>>>;
 using Warps = tw::Tensor<char, tw::Packed<tw::Run<Pixel, warps_along, 16 * tiles>, tw::Run<K, plan::strips / strips, 8 * strips>>>;
-struct Params {
-  tw::TensorMap in, out;
-  const Held* x;
-  const Held* weights;
-  const float* bias;
-  Written* y;
-  epilogue_Params epilogue;
-  image_Params image;
-};
-
-// A block's part in its turn `item`, without rows where that is one too many. Of rows that are stacked, image upon image, a turn has those of
-// the same images.
-TW_DEVICE Part part_of(int number, int item) {
-  Part part = part_of(number);
-  if constexpr (plan::stacked) {
-    constexpr int groups = (shape::images + plan::images - 1) / plan::images;
-    const int from = part.first, to = tw::minimum(from + plan::rows, groups * shape::out_height);
-    const int group = from / shape::out_height + item, first = item == 0 ? from % shape::out_height : 0;
-    part.n = N(group * plan::images);
-    part.take(first, tw::minimum(to - group * shape::out_height, shape::out_height) - first);
-  } else {
-    part.n = images_of(part, item);
-    if (!there(part.n)) part.rows = 0;
-  }
-  return part;
-}

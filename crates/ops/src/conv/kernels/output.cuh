@@ -4,6 +4,25 @@
 // their addresses, or there are some left.
 constexpr bool early = sizeof(epilogue_Ahead) <= 8 || most_complete * (int)sizeof(Beside<Sum>) <= 4 * plan::spare;
 
+// Whether every lane's sums are finite: products of two stay infinite or NaN, and so does what they are added to. Sums beyond 1e19 can have a product
+// that is not finite although they are: then the block looks through its results in vain.
+template <class Sum> TW_DEVICE bool finite(const Sum (&row)[tiles][strips]) {
+  float traces[Sum::elements / 2] = {};
+  TW_UNROLL
+  for (int tile = 0; tile < tiles; ++tile) {
+    TW_UNROLL
+    for (int strip = 0; strip < strips; ++strip) {
+      const auto& values = row[tile][strip].values;
+      TW_UNROLL
+      for (int i = 0; i < Sum::elements / 2; ++i) traces[i] = fmaf(values[2 * i], values[2 * i + 1], traces[i]);
+    }
+  }
+  float all = 0.0f;
+  TW_UNROLL
+  for (int i = 0; i < Sum::elements / 2; ++i) all += traces[i];
+  return fabsf(all) <= 3.402823466e38f;
+}
+
 // ---- output rows -----------------------------------------------------------------------------------------------------------------
 
 // Whether matrices go to shared memory by one instruction.

@@ -282,6 +282,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps_of_block, plan::resident
     } else {
       __syncthreads();
     }
-    if (*not_finite != 0) mend(p);
+    // But for those that have lent their registers.
+    if (*not_finite != 0) mend<32 * (lent ? warps : warps_of_block)>(p);
   }
 }

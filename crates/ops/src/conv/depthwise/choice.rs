@@ -1,0 +1,123 @@
+//! Whether lanes multiply, and by which configuration: the best of some by the estimate, where it is expected to take less than the row kernel.
+
+use super::super::choice;
+use super::super::ends::Ends;
+use super::super::estimate::estimate as estimate_of_rows;
+use super::super::meeting::Meeting;
+use super::super::multiprocessor::{GpuScale, Multiprocessor};
+use super::super::problem::{Pass, Problem};
+use super::super::row_plan::{MOST_THREADS, RowPlan, STRIP, stackable};
+use super::estimate::estimate;
+use super::plan::{DepthwiseConfig, DepthwisePlan, check_problem};
+use tilewright_perf::{DeviceFacts, Models};
+
+/// Into how many parts channels and columns are divided.
+const PARTS: [usize; 4] = [1, 2, 3, 4];
+/// Strips of blocks whose pixels are whole sectors of memory.
+const STRIPS: [usize; 3] = [16, 8, 4];
+const PIXELS: [usize; 5] = [4, 8, 7, 5, 2];
+const VECTORS: [usize; 3] = [8, 4, 2];
+/// Of these the first for which there is memory.
+const SLOTS: [usize; 3] = [6, 4, 3];
+/// How many times blocks fill all multiprocessors.
+const WAVES: [usize; 2] = [1, 2];
+
+/// The configurations that are worth a look, with what the estimate expects of each, in microseconds; the fastest first. None where the kernel is not
+/// made for the problem.
+pub fn depthwise_estimates(
+    problem: &Problem,
+    pass: Pass,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Vec<(f64, DepthwiseConfig)> {
+    let mut all = Vec::new();
+    each(problem, pass, sm, device.into(), Ends::stored(problem.precision), |us, config| all.push((us, config)));
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all
+}
+
+/// The configuration that a pass gets for results like the operands, where lanes are expected to take less time than the row kernel's choice of these
+/// models; none where they are not.
+pub fn depthwise_chosen(
+    models: &Models,
+    problem: &Problem,
+    pass: Pass,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Option<DepthwiseConfig> {
+    chosen(models, problem, pass, Ends::stored(problem.precision), sm, device)
+}
+
+/// As [`depthwise_chosen`], between such ends: none where there is an expression.
+pub(in super::super) fn chosen(
+    models: &Models,
+    problem: &Problem,
+    pass: Pass,
+    ends: Ends,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Option<DepthwiseConfig> {
+    let (gpu, mut best) = (GpuScale::from(device), None::<(f64, DepthwiseConfig)>);
+    each(problem, pass, sm, gpu, ends, |us, config| {
+        if best.is_none_or(|(least, _)| us < least) {
+            best = Some((us, config));
+        }
+    });
+    let (us, config) = best?;
+    let rows = choice::chosen(models, problem, pass, ends, sm, device);
+    let rows = RowPlan::between(*problem, pass, rows, sm, ends).ok();
+    rows.is_none_or(|rows| us < estimate_of_rows(&rows, gpu)).then_some(config)
+}
+
+/// Goes through the candidates and their estimates.
+fn each(
+    problem: &Problem,
+    pass: Pass,
+    sm: Multiprocessor,
+    gpu: GpuScale,
+    ends: Ends,
+    mut visit: impl FnMut(f64, DepthwiseConfig),
+) {
+    if check_problem(problem, pass, sm, ends).is_err() {
+        return;
+    }
+    let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
+    let len = rows.phase_len();
+    for [strips, own] in sides(problem, &columns) {
+        for [pixels, vector] in VECTORS.into_iter().flat_map(|vector| PIXELS.map(|pixels| [pixels, vector])) {
+            // None with more than a third of its pixels for nothing.
+            let filled = own.next_multiple_of(pixels);
+            let lanes = filled / pixels * (strips * STRIP / vector);
+            if 16 / problem.precision.bytes() < vector || lanes > MOST_THREADS || 3 * filled > 4 * own {
+                continue;
+            }
+            let of = |rows, slots| DepthwiseConfig { strips, columns: own, rows, pixels, vector, slots };
+            let plan = |slots| DepthwisePlan::between(*problem, pass, of(len, slots), sm, ends).ok();
+            let Some(plan) = SLOTS.into_iter().find_map(plan) else { continue };
+            visit(estimate(&plan, gpu), plan.config);
+            // As many rows as leave each multiprocessor its blocks once, or twice.
+            let blocks = gpu.multiprocessors * plan.resident() / (plan.blocks[2] * plan.blocks[3]);
+            for above in WAVES.map(|waves| blocks * waves).into_iter().filter(|above| *above > 0) {
+                let rows = if stackable(&rows) {
+                    plan.stack().div_ceil(above)
+                } else {
+                    len.div_ceil((above / (problem.images * rows.phases).max(1)).max(1))
+                };
+                let other = of(rows, plan.config.slots);
+                visit(estimate(&DepthwisePlan::unchecked(*problem, pass, other, sm, meetings), gpu), other);
+            }
+        }
+    }
+}
+
+/// Strips and columns of a block.
+fn sides(problem: &Problem, columns: &Meeting) -> Vec<[usize; 2]> {
+    let all = problem.channels().div_ceil(STRIP);
+    let mut strips: Vec<usize> = PARTS.map(|parts| all.div_ceil(parts)).into_iter().chain(STRIPS).collect();
+    strips.retain(|strips| *strips <= all.min(32));
+    let mut widths = PARTS.map(|parts| columns.written.div_ceil(parts)).to_vec();
+    strips.sort_unstable();
+    strips.dedup();
+    widths.dedup();
+    strips.into_iter().rev().flat_map(|strips| widths.iter().map(move |width| [strips, *width])).collect()
+}
