@@ -7,7 +7,7 @@ use crate::machine;
 use crate::report::{Report, Row};
 use crate::session::Session;
 use crate::shapes::params;
-use crate::suites::{Lacks, config_held_out};
+use crate::suites::{Lacks, config_depthwise, config_held_out};
 use crate::tuning::grouped::Grouped;
 use crate::tuning::plan::{Choice, Group, List};
 use crate::tuning::pointwise;
@@ -50,12 +50,13 @@ pub fn on_host(case: &str, quick: bool, report: &mut Report) -> Result<Option<La
     }
 }
 
-/// Measures a case that needs a GPU: `cached`, `refined`, `refined-held-out`.
+/// Measures a case that needs a GPU: `cached`, `refined`, `refined-held-out`, `depthwise`.
 pub fn on_gpu(session: &Session, case: &str, report: &mut Report) -> Result<()> {
     match case {
         "cached" => cached(session, report),
         "refined" => refined(session, report),
         "refined-held-out" => config_held_out::run(session, report),
+        "depthwise" => config_depthwise::run(session, report),
         other => Err(format!("no case `{other}`").into()),
     }
 }
@@ -103,7 +104,7 @@ fn pointwise_ranking(models: &Models, quick: bool, report: &mut Report) -> Resul
     Ok(())
 }
 
-fn name(pass: Pass) -> &'static str {
+pub(super) fn name(pass: Pass) -> &'static str {
     match pass {
         Pass::Forward => "forward",
         Pass::GradInput => "grad_input",

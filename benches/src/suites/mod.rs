@@ -4,6 +4,7 @@ pub mod binary;
 pub mod bundle;
 pub mod chain;
 pub mod config;
+mod config_depthwise;
 mod config_held_out;
 pub mod conv2d;
 mod conv2d_fused;
@@ -39,7 +40,7 @@ pub fn cases() -> Vec<(&'static str, &'static str)> {
     CASES.into_iter().chain(others).collect()
 }
 
-const CASES: [(&str, &str); 33] = [
+const CASES: [(&str, &str); 34] = [
     ("copy", "2^26"),
     ("copy", "2^29"),
     ("empty", "64"),
@@ -73,6 +74,7 @@ const CASES: [(&str, &str); 33] = [
     ("config", "cached"),
     ("config", "refined"),
     ("config", "refined-held-out"),
+    ("config", "depthwise"),
 ];
 
 /// What a machine lacks for a case, in a few words.
@@ -93,7 +95,7 @@ pub fn compiles(suite: &str, case: &str) -> bool {
             | ("bundle", "crops" | "functions")
             | ("dims", "kernels" | "header")
             // The refined choice compiles all that it times.
-            | ("config", "cached" | "refined" | "refined-held-out")
+            | ("config", "cached" | "refined" | "refined-held-out" | "depthwise")
     )
 }
 
