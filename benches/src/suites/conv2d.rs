@@ -14,7 +14,7 @@ use tilewright_expr::{In, Out, bf16, f16};
 use tilewright_ops::conv::{
     Conv2d, Convolved, Multiprocessor, Pass, Precision, Problem, chosen_grad_weight, chosen_rows,
 };
-use tilewright_ops::conv::{chosen_depthwise, compile_depthwise, compile_grad_weight, compile_rows};
+use tilewright_ops::conv::{compile_grad_weight, compile_rows};
 use tilewright_ops::conv::{conv2d, conv2d_grad_input, conv2d_grad_input_into, conv2d_into};
 use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
 use tilewright_ops::{Device, Fused, Tensor, fuse};
@@ -44,10 +44,7 @@ pub fn compile_ahead(session: &Session, cases: &[&str]) {
     // What fails here fails again where it is called, and is told there.
     jobs.into_par_iter().for_each(|(problem, pass)| match pass {
         Pass::GradWeight => drop(compile_grad_weight(&problem, chosen_grad_weight(gpu, &problem), sm, arch)),
-        _ => match chosen_depthwise(gpu, &problem, pass) {
-            Some(config) => drop(compile_depthwise(&problem, pass, config, sm, arch)),
-            None => drop(compile_rows(&problem, pass, chosen_rows(gpu, &problem, pass), sm, arch)),
-        },
+        _ => drop(compile_rows(&problem, pass, chosen_rows(gpu, &problem, pass), sm, arch)),
     });
 }
 

@@ -47,8 +47,7 @@ impl Config {
     /// ([`conv2d_with`](super::conv2d_with), [`read`](super::read)) are left out of what is timed: images are then copied by as many threads. Where there is too little memory, the first choice is taken, as
     /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered. What else fails is an error of
     /// the call, and nothing is remembered. Of the bias's gradient it is the plan's own configuration and the two nearest to it, for each
-    /// layout; an expression takes what is found where that fits it. Of passes in which lanes multiply
-    /// ([`chosen_depthwise`](super::chosen_depthwise)) nothing is timed: they are as with [`Config::auto`].
+    /// layout; an expression takes what is found where that fits it.
     ///
     /// ```
     /// use tilewright_ops::conv::{Config, Conv2d};
@@ -65,8 +64,8 @@ impl Config {
         Config { rows: Some(config), ..Config::auto() }
     }
 
-    /// This one of the kernel in which lanes multiply, for the forward pass and the input's gradient of depthwise convolutions. What does not fit a
-    /// problem is an error of the call, and so are the call of another pass and one with an expression before or behind it in the kernel.
+    /// This one of the kernel in which lanes multiply, for the forward pass and the input's gradient of depthwise convolutions; nothing but this chooses
+    /// that kernel. What does not fit a problem is an error of the call, and so are the call of another pass and one with an expression before or behind it in the kernel.
     pub fn depthwise(config: DepthwiseConfig) -> Config {
         Config { depthwise: Some(config), ..Config::auto() }
     }

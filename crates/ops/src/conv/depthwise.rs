@@ -1,11 +1,11 @@
 //! Depthwise convolutions with small windows, in which lanes multiply with fused multiply-adds: tensor cores would multiply a group of one channel
 //! with seven zeros for each weight.
 
-pub(super) mod choice;
+mod candidates;
 mod estimate;
 pub(super) mod kernel;
 pub(super) mod plan;
 
-pub use choice::{depthwise_chosen, depthwise_estimates};
+pub use candidates::depthwise_estimates;
 pub use kernel::depthwise_kernel;
 pub use plan::DepthwiseConfig;

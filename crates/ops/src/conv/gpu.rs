@@ -6,7 +6,7 @@ use super::compute::Reads;
 use super::config::Config;
 use super::dense::{Dense, DenseMut, dense};
 use super::depthwise::plan::DepthwisePlan;
-use super::depthwise::{self, DepthwiseConfig, depthwise_kernel};
+use super::depthwise::{DepthwiseConfig, depthwise_kernel};
 use super::element::Convolved;
 use super::ends::{Ends, Fusing};
 use super::error::ConvError;
@@ -79,11 +79,7 @@ fn ready(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<(Arc<Ready>, Known)
 /// The text of a call's kernel, under the configuration that is given or found.
 fn kernel(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<KernelText, Error> {
     let (sm, ends) = (Multiprocessor::of(gpu), fusing.ends());
-    let depthwise = match key.rows {
-        None => key.depthwise.or_else(|| depthwise_between(gpu, &key.problem, key.pass, ends)),
-        Some(_) => None,
-    };
-    if let Some(config) = depthwise {
+    if let Some(config) = key.depthwise {
         let plan = DepthwisePlan::between(key.problem, key.pass, config, sm, ends);
         return Ok(plan.and_then(|plan| plan.kernel(key.bias)).map_err(ConvError::from)?);
     }
@@ -149,18 +145,7 @@ pub fn compile_depthwise(
     kernel.source(pass_file(pass)).compile(arch).map(drop)
 }
 
-/// The configuration of the kernel in which lanes multiply, where [`Config::auto`] and [`Config::refined`] take that on a GPU, for results like
-/// the operands in the forward pass or for the input's gradient; none where they take the row kernel.
-pub fn chosen_depthwise(gpu: &Gpu, problem: &Problem, pass: Pass) -> Option<DepthwiseConfig> {
-    depthwise_between(gpu, problem, pass, Ends::stored(problem.precision))
-}
-
-fn depthwise_between(gpu: &Gpu, problem: &Problem, pass: Pass, ends: Ends) -> Option<DepthwiseConfig> {
-    depthwise::choice::chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
-}
-
-/// The configuration that [`Config::auto`] takes of the row kernel on a GPU, unless lanes multiply ([`chosen_depthwise`]), for results like the
-/// operands in the forward pass or for the input's gradient.
+/// The configuration that [`Config::auto`] takes on a GPU for results like the operands, in the forward pass or for the input's gradient.
 pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
     chosen_between(gpu, problem, pass, Ends::stored(problem.precision))
 }

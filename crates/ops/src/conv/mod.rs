@@ -78,14 +78,14 @@ pub use bias_gradient::{conv2d_grad_bias, conv2d_grad_bias_into, conv2d_grad_bia
 pub use choice::row_candidates;
 pub use config::Config;
 pub use config_error::ConfigError;
-pub use depthwise::{DepthwiseConfig, depthwise_chosen, depthwise_estimates, depthwise_kernel};
+pub use depthwise::{DepthwiseConfig, depthwise_estimates, depthwise_kernel};
 pub use element::Convolved;
 pub use ends::Fusing;
 pub use error::ConvError;
 pub use forward::{conv2d, conv2d_into, conv2d_workspace};
 pub use fused::{Beside, conv2d_with, conv2d_with_into, conv2d_with_workspace};
 pub use fused::{conv2d_grad_input_with, conv2d_grad_input_with_into, conv2d_grad_input_with_workspace};
-pub use gpu::{chosen_depthwise, chosen_rows, compile_depthwise, compile_rows};
+pub use gpu::{chosen_rows, compile_depthwise, compile_rows};
 pub use gradients::{conv2d_grad_input, conv2d_grad_input_into, conv2d_grad_input_workspace};
 pub use gradients::{conv2d_grad_weight, conv2d_grad_weight_into, conv2d_grad_weight_workspace};
 pub use image::Image;

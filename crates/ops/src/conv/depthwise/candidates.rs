@@ -1,15 +1,13 @@
-//! Whether lanes multiply, and by which configuration: the best of some by the estimate, where it is expected to take less than the row kernel.
+//! The configurations that are worth a look, by what the estimate expects of them.
 
-use super::super::choice;
 use super::super::ends::Ends;
-use super::super::estimate::estimate as estimate_of_rows;
 use super::super::meeting::Meeting;
 use super::super::multiprocessor::{GpuScale, Multiprocessor};
 use super::super::problem::{Pass, Problem};
-use super::super::row_plan::{MOST_THREADS, RowPlan, STRIP, stackable};
+use super::super::row_plan::{MOST_THREADS, STRIP, stackable};
 use super::estimate::estimate;
 use super::plan::{DepthwiseConfig, DepthwisePlan, check_problem};
-use tilewright_perf::{DeviceFacts, Models};
+use tilewright_perf::DeviceFacts;
 
 /// Into how many parts channels and columns are divided.
 const PARTS: [usize; 4] = [1, 2, 3, 4];
@@ -34,39 +32,6 @@ pub fn depthwise_estimates(
     each(problem, pass, sm, device.into(), Ends::stored(problem.precision), |us, config| all.push((us, config)));
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     all
-}
-
-/// The configuration that a pass gets for results like the operands, where lanes are expected to take less time than the row kernel's choice of these
-/// models; none where they are not.
-pub fn depthwise_chosen(
-    models: &Models,
-    problem: &Problem,
-    pass: Pass,
-    sm: Multiprocessor,
-    device: &DeviceFacts,
-) -> Option<DepthwiseConfig> {
-    chosen(models, problem, pass, Ends::stored(problem.precision), sm, device)
-}
-
-/// As [`depthwise_chosen`], between such ends: none where there is an expression.
-pub(in super::super) fn chosen(
-    models: &Models,
-    problem: &Problem,
-    pass: Pass,
-    ends: Ends,
-    sm: Multiprocessor,
-    device: &DeviceFacts,
-) -> Option<DepthwiseConfig> {
-    let (gpu, mut best) = (GpuScale::from(device), None::<(f64, DepthwiseConfig)>);
-    each(problem, pass, sm, gpu, ends, |us, config| {
-        if best.is_none_or(|(least, _)| us < least) {
-            best = Some((us, config));
-        }
-    });
-    let (us, config) = best?;
-    let rows = choice::chosen(models, problem, pass, ends, sm, device);
-    let rows = RowPlan::between(*problem, pass, rows, sm, ends).ok();
-    rows.is_none_or(|rows| us < estimate_of_rows(&rows, gpu)).then_some(config)
 }
 
 /// Goes through the candidates and their estimates.
