@@ -28,23 +28,9 @@ pub fn depthwise_estimates(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<(f64, DepthwiseConfig)> {
-    let mut all = Vec::new();
-    each(problem, pass, sm, device.into(), Ends::stored(problem.precision), |us, config| all.push((us, config)));
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    all
-}
-
-/// Goes through the candidates and their estimates.
-fn each(
-    problem: &Problem,
-    pass: Pass,
-    sm: Multiprocessor,
-    gpu: GpuScale,
-    ends: Ends,
-    mut visit: impl FnMut(f64, DepthwiseConfig),
-) {
+    let (gpu, ends, mut all) = (GpuScale::from(device), Ends::stored(problem.precision), Vec::new());
     if check_problem(problem, pass, sm, ends).is_err() {
-        return;
+        return all;
     }
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
     let len = rows.phase_len();
@@ -59,7 +45,7 @@ fn each(
             let of = |rows, slots| DepthwiseConfig { strips, columns: own, rows, pixels, vector, slots };
             let plan = |slots| DepthwisePlan::between(*problem, pass, of(len, slots), sm, ends).ok();
             let Some(plan) = SLOTS.into_iter().find_map(plan) else { continue };
-            visit(estimate(&plan, gpu), plan.config);
+            all.push((estimate(&plan, gpu), plan.config));
             // As many rows as leave each multiprocessor its blocks once, or twice.
             let blocks = gpu.multiprocessors * plan.resident() / (plan.blocks[2] * plan.blocks[3]);
             for above in WAVES.map(|waves| blocks * waves).into_iter().filter(|above| *above > 0) {
@@ -69,10 +55,12 @@ fn each(
                     len.div_ceil((above / (problem.images * rows.phases).max(1)).max(1))
                 };
                 let other = of(rows, plan.config.slots);
-                visit(estimate(&DepthwisePlan::unchecked(*problem, pass, other, sm, meetings), gpu), other);
+                all.push((estimate(&DepthwisePlan::unchecked(*problem, pass, other, sm, meetings), gpu), other));
             }
         }
     }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all
 }
 
 /// Strips and columns of a block.
