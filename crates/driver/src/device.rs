@@ -27,6 +27,8 @@ struct Properties {
     resident: [u32; 2],
     /// The memory's clock in kHz, and its width in bits.
     memory: [u32; 2],
+    /// The multiprocessors' clock in kHz.
+    clock: u32,
     driver_version: (i32, i32),
     uuid: [u8; 16],
 }
@@ -138,6 +140,11 @@ impl Device {
         Some(2.0 * kilohertz * 1e3 * bits / 8.0).filter(|bytes| *bytes > 0.0)
     }
 
+    /// The highest clock of the multiprocessors, in Hz; `None` where the driver does not tell it.
+    pub fn clock(&self) -> Option<f64> {
+        Some(f64::from(self.properties.clock) * 1e3).filter(|hertz| *hertz > 0.0)
+    }
+
     /// Most bytes of parameters that a kernel can have: 32,764, or 4096 before CUDA 12.1 and compute capability 7.0.
     pub fn parameter_bytes(&self) -> usize {
         let large = self.driver_version() >= (12, 1) && self.arch() >= Arch::new(7, 0);
@@ -235,6 +242,7 @@ impl Properties {
             ]
             // What a driver leaves out is no reason to refuse its device.
             .map(|attribute| read(attribute).unwrap_or(0)),
+            clock: read(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).unwrap_or(0),
             driver_version: libcuda::driver_version()?,
             uuid: context.uuid()?,
             context,

@@ -46,6 +46,7 @@ fn scenario() {
         "crowd" => crate::faults::child_crowd(),
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),
+        "learned on stubs" => crate::device::child_learned(),
         "not measured on stubs" => crate::device::child_not_measured(),
         "results stay" => crate::device::child_results_stay(),
         "passing" => crate::device::child_passing(),

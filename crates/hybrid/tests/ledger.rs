@@ -106,6 +106,8 @@ pub(crate) enum Entry {
     Asked,
     /// Events that were made with a time.
     Timed,
+    /// Microseconds between any two events; 0 for what they are.
+    Elapsed,
 }
 
 impl Ledger {

@@ -28,7 +28,7 @@ const ROUNDS: usize = 21;
 pub(super) fn known(session: &Session, case: &str, report: &mut Report) -> Result<()> {
     let device = Device::with(&Gpu::new(session.gpu.stream()));
     let (rates, budget) = (device.rates(), session.gpu.device().memory_bytes() as u64);
-    // What it took to measure them, now or when the profile was written.
+    // What whoever asked first waited for, now or when the profile was written.
     let measured = rates.measured_in.ok_or("these rates were not measured")?;
     let cube = |size| ProductExtents { rows: size, columns: size, depth: size };
     let product = |size| Job::matmul(("f64", 8, Unit::F64), cube(size), [At::Pageable; 3], false);
@@ -145,7 +145,8 @@ impl Point {
 /// Measures `dispatch/sweep`: products of random extents from several places, on both sides.
 pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
     let gpu = Gpu::new(session.gpu.stream());
-    let rates = Device::with(&gpu).rates();
+    // What calls learn of products, the sweep has from its beginning.
+    let rates = Device::with(&gpu).measure_products()?;
     let mut random = Random::new(200);
     let mut points = Vec::new();
     for number in 0..if quick { POINTS / 20 } else { POINTS } {

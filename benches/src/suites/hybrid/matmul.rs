@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Accelerator, Flops, Link, Processor, ProductExtents, Unit};
+use tilewright_hybrid::dispatch::{Accelerator, Expected, Flops, Link, Processor, ProductExtents, Unit};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
 use tilewright_hybrid::store::{
     Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, Sink, Source, Stored,
@@ -178,7 +178,8 @@ impl<T: Real> Case<T> {
     fn expected(&self, plan: &MatmulPlan, rate: f64, link: &Link) -> MatmulTime {
         let flops = Flops { f64: rate, f32: rate, tf32: rate, half: rate };
         let processor = Processor { flops, memory: f64::INFINITY, call: 0.0, start: 0.0 };
-        plan.time(&Accelerator { processor, link: *link }, T::UNIT, self.flops(), false)
+        let expected = Expected::default();
+        plan.time(&Accelerator { processor, link: *link, expected }, T::UNIT, self.flops(), false)
     }
 }
 

@@ -21,6 +21,8 @@ struct ledger {
     _Atomic long asked;
     // Events that were made with a time.
     _Atomic long timed;
+    // Microseconds between any two events, if a test says it.
+    _Atomic long elapsed;
 };
 
 static struct ledger nobodys, *ledger = &nobodys;

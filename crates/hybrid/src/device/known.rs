@@ -2,9 +2,9 @@
 
 use super::measure;
 use crate::Error;
-use crate::dispatch::{GpuIdentity, Identity, Profile, Rates};
+use crate::dispatch::{GpuIdentity, Identity, Profile, Rates, Unit};
 use crate::faults::Breaker;
-use crate::linear::Gpu;
+use crate::linear::{Gpu, UNITS};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,16 +13,46 @@ use std::time::{Duration, Instant};
 /// A GPU that could not be measured is left alone for so long: as long as a breaker remembers, so that this alone never opens one.
 const AGAIN: Duration = Duration::from_secs(61);
 
+/// Products of each unit that are timed: the fastest says the rate.
+const TIMED: u8 = 3;
+
 /// What was measured, and when it failed, if it did: then it says nothing of the GPU.
 #[derive(Clone, Copy)]
 struct Known {
     rates: Rates,
     failed: Option<Instant>,
+    /// How many products of each of [`UNITS`] were timed.
+    timed: [u8; UNITS.len()],
 }
 
 impl Known {
     fn is_over(&self, now: Instant) -> bool {
         self.failed.is_some_and(|failed| now.duration_since(failed) >= AGAIN)
+    }
+
+    /// Of rates that say themselves which of them are expected only.
+    fn new(rates: Rates, failed: Option<Instant>) -> Known {
+        let expected = rates.gpu.map(|gpu| gpu.expected).unwrap_or_default();
+        Known { rates, failed, timed: UNITS.map(|unit| if expected.of(unit).is_some() { 0 } else { TIMED }) }
+    }
+
+    /// Takes what products of a unit ran at. Says whether that is another rate.
+    fn learn(&mut self, unit: Unit, rate: f64) -> bool {
+        let Some((gpu, timed)) = self.rates.gpu.as_mut().zip(UNITS.iter().position(|it| *it == unit)) else {
+            return false;
+        };
+        let is_first = gpu.expected.of(unit).is_some();
+        self.timed[timed] = self.timed[timed].saturating_add(1);
+        if !is_first && rate <= gpu.processor.flops.of(unit) {
+            return false;
+        }
+        gpu.processor.flops.set(unit, rate);
+        gpu.expected.measured(unit);
+        true
+    }
+
+    fn wants(&self, unit: Unit) -> bool {
+        UNITS.iter().zip(self.timed).any(|(it, timed)| *it == unit && timed < TIMED)
     }
 }
 
@@ -37,8 +67,24 @@ fn all() -> MutexGuard<'static, HashMap<Option<usize>, Known>> {
 pub(super) fn rates(gpu: Option<(&Gpu, &Breaker)>) -> Rates {
     let Some((gpu, breaker)) = gpu else { return measured(None).0 };
     let is_due = |known: &Known| known.is_over(Instant::now());
-    if let Some(known) = all().get(&ordinal(Some(gpu))).filter(|known| !is_due(known)) {
-        return known.rates;
+    let learned = {
+        let mut all = all();
+        let known = all.get_mut(&ordinal(Some(gpu))).filter(|known| !is_due(known));
+        known.map(|known| {
+            let is_other = gpu
+                .timed()
+                .over()
+                .into_iter()
+                .fold(false, |is_other, (unit, rate)| known.learn(unit, rate) || is_other);
+            gpu.timed().want(|unit| known.wants(unit));
+            (known.rates, is_other)
+        })
+    };
+    if let Some((rates, is_other)) = learned {
+        if is_other {
+            keep(gpu, rates);
+        }
+        return rates;
     }
     let Ok(admission) = breaker.admit() else { return measured(None).0 };
     let (rates, outcome) = measured(Some(gpu));
@@ -70,8 +116,49 @@ fn measured(gpu: Option<&Gpu>) -> (Rates, Option<Result<(), Error>>) {
         None => measure(),
     };
     let failed = matches!(outcome, Some(Err(_))).then(Instant::now);
-    all.insert(ordinal, Known { rates, failed });
+    let known = Known::new(rates, failed);
+    gpu.inspect(|gpu| gpu.timed().want(|unit| known.wants(unit)));
+    all.insert(ordinal, known);
     (rates, outcome)
+}
+
+/// Measures what products on a GPU run at, of all units whose rates are expected only.
+pub(super) fn measure_products(gpu: &Gpu, breaker: &Breaker) -> Result<Rates, Error> {
+    let rates = rates(Some((gpu, breaker)));
+    let Some(expected) = rates.gpu.map(|gpu| gpu.expected) else {
+        let why = "its rates could not be measured; see Device::health".into();
+        return Err(Error::NoGpu { why });
+    };
+    let admission = breaker.admit()?;
+    // These are timed already.
+    gpu.timed().want(|_| false);
+    let measured = match measure::products(gpu, &expected) {
+        Ok(measured) => measured,
+        Err(error) => {
+            admission.fail("measure products", &error);
+            return Err(error);
+        }
+    };
+    admission.succeed();
+    let rates = {
+        let mut all = all();
+        let Some(known) = all.get_mut(&ordinal(Some(gpu))) else { return Ok(rates) };
+        measured.into_iter().for_each(|(unit, rate)| {
+            known.learn(unit, rate);
+        });
+        known.timed = [TIMED; UNITS.len()];
+        known.rates
+    };
+    keep(gpu, rates);
+    Ok(rates)
+}
+
+/// Keeps what was learned since the profile was written. That this fails is no error: the next process learns it again.
+fn keep(gpu: &Gpu, rates: Rates) {
+    let Some(file) = file(ordinal(Some(gpu))) else { return };
+    if let Err(error) = Profile::new(identity(Some(gpu)), rates).write(&file) {
+        tracing::debug!(target: "tilewright::dispatch", %error, "rates are not kept");
+    }
 }
 
 fn ordinal(gpu: Option<&Gpu>) -> Option<usize> {
@@ -118,7 +205,7 @@ mod tests {
     #[test]
     fn d7_what_could_not_be_measured_is_measured_again_after_a_minute() {
         let (rates, now) = (unmeasured(), Instant::now());
-        let is_over = |failed| Known { rates, failed }.is_over(now + AGAIN);
+        let is_over = |failed| Known::new(rates, failed).is_over(now + AGAIN);
         assert_eq!([None, Some(now), Some(now + Duration::from_secs(1))].map(is_over), [false, true, false]);
         assert!(AGAIN > crate::faults::Limits::default().window);
     }

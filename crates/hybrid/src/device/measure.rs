@@ -1,10 +1,12 @@
-//! Measures what a machine can do, in some tens of milliseconds: when these are over nothing is repeated. Operands are no zeros:
-//! those take less power, and clocks rise.
+//! Measures what a machine can do, in less than 50 ms: when most of these are over nothing is repeated. Operands are no zeros: those take less power, and clocks
+//! rise.
+//!
+//! Products on a GPU are no part of it. The first of each type has cuBLAS load kernels, which takes longer than all the rest, so that their rates are expected from what the
+//! GPU is until products that somebody wants anyway were timed ([`crate::linear::Gpu`]), or somebody asks for them ([`products`]).
 
 use crate::Error;
-use crate::dispatch::{Accelerator, Flops, Link, Processor, Rates};
-use crate::linear::Multiply;
-use crate::linear::{DeviceMat, Gpu, Place, Precision, Scalar, matmul};
+use crate::dispatch::{Accelerator, Expected, Facts, Flops, Link, Processor, Rates, Unit};
+use crate::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, UNITS, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
 use ndarray::{Array2, ShapeBuilder};
 use std::time::{Duration, Instant};
@@ -21,6 +23,10 @@ const PAGEABLE: (usize, usize) = (512, 1024);
 const REPEATS: usize = 3;
 /// The time in which counts are repeated: of 50 ms, so that what is not repeated has time too.
 const SPENT: Duration = Duration::from_millis(35);
+/// That of products on a GPU, whose first ones take far longer.
+const SPENT_ON_PRODUCTS: Duration = Duration::from_millis(100);
+/// The clock of a GPU that does not tell it, in Hz.
+const CLOCK: f64 = 1.5e9;
 /// That for what takes a fraction of a millisecond, when others have had theirs.
 const BRIEFLY: Duration = Duration::from_millis(5);
 
@@ -52,18 +58,22 @@ impl Clock {
 
 /// Those of the CPU, and of a GPU, or how that failed.
 pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
+    let clock = Clock { begin: Instant::now(), most: SPENT };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let roughly = Rates::of_cores(cores);
-    // What starts once is no part of it: the threads of the CPU, and cuBLAS, without which there is nothing to measure on a GPU.
+    // Threads that start are waited for, and are none of what is measured.
     rayon::broadcast(|_| ());
-    let started = gpu.map(|gpu| (gpu, gpu.blas()));
-    let clock = Clock { begin: Instant::now(), most: SPENT };
+    let started = clock.begin.elapsed();
+    let gpu = gpu.map(|gpu| accelerator(gpu, clock)).transpose();
+    let copied = clock.begin.elapsed();
     let measured = cpu(cores, clock).ok();
     let is_measured = measured.is_some();
     let (cpu, alone) = measured.unwrap_or((roughly.cpu, roughly.alone));
-    let gpu = started.map(|(gpu, blas)| blas.and_then(|_| accelerator(gpu, clock))).transpose();
     let (gpu, failure) = gpu.map_or_else(|error| (None, Some(error)), |gpu| (gpu, None));
-    let measured_in = is_measured.then(|| clock.begin.elapsed().as_secs_f64());
+    let all = clock.begin.elapsed();
+    let (threads, gpu_and_link, processor) = (started, copied - started, all - copied);
+    tracing::debug!(target: "tilewright::dispatch", ?threads, ?gpu_and_link, ?processor, "rates are measured");
+    let measured_in = is_measured.then_some(all.as_secs_f64());
     (Rates { cpu, alone, gpu, measured_in, ..roughly }, failure)
 }
 
@@ -83,7 +93,7 @@ fn filled<T: Scalar>(side: usize) -> Result<Dense<T>, Error> {
     Ok(dense.map(|row, column, _: T| T::from_f64(((row * 7 + column * 3) % 17) as f64 / 8.0 - 1.0)))
 }
 
-fn products(side: usize) -> f64 {
+fn operations(side: usize) -> f64 {
     2.0 * (side as f64).powi(3)
 }
 
@@ -112,17 +122,20 @@ fn on_cpu<T: Scalar + Multiply<Factor = T>>(clock: Clock) -> Result<OnCpu, Error
         fastest(clock, || matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), b.view(), T::ZERO, c.view_mut()))
     };
     let [small, short, long] = CPU_SIDES;
-    let alone = products(small) / seconds(small)?;
+    let alone = operations(small) / seconds(small)?;
     let (least, most) = (seconds(short)?, seconds(long)?);
     // The second is no shorter unless something else went on.
-    let shared = (products(long) - products(short)) / (most - least).max(most / 2.0);
-    Ok(OnCpu { alone, shared, start: (least - products(short) / shared).max(0.0) })
+    let shared = (operations(long) - operations(short)) / (most - least).max(most / 2.0);
+    Ok(OnCpu { alone, shared, start: (least - operations(short) / shared).max(0.0) })
 }
 
 /// Bytes in a second that all cores read and write.
 fn memory(cores: usize, clock: Clock) -> Result<f64, Error> {
     let each = COPIED / cores.clamp(1, 16) / 8;
-    let mut blocks: Vec<[Vec<u64>; 2]> = (0..cores.min(16)).map(|i| [vec![i as u64; each], vec![1; each]]).collect();
+    // Threads touch what they copy themselves: pages that are new take longer than copies.
+    let block = |number: usize| std::thread::spawn(move || [vec![number as u64 + 1; each], vec![1; each]]);
+    let made: Vec<_> = (0..cores.min(16)).map(block).collect();
+    let mut blocks: Vec<[Vec<u64>; 2]> = made.into_iter().filter_map(|it| it.join().ok()).collect();
     let seconds = fastest(clock, || {
         std::thread::scope(|scope| {
             for [from, to] in &mut blocks {
@@ -135,20 +148,41 @@ fn memory(cores: usize, clock: Clock) -> Result<f64, Error> {
 }
 
 fn accelerator(gpu: &Gpu, clock: Clock) -> Result<Accelerator, Error> {
-    let (f32, f64) = (on_gpu::<f32>(gpu, Precision::Auto, clock)?, on_gpu::<f64>(gpu, Precision::Auto, clock)?);
-    let (tf32, half) = (on_gpu::<f32>(gpu, Precision::Tf32, clock)?, on_gpu::<f32>(gpu, Precision::Bf16, clock)?);
     let stream = gpu.stream();
     let count = COPIED / 8;
     let (from, mut to) = (stream.alloc::<u64>(count)?, stream.alloc::<u64>(count)?);
     from.fill_bytes(0x5A)?;
     let on_device = seconds((stream, clock), || Ok(to.copy_from_buffer(stream, &from)?))?;
-    let processor = Processor {
-        flops: Flops { f64, f32, tf32, half },
-        memory: 2.0 * COPIED as f64 / on_device,
-        call: 13e-6,
-        start: 0.0,
-    };
-    Ok(Accelerator { processor, link: link((gpu, clock), from, to)? })
+    let facts = facts(gpu);
+    let processor =
+        Processor { flops: facts.flops(), memory: 2.0 * COPIED as f64 / on_device, call: 13e-6, start: 0.0 };
+    Ok(Accelerator { processor, link: link((gpu, clock), from, to)?, expected: Expected::all(facts) })
+}
+
+fn facts(gpu: &Gpu) -> Facts {
+    let device = gpu.stream().device();
+    let arch = device.arch();
+    Facts {
+        arch: [u32::from(arch.major), u32::from(arch.minor)],
+        multiprocessors: device.multiprocessors(),
+        clock: device.clock().unwrap_or(CLOCK),
+    }
+}
+
+/// What products on a GPU run at, in operations in a second, of all units that are expected only.
+pub(super) fn products(gpu: &Gpu, expected: &Expected) -> Result<Vec<(Unit, f64)>, Error> {
+    let clock = Clock { begin: Instant::now(), most: SPENT_ON_PRODUCTS };
+    let units = UNITS.into_iter().filter(|unit| expected.of(*unit).is_some());
+    let measured = units.map(|unit| {
+        let rate = match unit {
+            Unit::F64 => on_gpu::<f64>(gpu, Precision::Auto, clock),
+            Unit::Tf32 => on_gpu::<f32>(gpu, Precision::Tf32, clock),
+            Unit::Half => on_gpu::<f32>(gpu, Precision::Bf16, clock),
+            _ => on_gpu::<f32>(gpu, Precision::Auto, clock),
+        };
+        Ok((unit, rate?))
+    });
+    measured.collect()
 }
 
 /// Seconds on a stream of the fastest of some runs.
@@ -167,7 +201,7 @@ fn on_gpu<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu, precision: Precision, clo
     let a = DeviceMat::upload(gpu, filled::<T>(GPU_SIDE)?.view())?;
     let mut c = DeviceMat::uninitialised(gpu, a.shape())?;
     let once = || gpu.matmul(precision, T::ONE, a.view(), a.view(), T::ZERO, &mut c);
-    Ok(products(GPU_SIDE) / seconds((gpu.stream(), clock), once)?)
+    Ok(operations(GPU_SIDE) / seconds((gpu.stream(), clock), once)?)
 }
 
 fn link((gpu, clock): (&Gpu, Clock), from: DeviceBuffer<u64>, mut to: DeviceBuffer<u64>) -> Result<Link, Error> {

@@ -186,10 +186,25 @@ impl Device {
     }
 
     /// What the machine can do: as given, or as measured once and, in release builds, kept (in the user's cache folder, for this machine and
-    /// GPU). Measuring takes some tens of milliseconds, once, and cuBLAS has to start for it. Where that fails there are no rates of the GPU, its breaker
+    /// GPU). Measuring takes less than 50 ms, once. Where that fails there are no rates of the GPU, its breaker
     /// learns of it, nothing is kept, and somebody who asks a minute later has it measured again.
+    ///
+    /// Rates of products on the GPU are expected from what it is ([`Facts`](crate::dispatch::Facts)), and decisions that go by them say so, until products of their type were
+    /// timed there: three of each type, of 1024 rows, columns and terms at least, beside which the host did nothing; the fastest counts and is kept too. Nobody waits for them.
+    /// [`measure_products`](Device::measure_products) has them measured at once.
     pub fn rates(&self) -> Rates {
         self.rates.unwrap_or_else(|| known::rates(self.usable().map(|it| (&it.gpu, &it.breaker))))
+    }
+
+    /// What the machine can do, rates of products on the GPU included: those that are expected so far are measured now, and kept. It takes as long as cuBLAS takes to start and
+    /// to load its kernels of four types: 0.3 s beside an H200. Rates that were given stay as they are, and so do those of a device without a GPU.
+    ///
+    /// [`Error::NoGpu`] where the rest of its rates could not be measured; the errors of products, which its breaker learns of.
+    pub fn measure_products(&self) -> Result<Rates, Error> {
+        match (self.rates, self.usable()) {
+            (None, Some(it)) => known::measure_products(&it.gpu, &it.breaker),
+            _ => Ok(self.rates()),
+        }
     }
 
     /// What decisions go by: nothing is measured where there is no choice, and what is not there has no rates.

@@ -1,7 +1,7 @@
 //! Where an operation runs, and why.
 
 use super::cost::{Room, on_cpu, on_gpu};
-use super::{At, Bound, Cost, Emulation, Explained, Job, OnGpu, Operand, Rates};
+use super::{At, Bound, Cost, Emulation, Explained, Facts, Job, OnGpu, Operand, Rates};
 use crate::linear::refused_on_cpu;
 use crate::{Error, Side};
 use std::fmt;
@@ -78,6 +78,8 @@ pub struct Decision {
     pub written: Operand,
     /// What it went by.
     pub rates: Rates,
+    /// What the GPU's rate of products is expected from, where nobody has measured it in what this is computed in.
+    pub expected: Option<Facts>,
     /// Where something lies on a disk the rate that it is taken to have, in bytes in a second: [`Rates::DISK`] is not measured.
     pub disk: Option<f64>,
     /// How f64 is emulated, if it is, and what that is off by at most.
@@ -101,7 +103,8 @@ impl Decision {
             Some(_) => None,
             None => on_gpu(job, rates, room),
         };
-        let decided = |side, reason, gpu| Decision {
+        let decided = |side, reason, gpu: Option<OnGpu>| Decision {
+            expected: gpu.as_ref().and(rates.gpu).and_then(|it| it.expected.of(job.unit)),
             operation: job.operation,
             element: job.element,
             side,
@@ -181,6 +184,9 @@ impl fmt::Display for Decision {
         if let Some(disk) = self.disk {
             let unmeasured = if disk == Rates::DISK { " unmeasured" } else { "" };
             write!(f, " disk={:.2} GB/s{unmeasured}", disk / 1e9)?;
+        }
+        if let Some(facts) = self.expected {
+            write!(f, " rate of the GPU expected from {facts}, not measured")?;
         }
         if let Some(tiles) = self.gpu.as_ref().and_then(|gpu| gpu.tiles).filter(|_| self.side == Side::Gpu) {
             write!(f, " streamed in {tiles}")?;

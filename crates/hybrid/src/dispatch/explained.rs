@@ -1,6 +1,6 @@
 //! A decision in full.
 
-use super::{Accelerator, At, Decision, Flops, Operand, Processor};
+use super::{Accelerator, At, Decision, Expected, Flops, Operand, Processor};
 use std::fmt;
 
 /// A decision with what it went by ([`Decision::explain`]).
@@ -25,15 +25,12 @@ impl fmt::Display for Explained<'_> {
             write!(f, "{}{}", if number > 0 { ", " } else { "" }, Place(operand))?;
         }
         write!(f, "; writes {}\ncpu: {}", Place(written), Rate(&rates.cpu))?;
-        if let Some(Accelerator { processor, link }) = &rates.gpu {
+        if let Some(Accelerator { processor, link, expected }) = &rates.gpu {
             let [to_gpu, to_host, both, from, to] =
                 [link.to_gpu, link.to_host, link.both, link.pageable, link.pageable_back]
                     .map(|rate| rounded(rate / 1e9));
-            write!(
-                f,
-                "\ngpu: {}\nlink: {to_gpu} GB/s to the GPU, {to_host} back, {both} both at once; ",
-                Rate(processor)
-            )?;
+            write!(f, "\ngpu: {}{}", Rate(processor), Unmeasured(expected))?;
+            write!(f, "\nlink: {to_gpu} GB/s to the GPU, {to_host} back, {both} both at once; ")?;
             write!(f, "pageable {from} and {to}")?;
         }
         match rates.measured_in {
@@ -72,5 +69,18 @@ impl fmt::Display for Rate<'_> {
         let Processor { flops: Flops { f64, f32, .. }, memory, .. } = *self.0;
         let [f64, f32] = [f64, f32].map(|rate| rounded(rate / 1e12));
         write!(f, "{f64} TFLOP/s in f64, {f32} in f32; {} GB/s of memory", rounded(memory / 1e9))
+    }
+}
+
+struct Unmeasured<'a>(&'a Expected);
+
+impl fmt::Display for Unmeasured<'_> {
+    /// As `; f64, half expected from 132 multiprocessors of sm_90 at 1.98 GHz, not measured`; nothing where all were.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Expected { facts: Some(facts), f64, f32, tf32, half } = *self.0 else { return Ok(()) };
+        let units = [("f64", f64), ("f32", f32), ("tf32", tf32), ("half", half)];
+        let names: Vec<&str> =
+            units.into_iter().filter(|(_, is_expected)| *is_expected).map(|(name, _)| name).collect();
+        write!(f, "; {} expected from {facts}, not measured", names.join(", "))
     }
 }

@@ -20,6 +20,7 @@
 
 mod cost;
 mod decision;
+mod expected;
 mod experience;
 mod explained;
 mod identity;
@@ -33,6 +34,7 @@ mod verb;
 
 pub use cost::{Bound, Cost, OnGpu, Tiles};
 pub use decision::{Choice, Decision, Reason};
+pub use expected::{Expected, Facts};
 pub use explained::Explained;
 pub use identity::{GpuIdentity, Identity};
 pub use job::{At, Divisible, Emulation, Job, MatvecExtents, Operand, ProductExtents, Tiling};

@@ -1,5 +1,6 @@
 //! What a machine can do: rates of its CPU, its GPU and the link between them.
 
+use super::Expected;
 use crate::linear::Precision;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,17 @@ impl Flops {
             Unit::Bits => 13.0 * self.half,
         }
     }
+
+    /// Those of a unit that is measured.
+    pub(crate) fn set(&mut self, unit: Unit, flops: f64) {
+        match unit {
+            Unit::F64 => self.f64 = flops,
+            Unit::F32 => self.f32 = flops,
+            Unit::Tf32 => self.tf32 = flops,
+            Unit::Half | Unit::Integer => self.half = flops,
+            Unit::Bits => self.half = flops / 13.0,
+        }
+    }
 }
 
 /// A processor with its memory.
@@ -83,6 +95,8 @@ pub struct Accelerator {
     pub processor: Processor,
     /// The link.
     pub link: Link,
+    /// Which rates of products nobody has measured yet.
+    pub expected: Expected,
 }
 
 /// What a machine can do.
@@ -99,8 +113,8 @@ pub struct Rates {
     /// [`Profile`](super::Profile), which has what was measured, does not have it.
     #[serde(skip, default = "Rates::disk")]
     pub disk: f64,
-    /// Seconds that it took to measure them, without what starts once in a process: threads, and cuBLAS. Nothing where nobody measured, and where the
-    /// rates of the CPU are guesses.
+    /// Seconds that it took to measure them, from begin to end: what whoever asked first waited for. Rates of products on a GPU are none of it
+    /// ([`Accelerator::expected`]). Nothing where nobody measured, and where the rates of the CPU are guesses.
     pub measured_in: Option<f64>,
 }
 
@@ -118,7 +132,7 @@ impl Rates {
         let flops = Flops { f64: 60e12, f32: 50e12, tf32: 400e12, half: 700e12 };
         let processor = Processor { flops, memory: 4.25e12, call: 13e-6, start: 0.0 };
         let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9, pageable_back: 2.59e9 };
-        Rates { gpu: Some(Accelerator { processor, link }), ..Rates::of_cores(16) }
+        Rates { gpu: Some(Accelerator { processor, link, expected: Expected::default() }), ..Rates::of_cores(16) }
     }
 
     /// Of so many cores without a GPU, roughly: 60 GF in f64 and 20 GB/s each, 200 GB/s together.
@@ -151,7 +165,8 @@ impl Rates {
         if let Some(seconds) = self.measured_in.filter(|seconds| !(seconds.is_finite() && *seconds >= 0.0)) {
             return Some(format!("a measurement of {seconds} s"));
         }
-        let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).chain(link(&it.link)));
+        let clock = |it: &Expected| it.facts.map(|facts| facts.clock);
+        let gpu = self.gpu.iter().flat_map(|it| of(&it.processor).chain(link(&it.link)).chain(clock(&it.expected)));
         let mut all = of(&self.cpu).chain(flops(&self.alone)).chain([self.disk]).chain(gpu);
         all.find(|rate| !(rate.is_finite() && *rate > 0.0)).map(|rate| format!("a rate of {rate}"))
     }

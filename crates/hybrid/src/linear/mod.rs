@@ -24,7 +24,7 @@ pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eige
 pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
 pub(crate) use given::{Given, Made};
 pub use gpu::{DeviceMat, DeviceRef, Folding, Gpu, norm_kernel};
-pub(crate) use gpu::{Lines, multiply_batch_of_halves_there, multiply_halves_there, padded, refuse_wide_halves};
+pub(crate) use gpu::{Lines, UNITS, multiply_batch_of_halves_there, multiply_halves_there, padded, refuse_wide_halves};
 pub(crate) use lu::{Line, Suspicion, are_dependent, refined, suspicion};
 pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,

@@ -217,7 +217,8 @@ impl<T: Scalar + Stored + Element<Coefficient = T, Sum = T>> Multiplier<T> for G
             let strides = [depth * columns, if forms[0] == Form::Plain { part * depth } else { part }, part * columns];
             return Ok(blas.gemm_batched(self.compute, alpha, b, a, beta, c, count, strides)?);
         }
-        Ok(blas.gemm(self.compute, alpha, b, a, beta, c)?)
+        let multiply = || Ok(blas.gemm(self.compute, alpha, b, a, beta, c)?);
+        self.gpu.timed().around::<T>(self.gpu.stream(), (self.compute, [part, columns, depth]), multiply)
     }
 }
 

@@ -1,17 +1,19 @@
 //! What measuring a machine takes of its GPU, counted on a stub.
 
 use crate::ledger::{Entry, Ledger, Stubs};
-use tilewright_hybrid::dispatch::{Choice, Identity, Profile, Rates, Reason, last_decision};
+use tilewright_hybrid::dispatch::{Choice, Decision, Expected, Identity, Profile, Rates, Reason, last_decision};
 use tilewright_hybrid::faults::{Breaker, Policy, Settings};
-use tilewright_hybrid::linear::Gpu;
-use tilewright_hybrid::{Device, Side};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
+use tilewright_hybrid::{Columns, Device, Shape, Side};
 
 /// 2048^3 multiplications in each of four types or precisions, four times: 5 ms of an H200. Where time is over, two times, as on a slow machine.
 const MULTIPLICATIONS: i64 = 4 * 4 * 2048 * 2048 * 2048;
-/// To the GPU, back, both at once, on the device and from ordinary memory, four times each, and the factors of products.
-const COPIED: i64 = 448 << 20;
+/// A factor of each.
+const FACTORS: i64 = (8 + 4 + 4 + 4) * 2048 * 2048;
+/// To the GPU, back, both at once, on the device and from ordinary memory, four times each.
+const COPIED: i64 = 368 << 20;
 /// Calls of the driver and of cuBLAS that could fail.
-const CALLS: i64 = 300;
+const CALLS: i64 = 200;
 
 #[test]
 fn d7_measuring_keeps_to_its_bounds_of_bytes_operations_and_calls() {
@@ -31,15 +33,87 @@ pub(crate) fn child_measured() {
     let counted = || [Entry::Multiplied, Entry::Copied, Entry::Calls].map(|entry| ledger.get(entry));
     let before = counted();
     let rates = device.rates();
-    // Products of zeros are refused by this stub: there are rates of the GPU, so it got others.
-    assert!(rates.gpu.is_some());
+    let first = counted();
+    let of = |after: [i64; 3], before: [i64; 3]| [0, 1, 2].map(|at| after[at] - before[at]);
+    let [multiplications, copied, calls] = of(first, before);
+    eprintln!("{multiplications} multiplications, {copied} bytes, {calls} calls");
+    // Nothing is multiplied, nor does cuBLAS start: that is what takes long.
+    assert_eq!(multiplications, 0);
+    assert!(copied <= COPIED && 2 * copied >= COPIED, "{copied} bytes of {COPIED}");
+    assert!(calls <= CALLS && 3 * calls > CALLS, "{calls} calls of {CALLS}");
+    let gpu = rates.gpu.unwrap();
+    let facts = gpu.expected.facts.unwrap();
+    assert_eq!((gpu.expected, gpu.processor.flops, facts.arch), (Expected::all(facts), facts.flops(), [9, 0]));
+    assert_eq!((device.rates(), counted()), (rates, first), "measured once");
+    // Who asks has them measured. Products of zeros are refused by this stub: it got others.
+    let all = device.measure_products().unwrap();
     let after = counted();
-    let [multiplications, copied, calls] = [0, 1, 2].map(|at| after[at] - before[at]);
+    let [multiplications, copied, calls] = of(after, first);
     eprintln!("{multiplications} multiplications, {copied} bytes, {calls} calls");
     assert!(multiplications <= MULTIPLICATIONS && 2 * multiplications >= MULTIPLICATIONS, "{multiplications}");
-    assert!(copied <= COPIED && 2 * copied >= COPIED - COPIED / 8, "{copied} bytes of {COPIED}");
-    assert!(calls <= CALLS && 3 * calls > CALLS, "{calls} calls of {CALLS}");
+    assert!(copied <= FACTORS && calls <= CALLS, "{copied} bytes, {calls} calls");
+    let known = all.gpu.unwrap();
+    assert_eq!((known.expected, known.link, all.cpu), (Expected::default(), gpu.link, rates.cpu));
+    assert_ne!(known.processor.flops, gpu.processor.flops);
+    assert_eq!((device.measure_products().unwrap(), counted()), (all, after), "once too");
+    let rates = all;
     assert_eq!((device.rates(), counted()), (rates, after), "measured once");
+}
+
+/// Rates of products come from products that somebody wants.
+#[test]
+fn d7_rates_of_products_are_learned_from_the_first_ones() {
+    let test = "device::measured::d7_rates_of_products_are_learned_from_the_first_ones";
+    let folder = tempfile::tempdir().unwrap();
+    Stubs::check_on(Stubs::new(), test, "learned on stubs", |command| {
+        command.env("XDG_CACHE_HOME", folder.path());
+    });
+}
+
+pub(crate) fn child_learned() {
+    let ledger = Ledger::here();
+    ledger.set(Entry::OnlyCounts, 1);
+    let gpu = Gpu::new(&tilewright_driver::Device::new(0).unwrap().stream().unwrap());
+    let device = Device::with(&gpu).choosing(Choice::Gpu);
+    device.rates();
+    let side = 1024;
+    let (a, small) = (super::matrix(side, side, 1), super::matrix(side - 1, side, 1));
+    let [a, small] = [&a, &small].map(|it| DeviceMat::upload(&gpu, it.into()).unwrap());
+    let multiply = |left: &DeviceMat<f64>| {
+        let mut c = DeviceMat::<f64>::uninitialised(&gpu, Shape::new(left.shape().rows, Columns(side))).unwrap();
+        let before = ledger.get(Entry::Timed);
+        device.matmul(Precision::Auto, 1.0, left.into(), (&a).into(), 0.0, (&mut c).into()).unwrap();
+        (last_decision().unwrap(), ledger.get(Entry::Timed) - before)
+    };
+    let rate = |decision: &Decision| decision.rates.gpu.unwrap().processor.flops.f64;
+    let facts = device.rates().gpu.unwrap().expected.facts.unwrap();
+    // One that is small is not timed; one that the host takes longer to queue than it takes says nothing.
+    ledger.set(Entry::Elapsed, 1);
+    assert_eq!(multiply(&small).1, 0);
+    let (first, events) = multiply(&a);
+    assert_eq!((first.side, first.expected, events), (Side::Gpu, Some(facts), 2), "{first}");
+    assert!(
+        first
+            .to_string()
+            .ends_with("rate of the GPU expected from 100000 multiprocessors of sm_90 at 0.10 GHz, not measured"),
+        "{first}"
+    );
+    assert!(first.explain().to_string().contains("; f64, f32, tf32, half expected from 100000 "));
+    device.rates();
+    ledger.set(Entry::Elapsed, 100_000_000);
+    let (second, events) = multiply(&a);
+    assert_eq!((second.expected, rate(&second), events), (Some(facts), rate(&first), 2), "{second}");
+    // That one took 100 s. The fastest of three counts.
+    let operations = 2.0 * (side as f64).powi(3);
+    for (seconds, fastest, events) in [(50, 100, 2), (200, 50, 2), (10, 50, 0)] {
+        let (next, timed) = multiply(&a);
+        assert_eq!((next.expected, timed), (None, events), "{next}");
+        assert_eq!(rate(&next), operations / f64::from(fastest));
+        ledger.set(Entry::Elapsed, 1_000_000 * seconds);
+    }
+    let explained = multiply(&a).0.explain().to_string();
+    assert!(explained.contains("; f32, tf32, half expected from"), "{explained}");
+    assert!(!multiply(&small).0.to_string().contains("expected"));
 }
 
 /// A GPU that is not to be used is neither measured nor asked.

@@ -26,7 +26,7 @@ mod watched;
 mod without;
 
 pub(crate) use emulated::child_old_cublas;
-pub(crate) use measured::{child_measured, child_not_measured};
+pub(crate) use measured::{child_learned, child_measured, child_not_measured};
 pub(crate) use passing::child_passing;
 pub(crate) use planned::child_planned;
 pub(crate) use recorded::child_recorded;

@@ -127,13 +127,13 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
     assert_eq!(kept(&foreign, other), other, "another machine's");
     assert_eq!(kept(&identity, own), own);
     let whole = fs::read(&path).unwrap();
-    // Cut short, changed, with a rate that cannot be, of a later form, no text at all, far too long.
+    // Cut short, changed, with a rate that cannot be, of an earlier form, no text at all, far too long.
     let text = String::from_utf8(whole.clone()).unwrap();
     let negative = text.replace("\"memory\": 60000000000.0", "\"memory\": -1.0");
-    let later = text.replace("\"schema\": 8", "\"schema\": 9");
-    assert!(negative != text && later != text);
+    let earlier = text.replace("\"schema\": 9", "\"schema\": 8");
+    assert!(negative != text && earlier != text);
     let odd: [Vec<u8>; 5] =
-        [whole[..whole.len() / 2].to_vec(), negative.into(), later.into(), vec![0xff; 99], vec![b' '; 1 << 20]];
+        [whole[..whole.len() / 2].to_vec(), negative.into(), earlier.into(), vec![0xff; 99], vec![b' '; 1 << 20]];
     for bytes in odd {
         fs::write(&path, &bytes).unwrap();
         assert_eq!(Profile::read(&path, &identity).unwrap_err().class(), Class::Io);

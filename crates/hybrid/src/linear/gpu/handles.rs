@@ -5,6 +5,7 @@ use std::{
 
 use tilewright_driver::{Error as DriverError, Stream, blas::Blas, solver::Solver};
 
+use super::Timed;
 use crate::Error;
 
 /// A GPU for linear algebra: a stream, and the libraries' handles for it. Clones are the same.
@@ -16,6 +17,7 @@ pub struct Gpu {
     stream: Stream,
     blas: Arc<Lazy<Blas>>,
     solver: Arc<Lazy<Solver>>,
+    timed: Arc<Timed>,
 }
 
 /// A handle that is made when it is first asked for.
@@ -44,7 +46,7 @@ impl<T> Lazy<T> {
 impl Gpu {
     /// Linear algebra on a stream. Loads nothing yet.
     pub fn new(stream: &Stream) -> Self {
-        Self { stream: stream.clone(), blas: Lazy::new(), solver: Lazy::new() }
+        Self { stream: stream.clone(), blas: Lazy::new(), solver: Lazy::new(), timed: Arc::default() }
     }
 
     /// The stream that everything runs on.
@@ -62,7 +64,12 @@ impl Gpu {
         self.solver.get(|| Solver::new(&self.stream))
     }
 
-    /// The same, where somebody asked for it before.
+    /// What products take.
+    pub(crate) fn timed(&self) -> &Timed {
+        &self.timed
+    }
+
+    /// cuSOLVER, where somebody asked for it before.
     pub(crate) fn solver_if_there(&self) -> Option<Arc<Solver>> {
         self.solver.get_if_made()
     }

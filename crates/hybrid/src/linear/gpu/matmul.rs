@@ -49,11 +49,30 @@ fn queue<T: Scalar>(
 ) -> Result<(), Error> {
     let blas = gpu.blas()?;
     let is_vector = c.layout().columns == 1 && b.0 == Operation::Plain && compute == Compute::Own;
-    let queued = match is_vector {
-        true => blas.gemv(alpha, a, b.1, beta, c),
-        false => blas.gemm(compute, alpha, a, b, beta, c),
-    };
-    queued.map_err(Error::from)
+    if is_vector {
+        return Ok(blas.gemv(alpha, a, b.1, beta, c)?);
+    }
+    let extents = extents(a, c.layout());
+    gpu.timed().around::<T>(gpu.stream(), (compute, extents), || Ok(blas.gemm(compute, alpha, a, b, beta, c)?))
+}
+
+/// Rows and columns of a result, and how many products each of its elements has.
+fn extents<T: Element>((operation, a): (Operation, Matrix<'_, T>), c: Layout) -> [usize; 3] {
+    let Layout { rows, columns, .. } = a.layout();
+    [c.rows, c.columns, if operation == Operation::Plain { columns } else { rows }]
+}
+
+/// Products of halves, with sums in f32.
+fn queue_halves<T: Element + blas::Element<Coefficient = f32, Sum = T>>(
+    gpu: &Gpu,
+    alpha: f32,
+    (a, b): ((Operation, Matrix<'_, T>), (Operation, Matrix<'_, T>)),
+    beta: f32,
+    c: MatrixMut<'_, T>,
+) -> Result<(), Error> {
+    let (blas, extents) = (gpu.blas()?, extents(a, c.layout()));
+    let multiply = || Ok(blas.gemm(Compute::Own, alpha, a, b, beta, c)?);
+    gpu.timed().around::<T>(gpu.stream(), (Compute::Own, extents), multiply)
 }
 
 /// Operands become numbers of the larger type on the host; the result is rounded once.
@@ -94,8 +113,8 @@ where
     let Product { alpha, a, b, beta, c, .. } = product.by_columns();
     let ((op_a, a), (op_b, b)) = (uploaded(gpu, a, false)?, uploaded(gpu, b, false)?);
     let mut result = target(gpu, &c, beta != 0.0)?;
-    let (a, b) = ((op_a, a.matrix()?), (op_b, b.matrix()?));
-    gpu.blas()?.gemm(Compute::Own, alpha, a, b, beta, result.matrix_mut()?)?;
+    let factors = ((op_a, a.matrix()?), (op_b, b.matrix()?));
+    queue_halves(gpu, alpha, factors, beta, result.matrix_mut()?)?;
     result.download_to(c)
 }
 
@@ -128,7 +147,7 @@ where
     }
     let read = |view: DeviceRef<'_, T>| if view.is_transposed() { Operation::Transposed } else { Operation::Plain };
     let factors = ((read(a), a.stored()?), (read(b), b.stored()?));
-    Ok(gpu.blas()?.gemm(Compute::Own, alpha, factors.0, factors.1, beta, c.matrix_mut()?)?)
+    queue_halves(&gpu, alpha, factors, beta, c.matrix_mut()?)
 }
 
 pub(super) fn refuse_wide<T: Element>(operation: &'static str) -> Result<(), Error> {

@@ -14,6 +14,7 @@ mod norm;
 mod passing;
 mod qr;
 mod svd;
+mod timed;
 
 pub(crate) use cholesky::CholeskyFactors;
 pub(crate) use diagonal::Lines;
@@ -30,3 +31,4 @@ pub(crate) use matvec::multiply_batch_of_halves_there;
 pub use norm::{Folding, norm_kernel};
 pub(crate) use qr::QrFactors;
 pub(crate) use svd::{singular_values, svd};
+pub(crate) use timed::{Timed, UNITS};
