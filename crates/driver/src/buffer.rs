@@ -2,6 +2,7 @@ use std::{cell::Cell, fmt, marker::PhantomData};
 
 use bytemuck::Pod;
 
+use crate::blas::Layout;
 use crate::{Device, Error, PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows, Stream, raw};
 
 const OUT_OF_MEMORY: u32 = 2;
@@ -233,6 +234,34 @@ impl<T: Pod> DeviceBuffer<T> {
         self.device().expect(&source.device(), "the source")?;
         let from = source.memory.as_ref();
         from.map_or(Ok(()), |from| memory.copy_from_device(from, self.len * size_of::<T>(), &stream.raw))
+    }
+
+    /// Queues a copy of a matrix in another buffer of the same device on `stream`, to where one of its size lies in this one. Columns are at most 2 GiB apart, which is the
+    /// most that drivers take. [`Error::Matrix`] where sizes differ, or a matrix reaches beyond its buffer.
+    pub fn copy_matrix_from(
+        &mut self,
+        stream: &Stream,
+        to: Layout,
+        (source, from): (&DeviceBuffer<T>, Layout),
+    ) -> Result<(), Error> {
+        let call = "a copy of a matrix on the device";
+        for (what, expected, got) in [("rows", to.rows, from.rows), ("columns", to.columns, from.columns)] {
+            if expected != got {
+                return Err(Error::Matrix { call, what, expected, got });
+            }
+        }
+        to.check(self.len)?;
+        from.check(source.len)?;
+        self.device().expect(&stream.device(), "the stream")?;
+        self.device().expect(&source.device(), "the source")?;
+        let (Some(memory), Some(other)) = (&self.memory, &source.memory) else { return Ok(()) };
+        if to.rows == 0 || to.columns == 0 {
+            return Ok(());
+        }
+        let bytes = |elements: usize| elements * size_of::<T>();
+        let [here, there] = [to, from].map(|it| (bytes(it.offset), bytes(it.leading)));
+        let rows = [bytes(to.rows), to.columns];
+        memory.copy_rows_from_device(here, (other, there.0, there.1), rows, &stream.raw)
     }
 
     fn checked(&self, got: usize, what: &'static str) -> Result<Option<&raw::Memory>, Error> {

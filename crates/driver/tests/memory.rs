@@ -1,6 +1,7 @@
 //! What a stream keeps of the memory that its buffers give back, on a driver that has memory and nothing else.
 
 use crate::{child, skip, stub};
+use tilewright_driver::blas::Layout;
 use tilewright_driver::{Device, DeviceBuffer, Error, PinnedRows};
 
 #[test]
@@ -19,6 +20,7 @@ pub(crate) fn child_memory() {
     threads(&device);
     captures(&device);
     rows(&device);
+    matrices(&device);
     locked(&device);
 }
 
@@ -110,6 +112,34 @@ fn locked(device: &Device) {
 }
 
 /// Rows of page-locked memory come without gaps, go back between others, and only where they are.
+/// Matrices in buffers, whose columns begin anywhere.
+fn matrices(device: &Device) {
+    let stream = device.stream().unwrap();
+    let from = stream.upload(&(0..30).collect::<Vec<u16>>()).unwrap();
+    let mut to = stream.upload(&[99u16; 12]).unwrap();
+    let [there, here] =
+        [Layout { offset: 7, rows: 2, columns: 3, leading: 6 }, Layout { offset: 1, rows: 2, columns: 3, leading: 4 }];
+    to.copy_matrix_from(&stream, here, (&from, there)).unwrap();
+    assert_eq!(to.to_vec().unwrap(), [99, 7, 8, 99, 99, 13, 14, 99, 99, 19, 20, 99]);
+    // Without gaps, one column, none.
+    to.copy_matrix_from(&stream, Layout::dense(3, 4), (&from, Layout { offset: 5, ..Layout::dense(3, 4) })).unwrap();
+    assert_eq!(to.to_vec().unwrap(), (5..17).collect::<Vec<u16>>());
+    let column = Layout { columns: 1, ..here };
+    to.copy_matrix_from(&stream, column, (&from, Layout { offset: 28, ..column })).unwrap();
+    assert_eq!(to.to_vec().unwrap()[..4], [5, 28, 29, 8]);
+    to.copy_matrix_from(&stream, Layout::dense(0, 3), (&from, Layout::dense(0, 3))).unwrap();
+    for (here, there) in [
+        (Layout { rows: 3, ..here }, there),
+        (Layout { columns: 2, ..here }, there),
+        (Layout { offset: 3, ..here }, there),
+        (here, Layout { offset: 17, ..there }),
+        (Layout { leading: 1, ..here }, there),
+    ] {
+        let error = to.copy_matrix_from(&stream, here, (&from, there)).unwrap_err();
+        assert!(matches!(error, Error::Matrix { .. }), "{here:?} {there:?} {error}");
+    }
+}
+
 fn rows(device: &Device) {
     let stream = device.stream().unwrap();
     let mut host = device.pinned::<u16>(60).unwrap();

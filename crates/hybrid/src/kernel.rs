@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
-use tilewright_driver::{DeviceBuffer, Function, LaunchConfig, Stream, TargetKind};
+use tilewright_driver::{Function, LaunchConfig, Stream, TargetKind};
 use tilewright_ops::KernelSource;
 
 use crate::bits::gpu::{Combine, Finish, GpuPath};
@@ -106,19 +106,14 @@ impl Kernel {
     }
 }
 
-/// Runs `work` on `stream`, which waits before for what is queued on the stream of `other`, and the other way round behind it.
-pub(crate) fn in_order<T: bytemuck::Pod>(
-    stream: &Stream,
-    other: &DeviceBuffer<T>,
-    work: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
-    let home = other.stream();
+/// Runs `work` on `stream`, which waits before for what is queued on `home`, the stream of what it works with, and the other way round behind it.
+pub(crate) fn in_order(stream: &Stream, home: &Stream, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     if home.handle() == stream.handle() {
         return work();
     }
     let [own, others] = [stream, home].map(Stream::device);
     if own.context_number() != others.context_number() {
-        let (what, expected, got) = ("a matrix of bits", own.ordinal() as i32, others.ordinal() as i32);
+        let (what, expected, got) = ("a matrix", own.ordinal() as i32, others.ordinal() as i32);
         return Err(tilewright_driver::Error::OtherDevice { what, expected, got }.into());
     }
     stream.wait(&home.mark()?)?;

@@ -34,7 +34,7 @@ impl Layout {
         if end <= len { Ok(()) } else { Err(Error::Matrix { call, what, expected: end, got: len }) }
     }
 
-    fn check(&self, len: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, len: usize) -> Result<(), Error> {
         let call = "a matrix on the device";
         let error = |what, expected, got| Err(Error::Matrix { call, what, expected, got });
         if self.leading < self.rows.max(1) {

@@ -118,6 +118,49 @@ impl Memory {
         unsafe { cu!(driver, cuMemcpyDtoDAsync_v2(self.address, source.address, length, stream.handle.0)) }
     }
 
+    /// Queues a copy of `count` rows of `width` bytes: from those of `source` that begin at `from`, so many bytes apart, to those here that begin at `to`. Rows do not overlap, and
+    /// the two memories are not one.
+    pub(crate) fn copy_rows_from_device(
+        &self,
+        (to, to_pitch): (usize, usize),
+        (source, from, from_pitch): (&Memory, usize, usize),
+        [width, count]: [usize; 2],
+        stream: &Stream,
+    ) -> Result<(), Error> {
+        let span = |pitch: usize| Some(count.checked_sub(1)?.checked_mul(pitch)?.checked_add(width)?);
+        let apart = count <= 1 || width <= to_pitch.min(from_pitch);
+        let too_long = || Error::Length { what: "rows of device memory", expected: self.bytes, got: usize::MAX };
+        let (here, there) = span(to_pitch).zip(span(from_pitch)).filter(|_| apart).ok_or_else(too_long)?;
+        self.spans(to, here)?;
+        source.spans(from, there)?;
+        let driver = stream.context.bind()?;
+        let (to, from) = (self.address + to as u64, source.address + from as u64);
+        if count <= 1 || (width == to_pitch && width == from_pitch) {
+            // SAFETY: both sides span the rows, which have no gaps.
+            return unsafe { cu!(driver, cuMemcpyDtoDAsync_v2(to, from, here, stream.handle.0)) };
+        }
+        let copy = CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: ptr::null(),
+            srcDevice: from,
+            srcArray: ptr::null_mut(),
+            srcPitch: from_pitch,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: ptr::null_mut(),
+            dstDevice: to,
+            dstArray: ptr::null_mut(),
+            dstPitch: to_pitch,
+            WidthInBytes: width,
+            Height: count,
+        };
+        // SAFETY: both sides span the rows with their gaps; the description is read before the call returns.
+        unsafe { cu!(driver, cuMemcpy2DAsync_v2(&copy, stream.handle.0)) }
+    }
+
     pub(crate) fn fill(&self, byte: u8, length: usize, stream: &Stream) -> Result<(), Error> {
         self.spans(0, length)?;
         // SAFETY: the memory spans the length.

@@ -4,7 +4,7 @@ use super::multiplicand::Multiplicand;
 use super::operand::{Diagonal, Form, Goal, Operand, Target};
 use crate::Error;
 use crate::dispatch::{self, At, Divisible, Emulation, Job, MatvecExtents, ProductExtents, Tiling, Unit};
-use crate::linear::{Arithmetic, IntegerElement, Precision, check_shapes, holds_every_sum, padded};
+use crate::linear::{Arithmetic, IntegerElement, Precision, added_there, check_shapes, padded};
 use crate::matrix::{Columns, Element, Rows, Shape, expect};
 use crate::store::{self, Source, Stored};
 
@@ -76,8 +76,9 @@ pub(super) fn streamed_bytes<T: Multiplicand>(arithmetic: Arithmetic) -> usize {
     doubled * size_of::<T::Factor>()
 }
 
-/// A product of integers.
+/// A product of integers, for a machine with this GPU.
 pub(super) fn integers<T: IntegerElement>(
+    ordinal: Option<usize>,
     a: &Operand<'_, T>,
     b: &Operand<'_, T>,
     c: &Target<'_, T::Sum>,
@@ -92,27 +93,34 @@ pub(super) fn integers<T: IntegerElement>(
     }
     let extents = ProductExtents { rows: of_a.rows.0, columns: of_b.columns.0, depth: of_a.columns.0 };
     let job = |extents| Job::matmul((T::NAME, size_of::<T>(), Unit::Integer), extents, [At::Pageable; 3], false);
-    let sums = |shape: Shape| shape.bytes::<T::Sum>().map(|bytes| bytes.0 as u64);
-    let [rows, columns, depth] = padded([extents.rows, extents.columns, extents.depth]);
-    let there = job(ProductExtents { rows, columns, depth })?;
-    let (mut job, bytes) = (job(extents)?, sums(of_c)?);
-    job.device_bytes = there.device_bytes - there.written.bytes + sums(Shape::new(Rows(rows), Columns(columns)))?;
+    let [rows, columns, depth] = padded([extents.rows, extents.columns, added_there(extents.depth)]);
+    let padded_factor = |operand: &Operand<'_, T>, [rows, columns]: [usize; 2]| match operand.0 {
+        Form::Gpu(matrix) if matrix.is_in_units() => Ok(0),
+        _ => Shape::new(Rows(rows), Columns(columns)).bytes::<T>().map(|bytes| bytes.0 as u64),
+    };
+    let padded_sums = match &c.0 {
+        Goal::Gpu(there) if there.takes_units() && added_there(extents.depth) == extents.depth => 0,
+        _ => Shape::new(Rows(rows), Columns(columns)).bytes::<T::Sum>()?.0 as u64,
+    };
+    let device_bytes = [padded_factor(a, [rows, depth])?, padded_factor(b, [depth, columns])?, padded_sums];
+    let (mut job, bytes) = (job(extents)?, of_c.bytes::<T::Sum>()?.0 as u64);
+    job.device_bytes = device_bytes.into_iter().fold(0, u64::saturating_add);
     let [at_a, at_b, at_c] = [at(operation, a)?, at(operation, b)?, goes(operation, c)?].map(gathered);
     job.written = dispatch::Operand { bytes, at: at_c };
     for (read, at) in job.read.iter_mut().flatten().zip([at_a, at_b]) {
         read.at = at;
     }
+    let is_elsewhere = |it: bool| it.then_some("an operand lies on another GPU");
+    let c_is_elsewhere = matches!(&c.0, Goal::Gpu(there) if Some(there.gpu().stream().device().ordinal()) != ordinal);
     job.not_on_gpu = match T::NAME {
-        "i8" if !holds_every_sum::<T>(extents.depth) => Some("sums may overflow an i32, which cuBLAS does not tell"),
-        "i8" if [at_a, at_b, at_c].contains(&At::Gpu) => Some("cuBLAS takes integers padded, which the host does"),
-        "i8" => None,
+        "i8" => is_elsewhere([a, b].iter().any(|it| self::is_elsewhere(it, ordinal)) || c_is_elsewhere),
         _ => Some("cuBLAS multiplies no integers of 32 bits"),
     };
     Ok(Job { operation, divisible: None, ..job })
 }
 
 /// What is stored on a GPU passes through host memory, as other sources do.
-fn passing(at: At) -> At {
+pub(super) fn passing(at: At) -> At {
     if at == At::Gpu { At::Pageable } else { at }
 }
 

@@ -8,23 +8,24 @@ use super::operand::{Form, Operand, Target};
 use super::run::Route;
 use super::target::Away;
 use crate::Error;
-use crate::MatMut;
 use crate::budget::Budget;
 use crate::dispatch::Decision;
-use crate::linear::{IntegerElement, Overflow, Place, matmul_integer};
+use crate::linear::{Gpu, IntegerElement, IntegerFactor, IntegerSums, Overflow, Place, bytes_to_add, matmul_integer};
 use crate::matrix::{Columns, Dense, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::stream::Control;
+use crate::{MatMut, MatRef};
 use ndarray::{Array2, s};
 use std::ops::Range;
 
 impl Device {
-    /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8 where no sum can overflow.
+    /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8: what lies there, or comes there whole, is multiplied where it is, and what does not begin at
+    /// multiples of 16 bytes is copied there first. Sums of more than 131,071 products come to the host in parts, which take its budget.
     ///
     /// Operands and results lie anywhere, as those of [`matmul`](Device::matmul) do, diagonals excepted ([`Error::Unsupported`]). What is not in host memory comes
     /// there whole where its budget ([`falling_back_within`](Device::falling_back_within)) holds it, and so is a result made that is wanted elsewhere; else the CPU reads
-    /// what is stored in parts, and makes a stored result, in tiles over the whole depth, so that both may be larger than memory. What lies on the GPU, or
-    /// is wanted there, the CPU multiplies: cuBLAS takes integers in padded columns, which the host makes. Who asks for the GPU gets [`Error::Unsupported`] then.
+    /// what is stored in parts, and makes a stored result, in tiles over the whole depth, so that both may be larger than memory. i32 the CPU multiplies, wherever they lie: who asks for the
+    /// GPU gets [`Error::Unsupported`] then.
     pub fn matmul_integer<T: IntegerElement>(
         &self,
         overflow: Overflow,
@@ -32,7 +33,7 @@ impl Device {
         b: Operand<'_, T>,
         c: Target<'_, T::Sum>,
     ) -> Result<(), Error> {
-        let job = integers(&a, &b, &c)?;
+        let job = integers(self.ordinal(), &a, &b, &c)?;
         self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone() }).map(|ran| ran.value)
     }
 
@@ -42,7 +43,7 @@ impl Device {
         [a, b]: [Operand<'_, T>; 2],
         c: &Target<'_, T::Sum>,
     ) -> Result<Decision, Error> {
-        self.plan(&integers(&a, &b, c)?)
+        self.plan(&integers(self.ordinal(), &a, &b, c)?)
     }
 }
 
@@ -56,15 +57,50 @@ struct Integers<'a, T: IntegerElement> {
 impl<T: IntegerElement> Route<()> for Integers<'_, T> {
     fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
         let is_stored = self.operands.iter().any(is_stored) || matches!(self.c.away(), Ok(Away::Stored(_)));
-        match self.at_once(place) {
-            Err(Error::Budget { .. }) if is_stored && matches!(place, Place::Cpu) => self.in_host_tiles(control),
+        let done = match place {
+            Place::Cpu => self.on_cpu(),
+            Place::Gpu(gpu) => return self.on_gpu(gpu),
+        };
+        match done {
+            Err(Error::Budget { .. }) if is_stored => self.in_host_tiles(control),
             done => done,
         }
     }
 }
 
 impl<T: IntegerElement> Integers<'_, T> {
-    fn at_once(&mut self, place: &Place) -> Result<(), Error> {
+    /// What is stored comes to host memory first.
+    fn on_gpu(&mut self, gpu: &Gpu) -> Result<(), Error> {
+        let (shape, depth) = (self.c.shape(), self.operands[0].shape().columns.0);
+        let own = if let Ok(Away::Stored(_)) = self.c.away() { shape.bytes::<T::Sum>()?.0 as u64 } else { 0 };
+        let are_stored = |form: &Form<'_, T>| matches!(form, Form::Stored(_));
+        let besides = own.saturating_add(bytes_to_add(shape, depth));
+        let copies = Copies::of((&self.host, besides), self.operands, are_stored, Download::WHOLE)?;
+        let factors = copies.operands(self.operands).map(|operand| match operand.0 {
+            Form::Host(matrix) => IntegerFactor::Host(matrix),
+            Form::Gpu(matrix) => IntegerFactor::Gpu(matrix),
+            Form::Stored(_) | Form::Diagonal(_) => unreachable!("what is stored was read, and diagonals were refused"),
+        });
+        let multiply = |sums: IntegerSums<'_, '_, T::Sum>| T::multiply_on_gpu(gpu, self.overflow, factors, sums);
+        match self.c.away() {
+            Ok(Away::Host(c)) => {
+                let here = factors.map(|factor| match factor {
+                    IntegerFactor::Host(matrix) => Some(matrix),
+                    IntegerFactor::Gpu(_) => None,
+                });
+                refuse_overlap(c, here)?;
+                multiply(IntegerSums::Host(c))
+            }
+            Ok(away) => {
+                let mut sums = Dense::zeros(shape)?;
+                multiply(IntegerSums::Host(&mut sums.view_mut()))?;
+                away.put(&sums.into_array())
+            }
+            Err(there) => multiply(IntegerSums::Gpu(there)),
+        }
+    }
+
+    fn on_cpu(&mut self) -> Result<(), Error> {
         let shape = self.c.shape();
         let sums = match self.c.away() {
             Ok(Away::Host(_)) => 0,
@@ -76,7 +112,7 @@ impl<T: IntegerElement> Integers<'_, T> {
             Form::Host(matrix) => matrix,
             Form::Gpu(_) | Form::Stored(_) | Form::Diagonal(_) => unreachable!("diagonals were refused"),
         });
-        let multiply = |c: MatMut<'_, T::Sum>| matmul_integer(place, self.overflow, a, b, c);
+        let multiply = |c: MatMut<'_, T::Sum>| matmul_integer(&Place::Cpu, self.overflow, a, b, c);
         let away = match self.c.away() {
             Ok(Away::Host(c)) => return multiply(c.reborrow()),
             away => away,
@@ -88,6 +124,7 @@ impl<T: IntegerElement> Integers<'_, T> {
             Err(there) => there.take(sums.view()),
         }
     }
+
     /// In tiles of the result that host memory holds with what is read for them.
     fn in_host_tiles(&mut self, control: Control<'_>) -> Result<(), Error> {
         let shape = self.c.shape();
@@ -104,11 +141,11 @@ impl<T: IntegerElement> Integers<'_, T> {
         let copies = Copies::of((&host, made), self.operands, are_there, Download::WHOLE)?;
         let factors = copies.operands(self.operands);
         if let Ok(Away::Host(c)) = self.c.away() {
-            for (operand, name) in factors.iter().zip(["a", "b"]) {
-                if let Form::Host(matrix) = operand.0 {
-                    c.refuse_overlap("matmul_integer", name, matrix)?;
-                }
-            }
+            let here = factors.map(|operand| match operand.0 {
+                Form::Host(matrix) => Some(matrix),
+                _ => None,
+            });
+            refuse_overlap(c, here)?;
         }
         let depth = factors[0].shape().columns.0;
         let read = |operand, rows, columns| if is_stored(operand) { bytes_of::<T>(rows, columns) } else { 0 };
@@ -136,6 +173,12 @@ impl<T: IntegerElement> Integers<'_, T> {
             }
         }
     }
+}
+
+/// Refuses sums that are written where a factor in host memory is read.
+fn refuse_overlap<T: IntegerElement>(c: &MatMut<'_, T::Sum>, here: [Option<MatRef<'_, T>>; 2]) -> Result<(), Error> {
+    let factors = here.into_iter().zip(["a", "b"]).filter_map(|(matrix, name)| Some((matrix?, name)));
+    factors.into_iter().try_for_each(|(matrix, name)| c.refuse_overlap("matmul_integer", name, matrix))
 }
 
 /// A product in tiles, whose factors are in host memory or stored.

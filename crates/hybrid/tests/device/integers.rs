@@ -17,7 +17,7 @@ use tilewright_hybrid::{Class, Columns, Device, Error, Operand, Rows, Side, Targ
 use super::on_the_gpu::{ROOM, forced};
 use super::{matrix, small};
 
-const PADDED: Reason = Reason::Unsupported("cuBLAS takes integers padded, which the host does");
+const WIDE: Reason = Reason::Unsupported("cuBLAS multiplies no integers of 32 bits");
 
 /// Each factor and the result in memory, on the GPU and stored.
 fn anywhere<T: IntegerElement>(of: impl Fn(f64) -> T + Copy, sum: impl Fn(f64) -> T::Sum + Copy, is_for_gpu: bool) {
@@ -47,8 +47,7 @@ fn anywhere<T: IntegerElement>(of: impl Fn(f64) -> T + Copy, sum: impl Fn(f64) -
             }
             _ => multiply(MemorySink::new(c.view_mut()).into()),
         };
-        let is_padded = lies.contains(&1);
-        if choice == Choice::Gpu && (is_padded || !is_for_gpu) {
+        if choice == Choice::Gpu && !is_for_gpu {
             assert!(matches!(done, Err(Error::Unsupported { place: "GPU", .. })), "{lies:?}: {done:?}");
             assert!(c.iter().all(|x| *x == sum(77.0)), "as it was");
             continue;
@@ -56,11 +55,95 @@ fn anywhere<T: IntegerElement>(of: impl Fn(f64) -> T + Copy, sum: impl Fn(f64) -
         done.unwrap();
         assert_eq!(c, expected, "{choice:?} {lies:?}");
         let (decision, outcome) = (last_decision().unwrap(), last_outcome().unwrap());
-        let side = if choice == Choice::Gpu { Side::Gpu } else { Side::Cpu };
+        // By itself what lies on the GPU may stay there.
+        let side = match choice {
+            Choice::Gpu => Side::Gpu,
+            Choice::Auto if is_for_gpu && lies.contains(&1) => decision.side,
+            _ => Side::Cpu,
+        };
         assert_eq!((decision.operation, decision.side, outcome.side), ("matmul_integer", side, side));
-        assert!(choice != Choice::Auto || !is_padded || !is_for_gpu || decision.reason == PADDED, "{decision}");
+        assert!(choice != Choice::Auto || is_for_gpu || decision.reason == WIDE, "{decision}");
         assert_eq!(decision.bytes, (size_of::<T>() * (54 + 30) + size_of::<T::Sum>() * 45) as u64);
     }
+}
+
+/// Parts of matrices on the GPU that begin anywhere, plain and transposed, with what cuBLAS takes as it lies among them, into what it writes as it lies and what it does not.
+#[test]
+fn g13_parts_of_integers_are_multiplied_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::integers::g13_parts_of_integers_are_multiplied_on_the_gpu") else { return };
+    let bytes =
+        |rows, columns| Array2::from_shape_fn((rows, columns), |(i, j)| (i * i * 31 + j * 57 + i * j * 5) as i8);
+    let device = forced(&gpu);
+    for [m, k, n] in [[32, 48, 16], [33, 17, 5], [1, 129, 1], [16, 16, 47], [7, 3, 64]] {
+        for (offset, around) in [(0, 0), (16, 32), (3, 5)] {
+            for turned in 0..4 {
+                let of = |is_turned: bool, [rows, columns]: [usize; 2]| {
+                    if is_turned { [columns, rows] } else { [rows, columns] }
+                };
+                let shapes = [of(turned & 1 > 0, [m, k]), of(turned & 2 > 0, [k, n])];
+                let frames = shapes.map(|[rows, columns]| bytes(rows + around, columns + around));
+                let parts: [_; 2] = std::array::from_fn(|i| {
+                    let [rows, columns] = shapes[i];
+                    frames[i].slice(ndarray::s![offset..offset + rows, offset..offset + columns])
+                });
+                let there = frames.each_ref().map(|frame| DeviceMat::upload(&gpu, frame.into()).unwrap());
+                let views: [Operand<'_, i8>; 2] = std::array::from_fn(|i| {
+                    let [rows, columns] = shapes[i];
+                    let (rows, columns) =
+                        (Rows(offset)..Rows(offset + rows), Columns(offset)..Columns(offset + columns));
+                    let view: Operand<'_, i8> = there[i].view().part(rows, columns).unwrap().into();
+                    if turned & (1 << i) > 0 { view.t() } else { view }
+                });
+                let [a, b] = std::array::from_fn(|i| {
+                    let part = parts[i].mapv(i32::from);
+                    if turned & (1 << i) > 0 { part.reversed_axes() } else { part }
+                });
+                let mut sums = DeviceMat::upload(&gpu, (&Array2::from_elem((m, n), 77i32)).into()).unwrap();
+                device.matmul_integer(Overflow::Error, views[0], views[1], (&mut sums).into()).unwrap();
+                let side = last_outcome().unwrap().side;
+                assert_eq!((sums.download().unwrap(), side), (a.dot(&b), Side::Gpu), "{m} {k} {n} {offset} {turned}");
+            }
+        }
+    }
+}
+
+/// Sums longer than an i32 holds are made in parts: each policy is exact, wherever factors lie and sums are wanted.
+#[test]
+fn g13_long_sums_of_integers_are_exact_on_the_gpu() {
+    let Some(gpu) = crate::gpu("device::integers::g13_long_sums_of_integers_are_exact_on_the_gpu") else { return };
+    let depth = 140_000;
+    // Of all least numbers, which overflow; of greatest and least, which do not reach the least sum by one; of small ones.
+    let a = Array2::from_shape_fn((3, depth), |(row, _)| [-128i8, 1, -3][row]);
+    let b = Array2::from_shape_fn((depth, 2), |(term, column)| [-128, (term % 7) as i8 - 3][column]);
+    let (a_there, b_there) =
+        (DeviceMat::upload(&gpu, (&a).into()).unwrap(), DeviceMat::upload(&gpu, (&b).into()).unwrap());
+    let multiply = |device: Device, overflow, is_there: bool| {
+        let mut sums = Array2::from_elem((3, 2), 5i32);
+        let mut there = DeviceMat::upload(&gpu, (&sums).into()).unwrap();
+        let done = match is_there {
+            true => device.matmul_integer(overflow, (&a_there).into(), (&b_there).into(), (&mut there).into()),
+            false => device.matmul_integer(overflow, (&a).into(), (&b).into(), (&mut sums).into()),
+        };
+        (done, if is_there { there.download().unwrap() } else { sums })
+    };
+    for is_there in [false, true] {
+        for overflow in [Overflow::Wrap, Overflow::Saturate] {
+            let (done, sums) = multiply(forced(&gpu), overflow, is_there);
+            done.unwrap();
+            assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+            assert_eq!(sums, multiply(Device::cpu(), overflow, is_there).1, "{overflow:?}");
+        }
+        let (done, sums) = multiply(forced(&gpu), Overflow::Error, is_there);
+        assert!(matches!(done, Err(Error::Overflow { row: 0, column: 0, element: "i32", .. })), "{done:?}");
+        assert!(sums.iter().all(|sum| *sum == 5), "as it was");
+    }
+    // The host adds them in memory of its budget.
+    let host = Budget::new(Memory::Host, 16 * 16 * 12);
+    let less = Budget::new(Memory::Host, host.limit() - 1);
+    multiply(forced(&gpu).falling_back_within(host.clone()), Overflow::Wrap, true).0.unwrap();
+    assert_eq!((host.peak(), host.used()), (host.limit(), 0));
+    let (refused, _) = multiply(forced(&gpu).falling_back_within(less), Overflow::Wrap, true);
+    assert!(matches!(refused, Err(Error::Budget { .. })), "{refused:?}");
 }
 
 #[test]

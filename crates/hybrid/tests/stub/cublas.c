@@ -130,7 +130,7 @@ static int factor_type(int compute, int type) {
 int cublasGemmEx_64(void* h, int ta, int tb, i64 m, i64 n, i64 k, const void* alpha, const void* a, int at, i64 lda, const void* b,
                     int bt, i64 ldb, const void* beta, void* c, int ct, i64 ldc, int compute, int algo) {
     int f = factor_type(compute, ct);
-    if (at == I8 && (lda % 4 || ldb % 4 || ldc % 4)) return 15;
+    if (at == I8 && (lda % 4 || ldb % 4 || ldc % 4 || (uintptr_t)a % 4 || (uintptr_t)b % 4)) return 15;
     return gemm(slices_of(h, compute), ta, tb, m, n, k, coefficient(alpha, f, 0), a, at, lda, b, bt, ldb, coefficient(beta, f, 0), c, ct, ldc);
 }
 

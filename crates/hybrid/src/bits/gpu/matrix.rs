@@ -85,7 +85,7 @@ impl DeviceBitMatrix {
         let runs = self.words.len() / 2;
         let addresses = [self, other, &result].map(|matrix| matrix.words.device_ptr());
         let block: Vec<u8> = addresses.into_iter().chain([runs as u64]).flat_map(u64::to_ne_bytes).collect();
-        in_order(self.stream(), &other.words, || {
+        in_order(self.stream(), other.words.stream(), || {
             let kernel = Kernel::get(self.stream(), Name::Combine(combine), || combine_kernel(combine))?;
             kernel.launch(self.stream(), kernel.tiles(runs, 1)?, &block)
         })?;

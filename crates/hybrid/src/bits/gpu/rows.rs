@@ -94,7 +94,7 @@ pub(crate) fn multiply<T: Pod>(
     threshold: i32,
 ) -> Result<(), Error> {
     let stream = left.buffer.stream();
-    in_order(stream, right.buffer, || {
+    in_order(stream, right.buffer.stream(), || {
         let kernel = Kernel::get(stream, Name::Product(path, finish), || product_kernel(path, finish))?;
         let ones = match finish {
             Finish::Distances => Some([left.ones(stream)?, right.ones(stream)?]),

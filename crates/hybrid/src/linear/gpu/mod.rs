@@ -20,7 +20,8 @@ pub(crate) use cholesky::CholeskyFactors;
 pub(crate) use diagonal::Lines;
 pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
 pub use handles::Gpu;
-pub(crate) use integer::{multiply_integers, padded};
+pub use integer::{IntegerFactor, IntegerSums};
+pub(crate) use integer::{added_there, bytes_to_add, multiply_integers, padded};
 pub(crate) use lu::LuFactors;
 pub(crate) use matmul::{
     multiply_halves, multiply_halves_there, multiply_scalar_batch, multiply_scalars, multiply_widened,

@@ -1,7 +1,8 @@
 use rayon::prelude::*;
 
 use super::check_shapes;
-use crate::linear::{Place, gpu};
+use crate::linear::Place;
+use crate::linear::gpu::{self, IntegerFactor, IntegerSums};
 use crate::matrix::{Dense, Element};
 use crate::store::Stored;
 use crate::{Error, MatMut, MatRef};
@@ -23,9 +24,6 @@ pub enum Overflow {
 pub trait IntegerElement: Element + Stored {
     /// The type of the result.
     type Sum: Element + Stored;
-    /// The largest absolute value.
-    #[doc(hidden)]
-    const LARGEST: u64;
     /// The smallest and the largest sum that the result holds.
     #[doc(hidden)]
     const RANGE: [i128; 2];
@@ -38,20 +36,26 @@ pub trait IntegerElement: Element + Stored {
     fn wrapped(sum: i128) -> Self::Sum;
 
     #[doc(hidden)]
-    fn multiply_on_gpu(gpu: &gpu::Gpu, product: &mut IntegerProduct<'_, Self>) -> Result<(), Error>;
+    fn multiply_on_gpu(
+        gpu: &gpu::Gpu,
+        overflow: Overflow,
+        factors: [IntegerFactor<'_, Self>; 2],
+        sums: IntegerSums<'_, '_, Self::Sum>,
+    ) -> Result<(), Error>;
 }
 
 /// An integer product whose operands fit each other.
-pub struct IntegerProduct<'a, T: IntegerElement> {
-    pub(crate) a: MatRef<'a, T>,
-    pub(crate) b: MatRef<'a, T>,
-    pub(crate) c: MatMut<'a, T::Sum>,
+struct IntegerProduct<'a, T: IntegerElement> {
+    a: MatRef<'a, T>,
+    b: MatRef<'a, T>,
+    c: MatMut<'a, T::Sum>,
 }
 
 /// `c = a * b` of integers, exactly: i8 into i32, i32 into i64.
 ///
 /// Every sum is computed as if integers had no end; `overflow` says what becomes of one that the type of `c` does not hold. An i32 holds
-/// sums of up to 131,071 products of i8, whatever they are. Everything else is as for [`matmul`](super::matmul).
+/// sums of up to 131,071 products of i8, whatever they are; a GPU multiplies longer ones in parts, which the host adds. It multiplies no i32
+/// ([`Error::Unsupported`]). Everything else is as for [`matmul`](super::matmul).
 pub fn matmul_integer<T: IntegerElement>(
     place: &Place,
     overflow: Overflow,
@@ -68,7 +72,10 @@ pub fn matmul_integer<T: IntegerElement>(
     }
     match place {
         Place::Cpu => product.on_cpu(overflow),
-        Place::Gpu(gpu) => T::multiply_on_gpu(gpu, &mut product),
+        Place::Gpu(gpu) => {
+            let IntegerProduct { a, b, mut c } = product;
+            T::multiply_on_gpu(gpu, overflow, [a, b].map(IntegerFactor::Host), IntegerSums::Host(&mut c))
+        }
     }
 }
 
@@ -95,19 +102,10 @@ impl<T: IntegerElement> IntegerProduct<'_, T> {
         self.c.elements().fill(|index| sums.values()[index]);
         Ok(())
     }
-
-    /// Whether no sum of these operands can leave the result's range, whatever the elements are.
-    pub(crate) fn fits_always(&self) -> bool {
-        holds_every_sum::<T>(self.a.columns())
-    }
 }
 
-/// Whether no sum of so many products can leave the result's range.
-pub(crate) fn holds_every_sum<T: IntegerElement>(depth: usize) -> bool {
-    i128::from(T::LARGEST).pow(2).saturating_mul(depth as i128) <= T::RANGE[1]
-}
-
-fn kept<T: IntegerElement>(overflow: Overflow, exact: i128) -> Option<T::Sum> {
+/// What becomes of a sum; nothing where it is refused.
+pub(crate) fn kept<T: IntegerElement>(overflow: Overflow, exact: i128) -> Option<T::Sum> {
     let [low, high] = T::RANGE;
     match overflow {
         Overflow::Wrap => Some(T::wrapped(exact)),
@@ -118,7 +116,6 @@ fn kept<T: IntegerElement>(overflow: Overflow, exact: i128) -> Option<T::Sum> {
 
 impl IntegerElement for i8 {
     type Sum = i32;
-    const LARGEST: u64 = 128;
     const RANGE: [i128; 2] = [i32::MIN as i128, i32::MAX as i128];
 
     /// In i32 as long as it holds every sum, which the compiler makes vectors of.
@@ -133,14 +130,18 @@ impl IntegerElement for i8 {
         sum as i32
     }
 
-    fn multiply_on_gpu(gpu: &gpu::Gpu, product: &mut IntegerProduct<'_, Self>) -> Result<(), Error> {
-        gpu::multiply_integers(gpu, product)
+    fn multiply_on_gpu(
+        gpu: &gpu::Gpu,
+        overflow: Overflow,
+        factors: [IntegerFactor<'_, Self>; 2],
+        sums: IntegerSums<'_, '_, i32>,
+    ) -> Result<(), Error> {
+        gpu::multiply_integers(gpu, overflow, factors, sums)
     }
 }
 
 impl IntegerElement for i32 {
     type Sum = i64;
-    const LARGEST: u64 = 1 << 31;
     const RANGE: [i128; 2] = [i64::MIN as i128, i64::MAX as i128];
 
     /// Products of 62 bits as a high and a low half, so that sums of 2^31 of them stay in 64 bits.
@@ -159,7 +160,12 @@ impl IntegerElement for i32 {
         sum as i64
     }
 
-    fn multiply_on_gpu(_: &gpu::Gpu, _: &mut IntegerProduct<'_, Self>) -> Result<(), Error> {
+    fn multiply_on_gpu(
+        _: &gpu::Gpu,
+        _: Overflow,
+        _: [IntegerFactor<'_, Self>; 2],
+        _: IntegerSums<'_, '_, i64>,
+    ) -> Result<(), Error> {
         let why = "cuBLAS multiplies no integers of 32 bits; use the CPU".into();
         Err(Error::Unsupported { operation: OPERATION, element: Self::NAME, place: "GPU", why })
     }

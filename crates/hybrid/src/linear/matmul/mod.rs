@@ -14,7 +14,7 @@ pub use kind::Multiply;
 pub use vector::{matvec, outer};
 
 pub(crate) use folded::fold;
-pub(crate) use integer::{IntegerProduct, holds_every_sum};
+pub(crate) use integer::kept;
 
 use ndarray::Array2;
 
