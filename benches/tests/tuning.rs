@@ -7,9 +7,9 @@ use tilewright_benches::shapes::{
     training_types,
 };
 use tilewright_benches::tuning::grouped::Grouped;
-use tilewright_benches::tuning::plan::{Asked, Choice, Group, List, Op, Sampling, planned};
+use tilewright_benches::tuning::plan::{Asked, Group, List, Op, Sampling, planned, strips_of};
 use tilewright_benches::tuning::pointwise;
-use tilewright_ops::conv::{Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
+use tilewright_ops::conv::{KernelConfig, Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
 use tilewright_ops::pointwise::PointwiseOperation;
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::{Examples, Operation, Plan, train};
@@ -83,7 +83,7 @@ fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
     let row = Row {
         op: RowOperation.name().into(),
         problem: RowOperation::problem(&group.problem, group.pass),
-        configuration: group.configs[0].named(),
+        configuration: group.named(group.configs[0]),
         device: "a GPU".into(),
         clock_mhz: 0.0,
         power_w: 0.0,
@@ -99,10 +99,11 @@ fn a_sample_is_the_same_in_every_run_and_what_is_known_is_left_out() {
 }
 
 /// What the names of a configuration give back.
-fn of_names(config: &Choice, names: &Named) -> Choice {
+fn of_names(config: &KernelConfig, names: &Named) -> KernelConfig {
     match config {
-        Choice::Rows(_) => Choice::Rows(RowOperation::of_configuration(names).unwrap()),
-        Choice::Weights(_) => Choice::Weights(WeightOperation::of_configuration(names).unwrap()),
+        KernelConfig::Rows(_) => KernelConfig::Rows(RowOperation::of_configuration(names).unwrap()),
+        KernelConfig::Weights(_) => KernelConfig::Weights(WeightOperation::of_configuration(names).unwrap()),
+        KernelConfig::Depthwise(config) => panic!("no data set has {config:?}"),
     }
 }
 
@@ -113,7 +114,7 @@ fn names_give_all_back(op: Op, operation: &dyn Operation) {
         let problem = RowOperation::problem(&group.problem, group.pass);
         assert_eq!(RowOperation::of_problem(&problem).unwrap(), (group.problem, group.pass));
         for config in &group.configs {
-            let configuration = config.named();
+            let configuration = group.named(*config);
             assert_eq!(of_names(config, &configuration), *config);
             let work = operation.work(&problem, &configuration, &device).unwrap();
             let mut row = vec![0.0; features.count()];
@@ -141,7 +142,7 @@ fn each_number_of_strips_has_its_turn() {
     let sampling = Sampling { chosen: 0, best: 1, strips: 1, near: 0, random: 0, again: 0 };
     let [rows, weights] = [Op::Conv2d, Op::Conv2dGradWeight].map(|op| plan(op, sampling, &[]));
     for group in rows.iter().chain(&weights) {
-        let numbers: HashSet<_> = group.configs.iter().map(|it| it.strips()).collect();
+        let numbers: HashSet<_> = group.configs.iter().map(|it| strips_of(*it)).collect();
         assert_eq!(numbers.len(), group.configs.len(), "{}", group.name());
         assert_eq!(group.configs[0], group.estimated);
     }
@@ -150,24 +151,25 @@ fn each_number_of_strips_has_its_turn() {
     let estimates = RowOperation::estimates(&group.problem, group.pass, SM, &DeviceFacts::h200());
     let mut seen = HashSet::new();
     let first: Vec<_> =
-        estimates.into_iter().map(|it| it.1).filter(|it| seen.insert(it.strips)).map(Choice::Rows).collect();
+        estimates.into_iter().map(|it| it.1).filter(|it| seen.insert(it.strips)).map(KernelConfig::Rows).collect();
     assert_eq!(group.configs, first);
 }
 
-fn tiles(config: &Choice) -> usize {
+fn tiles(config: &KernelConfig) -> usize {
     match config {
-        Choice::Rows(config) => config.tiles,
-        Choice::Weights(config) => config.tiles,
+        KernelConfig::Rows(config) => config.tiles,
+        KernelConfig::Weights(config) => config.tiles,
+        KernelConfig::Depthwise(config) => panic!("no data set has {config:?}"),
     }
 }
 
 /// Rows as if a configuration took the longer the more tiles a warp has.
 fn made_up() -> Vec<Row> {
     let sampling = Sampling { best: 6, near: 10, random: 0, ..SAMPLING };
-    let row = |problem: &Problem, pass: Pass, config: &Choice| Row {
+    let row = |group: &Group, config: &KernelConfig| Row {
         op: RowOperation.name().into(),
-        problem: RowOperation::problem(problem, pass),
-        configuration: config.named(),
+        problem: group.problem(),
+        configuration: group.named(*config),
         device: DeviceFacts::h200().name,
         clock_mhz: 0.0,
         power_w: 0.0,
@@ -175,7 +177,7 @@ fn made_up() -> Vec<Row> {
         spread: 0.0,
     };
     let groups = plan(Op::Conv2d, sampling, &[]);
-    groups.iter().flat_map(|group| group.configs.iter().map(|it| row(&group.problem, group.pass, it))).collect()
+    groups.iter().flat_map(|group| group.configs.iter().map(|it| row(group, it))).collect()
 }
 
 #[test]
@@ -189,13 +191,13 @@ fn the_fastest_of_what_is_known_is_measured_again() {
         let mut rows: Vec<_> = known.iter().filter(|row| row.problem == problem).collect();
         rows.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
         let fastest: Vec<_> = rows.iter().take(2).map(|row| row.configuration.clone()).collect();
-        assert_eq!(group.configs.iter().map(|it| it.named()).collect::<Vec<_>>(), fastest, "{}", group.name());
+        assert_eq!(group.configs.iter().map(|it| group.named(*it)).collect::<Vec<_>>(), fastest, "{}", group.name());
     }
     // What models choose too, though it is known.
     let models = Models::shipped().unwrap();
     let group = &plan_by(&models, Op::Conv2d, Sampling { chosen: 1, ..sampling }, &known)[0];
     let chosen = RowOperation::chosen(&models, &group.problem, group.pass, SM, &DeviceFacts::h200());
-    assert!(group.configs.contains(&Choice::Rows(chosen)));
+    assert!(group.configs.contains(&KernelConfig::Rows(chosen)));
 }
 
 #[test]
@@ -222,8 +224,8 @@ fn what_models_choose_is_measured_first_and_nothing_twice() {
         for (with, without) in with.iter().zip(without) {
             let (problem, pass, device) = (&with.problem, with.pass, DeviceFacts::h200());
             let first = match op {
-                Op::Conv2d => Choice::Rows(RowOperation::chosen(&models, problem, pass, SM, &device)),
-                Op::Conv2dGradWeight => Choice::Weights(WeightOperation::chosen(&models, problem, SM, &device)),
+                Op::Conv2d => KernelConfig::Rows(RowOperation::chosen(&models, problem, pass, SM, &device)),
+                Op::Conv2dGradWeight => KernelConfig::Weights(WeightOperation::chosen(&models, problem, SM, &device)),
             };
             assert_eq!(with.configs[0], first);
             assert_eq!(with.configs.iter().collect::<HashSet<_>>().len(), with.configs.len());

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::shapes::params;
 use crate::suites::{Lacks, config_depthwise, config_held_out};
 use crate::tuning::grouped::Grouped;
-use crate::tuning::plan::{Choice, Group, List};
+use crate::tuning::plan::{Group, List};
 use crate::tuning::pointwise;
 use crate::tuning::timing::{C, H, K, N, R, S, W, repeated, time};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use std::time::Instant;
 use tilewright_expr::f16;
 use tilewright_ops::Tensor;
 use tilewright_ops::conv::conv2d_into;
-use tilewright_ops::conv::{Config, Multiprocessor, Pass, RowOperation, WeightOperation};
+use tilewright_ops::conv::{Config, KernelConfig, Multiprocessor, Pass, RowOperation, WeightOperation};
 use tilewright_ops::pointwise::{PointwiseOperation, PointwiseProblem};
 use tilewright_perf::dataset;
 use tilewright_perf::evaluation::Regret;
@@ -71,10 +71,7 @@ fn ranking(quick: bool, report: &mut Report) -> Result<()> {
     let (models, device) = (Models::shipped()?, DeviceFacts::h200());
     for layer in layers()? {
         for pass in Pass::ALL {
-            let choose = || match pass {
-                Pass::GradWeight => drop(black_box(WeightOperation::chosen(&models, &layer.problem, H200, &device))),
-                _ => drop(black_box(RowOperation::chosen(&models, &layer.problem, pass, H200, &device))),
-            };
+            let choose = || black_box(KernelConfig::chosen(&models, &layer.problem, pass, H200, &device));
             choose();
             let once = |_| {
                 let begin = Instant::now();
@@ -277,13 +274,15 @@ fn refined(session: &Session, report: &mut Report) -> Result<()> {
         for pass in Pass::ALL {
             let problem = layer.problem;
             let begin = Instant::now();
-            let (chosen, refined) = (Choice::of_a_call(gpu, &problem, pass), Choice::refined(gpu, &problem, pass)?);
+            let (chosen, refined) =
+                (KernelConfig::on(gpu, &problem, pass), KernelConfig::refined(gpu, &problem, pass)?);
             let once_ms = begin.elapsed().as_secs_f64() * 1e3;
             let mut configs = vec![chosen];
             configs.extend((refined != chosen).then_some(refined));
             let group = Group { problem, pass, estimated: chosen, configs };
             let timed = time(session, &group, &group.configs)?;
-            let us = |config: Choice| timed.iter().find(|it| it.config == config).map(|it| f64::from(it.median_us));
+            let us =
+                |config: KernelConfig| timed.iter().find(|it| it.config == config).map(|it| f64::from(it.median_us));
             let (Some(chosen), Some(refined)) = (us(chosen), us(refined)) else {
                 return Err(format!("{}: a configuration does not run", group.name()).into());
             };

@@ -1,110 +1,124 @@
-//! Depthwise convolutions by the kernel in which lanes multiply, under many of its configurations, and by the row kernel's choice.
+//! Depthwise convolutions by the kernel in which lanes multiply, and by tensor cores: which is faster, and what the estimate says of it.
 
 use crate::Result;
-use crate::convolutions::{Convolution, convolutions};
+use crate::convolutions::convolutions;
 use crate::report::Report;
 use crate::session::Session;
-use crate::shapes::params;
 use crate::suites::config::name;
-use crate::tuning::timing::{C, H, K, N, R, S, W, in_turns, repeated};
+use crate::tuning::grouped::Grouped;
+use crate::tuning::plan::{Group, List};
+use crate::tuning::timing::Timed;
 use rayon::prelude::*;
-use tilewright_expr::{bf16, f16};
-use tilewright_ops::Tensor;
 use tilewright_ops::conv::{
-    Config, Convolved, DepthwiseConfig, Multiprocessor, Pass, Precision, RowConfig, chosen_rows,
+    DepthwiseConfig, KernelConfig, Multiprocessor, Pass, Problem, RowOperation, depthwise_estimates,
 };
-use tilewright_ops::conv::{compile_depthwise, compile_rows, conv2d_grad_input_into, conv2d_into, depthwise_estimates};
+use tilewright_perf::Models;
 
-/// How many of those that the estimate expects to be fastest, and how many of them with rings of each of these lengths.
-const FIRST: usize = 24;
-const WITH_RINGS: usize = 6;
+/// Of a case of `conv2d`: how many of those that the estimate expects to be fastest, and how many of them with rings of each of these lengths.
+const FIRST: usize = 16;
+const WITH_RINGS: usize = 4;
 const RINGS: [usize; 5] = [3, 4, 5, 6, 8];
+/// Of any other shape: how many of them.
+const FEW: usize = 5;
 
-/// Measures all passes of all cases of `conv2d` that the kernel is made for, back to back, with operands that rotate.
+/// Measures all passes that the kernel has of all cases of `conv2d`, and of the shapes of all lists, back to back, with operands that rotate.
 pub(super) fn run(session: &Session, report: &mut Report) -> Result<()> {
-    for of in convolutions()?.iter().filter(|of| of.problem.group_width == 1) {
+    let models = Models::shipped()?;
+    let cases = convolutions()?;
+    for of in &cases {
         for pass in [Pass::Forward, Pass::GradInput] {
-            match of.problem.precision {
-                Precision::F16 => one(session, of, pass, f16::from_f32, report)?,
-                Precision::Bf16 => one(session, of, pass, bf16::from_f32, report)?,
-                Precision::F32 => one(session, of, pass, |value| value, report)?,
+            let Some(found) = Found::of(session, &models, (&of.problem, pass), true)? else { continue };
+            for (what, us) in [("lanes_first", found.first), ("lanes_best", found.best), ("rows_chosen", found.rows)] {
+                report.add("config", "depthwise", &format!("{}/{}_{what}_device_us", of.case, name(pass)), us, "us");
             }
         }
     }
+    let mut logs = Vec::new();
+    for problem in listed()? {
+        for pass in [Pass::Forward, Pass::GradInput] {
+            // Where calls take the row kernel nothing is compared.
+            if let KernelConfig::Depthwise(_) = KernelConfig::on(&session.gpu, &problem, pass)
+                && let Some(found) = Found::of(session, &models, (&problem, pass), false)?
+            {
+                logs.push((found.first / found.rows).ln());
+            }
+        }
+    }
+    let count = logs.len() as f64;
+    report.add("config", "depthwise", "listed_shapes", count, "");
+    report.add("config", "depthwise", "listed_lanes_over_rows", (logs.iter().sum::<f64>() / count).exp(), "");
+    report.add("config", "depthwise", "listed_worst", logs.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp(), "");
     Ok(())
 }
 
-fn one<T: Convolved>(
-    session: &Session,
-    of: &Convolution,
-    pass: Pass,
-    number: fn(f32) -> T,
-    report: &mut Report,
-) -> Result<()> {
-    let (gpu, problem) = (&session.gpu, &of.problem);
-    let (sm, arch) = (Multiprocessor::of(gpu), gpu.device().arch());
-    let estimates = depthwise_estimates(problem, pass, sm, &gpu.facts());
-    let Some((_, first)) = estimates.first().copied() else { return Ok(()) };
-    let mut lanes: Vec<DepthwiseConfig> = estimates.iter().take(FIRST).map(|(_, config)| *config).collect();
-    let of_rings = |config: &DepthwiseConfig| RINGS.map(|slots| DepthwiseConfig { slots, ..*config });
-    lanes.extend(lanes.iter().take(WITH_RINGS).flat_map(of_rings).collect::<Vec<_>>());
-    let mut once = Vec::new();
-    lanes.into_iter().for_each(|config| {
-        if !once.contains(&config) {
-            once.push(config)
-        }
-    });
-    // What does not fit a block does not compile.
-    let fits = |config: &DepthwiseConfig| compile_depthwise(problem, pass, *config, sm, arch).is_ok();
-    let lanes: Vec<DepthwiseConfig> = once.into_par_iter().filter(fits).collect();
-    let rows = chosen_rows(gpu, problem, pass);
-    compile_rows(problem, pass, rows, sm, arch)?;
-
-    let sets = session.sets(problem.bytes(pass) as usize);
-    let (x, y) = (repeated(problem.input_extents(), number)?, repeated(problem.output_extents(), number)?);
-    let mut x = (0..sets).map(|_| Ok(x.to(&session.device)?)).collect::<Result<Vec<Tensor<T, (N, H, W, C)>>>>()?;
-    let mut y = (0..sets).map(|_| Ok(y.to(&session.device)?)).collect::<Result<Vec<Tensor<T, (N, H, W, K)>>>>()?;
-    let w: Tensor<T, (K, R, S, C)> = repeated(problem.weight_extents(), number)?.to(&session.device)?;
-    let call = |config: Choice, turn: usize| -> Result<()> {
-        let (turn, params) = (turn % sets, params(problem).config(config.config()));
-        match pass {
-            Pass::GradInput => conv2d_grad_input_into(&mut x[turn], &y[turn], &w, &params)?,
-            _ => conv2d_into(&mut y[turn], &x[turn], &w, &params)?,
-        }
-        Ok(())
-    };
-    let all: Vec<Choice> = lanes.into_iter().map(Choice::Lanes).chain([Choice::Tensors(rows)]).collect();
-    let timed = in_turns(session, &of.case, &all, call)?;
-    let us = |choice| timed.iter().find(|it| it.config == choice).map(|it| f64::from(it.median_us));
-    let of_lanes = timed.iter().filter(|it| matches!(it.config, Choice::Lanes(_)));
-    let best = of_lanes.min_by(|a, b| a.median_us.total_cmp(&b.median_us));
-    if let Some(best) = best {
-        eprintln!("{} {}: {:?}, first {first:?}", of.case, name(pass), best.config);
+/// The shapes of groups of one channel of all lists.
+fn listed() -> Result<Vec<Problem>> {
+    use List::*;
+    let mut shapes = Vec::new();
+    for list in [Training, TrainingOdd, TrainingRandom, TrainingFurther, TrainingTypes, HeldOut, HeldOutFresh] {
+        shapes.extend(list.shapes()?.into_iter().filter(|problem| problem.group_width == 1));
     }
-    let figures = [
-        ("lanes_first", us(Choice::Lanes(first))),
-        ("lanes_best", best.map(|it| f64::from(it.median_us))),
-        ("rows_chosen", us(Choice::Tensors(rows))),
-    ];
-    for (what, us) in figures {
-        let Some(us) = us else { continue };
-        report.add("config", "depthwise", &format!("{}/{}_{what}_device_us", of.case, name(pass)), us, "us");
-    }
-    Ok(())
+    Ok(shapes)
 }
 
-/// One of either kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Choice {
-    Lanes(DepthwiseConfig),
-    Tensors(RowConfig),
+/// Microseconds of a pass.
+struct Found {
+    /// What a call takes of the kernel in which lanes multiply, or would by the estimate.
+    first: f64,
+    /// The fastest of all that were timed of that kernel.
+    best: f64,
+    /// What the model chooses of the row kernel.
+    rows: f64,
 }
 
-impl Choice {
-    fn config(self) -> Config {
-        match self {
-            Choice::Lanes(config) => Config::depthwise(config),
-            Choice::Tensors(config) => Config::rows(config),
+impl Found {
+    /// Nothing where the kernel is not made for the pass. All times go to the error stream, with what the estimate says.
+    fn of(
+        session: &Session,
+        models: &Models,
+        (problem, pass): (&Problem, Pass),
+        thorough: bool,
+    ) -> Result<Option<Found>> {
+        let (gpu, facts) = (&session.gpu, session.gpu.facts());
+        let (sm, arch) = (Multiprocessor::of(gpu), gpu.device().arch());
+        let estimates = depthwise_estimates(problem, pass, sm, &facts);
+        let Some((_, first)) = estimates.first().copied() else { return Ok(None) };
+        let first = match KernelConfig::chosen(models, problem, pass, sm, &facts) {
+            KernelConfig::Rows(_) | KernelConfig::Weights(_) => KernelConfig::Depthwise(first),
+            taken => taken,
+        };
+        let rows = KernelConfig::Rows(RowOperation::chosen(models, problem, pass, sm, &facts));
+        let count = if thorough { FIRST } else { FEW };
+        let mut lanes: Vec<DepthwiseConfig> = estimates.iter().take(count).map(|(_, config)| *config).collect();
+        if thorough {
+            let of_rings = |config: &DepthwiseConfig| RINGS.map(|slots| DepthwiseConfig { slots, ..*config });
+            lanes.extend(lanes.iter().take(WITH_RINGS).flat_map(of_rings).collect::<Vec<_>>());
         }
+        let mut once = vec![rows, first];
+        lanes.into_iter().map(KernelConfig::Depthwise).for_each(|config| {
+            if !once.contains(&config) {
+                once.push(config)
+            }
+        });
+        let group = Group { problem: *problem, pass, estimated: rows, configs: Vec::new() };
+        // What does not fit a block does not compile.
+        once.par_iter().for_each(|config| drop(group.compile(*config, (sm, arch))));
+        let timed = group.time(session, &once)?;
+        let expected = |config| {
+            let found = estimates.iter().find(|(_, it)| KernelConfig::Depthwise(*it) == config);
+            found.map_or("-".into(), |(us, _)| format!("{us:.2}"))
+        };
+        for Timed { config, median_us, .. } in &timed {
+            eprintln!("{}: {median_us:.2} us, expected {}, {config:?}", group.name(), expected(*config));
+        }
+        let us = |of: &dyn Fn(KernelConfig) -> bool| {
+            let times = timed.iter().filter(|it| of(it.config)).map(|it| f64::from(it.median_us));
+            times.fold(f64::INFINITY, f64::min)
+        };
+        Ok(Some(Found {
+            first: us(&|config| config == first),
+            best: us(&|config| config != rows),
+            rows: us(&|config| config == rows),
+        }))
     }
 }

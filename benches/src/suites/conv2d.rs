@@ -11,10 +11,7 @@ use crate::tuning::timing::{C, H, K, N, R, S, W, repeated};
 use rayon::prelude::*;
 use std::fmt::Display;
 use tilewright_expr::{In, Out, bf16, f16};
-use tilewright_ops::conv::{
-    Conv2d, Convolved, Multiprocessor, Pass, Precision, Problem, chosen_grad_weight, chosen_rows,
-};
-use tilewright_ops::conv::{compile_grad_weight, compile_rows};
+use tilewright_ops::conv::{Conv2d, Convolved, KernelConfig, Multiprocessor, Pass, Precision, Problem};
 use tilewright_ops::conv::{conv2d, conv2d_grad_input, conv2d_grad_input_into, conv2d_into};
 use tilewright_ops::conv::{conv2d_grad_weight, conv2d_grad_weight_into};
 use tilewright_ops::{Device, Fused, Tensor, fuse};
@@ -42,9 +39,8 @@ pub fn compile_ahead(session: &Session, cases: &[&str]) {
     let all = wanted.flat_map(|it| Pass::ALL.map(|pass| (it.problem, pass, it.bias && pass == Pass::Forward)));
     let jobs: Vec<_> = all.filter(|(.., has_bias)| !has_bias).map(|(problem, pass, _)| (problem, pass)).collect();
     // What fails here fails again where it is called, and is told there.
-    jobs.into_par_iter().for_each(|(problem, pass)| match pass {
-        Pass::GradWeight => drop(compile_grad_weight(&problem, chosen_grad_weight(gpu, &problem), sm, arch)),
-        _ => drop(compile_rows(&problem, pass, chosen_rows(gpu, &problem, pass), sm, arch)),
+    jobs.into_par_iter().for_each(|(problem, pass)| {
+        drop(KernelConfig::on(gpu, &problem, pass).compile(&problem, pass, sm, arch));
     });
 }
 

@@ -6,11 +6,8 @@ use crate::session::Session;
 use crate::{Result, shapes};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
-use tilewright_driver::Arch;
-use tilewright_ops::conv::{Config, Multiprocessor, Pass, Problem, RowConfig, RowOperation, WeightConfig};
-use tilewright_ops::conv::{WeightOperation, compile_grad_weight, compile_rows};
-use tilewright_ops::conv::{chosen_grad_weight, chosen_rows, refined_grad_weight, refined_rows};
-use tilewright_ops::{Error, Gpu};
+use tilewright_ops::Error;
+use tilewright_ops::conv::{KernelConfig, Multiprocessor, Pass, Problem, RowOperation, WeightOperation};
 use tilewright_perf::dataset::{Named, Row};
 use tilewright_perf::training::Operation;
 use tilewright_perf::{DeviceFacts, Models};
@@ -41,96 +38,49 @@ impl Op {
     }
 }
 
-/// A configuration of one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
-    /// Of the result, or of the input's gradient.
-    Rows(RowConfig),
-    /// Of the weights' gradient.
-    Weights(WeightConfig),
+/// All that are worth a look, in the order of their estimated times.
+fn candidates(problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<KernelConfig> {
+    if pass == Pass::GradWeight {
+        let estimates = WeightOperation::estimates(problem, asked.sm, asked.device);
+        return estimates.into_iter().map(|(_, config)| KernelConfig::Weights(config)).collect();
+    }
+    let estimates = RowOperation::estimates(problem, pass, asked.sm, asked.device);
+    estimates.into_iter().map(|(_, config)| KernelConfig::Rows(config)).collect()
 }
 
-impl Choice {
-    /// All that are worth a look, in the order of their estimated times.
-    fn all(problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<Choice> {
-        if pass == Pass::GradWeight {
-            let estimates = WeightOperation::estimates(problem, asked.sm, asked.device);
-            return estimates.into_iter().map(|(_, config)| Choice::Weights(config)).collect();
-        }
-        let estimates = RowOperation::estimates(problem, pass, asked.sm, asked.device);
-        estimates.into_iter().map(|(_, config)| Choice::Rows(config)).collect()
+/// Of what models choose, those to time.
+fn to_time(count: usize, problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<KernelConfig> {
+    let Asked { sm, device, models } = *asked;
+    if pass == Pass::GradWeight {
+        let listed = WeightOperation::to_time(count, models, problem, sm, device);
+        return listed.into_iter().map(KernelConfig::Weights).collect();
     }
+    RowOperation::to_time(count, models, problem, pass, sm, device).into_iter().map(KernelConfig::Rows).collect()
+}
 
-    /// Of what models choose, those to time.
-    fn chosen(count: usize, problem: &Problem, pass: Pass, asked: &Asked<'_>) -> Vec<Choice> {
-        let Asked { sm, device, models } = *asked;
-        if pass == Pass::GradWeight {
-            let listed = WeightOperation::to_time(count, models, problem, sm, device);
-            return listed.into_iter().map(Choice::Weights).collect();
-        }
-        RowOperation::to_time(count, models, problem, pass, sm, device).into_iter().map(Choice::Rows).collect()
+/// Strips of a block.
+pub fn strips_of(config: KernelConfig) -> usize {
+    match config {
+        KernelConfig::Rows(config) => config.strips,
+        KernelConfig::Depthwise(config) => config.strips,
+        KernelConfig::Weights(config) => config.strips,
     }
+}
 
-    /// What a call takes.
-    pub fn of_a_call(gpu: &Gpu, problem: &Problem, pass: Pass) -> Choice {
-        match pass {
-            Pass::GradWeight => Choice::Weights(chosen_grad_weight(gpu, problem)),
-            _ => Choice::Rows(chosen_rows(gpu, problem, pass)),
-        }
+/// The inverse of [`names`]; nothing where names are missing.
+fn of_named(named: &Named, op: Op) -> Option<KernelConfig> {
+    match op {
+        Op::Conv2d => RowOperation::of_configuration(named).ok().map(KernelConfig::Rows),
+        Op::Conv2dGradWeight => WeightOperation::of_configuration(named).ok().map(KernelConfig::Weights),
     }
+}
 
-    /// What a call takes that times a few: timed now, unless it is remembered.
-    pub fn refined(gpu: &Gpu, problem: &Problem, pass: Pass) -> Result<Choice> {
-        Ok(match pass {
-            Pass::GradWeight => Choice::Weights(refined_grad_weight(gpu, problem)?),
-            _ => Choice::Rows(refined_rows(gpu, problem, pass)?),
-        })
-    }
-
-    /// Strips of a block.
-    pub fn strips(self) -> usize {
-        match self {
-            Choice::Rows(config) => config.strips,
-            Choice::Weights(config) => config.strips,
-        }
-    }
-
-    /// As a call takes it.
-    pub fn config(self) -> Config {
-        match self {
-            Choice::Rows(config) => Config::rows(config),
-            Choice::Weights(config) => Config::weights(config),
-        }
-    }
-
-    /// The inverse of [`Choice::named`]; nothing where names are missing.
-    fn of_named(named: &Named, op: Op) -> Option<Choice> {
-        match op {
-            Op::Conv2d => RowOperation::of_configuration(named).ok().map(Choice::Rows),
-            Op::Conv2dGradWeight => WeightOperation::of_configuration(named).ok().map(Choice::Weights),
-        }
-    }
-
-    /// As rows of data sets have it.
-    pub fn named(&self) -> Named {
-        match self {
-            Choice::Rows(config) => RowOperation::configuration(config),
-            Choice::Weights(config) => WeightOperation::configuration(config),
-        }
-    }
-
-    /// Compiles its kernels, so that a call finds them.
-    pub fn compile(
-        self,
-        problem: &Problem,
-        pass: Pass,
-        sm: Multiprocessor,
-        arch: Arch,
-    ) -> std::result::Result<(), Error> {
-        match self {
-            Choice::Rows(config) => compile_rows(problem, pass, config, sm, arch),
-            Choice::Weights(config) => compile_grad_weight(problem, config, sm, arch),
-        }
+/// As rows of data sets have it: without names that of the kernel in which lanes multiply, which no model chooses.
+fn names(config: &KernelConfig) -> Named {
+    match config {
+        KernelConfig::Rows(config) => RowOperation::configuration(config),
+        KernelConfig::Depthwise(_) => Named::new(),
+        KernelConfig::Weights(config) => WeightOperation::configuration(config),
     }
 }
 
@@ -178,7 +128,8 @@ impl List {
         }
     }
 
-    fn shapes(self) -> Result<Vec<Problem>> {
+    /// Its shapes.
+    pub fn shapes(self) -> Result<Vec<Problem>> {
         match self {
             List::Training => shapes::training(),
             List::TrainingOdd => shapes::training_odd(),
@@ -232,13 +183,13 @@ pub struct Group {
     /// The pass.
     pub pass: Pass,
     /// What the estimate takes.
-    pub estimated: Choice,
+    pub estimated: KernelConfig,
     /// What is measured.
-    pub configs: Vec<Choice>,
+    pub configs: Vec<KernelConfig>,
 }
 
 impl Grouped for Group {
-    type Config = Choice;
+    type Config = KernelConfig;
 
     fn name(&self) -> String {
         let Problem { images, height, width, group_width, kernel, stride, dilation, precision, .. } = self.problem;
@@ -249,11 +200,11 @@ impl Grouped for Group {
         format!("{pass} {images}x{height}x{width}x{channels} w{group_width} {rows}x{columns} s{s} d{d} {precision:?}")
     }
 
-    fn configs(&self) -> &[Choice] {
+    fn configs(&self) -> &[KernelConfig] {
         &self.configs
     }
 
-    fn plain(&self) -> Choice {
+    fn plain(&self) -> KernelConfig {
         self.estimated
     }
 
@@ -261,15 +212,15 @@ impl Grouped for Group {
         RowOperation::problem(&self.problem, self.pass)
     }
 
-    fn named(&self, config: Choice) -> Named {
-        config.named()
+    fn named(&self, config: KernelConfig) -> Named {
+        names(&config)
     }
 
-    fn compile(&self, config: Choice, (sm, arch): For) -> std::result::Result<(), Error> {
+    fn compile(&self, config: KernelConfig, (sm, arch): For) -> std::result::Result<(), Error> {
         config.compile(&self.problem, self.pass, sm, arch)
     }
 
-    fn time(&self, session: &Session, configs: &[Choice]) -> Result<Vec<Timed>> {
+    fn time(&self, session: &Session, configs: &[KernelConfig]) -> Result<Vec<Timed>> {
         time(session, self, configs)
     }
 }
@@ -283,14 +234,14 @@ pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, kn
     let mut rows = HashMap::<_, Vec<&Row>>::new();
     known.iter().for_each(|row| rows.entry(&row.problem).or_default().push(row));
     let group = |(at, (problem, pass)): (usize, (Problem, Pass))| {
-        let all = Choice::all(&problem, pass, asked);
+        let all = candidates(&problem, pass, asked);
         let estimated = *all.first()?;
         let named = RowOperation::problem(&problem, pass);
         let known = rows.get(&named).map_or(&[][..], |rows| &rows[..]);
-        let chosen = Choice::chosen(sampling.chosen, &problem, pass, asked);
+        let chosen = to_time(sampling.chosen, &problem, pass, asked);
         let mut configs = [chosen.clone(), sampled(&all, sampling, &mut Random(at as u64 + 1000))].concat();
         let measured: HashSet<_> = known.iter().map(|row| &row.configuration).collect();
-        configs.retain(|config| !measured.contains(&config.named()));
+        configs.retain(|config| !measured.contains(&names(config)));
         if sampling.again > 0 {
             configs.extend(chosen);
             configs.extend(fastest(known, op, sampling.again));
@@ -305,25 +256,29 @@ pub fn planned((op, list): (Op, List), sampling: Sampling, asked: &Asked<'_>, kn
 }
 
 /// Of a problem's rows the configurations of the fastest.
-fn fastest(known: &[&Row], op: Op, count: usize) -> Vec<Choice> {
+fn fastest(known: &[&Row], op: Op, count: usize) -> Vec<KernelConfig> {
     let mut known = known.to_vec();
     known.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
-    known.iter().filter_map(|row| Choice::of_named(&row.configuration, op)).take(count).collect()
+    known.iter().filter_map(|row| of_named(&row.configuration, op)).take(count).collect()
 }
 
 /// Of configurations in the order of their estimated times, each once.
-fn sampled(all: &[Choice], Sampling { best, strips, near, random, .. }: Sampling, numbers: &mut Random) -> Vec<Choice> {
-    let mut taken: Vec<Choice> = all.iter().take(best).copied().collect();
+fn sampled(
+    all: &[KernelConfig],
+    Sampling { best, strips, near, random, .. }: Sampling,
+    numbers: &mut Random,
+) -> Vec<KernelConfig> {
+    let mut taken: Vec<KernelConfig> = all.iter().take(best).copied().collect();
     let mut of_strips = HashMap::new();
-    let is_wanted = |it: &&Choice| {
-        let count = of_strips.entry(it.strips()).or_insert(0);
+    let is_wanted = |it: &&KernelConfig| {
+        let count = of_strips.entry(strips_of(**it)).or_insert(0);
         *count += 1;
         *count <= strips
     };
-    let wanted: Vec<Choice> = all.iter().filter(is_wanted).copied().filter(|it| !taken.contains(it)).collect();
+    let wanted: Vec<KernelConfig> = all.iter().filter(is_wanted).copied().filter(|it| !taken.contains(it)).collect();
     taken.extend(wanted);
     for (count, end) in [(near, NEAR), (random, usize::MAX)] {
-        let mut rest: Vec<Choice> = all.iter().take(end).copied().filter(|it| !taken.contains(it)).collect();
+        let mut rest: Vec<KernelConfig> = all.iter().take(end).copied().filter(|it| !taken.contains(it)).collect();
         numbers.shuffle(&mut rest);
         taken.extend(rest.into_iter().take(count));
     }

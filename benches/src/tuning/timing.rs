@@ -1,14 +1,15 @@
 //! Device times of the configurations of a group.
 
 use super::grouped::Grouped;
-use super::plan::{Choice, Group};
+use super::plan::Group;
 use crate::clock::median;
+use crate::kernels::Flush;
 use crate::session::Session;
 use crate::{Result, shapes};
 use std::fmt::Debug;
 use tilewright_dims::{Dims, dims};
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::conv::{Convolved, Pass, Precision};
+use tilewright_ops::conv::{Convolved, KernelConfig, Pass, Precision};
 use tilewright_ops::conv::{conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into};
 use tilewright_ops::{Device, Tensor};
 
@@ -31,7 +32,7 @@ dims! {
 
 /// A configuration with its time.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed<C = Choice> {
+pub struct Timed<C = KernelConfig> {
     /// The configuration.
     pub config: C,
     /// The median of its times, in microseconds.
@@ -43,15 +44,26 @@ pub struct Timed<C = Choice> {
 /// How long the calls between two events take together, in microseconds, and how often each configuration has its turn.
 const SPAN_US: f64 = 1000.0;
 const ROUNDS: usize = 5;
+/// How often a call alone has its turn.
+const ROUNDS_ALONE: usize = 15;
 /// Host time of a call, at most, in microseconds; the device is kept busy for as long.
 const QUEUED_US: f64 = 8.0;
 
 /// Times configurations in turns, so that what changes meanwhile changes all. Those that cannot be launched are told and left out.
-pub fn time(session: &Session, group: &Group, configs: &[Choice]) -> Result<Vec<Timed>> {
+pub fn time(session: &Session, group: &Group, configs: &[KernelConfig]) -> Result<Vec<Timed>> {
     match group.problem.precision {
         Precision::F16 => Operands::new(session, group, f16::from_f32)?.time(session, group, configs),
         Precision::Bf16 => Operands::new(session, group, bf16::from_f32)?.time(session, group, configs),
         Precision::F32 => Operands::new(session, group, |value| value)?.time(session, group, configs),
+    }
+}
+
+/// As [`time`], each call alone, with nothing of its operands in the level-2 cache: as a refined call times them.
+pub fn time_alone(session: &Session, group: &Group, configs: &[KernelConfig]) -> Result<Vec<Timed>> {
+    match group.problem.precision {
+        Precision::F16 => Operands::new(session, group, f16::from_f32)?.time_alone(session, group, configs),
+        Precision::Bf16 => Operands::new(session, group, bf16::from_f32)?.time_alone(session, group, configs),
+        Precision::F32 => Operands::new(session, group, |value| value)?.time_alone(session, group, configs),
     }
 }
 
@@ -75,8 +87,8 @@ impl<T: Convolved> Operands<T> {
         Ok(Self { x, y, w, dw })
     }
 
-    fn call(&mut self, group: &Group, config: Choice, turn: usize) -> Result<()> {
-        let (params, turn) = (shapes::params(&group.problem).config(config.config()), turn % self.x.len());
+    fn call(&mut self, group: &Group, config: KernelConfig, turn: usize) -> Result<()> {
+        let (params, turn) = (shapes::params(&group.problem).config(config.into()), turn % self.x.len());
         match group.pass {
             Pass::Forward => conv2d_into(&mut self.y[turn], &self.x[turn], &self.w, &params)?,
             Pass::GradInput => conv2d_grad_input_into(&mut self.x[turn], &self.y[turn], &self.w, &params)?,
@@ -85,8 +97,29 @@ impl<T: Convolved> Operands<T> {
         Ok(())
     }
 
-    fn time(&mut self, session: &Session, group: &Group, configs: &[Choice]) -> Result<Vec<Timed>> {
+    fn time(&mut self, session: &Session, group: &Group, configs: &[KernelConfig]) -> Result<Vec<Timed>> {
         in_turns(session, &group.name(), configs, |config, turn| self.call(group, config, turn))
+    }
+
+    fn time_alone(&mut self, session: &Session, group: &Group, configs: &[KernelConfig]) -> Result<Vec<Timed>> {
+        let flush = Flush::new(&session.gpu)?;
+        let mut once = |config: KernelConfig| -> Result<f64> {
+            flush.launch()?;
+            session.clock.between_events(QUEUED_US + 50.0, &mut || self.call(group, config, 0))
+        };
+        let mut runs: Vec<(KernelConfig, Vec<f64>)> = Vec::new();
+        for config in configs {
+            match once(*config) {
+                Ok(_) => runs.push((*config, Vec::new())),
+                Err(error) => eprintln!("{} {config:?}: {error}", group.name()),
+            }
+        }
+        for _ in 0..ROUNDS_ALONE {
+            for (config, times) in &mut runs {
+                times.push(once(*config)?);
+            }
+        }
+        Ok(runs.into_iter().map(|(config, times)| timed(config, times)).collect())
     }
 }
 

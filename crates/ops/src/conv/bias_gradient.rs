@@ -2,7 +2,7 @@
 #![allow(clippy::type_complexity, reason = "the tuple says which dimensions a result has, and in which order")]
 
 use super::bias_timing::refined_sums;
-use super::config::{Config, SUMS};
+use super::config::{Asked, Config, SUMS};
 use super::dense::{D3, Quad, one_place};
 use super::element::Convolved;
 use super::error::{ConvError, of_workspace};
@@ -143,7 +143,7 @@ fn configured<T: Convolved>(
 ) -> Result<Arc<Core>, Error> {
     config.check_named(NAME, &[SUMS])?;
     let (computes, empty) = (gpu.is_some(), sizes.contains(&0));
-    if let Some(sharing) = config.sums {
+    if let Asked::Sums(sharing) = config.asked {
         if !computes || empty {
             let some = |view: &View<'_>| view.axes.iter().map(|a| Axis { extent: a.extent.max(1), ..*a }).collect();
             let axes: Vec<Vec<Axis>> = views.iter().map(some).collect();
@@ -157,7 +157,7 @@ fn configured<T: Convolved>(
         }
         return Ok(if empty { core.clone() } else { core.kept_under(sharing.into()) });
     }
-    let Some(gpu) = gpu.filter(|_| config.refined && !empty) else { return Ok(core.clone()) };
+    let Some(gpu) = gpu.filter(|_| config.asked == Asked::Refined && !empty) else { return Ok(core.clone()) };
     // An expression is left out of what is timed, and may share otherwise.
     let of_tensor = Arc::ptr_eq(core, T::sums().core());
     let dense = dense_axes(*sizes);

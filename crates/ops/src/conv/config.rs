@@ -23,20 +23,27 @@ pub(super) const SUMS: &str = "Config::sums";
 ///
 /// One that does not fit is an error of the call, with the number that is wrong, and so is one of another pass's kernel: nothing is chosen in
 /// its place. That holds where no kernel runs too: without images, and on the CPU, where it has to fit an H200.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
-    pub(crate) rows: Option<RowConfig>,
-    pub(crate) depthwise: Option<DepthwiseConfig>,
-    pub(crate) weights: Option<WeightConfig>,
-    pub(crate) sums: Option<Sharing>,
-    /// Whether the first few of the choice are timed.
-    pub(crate) refined: bool,
+    pub(super) asked: Asked,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Asked {
+    Auto,
+    /// The first few of the choice are timed.
+    Refined,
+    Rows(RowConfig),
+    Depthwise(DepthwiseConfig),
+    Weights(WeightConfig),
+    Sums(Sharing),
 }
 
 impl Config {
     /// The one that is chosen for the sizes and the device.
     pub fn auto() -> Config {
-        Config { rows: None, depthwise: None, weights: None, sums: None, refined: false }
+        Config { asked: Asked::Auto }
     }
 
     /// The fastest of three that are expected to be, of unlike tilings, timed once.
@@ -55,32 +62,31 @@ impl Config {
     /// # let _ = params;
     /// ```
     pub fn refined() -> Config {
-        Config { refined: true, ..Config::auto() }
+        Config { asked: Asked::Refined }
     }
 
     /// This one, for the forward pass and the input's gradient. What does not fit a problem is an error of the call,
     /// and so is the call of another pass.
     pub fn rows(config: RowConfig) -> Config {
-        Config { rows: Some(config), ..Config::auto() }
+        Config { asked: Asked::Rows(config) }
     }
 
-    /// This one of the kernel in which lanes multiply, for the forward pass and the input's gradient of depthwise convolutions; nothing but this chooses
-    /// that kernel. What does not fit a problem is an error of the call, and so are the call of another pass and one with an expression before or behind it in the kernel.
+    /// This one of the kernel in which lanes multiply, for the forward pass and the input's gradient of depthwise convolutions. What does not fit a problem is an error of the call, and so are the call of another pass and one with an expression before or behind it in the kernel.
     pub fn depthwise(config: DepthwiseConfig) -> Config {
-        Config { depthwise: Some(config), ..Config::auto() }
+        Config { asked: Asked::Depthwise(config) }
     }
 
     /// This one, for the weights' gradient. What does not fit a problem is an error of the call,
     /// and so is the call of another pass.
     pub fn weights(config: WeightConfig) -> Config {
-        Config { weights: Some(config), ..Config::auto() }
+        Config { asked: Asked::Weights(config) }
     }
 
     /// This one, for the bias's gradient, whose kernel is that of any sum over images, rows and columns. What does not fit the sizes is an
     /// error of the call, and so is the call of another pass. Which are legal, [`Plan::shares`](crate::Plan::shares) says of a fused sum over the
     /// same tensor.
     pub fn sums(config: Sharing) -> Config {
-        Config { sums: Some(config), ..Config::auto() }
+        Config { asked: Asked::Sums(config) }
     }
 
     /// Refuses a configuration of another pass's kernel.
@@ -92,16 +98,14 @@ impl Config {
     /// Refuses a configuration of another kernel than those of the names that they are made by, [`ROWS`], [`DEPTHWISE`], [`WEIGHTS`] or [`SUMS`];
     /// the error has the first.
     pub(super) fn check_named(&self, call: &'static str, expected: &[&'static str]) -> Result<(), ConvError> {
-        let given = [
-            (ROWS, self.rows.is_some()),
-            (DEPTHWISE, self.depthwise.is_some()),
-            (WEIGHTS, self.weights.is_some()),
-            (SUMS, self.sums.is_some()),
-        ];
-        match given.into_iter().find(|(name, given)| *given && !expected.contains(name)) {
-            Some((got, _)) => Err(ConvError::ConfigKind { call, got, expected: expected[0] }),
-            None => Ok(()),
-        }
+        let got = match self.asked {
+            Asked::Auto | Asked::Refined => return Ok(()),
+            Asked::Rows(_) => ROWS,
+            Asked::Depthwise(_) => DEPTHWISE,
+            Asked::Weights(_) => WEIGHTS,
+            Asked::Sums(_) => SUMS,
+        };
+        if expected.contains(&got) { Ok(()) } else { Err(ConvError::ConfigKind { call, got, expected: expected[0] }) }
     }
 
     /// Refuses what does not fit a problem on such a multiprocessor, or on one of [`ELSEWHERE`], between these ends.
@@ -114,14 +118,11 @@ impl Config {
         let sm = sm.unwrap_or(ELSEWHERE);
         // A block of no image has one as good as.
         let problem = Problem { images: problem.images.max(1), ..*problem };
-        if let Some(config) = self.rows {
-            RowPlan::between(problem, pass, config, sm, ends)?;
-        }
-        if let Some(config) = self.depthwise {
-            DepthwisePlan::between(problem, pass, config, sm, ends)?;
-        }
-        if let Some(config) = self.weights {
-            WeightPlan::new(problem, config, sm, [Reading::Stored; 2])?;
+        match self.asked {
+            Asked::Rows(config) => RowPlan::between(problem, pass, config, sm, ends).map(drop)?,
+            Asked::Depthwise(config) => DepthwisePlan::between(problem, pass, config, sm, ends).map(drop)?,
+            Asked::Weights(config) => WeightPlan::new(problem, config, sm, [Reading::Stored; 2]).map(drop)?,
+            Asked::Auto | Asked::Refined | Asked::Sums(_) => {}
         }
         Ok(())
     }

@@ -7,5 +7,6 @@ pub(super) mod kernel;
 pub(super) mod plan;
 
 pub use candidates::depthwise_estimates;
+pub(super) use candidates::preferred;
 pub use kernel::depthwise_kernel;
 pub use plan::DepthwiseConfig;

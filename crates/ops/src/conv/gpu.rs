@@ -1,22 +1,17 @@
 //! Convolutions on a GPU: kernels that are found by problem and configuration, and launched.
 
-use super::candidates::MODELS;
-use super::choice::{chosen, to_time};
 use super::compute::Reads;
-use super::config::Config;
+use super::config::{Asked, Config};
 use super::dense::{Dense, DenseMut, dense};
-use super::depthwise::plan::DepthwisePlan;
-use super::depthwise::{DepthwiseConfig, depthwise_kernel};
 use super::element::Convolved;
-use super::ends::{Ends, Fusing};
+use super::ends::Fusing;
 use super::error::ConvError;
 use super::image::EXPRESSION_BYTES;
 use super::kernel_text::KernelText;
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
-use super::row_kernel::{row_kernel, row_kernel_with};
-use super::row_plan::RowConfig;
 use super::row_timing::refined_between;
+use super::taken::Taken;
 use crate::device::{Device, Gpu, kernels};
 use crate::error::Error;
 use crate::inlined::Filled;
@@ -46,9 +41,7 @@ struct Key {
     context: u64,
     problem: Problem,
     pass: Pass,
-    rows: Option<RowConfig>,
-    depthwise: Option<DepthwiseConfig>,
-    refined: bool,
+    asked: Asked,
     bias: bool,
     written: Precision,
     /// Numbers of the texts of expressions: the image's, and the epilogue's.
@@ -78,17 +71,16 @@ fn ready(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<(Arc<Ready>, Known)
 
 /// The text of a call's kernel, under the configuration that is given or found.
 fn kernel(gpu: &Gpu, key: &Key, fusing: Fusing<'_>) -> Result<KernelText, Error> {
-    let (sm, ends) = (Multiprocessor::of(gpu), fusing.ends());
-    if let Some(config) = key.depthwise {
-        let plan = DepthwisePlan::between(key.problem, key.pass, config, sm, ends);
-        return Ok(plan.and_then(|plan| plan.kernel(key.bias)).map_err(ConvError::from)?);
-    }
-    let config = match key.rows {
-        Some(config) => config,
-        None if key.refined => refined_between(gpu, &key.problem, key.pass, (ends, key.bias))?,
-        None => chosen_between(gpu, &key.problem, key.pass, ends),
+    let ends = fusing.ends();
+    let taken = match key.asked {
+        Asked::Rows(config) => Taken::Rows(config),
+        Asked::Depthwise(config) => Taken::Lanes(config),
+        Asked::Refined => refined_between(gpu, &key.problem, key.pass, (ends, key.bias))?,
+        // Of other passes there is none here.
+        Asked::Auto | Asked::Weights(_) | Asked::Sums(_) => Taken::on(gpu, &key.problem, key.pass, ends),
     };
-    Ok(row_kernel_with(&key.problem, key.pass, config, sm, key.bias, fusing).map_err(ConvError::from)?)
+    let kernel = taken.kernel((&key.problem, key.pass), Multiprocessor::of(gpu), key.bias, fusing);
+    Ok(kernel.map_err(ConvError::from)?)
 }
 
 /// A kernel on a GPU, and what of it was there already; its work began at `start`.
@@ -118,45 +110,6 @@ pub(super) fn load_unrecorded(
     built(&source, gpu.device().arch(), origin, function.registers(), start);
     function.set_max_shared_bytes(kernel.shared_bytes)?;
     Ok(((kernel, function), Known::Nothing(origin)))
-}
-
-/// Compiles the kernel of a forward pass without bias, or of an input's gradient, under a configuration, or finds it in the cache: a
-/// later call has it. Needs no GPU; any thread may. Refuses configurations that do not fit the problem.
-pub fn compile_rows(
-    problem: &Problem,
-    pass: Pass,
-    config: RowConfig,
-    sm: Multiprocessor,
-    arch: Arch,
-) -> Result<(), Error> {
-    let kernel = row_kernel(problem, pass, config, sm, false).map_err(ConvError::from)?;
-    kernel.source(pass_file(pass)).compile(arch).map(drop)
-}
-
-/// As [`compile_rows`], of the kernel in which lanes multiply.
-pub fn compile_depthwise(
-    problem: &Problem,
-    pass: Pass,
-    config: DepthwiseConfig,
-    sm: Multiprocessor,
-    arch: Arch,
-) -> Result<(), Error> {
-    let kernel = depthwise_kernel(problem, pass, config, sm, false).map_err(ConvError::from)?;
-    kernel.source(pass_file(pass)).compile(arch).map(drop)
-}
-
-/// The configuration that [`Config::auto`] takes on a GPU for results like the operands, in the forward pass or for the input's gradient.
-pub fn chosen_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> RowConfig {
-    chosen_between(gpu, problem, pass, Ends::stored(problem.precision))
-}
-
-pub(super) fn chosen_between(gpu: &Gpu, problem: &Problem, pass: Pass, ends: Ends) -> RowConfig {
-    chosen(&MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
-}
-
-/// The few of the choice that are timed.
-pub(super) fn to_time_between(gpu: &Gpu, count: usize, problem: &Problem, pass: Pass, ends: Ends) -> Vec<RowConfig> {
-    to_time(count, &MODELS, problem, pass, ends, Multiprocessor::of(gpu), &gpu.facts())
 }
 
 /// What a pass's source is called in messages.
@@ -190,9 +143,7 @@ pub(super) fn by_rows<T: Convolved, U: Item>(
         context: gpu.context_number(),
         problem: *problem,
         pass,
-        rows: config.rows,
-        depthwise: config.depthwise,
-        refined: config.refined,
+        asked: config.asked,
         bias: reads.bias.is_some(),
         written,
         expressions: [image, epilogue].map(|it| it.map(|it| it.function.text.number)),

@@ -1,13 +1,13 @@
-//! Configurations of the row kernel, timed on a GPU.
+//! Configurations of a forward pass and of an input's gradient, timed on a GPU.
 
 use super::ends::{Ends, Fusing};
 use super::error::ConvError;
-use super::gpu::{Ready, chosen_between, load_unrecorded, pass_file, to_time_between};
+use super::gpu::{Ready, load_unrecorded, pass_file};
 use super::multiprocessor::Multiprocessor;
 use super::problem::{Pass, Precision, Problem};
 use super::refined::{Remembered, TIMED};
-use super::row_plan::{RowConfig, RowPlan};
 use super::scratch::{Scratch, compile_at_once};
+use super::taken::Taken;
 use crate::device::Gpu;
 use crate::error::Error;
 use std::time::Instant;
@@ -15,21 +15,16 @@ use std::time::Instant;
 /// What a configuration is timed for: the device, the problem, the pass, what is read and written, whether there is a bias.
 type Key = (usize, Problem, Pass, Ends, bool);
 
-static REMEMBERED: Remembered<Key, RowConfig> = Remembered::new();
+static REMEMBERED: Remembered<Key, Taken> = Remembered::new();
 
-/// The configuration of the row kernel that [`Config::refined`](super::Config::refined) takes on a GPU, unless lanes multiply, for results like the operands and no bias, in the
-/// forward pass or for the input's gradient: it is timed unless it is remembered. Fails where timing does, but for lack of memory.
-pub fn refined_rows(gpu: &Gpu, problem: &Problem, pass: Pass) -> Result<RowConfig, Error> {
-    refined_between(gpu, problem, pass, (Ends::stored(problem.precision), false))
-}
-
-/// As [`refined_rows`], between other ends, with or without a bias. A computed image is brought by as many threads, from memory.
-pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Ends, bool)) -> Result<RowConfig, Error> {
+/// What [`Config::refined`](super::Config::refined) takes on a GPU between such ends, with or without a bias, in the forward pass or for the input's gradient:
+/// it is timed unless it is remembered. A computed image is brought by as many threads, from memory. Fails where timing does, but for lack of memory.
+pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (Ends, bool)) -> Result<Taken, Error> {
     let (ends, bias) = of;
     let key = (gpu.ordinal(), *problem, pass, ends, bias);
-    let first = || to_time_between(gpu, TIMED, problem, pass, ends);
+    let first = || Taken::to_time(gpu, TIMED, problem, pass, ends);
     let timed = REMEMBERED.get(key, first, |configs| times(gpu, problem, pass, of, configs))?;
-    Ok(timed.unwrap_or_else(|| chosen_between(gpu, problem, pass, ends)))
+    Ok(timed.unwrap_or_else(|| Taken::on(gpu, problem, pass, ends)))
 }
 
 /// Microseconds of configurations, from a cold level-2 cache.
@@ -38,7 +33,7 @@ fn times(
     problem: &Problem,
     pass: Pass,
     (ends, bias): (Ends, bool),
-    configs: &[RowConfig],
+    configs: &[Taken],
 ) -> Result<Vec<f64>, Error> {
     // What is not there is known before anything is compiled for it.
     let scratch = Scratch::new(gpu)?;
@@ -51,9 +46,7 @@ fn times(
     let numbers = scratch.operand(problem.channels() * 4)?;
 
     let sm = Multiprocessor::of(gpu);
-    let text = |config: &RowConfig| {
-        RowPlan::between(*problem, pass, *config, sm, ends)?.kernel(bias, Fusing::nothing(ends.written))
-    };
+    let text = |taken: &Taken| taken.kernel((problem, pass), sm, bias, Fusing::nothing(ends.written));
     let texts = configs.iter().map(|it| text(it).map_err(ConvError::from)).collect::<Result<Vec<_>, _>>()?;
     let name = pass_file(pass);
     let sources: Vec<_> = texts.iter().map(|kernel| kernel.source(name)).collect();

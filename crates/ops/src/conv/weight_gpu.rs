@@ -1,7 +1,7 @@
 //! The weights' gradient on a GPU: its kernels are found by problem and configuration, and launched.
 
 use super::candidates::MODELS;
-use super::config::Config;
+use super::config::{Asked, Config};
 use super::dense::{Dense, DenseMut};
 use super::element::Convolved;
 use super::ends::{Reading, reading};
@@ -33,8 +33,8 @@ const EXPRESSIONS_AT: usize = 288;
 pub(super) const MULTIPLYING: &str = "conv2d_grad_weight.cu";
 pub(super) const ADDING: &str = "conv2d_add_parts.cu";
 
-/// What kernels are found by: the device, the problem, a given configuration, whether the choice is refined, the expressions' texts.
-type Key = (u64, Problem, Option<WeightConfig>, bool, Numbers);
+/// What kernels are found by: the device, the problem, what is asked for, the expressions' texts.
+type Key = (u64, Problem, Asked, Numbers);
 
 /// Numbers of the texts of input and gradient, where they are expressions.
 pub(super) type Numbers = [Option<u64>; 2];
@@ -71,24 +71,21 @@ fn ready(
 }
 
 fn key(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Key {
-    (gpu.context_number(), *problem, config.weights, config.refined, numbers)
+    (gpu.context_number(), *problem, config.asked, numbers)
 }
 
 fn plan(gpu: &Gpu, problem: &Problem, config: Config, numbers: Numbers) -> Result<WeightPlan, Error> {
     let readings = numbers.map(reading);
-    let config = match config.weights {
-        Some(config) => config,
-        None if config.refined => refined_to_read(gpu, problem, readings)?,
-        None => chosen_to_read(gpu, problem, readings),
+    let config = match config.asked {
+        Asked::Weights(config) => config,
+        Asked::Refined => refined_to_read(gpu, problem, readings)?,
+        // Of other passes there is none here.
+        Asked::Auto | Asked::Rows(_) | Asked::Depthwise(_) | Asked::Sums(_) => chosen_to_read(gpu, problem, readings),
     };
     Ok(WeightPlan::new(*problem, config, Multiprocessor::of(gpu), readings).map_err(ConvError::from)?)
 }
 
 /// The configuration that [`Config::auto`] takes on a GPU for the weights' gradient.
-pub fn chosen_grad_weight(gpu: &Gpu, problem: &Problem) -> WeightConfig {
-    chosen_to_read(gpu, problem, [Reading::Stored; 2])
-}
-
 pub(super) fn chosen_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> WeightConfig {
     chosen(&MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
 }
@@ -98,9 +95,8 @@ pub(super) fn to_time_reading(gpu: &Gpu, count: usize, problem: &Problem, readin
     to_time(count, &MODELS, (problem, readings), Multiprocessor::of(gpu), &gpu.facts())
 }
 
-/// Compiles the kernels of the weights' gradient under a configuration, or finds them in the cache: a later call has them. Needs no GPU;
-/// any thread may. Refuses configurations that do not fit the problem.
-pub fn compile_grad_weight(
+/// As [`KernelConfig::compile`](super::KernelConfig::compile).
+pub(super) fn compile_grad_weight(
     problem: &Problem,
     config: WeightConfig,
     sm: Multiprocessor,

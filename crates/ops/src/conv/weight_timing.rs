@@ -13,13 +13,8 @@ use crate::error::Error;
 
 static REMEMBERED: Remembered<(usize, Problem, [Reading; 2]), WeightConfig> = Remembered::new();
 
-/// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for the weights' gradient: it is timed unless it is
-/// remembered. Fails where timing does, but for lack of memory.
-pub fn refined_grad_weight(gpu: &Gpu, problem: &Problem) -> Result<WeightConfig, Error> {
-    refined_to_read(gpu, problem, [Reading::Stored; 2])
-}
-
-/// As [`refined_grad_weight`], of input and gradient from there. What is computed is brought by as many threads, from memory.
+/// The configuration that [`Config::refined`](super::Config::refined) takes on a GPU for the weights' gradient, of input and gradient from there: it is timed
+/// unless it is remembered. What is computed is brought by as many threads, from memory. Fails where timing does, but for lack of memory.
 pub(super) fn refined_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 2]) -> Result<WeightConfig, Error> {
     let first = || to_time_reading(gpu, TIMED, problem, readings);
     let key = (gpu.ordinal(), *problem, readings);

@@ -10,12 +10,12 @@ use tilewright_driver::{Arch, toolkit};
 use tilewright_expr::{In, f16};
 use tilewright_headers::host_model::{HostModel, KernelSource, Schedule};
 use tilewright_ops::conv::{
-    Config, Conv2d, DepthwiseConfig, KernelText, Multiprocessor, Pass, Precision, Problem, conv2d, conv2d_grad_input,
-    conv2d_grad_weight, conv2d_with, conv2d_with_workspace, conv2d_workspace, depthwise_estimates, depthwise_kernel,
-    read,
+    Config, Conv2d, DepthwiseConfig, KernelConfig, KernelText, Multiprocessor, Pass, Precision, Problem, conv2d,
+    conv2d_grad_input, conv2d_grad_weight, conv2d_with, conv2d_with_workspace, conv2d_workspace, depthwise_estimates,
+    depthwise_kernel, read,
 };
 use tilewright_ops::{Device, Tensor, fuse};
-use tilewright_perf::DeviceFacts;
+use tilewright_perf::{DeviceFacts, Models};
 
 const PRECISIONS: [Precision; 3] = [Precision::F16, Precision::Bf16, Precision::F32];
 
@@ -301,9 +301,21 @@ fn candidates() {
                 depthwise_kernel(problem, pass, *config, HOPPER, true).unwrap();
             }
             assert!(depthwise_estimates(problem, pass, AMPERE, &device).is_empty());
-            // The layer that the kernel is made for: a trial took 62 to 64 us.
+            // The layer that the kernel is made for: it was timed at 64 to 66 us.
             if number == 0 {
-                assert!((60.0..65.0).contains(&estimates[0].0), "{pass:?}: {:?}", estimates[0]);
+                assert!((62.0..68.0).contains(&estimates[0].0), "{pass:?}: {:?}", estimates[0]);
+            }
+            // Calls take it, with whole rows, where these are long and many and windows small.
+            match KernelConfig::chosen(&Models::default(), problem, pass, HOPPER, &device) {
+                KernelConfig::Depthwise(config) => {
+                    assert_eq!(
+                        [8 * config.strips, config.columns],
+                        [problem.channels(), 56],
+                        "{pass:?} of {problem:?}"
+                    );
+                    assert!(number < 2, "{pass:?} of {problem:?}");
+                }
+                other => assert!(number > 1, "{pass:?} of {problem:?}: {other:?}"),
             }
         }
     }

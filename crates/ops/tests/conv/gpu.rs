@@ -9,10 +9,8 @@ use super::{C, Exactly, H, K, N, R, S, W, params, tensor};
 use crate::support::{Random, gpu};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewright_expr::{bf16, f16};
-use tilewright_ops::conv::{Config, Fusing, Multiprocessor, Pass, Precision, Problem, RowConfig};
-use tilewright_ops::conv::{
-    conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into, refined_grad_weight, refined_rows,
-};
+use tilewright_ops::conv::{Config, Fusing, KernelConfig, Multiprocessor, Pass, Precision, Problem, RowConfig};
+use tilewright_ops::conv::{conv2d_grad_input_into, conv2d_grad_weight_into, conv2d_into};
 use tilewright_ops::{Device, LaunchKind, Tensor, record};
 use tilewright_perf::DeviceFacts;
 
@@ -101,16 +99,8 @@ fn by_the_refined_configuration() {
                     assert!((1..=2).contains(&own.count()), "{launches:?}");
                 }
             });
-            match pass {
-                Pass::GradWeight => {
-                    let [first, again] = [(); 2].map(|()| refined_grad_weight(gpu, &problems[i]).unwrap());
-                    assert_eq!(first, again);
-                }
-                _ => {
-                    let [first, again] = [(); 2].map(|()| refined_rows(gpu, &problems[i], pass).unwrap());
-                    assert_eq!(first, again);
-                }
-            }
+            let [first, again] = [(); 2].map(|()| KernelConfig::refined(gpu, &problems[i], pass).unwrap());
+            assert_eq!(first, again);
         }
     });
 }

@@ -20,6 +20,32 @@ const SLOTS: [usize; 3] = [6, 4, 3];
 /// How many times blocks fill all multiprocessors.
 const WAVES: [usize; 2] = [1, 2];
 
+/// Where lanes multiply though tensor cores could: windows of no more taps, rows of as many columns at least, which are written whole, and as many of them
+/// at least for each multiprocessor. With 25 taps 64x56x56x128 takes lanes 57 us and tensor cores 33; with shorter rows a step waits longer than it
+/// works (docs/notes/conv.md).
+const MOST_TAPS: usize = 9;
+const LEAST_COLUMNS: usize = 40;
+const LEAST_ROWS: usize = 16;
+
+/// The configurations between such ends, the fastest first by the estimate, where this kernel is expected to be faster than the one by rows; else none.
+pub(in super::super) fn preferred(
+    problem: &Problem,
+    pass: Pass,
+    ends: Ends,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+) -> Vec<DepthwiseConfig> {
+    let [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass).written);
+    let few = problem.images * rows < LEAST_ROWS * GpuScale::from(device).multiprocessors;
+    if problem.kernel.iter().product::<usize>() > MOST_TAPS || columns < LEAST_COLUMNS || few {
+        return Vec::new();
+    }
+    let whole = [problem.channels().div_ceil(STRIP), columns];
+    let mut all = estimated(problem, pass, ends, sm, device, |_| vec![whole]);
+    all.retain(|(_, config)| problem.channels() == config.strips * STRIP);
+    all.into_iter().map(|(_, config)| config).collect()
+}
+
 /// The configurations that are worth a look, with what the estimate expects of each, in microseconds; the fastest first. None where the kernel is not
 /// made for the problem.
 pub fn depthwise_estimates(
@@ -28,13 +54,25 @@ pub fn depthwise_estimates(
     sm: Multiprocessor,
     device: &DeviceFacts,
 ) -> Vec<(f64, DepthwiseConfig)> {
-    let (gpu, ends, mut all) = (GpuScale::from(device), Ends::stored(problem.precision), Vec::new());
+    estimated(problem, pass, Ends::stored(problem.precision), sm, device, |columns| sides(problem, columns))
+}
+
+/// Those with blocks of such strips and columns.
+fn estimated(
+    problem: &Problem,
+    pass: Pass,
+    ends: Ends,
+    sm: Multiprocessor,
+    device: &DeviceFacts,
+    sides: impl FnOnce(&Meeting) -> Vec<[usize; 2]>,
+) -> Vec<(f64, DepthwiseConfig)> {
+    let (gpu, mut all) = (GpuScale::from(device), Vec::new());
     if check_problem(problem, pass, sm, ends).is_err() {
         return all;
     }
     let meetings @ [rows, columns] = [0, 1].map(|axis| Meeting::of(problem, axis, pass));
     let len = rows.phase_len();
-    for [strips, own] in sides(problem, &columns) {
+    for [strips, own] in sides(&columns) {
         for [pixels, vector] in VECTORS.into_iter().flat_map(|vector| PIXELS.map(|pixels| [pixels, vector])) {
             // None with more than a third of its pixels for nothing.
             let filled = own.next_multiple_of(pixels);

@@ -151,6 +151,12 @@ impl DepthwisePlan {
         stacked(&self.rows, self.config.rows)
     }
 
+    /// Whether blocks have all columns and channels of their rows, which are runs of bytes then.
+    pub(super) fn in_runs(&self) -> bool {
+        let [.., columns, channels] = self.blocks;
+        columns == 1 && channels == 1 && self.problem.channels().is_multiple_of(self.config.strips * STRIP)
+    }
+
     /// Rows of all images that stand upon each other.
     pub(super) fn stack(&self) -> usize {
         stack_of(&self.problem, &self.rows)

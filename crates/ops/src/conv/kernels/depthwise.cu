@@ -25,6 +25,24 @@ using Ring = tw::Tensor<Held, tw::Layout<tw::Axis<Slot, 1, plan::slots, ring_row
 using Sent = tw::Tensor<Written, tw::Layout<tw::Axis<Slot, 1, plan::sent, sent_row, false>,
                                            tw::Axis<X, 1, lanes_along * own_pixels, channels, false>, tw::Axis<K, 1, channels, 1, false>>>;
 
+// Columns of the image among those that a block at the left reads: the first one, its place among them, and how many.
+constexpr int first_column = shape::origin_x > 0 ? shape::origin_x : 0, first_place = first_column - shape::origin_x;
+constexpr int columns_there = shape::width - first_column, places_there = reach - first_place;
+constexpr int image_columns = columns_there < places_there ? columns_there : places_there;
+// Where blocks have all channels and columns, a row's lie side by side in memory: then runs of bytes are copied, not boxes of pixels, of each of
+// which the engine makes a piece. Columns of padding, which a box has as zeros, are zeros from the beginning.
+constexpr bool in_runs = plan::blocks_k == 1 && whole_strips && plan::blocks_x == 1 && image_columns > 0;
+constexpr unsigned asked_bytes = in_runs ? (unsigned)(image_columns * channels * (int)sizeof(Held)) : row_bytes;
+
+template <int columns> TW_DEVICE void blank(Ring ring) {
+  using Padding = tw::Tensor<char, tw::Packed<tw::Run<Slot, plan::slots>, tw::Run<X, columns>, tw::Run<C, channels / run, run>>>;
+  TW_NO_UNROLL
+  for (auto at : Padding::partition(threadIdx.x, threads)) {
+    const X x = tw::along<X>(at), place = x < X(first_place) ? x : x + X(image_columns);
+    tw::store(ring.at(tw::along<Slot>(at) + place + tw::along<C>(at)).address(), tw::Vector<Held, run>{});
+  }
+}
+
 // What is stored of a sum.
 template <class Params> TW_DEVICE Written made_of(const Params&, N, Y, X, K, float sum) { return Written(sum); }
 
@@ -126,9 +144,15 @@ struct Clerk {
     if (item >= plan::items) return;
     tw::arch::Mbarrier* const full = in.full + asking.place;
     tw::arch::mbarrier_wait(in.empty + asking.place, asking.parity);
-    tw::arch::mbarrier_arrive_expect_tx(full, row_bytes);
+    tw::arch::mbarrier_arrive_expect_tx(full, asked_bytes);
+    const Slot place(asking.place);
     const Y from = input_row(asked, line);
-    tw::arch::box_load(ring.at(Slot(asking.place)).address(), p.in, full, asked.k.value, asked.x.value, from.value, asked.n.value);
+    if constexpr (in_runs) {
+      const auto row = Input{p.x}.beyond(asked.n).at(from + X(first_column));
+      tw::arch::bulk_load(ring.at(place + X(first_place)).address(), row.address(), asked_bytes, full);
+    } else {
+      tw::arch::box_load(ring.at(place).address(), p.in, full, asked.k.value, asked.x.value, from.value, asked.n.value);
+    }
     asking.next(plan::slots);
     if (++line >= asked.end) turn_page();
   }
@@ -136,7 +160,13 @@ struct Clerk {
     if (!pending) return;
     pending = false;
     tw::arch::mbarrier_wait(out.full + sending.place, sending.parity);
-    tw::arch::box_store(p.out, sent.at(Slot(sending.place)).address(), asked.k.value, asked.column.value, y.value, n.value);
+    const Written* const row = sent.at(Slot(sending.place)).address();
+    if constexpr (in_runs) {
+      constexpr unsigned bytes = shape::out_width * channels * (int)sizeof(Written);
+      tw::arch::bulk_store(Output{p.y}.beyond(n).at(y).address(), row, bytes);
+    } else {
+      tw::arch::box_store(p.out, row, asked.k.value, asked.column.value, y.value, n.value);
+    }
     tw::arch::bulk_commit();
     tw::arch::bulk_wait_read<1>();
     if (before >= 0) tw::arch::mbarrier_arrive(out.empty + before);
@@ -272,6 +302,7 @@ extern "C" __global__ void __launch_bounds__(threads, plan::resident) conv2d_dep
   const K k = tw::along<K>(own);
   Window window;
   const bool finite = window.take(p, clerk.asked.k + k);
+  if constexpr (in_runs && reach > image_columns) blank<reach - image_columns>(ring);
   __syncthreads();
   if (shape::zeros && !finite) *not_finite = 1;
   Worker worker{window, clerk, {ring.at(Across::whole(Across::up_times(column)) + k.cast<C>()).address()},
