@@ -106,6 +106,27 @@ fn a_warp_needs_only_its_own_barrier() {
 }
 
 #[test]
+fn lanes_hand_on_what_they_learn_after_all_have_met() {
+    // All lanes meet; lane 3 writes and meets lane 2, which meets lane 0, which therefore knows. Nobody else does, until all meet again.
+    let body = "  int* line = (int*)tw::shared_memory();
+  set(line, i, i);
+  __syncwarp();
+  if (i == 3) set(line, 3, 5);
+  __syncwarp(i == 2 || i == 3 ? 0xcu : ~0xcu);
+  __syncwarp(i == 0 || i == 2 ? 0x5u : i == 3 ? 0x8u : ~0xdu);
+  const int early = i == 0 ? get(line, 3) : 0;
+  __syncwarp();
+  __syncwarp();
+  p.y[i] = early + get(line, 3);";
+    right("shadow_lanes", 32, body, |i| if i == 0 { 10 } else { 5 });
+    let broken = [("i == 3 ? 0xcu", "i == 3 ? 1u << i"), ("i == 0 ? get", "i == 1 ? get")];
+    for (number, (from, to)) in broken.into_iter().enumerate() {
+        let name = format!("shadow_lanes_{number}");
+        wrong(&name, 32, &body.replace(from, to), &["it reads line at I 3", "nothing orders the two"]);
+    }
+}
+
+#[test]
 fn what_one_warp_learns_another_may_hand_on() {
     // Warp 0 writes; warp 1 meets it at barrier 1; warp 2 meets warp 1 at barrier 2, and so knows of warp 0.
     let body = "  int* line = (int*)tw::shared_memory();

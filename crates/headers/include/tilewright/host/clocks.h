@@ -72,7 +72,7 @@ class Clocks {
       known_ = joined_ + slots_, fenced_ = known_ + (size_t)threads_ * slots_;
     }
     for (unsigned s = 0; s < slots_; ++s) now_[s] = 1, met_[s] = met_fenced_[s] = 0;
-    for (unsigned t = 0; t < threads_; ++t) state_[t] = {0, 0, false};
+    for (unsigned t = 0; t < threads_; ++t) state_[t] = {0, 0, 0, false};
     era_ = 1;
   }
 
@@ -98,6 +98,7 @@ class Clocks {
     const unsigned* known = wide_row(thread);
     for (unsigned s = 0; s < slots_; ++s) fenced[s] = largest(fenced[s], largest(known[s], met_[s]));
     fenced[thread] = now_[thread]++;
+    state_[thread].meeting = 0;
   }
 
   // All threads of the block know of each other what there is to know.
@@ -114,6 +115,14 @@ class Clocks {
 
   void meet_warp(unsigned first, unsigned members) {
     if (!watching_) return;
+    if (met_before(first, members)) {
+      const unsigned* row = known_ + (size_t)(first + (unsigned)__builtin_ctz(members)) * slots_;
+      const unsigned bytes = (min_slot(first + 32, threads_) - first) * (unsigned)sizeof *joined_;
+      memcpy(joined_ + first, row + first, bytes);
+      for_each(first, members, [&](unsigned t) { joined_[t] = now_[t]++; });
+      for_each(first, members, [&](unsigned t) { memcpy(known_ + (size_t)t * slots_ + first, joined_ + first, bytes); });
+      return note_meeting(first, members);
+    }
     bool wide = false, fenced = false;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(members >> lane & 1)) continue;
@@ -131,6 +140,7 @@ class Clocks {
     for_each(first, members, [&](unsigned t) {
       memcpy(known_ + (size_t)t * slots_ + begin, joined_ + begin, (end - begin) * sizeof *joined_);
     });
+    note_meeting(first, members);
     if (!fenced) return;
     memset(joined_, 0, slots_ * sizeof *joined_);
     for_each(first, members, [&](unsigned t) { raise(joined_, fenced_row(t)); });
@@ -156,6 +166,7 @@ class Clocks {
     if (!watching_ || clock.known == nullptr) return;
     raise(wide_row(thread), clock.known);
     raise(fenced_row(thread), clock.fenced);
+    state_[thread].meeting = 0;
   }
   // The span in which an engine lands a copy, handed to `clock`.
   unsigned land(unsigned slot, Clock& clock) {
@@ -167,8 +178,22 @@ class Clocks {
   struct Row {
     unsigned era;        // the row holds something if this is the present era
     unsigned fence_era;  // as for the row of fenced spans
+    unsigned meeting;    // of the warp, the last thing that changed the rows; 0 for something else
     bool wide;           // the row holds more than the thread's own warp
   };
+
+  // Whether one meeting left the rows of these threads the same: then only their own spans are news. So it is from one product of a
+  // warp to the next, where rows of a large block would be joined and copied whole each time.
+  bool met_before(unsigned first, unsigned members) const {
+    const unsigned meeting = state_[first + (unsigned)__builtin_ctz(members)].meeting;
+    bool same = meeting != 0;
+    for_each(first, members, [&](unsigned t) { same &= state_[t].meeting == meeting && state_[t].era == era_; });
+    return same;
+  }
+  void note_meeting(unsigned first, unsigned members) {
+    meetings_ += 1;
+    for_each(first, members, [&](unsigned t) { state_[t].meeting = meetings_; });
+  }
 
   static unsigned largest(unsigned a, unsigned b) { return a < b ? b : a; }
   static unsigned min_slot(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -211,6 +236,7 @@ class Clocks {
   const unsigned threads_;
   const unsigned slots_;
   bool watching_ = false;
+  unsigned meetings_ = 0;
   unsigned era_ = 0;            // grows with each barrier of the block: older rows are covered by met_
   unsigned* memory_ = nullptr;
   unsigned* now_ = nullptr;         // the present span of each slot
