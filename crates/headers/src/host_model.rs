@@ -136,8 +136,8 @@ impl HostModel {
         }
         let sources: Vec<Source> =
             sources.iter().enumerate().map(|(i, s)| Source::read(i, s)).collect::<Result<_, _>>()?;
-        let folder = unit::write(&sources)?;
-        let built = compiler.build(folder.path(), unit::count(sources.len())).and_then(|path| Library::open(&path));
+        let (folder, units) = unit::write(&sources)?;
+        let built = compiler.build(folder.path(), units).and_then(|path| Library::open(&path));
         match built {
             // A sanitizer's report reads the library again, for its lines.
             Ok(library) if compiler.sanitizes() => Ok(HostModel { library: library.beside(folder), sources }),

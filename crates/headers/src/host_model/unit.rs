@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -11,6 +12,8 @@ use super::{Error, KernelSource};
 
 /// Few enough that several cores have work, enough that the headers' cost is shared.
 const SOURCES_PER_UNIT: usize = 64;
+/// Of large sources fewer: g++ takes a third longer for each kernel of a convolution, of 64 KiB, in a unit of 64 than in one of 8.
+const BYTES_PER_UNIT: usize = 512 << 10;
 
 /// A source, ready to stand inside a namespace.
 #[derive(Debug)]
@@ -51,13 +54,24 @@ impl Source {
     }
 }
 
-/// How many translation units hold so many sources.
-pub(super) fn count(sources: usize) -> usize {
-    sources.div_ceil(SOURCES_PER_UNIT)
+/// Which sources stand in each translation unit.
+fn batches(sources: &[Source]) -> Vec<Range<usize>> {
+    let (mut batches, mut bytes) = (Vec::<Range<usize>>::new(), 0);
+    for (i, source) in sources.iter().enumerate() {
+        bytes += source.text.len();
+        match batches.last_mut() {
+            Some(last) if last.len() < SOURCES_PER_UNIT && bytes <= BYTES_PER_UNIT => last.end = i + 1,
+            _ => {
+                batches.push(i..i + 1);
+                bytes = source.text.len();
+            }
+        }
+    }
+    batches
 }
 
-/// Writes headers, sources, units `unit_<i>.cpp` and `runtime.cpp` to a new temporary folder.
-pub(super) fn write(sources: &[Source]) -> Result<TempDir, Error> {
+/// Writes headers, sources, units `unit_<i>.cpp` and `runtime.cpp` to a new temporary folder; and how many units there are.
+pub(super) fn write(sources: &[Source]) -> Result<(TempDir, usize), Error> {
     let folder = tempfile::Builder::new().prefix("tilewright-host-").tempdir().map_err(|error| Error::Io {
         action: "create a folder in",
         path: std::env::temp_dir(),
@@ -69,11 +83,12 @@ pub(super) fn write(sources: &[Source]) -> Result<TempDir, Error> {
     for source in sources {
         write_file(folder.path(), &source.file, &source.text)?;
     }
-    for (i, batch) in sources.chunks(SOURCES_PER_UNIT).enumerate() {
-        write_file(folder.path(), &format!("unit_{i}.cpp"), &unit(i * SOURCES_PER_UNIT, batch))?;
+    let batches = batches(sources);
+    for (i, batch) in batches.iter().enumerate() {
+        write_file(folder.path(), &format!("unit_{i}.cpp"), &unit(batch.start, &sources[batch.clone()]))?;
     }
     write_file(folder.path(), "runtime.cpp", "#include \"tilewright/host/runtime.h\"\n")?;
-    Ok(folder)
+    Ok((folder, batches.len()))
 }
 
 /// The name under which the library exports a kernel's entry.
@@ -168,6 +183,28 @@ fn without_comments(mut text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_are_full_by_number_or_by_bytes() {
+        let of = |bytes: usize| Source {
+            kernels: Vec::new(),
+            file: String::new(),
+            includes: Vec::new(),
+            macros: Vec::new(),
+            text: "x".repeat(bytes),
+        };
+        let lengths = |bytes: &[usize]| -> Vec<usize> {
+            let sources: Vec<Source> = bytes.iter().map(|bytes| of(*bytes)).collect();
+            let batches = batches(&sources);
+            let in_order = batches.iter().cloned().flatten().eq(0..sources.len());
+            assert!(in_order, "{batches:?}");
+            batches.iter().map(ExactSizeIterator::len).collect()
+        };
+        assert_eq!(lengths(&[]), [0; 0]);
+        assert_eq!(lengths(&[10; 129]), [64, 64, 1]);
+        assert_eq!(lengths(&[BYTES_PER_UNIT / 8; 20]), [8, 8, 4]);
+        assert_eq!(lengths(&[1, 2 * BYTES_PER_UNIT, BYTES_PER_UNIT, 1, 1]), [1, 1, 1, 2]);
+    }
 
     #[test]
     fn kernels_are_found_behind_attributes_and_not_in_comments() {
