@@ -10,6 +10,7 @@ mod generate;
 use crate::{toolkit, workspace};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
+use std::process::Command;
 use tilewright_driver::toolkit::Wheel;
 
 /// A header, and the Rust file that mirrors it.
@@ -59,18 +60,28 @@ pub struct Options {
     pub check: bool,
 }
 
-/// Writes or compares every mirror; fetches libclang if `LIBCLANG_PATH` does not say where it is.
+/// Writes or compares every mirror; fetches libclang if `LIBCLANG_PATH` does not say where it is. For this package's program alone.
 pub fn run(options: &Options) -> Result<()> {
     #[cfg(feature = "bindgen")]
     if given().is_some() {
         return generate::run(options.check);
     }
-    let mut again = workspace::cargo();
-    again.args(["run", "--quiet", "--package", "xtask", "--features", "bindgen", "--", "bindgen"]);
+    let mut again = again()?;
+    again.arg("bindgen");
     if options.check {
         again.arg("--check");
     }
     workspace::run(again.env(VARIABLE, libclang()?))
+}
+
+/// This program once more, with the feature.
+fn again() -> Result<Command> {
+    if cfg!(feature = "bindgen") {
+        return Ok(workspace::command(std::env::current_exe().context("cannot find this program")?));
+    }
+    let mut cargo = workspace::cargo();
+    cargo.args(["run", "--quiet", "--package", "xtask", "--features", "bindgen", "--"]);
+    Ok(cargo)
 }
 
 /// Whether libclang is on this machine, where this command looks for it.

@@ -6,8 +6,9 @@ use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// All packages, with the features that are off by default: whoever uses them wants them tested too.
-const ALL: [&str; 3] = ["--workspace", "--features", "tilewright-hybrid/zarr"];
+/// All packages, with the features that are off by default: whoever uses them wants them tested too. `.ci/run` names the same ones:
+/// with others all would be built again.
+const ALL: [&str; 3] = ["--workspace", "--features", "tilewright-hybrid/zarr,xtask/bindgen,xtask/train"];
 
 /// What the command takes.
 #[derive(clap::Args)]
