@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::suites::config::name;
 use crate::tuning::grouped::Grouped;
 use crate::tuning::plan::{Group, List};
-use crate::tuning::timing::Timed;
+use crate::tuning::timing::{Timed, time_alone};
 use rayon::prelude::*;
 use tilewright_ops::conv::{
     DepthwiseConfig, KernelConfig, Multiprocessor, Pass, Problem, RowOperation, depthwise_estimates,
@@ -17,7 +17,7 @@ use tilewright_perf::Models;
 /// Of a case of `conv2d`: how many of those that the estimate expects to be fastest, and how many of them with rings of each of these lengths.
 const FIRST: usize = 16;
 const WITH_RINGS: usize = 4;
-const RINGS: [usize; 5] = [3, 4, 5, 6, 8];
+const RINGS: [usize; 5] = [4, 5, 6, 8, 10];
 /// Of any other shape: how many of them.
 const FEW: usize = 5;
 
@@ -104,6 +104,11 @@ impl Found {
         // What does not fit a block does not compile.
         once.par_iter().for_each(|config| drop(group.compile(*config, (sm, arch))));
         let timed = group.time(session, &once)?;
+        if thorough {
+            for Timed { config, median_us, .. } in time_alone(session, &group, &once)? {
+                eprintln!("{}, alone: {median_us:.2} us, {config:?}", group.name());
+            }
+        }
         let expected = |config| {
             let found = estimates.iter().find(|(_, it)| KernelConfig::Depthwise(*it) == config);
             found.map_or("-".into(), |(us, _)| format!("{us:.2}"))

@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, report: &mut Report) -> Result<()> {
         jobs.par_iter().for_each(|(group, config)| drop(group.compile(*config, on)));
 
         let ways: [(&str, Way); 2] = [("", time), ("_alone", time_alone)];
-        let mut told: Vec<_> = ways.iter().map(|(name, _)| Told::new(*name)).collect();
+        let mut told: Vec<_> = ways.iter().map(|(name, _)| Told::new(name)).collect();
         for (number, group) in groups.into_iter().enumerate() {
             let (problem, pass) = (group.problem, group.pass);
             let taken = [KernelConfig::on(gpu, &problem, pass), KernelConfig::refined(gpu, &problem, pass)?];

@@ -127,7 +127,7 @@ impl Memory {
         [width, count]: [usize; 2],
         stream: &Stream,
     ) -> Result<(), Error> {
-        let span = |pitch: usize| Some(count.checked_sub(1)?.checked_mul(pitch)?.checked_add(width)?);
+        let span = |pitch: usize| count.checked_sub(1)?.checked_mul(pitch)?.checked_add(width);
         let apart = count <= 1 || width <= to_pitch.min(from_pitch);
         let too_long = || Error::Length { what: "rows of device memory", expected: self.bytes, got: usize::MAX };
         let (here, there) = span(to_pitch).zip(span(from_pitch)).filter(|_| apart).ok_or_else(too_long)?;
