@@ -13,7 +13,7 @@ use tilewright_expr::emit::{Field, Kernel, Piece, Pieces, emit, reciprocals};
 use tilewright_expr::graph::{Graph, OperandSpec, Output};
 use tilewright_expr::plan::Plan;
 use tilewright_expr::sections::Sections;
-use tilewright_expr::{Affine, Border, DType, Error, Filter, In, Rect, trace};
+use tilewright_expr::{Affine, Border, DType, Error, Filter, In, Rect, bf16, f16, trace};
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
 
 dims! { N, Y, X, C }
@@ -306,6 +306,28 @@ fn channels_share_their_places() {
     let one = places(1);
     assert!(one[0] > 0 && one[1] > 0, "{one:?}");
     assert_eq!((places(2), places(4)), (one, one));
+}
+
+/// Parameters name the type of an operand of which nothing is read: each kernel stands alone.
+#[test]
+fn operands_that_nothing_reads() {
+    let plan = |graph: &Graph, dims: &[u64]| {
+        let axes: Vec<_> = (0..3).map(|_| dense(dims, &[64])).collect();
+        let views: Vec<View<'_>> =
+            axes.iter().map(|a| View { axes: a, place: Place::Device, alignment: 16, boxes: None }).collect();
+        let plan = Plan::new(graph, &views[..2], &views[2..]).unwrap_or_else(|e| panic!("{e}"));
+        emit(graph, &plan).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let kernels = [
+        plan(&trace(|_: In<f16, (X,)>, y: In<f32, (X,)>| (y * 2.0).store::<(X,)>()).graph, <(X,)>::IDS),
+        plan(&trace(|_: In<bf16, (X,)>, y: In<f32, (X,)>| (y * 2.0).store::<(X,)>()).graph, <(X,)>::IDS),
+    ];
+    for kernel in &kernels {
+        assert!(kernel.source.contains("f16* in0"), "{}", kernel.source);
+        if compiler("emitted::operands_that_nothing_reads") {
+            compile(&[kernel]);
+        }
+    }
 }
 
 /// Runs these on the host model, if there is a compiler.

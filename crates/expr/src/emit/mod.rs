@@ -120,7 +120,7 @@ impl Written {
         describe(&mut head, graph, plan, &names);
         let mut headers = vec!["prelude"];
         let halves = |p: &Program| p.values().any(|v| p.dtype(v).is_half());
-        if halves(&tile) || point.as_ref().is_some_and(halves) {
+        if halves(&tile) || point.as_ref().is_some_and(halves) || names_halves(plan) {
             // Its text costs compile time, so that it is there for those who need it alone.
             headers.push("half_value");
         }
@@ -154,6 +154,11 @@ impl Written {
         }
         Ok(Written { head, headers, functions, params, guards, shared_bytes, shared })
     }
+}
+
+/// Whether an operand is of f16 or bf16: the parameters name its type, also where nothing of it is read.
+fn names_halves(plan: &Plan) -> bool {
+    plan.inputs.iter().chain(&plan.outputs).any(|slot| slot.dtype.is_half())
 }
 
 /// Includes the headers of a kernel.

@@ -131,6 +131,8 @@ int cublasGemmEx_64(void* h, int ta, int tb, i64 m, i64 n, i64 k, const void* al
                     int bt, i64 ldb, const void* beta, void* c, int ct, i64 ldc, int compute, int algo) {
     int f = factor_type(compute, ct);
     if (at == I8 && (lda % 4 || ldb % 4 || ldc % 4 || (uintptr_t)a % 4 || (uintptr_t)b % 4)) return 15;
+    // Some extents are multiplied as cuBLAS likes factors best alone, the left one transposed, the right one plain: here those of few rows.
+    if (at == I8 && m < 32 && (ta == 0 || tb != 0)) return 15;
     return gemm(slices_of(h, compute), ta, tb, m, n, k, coefficient(alpha, f, 0), a, at, lda, b, bt, ldb, coefficient(beta, f, 0), c, ct, ldc);
 }
 

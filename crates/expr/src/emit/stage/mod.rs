@@ -7,7 +7,7 @@ mod values;
 
 use super::body::{Body, function, head};
 use super::run::Role;
-use super::{Names, Params, Written, describe, points};
+use super::{Names, Params, Written, describe, names_halves, points};
 use crate::error::Error;
 use crate::graph::{DimId, Graph};
 use crate::lower::lower_stages;
@@ -66,7 +66,7 @@ pub(super) fn write(graph: &Graph, plan: &Plan, staging: &Staging, role: Role) -
     let mut head_text = String::new();
     describe(&mut head_text, graph, plan, &names);
     let mut headers = vec!["prelude", "arch/warp"];
-    if any(&|p| p.values().any(|v| p.dtype(v).is_half())) {
+    if any(&|p| p.values().any(|v| p.dtype(v).is_half())) || names_halves(plan) {
         headers.push("half_value");
     }
     let mut functions = String::new();

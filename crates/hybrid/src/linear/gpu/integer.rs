@@ -98,9 +98,9 @@ pub(crate) fn multiply_integers(
         return match &mut sums {
             IntegerSums::Gpu(there) if there.takes_units() => {
                 let layout = there.layout();
-                multiply(gpu, &factors, MatrixMut::new(&mut there.buffer, layout)?)
+                multiply(gpu, factors, (&mut there.buffer, layout))
             }
-            _ => sums.take(gpu, padded_sums(gpu, &factors, shape)?, shape),
+            _ => sums.take(gpu, padded_sums(gpu, factors, shape)?, shape),
         };
     }
     let mut all = Added::new(shape)?;
@@ -108,30 +108,60 @@ pub(crate) fn multiply_integers(
         let part = begin..depth.min(begin + ADDED);
         let factors =
             [Padded::of(gpu, a, [0..rows.0, part.clone()], true)?, Padded::of(gpu, b, [part, 0..columns.0], false)?];
-        all.add(&padded_sums(gpu, &factors, shape)?)?;
+        all.add(&padded_sums(gpu, factors, shape)?)?;
     }
     let values = all.kept(overflow)?;
     sums.put(|index| values[index], shape)
 }
 
 /// Sums on the device, with those of what was padded.
-fn padded_sums(gpu: &Gpu, factors: &[Padded<'_>; 2], shape: Shape) -> Result<DeviceBuffer<i32>, Error> {
+fn padded_sums(gpu: &Gpu, factors: [Padded<'_>; 2], shape: Shape) -> Result<DeviceBuffer<i32>, Error> {
     let [rows, columns] = padded([shape.rows.0, shape.columns.0]);
     let length = rows.checked_mul(columns).ok_or_else(|| shape.too_large::<i32>())?;
     let mut sums = gpu.stream().alloc::<i32>(length)?;
-    multiply(gpu, factors, MatrixMut::new(&mut sums, Layout::dense(rows, columns))?)?;
+    multiply(gpu, factors, (&mut sums, Layout::dense(rows, columns)))?;
     Ok(sums)
 }
 
-fn multiply(gpu: &Gpu, [a, b]: &[Padded<'_>; 2], sums: MatrixMut<'_, i32>) -> Result<(), Error> {
-    let done = gpu.blas()?.gemm(Compute::Own, 1, a.read()?, b.read()?, 0, sums);
-    done.map_err(|error| match error {
-        DriverError::Library { name: "NOT_SUPPORTED", .. } => {
-            let why = "this cuBLAS has no product of i8 for this GPU; use the CPU".into();
-            Error::Unsupported { operation: "matmul_integer", element: "i8", place: "GPU", why }
+/// As factors lie, or, where cuBLAS has no product of these extents for that, in the form that it likes best.
+fn multiply(
+    gpu: &Gpu,
+    factors: [Padded<'_>; 2],
+    (sums, layout): (&mut DeviceBuffer<i32>, Layout),
+) -> Result<(), Error> {
+    let once = |[a, b]: &[Padded<'_>; 2], sums: &mut DeviceBuffer<i32>| {
+        let sums = MatrixMut::new(sums, layout)?;
+        match gpu.blas()?.gemm(Compute::Own, 1, a.read()?, b.read()?, 0, sums) {
+            Err(DriverError::Library { name: "NOT_SUPPORTED", .. }) => Ok(false),
+            done => done.map(|()| true).map_err(Error::from),
         }
-        error => error.into(),
-    })
+    };
+    if once(&factors, sums)? {
+        return Ok(());
+    }
+    let [a, b] = factors;
+    if once(&[a.turned(gpu, true)?, b.turned(gpu, false)?], sums)? {
+        return Ok(());
+    }
+    let why = "this cuBLAS has no product of i8 for this GPU; use the CPU".into();
+    Err(Error::Unsupported { operation: "matmul_integer", element: "i8", place: "GPU", why })
+}
+
+/// The form of a factor that every cuBLAS multiplies.
+fn liked(is_left: bool) -> Operation {
+    if is_left { Operation::Transposed } else { Operation::Plain }
+}
+
+/// A copy on the device, with zeros up to multiples of a unit.
+fn copied(gpu: &Gpu, (memory, from): (&DeviceBuffer<i8>, Layout)) -> Result<(DeviceBuffer<i8>, Layout), Error> {
+    let [rows, columns] = padded([from.rows, from.columns]);
+    let layout = Layout::dense(rows, columns);
+    let too_large = || Shape::new(Rows(from.rows), Columns(from.columns)).too_large::<i8>();
+    let mut own = gpu.stream().alloc::<i8>(rows.checked_mul(columns).ok_or_else(too_large)?)?;
+    own.fill_bytes(0)?;
+    let to = Layout { rows: from.rows, columns: from.columns, ..layout };
+    in_order(gpu.stream(), memory.stream(), || Ok(own.copy_matrix_from(gpu.stream(), to, (memory, from))?))?;
+    Ok((own, layout))
 }
 
 /// A part of a factor on the device, its extents multiples of a unit.
@@ -162,7 +192,7 @@ impl<'a> Padded<'a> {
     }
 
     fn brought(gpu: &Gpu, part: MatRef<'_, i8>, is_left: bool) -> Result<Self, Error> {
-        let (operation, lying) = if is_left { (Operation::Transposed, part.t()) } else { (Operation::Plain, part) };
+        let (operation, lying) = (liked(is_left), if is_left { part.t() } else { part });
         let [rows, columns] = padded([lying.rows(), lying.columns()]);
         let length = rows.checked_mul(columns).ok_or_else(|| lying.shape().too_large::<i8>())?;
         let own = gpu.stream().upload(&with_zeros(lying, rows, length))?;
@@ -176,14 +206,25 @@ impl<'a> Padded<'a> {
         if part.is_in_units() {
             return Ok(Self { operation, memory: Memory::Theirs(memory), layout: from });
         }
-        let [rows, columns] = padded([from.rows, from.columns]);
-        let layout = Layout::dense(rows, columns);
-        let length = rows.checked_mul(columns).ok_or_else(|| part.shape().too_large::<i8>())?;
-        let mut own = gpu.stream().alloc::<i8>(length)?;
-        own.fill_bytes(0)?;
-        let to = Layout { rows: from.rows, columns: from.columns, ..layout };
-        in_order(gpu.stream(), memory.stream(), || Ok(own.copy_matrix_from(gpu.stream(), to, (memory, from))?))?;
+        let (own, layout) = copied(gpu, (memory, from))?;
         Ok(Self { operation, memory: Memory::Own(own), layout })
+    }
+
+    /// In the form that cuBLAS likes best. What lies otherwise goes through the host, which transposes it.
+    fn turned(self, gpu: &Gpu, is_left: bool) -> Result<Self, Error> {
+        if self.operation == liked(is_left) {
+            return Ok(self);
+        }
+        let (own, Layout { rows, columns, .. }) = match self.memory {
+            Memory::Own(own) => (own, self.layout),
+            Memory::Theirs(memory) => copied(gpu, (memory, self.layout))?,
+        };
+        let values = own.to_vec()?;
+        dispatch::to_host(values.len());
+        let turned: Vec<i8> = (0..values.len()).map(|at| values[at / columns + at % columns * rows]).collect();
+        let own = gpu.stream().upload(&turned)?;
+        dispatch::to_gpu(turned.len());
+        Ok(Self { operation: liked(is_left), memory: Memory::Own(own), layout: Layout::dense(columns, rows) })
     }
 
     fn read(&self) -> Result<(Operation, Matrix<'_, i8>), Error> {
