@@ -160,6 +160,11 @@ impl BitMatrix {
         Ok(matrix)
     }
 
+    /// All words, row behind row.
+    pub(crate) fn into_words(self) -> Vec<u64> {
+        self.words
+    }
+
     /// Its words as a source of tiles: rows of [`BitMatrix::words_per_row`] elements of u64.
     pub fn source(&self) -> MemorySource<'_, u64> {
         let extents = Extents::new(self.rows, self.words_per_row());

@@ -1,8 +1,11 @@
 //! Products of bits on whichever processor is expected to be faster.
 
+use super::asked::goes;
 use super::bit_operand::{BitOperand, BitTarget};
 use super::bits_there::{Asked, Wanted};
+use super::operand::Target;
 use super::run::Route;
+use super::target::Away;
 use super::{Accelerated, Device};
 use crate::Error;
 use crate::bits::gpu::{DeviceBitMatrix, DeviceProduct};
@@ -19,7 +22,8 @@ use tilewright_driver::DeviceBuffer;
 
 const OPERATION: &str = "bit_product";
 
-/// Matrices of bits lie in host memory or on the GPU ([`BitOperand`]), and results go to either ([`BitTarget`]). What lies on the GPU is computed with there, what is
+/// Matrices of bits lie in host memory, on the GPU or in a file ([`BitOperand`]), and results go to any of these ([`BitTarget`]). What is stored goes through either processor in tiles, within its budgets, and may be
+/// larger than memory; beside what lies on the GPU it is read whole. What lies on the GPU is computed with there, what is
 /// in host memory comes to it, and nothing of that is in tiles; where the CPU is the faster one, or the GPU has no room, copies come to the host within its budget
 /// ([`Device::falling_back_within`]). A matrix on another GPU goes to the CPU; who asks for this one gets [`Error::Unsupported`].
 ///
@@ -36,8 +40,8 @@ impl Device {
     /// The product of `left`, m x k, and `right`, k x n, an element being set where its count of pairs is as `becomes` says: paths are
     /// [`Becomes::MoreThan`] 0. Results are exact, and the same on both processors; of what is in host memory a GPU gets it in tiles ([`crate::stream::bits`]).
     ///
-    /// [`Error::Shape`] if the two do not have the same k, [`Error::Unsupported`] for counts, which are no bits
-    /// ([`bit_counts`](Device::bit_counts)). What is no sum is not verified, where that is asked for ([`verifying`](Device::verifying)); counts are.
+    /// [`Error::Shape`] if the two do not have the same k, [`Error::Unsupported`] for numbers, which are no bits
+    /// ([`bit_counts`](Device::bit_counts), [`bit_distances`](Device::bit_distances)). What is no sum is not verified, where that is asked for ([`verifying`](Device::verifying)); counts are.
     pub fn bit_product<'a>(
         &self,
         left: impl Into<BitOperand<'a>>,
@@ -68,6 +72,10 @@ impl Device {
             Becomes::Parities => product.parities(),
             _ => product.paths(),
         };
+        if let Some(sources) = asked.sources(to.is_stored()) {
+            let extents = [operands[0].rows(), operands[1].columns()];
+            return self.stored_bits(OPERATION, &sources, becomes, &mut to, extents);
+        }
         if let (Some([left, right]), false) = (asked.in_host_memory(), asked.result_is_there()) {
             let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
                 bits::product(&gpu.gpu, budgets, product, becomes, Control { verify: None, ..control })
@@ -89,37 +97,97 @@ impl Device {
     }
 
     /// How many of the k pairs are both set. As [`bit_product`](Device::bit_product) otherwise; [`Error::Unsupported`] where k is 2^31 or more. Those of what lies on
-    /// the GPU are not verified.
+    /// the GPU, or is stored, are not verified.
     pub fn bit_counts<'a>(
         &self,
         left: impl Into<BitOperand<'a>>,
         right: impl Into<BitOperand<'a>>,
     ) -> Result<Array2<i32>, Error> {
-        let operation = "bit_counts";
-        let asked = self.asked_of_bits(operation, [left.into(), right.into()], Wanted::Numbers)?;
-        let Some([left, right]) = asked.in_host_memory() else {
-            return self.numbers_of_bits(asked, |product| product.counts(), |product| product.counts());
-        };
-        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
-            let mut counts = Array2::zeros((left.rows(), right.columns()));
-            let sink = MemorySink::new(counts.view_mut());
-            bits::multiply(&gpu.gpu, budgets, product, Becomes::Counts, &sink, Control { verify: None, ..control })?;
-            Box::new(sink).commit()?;
-            control.verify.map_or(Ok(()), |verify| check_counts(left, right, &counts, verify))?;
-            Ok(counts)
-        };
-        self.in_tiles_of_bits(operation, [left, right], Becomes::Counts, |product| product.counts(), on_gpu)
+        self.numbers("bit_counts", [left.into(), right.into()], Becomes::Counts)
+    }
+
+    /// The same, to where it is wanted: [`Error::Shape`] for a target of another size than m x n, [`Error::ElementType`] for a sink of other numbers than i32. What is stored goes there tile by tile.
+    pub fn bit_counts_into<'a, 'b>(
+        &self,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+        to: impl Into<Target<'b, i32>>,
+    ) -> Result<(), Error> {
+        self.numbers_into("bit_counts", [left.into(), right.into()], Becomes::Counts, to.into())
     }
 
     /// In how many of the k places a row of `left`, m x k, and a column of `right`, k x n, differ: Hamming's distance. As [`bit_counts`](Device::bit_counts)
-    /// otherwise; what is in host memory comes to a GPU whole, since distances are not made in tiles, and nothing is verified.
+    /// otherwise; nothing is verified.
     pub fn bit_distances<'a>(
         &self,
         left: impl Into<BitOperand<'a>>,
         right: impl Into<BitOperand<'a>>,
     ) -> Result<Array2<i32>, Error> {
-        let asked = self.asked_of_bits("bit_distances", [left.into(), right.into()], Wanted::Distances)?;
-        self.numbers_of_bits(asked, |product| product.distances(), |product| product.distances())
+        self.numbers("bit_distances", [left.into(), right.into()], Becomes::Distances)
+    }
+
+    /// The same, to where it is wanted, as [`bit_counts_into`](Device::bit_counts_into).
+    pub fn bit_distances_into<'a, 'b>(
+        &self,
+        left: impl Into<BitOperand<'a>>,
+        right: impl Into<BitOperand<'a>>,
+        to: impl Into<Target<'b, i32>>,
+    ) -> Result<(), Error> {
+        self.numbers_into("bit_distances", [left.into(), right.into()], Becomes::Distances, to.into())
+    }
+
+    fn numbers(
+        &self,
+        operation: &'static str,
+        operands: [BitOperand<'_>; 2],
+        becomes: Becomes,
+    ) -> Result<Array2<i32>, Error> {
+        let is_count = becomes == Becomes::Counts;
+        let wanted = if is_count { Wanted::Numbers } else { Wanted::Distances };
+        let asked = self.asked_of_bits(operation, operands, wanted)?;
+        if let Some(sources) = asked.sources(false) {
+            let shape = (operands[0].rows(), operands[1].columns());
+            return self.stored_numbers(operation, &sources, becomes, shape);
+        }
+        let on_cpu = |product: Product<'_>| if is_count { product.counts() } else { product.distances() };
+        let Some([left, right]) = asked.in_host_memory() else {
+            let there = |product: DeviceProduct<'_, DeviceBitMatrix>| {
+                if is_count { product.counts() } else { product.distances() }
+            };
+            return self.numbers_of_bits(asked, on_cpu, there);
+        };
+        let on_gpu = |gpu: &Accelerated, budgets: &Budgets, product: &BitProduct<'_>, control: Control<'_>| {
+            let mut counts = Array2::zeros((left.rows(), right.columns()));
+            let sink = MemorySink::new(counts.view_mut());
+            bits::multiply(&gpu.gpu, budgets, product, becomes, &sink, Control { verify: None, ..control })?;
+            Box::new(sink).commit()?;
+            let verify = control.verify.filter(|_| is_count);
+            verify.map_or(Ok(()), |verify| check_counts(left, right, &counts, verify))?;
+            Ok(counts)
+        };
+        self.in_tiles_of_bits(operation, [left, right], becomes, on_cpu, on_gpu)
+    }
+
+    fn numbers_into(
+        &self,
+        operation: &'static str,
+        operands: [BitOperand<'_>; 2],
+        becomes: Becomes,
+        mut to: Target<'_, i32>,
+    ) -> Result<(), Error> {
+        let asked = self.asked_of_bits(operation, operands, Wanted::Numbers)?;
+        let at = goes(operation, &to)?;
+        expect(operation, "rows of the result", operands[0].rows(), to.shape().rows.0)?;
+        expect(operation, "columns of the result", operands[1].columns(), to.shape().columns.0)?;
+        let sources = asked.sources(true);
+        match (to.away(), sources) {
+            (Ok(Away::Stored(kept)), Some(sources)) => {
+                kept.filled(&self.host, |sink| self.stored_product(operation, &sources, becomes, (sink, at)))?;
+                kept.commit()
+            }
+            (Ok(away), _) => away.put(&self.numbers(operation, operands, becomes)?),
+            (Err(there), _) => there.take((&self.numbers(operation, operands, becomes)?).into()),
+        }
     }
 
     /// Where a product would run, why, and what that is expected to take: one whose result is a matrix of bits in host memory, or counts. Leaves no record.
@@ -131,12 +199,12 @@ impl Device {
     ) -> Result<Decision, Error> {
         let (operation, wanted) = match becomes {
             Becomes::Counts => ("bit_counts", Wanted::Numbers),
+            Becomes::Distances => ("bit_distances", Wanted::Distances),
             _ => (OPERATION, Wanted::Bits(dispatch::At::Pageable)),
         };
         let asked = self.asked_of_bits(operation, [left.into(), right.into()], wanted)?;
-        let Some([left, right]) = asked.in_host_memory() else { return self.plan(&asked.job) };
-        let (of_left, of_right) = (left.source(), right.source());
-        let of = BitProduct::of(Bits::new(&of_left, left.columns())?, Bits::new(&of_right, right.columns())?)?;
+        let Some([left, right]) = asked.sources(true) else { return self.plan(&asked.job) };
+        let of = BitProduct::of(left.bits()?, right.bits()?)?;
         self.plan(&Job { operation, ..of.job(becomes) })
     }
 
@@ -194,10 +262,10 @@ impl Device {
 }
 
 fn are_bits(becomes: Becomes) -> Result<(), Error> {
-    if becomes != Becomes::Counts {
+    if !becomes.is_number() {
         return Ok(());
     }
-    let why = "counts are no bits; Device::bit_counts gives them".into();
+    let why = "numbers are no bits; Device::bit_counts and bit_distances give them".into();
     Err(Error::Unsupported { operation: OPERATION, element: "bit", place: "CPU and GPU", why })
 }
 

@@ -1,7 +1,7 @@
 //! Matrices of bits of which some lie on a GPU: what is asked of a machine, and how it runs; what is made of their elements.
 
 use super::Device;
-use super::bit_operand::{BitOperand, BitTarget};
+use super::bit_operand::{BitOperand, BitSource, BitTarget};
 use super::run::Route;
 use crate::Error;
 use crate::bits::BitMatrix;
@@ -45,7 +45,7 @@ impl<'a, const N: usize> Asked<'a, N> {
         let mut read = [None; 3];
         read.iter_mut().zip(&operands).for_each(|(read, operand)| *read = Some(operand.asked()));
         let mut job = Job::elementwise(operation, ("bit", Unit::Bits), (elements, operations), read, written);
-        let brought = operands.iter().filter(|it| it.in_host_memory().is_some()).map(|it| it.padded_bytes());
+        let brought = operands.iter().filter(|it| it.source().is_some()).map(|it| it.padded_bytes());
         job.device_bytes = brought.fold(taken, u64::saturating_add);
         // What comes to the host is granted when it comes.
         job.host_bytes = 0;
@@ -69,6 +69,13 @@ impl<'a, const N: usize> Asked<'a, N> {
     pub(super) fn in_host_memory(&self) -> Option<[&'a BitMatrix; N]> {
         let here = self.operands.map(|it| it.in_host_memory());
         here.iter().all(Option::is_some).then(|| here.map(|it| it.unwrap_or_else(|| unreachable!("all of them are"))))
+    }
+
+    /// The operands as sources, where none lies on a GPU, and the result is not wanted there, and one of them is stored, or is to be.
+    pub(super) fn sources(&self, is_to_be_stored: bool) -> Option<[BitSource<'a>; N]> {
+        let is_stored = is_to_be_stored || self.operands.iter().any(BitOperand::is_stored);
+        let sources: Vec<_> = self.operands.iter().filter_map(BitOperand::source).collect();
+        sources.try_into().ok().filter(|_| is_stored && !self.result_is_there())
     }
 
     /// Whether the result is wanted on a GPU.
@@ -100,7 +107,8 @@ impl<'a> Asked<'a, 2> {
     }
 }
 
-/// Element-wise operations of matrices of bits, wherever they lie, as those of products do.
+/// Element-wise operations of matrices of bits, wherever they lie, as those of products do. Where one is stored, or what becomes of them is to be, and nothing lies on a GPU, the CPU makes them
+/// band by band as they are read, so that all may be larger than memory.
 impl Device {
     /// Two matrices element by element, into a third of their size, which is left as it was where anything fails. [`Error::Shape`] for other sizes.
     pub fn bit_combined_into<'a, 'b>(
@@ -110,7 +118,7 @@ impl Device {
         other: impl Into<BitOperand<'a>>,
         to: impl Into<BitTarget<'b>>,
     ) -> Result<(), Error> {
-        let (operation, operands, to) = ("bit_combined", [one.into(), other.into()], to.into());
+        let (operation, operands, mut to) = ("bit_combined", [one.into(), other.into()], to.into());
         let [rows, columns] = are_alike(operation, operands.each_ref())?;
         to.expect(operation, [rows, columns])?;
         let written = dispatch::Operand { bytes: operands[0].padded_bytes(), at: to.at() };
@@ -118,6 +126,9 @@ impl Device {
         let asked = Asked::new(operation, operands, written, (work, written.bytes), self.ordinal());
         let asked = asked
             .elsewhere(operands.iter().any(|it| it.is_elsewhere(self.ordinal())) || to.is_elsewhere(self.ordinal()));
+        if asked.sources(to.is_stored()).is_some() {
+            return self.combined_as_read(asked.job, combine, operands, &mut to);
+        }
         let to = RefCell::new(to);
         let here = |[one, other]: [&BitMatrix; 2]| {
             to.borrow_mut().put(match combine {
@@ -145,13 +156,16 @@ impl Device {
         self.bit_combined_into(combine, one, other, &mut made).map(|()| made)
     }
 
-    /// How many elements of each row are set.
+    /// How many elements of each row are set. What is stored is counted as it is read, band by band within the budget of host memory, on the CPU.
     pub fn bit_row_counts<'a>(&self, matrix: impl Into<BitOperand<'a>>) -> Result<Vec<u64>, Error> {
         let matrix = matrix.into();
         let bytes = (matrix.rows() as u64).saturating_mul(4);
         let work = ((matrix.rows() as u64).saturating_mul(matrix.columns() as u64), 1.0);
         let written = dispatch::Operand { bytes, at: At::Pageable };
         let asked = Asked::new("bit_row_counts", [matrix], written, (work, bytes), self.ordinal());
+        if matrix.is_stored() {
+            return self.counted_as_read(asked.job, matrix);
+        }
         self.with_bits(asked, |[matrix]| Ok(matrix.row_counts()), |[matrix]| matrix.row_counts())
     }
 
@@ -205,6 +219,8 @@ where
                 (self.here)(std::array::from_fn(|number| &*here[number]))
             }
             Place::Gpu(gpu) => {
+                let read = self.operands.iter().filter(|it| it.is_stored()).map(|it| it.padded_bytes());
+                let _host = self.host.try_acquire(read.fold(0, u64::saturating_add))?;
                 let there = self.operands.map(|it| it.there(gpu.stream()));
                 let there = there.into_iter().collect::<Result<Vec<_>, _>>()?;
                 (self.there)(std::array::from_fn(|number| there[number].matrix()))

@@ -6,6 +6,7 @@ mod batch;
 mod batched;
 mod bit_operand;
 mod bits;
+mod bits_stored;
 mod bits_there;
 mod copies;
 mod diagonal;

@@ -7,6 +7,7 @@ mod placed;
 mod products;
 mod recorded;
 mod relations;
+mod stored;
 mod streamed;
 mod truth;
 

@@ -43,6 +43,11 @@ fn check(gpu: &Gpu, budgets: &Budgets, [m, k, n]: [usize; 3]) {
             let got = product(gpu, budgets, of, *becomes, Control::default()).unwrap();
             assert_eq!(got, *expected, "{place}, {becomes:?}");
         }
+        let mut distances = Array2::from_elem((m, n), -1);
+        let sink = MemorySink::new(distances.view_mut());
+        multiply(gpu, budgets, of, Becomes::Distances, &sink, Control::default()).unwrap();
+        Box::new(sink).commit().unwrap();
+        assert_eq!(distances, truth.distances().unwrap(), "{place}");
         let mut counts = Array2::from_elem((m, n), -1);
         let sink = MemorySink::new(counts.view_mut());
         let traffic = multiply(gpu, budgets, of, Becomes::Counts, &sink, Control::default()).unwrap();

@@ -16,12 +16,12 @@ use crate::stream::{Budgets, Control, Traffic};
 const ZEROS: usize = 1024;
 
 /// A product of bits on a GPU, in tiles that fit into the budgets, to a sink: of bits as [`super::Bits`] has them, of i32 for
-/// [`Becomes::Counts`]. Zeros stand behind the last bit of a row, and the sink is told how many are bits ([`Sink::holds_bits`]). The sink is not committed: whoever does it makes the whole result visible
+/// [`Becomes::Counts`] and [`Becomes::Distances`]. Zeros stand behind the last bit of a row, and the sink is told how many are bits ([`Sink::holds_bits`]). The sink is not committed: whoever does it makes the whole result visible
 /// at once, and after an error there is none.
 ///
 /// What it takes is said by [`BitPlan`]. Results are exact, and do not depend on the plan.
 ///
-/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] for counts of more pairs than i32 holds; [`Error::Budget`] without room
+/// Errors: [`Error::Shape`], [`Error::ElementType`]; [`Error::Unsupported`] for numbers of more pairs than i32 holds; [`Error::Budget`] without room
 /// for the smallest tiles, which are of the whole depth; [`Error::Cancelled`]; those of sources, of the
 /// sink and of the driver.
 pub fn multiply(
@@ -48,7 +48,7 @@ pub fn multiply(
     Ok(traffic)
 }
 
-/// As [`multiply`], of bits in memory. [`Error::Unsupported`] for counts, which are no bits.
+/// As [`multiply`], of bits in memory. [`Error::Unsupported`] for numbers, which are no bits.
 pub fn product(
     gpu: &Gpu,
     budgets: &Budgets,
@@ -56,8 +56,8 @@ pub fn product(
     becomes: Becomes,
     control: Control<'_>,
 ) -> Result<BitMatrix, Error> {
-    if becomes == Becomes::Counts {
-        let why = "counts are i32; give stream::bits::multiply a sink for them".into();
+    if becomes.is_number() {
+        let why = "numbers are i32; give stream::bits::multiply a sink for them".into();
         return Err(Error::Unsupported { operation: "stream::bits::product", element: "i32", place: "GPU", why });
     }
     let ProductExtents { rows, columns, .. } = product.extents();

@@ -18,6 +18,10 @@ impl BitMultiplier for GpuEngine {
         DeviceRows::new(from, rows, columns)?.transpose(to)
     }
 
+    fn clear(&self, buffer: &mut DeviceBuffer<u32>) -> Result<(), Error> {
+        Ok(buffer.fill_bytes(0)?)
+    }
+
     fn count_pairs(
         &self,
         what: &BitMultiplication,
@@ -27,6 +31,7 @@ impl BitMultiplier for GpuEngine {
         let BitMultiplication { rows, columns, depth, becomes } = *what;
         let (finish, pitch, threshold) = match becomes {
             Becomes::Counts => (Finish::Counts, columns, 0),
+            Becomes::Distances => (Finish::Distances, columns, 0),
             // No count is larger than the largest i32.
             Becomes::MoreThan(most) => {
                 (Finish::MoreThan, words_per_row(columns), i32::try_from(most).unwrap_or(i32::MAX))

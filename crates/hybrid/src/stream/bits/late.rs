@@ -27,6 +27,12 @@ impl BitMultiplier for Device {
         Ok(())
     }
 
+    fn clear(&self, buffer: &mut Buffer<u32>) -> Result<(), Error> {
+        let buffer = Memory::clone(buffer);
+        self.queue(Queue::Compute, move || buffer.lock().fill(0));
+        Ok(())
+    }
+
     fn count_pairs(
         &self,
         what: &BitMultiplication,
@@ -51,6 +57,12 @@ fn count_pairs(what: &BitMultiplication, left: &[u32], right: &[u32], result: &m
             .take(columns)
             .map(|right| left.iter().zip(right).map(|(left, right)| (left & right).count_ones()).sum::<u32>());
         match becomes {
+            Becomes::Distances => {
+                let ones = |row: &[u32]| row.iter().map(|word| word.count_ones()).sum::<u32>();
+                let of_right = right.chunks_exact(per_row).map(ones);
+                let distances = counts.zip(of_right).map(|(count, right)| ones(left) + right - 2 * count);
+                distances.enumerate().for_each(|(j, distance)| result[i * columns + j] = distance);
+            }
             Becomes::Counts => counts.enumerate().for_each(|(j, count)| result[i * columns + j] = count),
             Becomes::MoreThan(most) => set(result, i, columns, counts.map(|count| count > most)),
             Becomes::Parities => set(result, i, columns, counts.map(|count| count % 2 == 1)),

@@ -2,7 +2,7 @@
 //! multiplied, copied back and written at the same time.
 //!
 //! Rows of the left operand are taken in bands, columns of the right one too, each band over the whole depth: what a tile of the result becomes
-//! is decided when all pairs are counted. While a band of columns is multiplied the next one comes, a slice with each band of rows.
+//! is decided when all pairs are counted. The CPU does the same with tiles that a budget of host memory holds ([`Device`](crate::Device)). While a band of columns is multiplied the next one comes, a slice with each band of rows.
 //!
 //! ```no_run
 //! use tilewright_driver::Device;
@@ -25,6 +25,7 @@
 mod engine;
 mod face;
 mod gpu;
+mod host;
 mod job;
 mod operands;
 mod packing;
@@ -32,10 +33,14 @@ mod plan;
 mod run;
 
 pub use face::{multiply, product};
+pub(crate) use host::multiply_on_host;
 pub(crate) use job::job_of;
+pub(crate) use operands::BitSink;
 pub use operands::{Becomes, BitProduct, Bits};
 pub use plan::BitPlan;
 
+#[cfg(test)]
+mod host_tests;
 #[cfg(test)]
 mod late;
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! What is multiplied, and what becomes of counts.
 
-use super::packing::Packing;
+use super::packing::{self, Packing};
 use crate::Error;
-use crate::dispatch::ProductExtents;
-use crate::store::{Element, Sink, Source, Tile};
+use crate::bits::BitMatrix;
+use crate::bits::gpu::words_per_row;
+use crate::dispatch::{At, ProductExtents};
+use crate::store::{Element, NpySource, Sink, Source, Tile};
 use crate::stream::Form;
+use std::fmt;
 use std::ops::Range;
 
 const OPERATION: &str = "a streamed product of bits";
@@ -25,9 +28,74 @@ impl<'a> Bits<'a> {
         Ok(Bits { source, packing, columns })
     }
 
+    /// Those of a file, which says itself how many of a row are columns ([`NpySource::columns_of_bits`]). The same errors.
+    pub fn of_npy(file: &'a NpySource) -> Result<Bits<'a>, Error> {
+        Bits::new(file, file.columns_of_bits())
+    }
+
+    /// The bits of a tile, whose columns begin at a multiple of 128, and end there or with the row.
+    pub(super) fn tile(&self, tile: &Tile) -> Result<BitMatrix, Error> {
+        let (rows, columns) = (tile.rows.len(), tile.columns.len());
+        let mut words = vec![0u64; rows * words_per_row(columns) / 2];
+        if !words.is_empty() {
+            packing::read(self, tile, bytemuck::cast_slice_mut(&mut words))?;
+        }
+        BitMatrix::from_words(rows, columns, words)
+    }
+
+    /// Where it lies.
+    pub(crate) fn at(&self) -> At {
+        self.source.at()
+    }
+
+    /// Some rows, in host memory.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Result<BitMatrix, Error> {
+        self.tile(&Tile { rows, columns: 0..self.columns })
+    }
+
     /// Rows and columns of bits.
     pub fn extents(&self) -> [usize; 2] {
         [self.source.extents().rows, self.columns]
+    }
+}
+
+impl fmt::Debug for Bits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {} bits {:?}", self.source.extents().rows, self.columns, self.source.at())
+    }
+}
+
+/// Where a matrix of bits is stored, row by row, as [`Bits`] are: in bytes (u8) or words (u64). Zeros stand behind the last bit of a row.
+pub(crate) struct BitSink<'a> {
+    sink: &'a dyn Sink,
+    packing: Packing,
+}
+
+impl<'a> BitSink<'a> {
+    /// That a sink has room for so many columns of bits. The errors of [`Bits::new`].
+    pub(crate) fn check(sink: &dyn Sink, columns: usize) -> Result<(), Error> {
+        Packing::new(sink.element(), sink.extents().columns, columns).map(drop)
+    }
+
+    /// One of so many columns of bits; the sink is told. The errors of [`Bits::new`].
+    pub(crate) fn new(sink: &'a dyn Sink, columns: usize) -> Result<Self, Error> {
+        let packing = Packing::new(sink.element(), sink.extents().columns, columns)?;
+        sink.holds_bits(columns)?;
+        Ok(BitSink { sink, packing })
+    }
+
+    /// Writes rows from one on.
+    pub(crate) fn write_rows(&self, first: usize, rows: BitMatrix) -> Result<(), Error> {
+        self.write(&Tile { rows: first..first + rows.rows(), columns: 0..self.packing.bits }, rows)
+    }
+
+    /// Writes a tile, whose columns begin at a multiple of 128, and end there or with the row.
+    pub(super) fn write(&self, tile: &Tile, bits: BitMatrix) -> Result<(), Error> {
+        let mut words = bits.into_words();
+        match words.is_empty() {
+            true => Ok(()),
+            false => packing::write((self.sink, &self.packing), tile, bytemuck::cast_slice_mut(&mut words)),
+        }
     }
 }
 
@@ -80,6 +148,8 @@ impl<'a> BitProduct<'a> {
 pub enum Becomes {
     /// It is stored as i32.
     Counts,
+    /// In how many of the places the two differ, instead, stored as i32: Hamming's distance.
+    Distances,
     /// A bit: whether it is more than this; with 0 the product over (OR, AND).
     MoreThan(u32),
     /// A bit: whether it is odd: the product over GF(2).
@@ -87,9 +157,14 @@ pub enum Becomes {
 }
 
 impl Becomes {
+    /// Whether it is a number, and no bit.
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Becomes::Counts | Becomes::Distances)
+    }
+
     /// Bits of an element of the result.
     pub(super) fn element_bits(self) -> usize {
-        if self == Becomes::Counts { 32 } else { 1 }
+        if self.is_number() { 32 } else { 1 }
     }
 }
 
@@ -106,7 +181,7 @@ impl Stored {
     pub(super) fn of(product: &BitProduct<'_>, becomes: Becomes, sink: &dyn Sink) -> Result<Stored, Error> {
         let (ProductExtents { rows, columns, depth }, extents) = (product.extents(), sink.extents());
         same("rows of the result", rows, extents.rows)?;
-        if becomes != Becomes::Counts {
+        if !becomes.is_number() {
             return Packing::new(sink.element(), extents.columns, columns).map(Stored::Bits);
         }
         same("columns of the result", columns, extents.columns)?;
@@ -115,8 +190,8 @@ impl Stored {
             return Err(Error::ElementType { operation, expected, got: Element::I32.name() });
         }
         if depth > i32::MAX as usize {
-            let why = format!("a count of {depth} pairs may not fit, the limit is {}", i32::MAX);
-            return Err(Error::Unsupported { operation: OPERATION, element: "i32", place: "GPU", why });
+            let why = format!("a number of {depth} pairs may not fit, the limit is {}", i32::MAX);
+            return Err(Error::Unsupported { operation: OPERATION, element: "i32", place: "CPU and GPU", why });
         }
         Ok(Stored::Counts)
     }

@@ -67,6 +67,10 @@ pub(super) fn run<E: BitMultiplier>(
     let lefts = (0..STAGES).map(|_| engine.buffer(plan.left_words())).collect::<Result<Vec<_>, _>>()?;
     let [arriving, ready] = plan.right_words();
     let mut operands = Operands::<E> { lefts, arriving: engine.buffer(arriving)?, ready: engine.buffer(ready)? };
+    if becomes == Becomes::Distances {
+        // What is transposed has there no bits behind its last ones.
+        engine.clear(&mut operands.ready)?;
+    }
     let result = |_| Ok::<_, Error>([engine.buffer(plan.result_words())?]);
     let results = (0..plan.results()).map(result).collect::<Result<Vec<_>, _>>()?;
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, &mut operands, feed))?;

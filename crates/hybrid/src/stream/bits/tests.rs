@@ -16,7 +16,8 @@ use std::sync::Mutex;
 
 const ORDERS: [Order; 4] = [Order::Late, Order::Random(1), Order::Random(2), Order::Random(3)];
 const STAGING: Staging = Staging { slots: 3, slots_back: 2, elements: 50, threads: 2, is_locked: true, releases: true };
-const BECOMES: [Becomes; 4] = [Becomes::Counts, Becomes::MoreThan(0), Becomes::MoreThan(40), Becomes::Parities];
+const BECOMES: [Becomes; 5] =
+    [Becomes::Counts, Becomes::MoreThan(0), Becomes::MoreThan(40), Becomes::Parities, Becomes::Distances];
 
 /// Bits from a linear generator.
 fn random(rows: usize, columns: usize, ones_in_eight: u64, seed: u64) -> Array2<bool> {
@@ -53,6 +54,15 @@ impl Case {
     fn counts(&self) -> Array2<i32> {
         let number = |bits: &Array2<bool>| bits.mapv(i32::from);
         number(&self.a).dot(&number(&self.b))
+    }
+
+    /// Distances by their definition.
+    fn numbers(&self) -> Array2<i32> {
+        if self.becomes == Becomes::Counts {
+            return self.counts();
+        }
+        let differ = |(i, j)| (0..self.a.ncols()).filter(|k| self.a[[i, *k]] != self.b[[*k, j]]).count() as i32;
+        Array2::from_shape_fn((self.a.nrows(), self.b.ncols()), differ)
     }
 
     fn expected(&self) -> Array2<bool> {
@@ -94,12 +104,12 @@ impl Case {
         let place = format!("{:?} {:?} {:?} {:?}", self.a.dim(), self.b.dim(), self.becomes, self.transposes);
         let shape = (self.a.nrows(), self.b.ncols());
         let with = (staging, Control::default());
-        if self.becomes == Becomes::Counts {
+        if self.becomes.is_number() {
             let mut result = Array2::from_elem(shape, -1);
             let sink = MemorySink::new(result.view_mut());
             self.run(device, bits, &sink, with).unwrap();
             Box::new(sink).commit().unwrap();
-            assert_eq!(result, self.counts(), "{place}");
+            assert_eq!(result, self.numbers(), "{place}");
             return;
         }
         let mut result = BitMatrix::ones(shape.0, shape.1).unwrap();
@@ -152,7 +162,7 @@ fn x1_x5_bytes_with_ones_behind_the_last_column_are_read_and_written() {
 fn m1_any_staging_gives_the_same() {
     for (slots, slots_back, elements) in [(1, 1, 1), (1, 1, 10_000), (2, 3, 17), (5, 1, 100)] {
         let staging = Staging { slots, slots_back, elements, threads: 1, ..STAGING };
-        for becomes in [Becomes::Counts, Becomes::Parities] {
+        for becomes in [Becomes::Counts, Becomes::Parities, Becomes::Distances] {
             Case::new([40, 300, 130], true, becomes, 3).check(&Device::new(Order::Random(7)), staging);
         }
     }
