@@ -13,6 +13,11 @@ pub(super) struct Watched {
 }
 
 impl Watched {
+    /// The same, which tells nobody how far it is.
+    pub(super) fn quiet(&self) -> Watched {
+        Watched { progress: None, ..self.clone() }
+    }
+
     pub(super) fn control(&self) -> Control<'_> {
         Control {
             cancel: self.cancel.as_ref(),

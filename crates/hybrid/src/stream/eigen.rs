@@ -68,8 +68,14 @@ pub fn largest_eigenvalues<T: Scalar + Stored + Multiply<Factor = T> + Element<C
     })
 }
 
+/// Columns of the matrix's height that a search keeps at most: the basis and its images, joined to what is new, the best of them with images and residuals, and what is
+/// orthogonalised.
+pub(crate) fn vectors_of_search(size: usize, count: usize) -> usize {
+    count.saturating_add(SPARE).min(size).saturating_mul(4 * BLOCKS + 2)
+}
+
 /// The same, with products by whatever makes them.
-fn largest<T: Scalar + Multiply<Factor = T>>(
+pub(crate) fn largest<T: Scalar + Multiply<Factor = T>>(
     size: usize,
     count: usize,
     search: EigenSearch,

@@ -2,6 +2,7 @@
 
 mod batched;
 mod diagonals;
+mod eigenvalues;
 mod emulated;
 mod evaluated;
 mod integers;

@@ -4,7 +4,7 @@ use tilewright_driver::{Device as Driver, Error as DriverError};
 use tilewright_hybrid::bits::BitMatrix;
 use tilewright_hybrid::bits::gpu::DeviceBitMatrix;
 use tilewright_hybrid::dispatch::{Choice, Rates, last_decision};
-use tilewright_hybrid::faults::{Breaker, Condition, EventKind, renew};
+use tilewright_hybrid::faults::{Breaker, Condition, EventKind, Settings, renew};
 use tilewright_hybrid::linear::{DeviceMat, Gpu};
 use tilewright_hybrid::{Class, Device, Error, Side};
 
@@ -37,6 +37,24 @@ pub(crate) fn child_renewed() {
     // Those that were loaded before are loaded again.
     kernels();
 
+    // By the face, whose clones use the context too.
+    let device = asked(&gpu()).guarded(Breaker::new(0, Settings::default()));
+    let a = matrix(9, 9, 1);
+    let multiply = |device: &Device| device.product((&a).into(), (&a).into());
+    let device = device.renewed().unwrap();
+    assert_eq!((multiply(&device).unwrap(), ledger.get(Entry::Renewals)), (a.dot(&a), 1), "nothing was lost");
+    ledger.fail(1, CONTEXT_IS_DESTROYED);
+    assert!(multiply(&device).unwrap_err().is_sticky());
+    assert!(matches!(multiply(&device), Err(Error::DevicePoisoned { .. })));
+    let clone = device.clone();
+    let in_use = device.renewed().unwrap_err();
+    assert!(matches!(in_use, Error::Driver(DriverError::ContextInUse { .. })), "{in_use}");
+    let device = clone.renewed().unwrap();
+    assert_eq!((multiply(&device).unwrap(), ledger.get(Entry::Renewals)), (a.dot(&a), 2));
+    assert_eq!(last_decision().unwrap().side, Side::Gpu);
+    assert_eq!(device.health().unwrap().condition, Condition::Closed);
+    drop(device);
+
     let error = lost(&ledger, ILLEGAL_ADDRESS).unwrap_err();
     assert!(
         matches!(&error, Error::DevicePoisoned { ordinal: 0, why } if why.contains("start the process anew")),
@@ -45,10 +63,9 @@ pub(crate) fn child_renewed() {
     assert_eq!(breaker.health().condition, Condition::Poisoned);
     assert!(breaker.health().last_failure.unwrap().contains("700"));
     assert!(matches!(renew(0), Err(Error::DevicePoisoned { .. })), "as often as one asks");
-    assert_eq!(ledger.get(Entry::Renewals), 2, "released once");
+    assert_eq!(ledger.get(Entry::Renewals), 3, "released once");
     // Nothing works there, and all does on the CPU.
     assert!(matches!(Device::gpu(0), Err(Error::DevicePoisoned { .. })));
-    let a = matrix(9, 9, 1);
     assert_eq!(Device::auto().product((&a).into(), (&a).into()).unwrap(), a.dot(&a));
 }
 

@@ -28,6 +28,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::on_the_gpu",
         "device::batched",
         "device::integers",
+        "device::eigenvalues",
         "device::emulated",
         "device::overlap",
         "device::repeated",
