@@ -14,6 +14,7 @@ mod grant;
 mod identity;
 mod lu;
 mod memory;
+pub mod on_host;
 mod operands;
 mod parts;
 mod pipeline;

@@ -5,4 +5,5 @@ mod cases;
 mod cholesky;
 mod faults;
 mod lu;
+mod on_host;
 mod plans;
