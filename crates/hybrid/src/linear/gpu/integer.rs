@@ -139,6 +139,7 @@ fn multiply(
     if once(&factors, sums)? {
         return Ok(());
     }
+    tracing::debug!(target: "tilewright::linear", "cuBLAS has no product of i8 for factors that lie so: the host turns them over");
     let [a, b] = factors;
     if once(&[a.turned(gpu, true)?, b.turned(gpu, false)?], sums)? {
         return Ok(());
