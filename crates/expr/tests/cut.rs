@@ -2,9 +2,9 @@
 
 use tilewright_dims::{Dim, dims};
 use tilewright_expr::cut::{Numbers, Share, Uncut};
-use tilewright_expr::graph::Graph;
+use tilewright_expr::graph::{Graph, Size};
 use tilewright_expr::stage::Margin;
-use tilewright_expr::{Border, DType, In, Rect, coordinate, trace};
+use tilewright_expr::{Border, DType, In, Initial, Rect, coordinate, meet, trace};
 
 dims! { N, Y, X, C, K }
 
@@ -96,6 +96,53 @@ fn what_is_read_elsewhere_too_is_refused() {
     ] {
         assert!(!uncut.to_string().is_empty());
     }
+}
+
+/// What is read around the point and elsewhere too is there once more, whole: of that are what is reduced, gathered, and as long along another dimension.
+#[test]
+fn operands_that_are_read_both_ways_are_there_twice() {
+    let length = |_, _| 100;
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (X,)>| (a * a.rename::<Y, K>() + b).sum::<X>().store::<(Y, K)>());
+    assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Both { operand: 0 });
+    let passes = t.graph.cut_twice(Y::ID, 4, length).unwrap();
+    assert_eq!(
+        (&passes.cut.shares[..], &passes.kept[..]),
+        (&[band(0, 0), Share::Whole, Share::Whole][..], &[0, 1, 0][..])
+    );
+    assert!(passes.totals.is_none());
+    let graph = passes.cut.graph.unwrap();
+    let sizes = &graph.node(graph.outputs[0].node).shape;
+    let size = |dim: u64| sizes.iter().find(|(of, _)| *of == dim).map(|(_, size)| *size);
+    assert_eq!((size(Y::ID), size(K::ID)), (Some(Size::Operand(0, Y::ID)), Some(Size::Operand(2, Y::ID))));
+    // With a margin, coordinates, and a scan, whose operand comes behind.
+    let t = trace(|a: In<f32, (Y,)>| (a.reverse::<Y>() + a.cummax::<Y>()).store::<(Y,)>());
+    let passes = t.graph.cut_twice(Y::ID, 4, length).unwrap();
+    assert_eq!(
+        (&passes.cut.shares[..], passes.cut.numbers),
+        (&[band(0, 0), Share::Whole, Share::Before][..], Numbers::Window)
+    );
+    assert_eq!((passes.kept, passes.totals.unwrap().parts.kept), (vec![0, 0], vec![0]));
+    // What is read in one way alone is there once.
+    let t = trace(|a: In<f32, (Y,)>, b: In<f32, (Y,)>| (a - b).store::<(Y,)>());
+    assert_eq!(t.graph.cut_twice(Y::ID, 4, length).unwrap().kept, [0, 1]);
+}
+
+/// Some results have what they are made of, and no other operand.
+#[test]
+fn results_apart() {
+    let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y,)>| {
+        let low = a.box_filter::<Y, X>(3, 1, Border::Reflect);
+        (b.sum::<Y>().store::<()>(), low.store::<(Y, X)>(), (a + b).store::<(X, Y)>())
+    });
+    let of = |results: &[usize]| t.graph.only_results(results, |_, _| 100).unwrap();
+    assert_eq!((of(&[0]).1, of(&[1]).1, of(&[2]).1, of(&[0, 2]).1), (vec![1], vec![0], vec![0, 1], vec![0, 1]));
+    let (graph, _) = of(&[1, 2]);
+    assert_eq!(graph.outputs.iter().map(|it| it.dims.to_vec()).collect::<Vec<_>>(), [[Y::ID, X::ID], [X::ID, Y::ID]]);
+    assert_eq!(graph.cut(Y::ID).unwrap().margin, Margin { before: -1, after: 1 }, "borders are there");
+    let t = trace(|a: In<i32, (Y,)>| {
+        (a.scatter::<Y, K, _, _>(a, 16, meet::Sum, Initial::Filled(0)).store::<(K,)>(), a.store::<(Y,)>())
+    });
+    assert_eq!(t.graph.only_results(&[0], |_, _| 100).unwrap_err(), Uncut::Scattered { result: 0 });
 }
 
 /// What stands before a band is an operand more for each scan; scans one inside the other need passes one before the other.

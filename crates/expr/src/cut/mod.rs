@@ -11,8 +11,11 @@
 //! to it: [`Cut::graph`] has an operand for that.
 //!
 //! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
-//! Those of scans need what stands before a band, which [`Passes`] before give.
+//! Those of scans need what stands before a band, which [`Passes`] before give. An operand that is read around the point and elsewhere too is there
+//! once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
+//! ([`Graph::only_results`]).
 
+mod apart;
 mod folded;
 mod moved;
 mod offset;
@@ -98,7 +101,7 @@ pub enum Uncut {
     },
     /// It is not as long as in an operand that is read around the point: it is sliced, padded or repeated.
     Length,
-    /// An operand that is as long as the results is read elsewhere than around the point.
+    /// An operand that is as long as the results is read elsewhere than around the point: it has to be there once more ([`Graph::cut_twice`]).
     Both {
         /// The operand's number.
         operand: usize,
@@ -121,7 +124,7 @@ pub enum Uncut {
 impl std::fmt::Display for Uncut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Uncut::Lacking { result } => write!(f, "result {result} lacks it; compute that in a call of its own"),
+            Uncut::Lacking { result } => write!(f, "result {result} lacks it, and is made of no reductions of bands"),
             Uncut::Scattered { result } => write!(f, "result {result} is not stored place by place"),
             Uncut::Joined { result } => {
                 write!(f, "the parts of result {result} stand one after the other along it; store each as a result")
@@ -131,8 +134,7 @@ impl std::fmt::Display for Uncut {
             }
             Uncut::Both { operand } => write!(
                 f,
-                "operand {operand} is read elsewhere along it than around the point, as by a sum or backwards; compute what is read there \
-                 before, in a call of its own"
+                "operand {operand} is read elsewhere along it than around the point, as by a sum or backwards; for that it has to be there whole"
             ),
             Uncut::Scanned => f.write_str(
                 "a scan goes along it, and what stands beside a point is read too; compute the scan before, in a call of its own",
@@ -155,6 +157,7 @@ impl Graph {
     /// How results are computed in bands along `dim`.
     pub fn cut(&self, dim: DimId) -> Result<Cut, Uncut> {
         let found = walk::shares(self, dim)?;
+        found.once()?;
         if !found.scans.is_empty() {
             return Err(Uncut::Scanned);
         }

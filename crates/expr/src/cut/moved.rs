@@ -69,11 +69,11 @@ fn counted(size: Size) -> Result<Size, Uncut> {
 }
 
 /// An operation of other operands.
-fn with_operands(
+pub(super) fn with_operands<E>(
     mut op: Op,
     place: &impl Fn(u16) -> Option<u16>,
-    size: &impl Fn(Size) -> Result<Size, Uncut>,
-) -> Result<Op, Uncut> {
+    size: &impl Fn(Size) -> Result<Size, E>,
+) -> Result<Op, E> {
     match &mut op {
         Op::Input { operand, .. } => *operand = place(*operand).unwrap_or(*operand),
         Op::Guard { operand: Some(operand), .. } => *operand = place(*operand).unwrap_or(*operand),

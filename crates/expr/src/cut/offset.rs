@@ -1,11 +1,13 @@
 //! The same expression for windows, where something is computed from coordinates: these are counted from the begin of the whole.
 
 use super::Share;
+use super::moved::with_operands;
 use super::scanned::wide;
 use super::walk::{Found, shift};
 use crate::dtype::DType;
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
 /// How a node is meant where it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,16 +26,21 @@ struct Offset<'a> {
     graph: &'a Graph,
     dim: DimId,
     shares: &'a [Share],
+    /// Operands that are there once more, whole, behind the others.
+    twice: &'a [u16],
 }
 
-/// The expression with more operands: what stands before a band of each scan along `dim`, and, where something is computed with them, the first index of
-/// a window and the length of the whole.
+/// The expression with more operands: those that are read anywhere too, whole; what stands before a band of each scan along `dim`; and, where something is
+/// computed with them, the first index of a window and the length of the whole.
 pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Graph {
-    let offset = Offset { graph, dim, shares: &found.shares };
+    let offset = Offset { graph, dim, shares: &found.shares, twice: &found.twice };
     let mut made = Graph::default();
     graph.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
     for spec in &graph.operands {
         made.operand(spec.clone());
+    }
+    for operand in &found.twice {
+        made.operand(graph.operands[usize::from(*operand)].clone());
     }
     let mut before = BTreeMap::new();
     for scan in &found.scans {
@@ -64,7 +71,7 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Grap
             (op, _) => {
                 let mut senses = offset.senses(node, sense).into_iter();
                 let numbers: Vec<NodeId> = arguments(op).zip(&mut senses).map(|(a, s)| moved[&(a, s)]).collect();
-                let there = made.push(with_arguments(op, &numbers), here.dtype);
+                let there = made.push(offset.of_whole(with_arguments(op, &numbers), sense), here.dtype);
                 match before.get(&node).filter(|_| sense == Sense::Counted) {
                     Some((before, reduction)) => made.behind(*before, there, *reduction),
                     None => there,
@@ -128,6 +135,33 @@ impl Offset<'_> {
             }
             (Op::Reduce { dim, .. }, Sense::Counted) if *dim == self.dim => vec![Sense::Whole, Sense::Counted],
             _ => arguments(op).map(|_| sense).collect(),
+        }
+    }
+
+    /// An operation of operands that are there whole, at a coordinate of the whole; anywhere else where it is as long as these along another dimension, or
+    /// reduces all of them.
+    fn of_whole(&self, mut op: Op, sense: Sense) -> Op {
+        let whole = |operand: u16| {
+            let more = self.twice.iter().position(|it| *it == operand)?;
+            Some((self.graph.operands.len() + more) as u16)
+        };
+        let size = |size: Size| match size {
+            Size::Operand(operand, dim) => Ok::<_, Infallible>(Size::Operand(whole(operand).unwrap_or(operand), dim)),
+            size => Ok(size),
+        };
+        match &mut op {
+            Op::At { sizes, .. } if sense != Sense::Whole => {
+                for (_, of) in sizes.iter_mut().filter(|(dim, _)| *dim != self.dim) {
+                    let Ok(of_whole) = size(*of);
+                    *of = of_whole;
+                }
+                op
+            }
+            op if sense != Sense::Whole && !matches!(op, Op::Reduce { .. }) => op.clone(),
+            _ => {
+                let Ok(op) = with_operands(op, &whole, &size);
+                op
+            }
         }
     }
 

@@ -46,13 +46,13 @@ impl Graph {
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<Passes, Uncut> {
         let (mut sources, reductions) = self.sources(dim, found, length)?;
-        let kept = std::mem::take(&mut sources.kept);
+        let mut kept = std::mem::take(&mut sources.kept);
         let (sources, length) = (sources.graph, |operand: u16, dim| length(kept[usize::from(operand)], dim));
         let mut walked = walk::shares(&sources, dim)?;
         let totals = sources.totals((dim, most), &mut walked, &length)?;
         let margin = walked.margin();
         let numbers = walked.numbers(margin != Margin::NONE);
-        let is_told = walked.counted || totals.is_some();
+        let is_told = walked.counted || totals.is_some() || !walked.twice.is_empty();
         let mut graph = if is_told { with_first_index(&sources, dim, &walked) } else { sources.clone() };
         let within = (margin != Margin::NONE).then(|| graph.within_band(dim));
         let outputs = std::mem::take(&mut graph.outputs);
@@ -73,7 +73,8 @@ impl Graph {
                 *share = Share::Band(Margin::NONE);
             }
         }
-        let walk::Found { shares, wraps, .. } = walked;
+        let walk::Found { shares, wraps, twice, .. } = walked;
+        kept.extend(twice.iter().map(|operand| kept[usize::from(*operand)]).collect::<Vec<_>>());
         Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph: Some(graph), numbers }, kept, totals })
     }
 
@@ -107,7 +108,7 @@ impl Graph {
     }
 
     /// The operands whose lengths some nodes have.
-    fn lengths_of(&self, nodes: &BTreeSet<NodeId>) -> BTreeSet<u16> {
+    pub(super) fn lengths_of(&self, nodes: &BTreeSet<NodeId>) -> BTreeSet<u16> {
         let mut found = BTreeSet::new();
         let mut add = |size: &Size| {
             if let Size::Operand(operand, _) = size {

@@ -18,7 +18,7 @@ pub struct Passes {
     /// What is evaluated. Its graph is always said. Behind the operands it has one for each scan along the dimension, before the
     /// [`numbers`](Cut::numbers): what stands before the band ([`Share::Before`]).
     pub cut: Cut,
-    /// Which operands of the expression that has, by their numbers.
+    /// Which operands of the expression that has, by their numbers: one that is read around the point and anywhere too is there twice.
     pub kept: Vec<u16>,
     /// What that is made of, where scans go along the dimension.
     pub totals: Option<Box<Totals>>,
@@ -40,14 +40,29 @@ impl Graph {
     /// How results are computed in bands along `dim`, along which at most so many scans go, of operands whose lengths are known. Nothing may be read beside
     /// the point, and no floats multiplied by a scan: what bands come to may overflow where the whole does not.
     pub fn cut_scans(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
-        let mut found = walk::shares(self, dim)?;
-        let totals = self.totals((dim, most), &mut found, &length)?;
-        let graph = offset::with_first_index(self, dim, &found);
-        let numbers = found.numbers(false);
-        let Found { shares, .. } = found;
-        let cut = Cut { dim, shares, margin: Margin::NONE, wraps: false, graph: Some(graph), numbers };
-        let kept = (0..self.operands.len() as u16).collect();
-        if totals.is_some() { Ok(Passes { cut, kept, totals }) } else { Err(Uncut::Scanned) }
+        let found = walk::shares(self, dim)?;
+        found.once()?;
+        let passes = self.passes((dim, most), found, &length)?;
+        if passes.totals.is_some() { Ok(passes) } else { Err(Uncut::Scanned) }
+    }
+
+    /// The same, scans or none, of operands that are read around the point and anywhere too: these are there once more, whole.
+    pub fn cut_twice(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
+        self.passes((dim, most), walk::shares(self, dim)?, &length)
+    }
+
+    fn passes(
+        &self,
+        (dim, most): (DimId, usize),
+        mut found: Found,
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<Passes, Uncut> {
+        let totals = self.totals((dim, most), &mut found, length)?;
+        let graph = Some(offset::with_first_index(self, dim, &found));
+        let (margin, numbers) = (found.margin(), found.numbers(false));
+        let Found { shares, twice, wraps, .. } = found;
+        let kept = (0..self.operands.len() as u16).chain(twice).collect();
+        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph, numbers }, kept, totals })
     }
 
     /// What the bands of scans that were found come to; from here on they have operands.

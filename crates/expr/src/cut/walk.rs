@@ -26,6 +26,8 @@ pub(super) struct Found {
     pub(super) wraps: bool,
     /// Scans along the dimension, which need what stands before a band.
     pub(super) scans: Vec<NodeId>,
+    /// The operands that are read around the point, and anywhere too: for that they are there once more, whole.
+    pub(super) twice: Vec<u16>,
     /// How far away from the point coordinates are computed with.
     reach: Margin,
 }
@@ -41,6 +43,11 @@ impl Found {
         }
     }
 
+    /// That no operand is read both ways.
+    pub(super) fn once(&self) -> Result<(), Uncut> {
+        self.twice.first().map_or(Ok(()), |operand| Err(Uncut::Both { operand: usize::from(*operand) }))
+    }
+
     /// As far as the farthest read of any operand, and of a coordinate.
     pub(super) fn margin(&self) -> Margin {
         let margin = |share: &Share| if let Share::Band(margin) = share { *margin } else { Margin::NONE };
@@ -51,7 +58,10 @@ impl Found {
 struct Walk<'a> {
     graph: &'a Graph,
     dim: DimId,
-    shares: Vec<Option<Share>>,
+    /// How far around the point operands are read that are.
+    around: Vec<Option<Margin>>,
+    /// Which operands are read anywhere, or lack the dimension.
+    whole: Vec<bool>,
     /// Operands whose length along the dimension decides how long a node is that is read around the point.
     windows: Vec<u16>,
     /// Operands whose length along the dimension is computed with.
@@ -67,11 +77,11 @@ struct Walk<'a> {
 
 /// What a band of the results reads of each operand.
 pub(super) fn shares(graph: &Graph, dim: DimId) -> Result<Found, Uncut> {
-    let none = vec![None; graph.operands.len()];
+    let (around, whole) = (vec![None; graph.operands.len()], vec![false; graph.operands.len()]);
     let (windows, lengths) = (Vec::new(), Vec::new());
     let (counted, wraps, ends, reach) = (false, false, false, Margin::NONE);
     let (scans, open) = (BTreeSet::new(), Vec::new());
-    let mut walk = Walk { graph, dim, shares: none, windows, lengths, counted, wraps, ends, scans, reach, open };
+    let mut walk = Walk { graph, dim, around, whole, windows, lengths, counted, wraps, ends, scans, reach, open };
     walk.start()?;
     let mut seen = HashSet::new();
     while let Some((node, place)) = walk.open.pop() {
@@ -118,7 +128,10 @@ impl Walk<'_> {
             return Ok(());
         }
         match &graph.node(node).op {
-            Op::Input { operand, .. } => self.read(*operand, place),
+            Op::Input { operand, .. } => {
+                self.read(*operand, place);
+                Ok(())
+            }
             Op::Index(dim) if *dim == self.dim => {
                 if let Place::Around { before, after } = place {
                     self.counted = true;
@@ -132,7 +145,10 @@ impl Walk<'_> {
                 let inside = if *dim == self.dim { Place::Anywhere } else { place };
                 self.open.push((*source, inside));
                 match size {
-                    Size::Operand(operand, along) if *dim == self.dim && *along == self.dim => self.whole(*operand),
+                    Size::Operand(operand, along) if *along == self.dim => {
+                        self.read(*operand, Place::Anywhere);
+                        Ok(())
+                    }
                     Size::Node(node) => {
                         self.open.push((*node, place));
                         Ok(())
@@ -179,6 +195,9 @@ impl Walk<'_> {
         for (dim, size) in sizes {
             match size {
                 Size::Node(node) if *dim != self.dim => self.open.push((*node, place)),
+                Size::Operand(operand, along) if *dim != self.dim && *along == self.dim => {
+                    self.read(*operand, Place::Anywhere);
+                }
                 _ if *dim == self.dim && place != Place::Anywhere => self.windowed(*size)?,
                 _ => {}
             }
@@ -193,27 +212,15 @@ impl Walk<'_> {
         self.ends |= by != 0 && !repeats;
     }
 
-    fn read(&mut self, operand: u16, place: Place) -> Result<(), Uncut> {
-        if !self.graph.operands[usize::from(operand)].dims.contains(&self.dim) {
-            self.shares[usize::from(operand)] = Some(Share::Whole);
-            return Ok(());
-        }
-        let (share, known) = match place {
-            Place::Anywhere => (Share::Whole, self.shares[usize::from(operand)]),
-            Place::Around { before, after } => {
-                (Share::Band(Margin { before, after }.and(Margin::NONE)), self.shares[usize::from(operand)])
+    fn read(&mut self, operand: u16, place: Place) {
+        let number = usize::from(operand);
+        match place {
+            Place::Around { before, after } if self.graph.operands[number].dims.contains(&self.dim) => {
+                let margin = Margin { before, after }.and(Margin::NONE);
+                self.around[number] = Some(self.around[number].map_or(margin, |known: Margin| known.and(margin)));
             }
-        };
-        self.shares[usize::from(operand)] = Some(match (known, share) {
-            (None, share) | (Some(Share::Whole), share @ Share::Whole) => share,
-            (Some(Share::Band(known)), Share::Band(margin)) => Share::Band(known.and(margin)),
-            _ => return Err(Uncut::Both { operand: usize::from(operand) }),
-        });
-        Ok(())
-    }
-
-    fn whole(&mut self, operand: u16) -> Result<(), Uncut> {
-        self.read(operand, Place::Anywhere)
+            _ => self.whole[number] = true,
+        }
     }
 
     /// A node that is read around the point is as long as a window.
@@ -239,31 +246,42 @@ impl Walk<'_> {
     }
 
     fn end(mut self) -> Result<Found, Uncut> {
-        let is_window = |walk: &Self, operand: u16| matches!(walk.shares[usize::from(operand)], Some(Share::Band(_)));
-        for operand in std::mem::take(&mut self.windows) {
-            match self.shares[usize::from(operand)] {
-                Some(Share::Band(_)) => {}
-                // As long as the results, though only its length is looked at.
-                None => self.read(operand, POINT)?,
-                Some(Share::Whole | Share::Before) => return Err(Uncut::Both { operand: usize::from(operand) }),
-            }
-        }
-        for equation in self.graph.equations.iter().filter(|equation| equation.dim == self.dim) {
-            let (Size::Operand(a, _), Size::Operand(b, _)) = (equation.a, equation.b) else { continue };
-            if is_window(&self, a) != is_window(&self, b) {
-                let whole = if is_window(&self, a) { b } else { a };
-                return Err(Uncut::Both { operand: usize::from(whole) });
-            }
-        }
-        let lengths = std::mem::take(&mut self.lengths);
-        self.counted |= lengths.iter().any(|operand| is_window(&self, *operand));
+        // As long as the results, though its length alone is looked at.
+        std::mem::take(&mut self.windows).into_iter().for_each(|operand| self.read(operand, POINT));
+        self.agree();
+        let is_window = |operand: &u16| self.around[usize::from(*operand)].is_some();
+        self.counted |= self.lengths.iter().any(is_window);
         if self.wraps && self.ends {
             return Err(Uncut::Wrapped);
         }
+        let twice: Vec<u16> = (0..self.whole.len() as u16)
+            .filter(|operand| is_window(operand) && self.whole[usize::from(*operand)])
+            .collect();
         // What nothing reads is there all the same.
-        let shares = self.shares.into_iter().map(|share| share.unwrap_or(Share::Whole)).collect();
+        let shares = self.around.into_iter().map(|margin| margin.map_or(Share::Whole, Share::Band));
+        let shares = shares.chain(twice.iter().map(|_| Share::Whole)).collect();
         let scans = self.scans.into_iter().collect();
-        Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans, reach: self.reach })
+        Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans, twice, reach: self.reach })
+    }
+
+    /// Of operands that are equally long either all are as long as a window, or none; or all are there in both ways.
+    fn agree(&mut self) {
+        let of_dim = self.graph.equations.iter().filter(|equation| equation.dim == self.dim);
+        let pairs: Vec<[u16; 2]> = of_dim
+            .filter_map(|equation| match (equation.a, equation.b) {
+                (Size::Operand(a, _), Size::Operand(b, _)) => Some([a, b]),
+                _ => None,
+            })
+            .collect();
+        let differs = |walk: &Self, [a, b]: [u16; 2]| {
+            walk.around[usize::from(a)].is_some() != walk.around[usize::from(b)].is_some()
+        };
+        while let Some(pair) = pairs.iter().find(|pair| differs(self, **pair)) {
+            for operand in *pair {
+                self.read(operand, POINT);
+                self.read(operand, Place::Anywhere);
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::verify::Verify;
 use crate::Error;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Says that an operation is not wanted any more. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +60,24 @@ impl<'a> Control<'a> {
     pub(super) fn unverified(&self, operation: &'static str, element: &'static str) -> Result<(), Error> {
         let why = || "products, solutions and inverses alone are verified; leave `verify` out".into();
         self.verify.map_or(Ok(()), |_| Err(Error::Unsupported { operation, element, place: "CPU", why: why() }))
+    }
+
+    /// Has an operation of several parts, each of which counts its own steps, told as one of so many.
+    pub(super) fn in_parts<R>(
+        self,
+        steps: impl FnOnce() -> Result<u64, Error>,
+        operation: impl FnOnce(Control<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let Some(progress) = self.progress else { return operation(self) };
+        let (steps, before) = (steps()?, AtomicU64::new(0));
+        let of_part = |done: u64, of: u64| {
+            let all = before.load(Ordering::Relaxed) + done;
+            if done == of {
+                before.store(all, Ordering::Relaxed);
+            }
+            progress(all, steps.max(all));
+        };
+        operation(Control { progress: Some(&of_part), ..self })
     }
 
     pub(crate) fn tell(&self, done: u64, steps: u64) {

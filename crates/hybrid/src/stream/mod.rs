@@ -33,7 +33,9 @@ pub use control::{Cancel, Control, Progress};
 pub use eigen::{EigenSearch, largest_eigenvalues};
 pub(crate) use eigen::{largest as largest_by_products, vectors_of_search};
 pub use engine::Form;
-pub use expression::{Array, Evaluation, ExpressionPlan, ExpressionTime, Operand, Operands, Streams, evaluate};
+pub use expression::{
+    Array, Evaluation, ExpressionPlan, ExpressionTime, Operand, Operands, OtherPasses, Streams, evaluate,
+};
 pub use face::{Budgets, matmul, matmul_by, matvec};
 pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, on_host, solve};
 pub use matmul::{Factor, Product, Traffic};

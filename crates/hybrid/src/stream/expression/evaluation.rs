@@ -2,9 +2,9 @@
 
 use super::array::Held;
 use super::array::{Operand, Operands};
-use super::cut::Steps;
 use super::plan::ExpressionPlan;
 use super::shape::Shape;
+use super::steps::Planned;
 use crate::Error;
 use crate::budget::Budget;
 use crate::store::{Sink, Source};
@@ -27,8 +27,11 @@ pub struct Evaluation<'a> {
     pub(super) launcher: Launcher,
     /// How it is cut; why not, where all of it is one band.
     pub(super) cut: Result<Cut, Error>,
-    /// How it is computed in steps, where it is not cut.
-    pub(super) steps: Option<Steps<'a>>,
+    /// Which dimensions it may be cut along, the first one first; whether somebody chose them.
+    pub(super) dims: Vec<DimId>,
+    pub(super) is_by_choice: bool,
+    /// Dimensions of what bands were reduced to before.
+    pub(super) folded: Vec<DimId>,
     pub(super) fed: Vec<Fed<'a>>,
     pub(super) made: Vec<Made<'a>>,
     pub(super) names: Vec<(DimId, &'static str)>,
@@ -160,40 +163,55 @@ impl<'a> Evaluation<'a> {
         let made: Vec<Made<'a>> =
             results.iter().zip(extents).zip(sinks).map(of_result).collect::<Result<_, Error>>()?;
         let names = made.iter().flat_map(|made| made.shape.dims()).map(|dim| (*dim, graph.dim_name(*dim))).collect();
-        let cut = Err(Error::Uncut { dimension: "", why: String::new() });
-        let whole = Evaluation { launcher: expression.clone(), expression, cut, steps: None, fed, made, names };
+        let whole = Evaluation {
+            launcher: expression.clone(),
+            expression,
+            cut: Err(Error::Uncut { dimension: "", why: String::new() }),
+            dims: Vec::new(),
+            is_by_choice: false,
+            folded: before.to_vec(),
+            fed,
+            made,
+            names,
+        };
         let dims = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
-        let cut = whole.cut_along(&dims);
-        Ok(if cut.cut.is_err() { cut.in_steps(&dims, before) } else { cut })
+        Ok(whole.cut_along(dims))
+    }
+
+    /// What is evaluated on bands.
+    pub(super) fn in_bands(
+        launcher: Launcher,
+        cut: Cut,
+        fed: Vec<Fed<'a>>,
+        made: Vec<Made<'a>>,
+        names: Vec<(DimId, &'static str)>,
+    ) -> Evaluation<'a> {
+        let (expression, cut, dims, folded) = (launcher.clone(), Ok(cut), Vec::new(), Vec::new());
+        Evaluation { expression, launcher, cut, dims, is_by_choice: true, folded, fed, made, names }
     }
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
     pub fn along<D: Dim>(self) -> Result<Evaluation<'a>, Error> {
-        let cut = self.cut_along(&[D::ID]).scanned(&[D::ID]);
+        let cut = Evaluation { is_by_choice: true, ..self }.cut_along(vec![D::ID]);
         match cut.cut {
-            Err(error) if cut.steps.is_none() => Err(error),
+            Err(error) if cut.steps().is_empty() => Err(error),
             _ => Ok(cut),
         }
     }
 
     /// The dimension that it is cut along, if it is.
     pub fn dimension(&self) -> Option<&'static str> {
-        if let Some(steps) = &self.steps {
-            return steps.passes().bands.dimension();
-        }
-        self.cut.as_ref().ok().map(|cut| self.name(cut.dim))
+        self.of_indices(On::HOST).dimension
     }
 
     /// How it is cut where there are so many bytes for operands and results. [`Error::Budget`] where not even one index fits,
     /// [`Error::Uncut`] where nothing can be cut and the whole does not fit. Where something lies on a GPU it is planned there: what lies there takes no
     /// bytes. Where all of an operand is reduced first it is the plan of that; where scans go along the dimension, that of the results, and operands are
-    /// brought once more before, as often as scans stand one inside the other. What all bands come to then is within these bytes too, as on the CPU, unless
-    /// something lies on a GPU: there it is in host memory.
+    /// brought once more before, as often as scans stand one inside the other; where results are computed apart, that of the part that copies most. What
+    /// other passes copy is said too ([`ExpressionPlan::others`]). What all bands come to then is within these bytes too, as on the CPU, unless something
+    /// lies on a GPU: there it is in host memory.
     pub fn plan(&self, budget: u64) -> Result<ExpressionPlan, Error> {
-        match self.planned_steps(self.home(), budget)? {
-            Some((_, plan)) => Ok(plan),
-            None => ExpressionPlan::new(self, self.home(), budget),
-        }
+        self.planned(self.home(), budget).map(Planned::with_others)
     }
 
     /// The GPU that the first operand or result lies on which is on any.

@@ -29,7 +29,7 @@ use tilewright_ops::{Device, Gpu};
 /// which at most four may go along the dimension. Sums of floats, and products that bands are reduced to, are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima
 /// are the same. Scans of products of floats are not computed in bands. The CPU and a GPU whose budgets differ have other bands, so other last bits.
 ///
-/// A pass brings the operands that it reads. Progress is that of the first pass of reductions, or, of scans, that of the results, which comes last; what other passes do is not told.
+/// A pass brings the operands that it reads. Progress counts the bands of all passes.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
 /// band; those of sources, of sinks and of the driver; [`Error::Expression`] where a coordinate reaches outside of an operand.
@@ -84,15 +84,19 @@ pub(crate) fn evaluate_on_host(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     evaluation.gather_within(memory)?;
+    let steps = || evaluation.passes_of(On::HOST, memory.available());
+    control.in_parts(steps, |control| whole_on_host(memory, evaluation, control))
+}
+
+fn whole_on_host(memory: &Budget, evaluation: &Evaluation<'_>, control: Control<'_>) -> Result<Traffic, Error> {
     let available = memory.available();
-    if let Some((steps, plan)) = evaluation.planned_steps(On::HOST, available)? {
+    if let Some((steps, planned)) = evaluation.planned_steps(On::HOST, available)? {
+        let plan = planned.with_others();
         let under = Under { on: On::HOST, plan: &plan, host: memory, control };
         let mut bands =
             |bands: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>| on_host(memory, bands, plan, control);
-        let (first, rest) = steps.run((under, &evaluation.made), &mut bands)?;
-        let Some((rest, _parts)) = rest else { return Ok(first) };
-        let then = evaluate_on_host(memory, &rest, Control { progress: None, ..control })?;
-        return Ok(first.and(then));
+        let mut whole = |rest: &Evaluation<'_>, control: Control<'_>| whole_on_host(memory, rest, control);
+        return steps.run((under, &evaluation.made), &mut bands, &mut whole);
     }
     let (plan, _memory) = memory.planned(available, |available| {
         let plan = ExpressionPlan::new(evaluation, On::HOST, available)?;
@@ -126,18 +130,29 @@ pub(crate) fn evaluate_on_gpu(
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let on = On::gpu(gpu.device().ordinal());
+    let steps = || evaluation.passes_of(on, budgets.device.available());
+    control.in_parts(steps, |control| whole_on_gpu((gpu, on), (budgets, host), evaluation, control))
+}
+
+fn whole_on_gpu(
+    (gpu, on): (&Gpu, On),
+    (budgets, host): (&Budgets, &Budget),
+    evaluation: &Evaluation<'_>,
+    control: Control<'_>,
+) -> Result<Traffic, Error> {
     let available = budgets.device.available();
-    if let Some((steps, plan)) = evaluation.planned_steps(on, available)? {
+    if let Some((steps, planned)) = evaluation.planned_steps(on, available)? {
+        let plan = planned.with_others();
         let under = Under { on, plan: &plan, host, control };
         let mut bands = |bands: &Evaluation<'_>, plan: &ExpressionPlan, control: Control<'_>| {
             on_gpu((gpu, on), budgets, bands, plan, control)
         };
-        let (first, rest) = steps.run((under, &evaluation.made), &mut bands)?;
-        let Some((rest, _parts)) = rest else { return Ok(first) };
-        let then = evaluate_on_gpu(gpu, (budgets, host), &rest, Control { progress: None, ..control })?;
+        let mut whole =
+            |rest: &Evaluation<'_>, control: Control<'_>| whole_on_gpu((gpu, on), (budgets, host), rest, control);
+        let traffic = steps.run((under, &evaluation.made), &mut bands, &mut whole)?;
         // The record has the bands of what is large.
         dispatch::in_tiles(Tiles::Expression(plan));
-        return Ok(first.and(then));
+        return Ok(traffic);
     }
     let plan = ExpressionPlan::new(evaluation, on, available)?;
     on_gpu((gpu, on), budgets, evaluation, &plan, control)

@@ -1,12 +1,15 @@
 //! Expressions that need all of an operand before any of their results: reductions of its bands first, and what is left of the expression over those.
 
-use super::array::Operand;
+use super::array::{Held, Operand};
 use super::evaluation::{Evaluation, Made};
+use super::parts::Nowhere;
 use super::passes::{Came, Compute, Passes, Under, of_all_bands};
+use super::plan::ExpressionPlan;
 use crate::Error;
 use crate::budget::Permit;
-use crate::store::Sink;
+use crate::store::{Extents, Sink};
 use crate::stream::matmul::Traffic;
+use std::sync::Arc;
 use tilewright_expr::cut::Folded;
 use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::Launcher;
@@ -29,12 +32,12 @@ pub(super) struct Fold<'a> {
 }
 
 impl<'a> Fold<'a> {
-    /// How an evaluation that cannot be cut is folded along a dimension after folds before, or why not.
-    pub(super) fn of(whole: &Evaluation<'a>, dim: DimId, before: &[DimId]) -> Result<Fold<'a>, String> {
-        let folded = whole.graph().fold(dim, MOST, whole.lengths()).map_err(|why| why.to_string())?;
+    /// How an evaluation is folded along a dimension after the folds before it, or why not.
+    pub(super) fn of(whole: &Evaluation<'a>, dim: DimId) -> Result<Fold<'a>, String> {
+        let folded = whole.expression.graph().fold(dim, MOST, whole.lengths()).map_err(|why| why.to_string())?;
         let Folded { parts, rest, bands, kept } = folded;
         let kept = kept.into_iter().map(|operand| whole.fed[usize::from(operand)].operand()).collect();
-        let bands = before.iter().copied().chain([bands]).collect();
+        let bands = whole.folded.iter().copied().chain([bands]).collect();
         Ok(Fold { parts: Passes::of_parts((whole, &whole.fed), parts)?, rest, bands, kept })
     }
 
@@ -42,21 +45,50 @@ impl<'a> Fold<'a> {
     /// and leave to have the memory for that.
     pub(super) fn run<'b>(
         &self,
-        (under, sinks): (Under<'_>, &[Made<'b>]),
+        (under, made): (Under<'_>, &[Made<'b>]),
         compute: &mut Compute<'_>,
     ) -> Result<(Traffic, Rest<'b>), Error>
     where
         'a: 'b,
     {
         let Came { parts, traffic, memory } = self.parts.run_to_parts(under, compute)?;
+        let rest = self.left(made, under.plan, parts.into_iter().map(|parts| Held::Here(parts)))?;
+        Ok((traffic, (rest, memory)))
+    }
+
+    /// What is left to compute once the bands of a plan were, of parts that are not there yet, and the bytes of these.
+    pub(super) fn left_to_plan<'b>(
+        &self,
+        made: &[Made<'b>],
+        plan: &ExpressionPlan,
+    ) -> Result<(Evaluation<'b>, u64), Error>
+    where
+        'a: 'b,
+    {
+        let parts = self.parts.bands.made.iter().map(|part| {
+            let extents = Extents::new(plan.count(), part.shape.bytes() / part.shape.element_bytes());
+            Held::Here(Arc::new(Nowhere { extents, element: part.shape.element() }))
+        });
+        let bytes = plan.count() as u128 * self.parts.bands.bytes_of_parts();
+        Ok((self.left(made, plan, parts)?, u64::try_from(bytes).unwrap_or(u64::MAX)))
+    }
+
+    /// What is left of all parts of a plan's bands.
+    fn left<'b>(
+        &self,
+        made: &[Made<'b>],
+        plan: &ExpressionPlan,
+        parts: impl Iterator<Item = Held<'b>>,
+    ) -> Result<Evaluation<'b>, Error>
+    where
+        'a: 'b,
+    {
         let whole = &self.parts.bands;
-        let (count, dim) = (under.plan.count(), self.bands.last().copied().unwrap_or_default());
-        let parts = parts.into_iter().zip(&whole.made);
-        let parts = parts.map(|(parts, made)| of_all_bands((parts, &made.shape), (dim, count)));
+        let (count, dim) = (plan.count(), self.bands.last().copied().unwrap_or_default());
+        let parts = parts.zip(&whole.made).map(|(parts, made)| of_all_bands((parts, &made.shape), (dim, count)));
         let operands = self.kept.iter().cloned().chain(parts).collect();
         let name = format!("{} of all bands", whole.expression.name());
-        let sinks: Vec<&'b dyn Sink> = sinks.iter().map(|made| made.sink).collect();
-        let rest = Evaluation::left(Launcher::new(self.rest.clone(), &name), operands, &sinks, &self.bands)?;
-        Ok((traffic, (rest, memory)))
+        let sinks: Vec<&'b dyn Sink> = made.iter().map(|made| made.sink).collect();
+        Evaluation::left(Launcher::new(self.rest.clone(), &name), operands, &sinks, &self.bands)
     }
 }

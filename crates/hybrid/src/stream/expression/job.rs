@@ -1,18 +1,18 @@
 //! What an expression asks of a machine.
 
 use super::evaluation::Evaluation;
-use super::plan::ExpressionPlan;
 use crate::dispatch::{At, Divisible, Job, Operand, Tiling, Unit};
 use tilewright_expr::DType;
 
 impl Evaluation<'_> {
-    /// What decisions about it go by: bytes from and to where they lie, and an operation for each node of the expression and element of a result.
+    /// What decisions about it go by: bytes from and to where they lie, as often as passes bring them, and an operation for each node of the expression and element of a result.
     /// On a GPU it goes in bands, however small it is, unless all of it lies there.
     pub fn job(&self) -> Job {
-        let graph = self.graph();
+        let (graph, plan) = (self.graph(), self.of_indices(self.home()));
         let of = |at: At| {
             let lying = self.fed.iter().filter(|fed| fed.source().at() == at);
             let bytes: u64 = lying.map(|fed| fed.shape.bytes() as u64).sum();
+            let bytes = (bytes as f64 * plan.times()) as u64;
             (bytes > 0).then_some(Operand { bytes, at })
         };
         let at = self.made.iter().map(|made| made.sink.at()).max().unwrap_or(At::Pageable);
@@ -37,8 +37,7 @@ impl Evaluation<'_> {
         job.host_bytes = 0;
         if !stays {
             // How much fits is not known yet: a short one that does is one band in the end, which is no longer than these.
-            let first = self.steps.as_ref().map_or(self, |steps| &steps.passes().bands);
-            job.divisible = Some((Divisible::Expression(ExpressionPlan::of_indices(first, self.home())), 1));
+            job.divisible = Some((Divisible::Expression(plan), 1));
             job.tiling = Tiling::Always;
         }
         job

@@ -15,13 +15,14 @@ mod passes;
 mod plan;
 mod run;
 mod shape;
+mod steps;
 mod window;
 
 pub use array::{Array, Operand, Operands, Streams};
 pub use evaluation::Evaluation;
 pub use face::evaluate;
 pub(crate) use face::{evaluate_on_gpu, evaluate_on_host};
-pub use plan::{ExpressionPlan, ExpressionTime};
+pub use plan::{ExpressionPlan, ExpressionTime, OtherPasses};
 
 #[cfg(test)]
 mod tests;

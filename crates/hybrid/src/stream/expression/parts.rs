@@ -47,15 +47,23 @@ impl Sink for Parts {
 }
 
 /// Where results go that are planned and not made, and operands come from that are not made yet.
-pub(super) struct Nowhere;
+pub(super) struct Nowhere {
+    pub(super) extents: Extents,
+    pub(super) element: Element,
+}
+
+impl Nowhere {
+    /// For what has no extents yet.
+    pub(super) const NOTHING: Nowhere = Nowhere { extents: Extents { rows: 0, columns: 0 }, element: Element::U8 };
+}
 
 impl Source for Nowhere {
     fn extents(&self) -> Extents {
-        Extents::new(0, 0)
+        self.extents
     }
 
     fn element(&self) -> Element {
-        Element::U8
+        self.element
     }
 
     fn read_tile(&self, _: &Tile, _: &mut [u8]) -> Result<(), Error> {
@@ -65,11 +73,11 @@ impl Source for Nowhere {
 
 impl Sink for Nowhere {
     fn extents(&self) -> Extents {
-        Extents::new(0, 0)
+        self.extents
     }
 
     fn element(&self) -> Element {
-        Element::U8
+        self.element
     }
 
     fn write_tile(&self, _: &Tile, _: &[u8]) -> Result<(), Error> {

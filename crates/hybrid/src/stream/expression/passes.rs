@@ -84,8 +84,8 @@ impl<'a> Passes<'a> {
         let made = made(&fed, (&graph, cut.numbers)).map_err(|error| error.to_string())?;
         let names = whole.names.iter().copied().chain([(cut.dim, graph.dim_name(cut.dim))]).collect();
         let launcher = Launcher::new(graph, &format!("{} of a band", whole.launcher.name()));
-        let bands = Evaluation { expression: launcher.clone(), launcher, cut: Ok(cut), steps: None, fed, made, names };
-        bands.check_tiles()?;
+        let bands = Evaluation::in_bands(launcher, cut, fed, made, names);
+        bands.cut.as_ref().map_or(Ok(()), |cut| bands.check(cut))?;
         Ok(Passes { bands: Box::new(bands), totals: totals.map(Box::new) })
     }
 
@@ -98,6 +98,13 @@ impl<'a> Passes<'a> {
             beside = Beside { passes, ..Beside::default() };
         }
         ExpressionPlan::of_indices(&self.bands, on).within_beside(&beside, budget)
+    }
+
+    /// The plans of all passes where the bands of the last one are as long as a plan's, in their order.
+    pub(super) fn plans(&self, on: On, plan: &ExpressionPlan) -> Vec<ExpressionPlan> {
+        let mut plans = self.totals.as_ref().map_or(Vec::new(), |totals| totals.parts.plans(on, plan));
+        plans.push(ExpressionPlan::of_indices(&self.bands, on).of_length(plan.band));
+        plans
     }
 
     /// What each pass takes beside so many bytes a band that are held all the time, in the order from the last one to the first.
@@ -119,21 +126,13 @@ impl<'a> Passes<'a> {
         made: Vec<Made<'_>>,
         compute: &mut Compute<'_>,
     ) -> Result<Traffic, Error> {
-        let quiet = Under { control: Control { progress: None, ..under.control }, ..under };
-        let totals = self.totals.as_ref().map(|totals| totals.run(quiet, compute)).transpose()?;
+        let totals = self.totals.as_ref().map(|totals| totals.run(under, compute)).transpose()?;
         let Came { parts: before, traffic, memory: _memory } = totals.unwrap_or_default();
-        let Evaluation { expression, launcher, cut, fed, names, .. } = &*self.bands;
+        let Evaluation { launcher, cut, fed, names, .. } = &*self.bands;
         let own = fed.len() - before.len();
         let before = fed[own..].iter().zip(before).map(|(fed, parts)| fed.of(Held::Here(parts)));
-        let evaluation = Evaluation {
-            expression: expression.clone(),
-            launcher: launcher.clone(),
-            cut: cut.clone(),
-            steps: None,
-            fed: fed[..own].iter().cloned().chain(before).collect(),
-            made,
-            names: names.clone(),
-        };
+        let fed = fed[..own].iter().cloned().chain(before).collect();
+        let evaluation = Evaluation::in_bands(launcher.clone(), cut.clone()?, fed, made, names.clone());
         let plan = ExpressionPlan::of_indices(&evaluation, under.on).of_length(under.plan.band);
         let own = compute(&evaluation, &plan, under.control)?;
         Ok(traffic.and(own))
@@ -176,7 +175,8 @@ impl<'a> Totals<'a> {
             let matrix = Extents::new(1, extents.iter().product());
             let lies = (dims, extents.to_vec());
             let shape = Shape::new("elements of what stands before a band", lies, dtype, (matrix, stored(dtype)))?;
-            let operand = Operand { source: Held::There(&Nowhere), dims: dims.into(), extents: extents.into() };
+            let operand =
+                Operand { source: Held::There(&Nowhere::NOTHING), dims: dims.into(), extents: extents.into() };
             Ok(Fed::new(operand, shape))
         };
         self.before.iter().zip(&self.parts.bands.made).map(of).collect()
@@ -188,20 +188,20 @@ impl<'a> Totals<'a> {
         let fed = self.fed()?;
         let (before, permit) = all_parts(under.plan.count(), fed.iter().map(|fed| &fed.shape), under.host)?;
         for (((graph, total), made), into) in self.before.iter().zip(totals).zip(&self.parts.bands.made).zip(&before) {
-            let operand = of_all_bands((total, &made.shape), (self.bands, under.plan.count()));
+            let operand = of_all_bands((Held::Here(total), &made.shape), (self.bands, under.plan.count()));
             let name = format!("{} before a band", self.parts.bands.launcher.name());
             let evaluation = Evaluation::of(Launcher::new(graph.clone(), &name), vec![operand], &[&**into])?;
-            evaluate_on_host(under.host, &evaluation, under.control)?;
+            evaluate_on_host(under.host, &evaluation, Control { progress: None, ..under.control })?;
         }
         Ok(Came { parts: before, traffic, memory: Some(permit) })
     }
 }
 
 /// What all bands came to, as an operand that has another dimension before those of one.
-pub(super) fn of_all_bands<'b>((parts, shape): (Arc<Parts>, &Shape), (dim, bands): (DimId, usize)) -> Operand<'b> {
+pub(super) fn of_all_bands<'b>((source, shape): (Held<'b>, &Shape), (dim, bands): (DimId, usize)) -> Operand<'b> {
     let dims: Vec<DimId> = [dim].into_iter().chain(shape.dims().iter().copied()).collect();
     let extents = [bands].into_iter().chain(shape.extents().iter().copied()).collect();
-    Operand { source: Held::Here(parts), dims: dims.into(), extents }
+    Operand { source, dims: dims.into(), extents }
 }
 
 /// What a band is reduced to.
@@ -215,7 +215,7 @@ fn made<'a>(fed: &[Fed<'a>], (graph, numbers): (&Graph, Numbers)) -> Result<Vec<
         let extents: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
         let matrix = Extents::new(1, extents.iter().product());
         let shape = Shape::new("elements of a part", (&output.dims, extents), dtype, (matrix, stored(dtype)))?;
-        Ok(Made { sink: &Nowhere, shape })
+        Ok(Made { sink: &Nowhere::NOTHING, shape })
     };
     graph.outputs.iter().zip(extents).map(of).collect()
 }

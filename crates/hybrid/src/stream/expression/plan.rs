@@ -50,6 +50,61 @@ pub struct ExpressionPlan {
     pub is_whole: bool,
     /// Windows in the memory of the GPU at once, 1 to 3.
     pub stages: usize,
+    /// What other passes do, of which the expression takes several: before this one or behind it.
+    pub others: OtherPasses,
+}
+
+/// What passes do beside the one that a plan is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OtherPasses {
+    /// Their bands.
+    pub bands: u128,
+    /// Bytes that are copied to the GPU.
+    pub to_gpu: u128,
+    /// Bytes that are copied back.
+    pub to_host: u128,
+    /// Bytes of operands and results that lie on the GPU.
+    pub there: u128,
+}
+
+impl OtherPasses {
+    pub(super) fn of(plan: &ExpressionPlan) -> OtherPasses {
+        let (bands, there) = (plan.count() as u128, plan.bytes_there);
+        OtherPasses { bands, to_gpu: plan.own_to_gpu(), to_host: plan.own_to_host(), there }
+    }
+
+    pub(super) fn and(self, other: OtherPasses) -> OtherPasses {
+        let OtherPasses { bands, to_gpu, to_host, there } = self;
+        OtherPasses {
+            bands: bands + other.bands,
+            to_gpu: to_gpu + other.to_gpu,
+            to_host: to_host + other.to_host,
+            there: there + other.there,
+        }
+    }
+
+    /// What they are expected to take where no copy waits for another.
+    fn time(&self, gpu: &Accelerator) -> ExpressionTime {
+        let (to_gpu, to_host) = (self.to_gpu as f64, self.to_host as f64);
+        let compute =
+            (to_gpu + to_host + self.there as f64) / gpu.processor.memory + self.bands as f64 * gpu.processor.call;
+        // Both ways are busy as long as the shorter one lasts.
+        let both = to_gpu.min(to_host);
+        let alone = |bytes: f64, rate: f64| both / gpu.link.both + (bytes - both) / rate;
+        let (to_gpu, to_host) = (alone(to_gpu, gpu.link.to_gpu), alone(to_host, gpu.link.to_host));
+        ExpressionTime { compute, to_gpu, to_host, wall: compute.max(to_gpu).max(to_host) }
+    }
+
+    /// All of them but one.
+    pub(super) fn but(self, one: OtherPasses) -> OtherPasses {
+        let OtherPasses { bands, to_gpu, to_host, there } = self;
+        OtherPasses {
+            bands: bands.saturating_sub(one.bands),
+            to_gpu: to_gpu.saturating_sub(one.to_gpu),
+            to_host: to_host.saturating_sub(one.to_host),
+            there: there.saturating_sub(one.there),
+        }
+    }
 }
 
 /// What is in the same memory as the bands of a plan.
@@ -112,7 +167,8 @@ impl ExpressionPlan {
         };
         let is_there = evaluation.made.iter().any(|made| made.is_on(on)) || wraps && evaluation.has_bands_on(on);
         let is_whole = margin.places() > 0 && is_there;
-        let (dimension, band) = (evaluation.dimension(), if is_whole { extent } else { 1 });
+        let dimension = evaluation.cut.as_ref().ok().map(|cut| evaluation.name(cut.dim));
+        let band = if is_whole { extent } else { 1 };
         ExpressionPlan {
             dimension,
             extent,
@@ -127,6 +183,7 @@ impl ExpressionPlan {
             bytes_there,
             is_whole,
             stages: STAGES,
+            others: OtherPasses::default(),
         }
     }
 
@@ -228,28 +285,42 @@ impl ExpressionPlan {
             + self.stages as u128 * (self.bytes_before + self.bytes_folded)
     }
 
-    /// Bytes that are copied to the GPU: margins are with both of the bands that they lie between.
+    /// Bytes that are copied to the GPU, in all passes: margins are with both of the bands that they lie between.
     pub fn bytes_to_gpu(&self) -> u128 {
+        self.own_to_gpu() + self.others.to_gpu
+    }
+
+    /// Bytes that are copied back, in all passes.
+    pub fn bytes_to_host(&self) -> u128 {
+        self.own_to_host() + self.others.to_host
+    }
+
+    fn own_to_gpu(&self) -> u128 {
         let indices: u128 = self.bands().map(|band| band.window.len() as u128).sum();
         self.bytes_once + indices * self.bytes_in + self.count() as u128 * self.bytes_before
     }
 
-    /// Bytes that are copied back.
-    pub fn bytes_to_host(&self) -> u128 {
+    fn own_to_host(&self) -> u128 {
         self.extent as u128 * self.bytes_out + self.count() as u128 * self.bytes_folded
     }
 
-    /// What it is expected to take.
+    /// How often all that this pass reads is read.
+    pub(super) fn times(&self) -> f64 {
+        let own = (self.own_to_gpu() + self.bytes_there).max(1) as f64;
+        1.0 + (self.others.to_gpu + self.others.there) as f64 / own
+    }
+
+    /// What it is expected to take, all passes one after the other.
     pub fn time(&self, gpu: &Accelerator) -> ExpressionTime {
-        let (to_gpu, to_host) = (self.bytes_to_gpu() as f64, self.bytes_to_host() as f64);
-        let compute = (to_gpu + to_host + self.bytes_there as f64) / gpu.processor.memory
-            + self.count() as f64 * gpu.processor.call;
-        // Both ways are busy as long as the shorter one lasts.
-        let both = to_gpu.min(to_host);
-        let alone = |bytes: f64, rate: f64| both / gpu.link.both + (bytes - both) / rate;
-        let (to_gpu, to_host) = (alone(to_gpu, gpu.link.to_gpu), alone(to_host, gpu.link.to_host));
+        let own = OtherPasses::of(self).time(gpu);
         let first = (self.bytes_once + self.window() as u128 * self.bytes_in) as f64 / gpu.link.to_gpu;
         let last = (self.band as u128 * self.bytes_out) as f64 / gpu.link.to_host;
-        ExpressionTime { compute, to_gpu, to_host, wall: compute.max(to_gpu + last).max(to_host + first) }
+        let others = self.others.time(gpu);
+        ExpressionTime {
+            compute: own.compute + others.compute,
+            to_gpu: own.to_gpu + others.to_gpu,
+            to_host: own.to_host + others.to_host,
+            wall: own.compute.max(own.to_gpu + last).max(own.to_host + first) + others.wall,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::dispatch::{Bound, Rates};
+use crate::stream::OtherPasses;
 use tilewright_expr::{Border, In};
 use tilewright_ops::fuse;
 
@@ -87,6 +88,7 @@ fn bands_and_windows_cover_the_whole() {
                     bytes_there: 0,
                     is_whole: false,
                     stages: 3,
+                    others: OtherPasses::default(),
                 };
                 let bands: Vec<_> = plan.bands().collect();
                 assert_eq!(bands.len(), plan.count());

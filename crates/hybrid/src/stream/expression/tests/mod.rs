@@ -183,8 +183,11 @@ macro_rules! poison { ($($t:ty: $value:expr),*) => { $(impl Poison for $t {
 poison!(f32: f32::NAN, f64: f64::NAN, f16: f16::NAN, bf16: bf16::NAN, u8: 0xa5, i32: -77_777, i64: -7, bool: true);
 
 // Behind the macro, which they use.
+mod apart;
 mod cut;
 mod folded;
+mod normalised;
 mod pipeline;
 mod scanned;
+mod twice;
 mod values;

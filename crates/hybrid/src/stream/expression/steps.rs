@@ -1,0 +1,229 @@
+//! How an expression is computed that cannot be cut as it is, or of which no band fits: in steps.
+
+use super::evaluation::{Evaluation, Fed, Made, On};
+use super::folded::{Fold, MOST};
+use super::passes::{Compute, Passes, Under};
+use super::plan::{ExpressionPlan, OtherPasses};
+use crate::Error;
+use crate::store::Sink;
+use crate::stream::control::Control;
+use crate::stream::matmul::Traffic;
+use tilewright_expr::cut;
+use tilewright_expr::graph::DimId;
+use tilewright_ops::Launcher;
+
+/// Bytes from which on it is better to begin before all of them are there.
+const LONG: u64 = 256 << 20;
+
+/// What computes a whole expression, in steps of its own where it has to.
+pub(super) type Evaluate<'c> = dyn FnMut(&Evaluation<'_>, Control<'_>) -> Result<Traffic, Error> + 'c;
+
+/// How an expression is computed in steps.
+pub(super) enum Steps<'a> {
+    /// Bands are reduced, and what is left is evaluated.
+    Folded(Box<Fold<'a>>),
+    /// What stands before bands is found where scans go along the dimension, then they are evaluated.
+    Passes(Passes<'a>),
+    /// Some of the results, and then others.
+    Apart(Vec<Evaluation<'a>>),
+}
+
+impl<'a> Steps<'a> {
+    /// Computes all of it into these results.
+    pub(super) fn run(
+        &self,
+        (under, made): (Under<'_>, &[Made<'_>]),
+        compute: &mut Compute<'_>,
+        evaluate: &mut Evaluate<'_>,
+    ) -> Result<Traffic, Error> {
+        match self {
+            Steps::Folded(fold) => {
+                let (first, (rest, _parts)) = fold.run((under, made), compute)?;
+                Ok(first.and(evaluate(&rest, under.control)?))
+            }
+            Steps::Passes(passes) => passes.run(under, made.iter().map(Made::same).collect(), compute),
+            Steps::Apart(parts) => {
+                parts.iter().try_fold(Traffic::default(), |done, part| Ok(done.and(evaluate(part, under.control)?)))
+            }
+        }
+    }
+
+    /// Its plan in bands of one index each, where memory is no matter for what other passes do.
+    fn of_indices(&self, made: &[Made<'_>], on: On) -> Result<ExpressionPlan, Error> {
+        let Steps::Apart(parts) = self else { return Ok(self.plan(made, on, u64::MAX)?.with_others().of_length(1)) };
+        let plans = parts.iter().map(|part| Ok((part.planned(on, u64::MAX)?.with_others(), part)));
+        let plans = plans.collect::<Result<Vec<_>, Error>>()?;
+        let each = |plan: &ExpressionPlan| OtherPasses::of(plan).and(plan.others);
+        let all = plans.iter().fold(OtherPasses::default(), |all, (plan, _)| all.and(each(plan)));
+        let most = plans.iter().max_by_key(|(plan, _)| plan.bytes_to_gpu() + plan.bytes_to_host());
+        let (plan, part) = most.ok_or_else(|| Error::Uncut { dimension: "?", why: "it has no results".into() })?;
+        Ok(ExpressionPlan { others: all.but(OtherPasses::of(plan)), ..part.of_indices(on) })
+    }
+
+    /// Its plan: of the bands that are reduced, of those of the results, or of the part that copies most. And those of all passes.
+    fn plan(&self, made: &[Made<'_>], on: On, budget: u64) -> Result<Planned, Error> {
+        match self {
+            Steps::Folded(fold) => {
+                let plan = fold.parts.plan(on, budget)?;
+                let (rest, held) = fold.left_to_plan(made, &plan)?;
+                let left = if on == On::HOST { budget.saturating_sub(held) } else { budget };
+                let mut passes = fold.parts.plans(on, &plan);
+                passes.extend(rest.planned(on, left)?.passes);
+                Ok(Planned { plan, passes })
+            }
+            Steps::Passes(bands) => {
+                let plan = bands.plan(on, budget)?;
+                Ok(Planned { plan, passes: bands.plans(on, &plan) })
+            }
+            Steps::Apart(parts) => {
+                let plans = parts.iter().map(|part| part.planned(on, budget)).collect::<Result<Vec<_>, Error>>()?;
+                let bytes = |plan: &ExpressionPlan| plan.bytes_to_gpu() + plan.bytes_to_host();
+                let most = plans.iter().map(|it| it.plan).max_by_key(bytes);
+                let plan = most.unwrap_or_else(|| ExpressionPlan::of_indices(&parts[0], on));
+                Ok(Planned { plan, passes: plans.into_iter().flat_map(|it| it.passes).collect() })
+            }
+        }
+    }
+}
+
+/// A plan, and those of all passes, of which it is one.
+pub(super) struct Planned {
+    pub(super) plan: ExpressionPlan,
+    pub(super) passes: Vec<ExpressionPlan>,
+}
+
+impl Planned {
+    /// The plan, which says what the other passes copy.
+    pub(super) fn with_others(self) -> ExpressionPlan {
+        let all = self.passes.iter().fold(OtherPasses::default(), |all, pass| all.and(OtherPasses::of(pass)));
+        ExpressionPlan { others: all.but(OtherPasses::of(&self.plan)), ..self.plan }
+    }
+}
+
+impl<'a> Evaluation<'a> {
+    /// How it is computed where there are so many bytes.
+    pub(super) fn planned(&self, on: On, budget: u64) -> Result<Planned, Error> {
+        if let Some((_, planned)) = self.planned_steps(on, budget)? {
+            return Ok(planned);
+        }
+        let plan = ExpressionPlan::new(self, on, budget)?;
+        Ok(Planned { plan, passes: vec![plan] })
+    }
+
+    /// Bands of all passes.
+    pub(super) fn passes_of(&self, on: On, budget: u64) -> Result<u64, Error> {
+        Ok(self.planned(on, budget)?.passes.iter().map(|plan| plan.count() as u64).sum())
+    }
+
+    /// How it is computed in steps where there are so many bytes, and in which bands, unless it is cut into such as fit, or all of it is one band: a short
+    /// one, or the only one that fits.
+    pub(super) fn planned_steps(&self, on: On, budget: u64) -> Result<Option<(Steps<'a>, Planned)>, Error> {
+        let fits = || !matches!(ExpressionPlan::new(self, on, budget), Err(Error::Budget { .. } | Error::Uncut { .. }));
+        if if self.cut.is_ok() { fits() } else { self.is_short(on, budget) } {
+            return Ok(None);
+        }
+        let mut refused = None;
+        for steps in self.steps() {
+            match steps.plan(&self.made, on, budget) {
+                Ok(planned) => return Ok(Some((steps, planned))),
+                Err(error @ (Error::Budget { .. } | Error::Uncut { .. })) => _ = refused.get_or_insert(error),
+                Err(error) => return Err(error),
+            }
+        }
+        // Bands that do not fit ask for less than all of it.
+        match refused.filter(|_| self.cut.is_err() && !fits()) {
+            Some(error) => Err(error),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether all of it is one band, and a short one.
+    fn is_short(&self, on: On, budget: u64) -> bool {
+        let ExpressionPlan { bytes_in, bytes_out, bytes_once, .. } = ExpressionPlan::of_indices(self, on);
+        bytes_in + bytes_out + bytes_once <= u128::from(budget.min(LONG))
+    }
+
+    /// Its plan in bands of one index each, or that of the first steps in which it could be computed.
+    pub(super) fn of_indices(&self, on: On) -> ExpressionPlan {
+        let steps = if self.cut.is_ok() { Vec::new() } else { self.steps() };
+        let plan = steps.iter().find_map(|steps| steps.of_indices(&self.made, on).ok());
+        plan.unwrap_or_else(|| ExpressionPlan::of_indices(self, on))
+    }
+
+    /// In which steps it could be computed: the first ones that fit are taken.
+    pub(super) fn steps(&self) -> Vec<Steps<'a>> {
+        let mut steps: Vec<Steps<'a>> = self.scanned().into_iter().collect();
+        if self.is_by_choice {
+            steps.extend(self.twice());
+            return steps;
+        }
+        // Where bands come to more than they are made of, another way may do.
+        let (few, many): (Vec<_>, Vec<_>) = self.folds().partition(|fold| self.gathers_little(fold));
+        let folded = |folds: Vec<Fold<'a>>| folds.into_iter().next().map(Box::new).map(Steps::Folded);
+        steps.extend(folded(few));
+        steps.extend(self.twice());
+        steps.extend(self.apart());
+        steps.extend(folded(many));
+        steps
+    }
+
+    /// Cut along the first dimension that scans go along.
+    fn scanned(&self) -> Option<Steps<'a>> {
+        let scans = |dim| self.expression.graph().cut_scans(dim, MOST, self.lengths());
+        self.first_passes(scans)
+    }
+
+    /// Cut along the first dimension along which operands are read around the point and anywhere too.
+    fn twice(&self) -> Option<Steps<'a>> {
+        let twice = |dim| self.expression.graph().cut_twice(dim, MOST, self.lengths());
+        self.first_passes(twice)
+    }
+
+    fn first_passes(&self, passes: impl Fn(DimId) -> Result<cut::Passes, cut::Uncut>) -> Option<Steps<'a>> {
+        let cut = self.cut.as_ref().ok().map(|cut| cut.dim);
+        let dims = self.dims.iter().filter(|dim| Some(**dim) != cut);
+        dims.filter_map(|dim| Passes::of_results(self, passes(*dim).ok()?).ok()).map(Steps::Passes).next()
+    }
+
+    /// Folded along each dimension, of the largest operand first. What bands were reduced to before is not folded again: so each fold leaves fewer
+    /// reductions, and the last one none.
+    fn folds(&self) -> impl Iterator<Item = Fold<'a>> {
+        let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
+        fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
+        let dims = fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied());
+        dims.filter(|dim| !self.folded.contains(dim)).filter_map(|dim| Fold::of(self, dim).ok())
+    }
+
+    /// Whether what a band comes to is no more than all that is read.
+    fn gathers_little(&self, fold: &Fold<'_>) -> bool {
+        let read: u128 = self.fed.iter().map(|fed| fed.shape.bytes() as u128).sum();
+        fold.parts.bands.bytes_of_parts() <= read
+    }
+
+    /// Results that cannot be cut along one dimension, as many at a time as can.
+    fn apart(&self) -> Option<Steps<'a>> {
+        let mut parts: Vec<(Vec<usize>, Evaluation<'a>)> = Vec::new();
+        for result in 0..self.made.len() {
+            let beside = |(results, _): &(Vec<usize>, Evaluation<'a>)| {
+                let results = [&results[..], &[result]].concat();
+                let part = self.only(&results).filter(|part| part.cut.is_ok())?;
+                Some((results, part))
+            };
+            match parts.iter().enumerate().find_map(|(number, part)| Some((number, beside(part)?))) {
+                Some((number, part)) => parts[number] = part,
+                None => parts.push((vec![result], self.only(&[result])?)),
+            }
+        }
+        (parts.len() > 1).then(|| Steps::Apart(parts.into_iter().map(|(_, part)| part).collect()))
+    }
+
+    /// Some of its results, by their numbers.
+    fn only(&self, results: &[usize]) -> Option<Evaluation<'a>> {
+        let (graph, kept) = self.expression.graph().only_results(results, self.lengths()).ok()?;
+        let operands = kept.into_iter().map(|operand| self.fed[usize::from(operand)].operand()).collect();
+        let sinks: Vec<&'a dyn Sink> = results.iter().map(|result| self.made[*result].sink).collect();
+        let numbers: Vec<String> = results.iter().map(usize::to_string).collect();
+        let name = format!("{}, result {}", self.expression.name(), numbers.join(" and "));
+        Evaluation::left(Launcher::new(graph, &name), operands, &sinks, &self.folded).ok()
+    }
+}
