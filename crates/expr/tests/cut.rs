@@ -164,7 +164,12 @@ fn scans_are_cut_with_what_stands_before_a_band() {
     assert!(passes.totals.unwrap().parts.totals.is_some_and(|inner| inner.parts.totals.is_none()));
     let t = trace(|a: In<f32, (Y,)>| a.store::<(Y,)>());
     assert!(matches!(t.graph.cut_scans(Y::ID, 4, length), Err(Uncut::Scanned)));
+    // Beside the point, from there on: the first value that is needed stands one before the band.
     let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().box_filter::<Y, X>(3, 3, Border::Reflect).store::<(Y, X)>());
+    let passes = t.graph.cut_scans(Y::ID, 4, length).unwrap();
+    assert_eq!((&passes.cut.shares[..], passes.cut.numbers), (&[band(1, 1), Share::Before][..], Numbers::Within));
+    assert_eq!(passes.totals.unwrap().parts.cut.margin, Margin { before: -1, after: 0 });
+    let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().box_filter::<Y, X>(3, 3, Border::Wrap).store::<(Y, X)>());
     assert!(matches!(t.graph.cut_scans(Y::ID, 4, length), Err(Uncut::Scanned)));
 }
 

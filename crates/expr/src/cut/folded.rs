@@ -41,7 +41,8 @@ impl Graph {
             return Err(Uncut::Lacking { result: 0 });
         }
         let bands = self.unused(!dim);
-        let parts = self.parts(dim, (&found, most), &length)?;
+        let at_the_band: Vec<(NodeId, i64)> = found.iter().map(|node| (*node, 0)).collect();
+        let parts = self.parts(dim, (&at_the_band, most), &length)?;
         let (rest, kept) = self.rest(bands, &found, &length)?;
         Ok(Folded { parts, rest, bands, kept })
     }

@@ -106,7 +106,7 @@ pub enum Uncut {
         /// The operand's number.
         operand: usize,
     },
-    /// A scan goes along it.
+    /// A scan goes along it: [`Graph::cut_scans`] may do, unless a border repeats what is scanned.
     Scanned,
     /// More scans go along it than one launch has results.
     Scans {
@@ -137,7 +137,7 @@ impl std::fmt::Display for Uncut {
                 "operand {operand} is read elsewhere along it than around the point, as by a sum or backwards; for that it has to be there whole"
             ),
             Uncut::Scanned => f.write_str(
-                "a scan goes along it, and what stands beside a point is read too; compute the scan before, in a call of its own",
+                "a scan goes along it, which a border repeats beside its ends; compute the scan before, in a call of its own",
             ),
             Uncut::Scans { scans, most } => {
                 write!(f, "{scans} scans go along it, of {most} at most; compute some of them in a call of their own")
@@ -156,13 +156,13 @@ impl std::fmt::Display for Uncut {
 impl Graph {
     /// How results are computed in bands along `dim`.
     pub fn cut(&self, dim: DimId) -> Result<Cut, Uncut> {
-        let found = walk::shares(self, dim)?;
+        let found = walk::shares(self, dim, |_| 0)?;
         found.once()?;
         if !found.scans.is_empty() {
             return Err(Uncut::Scanned);
         }
         let margin = found.margin();
-        let graph = found.counted.then(|| offset::with_first_index(self, dim, &found));
+        let graph = found.counted.then(|| offset::with_first_index(self, dim, &found).0);
         let numbers = found.numbers(false);
         Ok(Cut { dim, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
     }

@@ -4,7 +4,6 @@ use super::Share;
 use super::moved::with_operands;
 use super::scanned::wide;
 use super::walk::{Found, shift};
-use crate::dtype::DType;
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -31,8 +30,8 @@ struct Offset<'a> {
 }
 
 /// The expression with more operands: those that are read anywhere too, whole; what stands before a band of each scan along `dim`; and, where something is
-/// computed with them, the first index of a window and the length of the whole.
-pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Graph {
+/// computed with them, the first index of a window and the length of the whole; and where a band begins and ends, where scans are read beside the point.
+pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> (Graph, Option<[NodeId; 2]>) {
     let offset = Offset { graph, dim, shares: &found.shares, twice: &found.twice };
     let mut made = Graph::default();
     graph.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
@@ -43,19 +42,15 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Grap
         made.operand(graph.operands[usize::from(*operand)].clone());
     }
     let mut before = BTreeMap::new();
-    for scan in &found.scans {
+    for (scan, from) in &found.scans {
         let Op::Scan { reduction, .. } = graph.node(*scan).op else { continue };
         let dtype = wide(reduction, graph.node(*scan).dtype);
         let dims = graph.dims_without(dim, *scan).into();
         let number = made.operand(OperandSpec { dtype, components: 1, dims });
-        before.insert(*scan, (made.input(number, 0), reduction));
+        before.insert(*scan, (made.input(number, 0), reduction, *from));
     }
-    let told = found.counted.then(|| {
-        [(); 2].map(|()| {
-            let number = made.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
-            made.input(number, 0)
-        })
-    });
+    let told = found.counted.then(|| made.told());
+    let band = found.scans_beside().then(|| made.told());
     let mut moved: BTreeMap<(NodeId, Sense), NodeId> = BTreeMap::new();
     // What a node is made from has a lower number.
     for (node, sense) in offset.needed() {
@@ -70,12 +65,13 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Grap
             (Op::Extent(size), Some([_, length])) if offset.is_length(*size) && sense != Sense::Place => length,
             (op, _) => {
                 let mut senses = offset.senses(node, sense).into_iter();
-                let numbers: Vec<NodeId> = arguments(op).zip(&mut senses).map(|(a, s)| moved[&(a, s)]).collect();
-                let there = made.push(offset.of_whole(with_arguments(op, &numbers), sense), here.dtype);
-                match before.get(&node).filter(|_| sense == Sense::Counted) {
-                    Some((before, reduction)) => made.behind(*before, there, *reduction),
-                    None => there,
+                let mut numbers: Vec<NodeId> = arguments(op).zip(&mut senses).map(|(a, s)| moved[&(a, s)]).collect();
+                let scan = before.get(&node).filter(|_| sense == Sense::Counted);
+                if let (Some((_, reduction, from)), Some([begin, _])) = (scan, band) {
+                    numbers[0] = made.scanned_from((dim, begin, *from), *reduction, numbers[0]);
                 }
+                let there = made.push(offset.of_whole(with_arguments(op, &numbers), sense), here.dtype);
+                scan.map_or(there, |(before, reduction, _)| made.behind(*before, there, *reduction))
             }
         };
         moved.insert((node, sense), there);
@@ -97,7 +93,7 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> Grap
         made.outputs.push(Output { node: moved[&(output.node, Sense::Counted)], ..output.clone() });
     }
     made.joins = graph.joins.clone();
-    made
+    (made, band)
 }
 
 impl Offset<'_> {

@@ -5,7 +5,7 @@ use super::offset::{arguments, with_first_index};
 use super::scanned::Passes;
 use super::{Cut, Share, Uncut, walk};
 use crate::dtype::DType;
-use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
+use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size, Unary};
 use crate::reduce::Reduction;
 use crate::stage::Margin;
 use std::collections::BTreeSet;
@@ -38,26 +38,37 @@ impl Graph {
         self.node(node).shape.iter().map(|(of, _)| *of).filter(|of| *of != dim).collect()
     }
 
-    /// What a band comes to, for each of some reductions or scans along `dim`: a result, which lacks the dimension. At most so many scans may stand inside.
+    /// What a band comes to, for each of some reductions or scans along `dim`, so far before the band: a result, which lacks the dimension. At most so many
+    /// scans may stand inside.
     pub(super) fn parts(
         &self,
         dim: DimId,
-        (found, most): (&[NodeId], usize),
+        (found, most): (&[(NodeId, i64)], usize),
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<Passes, Uncut> {
         let (mut sources, reductions) = self.sources(dim, found, length)?;
         let mut kept = std::mem::take(&mut sources.kept);
         let (sources, length) = (sources.graph, |operand: u16, dim| length(kept[usize::from(operand)], dim));
-        let mut walked = walk::shares(&sources, dim)?;
+        let mut walked = walk::shares(&sources, dim, |output| found[output].1)?;
         let totals = sources.totals((dim, most), &mut walked, &length)?;
         let margin = walked.margin();
         let numbers = walked.numbers(margin != Margin::NONE);
         let is_told = walked.counted || totals.is_some() || !walked.twice.is_empty();
-        let mut graph = if is_told { with_first_index(&sources, dim, &walked) } else { sources.clone() };
-        let within = (margin != Margin::NONE).then(|| graph.within_band(dim));
+        let (mut graph, mut band) = match is_told {
+            true => with_first_index(&sources, dim, &walked),
+            false => (sources.clone(), None),
+        };
+        if margin != Margin::NONE {
+            band = Some(band.unwrap_or_else(|| graph.told()));
+        }
         let outputs = std::mem::take(&mut graph.outputs);
-        for (output, (reduction, dims, dtype)) in outputs.into_iter().zip(reductions) {
+        for ((output, (reduction, dims, dtype)), (_, from)) in outputs.into_iter().zip(reductions).zip(found) {
             let size = graph.size_of(output.node, dim);
+            let within = band.map(|[begin, end]| {
+                let (behind, before) = (graph.is_from(dim, begin, *from), graph.is_from(dim, end, *from));
+                let before = graph.unary(Unary::Not, before);
+                graph.binary(Binary::And, behind, before)
+            });
             let source = within.map_or(output.node, |within| graph.only(within, reduction, output.node));
             let node = graph.push(Op::Reduce { reduction, source, dim, size }, dtype);
             graph.outputs.push(Output { node, dims: dims.into() });
@@ -82,10 +93,10 @@ impl Graph {
     fn sources(
         &self,
         dim: DimId,
-        found: &[NodeId],
+        found: &[(NodeId, i64)],
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<(Moved, Vec<Reduced>), Uncut> {
-        let reduced = |node: &NodeId| self.reduced(*node).ok_or(Uncut::Length);
+        let reduced = |(node, _): &(NodeId, i64)| self.reduced(*node).ok_or(Uncut::Length);
         let of = found.iter().map(reduced).collect::<Result<Vec<_>, _>>()?;
         let needed = self.needed_by(of.iter().map(|(_, source, _)| *source), &[]);
         let kept = self.operands_of(&needed).into_iter().chain(self.lengths_of(&needed)).collect();
@@ -93,7 +104,7 @@ impl Graph {
         needed.into_iter().try_for_each(|node| moved.node(self, node, length).map(drop))?;
         moved.pad(self);
         let mut reductions = Vec::new();
-        for (node, (reduction, source, size)) in found.iter().zip(of) {
+        for ((node, _), (reduction, source, size)) in found.iter().zip(of) {
             let along = self.size_of(source, dim);
             // It is as long as an operand, all of which is reduced.
             if !matches!(along, Size::Operand(_, of) if of == dim) || size != along {
@@ -125,15 +136,19 @@ impl Graph {
         found
     }
 
-    /// Whether an index of a window is one of its band: two operands more say where that begins and ends.
-    fn within_band(&mut self, dim: DimId) -> NodeId {
-        let [begin, end] = [(); 2].map(|()| {
+    /// Two numbers more that an expression is told.
+    pub(super) fn told(&mut self) -> [NodeId; 2] {
+        [(); 2].map(|()| {
             let number = self.operand(OperandSpec { dtype: DType::I32, components: 1, dims: [].into() });
             self.input(number, 0)
-        });
-        let index = self.index(dim);
-        let (behind, before) = (self.binary(Binary::Ge, index, begin), self.binary(Binary::Lt, index, end));
-        self.binary(Binary::And, behind, before)
+        })
+    }
+
+    /// Whether an index of a window is this one, so many away from it, or behind that.
+    pub(super) fn is_from(&mut self, dim: DimId, first: NodeId, away: i64) -> NodeId {
+        let (index, away) = (self.index(dim), self.int(away as i32));
+        let first = self.binary(Binary::Add, first, away);
+        self.binary(Binary::Ge, index, first)
     }
 
     /// What is reduced where it counts, elsewhere what changes nothing. A product that is summed is one of factors still.

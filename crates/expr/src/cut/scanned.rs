@@ -1,5 +1,7 @@
 //! Scans in bands: what stands before a band is put before the scan of the band.
 //!
+//! What is read beside the point is scanned from as far before the band on: windows have more, which changes nothing.
+//!
 //! All values of a band, made one, are a total; what stands before a band is what the totals of those before it come to. So operands are read twice:
 //! for the totals, and again for the results. Sums of `f32` are carried in `f64`. Totals of what is scanned already need what stands before bands
 //! themselves, and so on inwards.
@@ -10,7 +12,6 @@ use crate::dtype::DType;
 use crate::graph::{DimId, Graph, NodeId, OperandSpec, Output};
 use crate::reads::Border;
 use crate::reduce::Reduction;
-use crate::stage::Margin;
 
 /// What is evaluated on bands, and what before that.
 #[derive(Clone, Debug)]
@@ -37,10 +38,10 @@ pub struct Totals {
 }
 
 impl Graph {
-    /// How results are computed in bands along `dim`, along which at most so many scans go, of operands whose lengths are known. Nothing may be read beside
-    /// the point, and no floats multiplied by a scan: what bands come to may overflow where the whole does not.
+    /// How results are computed in bands along `dim`, along which at most so many scans go, of operands whose lengths are known. No border may repeat what is
+    /// scanned, and no floats be multiplied by a scan: what bands come to may overflow where the whole does not.
     pub fn cut_scans(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
-        let found = walk::shares(self, dim)?;
+        let found = walk::shares(self, dim, |_| 0)?;
         found.once()?;
         let passes = self.passes((dim, most), found, &length)?;
         if passes.totals.is_some() { Ok(passes) } else { Err(Uncut::Scanned) }
@@ -48,7 +49,7 @@ impl Graph {
 
     /// The same, scans or none, of operands that are read around the point and anywhere too: these are there once more, whole.
     pub fn cut_twice(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
-        self.passes((dim, most), walk::shares(self, dim)?, &length)
+        self.passes((dim, most), walk::shares(self, dim, |_| 0)?, &length)
     }
 
     fn passes(
@@ -58,8 +59,8 @@ impl Graph {
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<Passes, Uncut> {
         let totals = self.totals((dim, most), &mut found, length)?;
-        let graph = Some(offset::with_first_index(self, dim, &found));
-        let (margin, numbers) = (found.margin(), found.numbers(false));
+        let graph = Some(offset::with_first_index(self, dim, &found).0);
+        let (margin, numbers) = (found.margin(), found.numbers(found.scans_beside()));
         let Found { shares, twice, wraps, .. } = found;
         let kept = (0..self.operands.len() as u16).chain(twice).collect();
         Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph, numbers }, kept, totals })
@@ -75,20 +76,18 @@ impl Graph {
         if found.scans.is_empty() {
             return Ok(None);
         }
-        if found.margin() != Margin::NONE {
-            return Err(Uncut::Scanned);
-        }
         let scans = found.scans.len();
         if scans > most {
             return Err(Uncut::Scans { scans, most });
         }
-        let multiplies = |scan: &NodeId| self.reduced(*scan).is_some_and(|(of, ..)| of == Reduction::Product);
-        if found.scans.iter().any(|scan| multiplies(scan) && self.node(*scan).dtype.is_float()) {
+        let multiplies =
+            |(scan, _): &(NodeId, i64)| self.reduced(*scan).is_some_and(|(of, ..)| of == Reduction::Product);
+        if found.scans.iter().any(|scan| multiplies(scan) && self.node(scan.0).dtype.is_float()) {
             return Err(Uncut::Products);
         }
         let (parts, bands) = (self.parts(dim, (&found.scans, most), length)?, self.unused(!dim));
         found.shares.extend(found.scans.iter().map(|_| Share::Before));
-        let before = found.scans.iter().map(|scan| self.before(bands, dim, *scan)).collect::<Result<_, _>>()?;
+        let before = found.scans.iter().map(|(scan, _)| self.before(bands, dim, *scan)).collect::<Result<_, _>>()?;
         Ok(Some(Box::new(Totals { parts, before, bands })))
     }
 
@@ -108,6 +107,18 @@ impl Graph {
         let node = made.shifted(prefix, &[(bands, -1)], Border::Constant(nothing));
         made.outputs.push(Output { node, dims });
         Ok(made)
+    }
+
+    /// What is scanned from so far away from the first index of a band on; before that, what changes nothing.
+    pub(super) fn scanned_from(
+        &mut self,
+        (dim, begin, away): (DimId, NodeId, i64),
+        reduction: Reduction,
+        source: NodeId,
+    ) -> NodeId {
+        let (counts, none) =
+            (self.is_from(dim, begin, away), self.constant(reduction.identity(self.node(source).dtype)));
+        self.select(counts, source, none)
     }
 
     /// A scan of a band behind what stands before that.

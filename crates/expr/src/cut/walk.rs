@@ -3,7 +3,7 @@
 use super::{Numbers, Share, Uncut};
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, Size};
 use crate::stage::Margin;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Where a node is read along the dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,8 +24,8 @@ pub(super) struct Found {
     pub(super) counted: bool,
     /// Whether a border repeats what is read along the dimension.
     pub(super) wraps: bool,
-    /// Scans along the dimension, which need what stands before a band.
-    pub(super) scans: Vec<NodeId>,
+    /// Scans along the dimension, which need what stands before a band; and from how far before a band on each is needed: 0 or less.
+    pub(super) scans: Vec<(NodeId, i64)>,
     /// The operands that are read around the point, and anywhere too: for that they are there once more, whole.
     pub(super) twice: Vec<u16>,
     /// How far away from the point coordinates are computed with.
@@ -46,6 +46,11 @@ impl Found {
     /// That no operand is read both ways.
     pub(super) fn once(&self) -> Result<(), Uncut> {
         self.twice.first().map_or(Ok(()), |operand| Err(Uncut::Both { operand: usize::from(*operand) }))
+    }
+
+    /// Whether scans have to know where their band begins.
+    pub(super) fn scans_beside(&self) -> bool {
+        !self.scans.is_empty() && self.margin() != Margin::NONE
     }
 
     /// As far as the farthest read of any operand, and of a coordinate.
@@ -70,19 +75,20 @@ struct Walk<'a> {
     /// Whether a border repeats what is read, and whether there are reads beyond an end that is one.
     wraps: bool,
     ends: bool,
-    scans: BTreeSet<NodeId>,
+    /// Scans, from how far before the point to how far behind it each is read.
+    scans: BTreeMap<NodeId, Margin>,
     reach: Margin,
     open: Vec<(NodeId, Place)>,
 }
 
-/// What a band of the results reads of each operand.
-pub(super) fn shares(graph: &Graph, dim: DimId) -> Result<Found, Uncut> {
+/// What a band of the results reads of each operand, where each output is wanted so far before the band, which is 0 or less.
+pub(super) fn shares(graph: &Graph, dim: DimId, from: impl Fn(usize) -> i64) -> Result<Found, Uncut> {
     let (around, whole) = (vec![None; graph.operands.len()], vec![false; graph.operands.len()]);
     let (windows, lengths) = (Vec::new(), Vec::new());
     let (counted, wraps, ends, reach) = (false, false, false, Margin::NONE);
-    let (scans, open) = (BTreeSet::new(), Vec::new());
+    let (scans, open) = (BTreeMap::new(), Vec::new());
     let mut walk = Walk { graph, dim, around, whole, windows, lengths, counted, wraps, ends, scans, reach, open };
-    walk.start()?;
+    walk.start(from)?;
     let mut seen = HashSet::new();
     while let Some((node, place)) = walk.open.pop() {
         if seen.insert((node, place)) {
@@ -93,8 +99,8 @@ pub(super) fn shares(graph: &Graph, dim: DimId) -> Result<Found, Uncut> {
 }
 
 impl Walk<'_> {
-    /// The results, at the point itself.
-    fn start(&mut self) -> Result<(), Uncut> {
+    /// The results, at the point or so far before it.
+    fn start(&mut self, from: impl Fn(usize) -> i64) -> Result<(), Uncut> {
         for (result, joined) in self.graph.results().iter().enumerate() {
             if joined.outputs.clone().any(|output| self.graph.partial(output).is_some()) {
                 return Err(Uncut::Scattered { result });
@@ -107,7 +113,9 @@ impl Walk<'_> {
             }
             for output in joined.outputs.clone() {
                 self.windowed(self.graph.output_size(output, self.dim))?;
-                self.open.push((self.graph.outputs[output].node, POINT));
+                self.beside(Margin { before: from(output), after: from(output) });
+                let place = Place::Around { before: from(output), after: from(output) };
+                self.open.push((self.graph.outputs[output].node, place));
             }
         }
         Ok(())
@@ -135,7 +143,7 @@ impl Walk<'_> {
             Op::Index(dim) if *dim == self.dim => {
                 if let Place::Around { before, after } = place {
                     self.counted = true;
-                    self.reach = self.reach.and(Margin { before, after });
+                    self.beside(Margin { before, after });
                 }
                 Ok(())
             }
@@ -157,9 +165,13 @@ impl Walk<'_> {
                 }
             }
             Op::Scan { source, dim, .. } if *dim == self.dim && place != Place::Anywhere => {
-                self.scans.insert(node);
-                self.open.push((*source, place));
-                if place == POINT { Ok(()) } else { Err(Uncut::Scanned) }
+                let Place::Around { before, after } = place else { return Ok(()) };
+                // All from there on is scanned.
+                let read = Margin { before, after }.and(Margin::NONE);
+                self.scans.entry(node).and_modify(|known| *known = known.and(read)).or_insert(read);
+                self.beside(read);
+                self.open.push((*source, Place::Around { before: read.before, after: read.after }));
+                Ok(())
             }
             op => {
                 op.for_each_arg(|argument| self.open.push((argument, place)));
@@ -203,6 +215,11 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Windows reach so far.
+    fn beside(&mut self, margin: Margin) {
+        self.reach = self.reach.and(margin);
     }
 
     /// Something is read so far away from the point.
@@ -254,13 +271,17 @@ impl Walk<'_> {
         if self.wraps && self.ends {
             return Err(Uncut::Wrapped);
         }
+        // Behind the last value of a scan stands its first one, which is not what comes next.
+        if self.wraps && self.scans.values().any(|read| *read != Margin::NONE) {
+            return Err(Uncut::Scanned);
+        }
         let twice: Vec<u16> = (0..self.whole.len() as u16)
             .filter(|operand| is_window(operand) && self.whole[usize::from(*operand)])
             .collect();
         // What nothing reads is there all the same.
         let shares = self.around.into_iter().map(|margin| margin.map_or(Share::Whole, Share::Band));
         let shares = shares.chain(twice.iter().map(|_| Share::Whole)).collect();
-        let scans = self.scans.into_iter().collect();
+        let scans = self.scans.into_iter().map(|(scan, read)| (scan, read.before)).collect();
         Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans, twice, reach: self.reach })
     }
 

@@ -12,16 +12,16 @@ fn numbers() -> Vec<i64> {
     Random(61).of(SHAPE[0] * SHAPE[1], |random| random.next() as i64 % 1000 - 500)
 }
 
+/// What a result is expected to be, its extents, and what is there before.
+type Expected<'e, T> = (&'e [T], [usize; 2], T);
+
 /// Computes two results in bands of the budget's.
-fn both_in_bands<A: Bits, B: Bits>(
+fn both_in_bands<A: Bits + Copy, B: Bits + Copy>(
     budget: u64,
-    expected: (&[A], [usize; 2], A, &[B], [usize; 2], B),
+    (one, of_one, poison_one): Expected<'_, A>,
+    (two, of_two, poison_two): Expected<'_, B>,
     evaluation: impl Fn([&dyn Sink; 2], &mut dyn FnMut(&Evaluation<'_>)),
-) where
-    A: Copy,
-    B: Copy,
-{
-    let (one, of_one, poison_one, two, of_two, poison_two) = expected;
+) {
     let (mut first, mut second) = (Array2::from_elem(of_one, poison_one), Array2::from_elem(of_two, poison_two));
     let (a, b) = (MemorySink::new(first.view_mut()), MemorySink::new(second.view_mut()));
     evaluation([&a, &b], &mut |of| {
@@ -53,7 +53,7 @@ fn a_sum_and_what_it_is_taken_from() {
     });
     let (sum, off) = sum_first.call(&tensor).unwrap();
     let (sum, off) = (sum.to_vec().unwrap(), off.to_vec().unwrap());
-    both_in_bands(16 << 10, (&sum, [1, 1], -7, &off, SHAPE, -7), |sinks, run| {
+    both_in_bands(16 << 10, (&sum, [1, 1], -7), (&off, SHAPE, -7), |sinks, run| {
         let of = Evaluation::new(&sum_first, (&x,), &sinks).unwrap();
         let (plan, bytes) = (of.plan(16 << 10).unwrap(), 8 * values.len() as u128);
         let more = plan.bytes_to_gpu() - 2 * bytes;
@@ -62,7 +62,7 @@ fn a_sum_and_what_it_is_taken_from() {
     });
     let (off, both) = sum_last.call(&tensor).unwrap();
     let (off, both) = (off.to_vec().unwrap(), both.to_vec().unwrap());
-    both_in_bands(16 << 10, (&off, SHAPE, -7, &both, [1, 1], -7), |sinks, run| {
+    both_in_bands(16 << 10, (&off, SHAPE, -7), (&both, [1, 1], -7), |sinks, run| {
         run(&Evaluation::new(&sum_last, (&x,), &sinks).unwrap());
     });
 }
@@ -84,7 +84,7 @@ fn results_that_have_nothing_in_common() {
     });
     let (one, two) = apart.call(&tensors.0, &tensors.1).unwrap();
     let (one, two) = (one.to_vec().unwrap(), two.to_vec().unwrap());
-    both_in_bands(24 << 10, (&one, [4001, 1], f32::NAN, &two, SHAPE, -7), |sinks, run| {
+    both_in_bands(24 << 10, (&one, [4001, 1], f32::NAN), (&two, SHAPE, -7), |sinks, run| {
         let of = Evaluation::new(&apart, (&x, &k), &sinks).unwrap();
         assert_eq!(of.dimension(), Some("Y"), "of what is most");
         run(&of);
@@ -95,7 +95,7 @@ fn results_that_have_nothing_in_common() {
     });
     let (one, two) = sums.call(&tensors.0, &tensors.1).unwrap();
     let (one, two) = (one.to_vec().unwrap(), two.to_vec().unwrap());
-    both_in_bands(12 << 10, (&one, [1, SHAPE[1]], -7, &two, [4001, 1], f32::NAN), |sinks, run| {
+    both_in_bands(12 << 10, (&one, [1, SHAPE[1]], -7), (&two, [4001, 1], f32::NAN), |sinks, run| {
         run(&Evaluation::new(&sums, (&x, &k), &sinks).unwrap());
     });
 }

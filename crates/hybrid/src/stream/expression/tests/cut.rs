@@ -120,7 +120,7 @@ fn what_cannot_be_cut_is_refused_by_name() {
         words.iter().for_each(|word| assert!(error.to_string().contains(word), "{error}"));
     };
     let total = fuse(|x: In<f32, (Y, X)>| {
-        x.cumsum::<Y>().cumsum::<X>().box_filter::<Y, X>(3, 3, Border::Reflect).store::<(Y, X)>()
+        x.cumsum::<Y>().cumsum::<X>().box_filter::<Y, X>(3, 3, Border::Wrap).store::<(Y, X)>()
     });
     refused(Evaluation::new(&total, (&x,), &[&vast]).unwrap(), &["scan"]);
     let mixed = fuse(|x: In<f32, (Y, X)>| {

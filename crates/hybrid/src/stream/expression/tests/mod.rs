@@ -184,6 +184,7 @@ poison!(f32: f32::NAN, f64: f64::NAN, f16: f16::NAN, bf16: bf16::NAN, u8: 0xa5, 
 
 // Behind the macro, which they use.
 mod apart;
+mod beside;
 mod cut;
 mod folded;
 mod normalised;

@@ -102,7 +102,7 @@ fn all_passes_are_counted_told_and_cancelled() {
     let gpu = Rates::h200().gpu.unwrap();
     let time = plan.time(&gpu);
     assert!(time.wall > 0.95 * 2.0 * bytes as f64 / gpu.link.to_gpu, "{time:?}");
-    assert_eq!(of.job().read[0].unwrap().bytes as u128 >> 20, 2 * bytes >> 20);
+    assert_eq!(of.job().read[0].unwrap().bytes as u128 >> 20, (2 * bytes) >> 20);
 
     let values = numbers();
     let line = MemorySource::new(matrix(&values, [LENGTH, 1]));
