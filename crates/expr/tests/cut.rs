@@ -4,7 +4,7 @@ use tilewright_dims::{Dim, dims};
 use tilewright_expr::cut::{Numbers, Share, Uncut};
 use tilewright_expr::graph::{Graph, Size};
 use tilewright_expr::stage::Margin;
-use tilewright_expr::{Border, DType, In, Initial, Rect, coordinate, meet, trace};
+use tilewright_expr::{Border, DType, In, Initial, Rect, concatenate, coordinate, meet, trace};
 
 dims! { N, Y, X, C, K }
 
@@ -143,6 +143,20 @@ fn results_apart() {
         (a.scatter::<Y, K, _, _>(a, 16, meet::Sum, Initial::Filled(0)).store::<(K,)>(), a.store::<(Y,)>())
     });
     assert_eq!(t.graph.only_results(&[0], |_, _| 100).unwrap_err(), Uncut::Scattered { result: 0 });
+}
+
+/// A slice and a result in parts have no bands of their operands' indices, and a band may go anywhere where places are computed.
+#[test]
+fn what_stands_elsewhere_than_it_is_read_is_refused() {
+    let refused = |graph: &Graph, why: Uncut| {
+        assert_eq!(graph.cut(Y::ID).unwrap_err(), why);
+        assert_eq!(graph.cut_twice(Y::ID, 4, |_, _| 100).unwrap_err(), why);
+    };
+    refused(&trace(|a: In<f32, (Y,)>| a.slice::<Y>(1, 3).store::<(Y,)>()).graph, Uncut::Length);
+    refused(&trace(|a: In<f32, (Y,)>| a.pad::<Y>(1, 3, Border::Reflect).store::<(Y,)>()).graph, Uncut::Length);
+    refused(&trace(|a: In<f32, (Y,)>| concatenate::<Y, _>((a, a)).store::<(Y,)>()).graph, Uncut::Joined { result: 0 });
+    let t = trace(|a: In<i32, (Y,)>| a.scatter::<Y, Y, _, _>(a, 16, meet::Sum, Initial::Filled(0)).store::<(Y,)>());
+    refused(&t.graph, Uncut::Scattered { result: 0 });
 }
 
 /// What stands before a band is an operand more for each scan; scans one inside the other need passes one before the other.

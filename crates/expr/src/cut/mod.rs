@@ -89,17 +89,17 @@ pub enum Uncut {
         /// The result's number.
         result: usize,
     },
-    /// A result goes to computed places, or is stored under a condition.
+    /// A result goes to computed places, or is stored under a condition: any band may go anywhere in it.
     Scattered {
         /// The result's number.
         result: usize,
     },
-    /// The parts of a result stand one after the other along it.
+    /// The parts of a result stand one after the other along it: its indices are not those of the operands.
     Joined {
         /// The result's number.
         result: usize,
     },
-    /// It is not as long as in an operand that is read around the point: it is sliced, padded or repeated.
+    /// It is not as long as in an operand that is read around the point: it is sliced, padded or repeated, and a window of one is no window of the other.
     Length,
     /// An operand that is as long as the results is read elsewhere than around the point: it has to be there once more ([`Graph::cut_twice`]).
     Both {
@@ -117,7 +117,7 @@ pub enum Uncut {
     },
     /// A scan of products of floats goes along it: what bands come to may overflow where the whole does not.
     Products,
-    /// One border repeats what is read along it, and another one does not.
+    /// One border repeats what is read along it, and another one does not: windows at an end would have to go on, and to end there.
     Wrapped,
 }
 
