@@ -46,7 +46,7 @@ use crate::budget::Budget;
 use crate::dispatch::{Choice, Decision, Experience, Job, Rates};
 use crate::faults::{Breaker, Health, Policy};
 use crate::linear::{Gpu, Place};
-use crate::stream::{Budgets, lu_workspace};
+use crate::stream::{Budgets, PanelPlan, Pass, lu_workspace};
 use crate::{Complex32, Complex64, Error};
 use std::fmt;
 use std::sync::Arc;
@@ -261,8 +261,8 @@ impl Device {
     pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
         self.refuse_unused()?;
         let budget = self.budget_by(job, |budget, all| budget.last_available().unwrap_or(all));
-        let workspace = |panel| self.workspace(job, panel, Gpu::solver_if_there);
-        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (budget, &workspace))?;
+        let beside = |plan: &PanelPlan| self.beside(job, plan, Gpu::solver_if_there);
+        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (budget, &beside))?;
         Ok(match &self.experience {
             Some(experience) => experience.planned(job, decision),
             None => decision,
@@ -281,10 +281,11 @@ impl Device {
         if it.is_measured && job.device_bytes < all / 16 { all } else { available(&it.budgets.device, all) }
     }
 
-    /// What cuSOLVER takes beside an LU panel of so many rows and columns. Nothing where it is not there, or cannot tell: whoever factors learns why.
-    fn workspace(&self, job: &Job, panel: [usize; 2], solver: impl Fn(&Gpu) -> Option<Arc<Solver>>) -> u128 {
-        let usable = self.usable().filter(|_| self.choice != Choice::Cpu);
+    /// What cuSOLVER takes beside panels of LU factors. Nothing where it is not there, or cannot tell: whoever factors learns why.
+    fn beside(&self, job: &Job, plan: &PanelPlan, solver: impl Fn(&Gpu) -> Option<Arc<Solver>>) -> u128 {
+        let usable = self.usable().filter(|_| self.choice != Choice::Cpu && plan.pass == Pass::Lu);
         let Some(solver) = usable.and_then(|it| solver(&it.gpu)) else { return 0 };
+        let panel = [plan.size, plan.panel];
         let bytes = match job.element {
             "f32" => lu_workspace::<f32>(&solver, panel),
             "f64" => lu_workspace::<f64>(&solver, panel),

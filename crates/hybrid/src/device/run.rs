@@ -5,7 +5,7 @@ use crate::budget::{Budget, Permit};
 use crate::dispatch::{Choice, Decision, Job, Moved, Outcome, Reason, Running, ended, moved, noted};
 use crate::faults::{Attempt, Done, Policy, Scale, Why};
 use crate::linear::Place;
-use crate::stream::Control;
+use crate::stream::{Control, PanelPlan};
 use crate::{Error, Side};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,8 +40,8 @@ impl Device {
     pub(super) fn run<R>(&self, job: &Job, route: impl Route<R>) -> Result<Ran<R>, Error> {
         self.refuse_unused()?;
         self.refuse_lost()?;
-        let workspace = |panel| self.workspace(job, panel, |gpu| gpu.solver().ok());
-        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (self.budget(job), &workspace))?;
+        let beside = |plan: &PanelPlan| self.beside(job, plan, |gpu| gpu.solver().ok());
+        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (self.budget(job), &beside))?;
         let (decision, trial) = match &self.experience {
             Some(experience) => {
                 let (decision, is_tried) = experience.decided(job, decision);

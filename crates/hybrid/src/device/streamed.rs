@@ -23,7 +23,7 @@ pub(super) fn lu<T: Scalar>(through: Through<'_, 1>) -> Result<(Dense<T>, Pivots
     let mut factors = Dense::new(rows, columns)?;
     // A scratch has the columns of the matrix as its rows.
     let scratch = MemoryScratch::over(factors.values_mut(), rows);
-    let made = stream::lu::<T>(gpu, budgets, a, &scratch, control)?;
+    let made = stream::lu::<T>((gpu, budgets), a, &scratch, control)?;
     let (permutation, singular, (block, orders)) = (made.permutation(), made.singular_pivot(), made.orders());
     drop(scratch);
     let columns = factors.values_mut().par_chunks_exact_mut(rows.max(1)).enumerate();
@@ -85,7 +85,7 @@ pub(super) fn cholesky<T: Scalar>(through: Through<'_, 1>) -> Result<Cholesky<T>
     let [rows, columns] = a.extents();
     let mut factor = Dense::new(rows, columns)?;
     let scratch = MemoryScratch::over(factor.values_mut(), rows);
-    stream::cholesky::<T>(gpu, budgets, a, &scratch, control)?;
+    stream::cholesky::<T>((gpu, budgets), a, &scratch, control)?;
     drop(scratch);
     Cholesky::of_factor(factor)
 }
@@ -95,7 +95,7 @@ pub(super) fn solve<T: Scalar>(through: Through<'_, 2>, sink: &dyn Sink) -> Resu
     let Through { operands, gpu, budgets, control } = through;
     let [rows, columns] = operands[0].extents();
     let scratch = MemoryScratch::new(Extents::new(rows, columns), T::ELEMENT)?;
-    stream::solve::<T>(gpu, budgets, operands, &scratch, sink, control).map(drop)
+    stream::solve::<T>((gpu, budgets), operands, &scratch, sink, control).map(drop)
 }
 
 /// The inverse, into a sink.
@@ -103,7 +103,7 @@ pub(super) fn inverse<T: Scalar>(through: Through<'_, 1>, sink: &dyn Sink) -> Re
     let Through { operands: [a], gpu, budgets, control } = through;
     let [rows, columns] = a.extents();
     let scratch = MemoryScratch::new(Extents::new(rows, columns), T::ELEMENT)?;
-    stream::inverse::<T>(gpu, budgets, a, &scratch, sink, control).map(drop)
+    stream::inverse::<T>((gpu, budgets), a, &scratch, sink, control).map(drop)
 }
 
 /// What a stream puts into a sink, in memory.

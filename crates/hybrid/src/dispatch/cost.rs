@@ -6,13 +6,11 @@ use crate::Error;
 use crate::linear::Division;
 use crate::stream::bits::BitPlan;
 use crate::stream::transfer::LARGE;
-use crate::stream::{ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, MatvecPlan, PanelPlan, Pass, STAGES};
+use crate::stream::{Beside, ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, MatvecPlan, PanelPlan, STAGES};
 use std::fmt;
 
-/// Bytes that cuSOLVER wants beside an LU panel of so many rows and columns.
-pub(crate) type Workspace<'a> = dyn Fn([usize; 2]) -> u128 + 'a;
-/// Bytes of the GPU's memory that may be used, and what of them panels leave to others.
-pub(crate) type Room<'a> = (u64, &'a Workspace<'a>);
+/// Bytes of memory that may be used, and what of them panels leave to others.
+pub(crate) type Room<'a> = (u64, &'a Beside<'a>);
 
 /// What a time is spent with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -184,11 +182,7 @@ pub enum Tiles {
 }
 
 impl Tiles {
-    fn new(
-        job: &Job,
-        (what, element_bytes): (Divisible, usize),
-        (budget, workspace): Room<'_>,
-    ) -> Result<Tiles, Error> {
+    fn new(job: &Job, (what, element_bytes): (Divisible, usize), (budget, beside): Room<'_>) -> Result<Tiles, Error> {
         let (reads_c, by_rows) = (job.read[2].is_some(), job.tiling == Tiling::ByRows);
         match what {
             Divisible::Product(extents) => {
@@ -202,16 +196,15 @@ impl Tiles {
                 plan => plan.map(Tiles::Matvec),
             },
             Divisible::Lu { size, together } => {
-                let plan = PanelPlan::lu_beside(size, element_bytes, budget, |panel| workspace([size, panel]))?;
+                let plan = PanelPlan::lu_beside(size, element_bytes, budget, beside)?;
                 Ok(Tiles::Factors(plan.reading(together)))
             }
             Divisible::Cholesky { size, together } => {
-                let plan = PanelPlan::cholesky(size, element_bytes, budget)?;
+                let plan = PanelPlan::cholesky_beside(size, element_bytes, budget, beside)?;
                 Ok(Tiles::Factors(plan.reading(together)))
             }
             Divisible::Solution { size, columns, together } => {
-                let more = |panel| workspace([size, panel]);
-                let [factors, solution] = PanelPlan::lu_solution([size, columns], element_bytes, budget, more)?;
+                let [factors, solution] = PanelPlan::lu_solution([size, columns], element_bytes, budget, beside)?;
                 Ok(Tiles::Solution { factors: factors.reading(together), solution })
             }
             Divisible::Expression(plan) => plan.within(budget).map(Tiles::Expression),
@@ -219,16 +212,13 @@ impl Tiles {
         }
     }
 
-    fn device_bytes(&self, workspace: &Workspace<'_>) -> u128 {
-        let beside = |plan: &PanelPlan| match plan.pass {
-            Pass::Lu => plan.device_bytes().saturating_add(workspace([plan.size, plan.panel])),
-            _ => plan.device_bytes(),
-        };
+    /// Bytes of the processor's memory.
+    fn bytes(&self, beside: &Beside<'_>) -> u128 {
         match self {
             Tiles::Product(plan) => plan.device_bytes(),
             Tiles::Matvec(plan) => plan.device_bytes(),
-            Tiles::Factors(plan) => beside(plan),
-            Tiles::Solution { factors, solution } => beside(factors).max(solution.device_bytes()),
+            Tiles::Factors(plan) => plan.bytes_beside(beside),
+            Tiles::Solution { factors, solution } => factors.bytes_beside(beside).max(solution.bytes_beside(beside)),
             Tiles::Expression(plan) => plan.device_bytes(),
             Tiles::Bits(plan) => plan.device_bytes(),
         }
@@ -331,9 +321,9 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<
     Some(Ok(OnGpu { cost, tiles: None, device_bytes: new }))
 }
 
-fn streamed(job: &Job, rates: &Rates, (budget, workspace): Room<'_>, what: (Divisible, usize)) -> Result<OnGpu, Error> {
+fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisible, usize)) -> Result<OnGpu, Error> {
     let times_in_memory = job.times_in_memory();
-    let tiles = Tiles::new(job, what, (budget / times_in_memory, workspace))?;
+    let tiles = Tiles::new(job, what, (budget / times_in_memory, beside))?;
     let Some(gpu) = &rates.gpu else { return Err(Error::NoGpu { why: "no rates of one are known".into() }) };
     let reads_c = job.read[2].is_some();
     // Halves go through as f32, which TF32 multiplies.
@@ -366,7 +356,7 @@ fn streamed(job: &Job, rates: &Rates, (budget, workspace): Room<'_>, what: (Divi
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;
     let wall = sum(|time| time.wall).max(bring).max(back) + swept + call;
-    let device_bytes = u64::try_from(tiles.device_bytes(workspace)).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
+    let device_bytes = u64::try_from(tiles.bytes(beside)).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
     let cost = Cost { compute: sum(|time| time.compute) + swept, bring, back, call, wall };
     Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })
 }
