@@ -124,7 +124,7 @@ fn computed(job: &Job, processor: &Processor) -> f64 {
 }
 
 /// Seconds of computation on the CPU. Of a product as its threads share it; those of integers are not faer's.
-fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
+pub(super) fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
     let cpu = &rates.cpu;
     let (extents, element_bytes) = match job.divisible {
         Some((Divisible::Product(extents), bytes)) if job.unit != Unit::Integer => (extents, bytes),
@@ -145,11 +145,16 @@ fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
     (flops / rate).max(job.bytes() as f64 / cpu.memory) + start
 }
 
+/// Seconds in which an operand comes from a disk, or a result goes there; none where it lies elsewhere.
+pub(super) fn from_disk(operand: &Operand, rates: &Rates) -> f64 {
+    if operand.at == At::Disk { operand.bytes as f64 / rates.disk } else { 0.0 }
+}
+
 /// On the CPU: what lies on the GPU is copied from there first.
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     let of = |operand: &Operand, copied: fn(u64, &Rates, &Link) -> f64| match operand.at {
         At::Gpu => rates.gpu.as_ref().map_or(COPY, |gpu| copied(operand.bytes, rates, &gpu.link)),
-        At::Disk => operand.bytes as f64 / rates.disk,
+        At::Disk => from_disk(operand, rates),
         At::Pinned | At::Pageable => 0.0,
     };
     let copied_back = |bytes, rates: &Rates, link: &Link| back(bytes, FRESH, rates, link);
@@ -182,7 +187,11 @@ pub enum Tiles {
 }
 
 impl Tiles {
-    fn new(job: &Job, (what, element_bytes): (Divisible, usize), (budget, beside): Room<'_>) -> Result<Tiles, Error> {
+    pub(super) fn new(
+        job: &Job,
+        (what, element_bytes): (Divisible, usize),
+        (budget, beside): Room<'_>,
+    ) -> Result<Tiles, Error> {
         let (reads_c, by_rows) = (job.read[2].is_some(), job.tiling == Tiling::ByRows);
         match what {
             Divisible::Product(extents) => {
@@ -213,7 +222,7 @@ impl Tiles {
     }
 
     /// Bytes of the processor's memory.
-    fn bytes(&self, beside: &Beside<'_>) -> u128 {
+    pub(super) fn bytes(&self, beside: &Beside<'_>) -> u128 {
         match self {
             Tiles::Product(plan) => plan.device_bytes(),
             Tiles::Matvec(plan) => plan.device_bytes(),
@@ -346,8 +355,7 @@ fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisib
     let sum = |part: fn(&MatmulTime) -> f64| times.iter().map(part).sum::<f64>();
     // A disk gives each panel as often as the GPU asks for it.
     let bring = sum(|time| time.to_gpu).max(tiles.bytes_from_disk(job) / rates.disk);
-    let to_disk = if job.written.at == At::Disk { job.written.bytes as f64 / rates.disk } else { 0.0 };
-    let back = sum(|time| time.to_host).max(to_disk);
+    let back = sum(|time| time.to_host).max(from_disk(&job.written, rates));
     // What is small waits for the slots that it goes through.
     let call = match job.tiling {
         Tiling::AsNeeded => 0.0,

@@ -7,7 +7,7 @@ use super::super::staging::{Load, Staging};
 use super::host::HostEngine;
 use super::plan::{Beside, PanelPlan, Pass};
 use crate::Error;
-use crate::budget::{Budget, Permit, Ring};
+use crate::budget::{Budget, Memory, Permit};
 use crate::dispatch::{self, Tiles};
 use crate::linear::{Gpu, Scalar};
 use crate::store::Sink;
@@ -118,12 +118,16 @@ impl On<'_> {
                 let memory = budgets.device.try_acquire(bytes)?;
                 let (staging, slots) = Staging::new::<T>(&budgets.pinned, load);
                 let engine = GpuEngine::new(gpu)?.locking_within(&budgets.pinned)?;
+                let slots = slots.map(|ring| ring.permit);
                 Ok(Grant { engine: Granted::Gpu(engine), staging, _memory: memory, _slots: slots })
             }
             On::Host(host) => {
                 let memory = host.try_acquire(bytes)?;
-                let (staging, slots) = Staging::new::<T>(host, load);
-                Ok(Grant { engine: Granted::Host(HostEngine), staging, _memory: memory, _slots: slots })
+                // Stores take some as well, to gather what they are written part by part.
+                let mut slots = host.try_acquire(host.available() / 2)?;
+                let (staging, ring) = Staging::new::<T>(&Budget::new(Memory::Host, slots.bytes()), load);
+                slots.shrink_to(ring.map_or(0, |ring| ring.permit.bytes()));
+                Ok(Grant { engine: Granted::Host(HostEngine), staging, _memory: memory, _slots: Some(slots) })
             }
         }
     }
@@ -142,7 +146,7 @@ pub(super) struct Grant {
     pub(super) engine: Granted,
     pub(super) staging: Staging,
     _memory: Permit,
-    _slots: Option<Ring>,
+    _slots: Option<Permit>,
 }
 
 pub(super) enum Granted {

@@ -83,14 +83,14 @@ fn b5_factors_solve_again_without_a_gpu() {
         let source = MemorySource::new(any.view());
         let factors = lu::<f64>(&host, Factor::plain(&source), &scratch, control).unwrap();
         panels.push(factors.plan().panels());
-        into(&mut x, &|sink| drop(factors.solve(&again, Factor::plain(&of_b), sink, control).unwrap()));
+        into(&mut x, &|sink| factors.solve(&again, Factor::plain(&of_b), sink, control).map(drop).unwrap());
         near(&any.dot(&x), &b, 1e-10);
-        into(&mut inverse, &|sink| drop(factors.inverse(&again, sink, control).unwrap()));
+        into(&mut inverse, &|sink| factors.inverse(&again, sink, control).map(drop).unwrap());
         near(&any.dot(&inverse), &Array2::eye(size), 1e-9);
 
         let source = MemorySource::new(definite.view());
         let factor = cholesky::<f64>(&host, Factor::plain(&source), &scratch, control).unwrap();
-        into(&mut x, &|sink| drop(factor.solve(&again, Factor::plain(&of_b), sink, control).unwrap()));
+        into(&mut x, &|sink| factor.solve(&again, Factor::plain(&of_b), sink, control).map(drop).unwrap());
         near(&definite.dot(&x), &b, 1e-9);
         let little = factor.solve(
             &Budget::new(Memory::Host, 999),
