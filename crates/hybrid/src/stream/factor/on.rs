@@ -109,7 +109,7 @@ impl On<'_> {
         let load = passes.iter().fold(load, |load, (plan, read)| {
             load.reading(read.source).with_grain(read.source.grain(), plan.panel, element)
         });
-        let last = plans().last().map_or(0, |plan| plan.panel);
+        let last = passes.last().map_or(0, |(plan, _)| plan.panel);
         let load = sink.map_or(load, |sink| load.with_grain(sink.grain(), last, element));
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         match self {
