@@ -31,7 +31,7 @@ mod verify;
 
 pub use control::{Cancel, Control, Progress};
 pub use eigen::{EigenSearch, largest_eigenvalues};
-pub(crate) use eigen::{largest as largest_by_products, vectors_of_search};
+pub(crate) use eigen::{elements_of_search, largest as largest_by_products};
 pub use engine::Form;
 pub use expression::{Array, Evaluation, ExpressionPlan, ExpressionTime, Operand, Operands, Streams, evaluate};
 pub use face::{Budgets, matmul, matmul_by, matvec};
