@@ -22,6 +22,7 @@ mod scaled;
 mod stages;
 mod stored;
 mod trace;
+mod turn_kernel;
 mod verbs;
 mod watched;
 mod without;
