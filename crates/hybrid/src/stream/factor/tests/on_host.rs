@@ -1,6 +1,6 @@
 //! Factors and solutions on the CPU, in a budget of host memory.
 
-use super::super::{cholesky, inverse, lu, solve};
+use super::super::{PanelPlan, cholesky, inverse, lu, solve};
 use crate::budget::{Budget, Memory};
 use crate::linear::{Norm, Place, Scalar};
 use crate::store::{
@@ -83,6 +83,13 @@ fn b5_factors_solve_again_without_a_gpu() {
         let source = MemorySource::new(any.view());
         let factors = lu::<f64>(&host, Factor::plain(&source), &scratch, control).unwrap();
         panels.push(factors.plan().panels());
+        // With copies of a panel, and of the square on the diagonal, in which the CPU factors.
+        let counted = |plan: PanelPlan, rows: usize| {
+            let needs = plan.device_bytes() + (2 * rows * plan.panel * size_of::<f64>()) as u128;
+            assert!(u128::from(host.peak()) >= needs, "{plan:?} {host:?} {}", host.peak());
+            host.reset_peak();
+        };
+        counted(factors.plan(), size);
         into(&mut x, &|sink| factors.solve(&again, Factor::plain(&of_b), sink, control).map(drop).unwrap());
         near(&any.dot(&x), &b, 1e-10);
         into(&mut inverse, &|sink| factors.inverse(&again, sink, control).map(drop).unwrap());
@@ -90,6 +97,7 @@ fn b5_factors_solve_again_without_a_gpu() {
 
         let source = MemorySource::new(definite.view());
         let factor = cholesky::<f64>(&host, Factor::plain(&source), &scratch, control).unwrap();
+        counted(factor.plan(), factor.plan().panel);
         into(&mut x, &|sink| factor.solve(&again, Factor::plain(&of_b), sink, control).map(drop).unwrap());
         near(&definite.dot(&x), &b, 1e-9);
         let little = factor.solve(
