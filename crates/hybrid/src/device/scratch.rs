@@ -40,7 +40,7 @@ impl Scratches {
             }
             None => {
                 let host = self.host.try_acquire(bytes)?;
-                let scratch = MemoryScratch::new(extents, T::ELEMENT)?;
+                let scratch = MemoryScratch::brought(extents, T::ELEMENT)?;
                 Ok(Kept { scratch: Box::new(scratch), _host: Some(host) })
             }
         }

@@ -5,6 +5,7 @@ use super::placed::Through;
 use crate::Error;
 use crate::linear::{Cholesky, Lu, Scalar};
 use crate::matrix::{Columns, Dense, Element, Rows, Shape};
+use crate::raw::bring_pages;
 use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Stored, Tile, read_staged};
 use crate::stream::{self, Control, Factor};
 use ndarray::Array2;
@@ -22,6 +23,7 @@ pub(super) fn lu<T: Scalar>(through: Through<'_, 1>) -> Result<(Dense<T>, Pivots
     let [rows, columns] = a.extents();
     let _host = scratches.host.try_acquire(Shape::new(Rows(rows), Columns(columns)).bytes::<T>()?.0 as u64)?;
     let mut factors = Dense::new(rows, columns)?;
+    bring_pages(factors.values_mut());
     // A scratch has the columns of the matrix as its rows.
     let scratch = MemoryScratch::over(factors.values_mut(), rows);
     let made = stream::lu::<T>(on, a, &scratch, control)?;
@@ -86,6 +88,7 @@ pub(super) fn cholesky<T: Scalar>(through: Through<'_, 1>) -> Result<Cholesky<T>
     let [rows, columns] = a.extents();
     let _host = scratches.host.try_acquire(Shape::new(Rows(rows), Columns(columns)).bytes::<T>()?.0 as u64)?;
     let mut factor = Dense::new(rows, columns)?;
+    bring_pages(factor.values_mut());
     let scratch = MemoryScratch::over(factor.values_mut(), rows);
     stream::cholesky::<T>(on, a, &scratch, control)?;
     drop(scratch);
@@ -112,6 +115,8 @@ pub(super) fn in_memory<T: Element + Stored>(
     stream: impl FnOnce(&dyn Sink) -> Result<(), Error>,
 ) -> Result<Array2<T>, Error> {
     let mut values = Array2::from_elem((rows, columns), T::ZERO);
+    // What is granted and nobody has written to is free to a budget that is measured.
+    bring_pages(values.as_slice_mut().unwrap_or_default());
     let sink = MemorySink::new(values.view_mut());
     stream(&sink)?;
     Box::new(sink).commit()?;

@@ -16,12 +16,12 @@ use tilewright_driver::solver::Solver;
 /// The part of a budget of host memory that panels leave to slots, which go between stores and them.
 const SLOTS: u64 = 8;
 
-/// Who makes factors and solutions, and the memory that it may use: `(&gpu, &budgets)` or `&budget` for those who take it.
+/// Who makes factors and solutions, and the memory that it may use: made of `(&gpu, &budgets)`, or of `&budget`, by `into()`.
 #[derive(Clone, Copy, Debug)]
 pub enum On<'a> {
     /// A GPU.
     Gpu(&'a Gpu, &'a Budgets),
-    /// The CPU, in a budget of host memory, which is what a [`PanelPlan`] calls the GPU's. Copies to the GPU are those from stores to panels.
+    /// The CPU, in a budget of host memory. That is what plans then call the GPU's, and copies to the GPU are those from stores into it.
     Host(&'a Budget),
 }
 
@@ -122,9 +122,10 @@ impl On<'_> {
                 Ok(Grant { engine: Granted::Gpu(engine), staging, _memory: memory, _slots: slots })
             }
             On::Host(host) => {
+                let left = host.available().saturating_sub(bytes);
                 let memory = host.try_acquire(bytes)?;
                 // Stores take some as well, to gather what they are written part by part.
-                let mut slots = host.try_acquire(host.available() / 2)?;
+                let mut slots = host.try_acquire(left / 2)?;
                 let (staging, ring) = Staging::new::<T>(&Budget::new(Memory::Host, slots.bytes()), load);
                 slots.shrink_to(ring.map_or(0, |ring| ring.permit.bytes()));
                 Ok(Grant { engine: Granted::Host(HostEngine), staging, _memory: memory, _slots: Some(slots) })
