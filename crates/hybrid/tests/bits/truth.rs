@@ -33,3 +33,19 @@ pub(crate) fn count(a: &Array2<bool>, b: &Array2<bool>, i: usize, j: usize) -> u
 pub(crate) fn distance(a: &Array2<bool>, b: &Array2<bool>, i: usize, j: usize) -> u64 {
     a.row(i).iter().zip(b.column(j)).filter(|(a, b)| a != b).count() as u64
 }
+
+/// All counts and distances of two matrices.
+pub(crate) struct Truth {
+    pub(crate) depth: usize,
+    pub(crate) counts: Array2<u64>,
+    pub(crate) distances: Array2<u64>,
+}
+
+impl Truth {
+    pub(crate) fn of(a: &Array2<bool>, b: &Array2<bool>) -> Truth {
+        let all = |of: fn(&Array2<bool>, &Array2<bool>, usize, usize) -> u64| {
+            Array2::from_shape_fn((a.nrows(), b.ncols()), |(i, j)| of(a, b, i, j))
+        };
+        Truth { depth: a.ncols(), counts: all(count), distances: all(distance) }
+    }
+}
