@@ -16,7 +16,8 @@ use tilewright_perf::training::Operation;
 /// Of each shape and pass: all that a refined call times, none of what is new, and those that data sets have as the fastest on this GPU.
 const SAMPLING: Sampling = Sampling { chosen: 3, best: 0, strips: 0, near: 0, random: 0, again: 5 };
 
-/// By how much what a call takes, and what one takes that times a few, is slower than the best of what is known: each timed here and now, in turns.
+/// By how much what a call takes, and what one takes that times a few, is slower than the best of what is known: each timed here and now, in turns. All times go
+/// to the error stream.
 pub(super) fn run(session: &Session, report: &mut Report) -> Result<()> {
     let (gpu, device) = (&session.gpu, session.gpu.facts());
     let (models, sm) = (Models::shipped()?, Multiprocessor::of(gpu));
@@ -42,7 +43,14 @@ pub(super) fn run(session: &Session, report: &mut Report) -> Result<()> {
             let configs = [&group.configs[..], &taken].concat();
             let group = Group { configs: unique(configs), ..group };
             for (told, (_, way)) in told.iter_mut().zip(ways) {
-                told.add(number, &way(session, &group, &group.configs)?, taken);
+                let timed = way(session, &group, &group.configs)?;
+                for Timed { config, median_us, .. } in &timed {
+                    let taken = taken.map(|it| it == *config);
+                    let by = [(taken[0], ", a call's"), (taken[1], ", a refined call's")]
+                        .map(|(is, by)| if is { by } else { "" });
+                    eprintln!("{}{}: {median_us:.2} us{}{}, {config:?}", group.name(), told.way, by[0], by[1]);
+                }
+                told.add(number, &timed, taken);
             }
         }
         told.iter().try_for_each(|told| told.tell(&op.name(), report))?;

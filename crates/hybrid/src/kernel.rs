@@ -47,6 +47,8 @@ pub(crate) enum Name {
     Transpose,
     RowOnes,
     Combine(Combine),
+    /// Of bytes.
+    Turn,
     /// Of elements of this type.
     Norm(&'static str, Folding),
 }
@@ -104,6 +106,12 @@ impl Kernel {
         };
         raw::gpu::launch(&self.function, stream, &config, parameters)
     }
+}
+
+/// Whether a kernel was not made, or not for this GPU.
+pub(crate) fn is_of_compiler(error: &tilewright_driver::Error) -> bool {
+    use tilewright_driver::Error as Driver;
+    matches!(error, Driver::NoNvrtc { .. } | Driver::Nvrtc { .. } | Driver::UnknownArch { .. } | Driver::Compile { .. })
 }
 
 /// Runs `work` on `stream`, which waits before for what is queued on `home`, the stream of what it works with, and the other way round behind it.

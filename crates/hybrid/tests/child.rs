@@ -53,6 +53,7 @@ fn scenario() {
         "traced" => crate::device::child_traced(),
         "recorded" => crate::device::child_recorded(),
         "planned" => crate::device::child_planned(),
+        "beyond host memory" => crate::device::child_beyond_host_memory(),
         "old cuBLAS" => crate::device::child_old_cublas(),
         "without cuBLAS" => crate::device::child_without_cublas(),
         "without cuSOLVER" => crate::device::child_without_cusolver(),

@@ -43,7 +43,7 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
         let mut x = Array2::from_elem((size, 1), f64::NAN);
         let sink = MemorySink::new(x.view_mut());
         let begin = Instant::now();
-        let traffic = stream::solve::<f64>(&gpu, &budgets, a_and_b, &scratch, &sink, control)?;
+        let traffic = stream::solve::<f64>((&gpu, &budgets), a_and_b, &scratch, &sink, control)?;
         let seconds = begin.elapsed().as_secs_f64();
         Box::new(sink).commit()?;
         small_residual(a, &x, &b)?;
@@ -51,7 +51,7 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
     };
     let ((_, first), (traffic, all)) = (once()?, once()?);
     let begin = Instant::now();
-    let plan = stream::lu::<f64>(&gpu, &budgets, Factor::plain(&source), &scratch, control)?.plan();
+    let plan = stream::lu::<f64>((&gpu, &budgets), Factor::plain(&source), &scratch, control)?.plan();
     let factored = begin.elapsed().as_secs_f64();
 
     let link = link::measure(session.gpu.stream())?;

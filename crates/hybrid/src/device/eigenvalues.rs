@@ -18,7 +18,7 @@ impl Device {
     /// operands of [`matmul`](Device::matmul) do, and may be larger than memory and than the GPU's. Each product is decided, recorded and, where it fails on the GPU, done on the CPU for itself.
     /// All of the matrix is read, both triangles.
     ///
-    /// The CPU keeps eighteen times as many vectors of the matrix's height, which take the budget of host memory ([`falling_back_within`](Device::falling_back_within)). Progress is told in products, of as
+    /// The CPU keeps eighteen times as many vectors of the matrix's height, and four squares of four times their number, which take the budget of host memory ([`falling_back_within`](Device::falling_back_within)). Progress is told in products, of as
     /// many as `search` has.
     ///
     /// [`Error::NotSquare`]; [`Error::Shape`] for more eigenvalues than there are; [`Error::NotConverged`], where the largest ones stand close to the next; [`Error::NotFinite`]; those of products.
@@ -39,8 +39,8 @@ impl Device {
         search: EigenSearch,
     ) -> Result<HermitianEigen<T>, Error> {
         let size = a.shape().square(OPERATION)?;
-        let vectors = stream::vectors_of_search(size, count);
-        let _host = self.host.try_acquire(Shape::new(Rows(size), Columns(vectors)).bytes::<T>()?.0 as u64)?;
+        let bytes = stream::elements_of_search(size, count).saturating_mul(size_of::<T>());
+        let _host = self.host.try_acquire(bytes as u64)?;
         let control = self.watched.control();
         // Each product counts its own steps.
         let quiet = Device { watched: self.watched.quiet(), ..self.clone() };

@@ -34,7 +34,7 @@ impl Device {
     /// is ones, and U on and above it. A singular matrix has such factors too ([`Pivots::singular_pivot`]).
     ///
     /// What is stored is read whole where it fits. A square matrix that the GPU has no room for is streamed through it from where it is
-    /// stored ([`stream::lu`](crate::stream::lu)); its factors take host memory of the matrix's size until they are written: where that is
+    /// stored, and one that host memory holds once and not twice through the CPU ([`stream::lu`](crate::stream::lu)); its factors take host memory of the matrix's size until they are written: where that is
     /// short, [`Error::Budget`], and [`stream::lu`](crate::stream::lu) takes a file for them. They are not made in the target, which is left as it was where anything fails. A sink is committed when the result is whole,
     /// and what lies on the GPU is changed then. [`Error::Shape`] for a target of another size, [`Error::ElementType`];
     /// [`Error::Unsupported`] for diagonals, which are their own factors.
@@ -89,7 +89,7 @@ impl Device {
         let put = |(factors, found): (Made<T>, R)| to.borrow_mut().put(factors).map(|()| found);
         let whole = |place: &Place, [a]: [Given<'_, T>; 1]| whole(place, a).and_then(put);
         let streamed = |through: Through<'_, 1>| streamed(through).and_then(put);
-        let route = Placed { operands: [a], host: self.host.clone(), on_its_way, whole, streamed };
+        let route = Placed { operands: [a], scratches: self.scratches(), on_its_way, whole, streamed };
         self.run(&job, route).map(|ran| ran.value)
     }
 }

@@ -10,7 +10,9 @@ use super::target::Away;
 use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::Decision;
-use crate::linear::{Gpu, IntegerElement, IntegerFactor, IntegerSums, Overflow, Place, bytes_to_add, matmul_integer};
+use crate::linear::{
+    Gpu, IntegerElement, IntegerFactor, IntegerSums, Overflow, Place, Turning, bytes_to_add, matmul_integer,
+};
 use crate::matrix::{Columns, Dense, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::stream::Control;
@@ -20,7 +22,7 @@ use std::ops::Range;
 
 impl Device {
     /// `c = a * b` of integers, exactly, as [`crate::linear::matmul_integer`] has it. A GPU multiplies i8: what lies there, or comes there whole, is multiplied where it is, and what does not begin at
-    /// multiples of 16 bytes is copied there first. Sums of more than 131,071 products come to the host in parts, which take its budget.
+    /// multiples of 16 bytes is copied there first; what cuBLAS does not multiply as it lies is turned over there, or, without NVRTC, by the host, in memory of either's budget. Sums of more than 131,071 products come to the host in parts, which take its budget.
     ///
     /// Operands and results lie anywhere, as those of [`matmul`](Device::matmul) do, diagonals excepted ([`Error::Unsupported`]). What is not in host memory comes
     /// there whole where its budget ([`falling_back_within`](Device::falling_back_within)) holds it, and so is a result made that is wanted elsewhere; else the CPU reads
@@ -34,7 +36,8 @@ impl Device {
         c: Target<'_, T::Sum>,
     ) -> Result<(), Error> {
         let job = integers(self.ordinal(), &a, &b, &c)?;
-        self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone() }).map(|ran| ran.value)
+        let device = self.usable().map(|it| it.budgets.device.clone());
+        self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone(), device }).map(|ran| ran.value)
     }
 
     /// Where such a product would run, why, and what that is expected to take. Reads none of its operands, and leaves no record.
@@ -52,6 +55,8 @@ struct Integers<'a, T: IntegerElement> {
     operands: [Operand<'a, T>; 2],
     c: Target<'a, T::Sum>,
     host: Budget,
+    /// The GPU's memory.
+    device: Option<Budget>,
 }
 
 impl<T: IntegerElement> Route<()> for Integers<'_, T> {
@@ -81,7 +86,9 @@ impl<T: IntegerElement> Integers<'_, T> {
             Form::Gpu(matrix) => IntegerFactor::Gpu(matrix),
             Form::Stored(_) | Form::Diagonal(_) => unreachable!("what is stored was read, and diagonals were refused"),
         });
-        let multiply = |sums: IntegerSums<'_, '_, T::Sum>| T::multiply_on_gpu(gpu, self.overflow, factors, sums);
+        let turning = self.device.as_ref().map(|device| Turning { device, host: &self.host });
+        let multiply =
+            |sums: IntegerSums<'_, '_, T::Sum>| T::multiply_on_gpu(gpu, self.overflow, factors, sums, turning);
         match self.c.away() {
             Ok(Away::Host(c)) => {
                 let here = factors.map(|factor| match factor {

@@ -26,6 +26,7 @@ mod product;
 mod relations;
 mod renewed;
 mod run;
+mod scratch;
 mod solved;
 mod source;
 mod stacked;
@@ -43,12 +44,13 @@ pub use operand::{Operand, Target};
 pub use verbs::Factored;
 
 use crate::budget::Budget;
-use crate::dispatch::{Choice, Decision, Experience, Job, Rates};
+use crate::dispatch::{Choice, Decision, Experience, HostRoom, Job, Rates};
 use crate::faults::{Breaker, Health, Policy};
 use crate::linear::{Gpu, Place};
-use crate::stream::{Budgets, lu_workspace};
+use crate::stream::{Budgets, PanelPlan, Pass, lu_workspace};
 use crate::{Complex32, Complex64, Error};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tilewright_driver::{Device as Driver, solver::Solver};
 use watched::Watched;
@@ -76,6 +78,8 @@ pub struct Device {
     rates: Option<Rates>,
     /// What may be taken of the host for what is stored, and for what lies on a GPU.
     host: Budget,
+    /// Where factors lie that host memory has no room for.
+    folder: Option<Arc<Path>>,
     experience: Option<Arc<Experience>>,
     watched: Watched,
 }
@@ -126,7 +130,7 @@ impl Device {
 
     fn of(choice: Choice, gpu: Option<Accelerated>) -> Device {
         let (host, watched) = (Budget::host(), Watched::default());
-        Device { choice, gpu, rates: None, host, experience: None, watched }
+        Device { choice, gpu, rates: None, host, folder: None, experience: None, watched }
     }
 
     /// With another choice: the same device, asked for one of its processors, or for the faster one.
@@ -176,6 +180,15 @@ impl Device {
         if let Some(gpu) = &mut self.gpu {
             gpu.host = host;
         }
+        self
+    }
+
+    /// With a folder for the factors that something is solved by ([`solve`](Device::solve), [`inverse`](Device::inverse), [`solve_into`](Device::solve_into)) where what is
+    /// streamed, through a GPU or the CPU, would have less than a quarter of the host's budget beside them: they lie in a file without a name there, of the matrix's size. Without
+    /// one they are in host memory.
+    #[must_use]
+    pub fn spilling_into(mut self, folder: impl Into<PathBuf>) -> Device {
+        self.folder = Some(folder.into().into());
         self
     }
 
@@ -261,8 +274,9 @@ impl Device {
     pub fn plan(&self, job: &Job) -> Result<Decision, Error> {
         self.refuse_unused()?;
         let budget = self.budget_by(job, |budget, all| budget.last_available().unwrap_or(all));
-        let workspace = |panel| self.workspace(job, panel, Gpu::solver_if_there);
-        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (budget, &workspace))?;
+        let beside = |plan: &PanelPlan| self.beside(job, plan, Gpu::solver_if_there);
+        let (rates, host) = (self.rates_to_decide(), self.host_room(job));
+        let decision = Decision::beside(job, self.choice, &rates, (budget, &beside), host)?;
         Ok(match &self.experience {
             Some(experience) => experience.planned(job, decision),
             None => decision,
@@ -281,10 +295,17 @@ impl Device {
         if it.is_measured && job.device_bytes < all / 16 { all } else { available(&it.budgets.device, all) }
     }
 
-    /// What cuSOLVER takes beside an LU panel of so many rows and columns. Nothing where it is not there, or cannot tell: whoever factors learns why.
-    fn workspace(&self, job: &Job, panel: [usize; 2], solver: impl Fn(&Gpu) -> Option<Arc<Solver>>) -> u128 {
-        let usable = self.usable().filter(|_| self.choice != Choice::Cpu);
+    /// Host memory that an operation may use. It is asked only where that may matter.
+    fn host_room(&self, job: &Job) -> HostRoom {
+        let bytes = job.gathered.and(job.divisible).map_or(u64::MAX, |_| self.host.available());
+        HostRoom { bytes, has_folder: self.folder.is_some() }
+    }
+
+    /// What cuSOLVER takes beside panels of LU factors. Nothing where it is not there, or cannot tell: whoever factors learns why.
+    fn beside(&self, job: &Job, plan: &PanelPlan, solver: impl Fn(&Gpu) -> Option<Arc<Solver>>) -> u128 {
+        let usable = self.usable().filter(|_| self.choice != Choice::Cpu && plan.pass == Pass::Lu);
         let Some(solver) = usable.and_then(|it| solver(&it.gpu)) else { return 0 };
+        let panel = [plan.size, plan.panel];
         let bytes = match job.element {
             "f32" => lu_workspace::<f32>(&solver, panel),
             "f64" => lu_workspace::<f64>(&solver, panel),

@@ -1,41 +1,44 @@
 //! Verbs of operands wherever they lie: what of them a processor needs is brought to it.
 
-use super::asked::{at, gathered, is_elsewhere};
+use super::asked::{at, gathered, is_elsewhere, is_stored};
 use super::copies::{Copies, Download};
 use super::operand::{Form, Operand};
 use super::product::Fed;
 use super::run::{Ran, Route, lacks_room};
+use super::scratch::Scratches;
 use super::target::OnItsWay;
 use super::{Accelerated, Device};
 use crate::Error;
-use crate::budget::Budget;
-use crate::dispatch::{self, At, Divisible, Job, Verb};
+use crate::dispatch::{self, At, Divisible, Gathered, Job, Verb};
 use crate::faults::Scale;
-use crate::linear::{Given, Gpu, Place, Scalar};
+use crate::linear::{Given, Place, Scalar};
 use crate::matrix::Columns;
-use crate::stream::{Budgets, Control, Factor, read_together};
+use crate::stream::{Control, Factor, On, read_together};
 
 /// A verb of N operands: on one processor, and through a GPU that has no room for them.
 pub(super) struct Placed<'a, T: Scalar, const N: usize, W, S> {
     pub(super) operands: [Operand<'a, T>; N],
-    pub(super) host: Budget,
+    pub(super) scratches: Scratches,
     /// Of a result, and of operands that a processor has where they lie.
     pub(super) on_its_way: OnItsWay,
     pub(super) whole: W,
     pub(super) streamed: S,
 }
 
-/// Operands that are read tile by tile, and the GPU that they go through.
+/// Operands that are read tile by tile, and the processor that they go through.
 pub(super) struct Through<'a, const N: usize> {
     pub(super) operands: [Factor<'a>; N],
-    pub(super) gpu: &'a Gpu,
-    pub(super) budgets: &'a Budgets,
+    pub(super) on: On<'a>,
+    pub(super) scratches: &'a Scratches,
     pub(super) control: Control<'a>,
 }
 
 /// Where nothing is streamed: jobs say so, and nobody calls it.
 pub(super) fn unstreamed<R, const N: usize>(through: Through<'_, N>) -> Result<R, Error> {
-    Err(lacks_room(&through.budgets.device))
+    Err(lacks_room(match through.on {
+        On::Gpu(_, budgets) => &budgets.device,
+        On::Host(host) => host,
+    }))
 }
 
 impl<T, R, const N: usize, W, S> Route<R> for Placed<'_, T, N, W, S>
@@ -54,7 +57,7 @@ where
             }
         }
         let are_stored = |form: &Form<'_, T>| matches!(form, Form::Stored(_));
-        let copies = Copies::of((&self.host, bytes), self.operands, are_stored, Download::WHOLE)?;
+        let copies = Copies::of((&self.scratches.host, bytes), self.operands, are_stored, Download::WHOLE)?;
         let given = copies.operands(self.operands).map(|operand| match operand.0 {
             Form::Host(matrix) => Given::Host(matrix),
             Form::Gpu(matrix) => Given::Gpu(matrix),
@@ -63,16 +66,32 @@ where
         (self.whole)(place, given)
     }
 
-    /// Factors go through host memory of the matrix's size.
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
-        let fed: Vec<_> = self.operands.iter().filter_map(|it| Fed::of(*it)).collect();
-        if fed.len() < N {
-            return Err(gpu.lacks_room());
-        }
-        let _host = self.host.try_acquire(self.operands[0].shape().bytes::<T>()?.0 as u64)?;
         let (budgets, _permit) = gpu.smaller(scale)?;
-        let operands = std::array::from_fn(|i| fed[i].factor());
-        (self.streamed)(Through { operands, gpu: &gpu.gpu, budgets: &budgets, control })
+        self.through(On::Gpu(&gpu.gpu, &budgets), control).unwrap_or_else(|| Err(gpu.lacks_room()))
+    }
+
+    fn in_panels(&mut self, control: Control<'_>) -> Result<R, Error> {
+        let host = self.scratches.host.clone();
+        self.through(On::Host(&host), control).unwrap_or_else(|| Err(lacks_room(&host)))
+    }
+}
+
+impl<T, const N: usize, W, S> Placed<'_, T, N, W, S>
+where
+    T: Scalar,
+{
+    /// Nothing where an operand is not streamed.
+    fn through<R>(&mut self, on: On<'_>, control: Control<'_>) -> Option<Result<R, Error>>
+    where
+        S: FnMut(Through<'_, N>) -> Result<R, Error>,
+    {
+        let fed: Vec<_> = self.operands.iter().filter_map(|it| Fed::of(*it)).collect();
+        let scratches = &self.scratches;
+        (fed.len() == N).then(|| {
+            let operands = std::array::from_fn(|i| fed[i].factor());
+            (self.streamed)(Through { operands, on, scratches, control })
+        })
     }
 }
 
@@ -133,6 +152,12 @@ impl Device {
         let copies = [job.read[0].map_or(0, |it| it.bytes), job.written.bytes];
         let come = operands.iter().zip(copies).filter(|(it, _)| matches!(it.0, Form::Gpu(_)));
         job.host_bytes = job.host_bytes.saturating_sub(come.map(|(_, bytes)| bytes).sum());
+        let stored = operands.iter().filter(|it| is_stored(it)).map(|it| it.shape().bytes::<T>());
+        let stored = stored.collect::<Result<Vec<_>, _>>()?;
+        job.gathered = (!stored.is_empty()).then(|| {
+            let whole = stored.iter().fold(job.host_bytes, |sum, bytes| sum.saturating_add(bytes.0 as u64));
+            Gathered { whole, result: 0 }
+        });
         match verb {
             // To be rounded.
             Verb::SolveRefined => comes_to_host(&mut job, a)?,
@@ -178,6 +203,6 @@ impl Device {
         whole: impl FnMut(&Place, [Given<'_, T>; N]) -> Result<R, Error>,
         streamed: impl FnMut(Through<'_, N>) -> Result<R, Error>,
     ) -> Result<Ran<R>, Error> {
-        self.run(job, Placed { operands, host: self.host.clone(), on_its_way, whole, streamed })
+        self.run(job, Placed { operands, scratches: self.scratches(), on_its_way, whole, streamed })
     }
 }

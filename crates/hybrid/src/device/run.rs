@@ -2,10 +2,10 @@
 
 use super::{Accelerated, Device};
 use crate::budget::{Budget, Permit};
-use crate::dispatch::{Choice, Decision, Job, Moved, Outcome, Reason, Running, ended, moved, noted};
+use crate::dispatch::{Choice, Decision, Job, Moved, Outcome, Reason, Running, begun_anew, ended, moved, noted};
 use crate::faults::{Attempt, Done, Policy, Scale, Why};
 use crate::linear::Place;
-use crate::stream::Control;
+use crate::stream::{Beside, Control, PanelPlan};
 use crate::{Error, Side};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +20,11 @@ pub(super) trait Route<R> {
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<R, Error> {
         let _ = (scale, control);
         Err(gpu.lacks_room())
+    }
+
+    /// Through host memory that does not hold it, in panels. Called only where the decision says so.
+    fn in_panels(&mut self, control: Control<'_>) -> Result<R, Error> {
+        self.whole(&Place::Cpu, control)
     }
 }
 
@@ -40,8 +45,9 @@ impl Device {
     pub(super) fn run<R>(&self, job: &Job, route: impl Route<R>) -> Result<Ran<R>, Error> {
         self.refuse_unused()?;
         self.refuse_lost()?;
-        let workspace = |panel| self.workspace(job, panel, |gpu| gpu.solver().ok());
-        let decision = Decision::beside(job, self.choice, &self.rates_to_decide(), (self.budget(job), &workspace))?;
+        let beside = |plan: &PanelPlan| self.beside(job, plan, |gpu| gpu.solver().ok());
+        let (rates, room) = (self.rates_to_decide(), (self.budget(job), &beside as &Beside<'_>));
+        let decision = Decision::beside(job, self.choice, &rates, room, self.host_room(job))?;
         let (decision, trial) = match &self.experience {
             Some(experience) => {
                 let (decision, is_tried) = experience.decided(job, decision);
@@ -57,8 +63,8 @@ impl Device {
         let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
         let Moved { tiles, traffic } = moved();
         let done = done.map(|Done { value, side, halvings, why }| {
-            // What went through the GPU before it failed is no way that the CPU took.
-            let tiles = tiles.filter(|_| side == Side::Gpu);
+            // What the CPU has done by others is their way.
+            let tiles = tiles.filter(|_| side == Side::Gpu || decision.on_host.is_some());
             (value, Outcome { side, halvings, why, tiles, traffic })
         });
         if let Some(running) = running {
@@ -119,7 +125,12 @@ impl Device {
         let on_cpu = |permit: Option<Permit>| {
             // What a retry takes of the host is given back when it is over.
             let _permit = permit;
-            Ok((whole(&Place::Cpu)?, None))
+            begun_anew();
+            let value = match decision.on_host {
+                Some(_) => route.borrow_mut().in_panels(control)?,
+                None => whole(&Place::Cpu)?,
+            };
+            Ok((value, None))
         };
         let (Side::Gpu, Some(gpu)) = (decision.side, &self.gpu) else {
             return Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None });
@@ -132,7 +143,9 @@ impl Device {
             let permit = gpu.budgets.device.try_acquire(decision.gpu.as_ref().map_or(0, |it| it.device_bytes))?;
             Ok((whole(&Place::Gpu(gpu.gpu.clone()))?, Some(permit)))
         };
-        let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, job.host_bytes);
+        // What goes in panels takes what it needs itself.
+        let host_bytes = if decision.on_host.is_some() { 0 } else { job.host_bytes };
+        let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, host_bytes);
         let attempt = if job.divisible.is_none() { attempt.undivided() } else { attempt };
         // Who asked for the GPU, or for what it alone can do, is told that it failed.
         let is_gpu_alone = self.choice == Choice::Gpu || decision.reason == Reason::GpuAlone;

@@ -16,8 +16,9 @@ use std::cell::RefCell;
 impl Device {
     /// x with `a x = b`, wherever `a`, `b` and x lie; with the identity for `b` ([`Operand::identity`]) x is the inverse.
     ///
-    /// What is stored is read whole where it fits. What the GPU has no room for is streamed through it from where it is stored; the factors take
-    /// host memory of the matrix's size meanwhile: where that is short, [`Error::Budget`], and [`stream::solve`](crate::stream::solve) takes a file for them. A
+    /// What is stored is read whole where it fits. What the GPU has no room for is streamed through it from where it is stored, and what host memory has no
+    /// room for, with its factors, through the CPU, in panels ([`OnHost`](crate::dispatch::OnHost)); the factors take host memory of the matrix's size meanwhile, or, where that is short, a file
+    /// ([`spilling_into`](Device::spilling_into)): without a folder for it, [`Error::Budget`]. A
     /// sink is committed when the result is whole, and what lies on the GPU is changed then. [`Error::Unsupported`] for other diagonals, which need
     /// divisions only; other errors are those of [`linear::solve`](crate::linear::solve).
     pub fn solve_into<T: Scalar>(&self, a: Operand<'_, T>, b: Operand<'_, T>, x: Target<'_, T>) -> Result<(), Error> {
@@ -79,12 +80,16 @@ impl Device {
         let mut job = self.job(verb, &operands)?;
         x.borrow().wanted_by(&mut job, self.ordinal())?;
         let (host, on_its_way) = (&self.host, x.borrow().on_its_way()?);
+        if let (Some(gathered), Goal::Host(_) | Goal::New(_)) = (&mut job.gathered, &x.borrow().0) {
+            gathered.result = on_its_way.by_cpu;
+        }
         // The result is taken when it is made.
         job.host_bytes = job.host_bytes.saturating_sub(on_its_way.by_cpu);
         let streamed = |through: Through<'_, N>| match x.borrow_mut().away() {
             Ok(away) => away.fill(host, |sink| streamed(through, sink)),
             Err(_) => unstreamed(through),
         };
-        self.run(&job, Placed { operands, host: host.clone(), on_its_way, whole, streamed }).map(|ran| ran.value)
+        self.run(&job, Placed { operands, scratches: self.scratches(), on_its_way, whole, streamed })
+            .map(|ran| ran.value)
     }
 }

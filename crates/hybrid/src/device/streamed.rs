@@ -1,10 +1,11 @@
-//! Factors of a matrix that a GPU has no room for, and what follows from them: made there panel by panel, and kept in host memory.
+//! Factors of a matrix that a GPU has no room for, or host memory beside them, and what follows from them: made there panel by panel, and kept in host memory.
 
 use super::factored::Pivots;
 use super::placed::Through;
 use crate::Error;
 use crate::linear::{Cholesky, Lu, Scalar};
-use crate::matrix::{Dense, Element};
+use crate::matrix::{Columns, Dense, Element, Rows, Shape};
+use crate::raw::bring_pages;
 use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Stored, Tile, read_staged};
 use crate::stream::{self, Control, Factor};
 use ndarray::Array2;
@@ -18,12 +19,14 @@ fn unverified<const N: usize>(through: Through<'_, N>) -> Through<'_, N> {
 
 /// LU factors, with rows of L where the exchanges of all panels put them.
 pub(super) fn lu<T: Scalar>(through: Through<'_, 1>) -> Result<(Dense<T>, Pivots), Error> {
-    let Through { operands: [a], gpu, budgets, control } = unverified(through);
+    let Through { operands: [a], on, scratches, control } = unverified(through);
     let [rows, columns] = a.extents();
+    let _host = scratches.host.try_acquire(Shape::new(Rows(rows), Columns(columns)).bytes::<T>()?.0 as u64)?;
     let mut factors = Dense::new(rows, columns)?;
+    bring_pages(factors.values_mut());
     // A scratch has the columns of the matrix as its rows.
     let scratch = MemoryScratch::over(factors.values_mut(), rows);
-    let made = stream::lu::<T>(gpu, budgets, a, &scratch, control)?;
+    let made = stream::lu::<T>(on, a, &scratch, control)?;
     let (permutation, singular, (block, orders)) = (made.permutation(), made.singular_pivot(), made.orders());
     drop(scratch);
     let columns = factors.values_mut().par_chunks_exact_mut(rows.max(1)).enumerate();
@@ -81,29 +84,29 @@ fn norm_one<T: Scalar>(a: Factor<'_>) -> Result<f64, Error> {
 }
 
 pub(super) fn cholesky<T: Scalar>(through: Through<'_, 1>) -> Result<Cholesky<T>, Error> {
-    let Through { operands: [a], gpu, budgets, control } = unverified(through);
+    let Through { operands: [a], on, scratches, control } = unverified(through);
     let [rows, columns] = a.extents();
+    let _host = scratches.host.try_acquire(Shape::new(Rows(rows), Columns(columns)).bytes::<T>()?.0 as u64)?;
     let mut factor = Dense::new(rows, columns)?;
+    bring_pages(factor.values_mut());
     let scratch = MemoryScratch::over(factor.values_mut(), rows);
-    stream::cholesky::<T>(gpu, budgets, a, &scratch, control)?;
+    stream::cholesky::<T>(on, a, &scratch, control)?;
     drop(scratch);
     Cholesky::of_factor(factor)
 }
 
 /// x with `a x = b`, into a sink.
 pub(super) fn solve<T: Scalar>(through: Through<'_, 2>, sink: &dyn Sink) -> Result<(), Error> {
-    let Through { operands, gpu, budgets, control } = through;
-    let [rows, columns] = operands[0].extents();
-    let scratch = MemoryScratch::new(Extents::new(rows, columns), T::ELEMENT)?;
-    stream::solve::<T>(gpu, budgets, operands, &scratch, sink, control).map(drop)
+    let Through { operands, on, scratches, control } = through;
+    let kept = scratches.square::<T>(operands[0].extents()[0])?;
+    stream::solve::<T>(on, operands, &*kept.scratch, sink, control).map(drop)
 }
 
 /// The inverse, into a sink.
 pub(super) fn inverse<T: Scalar>(through: Through<'_, 1>, sink: &dyn Sink) -> Result<(), Error> {
-    let Through { operands: [a], gpu, budgets, control } = through;
-    let [rows, columns] = a.extents();
-    let scratch = MemoryScratch::new(Extents::new(rows, columns), T::ELEMENT)?;
-    stream::inverse::<T>(gpu, budgets, a, &scratch, sink, control).map(drop)
+    let Through { operands: [a], on, scratches, control } = through;
+    let kept = scratches.square::<T>(a.extents()[0])?;
+    stream::inverse::<T>(on, a, &*kept.scratch, sink, control).map(drop)
 }
 
 /// What a stream puts into a sink, in memory.
@@ -112,6 +115,8 @@ pub(super) fn in_memory<T: Element + Stored>(
     stream: impl FnOnce(&dyn Sink) -> Result<(), Error>,
 ) -> Result<Array2<T>, Error> {
     let mut values = Array2::from_elem((rows, columns), T::ZERO);
+    // What is granted and nobody has written to is free to a budget that is measured.
+    bring_pages(values.as_slice_mut().unwrap_or_default());
     let sink = MemorySink::new(values.view_mut());
     stream(&sink)?;
     Box::new(sink).commit()?;

@@ -48,7 +48,7 @@ impl<F> Deref for Factored<F> {
 /// [`reciprocal_condition`](Device::reciprocal_condition)), where there is no NVRTC for its kernel, or it is NaN; for [`solve_refined`](Device::solve_refined), since nothing converts on a device, where the matrix is in host
 /// memory in the smaller type, and right-hand sides are too; to find which element is not finite, where one is; and to find two lines that are the same, where a pivot
 /// of LU factors is so small that it may be the rounding of 0. Decisions count the second, and budgets the first two. What is stored is read whole, or, for LU and Cholesky's factors and
-/// what follows from them, streamed where the GPU has no room for it. What is brought to the host takes its budget, but for the two searches
+/// what follows from them, streamed where the GPU has no room for it, or, on the CPU, host memory none for it and its factors. What is brought to the host takes its budget, but for the two searches
 /// ([`Device::falling_back_within`]): where that is short, [`Error::Budget`], or, where the GPU was chosen and not asked for, [`Error::FallbackWouldExceedBudget`] with that as its cause; nothing is
 /// held against the GPU. Diagonals are [`Error::Unsupported`].
 ///

@@ -1,7 +1,8 @@
 //! Where an operation runs, and why.
 
 use super::cost::{Room, on_cpu, on_gpu};
-use super::{At, Bound, Cost, Emulation, Explained, Facts, Job, OnGpu, Operand, Rates};
+use super::on_host::{HostRoom, OnHost, on_host};
+use super::{At, Bound, Cost, Emulation, Explained, Facts, Job, OnGpu, Operand, Rates, Tiles};
 use crate::linear::refused_on_cpu;
 use crate::{Error, Side};
 use std::fmt;
@@ -68,6 +69,8 @@ pub struct Decision {
     pub reason: Reason,
     /// What is expected of the CPU.
     pub cpu: Cost,
+    /// How it goes through the CPU, where host memory has no room for all of it.
+    pub on_host: Option<OnHost>,
     /// What is expected of the GPU, where it can do it; with the tiles, if it is streamed.
     pub gpu: Option<OnGpu>,
     /// Bytes of all operands.
@@ -87,18 +90,27 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Decides about an operation, by these rates, with so many bytes of the GPU's memory. Asks no device: what cuSOLVER wants beside panels of LU factors is
+    /// Decides about an operation, by these rates, with so many bytes of the GPU's memory, and all that it takes of the host's. Asks no device: what cuSOLVER wants beside panels of LU factors is
     /// not counted, which an operation of a [`Device`](crate::Device) counts.
     ///
     /// [`Choice::Gpu`] is [`Error::NoGpu`], [`Error::Unsupported`] or [`Error::Budget`] where the GPU is not there, cannot do it, or lacks the memory. What
     /// is emulated the GPU alone can do, however slow it is there: [`Choice::Cpu`] is [`Error::Unsupported`], and so is [`Choice::Auto`] where there is no GPU.
     pub fn of(job: &Job, choice: Choice, rates: &Rates, budget: u64) -> Result<Decision, Error> {
-        Self::beside(job, choice, rates, (budget, &|_| 0))
+        Self::beside(job, choice, rates, (budget, &|_| 0), HostRoom::ENDLESS)
     }
 
-    /// The same, where panels of LU factors leave room for what cuSOLVER wants.
-    pub(crate) fn beside(job: &Job, choice: Choice, rates: &Rates, room: Room<'_>) -> Result<Decision, Error> {
-        let cpu = on_cpu(job, rates);
+    /// The same, where panels of LU factors leave room for what cuSOLVER wants, and so much host memory may be used.
+    pub(crate) fn beside(
+        job: &Job,
+        choice: Choice,
+        rates: &Rates,
+        room: Room<'_>,
+        host: HostRoom,
+    ) -> Result<Decision, Error> {
+        let (on_host, cpu) = match on_host(job, rates, host) {
+            Some((on_host, cost)) => (Some(on_host), cost),
+            None => (None, on_cpu(job, rates)),
+        };
         let gpu = match job.not_on_gpu {
             Some(_) => None,
             None => on_gpu(job, rates, room),
@@ -110,6 +122,7 @@ impl Decision {
             side,
             reason,
             cpu,
+            on_host,
             gpu,
             bytes: job.bytes(),
             read: job.read,
@@ -144,6 +157,14 @@ impl Decision {
         match (self.side, &self.gpu) {
             (Side::Gpu, Some(gpu)) => gpu.cost,
             _ => self.cpu,
+        }
+    }
+
+    /// What it is streamed in, if it is, by the processor that was chosen.
+    pub fn tiles(&self) -> Option<Tiles> {
+        match self.side {
+            Side::Cpu => self.on_host.map(|it| it.tiles),
+            Side::Gpu => self.gpu.as_ref().and_then(|it| it.tiles),
         }
     }
 
@@ -188,7 +209,7 @@ impl fmt::Display for Decision {
         if let Some(facts) = self.expected {
             write!(f, " rate of the GPU expected from {facts}, not measured")?;
         }
-        if let Some(tiles) = self.gpu.as_ref().and_then(|gpu| gpu.tiles).filter(|_| self.side == Side::Gpu) {
+        if let Some(tiles) = self.tiles() {
             write!(f, " streamed in {tiles}")?;
         }
         self.emulation.map_or(Ok(()), |emulation| write!(f, " {emulation}"))

@@ -1,6 +1,6 @@
 //! What an operation asks of a machine: bytes to move, from where, and operations.
 
-use super::Unit;
+use super::{Gathered, Unit};
 use crate::Error;
 use crate::linear::Precision;
 use crate::matrix::Element;
@@ -154,6 +154,8 @@ pub struct Job {
     pub device_bytes: u64,
     /// Bytes of host memory that it takes on the CPU besides what is there.
     pub host_bytes: u64,
+    /// Of factors of something stored, and of what follows from them, the host memory that they take on the CPU.
+    pub gathered: Option<Gathered>,
     /// Of what can be streamed its extents, and the bytes of an element.
     pub divisible: Option<(Divisible, usize)>,
     /// When that is streamed.
@@ -266,6 +268,7 @@ impl Job {
             cpu_rounds: 1,
             device_bytes: sum(|at| at != At::Gpu),
             host_bytes: sum(|at| at == At::Gpu),
+            gathered: None,
             divisible: None,
             tiling: Tiling::AsNeeded,
             not_on_gpu: None,

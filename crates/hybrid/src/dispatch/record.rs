@@ -15,7 +15,7 @@ pub struct Outcome {
     pub halvings: u32,
     /// Why it was the CPU, where the GPU was chosen.
     pub why: Option<Why>,
-    /// What it was streamed in, where it was: as the decision has it ([`OnGpu::tiles`](super::OnGpu)), unless memory was short.
+    /// What it was streamed in, where it was: as the decision has it ([`OnGpu::tiles`](super::OnGpu), [`OnHost::tiles`](super::OnHost)), unless memory was short.
     pub tiles: Option<Tiles>,
     /// Bytes of operands and results that were copied between the host and the GPU, also by what failed there; of a stream that failed none. What routines
     /// are told besides, as pivots, is not counted.
@@ -77,6 +77,11 @@ pub(crate) fn streamed(tiles: Tiles, traffic: Traffic) {
 /// Notes what a stream of this thread went in that had several parts.
 pub(crate) fn in_tiles(tiles: Tiles) {
     MOVED.set(Moved { tiles: Some(tiles), ..MOVED.get() });
+}
+
+/// Notes that what begins now on the CPU goes in nothing that failed on the GPU before.
+pub(crate) fn begun_anew() {
+    MOVED.set(Moved { tiles: None, ..MOVED.get() });
 }
 
 /// What moved since this thread's last decision.

@@ -202,6 +202,7 @@ fn facts(decision: &Decision) -> Value {
         "expected_on_cpu_us": microseconds(decision.cpu.wall),
         "expected_on_gpu_us": decision.gpu.as_ref().map(|gpu| microseconds(gpu.cost.wall)),
         "device_bytes": decision.gpu.as_ref().map(|gpu| gpu.device_bytes),
+        "host_bytes": decision.on_host.map(|it| it.host_bytes),
         "error_bound": decision.emulation.map(|emulation| emulation.error_bound),
     })
 }

@@ -23,9 +23,9 @@ pub(crate) use cpu::{Division, Triangle};
 pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
 pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
 pub(crate) use given::{Given, Made};
-pub use gpu::{DeviceMat, DeviceRef, Folding, Gpu, norm_kernel};
+pub use gpu::{DeviceMat, DeviceRef, Folding, Gpu, norm_kernel, turn_kernel};
 #[doc(hidden)]
-pub use gpu::{IntegerFactor, IntegerSums};
+pub use gpu::{IntegerFactor, IntegerSums, Turning};
 pub(crate) use gpu::{
     Lines, UNITS, added_there, bytes_to_add, multiply_batch_of_halves_there, multiply_halves_there, padded,
     refuse_wide_halves,

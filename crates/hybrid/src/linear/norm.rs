@@ -1,6 +1,7 @@
 //! Norms of matrices, in f64 whatever the element type.
 
 use super::{Given, Place, Scalar, svd};
+use crate::kernel::is_of_compiler;
 use crate::{Error, MatRef};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -75,12 +76,6 @@ pub(super) fn one_of<T: Scalar>(a: Given<'_, T>) -> Result<f64, Error> {
         Ok(())
     })?;
     Ok(largest(norms))
-}
-
-/// Whether a kernel was not made, or not for this GPU.
-fn is_of_compiler(error: &tilewright_driver::Error) -> bool {
-    use tilewright_driver::Error as Driver;
-    matches!(error, Driver::NoNvrtc { .. } | Driver::Nvrtc { .. } | Driver::UnknownArch { .. } | Driver::Compile { .. })
 }
 
 /// The largest sum of absolute values in a column.

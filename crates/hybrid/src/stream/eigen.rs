@@ -68,10 +68,13 @@ pub fn largest_eigenvalues<T: Scalar + Stored + Multiply<Factor = T> + Element<C
     })
 }
 
-/// Columns of the matrix's height that a search keeps at most: the basis and its images, joined to what is new, the best of them with images and residuals, and what is
-/// orthogonalised.
-pub(crate) fn vectors_of_search(size: usize, count: usize) -> usize {
-    count.saturating_add(SPARE).min(size).saturating_mul(4 * BLOCKS + 2)
+/// Elements that a search keeps at most: as columns of the matrix's height the basis and its images, joined to what is new, the best of them with images and
+/// residuals, and what is orthogonalised; and as squares of the basis' width Rayleigh's quotients, their vectors, and a copy of either.
+pub(crate) fn elements_of_search(size: usize, count: usize) -> usize {
+    let width = count.saturating_add(SPARE).min(size);
+    let basis = width.saturating_mul(BLOCKS).min(size);
+    let columns = width.saturating_mul(4 * BLOCKS + 2);
+    columns.saturating_mul(size).saturating_add(basis.saturating_mul(basis).saturating_mul(4))
 }
 
 /// The same, with products by whatever makes them.

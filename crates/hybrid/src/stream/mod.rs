@@ -31,13 +31,13 @@ mod verify;
 
 pub use control::{Cancel, Control, Progress};
 pub use eigen::{EigenSearch, largest_eigenvalues};
-pub(crate) use eigen::{largest as largest_by_products, vectors_of_search};
+pub(crate) use eigen::{elements_of_search, largest as largest_by_products};
 pub use engine::Form;
 pub use expression::{
     Array, Evaluation, ExpressionPlan, ExpressionTime, Operand, Operands, OtherPasses, Streams, evaluate,
 };
 pub use face::{Budgets, matmul, matmul_by, matvec};
-pub use factor::{FactorPart, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, on_host, solve};
+pub use factor::{FactorPart, On, PanelPlan, Pass, StreamedCholesky, StreamedLu, cholesky, inverse, lu, solve};
 pub use matmul::{Factor, Product, Traffic};
 pub use matmul_plan::{MatmulPlan, MatmulTime, RESULTS, STAGES};
 pub use matvec_plan::MatvecPlan;
@@ -46,7 +46,7 @@ pub use verify::Verify;
 
 pub(crate) use expression::{evaluate_on_gpu, evaluate_on_host};
 pub(crate) use face::multiply;
-pub(crate) use factor::{Identity, lu_workspace, read_together};
+pub(crate) use factor::{Beside, Identity, beside_on_host, for_panels, lu_workspace, read_together};
 pub(crate) use matmul_plan::largest;
 pub(crate) use matvec_plan::Panel;
 

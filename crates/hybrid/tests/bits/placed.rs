@@ -14,7 +14,7 @@ use tilewright_hybrid::{BitOperand, Class, Device, Error, Side};
 
 use super::gpu::stream;
 use super::kernels::{COMBINED, combined};
-use super::truth::{array, count, distance, hostile};
+use super::truth::{Truth, array, hostile};
 
 /// Odd ones, and whole words.
 const SIZES: [[usize; 3]; 6] =
@@ -34,17 +34,11 @@ fn becomes(depth: usize) -> [(Becomes, Definition); 3] {
 }
 
 /// All that a device makes of two matrices that lie somewhere, against definitions, results going to where `to` says.
-pub(crate) fn check(
-    device: &Device,
-    a: &Array2<bool>,
-    b: &Array2<bool>,
-    [left, right]: [BitOperand<'_>; 2],
-    to: Option<&Stream>,
-) {
-    let ((m, k), n) = (a.dim(), b.ncols());
+pub(crate) fn check(device: &Device, truth: &Truth, [left, right]: [BitOperand<'_>; 2], to: Option<&Stream>) {
+    let ((m, n), k) = (truth.counts.dim(), truth.depth);
     let place = format!("{m} x {k} x {n}, {left:?}, {right:?}");
     for (becomes, is_set) in becomes(k) {
-        let expected = BitMatrix::from_fn(m, n, |i, j| is_set(count(a, b, i, j))).unwrap();
+        let expected = BitMatrix::from_fn(m, n, |i, j| is_set(truth.counts[[i, j]])).unwrap();
         // Where there were ones before.
         let mut made = BitMatrix::ones(m, n).unwrap();
         match to {
@@ -58,9 +52,8 @@ pub(crate) fn check(
         assert_eq!(made.words(), expected.words(), "{becomes:?}, {place}");
         assert_eq!(device.bit_product(left, right, becomes).unwrap(), expected, "{becomes:?}, {place}");
     }
-    let counts = Array2::from_shape_fn((m, n), |(i, j)| count(a, b, i, j) as i32);
+    let [counts, distances] = [&truth.counts, &truth.distances].map(|all| all.mapv(|it| it as i32));
     assert_eq!(device.bit_counts(left, right).unwrap(), counts, "{place}");
-    let distances = Array2::from_shape_fn((m, n), |(i, j)| distance(a, b, i, j) as i32);
     assert_eq!(device.bit_distances(left, right).unwrap(), distances, "{place}");
 }
 
@@ -96,6 +89,7 @@ pub(crate) fn check_elements(
 pub(crate) fn everywhere(device: &Device, stream: &Stream) {
     for [m, k, n] in SIZES {
         let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
+        let truth = Truth::of(&a, &b);
         let here = [&a, &b].map(|elements| hostile(elements.view()));
         let there = here.each_ref().map(|matrix| DeviceBitMatrix::upload(stream, matrix).unwrap());
         let places = [[false, false], [true, false], [false, true], [true, true]];
@@ -104,7 +98,7 @@ pub(crate) fn everywhere(device: &Device, stream: &Stream) {
                 true => BitOperand::from(&there[number]),
                 false => (&here[number]).into(),
             };
-            check(device, &a, &b, [operand(0), operand(1)], to);
+            check(device, &truth, [operand(0), operand(1)], to);
         }
         let other = hostile(array(m, k, 3, 7).view());
         let other_there = DeviceBitMatrix::upload(stream, &other).unwrap();
@@ -189,8 +183,9 @@ fn x2_what_is_in_host_memory_is_multiplied_on_the_cpu() {
     let device = Device::cpu();
     for [m, k, n] in SIZES {
         let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
+        let truth = Truth::of(&a, &b);
         let [left, right, other] = [a.view(), b.view(), array(m, k, 3, 7).view()].map(hostile);
-        check(&device, &a, &b, [(&left).into(), (&right).into()], None);
+        check(&device, &truth, [(&left).into(), (&right).into()], None);
         check_elements(&device, &left, &other, [(&left).into(), (&other).into()], None);
     }
     let (a, b) = (BitMatrix::ones(3, 5).unwrap(), BitMatrix::ones(5, 4).unwrap());
@@ -210,11 +205,12 @@ fn what_is_empty_is_made_on_the_gpu() {
     let device = Device::with(&gpu).rated(Rates::h200()).choosing(Choice::Gpu);
     for [m, k, n] in [[0, 5, 3], [3, 0, 4], [3, 5, 0], [0, 0, 0], [3, 0, 0]] {
         let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
+        let truth = Truth::of(&a, &b);
         let here = [&a, &b].map(|elements| hostile(elements.view()));
         let there = here.each_ref().map(|matrix| DeviceBitMatrix::upload(gpu.stream(), matrix).unwrap());
         for to in [None, Some(gpu.stream())] {
-            check(&device, &a, &b, [(&there[0]).into(), (&there[1]).into()], to);
-            check(&device, &a, &b, [(&there[0]).into(), (&here[1]).into()], to);
+            check(&device, &truth, [(&there[0]).into(), (&there[1]).into()], to);
+            check(&device, &truth, [(&there[0]).into(), (&here[1]).into()], to);
             if m == 0 || k == 0 {
                 let [left, right] = [(&there[0]).into(), (&here[0]).into()];
                 check_elements(&device, &here[0], &here[0], [left, right], to);

@@ -16,7 +16,7 @@ use tilewright_hybrid::{BitOperand, Class, Device, Error, Side};
 use super::gpu::stream;
 use super::kernels::{COMBINED, combined};
 use super::placed::{check, check_elements};
-use super::truth::{array, hostile};
+use super::truth::{Truth, array, hostile};
 
 /// Matrices as files of their own.
 struct Shelf(TempDir);
@@ -52,6 +52,7 @@ fn b5_x1_files_of_bits_are_operands_of_everything() {
     let shelf = Shelf::new();
     for [m, k, n] in [[1, 1, 1], [65, 130, 127], [300, 1025, 193], [3, 7, 500]] {
         let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
+        let truth = Truth::of(&a, &b);
         let here = [&a, &b].map(|elements| hostile(elements.view()));
         let files = [shelf.put("a.npy", &here[0]), shelf.put("b.npy", &here[1])];
         let stored = files.each_ref().map(|file| Bits::of_npy(file).unwrap());
@@ -62,7 +63,7 @@ fn b5_x1_files_of_bits_are_operands_of_everything() {
             [BitOperand::from(&here[0]), stored[1].into()],
             [stored[0].into(), BitOperand::from(&here[1])],
         ] {
-            check(&device, &a, &b, operands, None);
+            check(&device, &truth, operands, None);
         }
         let other = hostile(array(m, k, 3, 7).view());
         check_elements(&device, &here[0], &other, [stored[0].into(), (&other).into()], None);
@@ -170,20 +171,21 @@ fn x1_files_of_bits_are_multiplied_on_the_gpu() {
     let shelf = Shelf::new();
     for [m, k, n] in [[65, 130, 127], [300, 1025, 193], [700, 900, 1300]] {
         let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
+        let truth = Truth::of(&a, &b);
         let here = [&a, &b].map(|elements| hostile(elements.view()));
         let files = [shelf.put("a.npy", &here[0]), shelf.put("b.npy", &here[1])];
         let [left, right] = files.each_ref().map(|file| Bits::of_npy(file).unwrap());
         let there = DeviceBitMatrix::upload(&stream, &here[1]).unwrap();
-        check(&device, &a, &b, [left.into(), right.into()], None);
-        check(&device, &a, &b, [left.into(), (&there).into()], Some(&stream));
-        check(&device, &a, &b, [(&here[0]).into(), right.into()], None);
+        check(&device, &truth, [left.into(), right.into()], None);
+        check(&device, &truth, [left.into(), (&there).into()], Some(&stream));
+        check(&device, &truth, [(&here[0]).into(), right.into()], None);
         assert_eq!(last_outcome().unwrap().side, Side::Gpu);
-        let truth = Product::of(&here[0], &here[1]).unwrap();
+        let product = Product::of(&here[0], &here[1]).unwrap();
         device.bit_product_into(left, right, Becomes::MoreThan(9), shelf.sink(m, n.div_ceil(8), Element::U8)).unwrap();
-        assert_eq!(read_npy(shelf.path()).unwrap(), truth.more_than(9).unwrap());
+        assert_eq!(read_npy(shelf.path()).unwrap(), product.more_than(9).unwrap());
         device.bit_distances_into(left, &there, shelf.sink(m, n, Element::I32)).unwrap();
         let numbers: Array2<i32> = ndarray_npy::read_npy(shelf.path()).unwrap();
-        assert_eq!(numbers, truth.distances().unwrap());
+        assert_eq!(numbers, product.distances().unwrap());
     }
     let error = device.bit_row_counts(Bits::of_npy(&shelf.put("a.npy", &BitMatrix::ones(9, 9).unwrap())).unwrap());
     assert!(matches!(error, Err(Error::Unsupported { .. })), "{error:?}");

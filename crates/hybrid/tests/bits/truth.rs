@@ -33,3 +33,21 @@ pub(crate) fn count(a: &Array2<bool>, b: &Array2<bool>, i: usize, j: usize) -> u
 pub(crate) fn distance(a: &Array2<bool>, b: &Array2<bool>, i: usize, j: usize) -> u64 {
     a.row(i).iter().zip(b.column(j)).filter(|(a, b)| a != b).count() as u64
 }
+
+/// All counts and distances of two matrices.
+pub(crate) struct Truth {
+    pub(crate) depth: usize,
+    pub(crate) counts: Array2<u64>,
+    pub(crate) distances: Array2<u64>,
+}
+
+impl Truth {
+    /// By products of numbers, which are exact.
+    pub(crate) fn of(a: &Array2<bool>, b: &Array2<bool>) -> Truth {
+        let counted = |of_a: bool, of_b: bool| {
+            let [left, right] = [(a, of_a), (b, of_b)].map(|(all, of)| all.mapv(|it| f64::from(u8::from(it == of))));
+            left.dot(&right).mapv(|count| count as u64)
+        };
+        Truth { depth: a.ncols(), counts: counted(true, true), distances: counted(true, false) + counted(false, true) }
+    }
+}

@@ -14,7 +14,7 @@ use tilewright_hybrid::store::{
 };
 use tilewright_hybrid::{Class, Columns, Device, Error, Operand, Rows, Side, Target};
 
-use super::on_the_gpu::{ROOM, forced};
+use super::on_the_gpu::{ROOM, budgets, forced};
 use super::{matrix, small};
 
 const WIDE: Reason = Reason::Unsupported("cuBLAS multiplies no integers of 32 bits");
@@ -252,6 +252,36 @@ fn b5_integers_take_the_gpus_budget_as_they_are_there() {
     let mut c = Array2::<i32>::zeros((1, 1));
     forced(&gpu).matmul_integer(Overflow::Error, (&a).into(), (&b).into(), (&mut c).into()).unwrap();
     assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, 2 * 16 * 48 + 4 * 16 * 16);
+}
+
+/// Where cuBLAS has no product of factors as they lie, one is turned over on the GPU, in memory of its budget, and does not come to the host.
+#[test]
+fn b5_integers_that_are_turned_over_take_the_gpus_budget() {
+    let test = "device::integers::b5_integers_that_are_turned_over_take_the_gpus_budget";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (a, b) = (matrix(7, 50, 1), matrix(50, 5, 2));
+    let expected = a.dot(&b).mapv(|x| x as i32);
+    let there = DeviceMat::upload(&gpu, (&a.mapv(|x| x as i8)).into()).unwrap();
+    let b = b.mapv(|x| x as i8);
+    // Both factors and sums, padded; and the first one turned.
+    let (least, turned) = (2 * 16 * 64 + 4 * 16 * 16, 16 * 64);
+    let multiply = |bytes| {
+        let (budget, mut c) = (Budget::new(Memory::Device, bytes), Array2::from_elem((7, 5), 77i32));
+        let none = Budget::new(Memory::Host, 0);
+        let device = forced(&gpu).within(budgets(budget.clone())).falling_back_within(none);
+        let done = device.matmul_integer(Overflow::Error, (&there).into(), (&b).into(), (&mut c).into());
+        assert_eq!(budget.used(), 0);
+        done.map(|()| (c, budget.peak()))
+    };
+    let (sums, peak) = multiply(least + turned).unwrap();
+    assert_eq!(sums, expected);
+    let traffic = last_outcome().unwrap().traffic;
+    assert_eq!((traffic.to_gpu, traffic.to_host), (16 * 64, 4 * 16 * 16), "the other factor, and sums");
+    // Whether a cuBLAS has this product is its own affair; that of the stub has not.
+    let is_stub = gpu.stream().device().name() == crate::stub::NAME;
+    assert!(peak == least + turned || peak == least && !is_stub, "{peak}");
+    let refused = multiply(least + turned - 1);
+    assert!(matches!(refused, Err(Error::Budget { what: "device memory", .. })) == (peak > least), "{refused:?}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod scaled;
 mod stages;
 mod stored;
 mod trace;
+mod turn_kernel;
 mod verbs;
 mod watched;
 mod without;
@@ -33,6 +34,7 @@ pub(crate) use planned::child_planned;
 pub(crate) use recorded::child_recorded;
 pub(crate) use resident::child_results_stay;
 pub(crate) use stages::child_traced;
+pub(crate) use stored::child_beyond_host_memory;
 pub(crate) use without::{child_no_visible_gpu, child_without_cublas, child_without_cusolver, child_without_nvrtc};
 
 use crate::skip;

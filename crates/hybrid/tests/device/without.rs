@@ -7,7 +7,7 @@ use tilewright_hybrid::bits::{BitMatrix, Product};
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Choice, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Condition, Policy, Settings, Why};
-use tilewright_hybrid::linear::{DeviceMat, Gpu};
+use tilewright_hybrid::linear::{DeviceMat, Gpu, Overflow};
 use tilewright_hybrid::stream::Budgets;
 use tilewright_hybrid::{Class, Device, Error, Operand, Side};
 
@@ -142,6 +142,18 @@ pub(crate) fn child_without_nvrtc() {
     near(&asked.solve((&there_s).into(), (&there_b).into()).unwrap(), &x);
     assert!(asked.reciprocal_condition((&there_s).into()).unwrap() > 0.0);
     assert_eq!(last_outcome().unwrap().side, Side::Gpu);
+    // Of few rows the stub of cuBLAS has no product as factors lie: the host turns one over, in memory for it as it is there and turned.
+    let (a, b) = (matrix(7, 30, 1).mapv(|x| x as i8), matrix(30, 5, 2).mapv(|x| x as i8));
+    let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
+    let multiply = |bytes| {
+        let (host, mut c) = (Budget::new(Memory::Host, bytes), Array2::from_elem((7, 5), 77i32));
+        let device = asked.clone().falling_back_within(host.clone());
+        let done = device.matmul_integer(Overflow::Error, (&there).into(), (&b).into(), (&mut c).into());
+        done.map(|()| (c, host.peak()))
+    };
+    let expected = matrix(7, 30, 1).dot(&matrix(30, 5, 2)).mapv(|x| x as i32);
+    assert_eq!(multiply(2 * 16 * 32).unwrap(), (expected, 2 * 16 * 32));
+    assert!(matches!(multiply(2 * 16 * 32 - 1), Err(Error::Budget { what: "host memory", .. })));
     assert_eq!((breaker.health().condition, breaker.health().failures), (Condition::Closed, 0));
 }
 

@@ -100,17 +100,17 @@ fn solutions_are_streamed_into_shards_that_do_not_divide_their_panels() {
     let scratch = || MemoryScratch::new(Extents::new(90, 90), Element::F64).unwrap();
     let solve = |sink: &dyn Sink| {
         let factors = [Factor::plain(&of_a), Factor::plain(&of_b)];
-        stream::solve::<f64>(&gpu, &budgets(&gpu), factors, &scratch(), sink, Control::default()).map(drop)
+        stream::solve::<f64>((&gpu, &budgets(&gpu)), factors, &scratch(), sink, Control::default()).map(drop)
     };
     let invert = |sink: &dyn Sink| {
         let a = Factor::plain(&of_a as &dyn Source);
-        stream::inverse::<f64>(&gpu, &budgets(&gpu), a, &scratch(), sink, Control::default()).map(drop)
+        stream::inverse::<f64>((&gpu, &budgets(&gpu)), a, &scratch(), sink, Control::default()).map(drop)
     };
     let by_cholesky = |sink: &dyn Sink| {
         let (budgets, scratch) = (budgets(&gpu), scratch());
         let control = Control::default();
-        let factors = stream::cholesky::<f64>(&gpu, &budgets, Factor::plain(&of_a), &scratch, control)?;
-        factors.solve(&gpu, &budgets, Factor::plain(&of_b), sink, control).map(drop)
+        let factors = stream::cholesky::<f64>((&gpu, &budgets), Factor::plain(&of_a), &scratch, control)?;
+        factors.solve((&gpu, &budgets), Factor::plain(&of_b), sink, control).map(drop)
     };
     type Streamed<'a> = &'a dyn Fn(&dyn Sink) -> Result<(), Error>;
     for (what, columns, stream) in

@@ -47,7 +47,7 @@ fn solved<T: Scalar + Stored>(gpu: &Gpu, budgets: &Budgets, a: &Array2<T>, b: &A
     let (scratch, mut x) = (scratch::<T>(a.nrows()), nan(a.nrows(), b.ncols()));
     let (of_a, of_b, sink) = (MemorySource::new(a.view()), MemorySource::new(b.view()), MemorySink::new(x.view_mut()));
     let factors = [Factor::plain(&of_a), Factor::plain(&of_b)];
-    stream::solve::<T>(gpu, budgets, factors, &scratch, &sink, Control::default())?;
+    stream::solve::<T>((gpu, budgets), factors, &scratch, &sink, Control::default())?;
     Box::new(sink).commit()?;
     Ok(x)
 }
@@ -63,7 +63,7 @@ fn factors<T: Scalar + Stored>(gpu: &Gpu) {
             let size = a.nrows();
             let (budgets, scratch, source) =
                 (budgets::<T>(gpu, size, part), scratch::<T>(size), MemorySource::new(a.view()));
-            let lu = stream::lu::<T>(gpu, &budgets, Factor::plain(&source), &scratch, Control::default()).unwrap();
+            let lu = stream::lu::<T>((gpu, &budgets), Factor::plain(&source), &scratch, Control::default()).unwrap();
             settled(&budgets);
             let (l, u, permutation) = (whole(&lu.l()), whole(&lu.u()), lu.permutation());
             let permuted = Array2::from_shape_fn(a.dim(), |(i, j)| a[[permutation[i], j]]);
@@ -79,7 +79,7 @@ fn factors<T: Scalar + Stored>(gpu: &Gpu) {
             for columns in [7, 90] {
                 let (b, mut x) = (random::<T>(3, size, columns), nan(size, columns));
                 let (of_b, sink) = (MemorySource::new(b.view()), MemorySink::new(x.view_mut()));
-                lu.solve(gpu, &budgets, Factor::plain(&of_b), &sink, Control::default()).unwrap();
+                lu.solve((gpu, &budgets), Factor::plain(&of_b), &sink, Control::default()).unwrap();
                 Box::new(sink).commit().unwrap();
                 settled(&budgets);
                 let off = solution_residual(&a, &x, &b);
@@ -108,7 +108,7 @@ fn f1_streamed_inverses() {
         let scratch = FileScratch::new(folder.path(), Extents::new(70, 70), f64::ELEMENT).unwrap();
         let (source, sink) = (MemorySource::new(a.view()), MemorySink::new(x.view_mut()));
         let control = Control::default();
-        stream::inverse::<f64>(&gpu, &budgets, Factor::plain(&source), &scratch, &sink, control).unwrap();
+        stream::inverse::<f64>((&gpu, &budgets), Factor::plain(&source), &scratch, &sink, control).unwrap();
         Box::new(sink).commit().unwrap();
         settled(&budgets);
         let in_memory = linear::inverse(&Place::Cpu, (&a).into()).unwrap();
@@ -156,7 +156,7 @@ fn forms<T: Scalar + Stored>(gpu: &Gpu) {
         let (budgets, scratch, mut x) = (budgets::<T>(gpu, 45, 0.5), scratch::<T>(45), nan(45, 6));
         let sink = MemorySink::new(x.view_mut());
         let factors = [formed(&of_a as &dyn Source), formed(&of_b)];
-        stream::solve::<T>(gpu, &budgets, factors, &scratch, &sink, Control::default()).unwrap();
+        stream::solve::<T>((gpu, &budgets), factors, &scratch, &sink, Control::default()).unwrap();
         Box::new(sink).commit().unwrap();
         let off = solution_residual(&a, &x, &b);
         assert!(off <= 20.0, "{} {form:?}: {off}", T::NAME);
@@ -205,7 +205,8 @@ fn cholesky<T: Scalar + Stored>(gpu: &Gpu) {
         }
         let (budgets, scratch, source) =
             (budgets::<T>(gpu, size, part), scratch::<T>(size), MemorySource::new(lower.view()));
-        let done = stream::cholesky::<T>(gpu, &budgets, Factor::plain(&source), &scratch, Control::default()).unwrap();
+        let done =
+            stream::cholesky::<T>((gpu, &budgets), Factor::plain(&source), &scratch, Control::default()).unwrap();
         settled(&budgets);
         let l = whole(&done.l());
         assert!(l.indexed_iter().all(|((i, j), x)| i >= j || *x == T::ZERO));
@@ -215,7 +216,7 @@ fn cholesky<T: Scalar + Stored>(gpu: &Gpu) {
 
         let (b, mut x) = (random::<T>(2, size, 5), nan(size, 5));
         let (of_b, sink) = (MemorySource::new(b.view()), MemorySink::new(x.view_mut()));
-        done.solve(gpu, &budgets, Factor::plain(&of_b), &sink, Control::default()).unwrap();
+        done.solve((gpu, &budgets), Factor::plain(&of_b), &sink, Control::default()).unwrap();
         Box::new(sink).commit().unwrap();
         let off = solution_residual(&a, &x, &b);
         assert!(off <= 20.0, "{}: {off}", T::NAME);
@@ -224,7 +225,7 @@ fn cholesky<T: Scalar + Stored>(gpu: &Gpu) {
             let mut a = a.clone();
             a[[at, at]] = T::from_f64(-1.0);
             let source = MemorySource::new(a.view());
-            let error = stream::cholesky::<T>(gpu, &budgets, Factor::plain(&source), &scratch, Control::default());
+            let error = stream::cholesky::<T>((gpu, &budgets), Factor::plain(&source), &scratch, Control::default());
             let expected = Error::NotPositiveDefinite { order: at + 1, size };
             assert_eq!(error.unwrap_err().to_string(), expected.to_string(), "{} {part}", T::NAME);
         }

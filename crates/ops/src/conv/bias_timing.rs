@@ -43,11 +43,11 @@ fn to_time(shares: &Shares) -> Vec<Sharing> {
     configs
 }
 
-/// Microseconds of configurations, from a cold level-2 cache.
+/// Microseconds of configurations ([`Scratch::times`]).
 fn times<T: Convolved>(gpu: &Gpu, axes: &[Axis], configs: &[Sharing]) -> Result<Vec<f64>, Error> {
     let own = gpu.beside()?;
     let scratch = Scratch::on(&own, own.stream().clone())?;
-    let dy = scratch.operand(View::reach(axes) as usize * size_of::<T>())?;
+    let sets = scratch.sets([View::reach(axes) as usize * size_of::<T>()])?;
     let [.., channels] = axes else { return Ok(Vec::new()) };
     let db_axes = [Axis { stride: 1, ..*channels }];
     let mut db = scratch.operand(channels.extent as usize * size_of::<f32>())?;
@@ -57,8 +57,9 @@ fn times<T: Convolved>(gpu: &Gpu, axes: &[Axis], configs: &[Sharing]) -> Result<
     compile_at_once(gpu, configs, |config, arch| drop(plan.compile_configured(*config, arch)));
     let under = |config: &Sharing| Launcher::of(Arc::new(sums.core().under((*config).into())));
     let kernels: Vec<Launcher> = configs.iter().map(under).collect();
-    scratch.times(&kernels, |kernel| {
+    scratch.times(&kernels, |kernel, turn| {
+        let [dy] = sets.of(turn);
         let taken = Taken { room: db.device_room(), at: 0, axes: &db_axes };
-        kernel.launch(&own, &[Given::Buffer(&dy, axes)], &mut [taken])
+        kernel.launch(&own, &[Given::Buffer(dy, axes)], &mut [taken])
     })
 }

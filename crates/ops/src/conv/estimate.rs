@@ -61,9 +61,15 @@ pub(super) fn estimate(plan: &RowPlan, gpu: GpuScale) -> f64 {
 /// Microseconds of so many blocks of so many items, given the multiprocessors, the blocks of each, and the cycles of a block's turn.
 #[inline(always)]
 pub(super) fn of_blocks(blocks: f64, items: usize, [multiprocessors, resident]: [usize; 2], turn: f64) -> f64 {
-    let waves = blocks / real(multiprocessors * resident);
-    let waves = if waves < 6.0 { ceil(waves) } else { waves + 0.5 };
+    let waves = waves(blocks, multiprocessors * resident);
     waves * (real(items * resident) * turn + fitted::BEGIN) * fitted::US_OF_CYCLE + fitted::LAUNCH_US
+}
+
+/// How often so many blocks fill all places: whole times, or, where these are many, half a time more than their share.
+#[inline(always)]
+pub(super) fn waves(blocks: f64, places: usize) -> f64 {
+    let waves = blocks / real(places);
+    if waves < 6.0 { ceil(waves) } else { waves + 0.5 }
 }
 
 /// A count as a number: one instruction, where that of what may exceed an `i64` is several.

@@ -27,7 +27,7 @@ pub(super) fn refined_between(gpu: &Gpu, problem: &Problem, pass: Pass, of: (End
     Ok(timed.unwrap_or_else(|| Taken::on(gpu, problem, pass, ends)))
 }
 
-/// Microseconds of configurations, from a cold level-2 cache.
+/// Microseconds of configurations ([`Scratch::times`]).
 fn times(
     gpu: &Gpu,
     problem: &Problem,
@@ -40,9 +40,8 @@ fn times(
     let bytes = |extents: [usize; 4], of: Precision| extents.iter().product::<usize>() * of.bytes();
     let (input, output) = (problem.input_extents(), problem.output_extents());
     let (read, result) = if pass == Pass::GradInput { (output, input) } else { (input, output) };
-    let x = scratch.operand(bytes(read, problem.precision))?;
+    let sets = scratch.sets([bytes(read, problem.precision), bytes(result, ends.written)])?;
     let w = scratch.operand(bytes(problem.weight_extents(), problem.precision))?;
-    let y = scratch.operand(bytes(result, ends.written))?;
     let numbers = scratch.operand(problem.channels() * 4)?;
 
     let sm = Multiprocessor::of(gpu);
@@ -55,6 +54,8 @@ fn times(
     let kernels = texts.into_iter().map(load).collect::<Result<Vec<_>, _>>()?;
 
     let bias = if bias { numbers.device_ptr() } else { 0 };
-    let places = (Some((&x, 0)), (&w, 0), (&y, 0), bias);
-    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, [None; 2]).map(drop))
+    scratch.times(&kernels, |kernel, turn| {
+        let [x, y] = sets.of(turn);
+        kernel.launch(scratch.stream(), (Some((x, 0)), (&w, 0), (y, 0), bias), [None; 2]).map(drop)
+    })
 }

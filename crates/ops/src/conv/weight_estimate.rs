@@ -1,6 +1,6 @@
 //! What the kernels of the weights' gradient are expected to take, by a few sums.
 
-use super::estimate::{loading, promised};
+use super::estimate::{loading, promised, waves};
 use super::kernel_text::access_bytes;
 use super::multiprocessor::{GpuScale, SYSTEM_BYTES};
 use super::registers::blocks_by_registers;
@@ -58,8 +58,7 @@ pub(super) struct Divided {
 /// on items.
 pub(super) fn of_blocks(divided: &Divided, [multiprocessors, resident]: [usize; 2], image: f64, ends: f64) -> f64 {
     use fitted::*;
-    let waves = divided.blocks as f64 / (multiprocessors * resident) as f64;
-    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
+    let waves = waves(divided.blocks as f64, multiprocessors * resident);
     let parts = if divided.workspace > 0 { divided.workspace as f64 / PARTS + ADDING_US } else { 0.0 };
     waves * ((divided.items * resident) as f64 * image + ends) * US_OF_CYCLE + parts + LAUNCH_US
 }

@@ -22,7 +22,7 @@ pub(super) fn refined_to_read(gpu: &Gpu, problem: &Problem, readings: [Reading; 
     Ok(timed.unwrap_or_else(|| chosen_to_read(gpu, problem, readings)))
 }
 
-/// Microseconds of configurations, from a cold level-2 cache, with what adds the parts of the sum.
+/// Microseconds of configurations ([`Scratch::times`]), with what adds the parts of the sum.
 fn times(
     gpu: &Gpu,
     (problem, readings): (&Problem, [Reading; 2]),
@@ -35,8 +35,8 @@ fn times(
     // What is not there is known before anything is compiled for it.
     let scratch = Scratch::new(gpu)?;
     let bytes = |extents: [usize; 4], element: usize| extents.iter().product::<usize>() * element;
-    let x = scratch.operand(bytes(problem.input_extents(), problem.precision.bytes()))?;
-    let dy = scratch.operand(bytes(problem.output_extents(), problem.precision.bytes()))?;
+    let images = [problem.input_extents(), problem.output_extents()];
+    let sets = scratch.sets(images.map(|extents| bytes(extents, problem.precision.bytes())))?;
     let dw = scratch.operand(bytes(problem.weight_extents(), size_of::<f32>()))?;
     let parts = scratch.operand(plans.iter().map(WeightPlan::workspace).max().unwrap_or(0))?;
 
@@ -48,6 +48,8 @@ fn times(
     compile_at_once(gpu, &sources, |source, arch| drop(source.compile(arch)));
     let kernels = plans.iter().map(|plan| Ready::unrecorded(gpu, plan)).collect::<Result<Vec<_>, _>>()?;
 
-    let places = ([Some((&x, 0)), Some((&dy, 0))], (&dw, 0), parts.device_ptr());
-    scratch.times(&kernels, |kernel| kernel.launch(scratch.stream(), places, [None; 2]).map(drop))
+    scratch.times(&kernels, |kernel, turn| {
+        let images = sets.of(turn).each_ref().map(|image| Some((image, 0)));
+        kernel.launch(scratch.stream(), (images, (&dw, 0), parts.device_ptr()), [None; 2]).map(drop)
+    })
 }

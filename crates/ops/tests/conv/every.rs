@@ -1,4 +1,4 @@
-//! On a GPU, the candidates among which choices are made, each against the reference: of four layers, all or a part of them.
+//! On a GPU, the candidates among which choices are made, each against the reference: all of a small layer, and of four larger ones all or a part of them.
 
 use super::compare::{Operands, POISON, compare, result_extents};
 use super::gpu::{at_once, on_gpu};
@@ -25,6 +25,12 @@ fn layers() -> [Problem; 4] {
     .map(|(x, w, precision, params)| Problem::of_forward(x, w, precision, &params).unwrap())
 }
 
+/// One that has few candidates.
+fn small() -> Problem {
+    let params = Conv2d::new().padding(1);
+    Problem::of_forward([4, 12, 10, 32], [32, 3, 3, 8], Precision::F16, &params).unwrap()
+}
+
 /// All candidates of a pass, as calls take them.
 pub(super) fn candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, device: &DeviceFacts) -> Vec<Config> {
     match pass {
@@ -40,11 +46,11 @@ pub(super) fn candidates(problem: &Problem, pass: Pass, sm: Multiprocessor, devi
     }
 }
 
-fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
+/// One of so many; [`FEW`] where nothing is said.
+fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device, step: Option<usize>) {
     let Some(gpu) = device.as_gpu() else { return };
     let all = candidates(problem, pass, Multiprocessor::of(gpu), &gpu.facts());
-    let given = std::env::var(STEP).ok().map(|step| step.parse().unwrap_or_else(|_| panic!("{STEP} is `{step}`")));
-    let step = given.unwrap_or(all.len() / FEW).max(1);
+    let step = step.unwrap_or(all.len() / FEW).max(1);
     eprintln!("{pass:?}: one of {step} of {} candidates", all.len());
     let few: Vec<Config> = all.into_iter().step_by(step).collect();
     let both = Operands::both(problem, seed, accuracy(problem.precision));
@@ -62,8 +68,17 @@ fn each(problem: &Problem, pass: Pass, seed: u64, device: &Device) {
 
 fn all_of(test: &str, layer: usize) {
     let Some((device, _lock)) = gpu(test) else { return };
+    let given = std::env::var(STEP).ok().map(|step| step.parse().unwrap_or_else(|_| panic!("{STEP} is `{step}`")));
     for pass in Pass::ALL {
-        each(&layers()[layer], pass, 400 + layer as u64, &device);
+        each(&layers()[layer], pass, 400 + layer as u64, &device, given);
+    }
+}
+
+#[test]
+fn all_of_a_small_layer() {
+    let Some((device, _lock)) = gpu("conv::every::all_of_a_small_layer") else { return };
+    for pass in Pass::ALL {
+        each(&small(), pass, 399, &device, Some(1));
     }
 }
 
@@ -91,6 +106,8 @@ fn whose_weights_rest() {
 #[test]
 fn layers_have_candidates() {
     for sm in [super::rows::HOPPER, super::rows::SMALL] {
+        let of_small = Pass::ALL.map(|pass| candidates(&small(), pass, sm, &DeviceFacts::h200()).len());
+        assert!(of_small.iter().all(|count| (16..4000).contains(count)), "{of_small:?}");
         for problem in layers() {
             for pass in Pass::ALL {
                 let all = candidates(&problem, pass, sm, &DeviceFacts::h200());

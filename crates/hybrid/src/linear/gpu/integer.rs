@@ -1,13 +1,16 @@
-//! Products of i8, wherever factors lie and sums are wanted. cuBLAS takes columns that begin at multiples of four bytes: what does not is copied on the device.
+//! Products of i8, wherever factors lie and sums are wanted. cuBLAS takes columns that begin at multiples of four bytes: what does not is copied on the device. Some products it
+//! has for factors alone that lie as it likes best: others are turned over there.
 
 use std::ops::Range;
 
 use tilewright_driver::blas::{Compute, Layout, Matrix, MatrixMut, Operation};
 use tilewright_driver::{DeviceBuffer, Error as DriverError};
 
+use super::turned::turn;
 use super::{DeviceMat, DeviceRef, Gpu};
+use crate::budget::{Budget, Permit};
 use crate::dispatch;
-use crate::kernel::in_order;
+use crate::kernel::{in_order, is_of_compiler};
 use crate::linear::matmul::{Overflow, kept};
 use crate::matrix::{Columns, Element, Rows, Shape};
 use crate::{Error, MatMut, MatRef};
@@ -34,6 +37,15 @@ pub enum IntegerSums<'t, 'a, S: Element> {
     Host(&'t mut MatMut<'a, S>),
     /// To the GPU.
     Gpu(&'t mut DeviceMat<S>),
+}
+
+/// What may be taken where factors have to be turned over: of the GPU's memory, and of the host's where there is no compiler for kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Turning<'a> {
+    /// The GPU's.
+    pub device: &'a Budget,
+    /// The host's.
+    pub host: &'a Budget,
 }
 
 /// Extents as a GPU has them. Those that an address cannot count stay as they are.
@@ -83,6 +95,7 @@ pub(crate) fn multiply_integers(
     overflow: Overflow,
     [a, b]: [IntegerFactor<'_, i8>; 2],
     mut sums: IntegerSums<'_, '_, i32>,
+    turning: Option<Turning<'_>>,
 ) -> Result<(), Error> {
     let (Shape { rows, columns: Columns(depth) }, columns) = (a.shape(), b.shape().columns);
     let shape = Shape::new(rows, columns);
@@ -98,9 +111,9 @@ pub(crate) fn multiply_integers(
         return match &mut sums {
             IntegerSums::Gpu(there) if there.takes_units() => {
                 let layout = there.layout();
-                multiply(gpu, factors, (&mut there.buffer, layout))
+                multiply((gpu, turning), factors, (&mut there.buffer, layout))
             }
-            _ => sums.take(gpu, padded_sums(gpu, factors, shape)?, shape),
+            _ => sums.take(gpu, padded_sums((gpu, turning), factors, shape)?, shape),
         };
     }
     let mut all = Added::new(shape)?;
@@ -108,24 +121,28 @@ pub(crate) fn multiply_integers(
         let part = begin..depth.min(begin + ADDED);
         let factors =
             [Padded::of(gpu, a, [0..rows.0, part.clone()], true)?, Padded::of(gpu, b, [part, 0..columns.0], false)?];
-        all.add(&padded_sums(gpu, factors, shape)?)?;
+        all.add(&padded_sums((gpu, turning), factors, shape)?)?;
     }
     let values = all.kept(overflow)?;
     sums.put(|index| values[index], shape)
 }
 
 /// Sums on the device, with those of what was padded.
-fn padded_sums(gpu: &Gpu, factors: [Padded<'_>; 2], shape: Shape) -> Result<DeviceBuffer<i32>, Error> {
+fn padded_sums(
+    (gpu, turning): (&Gpu, Option<Turning<'_>>),
+    factors: [Padded<'_>; 2],
+    shape: Shape,
+) -> Result<DeviceBuffer<i32>, Error> {
     let [rows, columns] = padded([shape.rows.0, shape.columns.0]);
     let length = rows.checked_mul(columns).ok_or_else(|| shape.too_large::<i32>())?;
     let mut sums = gpu.stream().alloc::<i32>(length)?;
-    multiply(gpu, factors, (&mut sums, Layout::dense(rows, columns)))?;
+    multiply((gpu, turning), factors, (&mut sums, Layout::dense(rows, columns)))?;
     Ok(sums)
 }
 
 /// As factors lie, or, where cuBLAS has no product of these extents for that, in the form that it likes best.
 fn multiply(
-    gpu: &Gpu,
+    (gpu, turning): (&Gpu, Option<Turning<'_>>),
     factors: [Padded<'_>; 2],
     (sums, layout): (&mut DeviceBuffer<i32>, Layout),
 ) -> Result<(), Error> {
@@ -139,9 +156,12 @@ fn multiply(
     if once(&factors, sums)? {
         return Ok(());
     }
-    tracing::debug!(target: "tilewright::linear", "cuBLAS has no product of i8 for factors that lie so: the host turns them over");
-    let [a, b] = factors;
-    if once(&[a.turned(gpu, true)?, b.turned(gpu, false)?], sums)? {
+    tracing::debug!(target: "tilewright::linear", "cuBLAS has no product of i8 for factors that lie so: they are turned over");
+    let [(a, _of_a), (b, _of_b)] = {
+        let [a, b] = factors;
+        [a.turned(gpu, true, turning)?, b.turned(gpu, false, turning)?]
+    };
+    if once(&[a, b], sums)? {
         return Ok(());
     }
     let why = "this cuBLAS has no product of i8 for this GPU; use the CPU".into();
@@ -211,29 +231,45 @@ impl<'a> Padded<'a> {
         Ok(Self { operation, memory: Memory::Own(own), layout })
     }
 
-    /// In the form that cuBLAS likes best. What lies otherwise goes through the host, which transposes it.
-    fn turned(self, gpu: &Gpu, is_left: bool) -> Result<Self, Error> {
+    /// In the form that cuBLAS likes best, and leave to take the memory for that.
+    fn turned(self, gpu: &Gpu, is_left: bool, turning: Option<Turning<'_>>) -> Result<(Self, Option<Permit>), Error> {
         if self.operation == liked(is_left) {
-            return Ok(self);
+            return Ok((self, None));
         }
-        let (own, Layout { rows, columns, .. }) = match self.memory {
-            Memory::Own(own) => (own, self.layout),
-            Memory::Theirs(memory) => copied(gpu, (memory, self.layout))?,
-        };
-        let values = own.to_vec()?;
+        let Layout { rows, columns, .. } = self.layout;
+        let permit = turning.map(|it| it.device.try_acquire((rows * columns) as u64)).transpose()?;
+        let mut own = gpu.stream().alloc::<i8>(rows * columns)?;
+        match turn(gpu, (self.memory(), self.layout), &mut own) {
+            // Without a compiler for its kernel the host does.
+            Err(Error::Driver(error)) if is_of_compiler(&error) => self.turned_by_host(&mut own, turning)?,
+            done => done?,
+        }
+        let (operation, layout) = (liked(is_left), Layout::dense(columns, rows));
+        Ok((Self { operation, memory: Memory::Own(own), layout }, permit))
+    }
+
+    fn turned_by_host(&self, to: &mut DeviceBuffer<i8>, turning: Option<Turning<'_>>) -> Result<(), Error> {
+        let (memory, Layout { offset, rows, columns, leading }) = (self.memory(), self.layout);
+        // All that it is a part of, and what is made of it.
+        let bytes = memory.len().saturating_add(to.len()) as u64;
+        let _host = turning.map(|it| it.host.try_acquire(bytes)).transpose()?;
+        let values = memory.to_vec()?;
         dispatch::to_host(values.len());
-        let turned: Vec<i8> = (0..values.len()).map(|at| values[at / columns + at % columns * rows]).collect();
-        let own = gpu.stream().upload(&turned)?;
+        let at = |place: usize| values[offset + place / columns + place % columns * leading];
+        let turned: Vec<i8> = (0..rows * columns).map(at).collect();
         dispatch::to_gpu(turned.len());
-        Ok(Self { operation: liked(is_left), memory: Memory::Own(own), layout: Layout::dense(columns, rows) })
+        Ok(to.copy_from_slice(&turned)?)
+    }
+
+    fn memory(&self) -> &DeviceBuffer<i8> {
+        match &self.memory {
+            Memory::Own(memory) => memory,
+            Memory::Theirs(memory) => memory,
+        }
     }
 
     fn read(&self) -> Result<(Operation, Matrix<'_, i8>), Error> {
-        let memory = match &self.memory {
-            Memory::Own(memory) => memory,
-            Memory::Theirs(memory) => *memory,
-        };
-        Ok((self.operation, Matrix::new(memory, self.layout)?))
+        Ok((self.operation, Matrix::new(self.memory(), self.layout)?))
     }
 }
 

@@ -15,12 +15,13 @@ mod passing;
 mod qr;
 mod svd;
 mod timed;
+mod turned;
 
 pub(crate) use cholesky::CholeskyFactors;
 pub(crate) use diagonal::Lines;
 pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
 pub use handles::Gpu;
-pub use integer::{IntegerFactor, IntegerSums};
+pub use integer::{IntegerFactor, IntegerSums, Turning};
 pub(crate) use integer::{added_there, bytes_to_add, multiply_integers, padded};
 pub(crate) use lu::LuFactors;
 pub(crate) use matmul::{
@@ -33,3 +34,4 @@ pub use norm::{Folding, norm_kernel};
 pub(crate) use qr::QrFactors;
 pub(crate) use svd::{singular_values, svd};
 pub(crate) use timed::{Timed, UNITS};
+pub use turned::turn_kernel;

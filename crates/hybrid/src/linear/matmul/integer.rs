@@ -2,7 +2,7 @@ use rayon::prelude::*;
 
 use super::check_shapes;
 use crate::linear::Place;
-use crate::linear::gpu::{self, IntegerFactor, IntegerSums};
+use crate::linear::gpu::{self, IntegerFactor, IntegerSums, Turning};
 use crate::matrix::{Dense, Element};
 use crate::store::Stored;
 use crate::{Error, MatMut, MatRef};
@@ -41,6 +41,7 @@ pub trait IntegerElement: Element + Stored {
         overflow: Overflow,
         factors: [IntegerFactor<'_, Self>; 2],
         sums: IntegerSums<'_, '_, Self::Sum>,
+        turning: Option<Turning<'_>>,
     ) -> Result<(), Error>;
 }
 
@@ -74,7 +75,7 @@ pub fn matmul_integer<T: IntegerElement>(
         Place::Cpu => product.on_cpu(overflow),
         Place::Gpu(gpu) => {
             let IntegerProduct { a, b, mut c } = product;
-            T::multiply_on_gpu(gpu, overflow, [a, b].map(IntegerFactor::Host), IntegerSums::Host(&mut c))
+            T::multiply_on_gpu(gpu, overflow, [a, b].map(IntegerFactor::Host), IntegerSums::Host(&mut c), None)
         }
     }
 }
@@ -135,8 +136,9 @@ impl IntegerElement for i8 {
         overflow: Overflow,
         factors: [IntegerFactor<'_, Self>; 2],
         sums: IntegerSums<'_, '_, i32>,
+        turning: Option<Turning<'_>>,
     ) -> Result<(), Error> {
-        gpu::multiply_integers(gpu, overflow, factors, sums)
+        gpu::multiply_integers(gpu, overflow, factors, sums, turning)
     }
 }
 
@@ -165,6 +167,7 @@ impl IntegerElement for i32 {
         _: Overflow,
         _: [IntegerFactor<'_, Self>; 2],
         _: IntegerSums<'_, '_, i64>,
+        _: Option<Turning<'_>>,
     ) -> Result<(), Error> {
         let why = "cuBLAS multiplies no integers of 32 bits; use the CPU".into();
         Err(Error::Unsupported { operation: OPERATION, element: Self::NAME, place: "GPU", why })

@@ -8,7 +8,7 @@ use super::{
     Scratch,
 };
 use crate::Error;
-use crate::raw::in_large_pages;
+use crate::raw::{bring_pages, in_large_pages};
 use bytemuck::{Pod, cast_slice_mut};
 use bytes::BytesMut;
 
@@ -24,12 +24,27 @@ pub struct MemoryScratch<R = BytesMut> {
 impl MemoryScratch {
     /// All zero. The system gives most of the memory when it is written to. [`Error::TooLarge`] for more than addresses count.
     pub fn new(extents: Extents, element: Element) -> Result<Self, Error> {
-        let mut all = BytesMut::zeroed(extents.byte_count(element)?);
-        in_large_pages(&mut all);
+        Ok(Self::of(zeroed(extents, element)?, extents, element))
+    }
+
+    /// The same, all of whose memory the system gives now: to a budget that is measured, what nobody has written to is free.
+    pub(crate) fn brought(extents: Extents, element: Element) -> Result<Self, Error> {
+        let mut all = zeroed(extents, element)?;
+        bring_pages(&mut all);
+        Ok(Self::of(all, extents, element))
+    }
+
+    fn of(mut all: BytesMut, extents: Extents, element: Element) -> Self {
         let bytes = extents.columns * element.bytes();
         let rows = (0..extents.rows).map(|_| RwLock::new(all.split_to(bytes))).collect();
-        Ok(Self { extents, element, rows })
+        Self { extents, element, rows }
     }
+}
+
+fn zeroed(extents: Extents, element: Element) -> Result<BytesMut, Error> {
+    let mut all = BytesMut::zeroed(extents.byte_count(element)?);
+    in_large_pages(&mut all);
+    Ok(all)
 }
 
 impl<'a> MemoryScratch<&'a mut [u8]> {

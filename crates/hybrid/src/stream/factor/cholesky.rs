@@ -2,18 +2,17 @@
 
 use super::super::control::Control;
 use super::super::engine::Eliminator;
-use super::super::face::Budgets;
 use super::super::matmul::{Factor, Traffic};
 use super::super::staging::Staging;
 use super::factors::Factors;
-use super::grant::Grant;
+use super::on::{On, by};
 use super::operands;
 use super::parts::{FactorPart, Part};
 use super::pipeline::Watch;
 use super::plan::PanelPlan;
 use crate::Error;
-use crate::dispatch::{self, Tiles};
-use crate::linear::{Gpu, Scalar};
+use crate::dispatch::Tiles;
+use crate::linear::Scalar;
 use crate::store::{Scratch, Sink, Stored};
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,25 +23,26 @@ pub struct StreamedCholesky<'a, T> {
     element: PhantomData<fn() -> T>,
 }
 
-/// The factor of a Hermitian positive definite matrix, made on a GPU in panels that fit into the budgets, as [`lu`](fn@super::lu) makes its own. What is
+/// The factor of a Hermitian positive definite matrix, made in panels that fit into the budgets, as [`lu`](fn@super::lu) makes its own. What is
 /// above the diagonal of `a` has no influence, and neither have imaginary parts on the diagonal.
 ///
 /// Errors: [`Error::NotPositiveDefinite`] names the first leading minor that is not positive; one that is NaN is none. The others are those of
 /// [`lu`](fn@super::lu).
-pub fn cholesky<'a, T: Scalar + Stored>(
-    gpu: &Gpu,
-    budgets: &Budgets,
+pub fn cholesky<'a, 'on, T: Scalar + Stored>(
+    on: impl Into<On<'on>>,
     a: Factor<'_>,
     scratch: &'a dyn Scratch,
     control: Control<'_>,
 ) -> Result<StreamedCholesky<'a, T>, Error> {
+    let on = on.into();
     let size = operands::square::<T>("Cholesky's factorisation", &a, scratch)?;
-    let plan = PanelPlan::cholesky(size, size_of::<T>(), budgets.device.available())?.read_from(&a);
-    let needs = (plan.device_bytes(), plan.slice_elements());
-    let grant = Grant::new::<T>(gpu, budgets, needs, &[a], &[(a.source.grain(), plan.panel)])?;
+    let beside = on.beside::<T>()?;
+    let plan = PanelPlan::cholesky_beside(size, size_of::<T>(), on.available(), &beside);
+    let plan = on.planned(plan)?.read_from(&a);
+    let grant = on.grant::<T>(&beside, &[(&plan, a)], None)?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
-    let cholesky = StreamedCholesky::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
-    dispatch::streamed(Tiles::Factors(plan), cholesky.traffic());
+    let cholesky = by!(grant, |engine| StreamedCholesky::factor(engine, &plan, a, scratch, grant.staging, watch))?;
+    on.record(Tiles::Factors(plan), cholesky.traffic());
     Ok(cholesky)
 }
 
@@ -74,27 +74,25 @@ impl<'a, T: Scalar + Stored> StreamedCholesky<'a, T> {
         FactorPart::new(self.factors.scratch, Part::Lower)
     }
 
-    /// x with `a x = b`, into a sink, which is not committed. Errors: as [`solve`](super::solve).
-    pub fn solve(
+    /// x with `a x = b`, into a sink, which is not committed, by whoever made the factor or another. Errors: as [`solve`](super::solve).
+    pub fn solve<'on>(
         &self,
-        gpu: &Gpu,
-        budgets: &Budgets,
+        on: impl Into<On<'on>>,
         b: Factor<'_>,
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
-        self.factors.solve::<T>(gpu, budgets, b, sink, control)
+        self.factors.solve::<T>(on.into(), b, sink, control)
     }
 
     /// The inverse of the matrix that was factored, into a sink, which is not committed.
-    pub fn inverse(
+    pub fn inverse<'on>(
         &self,
-        gpu: &Gpu,
-        budgets: &Budgets,
+        on: impl Into<On<'on>>,
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
-        self.factors.inverse::<T>(gpu, budgets, sink, control)
+        self.factors.inverse::<T>(on.into(), sink, control)
     }
 }
 

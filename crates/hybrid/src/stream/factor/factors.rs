@@ -2,18 +2,16 @@
 
 use super::super::control::Control;
 use super::super::engine::Eliminator;
-use super::super::face::Budgets;
-use super::super::gpu::GpuEngine;
 use super::super::matmul::{Factor, Traffic};
 use super::super::staging::Staging;
-use super::grant::Grant;
 use super::identity::Identity;
+use super::on::{On, by};
 use super::operands;
 use super::pipeline::{Carried, Run, Target, Watch};
 use super::plan::PanelPlan;
 use super::written::Written;
 use crate::Error;
-use crate::linear::{Gpu, Scalar};
+use crate::linear::Scalar;
 use crate::store::{Scratch, Sink, Stored};
 
 /// Factors, made by a plan.
@@ -54,37 +52,29 @@ impl<'a> Factors<'a> {
         run.run::<T, E>(engine, &self.exchanges).map(|(_, traffic)| traffic)
     }
 
-    /// Solves on a GPU.
+    /// Solves by a plan of its own.
     pub(super) fn solve<T: Scalar + Stored>(
         &self,
-        gpu: &Gpu,
-        budgets: &Budgets,
+        on: On<'_>,
         b: Factor<'_>,
         sink: &dyn Sink,
         control: Control<'_>,
-    ) -> Result<Traffic, Error>
-    where
-        GpuEngine: Eliminator<T>,
-    {
+    ) -> Result<Traffic, Error> {
         let columns = operands::solution::<T>(self.plan.size, &b, sink)?;
-        let plan = self.plan.solution(columns, budgets.device.available())?;
-        let chunks = [(b.source.grain(), plan.panel), (sink.grain(), plan.panel)];
-        let grant = Grant::new::<T>(gpu, budgets, (plan.device_bytes(), plan.slice_elements()), &[b], &chunks)?;
+        let beside = on.beside::<T>()?;
+        let plan = on.planned(self.plan.solution_beside(columns, on.available(), &beside))?;
+        let grant = on.grant::<T>(&beside, &[(&plan, b)], Some(sink))?;
         let watch = Watch { control, before: 0, steps: plan.steps() };
-        self.solved::<T, _>(&grant.engine, &plan, b, sink, (grant.staging, watch))
+        by!(grant, |engine| self.solved::<T, _>(engine, &plan, b, sink, (grant.staging, watch)))
     }
 
     /// The inverse of what was factored.
     pub(super) fn inverse<T: Scalar + Stored>(
         &self,
-        gpu: &Gpu,
-        budgets: &Budgets,
+        on: On<'_>,
         sink: &dyn Sink,
         control: Control<'_>,
-    ) -> Result<Traffic, Error>
-    where
-        GpuEngine: Eliminator<T>,
-    {
-        self.solve::<T>(gpu, budgets, Factor::plain(&Identity::<T>::new(self.plan.size)), sink, control)
+    ) -> Result<Traffic, Error> {
+        self.solve::<T>(on, Factor::plain(&Identity::<T>::new(self.plan.size)), sink, control)
     }
 }

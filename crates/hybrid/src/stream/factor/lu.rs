@@ -2,26 +2,24 @@
 
 use super::super::control::Control;
 use super::super::engine::Eliminator;
-use super::super::face::Budgets;
 use super::super::matmul::{Factor, Traffic};
 use super::super::staging::Staging;
 use super::super::verify::ReadBack;
 #[cfg(doc)]
 use super::super::verify::Verify;
 use super::factors::Factors;
-use super::grant::Grant;
 use super::identity::Identity;
+use super::on::{On, by};
 use super::parts::{FactorPart, Part};
 use super::pipeline::{Carried, Watch};
 use super::plan::PanelPlan;
 use super::{operands, parts, singular};
 use crate::Error;
-use crate::dispatch::{self, Tiles};
-use crate::linear::{Gpu, Scalar};
+use crate::dispatch::Tiles;
+use crate::linear::Scalar;
 use crate::store::{Extents, MemoryScratch, Scratch, Sink, Stored};
 use std::fmt;
 use std::marker::PhantomData;
-use tilewright_driver::solver::Solver;
 
 /// `P a = L U` with partial pivoting, in a scratch: what [`linear::Lu`](crate::linear::Lu) is for matrices that fit.
 ///
@@ -33,33 +31,30 @@ pub struct StreamedLu<'a, T> {
     element: PhantomData<fn() -> T>,
 }
 
-/// The factors of a square matrix, made on a GPU in panels that fit into the budgets, with pivots from the whole height of a panel. The scratch is
-/// of the size of the matrix, in memory or in a file; what it holds is overwritten. While one panel is computed, the one before is written and the
-/// next one is read.
+/// The factors of a square matrix, made by a GPU, or by the CPU, in panels that fit into the budgets ([`On`]), with pivots from the whole height of a panel.
+/// The scratch is of the size of the matrix, in memory or in a file; what it holds is overwritten. While one panel is computed, the one before is written and
+/// the next one is read.
 ///
 /// [`PanelPlan::lu`] says what this takes, without a GPU. A singular matrix has factors too; solutions and inverses are refused. Results depend on
-/// the plan in the last bits: the same sizes and budgets give the same bits.
+/// the plan and on the processor in the last bits: the same sizes and budgets give the same bits.
 ///
 /// Errors: [`Error::NotSquare`], [`Error::Shape`] for a scratch of another size, [`Error::ElementType`]; [`Error::NotFinite`] for a matrix with NaN
 /// or infinities, which cuSOLVER would lose on its way; [`Error::Budget`] without room for a panel of one column; [`Error::Cancelled`]; those of the source, of the scratch and of the driver.
-pub fn lu<'a, T: Scalar + Stored>(
-    gpu: &Gpu,
-    budgets: &Budgets,
+pub fn lu<'a, 'on, T: Scalar + Stored>(
+    on: impl Into<On<'on>>,
     a: Factor<'_>,
     scratch: &'a dyn Scratch,
     control: Control<'_>,
 ) -> Result<StreamedLu<'a, T>, Error> {
+    let on = on.into();
     let size = operands::square::<T>("lu", &a, scratch)?;
-    let (solver, available) = (gpu.solver()?, budgets.device.available());
-    // A panel that it cannot tell about is none.
-    let more = |panel| lu_workspace::<T>(&solver, [size, panel]).unwrap_or(u128::MAX);
-    let plan = PanelPlan::lu_beside(size, size_of::<T>(), available, more);
-    let plan = unless_lost(gpu, plan)?.read_from(&a);
-    let bytes = plan.device_bytes().saturating_add(more(plan.panel));
-    let grant = Grant::new::<T>(gpu, budgets, (bytes, plan.slice_elements()), &[a], &[(a.source.grain(), plan.panel)])?;
+    let beside = on.beside::<T>()?;
+    let plan = PanelPlan::lu_beside(size, size_of::<T>(), on.available(), &beside);
+    let plan = on.planned(plan)?.read_from(&a);
+    let grant = on.grant::<T>(&beside, &[(&plan, a)], None)?;
     let watch = Watch { control, before: 0, steps: plan.steps() };
-    let lu = StreamedLu::factor(&grant.engine, &plan, a, scratch, grant.staging, watch)?;
-    dispatch::streamed(Tiles::Factors(plan), lu.traffic());
+    let lu = by!(grant, |engine| StreamedLu::factor(engine, &plan, a, scratch, grant.staging, watch))?;
+    on.record(Tiles::Factors(plan), lu.traffic());
     Ok(lu)
 }
 
@@ -69,29 +64,24 @@ pub fn lu<'a, T: Scalar + Stored>(
 ///
 /// Errors: those of [`lu`]; [`Error::Singular`], as matrices in memory have it; [`Error::Shape`] where `b` or the sink does not fit;
 /// [`Error::WrongSolution`], and [`Error::Unsupported`] where a sink that cannot be read is to be verified.
-pub fn solve<T: Scalar + Stored>(
-    gpu: &Gpu,
-    budgets: &Budgets,
+pub fn solve<'on, T: Scalar + Stored>(
+    on: impl Into<On<'on>>,
     [a, b]: [Factor<'_>; 2],
     scratch: &dyn Scratch,
     sink: &dyn Sink,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
+    let on = on.into();
     let size = operands::square::<T>("solve", &a, scratch)?;
     let columns = operands::solution::<T>(size, &b, sink)?;
-    let (solver, available) = (gpu.solver()?, budgets.device.available());
-    // A panel that it cannot tell about is none.
-    let more = |panel| lu_workspace::<T>(&solver, [size, panel]).unwrap_or(u128::MAX);
-    let plans = PanelPlan::lu_solution([size, columns], size_of::<T>(), available, more);
-    let [factors, solution] = unless_lost(gpu, plans)?;
+    let beside = on.beside::<T>()?;
+    let plans = PanelPlan::lu_solution([size, columns], size_of::<T>(), on.available(), &beside);
+    let [factors, solution] = on.planned(plans)?;
     let factors = factors.read_from(&a);
-    let bytes = solution.device_bytes().max(factors.device_bytes().saturating_add(more(factors.panel)));
-    let slice = factors.slice_elements().max(solution.slice_elements());
-    let (of_a, of_b) = ((a.source.grain(), factors.panel), (b.source.grain(), solution.panel));
-    let grant = Grant::new::<T>(gpu, budgets, (bytes, slice), &[a, b], &[of_a, of_b, (sink.grain(), solution.panel)])?;
-    let plans = [&factors, &solution];
-    let traffic = solve_on::<T, _>(&grant.engine, plans, [a, b], (scratch, sink), (grant.staging, control))?;
-    dispatch::streamed(Tiles::Solution { factors, solution }, traffic);
+    let grant = on.grant::<T>(&beside, &[(&factors, a), (&solution, b)], Some(sink))?;
+    let (plans, with) = ([&factors, &solution], (grant.staging, control));
+    let traffic = by!(grant, |engine| solve_on::<T, _>(engine, plans, [a, b], (scratch, sink), with))?;
+    on.record(Tiles::Solution { factors, solution }, traffic);
     Ok(traffic)
 }
 
@@ -126,26 +116,15 @@ pub(super) fn solve_on<T: Scalar + Stored, E: Eliminator<T>>(
 
 /// The inverse of a square matrix, into a sink, which is not committed: [`solve`] with the columns of the identity, which takes four times as
 /// long as factors alone, and is less exact than a solution where the inverse would be multiplied by something.
-pub fn inverse<T: Scalar + Stored>(
-    gpu: &Gpu,
-    budgets: &Budgets,
+pub fn inverse<'on, T: Scalar + Stored>(
+    on: impl Into<On<'on>>,
     a: Factor<'_>,
     scratch: &dyn Scratch,
     sink: &dyn Sink,
     control: Control<'_>,
 ) -> Result<Traffic, Error> {
     let size = operands::square::<T>("inverse", &a, scratch)?;
-    solve::<T>(gpu, budgets, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
-}
-
-/// What cuSOLVER wants for a panel of so many rows and columns, if it can tell.
-pub(crate) fn lu_workspace<T: Scalar>(solver: &Solver, [size, panel]: [usize; 2]) -> Option<u128> {
-    solver.getrf_bytes::<T>(size, panel.min(size)).ok().map(|bytes| bytes as u128)
-}
-
-/// A plan, or why there is none: a device that lost its context tells about no panel, which is no lack of room.
-fn unless_lost<P>(gpu: &Gpu, plan: Result<P, Error>) -> Result<P, Error> {
-    plan.or_else(|error| gpu.stream().synchronize().map_err(Error::from).and(Err(error)))
+    solve::<T>(on, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
 }
 
 impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
@@ -233,29 +212,27 @@ impl<'a, T: Scalar + Stored> StreamedLu<'a, T> {
         FactorPart::new(self.factors.scratch, Part::Upper)
     }
 
-    /// x with `a x = b`, into a sink, which is not committed. Errors: as [`solve`].
-    pub fn solve(
+    /// x with `a x = b`, into a sink, which is not committed, by whoever made the factors or another. Errors: as [`solve`].
+    pub fn solve<'on>(
         &self,
-        gpu: &Gpu,
-        budgets: &Budgets,
+        on: impl Into<On<'on>>,
         b: Factor<'_>,
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
         self.check()?;
-        self.factors.solve::<T>(gpu, budgets, b, sink, control)
+        self.factors.solve::<T>(on.into(), b, sink, control)
     }
 
     /// The inverse of the matrix that was factored, into a sink, which is not committed.
-    pub fn inverse(
+    pub fn inverse<'on>(
         &self,
-        gpu: &Gpu,
-        budgets: &Budgets,
+        on: impl Into<On<'on>>,
         sink: &dyn Sink,
         control: Control<'_>,
     ) -> Result<Traffic, Error> {
         self.check()?;
-        self.factors.inverse::<T>(gpu, budgets, sink, control)
+        self.factors.inverse::<T>(on.into(), sink, control)
     }
 }
 

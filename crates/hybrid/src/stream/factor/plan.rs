@@ -30,6 +30,9 @@ const EXCHANGE_BYTES: usize = 4;
 /// Bytes for each row that a factorisation finds: exchanges and a diagonal.
 const FOUND_BYTES: usize = 24;
 
+/// Bytes that a processor takes beside the memory of a plan.
+pub(crate) type Beside<'a> = dyn Fn(&PanelPlan) -> u128 + 'a;
+
 /// What panels of columns go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
@@ -76,48 +79,63 @@ pub struct PanelPlan {
 impl PanelPlan {
     /// The widest panels that so many bytes of the GPU's memory hold, for an LU factorisation.
     pub fn lu(size: usize, element_bytes: usize, budget: u64) -> Result<PanelPlan, Error> {
-        Self::lu_beside(size, element_bytes, budget, |_| 0)
-    }
-
-    /// The same, beside what a panel of so many columns takes more.
-    pub(crate) fn lu_beside(
-        size: usize,
-        element_bytes: usize,
-        budget: u64,
-        more: impl Fn(usize) -> u128,
-    ) -> Result<PanelPlan, Error> {
-        Self::new(Pass::Lu, [size, size], element_bytes, budget, more)
-    }
-
-    /// Factors, and solutions of so many columns by them, beside what a panel of so many columns takes more. A few columns go through L with the
-    /// last panel, so that nobody reads L again.
-    pub(crate) fn lu_solution(
-        [size, columns]: [usize; 2],
-        element_bytes: usize,
-        budget: u64,
-        more: impl Fn(usize) -> u128,
-    ) -> Result<[PanelPlan; 2], Error> {
-        let carrying = Self::new(Pass::Lu, [size, size.saturating_add(columns)], element_bytes, budget, &more);
-        if let Some(carrying) = carrying.ok().filter(PanelPlan::carries) {
-            return Ok([carrying, Self::new(Pass::LuBackward, [size, columns], element_bytes, budget, |_| 0)?]);
-        }
-        let factors = Self::lu_beside(size, element_bytes, budget, more)?;
-        Ok([factors, factors.solution(columns, budget)?])
+        Self::lu_beside(size, element_bytes, budget, &|_| 0)
     }
 
     /// The same, for Cholesky's factorisation.
     pub fn cholesky(size: usize, element_bytes: usize, budget: u64) -> Result<PanelPlan, Error> {
-        Self::new(Pass::Cholesky, [size, size], element_bytes, budget, |_| 0)
+        Self::cholesky_beside(size, element_bytes, budget, &|_| 0)
     }
 
     /// The same, for solutions of so many columns by the factors of this plan.
     pub fn solution(&self, columns: usize, budget: u64) -> Result<PanelPlan, Error> {
+        self.solution_beside(columns, budget, &|_| 0)
+    }
+
+    /// For an LU factorisation, beside what that takes more.
+    pub(crate) fn lu_beside(
+        size: usize,
+        element_bytes: usize,
+        budget: u64,
+        beside: &Beside<'_>,
+    ) -> Result<PanelPlan, Error> {
+        Self::new(Pass::Lu, [size, size], element_bytes, budget, beside)
+    }
+
+    /// The same, for Cholesky's.
+    pub(crate) fn cholesky_beside(
+        size: usize,
+        element_bytes: usize,
+        budget: u64,
+        beside: &Beside<'_>,
+    ) -> Result<PanelPlan, Error> {
+        Self::new(Pass::Cholesky, [size, size], element_bytes, budget, beside)
+    }
+
+    /// The same, for solutions by the factors of this plan.
+    pub(crate) fn solution_beside(&self, columns: usize, budget: u64, beside: &Beside<'_>) -> Result<PanelPlan, Error> {
         let pass = match self.pass {
             Pass::Lu => Pass::LuSolution { block: self.panel },
             Pass::Cholesky => Pass::CholeskySolution,
             solution => solution,
         };
-        Self::new(pass, [self.size, columns], self.element_bytes, budget, |_| 0)
+        Self::new(pass, [self.size, columns], self.element_bytes, budget, beside)
+    }
+
+    /// The same, for factors, and for solutions of so many columns by them. A few columns go through L with the last panel, so that nobody reads L
+    /// again.
+    pub(crate) fn lu_solution(
+        [size, columns]: [usize; 2],
+        element_bytes: usize,
+        budget: u64,
+        beside: &Beside<'_>,
+    ) -> Result<[PanelPlan; 2], Error> {
+        let carrying = Self::new(Pass::Lu, [size, size.saturating_add(columns)], element_bytes, budget, beside);
+        if let Some(carrying) = carrying.ok().filter(PanelPlan::carries) {
+            return Ok([carrying, Self::new(Pass::LuBackward, [size, columns], element_bytes, budget, beside)?]);
+        }
+        let factors = Self::lu_beside(size, element_bytes, budget, beside)?;
+        Ok([factors, factors.solution_beside(columns, budget, beside)?])
     }
 
     fn new(
@@ -125,20 +143,20 @@ impl PanelPlan {
         [size, columns]: [usize; 2],
         element_bytes: usize,
         budget: u64,
-        more: impl Fn(usize) -> u128,
+        beside: &Beside<'_>,
     ) -> Result<PanelPlan, Error> {
         let elements = usize::try_from(budget / element_bytes.max(1) as u64).unwrap_or(usize::MAX);
         let slice = (elements / PART / size.max(1)).clamp(1, SLICE.min(size.max(1)));
         let of = |panel| PanelPlan { pass, size, columns, element_bytes, panel, slice, stages: STAGES, together: 1 };
-        let bytes = |panel| of(panel).device_bytes().saturating_add(more(panel));
-        match largest(columns.max(1), |panel| bytes(panel) <= u128::from(budget)) {
+        let fits = |plan: &PanelPlan| plan.bytes_beside(beside) <= u128::from(budget);
+        match largest(columns.max(1), |panel| fits(&of(panel))) {
             Some(panel) => {
                 let panels = columns.div_ceil(panel).max(1);
                 let even = columns.div_ceil(panels).max(1);
-                Ok(of(even).widened(|plan| plan.device_bytes().saturating_add(more(even)) <= u128::from(budget)))
+                Ok(of(even).widened(fits))
             }
             None => {
-                let requested = u64::try_from(bytes(1)).unwrap_or(u64::MAX);
+                let requested = u64::try_from(of(1).bytes_beside(beside)).unwrap_or(u64::MAX);
                 let what = "device memory for a panel of one column";
                 Err(Error::Budget { what, requested, available: budget, limit: budget })
             }
@@ -193,6 +211,11 @@ impl PanelPlan {
     pub fn device_bytes(&self) -> u128 {
         let buffers = self.buffers().map(|(count, elements)| count as u128 * elements as u128).iter().sum::<u128>();
         buffers * self.element_bytes as u128 + self.found_bytes() as u128
+    }
+
+    /// The same, with what a processor takes besides.
+    pub(crate) fn bytes_beside(&self, beside: &Beside<'_>) -> u128 {
+        self.device_bytes().saturating_add(beside(self))
     }
 
     /// Bytes of exchanges and of what factorisations find.

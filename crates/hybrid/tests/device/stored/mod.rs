@@ -1,9 +1,12 @@
 //! Products of what lies anywhere: in host memory, in page-locked memory, on the GPU, in files; and results that go anywhere.
 
 mod batches;
+mod beyond;
 mod factors;
 mod shelf;
 mod systems;
+
+pub(crate) use self::beyond::child_beyond_host_memory;
 
 use self::shelf::{Lies, Number, STORES, Shelf, Whole, read, values};
 use super::on_the_gpu::{budgets, eager, shrinking};

@@ -1,6 +1,6 @@
 //! What the depthwise kernel's time is expected to be, by a few sums.
 
-use super::super::estimate::real;
+use super::super::estimate::{real, waves};
 use super::super::multiprocessor::{GpuScale, fetched_beside};
 use super::super::problem::Precision;
 use super::super::row_plan::STRIP;
@@ -49,8 +49,7 @@ pub(super) fn estimate(plan: &DepthwisePlan, gpu: GpuScale) -> f64 {
     let (memory, working) = (memory(plan, resident, gpu), working(plan, resident));
     let amid = if plan.stacked() { fitted::STACKED } else { 1.0 };
     let turn = amid * (memory.max(working) + fitted::OVERLAPPING * memory.min(working));
-    let waves = real(plan.blocks.iter().product()) / real(gpu.multiprocessors * resident);
-    let waves = if waves < 6.0 { waves.ceil() } else { waves + 0.5 };
+    let waves = waves(real(plan.blocks.iter().product()), gpu.multiprocessors * resident);
     waves * (real(resident) * turn + fitted::BEGIN) * fitted::US_OF_CYCLE + fitted::LAUNCH_US
 }
 

@@ -40,7 +40,7 @@ fn f1_few_columns_go_through_l_with_the_factors() {
         for (number, (name, a)) in square(size).into_iter().enumerate() {
             for columns in [1, 2, 5] {
                 let order = ORDERS[(number + slice + columns) % 4];
-                let [factors, solution] = PanelPlan::lu_solution([size, columns], 8, u64::MAX, |_| 0).unwrap();
+                let [factors, solution] = PanelPlan::lu_solution([size, columns], 8, u64::MAX, &|_| 0).unwrap();
                 let panel = panel.min(size + columns);
                 let factors = PanelPlan { panel, slice, stages, together: [1, 4][number % 2], ..factors };
                 if !factors.carries() {
@@ -73,7 +73,7 @@ fn f1_few_columns_go_through_l_with_the_factors() {
 #[test]
 fn f3_what_goes_through_l_is_as_a_copy() {
     let (a, mut b) = (random(1, 30, 30), random(2, 30, 3));
-    let [factors, solution] = PanelPlan::lu_solution([30, 3], 8, u64::MAX, |_| 0).unwrap();
+    let [factors, solution] = PanelPlan::lu_solution([30, 3], 8, u64::MAX, &|_| 0).unwrap();
     let factors = PanelPlan { panel: 7, slice: 3, ..factors };
     assert!(factors.carries());
     let solved = |b: &Array2<f64>| {

@@ -1,6 +1,6 @@
 //! Factors and solutions on the CPU, in a budget of host memory.
 
-use super::super::on_host::{cholesky, inverse, lu, solve};
+use super::super::{PanelPlan, cholesky, inverse, lu, solve};
 use crate::budget::{Budget, Memory};
 use crate::linear::{Norm, Place, Scalar};
 use crate::store::{
@@ -55,6 +55,60 @@ fn b5_solutions_beyond_host_memory() {
     solved::<Complex64>(150, 9, 150 << 10);
     solved::<f32>(120, 3, 40 << 10);
     solved::<f64>(1, 1, 80 << 10);
+}
+
+/// Factors that are there are solved by again, in budgets from narrow panels to those of the whole matrix, and all that it takes is counted.
+#[test]
+fn b5_factors_solve_again_without_a_gpu() {
+    let (size, control) = (120, Control::default());
+    let (any, b) = (random::<f64>(size, size, 8), random::<f64>(size, 5, 9));
+    let definite = any.dot(&any.t()) + Array2::from_diag_elem(size, 1.0);
+    let folder = tempfile::tempdir().unwrap();
+    let scratch = FileScratch::new(folder.path(), Extents::new(size, size), f64::ELEMENT).unwrap();
+    let of_b = MemorySource::new(b.view());
+    let mut panels = Vec::new();
+    for bytes in (5..10).map(|power| 2 << (power + 9)).chain([90 << 10, 300 << 10, 2 << 20]) {
+        let (host, again) = (Budget::new(Memory::Host, bytes), Budget::new(Memory::Host, bytes / 2));
+        let into = |x: &mut Array2<f64>, solve: &dyn Fn(&dyn Sink)| {
+            x.fill(f64::NAN);
+            let sink = MemorySink::new(x.view_mut());
+            solve(&sink);
+            Box::new(sink).commit().unwrap();
+            for budget in [&host, &again] {
+                assert!(budget.used() == 0 && budget.peak() <= budget.limit(), "{budget:?} {}", budget.peak());
+            }
+        };
+        let (mut x, mut inverse) = (Array2::zeros((size, 5)), Array2::zeros((size, size)));
+
+        let source = MemorySource::new(any.view());
+        let factors = lu::<f64>(&host, Factor::plain(&source), &scratch, control).unwrap();
+        panels.push(factors.plan().panels());
+        // With copies of a panel, and of the square on the diagonal, in which the CPU factors.
+        let counted = |plan: PanelPlan, rows: usize| {
+            let needs = plan.device_bytes() + (2 * rows * plan.panel * size_of::<f64>()) as u128;
+            assert!(u128::from(host.peak()) >= needs, "{plan:?} {host:?} {}", host.peak());
+            host.reset_peak();
+        };
+        counted(factors.plan(), size);
+        into(&mut x, &|sink| factors.solve(&again, Factor::plain(&of_b), sink, control).map(drop).unwrap());
+        near(&any.dot(&x), &b, 1e-10);
+        into(&mut inverse, &|sink| factors.inverse(&again, sink, control).map(drop).unwrap());
+        near(&any.dot(&inverse), &Array2::eye(size), 1e-9);
+
+        let source = MemorySource::new(definite.view());
+        let factor = cholesky::<f64>(&host, Factor::plain(&source), &scratch, control).unwrap();
+        counted(factor.plan(), factor.plan().panel);
+        into(&mut x, &|sink| factor.solve(&again, Factor::plain(&of_b), sink, control).map(drop).unwrap());
+        near(&definite.dot(&x), &b, 1e-9);
+        let little = factor.solve(
+            &Budget::new(Memory::Host, 999),
+            Factor::plain(&of_b),
+            &MemorySink::new(x.view_mut()),
+            control,
+        );
+        assert!(matches!(little, Err(Error::Budget { what: "host memory", .. })), "{little:?}");
+    }
+    assert!(panels.iter().max() > Some(&4) && panels.iter().min() == Some(&1), "{panels:?}");
 }
 
 /// From a file to a file, and what it is not.

@@ -97,7 +97,7 @@ fn too_little_memory_is_refused_with_the_least_that_does() {
 
 #[test]
 fn few_columns_are_carried_through_l_and_many_are_not() {
-    let of = |columns| PanelPlan::lu_solution([49_152, columns], 8, 8 * GIB, |_| 0).unwrap();
+    let of = |columns| PanelPlan::lu_solution([49_152, columns], 8, 8 * GIB, &|_| 0).unwrap();
     let alone = PanelPlan::lu(49_152, 8, 8 * GIB).unwrap();
     for columns in [1, 100, 500] {
         let [factors, solution] = of(columns);
@@ -172,8 +172,8 @@ proptest! {
         let budget = (times * (size * size * 8) as f64) as u64;
         let plan = match pass {
             0 => PanelPlan::lu(size, 8, budget),
-            4 => PanelPlan::lu_solution([size, columns.min(9)], 8, budget, |_| 0).map(|[factors, _]| factors),
-            5 => PanelPlan::lu_solution([size, columns.min(9)], 8, budget, |_| 0).map(|[_, solution]| solution),
+            4 => PanelPlan::lu_solution([size, columns.min(9)], 8, budget, &|_| 0).map(|[factors, _]| factors),
+            5 => PanelPlan::lu_solution([size, columns.min(9)], 8, budget, &|_| 0).map(|[_, solution]| solution),
             1 => PanelPlan::cholesky(size, 8, budget),
             2 => PanelPlan::lu(size, 8, u64::MAX).unwrap().solution(columns, budget),
             _ => PanelPlan::cholesky(size, 8, u64::MAX).unwrap().solution(columns, budget),

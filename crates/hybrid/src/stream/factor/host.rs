@@ -1,129 +1,14 @@
-//! Factors and solutions without a GPU: the same panels, computed by the CPU in a budget of host memory, from any source to any sink.
-//!
-//! What a [`PanelPlan`](super::PanelPlan) calls memory of the device is ordinary memory here. Reading and writing go on while panels are computed.
+//! The CPU as a device, for which nothing is queued. Reading and writing go on while it computes.
 
-use super::super::control::Control;
 use super::super::engine::{Divisor, Eliminator, Engine, Form, Pivoted, Queue};
-use super::super::matmul::{Factor, Traffic};
-use super::super::staging::{Load, Staging};
-use super::cholesky::StreamedCholesky;
-use super::lu::{StreamedLu, solve_on};
-use super::pipeline::Watch;
-use super::{Identity, PanelPlan, operands};
-use crate::budget::{Budget, Permit, Ring};
 use crate::linear::{Scalar, Triangle};
 use crate::matrix::Dense;
-use crate::store::{Extents, Scratch, Sink, Stored};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
 use tilewright_driver::blas::Layout;
 
-/// The part of a budget that panels leave to slots, which go between stores and them.
-const SLOTS: u64 = 8;
-
-/// The factors of a square matrix, as [`stream::lu`](crate::stream::lu) makes them on a GPU, in panels that fit into a budget of host memory.
-///
-/// Errors: those of [`stream::lu`](crate::stream::lu) but the driver's.
-pub fn lu<'a, T: Scalar + Stored>(
-    host: &Budget,
-    a: Factor<'_>,
-    scratch: &'a dyn Scratch,
-    control: Control<'_>,
-) -> Result<StreamedLu<'a, T>, Error> {
-    let size = operands::square::<T>("lu", &a, scratch)?;
-    let plan = PanelPlan::lu_beside(size, size_of::<T>(), for_panels(host), |panel| copied::<T>(size, panel))?;
-    let plan = plan.read_from(&a);
-    let bytes = plan.device_bytes().saturating_add(copied::<T>(size, plan.panel));
-    let grant = Grant::new::<T>(host, (bytes, plan.slice_elements()), &[a], &[(a.source.grain(), plan.panel)])?;
-    let watch = Watch { control, before: 0, steps: plan.steps() };
-    StreamedLu::factor(&HostEngine, &plan, a, scratch, grant.staging, watch)
-}
-
-/// Cholesky's factor, as [`stream::cholesky`](crate::stream::cholesky) makes it on a GPU. Errors: its own, but the driver's.
-pub fn cholesky<'a, T: Scalar + Stored>(
-    host: &Budget,
-    a: Factor<'_>,
-    scratch: &'a dyn Scratch,
-    control: Control<'_>,
-) -> Result<StreamedCholesky<'a, T>, Error> {
-    let size = operands::square::<T>("Cholesky's factorisation", &a, scratch)?;
-    let plan = PanelPlan::cholesky(size, size_of::<T>(), for_panels(host))?.read_from(&a);
-    let bytes = plan.device_bytes().saturating_add(copied::<T>(plan.panel, plan.panel));
-    let grant = Grant::new::<T>(host, (bytes, plan.slice_elements()), &[a], &[(a.source.grain(), plan.panel)])?;
-    let watch = Watch { control, before: 0, steps: plan.steps() };
-    StreamedCholesky::factor(&HostEngine, &plan, a, scratch, grant.staging, watch)
-}
-
-/// x with `a x = b`, into a sink, which is not committed, as [`stream::solve`](crate::stream::solve) finds it on a GPU. Errors: its own, but the driver's.
-pub fn solve<T: Scalar + Stored>(
-    host: &Budget,
-    [a, b]: [Factor<'_>; 2],
-    scratch: &dyn Scratch,
-    sink: &dyn Sink,
-    control: Control<'_>,
-) -> Result<Traffic, Error> {
-    let size = operands::square::<T>("solve", &a, scratch)?;
-    let columns = operands::solution::<T>(size, &b, sink)?;
-    let more = |panel| copied::<T>(size, panel);
-    let [factors, solution] = PanelPlan::lu_solution([size, columns], size_of::<T>(), for_panels(host), more)?;
-    let factors = factors.read_from(&a);
-    let bytes = solution.device_bytes().max(factors.device_bytes().saturating_add(more(factors.panel)));
-    let slice = factors.slice_elements().max(solution.slice_elements());
-    let (of_a, of_b) = ((a.source.grain(), factors.panel), (b.source.grain(), solution.panel));
-    let stored = [of_a, of_b, (sink.grain(), solution.panel)];
-    let grant = Grant::new::<T>(host, (bytes, slice), &[a, b], &stored)?;
-    solve_on::<T, _>(&HostEngine, [&factors, &solution], [a, b], (scratch, sink), (grant.staging, control))
-}
-
-/// The inverse, into a sink, which is not committed: [`solve`] with the columns of the identity.
-pub fn inverse<T: Scalar + Stored>(
-    host: &Budget,
-    a: Factor<'_>,
-    scratch: &dyn Scratch,
-    sink: &dyn Sink,
-    control: Control<'_>,
-) -> Result<Traffic, Error> {
-    let size = operands::square::<T>("inverse", &a, scratch)?;
-    solve::<T>(host, [a, Factor::plain(&Identity::<T>::new(size))], scratch, sink, control)
-}
-
-fn for_panels(host: &Budget) -> u64 {
-    let available = host.available();
-    available - available / SLOTS
-}
-
-/// Bytes of a copy without gaps, in which the CPU factors, and of faer's workspace for it.
-fn copied<T>(rows: usize, columns: usize) -> u128 {
-    2 * (rows as u128) * (columns as u128) * size_of::<T>() as u128
-}
-
-/// Host memory for a pass, until this is dropped.
-struct Grant {
-    staging: Staging,
-    _panels: Permit,
-    _slots: Option<Ring>,
-}
-
-impl Grant {
-    fn new<T: Scalar>(
-        host: &Budget,
-        (bytes, slice): (u128, usize),
-        read: &[Factor<'_>],
-        stored: &[(Extents, usize)],
-    ) -> Result<Grant, Error> {
-        let panels = host.try_acquire(u64::try_from(bytes).unwrap_or(u64::MAX))?;
-        let element = size_of::<T>();
-        let most = slice as u128 * element as u128;
-        let load = Load { granule: element, most, ways: [true; 2], ..Load::default() };
-        let load = read.iter().fold(load, |load, factor| load.reading(factor.source));
-        let load = stored.iter().fold(load, |load, (grain, columns)| load.with_grain(*grain, *columns, element));
-        let (staging, slots) = Staging::new::<T>(host, load);
-        Ok(Grant { staging, _panels: panels, _slots: slots })
-    }
-}
-
-/// The CPU as a device: all is done when it is queued.
-struct HostEngine;
+/// All is done when it is queued.
+pub(super) struct HostEngine;
 
 impl<T: Scalar> Engine<T> for HostEngine {
     type Host = Vec<T>;
