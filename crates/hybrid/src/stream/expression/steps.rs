@@ -119,7 +119,8 @@ impl<'a> Evaluation<'a> {
     /// one, or the only one that fits.
     pub(super) fn planned_steps(&self, on: On, budget: u64) -> Result<Option<(Steps<'a>, Planned)>, Error> {
         let fits = || !matches!(ExpressionPlan::new(self, on, budget), Err(Error::Budget { .. } | Error::Uncut { .. }));
-        if if self.cut.is_ok() { fits() } else { self.is_short(on, budget) } {
+        let is_done_at_once = if self.cut.is_ok() { fits() } else { self.is_short(on, budget) };
+        if is_done_at_once {
             return Ok(None);
         }
         let mut refused = None;
