@@ -15,9 +15,11 @@ use tilewright_ops::{Device, Tensor, fuse};
 
 mod beyond;
 mod places;
+mod steps;
 
 use beyond::beyond_bands;
 use places::{mixed_places, places_on_the_cpu};
+use steps::in_steps;
 
 dims! { Y, X, C, K }
 
@@ -137,6 +139,7 @@ fn m5_files_and_memory_on_the_cpu() {
     in_memory(&Device::Cpu, &budgets, true);
     assert!(budgets.pinned.peak() > 0 && budgets.pinned.used() == 0);
     beyond_bands(&Device::Cpu, &self::budgets(32 << 10, 32 << 10));
+    in_steps(&Device::Cpu, &self::budgets(32 << 10, 32 << 10));
 }
 
 /// Into shards that neither bands nor slots end with: the bits that are computed in memory.
@@ -227,6 +230,7 @@ fn the_same_bits_on_a_gpu() {
     in_memory(&device, &budgets(1 << 30, 64 << 20), true);
     page_locked(&device, &budgets(96 << 10, 64 << 10));
     beyond_bands(&device, &budgets(24 << 10, 64 << 10));
+    in_steps(&device, &budgets(32 << 10, 64 << 10));
     mixed_places(&device, true);
     places_on_the_cpu(&device);
     #[cfg(feature = "zarr")]

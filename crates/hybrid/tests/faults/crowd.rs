@@ -64,13 +64,13 @@ fn crowd(breaker: &Breaker, supervise: impl FnOnce()) {
                         .collect();
                     begin.wait();
                     let mut done = 0;
-                    while !stop.load(Ordering::SeqCst) {
+                    // One at least, however late a thread begins.
+                    while done == 0 || !stop.load(Ordering::SeqCst) {
                         let (name, operation, device, own) = &all[(number + done) % all.len()];
                         operation(device, SIDE).unwrap_or_else(|error| panic!("{name}: {error}"));
                         assert_eq!((own.device.used(), own.pinned.used()), (0, 0), "{name}");
                         done += 1;
                     }
-                    done
                 })
             })
             .collect();
@@ -78,8 +78,7 @@ fn crowd(breaker: &Breaker, supervise: impl FnOnce()) {
         let stops = Stop(&stop);
         supervise();
         drop(stops);
-        let done: Vec<usize> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
-        assert!(done.iter().all(|done| *done > 0), "{done:?}");
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
     assert_eq!(host.used(), 0);
 }
