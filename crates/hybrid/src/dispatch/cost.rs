@@ -1,6 +1,7 @@
 //! How long an operation is expected to take on either processor.
 
 use super::job::real_operations;
+use super::stored::{LOCK, begin_of_stream, in_parts};
 use super::{At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Tiling, Unit};
 use crate::Error;
 use crate::linear::Division;
@@ -58,23 +59,6 @@ const LAUNCH: f64 = 2.6e-6;
 
 /// Seconds of a copy between the processors besides its bytes, somebody waiting for it: 8 to 12 us on an H200, 2026-11-23.
 const COPY: f64 = 10e-6;
-
-/// Seconds in which slots are page-locked for a large operand.
-const LOCK: f64 = 10e-3;
-
-/// Seconds in which a byte is page-locked: 0.2 ms a megabyte.
-const LOCKED: f64 = 0.2e-9;
-
-/// Bytes of what goes through slots: of all that is not page-locked already.
-fn staged_bytes(job: &Job) -> f64 {
-    let operands = job.read.iter().flatten().chain([&job.written]);
-    operands.filter(|it| matches!(it.at, At::Pageable | At::Disk)).map(|it| it.bytes as f64).sum()
-}
-
-/// Seconds until what is stored is under way, and its end is told: threads, streams and slots, on the GPU, and of a product on the CPU. Eight products of page-locked
-/// matrices of 1 to 8 MB took 0.7 to 0.9 ms longer on an H200 than what is copied and computed, 0.2 to 0.3 on its host with 16 cores, 2026-11-29.
-const STREAM: f64 = 0.8e-3;
-const PARTS: f64 = 0.25e-3;
 
 /// The part of the rate of the CPU's memory at which threads fill slots: 18 to 21 GB/s beside an H200, whose host has 200, 2026-11-23.
 const STAGED: f64 = 0.1;
@@ -155,18 +139,6 @@ pub(super) fn from_disk(operand: &Operand, rates: &Rates) -> f64 {
     if operand.at == At::Disk { operand.bytes as f64 / rates.disk } else { 0.0 }
 }
 
-/// Seconds in which the CPU reads the factors of a product from where they are stored, part by part, and puts the result there: 12 and 5 GB/s in those eight products.
-fn in_parts(job: &Job, rates: &Rates) -> [f64; 3] {
-    if job.tiling == Tiling::AsNeeded
-        || !matches!(job.divisible, Some((Divisible::Product(_) | Divisible::Matvec(_), _)))
-    {
-        return [0.0; 3];
-    }
-    let rate = STAGED * rates.cpu.memory;
-    let copied = |operand: &Operand| if operand.at == At::Disk { 0.0 } else { operand.bytes as f64 / rate };
-    [job.read.iter().flatten().map(copied).sum(), 2.0 * copied(&job.written), PARTS]
-}
-
 /// On the CPU: what lies on the GPU is copied from there first.
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     let of = |operand: &Operand, copied: fn(u64, &Rates, &Link) -> f64| match operand.at {
@@ -175,7 +147,7 @@ pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
         At::Pinned | At::Pageable => 0.0,
     };
     let copied_back = |bytes, rates: &Rates, link: &Link| back(bytes, FRESH, rates, link);
-    let [read, written, begin] = in_parts(job, rates);
+    let [read, written, begin] = in_parts(job);
     let bring: f64 = job.read.iter().flatten().map(|it| of(it, copied_back)).sum();
     let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates);
     Cost::in_turn(compute, bring + read, of(&job.written, pageable) + written, rates.cpu.call + begin)
@@ -248,6 +220,14 @@ impl Tiles {
             Tiles::Solution { factors, solution } => factors.bytes_beside(beside).max(solution.bytes_beside(beside)),
             Tiles::Expression(plan) => plan.device_bytes(),
             Tiles::Bits(plan) => plan.device_bytes(),
+        }
+    }
+
+    /// Products of tiles and panels, one after the other.
+    fn steps(&self) -> f64 {
+        match self {
+            Tiles::Product(plan) => plan.counts().into_iter().map(|count| count as f64).product(),
+            _ => 0.0,
         }
     }
 
@@ -374,10 +354,9 @@ fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisib
     // A disk gives each panel as often as the GPU asks for it.
     let bring = sum(|time| time.to_gpu).max(tiles.bytes_from_disk(job) / rates.disk);
     let back = sum(|time| time.to_host).max(from_disk(&job.written, rates));
-    // What is small waits for the slots that it goes through.
     let call = match job.tiling {
         Tiling::AsNeeded => 0.0,
-        Tiling::Always | Tiling::ByRows => gpu.processor.call + STREAM + LOCK.min(staged_bytes(job) * LOCKED),
+        Tiling::Always | Tiling::ByRows => gpu.processor.call + begin_of_stream(job, tiles.steps()),
     };
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;

@@ -30,6 +30,7 @@ mod profile;
 mod rates;
 mod record;
 mod stage;
+mod stored;
 mod trace;
 mod verb;
 

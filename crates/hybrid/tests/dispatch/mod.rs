@@ -244,20 +244,30 @@ fn what_is_stored_is_streamed_at_the_rate_of_where_it_lies() {
     assert_eq!(few.cost.bring, plan.counts()[1] as f64 * bytes / 1e9);
 }
 
-/// What streams take to begin on either side is counted: these were faster on the CPU by a third and more (an H200's host).
+/// What streams take to begin on either side is counted: these were faster on the CPU by a third and more (two hosts with an H200).
 #[test]
 fn small_products_of_what_is_stored_are_the_cpus() {
-    for (bytes, unit, [rows, columns, depth]) in
-        [(4, Unit::F32, [2610, 50, 186]), (8, Unit::F64, [14, 4601, 30]), (4, Unit::F32, [1467, 5, 480])]
-    {
+    let locked = [At::Pinned; 3];
+    let mixed = [At::Pinned, At::Pageable, At::Pageable];
+    for (bytes, unit, places, [rows, columns, depth]) in [
+        (4, Unit::F32, locked, [2610, 50, 186]),
+        (8, Unit::F64, locked, [14, 4601, 30]),
+        (8, Unit::F64, locked, [173, 252, 3607]),
+        (4, Unit::F32, locked, [1467, 5, 480]),
+        (8, Unit::F64, mixed, [176, 59, 2996]),
+        (8, Unit::F64, mixed, [4, 1031, 4608]),
+        (4, Unit::F32, mixed, [4869, 52, 154]),
+    ] {
         let extents = ProductExtents { rows, columns, depth };
-        let job = Job::matmul(("", bytes, unit), extents, [At::Pinned; 3], false).unwrap();
+        let job = Job::matmul(("", bytes, unit), extents, places, false).unwrap();
         let stored = decided(&Job { tiling: Tiling::Always, ..job.clone() });
         assert_eq!(stored.side, Side::Cpu, "{stored}");
         // The same in memory begins sooner.
-        let [of_cpu, of_gpu] = [stored.cpu.wall, stored.gpu.unwrap().cost.wall];
-        let here = decided(&job);
-        assert!(of_cpu > here.cpu.wall + 2e-4 && of_gpu > here.gpu.unwrap().cost.wall + 6e-4, "{stored}, {here}");
+        if places == locked {
+            let [of_cpu, of_gpu] = [stored.cpu.wall, stored.gpu.unwrap().cost.wall];
+            let here = decided(&job);
+            assert!(of_cpu > here.cpu.wall + 2e-4 && of_gpu > here.gpu.unwrap().cost.wall + 6e-4, "{stored}, {here}");
+        }
     }
 }
 
