@@ -3,7 +3,7 @@
 use super::{At, Divisible, Job, Operand, Tiling};
 
 /// Seconds until what is stored is under way, and its end is told: threads, streams and buffers on the GPU; the same with slots, if anything goes through them; a step of a product in tiles;
-/// and on the CPU. Inferred from 20 products of page-locked matrices of 1 to 40 MB on two hosts with an H200 and 16 cores, 2026-11-29, which took 0.7 to 1.1 ms longer than what is copied and
+/// and on the CPU. Inferred from some 15 products of page-locked matrices of 1 to 40 MB on two hosts with an H200 and 16 cores, 2026-11-29, which took 0.7 to 1.1 ms longer than what is copied and
 /// computed, 1.7 to 2.4 with slots, and 0.2 to 0.3 on the CPU.
 const STREAM: f64 = 0.8e-3;
 const SLOTS: f64 = 1.2e-3;
