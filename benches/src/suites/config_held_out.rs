@@ -45,10 +45,13 @@ pub(super) fn run(session: &Session, report: &mut Report) -> Result<()> {
             for (told, (_, way)) in told.iter_mut().zip(ways) {
                 let timed = way(session, &group, &group.configs)?;
                 for Timed { config, median_us, .. } in &timed {
-                    let taken = taken.map(|it| it == *config);
-                    let by = [(taken[0], ", a call's"), (taken[1], ", a refined call's")]
-                        .map(|(is, by)| if is { by } else { "" });
-                    eprintln!("{}{}: {median_us:.2} us{}{}, {config:?}", group.name(), told.way, by[0], by[1]);
+                    let by = match taken.map(|it| it == *config) {
+                        [true, true] => ", of calls and refined calls",
+                        [true, false] => ", of calls",
+                        [false, true] => ", of refined calls",
+                        [false, false] => "",
+                    };
+                    eprintln!("{}{}: {median_us:.2} us{by}, {config:?}", group.name(), told.way);
                 }
                 told.add(number, &timed, taken);
             }

@@ -49,7 +49,7 @@ impl Config {
     /// The fastest of three that are expected to be, of unlike tilings, timed once.
     ///
     /// The first call of its device, sizes, pass, element types and bias compiles three kernels at once and times them for some
-    /// fifty milliseconds, as calls that follow one another and find nothing in the level-2 cache; the process remembers the fastest. It works on a stream of its own and in
+    /// fifty milliseconds, or as long as 150 calls take, where these are longer: calls that follow one another and find nothing in the level-2 cache. The process remembers the fastest. It works on a stream of its own and in
     /// memory of its own, as much as operands and result have and four times that cache, which is given back at once: never on the stream or the data of the call. Expressions
     /// ([`conv2d_with`](super::conv2d_with), [`read`](super::read)) are left out of what is timed: images are then copied by as many threads. Where there is too little memory, the first choice is taken, as
     /// [`Config::auto`] does, and a warning goes to whoever listens through `tracing`; that too is remembered. What else fails is an error of

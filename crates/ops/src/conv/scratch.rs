@@ -79,6 +79,7 @@ impl Scratch {
     ) -> Result<Vec<f64>, Error> {
         let fill_us = in_turns(&[()], |()| self.between_events(1, || Ok(self.written.fill_bytes(0)?)))?[0];
         let fills = |calls: usize| 2 + (QUEUED_US * calls as f64 / fill_us.max(1.0)) as usize;
+        // So it is known how many calls take a span.
         let alone = in_turns(kernels, |kernel| self.between_events(fills(1), || launch(kernel, 0)))?;
         let mut turn = 0;
         in_turns(&Vec::from_iter(kernels.iter().zip(alone)), |(kernel, alone)| {

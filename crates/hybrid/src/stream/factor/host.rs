@@ -45,25 +45,23 @@ impl<T: Scalar> Engine<T> for HostEngine {
 }
 
 /// A part of a buffer as a matrix. What reaches beyond it is [`Error::Shape`].
-fn read<T: Scalar>(
-    buffer: &[T],
-    Layout { offset, rows, columns, leading }: Layout,
-) -> Result<ArrayView2<'_, T>, Error> {
+fn read<T: Scalar>(buffer: &[T], layout: Layout) -> Result<ArrayView2<'_, T>, Error> {
+    let Layout { offset, rows, columns, leading } = layout;
     let part = buffer.get(offset..).unwrap_or_default();
-    ArrayView2::from_shape((rows, columns).strides((1, leading)), part).map_err(|_| beyond(buffer.len()))
+    ArrayView2::from_shape((rows, columns).strides((1, leading)), part).map_err(|_| beyond(buffer.len(), layout))
 }
 
-fn write<T: Scalar>(
-    buffer: &mut [T],
-    Layout { offset, rows, columns, leading }: Layout,
-) -> Result<ArrayViewMut2<'_, T>, Error> {
+fn write<T: Scalar>(buffer: &mut [T], layout: Layout) -> Result<ArrayViewMut2<'_, T>, Error> {
+    let Layout { offset, rows, columns, leading } = layout;
     let length = buffer.len();
     let part = buffer.get_mut(offset..).unwrap_or_default();
-    ArrayViewMut2::from_shape((rows, columns).strides((1, leading)), part).map_err(|_| beyond(length))
+    ArrayViewMut2::from_shape((rows, columns).strides((1, leading)), part).map_err(|_| beyond(length, layout))
 }
 
-fn beyond(length: usize) -> Error {
-    Error::Shape { operation: "a panel in host memory", what: "elements of its memory", expected: length, got: length }
+/// A matrix wants more elements than there are.
+fn beyond(got: usize, Layout { offset, rows, columns, leading }: Layout) -> Error {
+    let expected = offset.saturating_add(leading.saturating_mul(columns.saturating_sub(1))).saturating_add(rows);
+    Error::Shape { operation: "a panel in host memory", what: "elements of its memory", expected, got }
 }
 
 fn entering<T: Scalar>(form: Form, matrix: MatRef<'_, T>) -> MatRef<'_, T> {
