@@ -107,6 +107,11 @@ impl PinnedRows {
 }
 
 impl<'a> PinnedBytes<'a> {
+    /// The bytes, once the copies are done that write them.
+    pub fn as_slice(&self) -> &'a [u8] {
+        self.raw.bytes()
+    }
+
     pub(crate) fn raw(&self) -> &'a raw::Pinned {
         self.raw
     }

@@ -2,6 +2,7 @@
 
 pub mod bits;
 pub mod budget;
+mod cores;
 mod device;
 pub mod dispatch;
 mod error;

@@ -82,7 +82,7 @@ const LEAST: f64 = 0.01;
 const LEAST_TURNS: usize = 4;
 const AGREED: f64 = 0.03;
 const PATIENCE: f64 = 1.0;
-/// A loss above this is told.
+/// A loss above this is marked.
 const TOLD: f64 = 1.1;
 
 /// What a side took: the fastest run of every second turn, and of those between, the shorter one first.
@@ -155,15 +155,14 @@ pub(super) fn sweep(session: &Session, case: &str, quick: bool, report: &mut Rep
             0 => point::<f64>(&gpu, &rates, extents, at)?,
             _ => point::<f32>(&gpu, &rates, extents, at)?,
         };
-        if point.loss().max(point.learned_loss()) > TOLD || !point.is_sure() {
-            let (cpu, gpu) = (point.cpu.0[0] * 1e3, point.gpu.0[0] * 1e3);
-            let sure = if point.is_sure() { "" } else { ", left out: turns of it do not agree" };
-            let learned = point.learned;
-            eprintln!(
-                "{extents:?} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{sure}; {}; learned: {learned:?}",
-                point.decision
-            );
-        }
+        let ProductExtents { rows, columns, depth } = extents;
+        let (cpu, gpu, learned) = (point.cpu.0[0] * 1e3, point.gpu.0[0] * 1e3, point.learned);
+        let far = if point.loss().max(point.learned_loss()) > TOLD { ", FAR" } else { "" };
+        let sure = if point.is_sure() { "" } else { ", left out: turns of it do not agree" };
+        let decision = &point.decision;
+        eprintln!(
+            "{rows} {columns} {depth} {at:?}: {cpu:.3} ms on the CPU, {gpu:.3} on the GPU{far}{sure}; {decision}; learned: {learned:?}"
+        );
         points.push(point);
     }
     let asked = points.len();

@@ -69,9 +69,9 @@ struct Measured {
     at: Instant,
 }
 
-/// How often a measured limit is asked again by those who wait; for so long that of the host holds for trifles.
+/// How often a measured limit is asked again by those who wait; for so long that of host memory, page-locked or not, holds for trifles.
 const POLL: Duration = Duration::from_millis(20);
-/// Requests for at most this part of what the host had are trifles. To ask it reads a dozen files, 50 us beside an H200: longer than many
+/// Requests for at most this part of what the host had are trifles. To ask it reads a dozen files, 50 to 80 us beside an H200: longer than many
 /// small products take.
 const TRIFLE: u64 = 1024;
 
@@ -180,7 +180,9 @@ impl Budget {
 
     /// As many bytes as there are, between the two. [`Error::Budget`] when there are fewer than `least`.
     pub fn acquire_up_to(&self, least: u64, most: u64) -> Result<Permit, Error> {
-        match self.0.queue.take_up_to(least, most.max(least), self.0.level()) {
+        let most = most.max(least);
+        let by_the_last = self.0.for_a_trifle(most).and_then(|level| self.0.queue.take_up_to(most, most, level).ok());
+        match by_the_last.map_or_else(|| self.0.queue.take_up_to(least, most, self.0.level()), Ok) {
             Ok(bytes) => Ok(Permit::new(self.clone(), bytes)),
             Err(available) => Err(self.refusal(least, available)),
         }
@@ -228,7 +230,7 @@ impl Inner {
 
     /// What was measured a moment ago, where that is enough to go by; so many bytes less are left of it.
     fn for_a_trifle(&self, bytes: u64) -> Option<Level> {
-        let poll = self.poll.filter(|_| self.memory == Memory::Host)?;
+        let poll = self.poll.filter(|_| self.memory != Memory::Device)?;
         let mut last = self.last();
         let last = last.as_mut().filter(|it| bytes <= it.level.available / TRIFLE && it.at.elapsed() < poll)?;
         let level = last.level;

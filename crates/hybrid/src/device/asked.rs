@@ -247,6 +247,12 @@ pub(super) fn where_stored<T: Multiplicand>(
         true => Tiling::Always,
         false => Tiling::AsNeeded,
     };
+    let is_at_hand = |operand: &Operand<'_, T>| !matches!(operand.0, Form::Stored(it) if it.source.locked().is_none());
+    let sink = match &target.0 {
+        Goal::Stored(kept) => kept.lies() && added.is_none_or(|added| added.locked().is_some()),
+        Goal::Host(_) | Goal::New(_) | Goal::Gpu(_) => true,
+    };
+    job.is_at_hand = is_at_hand(a) && is_at_hand(b) && sink;
     if is_stored && is_gathered {
         for operand in job.read.iter_mut().flatten().chain([&mut job.written]) {
             operand.at = gathered(operand.at);

@@ -52,6 +52,10 @@ impl Tiles {
             let grain = grain.unwrap_or(Extents::new(1, 1));
             Extents::new(even(side, rows, grain.rows), even(side, columns, grain.columns))
         };
+        // Of what is in memory already nobody asks how much there is.
+        if bytes(extents)? == 0 {
+            return Ok(Tiles { extents, tile: extents, _host: host.try_acquire(0)? });
+        }
         let (tile, permit) = host.planned(host.available(), |available| {
             let fits = |side: usize| bytes(of(side)).is_ok_and(|bytes| bytes <= available);
             let tile = of(largest(rows.max(columns).max(1), fits).unwrap_or(1));
@@ -96,6 +100,11 @@ impl<T: Element> Part<'_, T> {
 }
 
 impl<'a, T: Multiplicand> Factors<'a, T> {
+    /// The same; what is stored in page-locked memory as matrices there.
+    pub(super) fn in_memory(&self) -> Self {
+        Factors { a: self.a.in_memory(), b: self.b.in_memory(), ..*self }
+    }
+
     /// The same, of copies where there are any.
     pub(super) fn with<'b>(&self, copies: &'b Copies<T, 2>) -> Factors<'b, T>
     where
@@ -181,6 +190,7 @@ impl Taken {
     ) -> Result<Taken, Error> {
         let then = bytes_of::<T>(rows.len(), columns.len());
         Ok(match operand.0 {
+            Form::Stored(stored) if stored.lying::<T>().is_some() => Taken { first: 0, then: 0 },
             Form::Stored(_) => Taken { first: then, then },
             // What is turned here is there twice meanwhile.
             Form::Gpu(matrix) => {
@@ -211,7 +221,10 @@ pub(super) fn part<'a, T: Multiplicand>(
     Ok(match operand.0 {
         Form::Host(matrix) => Part::There(matrix.part(within.0, within.1)?.into()),
         Form::Gpu(matrix) => Part::Read(Read::lying(T::download(matrix.part(within.0, within.1)?)?)),
-        Form::Stored(stored) => Part::Read(stored.read(rows, columns)?),
+        Form::Stored(stored) => match stored.lying() {
+            Some(matrix) => Part::There(matrix.part(within.0, within.1)?.into()),
+            None => Part::Read(stored.read(rows, columns)?),
+        },
         Form::Diagonal(Diagonal::Ones(_)) => Part::There(Operand::identity(Rows(rows.len()))),
         Form::Diagonal(Diagonal::Of(values)) => Part::There(Operand::diagonal(&values[rows])),
     })

@@ -7,6 +7,7 @@ use crate::Error;
 use crate::budget::{Budget, Permit};
 use crate::linear::DeviceRef;
 use crate::matrix::Element;
+use crate::store::Stored;
 use ndarray::Array2;
 
 /// How a matrix on a GPU comes to the host: bytes of host memory that it takes, and a copy.
@@ -35,15 +36,15 @@ pub(super) struct Copies<T: Element, const N: usize> {
     _host: Permit,
 }
 
-impl<T: Element, const N: usize> Copies<T, N> {
-    /// Those of the operands that lie as `are_copied` says, with leave to take so many bytes besides.
+impl<T: Element + Stored, const N: usize> Copies<T, N> {
+    /// Those of the operands that lie as `are_copied` says, but for what host memory has already, with leave to take so many bytes besides.
     pub(super) fn of(
         (host, besides): (&Budget, u64),
         operands: [Operand<'_, T>; N],
         are_copied: impl Fn(&Form<'_, T>) -> bool,
         download: Download<T>,
     ) -> Result<Self, Error> {
-        let copied = operands.map(|operand| Some(operand).filter(|it| are_copied(&it.0)));
+        let copied = operands.map(|operand| Some(operand.in_memory()).filter(|it| are_copied(&it.0)));
         let mut bytes = besides;
         for operand in copied.iter().flatten() {
             bytes = bytes.saturating_add(match operand.0 {
@@ -64,8 +65,8 @@ impl<T: Element, const N: usize> Copies<T, N> {
         Ok(Self { copies, _host })
     }
 
-    /// The operands, copies standing for those that have one.
+    /// The operands, copies standing for those that have one, and what lies in host memory being there.
     pub(super) fn operands<'a>(&'a self, own: [Operand<'a, T>; N]) -> [Operand<'a, T>; N] {
-        std::array::from_fn(|i| self.copies[i].as_ref().map_or(own[i], |copy| copy.view().into()))
+        std::array::from_fn(|i| self.copies[i].as_ref().map_or(own[i].in_memory(), |copy| copy.view().into()))
     }
 }

@@ -11,7 +11,7 @@ use crate::matrix::{Dense, Element};
 use crate::store::Extents;
 use crate::stream::Control;
 use crate::{Error, MatMut};
-use ndarray::{Array2, s};
+use ndarray::{Array2, ArrayViewMut2, s};
 
 impl<T: Multiplicand> Multiplication<'_, T> {
     /// At once: nothing is stored.
@@ -44,14 +44,14 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         let bytes = if matches!(self.c.0, Goal::Stored(_)) { 0 } else { shape.bytes::<T>()?.0 as u64 };
         let _copy = self.host.try_acquire(bytes)?;
         let grain = match &self.c.0 {
-            Goal::Stored(kept) => {
+            Goal::Stored(kept) if !kept.lies() => {
                 kept.gather_within(&self.host)?;
                 Some(kept.grain())
             }
             _ => None,
         };
         let tiles = factors.tiles(&self.host, extents, grain)?;
-        let into = |c: &mut Array2<T>| {
+        let into = |mut c: ArrayViewMut2<'_, T>| {
             factors.each(&tiles, control, |tile, multiply| {
                 let mut part = c.slice_mut(s![tile.rows.clone(), tile.columns.clone()]);
                 multiply((&mut part).into())
@@ -69,10 +69,14 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                     false => c.read().to_dense()?,
                 }
                 .into_array();
-                into(&mut result)?;
+                into(result.view_mut())?;
                 write(c, &result)
             }
-            Goal::Gpu(there) => there_updated(there, beta, into),
+            Goal::Gpu(there) => there_updated(there, beta, |c| into(c.view_mut())),
+            Goal::Stored(kept) if kept.lies() => {
+                kept.computed(beta, into)?;
+                kept.commit()
+            }
             Goal::Stored(kept) => {
                 factors.each(&tiles, control, |tile, multiply| {
                     let mut values = kept.added::<T>(tile, beta)?;

@@ -2,6 +2,7 @@
 
 use super::measure;
 use crate::Error;
+use crate::cores::cores;
 use crate::dispatch::{GpuIdentity, Identity, Profile, Rates, Unit};
 use crate::faults::Breaker;
 use crate::linear::{Gpu, UNITS};
@@ -168,7 +169,7 @@ fn ordinal(gpu: Option<&Gpu>) -> Option<usize> {
 /// Those of so many cores, which nobody measured.
 pub(super) fn unmeasured() -> Rates {
     static ROUGHLY: OnceLock<Rates> = OnceLock::new();
-    *ROUGHLY.get_or_init(|| Rates::of_cores(std::thread::available_parallelism().map_or(1, usize::from)))
+    *ROUGHLY.get_or_init(|| Rates::of_cores(cores()))
 }
 
 fn identity(gpu: Option<&Gpu>) -> Identity {

@@ -122,7 +122,9 @@ impl Device {
 
     pub(super) fn multiply<T: Multiplicand>(&self, factors: Factors<'_, T>, c: Target<'_, T>) -> Result<(), Error> {
         let Factors { operation, precision, ref a, ref b, beta, .. } = factors;
-        let job = asked((operation, self.ordinal()), precision, [a, b], beta != T::Factor::ZERO, &c)?;
+        let mut job = asked((operation, self.ordinal()), precision, [a, b], beta != T::Factor::ZERO, &c)?;
+        // Streams are what is checked.
+        job.is_at_hand &= self.watched.control().verify.is_none();
         self.run(&job, Multiplication { factors, c, host: self.host.clone() }).map(|ran| ran.value)
     }
 }

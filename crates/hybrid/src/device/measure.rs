@@ -5,6 +5,7 @@
 //! GPU is until products that somebody wants anyway were timed ([`crate::linear::Gpu`]), or somebody asks for them ([`products`]).
 
 use crate::Error;
+use crate::cores::cores;
 use crate::dispatch::{Accelerator, Expected, Facts, Flops, Link, Processor, Rates, Unit};
 use crate::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, UNITS, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
@@ -60,7 +61,7 @@ impl Clock {
 /// Those of the CPU, and of a GPU, or how that failed.
 pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     let clock = Clock { begin: Instant::now(), most: SPENT };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     let roughly = Rates::of_cores(cores);
     // Threads that start are waited for, and are none of what is measured.
     rayon::broadcast(|_| ());

@@ -3,7 +3,7 @@
 use super::stored::{Kept, Stored};
 use crate::linear::{DeviceMat, DeviceRef};
 use crate::matrix::{Columns, Element, Rows, Shape};
-use crate::store::{Sink, Source};
+use crate::store::{self, Sink, Source};
 use crate::stream::Factor;
 use crate::{MatMut, MatRef};
 use ndarray::{ArrayBase, Data, DataMut, Ix1, Ix2};
@@ -85,6 +85,16 @@ impl<'a, T: Element> Operand<'a, T> {
             Form::Gpu(matrix) => matrix.shape(),
             Form::Stored(matrix) => matrix.shape(),
             Form::Diagonal(diagonal) => Shape::new(Rows(diagonal.side()), Columns(diagonal.side())),
+        }
+    }
+}
+
+impl<'a, T: Element + store::Stored> Operand<'a, T> {
+    /// The same; where it is stored in page-locked memory, as a matrix there.
+    pub(super) fn in_memory(self) -> Self {
+        match self.0 {
+            Form::Stored(stored) => stored.lying().map_or(self, Operand::from),
+            Form::Host(_) | Form::Gpu(_) | Form::Diagonal(_) => self,
         }
     }
 }

@@ -35,12 +35,17 @@ impl<T: Multiplicand> Multiplication<'_, T> {
 
 impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
     fn whole(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
-        match (place, self.is_stored()) {
+        // A stream, if one follows, reads page-locked memory itself.
+        let in_memory = self.factors.in_memory();
+        let stored = std::mem::replace(&mut self.factors, in_memory);
+        let done = match (place, self.is_stored()) {
             (Place::Cpu, false) => self.on_cpu(control),
             (Place::Gpu(gpu), false) => self.on_gpu(gpu),
             (Place::Cpu, true) => self.in_host_tiles(control),
             (Place::Gpu(gpu), true) => self.gathered(gpu),
-        }
+        };
+        self.factors = stored;
+        done
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
@@ -111,7 +116,11 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     /// On a GPU that has room for all of it, what is stored being read into host memory first.
     fn gathered(&mut self, gpu: &Gpu) -> Result<(), Error> {
         let Factors { a, b, beta, .. } = self.factors;
-        let of_result = if matches!(self.c.0, Goal::Stored(_)) { self.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
+        let of_result = if matches!(&self.c.0, Goal::Stored(kept) if !kept.lies()) {
+            self.c.shape().bytes::<T>()?.0 as u64
+        } else {
+            0
+        };
         let are_stored = |form: &Form<'_, T>| matches!(form, Form::Stored(_));
         let copies = Copies::of((&self.host, of_result), [a, b], are_stored, Download::OWN)?;
         let factors = self.factors.with(&copies);
@@ -121,6 +130,10 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             Goal::Host(c) => multiply(c.reborrow().into()),
             Goal::New(c) => multiply(Target(Goal::New(c.reborrow()))),
             Goal::Gpu(c) => multiply(Target(Goal::Gpu(c))),
+            Goal::Stored(kept) if kept.lies() => {
+                kept.computed(beta, |mut c| multiply(Target(Goal::New((&mut c).into()))))?;
+                kept.commit()
+            }
             Goal::Stored(kept) => {
                 let shape = kept.shape();
                 let whole = Extents::new(shape.rows.0, shape.columns.0).whole();

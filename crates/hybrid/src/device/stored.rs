@@ -2,14 +2,14 @@
 
 use super::multiplicand::Multiplicand;
 use crate::budget::Budget;
+use crate::cores::cores;
 use crate::matrix::{Columns, Element, Rows, Shape};
 use crate::store::{self, Extents, Sink, Source, Tile, read_staged, write_staged};
 use crate::stream::{Factor, Form};
 use crate::{Error, MatRef};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayViewMut2};
 use std::fmt;
 use std::ops::Range;
-use std::thread::available_parallelism;
 
 /// A stored matrix, and how it enters.
 #[derive(Clone, Copy)]
@@ -33,12 +33,21 @@ impl<'a> Stored<'a> {
         if self.transposed { shape.transposed() } else { shape }
     }
 
+    /// It as it enters, where it lies in page-locked memory: nobody has to read it first.
+    pub(super) fn lying<T: Element + store::Stored>(&self) -> Option<MatRef<'a, T>> {
+        let Extents { rows, columns } = self.source.extents();
+        let values = self.source.locked()?.elements(rows)?;
+        let stored = MatRef::row_major(values, Rows(rows), Columns(columns)).ok()?;
+        let turned = if self.transposed { stored.t() } else { stored };
+        Some(if self.conjugated { turned.conj() } else { turned })
+    }
+
     /// Reads a part, as it enters.
     pub(super) fn read<T: Element>(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Read<T>, Error> {
         let tile = if self.transposed { Tile { rows: columns, columns: rows } } else { Tile { rows, columns } };
         let mut values = Array2::from_elem((tile.rows.len(), tile.columns.len()), T::ZERO);
         if let Some(values) = values.as_slice_mut() {
-            read_staged(self.source, &tile, bytemuck::cast_slice_mut(values), threads())?;
+            read_staged(self.source, &tile, bytemuck::cast_slice_mut(values), cores())?;
         }
         Ok(Read { values, transposed: self.transposed, conjugated: self.conjugated })
     }
@@ -131,10 +140,39 @@ impl Kept<'_> {
         }
     }
 
+    /// Whether it is computed where it is wanted, in page-locked memory ([`Kept::computed`]).
+    pub(super) fn lies(&self) -> bool {
+        self.sink.as_ref().is_some_and(|sink| sink.locked().is_some())
+    }
+
+    /// Has it computed there, on what is added.
+    pub(super) fn computed<T: Multiplicand>(
+        &self,
+        beta: T::Factor,
+        compute: impl FnOnce(ArrayViewMut2<'_, T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(sink) = self.sink.as_deref().and_then(|sink| sink.locked()) else { return Ok(()) };
+        let Shape { rows: Rows(rows), columns: Columns(columns) } = self.shape();
+        let whole = Extents::new(rows, columns).whole();
+        let mut compute = Some(compute);
+        sink.land(&whole, &mut |memory, lies| {
+            let Some(compute) = compute.take() else { return Ok(()) };
+            let bytes = &mut memory.as_slice()[lies.begin..][..rows * columns * size_of::<T>()];
+            if let Some(source) = self.added.filter(|_| beta != T::Factor::ZERO) {
+                read_staged(source, &whole, bytes, cores())?;
+            }
+            let values = bytemuck::cast_slice_mut(bytes);
+            let too_large = |_| Shape::new(Rows(rows), Columns(columns)).too_large::<T>();
+            compute(ArrayViewMut2::from_shape((rows, columns), values).map_err(too_large)?)
+        })?;
+        sink.landed(&whole);
+        Ok(())
+    }
+
     /// Writes a tile of it.
     pub(super) fn write<T: Element + store::Stored>(&self, tile: &Tile, values: &Array2<T>) -> Result<(), Error> {
         let (Some(sink), values) = (&self.sink, values.as_standard_layout()) else { return Ok(()) };
-        write_staged(&**sink, tile, values.as_slice().map_or(&[], T::bytes), threads())
+        write_staged(&**sink, tile, values.as_slice().map_or(&[], T::bytes), cores())
     }
 
     /// Has what is gathered of parts of grains counted in a budget of host memory: as [`Sink::gather_within`].
@@ -167,8 +205,4 @@ impl fmt::Debug for Kept<'_> {
 
 fn shape(Extents { rows, columns }: Extents) -> Shape {
     Shape::new(Rows(rows), Columns(columns))
-}
-
-fn threads() -> usize {
-    available_parallelism().map_or(1, usize::from)
 }

@@ -3,6 +3,7 @@
 use super::factored::Pivots;
 use super::placed::Through;
 use crate::Error;
+use crate::cores::cores;
 use crate::linear::{Cholesky, Lu, Scalar};
 use crate::matrix::{Columns, Dense, Element, Rows, Shape};
 use crate::raw::bring_pages;
@@ -10,7 +11,6 @@ use crate::store::{Extents, MemoryScratch, MemorySink, Sink, Stored, Tile, read_
 use crate::stream::{self, Control, Factor};
 use ndarray::Array2;
 use rayon::prelude::*;
-use std::thread::available_parallelism;
 
 /// Of factors there is no check.
 fn unverified<const N: usize>(through: Through<'_, N>) -> Through<'_, N> {
@@ -59,7 +59,7 @@ const BAND: usize = 16 << 20;
 
 /// The largest sum of absolute values in a column, of what is read band by band.
 fn norm_one<T: Scalar>(a: Factor<'_>) -> Result<f64, Error> {
-    let (extents, threads) = (a.source.extents(), available_parallelism().map_or(1, usize::from));
+    let (extents, threads) = (a.source.extents(), cores());
     let grain = a.source.grain().rows.max(1);
     let height = (BAND / (extents.columns * size_of::<T>()).max(1)).max(1).next_multiple_of(grain);
     // Of a transposed matrix the columns are rows here.

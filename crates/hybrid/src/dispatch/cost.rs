@@ -1,8 +1,8 @@
 //! How long an operation is expected to take on either processor.
 
 use super::job::real_operations;
-use super::stored::{LOCK, begin_of_stream, in_parts};
-use super::{At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Tiling, Unit};
+use super::stored::{LOCK, begin_of_stream};
+use super::{Accelerator, At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Tiling, Unit};
 use crate::Error;
 use crate::linear::Division;
 use crate::stream::bits::BitPlan;
@@ -147,10 +147,9 @@ pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
         At::Pinned | At::Pageable => 0.0,
     };
     let copied_back = |bytes, rates: &Rates, link: &Link| back(bytes, FRESH, rates, link);
-    let [read, written, begin] = in_parts(job);
     let bring: f64 = job.read.iter().flatten().map(|it| of(it, copied_back)).sum();
     let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates);
-    Cost::in_turn(compute, bring + read, of(&job.written, pageable) + written, rates.cpu.call + begin)
+    Cost::in_turn(compute, bring, of(&job.written, pageable), rates.cpu.call)
 }
 
 /// How something goes through a GPU that has no room for all of it.
@@ -296,20 +295,30 @@ pub struct OnGpu {
 pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<OnGpu, Error>> {
     let (budget, _) = room;
     let gpu = rates.gpu.as_ref()?;
-    let operands = || job.read.iter().flatten().chain([&job.written]);
-    let new = job.device_bytes;
-    let is_there = |at: At| operands().any(|it| it.at == at);
+    let whole = (job.device_bytes <= budget).then(|| at_once(job, rates, gpu));
     let is_tiled = job.tiling != Tiling::AsNeeded && job.divisible.is_some();
-    if new > budget || is_tiled {
-        let refused = || {
-            let what = "device memory for one call as a whole";
-            Error::Budget { what, requested: new, available: budget, limit: budget }
-        };
-        // What is there already is not streamed; bands of an expression read it where it is.
-        let reads_there = |what: &Divisible| matches!(what, Divisible::Expression(_));
-        let divisible = job.divisible.filter(|(what, _)| reads_there(what) || !is_there(At::Gpu));
-        return Some(divisible.ok_or_else(refused).and_then(|what| streamed(job, rates, room, what)));
-    }
+    let whole = match whole {
+        Some(whole) if !is_tiled => return Some(Ok(whole)),
+        whole => whole.filter(|_| job.is_at_hand),
+    };
+    let refused = || {
+        let what = "device memory for one call as a whole";
+        Error::Budget { what, requested: job.device_bytes, available: budget, limit: budget }
+    };
+    // What is there already is not streamed; bands of an expression read it where it is.
+    let reads_there = |what: &Divisible| matches!(what, Divisible::Expression(_));
+    let is_there = || job.read.iter().flatten().chain([&job.written]).any(|it| it.at == At::Gpu);
+    let divisible = job.divisible.filter(|(what, _)| reads_there(what) || !is_there());
+    let streamed = divisible.ok_or_else(refused).and_then(|what| streamed(job, rates, room, what));
+    Some(match (streamed, whole) {
+        (Ok(streamed), Some(whole)) if streamed.cost.wall <= whole.cost.wall => Ok(streamed),
+        (_, Some(whole)) => Ok(whole),
+        (streamed, None) => streamed,
+    })
+}
+
+/// All of it at once.
+fn at_once(job: &Job, rates: &Rates, gpu: &Accelerator) -> OnGpu {
     let of = |operand: &Operand, pinned: f64| match operand.at {
         At::Gpu => 0.0,
         At::Pinned => COPY + operand.bytes as f64 / pinned,
@@ -325,7 +334,7 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<
         _ => of(&job.written, gpu.link.to_host),
     };
     let cost = Cost::in_turn(compute, bring, back, gpu.processor.call);
-    Some(Ok(OnGpu { cost, tiles: None, device_bytes: new }))
+    OnGpu { cost, tiles: None, device_bytes: job.device_bytes }
 }
 
 fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisible, usize)) -> Result<OnGpu, Error> {
@@ -360,7 +369,10 @@ fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisib
     };
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;
-    let wall = sum(|time| time.wall).max(bring).max(back) + swept + call;
+    // A result in ordinary memory is made whole before it takes its place.
+    let is_new = job.tiling != Tiling::AsNeeded && job.written.at == At::Pageable;
+    let fresh = if is_new { job.written.bytes as f64 / (FRESH * gpu.link.pageable_back) } else { 0.0 };
+    let wall = sum(|time| time.wall).max(bring).max(back) + swept + call + fresh;
     let device_bytes = u64::try_from(tiles.bytes(beside)).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
     let cost = Cost { compute: sum(|time| time.compute) + swept, bring, back, call, wall };
     Ok(OnGpu { cost, tiles: Some(tiles), device_bytes })

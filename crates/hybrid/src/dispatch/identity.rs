@@ -1,5 +1,6 @@
 //! Whose rates they are.
 
+use crate::cores::cores;
 use serde::{Deserialize, Serialize};
 
 /// What rates depend on: measured on one machine, they say nothing about another.
@@ -45,7 +46,7 @@ impl GpuIdentity {
 impl Identity {
     /// This machine without its GPU.
     pub fn of_cpu() -> Identity {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         Identity { cpu: cpu_name(), cores, gpu: None }
     }
 }

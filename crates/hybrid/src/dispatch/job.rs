@@ -160,6 +160,8 @@ pub struct Job {
     pub divisible: Option<(Divisible, usize)>,
     /// When that is streamed.
     pub tiling: Tiling,
+    /// Whether all of it is in memory, page-locked or of the GPU, so that nobody gathers anything for a GPU that takes it whole: where that is expected to be faster than a stream it does.
+    pub is_at_hand: bool,
     /// Why the GPU cannot do it, if so.
     pub not_on_gpu: Option<&'static str>,
     /// How f64 is emulated, if it is: then the CPU cannot do it.
@@ -271,6 +273,7 @@ impl Job {
             gathered: None,
             divisible: None,
             tiling: Tiling::AsNeeded,
+            is_at_hand: false,
             not_on_gpu: None,
             emulation: None,
         }
@@ -308,6 +311,7 @@ impl Job {
             host_bytes: self.host_bytes.max(next.host_bytes),
             divisible: None,
             tiling: Tiling::AsNeeded,
+            is_at_hand: false,
             not_on_gpu: self.not_on_gpu.or(next.not_on_gpu),
             ..self
         }

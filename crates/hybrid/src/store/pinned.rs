@@ -19,7 +19,13 @@ pub struct Locked<'a> {
     pub element: Element,
 }
 
-impl Locked<'_> {
+impl<'a> Locked<'a> {
+    /// Its elements, row by row, of the first rows, where they are of this type: what the CPU reads where it is.
+    pub(crate) fn elements<T: Stored + Pod>(&self, rows: usize) -> Option<&'a [T]> {
+        let values = bytemuck::try_cast_slice(self.bytes.as_slice()).ok().filter(|_| self.element == T::ELEMENT);
+        values?.get(..rows * self.columns)
+    }
+
     /// Where a tile lies.
     pub fn rows(&self, tile: &Tile) -> PinnedRows {
         rows(tile, self.columns, self.element)

@@ -68,7 +68,7 @@ impl GpuEngine {
 
 /// Whether a budget has room for what a device keeps.
 fn keeps_slots(pinned: &Budget) -> bool {
-    pinned.available() >= KEPT
+    pinned.last_available().unwrap_or_else(|| pinned.available()) >= KEPT
 }
 
 impl<T: Pod + Send + Sync> Engine<T> for GpuEngine {

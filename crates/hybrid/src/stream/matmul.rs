@@ -127,9 +127,12 @@ impl<T: Scalar + Stored> Product<'_, T> {
             self.c.and_then(|source| of(source, c)),
             direct.to(sink, c[1]).is_none().then(|| (sink.grain(), c)),
         ];
-        let ways = [through[..3].iter().any(Option::is_some), through[3].is_some()];
-        let load = Load { granule: element, ways, ..Load::default() };
         let read = [Some(self.a.source), Some(self.b.source), self.c];
+        let whole = |extents: Extents| extents.rows as u128 * extents.columns as u128 * element as u128;
+        let staged = read.iter().zip(&through).filter(|(_, through)| through.is_some()).filter_map(|(read, _)| *read);
+        let back = through[3].map_or(0, |_| whole(sink.extents()));
+        let bytes = [staged.map(|it| whole(it.extents())).sum(), back];
+        let load = Load { granule: element, bytes, ..Load::default() };
         let load = read.into_iter().flatten().fold(load, Load::reading);
         through.into_iter().flatten().fold(load, |load, (grain, [rows, columns])| {
             let most = rows as u128 * columns as u128 * element as u128;
@@ -350,8 +353,9 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
     }
 
     fn parts(&self, Strip { tile, at }: Strip) -> impl Iterator<Item = Back<Tile>> {
-        let parts = tile.parts(self.staging.elements, self.sink.grain());
-        pipeline::backwards(at, parts.filter(|_| self.direct.to(self.sink, self.plan.tile[1]).is_none()))
+        let is_staged = self.direct.to(self.sink, self.plan.tile[1]).is_none();
+        let parts = is_staged.then(|| tile.parts(self.staging.elements, self.sink.grain()));
+        pipeline::backwards(at, parts.into_iter().flatten())
     }
 
     fn write(&self, part: &Tile, host: &mut E::Host) -> Result<(), Error> {

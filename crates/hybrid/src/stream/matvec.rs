@@ -204,8 +204,9 @@ impl<'a, T: Scalar + Stored, E: Multiplier<T>> Flow<T, E> for Run<'a, T> {
     }
 
     fn parts(&self, panel: Panel) -> impl Iterator<Item = Back<Tile>> {
-        let parts = panel.column().parts(self.staging.elements, self.sink.grain());
-        pipeline::backwards(0, parts.filter(|_| self.direct.to(self.sink, 1).is_none()))
+        let is_staged = self.direct.to(self.sink, 1).is_none();
+        let parts = is_staged.then(|| panel.column().parts(self.staging.elements, self.sink.grain()));
+        pipeline::backwards(0, parts.into_iter().flatten())
     }
 
     fn write(&self, part: &Tile, host: &mut E::Host) -> Result<(), Error> {

@@ -163,10 +163,13 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
 ) -> Result<R, Error> {
     let threads = staging.threads.max(1);
     let host = || engine.host(staging.elements, staging.is_locked);
-    let (emptied, to_fill) = filled_with([host()?]);
+    let first = |slots: usize| (slots > 0).then(host).transpose();
+    let (emptied, to_fill) = filled_with(first(staging.slots)?);
     let numbered = flow.pieces().enumerate().map(|(number, piece)| piece.map(|piece| (number, piece)));
     let (readers, filled) = Turns::new(numbered, to_fill);
-    let (landed, hosts) = filled_with([host()?]);
+    // Who asks for a piece where nothing goes through slots does not wait for ever.
+    let readers = (staging.slots > 0).then_some(readers);
+    let (landed, hosts) = filled_with(first(staging.slots_back)?);
     let (given_back, free) = filled_with(results.into_iter().map(|memory| (Held::new(engine, memory), None)));
     let (computed, to_take_back) = channel();
     let (landing, to_write) = channel();
@@ -177,9 +180,11 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
     thread::scope(|scope| {
         // The other slots, while the first ones are in use.
         let ways = [(staging.slots, emptied.clone()), (staging.slots_back, landed.clone())];
-        let locking = scope.spawn(|| {
+        let others = 1..staging.slots.max(staging.slots_back);
+        let has_others = !others.is_empty();
+        let lock = || {
             let ways = ways;
-            for number in 1..staging.slots.max(staging.slots_back) {
+            for number in others {
                 for (_, way) in ways.iter().filter(|(slots, _)| number < *slots) {
                     if is_over.load(Ordering::Relaxed) || way.send(host()?).is_err() {
                         return Ok(());
@@ -187,9 +192,10 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
                 }
             }
             Ok(())
-        });
-        for worker in 0..threads.min(staging.slots.max(1)) {
-            let (readers, stages) = (&readers, stages.clone());
+        };
+        let locking = has_others.then(|| scope.spawn(lock));
+        for worker in 0..threads.min(staging.slots) {
+            let (Some(readers), stages) = (&readers, stages.clone()) else { break };
             scope.spawn(move || {
                 readers.take_part(|(number, piece), host| {
                     let facts = stages.piece(number, || flow.facts_of_piece(&piece));
@@ -197,7 +203,7 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
                 });
             });
         }
-        let writing: Vec<_> = (0..threads.min(staging.slots_back.max(1)))
+        let writing: Vec<_> = (0..threads.min(staging.slots_back))
             .map(|worker| {
                 let (landed, writers, stages) = (landed.clone(), writers.clone(), stages.clone());
                 scope.spawn(move || write(flow, &writers, &landed, (&stages, worker)))
@@ -218,7 +224,7 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
         is_over.store(true, Ordering::Relaxed);
         drop(ends);
         let landed = joined(taking);
-        let written = writing.into_iter().chain([locking]).map(joined).fold(Ok(()), Result::and);
+        let written = writing.into_iter().chain(locking).map(joined).fold(Ok(()), Result::and);
         let others = landed.and_then(|landed| written.map(|()| landed));
         match fed {
             Err(Stop::Here(error)) => Err(error),

@@ -29,7 +29,7 @@ pub(crate) fn upload<T: Element>(
     matrix: MatRef<'_, T>,
     buffer: &mut DeviceBuffer<T>,
 ) -> Result<bool, Error> {
-    let Some((staging, _pinned)) = slots::<T>(matrix.rows() * matrix.columns(), [true, false]) else {
+    let Some((staging, _pinned)) = slots::<T>([matrix.rows() * matrix.columns(), 0]) else {
         return Ok(false);
     };
     let engine = GpuEngine::new(gpu)?.locking_within(&Budget::pinned())?;
@@ -54,7 +54,7 @@ pub(crate) fn upload_turned<T: Scalar>(
     form: Form,
 ) -> Result<Option<DeviceBuffer<T>>, Error> {
     let (length, leading) = (matrix.rows() * matrix.columns(), matrix.columns());
-    let Some((staging, _pinned)) = slots::<T>(length, [true, false]) else { return Ok(None) };
+    let Some((staging, _pinned)) = slots::<T>([length, 0]) else { return Ok(None) };
     let engine = GpuEngine::new(gpu)?.locking_within(&Budget::pinned())?;
     let mut buffer: DeviceBuffer<T> = engine.buffer(length)?;
     // While one is turned the next one comes.
@@ -90,7 +90,7 @@ pub(crate) fn download<T: Element>(
     first: usize,
     values: &mut [T],
 ) -> Result<bool, Error> {
-    let Some((staging, _pinned)) = slots::<T>(values.len(), [false, true]) else { return Ok(false) };
+    let Some((staging, _pinned)) = slots::<T>([0, values.len()]) else { return Ok(false) };
     let engine = GpuEngine::new(gpu)?.locking_within(&Budget::pinned())?;
     let end = first + values.len();
     let parts = values.chunks_mut(staging.elements).map(Mutex::new).collect();
@@ -103,11 +103,12 @@ pub(crate) fn download<T: Element>(
     Ok(true)
 }
 
-/// Room for matrices of so many elements, which go to the device, or come back.
-fn slots<T>(length: usize, ways: [bool; 2]) -> Option<(Staging, crate::budget::Ring)> {
-    let most = (length as u128 * size_of::<T>() as u128).div_ceil(SHARE);
-    let (staging, ring) =
-        Staging::new::<T>(&Budget::pinned(), Load { granule: size_of::<T>(), most, ways, ..Load::default() });
+/// Room for matrices of so many elements, which go to the device, and which come back.
+fn slots<T>(elements: [usize; 2]) -> Option<(Staging, crate::budget::Ring)> {
+    let bytes = elements.map(|elements| elements as u128 * size_of::<T>() as u128);
+    let most = (bytes[0] + bytes[1]).div_ceil(SHARE);
+    let load = Load { granule: size_of::<T>(), most, bytes, ..Load::default() };
+    let (staging, ring) = Staging::new::<T>(&Budget::pinned(), load);
     Some((staging, ring?))
 }
 

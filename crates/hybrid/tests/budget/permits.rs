@@ -193,6 +193,12 @@ fn nobody_is_asked_for_nothing_and_seldom_for_trifles() {
     drop(all);
     drop(budget.try_acquire(2000).unwrap());
     assert_eq!(count(), 1, "no trifle");
+    for _ in 0..10 {
+        assert_eq!(budget.acquire_up_to(1, 500).unwrap().bytes(), 500);
+    }
+    assert!(count() <= 1, "a trifle at most");
+    assert_eq!(budget.acquire_up_to(1, 2000).unwrap().bytes(), 2000);
+    assert_eq!(count(), 1, "no trifle at most");
 }
 
 proptest! {

@@ -39,8 +39,9 @@ pub fn multiply(
     }
     let plan = BitPlan::new(product, becomes, budgets.device.available())?;
     let _device = budgets.device.try_acquire(u64::try_from(plan.device_bytes()).unwrap_or(u64::MAX))?;
-    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), ways: [true; 2], ..Load::default() };
+    let load = Load { granule: 4 * plan.longest_row(), most: plan.most_at_once(), ..Load::default() };
     let load = load.reading(product.left.source).reading(product.right.source);
+    let load = Load { bytes: [load.stored, sink.extents().byte_count(sink.element())? as u128], ..load };
     let (staging, _pinned) = Staging::new::<u32>(&budgets.pinned, load);
     let engine = GpuEngine::new(gpu)?.locking_within(&budgets.pinned)?;
     let traffic = run(&engine, (&plan, staging), (product, becomes), sink, control)?;

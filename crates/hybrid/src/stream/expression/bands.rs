@@ -158,8 +158,11 @@ impl Evaluation<'_> {
         let is_staged = |made: &&Made<'_>| direct.to(made.sink, self.columns_made(made, plan)).is_none();
         let made = self.brought_back(on).map(|(_, made)| made).filter(is_staged);
         let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
-        let ways = [fed.clone().next().is_some(), made.clone().next().is_some()];
-        let load = Load { granule: GRANULE, ways, ..Load::default() };
+        let bytes = [
+            fed.clone().map(|(.., shape)| shape.bytes() as u128).sum(),
+            made.clone().map(|(.., shape)| shape.bytes() as u128).sum(),
+        ];
+        let load = Load { granule: GRANULE, bytes, ..Load::default() };
         let stored = self.fed.iter().filter(|fed| !fed.is_on(on));
         let load = stored.map(Fed::source).fold(load, Load::reading);
         fed.chain(made).fold(load, |load, (grain, extents, shape)| Load {

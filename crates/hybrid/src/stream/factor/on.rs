@@ -105,10 +105,11 @@ impl On<'_> {
         let bytes = plans().map(|plan| plan.bytes_beside(beside)).max().unwrap_or(0);
         let slice = plans().map(PanelPlan::slice_elements).max().unwrap_or(0);
         let element = size_of::<T>();
-        let load = Load { granule: element, most: slice as u128 * element as u128, ways: [true; 2], ..Load::default() };
+        let load = Load { granule: element, most: slice as u128 * element as u128, ..Load::default() };
         let load = passes.iter().fold(load, |load, (plan, read)| {
             load.reading(read.source).with_grain(read.source.grain(), plan.panel, element)
         });
+        let load = Load { bytes: [load.stored; 2], ..load };
         let last = passes.last().map_or(0, |(plan, _)| plan.panel);
         let load = sink.map_or(load, |sink| load.with_grain(sink.grain(), last, element));
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);

@@ -126,7 +126,9 @@ fn d4_batches_are_streamed_through_a_gpu_within_its_budgets() {
         assert_eq!((decision.side, decision.reason), (Side::Gpu, Reason::Asked), "{what}");
         assert_eq!(last_outcome().unwrap().side, Side::Gpu, "{what}");
         let on_gpu = decision.gpu.unwrap();
-        assert!(matches!(on_gpu.tiles, Some(Tiles::Matvec(_))), "{what}: {decision:?}");
+        // A little that is in memory goes there whole.
+        let is_whole = on_gpu.tiles.is_none() && !what.contains("Npy") && decision.bytes <= on_gpu.device_bytes;
+        assert!(is_whole || matches!(on_gpu.tiles, Some(Tiles::Matvec(_))), "{what}: {decision:?}");
     };
     // Some rows of a matrix, one matrix, and two: none of them divides 23 rows or 7 matrices.
     for bytes in [4 << 10, 12 << 10, 20 << 10] {

@@ -21,7 +21,7 @@ use tilewright_hybrid::dispatch::{Choice, last_decision, last_outcome};
 use tilewright_hybrid::faults::{Breaker, Settings};
 use tilewright_hybrid::linear::{DeviceMat, Precision};
 use tilewright_hybrid::store::{Element, Extents, MemorySink, MemorySource, NpySource, PinnedSink, PinnedSource};
-use tilewright_hybrid::stream::Factor;
+use tilewright_hybrid::stream::{Factor, Verify};
 use tilewright_hybrid::{Class, Complex32, Complex64, Device, Error, Operand, Rows, Side, Target};
 
 const SIZES: [usize; 3] = [23, 17, 19];
@@ -226,32 +226,57 @@ fn operands_and_results_lie_anywhere_on_the_gpu() {
     let Some(gpu) = crate::gpu(test) else { return };
     let shelf = Shelf::new(Some(&gpu));
     let device = small(&gpu, 1 << 30).choosing(Choice::Gpu);
-    let on_gpu = |what: &str| {
-        let decision = last_decision().unwrap();
-        assert_eq!((decision.side, last_outcome().unwrap().side), (Side::Gpu, Side::Gpu), "{what}");
-        // What is stored is streamed, unless something is there.
-        let is_streamed =
-            what.contains("Npy") || what.contains("Locked") || what.contains("Zarr") || what.contains("Fortran");
-        let is_streamed = is_streamed && !what.contains("Gpu");
-        assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{what}");
+    let on_gpu = |fits: bool| {
+        move |what: &str| {
+            let decision = last_decision().unwrap();
+            assert_eq!((decision.side, last_outcome().unwrap().side), (Side::Gpu, Side::Gpu), "{what}");
+            // What is stored is streamed, unless something is there, and but for a little that is in memory.
+            let is_stored = ["Npy", "Zarr", "Fortran"].iter().any(|store| what.contains(store));
+            let is_streamed = (is_stored || what.contains("Locked") && !fits) && !what.contains("Gpu");
+            assert_eq!(decision.gpu.unwrap().tiles.is_some(), is_streamed, "{what}");
+        }
     };
     let places = [&[Lies::Host, Lies::Gpu, Lies::Locked], &STORES[..]].concat();
-    every::<f64>(&shelf, &device, &places, on_gpu);
+    every::<f64>(&shelf, &device, &places, on_gpu(true));
     for lies in STORES {
         let places = [Lies::Locked, lies];
-        every::<f32>(&shelf, &device, &places, on_gpu);
-        every::<Complex32>(&shelf, &device, &places, on_gpu);
-        every::<Complex64>(&shelf, &device, &places, on_gpu);
+        every::<f32>(&shelf, &device, &places, on_gpu(true));
+        every::<Complex32>(&shelf, &device, &places, on_gpu(true));
+        every::<Complex64>(&shelf, &device, &places, on_gpu(true));
     }
     adjoint_and_conjugate(&shelf, &device);
     // In tiles.
     let host = Budget::new(Memory::Host, 6000);
     let in_tiles = small(&gpu, 8 << 10).choosing(Choice::Gpu).falling_back_within(host.clone());
-    every::<f64>(&shelf, &in_tiles, &[&[Lies::Locked], &STORES[..]].concat(), on_gpu);
+    every::<f64>(&shelf, &in_tiles, &[&[Lies::Locked], &STORES[..]].concat(), on_gpu(false));
     assert!(host.used() == 0 && host.peak() <= 6000);
     // Fetched by the CPU.
     let on_cpu = |what: &str| assert_eq!(last_outcome().unwrap().side, Side::Cpu, "{what}");
     every::<f64>(&shelf, &device.choosing(Choice::Cpu), &[Lies::Gpu, Lies::Locked, Lies::Npy], on_cpu);
+}
+
+/// Nobody reads it into other memory first, nor computes the result there.
+#[test]
+fn what_is_page_locked_is_taken_where_it_is() {
+    let test = "device::stored::what_is_page_locked_is_taken_where_it_is";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let (shelf, host) = (Shelf::new(Some(&gpu)), Budget::new(Memory::Host, 0));
+    let cpu = Device::cpu().falling_back_within(host.clone());
+    let gpu = small(&gpu, 1 << 30).choosing(Choice::Gpu).falling_back_within(host.clone());
+    for (device, side) in [(&cpu, Side::Cpu), (&gpu, Side::Gpu)] {
+        let ran = |what: &str| {
+            let tiles = last_decision().unwrap().gpu.and_then(|it| it.tiles);
+            assert_eq!((last_outcome().unwrap().side, tiles), (side, None), "{what}");
+        };
+        every::<f64>(&shelf, device, &[Lies::Locked], ran);
+        every::<Complex32>(&shelf, device, &[Lies::Locked], ran);
+    }
+    assert_eq!(host.peak(), 0);
+    // What is checked is streamed.
+    let device = gpu.verifying(Verify::default());
+    every::<f64>(&shelf, &device, &[Lies::Locked], |what| {
+        assert!(last_decision().unwrap().gpu.unwrap().tiles.is_some(), "{what}");
+    });
 }
 
 /// A result in shards is not gathered whole in host memory: a few of its shards are.
