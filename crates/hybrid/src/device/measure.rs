@@ -10,11 +10,16 @@ use crate::dispatch::{Accelerator, Expected, Facts, Flops, Link, Processor, Rate
 use crate::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, UNITS, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
 use ndarray::{Array2, ShapeBuilder};
+use std::ops::RangeInclusive;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use tilewright_driver::Stream;
 
-/// Sides of the products on the CPU: of one that one core does, of two that all cores share; and of that on a GPU.
-const CPU_SIDES: [usize; 3] = [96, 160, 512];
+/// Sides of the products on the CPU: of one that one core does, and of two that all cores share, the longer one taking some milliseconds, but for the time that threads take to begin; and of that
+/// on a GPU.
+const CPU_SIDES: [usize; 2] = [96, 160];
+const LONG_SIDES: RangeInclusive<usize> = 512..=1280;
+const LONG: f64 = 1.5e-3;
 const GPU_SIDE: usize = 2048;
 /// Bytes of copies, and of those over the link: locking pages takes 0.2 ms a megabyte, and is part of what the first caller waits for.
 const COPIED: usize = 16 << 20;
@@ -58,17 +63,24 @@ impl Clock {
     }
 }
 
-/// Those of the CPU, and of a GPU, or how that failed.
+/// Those of the CPU, and of a GPU, or how that failed. On threads of its own: those of rayon's global pool may be waiting for just this, and who waits in that pool may be given work that asks for it again.
 pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     let clock = Clock { begin: Instant::now(), most: SPENT };
-    let cores = cores();
-    let roughly = Rates::of_cores(cores);
+    let roughly = Rates::of_cores(cores());
+    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores()).build() else { return (roughly, None) };
+    std::thread::scope(|scope| {
+        let measured = scope.spawn(|| pool.install(|| rates_since(clock, gpu, roughly)));
+        measured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn rates_since(clock: Clock, gpu: Option<&Gpu>, roughly: Rates) -> (Rates, Option<Error>) {
     // Threads that start are waited for, and are none of what is measured.
     rayon::broadcast(|_| ());
     let started = clock.begin.elapsed();
     let gpu = gpu.map(|gpu| accelerator(gpu, clock)).transpose();
     let copied = clock.begin.elapsed();
-    let measured = cpu(cores, clock).ok();
+    let measured = cpu(clock).ok();
     let is_measured = measured.is_some();
     let (cpu, alone) = measured.unwrap_or((roughly.cpu, roughly.alone));
     let (gpu, failure) = gpu.map_or_else(|error| (None, Some(error)), |gpu| (gpu, None));
@@ -100,12 +112,11 @@ fn operations(side: usize) -> f64 {
 }
 
 /// All its cores, and products on one of them.
-fn cpu(cores: usize, clock: Clock) -> Result<(Processor, Flops), Error> {
+fn cpu(clock: Clock) -> Result<(Processor, Flops), Error> {
     let (f64, f32) = (on_cpu::<f64>(clock)?, on_cpu::<f32>(clock)?);
     // Halves are converted to f32 on the way.
     let flops = |f64, f32| Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
-    let processor =
-        Processor { flops: flops(f64.shared, f32.shared), memory: memory(cores, clock)?, call: 1e-6, start: f64.start };
+    let processor = Processor { flops: flops(f64.shared, f32.shared), memory: memory(), call: 1e-6, start: f64.start };
     Ok((processor, flops(f64.alone, f32.alone)))
 }
 
@@ -123,30 +134,33 @@ fn on_cpu<T: Scalar + Multiply<Factor = T>>(clock: Clock) -> Result<OnCpu, Error
         let mut c = Dense::zeros(a.shape())?;
         fastest(clock, || matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), a.view(), T::ZERO, c.view_mut()))
     };
-    let [small, short, long] = CPU_SIDES;
+    let [small, short] = CPU_SIDES;
     let alone = operations(small) / seconds(small)?;
+    let long = ((LONG * alone * cores() as f64 / 2.0).cbrt() as usize).next_multiple_of(32);
+    let long = long.clamp(*LONG_SIDES.start(), *LONG_SIDES.end());
     let (least, most) = (seconds(short)?, seconds(long)?);
     // The second is no shorter unless something else went on.
     let shared = (operations(long) - operations(short)) / (most - least).max(most / 2.0);
     Ok(OnCpu { alone, shared, start: (least - operations(short) / shared).max(0.0) })
 }
 
-/// Bytes in a second that all cores read and write.
-fn memory(cores: usize, clock: Clock) -> Result<f64, Error> {
-    let each = COPIED / cores.clamp(1, 16) / 8;
-    // Threads touch what they copy themselves: pages that are new take longer than copies.
-    let block = |number: usize| std::thread::spawn(move || [vec![number as u64 + 1; each], vec![1; each]]);
-    let made: Vec<_> = (0..cores.min(16)).map(block).collect();
-    let mut blocks: Vec<[Vec<u64>; 2]> = made.into_iter().filter_map(|it| it.join().ok()).collect();
-    let seconds = fastest(clock, || {
-        std::thread::scope(|scope| {
-            for [from, to] in &mut blocks {
-                scope.spawn(|| to.copy_from_slice(from));
-            }
+/// Bytes in a second that all cores read and write: each copies what it touched itself, since pages that are new take longer than copies, and begins when all are there, since threads that begin
+/// take longer than copies too.
+fn memory() -> f64 {
+    let threads = rayon::current_num_threads();
+    let (each, all_are_there) = (COPIED / threads / 8, Barrier::new(threads));
+    let rates = rayon::broadcast(|thread| {
+        let (from, mut to) = (vec![thread.index() as u64 + 1; each], vec![1; each]);
+        all_are_there.wait();
+        let seconds = (0..REPEATS).map(|_| {
+            let begin = Instant::now();
+            to.copy_from_slice(std::hint::black_box(&from));
+            begin.elapsed().as_secs_f64()
         });
-        Ok(())
-    })?;
-    Ok((2 * 8 * each * blocks.len()) as f64 / seconds)
+        // A clock that does not tick measures nothing.
+        (2 * 8 * each) as f64 / seconds.fold(f64::INFINITY, f64::min).max(1e-9)
+    });
+    rates.into_iter().sum()
 }
 
 fn accelerator(gpu: &Gpu, clock: Clock) -> Result<Accelerator, Error> {
@@ -262,5 +276,20 @@ mod tests {
         // The first says nothing, and the second there always is.
         assert_eq!(runs(Duration::from_secs(3600)), (1.0 + REPEATS as f64, 6.0));
         assert_eq!(runs(Duration::ZERO), (2.0, 8.0));
+    }
+
+    /// All threads of rayon's pool ask at once, and one of them measures.
+    #[test]
+    fn threads_that_wait_for_it_are_not_waited_for() {
+        let (done, is_done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let one_by_one = std::sync::Mutex::new(());
+            rayon::broadcast(|_| {
+                let _one = one_by_one.lock().unwrap();
+                assert!(rates(None).0.measured_in.is_some());
+            });
+            done.send(()).unwrap();
+        });
+        is_done.recv_timeout(Duration::from_secs(60)).expect("nobody waits for ever");
     }
 }
