@@ -17,13 +17,16 @@
 
 mod apart;
 mod folded;
+mod image;
 mod moved;
 mod offset;
 mod parts;
+mod reach;
 mod scanned;
 mod walk;
 
 pub use folded::Folded;
+pub use image::Image;
 pub use scanned::{Passes, Totals};
 
 use crate::graph::{DimId, Graph};
@@ -36,6 +39,8 @@ pub enum Share {
     Whole,
     /// The band and a margin.
     Band(Margin),
+    /// The image of the band, which is as long as the band and the margin wherever that stands.
+    Image(Image),
     /// What the values of a scan before the band come to: an operand of its own.
     Before,
 }
@@ -45,6 +50,8 @@ pub enum Share {
 pub struct Cut {
     /// The dimension.
     pub dim: DimId,
+    /// How long it is, where operands are not as long as the results.
+    pub length: Option<i64>,
     /// What a band reads of each operand.
     pub shares: Vec<Share>,
     /// How far windows reach: as far as the farthest read of any operand.
@@ -68,6 +75,12 @@ pub enum Numbers {
     Within,
     /// Those of [`Numbers::Window`], and then those of [`Numbers::Within`].
     Band,
+    /// Where the band begins; and for each operand that is an [`Image`] where its window begins and how long all of it is. Before them stands an operand of
+    /// `u8` over the dimension that is as long as the band, which nobody reads.
+    Places {
+        /// How many are.
+        images: usize,
+    },
 }
 
 impl Numbers {
@@ -77,6 +90,7 @@ impl Numbers {
             Numbers::None => 0,
             Numbers::Window | Numbers::Within => 2,
             Numbers::Band => 4,
+            Numbers::Places { images } => 1 + 2 * images,
         }
     }
 }
@@ -164,6 +178,6 @@ impl Graph {
         let margin = found.margin();
         let graph = found.counted.then(|| offset::with_first_index(self, dim, &found).0);
         let numbers = found.numbers(false);
-        Ok(Cut { dim, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
+        Ok(Cut { dim, length: None, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
     }
 }

@@ -63,7 +63,7 @@ impl Graph {
         let (margin, numbers) = (found.margin(), found.numbers(found.scans_beside()));
         let Found { shares, twice, wraps, .. } = found;
         let kept = (0..self.operands.len() as u16).chain(twice).collect();
-        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph, numbers }, kept, totals })
+        Ok(Passes { cut: Cut { dim, length: None, shares, margin, wraps, graph, numbers }, kept, totals })
     }
 
     /// What the bands of scans that were found come to; from here on they have operands.

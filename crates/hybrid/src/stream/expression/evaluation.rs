@@ -55,6 +55,16 @@ impl<'a> Fed<'a> {
         Fed { operand: Operand { source, dims: dims.clone(), extents: extents.clone() }, shape: self.shape.clone() }
     }
 
+    /// The same under other dimensions.
+    pub(super) fn renamed(&self, to: impl Fn(DimId) -> DimId) -> Fed<'a> {
+        let Operand { source, dims, extents } = &self.operand;
+        let dims = dims.iter().map(|dim| to(*dim)).collect();
+        Fed {
+            operand: Operand { source: source.clone(), dims, extents: extents.clone() },
+            shape: self.shape.renamed(&to),
+        }
+    }
+
     pub(super) fn operand(&self) -> Operand<'a> {
         self.operand.clone()
     }

@@ -14,7 +14,7 @@ use crate::stream::matmul::Traffic;
 use std::sync::Arc;
 use tilewright_expr::bind::Binding;
 use tilewright_expr::cut;
-use tilewright_expr::cut::Numbers;
+use tilewright_expr::cut::{Numbers, Share};
 use tilewright_expr::graph::{DimId, Graph, Output};
 use tilewright_ops::Launcher;
 
@@ -76,7 +76,11 @@ impl<'a> Passes<'a> {
         cut::Passes { cut, kept, totals }: cut::Passes,
         made: impl FnOnce(&[Fed<'a>], (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error>,
     ) -> Result<Passes<'a>, String> {
-        let kept: Vec<Fed<'a>> = kept.into_iter().map(|operand| fed[usize::from(operand)].clone()).collect();
+        let share = |(operand, share): (u16, &Share)| match share {
+            Share::Image(image) => fed[usize::from(operand)].renamed(|dim| image.renamed(cut.dim, dim)),
+            _ => fed[usize::from(operand)].clone(),
+        };
+        let kept: Vec<Fed<'a>> = kept.into_iter().zip(&cut.shares).map(share).collect();
         let totals = totals.map(|totals| Totals::of((whole, &kept), *totals)).transpose()?;
         let before = totals.as_ref().map_or(Ok(Vec::new()), Totals::fed).map_err(|error| error.to_string())?;
         let fed: Vec<Fed<'a>> = kept.into_iter().chain(before).collect();

@@ -83,7 +83,7 @@ impl<'a, C: Sync> Run<'a, C> {
     }
 
     fn results<E: Engine<u8>>(&self, engine: &E) -> Result<Vec<E::Buffer>, Error> {
-        let bytes = |made: &Made<'_>| self.evaluation.bytes_made(made, self.plan.window());
+        let bytes = |made: &Made<'_>| self.evaluation.bytes_made(made, self.plan.made());
         self.evaluation.brought_back(self.on).map(|(_, made)| engine.buffer(bytes(made))).collect()
     }
 
@@ -105,7 +105,7 @@ impl<'a, C: Sync> Run<'a, C> {
     /// What is brought for a window, and to which byte of its memory.
     fn pieces_of(&self, band: &Band) -> impl Iterator<Item = (usize, &'a Fed<'a>, (Tile, usize))> {
         self.evaluation.banded(self.on).flat_map(|(number, fed)| {
-            let pieces = self.evaluation.pieces(&fed.shape, self.plan, band).into_iter();
+            let pieces = self.evaluation.pieces(number, self.plan, band).into_iter();
             pieces.map(move |piece| (number, fed, piece))
         })
     }
@@ -116,9 +116,12 @@ impl<'a, C: Sync> Run<'a, C> {
         let once = self.pieces_once().map(|(_, fed, tile)| (fed, tile, None));
         let nexts = self.plan.bands().skip(1).map(Some).chain([None]);
         let of_bands = self.plan.bands().zip(nexts).flat_map(move |(band, next)| {
-            let next = next.as_ref().map(|next| &next.window);
-            let again = |fed: &Fed<'_>| band.window.again(next).map(|again| evaluation.tile(&fed.shape, &again));
-            self.pieces_of(&band).map(|(_, fed, (tile, _))| (fed, tile, again(fed))).collect::<Vec<_>>()
+            let again = |number: usize, fed: &Fed<'_>| {
+                let next = next.as_ref().map(|next| evaluation.window_of(number, next));
+                let again = evaluation.window_of(number, &band).again(next.as_ref())?;
+                Some(evaluation.tile(&fed.shape, &again))
+            };
+            self.pieces_of(&band).map(|(number, fed, (tile, _))| (fed, tile, again(number, fed))).collect::<Vec<_>>()
         });
         let staged = move |fed: &Fed<'_>| self.direct.from(fed.source(), self.columns(fed)).is_none();
         once.chain(of_bands).filter(move |(fed, ..)| staged(fed)).flat_map(move |(fed, tile, again)| {

@@ -156,6 +156,7 @@ impl<'a> Evaluation<'a> {
         let mut steps: Vec<Steps<'a>> = self.scanned().into_iter().collect();
         if self.is_by_choice {
             steps.extend(self.twice());
+            steps.extend(self.elsewhere());
             return steps;
         }
         // Where bands come to more than they are made of, another way may do.
@@ -163,6 +164,7 @@ impl<'a> Evaluation<'a> {
         let folded = |folds: Vec<Fold<'a>>| folds.into_iter().next().map(Box::new).map(Steps::Folded);
         steps.extend(folded(few));
         steps.extend(self.twice());
+        steps.extend(self.elsewhere());
         steps.extend(self.apart());
         steps.extend(folded(many));
         steps
@@ -184,6 +186,16 @@ impl<'a> Evaluation<'a> {
         let cut = self.cut.as_ref().ok().map(|cut| cut.dim);
         let dims = self.dims.iter().filter(|dim| Some(**dim) != cut);
         dims.filter_map(|dim| Passes::of_results(self, passes(*dim).ok()?).ok()).map(Steps::Passes).next()
+    }
+
+    /// Cut along each dimension, operands being read elsewhere than around the point in bands too.
+    fn elsewhere(&self) -> impl Iterator<Item = Steps<'a>> {
+        let images = |dim: &DimId| self.expression.graph().cut_images(*dim, self.lengths()).ok();
+        self.dims
+            .iter()
+            .filter_map(images)
+            .filter_map(|passes| Passes::of_results(self, passes).ok())
+            .map(Steps::Passes)
     }
 
     /// Folded along each dimension, of the largest operand first. What bands were reduced to before is not folded again: so each fold leaves fewer
