@@ -4,8 +4,9 @@
 //! `i + low` to `i + high`, or from `-i + low` to `-i + high`; so a band has an *image* in the operand, as long as the band and a margin. An operand
 //! that is read at several places that are far from one another has several images, each an operand of its own.
 //!
-//! The expression stays that of the whole: coordinates, lengths and borders are the whole's, and only what is read of an operand is counted from the
-//! begin of its window, which may stand anywhere as long as the image is in it. So windows are equally long, and none ends where something else does.
+//! The expression stays that of the whole: coordinates, lengths and borders are the whole's. Only the indices of the results are counted from the begin of
+//! the band, and what is read of an operand from that of its window, which may stand anywhere as long as the image is in it. So windows are equally long,
+//! and none ends where something else does.
 
 use super::offset::{arguments, with_arguments};
 use super::reach::{Context, Reach, Reaches};
@@ -65,9 +66,14 @@ struct Chosen {
 
 struct Building<'a> {
     graph: &'a Graph,
+    dim: DimId,
     reaches: &'a Reaches<'a>,
     chosen: &'a Chosen,
     made: Graph,
+    /// As long as a band.
+    ruler: Size,
+    /// Where the band begins.
+    begin: NodeId,
     /// For each operand that is an image, where its window begins and how long all of it is.
     told: BTreeMap<u16, [NodeId; 2]>,
 }
@@ -85,6 +91,32 @@ impl Graph {
         made.joins = self.joins.clone();
         passes.cut.graph = Some(made);
         Ok(passes)
+    }
+
+    /// What a band of operands comes to for each of some reductions along `dim` of so many values: a result, which lacks the dimension.
+    pub(super) fn parts_of_images(
+        &self,
+        (dim, extent): (DimId, i64),
+        found: &[NodeId],
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<Passes, Uncut> {
+        let reduced = |node: &NodeId| self.reduced(*node).ok_or(Uncut::Length);
+        let of = found.iter().map(reduced).collect::<Result<Vec<_>, _>>()?;
+        let sources: Vec<NodeId> = of.iter().map(|(_, source, _)| *source).collect();
+        let (mut made, mut passes, band) = self.images((dim, extent), &sources, length)?;
+        for ((node, (reduction, ..)), source) in found.iter().zip(of).zip(band) {
+            let size = made.size_of(source, dim);
+            let node_of_band = made.push(Op::Reduce { reduction, source, dim, size }, self.node(*node).dtype);
+            made.outputs.push(Output { node: node_of_band, dims: self.dims_without(dim, *node).into() });
+        }
+        passes.cut.graph = Some(made);
+        Ok(passes)
+    }
+
+    /// How many values a node reduces.
+    pub(super) fn reduced_length(&self, node: NodeId, length: &dyn Fn(u16, DimId) -> i64) -> Option<i64> {
+        let (.., size) = self.reduced(node)?;
+        Reaches::new(self, 0, length).size(size)
     }
 
     /// How long results are, all of which are equally long.
@@ -118,12 +150,10 @@ impl Graph {
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<(Graph, Passes, Vec<NodeId>), Uncut> {
         let reaches = Reaches::new(self, extent, length);
-        let root: Context = [(dim, Reach::POINT)].into();
+        let root: Context = [(dim, Reach::OWN)].into();
         let needed = reaches.needed(nodes.iter().map(|node| (*node, root.clone())));
         let chosen = Chosen::of(&reaches, &needed)?;
-        let mut building =
-            Building { graph: self, reaches: &reaches, chosen: &chosen, made: Graph::default(), told: BTreeMap::new() };
-        let made = &mut building.made;
+        let mut made = Graph::default();
         self.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
         for (operand, share) in chosen.kept.iter().zip(&chosen.shares) {
             let spec = &self.operands[usize::from(*operand)];
@@ -133,13 +163,11 @@ impl Graph {
             };
             made.operand(OperandSpec { dims, ..spec.clone() });
         }
-        // As long as a band.
         let ruler = made.operand(OperandSpec { dtype: DType::U8, components: 1, dims: [dim].into() });
-        let begin = made.told_one();
-        for (number, _) in chosen.images() {
-            building.told.insert(number, building.made.told());
-        }
-        let band = building.run(dim, (&needed, nodes, &root), (ruler, begin));
+        let (ruler, begin) = (Size::Operand(ruler, dim), made.told_one());
+        let told = chosen.images().map(|(number, _)| (number, made.told())).collect();
+        let mut building = Building { graph: self, dim, reaches: &reaches, chosen: &chosen, made, ruler, begin, told };
+        let band = building.run(&needed, nodes, &root);
         let mut made = building.made;
         // Lengths agree as those of the whole do.
         made.equations.clear();
@@ -238,63 +266,67 @@ fn merged(along: DimId, mut reads: Vec<Reach>, extent: i64) -> Vec<Image> {
 }
 
 impl Building<'_> {
-    /// All that is needed, and then some nodes of it at the indices of a band.
-    fn run(
-        &mut self,
-        dim: DimId,
-        (needed, nodes, root): (&BTreeSet<(NodeId, Context)>, &[NodeId], &Context),
-        (ruler, begin): (u16, NodeId),
-    ) -> Vec<NodeId> {
+    /// All that is needed; then some nodes of it, as long as a band.
+    fn run(&mut self, needed: &BTreeSet<(NodeId, Context)>, nodes: &[NodeId], root: &Context) -> Vec<NodeId> {
         let mut moved: BTreeMap<(NodeId, Context), NodeId> = BTreeMap::new();
         // What a node is made from has a lower number.
         for (node, context) in needed {
             let here = self.graph.node(*node);
+            let is_own = context.get(&self.dim).is_some_and(|reach| reach.is_own);
             let there = match &here.op {
-                Op::Input { operand, component } => self.read(dim, (*operand, *component), context),
-                Op::Extent(Size::Operand(operand, of)) => self.extent(dim, *operand, *of),
+                Op::Input { operand, component } => self.read((*operand, *component), context, is_own),
+                Op::Index(dim) => self.place(*dim, is_own && *dim == self.dim),
+                Op::Extent(Size::Operand(operand, of)) => self.extent(*operand, *of),
                 op => {
                     let inside = self.reaches.contexts(*node, context);
                     let numbers: Vec<NodeId> =
                         arguments(op).zip(inside).map(|(argument, inside)| moved[&(argument, inside)]).collect();
-                    let op = self.sized(dim, with_arguments(op, &numbers));
+                    let op = self.sized(with_arguments(op, &numbers), is_own);
                     self.made.push(op, here.dtype)
                 }
             };
             moved.insert((*node, context.clone()), there);
         }
-        let made = &mut self.made;
-        let index = made.index(dim);
-        let place = made.binary(Binary::Add, index, begin);
-        let sizes = [(dim, Size::Operand(ruler, dim))];
-        let at_band = |node: &NodeId| {
+        let mut of_band = Vec::new();
+        for node in nodes {
             let there = moved[&(*node, self.reaches.seen_by(*node, root))];
-            made.at(there, &[(dim, place)], &sizes)
-        };
-        nodes.iter().map(at_band).collect()
+            let is_sized = self.made.size_of(there, self.dim) == self.ruler;
+            of_band.push(if is_sized { there } else { self.made.at(there, &[], &[(self.dim, self.ruler)]) });
+        }
+        of_band
     }
 
-    /// An operand, at a place of the whole.
-    fn read(&mut self, dim: DimId, (operand, component): (u16, u8), context: &Context) -> NodeId {
+    /// A coordinate of the whole; the results' own ones are counted from the begin of the band.
+    fn place(&mut self, dim: DimId, is_own: bool) -> NodeId {
+        let index = self.made.index(dim);
+        if is_own { self.made.binary(Binary::Add, index, self.begin) } else { index }
+    }
+
+    /// An operand at a place of the whole.
+    fn read(&mut self, (operand, component): (u16, u8), context: &Context, is_own: bool) -> NodeId {
         let found = self.chosen.read_in(operand, self.reaches.read(operand, context));
         let (number, share) = found.unwrap_or((0, &Share::Whole));
-        let made = &mut self.made;
-        let input = made.input(number, component);
-        let Share::Image(image) = share else { return input };
-        let [begin, _] = self.told[&number];
-        let (index, window) = (made.index(image.along), made.extent(Size::Operand(number, dim)));
-        let within = made.binary(Binary::Sub, index, begin);
+        let input = self.made.input(number, component);
+        let sizes = [(self.dim, self.ruler)];
+        let sizes = if is_own { &sizes[..] } else { &[] };
+        let Share::Image(image) = share else {
+            let place = self.place(self.dim, is_own);
+            return if is_own { self.made.at(input, &[(self.dim, place)], sizes) } else { input };
+        };
+        let place = self.place(image.along, is_own && image.along == self.dim);
+        let (window, [begin, _]) = (self.made.extent(Size::Operand(number, self.dim)), self.told[&number]);
+        let within = self.made.binary(Binary::Sub, place, begin);
         // What nobody wants may be read anywhere in the window.
-        let within = made.inside_of(within, window);
-        let mut coords = vec![(dim, within)];
-        if image.along != dim && self.graph.operands[usize::from(operand)].dims.contains(&dim) {
-            coords.push((image.along, made.index(dim)));
+        let mut coords = vec![(self.dim, self.made.inside_of(within, window))];
+        if image.along != self.dim && self.graph.operands[usize::from(operand)].dims.contains(&self.dim) {
+            coords.push((image.along, self.place(self.dim, is_own)));
         }
-        made.at(input, &coords, &[])
+        self.made.at(input, &coords, sizes)
     }
 
     /// The length of all of an operand along a dimension.
-    fn extent(&mut self, dim: DimId, operand: u16, of: DimId) -> NodeId {
-        if let Some(size) = self.size(dim, operand, of) {
+    fn extent(&mut self, operand: u16, of: DimId) -> NodeId {
+        if let Some(size) = self.size(operand, of) {
             return self.made.extent(size);
         }
         match self.chosen.of_operand(operand).find_map(|(number, _)| self.told.get(&number)) {
@@ -303,27 +335,33 @@ impl Building<'_> {
         }
     }
 
-    /// A dimension that an operand has all of.
-    fn size(&self, dim: DimId, operand: u16, of: DimId) -> Option<Size> {
+    /// The length of a dimension that an operand has all of.
+    fn size(&self, operand: u16, of: DimId) -> Option<Size> {
         self.chosen.of_operand(operand).find_map(|(number, share)| match share {
             Share::Image(image) if image.along == of => None,
-            Share::Image(image) => Some(Size::Operand(number, image.renamed(dim, of))),
+            Share::Image(image) => Some(Size::Operand(number, image.renamed(self.dim, of))),
             _ => Some(Size::Operand(number, of)),
         })
     }
 
-    /// An operation of lengths that are there. That of the dimension that is cut is said for the results.
-    fn sized(&self, dim: DimId, mut op: Op) -> Op {
-        let sized = |size: &mut Size, of: DimId| {
-            if let Size::Operand(operand, along) = *size {
-                let here = self.size(dim, operand, along);
-                let known = || if of == dim { Size::Any } else { Size::Const((self.reaches.length)(operand, along)) };
-                *size = here.unwrap_or_else(known);
+    /// An operation of lengths that are there. What is read for the results' own indices is as long as a band.
+    fn sized(&self, mut op: Op, is_own: bool) -> Op {
+        let known = |size: &mut Size| {
+            if let Size::Operand(operand, of) = *size {
+                let length = || Size::Const((self.reaches.length)(operand, of));
+                *size = self.size(operand, of).unwrap_or_else(length);
             }
         };
         match &mut op {
-            Op::Reduce { size, .. } => sized(size, 0),
-            Op::At { sizes, .. } => sizes.iter_mut().for_each(|(of, size)| sized(size, *of)),
+            Op::Reduce { size, .. } => known(size),
+            Op::At { sizes, .. } => {
+                for (of, size) in sizes.iter_mut() {
+                    match is_own && *of == self.dim {
+                        true => *size = self.ruler,
+                        false => known(size),
+                    }
+                }
+            }
             _ => {}
         }
         op

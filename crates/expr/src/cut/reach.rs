@@ -20,18 +20,20 @@ pub(super) struct Reach {
     floor: Option<i64>,
     /// What is more then is lowered to this.
     ceiling: Option<i64>,
+    /// Whether it is the index itself, which is counted from the begin of the band.
+    pub(super) is_own: bool,
 }
 
 impl Reach {
     /// The index itself.
-    pub(super) const POINT: Reach = Reach { step: 1, low: 0, high: 0, floor: None, ceiling: None };
+    pub(super) const OWN: Reach = Reach { step: 1, low: 0, high: 0, floor: None, ceiling: None, is_own: true };
 
-    fn number(n: i64) -> Reach {
-        Reach { step: 0, ..Reach::POINT }.moved(n, n)
+    fn of(step: i64, [low, high]: [i64; 2]) -> Reach {
+        Reach { step, low, high, floor: None, ceiling: None, is_own: false }
     }
 
-    fn moved(self, low: i64, high: i64) -> Reach {
-        Reach { low: self.low.saturating_add(low), high: self.high.saturating_add(high), ..self }
+    fn number(n: i64) -> Reach {
+        Reach::of(0, [n, n])
     }
 
     fn exact(self) -> Option<i64> {
@@ -115,7 +117,7 @@ impl<'a> Reaches<'a> {
             Op::At { coords, .. } => {
                 for (dim, coord) in coords {
                     match self.of(*coord, context, DEEP) {
-                        Some(reach) => _ = source.insert(*dim, reach),
+                        Some(reach) => _ = source.insert(*dim, Reach { is_own: false, ..reach }),
                         None => _ = source.remove(dim),
                     }
                 }
@@ -195,7 +197,7 @@ impl<'a> Reaches<'a> {
             }
             Op::Select(_, a, b) => {
                 let (a, b) = (of(a)?, of(b)?);
-                (a.step == b.step).then_some(Reach { low: a.low.min(b.low), high: a.high.max(b.high), ..a })?
+                (a.step == b.step).then_some(Reach::of(a.step, [a.low.min(b.low), a.high.max(b.high)]))?
             }
             _ => return None,
         };
@@ -229,11 +231,11 @@ impl<'a> Reaches<'a> {
 
 fn sum(a: Reach, b: Reach) -> Option<Reach> {
     let step = a.step + b.step;
-    (-1..=1).contains(&step).then_some(Reach { step, ..a }.moved(b.low, b.high))
+    (-1..=1).contains(&step).then_some(Reach::of(step, [a.low.saturating_add(b.low), a.high.saturating_add(b.high)]))
 }
 
 fn times(a: Reach, by: i64) -> Option<Reach> {
     let step = a.step.checked_mul(by).filter(|step| (-1..=1).contains(step))?;
     let (low, high) = (a.low.checked_mul(by)?, a.high.checked_mul(by)?);
-    Some(Reach { step, low: low.min(high), high: low.max(high), floor: None, ceiling: None })
+    Some(Reach::of(step, [low.min(high), low.max(high)]))
 }

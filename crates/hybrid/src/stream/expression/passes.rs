@@ -12,7 +12,7 @@ use crate::store::Extents;
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
 use std::sync::Arc;
-use tilewright_expr::bind::Binding;
+use tilewright_expr::bind::{Binding, dense};
 use tilewright_expr::cut;
 use tilewright_expr::cut::{Numbers, Share};
 use tilewright_expr::graph::{DimId, Graph, Output};
@@ -211,8 +211,12 @@ pub(super) fn of_all_bands<'b>((source, shape): (Held<'b>, &Shape), (dim, bands)
 /// What a band is reduced to.
 fn made<'a>(fed: &[Fed<'a>], (graph, numbers): (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error> {
     let axes: Vec<_> = fed.iter().map(|fed| fed.shape.axes()).collect();
+    // Results have none of the dimension that is cut, of which a ruler is any length.
+    let ruler = graph.operands.get(fed.len()).filter(|_| matches!(numbers, Numbers::Places { .. }));
+    let ruler = ruler.map(|spec| dense(&spec.dims, &[1]));
     let numbers = vec![on_device(&[]); numbers.count()];
-    let views: Vec<_> = axes.iter().map(|axes| on_device(axes)).chain(numbers).collect();
+    let views = axes.iter().chain(&ruler).map(|axes| on_device(axes));
+    let views: Vec<_> = views.chain(numbers).collect();
     let extents = Binding::new(graph, &views)?.results()?;
     let of = |(output, extents): (&Output, Vec<i64>)| {
         let dtype = graph.node(output.node).dtype;

@@ -160,11 +160,13 @@ impl<'a> Evaluation<'a> {
             return steps;
         }
         // Where bands come to more than they are made of, another way may do.
-        let (few, many): (Vec<_>, Vec<_>) = self.folds().partition(|fold| self.gathers_little(fold));
+        let (few, many): (Vec<_>, Vec<_>) = self.folds(Fold::of).partition(|fold| self.gathers_little(fold));
         let folded = |folds: Vec<Fold<'a>>| folds.into_iter().next().map(Box::new).map(Steps::Folded);
         steps.extend(folded(few));
         steps.extend(self.twice());
         steps.extend(self.elsewhere());
+        let images = self.folds(Fold::of_images).filter(|fold| self.gathers_little(fold)).collect();
+        steps.extend(folded(images));
         steps.extend(self.apart());
         steps.extend(folded(many));
         steps
@@ -200,11 +202,14 @@ impl<'a> Evaluation<'a> {
 
     /// Folded along each dimension, of the largest operand first. What bands were reduced to before is not folded again: so each fold leaves fewer
     /// reductions, and the last one none.
-    fn folds(&self) -> impl Iterator<Item = Fold<'a>> {
+    fn folds(
+        &self,
+        fold: impl Fn(&Evaluation<'a>, DimId) -> Result<Fold<'a>, String>,
+    ) -> impl Iterator<Item = Fold<'a>> {
         let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
         fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
         let dims = fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied());
-        dims.filter(|dim| !self.folded.contains(dim)).filter_map(|dim| Fold::of(self, dim).ok())
+        dims.filter(|dim| !self.folded.contains(dim)).filter_map(move |dim| fold(self, dim).ok())
     }
 
     /// Whether what a band comes to is no more than all that is read.

@@ -148,3 +148,46 @@ fn under_another_name() {
         run(&Evaluation::new(&turned, (&x,), &[sink]).unwrap());
     });
 }
+
+/// Reductions of what is read elsewhere, of several lengths.
+#[test]
+fn reductions_of_parts() {
+    let length = 4001;
+    let values: Vec<i64> = Random(83).of(length, |random| random.next() as i64 % 1000 - 500);
+    let source = MemorySource::new(matrix(&values, [length, 1]));
+    let x = Array::<i64, (Y,)>::new(&source, [length]).unwrap();
+    let tensor = Tensor::<i64, (Y,)>::from_vec([length], values.clone()).unwrap();
+    let lag = fuse(|x: In<i64, (Y,)>| {
+        let products = x.slice::<Y>(0, 3000) * x.slice::<Y>(1001, 3000);
+        (products.sum::<Y>() + x.slice::<Y>(3000, 500).maximum::<Y>() - (x * x.reverse::<Y>()).sum::<Y>()).store::<()>()
+    });
+    let around = fuse(|x: In<i64, (Y,)>| {
+        let mean = x.slice::<Y>(100, 3000).sum::<Y>();
+        (x.slice::<Y>(3, 3900) * 3000 - mean - x.reverse::<Y>().slice::<Y>(0, 3900)).store::<(Y,)>()
+    });
+    let whole = lag.call(&tensor).unwrap().to_vec().unwrap();
+    let check = |got: &[i64], what: &str| Bits::assert_same(got, &whole, what);
+    in_bands_of(8 << 10, [1, 1], -7i64, check, |sink, run| run(&Evaluation::new(&lag, (&x,), &[sink]).unwrap()));
+    let whole = around.call(&tensor).unwrap().to_vec().unwrap();
+    let check = |got: &[i64], what: &str| Bits::assert_same(got, &whole, what);
+    in_bands_of(8 << 10, [3900, 1], -7i64, check, |sink, run| run(&Evaluation::new(&around, (&x,), &[sink]).unwrap()));
+}
+
+/// Rows that are reduced by many threads, and read elsewhere, have the bits of the whole.
+#[test]
+fn rows_are_reduced_as_those_of_the_whole() {
+    let shape = [61, 700];
+    let values = Random(84).of(shape[0] * shape[1], Random::unit);
+    let tensor = Tensor::<f32, (Y, X)>::from_vec(shape, values.clone()).unwrap();
+    let source = MemorySource::new(matrix(&values, shape));
+    let x = Array::<f32, (Y, X)>::new(&source, shape).unwrap();
+    let soft = fuse(|x: In<f32, (Y, X)>| {
+        let off = x.reverse::<Y>().slice::<Y>(2, 53) - x.slice::<Y>(7, 53).maximum::<X>();
+        (off * off / (off * off).sum::<X>() + off.mean::<X>()).store::<(Y, X)>()
+    });
+    let whole = soft.call(&tensor).unwrap().to_vec().unwrap();
+    let check = |got: &[f32], what: &str| Bits::assert_same(got, &whole, what);
+    in_bands_of(96 << 10, [53, 700], 7.5f32, check, |sink, run| {
+        run(&Evaluation::new(&soft, (&x,), &[sink]).unwrap().along::<Y>().unwrap());
+    });
+}
