@@ -191,9 +191,9 @@ impl Evaluation<'_> {
             |fed: &&Fed<'_>| !fed.is_on(on) && direct.from(fed.source(), self.columns_of(fed, plan)).is_none();
         let fed = self.fed.iter().filter(through);
         let fed = fed.map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
-        let is_staged = |made: &&Made<'_>| direct.to(made.sink, self.columns_made(made, plan)).is_none();
+        let is_staged = |made: &&Made<'_>| direct.to(made.sink(), self.columns_made(made, plan)).is_none();
         let made = self.brought_back(on).map(|(_, made)| made).filter(is_staged);
-        let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
+        let made = made.map(|made| (made.sink().grain(), made.sink().extents(), &made.shape));
         let ways = [fed.clone().next().is_some(), made.clone().next().is_some()];
         let load = Load { granule: GRANULE, ways, ..Load::default() };
         let stored = self.fed.iter().filter(|fed| !fed.is_on(on));

@@ -5,9 +5,10 @@ use super::evaluation::{Evaluation, Made};
 use super::parts::Nowhere;
 use super::passes::{Came, Compute, Passes, Under, of_all_bands};
 use super::plan::ExpressionPlan;
+use super::section::Goal;
 use crate::Error;
 use crate::budget::Permit;
-use crate::store::{Extents, Sink};
+use crate::store::Extents;
 use crate::stream::matmul::Traffic;
 use std::sync::Arc;
 use tilewright_expr::cut::{Folded, Uncut};
@@ -97,7 +98,7 @@ impl<'a> Fold<'a> {
         let parts = parts.zip(&whole.made).map(|(parts, made)| of_all_bands((parts, &made.shape), (dim, count)));
         let operands = self.kept.iter().cloned().chain(parts).collect();
         let name = format!("{} of all bands", whole.expression.name());
-        let sinks: Vec<&'b dyn Sink> = made.iter().map(|made| made.sink).collect();
-        Evaluation::left(Launcher::new(self.left.clone(), &name), operands, &sinks, &self.bands)
+        let goals: Vec<Goal<'b>> = made.iter().map(|made| made.goal.clone()).collect();
+        Evaluation::left(Launcher::new(self.left.clone(), &name), operands, &goals, &self.bands)
     }
 }

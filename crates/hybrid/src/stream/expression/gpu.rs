@@ -40,7 +40,7 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
         let operands: Vec<((DeviceBytes<'_>, usize), Vec<Axis>)> = operands.collect();
         let mut buffers = results.iter_mut().map(|buffer| (buffer.device_room(), 0));
         let results = evaluation.made.iter().zip(of_results).filter_map(|(made, axes)| {
-            let Some(there) = made.sink.resident().filter(|_| made.is_on(self.on)) else {
+            let Some(there) = made.sink().resident().filter(|_| made.is_on(self.on)) else {
                 return buffers.next().map(|memory| (memory, axes));
             };
             let (at, axes) = evaluation.axes_there(&made.shape, true, &evaluation.window_made(band));

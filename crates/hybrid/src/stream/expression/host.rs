@@ -203,7 +203,7 @@ impl Run<'_> {
         let once = evaluation.brought_whole(On::HOST).filter(is_there).map(|(_, fed)| fed.shape.bytes() as u128);
         let banded = evaluation.banded(On::HOST).filter(is_there);
         let banded = banded.map(|(_, fed)| indices * evaluation.bytes_in(&fed.shape, 1) as u128);
-        let made = evaluation.made.iter().filter(|made| made.sink.resident().is_some());
+        let made = evaluation.made.iter().filter(|made| made.sink().resident().is_some());
         let to_gpu = bytes(made.map(|made| made.shape.bytes() as u128).sum());
         Traffic { to_gpu, to_host: bytes(once.chain(banded).sum()) }
     }
@@ -243,7 +243,7 @@ impl Run<'_> {
         while let Ok((band, results)) = computed.recv() {
             for (made, bytes) in self.evaluation.made.iter().zip(&results) {
                 let (part, tile) = self.evaluation.part(made, self.plan, &band);
-                write_staged(made.sink, &tile, &bytes[part], self.threads)?;
+                write_staged(made.sink(), &tile, &bytes[part], self.threads)?;
             }
             // Nobody takes it behind the last window.
             let _ = free.send(results);

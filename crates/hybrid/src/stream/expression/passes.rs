@@ -5,6 +5,7 @@ use super::evaluation::{Evaluation, Fed, Made, On, on_device};
 use super::face::evaluate_on_host;
 use super::parts::{Nowhere, Parts};
 use super::plan::{Beside, ExpressionPlan};
+use super::section::Goal;
 use super::shape::{Shape, stored};
 use crate::Error;
 use crate::budget::{Budget, Permit};
@@ -147,7 +148,8 @@ impl<'a> Passes<'a> {
         let bands = under.plan.count();
         let shapes = || self.bands.made.iter().map(|made| &made.shape);
         let (parts, permit) = all_parts(bands, shapes(), under.host)?;
-        let made = parts.iter().zip(shapes()).map(|(parts, shape)| Made { sink: &**parts, shape: shape.clone() });
+        let made =
+            parts.iter().zip(shapes()).map(|(parts, shape)| Made { goal: Goal::Whole(&**parts), shape: shape.clone() });
         let traffic = self.run(under, made.collect(), compute)?;
         Ok(Came { parts, traffic, memory: Some(permit) })
     }
@@ -210,6 +212,19 @@ pub(super) fn of_all_bands<'b>((source, shape): (Held<'b>, &Shape), (dim, bands)
 
 /// What a band is reduced to.
 fn made<'a>(fed: &[Fed<'a>], (graph, numbers): (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error> {
+    let extents = results_of(graph, fed, numbers)?;
+    let of = |(output, extents): (&Output, Vec<i64>)| {
+        let dtype = graph.node(output.node).dtype;
+        let extents: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
+        let matrix = Extents::new(1, extents.iter().product());
+        let shape = Shape::new("elements of a part", (&output.dims, extents), dtype, (matrix, stored(dtype)))?;
+        Ok(Made { goal: Goal::Whole(&Nowhere::NOTHING), shape })
+    };
+    graph.outputs.iter().zip(extents).map(of).collect()
+}
+
+/// The lengths of results of these operands, and of what an expression is told of a window.
+pub(super) fn results_of(graph: &Graph, fed: &[Fed<'_>], numbers: Numbers) -> Result<Vec<Vec<i64>>, Error> {
     let axes: Vec<_> = fed.iter().map(|fed| fed.shape.axes()).collect();
     // Results have none of the dimension that is cut, of which a ruler is any length.
     let ruler = graph.operands.get(fed.len()).filter(|_| matches!(numbers, Numbers::Places { .. }));
@@ -217,13 +232,5 @@ fn made<'a>(fed: &[Fed<'a>], (graph, numbers): (&Graph, Numbers)) -> Result<Vec<
     let numbers = vec![on_device(&[]); numbers.count()];
     let views = axes.iter().chain(&ruler).map(|axes| on_device(axes));
     let views: Vec<_> = views.chain(numbers).collect();
-    let extents = Binding::new(graph, &views)?.results()?;
-    let of = |(output, extents): (&Output, Vec<i64>)| {
-        let dtype = graph.node(output.node).dtype;
-        let extents: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
-        let matrix = Extents::new(1, extents.iter().product());
-        let shape = Shape::new("elements of a part", (&output.dims, extents), dtype, (matrix, stored(dtype)))?;
-        Ok(Made { sink: &Nowhere::NOTHING, shape })
-    };
-    graph.outputs.iter().zip(extents).map(of).collect()
+    Ok(Binding::new(graph, &views)?.results()?)
 }

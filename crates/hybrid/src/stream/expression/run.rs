@@ -128,7 +128,7 @@ impl<'a, C: Sync> Run<'a, C> {
             let shared = evaluation.is_shared(fed);
             self.parts_of(fed, &tile).map(move |part| {
                 // Windows with a margin begin where the one before has not ended.
-                let done = again.as_ref().map_or(Some(part.clone()), |again| part.before(again));
+                let done = again.as_ref().map_or(Some(part.clone()), |again| part.beside(again));
                 Read::of(fed.source(), part, done.filter(|_| !shared))
             })
         })
@@ -250,7 +250,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
         let mut landed: Vec<_> = there.map(|(number, made)| (number, self.result(made, band).1)).collect();
         for ((number, made), buffer) in self.evaluation.brought_back(self.on).zip(buffers) {
             let (at, tile) = self.result(made, band);
-            if self.direct.land(engine, (buffer, at), (made.sink, &tile, self.columns_made(made)))? {
+            if self.direct.land(engine, (buffer, at), (made.sink(), &tile, self.columns_made(made)))? {
                 landed.push((number, tile));
             }
         }
@@ -259,19 +259,19 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn landed(&self, (result, tile): &Self::Part) {
         let made = &self.evaluation.made[*result];
-        if let Some(sink) = made.sink.resident().filter(|_| made.is_on(self.on)) {
+        if let Some(sink) = made.sink().resident().filter(|_| made.is_on(self.on)) {
             return sink.landed(tile);
         }
-        self.direct.to(made.sink, self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
+        self.direct.to(made.sink(), self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
     }
 
     fn parts(&self, band: Band) -> impl Iterator<Item = Back<Self::Part>> {
-        let is_staged = |made: &Made<'_>| self.direct.to(made.sink, self.columns_made(made)).is_none();
+        let is_staged = |made: &Made<'_>| self.direct.to(made.sink(), self.columns_made(made)).is_none();
         let made = self.evaluation.brought_back(self.on).enumerate().filter(move |(_, (_, made))| is_staged(made));
         made.flat_map(move |(buffer, (result, made))| {
             let element = made.shape.element_bytes();
             let (begin, tile) = self.result(made, &band);
-            let back = pipeline::backwards(0, tile.parts(self.slot(element), made.sink.grain()));
+            let back = pipeline::backwards(0, tile.parts(self.slot(element), made.sink().grain()));
             back.map(move |Back { at, elements, part, .. }| Back {
                 buffer,
                 at: begin + at * element,
@@ -282,7 +282,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
     }
 
     fn write(&self, (result, part): &Self::Part, host: &mut E::Host) -> Result<(), Error> {
-        let Made { sink, shape } = &self.evaluation.made[*result];
-        sink.write_tile(part, &host[..part.count() * shape.element_bytes()])
+        let made = &self.evaluation.made[*result];
+        made.sink().write_tile(part, &host[..part.count() * made.shape.element_bytes()])
     }
 }

@@ -189,6 +189,7 @@ mod cut;
 mod elsewhere;
 mod folded;
 mod normalised;
+mod parts;
 mod pipeline;
 mod scanned;
 mod twice;
