@@ -176,7 +176,7 @@ impl Graph {
         let Chosen { kept, shares } = chosen;
         let (margin, numbers) = (Margin { before: 0, after: widest }, Numbers::Places { images });
         let cut = Cut { dim, length: Some(extent), shares, margin, wraps: false, graph: None, numbers };
-        Ok((made, Passes { cut, kept, totals: None }, band))
+        Ok((made, Passes { cut, kept, totals: Vec::new() }, band))
     }
 
     /// A number more that an expression is told.

@@ -122,13 +122,6 @@ pub enum Uncut {
     },
     /// A scan goes along it: [`Graph::cut_scans`] may do, unless a border repeats what is scanned.
     Scanned,
-    /// More scans go along it than one launch has results.
-    Scans {
-        /// How many.
-        scans: usize,
-        /// How many may.
-        most: usize,
-    },
     /// A scan of products of floats goes along it: what bands come to may overflow where the whole does not.
     Products,
     /// One border repeats what is read along it, and another one does not: windows at an end would have to go on, and to end there.
@@ -153,9 +146,6 @@ impl std::fmt::Display for Uncut {
             Uncut::Scanned => f.write_str(
                 "a scan goes along it, which a border repeats beside its ends; compute the scan before, in a call of its own",
             ),
-            Uncut::Scans { scans, most } => {
-                write!(f, "{scans} scans go along it, of {most} at most; compute some of them in a call of their own")
-            }
             Uncut::Products => f.write_str(
                 "a scan of products of floats goes along it, whose bands may overflow where the whole does not; sum logarithms instead",
             ),

@@ -53,7 +53,7 @@ impl Graph {
         let totals = sources.totals((dim, most), &mut walked, &length)?;
         let margin = walked.margin();
         let numbers = walked.numbers(margin != Margin::NONE);
-        let is_told = walked.counted || totals.is_some() || !walked.twice.is_empty();
+        let is_told = walked.counted || !totals.is_empty() || !walked.twice.is_empty();
         let (mut graph, mut band) = match is_told {
             true => with_first_index(&sources, dim, &walked),
             false => (sources.clone(), None),

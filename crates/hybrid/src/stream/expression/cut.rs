@@ -39,7 +39,7 @@ impl Evaluation<'_> {
         let cut = graph.cut(dim).map_err(|why| match why {
             // What is wrong with the scans says more than that there are some.
             Uncut::Scanned => match graph.cut_scans(dim, MOST, self.lengths()) {
-                Err(why @ (Uncut::Scans { .. } | Uncut::Products)) => why.to_string(),
+                Err(why @ Uncut::Products) => why.to_string(),
                 _ => why.to_string(),
             },
             why => why.to_string(),

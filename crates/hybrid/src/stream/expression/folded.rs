@@ -19,7 +19,7 @@ use tilewright_ops::Launcher;
 pub(super) const MOST: usize = 4;
 
 /// What is left to compute, and leave to have the memory of what it reads.
-pub(super) type Rest<'b> = (Evaluation<'b>, Option<Permit>);
+pub(super) type Rest<'b> = (Evaluation<'b>, Vec<Permit>);
 
 /// How an expression is folded.
 pub(super) struct Fold<'a> {

@@ -26,7 +26,7 @@ pub(super) type Compute<'c> = dyn FnMut(&Evaluation<'_>, &ExpressionPlan, Contro
 pub(super) struct Passes<'a> {
     /// What is evaluated on bands. What stands before them is not there yet.
     pub(super) bands: Box<Evaluation<'a>>,
-    totals: Option<Box<Totals<'a>>>,
+    totals: Vec<Totals<'a>>,
 }
 
 /// What the bands of scans come to, and the expressions of what stands before each.
@@ -54,7 +54,15 @@ pub(super) struct Came {
     /// What was copied for that.
     pub(super) traffic: Traffic,
     /// Leave to have them.
-    pub(super) memory: Option<Permit>,
+    pub(super) memory: Vec<Permit>,
+}
+
+impl Came {
+    fn and(mut self, other: Came) -> Came {
+        self.parts.extend(other.parts);
+        self.memory.extend(other.memory);
+        Came { traffic: self.traffic.and(other.traffic), ..self }
+    }
 }
 
 impl<'a> Passes<'a> {
@@ -82,8 +90,10 @@ impl<'a> Passes<'a> {
             _ => fed[usize::from(operand)].clone(),
         };
         let kept: Vec<Fed<'a>> = kept.into_iter().zip(&cut.shares).map(share).collect();
-        let totals = totals.map(|totals| Totals::of((whole, &kept), *totals)).transpose()?;
-        let before = totals.as_ref().map_or(Ok(Vec::new()), Totals::fed).map_err(|error| error.to_string())?;
+        let totals = totals.into_iter().map(|totals| Totals::of((whole, &kept), totals));
+        let totals: Vec<Totals<'a>> = totals.collect::<Result<_, _>>()?;
+        let before: Result<Vec<_>, Error> = totals.iter().map(Totals::fed).collect();
+        let before = before.map_err(|error| error.to_string())?.into_iter().flatten();
         let fed: Vec<Fed<'a>> = kept.into_iter().chain(before).collect();
         let graph = cut.graph.clone().unwrap_or_default();
         let made = made(&fed, (&graph, cut.numbers)).map_err(|error| error.to_string())?;
@@ -91,7 +101,7 @@ impl<'a> Passes<'a> {
         let launcher = Launcher::new(graph, &format!("{} of a band", whole.launcher.name()));
         let bands = Evaluation::in_bands(launcher, cut, fed, made, names);
         bands.cut.as_ref().map_or(Ok(()), |cut| bands.check(cut))?;
-        Ok(Passes { bands: Box::new(bands), totals: totals.map(Box::new) })
+        Ok(Passes { bands: Box::new(bands), totals })
     }
 
     /// How all of them are cut, where there are so many bytes: as what is evaluated last. On the CPU what all bands come to is in the same memory.
@@ -107,20 +117,21 @@ impl<'a> Passes<'a> {
 
     /// The plans of all passes where the bands of the last one are as long as a plan's, in their order.
     pub(super) fn plans(&self, on: On, plan: &ExpressionPlan) -> Vec<ExpressionPlan> {
-        let mut plans = self.totals.as_ref().map_or(Vec::new(), |totals| totals.parts.plans(on, plan));
+        let mut plans: Vec<_> = self.totals.iter().flat_map(|totals| totals.parts.plans(on, plan)).collect();
         plans.push(ExpressionPlan::of_indices(&self.bands, on).of_length(plan.band));
         plans
     }
 
     /// What each pass takes beside so many bytes a band that are held all the time, in the order from the last one to the first.
     fn beside(&self, on: On, held: u128, beside: &mut Beside) {
-        let before = self.bands.bytes_before();
-        beside.passes.push((ExpressionPlan::of_indices(&self.bands, on), held + before));
-        if let Some(totals) = &self.totals {
-            let parts = totals.parts.bands.bytes_of_parts();
+        beside.passes.push((ExpressionPlan::of_indices(&self.bands, on), held + self.bands.bytes_before()));
+        let mut held = held;
+        for totals in &self.totals {
+            let (parts, before) = (totals.parts.bands.bytes_of_parts(), totals.bytes_before());
             // What stands before bands is computed of what they come to, both in memory twice: in windows too.
             beside.alone = beside.alone.max(held + 2 * (parts + before));
             totals.parts.beside(on, held + parts, beside);
+            held += before;
         }
     }
 
@@ -131,8 +142,11 @@ impl<'a> Passes<'a> {
         made: Vec<Made<'_>>,
         compute: &mut Compute<'_>,
     ) -> Result<Traffic, Error> {
-        let totals = self.totals.as_ref().map(|totals| totals.run(under, compute)).transpose()?;
-        let Came { parts: before, traffic, memory: _memory } = totals.unwrap_or_default();
+        let mut came = Came::default();
+        for totals in &self.totals {
+            came = came.and(totals.run(under, compute)?);
+        }
+        let Came { parts: before, traffic, memory: _memory } = came;
         let Evaluation { launcher, cut, fed, names, .. } = &*self.bands;
         let own = fed.len() - before.len();
         let before = fed[own..].iter().zip(before).map(|(fed, parts)| fed.of(Held::Here(parts)));
@@ -151,7 +165,7 @@ impl<'a> Passes<'a> {
         let made =
             parts.iter().zip(shapes()).map(|(parts, shape)| Made { goal: Goal::Whole(&**parts), shape: shape.clone() });
         let traffic = self.run(under, made.collect(), compute)?;
-        Ok(Came { parts, traffic, memory: Some(permit) })
+        Ok(Came { parts, traffic, memory: vec![permit] })
     }
 }
 
@@ -171,6 +185,16 @@ impl<'a> Totals<'a> {
         cut::Totals { parts, before, bands }: cut::Totals,
     ) -> Result<Totals<'a>, String> {
         Ok(Totals { parts: Passes::of_parts(of, parts)?, before, bands })
+    }
+
+    /// Bytes of what stands before a band.
+    fn bytes_before(&self) -> u128 {
+        let shapes = self.parts.bands.made.iter().map(|made| &made.shape);
+        let bytes = |(graph, shape): (&Graph, &Shape)| {
+            let element = graph.node(graph.outputs[0].node).dtype.size();
+            (shape.bytes() / shape.element_bytes() * element) as u128
+        };
+        self.before.iter().zip(shapes).map(bytes).sum()
     }
 
     /// What stands before a band, as operands that are not there yet.
@@ -199,7 +223,7 @@ impl<'a> Totals<'a> {
             let evaluation = Evaluation::of(Launcher::new(graph.clone(), &name), vec![operand], &[&**into])?;
             evaluate_on_host(under.host, &evaluation, Control { progress: None, ..under.control })?;
         }
-        Ok(Came { parts: before, traffic, memory: Some(permit) })
+        Ok(Came { parts: before, traffic, memory: vec![permit] })
     }
 }
 
