@@ -120,6 +120,50 @@ fn operands_that_are_read_both_ways_are_there_twice() {
     assert_eq!(t.graph.cut_twice(Y::ID, 4, length).unwrap().kept, [0, 1]);
 }
 
+/// Where a band of each operand is, and of which operand.
+fn images(graph: &Graph, dim: u64, length: impl Fn(u16, u64) -> i64) -> (Vec<(u16, i64, [i64; 2])>, i64) {
+    let passes = graph.cut_images(dim, length).unwrap();
+    let image = |(operand, share): (&u16, &Share)| match share {
+        Share::Image(image) => (*operand, image.step, [image.low, image.high]),
+        share => panic!("{share:?}"),
+    };
+    (passes.kept.iter().zip(&passes.cut.shares).map(image).collect(), passes.cut.margin.places())
+}
+
+/// Slices are so far away, what is reversed runs from its end, and a border reaches as far inside as the coordinate was outside.
+#[test]
+fn bands_have_images_in_what_is_read_elsewhere() {
+    let length = |_, dim: u64| if dim == Y::ID { 1000 } else { 7 };
+    let t = trace(|a: In<f32, (Y, X)>| {
+        (a.slice::<Y>(600, 300) - a.slice::<Y>(3, 300) + a.slice::<Y>(1, 300)).store::<(Y, X)>()
+    });
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, 1, [1, 3]), (0, 1, [600, 600])], 2));
+    let t =
+        trace(|a: In<f32, (Y, X)>| (a.reverse::<Y>() + a.box_filter::<Y, X>(5, 3, Border::Reflect)).store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, -1, [999, 999]), (0, 1, [-2, 2])], 4));
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(400, 0, Border::Replicate).store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, 1, [-400, -400])], 0), "what is outside is at an end");
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(4, 2, Border::Reflect101).store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, 1, [-8, 4])], 12), "as far inside as outside");
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(4, 4, Border::Constant(0.0)).reverse::<Y>().store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, -1, [1003, 1003])], 0));
+    // Under another name, in the operand's own place.
+    let t = trace(|a: In<f32, (Y, X)>| (a.rename::<Y, K>() + 1.0).store::<(K, X)>());
+    let passes = t.graph.cut_images(K::ID, length).unwrap();
+    let Share::Image(image) = passes.cut.shares[0] else { panic!("{:?}", passes.cut.shares) };
+    assert_eq!((image.along, image.step, passes.cut.length), (Y::ID, 1, Some(1000)));
+    let dims = passes.cut.graph.unwrap().operands[0].dims.clone();
+    assert!(dims.len() == 2 && [K::ID, X::ID].iter().all(|dim| dims.contains(dim)), "{dims:?}");
+    // A window has the image wherever that ends.
+    assert_eq!((image.begin(0..10, 12, 1000), image.begin(990..1000, 12, 1000)), (0, 988));
+    // What is read at computed places is whole, and with nothing else there are no images.
+    let t = trace(|a: In<f32, (Y, X)>, at: In<i32, (Y,)>| (a.at::<Y, _>(at) + a.reverse::<Y>()).store::<(Y, X)>());
+    let passes = t.graph.cut_images(Y::ID, length).unwrap();
+    assert_eq!((passes.cut.shares[0], passes.kept), (Share::Whole, vec![0, 1]));
+    let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().slice::<Y>(1, 3).store::<(Y, X)>());
+    assert_eq!(t.graph.cut_images(Y::ID, length).unwrap_err(), Uncut::Length);
+}
+
 /// Some results have what they are made of, and no other operand.
 #[test]
 fn results_apart() {
@@ -242,9 +286,9 @@ fn windows_reach_as_far_as_coordinates() {
     }
 }
 
-/// As many scans as a launch has results, and no products of floats: what bands come to may overflow where the whole does not.
+/// More scans than a launch has results are found in more passes; products of floats are refused: what bands come to may overflow where the whole does not.
 #[test]
-fn many_scans_and_scans_of_products_are_refused() {
+fn many_scans_and_scans_of_products() {
     let t = trace(|a: In<f32, (Y, X)>| {
         let (sums, ends) = (a.cumsum::<Y>() + a.abs().cumsum::<Y>(), a.cummax::<Y>() + a.cummin::<Y>());
         (sums + ends + (a * a).cumsum::<Y>()).store::<(Y, X)>()

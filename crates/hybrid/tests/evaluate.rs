@@ -14,10 +14,12 @@ use tilewright_hybrid::{Class, Error};
 use tilewright_ops::{Device, Tensor, fuse};
 
 mod beyond;
+mod elsewhere;
 mod places;
 mod steps;
 
 use beyond::beyond_bands;
+use elsewhere::elsewhere;
 use places::{mixed_places, places_on_the_cpu};
 use steps::in_steps;
 
@@ -140,6 +142,7 @@ fn m5_files_and_memory_on_the_cpu() {
     assert!(budgets.pinned.peak() > 0 && budgets.pinned.used() == 0);
     beyond_bands(&Device::Cpu, &self::budgets(32 << 10, 32 << 10));
     in_steps(&Device::Cpu, &self::budgets(32 << 10, 32 << 10));
+    elsewhere(&Device::Cpu, &self::budgets(12 << 10, 12 << 10));
 }
 
 /// Into shards that neither bands nor slots end with: the bits that are computed in memory.
@@ -231,6 +234,7 @@ fn the_same_bits_on_a_gpu() {
     page_locked(&device, &budgets(96 << 10, 64 << 10));
     beyond_bands(&device, &budgets(24 << 10, 64 << 10));
     in_steps(&device, &budgets(32 << 10, 64 << 10));
+    elsewhere(&device, &budgets(12 << 10, 64 << 10));
     mixed_places(&device, true);
     places_on_the_cpu(&device);
     #[cfg(feature = "zarr")]

@@ -7,13 +7,16 @@
 //! reads farther than its margin is the law of [`crate::stage`].) Where a border repeats what is read, windows go on beyond the ends of the
 //! dimension instead, with the indices of the other end. What is not read around the point is brought whole.
 //!
+//! What is as long as something else along the dimension, or read elsewhere along it, as a slice, a pad and what runs backwards, is read where the
+//! [`Image`] of the band is ([`Graph::cut_images`]).
+//!
 //! A coordinate that is computed with counts from the begin of the window. So it is one of the whole only where the first index is added
 //! to it: [`Cut::graph`] has an operand for that.
 //!
 //! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
 //! Those of scans need what stands before a band, which [`Passes`] before give. An operand that is read around the point and elsewhere too is there
 //! once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
-//! ([`Graph::only_results`]).
+//! ([`Graph::only_results`]), and so are the parts of one ([`Graph::only_part`]).
 
 mod apart;
 mod folded;
@@ -108,12 +111,14 @@ pub enum Uncut {
         /// The result's number.
         result: usize,
     },
-    /// The parts of a result stand one after the other along it: its indices are not those of the operands.
+    /// The parts of a result stand one after the other along it: its indices are not those of the operands. Each is a result of its own
+    /// ([`Graph::only_part`]).
     Joined {
         /// The result's number.
         result: usize,
     },
     /// It is not as long as in an operand that is read around the point: it is sliced, padded or repeated, and a window of one is no window of the other.
+    /// [`Graph::cut_images`] may do, unless what is sliced is scanned or reduced along it, or read at computed places.
     Length,
     /// An operand that is as long as the results is read elsewhere than around the point: it has to be there once more ([`Graph::cut_twice`]).
     Both {
@@ -134,10 +139,10 @@ impl std::fmt::Display for Uncut {
             Uncut::Lacking { result } => write!(f, "result {result} lacks it, and is made of no reductions of bands"),
             Uncut::Scattered { result } => write!(f, "result {result} is not stored place by place"),
             Uncut::Joined { result } => {
-                write!(f, "the parts of result {result} stand one after the other along it; store each as a result")
+                write!(f, "the parts of result {result} stand one after the other along it, in what lies on a GPU; store each as a result")
             }
             Uncut::Length => {
-                f.write_str("it is sliced, padded or repeated; read the part that is wanted as an operand")
+                f.write_str("what is scanned along it, or read at computed places, is sliced, padded or repeated; compute that before, in a call of its own")
             }
             Uncut::Both { operand } => write!(
                 f,

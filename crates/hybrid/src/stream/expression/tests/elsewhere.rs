@@ -2,6 +2,8 @@
 
 use super::folded::in_bands_of;
 use super::*;
+use crate::budget::{Budget, Memory};
+use crate::stream::expression::evaluate_on_host;
 use tilewright_expr::{Border, In, coordinate};
 use tilewright_ops::{Tensor, fuse};
 
@@ -190,4 +192,77 @@ fn rows_are_reduced_as_those_of_the_whole() {
     in_bands_of(96 << 10, [53, 700], 7.5f32, check, |sink, run| {
         run(&Evaluation::new(&soft, (&x,), &[sink]).unwrap().along::<Y>().unwrap());
     });
+}
+
+/// What a step of a chain does with rows.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Slice(usize, usize),
+    Pad(usize, usize),
+    Backwards,
+    Stencil,
+    Before,
+}
+
+/// Some steps, one after the other, each with a border, and how many rows are left.
+fn chain(random: &mut Random, rows: usize) -> (Vec<(Step, Border<f32>)>, usize) {
+    let mut below = |n: usize| random.next() as usize % n;
+    let (mut rows, mut steps) = (rows, Vec::new());
+    for _ in 0..1 + below(4) {
+        let step = match below(5) {
+            0 => {
+                let first = below(60);
+                Step::Slice(first, rows - first - below(60))
+            }
+            1 => Step::Pad(below(9), below(9)),
+            2 => Step::Backwards,
+            3 => Step::Stencil,
+            _ => Step::Before,
+        };
+        rows = match step {
+            Step::Slice(_, length) => length,
+            Step::Pad(before, after) => rows + before + after,
+            _ => rows,
+        };
+        let borders = [Border::Constant(3.0), Border::Replicate, Border::Reflect, Border::Reflect101];
+        steps.push((step, borders[below(4)]));
+    }
+    (steps, rows)
+}
+
+/// Whatever stands above whatever: the bits of the whole, in bands that are read where they are wanted.
+#[test]
+fn chains_of_all_of_them() {
+    let values = picture();
+    let tensor = Tensor::<f32, (Y, X)>::from_vec(SHAPE, values.clone()).unwrap();
+    let source = MemorySource::new(matrix(&values, SHAPE));
+    let x = Array::<f32, (Y, X)>::new(&source, SHAPE).unwrap();
+    let mut random = Random(85);
+    let mut elsewhere = 0;
+    for round in 0..60 {
+        let (steps, rows) = chain(&mut random, SHAPE[0]);
+        let expression = fuse(|x: In<f32, (Y, X)>| {
+            let applied = steps.iter().fold(x + coordinate::<Y>().to::<f32>(), |x, (step, border)| match step {
+                Step::Slice(first, length) => x.slice::<Y>(*first, *length),
+                Step::Pad(before, after) => x.pad::<Y>(*before, *after, *border),
+                Step::Backwards => x.reverse::<Y>(),
+                Step::Stencil => x.correlate::<Y, X>([[1.0f32], [0.0], [3.0], [0.0], [-2.0], [1.0], [0.0]], *border),
+                Step::Before => x.at_border::<Y, _>(coordinate::<Y>() - 2, *border),
+            });
+            applied.store::<(Y, X)>()
+        });
+        let whole = expression.call(&tensor).unwrap().to_vec().unwrap();
+        let mut result = Array2::from_elem([rows, SHAPE[1]], 7.5f32);
+        let sink = MemorySink::new(result.view_mut());
+        let of = Evaluation::new(&expression, (&x,), &[&sink]).unwrap().along::<Y>().unwrap();
+        let budget = 6 << 10;
+        let plan = of.plan(budget).unwrap();
+        assert!(plan.count() > 2 && plan.bytes_once == 0, "{round} {steps:?}: {plan:?}");
+        elsewhere += usize::from(plan.elsewhere);
+        evaluate_on_host(&Budget::new(Memory::Host, budget), &of, Control::default()).unwrap();
+        drop(of);
+        Box::new(sink).commit().unwrap();
+        Bits::assert_same(result.as_slice().unwrap(), &whole, &format!("{round} {steps:?}"));
+    }
+    assert!(elsewhere > 40, "{elsewhere}");
 }
