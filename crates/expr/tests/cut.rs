@@ -1,8 +1,13 @@
 //! Which part of each operand a band of the results is computed from: for each kind of read, and what is refused.
 
+use crate::emitted::check_all;
+use crate::random::{Case, Operand, Rng};
+use crate::tensor::{Layout, Tensor};
+use ndarray::arr0;
 use tilewright_dims::{Dim, dims};
-use tilewright_expr::cut::{Numbers, Share, Uncut};
-use tilewright_expr::graph::{Graph, Size};
+use tilewright_expr::bind::Place;
+use tilewright_expr::cut::{Numbers, Passes, Share, Uncut};
+use tilewright_expr::graph::{Graph, OperandSpec, Size};
 use tilewright_expr::stage::Margin;
 use tilewright_expr::{Border, DType, In, Initial, Rect, concatenate, coordinate, meet, trace};
 
@@ -316,4 +321,51 @@ fn what_counts_gets_two_operands_more() {
         ([band(0, 0)].to_vec(), false),
         "coordinates along another dimension are what they are"
     );
+}
+
+/// What is evaluated on bands that are read elsewhere, as a kernel: rows that threads reduce together, borders, and what runs backwards.
+#[test]
+fn images_are_kernels() {
+    let length = |_, dim: u64| if dim == Y::ID { 90 } else { 67 };
+    let slices = trace(|a: In<f32, (Y, X)>| {
+        (a.slice::<Y>(41, 40) * a.slice::<Y>(2, 40) - a.reverse::<Y>().slice::<Y>(5, 40)).store::<(Y, X)>()
+    });
+    let rows = trace(|a: In<f32, (Y, X)>| {
+        let off = a.reverse::<Y>() - a.maximum::<X>();
+        (off.store::<(Y, X)>(), (off * off).sum::<X>().store::<(Y,)>())
+    });
+    let borders = trace(|a: In<f32, (Y, X)>| {
+        let low = a.box_filter::<Y, X>(3, 5, Border::Reflect101).slice::<Y>(7, 71);
+        low.pad::<Y>(2, 3, Border::Reflect).reverse::<Y>().store::<(X, Y)>()
+    });
+    let lag = trace(|a: In<f32, (Y, X)>| (a.slice::<Y>(0, 71) * a.slice::<Y>(19, 71)).sum::<Y>().store::<(X,)>());
+    let mut rng = Rng::new(12);
+    let mut case = |passes: Passes| {
+        let (band, window) = (17, 17 + passes.cut.margin.places());
+        let graph = passes.cut.graph.unwrap();
+        let images = passes.cut.shares.iter().flat_map(|share| match share {
+            Share::Image(image) => [image.begin(40..57, window, 90) as i32, 90],
+            share => panic!("{share:?}"),
+        });
+        let mut numbers = [40].into_iter().chain(images);
+        let ruler = passes.kept.len();
+        let operand = |(number, spec): (usize, &OperandSpec)| {
+            if spec.dims.is_empty() {
+                let tensor = Tensor::of(&[], &arr0(numbers.next().unwrap()).into_dyn());
+                return Operand { tensor, layout: Layout::dense(0), place: Place::Host };
+            }
+            let along = |dim: &u64| if *dim == Y::ID { if number == ruler { band } else { window } } else { 67 };
+            let shape: Vec<i64> = spec.dims.iter().map(along).collect();
+            let layout = Layout::dense(shape.len());
+            Operand { tensor: rng.tensor(spec.dtype, &spec.dims, &shape), layout, place: Place::Device }
+        };
+        let operands = graph.operands.iter().enumerate().map(operand).collect();
+        let outputs = graph.outputs.iter().map(|output| Layout::dense(output.dims.len())).collect();
+        Case { graph, operands, outputs, known: true }
+    };
+    let whole = [("slices", slices.graph), ("rows", rows.graph), ("borders", borders.graph)];
+    let mut cases: Vec<(String, Case)> =
+        whole.map(|(name, graph)| (name.to_string(), case(graph.cut_images(Y::ID, length).unwrap()))).into();
+    cases.push(("lag".into(), case(lag.graph.fold_images(Y::ID, 4, length).unwrap().parts)));
+    check_all("cut::images_are_kernels", cases.into_iter());
 }
