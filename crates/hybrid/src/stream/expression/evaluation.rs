@@ -20,8 +20,8 @@ use tilewright_ops::{Fused, Launcher};
 /// A fused expression over stored arrays into sinks, a sink a result.
 ///
 /// It is computed in *bands*: some indices of one dimension at a time, the outermost one of the results that can be cut. What an operand
-/// brings to a band follows from the expression: the same indices, those with a margin where it is read at shifted coordinates, or all of it,
-/// once, where it lacks the dimension or is read anywhere.
+/// brings to a band follows from the expression: the same indices, those with a margin where it is read at shifted coordinates, those that the band reads
+/// where it is sliced, padded or reversed, or all of it, once, where it lacks the dimension or is read anywhere.
 pub struct Evaluation<'a> {
     pub(super) expression: Launcher,
     /// What is evaluated on a window: the expression, or one that knows where the window begins.
