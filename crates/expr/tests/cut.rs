@@ -1,8 +1,13 @@
 //! Which part of each operand a band of the results is computed from: for each kind of read, and what is refused.
 
+use crate::emitted::check_all;
+use crate::random::{Case, Operand, Rng};
+use crate::tensor::{Layout, Tensor};
+use ndarray::arr0;
 use tilewright_dims::{Dim, dims};
-use tilewright_expr::cut::{Numbers, Share, Uncut};
-use tilewright_expr::graph::{Graph, Size};
+use tilewright_expr::bind::Place;
+use tilewright_expr::cut::{Numbers, Passes, Share, Uncut};
+use tilewright_expr::graph::{Graph, OperandSpec, Size};
 use tilewright_expr::stage::Margin;
 use tilewright_expr::{Border, DType, In, Initial, Rect, concatenate, coordinate, meet, trace};
 
@@ -86,14 +91,7 @@ fn what_is_read_elsewhere_too_is_refused() {
     assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Length);
     let t = trace(|a: In<f32, (Y, X)>, b: In<f32, (Y, X)>| (a.sum::<Y>().store::<(X,)>(), b.store::<(Y, X)>()));
     assert_eq!(t.graph.cut(Y::ID).unwrap_err(), Uncut::Lacking { result: 0 });
-    for uncut in [
-        Uncut::Length,
-        Uncut::Scanned,
-        Uncut::Products,
-        Uncut::Scans { scans: 5, most: 4 },
-        Uncut::Wrapped,
-        Uncut::Both { operand: 3 },
-    ] {
+    for uncut in [Uncut::Length, Uncut::Scanned, Uncut::Products, Uncut::Wrapped, Uncut::Both { operand: 3 }] {
         assert!(!uncut.to_string().is_empty());
     }
 }
@@ -109,7 +107,7 @@ fn operands_that_are_read_both_ways_are_there_twice() {
         (&passes.cut.shares[..], &passes.kept[..]),
         (&[band(0, 0), Share::Whole, Share::Whole][..], &[0, 1, 0][..])
     );
-    assert!(passes.totals.is_none());
+    assert!(passes.totals.is_empty());
     let graph = passes.cut.graph.unwrap();
     let sizes = &graph.node(graph.outputs[0].node).shape;
     let size = |dim: u64| sizes.iter().find(|(of, _)| *of == dim).map(|(_, size)| *size);
@@ -121,10 +119,54 @@ fn operands_that_are_read_both_ways_are_there_twice() {
         (&passes.cut.shares[..], passes.cut.numbers),
         (&[band(0, 0), Share::Whole, Share::Before][..], Numbers::Window)
     );
-    assert_eq!((passes.kept, passes.totals.unwrap().parts.kept), (vec![0, 0], vec![0]));
+    assert_eq!((passes.kept, passes.totals[0].parts.kept.clone()), (vec![0, 0], vec![0]));
     // What is read in one way alone is there once.
     let t = trace(|a: In<f32, (Y,)>, b: In<f32, (Y,)>| (a - b).store::<(Y,)>());
     assert_eq!(t.graph.cut_twice(Y::ID, 4, length).unwrap().kept, [0, 1]);
+}
+
+/// Where a band of each operand is, and of which operand.
+fn images(graph: &Graph, dim: u64, length: impl Fn(u16, u64) -> i64) -> (Vec<(u16, i64, [i64; 2])>, i64) {
+    let passes = graph.cut_images(dim, length).unwrap();
+    let image = |(operand, share): (&u16, &Share)| match share {
+        Share::Image(image) => (*operand, image.step, [image.low, image.high]),
+        share => panic!("{share:?}"),
+    };
+    (passes.kept.iter().zip(&passes.cut.shares).map(image).collect(), passes.cut.margin.places())
+}
+
+/// Slices are so far away, what is reversed runs from its end, and a border reaches as far inside as the coordinate was outside.
+#[test]
+fn bands_have_images_in_what_is_read_elsewhere() {
+    let length = |_, dim: u64| if dim == Y::ID { 1000 } else { 7 };
+    let t = trace(|a: In<f32, (Y, X)>| {
+        (a.slice::<Y>(600, 300) - a.slice::<Y>(3, 300) + a.slice::<Y>(1, 300)).store::<(Y, X)>()
+    });
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, 1, [1, 3]), (0, 1, [600, 600])], 2));
+    let t =
+        trace(|a: In<f32, (Y, X)>| (a.reverse::<Y>() + a.box_filter::<Y, X>(5, 3, Border::Reflect)).store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, -1, [999, 999]), (0, 1, [-2, 2])], 4));
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(400, 0, Border::Replicate).store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, 1, [-400, -400])], 0), "what is outside is at an end");
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(4, 2, Border::Reflect101).store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, 1, [-8, 4])], 12), "as far inside as outside");
+    let t = trace(|a: In<f32, (Y, X)>| a.pad::<Y>(4, 4, Border::Constant(0.0)).reverse::<Y>().store::<(Y, X)>());
+    assert_eq!(images(&t.graph, Y::ID, length), (vec![(0, -1, [1003, 1003])], 0));
+    // Under another name, in the operand's own place.
+    let t = trace(|a: In<f32, (Y, X)>| (a.rename::<Y, K>() + 1.0).store::<(K, X)>());
+    let passes = t.graph.cut_images(K::ID, length).unwrap();
+    let Share::Image(image) = passes.cut.shares[0] else { panic!("{:?}", passes.cut.shares) };
+    assert_eq!((image.along, image.step, passes.cut.length), (Y::ID, 1, Some(1000)));
+    let dims = passes.cut.graph.unwrap().operands[0].dims.clone();
+    assert!(dims.len() == 2 && [K::ID, X::ID].iter().all(|dim| dims.contains(dim)), "{dims:?}");
+    // A window has the image wherever that ends.
+    assert_eq!((image.begin(0..10, 12, 1000), image.begin(990..1000, 12, 1000)), (0, 988));
+    // What is read at computed places is whole, and with nothing else there are no images.
+    let t = trace(|a: In<f32, (Y, X)>, at: In<i32, (Y,)>| (a.at::<Y, _>(at) + a.reverse::<Y>()).store::<(Y, X)>());
+    let passes = t.graph.cut_images(Y::ID, length).unwrap();
+    assert_eq!((passes.cut.shares[0], passes.kept), (Share::Whole, vec![0, 1]));
+    let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().slice::<Y>(1, 3).store::<(Y, X)>());
+    assert_eq!(t.graph.cut_images(Y::ID, length).unwrap_err(), Uncut::Length);
 }
 
 /// Some results have what they are made of, and no other operand.
@@ -170,19 +212,19 @@ fn scans_are_cut_with_what_stands_before_a_band() {
     assert_eq!((graph.operands.len(), passes.cut.numbers), (2, Numbers::None), "nothing counts");
     // Sums of f32 are carried in f64.
     assert_eq!((&graph.operands[1].dims[..], graph.operands[1].dtype), (&[X::ID][..], DType::F64));
-    let totals = passes.totals.unwrap();
-    assert!(totals.before.len() == 1 && totals.parts.totals.is_none() && ![Y::ID, X::ID].contains(&totals.bands));
+    let totals = &passes.totals[0];
+    assert!(totals.before.len() == 1 && totals.parts.totals.is_empty() && ![Y::ID, X::ID].contains(&totals.bands));
     let t = trace(|a: In<f32, (Y,)>| a.cumsum::<Y>().cummax::<Y>().store::<(Y,)>());
     let passes = t.graph.cut_scans(Y::ID, 4, length).unwrap();
     assert_eq!(passes.cut.shares, [band(0, 0), Share::Before, Share::Before]);
-    assert!(passes.totals.unwrap().parts.totals.is_some_and(|inner| inner.parts.totals.is_none()));
+    assert!(passes.totals[0].parts.totals[0].parts.totals.is_empty());
     let t = trace(|a: In<f32, (Y,)>| a.store::<(Y,)>());
     assert!(matches!(t.graph.cut_scans(Y::ID, 4, length), Err(Uncut::Scanned)));
     // Beside the point, from there on: the first value that is needed stands one before the band.
     let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().box_filter::<Y, X>(3, 3, Border::Reflect).store::<(Y, X)>());
     let passes = t.graph.cut_scans(Y::ID, 4, length).unwrap();
     assert_eq!((&passes.cut.shares[..], passes.cut.numbers), (&[band(1, 1), Share::Before][..], Numbers::Within));
-    assert_eq!(passes.totals.unwrap().parts.cut.margin, Margin { before: -1, after: 0 });
+    assert_eq!(passes.totals[0].parts.cut.margin, Margin { before: -1, after: 0 });
     let t = trace(|a: In<f32, (Y, X)>| a.cumsum::<Y>().box_filter::<Y, X>(3, 3, Border::Wrap).store::<(Y, X)>());
     assert!(matches!(t.graph.cut_scans(Y::ID, 4, length), Err(Uncut::Scanned)));
 }
@@ -249,14 +291,15 @@ fn windows_reach_as_far_as_coordinates() {
     }
 }
 
-/// As many scans as a launch has results, and no products of floats: what bands come to may overflow where the whole does not.
+/// More scans than a launch has results are found in more passes; products of floats are refused: what bands come to may overflow where the whole does not.
 #[test]
-fn many_scans_and_scans_of_products_are_refused() {
+fn many_scans_and_scans_of_products() {
     let t = trace(|a: In<f32, (Y, X)>| {
         let (sums, ends) = (a.cumsum::<Y>() + a.abs().cumsum::<Y>(), a.cummax::<Y>() + a.cummin::<Y>());
         (sums + ends + (a * a).cumsum::<Y>()).store::<(Y, X)>()
     });
-    assert_eq!(t.graph.cut_scans(Y::ID, 4, |_, _| 100).unwrap_err(), Uncut::Scans { scans: 5, most: 4 });
+    let passes = t.graph.cut_scans(Y::ID, 4, |_, _| 100).unwrap();
+    assert_eq!(passes.totals.iter().map(|totals| totals.before.len()).collect::<Vec<_>>(), [4, 1]);
     assert!(t.graph.cut_scans(Y::ID, 5, |_, _| 100).is_ok());
     let t = trace(|a: In<f32, (Y, X)>| a.cumprod::<Y>().store::<(Y, X)>());
     assert_eq!(t.graph.cut_scans(Y::ID, 4, |_, _| 100).unwrap_err(), Uncut::Products);
@@ -278,4 +321,51 @@ fn what_counts_gets_two_operands_more() {
         ([band(0, 0)].to_vec(), false),
         "coordinates along another dimension are what they are"
     );
+}
+
+/// What is evaluated on bands that are read elsewhere, as a kernel: rows that threads reduce together, borders, and what runs backwards.
+#[test]
+fn images_are_kernels() {
+    let length = |_, dim: u64| if dim == Y::ID { 90 } else { 67 };
+    let slices = trace(|a: In<f32, (Y, X)>| {
+        (a.slice::<Y>(41, 40) * a.slice::<Y>(2, 40) - a.reverse::<Y>().slice::<Y>(5, 40)).store::<(Y, X)>()
+    });
+    let rows = trace(|a: In<f32, (Y, X)>| {
+        let off = a.reverse::<Y>() - a.maximum::<X>();
+        (off.store::<(Y, X)>(), (off * off).sum::<X>().store::<(Y,)>())
+    });
+    let borders = trace(|a: In<f32, (Y, X)>| {
+        let low = a.box_filter::<Y, X>(3, 5, Border::Reflect101).slice::<Y>(7, 71);
+        low.pad::<Y>(2, 3, Border::Reflect).reverse::<Y>().store::<(X, Y)>()
+    });
+    let lag = trace(|a: In<f32, (Y, X)>| (a.slice::<Y>(0, 71) * a.slice::<Y>(19, 71)).sum::<Y>().store::<(X,)>());
+    let mut rng = Rng::new(12);
+    let mut case = |passes: Passes| {
+        let (band, window) = (17, 17 + passes.cut.margin.places());
+        let graph = passes.cut.graph.unwrap();
+        let images = passes.cut.shares.iter().flat_map(|share| match share {
+            Share::Image(image) => [image.begin(40..57, window, 90) as i32, 90],
+            share => panic!("{share:?}"),
+        });
+        let mut numbers = [40].into_iter().chain(images);
+        let ruler = passes.kept.len();
+        let operand = |(number, spec): (usize, &OperandSpec)| {
+            if spec.dims.is_empty() {
+                let tensor = Tensor::of(&[], &arr0(numbers.next().unwrap()).into_dyn());
+                return Operand { tensor, layout: Layout::dense(0), place: Place::Host };
+            }
+            let along = |dim: &u64| if *dim == Y::ID { if number == ruler { band } else { window } } else { 67 };
+            let shape: Vec<i64> = spec.dims.iter().map(along).collect();
+            let layout = Layout::dense(shape.len());
+            Operand { tensor: rng.tensor(spec.dtype, &spec.dims, &shape), layout, place: Place::Device }
+        };
+        let operands = graph.operands.iter().enumerate().map(operand).collect();
+        let outputs = graph.outputs.iter().map(|output| Layout::dense(output.dims.len())).collect();
+        Case { graph, operands, outputs, known: true }
+    };
+    let whole = [("slices", slices.graph), ("rows", rows.graph), ("borders", borders.graph)];
+    let mut cases: Vec<(String, Case)> =
+        whole.map(|(name, graph)| (name.to_string(), case(graph.cut_images(Y::ID, length).unwrap()))).into();
+    cases.push(("lag".into(), case(lag.graph.fold_images(Y::ID, 4, length).unwrap().parts)));
+    check_all("cut::images_are_kernels", cases.into_iter());
 }

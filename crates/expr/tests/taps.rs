@@ -10,7 +10,7 @@ use tilewright_expr::bind::{Place, View, dense};
 use tilewright_expr::emit::emit;
 use tilewright_expr::graph::Graph;
 use tilewright_expr::plan::Plan;
-use tilewright_expr::{Centres, DType, Expr, Filter, In, Rect, Sampled, trace};
+use tilewright_expr::{Border, Centres, DType, Expr, Filter, In, Rect, Sampled, trace};
 
 dims! { N, Y, X, C }
 
@@ -124,6 +124,19 @@ fn taps_within_loops() {
         (above * 0.25 + below).store::<(Y, X)>()
     });
     check("sums", &t.graph, &[picture], &[11, 70]);
+}
+
+/// Rows that are known only as far as others are from them: nothing is computed with them, so nobody knows which they are.
+#[test]
+fn rows_that_are_read_beside() {
+    let picture = Rng::new(11).tensor(DType::F32, <(Y, X)>::IDS, &[12, 70]);
+    for border in [Border::Reflect, Border::Reflect101, Border::Wrap] {
+        let t = trace(|p: In<f32, (Y, X)>| {
+            let beside = p.correlate::<Y, X>([[1.0f32], [0.0], [3.0]], Border::Replicate);
+            beside.slice::<Y>(1, 9).pad::<Y>(3, 2, border).store::<(Y, X)>()
+        });
+        check(&format!("{border:?}"), &t.graph, std::slice::from_ref(&picture), &[14, 70]);
+    }
 }
 
 /// Of four pixels of a window at once only the first can be the window's first.

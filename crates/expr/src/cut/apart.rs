@@ -1,9 +1,11 @@
-//! Some results of an expression, as one of its own.
+//! Some results of an expression, or a part of one, as one of its own.
 
 use super::Uncut;
 use super::moved::Moved;
-use crate::graph::{DimId, Graph, Output};
+use crate::graph::{DimId, Graph, NodeId, Output};
 use crate::join::Join;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl Graph {
     /// Some of the results, by their numbers, of operands whose lengths are known; and which operands they are of.
@@ -18,16 +20,10 @@ impl Graph {
             return Err(Uncut::Scattered { result });
         }
         let outputs = results.iter().flat_map(|result| all[*result].outputs.clone());
-        let needed = self.needed_by(outputs.map(|output| self.outputs[output].node), &[]);
-        let kept = self.operands_of(&needed).into_iter().chain(self.lengths_of(&needed)).collect();
-        let mut moved = Moved::new(self, kept);
-        needed.into_iter().try_for_each(|node| moved.node(self, node, &length).map(drop))?;
-        moved.pad(self);
-        let Moved { graph: mut made, nodes, kept } = moved;
+        let Moved { graph: mut made, kept, nodes } = self.of_outputs(outputs, &length)?;
         for result in results {
             let (joined, first) = (&all[*result], made.outputs.len());
-            let outputs = &self.outputs[joined.outputs.clone()];
-            made.outputs.extend(outputs.iter().map(|it| Output { node: nodes[&it.node], ..it.clone() }));
+            made.outputs.extend(self.moved_outputs(joined.outputs.clone(), &nodes));
             let join = joined.along.map(|along| {
                 let outputs = first..made.outputs.len();
                 Join { outputs, along, dims: joined.dims.into() }
@@ -35,5 +31,33 @@ impl Graph {
             made.joins.extend(join);
         }
         Ok((made, kept))
+    }
+
+    /// One output alone, which may be a part of a result; and which operands it is of.
+    pub fn only_part(&self, output: usize, length: impl Fn(u16, DimId) -> i64) -> Result<(Graph, Vec<u16>), Uncut> {
+        if self.partial(output).is_some() {
+            return Err(Uncut::Scattered { result: output });
+        }
+        let Moved { graph: mut made, kept, nodes } = self.of_outputs(output..output + 1, &length)?;
+        made.outputs.extend(self.moved_outputs(output..output + 1, &nodes));
+        Ok((made, kept))
+    }
+
+    /// What some outputs are made of.
+    fn of_outputs(
+        &self,
+        outputs: impl Iterator<Item = usize>,
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<Moved, Uncut> {
+        let needed = self.needed_by(outputs.map(|output| self.outputs[output].node), &[]);
+        let kept = self.operands_of(&needed).into_iter().chain(self.lengths_of(&needed)).collect();
+        let mut moved = Moved::new(self, kept);
+        needed.into_iter().try_for_each(|node| moved.node(self, node, length).map(drop))?;
+        moved.pad(self);
+        Ok(moved)
+    }
+
+    fn moved_outputs(&self, outputs: Range<usize>, nodes: &BTreeMap<NodeId, NodeId>) -> impl Iterator<Item = Output> {
+        self.outputs[outputs].iter().map(|it| Output { node: nodes[&it.node], ..it.clone() })
     }
 }

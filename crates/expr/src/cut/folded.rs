@@ -29,6 +29,26 @@ impl Graph {
     /// How results are computed from reductions along `dim`, of operands whose lengths are known: from at most so many at once. The others are left to
     /// the rest, which is folded again.
     pub fn fold(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Folded, Uncut> {
+        let found = self.to_fold(dim, most)?;
+        let at_the_band: Vec<(NodeId, i64)> = found.iter().map(|node| (*node, 0)).collect();
+        let parts = self.parts(dim, (&at_the_band, most), &length)?;
+        self.folded((dim, &found), parts, &length)
+    }
+
+    /// The same of reductions whose operands bands read elsewhere than around the point ([`Graph::cut_images`]): those that are as long as the first one.
+    pub fn fold_images(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Folded, Uncut> {
+        let mut found = self.to_fold(dim, usize::MAX)?;
+        let extents: Vec<Option<i64>> = found.iter().map(|node| self.reduced_length(*node, &length)).collect();
+        let extent = extents[0].ok_or(Uncut::Length)?;
+        let mut same = extents.into_iter().map(|it| it == Some(extent));
+        found.retain(|_| same.next().unwrap_or(false));
+        found.truncate(most);
+        let parts = self.parts_of_images((dim, extent), &found, &length)?;
+        self.folded((dim, &found), parts, &length)
+    }
+
+    /// The reductions along a dimension that come first, so many at most.
+    fn to_fold(&self, dim: DimId, most: usize) -> Result<Vec<NodeId>, Uncut> {
         let results = self.results();
         for (result, joined) in results.iter().enumerate() {
             if joined.outputs.clone().any(|output| self.partial(output).is_some()) {
@@ -40,10 +60,17 @@ impl Graph {
         if found.is_empty() {
             return Err(Uncut::Lacking { result: 0 });
         }
+        Ok(found)
+    }
+
+    fn folded(
+        &self,
+        (dim, found): (DimId, &[NodeId]),
+        parts: Passes,
+        length: &dyn Fn(u16, DimId) -> i64,
+    ) -> Result<Folded, Uncut> {
         let bands = self.unused(!dim);
-        let at_the_band: Vec<(NodeId, i64)> = found.iter().map(|node| (*node, 0)).collect();
-        let parts = self.parts(dim, (&at_the_band, most), &length)?;
-        let (rest, kept) = self.rest(bands, &found, &length)?;
+        let (rest, kept) = self.rest(bands, found, length)?;
         Ok(Folded { parts, rest, bands, kept })
     }
 

@@ -7,23 +7,29 @@
 //! reads farther than its margin is the law of [`crate::stage`].) Where a border repeats what is read, windows go on beyond the ends of the
 //! dimension instead, with the indices of the other end. What is not read around the point is brought whole.
 //!
+//! What is as long as something else along the dimension, or read elsewhere along it, as a slice, a pad and what runs backwards, is read where the
+//! [`Image`] of the band is ([`Graph::cut_images`]).
+//!
 //! A coordinate that is computed with counts from the begin of the window. So it is one of the whole only where the first index is added
 //! to it: [`Cut::graph`] has an operand for that.
 //!
 //! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
 //! Those of scans need what stands before a band, which [`Passes`] before give. An operand that is read around the point and elsewhere too is there
 //! once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
-//! ([`Graph::only_results`]).
+//! ([`Graph::only_results`]), and so are the parts of one ([`Graph::only_part`]).
 
 mod apart;
 mod folded;
+mod image;
 mod moved;
 mod offset;
 mod parts;
+mod reach;
 mod scanned;
 mod walk;
 
 pub use folded::Folded;
+pub use image::Image;
 pub use scanned::{Passes, Totals};
 
 use crate::graph::{DimId, Graph};
@@ -36,6 +42,8 @@ pub enum Share {
     Whole,
     /// The band and a margin.
     Band(Margin),
+    /// The image of the band, which is as long as the band and the margin wherever that stands.
+    Image(Image),
     /// What the values of a scan before the band come to: an operand of its own.
     Before,
 }
@@ -45,6 +53,8 @@ pub enum Share {
 pub struct Cut {
     /// The dimension.
     pub dim: DimId,
+    /// How long it is, where operands are not as long as the results.
+    pub length: Option<i64>,
     /// What a band reads of each operand.
     pub shares: Vec<Share>,
     /// How far windows reach: as far as the farthest read of any operand.
@@ -68,6 +78,12 @@ pub enum Numbers {
     Within,
     /// Those of [`Numbers::Window`], and then those of [`Numbers::Within`].
     Band,
+    /// Where the band begins; and for each operand that is an [`Image`] where its window begins and how long all of it is. Before them stands an operand of
+    /// `u8` over the dimension that is as long as the band, which nobody reads.
+    Places {
+        /// How many are.
+        images: usize,
+    },
 }
 
 impl Numbers {
@@ -77,6 +93,7 @@ impl Numbers {
             Numbers::None => 0,
             Numbers::Window | Numbers::Within => 2,
             Numbers::Band => 4,
+            Numbers::Places { images } => 1 + 2 * images,
         }
     }
 }
@@ -94,12 +111,14 @@ pub enum Uncut {
         /// The result's number.
         result: usize,
     },
-    /// The parts of a result stand one after the other along it: its indices are not those of the operands.
+    /// The parts of a result stand one after the other along it: its indices are not those of the operands. Each is a result of its own
+    /// ([`Graph::only_part`]).
     Joined {
         /// The result's number.
         result: usize,
     },
     /// It is not as long as in an operand that is read around the point: it is sliced, padded or repeated, and a window of one is no window of the other.
+    /// [`Graph::cut_images`] may do, unless what is sliced is scanned or reduced along it, or read at computed places.
     Length,
     /// An operand that is as long as the results is read elsewhere than around the point: it has to be there once more ([`Graph::cut_twice`]).
     Both {
@@ -108,13 +127,6 @@ pub enum Uncut {
     },
     /// A scan goes along it: [`Graph::cut_scans`] may do, unless a border repeats what is scanned.
     Scanned,
-    /// More scans go along it than one launch has results.
-    Scans {
-        /// How many.
-        scans: usize,
-        /// How many may.
-        most: usize,
-    },
     /// A scan of products of floats goes along it: what bands come to may overflow where the whole does not.
     Products,
     /// One border repeats what is read along it, and another one does not: windows at an end would have to go on, and to end there.
@@ -127,10 +139,10 @@ impl std::fmt::Display for Uncut {
             Uncut::Lacking { result } => write!(f, "result {result} lacks it, and is made of no reductions of bands"),
             Uncut::Scattered { result } => write!(f, "result {result} is not stored place by place"),
             Uncut::Joined { result } => {
-                write!(f, "the parts of result {result} stand one after the other along it; store each as a result")
+                write!(f, "the parts of result {result} stand one after the other along it, in what lies on a GPU; store each as a result")
             }
             Uncut::Length => {
-                f.write_str("it is sliced, padded or repeated; read the part that is wanted as an operand")
+                f.write_str("what is scanned along it, or read at computed places, is sliced, padded or repeated; compute that before, in a call of its own")
             }
             Uncut::Both { operand } => write!(
                 f,
@@ -139,9 +151,6 @@ impl std::fmt::Display for Uncut {
             Uncut::Scanned => f.write_str(
                 "a scan goes along it, which a border repeats beside its ends; compute the scan before, in a call of its own",
             ),
-            Uncut::Scans { scans, most } => {
-                write!(f, "{scans} scans go along it, of {most} at most; compute some of them in a call of their own")
-            }
             Uncut::Products => f.write_str(
                 "a scan of products of floats goes along it, whose bands may overflow where the whole does not; sum logarithms instead",
             ),
@@ -164,6 +173,6 @@ impl Graph {
         let margin = found.margin();
         let graph = found.counted.then(|| offset::with_first_index(self, dim, &found).0);
         let numbers = found.numbers(false);
-        Ok(Cut { dim, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
+        Ok(Cut { dim, length: None, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
     }
 }

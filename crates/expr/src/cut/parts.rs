@@ -53,7 +53,7 @@ impl Graph {
         let totals = sources.totals((dim, most), &mut walked, &length)?;
         let margin = walked.margin();
         let numbers = walked.numbers(margin != Margin::NONE);
-        let is_told = walked.counted || totals.is_some() || !walked.twice.is_empty();
+        let is_told = walked.counted || !totals.is_empty() || !walked.twice.is_empty();
         let (mut graph, mut band) = match is_told {
             true => with_first_index(&sources, dim, &walked),
             false => (sources.clone(), None),
@@ -86,7 +86,7 @@ impl Graph {
         }
         let walk::Found { shares, wraps, twice, .. } = walked;
         kept.extend(twice.iter().map(|operand| kept[usize::from(*operand)]).collect::<Vec<_>>());
-        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph: Some(graph), numbers }, kept, totals })
+        Ok(Passes { cut: Cut { dim, length: None, shares, margin, wraps, graph: Some(graph), numbers }, kept, totals })
     }
 
     /// What some nodes reduce along `dim`, as results of operands that are read for that; and how each is reduced, to which dimensions and type.

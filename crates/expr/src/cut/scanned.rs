@@ -21,8 +21,8 @@ pub struct Passes {
     pub cut: Cut,
     /// Which operands of the expression that has, by their numbers: one that is read around the point and anywhere too is there twice.
     pub kept: Vec<u16>,
-    /// What that is made of, where scans go along the dimension.
-    pub totals: Option<Box<Totals>>,
+    /// What that is made of, where scans go along the dimension: of some of these after others, where they are more than a launch has results.
+    pub totals: Vec<Totals>,
 }
 
 /// What bands come to, and what stands before each.
@@ -38,13 +38,13 @@ pub struct Totals {
 }
 
 impl Graph {
-    /// How results are computed in bands along `dim`, along which at most so many scans go, of operands whose lengths are known. No border may repeat what is
+    /// How results are computed in bands along `dim`, along which scans go, at most so many in one pass, of operands whose lengths are known. No border may repeat what is
     /// scanned, and no floats be multiplied by a scan: what bands come to may overflow where the whole does not.
     pub fn cut_scans(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
         let found = walk::shares(self, dim, |_| 0)?;
         found.once()?;
         let passes = self.passes((dim, most), found, &length)?;
-        if passes.totals.is_some() { Ok(passes) } else { Err(Uncut::Scanned) }
+        if passes.totals.is_empty() { Err(Uncut::Scanned) } else { Ok(passes) }
     }
 
     /// The same, scans or none, of operands that are read around the point and anywhere too: these are there once more, whole.
@@ -63,7 +63,7 @@ impl Graph {
         let (margin, numbers) = (found.margin(), found.numbers(found.scans_beside()));
         let Found { shares, twice, wraps, .. } = found;
         let kept = (0..self.operands.len() as u16).chain(twice).collect();
-        Ok(Passes { cut: Cut { dim, shares, margin, wraps, graph, numbers }, kept, totals })
+        Ok(Passes { cut: Cut { dim, length: None, shares, margin, wraps, graph, numbers }, kept, totals })
     }
 
     /// What the bands of scans that were found come to; from here on they have operands.
@@ -72,23 +72,19 @@ impl Graph {
         (dim, most): (DimId, usize),
         found: &mut Found,
         length: &dyn Fn(u16, DimId) -> i64,
-    ) -> Result<Option<Box<Totals>>, Uncut> {
-        if found.scans.is_empty() {
-            return Ok(None);
-        }
-        let scans = found.scans.len();
-        if scans > most {
-            return Err(Uncut::Scans { scans, most });
-        }
+    ) -> Result<Vec<Totals>, Uncut> {
         let multiplies =
             |(scan, _): &(NodeId, i64)| self.reduced(*scan).is_some_and(|(of, ..)| of == Reduction::Product);
         if found.scans.iter().any(|scan| multiplies(scan) && self.node(scan.0).dtype.is_float()) {
             return Err(Uncut::Products);
         }
-        let (parts, bands) = (self.parts(dim, (&found.scans, most), length)?, self.unused(!dim));
         found.shares.extend(found.scans.iter().map(|_| Share::Before));
-        let before = found.scans.iter().map(|(scan, _)| self.before(bands, dim, *scan)).collect::<Result<_, _>>()?;
-        Ok(Some(Box::new(Totals { parts, before, bands })))
+        let totals = |scans: &[(NodeId, i64)]| {
+            let (parts, bands) = (self.parts(dim, (scans, most), length)?, self.unused(!dim));
+            let before = scans.iter().map(|(scan, _)| self.before(bands, dim, *scan)).collect::<Result<_, _>>()?;
+            Ok(Totals { parts, before, bands })
+        };
+        found.scans.chunks(most.max(1)).map(totals).collect()
     }
 
     /// What stands before each band of a scan, of the totals of all of them.

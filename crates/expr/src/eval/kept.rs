@@ -33,16 +33,16 @@ pub(super) struct Taps {
 
 impl Taps {
     /// The taps of a program whose blocks consist of `items`, and which tap each of these is for, if it is for no other. The values
-    /// `late` are not known before the blocks are.
+    /// `early` are known before the blocks are; a row that nothing else is computed with is not.
     pub(super) fn new(
         program: &Program,
         along: [Along; 2],
         items: &[Item],
-        late: &BTreeSet<Val>,
+        early: &BTreeSet<Val>,
     ) -> (Taps, Vec<Option<usize>>) {
         let users = Users::new(program, items);
         let mut walks: Vec<(Vec<Tap>, Vec<BTreeSet<usize>>)> = Vec::new();
-        let known = |taps: &Vec<Tap>| taps.iter().all(|tap| !late.contains(&tap.coord));
+        let known = |taps: &Vec<Tap>| taps.iter().all(|tap| early.contains(&tap.coord));
         for taps in walks_of(program, along).into_iter().filter(known) {
             let bodies: Vec<_> = taps.iter().filter_map(|tap| users.exclusive(tap.value)).collect();
             if bodies.len() == taps.len() && bodies.iter().all(|body| loads(program, items, body)) {

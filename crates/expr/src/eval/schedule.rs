@@ -50,7 +50,7 @@ impl Schedule {
         let row: Along = if plan.world.len() < 2 { 0 } else { inner >> 1 };
         let ([rows, outer], [blocks, columns]) = (split(&program, &by_row, row), split(&program, &by_block, row));
         let outer = outer.into_iter().map(|item| (item.clone(), along(&program, &item)));
-        let (taps, only_for) = Taps::new(&program, [inner, row], &blocks, &by_block);
+        let (taps, only_for) = Taps::new(&program, [inner, row], &blocks, &by_row);
         let mut schedule = Schedule {
             outer: outer.collect(),
             rows,

@@ -46,6 +46,12 @@ impl Graph {
         self.binary(Binary::Sub, extent, one)
     }
 
+    /// `value` limited to `0..extent`.
+    pub(crate) fn inside_of(&mut self, value: NodeId, extent: NodeId) -> NodeId {
+        let (zero, last) = (self.int(0), self.last(extent));
+        self.limited(value, zero, last)
+    }
+
     /// `value` limited to `low..=high`.
     fn limited(&mut self, value: NodeId, low: NodeId, high: NodeId) -> NodeId {
         let value = self.binary(Binary::Max, value, low);

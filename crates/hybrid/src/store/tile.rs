@@ -66,12 +66,19 @@ impl Tile {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Its rows, or its columns, that another tile does not begin before: what is left of it where windows move on, along either.
-    pub(crate) fn before(&self, next: &Tile) -> Option<Tile> {
-        let until = |range: &Range<usize>, next: &Range<usize>| range.start..range.end.min(next.start).max(range.start);
-        let rows = Tile { rows: until(&self.rows, &next.rows), columns: self.columns.clone() };
-        let columns = Tile { rows: self.rows.clone(), columns: until(&self.columns, &next.columns) };
-        [rows, columns].into_iter().find(|tile| !tile.is_empty())
+    /// Its rows, or its columns, that lie before another tile, or else behind it: what is left of it where windows move on, or backwards, along either.
+    pub(crate) fn beside(&self, next: &Tile) -> Option<Tile> {
+        let before = |range: &Range<usize>, next: &Range<usize>| range.start..range.end.min(next.start);
+        let behind = |range: &Range<usize>, next: &Range<usize>| range.start.max(next.end)..range.end;
+        let rows = |rows: Range<usize>| Tile { rows, columns: self.columns.clone() };
+        let columns = |columns: Range<usize>| Tile { rows: self.rows.clone(), columns };
+        let tiles = [
+            rows(before(&self.rows, &next.rows)),
+            columns(before(&self.columns, &next.columns)),
+            rows(behind(&self.rows, &next.rows)),
+            columns(behind(&self.columns, &next.columns)),
+        ];
+        tiles.into_iter().find(|tile| !tile.is_empty())
     }
 
     /// Whether some element lies in both.

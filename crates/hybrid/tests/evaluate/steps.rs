@@ -7,10 +7,10 @@ use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, Sink};
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, evaluate};
 use tilewright_ops::{Device, Tensor, fuse};
 
-const SHAPE: [usize; 2] = [601, 8];
+pub(super) const SHAPE: [usize; 2] = [601, 8];
 
 /// Has results computed in bands, against those of the whole: whole numbers, whatever the order of sums.
-fn check(
+pub(super) fn check(
     device: &Device,
     budgets: &Budgets,
     evaluation: impl Fn(&[&dyn Sink], &mut dyn FnMut(&Evaluation<'_>)),

@@ -11,7 +11,7 @@ use crate::stream::hints;
 use crate::stream::staging::Load;
 use std::ops::Range;
 use tilewright_expr::bind::Axis;
-use tilewright_expr::cut::{Cut, Numbers, Share};
+use tilewright_expr::cut::{Cut, Image, Numbers, Share};
 
 /// What slots are multiples of.
 const GRANULE: usize = 4096;
@@ -43,7 +43,38 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn is_banded(&self, number: usize) -> bool {
-        self.cut.as_ref().is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_) | Share::Before))
+        self.cut
+            .as_ref()
+            .is_ok_and(|cut| matches!(cut.shares[number], Share::Band(_) | Share::Image(_) | Share::Before))
+    }
+
+    /// The operands that bands read elsewhere, and how long each is.
+    fn images(&self) -> impl Iterator<Item = (usize, &Image, usize)> {
+        let shares = self.cut.iter().flat_map(|cut| cut.shares.iter().enumerate().map(|share| (cut.dim, share)));
+        shares.filter_map(|(dim, (number, share))| match share {
+            Share::Image(image) => Some((number, image, self.fed[number].shape.extent(dim)?)),
+            _ => None,
+        })
+    }
+
+    /// Indices of the longest band whose windows fit into what it reads elsewhere; `None` where there is nothing like that.
+    pub(super) fn longest(&self) -> Option<usize> {
+        let margin = self.cut.as_ref().map_or(0, |cut| cut.margin.places()) as usize;
+        self.images().map(|(.., length)| length.saturating_sub(margin).max(1)).min()
+    }
+
+    /// What a band reads of an operand that is brought in bands.
+    pub(super) fn window_of(&self, number: usize, band: &Band) -> Window {
+        let Some((_, image, length)) = self.images().find(|(of, ..)| *of == number) else { return band.window };
+        let window = band.window.len() as i64;
+        let begin = image.begin(band.indices.start as i64..band.indices.end as i64, window, length as i64);
+        Window::new(begin..begin + window, length)
+    }
+
+    /// What is made of a band, and stands beside it in the memory of its window.
+    pub(super) fn window_made(&self, band: &Band) -> Window {
+        let alone = || Window::new(band.indices.start as i64..band.indices.end as i64, self.extent());
+        if self.longest().is_some() { alone() } else { band.window }
     }
 
     /// Length of the dimension that is cut; 1 where nothing is.
@@ -52,7 +83,11 @@ impl Evaluation<'_> {
             let of = |(number, fed): (usize, &Fed<'_>)| self.is_banded(number).then(|| fed.shape.extent(cut.dim));
             self.fed.iter().enumerate().find_map(of).flatten()
         };
-        let along = |cut: &Cut| self.made.first().and_then(|made| made.shape.extent(cut.dim)).or_else(|| operand(cut));
+        let known = |cut: &Cut| cut.length.and_then(|length| usize::try_from(length).ok());
+        let along = |cut: &Cut| {
+            known(cut)
+                .or_else(|| self.made.first().and_then(|made| made.shape.extent(cut.dim)).or_else(|| operand(cut)))
+        };
         self.cut.as_ref().ok().and_then(along).unwrap_or(1)
     }
 
@@ -124,7 +159,8 @@ impl Evaluation<'_> {
     }
 
     /// The tiles of an operand that is brought in bands, and where in the memory of a window each begins, in bytes.
-    pub(super) fn pieces(&self, shape: &Shape, plan: &ExpressionPlan, band: &Band) -> Vec<(Tile, usize)> {
+    pub(super) fn pieces(&self, number: usize, plan: &ExpressionPlan, band: &Band) -> Vec<(Tile, usize)> {
+        let shape = &self.fed[number].shape;
         if self.cut.as_ref().is_ok_and(|cut| shape.extent(cut.dim).is_none()) {
             return vec![(row(shape, plan, band), 0)];
         }
@@ -134,7 +170,7 @@ impl Evaluation<'_> {
             at += self.bytes_in(shape, piece.len());
             (self.tile(shape, &piece), begin)
         };
-        band.window.pieces().map(piece).collect()
+        self.window_of(number, band).pieces().map(piece).collect()
     }
 
     /// Columns of a whole window's tile of an operand.
@@ -155,9 +191,9 @@ impl Evaluation<'_> {
             |fed: &&Fed<'_>| !fed.is_on(on) && direct.from(fed.source(), self.columns_of(fed, plan)).is_none();
         let fed = self.fed.iter().filter(through);
         let fed = fed.map(|fed| (fed.source().grain(), fed.source().extents(), &fed.shape));
-        let is_staged = |made: &&Made<'_>| direct.to(made.sink, self.columns_made(made, plan)).is_none();
+        let is_staged = |made: &&Made<'_>| direct.to(made.sink(), self.columns_made(made, plan)).is_none();
         let made = self.brought_back(on).map(|(_, made)| made).filter(is_staged);
-        let made = made.map(|made| (made.sink.grain(), made.sink.extents(), &made.shape));
+        let made = made.map(|made| (made.sink().grain(), made.sink().extents(), &made.shape));
         let bytes = [
             fed.clone().map(|(.., shape)| shape.bytes() as u128).sum(),
             made.clone().map(|(.., shape)| shape.bytes() as u128).sum(),
@@ -172,13 +208,21 @@ impl Evaluation<'_> {
     }
 
     /// Axes of operands and results in the memory of a window.
-    pub(super) fn axes(&self, window: usize) -> [Vec<Vec<Axis>>; 2] {
-        let of = |shape: &Shape, is_cut: bool| match &self.cut {
-            Ok(cut) if is_cut => shape.axes_of(cut.dim, window),
+    pub(super) fn axes(&self, band: &Band) -> [Vec<Vec<Axis>>; 2] {
+        let of = |shape: &Shape, window: Option<usize>| match (&self.cut, window) {
+            (Ok(cut), Some(window)) => shape.axes_of(cut.dim, window),
             _ => shape.axes(),
         };
-        let fed = self.fed.iter().enumerate().map(|(number, fed)| of(&fed.shape, self.is_banded(number))).collect();
-        [fed, self.made.iter().map(|made| of(&made.shape, true)).collect()]
+        let (window, made) = (band.window.len(), self.window_made(band).len());
+        let fed = |(number, fed): (usize, &Fed<'_>)| of(&fed.shape, self.is_banded(number).then_some(window));
+        let fed = self.fed.iter().enumerate().map(fed).collect();
+        [fed, self.made.iter().map(|it| of(&it.shape, Some(made))).collect()]
+    }
+
+    /// The axis of an operand that is as long as a band and has no elements of its own, where bands read others elsewhere.
+    pub(super) fn ruler(&self, band: &Band) -> Option<[Axis; 1]> {
+        let cut = self.cut.as_ref().ok().filter(|cut| matches!(cut.numbers, Numbers::Places { .. }))?;
+        Some([Axis { dim: cut.dim, extent: band.indices.len() as i64, stride: 0 }])
     }
 
     /// Where a window of something begins that lies whole in the memory of the GPU, in bytes, and its axes there.
@@ -200,6 +244,10 @@ impl Evaluation<'_> {
             Numbers::Window => whole.to_vec(),
             Numbers::Within => within.to_vec(),
             Numbers::Band => [whole, within].concat(),
+            Numbers::Places { .. } => {
+                let place = |(number, _, length)| [self.window_of(number, band).first(), length as i64];
+                [band.indices.start as i64].into_iter().chain(self.images().flat_map(place)).collect()
+            }
         };
         let number = |n: i64| {
             let (operation, what) = ("a streamed expression", "the length of a dimension that is computed with");

@@ -39,7 +39,7 @@ impl Evaluation<'_> {
         let cut = graph.cut(dim).map_err(|why| match why {
             // What is wrong with the scans says more than that there are some.
             Uncut::Scanned => match graph.cut_scans(dim, MOST, self.lengths()) {
-                Err(why @ (Uncut::Scans { .. } | Uncut::Products)) => why.to_string(),
+                Err(why @ Uncut::Products) => why.to_string(),
                 _ => why.to_string(),
             },
             why => why.to_string(),
@@ -54,7 +54,8 @@ impl Evaluation<'_> {
         self.check_tiles(cut)?;
         let is_inner = |shape: &super::shape::Shape| shape.extent(dim).is_some() && !shape.is_outermost(dim);
         let inner = self.made.iter().position(|made| is_inner(&made.shape));
-        match inner.filter(|_| cut.margin.places() > 0) {
+        // Those of bands that are read elsewhere have the band alone.
+        match inner.filter(|_| cut.margin.places() > 0 && cut.length.is_none()) {
             Some(number) => Err(format!(
                 "operands are read at shifted coordinates along it, and it is not the outermost dimension of result {number}"
             )),

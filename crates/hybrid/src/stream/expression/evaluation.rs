@@ -3,6 +3,7 @@
 use super::array::Held;
 use super::array::{Operand, Operands};
 use super::plan::ExpressionPlan;
+use super::section::Goal;
 use super::shape::Shape;
 use super::steps::Planned;
 use crate::Error;
@@ -19,8 +20,8 @@ use tilewright_ops::{Fused, Launcher};
 /// A fused expression over stored arrays into sinks, a sink a result.
 ///
 /// It is computed in *bands*: some indices of one dimension at a time, the outermost one of the results that can be cut. What an operand
-/// brings to a band follows from the expression: the same indices, those with a margin where it is read at shifted coordinates, or all of it,
-/// once, where it lacks the dimension or is read anywhere.
+/// brings to a band follows from the expression: the same indices, those with a margin where it is read at shifted coordinates, those that the band reads
+/// where it is sliced, padded or reversed, or all of it, once, where it lacks the dimension or is read anywhere.
 pub struct Evaluation<'a> {
     pub(super) expression: Launcher,
     /// What is evaluated on a window: the expression, or one that knows where the window begins.
@@ -55,6 +56,16 @@ impl<'a> Fed<'a> {
         Fed { operand: Operand { source, dims: dims.clone(), extents: extents.clone() }, shape: self.shape.clone() }
     }
 
+    /// The same under other dimensions.
+    pub(super) fn renamed(&self, to: impl Fn(DimId) -> DimId) -> Fed<'a> {
+        let Operand { source, dims, extents } = &self.operand;
+        let dims = dims.iter().map(|dim| to(*dim)).collect();
+        Fed {
+            operand: Operand { source: source.clone(), dims, extents: extents.clone() },
+            shape: self.shape.renamed(&to),
+        }
+    }
+
     pub(super) fn operand(&self) -> Operand<'a> {
         self.operand.clone()
     }
@@ -71,17 +82,21 @@ impl<'a> Fed<'a> {
 
 /// A result.
 pub(super) struct Made<'a> {
-    pub(super) sink: &'a dyn Sink,
+    pub(super) goal: Goal<'a>,
     pub(super) shape: Shape,
 }
 
 impl<'a> Made<'a> {
     pub(super) fn same(&self) -> Made<'a> {
-        Made { sink: self.sink, shape: self.shape.clone() }
+        Made { goal: self.goal.clone(), shape: self.shape.clone() }
+    }
+
+    pub(super) fn sink(&self) -> &dyn Sink {
+        self.goal.sink()
     }
 
     fn room(&self) -> Option<DeviceBytes<'_>> {
-        self.sink.resident().map(|sink| sink.room().bytes())
+        self.sink().resident().map(|sink| sink.room().bytes())
     }
 
     /// Whether it is written where it is wanted.
@@ -129,14 +144,15 @@ impl<'a> Evaluation<'a> {
         operands: Vec<Operand<'a>>,
         sinks: &[&'a dyn Sink],
     ) -> Result<Evaluation<'a>, Error> {
-        Self::left(expression, operands, sinks, &[])
+        let goals: Vec<Goal<'a>> = sinks.iter().map(|sink| Goal::Whole(*sink)).collect();
+        Self::left(expression, operands, &goals, &[])
     }
 
     /// What folds left, whose bands have these dimensions.
     pub(super) fn left(
         expression: Launcher,
         operands: Vec<Operand<'a>>,
-        sinks: &[&'a dyn Sink],
+        goals: &[Goal<'a>],
         before: &[DimId],
     ) -> Result<Evaluation<'a>, Error> {
         let graph = expression.graph();
@@ -150,18 +166,19 @@ impl<'a> Evaluation<'a> {
         let views: Vec<View<'_>> = axes.iter().map(|axes| on_device(axes)).collect();
         let binding = Binding::new(graph, &views)?;
         let (results, extents) = (graph.results(), binding.results()?);
-        if results.len() != sinks.len() {
-            let (expected, got) = (results.len(), sinks.len());
+        if results.len() != goals.len() {
+            let (expected, got) = (results.len(), goals.len());
             return Err(Error::Shape { operation: "a streamed expression", what: "number of sinks", expected, got });
         }
-        let of_result = |((result, extents), sink): ((&tilewright_expr::join::Joined<'_>, Vec<i64>), &&'a dyn Sink)| {
+        let of_result = |((result, extents), goal): ((&tilewright_expr::join::Joined<'_>, Vec<i64>), &Goal<'a>)| {
             let dtype = graph.node(graph.outputs[result.outputs.start].node).dtype;
             let lies = (result.dims, extents.iter().map(|extent| *extent as usize).collect());
-            let shape = Shape::new("elements of a result's sink", lies, dtype, (sink.extents(), sink.element()))?;
-            Ok(Made { sink: *sink, shape })
+            let stored = (goal.sink().extents(), goal.sink().element());
+            let shape = Shape::new("elements of a result's sink", lies, dtype, stored)?;
+            Ok(Made { goal: goal.clone(), shape })
         };
         let made: Vec<Made<'a>> =
-            results.iter().zip(extents).zip(sinks).map(of_result).collect::<Result<_, Error>>()?;
+            results.iter().zip(extents).zip(goals).map(of_result).collect::<Result<_, Error>>()?;
         let names = made.iter().flat_map(|made| made.shape.dims()).map(|dim| (*dim, graph.dim_name(*dim))).collect();
         let whole = Evaluation {
             launcher: expression.clone(),
@@ -192,11 +209,16 @@ impl<'a> Evaluation<'a> {
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
     pub fn along<D: Dim>(self) -> Result<Evaluation<'a>, Error> {
-        let cut = Evaluation { is_by_choice: true, ..self }.cut_along(vec![D::ID]);
+        let cut = self.by_choice(vec![D::ID]);
         match cut.cut {
             Err(error) if cut.steps().is_empty() => Err(error),
             _ => Ok(cut),
         }
+    }
+
+    /// The same, cut along one of these dimensions or not at all.
+    pub(super) fn by_choice(self, dims: Vec<DimId>) -> Evaluation<'a> {
+        Evaluation { is_by_choice: true, ..self }.cut_along(dims)
     }
 
     /// The dimension that it is cut along, if it is.
@@ -242,7 +264,7 @@ impl Evaluation<'_> {
 
     /// Has what sinks gather counted in a budget of host memory.
     pub(crate) fn gather_within(&self, host: &Budget) -> Result<(), Error> {
-        self.made.iter().try_for_each(|made| made.sink.gather_within(host))
+        self.made.iter().try_for_each(|made| made.sink().gather_within(host))
     }
 
     /// Whether there is nothing to compute.

@@ -25,9 +25,12 @@ use tilewright_ops::{Device, Gpu};
 /// On the CPU windows lie in ordinary memory, of as many bytes as `budgets.pinned` has; nothing is copied then but what lies on a GPU. What either takes without being
 /// run is said by [`Evaluation::plan`]. Bands do not depend on budgets that are large enough, and the same bands give the same bits on both. Bits do not
 /// depend on the bands either, with two exceptions: long sums within a window are added in an order that follows from its sizes, and what needs all of a
-/// large operand first is computed from reductions of bands, in passes before of at most four reductions each; so is what stands before the bands of scans, of
-/// which at most four may go along the dimension. Sums of floats, and products that bands are reduced to, are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima
+/// large operand first is computed from reductions of bands, in passes before of at most four reductions each; so is what stands before the bands of scans along the
+/// dimension. Sums of floats, and products that bands are reduced to, are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima
 /// are the same. Scans of products of floats are not computed in bands. The CPU and a GPU whose budgets differ have other bands, so other last bits.
+///
+/// What is sliced or padded along the dimension has windows where bands read it; so has what is read backwards or under another name, or beside the point
+/// into a sink on a GPU, where all of it does not fit. Parts of a result that stand one after the other along it are computed one after the other.
 ///
 /// A pass brings the operands that it reads. Progress counts the bands of all passes.
 ///

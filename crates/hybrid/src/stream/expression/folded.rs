@@ -5,12 +5,13 @@ use super::evaluation::{Evaluation, Made};
 use super::parts::Nowhere;
 use super::passes::{Came, Compute, Passes, Under, of_all_bands};
 use super::plan::ExpressionPlan;
+use super::section::Goal;
 use crate::Error;
 use crate::budget::Permit;
-use crate::store::{Extents, Sink};
+use crate::store::Extents;
 use crate::stream::matmul::Traffic;
 use std::sync::Arc;
-use tilewright_expr::cut::Folded;
+use tilewright_expr::cut::{Folded, Uncut};
 use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::Launcher;
 
@@ -18,13 +19,13 @@ use tilewright_ops::Launcher;
 pub(super) const MOST: usize = 4;
 
 /// What is left to compute, and leave to have the memory of what it reads.
-pub(super) type Rest<'b> = (Evaluation<'b>, Option<Permit>);
+pub(super) type Rest<'b> = (Evaluation<'b>, Vec<Permit>);
 
 /// How an expression is folded.
 pub(super) struct Fold<'a> {
     /// What bands are reduced to.
     pub(super) parts: Passes<'a>,
-    rest: Graph,
+    left: Graph,
     /// A dimension of what bands are reduced to, behind those of folds before.
     bands: Vec<DimId>,
     /// The operands that are left.
@@ -34,11 +35,20 @@ pub(super) struct Fold<'a> {
 impl<'a> Fold<'a> {
     /// How an evaluation is folded along a dimension after the folds before it, or why not.
     pub(super) fn of(whole: &Evaluation<'a>, dim: DimId) -> Result<Fold<'a>, String> {
-        let folded = whole.expression.graph().fold(dim, MOST, whole.lengths()).map_err(|why| why.to_string())?;
+        Self::folded(whole, whole.expression.graph().fold(dim, MOST, whole.lengths()))
+    }
+
+    /// The same of operands that bands read elsewhere than around the point.
+    pub(super) fn of_images(whole: &Evaluation<'a>, dim: DimId) -> Result<Fold<'a>, String> {
+        Self::folded(whole, whole.expression.graph().fold_images(dim, MOST, whole.lengths()))
+    }
+
+    fn folded(whole: &Evaluation<'a>, folded: Result<Folded, Uncut>) -> Result<Fold<'a>, String> {
+        let folded = folded.map_err(|why| why.to_string())?;
         let Folded { parts, rest, bands, kept } = folded;
         let kept = kept.into_iter().map(|operand| whole.fed[usize::from(operand)].operand()).collect();
         let bands = whole.folded.iter().copied().chain([bands]).collect();
-        Ok(Fold { parts: Passes::of_parts((whole, &whole.fed), parts)?, rest, bands, kept })
+        Ok(Fold { parts: Passes::of_parts((whole, &whole.fed), parts)?, left: rest, bands, kept })
     }
 
     /// Has the bands of a plan computed, and gives what was copied for that and what is left to compute: an evaluation of all that they were reduced to,
@@ -52,7 +62,7 @@ impl<'a> Fold<'a> {
         'a: 'b,
     {
         let Came { parts, traffic, memory } = self.parts.run_to_parts(under, compute)?;
-        let rest = self.left(made, under.plan, parts.into_iter().map(|parts| Held::Here(parts)))?;
+        let rest = self.rest(made, under.plan, parts.into_iter().map(|parts| Held::Here(parts)))?;
         Ok((traffic, (rest, memory)))
     }
 
@@ -70,11 +80,11 @@ impl<'a> Fold<'a> {
             Held::Here(Arc::new(Nowhere { extents, element: part.shape.element() }))
         });
         let bytes = plan.count() as u128 * self.parts.bands.bytes_of_parts();
-        Ok((self.left(made, plan, parts)?, u64::try_from(bytes).unwrap_or(u64::MAX)))
+        Ok((self.rest(made, plan, parts)?, u64::try_from(bytes).unwrap_or(u64::MAX)))
     }
 
     /// What is left of all parts of a plan's bands.
-    fn left<'b>(
+    fn rest<'b>(
         &self,
         made: &[Made<'b>],
         plan: &ExpressionPlan,
@@ -88,7 +98,7 @@ impl<'a> Fold<'a> {
         let parts = parts.zip(&whole.made).map(|(parts, made)| of_all_bands((parts, &made.shape), (dim, count)));
         let operands = self.kept.iter().cloned().chain(parts).collect();
         let name = format!("{} of all bands", whole.expression.name());
-        let sinks: Vec<&'b dyn Sink> = made.iter().map(|made| made.sink).collect();
-        Evaluation::left(Launcher::new(self.rest.clone(), &name), operands, &sinks, &self.bands)
+        let goals: Vec<Goal<'b>> = made.iter().map(|made| made.goal.clone()).collect();
+        Evaluation::left(Launcher::new(self.left.clone(), &name), operands, &goals, &self.bands)
     }
 }

@@ -25,30 +25,33 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
         operands: &[&DeviceBuffer<u8>],
         results: &mut [DeviceBuffer<u8>],
     ) -> Result<(), Error> {
-        let (evaluation, window) = (self.evaluation, &band.window);
-        let numbers = evaluation.numbers(band)?;
-        let [of_operands, of_results] = evaluation.axes(window.len());
+        let evaluation = self.evaluation;
+        let (numbers, ruler) = (evaluation.numbers(band)?, evaluation.ruler(band));
+        let [of_operands, of_results] = evaluation.axes(band);
         let mut buffers = operands.iter().map(|buffer| (buffer.device_bytes(), 0));
         let operands = evaluation.fed.iter().zip(of_operands).enumerate().filter_map(|(number, (fed, axes))| {
             let Some(there) = fed.source().resident().filter(|_| fed.is_on(self.on)) else {
                 return buffers.next().map(|memory| (memory, axes));
             };
-            let (at, axes) = evaluation.axes_there(&fed.shape, evaluation.is_banded(number), window);
+            let (at, axes) =
+                evaluation.axes_there(&fed.shape, evaluation.is_banded(number), &evaluation.window_of(number, band));
             Some(((there, at), axes))
         });
         let operands: Vec<((DeviceBytes<'_>, usize), Vec<Axis>)> = operands.collect();
         let mut buffers = results.iter_mut().map(|buffer| (buffer.device_room(), 0));
         let results = evaluation.made.iter().zip(of_results).filter_map(|(made, axes)| {
-            let Some(there) = made.sink.resident().filter(|_| made.is_on(self.on)) else {
+            let Some(there) = made.sink().resident().filter(|_| made.is_on(self.on)) else {
                 return buffers.next().map(|memory| (memory, axes));
             };
-            let (at, axes) = evaluation.axes_there(&made.shape, true, window);
+            let (at, axes) = evaluation.axes_there(&made.shape, true, &evaluation.window_made(band));
             Some(((there.room(), at), axes))
         });
         let results: Vec<((DeviceRoom<'_>, usize), Vec<Axis>)> = results.collect();
         let given = operands.iter().map(|((bytes, at), axes)| Given::There(*bytes, *at, axes));
         let numbers = numbers.iter().map(|number| Given::Value(Feeds::<Expr<i32, ()>>::operand(number)));
-        let given: Vec<Given<'_>> = given.chain(numbers).collect();
+        // Nobody reads it, wherever it lies.
+        let ruler = ruler.iter().zip(&operands).map(|(axes, ((bytes, at), _))| Given::There(*bytes, *at, axes));
+        let given: Vec<Given<'_>> = given.chain(ruler).chain(numbers).collect();
         let taken = results.iter().map(|((room, at), axes)| Taken { room: *room, at: *at, axes });
         Ok(evaluation.launcher.launch(self.gpu, &given, &mut taken.collect::<Vec<_>>())?)
     }

@@ -28,6 +28,8 @@ pub(super) struct HostWindows<'a> {
 /// The expression on one window.
 pub(super) struct HostWindow {
     kernel: Arc<HostKernel>,
+    /// Whether it has an operand that is as long as the band and nobody reads.
+    has_ruler: bool,
     /// What the expression is told of it.
     numbers: Vec<i32>,
     /// Types and bytes of operands and of results.
@@ -42,13 +44,15 @@ impl<'a> HostWindows<'a> {
 
     pub(super) fn of(&self, band: &Band) -> Result<HostWindow, Error> {
         let (graph, numbers) = (self.evaluation.graph(), self.evaluation.numbers(band)?);
-        let [operands, results] = self.evaluation.axes(band.window.len());
-        let kernel = self.kernel(band.window.len(), [&operands, &results], numbers.len())?;
+        let [operands, results] = self.evaluation.axes(band);
+        let ruler = self.evaluation.ruler(band);
+        let kernel = self.kernel(band.window.len(), [&operands, &results], (&ruler, numbers.len()))?;
         let dtypes = graph.operands.iter().map(|spec| spec.dtype);
         let results_of = graph.results().into_iter().map(|result| graph.outputs[result.outputs.start].node);
         let bytes = |(dtype, axes): (DType, &Vec<Axis>)| (dtype, View::reach(axes) as usize * dtype.size());
         Ok(HostWindow {
             kernel,
+            has_ruler: ruler.is_some(),
             numbers,
             operands: dtypes.zip(&operands).map(bytes).collect(),
             results: results_of.map(|node| graph.node(node).dtype).zip(&results).map(bytes).collect(),
@@ -59,14 +63,19 @@ impl<'a> HostWindows<'a> {
         &self,
         window: usize,
         [operands, results]: [&[Vec<Axis>]; 2],
-        numbers: usize,
+        (ruler, numbers): (&Option<[Axis; 1]>, usize),
     ) -> Result<Arc<HostKernel>, Error> {
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = planned.get(&window) {
             return Ok(kernel.clone());
         }
         let numbers = vec![on_device(&[]); numbers];
-        let views: Vec<View<'_>> = operands.iter().map(|axes| on_device(axes)).chain(numbers).collect();
+        let views: Vec<View<'_>> = operands
+            .iter()
+            .map(|axes| on_device(axes))
+            .chain(ruler.iter().map(|axes| on_device(axes)))
+            .chain(numbers)
+            .collect();
         let outs: Vec<View<'_>> = results.iter().map(|axes| on_device(axes)).collect();
         let kernel = Arc::new(HostKernel::new(self.evaluation.graph(), &views, &outs)?);
         planned.insert(window, kernel.clone());
@@ -80,6 +89,7 @@ impl HostWindow {
         let inputs =
             self.operands.iter().zip(operands).map(|((dtype, bytes), memory)| values(*dtype, &memory[..*bytes]));
         let mut inputs: Vec<HostSlice<'_>> = inputs.collect::<Result<_, _>>()?;
+        inputs.extend(self.has_ruler.then_some(HostSlice::U8(&[0])));
         inputs.extend(self.numbers.iter().map(|number| HostSlice::I32(std::slice::from_ref(number))));
         let outputs = self.results.iter().zip(results);
         let outputs = outputs.map(|((dtype, bytes), memory)| values_mut(*dtype, &mut memory[..*bytes]));
@@ -105,14 +115,14 @@ pub(super) fn run_on_host(
     let run = Run { evaluation, plan, windows: HostWindows::new(evaluation), threads, releases, control };
     let once = run.once()?;
     let window = plan.window();
-    let memory = |indices: usize| -> [Windows; 2] {
-        let fed = evaluation.banded(On::HOST).map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, indices)));
-        let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_made(made, indices)));
+    let memory = || -> [Windows; 2] {
+        let fed = evaluation.banded(On::HOST).map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, window)));
+        let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_made(made, plan.made())));
         [fed.collect(), made.collect()]
     };
     let (mut fed, mut made) = (Vec::new(), Vec::new());
     for _ in 0..WINDOWS {
-        let [of_operands, of_results] = memory(window);
+        let [of_operands, of_results] = memory();
         fed.push(of_operands);
         made.push(of_results);
     }
@@ -164,14 +174,15 @@ impl Run<'_> {
     fn read(&self, free: Receiver<Windows>, filled: Sender<Windows>) -> Result<(), Stop> {
         let mut bands = self.plan.bands().peekable();
         while let Some(band) = bands.next() {
-            let window = band.window;
             let mut memory = free.recv()?;
-            let next = bands.peek().map(|next| &next.window);
-            for ((_, fed), bytes) in self.evaluation.banded(On::HOST).zip(&mut memory) {
+            for ((number, fed), bytes) in self.evaluation.banded(On::HOST).zip(&mut memory) {
                 let tile = |indices: &Range<usize>| self.evaluation.tile(&fed.shape, indices);
+                let window = self.evaluation.window_of(number, &band);
+                let next = bands.peek().map(|next| self.evaluation.window_of(number, next));
+                let next = next.as_ref();
                 let mut ahead = next.into_iter().flat_map(|next| next.behind(&window).pieces());
                 ahead.try_for_each(|piece| fed.source().prefetch(&tile(&piece)))?;
-                for (tile, at) in self.evaluation.pieces(&fed.shape, self.plan, &band) {
+                for (tile, at) in self.evaluation.pieces(number, self.plan, &band) {
                     let length = tile.count() * fed.shape.element_bytes();
                     read_staged(fed.source(), &tile, &mut bytes[at..][..length], self.threads)?;
                 }
@@ -192,7 +203,7 @@ impl Run<'_> {
         let once = evaluation.brought_whole(On::HOST).filter(is_there).map(|(_, fed)| fed.shape.bytes() as u128);
         let banded = evaluation.banded(On::HOST).filter(is_there);
         let banded = banded.map(|(_, fed)| indices * evaluation.bytes_in(&fed.shape, 1) as u128);
-        let made = evaluation.made.iter().filter(|made| made.sink.resident().is_some());
+        let made = evaluation.made.iter().filter(|made| made.sink().resident().is_some());
         let to_gpu = bytes(made.map(|made| made.shape.bytes() as u128).sum());
         Traffic { to_gpu, to_host: bytes(once.chain(banded).sum()) }
     }
@@ -232,7 +243,7 @@ impl Run<'_> {
         while let Ok((band, results)) = computed.recv() {
             for (made, bytes) in self.evaluation.made.iter().zip(&results) {
                 let (part, tile) = self.evaluation.part(made, self.plan, &band);
-                write_staged(made.sink, &tile, &bytes[part], self.threads)?;
+                write_staged(made.sink(), &tile, &bytes[part], self.threads)?;
             }
             // Nobody takes it behind the last window.
             let _ = free.send(results);

@@ -15,7 +15,7 @@ impl Evaluation<'_> {
             let bytes = (bytes as f64 * plan.times()) as u64;
             (bytes > 0).then_some(Operand { bytes, at })
         };
-        let at = self.made.iter().map(|made| made.sink.at()).max().unwrap_or(At::Pageable);
+        let at = self.made.iter().map(|made| made.sink().at()).max().unwrap_or(At::Pageable);
         let written = Operand { bytes: self.made.iter().map(|made| made.shape.bytes() as u64).sum(), at };
         let dtype = graph.outputs.first().map_or(DType::F32, |output| graph.node(output.node).dtype);
         let unit = if dtype == DType::F64 { Unit::F64 } else { Unit::F32 };

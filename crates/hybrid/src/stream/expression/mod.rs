@@ -14,6 +14,7 @@ mod parts;
 mod passes;
 mod plan;
 mod run;
+mod section;
 mod shape;
 mod steps;
 mod window;

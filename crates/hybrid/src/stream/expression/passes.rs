@@ -5,6 +5,7 @@ use super::evaluation::{Evaluation, Fed, Made, On, on_device};
 use super::face::evaluate_on_host;
 use super::parts::{Nowhere, Parts};
 use super::plan::{Beside, ExpressionPlan};
+use super::section::Goal;
 use super::shape::{Shape, stored};
 use crate::Error;
 use crate::budget::{Budget, Permit};
@@ -12,9 +13,9 @@ use crate::store::Extents;
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
 use std::sync::Arc;
-use tilewright_expr::bind::Binding;
+use tilewright_expr::bind::{Binding, dense};
 use tilewright_expr::cut;
-use tilewright_expr::cut::Numbers;
+use tilewright_expr::cut::{Numbers, Share};
 use tilewright_expr::graph::{DimId, Graph, Output};
 use tilewright_ops::Launcher;
 
@@ -25,7 +26,7 @@ pub(super) type Compute<'c> = dyn FnMut(&Evaluation<'_>, &ExpressionPlan, Contro
 pub(super) struct Passes<'a> {
     /// What is evaluated on bands. What stands before them is not there yet.
     pub(super) bands: Box<Evaluation<'a>>,
-    totals: Option<Box<Totals<'a>>>,
+    totals: Vec<Totals<'a>>,
 }
 
 /// What the bands of scans come to, and the expressions of what stands before each.
@@ -53,7 +54,15 @@ pub(super) struct Came {
     /// What was copied for that.
     pub(super) traffic: Traffic,
     /// Leave to have them.
-    pub(super) memory: Option<Permit>,
+    pub(super) memory: Vec<Permit>,
+}
+
+impl Came {
+    fn and(mut self, other: Came) -> Came {
+        self.parts.extend(other.parts);
+        self.memory.extend(other.memory);
+        Came { traffic: self.traffic.and(other.traffic), ..self }
+    }
 }
 
 impl<'a> Passes<'a> {
@@ -76,9 +85,15 @@ impl<'a> Passes<'a> {
         cut::Passes { cut, kept, totals }: cut::Passes,
         made: impl FnOnce(&[Fed<'a>], (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error>,
     ) -> Result<Passes<'a>, String> {
-        let kept: Vec<Fed<'a>> = kept.into_iter().map(|operand| fed[usize::from(operand)].clone()).collect();
-        let totals = totals.map(|totals| Totals::of((whole, &kept), *totals)).transpose()?;
-        let before = totals.as_ref().map_or(Ok(Vec::new()), Totals::fed).map_err(|error| error.to_string())?;
+        let share = |(operand, share): (u16, &Share)| match share {
+            Share::Image(image) => fed[usize::from(operand)].renamed(|dim| image.renamed(cut.dim, dim)),
+            _ => fed[usize::from(operand)].clone(),
+        };
+        let kept: Vec<Fed<'a>> = kept.into_iter().zip(&cut.shares).map(share).collect();
+        let totals = totals.into_iter().map(|totals| Totals::of((whole, &kept), totals));
+        let totals: Vec<Totals<'a>> = totals.collect::<Result<_, _>>()?;
+        let before: Result<Vec<_>, Error> = totals.iter().map(Totals::fed).collect();
+        let before = before.map_err(|error| error.to_string())?.into_iter().flatten();
         let fed: Vec<Fed<'a>> = kept.into_iter().chain(before).collect();
         let graph = cut.graph.clone().unwrap_or_default();
         let made = made(&fed, (&graph, cut.numbers)).map_err(|error| error.to_string())?;
@@ -86,7 +101,7 @@ impl<'a> Passes<'a> {
         let launcher = Launcher::new(graph, &format!("{} of a band", whole.launcher.name()));
         let bands = Evaluation::in_bands(launcher, cut, fed, made, names);
         bands.cut.as_ref().map_or(Ok(()), |cut| bands.check(cut))?;
-        Ok(Passes { bands: Box::new(bands), totals: totals.map(Box::new) })
+        Ok(Passes { bands: Box::new(bands), totals })
     }
 
     /// How all of them are cut, where there are so many bytes: as what is evaluated last. On the CPU what all bands come to is in the same memory.
@@ -102,20 +117,21 @@ impl<'a> Passes<'a> {
 
     /// The plans of all passes where the bands of the last one are as long as a plan's, in their order.
     pub(super) fn plans(&self, on: On, plan: &ExpressionPlan) -> Vec<ExpressionPlan> {
-        let mut plans = self.totals.as_ref().map_or(Vec::new(), |totals| totals.parts.plans(on, plan));
+        let mut plans: Vec<_> = self.totals.iter().flat_map(|totals| totals.parts.plans(on, plan)).collect();
         plans.push(ExpressionPlan::of_indices(&self.bands, on).of_length(plan.band));
         plans
     }
 
     /// What each pass takes beside so many bytes a band that are held all the time, in the order from the last one to the first.
     fn beside(&self, on: On, held: u128, beside: &mut Beside) {
-        let before = self.bands.bytes_before();
-        beside.passes.push((ExpressionPlan::of_indices(&self.bands, on), held + before));
-        if let Some(totals) = &self.totals {
-            let parts = totals.parts.bands.bytes_of_parts();
+        beside.passes.push((ExpressionPlan::of_indices(&self.bands, on), held + self.bands.bytes_before()));
+        let mut held = held;
+        for totals in &self.totals {
+            let (parts, before) = (totals.parts.bands.bytes_of_parts(), totals.bytes_before());
             // What stands before bands is computed of what they come to, both in memory twice: in windows too.
             beside.alone = beside.alone.max(held + 2 * (parts + before));
             totals.parts.beside(on, held + parts, beside);
+            held += before;
         }
     }
 
@@ -126,8 +142,11 @@ impl<'a> Passes<'a> {
         made: Vec<Made<'_>>,
         compute: &mut Compute<'_>,
     ) -> Result<Traffic, Error> {
-        let totals = self.totals.as_ref().map(|totals| totals.run(under, compute)).transpose()?;
-        let Came { parts: before, traffic, memory: _memory } = totals.unwrap_or_default();
+        let mut came = Came::default();
+        for totals in &self.totals {
+            came = came.and(totals.run(under, compute)?);
+        }
+        let Came { parts: before, traffic, memory: _memory } = came;
         let Evaluation { launcher, cut, fed, names, .. } = &*self.bands;
         let own = fed.len() - before.len();
         let before = fed[own..].iter().zip(before).map(|(fed, parts)| fed.of(Held::Here(parts)));
@@ -143,9 +162,10 @@ impl<'a> Passes<'a> {
         let bands = under.plan.count();
         let shapes = || self.bands.made.iter().map(|made| &made.shape);
         let (parts, permit) = all_parts(bands, shapes(), under.host)?;
-        let made = parts.iter().zip(shapes()).map(|(parts, shape)| Made { sink: &**parts, shape: shape.clone() });
+        let made =
+            parts.iter().zip(shapes()).map(|(parts, shape)| Made { goal: Goal::Whole(&**parts), shape: shape.clone() });
         let traffic = self.run(under, made.collect(), compute)?;
-        Ok(Came { parts, traffic, memory: Some(permit) })
+        Ok(Came { parts, traffic, memory: vec![permit] })
     }
 }
 
@@ -165,6 +185,16 @@ impl<'a> Totals<'a> {
         cut::Totals { parts, before, bands }: cut::Totals,
     ) -> Result<Totals<'a>, String> {
         Ok(Totals { parts: Passes::of_parts(of, parts)?, before, bands })
+    }
+
+    /// Bytes of what stands before a band.
+    fn bytes_before(&self) -> u128 {
+        let shapes = self.parts.bands.made.iter().map(|made| &made.shape);
+        let bytes = |(graph, shape): (&Graph, &Shape)| {
+            let element = graph.node(graph.outputs[0].node).dtype.size();
+            (shape.bytes() / shape.element_bytes() * element) as u128
+        };
+        self.before.iter().zip(shapes).map(bytes).sum()
     }
 
     /// What stands before a band, as operands that are not there yet.
@@ -193,7 +223,7 @@ impl<'a> Totals<'a> {
             let evaluation = Evaluation::of(Launcher::new(graph.clone(), &name), vec![operand], &[&**into])?;
             evaluate_on_host(under.host, &evaluation, Control { progress: None, ..under.control })?;
         }
-        Ok(Came { parts: before, traffic, memory: Some(permit) })
+        Ok(Came { parts: before, traffic, memory: vec![permit] })
     }
 }
 
@@ -206,16 +236,25 @@ pub(super) fn of_all_bands<'b>((source, shape): (Held<'b>, &Shape), (dim, bands)
 
 /// What a band is reduced to.
 fn made<'a>(fed: &[Fed<'a>], (graph, numbers): (&Graph, Numbers)) -> Result<Vec<Made<'a>>, Error> {
-    let axes: Vec<_> = fed.iter().map(|fed| fed.shape.axes()).collect();
-    let numbers = vec![on_device(&[]); numbers.count()];
-    let views: Vec<_> = axes.iter().map(|axes| on_device(axes)).chain(numbers).collect();
-    let extents = Binding::new(graph, &views)?.results()?;
+    let extents = results_of(graph, fed, numbers)?;
     let of = |(output, extents): (&Output, Vec<i64>)| {
         let dtype = graph.node(output.node).dtype;
         let extents: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
         let matrix = Extents::new(1, extents.iter().product());
         let shape = Shape::new("elements of a part", (&output.dims, extents), dtype, (matrix, stored(dtype)))?;
-        Ok(Made { sink: &Nowhere::NOTHING, shape })
+        Ok(Made { goal: Goal::Whole(&Nowhere::NOTHING), shape })
     };
     graph.outputs.iter().zip(extents).map(of).collect()
+}
+
+/// The lengths of results of these operands, and of what an expression is told of a window.
+pub(super) fn results_of(graph: &Graph, fed: &[Fed<'_>], numbers: Numbers) -> Result<Vec<Vec<i64>>, Error> {
+    let axes: Vec<_> = fed.iter().map(|fed| fed.shape.axes()).collect();
+    // Results have none of the dimension that is cut, of which a ruler is any length.
+    let ruler = graph.operands.get(fed.len()).filter(|_| matches!(numbers, Numbers::Places { .. }));
+    let ruler = ruler.map(|spec| dense(&spec.dims, &[1]));
+    let numbers = vec![on_device(&[]); numbers.count()];
+    let views = axes.iter().chain(&ruler).map(|axes| on_device(axes));
+    let views: Vec<_> = views.chain(numbers).collect();
+    Ok(Binding::new(graph, &views)?.results()?)
 }

@@ -30,10 +30,14 @@ pub struct ExpressionPlan {
     pub extent: usize,
     /// Indices of a band, at least 1; the last one has what is left.
     pub band: usize,
+    /// Indices of the longest band that may be: fewer than the whole has where windows have to fit into shorter operands.
+    pub longest: usize,
     /// How far operands are read beyond a band.
     pub margin: Margin,
     /// Whether what is read beyond an end of the dimension is the other end.
     pub wraps: bool,
+    /// Whether bands read each operand elsewhere: its windows, as long as the band and the margin, stand where that is, and results have the band alone.
+    pub elsewhere: bool,
     /// Bytes of an index: of the operands that are brought in bands.
     pub bytes_in: u128,
     /// Bytes of an index: of the results.
@@ -165,16 +169,20 @@ impl ExpressionPlan {
             Ok(cut) => (evaluation.extent(), cut.margin, cut.wraps),
             Err(_) => (1, Margin::NONE, false),
         };
+        let longest = evaluation.longest();
+        let elsewhere = longest.is_some();
         let is_there = evaluation.made.iter().any(|made| made.is_on(on)) || wraps && evaluation.has_bands_on(on);
-        let is_whole = margin.places() > 0 && is_there;
+        let is_whole = margin.places() > 0 && is_there && !elsewhere;
         let dimension = evaluation.cut.as_ref().ok().map(|cut| evaluation.name(cut.dim));
         let band = if is_whole { extent } else { 1 };
         ExpressionPlan {
             dimension,
             extent,
             band,
+            longest: longest.unwrap_or(extent).min(extent),
             margin,
             wraps,
+            elsewhere,
             bytes_in,
             bytes_out,
             bytes_once,
@@ -204,13 +212,14 @@ impl ExpressionPlan {
             beside.passes.iter().map(of_pass).fold(alone, u128::max)
         };
         let fits = |band: usize| bytes(band) <= u128::from(budget);
+        let longest = passes().map(|plan| plan.longest).min().unwrap_or(self.longest);
         let least = if passes().any(|plan| plan.is_whole) { self.extent.max(1) } else { 1 };
         let wished = passes().map(ExpressionPlan::wished).min().unwrap_or(1).max(least);
         if fits(wished) {
             return Ok(self.of_bands(wished));
         }
         // Longer bands take more memory, and of shorter ones there are more.
-        let longer = |band: &usize| (*band < self.extent).then(|| (band + band / 8 + 1).min(self.extent));
+        let longer = |band: &usize| (*band < longest).then(|| (band + band / 8 + 1).min(longest));
         let best = std::iter::successors(Some(least), longer).min_by_key(|band| bytes(*band)).unwrap_or(least);
         if !fits(best) {
             let requested = u64::try_from(bytes(best)).unwrap_or(u64::MAX);
@@ -241,13 +250,13 @@ impl ExpressionPlan {
         let index = self.bytes_in + self.bytes_out;
         if index == 0 {
             // Nothing crosses the link.
-            return self.extent.max(1);
+            return self.longest.max(1);
         }
         let bytes = index * self.extent as u128 / BANDS;
         let bytes = bytes.clamp(BAND_BYTES.start as u128, BAND_BYTES.end as u128);
         let indices = usize::try_from(bytes / index).unwrap_or(usize::MAX);
         let margins = usize::try_from(self.margin.places()).unwrap_or(usize::MAX).saturating_mul(MARGINS);
-        indices.max(margins).clamp(1, self.extent.max(1))
+        indices.max(margins).clamp(1, self.longest.max(1))
     }
 
     /// Bands.
@@ -257,7 +266,8 @@ impl ExpressionPlan {
 
     /// The bands, in their order.
     pub(super) fn bands(&self) -> impl Iterator<Item = Band> + use<> {
-        let (extent, band, margin, goes_on) = (self.extent, self.band, self.margin, self.goes_on());
+        let (extent, band, margin) = (self.extent, self.band, self.margin);
+        let goes_on = self.elsewhere || self.goes_on();
         (0..extent).step_by(band).map(move |begin| {
             let end = extent.min(begin.saturating_add(band));
             let (first, last) = (begin as i64 + margin.before, end as i64 + margin.after);
@@ -270,7 +280,12 @@ impl ExpressionPlan {
     pub fn window(&self) -> usize {
         let margins = usize::try_from(self.margin.places()).unwrap_or(usize::MAX);
         let window = self.band.saturating_add(margins);
-        if self.goes_on() { window } else { self.extent.min(window) }
+        if self.elsewhere || self.goes_on() { window } else { self.extent.min(window) }
+    }
+
+    /// Indices of results that a window has.
+    pub(super) fn made(&self) -> usize {
+        if self.elsewhere { self.band } else { self.window() }
     }
 
     /// Whether windows go on beyond the ends of the dimension: the whole does not.
@@ -281,7 +296,7 @@ impl ExpressionPlan {
     /// Bytes of the GPU's memory.
     pub fn device_bytes(&self) -> u128 {
         self.bytes_once
-            + (self.stages * self.window()) as u128 * (self.bytes_in + self.bytes_out)
+            + self.stages as u128 * (self.window() as u128 * self.bytes_in + self.made() as u128 * self.bytes_out)
             + self.stages as u128 * (self.bytes_before + self.bytes_folded)
     }
 

@@ -83,7 +83,7 @@ impl<'a, C: Sync> Run<'a, C> {
     }
 
     fn results<E: Engine<u8>>(&self, engine: &E) -> Result<Vec<E::Buffer>, Error> {
-        let bytes = |made: &Made<'_>| self.evaluation.bytes_made(made, self.plan.window());
+        let bytes = |made: &Made<'_>| self.evaluation.bytes_made(made, self.plan.made());
         self.evaluation.brought_back(self.on).map(|(_, made)| engine.buffer(bytes(made))).collect()
     }
 
@@ -105,7 +105,7 @@ impl<'a, C: Sync> Run<'a, C> {
     /// What is brought for a window, and to which byte of its memory.
     fn pieces_of(&self, band: &Band) -> impl Iterator<Item = (usize, &'a Fed<'a>, (Tile, usize))> {
         self.evaluation.banded(self.on).flat_map(|(number, fed)| {
-            let pieces = self.evaluation.pieces(&fed.shape, self.plan, band).into_iter();
+            let pieces = self.evaluation.pieces(number, self.plan, band).into_iter();
             pieces.map(move |piece| (number, fed, piece))
         })
     }
@@ -116,16 +116,19 @@ impl<'a, C: Sync> Run<'a, C> {
         let once = self.pieces_once().map(|(_, fed, tile)| (fed, tile, None));
         let nexts = self.plan.bands().skip(1).map(Some).chain([None]);
         let of_bands = self.plan.bands().zip(nexts).flat_map(move |(band, next)| {
-            let next = next.as_ref().map(|next| &next.window);
-            let again = |fed: &Fed<'_>| band.window.again(next).map(|again| evaluation.tile(&fed.shape, &again));
-            self.pieces_of(&band).map(|(_, fed, (tile, _))| (fed, tile, again(fed))).collect::<Vec<_>>()
+            let again = |number: usize, fed: &Fed<'_>| {
+                let next = next.as_ref().map(|next| evaluation.window_of(number, next));
+                let again = evaluation.window_of(number, &band).again(next.as_ref())?;
+                Some(evaluation.tile(&fed.shape, &again))
+            };
+            self.pieces_of(&band).map(|(number, fed, (tile, _))| (fed, tile, again(number, fed))).collect::<Vec<_>>()
         });
         let staged = move |fed: &Fed<'_>| self.direct.from(fed.source(), self.columns(fed)).is_none();
         once.chain(of_bands).filter(move |(fed, ..)| staged(fed)).flat_map(move |(fed, tile, again)| {
             let shared = evaluation.is_shared(fed);
             self.parts_of(fed, &tile).map(move |part| {
                 // Windows with a margin begin where the one before has not ended.
-                let done = again.as_ref().map_or(Some(part.clone()), |again| part.before(again));
+                let done = again.as_ref().map_or(Some(part.clone()), |again| part.beside(again));
                 Read::of(fed.source(), part, done.filter(|_| !shared))
             })
         })
@@ -247,7 +250,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
         let mut landed: Vec<_> = there.map(|(number, made)| (number, self.result(made, band).1)).collect();
         for ((number, made), buffer) in self.evaluation.brought_back(self.on).zip(buffers) {
             let (at, tile) = self.result(made, band);
-            if self.direct.land(engine, (buffer, at), (made.sink, &tile, self.columns_made(made)))? {
+            if self.direct.land(engine, (buffer, at), (made.sink(), &tile, self.columns_made(made)))? {
                 landed.push((number, tile));
             }
         }
@@ -256,19 +259,19 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn landed(&self, (result, tile): &Self::Part) {
         let made = &self.evaluation.made[*result];
-        if let Some(sink) = made.sink.resident().filter(|_| made.is_on(self.on)) {
+        if let Some(sink) = made.sink().resident().filter(|_| made.is_on(self.on)) {
             return sink.landed(tile);
         }
-        self.direct.to(made.sink, self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
+        self.direct.to(made.sink(), self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
     }
 
     fn parts(&self, band: Band) -> impl Iterator<Item = Back<Self::Part>> {
-        let is_staged = |made: &Made<'_>| self.direct.to(made.sink, self.columns_made(made)).is_none();
+        let is_staged = |made: &Made<'_>| self.direct.to(made.sink(), self.columns_made(made)).is_none();
         let made = self.evaluation.brought_back(self.on).enumerate().filter(move |(_, (_, made))| is_staged(made));
         made.flat_map(move |(buffer, (result, made))| {
             let element = made.shape.element_bytes();
             let (begin, tile) = self.result(made, &band);
-            let back = pipeline::backwards(0, tile.parts(self.slot(element), made.sink.grain()));
+            let back = pipeline::backwards(0, tile.parts(self.slot(element), made.sink().grain()));
             back.map(move |Back { at, elements, part, .. }| Back {
                 buffer,
                 at: begin + at * element,
@@ -279,7 +282,7 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
     }
 
     fn write(&self, (result, part): &Self::Part, host: &mut E::Host) -> Result<(), Error> {
-        let Made { sink, shape } = &self.evaluation.made[*result];
-        sink.write_tile(part, &host[..part.count() * shape.element_bytes()])
+        let made = &self.evaluation.made[*result];
+        made.sink().write_tile(part, &host[..part.count() * made.shape.element_bytes()])
     }
 }

@@ -41,6 +41,12 @@ impl Shape {
         &self.dims
     }
 
+    /// The same under other dimensions.
+    pub(super) fn renamed(&self, to: impl Fn(DimId) -> DimId) -> Shape {
+        let dims = self.dims.iter().map(|dim| to(*dim)).collect();
+        Shape { dims, extents: self.extents.clone(), ..*self }
+    }
+
     /// Its lengths, in the order of its dimensions.
     pub(super) fn extents(&self) -> &[usize] {
         &self.extents

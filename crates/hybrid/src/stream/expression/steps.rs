@@ -2,13 +2,13 @@
 
 use super::evaluation::{Evaluation, Fed, Made, On};
 use super::folded::{Fold, MOST};
-use super::passes::{Compute, Passes, Under};
+use super::passes::{Compute, Passes, Under, results_of};
 use super::plan::{ExpressionPlan, OtherPasses};
+use super::section::Goal;
 use crate::Error;
-use crate::store::Sink;
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
-use tilewright_expr::cut;
+use tilewright_expr::cut::{self, Numbers};
 use tilewright_expr::graph::DimId;
 use tilewright_ops::Launcher;
 
@@ -156,14 +156,20 @@ impl<'a> Evaluation<'a> {
         let mut steps: Vec<Steps<'a>> = self.scanned().into_iter().collect();
         if self.is_by_choice {
             steps.extend(self.twice());
+            steps.extend(self.elsewhere());
+            steps.extend(self.parts());
             return steps;
         }
         // Where bands come to more than they are made of, another way may do.
-        let (few, many): (Vec<_>, Vec<_>) = self.folds().partition(|fold| self.gathers_little(fold));
+        let (few, many): (Vec<_>, Vec<_>) = self.folds(Fold::of).partition(|fold| self.gathers_little(fold));
         let folded = |folds: Vec<Fold<'a>>| folds.into_iter().next().map(Box::new).map(Steps::Folded);
         steps.extend(folded(few));
         steps.extend(self.twice());
+        steps.extend(self.elsewhere());
+        let images = self.folds(Fold::of_images).filter(|fold| self.gathers_little(fold)).collect();
+        steps.extend(folded(images));
         steps.extend(self.apart());
+        steps.extend(self.parts());
         steps.extend(folded(many));
         steps
     }
@@ -186,13 +192,26 @@ impl<'a> Evaluation<'a> {
         dims.filter_map(|dim| Passes::of_results(self, passes(*dim).ok()?).ok()).map(Steps::Passes).next()
     }
 
+    /// Cut along each dimension, operands being read elsewhere than around the point in bands too.
+    fn elsewhere(&self) -> impl Iterator<Item = Steps<'a>> {
+        let images = |dim: &DimId| self.expression.graph().cut_images(*dim, self.lengths()).ok();
+        self.dims
+            .iter()
+            .filter_map(images)
+            .filter_map(|passes| Passes::of_results(self, passes).ok())
+            .map(Steps::Passes)
+    }
+
     /// Folded along each dimension, of the largest operand first. What bands were reduced to before is not folded again: so each fold leaves fewer
     /// reductions, and the last one none.
-    fn folds(&self) -> impl Iterator<Item = Fold<'a>> {
+    fn folds(
+        &self,
+        fold: impl Fn(&Evaluation<'a>, DimId) -> Result<Fold<'a>, String>,
+    ) -> impl Iterator<Item = Fold<'a>> {
         let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
         fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
         let dims = fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied());
-        dims.filter(|dim| !self.folded.contains(dim)).filter_map(|dim| Fold::of(self, dim).ok())
+        dims.filter(|dim| !self.folded.contains(dim)).filter_map(move |dim| fold(self, dim).ok())
     }
 
     /// Whether what a band comes to is no more than all that is read.
@@ -222,9 +241,36 @@ impl<'a> Evaluation<'a> {
     fn only(&self, results: &[usize]) -> Option<Evaluation<'a>> {
         let (graph, kept) = self.expression.graph().only_results(results, self.lengths()).ok()?;
         let operands = kept.into_iter().map(|operand| self.fed[usize::from(operand)].operand()).collect();
-        let sinks: Vec<&'a dyn Sink> = results.iter().map(|result| self.made[*result].sink).collect();
+        let goals: Vec<Goal<'a>> = results.iter().map(|result| self.made[*result].goal.clone()).collect();
         let numbers: Vec<String> = results.iter().map(usize::to_string).collect();
         let name = format!("{}, result {}", self.expression.name(), numbers.join(" and "));
-        Evaluation::left(Launcher::new(graph, &name), operands, &sinks, &self.folded).ok()
+        Evaluation::left(Launcher::new(graph, &name), operands, &goals, &self.folded).ok()
+    }
+
+    /// The parts of its only result, one after the other, each into its section of the sink.
+    fn parts(&self) -> Option<Steps<'a>> {
+        let (graph, [made]) = (self.expression.graph(), &self.made[..]) else { return None };
+        let (along, outputs) =
+            graph.results().first().and_then(|joined| Some((joined.along?, joined.outputs.clone())))?;
+        let (mut begin, mut parts) = (0, Vec::new());
+        for output in outputs {
+            let (graph, kept) = graph.only_part(output, self.lengths()).ok()?;
+            let operands: Vec<Fed<'a>> =
+                kept.into_iter().map(|operand| self.fed[usize::from(operand)].clone()).collect();
+            let extents = results_of(&graph, &operands, Numbers::None).ok()?;
+            let dims = &graph.outputs[0].dims;
+            let length = dims.iter().position(|dim| *dim == along).map_or(1, |axis| extents[0][axis] as usize);
+            let tile = made.shape.tile(along, begin..begin + length)?;
+            begin += length;
+            let name = format!("{}, part {}", self.expression.name(), parts.len());
+            let operands = operands.iter().map(Fed::operand).collect();
+            let goal = made.goal.section(tile)?;
+            let part = Evaluation::left(Launcher::new(graph, &name), operands, &[goal], &self.folded).ok()?;
+            let is_chosen = |dim: &DimId| part.made[0].shape.extent(*dim).is_some();
+            let chosen: Vec<DimId> =
+                self.dims.iter().copied().filter(|_| self.is_by_choice).filter(is_chosen).collect();
+            parts.push(if chosen.is_empty() { part } else { part.by_choice(chosen) });
+        }
+        Some(Steps::Apart(parts))
     }
 }

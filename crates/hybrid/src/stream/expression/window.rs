@@ -58,8 +58,11 @@ impl Window {
         })
     }
 
-    /// What it has that the window before it has not.
+    /// What it has that the window before it has not: behind that, or before it where bands are read backwards.
     pub(super) fn behind(&self, before: &Window) -> Window {
+        if self.first < before.first {
+            return Window::new(self.first..self.end().min(before.first), self.extent);
+        }
         let first = self.first.max(before.end()).min(self.end());
         Window::new(first..self.end(), self.extent)
     }
@@ -69,19 +72,24 @@ impl Window {
         self.first < 0 || self.end() > self.extent as i64
     }
 
-    /// From where on it is read again: by the next window, or, where it has both ends, by any.
+    /// From where on it is read again, or up to where: by the next window, or, where it has both ends, by any.
     pub(super) fn again(&self, next: Option<&Window>) -> Option<Range<usize>> {
         if self.goes_on() {
             return Some(0..self.extent);
         }
-        next.map(|next| usize::try_from(next.first).unwrap_or(0)..self.extent)
+        let index = |index: i64| usize::try_from(index).unwrap_or(0);
+        next.map(|next| if next.first < self.first { 0..index(next.end()) } else { index(next.first)..self.extent })
     }
 
     /// What of it the next window does not need again.
     pub(super) fn done(&self, next: Option<&Window>) -> Option<Range<usize>> {
         let (first, end) = (usize::try_from(self.first).ok()?, usize::try_from(self.end()).ok()?);
-        let end = self.again(next).map_or(end, |again| again.start.min(end));
-        (first < end).then_some(first..end)
+        let done = match self.again(next) {
+            Some(again) if again.start == 0 => first.max(again.end)..end.min(self.extent),
+            Some(again) => first..end.min(again.start),
+            None => first..end,
+        };
+        (done.start < done.end).then_some(done)
     }
 }
 
@@ -117,6 +125,9 @@ mod tests {
         let (one, two) = (Window::new(0..6, 20), Window::new(4..12, 20));
         assert_eq!(two.behind(&one), Window::new(6..12, 20));
         assert_eq!((one.done(Some(&two)), two.done(None)), (Some(0..4), Some(4..12)));
+        assert_eq!(one.behind(&two), Window::new(0..4, 20), "backwards");
+        assert_eq!((two.done(Some(&one)), one.done(None)), (Some(6..12), Some(0..6)));
+        assert_eq!(one.done(Some(&one)), None, "all of it is read again");
         let (first, last) = (Window::new(-2..6, 20), Window::new(14..22, 20));
         assert_eq!((first.done(Some(&two)), last.done(None)), (None, None), "both ends are needed to the last");
     }

@@ -186,8 +186,10 @@ poison!(f32: f32::NAN, f64: f64::NAN, f16: f16::NAN, bf16: bf16::NAN, u8: 0xa5, 
 mod apart;
 mod beside;
 mod cut;
+mod elsewhere;
 mod folded;
 mod normalised;
+mod parts;
 mod pipeline;
 mod scanned;
 mod twice;

@@ -139,7 +139,7 @@ fn what_is_no_number_and_halves() {
     });
 }
 
-/// Integers wrap, as those of the whole do; products of floats are refused, and more scans than a launch has results.
+/// Integers wrap, as those of the whole do; products of floats are refused.
 #[test]
 fn products_integers_that_wrap_and_what_is_refused() {
     let shape = [LENGTH, 1];
@@ -159,18 +159,37 @@ fn products_integers_that_wrap_and_what_is_refused() {
     let source = MemorySource::new(matrix(&factors, shape));
     let x = Array::<f32, (Y,)>::new(&source, [LENGTH]).unwrap();
     let product = fuse(|x: In<f32, (Y,)>| x.cumprod::<Y>().store::<(Y,)>());
-    let many = fuse(|x: In<f32, (Y,)>| {
-        let sums = x.cumsum::<Y>() + x.abs().cumsum::<Y>() + (x * x).cumsum::<Y>();
-        (sums + x.cummax::<Y>() + x.cummin::<Y>()).store::<(Y,)>()
+    let mut result = Array2::from_elem(shape, f32::NAN);
+    let sink = MemorySink::new(result.view_mut());
+    let of = Evaluation::new(&product, (&x,), &[&sink]).unwrap();
+    let error = of.plan(8 << 10).unwrap_err();
+    let words = "products of floats";
+    assert!(matches!(error, Error::Uncut { dimension: "Y", .. }) && error.to_string().contains(words), "{error}");
+    assert_eq!(of.plan(1 << 20).unwrap().count(), 1, "what fits is one band");
+}
+
+/// More scans than a launch has results are found in several passes; one of them scans what two others do.
+#[test]
+fn many_scans() {
+    let shape = [LENGTH, 1];
+    let values: Vec<i64> = Random(38).of(LENGTH, |random| random.next() as i64 % 1000 - 500);
+    let source = MemorySource::new(matrix(&values, shape));
+    let x = Array::<i64, (Y,)>::new(&source, [LENGTH]).unwrap();
+    let tensor = Tensor::<i64, (Y,)>::from_vec([LENGTH], values.clone()).unwrap();
+    let many = fuse(|x: In<i64, (Y,)>| {
+        let sums = x.cumsum::<Y>() + x.abs().cumsum::<Y>() * 3 + (x * x).cumsum::<Y>();
+        let ends = x.cummax::<Y>() - x.cummin::<Y>() * 2 + (x * 3).cumprod::<Y>();
+        (sums.cumsum::<Y>() ^ ends).store::<(Y,)>()
     });
-    for (expression, word) in [(&product, "products of floats"), (&many, "5 scans go along it, of 4 at most")] {
-        let mut result = Array2::from_elem(shape, f32::NAN);
-        let sink = MemorySink::new(result.view_mut());
-        let of = Evaluation::new(expression, (&x,), &[&sink]).unwrap();
-        let error = of.plan(8 << 10).unwrap_err();
-        assert!(matches!(error, Error::Uncut { dimension: "Y", .. }) && error.to_string().contains(word), "{error}");
-        assert_eq!(of.plan(1 << 20).unwrap().count(), 1, "what fits is one band");
-    }
+    let whole = many.call(&tensor).unwrap().to_vec().unwrap();
+    let check = |got: &[i64], what: &str| Bits::assert_same(got, &whole, what);
+    in_bands_of(24 << 10, shape, -7i64, check, |sink, run| {
+        let of = Evaluation::new(&many, (&x,), &[sink]).unwrap();
+        let (plan, bytes) = (of.plan(24 << 10).unwrap(), 8 * LENGTH as u128);
+        // Seven scans in two passes, and the three that the last one scans before its own totals.
+        assert!(plan.others.to_gpu >= 3 * bytes && plan.others.to_gpu < 4 * bytes, "{plan:?}");
+        run(&of);
+    });
 }
 
 /// Several results of the same passes; and another dimension than the one that would have been cut, along which something counts.
