@@ -3,6 +3,7 @@
 use super::factored::Pivots;
 use super::placed::Through;
 use crate::Error;
+use crate::budget::Budget;
 use crate::cores::cores;
 use crate::linear::{Cholesky, Lu, Scalar};
 use crate::matrix::{Columns, Dense, Element, Rows, Shape};
@@ -49,19 +50,21 @@ pub(super) fn unmeasured_lu<T: Scalar>(through: Through<'_, 1>) -> Result<Lu<T>,
 
 /// The same, to be asked for anything.
 pub(super) fn measured_lu<T: Scalar>(through: Through<'_, 1>) -> Result<Lu<T>, Error> {
-    let a = through.operands[0];
+    let (a, host) = (through.operands[0], &through.scratches.host);
     let (factors, Pivots { permutation, singular }) = lu(through)?;
-    Ok(Lu::of_factors(factors, permutation, singular, Some(norm_one::<T>(a)?)))
+    Ok(Lu::of_factors(factors, permutation, singular, Some(norm_one::<T>(a, host)?)))
 }
 
-/// Bytes of a band that a norm is taken of.
-const BAND: usize = 16 << 20;
+/// Bytes of a band that a norm is taken of, where host memory has so many.
+const BAND: u64 = 16 << 20;
 
 /// The largest sum of absolute values in a column, of what is read band by band.
-fn norm_one<T: Scalar>(a: Factor<'_>) -> Result<f64, Error> {
+fn norm_one<T: Scalar>(a: Factor<'_>, host: &Budget) -> Result<f64, Error> {
     let (extents, threads) = (a.source.extents(), cores());
-    let grain = a.source.grain().rows.max(1);
-    let height = (BAND / (extents.columns * size_of::<T>()).max(1)).max(1).next_multiple_of(grain);
+    let grain = a.source.grain().rows.clamp(1, extents.rows.max(1));
+    let of_grain = grain.saturating_mul(extents.columns).saturating_mul(size_of::<T>()).max(1) as u64;
+    let room = host.acquire_up_to(of_grain, of_grain.max(BAND))?;
+    let height = (room.bytes() / of_grain) as usize * grain;
     // Of a transposed matrix the columns are rows here.
     let is_plain = a.form == stream::Form::Plain;
     let mut sums = vec![0.0; if is_plain { extents.columns } else { extents.rows }];
