@@ -15,11 +15,11 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use tilewright_driver::Stream;
 
-/// Sides of the products on the CPU: of one that one core does, and of two that all cores share, the longer one taking some milliseconds, but for the time that threads take to begin; and of that
+/// Sides of the products on the CPU: of one that one core does, and of two that all cores share, the longer one taking a millisecond, so that what threads take to begin is not most of it; and of that
 /// on a GPU.
 const CPU_SIDES: [usize; 2] = [96, 160];
-const LONG_SIDES: RangeInclusive<usize> = 512..=1280;
-const LONG: f64 = 1.5e-3;
+const LONG_SIDES: RangeInclusive<usize> = 512..=768;
+const LONG: f64 = 1e-3;
 const GPU_SIDE: usize = 2048;
 /// Bytes of copies, and of those over the link: locking pages takes 0.2 ms a megabyte, and is part of what the first caller waits for.
 const COPIED: usize = 16 << 20;

@@ -106,6 +106,15 @@ const VECTOR: f64 = 64.0;
 /// 500 x 500, f32 and f64, 2026-11-24).
 const RESULT: f64 = 2.5;
 
+/// Rows that a single one takes as long as: along it there are lanes too (seven products of the sweep beside an H200, f32 and f64, 2026-11-29).
+const ROW: f64 = 4.0;
+
+/// Bytes in a second that one core reads: 24e9 of what is in no cache of its own, 52e9 of what is.
+const READ_ALONE: f64 = 40e9;
+
+/// Seconds until threads are awake that slept while the GPU was waited for, at least: three products of the sweep took 0.1 to 0.2 ms longer than where they had just been at work, in each of three runs.
+const AWAKE: f64 = 0.1e-3;
+
 /// Seconds of arithmetic, or of the memory where that is slower, and of what the memory alone binds.
 fn computed(job: &Job, processor: &Processor) -> f64 {
     let arithmetic = job.flops / processor.flops.of(job.unit);
@@ -123,15 +132,18 @@ pub(super) fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
     let ProductExtents { rows, columns, depth } = extents;
     let (all, alone) = (cpu.flops.of(job.unit), rates.alone.of(job.unit));
     // As many threads as there may be: the rate of all bounds them.
-    let (rate, start) = match Division::of([rows, columns, depth], real_operations(job.element) > 1.0, usize::MAX) {
-        Division::Alone => (alone.min(all), 0.0),
-        Division::Results => (all, cpu.start),
-        Division::Sums(parts) => (all.min(parts as f64 * alone), cpu.start),
+    let division = Division::of([rows, columns, depth], real_operations(job.element) > 1.0, usize::MAX);
+    let (rate, memory, start) = match division {
+        Division::Alone => (alone.min(all), cpu.memory.min(READ_ALONE), 0.0),
+        Division::Results => (all, cpu.memory, cpu.start),
+        Division::Sums(parts) => (all.min(parts as f64 * alone), cpu.memory, cpu.start),
     };
+    let sleeps = division != Division::Alone && job.read.iter().flatten().any(|it| it.at == At::Gpu);
+    let start = if sleeps { start.max(AWAKE) } else { start };
     let lanes = VECTOR / element_bytes as f64;
-    let computed_rows = (rows as f64 / lanes).ceil() * lanes;
+    let computed_rows = if rows == 1 { ROW } else { (rows as f64 / lanes).ceil() * lanes };
     let flops = 2.0 * real_operations(job.element) * computed_rows * columns as f64 * (depth as f64 + RESULT);
-    (flops / rate).max(job.bytes() as f64 / cpu.memory) + start
+    (flops / rate).max(job.bytes() as f64 / memory) + start
 }
 
 /// Seconds in which an operand comes from a disk, or a result goes there; none where it lies elsewhere.

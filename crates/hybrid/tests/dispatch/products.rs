@@ -1,7 +1,7 @@
 //! Products of a sweep beside an H200 with 16 cores, 2026-11-24, for which the wrong side had been chosen.
 
 use tilewright_hybrid::Side;
-use tilewright_hybrid::dispatch::{At, Choice, Decision, Flops, Job, ProductExtents, Rates, Unit};
+use tilewright_hybrid::dispatch::{At, Choice, Decision, Flops, Job, Processor, ProductExtents, Rates, Unit};
 
 const ALL: [At; 3] = [At::Pageable; 3];
 const LEFT_THERE: [At; 3] = [At::Gpu, At::Pageable, At::Pageable];
@@ -18,10 +18,12 @@ fn rates() -> Rates {
     rates
 }
 
-fn decided((element, bytes, unit): (&'static str, usize, Unit), extents: [usize; 3], at: [At; 3]) -> Decision {
-    let [rows, columns, depth] = extents;
-    let job = Job::matmul((element, bytes, unit), ProductExtents { rows, columns, depth }, at, false).unwrap();
-    Decision::of(&job, Choice::Auto, &rates(), 100 << 30).unwrap()
+fn job(element: (&'static str, usize, Unit), [rows, columns, depth]: [usize; 3], at: [At; 3]) -> Job {
+    Job::matmul(element, ProductExtents { rows, columns, depth }, at, false).unwrap()
+}
+
+fn decided(element: (&'static str, usize, Unit), extents: [usize; 3], at: [At; 3]) -> Decision {
+    Decision::of(&job(element, extents, at), Choice::Auto, &rates(), 100 << 30).unwrap()
 }
 
 const F32: (&str, usize, Unit) = ("f32", 4, Unit::F32);
@@ -99,9 +101,15 @@ fn a_product_is_as_fast_as_its_shape_lets_it_be() {
     assert!(near(seconds(F64, [512; 3]), 150e-6 + 2.0 * 512.0 * 512.0 * 514.5 / 660e9));
     // Parts of 256 products, for more threads there is nothing.
     assert!(near(seconds(F64, [128, 128, 600]), 150e-6 + 2.0 * 128.0 * 128.0 * 602.5 / 88e9));
-    // Two rows take as long as a vector of them; many columns do not.
+    // Two rows take as long as a vector of them; two columns as long as one core reads.
     assert_eq!(seconds(F32, [2, 100, 500]), seconds(F32, [16, 100, 500]));
-    assert!(seconds(F32, [100, 2, 500]) < seconds(F32, [2, 100, 500]) / 5.0);
+    assert!(near(seconds(F32, [100, 2, 500]), 4.0 * (100.0 * 500.0 + 2.0 * 500.0 + 100.0 * 2.0) / 40e9));
+    // So does a row, along which there are lanes.
+    assert!(near(seconds(F32, [1, 100, 500]), 4.0 * (100.0 * 500.0 + 500.0 + 100.0) / 40e9));
+    // What lies on the GPU is waited for, and threads sleep meanwhile.
+    let asleep = Rates { cpu: Processor { start: 0.0, ..rates().cpu }, ..rates() };
+    let of = |at| Decision::of(&job(F64, [512; 3], at), Choice::Auto, &asleep, 100 << 30).unwrap().cpu.compute;
+    assert!(near(of(LEFT_THERE) - of(ALL), 100e-6));
     // Integers are not faer's, and their rate is what was measured.
     let integer = decided(("i8", 1, Unit::Integer), [64; 3], ALL).cpu.compute;
     assert!(near(integer, 2.0 * 64f64.powi(3) / 650e9), "{integer}");
