@@ -327,14 +327,14 @@ fn b2_batches_go_on_in_smaller_panels_and_then_on_the_cpu() {
     }
 }
 
-/// Where there is a choice the CPU does it: the link is slower than its memory, and the decision says that this is what binds.
+/// Where there is a choice the CPU does it: the link is slower than its memory, which all threads read of so much, and the decision says that this is what binds.
 #[test]
 fn d4_a_batch_in_host_memory_stays_there_and_the_decision_says_why() {
     let test = "device::stored::batches::d4_a_batch_in_host_memory_stays_there_and_the_decision_says_why";
     let Some(gpu) = crate::gpu(test) else { return };
     let shelf = Shelf::new(Some(&gpu));
     let device = tight(&gpu, 4 << 10).0.choosing(Choice::Auto);
-    batch::<f64>(&shelf, &device, [Lies::Host; 3], ([40, 61, 50], 40, 0.0)).unwrap();
+    batch::<f64>(&shelf, &device, [Lies::Host; 3], ([400, 61, 50], 400, 0.0)).unwrap();
     let decision = last_decision().unwrap();
     assert_eq!((decision.side, decision.reason), (Side::Cpu, Reason::Cost), "{decision}");
     let on_gpu = decision.gpu.unwrap();
