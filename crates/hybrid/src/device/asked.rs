@@ -54,7 +54,9 @@ pub(super) fn batched<T: Multiplicand>(
 /// What a product can do on a GPU with this arithmetic, of operands that lie there.
 fn limited<T: Multiplicand>(mut job: Job, arithmetic: Arithmetic, places: [At; 3]) -> Job {
     let is_there = places.contains(&At::Gpu);
-    job.divisible = job.divisible.filter(|_| !is_there).map(|(what, _)| (what, streamed_bytes::<T>(arithmetic)));
+    let bytes = streamed_bytes::<T>(arithmetic);
+    job.product = job.product.map(|(extents, _)| (extents, bytes));
+    job.divisible = job.divisible.filter(|_| !is_there).map(|(what, _)| (what, bytes));
     if job.emulation.is_some() {
         job.device_bytes = job.device_bytes.saturating_add(job.bytes().saturating_mul(job.times_in_memory() - 1));
     }
@@ -171,7 +173,7 @@ pub(super) fn asked<T: Multiplicand>(
             let bytes = side.map(|diagonal| diagonal.bytes());
             *operand = operand.map(|it| dispatch::Operand { bytes: bytes.unwrap_or(it.bytes), ..it });
         }
-        job.divisible = None;
+        (job.product, job.divisible) = (None, None);
         let is_one = sides.iter().flatten().count() == 1;
         let is_routine = T::SCALES_THERE && is_one && job.emulation.is_none() && places.contains(&At::Gpu);
         job.not_on_gpu = if is_routine { job.not_on_gpu } else { Some(SCALED) };

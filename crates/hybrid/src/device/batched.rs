@@ -99,10 +99,12 @@ fn job<T: Multiplicand>(
             None if is_here => {
                 let extents = MatvecExtents { count: a.len(), rows: of_a.rows.0, columns: of_a.columns.0 };
                 let is_streamed = job.divisible.is_some() && of_b.columns.0 == 1;
-                let divisible = is_streamed.then(|| (Divisible::Matvec(extents), streamed_bytes::<T>(arithmetic)));
+                let bytes = streamed_bytes::<T>(arithmetic);
+                let divisible = is_streamed.then_some((Divisible::Matvec(extents), bytes));
+                let product = is_streamed.then(|| (extents.stacked(), bytes));
                 let (of_one, all) = (job.device_bytes, job.repeated(a.len()));
                 let device_bytes = if are_one_call::<T>(arithmetic) { all.device_bytes } else { of_one };
-                Job { divisible, device_bytes, ..all }
+                Job { product, divisible, device_bytes, ..all }
             }
             // One after the other, and nothing is streamed: of one product too.
             None => Job { divisible: None, tiling: Tiling::AsNeeded, ..job },

@@ -67,7 +67,14 @@ impl Clock {
 pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     let clock = Clock { begin: Instant::now(), most: SPENT };
     let roughly = Rates::of_cores(cores());
-    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores()).build() else { return (roughly, None) };
+    let pool = match rayon::ThreadPoolBuilder::new().num_threads(cores()).build() {
+        Ok(pool) => pool,
+        // Somebody asks again.
+        Err(error) => {
+            let why = format!("there are no threads to measure it by: {error}");
+            return (roughly, gpu.map(|_| Error::NoGpu { why }));
+        }
+    };
     std::thread::scope(|scope| {
         let measured = scope.spawn(|| pool.install(|| rates_since(clock, gpu, roughly)));
         measured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

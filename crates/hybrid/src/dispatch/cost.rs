@@ -124,10 +124,8 @@ fn computed(job: &Job, processor: &Processor) -> f64 {
 /// Seconds of computation on the CPU. Of a product as its threads share it; those of integers are not faer's.
 pub(super) fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
     let cpu = &rates.cpu;
-    let (extents, element_bytes) = match job.divisible {
-        Some((Divisible::Product(extents), bytes)) if job.unit != Unit::Integer => (extents, bytes),
-        Some((Divisible::Matvec(extents), bytes)) => (extents.stacked(), bytes),
-        _ => return computed(job, cpu),
+    let Some((extents, element_bytes)) = job.product.filter(|_| job.unit != Unit::Integer) else {
+        return computed(job, cpu);
     };
     let ProductExtents { rows, columns, depth } = extents;
     let (all, alone) = (cpu.flops.of(job.unit), rates.alone.of(job.unit));
@@ -381,8 +379,8 @@ fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisib
     };
     // What follows from factors in host memory is computed there.
     let swept = job.swept / rates.cpu.memory;
-    // A result in ordinary memory is made whole before it takes its place.
-    let is_new = job.tiling != Tiling::AsNeeded && job.written.at == At::Pageable;
+    // A product in ordinary memory is made whole before it takes its place: what is large besides takes longer than that.
+    let is_new = job.product.is_some() && job.tiling != Tiling::AsNeeded && job.written.at == At::Pageable;
     let fresh = if is_new { job.written.bytes as f64 / (FRESH * gpu.link.pageable_back) } else { 0.0 };
     let wall = sum(|time| time.wall).max(bring).max(back) + swept + call + fresh;
     let device_bytes = u64::try_from(tiles.bytes(beside)).unwrap_or(u64::MAX).saturating_mul(times_in_memory);

@@ -71,7 +71,7 @@ impl MatvecExtents {
     }
 
     /// The product that has as many operations: all matrices with one vector.
-    pub(super) fn stacked(self) -> ProductExtents {
+    pub(crate) fn stacked(self) -> ProductExtents {
         ProductExtents { rows: self.count.saturating_mul(self.rows), columns: 1, depth: self.columns }
     }
 }
@@ -156,6 +156,8 @@ pub struct Job {
     pub host_bytes: u64,
     /// Of factors of something stored, and of what follows from them, the host memory that they take on the CPU.
     pub gathered: Option<Gathered>,
+    /// Of a product its extents, and the bytes of the elements that it is computed in: threads of the CPU share it by these.
+    pub product: Option<(ProductExtents, usize)>,
     /// Of what can be streamed its extents, and the bytes of an element.
     pub divisible: Option<(Divisible, usize)>,
     /// When that is streamed.
@@ -210,6 +212,7 @@ impl Job {
         let mut job = Job::of("matmul", (element, unit), flops, [Some(left), Some(right), None], written);
         // It is updated where it is.
         job.read[2] = reads_c.then_some(written);
+        job.product = Some((extents, bytes));
         job.divisible = Some((Divisible::Product(extents), bytes));
         Ok(job)
     }
@@ -232,6 +235,7 @@ impl Job {
         let flops = 2.0 * real_operations(element) * count as f64 * rows as f64 * columns as f64;
         let mut job = Job::of("matvec", (element, unit), flops, [Some(left), Some(right), None], written);
         job.read[2] = reads_y.then_some(written);
+        job.product = Some((extents.stacked(), bytes));
         job.divisible = Some((Divisible::Matvec(extents), bytes));
         Ok(job)
     }
@@ -271,6 +275,7 @@ impl Job {
             device_bytes: sum(|at| at != At::Gpu),
             host_bytes: sum(|at| at == At::Gpu),
             gathered: None,
+            product: None,
             divisible: None,
             tiling: Tiling::AsNeeded,
             is_at_hand: false,
@@ -288,7 +293,7 @@ impl Job {
         for bytes in operands.chain([&mut self.steps, &mut self.device_bytes, &mut self.host_bytes]) {
             *bytes = bytes.saturating_mul(count);
         }
-        self.divisible = None;
+        (self.product, self.divisible) = (None, None);
         self
     }
 
@@ -309,6 +314,7 @@ impl Job {
             steps: self.steps.saturating_add(next.steps).saturating_add(1),
             device_bytes: self.device_bytes.max(next.device_bytes),
             host_bytes: self.host_bytes.max(next.host_bytes),
+            product: None,
             divisible: None,
             tiling: Tiling::AsNeeded,
             is_at_hand: false,

@@ -3,7 +3,7 @@
 use super::{At, Job};
 
 /// Seconds until what is stored is under way, and its end is told: plans, a thread, buffers on the GPU; besides, threads and slots if anything goes through them; a step of a product in tiles.
-/// Products of 0.1 to 8 MB beside an H200 and 16 cores took 0.3 to 0.4 ms longer than what is copied and computed, and 0.6 to 0.7 with slots, 2026-11-29.
+/// Inferred from how long each step of products of 0.1 to 8 MB took beside an H200 and 16 cores, 2026-11-29, less what was mended since (docs/notes/streams.md).
 const STREAM: f64 = 0.35e-3;
 const SLOTS: f64 = 0.3e-3;
 const STEP: f64 = 25e-6;

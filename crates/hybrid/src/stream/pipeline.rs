@@ -180,20 +180,8 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
     thread::scope(|scope| {
         // The other slots, while the first ones are in use.
         let ways = [(staging.slots, emptied.clone()), (staging.slots_back, landed.clone())];
-        let others = 1..staging.slots.max(staging.slots_back);
-        let has_others = !others.is_empty();
-        let lock = || {
-            let ways = ways;
-            for number in others {
-                for (_, way) in ways.iter().filter(|(slots, _)| number < *slots) {
-                    if is_over.load(Ordering::Relaxed) || way.send(host()?).is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-            Ok(())
-        };
-        let locking = has_others.then(|| scope.spawn(lock));
+        let has_others = staging.slots.max(staging.slots_back) > 1;
+        let locking = has_others.then(|| scope.spawn(|| lock_others(ways, &is_over, host)));
         for worker in 0..threads.min(staging.slots) {
             let (Some(readers), stages) = (&readers, stages.clone()) else { break };
             scope.spawn(move || {
@@ -240,6 +228,23 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
             }
         }
     })
+}
+
+/// Has all slots made but the first of each way, in turns, until nobody wants any more.
+fn lock_others<H>(
+    ways: [(usize, Sender<H>); 2],
+    is_over: &AtomicBool,
+    host: impl Fn() -> Result<H, Error>,
+) -> Result<(), Error> {
+    let most = ways.iter().map(|(slots, _)| *slots).max().unwrap_or(0);
+    for number in 1..most {
+        for (_, way) in ways.iter().filter(|(slots, _)| number < *slots) {
+            if is_over.load(Ordering::Relaxed) || way.send(host()?).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {

@@ -3,7 +3,7 @@
 use half::f16;
 use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Decision, Reason, last_decision, last_outcome};
+use tilewright_hybrid::dispatch::{Choice, Decision, Rates, Reason, last_decision, last_outcome};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
 use tilewright_hybrid::store::{MemorySink, MemorySource};
 use tilewright_hybrid::{Class, Columns, Complex64, Device, Error, Operand, Rows, Side, Target};
@@ -165,6 +165,25 @@ fn m16_a_plan_knows_what_lies_on_another_gpu() {
     let decision = last_decision().unwrap();
     assert_eq!((plan.reason, plan.side), (decision.reason, decision.side));
     assert_eq!(plan.reason, Reason::Unsupported("an operand lies on another GPU"));
+}
+
+/// Where operands lie is no matter to how the CPU's threads share a product.
+#[test]
+fn what_the_cpu_computes_is_expected_to_take_as_long_wherever_it_comes_from() {
+    let test = "device::batched::what_the_cpu_computes_is_expected_to_take_as_long_wherever_it_comes_from";
+    let Some(gpu) = crate::gpu(test) else { return };
+    let mut rates = Rates::h200();
+    rates.cpu.start = 1e-3;
+    let device = Device::with(&gpu).rated(rates);
+    for [rows, columns, depth] in [[3, 4, 5], [66, 365, 313], [900, 1, 1000]] {
+        let (a, b, mut c) = (matrix(rows, depth, 1), matrix(depth, columns, 2), Array2::zeros((rows, columns)));
+        let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
+        let [here, there] = [Operand::from(&a), Operand::from(&there)].map(|a| {
+            let plan = device.plan_product(Precision::Auto, [a, (&b).into()], 0.0, &(&mut c).into()).unwrap();
+            plan.cpu.compute
+        });
+        assert_eq!(here, there, "{rows} x {columns} x {depth}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::budget::Budget;
+use crate::dispatch::At;
 use crate::store::{Element, Extents, LockedSink, QueueCopy, Sink, Tile};
 use std::sync::Arc;
 
@@ -71,6 +72,10 @@ impl Sink for Section<'_> {
 
     fn locked(&self) -> Option<&dyn LockedSink> {
         self.of.sink().locked().map(|_| self as &dyn LockedSink)
+    }
+
+    fn at(&self) -> At {
+        self.of.sink().at()
     }
 
     /// The whole sink is committed by whoever has it.
