@@ -178,11 +178,24 @@ pub(super) fn asked<T: Multiplicand>(
         let is_routine = T::SCALES_THERE && is_one && job.emulation.is_none() && places.contains(&At::Gpu);
         job.not_on_gpu = if is_routine { job.not_on_gpu } else { Some(SCALED) };
     }
+    lies(&mut job, [a, b], target);
     where_there(&mut job, ordinal, [a, b], target)?;
     if is_scaled && job.not_on_gpu.is_none() {
         job.device_bytes = bytes_to_scale(&job, [a, b], reads_c)?;
     }
     Ok(job)
+}
+
+/// Says of a product how its operands lie; of one whose result lies row by row, of the transposed one.
+fn lies<T: Multiplicand>(job: &mut Job, [a, b]: [&Operand<'_, T>; 2], target: &Target<'_, T>) {
+    let (Some((extents, _)), [a, b]) = (&mut job.product, [a, b].map(Operand::lies_by_rows)) else { return };
+    // A vector is a column.
+    let is_vector = extents.rows == 1 || extents.columns == 1;
+    let is_turned = if is_vector { extents.rows == 1 } else { target.lies_by_rows() };
+    if is_turned {
+        std::mem::swap(&mut extents.rows, &mut extents.columns);
+    }
+    job.turned = if is_turned { [!b, !a] } else { [a, b] };
 }
 
 /// Bytes of the GPU's memory that it takes to scale rows or columns there: of what is elsewhere, and for what no routine does at once.

@@ -106,7 +106,7 @@ impl<'a, T: Multiplicand> Factors<'a, T> {
     }
 
     /// The same, of copies where there are any.
-    pub(super) fn with<'b>(&self, copies: &'b Copies<T, 2>) -> Factors<'b, T>
+    pub(super) fn with<'b>(&self, copies: &'b Copies<'_, T, 2>) -> Factors<'b, T>
     where
         'a: 'b,
     {

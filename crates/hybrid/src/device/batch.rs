@@ -2,9 +2,10 @@
 
 use super::asked::{added, asked, batched, is_stored, places, where_stored, where_there};
 use super::banded::{Factors, part};
+use super::delivered::write;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal, Operand, Target};
-use super::product::{Multiplication, write};
+use super::product::Multiplication;
 use super::run::Route;
 use super::{Accelerated, Device};
 use crate::budget::Permit;
@@ -59,7 +60,7 @@ impl Device {
             return self.multiply(factors, y);
         }
         let job = several_asked(self.ordinal(), precision, extents, [&a, &x], beta != T::Factor::ZERO, &y)?;
-        let product = Multiplication { factors, c: y, host: self.host.clone() };
+        let product = Multiplication { factors, c: y, room: self.host_memory() };
         self.run(&job, Batch { product, extents }).map(|ran| ran.value)
     }
 
@@ -138,7 +139,7 @@ impl<T: Multiplicand> Batch<'_, T> {
 
     /// The panels in which it is computed whole: one, where all operands are in memory or go to a GPU, else some that the budget of host memory holds.
     fn panels(&self, place: &Place) -> Result<(MatvecPlan, Option<Permit>), Error> {
-        let (extents, bytes, host) = (self.extents, size_of::<T>(), &self.product.host);
+        let (extents, bytes, host) = (self.extents, size_of::<T>(), &self.product.room.host);
         let MatvecExtents { count, rows, .. } = extents;
         let whole = MatvecPlan { extents, element_bytes: bytes, matrices: count, rows, stages: 1 };
         let Factors { a, b, .. } = &self.product.factors;
@@ -194,11 +195,11 @@ impl<T: Multiplicand> Route<()> for Batch<'_, T> {
         let fetched = self.product.fetched(true)?;
         let Factors { a, b, beta, .. } = self.product.factors.with(&fetched);
         if let Goal::Stored(kept) = &self.product.c.0 {
-            kept.gather_within(&self.product.host)?;
+            kept.gather_within(&self.product.room.host)?;
         }
         let is_kept = !matches!(self.product.c.0, Goal::Stored(_));
         let kept = if is_kept { self.product.c.shape().bytes::<T>()?.0 as u64 } else { 0 };
-        let _kept = self.product.host.try_acquire(kept)?;
+        let _kept = self.product.room.host.try_acquire(kept)?;
         let (plan, _permit) = self.panels(place)?;
         let reads_y = beta != T::Factor::ZERO;
         let mut result = match &self.product.c.0 {

@@ -50,12 +50,12 @@ impl Device {
         let Some(job) = job(self.ordinal(), precision, [&a, &b], reads_c, &c)? else { return Ok(()) };
         if let (Some(a), Some(b), Some(mut c)) = (in_memory(&a), in_memory(&b), targets_in_memory(&mut c)) {
             let products =
-                Products { precision, alpha, a: &a, b: &b, beta, c: &mut c, host: self.host.clone(), done: 0 };
+                Products { precision, alpha, a: &a, b: &b, beta, c: &mut c, room: self.host_memory(), done: 0 };
             return self.run(&job, products).map(|ran| ran.value);
         }
         let products = a.into_iter().zip(b).zip(c).map(|((a, b), c)| {
             let factors = Factors { operation: OPERATION, precision, alpha, a, b, beta, batch: None };
-            Multiplication { factors, c, host: self.host.clone() }
+            Multiplication { factors, c, room: self.host_memory() }
         });
         self.run(&job, Each::of(products.collect())).map(|ran| ran.value)
     }

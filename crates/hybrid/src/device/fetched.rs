@@ -2,18 +2,20 @@
 
 use super::banded::Factors;
 use super::copies::{Copies, Download};
+use super::delivered::write;
 use super::diagonal;
 use super::multiplicand::Multiplicand;
 use super::operand::{Form, Goal};
-use super::product::{Multiplication, write};
+use super::own::Own;
+use super::product::Multiplication;
 use crate::linear::{DeviceMat, Place, matmul};
 use crate::matrix::{Dense, Element};
 use crate::store::Extents;
 use crate::stream::Control;
-use crate::{Error, MatMut};
+use crate::{Error, MatMut, MatRef};
 use ndarray::{Array2, ArrayViewMut2, s};
 
-impl<T: Multiplicand> Multiplication<'_, T> {
+impl<'a, T: Multiplicand> Multiplication<'a, T> {
     /// At once: nothing is stored.
     pub(super) fn on_cpu(&mut self, control: Control<'_>) -> Result<(), Error> {
         let fetched = self.fetched(true)?;
@@ -25,8 +27,14 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         match &mut self.c.0 {
             Goal::Host(c) | Goal::New(c) => multiply(c.reborrow()),
             Goal::Gpu(there) => {
-                let _host = self.host.try_acquire(there.shape().bytes::<T>()?.0 as u64)?;
-                there_updated(there, beta, |c| multiply(c.into()))
+                let (shape, gpu) = (there.shape(), there.gpu().clone());
+                let _host = self.room.host.try_acquire(shape.bytes::<T>()?.0 as u64)?;
+                let mut own = Own::new(&self.room, Some(&gpu), shape)?;
+                if beta != T::Factor::ZERO {
+                    there.view().bring(own.values_mut())?;
+                }
+                multiply(MatMut::column_major(own.values_mut(), shape.rows, shape.columns)?)?;
+                there.take(MatRef::column_major(own.values(), shape.rows, shape.columns)?)
             }
             Goal::Stored(_) => self.in_host_tiles(control),
         }
@@ -42,15 +50,15 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         let Factors { operation, a, b, beta, .. } = factors;
         // Nothing of a result in memory is changed before all is read.
         let bytes = if matches!(self.c.0, Goal::Stored(_)) { 0 } else { shape.bytes::<T>()?.0 as u64 };
-        let _copy = self.host.try_acquire(bytes)?;
+        let _copy = self.room.host.try_acquire(bytes)?;
         let grain = match &self.c.0 {
             Goal::Stored(kept) if !kept.lies() => {
-                kept.gather_within(&self.host)?;
+                kept.gather_within(&self.room.host)?;
                 Some(kept.grain())
             }
             _ => None,
         };
-        let tiles = factors.tiles(&self.host, extents, grain)?;
+        let tiles = factors.tiles(&self.room.host, extents, grain)?;
         let into = |mut c: ArrayViewMut2<'_, T>| {
             factors.each(&tiles, control, |tile, multiply| {
                 let mut part = c.slice_mut(s![tile.rows.clone(), tile.columns.clone()]);
@@ -89,10 +97,10 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     }
 
     /// Copies of operands that lie on the GPU, if those come whole.
-    pub(super) fn fetched(&self, comes_whole: bool) -> Result<Copies<T, 2>, Error> {
+    pub(super) fn fetched(&self, comes_whole: bool) -> Result<Copies<'a, T, 2>, Error> {
         let Factors { a, b, .. } = self.factors;
         let come = |form: &Form<'_, T>| comes_whole && matches!(form, Form::Gpu(_));
-        Copies::of((&self.host, 0), [a, b], come, Download::OWN)
+        Copies::of((&self.room.host, 0), [a, b], come, Download::own(&self.room))
     }
 }
 

@@ -125,6 +125,6 @@ impl Device {
         let mut job = asked((operation, self.ordinal()), precision, [a, b], beta != T::Factor::ZERO, &c)?;
         // Streams are what is checked.
         job.is_at_hand &= self.watched.control().verify.is_none();
-        self.run(&job, Multiplication { factors, c, host: self.host.clone() }).map(|ran| ran.value)
+        self.run(&job, Multiplication { factors, c, room: self.host_memory() }).map(|ran| ran.value)
     }
 }

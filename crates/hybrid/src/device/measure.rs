@@ -7,7 +7,7 @@
 use crate::Error;
 use crate::cores::cores;
 use crate::dispatch::{Accelerator, Expected, Facts, Flops, Link, Processor, Rates, Unit};
-use crate::linear::{DeviceMat, Gpu, Multiply, Place, Precision, Scalar, UNITS, matmul};
+use crate::linear::{Core, DeviceMat, Division, Gpu, Kind, Multiply, Place, Precision, Scalar, UNITS, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
 use ndarray::{Array2, ShapeBuilder};
 use std::ops::RangeInclusive;
@@ -15,8 +15,8 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use tilewright_driver::Stream;
 
-/// Sides of the products on the CPU: of one that one core does, and of two that all cores share, the longer one taking a millisecond, so that what threads take to begin is not most of it; and of that
-/// on a GPU.
+/// Sides of the products on the CPU: of one that one core does, of one of which each has a part, and of one that they share, which takes a millisecond, so that what threads take to begin is not most
+/// of it; and of that on a GPU.
 const CPU_SIDES: [usize; 2] = [96, 160];
 const LONG_SIDES: RangeInclusive<usize> = 512..=768;
 const LONG: f64 = 1e-3;
@@ -26,6 +26,12 @@ const COPIED: usize = 16 << 20;
 const LINKED: usize = 4 << 20;
 /// Rows and columns of a matrix that is copied from ordinary memory and back.
 const PAGEABLE: (usize, usize) = (512, 1024);
+/// Copies of a few bytes that follow one another.
+const SHORT_COPIES: u32 = 8;
+/// Seconds of a product on a GPU besides those of a kernel of CUDA's that is waited for: cuBLAS chooses one of its own.
+const CHOICE: f64 = 7e-6;
+/// How often threads of the CPU are asked for a product in a row, two to four times each.
+const AWAKENINGS: usize = 6;
 /// The best of so many counts.
 const REPEATS: usize = 3;
 /// The time in which counts are repeated: of 50 ms, so that what is not repeated has time too.
@@ -85,15 +91,15 @@ fn rates_since(clock: Clock, gpu: Option<&Gpu>, roughly: Rates) -> (Rates, Optio
     // Threads that start are waited for, and are none of what is measured.
     rayon::broadcast(|_| ());
     let started = clock.begin.elapsed();
-    let gpu = gpu.map(|gpu| accelerator(gpu, clock)).transpose();
-    let copied = clock.begin.elapsed();
     let measured = cpu(clock).ok();
+    let computed = clock.begin.elapsed();
+    let gpu = gpu.map(|gpu| accelerator(gpu, clock)).transpose();
     let is_measured = measured.is_some();
     let (cpu, alone) = measured.unwrap_or((roughly.cpu, roughly.alone));
     let (gpu, failure) = gpu.map_or_else(|error| (None, Some(error)), |gpu| (gpu, None));
     let all = clock.begin.elapsed();
-    let (threads, gpu_and_link, processor) = (started, copied - started, all - copied);
-    tracing::debug!(target: "tilewright::dispatch", ?threads, ?gpu_and_link, ?processor, "rates are measured");
+    let (threads, processor, gpu_and_link) = (started, computed - started, all - computed);
+    tracing::debug!(target: "tilewright::dispatch", ?threads, ?processor, ?gpu_and_link, "rates are measured");
     let measured_in = is_measured.then_some(all.as_secs_f64());
     (Rates { cpu, alone, gpu, measured_in, ..roughly }, failure)
 }
@@ -123,7 +129,12 @@ fn cpu(clock: Clock) -> Result<(Processor, Flops), Error> {
     let (f64, f32) = (on_cpu::<f64>(clock)?, on_cpu::<f32>(clock)?);
     // Halves are converted to f32 on the way.
     let flops = |f64, f32| Flops { f64, f32, tf32: f32, half: f32 / 2.0 };
-    let processor = Processor { flops: flops(f64.shared, f32.shared), memory: memory(), call: 1e-6, start: f64.start };
+    let processor = Processor {
+        flops: flops(f64.shared, f32.shared),
+        memory: memory(),
+        call: 2e-6,
+        start: f64.start.min(f32.start),
+    };
     Ok((processor, flops(f64.alone, f32.alone)))
 }
 
@@ -134,21 +145,32 @@ struct OnCpu {
     start: f64,
 }
 
-/// Two products that are shared tell both the rate and the start.
+/// One product tells the rate of a core, one that is divided into its parts what it takes until all of them are computed, and a long one the rate of all.
 fn on_cpu<T: Scalar + Multiply<Factor = T>>(clock: Clock) -> Result<OnCpu, Error> {
     let seconds = |side| {
         let a = filled::<T>(side)?;
         let mut c = Dense::zeros(a.shape())?;
         fastest(clock, || matmul(&Place::Cpu, Precision::Auto, T::ONE, a.view(), a.view(), T::ZERO, c.view_mut()))
     };
+    let kind = Kind { bytes: size_of::<T>(), real: 1.0, turned: [false; 2] };
+    let threads = rayon::current_num_threads();
     let [small, short] = CPU_SIDES;
-    let alone = operations(small) / seconds(small)?;
-    let long = ((LONG * alone * cores() as f64 / 2.0).cbrt() as usize).next_multiple_of(32);
+    let core = Core::that_takes(seconds(small)?, [small; 3], kind);
+    let long = ((LONG * core.flops * threads as f64 / 2.0).cbrt() as usize).next_multiple_of(32);
     let long = long.clamp(*LONG_SIDES.start(), *LONG_SIDES.end());
-    let (least, most) = (seconds(short)?, seconds(long)?);
-    // The second is no shorter unless something else went on.
-    let shared = (operations(long) - operations(short)) / (most - least).max(most / 2.0);
-    Ok(OnCpu { alone, shared, start: (least - operations(short) / shared).max(0.0) })
+    let start = match Division::of([short; 3], kind, threads) {
+        Division::Parts(parts) => {
+            // Threads that have just been woken take longer.
+            let woken = (0..AWAKENINGS)
+                .map(|_| seconds(short))
+                .try_fold(f64::INFINITY, |least, it| it.map(|it| least.min(it)))?;
+            woken - Division::seconds_of(core, [short; 3], parts, kind)
+        }
+        Division::Alone | Division::Shared => 0.0,
+    };
+    let (start, most) = (start.max(0.0), seconds(long)?);
+    // It has no shorter start unless something else went on.
+    Ok(OnCpu { alone: core.flops, shared: operations(long) / (most - start).max(most / 2.0), start })
 }
 
 /// Bytes in a second that all cores read and write: each copies what it touched itself, since pages that are new take longer than copies, and begins when all are there, since threads that begin
@@ -177,8 +199,13 @@ fn accelerator(gpu: &Gpu, clock: Clock) -> Result<Accelerator, Error> {
     from.fill_bytes(0x5A)?;
     let on_device = seconds((stream, clock), || Ok(to.copy_from_buffer(stream, &from)?))?;
     let facts = facts(gpu);
-    let processor =
-        Processor { flops: facts.flops(), memory: 2.0 * COPIED as f64 / on_device, call: 13e-6, start: 0.0 };
+    let few = stream.alloc::<u64>(64)?;
+    let waited = fastest(clock, || {
+        few.fill_bytes(0x5A)?;
+        Ok(stream.synchronize()?)
+    })?;
+    let (flops, memory, call) = (facts.flops(), 2.0 * COPIED as f64 / on_device, waited + CHOICE);
+    let processor = Processor { flops, memory, call, start: 0.0 };
     Ok(Accelerator { processor, link: link(gpu, clock)?, expected: Expected::all(facts) })
 }
 
@@ -255,7 +282,12 @@ fn link(gpu: &Gpu, clock: Clock) -> Result<Link, Error> {
     })?;
     let go = fastest(clock, || there.download_to((&mut back).into()))?;
     let pageable_bytes = (8 * values.len()) as f64;
+    let mut few = ([0.5f64; 64], stream.alloc::<f64>(64)?);
+    let short = fastest(clock, || Ok((0..SHORT_COPIES).try_for_each(|_| few.1.copy_from_slice(&few.0))?))?;
+    let waited = fastest(clock, || Ok(few.1.copy_to_slice(&mut few.0)?))?;
     Ok(Link {
+        call_to_gpu: short / f64::from(SHORT_COPIES),
+        call_to_host: waited,
         to_gpu: bytes / to_gpu,
         to_host: bytes / to_host,
         both: bytes / both,

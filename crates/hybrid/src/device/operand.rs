@@ -78,6 +78,16 @@ impl<'a, T: Element> Operand<'a, T> {
         })
     }
 
+    /// Whether it lies row by row, and not column by column.
+    pub(super) fn lies_by_rows(&self) -> bool {
+        match &self.0 {
+            Form::Host(matrix) => matrix.lies_by_rows(),
+            Form::Gpu(matrix) => matrix.is_transposed(),
+            Form::Stored(matrix) => !matrix.transposed,
+            Form::Diagonal(_) => false,
+        }
+    }
+
     /// Rows and columns.
     pub fn shape(&self) -> Shape {
         match &self.0 {
@@ -168,6 +178,15 @@ impl<'a, T: Element> Target<'a, T> {
     /// A sink that gets the product and, times `beta`, what a source has: `sink = alpha * a * b + beta * source`.
     pub fn updating(source: &'a dyn Source, sink: impl Sink + 'a) -> Self {
         Target(Goal::Stored(Kept { sink: Some(Box::new(sink)), added: Some(source) }))
+    }
+
+    /// Whether it lies row by row, and not column by column.
+    pub(super) fn lies_by_rows(&self) -> bool {
+        match &self.0 {
+            Goal::Host(matrix) | Goal::New(matrix) => matrix.read().lies_by_rows(),
+            Goal::Gpu(_) => false,
+            Goal::Stored(_) => true,
+        }
     }
 
     /// Rows and columns.

@@ -4,27 +4,28 @@ use super::Accelerated;
 use super::asked::is_stored;
 use super::banded::Factors;
 use super::copies::{Copies, Download};
+use super::delivered::{committed, delivered, lies_by_rows, write};
 use super::multiplicand::{Multiplicand, multiply_batch_there};
 use super::operand::{Form, Goal, Operand, Target};
+use super::own::HostMemory;
 use super::run::Route;
 use super::source::MatrixSource;
 use super::stored::Conjugated;
 use crate::budget::{Budget, Memory, Permit};
 use crate::faults::Scale;
 use crate::linear::{DeviceMat, Gpu, Place, matmul};
-use crate::matrix::{Dense, Element};
+use crate::matrix::Element;
 use crate::store::{Extents, MemorySink, Sink, Stored};
 use crate::stream::{Budgets, Control, Factor, Form as Enters};
-use crate::{Error, MatMut, MatRef};
-use ndarray::{Array2, ArrayBase, Data, Ix2};
-use rayon::prelude::*;
+use crate::{Error, MatMut};
+use ndarray::Array2;
 
 /// `c = alpha * a * b + beta * c`.
 pub(super) struct Multiplication<'a, T: Multiplicand> {
     pub(super) factors: Factors<'a, T>,
     pub(super) c: Target<'a, T>,
     /// For what the CPU reads from stores or fetches from the GPU, for what is gathered for the GPU, and for a result that is whole before it takes its place.
-    pub(super) host: Budget,
+    pub(super) room: HostMemory,
 }
 
 impl<T: Multiplicand> Multiplication<'_, T> {
@@ -60,7 +61,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
                         c.refuse_overlap(operation, name, matrix.0)?;
                     }
                 }
-                let _result = self.host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
+                let _result = self.room.host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
                 let mut result = Array2::from_elem((c.rows(), c.columns()), T::ZERO);
                 let sink = MemorySink::new(result.view_mut());
                 let added = MatrixSource(c.read());
@@ -72,7 +73,7 @@ impl<T: Multiplicand> Route<()> for Multiplication<'_, T> {
             Goal::Stored(kept) => {
                 let added = kept.added.filter(|_| beta != T::Factor::ZERO);
                 let (budgets, _permit) = gpu.smaller(scale)?;
-                kept.filled(&self.host, |sink| {
+                kept.filled(&self.room.host, |sink| {
                     T::stream(&gpu.gpu, &budgets, precision, factors, (beta, added), sink, control)
                 })?;
                 kept.commit()
@@ -122,10 +123,10 @@ impl<T: Multiplicand> Multiplication<'_, T> {
             0
         };
         let are_stored = |form: &Form<'_, T>| matches!(form, Form::Stored(_));
-        let copies = Copies::of((&self.host, of_result), [a, b], are_stored, Download::OWN)?;
+        let copies = Copies::of((&self.room.host, of_result), [a, b], are_stored, Download::own(&self.room))?;
         let factors = self.factors.with(&copies);
-        let host = self.host.clone();
-        let multiply = |c: Target<'_, T>| Multiplication { factors, c, host }.on_gpu(gpu);
+        let room = self.room.clone();
+        let multiply = |c: Target<'_, T>| Multiplication { factors, c, room }.on_gpu(gpu);
         match &mut self.c.0 {
             Goal::Host(c) => multiply(c.reborrow().into()),
             Goal::New(c) => multiply(Target(Goal::New(c.reborrow()))),
@@ -155,11 +156,14 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                     c.refuse_overlap(operation, "a", a)?;
                     c.refuse_overlap(operation, "b", b)?;
                     let multiply = |c: MatMut<'_, T>| matmul(&place, precision, alpha, a, b, beta, c);
-                    return committed(&self.host, c, beta != T::Factor::ZERO, multiply);
+                    return committed((&self.room, Some(gpu)), c, beta != T::Factor::ZERO, multiply);
                 }
                 Goal::Gpu(_) | Goal::Stored(_) => {}
             }
         }
+        // What lies by rows is, column by column, the transposed product.
+        let is_turned = batch.is_none() && self.c.in_host().is_some_and(lies_by_rows);
+        let [a, b] = if is_turned { [b.t(), a.t()] } else { [a, b] };
         let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
         let operands = [there(a, &copies[0]), there(b, &copies[1])];
         let multiply = |c: &mut DeviceMat<T>| match (operands.map(|it| it.0), batch) {
@@ -173,80 +177,36 @@ impl<T: Multiplicand> Multiplication<'_, T> {
         match &mut self.c.0 {
             Goal::Gpu(c) => multiply(c),
             Goal::Host(c) | Goal::New(c) => {
+                let mut c = if is_turned { c.reborrow().t() } else { c.reborrow() };
                 let mut result = match beta == T::Factor::ZERO {
                     true => DeviceMat::uninitialised(gpu, c.shape())?,
                     false => DeviceMat::upload(gpu, c.read())?,
                 };
                 multiply(&mut result)?;
                 if is_new && c.elements().as_columns().is_some() {
-                    return result.download_to(c.reborrow());
+                    return result.download_to(c);
                 }
-                let _host = self.host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
-                write(c, &result.download()?)
+                delivered(&self.room, &mut c, &result)
             }
             Goal::Stored(_) => self.gathered(gpu),
         }
     }
 }
 
-fn uploaded<T: Multiplicand>(gpu: &Gpu, operand: &Operand<'_, T>) -> Result<Option<DeviceMat<T>>, Error> {
-    match operand.0 {
-        Form::Host(matrix) => DeviceMat::upload(gpu, matrix).map(Some),
-        _ => Ok(None),
-    }
+/// A copy of an operand in host memory, as it lies, and whether that is the transposed one.
+fn uploaded<T: Multiplicand>(gpu: &Gpu, operand: &Operand<'_, T>) -> Result<Option<(DeviceMat<T>, bool)>, Error> {
+    let Form::Host(matrix) = operand.0 else { return Ok(None) };
+    let is_turned = matrix.as_columns().is_none() && matrix.t().as_columns().is_some();
+    let copy = DeviceMat::upload(gpu, if is_turned { matrix.t() } else { matrix })?;
+    Ok(Some((copy, is_turned)))
 }
 
 /// An operand for the GPU: as it was, or its copy there.
-fn there<'a, T: Multiplicand>(operand: Operand<'a, T>, copy: &'a Option<DeviceMat<T>>) -> Operand<'a, T> {
-    copy.as_ref().map_or(operand, Operand::from)
-}
-
-/// Bytes that a thread copies in a row.
-const COPIED: usize = 1 << 20;
-
-/// Has a result computed in memory of its own, which begins as `c` is where that is read, and puts it into `c` when it is whole: a device may
-/// fail in the midst of a copy.
-pub(super) fn committed<T: Element>(
-    host: &Budget,
-    c: &mut MatMut<'_, T>,
-    reads_c: bool,
-    compute: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    // As `c` lies, so that nothing is rearranged.
-    let lies_by_rows = c.elements().as_columns().is_none() && c.reborrow().t().elements().as_columns().is_some();
-    let mut c = if lies_by_rows { c.reborrow().t() } else { c.reborrow() };
-    let _host = host.try_acquire(c.shape().bytes::<T>()?.0 as u64)?;
-    let mut own = if reads_c { c.read().to_dense()? } else { Dense::zeros(c.shape())? };
-    compute(if lies_by_rows { own.view_mut().t() } else { own.view_mut() })?;
-    put(&mut c, own.values());
-    Ok(())
-}
-
-/// Puts an array where a result is wanted.
-pub(super) fn write<T: Element>(
-    c: &mut MatMut<'_, T>,
-    result: &ArrayBase<impl Data<Elem = T>, Ix2>,
-) -> Result<(), Error> {
-    // An array that lies by rows is, column by column, the transposed one.
-    if let Some(by_rows) = result.as_slice() {
-        put(&mut c.reborrow().t(), by_rows);
-    } else if let Some(by_columns) = result.t().as_slice() {
-        put(c, by_columns);
-    } else {
-        put(c, MatRef::from(result).to_dense()?.values());
-    }
-    Ok(())
-}
-
-/// Puts values, column by column, into a matrix: by all threads where that lies so too.
-fn put<T: Element>(c: &mut MatMut<'_, T>, values: &[T]) {
-    match c.elements().as_columns() {
-        Some(there) => {
-            let each = COPIED / size_of::<T>();
-            let parts = there.par_chunks_mut(each).zip(values.par_chunks(each));
-            parts.for_each(|(to, from)| to.copy_from_slice(from));
-        }
-        None => c.elements().fill(|index| values[index]),
+fn there<'a, T: Multiplicand>(operand: Operand<'a, T>, copy: &'a Option<(DeviceMat<T>, bool)>) -> Operand<'a, T> {
+    match copy {
+        Some((copy, is_turned)) if *is_turned => Operand::from(copy).t(),
+        Some((copy, _)) => copy.into(),
+        None => operand,
     }
 }
 

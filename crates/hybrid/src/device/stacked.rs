@@ -1,11 +1,11 @@
 //! Batches in slices: products of matrices that lie anywhere in host memory, each by itself.
 
 use super::Accelerated;
+use super::delivered::{committed, write};
 use super::multiplicand::Multiplicand;
-use super::product::{committed, write};
+use super::own::HostMemory;
 use super::run::Route;
 use super::source::MatrixSource;
-use crate::budget::Budget;
 use crate::faults::Scale;
 use crate::linear::{Arithmetic, Place, Precision, check_batch, matmul, matmul_batched};
 use crate::matrix::{Columns, Element, Rows};
@@ -25,7 +25,7 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
     pub(super) beta: T::Factor,
     pub(super) c: &'a mut [MatMut<'c, T>],
     /// For what is gathered for a GPU, and for results that are whole before they take their places.
-    pub(super) host: Budget,
+    pub(super) room: HostMemory,
     /// How many are done, where they are not done by one call: what fails on one processor goes on, on the other, with the next.
     pub(super) done: usize,
 }
@@ -33,12 +33,14 @@ pub(super) struct Products<'a, 'b, 'c, T: Multiplicand> {
 impl<T: Multiplicand> Products<'_, '_, '_, T> {
     /// Each is whole, and in its place, before the next one begins.
     fn one_by_one(&mut self, place: &Place, control: Control<'_>) -> Result<(), Error> {
-        let Products { precision, alpha, a, b, beta, c, host, done } = self;
+        let Products { precision, alpha, a, b, beta, c, room, done } = self;
         check_batch(OPERATION, a, b, c)?;
         let (precision, alpha, beta, steps) = (*precision, *alpha, *beta, a.len() as u64);
         for ((a, b), c) in a.iter().zip(*b).zip(c.iter_mut()).skip(*done) {
             control.check(*done as u64, steps)?;
-            committed(host, c, beta != T::Factor::ZERO, |c| matmul(place, precision, alpha, *a, *b, beta, c))?;
+            committed((room, place.gpu()), c, beta != T::Factor::ZERO, |c| {
+                matmul(place, precision, alpha, *a, *b, beta, c)
+            })?;
             *done += 1;
             control.tell(*done as u64, steps);
         }
@@ -64,18 +66,18 @@ impl<T: Multiplicand> Route<()> for Products<'_, '_, '_, T> {
             return self.one_by_one(place, control);
         }
         let gathered = if let Place::Gpu(_) = place { self.gathered()? } else { 0 };
-        let _host = self.host.try_acquire(gathered)?;
+        let _host = self.room.host.try_acquire(gathered)?;
         let Products { precision, alpha, a, b, beta, c, done, .. } = self;
         matmul_batched(place, *precision, *alpha, &a[*done..], &b[*done..], *beta, &mut c[*done..])
     }
 
     fn in_tiles(&mut self, gpu: &Accelerated, scale: Scale, control: Control<'_>) -> Result<(), Error> {
-        let Products { precision, alpha, a, b, beta, c, host, done } = self;
+        let Products { precision, alpha, a, b, beta, c, room, done } = self;
         let (a, b, c) = (&a[*done..], &b[*done..], &mut c[*done..]);
         check_batch(OPERATION, a, b, c)?;
         let before: Vec<_> = c.iter().map(MatMut::read).collect();
         let [of_a, of_b, added] = [a, b, &before[..]].map(Stacked);
-        let _result = host.try_acquire(added.extents().byte_count(T::ELEMENT)? as u64)?;
+        let _result = room.host.try_acquire(added.extents().byte_count(T::ELEMENT)? as u64)?;
         let mut result = Array2::from_elem((added.extents().rows, 1), T::ZERO);
         let (sink, (budgets, _permit)) = (MemorySink::new(result.view_mut()), gpu.smaller(scale)?);
         let factors = (*alpha, Factor::plain(&of_a), Factor::plain(&of_b));

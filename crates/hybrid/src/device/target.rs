@@ -1,8 +1,8 @@
 //! Results of verbs on their way to where they are wanted.
 
 use super::asked::{gathered, goes};
+use super::delivered::write;
 use super::operand::{Goal, Target};
-use super::product::write;
 use super::stored::Kept;
 use super::streamed::in_memory;
 use crate::budget::Budget;
@@ -53,6 +53,14 @@ impl<'a, T: Element + Stored> Target<'a, T> {
             }
         }
         Ok(())
+    }
+
+    /// It, where it is in ordinary memory.
+    pub(super) fn in_host(&mut self) -> Option<&mut MatMut<'a, T>> {
+        match &mut self.0 {
+            Goal::Host(to) | Goal::New(to) => Some(to),
+            Goal::Stored(_) | Goal::Gpu(_) => None,
+        }
     }
 
     /// Where it is, if not on a GPU; else what is there.

@@ -4,7 +4,8 @@ use super::job::real_operations;
 use super::stored::{LOCK, begin_of_stream};
 use super::{Accelerator, At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Tiling, Unit};
 use crate::Error;
-use crate::linear::Division;
+use crate::device::LOCKED;
+use crate::linear::{Core, Division, Kind};
 use crate::stream::bits::BitPlan;
 use crate::stream::transfer::LARGE;
 use crate::stream::{Beside, ExpressionPlan, ExpressionTime, MatmulPlan, MatmulTime, MatvecPlan, PanelPlan, STAGES};
@@ -57,63 +58,70 @@ impl Cost {
 /// Seconds from one launch to the next of kernels that wait for one another: 2.6 us on an H200, 2026-11-20.
 const LAUNCH: f64 = 2.6e-6;
 
-/// Seconds of a copy between the processors besides its bytes, somebody waiting for it: 8 to 12 us on an H200, 2026-11-23.
-const COPY: f64 = 10e-6;
+/// Seconds that a copy to the GPU takes besides where the driver does not take what is copied at once: 7 to 8 us beside an H200, from ordinary memory and from page-locked memory, 2026-11-29.
+const BEGINS: f64 = 7e-6;
 
 /// The part of the rate of the CPU's memory at which threads fill slots: 18 to 21 GB/s beside an H200, whose host has 200, 2026-11-23.
 const STAGED: f64 = 0.1;
 
-/// Seconds of such a copy that nobody waits for: the driver takes what is [`INLINE`] at most at once and copies it later. Four products of
-/// the sweep whose right factor is that small took 23 to 36 us beside an H200, 1 to 10 less than by [`COPY`], 2026-11-24.
-const QUEUED: f64 = 3e-6;
-
 /// Bytes of ordinary memory up to which a copy to the GPU is not waited for (CUDA, "API synchronization behavior").
 const INLINE: u64 = 64 << 10;
 
-/// Seconds of a copy of an operand from ordinary memory to the GPU.
-fn to_gpu(bytes: u64, rates: &Rates, link: &Link) -> f64 {
-    match bytes <= INLINE {
-        true => QUEUED + bytes as f64 / link.pageable,
-        false => pageable(bytes, rates, link),
-    }
+/// Seconds until an operand of so many bytes comes to the GPU.
+fn call_to_gpu(bytes: u64, link: &Link) -> f64 {
+    link.call_to_gpu + if bytes <= INLINE { 0.0 } else { BEGINS }
 }
 
-/// Seconds of a copy between ordinary memory and the GPU: of what is large through slots ([`crate::linear::DeviceMat::upload`]).
-fn pageable(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+/// Seconds of a copy of so many bytes from ordinary memory to the GPU.
+fn brought(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+    let begins = call_to_gpu(bytes, link);
     if bytes < LARGE as u64 {
-        return COPY + bytes as f64 / link.pageable;
-    }
-    let staged = (STAGED * rates.cpu.memory).clamp(link.pageable, link.to_gpu.max(link.pageable));
-    COPY + LOCK + bytes as f64 / staged
-}
-
-/// What is left of the rate back to pageable memory where that is made for what comes, and its pages are not there yet: 4 to 6 GB/s of 9 to 13 for 1 to
-/// 4 MB, inferred from what whole products of the sweep took beside an H200, 2026-11-24. 28.8 MB, whose pages threads ask for first, take 5 ms, 2026-11-25.
-const FRESH: f64 = 0.57;
-
-/// Seconds of a copy of a matrix from the GPU into ordinary memory, of whose rate so much is left.
-fn back(bytes: u64, part: f64, rates: &Rates, link: &Link) -> f64 {
-    match bytes < LARGE as u64 {
-        true => COPY + bytes as f64 / (part * link.pageable_back),
-        false => pageable(bytes, rates, link),
+        begins + bytes as f64 / link.pageable
+    } else {
+        begins + staged(bytes, link.pageable, rates, link)
     }
 }
 
-/// Bytes of a column of a result that are computed at once, at least: 2 rows of f32 take as long as 16, on a CPU with vectors of 64 bytes.
-const VECTOR: f64 = 64.0;
+/// Bytes in a second that come into ordinary memory whose pages are not there yet, most of which threads ask for first: 5 to 7e9 of 30 to 50 MB beside three H200.
+const FRESH: f64 = 6e9;
 
-/// Products for which the passage of a result through memory stands: sums of 1 to 16 products take as long as sums of 2 or 3 more (AMD EPYC,
-/// 500 x 500, f32 and f64, 2026-11-24).
-const RESULT: f64 = 2.5;
+/// Seconds of a copy of so many bytes to the host, by page-locked memory that is kept where it is not much ([`crate::device::LOCKED`]).
+fn fetched(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+    let (locked, begins) = (*LOCKED.start() as u64..=*LOCKED.end() as u64, link.call_to_host);
+    match bytes {
+        _ if locked.contains(&bytes) => begins + bytes as f64 / link.to_host,
+        _ if bytes < LARGE as u64 => begins + bytes as f64 / link.pageable_back.min(FRESH),
+        _ => begins + staged(bytes, link.pageable_back, rates, link),
+    }
+}
 
-/// Rows that a single one takes as long as: along it there are lanes too (seven products of the sweep beside an H200, f32 and f64, 2026-11-29).
-const ROW: f64 = 4.0;
+/// Bytes of a result that one thread copies from there to where somebody has it, and in a second; what several take besides, and bytes in a second of theirs: 16 MB in 0.5 ms, beside an H200.
+const ALONE: u64 = 1 << 20;
+const PUT_ALONE: f64 = 12e9;
+const PUT_BEGINS: f64 = 60e-6;
+const PUT: f64 = 35e9;
 
-/// Bytes in a second that one core reads: 24e9 of what is in no cache of its own, 52e9 of what is.
-const READ_ALONE: f64 = 40e9;
+/// Seconds of a copy of a result to where somebody has it in ordinary memory.
+fn delivered(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+    let put = if bytes <= ALONE { bytes as f64 / PUT_ALONE } else { PUT_BEGINS + bytes as f64 / PUT };
+    let is_direct = bytes < *LOCKED.start() as u64;
+    fetched(bytes, rates, link) + if is_direct { 0.0 } else { put }
+}
 
-/// Seconds until threads are awake that slept while the GPU was waited for, at least: three products of the sweep took 0.1 to 0.2 ms longer than where they had just been at work, in each of three runs.
+/// Seconds of copies between ordinary memory and the GPU through slots ([`crate::linear::DeviceMat::upload`]).
+fn staged(bytes: u64, least: f64, rates: &Rates, link: &Link) -> f64 {
+    LOCK + bytes as f64 / (STAGED * rates.cpu.memory).clamp(least, link.to_gpu.max(least))
+}
+
+/// Seconds until threads are awake that slept while the GPU was waited for, where that takes long, and half of it where it takes [`DOZE`]: 200 products of f32 and f64 whose left factor came from an
+/// H200 took 20 us longer than others after 12 us, 45 after 20, 60 after 50 and 100 after 170, 2026-11-29.
 const AWAKE: f64 = 0.1e-3;
+const DOZE: f64 = 30e-6;
+
+/// Seconds until a kernel of cuBLAS's works, and for the root of how many products a sum has. Fitted to 1300 products of operands on an H200, half of which are within 10 % of that and nine tenths
+/// within 23, 2026-11-29.
+const KERNEL: f64 = 1.3e-6;
+const DEPTH: f64 = 0.11e-6;
 
 /// Seconds of arithmetic, or of the memory where that is slower, and of what the memory alone binds.
 fn computed(job: &Job, processor: &Processor) -> f64 {
@@ -121,27 +129,32 @@ fn computed(job: &Job, processor: &Processor) -> f64 {
     arithmetic.max(job.bytes() as f64 / processor.memory) + job.swept / processor.memory
 }
 
-/// Seconds of computation on the CPU. Of a product as its threads share it; those of integers are not faer's.
-pub(super) fn computed_on_cpu(job: &Job, rates: &Rates) -> f64 {
+/// Seconds of computation on the CPU, when so many were waited for the GPU. Of a product as its threads share it; those of integers are not faer's.
+pub(super) fn computed_on_cpu(job: &Job, rates: &Rates, waited: f64) -> f64 {
     let cpu = &rates.cpu;
     let Some((extents, element_bytes)) = job.product.filter(|_| job.unit != Unit::Integer) else {
         return computed(job, cpu);
     };
     let ProductExtents { rows, columns, depth } = extents;
+    let extents = [rows, columns, depth];
+    let kind = Kind { bytes: element_bytes, real: real_operations(job.element), turned: job.turned };
     let (all, alone) = (cpu.flops.of(job.unit), rates.alone.of(job.unit));
-    // As many threads as there may be: the rate of all bounds them.
-    let division = Division::of([rows, columns, depth], real_operations(job.element) > 1.0, usize::MAX);
-    let (rate, memory, start) = match division {
-        Division::Alone => (alone.min(all), cpu.memory.min(READ_ALONE), 0.0),
-        Division::Results => (all, cpu.memory, cpu.start),
-        Division::Sums(parts) => (all.min(parts as f64 * alone), cpu.memory, cpu.start),
+    let core = |cores: usize| Core { flops: alone.min(all / cores as f64) };
+    let in_parts = match Division::of(extents, kind, rates.threads) {
+        Division::Alone => return core(1).seconds(extents, kind),
+        Division::Parts(parts) => Division::seconds_of(core(parts.iter().product()), extents, parts, kind),
+        Division::Shared => job.flops / all,
     };
-    let sleeps = division != Division::Alone && job.read.iter().flatten().any(|it| it.at == At::Gpu);
-    let start = if sleeps { start.max(AWAKE) } else { start };
-    let lanes = VECTOR / element_bytes as f64;
-    let computed_rows = if rows == 1 { ROW } else { (rows as f64 / lanes).ceil() * lanes };
-    let flops = 2.0 * real_operations(job.element) * computed_rows * columns as f64 * (depth as f64 + RESULT);
-    (flops / rate).max(job.bytes() as f64 / memory) + start
+    in_parts.max(job.bytes() as f64 / cpu.memory) + cpu.start.max(AWAKE * waited / (waited + DOZE))
+}
+
+/// Seconds of computation on a GPU.
+fn computed_on_gpu(job: &Job, gpu: &Processor) -> f64 {
+    let begins = match job.product {
+        Some((extents, _)) if extents.rows > 1 && extents.columns > 1 => KERNEL + DEPTH * (extents.depth as f64).sqrt(),
+        _ => 0.0,
+    };
+    computed(job, gpu) + begins
 }
 
 /// Seconds in which an operand comes from a disk, or a result goes there; none where it lies elsewhere.
@@ -152,14 +165,13 @@ pub(super) fn from_disk(operand: &Operand, rates: &Rates) -> f64 {
 /// On the CPU: what lies on the GPU is copied from there first.
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     let of = |operand: &Operand, copied: fn(u64, &Rates, &Link) -> f64| match operand.at {
-        At::Gpu => rates.gpu.as_ref().map_or(COPY, |gpu| copied(operand.bytes, rates, &gpu.link)),
+        At::Gpu => rates.gpu.as_ref().map_or(0.0, |gpu| copied(operand.bytes, rates, &gpu.link)),
         At::Disk => from_disk(operand, rates),
         At::Pinned | At::Pageable => 0.0,
     };
-    let copied_back = |bytes, rates: &Rates, link: &Link| back(bytes, FRESH, rates, link);
-    let bring: f64 = job.read.iter().flatten().map(|it| of(it, copied_back)).sum();
-    let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates);
-    Cost::in_turn(compute, bring, of(&job.written, pageable), rates.cpu.call)
+    let bring: f64 = job.read.iter().flatten().map(|it| of(it, fetched)).sum();
+    let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates, bring);
+    Cost::in_turn(compute, bring, of(&job.written, brought), rates.cpu.call)
 }
 
 /// How something goes through a GPU that has no room for all of it.
@@ -329,19 +341,21 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<
 
 /// All of it at once.
 fn at_once(job: &Job, rates: &Rates, gpu: &Accelerator) -> OnGpu {
-    let of = |operand: &Operand, pinned: f64| match operand.at {
+    let link = &gpu.link;
+    let brought = |operand: &Operand| match operand.at {
         At::Gpu => 0.0,
-        At::Pinned => COPY + operand.bytes as f64 / pinned,
-        At::Pageable => to_gpu(operand.bytes, rates, &gpu.link),
-        At::Disk => COPY + operand.bytes as f64 / rates.disk.min(pinned),
+        At::Pinned => call_to_gpu(operand.bytes, link) + operand.bytes as f64 / link.to_gpu,
+        At::Pageable => brought(operand.bytes, rates, link),
+        At::Disk => call_to_gpu(operand.bytes, link) + operand.bytes as f64 / rates.disk.min(link.to_gpu),
     };
-    let compute = job.rounds as f64 * computed(job, &gpu.processor) + job.steps as f64 * LAUNCH;
-    let bring = job.read.iter().flatten().map(|it| of(it, gpu.link.to_gpu)).sum();
-    // Beside operands that are there the result is one too, and its copy is new.
-    let part = if job.read.iter().flatten().any(|it| it.at == At::Gpu) { FRESH } else { 1.0 };
+    let compute = job.rounds as f64 * computed_on_gpu(job, &gpu.processor) + job.steps as f64 * LAUNCH;
+    let bring = job.read.iter().flatten().map(brought).sum();
+    let bytes = job.written.bytes;
     let back = match job.written.at {
-        At::Pageable => back(job.written.bytes, part, rates, &gpu.link),
-        _ => of(&job.written, gpu.link.to_host),
+        At::Gpu => 0.0,
+        At::Pinned => link.call_to_host + bytes as f64 / link.to_host,
+        At::Pageable => delivered(bytes, rates, link),
+        At::Disk => link.call_to_host + bytes as f64 / rates.disk.min(link.to_host),
     };
     let cost = Cost::in_turn(compute, bring, back, gpu.processor.call);
     OnGpu { cost, tiles: None, device_bytes: job.device_bytes }
@@ -381,7 +395,7 @@ fn streamed(job: &Job, rates: &Rates, (budget, beside): Room<'_>, what: (Divisib
     let swept = job.swept / rates.cpu.memory;
     // A product in ordinary memory is made whole before it takes its place: what is large besides takes longer than that.
     let is_new = job.product.is_some() && job.tiling != Tiling::AsNeeded && job.written.at == At::Pageable;
-    let fresh = if is_new { job.written.bytes as f64 / (FRESH * gpu.link.pageable_back) } else { 0.0 };
+    let fresh = if is_new { job.written.bytes as f64 / FRESH } else { 0.0 };
     let wall = sum(|time| time.wall).max(bring).max(back) + swept + call + fresh;
     let device_bytes = u64::try_from(tiles.bytes(beside)).unwrap_or(u64::MAX).saturating_mul(times_in_memory);
     let cost = Cost { compute: sum(|time| time.compute) + swept, bring, back, call, wall };

@@ -29,7 +29,7 @@ pub(crate) struct Experience(Mutex<HashMap<Key, [Tried; 2]>>);
 struct Key {
     names: (&'static str, &'static str, super::Unit),
     operands: ([Option<super::Operand>; 3], super::Operand),
-    product: Option<(super::ProductExtents, usize)>,
+    product: (Option<(super::ProductExtents, usize)>, [bool; 2]),
     divisible: Option<(super::Divisible, usize)>,
     counts: [u64; 5],
 }
@@ -39,7 +39,7 @@ impl Key {
         Key {
             names: (job.operation, job.element, job.unit),
             operands: (job.read, job.written),
-            product: job.product,
+            product: (job.product, job.turned),
             divisible: job.divisible,
             counts: [job.flops.to_bits(), job.swept.to_bits(), job.steps, job.device_bytes, job.host_bytes],
         }

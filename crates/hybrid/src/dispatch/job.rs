@@ -158,6 +158,8 @@ pub struct Job {
     pub gathered: Option<Gathered>,
     /// Of a product its extents, and the bytes of the elements that it is computed in: threads of the CPU share it by these.
     pub product: Option<(ProductExtents, usize)>,
+    /// Whether the left and the right factor of that product lie row by row, its result lying column by column: by this too threads share it.
+    pub turned: [bool; 2],
     /// Of what can be streamed its extents, and the bytes of an element.
     pub divisible: Option<(Divisible, usize)>,
     /// When that is streamed.
@@ -276,6 +278,7 @@ impl Job {
             host_bytes: sum(|at| at == At::Gpu),
             gathered: None,
             product: None,
+            turned: [false; 2],
             divisible: None,
             tiling: Tiling::AsNeeded,
             is_at_hand: false,
@@ -315,6 +318,7 @@ impl Job {
             device_bytes: self.device_bytes.max(next.device_bytes),
             host_bytes: self.host_bytes.max(next.host_bytes),
             product: None,
+            turned: [false; 2],
             divisible: None,
             tiling: Tiling::AsNeeded,
             is_at_hand: false,

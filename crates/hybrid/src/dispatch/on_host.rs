@@ -66,7 +66,7 @@ fn cost(job: &Job, rates: &Rates, tiles: &Tiles, spills: bool) -> Cost {
         _ => 0.0,
     };
     let copied = sum(PanelPlan::bytes_to_gpu) + sum(PanelPlan::bytes_to_host);
-    let compute = computed_on_cpu(job, rates) + copied / rates.cpu.memory;
+    let compute = computed_on_cpu(job, rates, 0.0) + copied / rates.cpu.memory;
     // Each source once; of a file of factors all the rest.
     let read = job.read.iter().flatten();
     let of_sources: f64 = read.clone().map(|it| it.bytes as f64).sum();

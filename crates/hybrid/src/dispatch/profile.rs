@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The form of the file; another form has another number.
-const SCHEMA: u32 = 9;
+const SCHEMA: u32 = 10;
 /// No profile is longer.
 const LONGEST: u64 = 1 << 16;
 

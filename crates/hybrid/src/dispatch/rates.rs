@@ -86,6 +86,10 @@ pub struct Link {
     pub pageable: f64,
     /// Back to pageable memory whose pages are there, likewise.
     pub pageable_back: f64,
+    /// Seconds until a copy of a few bytes to the GPU lets go of who asked for it.
+    pub call_to_gpu: f64,
+    /// Seconds until a few bytes have come back.
+    pub call_to_host: f64,
 }
 
 /// A GPU and the link to it.
@@ -106,6 +110,8 @@ pub struct Rates {
     pub cpu: Processor,
     /// Products of matrices on one core of it: small ones are not shared.
     pub alone: Flops,
+    /// Threads that share others.
+    pub threads: usize,
     /// The GPU, if there is one.
     pub gpu: Option<Accelerator>,
     /// Bytes in a second from a disk, or to it. Nobody measures it, since there is not one disk but as many as files lie on: it is
@@ -131,16 +137,25 @@ impl Rates {
     pub fn h200() -> Self {
         let flops = Flops { f64: 60e12, f32: 50e12, tf32: 400e12, half: 700e12 };
         let processor = Processor { flops, memory: 4.25e12, call: 13e-6, start: 0.0 };
-        let link = Link { to_gpu: 55e9, to_host: 55e9, both: 51e9, pageable: 3.7e9, pageable_back: 2.59e9 };
+        let link = Link {
+            to_gpu: 55e9,
+            to_host: 55e9,
+            both: 51e9,
+            pageable: 3.7e9,
+            pageable_back: 2.59e9,
+            call_to_gpu: 3e-6,
+            call_to_host: 10e-6,
+        };
         Rates { gpu: Some(Accelerator { processor, link, expected: Expected::default() }), ..Rates::of_cores(16) }
     }
 
     /// Of so many cores without a GPU, roughly: 60 GF in f64 and 20 GB/s each, 200 GB/s together.
     pub fn of_cores(cores: usize) -> Self {
-        let cores = cores.max(1) as f64;
+        let threads = cores.max(1);
+        let cores = threads as f64;
         let of = |cores: f64| Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
         let cpu = Processor { flops: of(cores), memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
-        Rates { cpu, alone: of(1.0), gpu: None, disk: Self::DISK, measured_in: None }
+        Rates { cpu, alone: of(1.0), threads, gpu: None, disk: Self::DISK, measured_in: None }
     }
 
     /// What to compute in where either would do: f64 if products in it run at half the rate of f32 or more, since they have twice the bytes;
@@ -157,7 +172,9 @@ impl Rates {
     pub(super) fn fault(&self) -> Option<String> {
         let flops = |it: &Flops| [it.f64, it.f32, it.tf32, it.half];
         let of = |it: &Processor| flops(&it.flops).into_iter().chain([it.memory, it.call]);
-        let link = |it: &Link| [it.to_gpu, it.to_host, it.both, it.pageable, it.pageable_back];
+        let link = |it: &Link| {
+            [it.to_gpu, it.to_host, it.both, it.pageable, it.pageable_back, it.call_to_gpu, it.call_to_host]
+        };
         let processors = [Some(&self.cpu), self.gpu.as_ref().map(|gpu| &gpu.processor)];
         if let Some(it) = processors.into_iter().flatten().find(|it| !(it.start.is_finite() && it.start >= 0.0)) {
             return Some(format!("a start of {} s", it.start));

@@ -153,6 +153,12 @@ impl<'a, T: Element> MatRef<'a, T> {
         (row < self.rows() && column < self.columns()).then(|| self.value(self.elements.at(row, column)))
     }
 
+    /// Whether elements of a row are nearer to one another than those of a column.
+    pub(crate) fn lies_by_rows(&self) -> bool {
+        let [row, column] = self.elements.strides().map(isize::unsigned_abs);
+        column < row
+    }
+
     pub(crate) fn elements(&self) -> Elements<'a, T> {
         self.elements
     }

@@ -28,6 +28,13 @@ fn near(got: &Array2<Complex64>, expected: &Array2<Complex64>, about: &str) {
     assert!(off < 1e-12, "{about}: off by {off:e}");
 }
 
+/// Of a link whose copies are waited for longer than a kernel.
+fn rates() -> Rates {
+    let mut rates = Rates::h200();
+    rates.gpu.as_mut().unwrap().link.call_to_host = 20e-6;
+    rates
+}
+
 /// On the GPU because that is the faster one, in no more memory than was said.
 fn scaled(
     gpu: &Gpu,
@@ -36,7 +43,7 @@ fn scaled(
     before: &Array2<Complex64>,
 ) -> Array2<Complex64> {
     let room = Budget::new(Memory::Device, ROOM);
-    let device = Device::with(gpu).rated(Rates::h200()).within(budgets(room.clone()));
+    let device = Device::with(gpu).rated(rates()).within(budgets(room.clone()));
     let mut c = DeviceMat::upload(gpu, before.into()).unwrap();
     device.matmul(Precision::Auto, alpha, a, b, beta, (&mut c).into()).unwrap();
     let decision = last_decision().unwrap();
@@ -97,7 +104,7 @@ fn d6_only_what_is_elsewhere_moves() {
     let (a, diagonal) = (matrix(60, 40, 1), matrix(60, 1, 2).into_raw_vec_and_offset().0);
     let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
     let mut c = DeviceMat::upload(&gpu, (&Array2::<f64>::zeros((60, 40))).into()).unwrap();
-    let device = small(&gpu, ROOM).rated(Rates::h200());
+    let device = small(&gpu, ROOM).rated(rates());
     let expected = Array2::from_shape_fn((60, 40), |(i, j)| diagonal[i] * a[[i, j]]);
     for (left, expected, bytes) in
         [(Operand::diagonal(&diagonal), &expected, 8 * 60), (Operand::identity(Rows(60)), &a, 0)]
@@ -136,7 +143,7 @@ fn of_type<T: Multiplicand>(gpu: &Gpu, number: fn(f64) -> T, side: Side) {
     let a = matrix(4, 6, 5).mapv(number);
     let there = DeviceMat::upload(gpu, (&a).into()).unwrap();
     let diagonal = [1.0, -2.0, 3.0, 0.5].map(number);
-    let device = small(gpu, ROOM).rated(Rates::h200()).choosing(Choice::Auto);
+    let device = small(gpu, ROOM).rated(rates()).choosing(Choice::Auto);
     let c = device.product(Operand::diagonal(&diagonal), (&there).into()).unwrap();
     assert_eq!(c, device.product(Operand::diagonal(&diagonal), (&a).into()).unwrap(), "{}", T::NAME);
     let mut stays = DeviceMat::upload(gpu, (&a).into()).unwrap();

@@ -27,7 +27,7 @@ fn d1_small_products_stay_on_the_cpu() {
     let decision = decided(&matmul([64; 3], At::Pageable));
     assert_eq!((decision.side, decision.reason), (Side::Cpu, Reason::Cost));
     let text = decision.to_string();
-    assert!(text.starts_with("cpu.matmul.f64 reason=cost(cpu=10."), "{text}");
+    assert!(text.starts_with("cpu.matmul.f64 reason=cost(cpu=13."), "{text}");
     assert!(text.contains("gpu="), "{text}");
 }
 
@@ -35,11 +35,11 @@ fn d1_small_products_stay_on_the_cpu() {
 fn d2_large_products_go_to_the_gpu_and_say_what_binds_them() {
     let pinned = decided(&matmul([8192; 3], At::Pinned));
     assert_eq!((pinned.side, pinned.bound()), (Side::Gpu, Bound::Bring));
-    // Two factors at 55 GB/s, 1.1e12 operations at 60e12, one result back; three copies of 10 us and a call of 13 besides.
+    // Two factors at 55 GB/s, 1.1e12 operations at 60e12, one result back; three copies of 10 us, a call of 13 and a kernel's 11 besides.
     let expected =
         2.0 * 8192.0f64.powi(2) * 8.0 / 55e9 + 2.0 * 8192.0f64.powi(3) / 60e12 + 8192.0f64.powi(2) * 8.0 / 55e9;
     let wall = pinned.cost().wall;
-    assert!((wall / (expected + 43e-6) - 1.0).abs() < 1e-9, "{wall} {expected}");
+    assert!((wall / (expected + 54e-6) - 1.0).abs() < 1e-5, "{wall} {expected}");
     // The record says where operands lie, and by which rates it was decided.
     let operand = Operand { bytes: 8 << 26, at: At::Pinned };
     assert_eq!((pinned.read, pinned.written), ([Some(operand), Some(operand), None], operand));
@@ -91,8 +91,8 @@ fn d3_a_sum_of_what_lies_in_host_memory_is_not_worth_a_copy() {
 fn d4_a_vector_is_multiplied_where_the_matrix_is() {
     let of = |columns, at| decided(&matmul([16_384, columns, 16_384], at)).side;
     assert_eq!((of(1, At::Pinned), of(1, At::Gpu)), (Side::Cpu, Side::Gpu));
-    // With enough right-hand sides copies pay: as many as bytes of an element times the CPU's rate over twice the link's.
-    let enough = (8.0 * 960e9 / (2.0 * 55e9)) as usize;
+    // With enough right-hand sides copies pay: the CPU multiplies by so many while the GPU gets what the CPU's cores have read before.
+    let enough = (8.0 * (1.0 / 55e9 - 1.0 / 85e9) * 960e9 / 2.0) as usize;
     assert_eq!((of(enough * 4 / 5, At::Pinned), of(enough * 5 / 4, At::Pinned)), (Side::Cpu, Side::Gpu));
 }
 
@@ -130,7 +130,7 @@ fn d7_a_profile_is_kept_for_its_own_machine_only() {
     // Cut short, changed, with a rate that cannot be, of an earlier form, no text at all, far too long.
     let text = String::from_utf8(whole.clone()).unwrap();
     let negative = text.replace("\"memory\": 60000000000.0", "\"memory\": -1.0");
-    let earlier = text.replace("\"schema\": 9", "\"schema\": 8");
+    let earlier = text.replace("\"schema\": 10", "\"schema\": 9");
     assert!(negative != text && earlier != text);
     let odd: [Vec<u8>; 5] =
         [whole[..whole.len() / 2].to_vec(), negative.into(), earlier.into(), vec![0xff; 99], vec![b' '; 1 << 20]];

@@ -1,12 +1,14 @@
-//! Products of a sweep beside an H200 with 16 cores, 2026-11-24, for which the wrong side had been chosen.
+//! Products that were timed beside an H200 with 16 cores.
 
 use tilewright_hybrid::Side;
-use tilewright_hybrid::dispatch::{At, Choice, Decision, Flops, Job, Processor, ProductExtents, Rates, Unit};
+use tilewright_hybrid::dispatch::{
+    Accelerator, At, Choice, Decision, Flops, Job, Link, Processor, ProductExtents, Rates, Tiling, Unit,
+};
 
 const ALL: [At; 3] = [At::Pageable; 3];
 const LEFT_THERE: [At; 3] = [At::Gpu, At::Pageable, At::Pageable];
 
-/// Of that machine, inferred from what these very points took: they are no proof of the model, but keep it from drifting away.
+/// Of such a machine, 2026-11-24, roughly.
 fn rates() -> Rates {
     let mut rates = Rates::h200();
     rates.cpu.flops = Flops { f64: 660e9, f32: 1.3e12, tf32: 1.3e12, half: 650e9 };
@@ -29,29 +31,58 @@ fn decided(element: (&'static str, usize, Unit), extents: [usize; 3], at: [At; 3
 const F32: (&str, usize, Unit) = ("f32", 4, Unit::F32);
 const F64: (&str, usize, Unit) = ("f64", 8, Unit::F64);
 
-/// Threads share these as they did when they were timed: microseconds on the CPU and on the GPU.
+/// Of the host of the points below, 2026-11-29. What its threads take to begin, and its rate in f64, are inferred from what products took, so that points are no proof of the model, but keep it from
+/// drifting away.
+fn host() -> Rates {
+    let mut rates = rates();
+    rates.cpu.flops = Flops { f64: 580e9, f32: 1.09e12, tf32: 1.09e12, half: 545e9 };
+    rates.alone = Flops { f64: 68e9, f32: 138e9, tf32: 138e9, half: 69e9 };
+    rates.cpu = Processor { memory: 630e9, call: 2e-6, start: 14e-6, ..rates.cpu };
+    if let Some(Accelerator { processor, link, .. }) = &mut rates.gpu {
+        processor.flops = Flops { f64: 53e12, f32: 45e12, ..processor.flops };
+        (processor.memory, processor.call) = (2.8e12, 13.2e-6);
+        let (to_gpu, to_host, pageable, pageable_back) = (41e9, 44.7e9, 10e9, 6.9e9);
+        *link = Link { to_gpu, to_host, pageable, pageable_back, call_to_gpu: 7.4e-6, call_to_host: 10.4e-6, ..*link };
+    }
+    rates
+}
+
+/// Products of 2549 that were timed on both sides there, of those that take nearly as long on either: microseconds on the CPU and on the GPU.
 #[test]
 fn points_that_were_timed_on_both_sides() {
+    const ALL_THERE: [At; 3] = [At::Gpu; 3];
+    const LOCKED: [At; 3] = [At::Pinned; 3];
+    const LEFT_LOCKED: [At; 3] = [At::Pinned, At::Pageable, At::Pageable];
     let points = [
-        (F64, [81, 98, 468], LEFT_THERE, 197.0, 67.0),
-        (F32, [66, 365, 313], ALL, 191.0, 92.0),
-        (F32, [54, 781, 302], LEFT_THERE, 197.0, 141.0),
-        (F32, [221, 3531, 149], LEFT_THERE, 284.0, 725.0),
-        (F32, [2323, 281, 196], ALL, 259.0, 464.0),
-        (F32, [608, 542, 104], LEFT_THERE, 234.0, 390.0),
-        (F64, [3583, 135, 53], LEFT_THERE, 499.0, 676.0),
-        (F64, [4810, 1939, 187], ALL, 5489.0, 6364.0),
-        // By one thread, then as now.
-        (F64, [19, 1, 721], LEFT_THERE, 44.0, 26.0),
+        (F32, [37, 20, 52], ALL_THERE, 34.0, 19.0),
+        (F64, [6, 16, 196], ALL_THERE, 36.0, 17.0),
+        (F32, [30, 593, 62], LEFT_THERE, 38.0, 64.0),
+        (F32, [152, 5420, 605], LEFT_THERE, 931.0, 1301.0),
+        (F64, [739, 1613, 133], LEFT_THERE, 704.0, 971.0),
+        (F32, [2, 410, 232], ALL, 38.0, 80.0),
+        (F32, [194, 28, 380], ALL, 44.0, 94.0),
+        (F64, [1081, 2281, 655], ALL, 4882.0, 2222.0),
+        (F64, [1934, 93, 517], ALL, 390.0, 832.0),
+        (F32, [327, 5127, 245], LEFT_LOCKED, 691.0, 942.0),
+        (F32, [560, 141, 5658], LEFT_LOCKED, 1009.0, 590.0),
+        (F64, [244, 36, 4425], LEFT_LOCKED, 276.0, 311.0),
+        (F32, [56, 1674, 431], LOCKED, 95.0, 116.0),
+        (F64, [77, 1173, 2446], LOCKED, 1131.0, 548.0),
     ];
     for (element, extents, at, cpu, gpu) in points {
-        let decision = decided(element, extents, at);
-        let expected = [(decision.cpu.wall, cpu), (decision.gpu.unwrap().cost.wall, gpu)];
-        for (expected, took) in expected {
-            assert!((0.5..2.0).contains(&(expected * 1e6 / took)), "{extents:?}: {took} us, {decision}");
+        let mut job = Job { tiling: Tiling::AsNeeded, ..job(element, extents, at) };
+        if at == LOCKED {
+            // What was timed lies row by row, and its factors do not.
+            let [rows, columns, depth] = extents;
+            job.product = Some((ProductExtents { rows: columns, columns: rows, depth }, element.1));
+            job.turned = [true; 2];
         }
-        let chosen = if decision.side == Side::Gpu { gpu } else { cpu };
-        assert!(chosen <= 1.3 * cpu.min(gpu), "{extents:?}: {chosen} us, {decision}");
+        let decision = Decision::of(&job, Choice::Auto, &host(), 100 << 30).unwrap();
+        let expected = [(decision.cpu.wall, cpu), (decision.gpu.as_ref().unwrap().cost.wall, gpu)];
+        for (expected, took) in expected {
+            assert!((0.7..1.43).contains(&(expected * 1e6 / took)), "{extents:?}: {took} us, {decision}");
+        }
+        assert_eq!(decision.side, if gpu < cpu { Side::Gpu } else { Side::Cpu }, "{extents:?}: {decision}");
     }
 }
 
@@ -74,7 +105,7 @@ fn points_that_were_timed_on_the_gpu() {
     }
     // Of long sums each thread has some, where one alone takes 4 ms.
     let long = decided(F64, [87, 247, 4353], ALL);
-    assert!(long.side == Side::Cpu && long.cpu.compute < 0.5e-3, "{long}");
+    assert!(long.side == Side::Cpu && long.cpu.compute < 0.7e-3, "{long}");
 }
 
 /// Halves go through a GPU as f32, which TF32 multiplies; f32 that is rounded to halves does not.
@@ -96,20 +127,27 @@ fn streamed_halves_are_multiplied_in_tf32() {
 fn a_product_is_as_fast_as_its_shape_lets_it_be() {
     let seconds = |element, extents| decided(element, extents, ALL).cpu.compute;
     let near = |got: f64, expected: f64| (got / expected - 1.0).abs() < 1e-9;
-    // One core's below four million operations, then all, after the start.
-    assert!(near(seconds(F64, [64; 3]), 2.0 * 64.0 * 64.0 * 66.5 / 44e9));
-    assert!(near(seconds(F64, [512; 3]), 150e-6 + 2.0 * 512.0 * 512.0 * 514.5 / 660e9));
-    // Parts of 256 products, for more threads there is nothing.
-    assert!(near(seconds(F64, [128, 128, 600]), 150e-6 + 2.0 * 128.0 * 128.0 * 602.5 / 88e9));
-    // Two rows take as long as a vector of them; two columns as long as one core reads.
-    assert_eq!(seconds(F32, [2, 100, 500]), seconds(F32, [16, 100, 500]));
-    assert!(near(seconds(F32, [100, 2, 500]), 4.0 * (100.0 * 500.0 + 2.0 * 500.0 + 100.0 * 2.0) / 40e9));
-    // So does a row, along which there are lanes.
-    assert!(near(seconds(F32, [1, 100, 500]), 4.0 * (100.0 * 500.0 + 500.0 + 100.0) / 40e9));
-    // What lies on the GPU is waited for, and threads sleep meanwhile.
+    // One core's operations, its passes over the result and both factors, and tiles of 24 by 8.
+    let passes = 64.0 * 64.0 * 8.0 * (1.0 / 30e9 + 1.0 / 45e9 + 1.0 / 62e9);
+    assert!(near(seconds(F64, [64; 3]), 2.0 * 64f64.powi(3) / 44e9 + passes + 24.0 * 45e-9));
+    // All cores', after the start: of little in parts, of much as they share it.
+    let all = |size: f64| 150e-6 + 2.0 * size.powi(3) / 660e9;
+    assert!((1.0..1.3).contains(&(seconds(F64, [512; 3]) / all(512.0))), "{}", seconds(F64, [512; 3]));
+    assert!(near(seconds(F64, [4096; 3]), all(4096.0)));
+    // Long sums: a sixteenth, the reading of factors that no cache holds, and four times what is added two by two.
+    let long = seconds(F64, [16, 16, 80_000]) - 150e-6;
+    let part = 2.0 * 16.0 * 16.0 * 5000.0 / (660e9 / 16.0);
+    assert!((part + 40e-6..4.0 * part).contains(&long), "{long}");
+    // Two rows take as long as a vector of them, less what is read.
+    assert!(seconds(F32, [2, 100, 500]) > 0.7 * seconds(F32, [16, 100, 500]));
+    // Vectors take as long as the matrix is read, line by line.
+    assert!(near(seconds(F32, [100, 1, 500]), 4.0 * 100.0 * 500.0 / 45e9 + 500.0 * 3.5e-9));
+    assert!(seconds(F32, [4000, 1, 1000]) < 150e-6 + 0.2 * 4.0 * 4000.0 * 1000.0 / 22e9 + 40e-6);
+    // What lies on the GPU is waited for, and threads sleep meanwhile: the longer, the more of them.
     let asleep = Rates { cpu: Processor { start: 0.0, ..rates().cpu }, ..rates() };
-    let of = |at| Decision::of(&job(F64, [512; 3], at), Choice::Auto, &asleep, 100 << 30).unwrap().cpu.compute;
-    assert!(near(of(LEFT_THERE) - of(ALL), 100e-6));
+    let of = |at, depth| Decision::of(&job(F64, [512, 512, depth], at), Choice::Auto, &asleep, 100 << 30).unwrap().cpu;
+    let slept = [600, 6000].map(|depth| of(LEFT_THERE, depth).compute - of(ALL, depth).compute);
+    assert!(slept[0] > 40e-6 && slept[1] > slept[0] && slept[1] < 100e-6, "{slept:?}");
     // Integers are not faer's, and their rate is what was measured.
     let integer = decided(("i8", 1, Unit::Integer), [64; 3], ALL).cpu.compute;
     assert!(near(integer, 2.0 * 64f64.powi(3) / 650e9), "{integer}");

@@ -4,13 +4,14 @@
 //! rest of the crate calls it through [`Backend`] alone, whose four implementations are all there are.
 
 mod backend;
+mod division;
 mod eigen;
 mod factor;
 mod instances;
 mod product;
 
 pub(crate) use backend::{Backend, Triangle};
-pub(crate) use product::Division;
+pub(crate) use division::{Core, Division, Kind};
 
 use faer::dyn_stack::{MemBuffer, StackReq};
 use faer::{Conj, Par};

@@ -1,58 +1,14 @@
-//! Products of matrices, divided among threads: by results, as faer does it, by their sums where results are few, or not at all.
+//! Products of matrices, divided among threads.
 
 use faer::linalg::matmul::matmul_with_conj;
 use faer::traits::ComplexField;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 
-use super::{conj, parallelism};
+use super::{Division, Kind, conj, parallelism};
 use crate::{
     matrix::Element,
     raw::{Elements, ElementsMut},
 };
-
-/// Operations from which on several threads are faster than one: until 16 of them work some 0.15 ms pass (beside an H200, 2026-11-24), in
-/// which one does four million and more.
-const SHARED: f64 = 4e6;
-
-/// Elements of a matrix from which on its product with a vector is shared: it is read once, at 24 GB/s by one core where it is in no cache of its own (1219 x 1198 f64 in 0.5 ms beside an H200, 2026-11-29).
-const SHARED_ELEMENTS: usize = 1 << 20;
-
-/// Products of a part of a sum at least: fewer do not pay for the addition of its results.
-const LEAST_DEPTH: usize = 256;
-
-/// How often a sum is longer than the longer side of the result before it is divided. Sides of results are what faer divides.
-const LONGER: usize = 4;
-
-/// Results below which faer has too little to divide among threads.
-const FEW_RESULTS: usize = 512 * 512;
-
-/// How threads share a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Division {
-    /// One does it.
-    Alone,
-    /// Each has some of the results.
-    Results,
-    /// Each has so many parts of all sums, which are added in the end.
-    Sums(usize),
-}
-
-impl Division {
-    /// How that many threads share the product of these rows, columns and depth.
-    pub(crate) fn of([rows, columns, depth]: [usize; 3], complex: bool, threads: usize) -> Division {
-        let operations = if complex { 8.0 } else { 2.0 } * rows as f64 * columns as f64 * depth as f64;
-        let is_vector = rows == 1 || columns == 1;
-        let is_read = is_vector && rows.saturating_mul(columns).saturating_mul(depth) >= SHARED_ELEMENTS;
-        if threads < 2 || operations < SHARED && !is_read {
-            return Division::Alone;
-        }
-        let is_long = depth / LONGER >= rows.max(columns) && rows.saturating_mul(columns) <= FEW_RESULTS;
-        match threads.min(depth / LEAST_DEPTH) {
-            parts @ 2.. if is_long => Division::Sums(parts),
-            _ => Division::Results,
-        }
-    }
-}
 
 /// A factor, and whether it is conjugated.
 type Factor<'a, T> = (MatRef<'a, T>, Conj);
@@ -67,39 +23,68 @@ pub(super) fn multiply<T: Element + ComplexField>(
 ) {
     let factors = [(a.0.faer(), conj(a.1)), (b.0.faer(), conj(b.1))];
     let accum = if added { Accum::Add } else { Accum::Replace };
-    let c = c.faer();
+    let (c, factors) = by_columns(c.faer(), factors);
     let extents = [c.nrows(), c.ncols(), factors[0].0.ncols()];
-    match Division::of(extents, !T::IS_REAL, rayon::current_num_threads()) {
+    let real = if T::IS_REAL { 1.0 } else { 4.0 };
+    let turned = factors.map(|(it, _)| it.col_stride().unsigned_abs() < it.row_stride().unsigned_abs());
+    let kind = Kind { bytes: size_of::<T>(), real, turned };
+    match Division::of(extents, kind, rayon::current_num_threads()) {
         Division::Alone => product(c, accum, alpha, factors, Par::Seq),
-        Division::Sums(parts) => match results(parts - 1, extents) {
-            Some(mut others) => sum(c, &mut others, parts, accum, alpha, factors),
+        Division::Parts(parts) => match results(parts[2] - 1, extents) {
+            Some(mut others) => parts_of(c, &mut others, parts, accum, alpha, factors),
             // Too little memory for results of parts.
             None => product(c, accum, alpha, factors, parallelism()),
         },
-        // Vectors are nothing that faer divides.
-        Division::Results if extents[1] == 1 => rows(c, rayon::current_num_threads(), accum, alpha, factors),
-        Division::Results if extents[0] == 1 => {
-            let [a, b] = factors;
-            let factors = [(b.0.transpose(), b.1), (a.0.transpose(), a.1)];
-            rows(c.transpose_mut(), rayon::current_num_threads(), accum, alpha, factors)
-        }
-        Division::Results => product(c, accum, alpha, factors, parallelism()),
+        Division::Shared => product(c, accum, alpha, factors, parallelism()),
     }
 }
 
-/// In so many parts of the rows.
-fn rows<T: Element + ComplexField>(c: MatMut<'_, T>, parts: usize, accum: Accum, alpha: T, [a, b]: [Factor<'_, T>; 2]) {
-    let rows_of_c = c.nrows();
-    if parts <= 1 || rows_of_c <= 1 {
-        return product(c, accum, alpha, [a, b], Par::Seq);
+/// The transposed product, where that lies column by column, or is a vector that is no column.
+fn by_columns<'a, 'b, T>(c: MatMut<'a, T>, [a, b]: [Factor<'b, T>; 2]) -> (MatMut<'a, T>, [Factor<'b, T>; 2]) {
+    let lies_by_rows = c.col_stride().unsigned_abs() < c.row_stride().unsigned_abs();
+    match if c.nrows() == 1 || c.ncols() == 1 { c.nrows() == 1 } else { lies_by_rows } {
+        true => (c.transpose_mut(), [(b.0.transpose(), b.1), (a.0.transpose(), a.1)]),
+        false => (c, [a, b]),
     }
-    let first = parts / 2;
-    let middle = rows_of_c * first / parts;
-    let ((above, below), (of_above, of_below)) = (c.split_at_row_mut(middle), a.0.split_at_row(middle));
-    rayon::join(
-        || rows(above, first, accum, alpha, [(of_above, a.1), b]),
-        || rows(below, parts - first, accum, alpha, [(of_below, a.1), b]),
-    );
+}
+
+/// Rows that vectors hold are not divided.
+const TOGETHER: usize = 16;
+
+/// In so many parts of the rows, of those in so many of the columns, and of these in so many of the depth. `others` has room for the results of all parts of the depth but one.
+fn parts_of<T: Element + ComplexField>(
+    c: MatMut<'_, T>,
+    others: &mut [T],
+    [rows, columns, depth]: [usize; 3],
+    accum: Accum,
+    alpha: T,
+    [a, b]: [Factor<'_, T>; 2],
+) {
+    let (rows_of_c, columns_of_c) = (c.nrows(), c.ncols());
+    if rows_of_c == 0 || columns_of_c == 0 {
+        return;
+    }
+    if rows > 1 {
+        let first = rows / 2;
+        let middle = (rows_of_c * first / rows).next_multiple_of(TOGETHER.min(rows_of_c.div_ceil(rows))).min(rows_of_c);
+        let (others, behind) = others.split_at_mut((depth - 1) * middle * columns_of_c);
+        let ((above, below), (of_above, of_below)) = (c.split_at_row_mut(middle), a.0.split_at_row(middle));
+        rayon::join(
+            || parts_of(above, others, [first, columns, depth], accum, alpha, [(of_above, a.1), b]),
+            || parts_of(below, behind, [rows - first, columns, depth], accum, alpha, [(of_below, a.1), b]),
+        );
+    } else if columns > 1 {
+        let first = columns / 2;
+        let middle = columns_of_c * first / columns;
+        let (others, behind) = others.split_at_mut((depth - 1) * middle * rows_of_c);
+        let ((left, right), (of_left, of_right)) = (c.split_at_col_mut(middle), b.0.split_at_col(middle));
+        rayon::join(
+            || parts_of(left, others, [1, first, depth], accum, alpha, [a, (of_left, b.1)]),
+            || parts_of(right, behind, [1, columns - first, depth], accum, alpha, [a, (of_right, b.1)]),
+        );
+    } else {
+        sum(c, others, depth, accum, alpha, [a, b]);
+    }
 }
 
 fn product<T: ComplexField>(c: MatMut<'_, T>, accum: Accum, alpha: T, [a, b]: [Factor<'_, T>; 2], par: Par) {
@@ -150,27 +135,6 @@ mod tests {
     use ndarray::Array2;
 
     #[test]
-    fn what_is_divided_and_how() {
-        let of = |extents| Division::of(extents, false, 16);
-        assert_eq!(of([64, 64, 64]), Division::Alone);
-        assert_eq!(Division::of([4096; 3], false, 1), Division::Alone);
-        assert_eq!(of([4096; 3]), Division::Results);
-        assert_eq!(of([87, 247, 4353]), Division::Sums(16));
-        assert_eq!(of([100, 100, 1000]), Division::Sums(3));
-        // Longer sums, but results enough for all threads; and too short ones.
-        assert_eq!(of([1000, 1000, 10_000]), Division::Results);
-        assert_eq!(of([300, 300, 1000]), Division::Results);
-        assert_eq!(of([usize::MAX, 2, usize::MAX]), Division::Results);
-        assert_eq!(Division::of([87, 87, 4353], true, 4), Division::Sums(4));
-        // Vectors, by what is read.
-        assert_eq!(of([1219, 1, 1198]), Division::Results);
-        assert_eq!(of([1, 1198, 1219]), Division::Results);
-        assert_eq!(of([1, 100, 20_000]), Division::Sums(16));
-        assert_eq!(of([1000, 1, 1000]), Division::Alone);
-        assert_eq!(of([1000, 2, 999]), Division::Alone);
-    }
-
-    #[test]
     fn results_of_parts_that_no_memory_has() {
         assert!(
             results::<f64>(3, [usize::MAX, 2, 1]).is_none() && results::<f64>(1 << 20, [1 << 20, 1 << 20, 1]).is_none()
@@ -178,28 +142,31 @@ mod tests {
         assert_eq!(results::<f32>(2, [3, 4, 5]).map(|memory| memory.len()), Some(24));
     }
 
-    /// More parts than this machine has threads, fewer products than parts, and results that are there: against sums of whole numbers.
+    /// More parts than this machine has threads, and than there are rows, columns or products: against sums of whole numbers.
     #[test]
     fn parts_add_up_to_the_whole() {
         let value = |i: usize| ((i * 7919 + 13) % 31) as f64 - 15.0;
-        for (rows, columns, depth) in [(1, 1, 1), (3, 5, 1), (7, 2, 16), (5, 3, 257), (1, 11, 1001)] {
+        let divisions =
+            [[1, 1, 1], [1, 1, 2], [1, 1, 5], [1, 1, 16], [4, 1, 1], [1, 7, 1], [2, 3, 1], [3, 2, 4], [7, 5, 3]];
+        for (rows, columns, depth) in
+            [(1, 1, 1), (3, 5, 1), (7, 2, 16), (5, 3, 257), (1, 11, 1001), (45, 1, 30), (100, 33, 9)]
+        {
             let [a, b, before] =
                 [rows * depth, depth * columns, rows * columns].map(|len| (0..len).map(value).collect::<Vec<_>>());
             let a_view = MatRef::from_column_major_slice(&a, rows, depth);
             // Row by row.
             let b_view = MatRef::from_row_major_slice(&b, depth, columns);
-            for (parts, accum) in
-                [1, 2, 3, 5, 16].into_iter().flat_map(|parts| [(parts, Accum::Replace), (parts, Accum::Add)])
+            for (parts, accum) in divisions.into_iter().flat_map(|parts| [(parts, Accum::Replace), (parts, Accum::Add)])
             {
                 let mut c = if accum == Accum::Add { before.clone() } else { vec![f64::NAN; before.len()] };
-                let mut others = results::<f64>(parts - 1, [rows, columns, depth]).unwrap();
+                let mut others = results::<f64>(parts[2] - 1, [rows, columns, depth]).unwrap();
                 let view = MatMut::from_column_major_slice_mut(&mut c, rows, columns);
-                sum(view, &mut others, parts, accum, -2.0, [(a_view, Conj::No), (b_view, Conj::Yes)]);
+                parts_of(view, &mut others, parts, accum, -2.0, [(a_view, Conj::No), (b_view, Conj::Yes)]);
                 for (at, got) in c.into_iter().enumerate() {
                     let (i, j) = (at % rows, at / rows);
                     let exact: f64 = (0..depth).map(|k| a[i + k * rows] * b[k * columns + j]).sum();
                     let there = if accum == Accum::Add { before[at] } else { 0.0 };
-                    assert_eq!(got, there - 2.0 * exact, "{rows} x {columns} of {depth} in {parts} parts");
+                    assert_eq!(got, there - 2.0 * exact, "{rows} x {columns} of {depth} in {parts:?} parts");
                 }
             }
         }

@@ -306,7 +306,7 @@ impl<'a, T: Element> DeviceRef<'a, T> {
         self.scale
     }
 
-    pub(super) fn is_transposed(&self) -> bool {
+    pub(crate) fn is_transposed(&self) -> bool {
         self.transposed
     }
 

@@ -4,9 +4,9 @@ use ndarray::Array2;
 use tilewright_driver::blas::Layout;
 
 use super::DeviceRef;
-use crate::Error;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Element, Rows, Shape};
+use crate::{Error, MatRef};
 
 /// Bytes of columns that are in host memory together.
 const PART: usize = 64 << 20;
@@ -29,6 +29,24 @@ impl<T: Element> DeviceRef<'_, T> {
         let mut dense = Dense::new(rows, columns)?;
         self.matrix.download_values(offset, dense.values_mut())?;
         Ok(Some(dense))
+    }
+
+    /// What is stored of it, if that, in host memory, is all that it takes to read it there.
+    pub(crate) fn stored_alone(&self) -> Option<Shape> {
+        let stored = Shape::new(Rows(self.layout.rows), Columns(self.layout.columns));
+        (self.has_no_gaps() && self.scale == T::ONE).then_some(stored)
+    }
+
+    /// What is [stored alone](Self::stored_alone), to as many values in host memory.
+    pub(crate) fn bring(&self, values: &mut [T]) -> Result<(), Error> {
+        self.matrix.download_values(self.layout.offset, values)
+    }
+
+    /// It, where what is [stored alone](Self::stored_alone) is in host memory.
+    pub(crate) fn read_from<'h>(&self, values: &'h [T]) -> Result<MatRef<'h, T>, Error> {
+        let stored = MatRef::column_major(values, Rows(self.layout.rows), Columns(self.layout.columns))?;
+        let turned = if self.transposed { stored.t() } else { stored };
+        Ok(if self.conjugated { turned.conj() } else { turned })
     }
 
     /// Bytes of host memory that [`download`](Self::download) takes: what is stored, and what is made of it.
