@@ -13,7 +13,10 @@ pub(super) const SCALED: &str = "the CPU scales rows and columns";
 
 /// A product of matrices in host memory.
 pub(super) fn planned<T: Multiplicand>(precision: Precision, [a, b]: [Shape; 2], reads_c: bool) -> Result<Job, Error> {
-    dense::<T>("matmul", precision, [a, b], [At::Pageable; 3], reads_c)
+    let mut job = dense::<T>("matmul", precision, [a, b], [At::Pageable; 3], reads_c)?;
+    // As arrays do.
+    lies(&mut job, [true; 3]);
+    Ok(job)
 }
 
 fn dense<T: Multiplicand>(
@@ -178,7 +181,7 @@ pub(super) fn asked<T: Multiplicand>(
         let is_routine = T::SCALES_THERE && is_one && job.emulation.is_none() && places.contains(&At::Gpu);
         job.not_on_gpu = if is_routine { job.not_on_gpu } else { Some(SCALED) };
     }
-    lies(&mut job, [a, b], target);
+    lies(&mut job, [a.lies_by_rows(), b.lies_by_rows(), target.lies_by_rows()]);
     where_there(&mut job, ordinal, [a, b], target)?;
     if is_scaled && job.not_on_gpu.is_none() {
         job.device_bytes = bytes_to_scale(&job, [a, b], reads_c)?;
@@ -186,16 +189,19 @@ pub(super) fn asked<T: Multiplicand>(
     Ok(job)
 }
 
-/// Says of a product how its operands lie; of one whose result lies row by row, of the transposed one.
-fn lies<T: Multiplicand>(job: &mut Job, [a, b]: [&Operand<'_, T>; 2], target: &Target<'_, T>) {
-    let (Some((extents, _)), [a, b]) = (&mut job.product, [a, b].map(Operand::lies_by_rows)) else { return };
+/// Says of a product whether its factors, and its result, lie row by row; of one whose result does, of the transposed one.
+fn lies(job: &mut Job, [a, b, c]: [bool; 3]) {
+    let Some((extents, _)) = &mut job.product else { return };
     // A vector is a column.
     let is_vector = extents.rows == 1 || extents.columns == 1;
-    let is_turned = if is_vector { extents.rows == 1 } else { target.lies_by_rows() };
+    let is_turned = if is_vector { extents.rows == 1 } else { c };
     if is_turned {
         std::mem::swap(&mut extents.rows, &mut extents.columns);
     }
-    job.turned = if is_turned { [!b, !a] } else { [a, b] };
+    let [left, right] = if is_turned { [!b, !a] } else { [a, b] };
+    // And lies either way.
+    let is_matrix = |other: usize| extents.depth > 1 && other > 1;
+    job.turned = [left && is_matrix(extents.rows), right && is_matrix(extents.columns)];
 }
 
 /// Bytes of the GPU's memory that it takes to scale rows or columns there: of what is elsewhere, and for what no routine does at once.

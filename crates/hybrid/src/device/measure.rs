@@ -31,11 +31,11 @@ const SHORT_COPIES: u32 = 8;
 /// Seconds of a product on a GPU besides those of a kernel of CUDA's that is waited for: cuBLAS chooses one of its own.
 const CHOICE: f64 = 7e-6;
 /// How often threads of the CPU are asked for a product in a row, two to four times each.
-const AWAKENINGS: usize = 6;
+const AWAKENINGS: usize = 4;
 /// The best of so many counts.
 const REPEATS: usize = 3;
 /// The time in which counts are repeated: of 50 ms, so that what is not repeated has time too.
-const SPENT: Duration = Duration::from_millis(30);
+const SPENT: Duration = Duration::from_millis(24);
 /// That of products on a GPU, whose first ones take far longer.
 const SPENT_ON_PRODUCTS: Duration = Duration::from_millis(100);
 /// The clock of a GPU that does not tell it, in Hz.

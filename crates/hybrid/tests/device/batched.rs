@@ -176,7 +176,9 @@ fn what_the_cpu_computes_is_expected_to_take_as_long_wherever_it_comes_from() {
     rates.cpu.start = 1e-3;
     let device = Device::with(&gpu).rated(rates);
     for [rows, columns, depth] in [[3, 4, 5], [66, 365, 313], [900, 1, 1000]] {
-        let (a, b, mut c) = (matrix(rows, depth, 1), matrix(depth, columns, 2), Array2::zeros((rows, columns)));
+        let (b, mut c) = (matrix(depth, columns, 2), Array2::zeros((rows, columns)));
+        // Column by column, as on the GPU.
+        let a = matrix(depth, rows, 1).reversed_axes();
         let there = DeviceMat::upload(&gpu, (&a).into()).unwrap();
         let [here, there] = [Operand::from(&a), Operand::from(&there)].map(|a| {
             let plan = device.plan_product(Precision::Auto, [a, (&b).into()], 0.0, &(&mut c).into()).unwrap();

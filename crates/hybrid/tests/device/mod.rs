@@ -1,6 +1,7 @@
 //! The face: operations on whichever processor is expected to be faster, on the CPU and on a stub of a GPU.
 
 mod batched;
+mod delivered;
 mod diagonals;
 mod eigenvalues;
 mod emulated;

@@ -27,6 +27,7 @@ fn everything_on_stubs_of_the_libraries() {
         "linear::",
         "device::on_the_gpu",
         "device::batched",
+        "device::delivered",
         "device::integers",
         "device::eigenvalues",
         "device::emulated",
