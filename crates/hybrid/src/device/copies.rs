@@ -72,7 +72,10 @@ impl<'a, T: Element + Stored, const N: usize> Copies<'a, T, N> {
         let mut bytes = besides;
         for operand in copied.iter().flatten() {
             bytes = bytes.saturating_add(match operand.0 {
-                Form::Gpu(matrix) => (download.bytes)(&matrix)?,
+                Form::Gpu(matrix) => match matrix.stored_alone().filter(|_| download.passing.is_some()) {
+                    Some(stored) => stored.bytes::<T>()?.0 as u64,
+                    None => (download.bytes)(&matrix)?,
+                },
                 Form::Stored(_) => operand.shape().bytes::<T>()?.0 as u64,
                 Form::Host(_) | Form::Diagonal(_) => 0,
             });

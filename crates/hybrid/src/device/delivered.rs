@@ -24,7 +24,10 @@ pub(super) fn committed<T: Element>(
     let mut c = if is_turned { c.reborrow().t() } else { c.reborrow() };
     let shape = c.shape();
     let _host = room.host.try_acquire(shape.bytes::<T>()?.0 as u64)?;
-    let mut own = if reads_c { Own::Ordinary(c.read().to_dense()?) } else { Own::new(room, gpu, shape)? };
+    let mut own = Own::new(room, gpu, shape)?;
+    if reads_c {
+        c.read().copy_to(own.values_mut());
+    }
     let view = MatMut::column_major(own.values_mut(), shape.rows, shape.columns)?;
     compute(if is_turned { view.t() } else { view })?;
     put(&mut c, own.values());

@@ -15,7 +15,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use tilewright_driver::Stream;
 
-/// Sides of the products on the CPU: of one that one core does, of one of which each has a part, and of one that they share, which takes a millisecond, so that what threads take to begin is not most
+/// Sides of the products on the CPU: of one that one core does, of one of which each has a part, and of a longer one, which takes a millisecond, so that what threads take to begin is not most
 /// of it; and of that on a GPU.
 const CPU_SIDES: [usize; 2] = [96, 160];
 const LONG_SIDES: RangeInclusive<usize> = 512..=768;

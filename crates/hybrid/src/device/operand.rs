@@ -78,6 +78,15 @@ impl<'a, T: Element> Operand<'a, T> {
         })
     }
 
+    /// Whether a GPU reads it transposed as well as it is.
+    pub(super) fn is_read_either_way(&self) -> bool {
+        match &self.0 {
+            Form::Host(_) | Form::Stored(_) => true,
+            Form::Gpu(matrix) => !matrix.is_conjugated(),
+            Form::Diagonal(_) => false,
+        }
+    }
+
     /// Whether it lies row by row, and not column by column.
     pub(super) fn lies_by_rows(&self) -> bool {
         match &self.0 {

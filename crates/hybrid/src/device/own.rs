@@ -5,6 +5,7 @@ use crate::Error;
 use crate::budget::{Budget, Permit};
 use crate::linear::Gpu;
 use crate::matrix::{Dense, Element, Shape};
+use crate::stream::keeps_slots;
 use std::ops::RangeInclusive;
 use tilewright_driver::PinnedBuffer;
 
@@ -39,10 +40,11 @@ impl Device {
 }
 
 impl<T: Element> Own<T> {
-    /// Whatever it holds: page-locked for what goes to a GPU, or comes from there, if there is room.
+    /// Whatever it holds: page-locked for what goes to a GPU, or comes from there, if there is room for it and for what the device keeps.
     pub(super) fn new(room: &HostMemory, gpu: Option<&Gpu>, shape: Shape) -> Result<Self, Error> {
         let (bytes, length) = (shape.bytes::<T>()?.0, shape.length::<T>()?.0);
-        let locked = gpu.zip(room.pinned.as_ref()).filter(|_| LOCKED.contains(&bytes)).and_then(|(gpu, pinned)| {
+        let pinned = room.pinned.as_ref().filter(|pinned| LOCKED.contains(&bytes) && keeps_slots(pinned));
+        let locked = gpu.zip(pinned).and_then(|(gpu, pinned)| {
             // Of few sizes, so that what is kept serves others.
             let elements = bytes.next_multiple_of((1 << bytes.ilog2()) / 4).div_ceil(size_of::<T>());
             let permit = pinned.try_acquire((elements * size_of::<T>()) as u64).ok()?;

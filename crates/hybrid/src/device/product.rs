@@ -161,10 +161,11 @@ impl<T: Multiplicand> Multiplication<'_, T> {
                 Goal::Gpu(_) | Goal::Stored(_) => {}
             }
         }
-        // What lies by rows is, column by column, the transposed product.
-        let is_turned = batch.is_none() && self.c.in_host().is_some_and(lies_by_rows);
+        // What lies by rows is, column by column, the transposed product, unless its factors would have to be copied there.
+        let is_plain = [a, b].iter().all(Operand::is_read_either_way);
+        let is_turned = is_plain && batch.is_none() && self.c.in_host().is_some_and(lies_by_rows);
         let [a, b] = if is_turned { [b.t(), a.t()] } else { [a, b] };
-        let copies = [uploaded(gpu, &a)?, uploaded(gpu, &b)?];
+        let copies = [uploaded(gpu, &a, is_plain)?, uploaded(gpu, &b, is_plain)?];
         let operands = [there(a, &copies[0]), there(b, &copies[1])];
         let multiply = |c: &mut DeviceMat<T>| match (operands.map(|it| it.0), batch) {
             ([Form::Gpu(a), Form::Gpu(b)], Some(extents)) => {
@@ -193,10 +194,14 @@ impl<T: Multiplicand> Multiplication<'_, T> {
     }
 }
 
-/// A copy of an operand in host memory, as it lies, and whether that is the transposed one.
-fn uploaded<T: Multiplicand>(gpu: &Gpu, operand: &Operand<'_, T>) -> Result<Option<(DeviceMat<T>, bool)>, Error> {
+/// A copy of an operand in host memory, if it may be as it lies, and whether that is the transposed one.
+fn uploaded<T: Multiplicand>(
+    gpu: &Gpu,
+    operand: &Operand<'_, T>,
+    may_turn: bool,
+) -> Result<Option<(DeviceMat<T>, bool)>, Error> {
     let Form::Host(matrix) = operand.0 else { return Ok(None) };
-    let is_turned = matrix.as_columns().is_none() && matrix.t().as_columns().is_some();
+    let is_turned = may_turn && matrix.as_columns().is_none() && matrix.t().as_columns().is_some();
     let copy = DeviceMat::upload(gpu, if is_turned { matrix.t() } else { matrix })?;
     Ok(Some((copy, is_turned)))
 }

@@ -85,11 +85,16 @@ fn brought(bytes: u64, rates: &Rates, link: &Link) -> f64 {
 /// Bytes in a second that come into ordinary memory whose pages are not there yet, most of which threads ask for first: 5 to 7e9 of 30 to 50 MB beside three H200.
 const FRESH: f64 = 6e9;
 
-/// Seconds of a copy of so many bytes to the host, by page-locked memory that is kept where it is not much ([`crate::device::LOCKED`]).
-fn fetched(bytes: u64, rates: &Rates, link: &Link) -> f64 {
-    let (locked, begins) = (*LOCKED.start() as u64..=*LOCKED.end() as u64, link.call_to_host);
+/// Whether so much of a product passes through page-locked memory that is kept.
+fn passes(bytes: u64, is_product: bool) -> bool {
+    is_product && (*LOCKED.start() as u64..=*LOCKED.end() as u64).contains(&bytes)
+}
+
+/// Seconds of a copy of so many bytes to the host.
+fn fetched(bytes: u64, is_product: bool, rates: &Rates, link: &Link) -> f64 {
+    let begins = link.call_to_host;
     match bytes {
-        _ if locked.contains(&bytes) => begins + bytes as f64 / link.to_host,
+        _ if passes(bytes, is_product) => begins + bytes as f64 / link.to_host,
         _ if bytes < LARGE as u64 => begins + bytes as f64 / link.pageable_back.min(FRESH),
         _ => begins + staged(bytes, link.pageable_back, rates, link),
     }
@@ -102,10 +107,10 @@ const PUT_BEGINS: f64 = 60e-6;
 const PUT: f64 = 35e9;
 
 /// Seconds of a copy of a result to where somebody has it in ordinary memory.
-fn delivered(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+fn delivered(bytes: u64, is_product: bool, rates: &Rates, link: &Link) -> f64 {
     let put = if bytes <= ALONE { bytes as f64 / PUT_ALONE } else { PUT_BEGINS + bytes as f64 / PUT };
     let is_direct = bytes < *LOCKED.start() as u64;
-    fetched(bytes, rates, link) + if is_direct { 0.0 } else { put }
+    fetched(bytes, is_product, rates, link) + if is_direct { 0.0 } else { put }
 }
 
 /// Seconds of copies between ordinary memory and the GPU through slots ([`crate::linear::DeviceMat::upload`]).
@@ -164,14 +169,19 @@ pub(super) fn from_disk(operand: &Operand, rates: &Rates) -> f64 {
 
 /// On the CPU: what lies on the GPU is copied from there first.
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
-    let of = |operand: &Operand, copied: fn(u64, &Rates, &Link) -> f64| match operand.at {
-        At::Gpu => rates.gpu.as_ref().map_or(0.0, |gpu| copied(operand.bytes, rates, &gpu.link)),
+    let is_product = job.product.is_some();
+    let of = |operand: &Operand, copied: fn(u64, bool, &Rates, &Link) -> f64| match operand.at {
+        At::Gpu => rates.gpu.as_ref().map_or(0.0, |gpu| copied(operand.bytes, is_product, rates, &gpu.link)),
         At::Disk => from_disk(operand, rates),
         At::Pinned | At::Pageable => 0.0,
     };
+    let returned = |bytes: u64, is_product: bool, rates: &Rates, link: &Link| match passes(bytes, is_product) {
+        true => call_to_gpu(bytes, link) + bytes as f64 / link.to_gpu,
+        false => brought(bytes, rates, link),
+    };
     let bring: f64 = job.read.iter().flatten().map(|it| of(it, fetched)).sum();
     let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates, bring);
-    Cost::in_turn(compute, bring, of(&job.written, brought), rates.cpu.call)
+    Cost::in_turn(compute, bring, of(&job.written, returned), rates.cpu.call)
 }
 
 /// How something goes through a GPU that has no room for all of it.
@@ -354,7 +364,7 @@ fn at_once(job: &Job, rates: &Rates, gpu: &Accelerator) -> OnGpu {
     let back = match job.written.at {
         At::Gpu => 0.0,
         At::Pinned => link.call_to_host + bytes as f64 / link.to_host,
-        At::Pageable => delivered(bytes, rates, link),
+        At::Pageable => delivered(bytes, job.product.is_some(), rates, link),
         At::Disk => link.call_to_host + bytes as f64 / rates.disk.min(link.to_host),
     };
     let cost = Cost::in_turn(compute, bring, back, gpu.processor.call);

@@ -156,7 +156,7 @@ pub struct Job {
     pub host_bytes: u64,
     /// Of factors of something stored, and of what follows from them, the host memory that they take on the CPU.
     pub gathered: Option<Gathered>,
-    /// Of a product its extents, and the bytes of the elements that it is computed in: threads of the CPU share it by these.
+    /// Of a product its extents, and the bytes of the elements that it is computed in: threads of the CPU share it by these. Of one whose result lies row by row those of the transposed one.
     pub product: Option<(ProductExtents, usize)>,
     /// Whether the left and the right factor of that product lie row by row, its result lying column by column: by this too threads share it.
     pub turned: [bool; 2],

@@ -1,7 +1,7 @@
 //! What a machine can do: rates of its CPU, its GPU and the link between them.
 
 use super::Expected;
-use crate::linear::Precision;
+use crate::linear::{MOST_THREADS, Precision};
 use serde::{Deserialize, Serialize};
 
 /// What a sum of products is computed in.
@@ -151,7 +151,7 @@ impl Rates {
 
     /// Of so many cores without a GPU, roughly: 60 GF in f64 and 20 GB/s each, 200 GB/s together.
     pub fn of_cores(cores: usize) -> Self {
-        let threads = cores.max(1);
+        let threads = cores.clamp(1, MOST_THREADS);
         let cores = threads as f64;
         let of = |cores: f64| Flops { f64: 60e9 * cores, f32: 120e9 * cores, tf32: 120e9 * cores, half: 60e9 * cores };
         let cpu = Processor { flops: of(cores), memory: (20e9 * cores).min(200e9), call: 1e-6, start: 0.0 };
@@ -179,6 +179,9 @@ impl Rates {
         if let Some(it) = processors.into_iter().flatten().find(|it| !(it.start.is_finite() && it.start >= 0.0)) {
             return Some(format!("a start of {} s", it.start));
         }
+        if !(1..=MOST_THREADS).contains(&self.threads) {
+            return Some(format!("{} threads", self.threads));
+        }
         if let Some(seconds) = self.measured_in.filter(|seconds| !(seconds.is_finite() && *seconds >= 0.0)) {
             return Some(format!("a measurement of {seconds} s"));
         }
@@ -201,5 +204,8 @@ mod tests {
             assert!(rates.fault().is_some_and(|fault| fault.contains("a measurement of")));
         }
         assert_eq!(Rates { measured_in: Some(0.0), ..Rates::h200() }.fault(), None);
+        for threads in [0, usize::MAX] {
+            assert!(Rates { threads, ..Rates::h200() }.fault().is_some_and(|fault| fault.ends_with("threads")));
+        }
     }
 }

@@ -19,7 +19,7 @@ mod scalar;
 mod svd;
 
 pub use cholesky::Cholesky;
-pub(crate) use cpu::{Core, Division, Kind, Triangle};
+pub(crate) use cpu::{Core, Division, Kind, MOST_THREADS, Triangle};
 pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
 pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
 pub(crate) use given::{Given, Made};

@@ -181,7 +181,12 @@ impl<'a, T: Element> MatRef<'a, T> {
     /// A copy of the values, column by column; of many by all threads.
     pub(crate) fn to_dense(self) -> Result<Dense<T>, Error> {
         let mut dense = Dense::zeros(self.shape())?;
-        let values = dense.values_mut();
+        self.copy_to(dense.values_mut());
+        Ok(dense)
+    }
+
+    /// The values, column by column, to as many others; many by all threads.
+    pub(crate) fn copy_to(self, values: &mut [T]) {
         match self.bands() {
             None => self.fill_columns(values),
             Some(bands) => {
@@ -189,7 +194,6 @@ impl<'a, T: Element> MatRef<'a, T> {
                 parts.into_par_iter().for_each(|(band, values)| band.fill_columns(values));
             }
         }
-        Ok(dense)
     }
 
     /// The values column by column, by this thread.

@@ -67,7 +67,7 @@ impl GpuEngine {
 }
 
 /// Whether a budget has room for what a device keeps.
-fn keeps_slots(pinned: &Budget) -> bool {
+pub(crate) fn keeps_slots(pinned: &Budget) -> bool {
     pinned.last_available().unwrap_or_else(|| pinned.available()) >= KEPT
 }
 

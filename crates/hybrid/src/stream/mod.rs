@@ -47,6 +47,7 @@ pub use verify::Verify;
 pub(crate) use expression::{evaluate_on_gpu, evaluate_on_host};
 pub(crate) use face::multiply;
 pub(crate) use factor::{Beside, Identity, beside_on_host, for_panels, lu_workspace, read_together};
+pub(crate) use gpu::keeps_slots;
 pub(crate) use matmul_plan::largest;
 pub(crate) use matvec_plan::Panel;
 

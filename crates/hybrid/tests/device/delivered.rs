@@ -59,7 +59,8 @@ fn operands_and_results_pass_however_they_lie() {
     let [rows, columns, depth] = EXTENTS;
     let (a, b, before) = (complex(rows, depth, 1), complex(depth, columns, 2), complex(rows, columns, 3));
     let two = Complex64::new(2.0, 0.0);
-    for bytes in [64 << 20, 0] {
+    // Less than what a device keeps, and what passes goes by ordinary memory.
+    for bytes in [256 << 20, 64 << 20] {
         let pinned = Budget::new(Memory::Pinned, bytes);
         for (choice, form) in
             [Choice::Cpu, Choice::Gpu].into_iter().flat_map(|side| (0..FORMS).map(move |form| (side, form)))
@@ -100,6 +101,6 @@ fn operands_and_results_pass_however_they_lie() {
             }
         }
         assert_eq!(pinned.used(), 0);
-        assert_eq!(pinned.peak() > 0, bytes > 0, "what passes is counted");
+        assert_eq!(pinned.peak() > 0, bytes > 128 << 20, "what passes is counted");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Core {
     pub(crate) flops: f64,
 }
 
-/// Bytes in a second in which a core passes over a result, the left factor and the right one; and over what its own cache does not hold. Fitted to 380 products beside an H200, f32 and f64,
+/// Bytes in a second in which a core passes over a result, the left factor and the right one. Fitted to 380 products beside an H200, f32 and f64,
 /// one core of an Intel Xeon with 2 MiB of cache, 2026-11-29: half of them are within 15 % of this.
 const RESULT: f64 = 30e9;
 const LEFT: f64 = 45e9;
@@ -58,7 +58,9 @@ const LONG: usize = 128;
 const WORTH: f64 = 60e-6;
 /// Seconds that a part takes at least, or threads would wait for one another.
 const LEAST: f64 = 4e-6;
-/// By how much another division has to be faster than none.
+/// Bytes of results of parts at most.
+const MOST: f64 = 64e6;
+/// By how much a division has to be faster than that into fewer parts.
 const FASTER: f64 = 0.9;
 /// Bytes in a second in which all cores together pass over what their caches do not hold: over factors along which sums lie, over such as are a step apart from one product of a sum to the next,
 /// and over results; and bytes that caches hold. Products whose parts read and write 5 to 80 MB took so long, 2026-11-29.
@@ -130,7 +132,9 @@ impl Division {
             let tried = [0, 1, 2].map(|dimension| {
                 let mut parts = parts;
                 parts[dimension] *= factor;
-                (parts, Self::seconds_of(core, extents, parts, kind))
+                let of_sums = (parts[2] - 1) as f64 * extents[0] as f64 * extents[1] as f64 * kind.bytes as f64;
+                let seconds = Self::seconds_of(core, extents, parts, kind);
+                (parts, if of_sums > MOST { f64::INFINITY } else { seconds })
             });
             let Some((divided, seconds)) = tried.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
             if seconds >= FASTER * least {
@@ -160,8 +164,12 @@ impl Division {
     }
 }
 
+/// More threads than these share nothing.
+pub(crate) const MOST_THREADS: usize = 1 << 16;
+
 /// The prime factors of a number of threads, the largest first; of one with a prime that no extent is well divided by, those of fewer threads.
 fn factors(threads: usize) -> impl Iterator<Item = usize> {
+    let threads = threads.min(MOST_THREADS);
     const PRIMES: [usize; 4] = [7, 5, 3, 2];
     let left_of = |threads: usize| {
         PRIMES.iter().fold(threads, |left, prime| {
@@ -216,12 +224,15 @@ mod tests {
             assert_eq!(of(extents), Division::Alone);
         }
         parts([usize::MAX, 2, usize::MAX]);
+        // Results of parts take little memory.
+        assert_eq!(parts([115, 212_950, 30_497])[2], 1);
     }
 
     #[test]
     fn all_threads_have_a_part_or_nearly_all() {
         let of = |threads| factors(threads).collect::<Vec<_>>();
         assert_eq!([of(16), of(12), of(1)], [vec![2; 4], vec![3, 2, 2], vec![]]);
+        assert_eq!(of(usize::MAX), [2; 16]);
         assert_eq!([of(14), of(96), of(13), of(11)], [vec![7, 2], vec![3, 2, 2, 2, 2, 2], vec![3, 2, 2], vec![5, 2]]);
     }
 }

@@ -11,7 +11,7 @@ mod instances;
 mod product;
 
 pub(crate) use backend::{Backend, Triangle};
-pub(crate) use division::{Core, Division, Kind};
+pub(crate) use division::{Core, Division, Kind, MOST_THREADS};
 
 use faer::dyn_stack::{MemBuffer, StackReq};
 use faer::{Conj, Par};

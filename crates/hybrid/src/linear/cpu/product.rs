@@ -30,11 +30,7 @@ pub(super) fn multiply<T: Element + ComplexField>(
     let kind = Kind { bytes: size_of::<T>(), real, turned };
     match Division::of(extents, kind, rayon::current_num_threads()) {
         Division::Alone => product(c, accum, alpha, factors, Par::Seq),
-        Division::Parts(parts) => match results(parts[2] - 1, extents) {
-            Some(mut others) => parts_of(c, &mut others, parts, accum, alpha, factors),
-            // Too little memory for results of parts.
-            None => product(c, accum, alpha, factors, parallelism()),
-        },
+        Division::Parts(parts) => parts_of(c, parts, accum, alpha, factors),
         Division::Shared => product(c, accum, alpha, factors, parallelism()),
     }
 }
@@ -51,10 +47,9 @@ fn by_columns<'a, 'b, T>(c: MatMut<'a, T>, [a, b]: [Factor<'b, T>; 2]) -> (MatMu
 /// Rows that vectors hold are not divided.
 const TOGETHER: usize = 16;
 
-/// In so many parts of the rows, of those in so many of the columns, and of these in so many of the depth. `others` has room for the results of all parts of the depth but one.
+/// In so many parts of the rows, of those in so many of the columns, and of these in so many of the depth.
 fn parts_of<T: Element + ComplexField>(
     c: MatMut<'_, T>,
-    others: &mut [T],
     [rows, columns, depth]: [usize; 3],
     accum: Accum,
     alpha: T,
@@ -67,23 +62,21 @@ fn parts_of<T: Element + ComplexField>(
     if rows > 1 {
         let first = rows / 2;
         let middle = (rows_of_c * first / rows).next_multiple_of(TOGETHER.min(rows_of_c.div_ceil(rows))).min(rows_of_c);
-        let (others, behind) = others.split_at_mut((depth - 1) * middle * columns_of_c);
         let ((above, below), (of_above, of_below)) = (c.split_at_row_mut(middle), a.0.split_at_row(middle));
         rayon::join(
-            || parts_of(above, others, [first, columns, depth], accum, alpha, [(of_above, a.1), b]),
-            || parts_of(below, behind, [rows - first, columns, depth], accum, alpha, [(of_below, a.1), b]),
+            || parts_of(above, [first, columns, depth], accum, alpha, [(of_above, a.1), b]),
+            || parts_of(below, [rows - first, columns, depth], accum, alpha, [(of_below, a.1), b]),
         );
     } else if columns > 1 {
         let first = columns / 2;
         let middle = columns_of_c * first / columns;
-        let (others, behind) = others.split_at_mut((depth - 1) * middle * rows_of_c);
         let ((left, right), (of_left, of_right)) = (c.split_at_col_mut(middle), b.0.split_at_col(middle));
         rayon::join(
-            || parts_of(left, others, [1, first, depth], accum, alpha, [a, (of_left, b.1)]),
-            || parts_of(right, behind, [1, columns - first, depth], accum, alpha, [a, (of_right, b.1)]),
+            || parts_of(left, [1, first, depth], accum, alpha, [a, (of_left, b.1)]),
+            || parts_of(right, [1, columns - first, depth], accum, alpha, [a, (of_right, b.1)]),
         );
     } else {
-        sum(c, others, depth, accum, alpha, [a, b]);
+        sum(c, depth, accum, alpha, [a, b]);
     }
 }
 
@@ -91,20 +84,15 @@ fn product<T: ComplexField>(c: MatMut<'_, T>, accum: Accum, alpha: T, [a, b]: [F
     matmul_with_conj(c, accum, a.0, a.1, b.0, b.1, alpha, par);
 }
 
-/// Memory for the results of so many parts.
-fn results<T: Element>(parts: usize, [rows, columns, _]: [usize; 3]) -> Option<Vec<T>> {
-    let len = rows.checked_mul(columns)?.checked_mul(parts)?;
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(len).ok()?;
-    memory.resize(len, T::ZERO);
-    Some(memory)
+/// Memory for a result of a part.
+fn result<T: Element>(rows: usize, columns: usize) -> Option<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(rows.checked_mul(columns)?).ok()
 }
 
 /// The product in so many parts of the depth, halves of halves, each half added to the other one when both are there: always in the same
-/// order, whichever comes first. `others` has room for the results of all parts but one.
+/// order, whichever comes first. Where there is no memory for a half, it is added to the other one, product by product.
 fn sum<T: Element + ComplexField>(
     mut c: MatMut<'_, T>,
-    others: &mut [T],
     parts: usize,
     accum: Accum,
     alpha: T,
@@ -114,17 +102,23 @@ fn sum<T: Element + ComplexField>(
         return product(c, accum, alpha, [a, b], Par::Seq);
     }
     let (rows, columns, depth) = (c.nrows(), c.ncols(), a.0.ncols());
-    let first = parts / 2;
+    let (first, behind) = (parts / 2, parts - parts / 2);
     let middle = depth * first / parts;
     let (left, right) = (a.0.split_at_col(middle), b.0.split_at_row(middle));
-    let (own, others) = others.split_at_mut(rows * columns);
-    let (others, behind) = others.split_at_mut((first - 1) * rows * columns);
-    let mut second = MatMut::from_column_major_slice_mut(own, rows, columns);
-    rayon::join(
-        || sum(c.as_mut(), others, first, accum, alpha, [(left.0, a.1), (right.0, b.1)]),
-        || sum(second.as_mut(), behind, parts - first, Accum::Replace, alpha, [(left.1, a.1), (right.1, b.1)]),
+    let [before, after] = [[(left.0, a.1), (right.0, b.1)], [(left.1, a.1), (right.1, b.1)]];
+    let ((), second) = rayon::join(
+        || sum(c.as_mut(), first, accum, alpha, before),
+        || {
+            let mut second = result(rows, columns)?;
+            let own = MatMut::from_column_major_slice_mut(&mut second, rows, columns);
+            sum(own, behind, Accum::Replace, alpha, after);
+            Some(second)
+        },
     );
-    c += &second;
+    match second {
+        Some(second) => c += MatRef::from_column_major_slice(&second, rows, columns),
+        None => sum(c, behind, Accum::Add, alpha, after),
+    }
 }
 
 #[cfg(test)]
@@ -136,10 +130,8 @@ mod tests {
 
     #[test]
     fn results_of_parts_that_no_memory_has() {
-        assert!(
-            results::<f64>(3, [usize::MAX, 2, 1]).is_none() && results::<f64>(1 << 20, [1 << 20, 1 << 20, 1]).is_none()
-        );
-        assert_eq!(results::<f32>(2, [3, 4, 5]).map(|memory| memory.len()), Some(24));
+        assert!(result::<f64>(usize::MAX, 2).is_none() && result::<f64>(1 << 40, 1 << 20).is_none());
+        assert_eq!(result::<f32>(3, 4).map(|memory| memory.len()), Some(12));
     }
 
     /// More parts than this machine has threads, and than there are rows, columns or products: against sums of whole numbers.
@@ -159,9 +151,8 @@ mod tests {
             for (parts, accum) in divisions.into_iter().flat_map(|parts| [(parts, Accum::Replace), (parts, Accum::Add)])
             {
                 let mut c = if accum == Accum::Add { before.clone() } else { vec![f64::NAN; before.len()] };
-                let mut others = results::<f64>(parts[2] - 1, [rows, columns, depth]).unwrap();
                 let view = MatMut::from_column_major_slice_mut(&mut c, rows, columns);
-                parts_of(view, &mut others, parts, accum, -2.0, [(a_view, Conj::No), (b_view, Conj::Yes)]);
+                parts_of(view, parts, accum, -2.0, [(a_view, Conj::No), (b_view, Conj::Yes)]);
                 for (at, got) in c.into_iter().enumerate() {
                     let (i, j) = (at % rows, at / rows);
                     let exact: f64 = (0..depth).map(|k| a[i + k * rows] * b[k * columns + j]).sum();

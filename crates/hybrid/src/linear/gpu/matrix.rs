@@ -310,6 +310,10 @@ impl<'a, T: Element> DeviceRef<'a, T> {
         self.transposed
     }
 
+    pub(crate) fn is_conjugated(&self) -> bool {
+        self.conjugated
+    }
+
     /// Whether it is a conjugate that is not transposed.
     pub(super) fn is_turned_twice(&self) -> bool {
         let is_complex = T::NAME.starts_with('c');
