@@ -43,7 +43,6 @@ pub use bit_operand::{BitOperand, BitTarget};
 pub use factored::Pivots;
 pub use multiplicand::{Multiplicand, Streamed};
 pub use operand::{Operand, Target};
-pub(crate) use own::LOCKED;
 pub use verbs::Factored;
 
 use crate::budget::Budget;

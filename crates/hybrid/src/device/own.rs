@@ -6,11 +6,8 @@ use crate::budget::{Budget, Permit};
 use crate::linear::Gpu;
 use crate::matrix::{Dense, Element, Shape};
 use crate::stream::keeps_slots;
-use std::ops::RangeInclusive;
+use crate::stream::transfer::LOCKED;
 use tilewright_driver::PinnedBuffer;
-
-/// Bytes that pass through page-locked memory: fewer are faster without it, and more takes long to be locked the first time, 0.2 ms a megabyte.
-pub(crate) const LOCKED: RangeInclusive<usize> = 32 << 10..=32 << 20;
 
 /// What of the host's memory may be used.
 #[derive(Clone)]

@@ -18,6 +18,7 @@
 //! What the longest of computation and copies is, the *bound*, says what would have to be faster. Bytes and operations are counted as they
 //! are, never as the square of the longest side.
 
+mod copies;
 mod cost;
 mod decision;
 mod expected;

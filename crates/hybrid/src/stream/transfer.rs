@@ -12,6 +12,7 @@ use crate::matrix::{Columns, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::{Error, MatRef};
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::Layout;
@@ -19,6 +20,8 @@ use tilewright_driver::blas::Layout;
 /// Bytes from which on this is faster than a copy from ordinary memory, for which the driver has one thread: page-locking slots takes as long as
 /// some 40 MB of such a copy.
 pub(crate) const LARGE: usize = 128 << 20;
+/// Bytes that pass through page-locked memory: fewer are faster without it, and more takes long to be locked the first time, 0.2 ms a megabyte.
+pub(crate) const LOCKED: RangeInclusive<usize> = 32 << 10..=32 << 20;
 /// Slots that one way takes at least: with fewer nothing is locked for little.
 const SHARE: u128 = 64;
 
