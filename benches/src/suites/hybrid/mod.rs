@@ -2,8 +2,9 @@
 
 mod bits;
 mod bits_streamed;
+mod copies;
 pub mod cpu;
-mod dispatch;
+pub mod dispatch;
 mod expression;
 mod factors;
 mod linear;
@@ -17,7 +18,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// The cases of all kinds.
-pub const CASES: [&str; 15] = [
+pub const CASES: [&str; 25] = [
     "bits/4096",
     "bits/8192",
     "bits/16384",
@@ -28,7 +29,17 @@ pub const CASES: [&str; 15] = [
     "matmul/f32/65536",
     "matmul-npy/f64/32768",
     "matmul-tiles/f64/16384",
+    "copies/64K",
+    "copies/256K",
+    "copies/1M",
+    "copies/2M",
+    "copies/4M",
+    "copies/16M",
+    "copies/64M",
+    "copies/256M",
+    "copies/1024M",
     "dispatch/known",
+    "dispatch/sample",
     "dispatch/sweep",
     "linear/solve/f64/16384",
     "stream/6ops",
@@ -43,13 +54,21 @@ pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> R
         Some(("matmul", _)) => matmul::run(session, case, quick, report),
         Some(("matmul-tiles", _)) => matmul::run_tiles(session, case, quick, report),
         Some(("matmul-npy", _)) => matmul::run_npy(session, case, quick, report),
+        Some(("copies", size)) => copies::run(session, case, bytes(size)?, report),
         Some(("dispatch", "known")) => dispatch::known(session, case, report),
+        Some(("dispatch", "sample")) => dispatch::sample::sample(session, case, quick, report),
         Some(("dispatch", "sweep")) => dispatch::sweep(session, case, quick, report),
         Some(("linear", _)) => linear::run(session, case, quick, report),
         Some(("stream", "6ops")) => expression::run(session, case, quick, report),
         Some(("stream", _)) => factors::run(session, case, quick, report),
         _ => Err(format!("no case `{case}`").into()),
     }
+}
+
+/// As many bytes as `4M` and `64K` say.
+fn bytes(size: &str) -> Result<usize> {
+    let (count, unit) = size.split_at(size.len() - 1);
+    Ok(count.parse::<usize>()? << if unit == "M" { 20 } else { 10 })
 }
 
 /// Adds figures of a case: metric, value and unit.
