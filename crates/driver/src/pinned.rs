@@ -34,6 +34,13 @@ impl Device {
         self.pinned_of(len, raw::Pinned::allocate_kept(self.context(), requested))
     }
 
+    /// Whether values lie in memory that the driver has page-locked, for whomever: copies from and to there have the link's rate as they are.
+    pub fn is_pinned<T: Pod>(&self, values: &[T]) -> bool {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        let ends = [bytes.first(), bytes.last()];
+        ends.into_iter().all(|end| end.is_some_and(|byte| self.context().has_locked(byte)))
+    }
+
     fn pinned_of<T: Pod>(&self, len: usize, raw: Result<raw::Pinned, Error>) -> Result<PinnedBuffer<T>, Error> {
         let raw = raw.map_err(|error| match error.is_code(&[OUT_OF_MEMORY]) {
             true => Error::OutOfPinnedMemory { requested: len * size_of::<T>() },

@@ -309,6 +309,16 @@ impl Drop for Pinned {
 }
 
 impl Context {
+    /// Whether the driver has locked the page of an address.
+    pub(crate) fn has_locked(&'static self, address: *const u8) -> bool {
+        let mut kind = 0u32;
+        let (out, attribute) = (ptr::from_mut(&mut kind).cast(), CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+        let Ok(driver) = self.bind() else { return false };
+        // SAFETY: the attribute is as large as the number; what is at the address is not looked at.
+        let code = unsafe { (driver.table.cuPointerGetAttribute)(out, attribute, address.addr() as u64) };
+        code == 0 && kind == CUmemorytype::CU_MEMORYTYPE_HOST as u32
+    }
+
     /// Gives page-locked memory that is kept to the system.
     pub(crate) fn empty_spare(&'static self) {
         self.spare.drain().into_iter().for_each(|block| self.free_locked(block.pointer));

@@ -108,6 +108,7 @@ table!(Table: cudarc::driver::sys, CUresult {
     cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream);
     cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
     cuMemFreeHost(*mut c_void);
+    cuPointerGetAttribute(*mut c_void, CUpointer_attribute, CUdeviceptr);
     cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong);
     cuGraphDestroy(CUgraph);
     cuGraphExecDestroy(CUgraphExec);

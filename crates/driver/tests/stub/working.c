@@ -241,20 +241,49 @@ int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, unsigne
     memcpy((void*)to, (void*)from, bytes);
     return 0;
 }
+// What stands in the page before page-locked memory.
+struct locked {
+    unsigned long bytes, renewals;
+    struct locked *before, *after;
+};
+static struct locked all_locked = {0, 0, &all_locked, &all_locked};
+static char is_locking;
+static void begin_locking(void) {
+    while (__atomic_test_and_set(&is_locking, __ATOMIC_ACQUIRE)) {
+    }
+}
+static void end_locking(void) { __atomic_clear(&is_locking, __ATOMIC_RELEASE); }
 int cuMemHostAlloc(void** address, unsigned long bytes, unsigned flags) {
     CALLED
-    char* memory = aligned_alloc(4096, 4096 + ((bytes + 4095) & ~4095ul));
-    ledger->pinned_bytes += *(unsigned long*)memory = bytes;
-    ((unsigned long*)memory)[1] = ledger->renewals;
-    *address = memory + 4096;
+    struct locked* memory = aligned_alloc(4096, 4096 + ((bytes + 4095) & ~4095ul));
+    ledger->pinned_bytes += bytes;
+    begin_locking();
+    *memory = (struct locked){bytes, ledger->renewals, all_locked.before, &all_locked};
+    memory->before->after = all_locked.before = memory;
+    end_locking();
+    *address = (char*)memory + 4096;
     return 0;
 }
 int cuMemFreeHost(void* address) {
-    char* memory = (char*)address - 4096;
-    STILL_IS(((unsigned long*)memory)[1])
-    ledger->pinned_bytes -= *(unsigned long*)memory;
+    struct locked* memory = (struct locked*)((char*)address - 4096);
+    STILL_IS(memory->renewals)
+    ledger->pinned_bytes -= memory->bytes;
+    begin_locking();
+    memory->before->after = memory->after;
+    memory->after->before = memory->before;
+    end_locking();
     free(memory);
     return ledger->lost;
+}
+// Of attributes it knows whose memory it is: the host's, page-locked.
+int cuPointerGetAttribute(unsigned* kind, int attribute, unsigned long long address) {
+    int found = 0;
+    begin_locking();
+    for (struct locked* it = all_locked.after; it != &all_locked; it = it->after)
+        found |= address - ((unsigned long long)it + 4096) < it->bytes;
+    end_locking();
+    *kind = 1;
+    return attribute == 2 && found ? 0 : 1;
 }
 
 // It says nothing of what became of the context.

@@ -2,15 +2,9 @@
 
 use super::own::{HostMemory, Own};
 use crate::linear::{DeviceMat, Gpu};
-use crate::matrix::{Element, Shape};
+use crate::matrix::{Element, Shape, copied};
 use crate::{Error, MatMut, MatRef};
 use ndarray::{ArrayBase, Data, Ix2};
-use rayon::prelude::*;
-
-/// Bytes that one thread copies while others begin.
-const ALONE: usize = 1 << 20;
-/// Bytes that a thread copies in a row where several do.
-const COPIED: usize = 256 << 10;
 
 /// Has a result computed in memory of its own, which begins as `c` is where that is read, and puts it into `c` when it is whole.
 pub(super) fn committed<T: Element>(
@@ -69,15 +63,10 @@ pub(super) fn write<T: Element>(
     Ok(())
 }
 
-/// Puts values, column by column, into a matrix: by all threads where that lies so too.
+/// Puts values, column by column, into a matrix.
 fn put<T: Element>(c: &mut MatMut<'_, T>, values: &[T]) {
     match c.elements().as_columns() {
-        Some(there) if size_of_val(values) <= ALONE => there.copy_from_slice(values),
-        Some(there) => {
-            let each = COPIED / size_of::<T>();
-            let parts = there.par_chunks_mut(each).zip(values.par_chunks(each));
-            parts.for_each(|(to, from)| to.copy_from_slice(from));
-        }
+        Some(there) => copied(values, there),
         None => c.elements().fill(|index| values[index]),
     }
 }

@@ -3,7 +3,7 @@
 use super::measure;
 use crate::Error;
 use crate::cores::cores;
-use crate::dispatch::{GpuIdentity, Identity, Profile, Rates, Unit};
+use crate::dispatch::{Flops, GpuIdentity, Identity, Processor, Profile, Rates, Unit};
 use crate::faults::Breaker;
 use crate::linear::{Gpu, UNITS};
 use std::collections::HashMap;
@@ -17,6 +17,9 @@ const AGAIN: Duration = Duration::from_secs(61);
 /// Products of each unit that are timed: the fastest says the rate.
 const TIMED: u8 = 3;
 
+/// A rate of the CPU is another one if it is so many times the known one.
+const NOTED: f64 = 1.05;
+
 /// What was measured, and when it failed, if it did: then it says nothing of the GPU.
 #[derive(Clone, Copy)]
 struct Known {
@@ -24,6 +27,8 @@ struct Known {
     failed: Option<Instant>,
     /// How many products of each of [`UNITS`] were timed.
     timed: [u8; UNITS.len()],
+    /// Whether the CPU was measured for longer.
+    is_sure: bool,
 }
 
 impl Known {
@@ -34,7 +39,8 @@ impl Known {
     /// Of rates that say themselves which of them are expected only.
     fn new(rates: Rates, failed: Option<Instant>) -> Known {
         let expected = rates.gpu.map(|gpu| gpu.expected).unwrap_or_default();
-        Known { rates, failed, timed: UNITS.map(|unit| if expected.of(unit).is_some() { 0 } else { TIMED }) }
+        let is_sure = false;
+        Known { rates, failed, is_sure, timed: UNITS.map(|unit| if expected.of(unit).is_some() { 0 } else { TIMED }) }
     }
 
     /// Takes what products of a unit ran at. Says whether that is another rate.
@@ -50,6 +56,33 @@ impl Known {
         gpu.processor.flops.set(unit, rate);
         gpu.expected.measured(unit);
         true
+    }
+
+    /// Takes what a product on the CPU ran at, in operations in a second, which it can do then. Says whether that is another rate.
+    fn learn_of_cpu(&mut self, unit: Unit, rate: f64) -> bool {
+        let flops = &mut self.rates.cpu.flops;
+        if rate <= NOTED * flops.of(unit) {
+            return false;
+        }
+        flops.set(unit, rate);
+        if unit == Unit::F32 {
+            // What is converted to it on the way, or is no unit of a CPU.
+            (flops.tf32, flops.half) = (rate, rate / 2.0);
+        }
+        true
+    }
+
+    /// Takes what another measurement of the CPU says that it can do.
+    fn learn_of_cpu_again(&mut self, (cpu, alone): (Processor, Flops)) {
+        for unit in [Unit::F64, Unit::F32] {
+            self.learn_of_cpu(unit, cpu.flops.of(unit));
+        }
+        let Rates { cpu: known, alone: known_alone, .. } = &mut self.rates;
+        for unit in [Unit::F64, Unit::F32, Unit::Tf32, Unit::Half] {
+            known_alone.set(unit, known_alone.of(unit).max(alone.of(unit)));
+        }
+        (known.memory, known.start) = (known.memory.max(cpu.memory), known.start.min(cpu.start));
+        self.is_sure = true;
     }
 
     fn wants(&self, unit: Unit) -> bool {
@@ -83,7 +116,7 @@ pub(super) fn rates(gpu: Option<(&Gpu, &Breaker)>) -> Rates {
     };
     if let Some((rates, is_other)) = learned {
         if is_other {
-            keep(gpu, rates);
+            keep(Some(gpu), rates);
         }
         return rates;
     }
@@ -123,7 +156,7 @@ fn measured(gpu: Option<&Gpu>) -> (Rates, Option<Result<(), Error>>) {
     (rates, outcome)
 }
 
-/// Measures what products on a GPU run at, of all units whose rates are expected only.
+/// Measures what products run at: on a GPU of all units whose rates are expected only, and on the CPU once more.
 pub(super) fn measure_products(gpu: &Gpu, breaker: &Breaker) -> Result<Rates, Error> {
     let rates = rates(Some((gpu, breaker)));
     let Some(expected) = rates.gpu.map(|gpu| gpu.expected) else {
@@ -141,23 +174,35 @@ pub(super) fn measure_products(gpu: &Gpu, breaker: &Breaker) -> Result<Rates, Er
         }
     };
     admission.succeed();
+    let is_sure = all().get(&ordinal(Some(gpu))).is_some_and(|known| known.is_sure);
+    let cpu = if is_sure { None } else { measure::cpu_again() };
     let rates = {
         let mut all = all();
         let Some(known) = all.get_mut(&ordinal(Some(gpu))) else { return Ok(rates) };
         measured.into_iter().for_each(|(unit, rate)| {
             known.learn(unit, rate);
         });
+        cpu.into_iter().for_each(|again| known.learn_of_cpu_again(again));
         known.timed = [TIMED; UNITS.len()];
         known.rates
     };
-    keep(gpu, rates);
+    keep(Some(gpu), rates);
     Ok(rates)
 }
 
+/// Takes what a product on the CPU ran at, of a device with this GPU whose rates were measured.
+pub(super) fn learn_of_cpu(gpu: Option<&Gpu>, unit: Unit, rate: f64) {
+    let learned = {
+        let mut all = all();
+        all.get_mut(&ordinal(gpu)).and_then(|known| known.learn_of_cpu(unit, rate).then_some(known.rates))
+    };
+    learned.into_iter().for_each(|rates| keep(gpu, rates));
+}
+
 /// Keeps what was learned since the profile was written. That this fails is no error: the next process learns it again.
-fn keep(gpu: &Gpu, rates: Rates) {
-    let Some(file) = file(ordinal(Some(gpu))) else { return };
-    if let Err(error) = Profile::new(identity(Some(gpu)), rates).write(&file) {
+fn keep(gpu: Option<&Gpu>, rates: Rates) {
+    let Some(file) = file(ordinal(gpu)) else { return };
+    if let Err(error) = Profile::new(identity(gpu), rates).write(&file) {
         tracing::debug!(target: "tilewright::dispatch", %error, "rates are not kept");
     }
 }
@@ -202,6 +247,22 @@ fn file(ordinal: Option<usize>) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn d7_what_a_product_ran_at_the_cpu_can_do() {
+        let mut known = Known::new(unmeasured(), None);
+        let before = known.rates.cpu.flops;
+        assert!(!known.learn_of_cpu(Unit::F64, before.f64) && !known.learn_of_cpu(Unit::F32, before.f32 / 10.0));
+        assert_eq!(known.rates.cpu.flops, before);
+        assert!(known.learn_of_cpu(Unit::F32, 2.0 * before.f32));
+        let twice = Flops { f32: 2.0 * before.f32, tf32: 2.0 * before.f32, half: before.f32, ..before };
+        assert_eq!(known.rates.cpu.flops, twice);
+        // Another measurement takes nothing back.
+        let (cpu, alone) = (known.rates.cpu, known.rates.alone);
+        let slow = Processor { memory: cpu.memory / 2.0, start: 1.0, ..unmeasured().cpu };
+        known.learn_of_cpu_again((slow, Flops { f64: 2.0 * alone.f64, f32: 1.0, ..alone }));
+        assert_eq!((known.rates.cpu, known.rates.alone), (cpu, Flops { f64: 2.0 * alone.f64, ..alone }));
+    }
 
     #[test]
     fn d7_what_could_not_be_measured_is_measured_again_after_a_minute() {

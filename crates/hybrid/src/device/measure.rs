@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::cores::cores;
-use crate::dispatch::{Accelerator, Expected, Facts, Flops, Link, Processor, Rates, Unit};
+use crate::dispatch::{Accelerator, BEGINS, Expected, Facts, Flops, Link, Processor, Rates, Unit};
 use crate::linear::{Core, DeviceMat, Division, Gpu, Kind, Multiply, Place, Precision, Scalar, UNITS, matmul};
 use crate::matrix::{Columns, Dense, Rows, Shape};
 use ndarray::{Array2, ShapeBuilder};
@@ -24,8 +24,8 @@ const GPU_SIDE: usize = 2048;
 /// Bytes of copies, and of those over the link: locking pages takes 0.2 ms a megabyte, and is part of what the first caller waits for.
 const COPIED: usize = 16 << 20;
 const LINKED: usize = 4 << 20;
-/// Rows and columns of a matrix that is copied from ordinary memory and back.
-const PAGEABLE: (usize, usize) = (512, 1024);
+/// Rows and columns of a matrix that is copied from ordinary memory and back: little enough that the driver does it, or that it comes through one piece of memory.
+const PAGEABLE: (usize, usize) = (256, 512);
 /// Copies of a few bytes that follow one another.
 const SHORT_COPIES: u32 = 8;
 /// Seconds of a product on a GPU besides those of a kernel of CUDA's that is waited for: cuBLAS chooses one of its own.
@@ -73,18 +73,29 @@ impl Clock {
 pub(super) fn rates(gpu: Option<&Gpu>) -> (Rates, Option<Error>) {
     let clock = Clock { begin: Instant::now(), most: SPENT };
     let roughly = Rates::of_cores(cores());
-    let pool = match rayon::ThreadPoolBuilder::new().num_threads(cores()).build() {
-        Ok(pool) => pool,
-        // Somebody asks again.
-        Err(error) => {
-            let why = format!("there are no threads to measure it by: {error}");
-            return (roughly, gpu.map(|_| Error::NoGpu { why }));
-        }
-    };
-    std::thread::scope(|scope| {
-        let measured = scope.spawn(|| pool.install(|| rates_since(clock, gpu, roughly)));
+    // Somebody asks again.
+    on_threads(|| rates_since(clock, gpu, roughly)).unwrap_or_else(|why| (roughly, gpu.map(|_| Error::NoGpu { why })))
+}
+
+/// Something that is measured by threads of its own, or why there are none.
+fn on_threads<R: Send>(measure: impl FnOnce() -> R + Send) -> Result<R, String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cores()).build();
+    let pool = pool.map_err(|error| format!("there are no threads to measure it by: {error}"))?;
+    Ok(std::thread::scope(|scope| {
+        let measured = scope.spawn(|| pool.install(measure));
         measured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }))
+}
+
+/// The CPU once more, all its cores and one of them, for as long as products on a GPU have: in 24 ms it is slow now and then.
+pub(super) fn cpu_again() -> Option<(Processor, Flops)> {
+    let clock = Clock { begin: Instant::now(), most: SPENT_ON_PRODUCTS };
+    on_threads(|| {
+        rayon::broadcast(|_| ());
+        cpu(clock).ok()
     })
+    .ok()
+    .flatten()
 }
 
 fn rates_since(clock: Clock, gpu: Option<&Gpu>, roughly: Rates) -> (Rates, Option<Error>) {
@@ -285,14 +296,17 @@ fn link(gpu: &Gpu, clock: Clock) -> Result<Link, Error> {
     let mut few = ([0.5f64; 64], stream.alloc::<f64>(64)?);
     let short = fastest(clock, || Ok((0..SHORT_COPIES).try_for_each(|_| few.1.copy_from_slice(&few.0))?))?;
     let waited = fastest(clock, || Ok(few.1.copy_to_slice(&mut few.0)?))?;
+    let call_to_gpu = short / f64::from(SHORT_COPIES);
+    // Of so little the call is a part that is not left out.
+    let rate = |took: f64, call: f64| pageable_bytes / (took - call).max(took / 2.0);
     Ok(Link {
-        call_to_gpu: short / f64::from(SHORT_COPIES),
+        call_to_gpu,
         call_to_host: waited,
         to_gpu: bytes / to_gpu,
         to_host: bytes / to_host,
         both: bytes / both,
-        pageable: pageable_bytes / come,
-        pageable_back: pageable_bytes / go,
+        pageable: rate(come, call_to_gpu + BEGINS),
+        pageable_back: rate(go, waited),
     })
 }
 

@@ -101,7 +101,7 @@ struct Accelerated {
 impl Accelerated {
     fn new(gpu: Gpu) -> Accelerated {
         let device = gpu.stream().device();
-        let budgets = Budgets { device: Budget::device(device), pinned: Budget::pinned() };
+        let budgets = Budgets { device: Budget::device(device), pinned: gpu.pinned().clone() };
         Accelerated { gpu, breaker: Breaker::of(device.ordinal()), budgets, host: Budget::host(), is_measured: true }
     }
 }
@@ -167,6 +167,7 @@ impl Device {
     #[must_use]
     pub fn within(mut self, budgets: Budgets) -> Device {
         if let Some(gpu) = &mut self.gpu {
+            gpu.gpu = gpu.gpu.clone().passing_within(budgets.pinned.clone());
             (gpu.budgets, gpu.is_measured) = (budgets, false);
         }
         self
@@ -209,13 +210,14 @@ impl Device {
     ///
     /// Rates of products on the GPU are expected from what it is ([`Facts`](crate::dispatch::Facts)), and decisions that go by them say so, until products of their type were
     /// timed there: three of each type, of 1024 rows, columns and terms at least, beside which the host did nothing; the fastest counts and is kept too. Nobody waits for them.
-    /// [`measure_products`](Device::measure_products) has them measured at once.
+    /// [`measure_products`](Device::measure_products) has them measured at once. A product on the CPU that runs faster than was measured
+    /// says that its cores can do more.
     pub fn rates(&self) -> Rates {
         self.rates.unwrap_or_else(|| known::rates(self.usable().map(|it| (&it.gpu, &it.breaker))))
     }
 
     /// What the machine can do, rates of products on the GPU included: those that are expected so far are measured now, and kept. It takes as long as cuBLAS takes to start and
-    /// to load its kernels of four types: 0.3 s beside an H200. Rates that were given stay as they are, and so do those of a device without a GPU.
+    /// to load its kernels of four types: 0.3 s beside an H200; and the CPU is measured once more, for a tenth of a second. Rates that were given stay as they are, and so do those of a device without a GPU.
     ///
     /// [`Error::NoGpu`] where the rest of its rates could not be measured; the errors of products, which its breaker learns of.
     pub fn measure_products(&self) -> Result<Rates, Error> {

@@ -2,12 +2,9 @@
 
 use super::Device;
 use crate::Error;
-use crate::budget::{Budget, Permit};
-use crate::linear::Gpu;
+use crate::budget::Budget;
+use crate::linear::{Gpu, LOCKED, Locked};
 use crate::matrix::{Dense, Element, Shape};
-use crate::stream::keeps_slots;
-use crate::stream::transfer::LOCKED;
-use tilewright_driver::PinnedBuffer;
 
 /// What of the host's memory may be used.
 #[derive(Clone)]
@@ -21,11 +18,7 @@ pub(super) struct HostMemory {
 /// Memory of a matrix that somebody has for a moment.
 pub(super) enum Own<T: Element> {
     /// Kept for the next one: copies to and from the GPU have the link's rate, and the system need not give pages first.
-    Locked {
-        memory: PinnedBuffer<T>,
-        length: usize,
-        _permit: Permit,
-    },
+    Locked(Locked<T>),
     Ordinary(Dense<T>),
 }
 
@@ -40,27 +33,21 @@ impl<T: Element> Own<T> {
     /// Whatever it holds: page-locked for what goes to a GPU, or comes from there, if there is room for it and for what the device keeps.
     pub(super) fn new(room: &HostMemory, gpu: Option<&Gpu>, shape: Shape) -> Result<Self, Error> {
         let (bytes, length) = (shape.bytes::<T>()?.0, shape.length::<T>()?.0);
-        let pinned = room.pinned.as_ref().filter(|pinned| LOCKED.contains(&bytes) && keeps_slots(pinned));
-        let locked = gpu.zip(pinned).and_then(|(gpu, pinned)| {
-            // Of few sizes, so that what is kept serves others.
-            let elements = bytes.next_multiple_of((1 << bytes.ilog2()) / 4).div_ceil(size_of::<T>());
-            let permit = pinned.try_acquire((elements * size_of::<T>()) as u64).ok()?;
-            let memory = gpu.stream().device().pinned_scratch(elements).ok()?;
-            Some(Own::Locked { memory, length, _permit: permit })
-        });
-        locked.map_or_else(|| Dense::zeros(shape).map(Own::Ordinary), Ok)
+        let pinned = room.pinned.as_ref().filter(|_| LOCKED.contains(&bytes));
+        let locked = gpu.zip(pinned).and_then(|(gpu, pinned)| Locked::new(gpu, pinned, length));
+        locked.map_or_else(|| Dense::zeros(shape).map(Own::Ordinary), |it| Ok(Own::Locked(it)))
     }
 
     pub(super) fn values(&self) -> &[T] {
         match self {
-            Own::Locked { memory, length, .. } => &memory[..*length],
+            Own::Locked(memory) => memory,
             Own::Ordinary(dense) => dense.values(),
         }
     }
 
     pub(super) fn values_mut(&mut self) -> &mut [T] {
         match self {
-            Own::Locked { memory, length, .. } => &mut memory[..*length],
+            Own::Locked(memory) => memory,
             Own::Ordinary(dense) => dense.values_mut(),
         }
     }

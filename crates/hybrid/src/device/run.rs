@@ -1,6 +1,6 @@
 //! How every operation of a [`Device`] runs: decided, recorded, within the budgets, under the breaker.
 
-use super::{Accelerated, Device};
+use super::{Accelerated, Device, known};
 use crate::budget::{Budget, Permit};
 use crate::dispatch::{Choice, Decision, Job, Moved, Outcome, Reason, Running, begun_anew, ended, moved, noted};
 use crate::faults::{Attempt, Done, Policy, Scale, Why};
@@ -59,7 +59,7 @@ impl Device {
         let (operation, element, expected) = (job.operation, job.element, decision.cost().wall);
         let span = tracing::debug_span!(target: "tilewright::dispatch", "operation", operation, element, side = ?decision.side, expected);
         let running = Running::begin(&decision);
-        let begin = trial.is_some().then(|| self.waited_for());
+        let (begin, began) = (trial.is_some().then(|| self.waited_for()), Instant::now());
         let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
         let Moved { tiles, traffic } = moved();
         let done = done.map(|Done { value, side, halvings, why }| {
@@ -70,7 +70,13 @@ impl Device {
         if let Some(running) = running {
             running.end(done.as_ref().map(|(_, outcome)| outcome));
         }
+        let took = began.elapsed().as_secs_f64();
         let ((value, permit), outcome) = done?;
+        if let (Side::Cpu, None, None) = (outcome.side, &outcome.why, self.rates)
+            && let Some((unit, rate)) = job.rate_on_cpu(took)
+        {
+            known::learn_of_cpu(self.usable().map(|it| &it.gpu), unit, rate);
+        }
         if let (Some(trial), Some(begin)) = (trial, begin) {
             let seconds = self.waited_for().duration_since(begin).as_secs_f64();
             match &outcome.why {

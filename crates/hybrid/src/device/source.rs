@@ -1,6 +1,7 @@
 //! Matrices in memory as sources of tiles.
 
 use crate::matrix::{self, Columns, Rows};
+use crate::raw::copy_line;
 use crate::store::{Element, Extents, Source, Stored, Tile};
 use crate::{Error, MatRef};
 
@@ -28,7 +29,7 @@ impl<T: matrix::Element + Stored> Source for MatrixSource<'_, T> {
         for (row, line) in out.chunks_exact_mut((tile.columns.len() * size).max(1)).enumerate() {
             let row = part.part(Rows(row)..Rows(row + 1), Columns(0)..Columns(part.columns()))?.t();
             match row.as_columns() {
-                Some(values) => line.copy_from_slice(T::bytes(values)),
+                Some(values) => copy_line(T::bytes(values), line),
                 None => {
                     // Rows across memory are taken together, in squares.
                     part.t().each(|index, value| out[index * size..][..size].copy_from_slice(T::bytes(&[value])));

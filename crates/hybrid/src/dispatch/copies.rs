@@ -1,14 +1,10 @@
 //! How long copies between the processors are expected to take.
 
-use super::stored::LOCK;
-use super::{Link, Rates};
-use crate::stream::transfer::{LARGE, LOCKED};
+use super::Link;
+use crate::linear::{EMPTIED, FILLED, LOCKED};
 
 /// Seconds that a copy to the GPU takes besides where the driver does not take what is copied at once: 7 to 8 us beside an H200, from ordinary memory and from page-locked memory, 2026-11-29.
-const BEGINS: f64 = 7e-6;
-
-/// The part of the rate of the CPU's memory at which threads fill slots: 18 to 21 GB/s beside an H200, whose host has 200, 2026-11-23.
-const STAGED: f64 = 0.1;
+pub(crate) const BEGINS: f64 = 7e-6;
 
 /// Bytes of ordinary memory up to which a copy to the GPU is not waited for (CUDA, "API synchronization behavior").
 const INLINE: u64 = 64 << 10;
@@ -18,18 +14,25 @@ pub(super) fn call_to_gpu(bytes: u64, link: &Link) -> f64 {
     link.call_to_gpu + if bytes <= INLINE { 0.0 } else { BEGINS }
 }
 
+/// Seconds until threads fill page-locked memory that goes to the GPU, and bytes in a second of theirs: 2 MiB in 0.11 ms and 16 in 0.53 beside an H200, 2026-11-29.
+const FILL_BEGINS: f64 = 30e-6;
+const FILL: f64 = 34e9;
+
 /// Seconds of a copy of so many bytes from ordinary memory to the GPU.
-pub(super) fn brought(bytes: u64, rates: &Rates, link: &Link) -> f64 {
+pub(super) fn brought(bytes: u64, link: &Link) -> f64 {
     let begins = call_to_gpu(bytes, link);
-    if bytes < LARGE as u64 {
+    if bytes < FILLED as u64 {
         begins + bytes as f64 / link.pageable
     } else {
-        begins + staged(bytes, link.pageable, rates, link)
+        begins + FILL_BEGINS + bytes as f64 / FILL.min(link.to_gpu)
     }
 }
 
-/// Bytes in a second that come into ordinary memory whose pages are not there yet, most of which threads ask for first: 5 to 7e9 of 30 to 50 MB beside three H200.
-pub(super) const FRESH: f64 = 6e9;
+/// Seconds in which threads empty page-locked memory into ordinary memory whose pages are not there yet, without those until the first bytes are there: 2 MiB in 0.28 ms, 16 in 1.4 and 64 in 3.1
+/// beside an H200, 2026-11-29.
+fn emptied(bytes: u64) -> f64 {
+    (bytes as f64 / 7.5e9).min(0.35e-3 + bytes as f64 / 22e9)
+}
 
 /// Whether so much of a product passes through page-locked memory that is kept.
 pub(super) fn passes(bytes: u64, is_product: bool) -> bool {
@@ -37,12 +40,12 @@ pub(super) fn passes(bytes: u64, is_product: bool) -> bool {
 }
 
 /// Seconds of a copy of so many bytes to the host.
-pub(super) fn fetched(bytes: u64, is_product: bool, rates: &Rates, link: &Link) -> f64 {
+pub(super) fn fetched(bytes: u64, is_product: bool, link: &Link) -> f64 {
     let begins = link.call_to_host;
     match bytes {
         _ if passes(bytes, is_product) => begins + bytes as f64 / link.to_host,
-        _ if bytes < LARGE as u64 => begins + bytes as f64 / link.pageable_back.min(FRESH),
-        _ => begins + staged(bytes, link.pageable_back, rates, link),
+        _ if bytes < EMPTIED as u64 => begins + bytes as f64 / link.pageable_back,
+        _ => begins + emptied(bytes),
     }
 }
 
@@ -53,13 +56,8 @@ const PUT_BEGINS: f64 = 60e-6;
 const PUT: f64 = 35e9;
 
 /// Seconds of a copy of a result to where somebody has it in ordinary memory.
-pub(super) fn delivered(bytes: u64, is_product: bool, rates: &Rates, link: &Link) -> f64 {
+pub(super) fn delivered(bytes: u64, is_product: bool, link: &Link) -> f64 {
     let put = if bytes <= ALONE { bytes as f64 / PUT_ALONE } else { PUT_BEGINS + bytes as f64 / PUT };
     let is_direct = bytes < *LOCKED.start() as u64;
-    fetched(bytes, is_product, rates, link) + if is_direct { 0.0 } else { put }
-}
-
-/// Seconds of copies between ordinary memory and the GPU through slots ([`crate::linear::DeviceMat::upload`]).
-fn staged(bytes: u64, least: f64, rates: &Rates, link: &Link) -> f64 {
-    LOCK + bytes as f64 / (STAGED * rates.cpu.memory).clamp(least, link.to_gpu.max(least))
+    fetched(bytes, is_product, link) + if is_direct { 0.0 } else { put }
 }

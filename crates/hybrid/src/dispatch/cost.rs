@@ -1,6 +1,6 @@
 //! How long an operation is expected to take on either processor.
 
-use super::copies::{FRESH, brought, call_to_gpu, delivered, fetched, passes};
+use super::copies::{brought, call_to_gpu, delivered, fetched, passes};
 use super::job::real_operations;
 use super::stored::begin_of_stream;
 use super::{Accelerator, At, Divisible, Job, Link, Operand, Processor, ProductExtents, Rates, Tiling, Unit};
@@ -57,6 +57,9 @@ impl Cost {
 /// Seconds from one launch to the next of kernels that wait for one another: 2.6 us on an H200, 2026-11-20.
 const LAUNCH: f64 = 2.6e-6;
 
+/// Bytes in a second of a streamed result that is made whole in memory whose pages are not there yet: 5 to 7e9 beside three H200.
+const FRESH: f64 = 6e9;
+
 /// Seconds until threads are awake that slept while the GPU was waited for, where that takes long, and half of it where it takes [`DOZE`]: 200 products of f32 and f64 whose left factor came from an
 /// H200 took 20 us longer than others after 12 us, 45 after 20, 60 after 50 and 100 after 170, 2026-11-29.
 const AWAKE: f64 = 0.1e-3;
@@ -109,14 +112,14 @@ pub(super) fn from_disk(operand: &Operand, rates: &Rates) -> f64 {
 /// On the CPU: what lies on the GPU is copied from there first.
 pub(super) fn on_cpu(job: &Job, rates: &Rates) -> Cost {
     let is_product = job.product.is_some();
-    let of = |operand: &Operand, copied: fn(u64, bool, &Rates, &Link) -> f64| match operand.at {
-        At::Gpu => rates.gpu.as_ref().map_or(0.0, |gpu| copied(operand.bytes, is_product, rates, &gpu.link)),
+    let of = |operand: &Operand, copied: fn(u64, bool, &Link) -> f64| match operand.at {
+        At::Gpu => rates.gpu.as_ref().map_or(0.0, |gpu| copied(operand.bytes, is_product, &gpu.link)),
         At::Disk => from_disk(operand, rates),
         At::Pinned | At::Pageable => 0.0,
     };
-    let returned = |bytes: u64, is_product: bool, rates: &Rates, link: &Link| match passes(bytes, is_product) {
+    let returned = |bytes: u64, is_product: bool, link: &Link| match passes(bytes, is_product) {
         true => call_to_gpu(bytes, link) + bytes as f64 / link.to_gpu,
-        false => brought(bytes, rates, link),
+        false => brought(bytes, link),
     };
     let bring: f64 = job.read.iter().flatten().map(|it| of(it, fetched)).sum();
     let compute = job.cpu_rounds as f64 * computed_on_cpu(job, rates, bring);
@@ -294,7 +297,7 @@ fn at_once(job: &Job, rates: &Rates, gpu: &Accelerator) -> OnGpu {
     let brought = |operand: &Operand| match operand.at {
         At::Gpu => 0.0,
         At::Pinned => call_to_gpu(operand.bytes, link) + operand.bytes as f64 / link.to_gpu,
-        At::Pageable => brought(operand.bytes, rates, link),
+        At::Pageable => brought(operand.bytes, link),
         At::Disk => call_to_gpu(operand.bytes, link) + operand.bytes as f64 / rates.disk.min(link.to_gpu),
     };
     let compute = job.rounds as f64 * computed_on_gpu(job, &gpu.processor) + job.steps as f64 * LAUNCH;
@@ -303,7 +306,7 @@ fn at_once(job: &Job, rates: &Rates, gpu: &Accelerator) -> OnGpu {
     let back = match job.written.at {
         At::Gpu => 0.0,
         At::Pinned => link.call_to_host + bytes as f64 / link.to_host,
-        At::Pageable => delivered(bytes, job.product.is_some(), rates, link),
+        At::Pageable => delivered(bytes, job.product.is_some(), link),
         At::Disk => link.call_to_host + bytes as f64 / rates.disk.min(link.to_host),
     };
     let cost = Cost::in_turn(compute, bring, back, gpu.processor.call);

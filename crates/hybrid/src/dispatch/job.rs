@@ -8,6 +8,9 @@ use crate::stream::ExpressionPlan;
 use crate::stream::bits::BitPlan;
 use std::fmt;
 
+/// Operations of a product that says what others run at: all threads share it, for a third of a millisecond beside an H200.
+const TELLING: f64 = 2e8;
+
 /// Where an operand lies, or a result is wanted: the farther from the GPU, the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum At {
@@ -325,6 +328,15 @@ impl Job {
             not_on_gpu: self.not_on_gpu.or(next.not_on_gpu),
             ..self
         }
+    }
+
+    /// What a product of real numbers ran at that took so many seconds on the CPU, if it is long enough to say something of others, and nothing was copied for it.
+    pub(crate) fn rate_on_cpu(&self, seconds: f64) -> Option<(Unit, f64)> {
+        let is_real = matches!((self.element, self.unit), ("f64", Unit::F64) | ("f32", Unit::F32));
+        let is_here = |it: &Operand| matches!(it.at, At::Pinned | At::Pageable);
+        let stays = self.read.iter().flatten().chain([&self.written]).all(is_here);
+        let says = is_real && stays && self.product.is_some() && self.flops >= TELLING && seconds > 0.0;
+        says.then(|| (self.unit, self.flops / seconds))
     }
 
     /// How often what is streamed takes its bytes of the GPU's memory.

@@ -48,6 +48,7 @@ pub use record::{Outcome, decide, last_decision, last_outcome};
 pub use trace::Trace;
 pub use verb::Verb;
 
+pub(crate) use copies::BEGINS;
 pub(crate) use experience::Experience;
 pub(crate) use on_host::HostRoom;
 pub(crate) use record::{Moved, begun_anew, copied, ended, in_tiles, moved, noted, streamed, to_gpu, to_host};

@@ -24,12 +24,12 @@ pub use eigen::{Eigen, HermitianEigen, eigen, eigen_hermitian, eigenvalues, eige
 pub(crate) use eigen::{eigen_hermitian_of, eigen_of, eigenvalues_hermitian_of, eigenvalues_of};
 pub(crate) use given::{Given, Made};
 pub use gpu::{DeviceMat, DeviceRef, Folding, Gpu, norm_kernel, turn_kernel};
+pub(crate) use gpu::{
+    EMPTIED, FILLED, LOCKED, Lines, Locked, UNITS, added_there, bytes_to_add, multiply_batch_of_halves_there,
+    multiply_halves_there, padded, refuse_wide_halves,
+};
 #[doc(hidden)]
 pub use gpu::{IntegerFactor, IntegerSums, Turning};
-pub(crate) use gpu::{
-    Lines, UNITS, added_there, bytes_to_add, multiply_batch_of_halves_there, multiply_halves_there, padded,
-    refuse_wide_halves,
-};
 pub(crate) use lu::{Line, Suspicion, are_dependent, refined, suspicion};
 pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,

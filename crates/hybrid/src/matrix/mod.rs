@@ -1,5 +1,6 @@
 //! Matrices in memory as operations see them: elements behind strides of any sign, with what an operation has to do to each of them.
 
+mod copied;
 mod dense;
 mod element;
 mod extent;
@@ -7,6 +8,7 @@ mod overlap;
 mod view;
 mod view_mut;
 
+pub(crate) use copied::{copied, copied_for_a_device};
 pub(crate) use dense::Dense;
 pub use element::Element;
 pub(crate) use extent::expect;

@@ -10,6 +10,7 @@ use super::{
     transposition::{Lines, transpose},
 };
 use crate::Error;
+use crate::raw::copy_line;
 
 /// A matrix in memory to read: a view of any strides.
 pub struct MemorySource<'a, T> {
@@ -53,7 +54,7 @@ impl<T: Stored> Source for MemorySource<'_, T> {
         }
         for (row, out) in view.rows().into_iter().zip(out.chunks_exact_mut(pitch)) {
             match row.as_slice() {
-                Some(row) => out.copy_from_slice(T::bytes(row)),
+                Some(row) => copy_line(T::bytes(row), out),
                 None => row.iter().zip(out.chunks_exact_mut(size)).for_each(|(value, out)| {
                     out.copy_from_slice(T::bytes(std::slice::from_ref(value)));
                 }),
@@ -127,7 +128,7 @@ impl<T: Stored> Sink for MemorySink<'_, T> {
             let mut part = view.slice_mut(s![first..last, tile.columns.clone()]);
             for (mut row, from) in part.rows_mut().into_iter().zip(&mut lines) {
                 let mut copy = |bytes: &mut [u8]| {
-                    bytes.copy_from_slice(from);
+                    copy_line(from, bytes);
                     Ok(())
                 };
                 match row.as_slice_mut() {

@@ -25,7 +25,6 @@ mod slot;
 mod stages;
 mod staging;
 mod strips;
-pub(crate) mod transfer;
 mod turns;
 mod verify;
 

@@ -12,6 +12,7 @@ use super::staging::Staging;
 use super::turns::{InTurn, Shared, Stop, Turns, filled_with};
 use crate::Error;
 use crate::dispatch::Stage;
+use crate::raw::from_now_on_past_caches;
 use crate::store::Tile;
 use serde_json::Value;
 use std::marker::PhantomData;
@@ -185,6 +186,9 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
         for worker in 0..threads.min(staging.slots) {
             let (Some(readers), stages) = (&readers, stages.clone()) else { break };
             scope.spawn(move || {
+                if staging.is_locked {
+                    from_now_on_past_caches();
+                }
                 readers.take_part(|(number, piece), host| {
                     let facts = stages.piece(number, || flow.facts_of_piece(&piece));
                     stages.on_the_host((Stage::Read, worker), || facts, host, |host| flow.read(piece, host))
@@ -194,7 +198,12 @@ pub(super) fn run<'e, T, E: Engine<T>, F: Flow<T, E>, R>(
         let writing: Vec<_> = (0..threads.min(staging.slots_back))
             .map(|worker| {
                 let (landed, writers, stages) = (landed.clone(), writers.clone(), stages.clone());
-                scope.spawn(move || write(flow, &writers, &landed, (&stages, worker)))
+                scope.spawn(move || {
+                    if staging.is_locked {
+                        from_now_on_past_caches();
+                    }
+                    write(flow, &writers, &landed, (&stages, worker))
+                })
             })
             .collect();
         drop(landed);

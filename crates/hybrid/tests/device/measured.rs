@@ -10,8 +10,8 @@ use tilewright_hybrid::{Columns, Device, Shape, Side};
 const MULTIPLICATIONS: i64 = 4 * 4 * 2048 * 2048 * 2048;
 /// A factor of each.
 const FACTORS: i64 = (8 + 4 + 4 + 4) * 2048 * 2048;
-/// On the device 16 MiB, to the GPU and back 4, both at once, and from ordinary memory 4, four times each.
-const COPIED: i64 = 164 << 20;
+/// On the device 16 MiB, to the GPU and back 4, both at once, and from ordinary memory 1 and back, four times each.
+const COPIED: i64 = 137 << 20;
 /// Calls of the driver and of cuBLAS that could fail.
 const CALLS: i64 = 300;
 
@@ -53,7 +53,14 @@ pub(crate) fn child_measured() {
     assert!(multiplications <= MULTIPLICATIONS && 2 * multiplications >= MULTIPLICATIONS, "{multiplications}");
     assert!(copied <= FACTORS && calls <= CALLS, "{copied} bytes, {calls} calls");
     let known = all.gpu.unwrap();
-    assert_eq!((known.expected, known.link, all.cpu), (Expected::default(), gpu.link, rates.cpu));
+    assert_eq!((known.expected, known.link), (Expected::default(), gpu.link));
+    // Another measurement of the CPU takes nothing back.
+    assert!(
+        all.cpu.flops.f64 >= rates.cpu.flops.f64 && all.alone.f32 >= rates.alone.f32,
+        "{:?} {:?}",
+        all.cpu,
+        rates.cpu
+    );
     assert_ne!(known.processor.flops, gpu.processor.flops);
     assert_eq!((device.measure_products().unwrap(), counted()), (all, after), "once too");
     let rates = all;

@@ -7,6 +7,7 @@ use tilewright_driver::{Error as DriverError, Stream, blas::Blas, solver::Solver
 
 use super::Timed;
 use crate::Error;
+use crate::budget::Budget;
 
 /// A GPU for linear algebra: a stream, and the libraries' handles for it. Clones are the same.
 ///
@@ -18,6 +19,7 @@ pub struct Gpu {
     blas: Arc<Lazy<Blas>>,
     solver: Arc<Lazy<Solver>>,
     timed: Arc<Timed>,
+    pinned: Budget,
 }
 
 /// A handle that is made when it is first asked for.
@@ -46,7 +48,19 @@ impl<T> Lazy<T> {
 impl Gpu {
     /// Linear algebra on a stream. Loads nothing yet.
     pub fn new(stream: &Stream) -> Self {
-        Self { stream: stream.clone(), blas: Lazy::new(), solver: Lazy::new(), timed: Arc::default() }
+        let (blas, solver, timed) = (Lazy::new(), Lazy::new(), Arc::default());
+        Self { stream: stream.clone(), blas, solver, timed, pinned: Budget::pinned() }
+    }
+
+    /// With another budget of the page-locked memory that copies from and to ordinary memory pass through; where it has no room, the driver makes them
+    /// alone. Otherwise it is [`Budget::pinned`].
+    #[must_use]
+    pub fn passing_within(self, pinned: Budget) -> Self {
+        Self { pinned, ..self }
+    }
+
+    pub(crate) fn pinned(&self) -> &Budget {
+        &self.pinned
     }
 
     /// The stream that everything runs on.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use tilewright_driver::blas::{Compute, Layout, Matrix, MatrixMut, Operation};
 use tilewright_driver::{DeviceBuffer, Error as DriverError};
 
+use super::copies::{bring, fetch};
 use super::turned::turn;
 use super::{DeviceMat, DeviceRef, Gpu};
 use crate::budget::{Budget, Permit};
@@ -121,7 +122,7 @@ pub(crate) fn multiply_integers(
         let part = begin..depth.min(begin + ADDED);
         let factors =
             [Padded::of(gpu, a, [0..rows.0, part.clone()], true)?, Padded::of(gpu, b, [part, 0..columns.0], false)?];
-        all.add(&padded_sums((gpu, turning), factors, shape)?)?;
+        all.add(gpu, &padded_sums((gpu, turning), factors, shape)?)?;
     }
     let values = all.kept(overflow)?;
     sums.put(|index| values[index], shape)
@@ -216,8 +217,8 @@ impl<'a> Padded<'a> {
         let (operation, lying) = (liked(is_left), if is_left { part.t() } else { part });
         let [rows, columns] = padded([lying.rows(), lying.columns()]);
         let length = rows.checked_mul(columns).ok_or_else(|| lying.shape().too_large::<i8>())?;
-        let own = gpu.stream().upload(&with_zeros(lying, rows, length))?;
-        dispatch::to_gpu(own.len());
+        let mut own = gpu.stream().alloc(length)?;
+        bring(gpu, &with_zeros(lying, rows, length), &mut own)?;
         Ok(Self { operation, memory: Memory::Own(own), layout: Layout::dense(rows, columns) })
     }
 
@@ -279,8 +280,8 @@ impl IntegerSums<'_, '_, i32> {
         let (rows, [leading, columns]) = (shape.rows.0, padded([shape.rows.0, shape.columns.0]));
         match self {
             IntegerSums::Host(to) => {
-                dispatch::to_host(sums.len() * size_of::<i32>());
-                let values = sums.to_vec()?;
+                let mut values = vec![0; sums.len()];
+                fetch(gpu, &sums, 0, &mut values)?;
                 to.elements().fill(|index| values[index / rows * leading + index % rows]);
                 Ok(())
             }
@@ -298,8 +299,7 @@ impl IntegerSums<'_, '_, i32> {
             IntegerSums::Host(to) => to.elements().fill(value),
             IntegerSums::Gpu(there) => {
                 let values: Vec<i32> = (0..shape.length::<i32>()?.0).map(value).collect();
-                dispatch::to_gpu(size_of_val(&values[..]));
-                there.buffer.copy_from_slice(&values)?;
+                bring(&there.gpu().clone(), &values, &mut there.buffer)?;
             }
         }
         Ok(())
@@ -317,9 +317,9 @@ impl Added {
         Ok(Self { shape, sums: vec![0; shape.length::<i64>()?.0] })
     }
 
-    fn add(&mut self, part: &DeviceBuffer<i32>) -> Result<(), Error> {
-        dispatch::to_host(part.len() * size_of::<i32>());
-        let (part, rows) = (part.to_vec()?, self.shape.rows.0);
+    fn add(&mut self, gpu: &Gpu, of_part: &DeviceBuffer<i32>) -> Result<(), Error> {
+        let (mut part, rows) = (vec![0; of_part.len()], self.shape.rows.0);
+        fetch(gpu, of_part, 0, &mut part)?;
         let [leading] = padded([rows]);
         for (sums, part) in self.sums.chunks_mut(rows).zip(part.chunks(leading)) {
             sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += i64::from(*part));

@@ -2,11 +2,10 @@
 
 use tilewright_driver::blas::{self, Compute, Layout, Matrix, MatrixMut, Operation};
 
-use super::{DeviceMat, DeviceRef, Gpu, matrix::expect_shape, matrix::uploaded};
-use crate::dispatch;
+use super::{DeviceMat, DeviceRef, Gpu, copies::uploaded, matrix::expect_shape};
 use crate::linear::matmul::{Multiply, Product, fold};
 use crate::linear::{Precision, Scalar, precision::Arithmetic};
-use crate::matrix::{Dense, Element, Shape, expect};
+use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
 use crate::{Error, MatMut, MatRef};
 
 pub(super) fn compute(arithmetic: Arithmetic) -> Compute {
@@ -176,29 +175,26 @@ pub(crate) fn multiply_scalar_batch<T: Scalar + Multiply<Factor = T>>(
         }
         Ok(values)
     };
-    let (stream, blas) = (gpu.stream(), gpu.blas()?);
-    let a = stream.upload(&all(lengths[0], |product| product.a.to_dense())?)?;
-    let b = stream.upload(&all(lengths[1], |product| product.b.to_dense())?)?;
+    let there = |values: &[T]| DeviceMat::upload(gpu, MatRef::column(values));
+    let a = there(&all(lengths[0], |product| product.a.to_dense())?)?;
+    let b = there(&all(lengths[1], |product| product.b.to_dense())?)?;
     let mut c = match beta == T::ZERO {
-        true => stream.alloc(lengths[2] * count)?,
-        false => stream.upload(&all(lengths[2], |product| product.c.read().to_dense())?)?,
+        true => DeviceMat::uninitialised(gpu, Shape::new(Rows(lengths[2] * count), Columns(1)))?,
+        false => there(&all(lengths[2], |product| product.c.read().to_dense())?)?,
     };
     let layout = |shape: Shape| Layout::dense(shape.rows.0, shape.columns.0);
-    blas.gemm_batched(
+    gpu.blas()?.gemm_batched(
         compute(arithmetic),
         alpha,
-        (Operation::Plain, Matrix::new(&a, layout(shapes[0]))?),
-        (Operation::Plain, Matrix::new(&b, layout(shapes[1]))?),
+        (Operation::Plain, Matrix::new(&a.buffer, layout(shapes[0]))?),
+        (Operation::Plain, Matrix::new(&b.buffer, layout(shapes[1]))?),
         beta,
-        MatrixMut::new(&mut c, layout(shapes[2]))?,
+        MatrixMut::new(&mut c.buffer, layout(shapes[2]))?,
         count,
         lengths,
     )?;
-    let added = if beta == T::ZERO { 0 } else { lengths[2] };
-    dispatch::to_gpu((lengths[0] + lengths[1] + added) * count * size_of::<T>());
-    dispatch::to_host(lengths[2] * count * size_of::<T>());
-    let results = c.to_vec()?;
-    for (mut product, result) in products.into_iter().zip(results.chunks(lengths[2])) {
+    let results = c.download_dense()?;
+    for (mut product, result) in products.into_iter().zip(results.values().chunks(lengths[2])) {
         product.c.elements().fill(|index| result[index]);
     }
     Ok(())

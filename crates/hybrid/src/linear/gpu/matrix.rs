@@ -1,16 +1,12 @@
 use std::ops::Range;
 
-use ndarray::Array2;
 use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::{Layout, Matrix, MatrixMut, Operation};
 
 use super::Gpu;
-use crate::dispatch;
 use crate::linear::Scalar;
-use crate::matrix::{Columns, Dense, Element, Rows, Shape, expect};
-use crate::raw::bring_pages;
-use crate::stream::{Form, transfer};
-use crate::{Class, Error, MatMut, MatRef};
+use crate::matrix::{Columns, Element, Rows, Shape, expect};
+use crate::{Error, MatRef};
 
 /// A matrix in the memory of a GPU, stored column by column without gaps.
 #[derive(Debug)]
@@ -40,65 +36,6 @@ impl<T: Element> DeviceMat<T> {
 
     pub(super) fn of_buffer(gpu: &Gpu, buffer: DeviceBuffer<T>, shape: Shape) -> Self {
         Self { gpu: gpu.clone(), buffer, shape }
-    }
-
-    /// A copy of a matrix in host memory.
-    pub fn upload(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
-        let mut copy = Self::uninitialised(gpu, matrix.shape())?;
-        copy.take(matrix)?;
-        Ok(copy)
-    }
-
-    /// Has the values of a matrix in host memory.
-    pub(crate) fn take(&mut self, matrix: MatRef<'_, T>) -> Result<(), Error> {
-        expect_shape("a matrix on the GPU", matrix.shape(), self)?;
-        dispatch::to_gpu(matrix.shape().bytes::<T>()?.0);
-        if is_large::<T>(self.shape) {
-            // Where page-locked memory runs out on the way a part is there already: all of it is written again.
-            match transfer::upload(&self.gpu, matrix, &mut self.buffer) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(error) if error.class() == Class::Resource => {}
-                Err(error) => return Err(error),
-            }
-        }
-        match matrix.as_columns() {
-            Some(values) => self.buffer.copy_from_slice(values)?,
-            None => self.buffer.copy_from_slice(matrix.to_dense()?.values())?,
-        }
-        Ok(())
-    }
-
-    /// A copy of it in host memory, stored column by column.
-    pub fn download(&self) -> Result<Array2<T>, Error> {
-        self.download_dense().map(Dense::into_array)
-    }
-
-    /// Its values, to a matrix of its shape in host memory.
-    pub(crate) fn download_to(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
-        if let Some(values) = to.elements().as_columns() {
-            return self.download_values(0, values);
-        }
-        let dense = self.download_dense()?;
-        to.elements().fill(|index| dense.values()[index]);
-        Ok(())
-    }
-
-    pub(crate) fn download_dense(&self) -> Result<Dense<T>, Error> {
-        let mut dense = Dense::zeros(self.shape)?;
-        self.download_values(0, dense.values_mut())?;
-        Ok(dense)
-    }
-
-    /// The values from one on.
-    pub(super) fn download_values(&self, first: usize, values: &mut [T]) -> Result<(), Error> {
-        dispatch::to_host(size_of_val(values));
-        if size_of_val(values) >= transfer::LARGE && transfer::download(&self.gpu, &self.buffer, first, values)? {
-            return Ok(());
-        }
-        // While the GPU still computes, for a copy waits for that; and the driver's own has one thread.
-        bring_pages(values);
-        Ok(self.buffer.copy_to_slice_at(self.gpu.stream(), first, values)?)
     }
 
     /// Rows and columns.
@@ -219,34 +156,6 @@ impl<T: Scalar> DeviceMat<T> {
         let gpu = self.gpu.clone();
         Ok(gpu.blas()?.copy_scaled(T::ONE, (Operation::Plain, from.matrix()?), self.matrix_mut()?)?)
     }
-
-    /// As [`upload`](Self::upload); a matrix that is stored row by row, as arrays of ndarray's are, is turned on the GPU, part by part, for
-    /// which a CPU takes far longer.
-    pub fn bring(gpu: &Gpu, matrix: MatRef<'_, T>) -> Result<Self, Error> {
-        let lying = MatRef::of(matrix.t().elements());
-        let Some(values) = lying.as_columns().filter(|_| matrix.as_columns().is_none() && matrix.scale() == T::ONE)
-        else {
-            return Self::upload(gpu, matrix);
-        };
-        dispatch::to_gpu(size_of_val(values));
-        let is_adjoint = matrix.is_conjugated() && T::COMPLEX;
-        if is_large::<T>(matrix.shape()) {
-            let form = if is_adjoint { Form::Adjoint } else { Form::Transposed };
-            if let Some(buffer) = transfer::upload_turned(gpu, lying, form)? {
-                return Ok(Self { gpu: gpu.clone(), buffer, shape: matrix.shape() });
-            }
-        }
-        let operation = if is_adjoint { Operation::Adjoint } else { Operation::Transposed };
-        let (leading, columns) = (matrix.rows(), matrix.columns());
-        let mut whole = Self::uninitialised(gpu, matrix.shape())?;
-        let each = (PART / (columns * size_of::<T>()).max(1)).max(1);
-        for (number, part) in values.chunks((each * columns).max(1)).enumerate() {
-            let (rows, offset, part) = (part.len() / columns, number * each, gpu.stream().upload(part)?);
-            let target = MatrixMut::new(&mut whole.buffer, Layout { offset, rows, columns, leading })?;
-            gpu.blas()?.copy_scaled(T::ONE, (operation, Matrix::new(&part, Layout::dense(columns, rows))?), target)?;
-        }
-        Ok(whole)
-    }
 }
 
 impl<'a, T: Element> DeviceRef<'a, T> {
@@ -364,30 +273,6 @@ impl<T: Scalar> DeviceRef<'_, T> {
         }
         Ok(copy)
     }
-}
-
-/// An operand from host memory: what is stored, and how cuBLAS is to read it.
-pub(super) fn uploaded<T: Element>(
-    gpu: &Gpu,
-    operand: MatRef<'_, T>,
-    is_complex: bool,
-) -> Result<(Operation, DeviceMat<T>), Error> {
-    let (elements, turned) = (MatRef::of(operand.elements()), MatRef::of(operand.t().elements()));
-    let is_adjoint = operand.is_conjugated() && is_complex;
-    let turn = if is_adjoint { Operation::Adjoint } else { Operation::Transposed };
-    let (operation, stored) = match (is_adjoint, elements.as_columns(), turned.as_columns()) {
-        (true, ..) | (false, None, Some(_)) => (turn, turned),
-        (false, ..) => (Operation::Plain, elements),
-    };
-    Ok((operation, DeviceMat::upload(gpu, stored)?))
-}
-
-/// Bytes of a part that is turned on its way, where threads do not copy.
-const PART: usize = 16 << 20;
-
-/// Whether threads copy it faster than the driver.
-fn is_large<T>(shape: Shape) -> bool {
-    shape.bytes::<T>().is_ok_and(|bytes| bytes.0 >= transfer::LARGE)
 }
 
 /// Refuses a matrix of another shape.

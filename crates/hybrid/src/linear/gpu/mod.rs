@@ -2,10 +2,12 @@
 
 mod buffers;
 mod cholesky;
+mod copies;
 mod diagonal;
 mod eigen;
 mod handles;
 mod integer;
+mod locked;
 mod lu;
 mod matmul;
 mod matrix;
@@ -18,11 +20,13 @@ mod timed;
 mod turned;
 
 pub(crate) use cholesky::CholeskyFactors;
+pub(crate) use copies::{EMPTIED, FILLED};
 pub(crate) use diagonal::Lines;
 pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
 pub use handles::Gpu;
 pub use integer::{IntegerFactor, IntegerSums, Turning};
 pub(crate) use integer::{added_there, bytes_to_add, multiply_integers, padded};
+pub(crate) use locked::{LOCKED, Locked};
 pub(crate) use lu::LuFactors;
 pub(crate) use matmul::{
     multiply_halves, multiply_halves_there, multiply_scalar_batch, multiply_scalars, multiply_widened,

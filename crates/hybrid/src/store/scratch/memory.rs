@@ -8,7 +8,7 @@ use super::{
     Scratch,
 };
 use crate::Error;
-use crate::raw::{bring_pages, in_large_pages};
+use crate::raw::{bring_pages, copy_line, in_large_pages};
 use bytemuck::{Pod, cast_slice_mut};
 use bytes::BytesMut;
 
@@ -77,7 +77,7 @@ impl<R: DerefMut<Target = [u8]> + Send + Sync> Source for MemoryScratch<R> {
         tile.check("read", self.extents, self.element, out.len())?;
         let (rows, bytes) = self.part(tile);
         for (row, out) in rows.iter().zip(out.chunks_exact_mut(bytes.len().max(1))) {
-            out.copy_from_slice(&row.read().unwrap_or_else(PoisonError::into_inner)[bytes.clone()]);
+            copy_line(&row.read().unwrap_or_else(PoisonError::into_inner)[bytes.clone()], out);
         }
         Ok(())
     }
