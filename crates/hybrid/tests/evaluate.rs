@@ -20,7 +20,7 @@ mod steps;
 
 use beyond::beyond_bands;
 use elsewhere::elsewhere;
-use places::{mixed_places, places_on_the_cpu};
+use places::{mixed_places, parts_there, places_on_the_cpu};
 use steps::in_steps;
 
 dims! { Y, X, C, K }
@@ -237,6 +237,8 @@ fn the_same_bits_on_a_gpu() {
     elsewhere(&device, &budgets(12 << 10, 64 << 10));
     mixed_places(&device, true);
     places_on_the_cpu(&device);
+    parts_there(&device, &device, &budgets(16 << 10, 64 << 10), true);
+    parts_there(&Device::Cpu, &device, &budgets(0, 24 << 10), true);
     #[cfg(feature = "zarr")]
     into_shards(&device, &budgets(96 << 10, 64 << 10));
 }
@@ -341,6 +343,8 @@ pub(crate) fn child_on_a_stub() {
     // M1: where one slot is not enough, and where there is nothing, slots are ordinary memory.
     mixed_places(&device, false);
     places_on_the_cpu(&device);
+    parts_there(&device, &device, &budgets(16 << 10, 64 << 10), false);
+    parts_there(&Device::Cpu, &device, &budgets(0, 24 << 10), true);
     room_of_others(&device);
     for (device_bytes, pinned) in
         [(48 << 10, 64 << 10), (96 << 10, 8 << 10), (1 << 30, 64 << 20), (96 << 10, 4 << 10), (96 << 10, 0)]

@@ -139,7 +139,10 @@ impl std::fmt::Display for Uncut {
             Uncut::Lacking { result } => write!(f, "result {result} lacks it, and is made of no reductions of bands"),
             Uncut::Scattered { result } => write!(f, "result {result} is not stored place by place"),
             Uncut::Joined { result } => {
-                write!(f, "the parts of result {result} stand one after the other along it, in what lies on a GPU; store each as a result")
+                write!(
+                    f,
+                    "the parts of result {result} stand one after the other along it; store it in a call of its own, with this dimension outermost"
+                )
             }
             Uncut::Length => {
                 f.write_str("what is scanned along it, or read at computed places, is sliced, padded or repeated; compute that before, in a call of its own")

@@ -2,10 +2,10 @@
 
 use super::{X, Y, budgets, numbers};
 use ndarray::Array2;
-use tilewright_expr::{Border, In, coordinate};
+use tilewright_expr::{Border, In, concatenate, coordinate};
 use tilewright_hybrid::store::{DeviceSink, DeviceSource, Extents, MemorySink, MemorySource, Sink, Source};
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, Traffic, evaluate};
-use tilewright_ops::{Device, fuse};
+use tilewright_ops::{Device, Tensor, fuse};
 
 /// Where operands and results of [`in_places`] lie: on the GPU, or in host memory.
 const PLACES: [[bool; 3]; 5] =
@@ -98,4 +98,44 @@ pub(super) fn places_on_the_cpu(on: &Device) {
             assert!((1..=48 << 10).contains(&budgets.pinned.peak()) && budgets.pinned.used() == 0);
         }
     }
+}
+
+/// Parts of a result on the GPU, one after the other along rows, and along columns, where a part has gaps between its rows. No part of them fits whole.
+pub(super) fn parts_there(device: &Device, on: &Device, budgets: &Budgets, compare: bool) {
+    let (stream, shape @ [rows, columns]) = (on.as_gpu().unwrap().device().stream().unwrap(), [301, 37]);
+    let values: Vec<f32> = (0..rows * columns).map(|i| (i * 7919 % 13) as f32 - 6.0).collect();
+    let source = MemorySource::from_slice(&values, Extents::new(rows, columns)).unwrap();
+    let x = Array::<f32, (Y, X)>::new(&source, shape).unwrap();
+    let tensor = Tensor::<f32, (Y, X)>::from_vec(shape, values.clone()).unwrap();
+    let memory = if device.as_gpu().is_some() { budgets.device.limit() } else { budgets.pinned.limit() };
+    macro_rules! check {
+        ($expression:expr, $shape:expr, along $dim:ty) => {{
+            let (expression, [rows, columns]) = ($expression, $shape);
+            let whole = expression.call(&tensor).unwrap().to_vec().unwrap();
+            let mut there = stream.upload(&vec![f32::NAN; rows * columns]).unwrap();
+            let sink = DeviceSink::new(&mut there, Extents::new(rows, columns)).unwrap();
+            let evaluation = Evaluation::new(&expression, (&x,), &[&sink]).unwrap().along::<$dim>().unwrap();
+            let plan = evaluation.plan(memory).unwrap();
+            assert!(plan.count() as u128 + plan.others.bands > 6, "{plan:?}");
+            let traffic = evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+            drop(evaluation);
+            Box::new(sink).commit().unwrap();
+            let bytes = 4 * (rows * columns) as u64;
+            match device.as_gpu() {
+                // What bands are reduced to comes back, and nothing of the result.
+                Some(_) => assert!(traffic.to_host < bytes / 4, "{traffic:?} of {bytes}"),
+                None => assert!(traffic.to_gpu >= bytes, "{traffic:?} of {bytes}"),
+            }
+            assert!(!compare || there.to_vec().unwrap() == whole);
+        }};
+    }
+    let below = fuse(|x: In<f32, (Y, X)>| {
+        let back = x.slice::<Y>(3, 200).reverse::<Y>().box_filter::<Y, X>(3, 1, Border::Constant(0.0));
+        concatenate::<Y, _>((x * 2.0, back * 3.0, x.cumsum::<Y>(), x.maximum::<Y>(), x + 1.0)).store::<(Y, X)>()
+    });
+    check!(below, [rows + 200 + rows + 1 + rows, columns], along Y);
+    let beside = fuse(|x: In<f32, (Y, X)>| {
+        concatenate::<X, _>((x.slice::<X>(5, 31), x.maximum::<X>(), x.reverse::<X>() - 1.0)).store::<(Y, X)>()
+    });
+    check!(beside, [rows, 31 + 1 + columns], along X);
 }

@@ -225,14 +225,21 @@ impl Evaluation<'_> {
         Some([Axis { dim: cut.dim, extent: band.indices.len() as i64, stride: 0 }])
     }
 
-    /// Where a window of something begins that lies whole in the memory of the GPU, in bytes, and its axes there.
-    pub(super) fn axes_there(&self, shape: &Shape, is_cut: bool, window: &Window) -> (usize, Vec<Axis>) {
-        let mut axes = shape.axes();
+    /// Where a window of something begins that lies whole in the memory of the GPU, behind so many elements, in bytes, and its axes there.
+    pub(super) fn axes_there(
+        &self,
+        shape: &Shape,
+        (before, mut axes): (usize, Vec<Axis>),
+        is_cut: bool,
+        window: &Window,
+    ) -> (usize, Vec<Axis>) {
         let dim = self.cut.as_ref().ok().filter(|_| is_cut).map(|cut| cut.dim);
-        let Some(axis) = dim.and_then(|dim| axes.iter_mut().find(|axis| axis.dim == dim)) else { return (0, axes) };
-        axis.extent = window.len() as i64;
-        let first = usize::try_from(window.first()).unwrap_or(0);
-        (first * axis.stride.unsigned_abs() as usize * shape.element_bytes(), axes)
+        let mut begin = before;
+        if let Some(axis) = axes.iter_mut().find(|axis| Some(axis.dim) == dim) {
+            axis.extent = window.len() as i64;
+            begin += usize::try_from(window.first()).unwrap_or(0) * axis.stride.unsigned_abs() as usize;
+        }
+        (begin * shape.element_bytes(), axes)
     }
 
     /// What the expression is told of a band, and of its window.

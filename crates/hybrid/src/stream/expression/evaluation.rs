@@ -96,7 +96,7 @@ impl<'a> Made<'a> {
     }
 
     fn room(&self) -> Option<DeviceBytes<'_>> {
-        self.sink().resident().map(|sink| sink.room().bytes())
+        self.goal.resident().map(|there| there.room().bytes())
     }
 
     /// Whether it is written where it is wanted.

@@ -33,17 +33,18 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
             let Some(there) = fed.source().resident().filter(|_| fed.is_on(self.on)) else {
                 return buffers.next().map(|memory| (memory, axes));
             };
-            let (at, axes) =
-                evaluation.axes_there(&fed.shape, evaluation.is_banded(number), &evaluation.window_of(number, band));
+            let (lies, is_cut) = ((0, fed.shape.axes()), evaluation.is_banded(number));
+            let (at, axes) = evaluation.axes_there(&fed.shape, lies, is_cut, &evaluation.window_of(number, band));
             Some(((there, at), axes))
         });
         let operands: Vec<((DeviceBytes<'_>, usize), Vec<Axis>)> = operands.collect();
         let mut buffers = results.iter_mut().map(|buffer| (buffer.device_room(), 0));
         let results = evaluation.made.iter().zip(of_results).filter_map(|(made, axes)| {
-            let Some(there) = made.sink().resident().filter(|_| made.is_on(self.on)) else {
+            let Some(there) = made.goal.resident().filter(|_| made.is_on(self.on)) else {
                 return buffers.next().map(|memory| (memory, axes));
             };
-            let (at, axes) = evaluation.axes_there(&made.shape, true, &evaluation.window_made(band));
+            let lies = there.axes(made.shape.axes());
+            let (at, axes) = evaluation.axes_there(&made.shape, lies, true, &evaluation.window_made(band));
             Some(((there.room(), at), axes))
         });
         let results: Vec<((DeviceRoom<'_>, usize), Vec<Axis>)> = results.collect();

@@ -203,7 +203,7 @@ impl Run<'_> {
         let once = evaluation.brought_whole(On::HOST).filter(is_there).map(|(_, fed)| fed.shape.bytes() as u128);
         let banded = evaluation.banded(On::HOST).filter(is_there);
         let banded = banded.map(|(_, fed)| indices * evaluation.bytes_in(&fed.shape, 1) as u128);
-        let made = evaluation.made.iter().filter(|made| made.sink().resident().is_some());
+        let made = evaluation.made.iter().filter(|made| made.goal.resident().is_some());
         let to_gpu = bytes(made.map(|made| made.shape.bytes() as u128).sum());
         Traffic { to_gpu, to_host: bytes(once.chain(banded).sum()) }
     }

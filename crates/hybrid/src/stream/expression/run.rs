@@ -259,8 +259,8 @@ impl<'a, E: Engine<u8>, C: Compute<E>> Flow<u8, E> for Run<'a, C> {
 
     fn landed(&self, (result, tile): &Self::Part) {
         let made = &self.evaluation.made[*result];
-        if let Some(sink) = made.sink().resident().filter(|_| made.is_on(self.on)) {
-            return sink.landed(tile);
+        if let Some(there) = made.goal.resident().filter(|_| made.is_on(self.on)) {
+            return there.landed(tile);
         }
         self.direct.to(made.sink(), self.columns_made(made)).into_iter().for_each(|sink| sink.landed(tile));
     }

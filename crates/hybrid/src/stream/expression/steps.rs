@@ -264,7 +264,7 @@ impl<'a> Evaluation<'a> {
             begin += length;
             let name = format!("{}, part {}", self.expression.name(), parts.len());
             let operands = operands.iter().map(Fed::operand).collect();
-            let goal = made.goal.section(tile)?;
+            let goal = made.goal.section(tile);
             let part = Evaluation::left(Launcher::new(graph, &name), operands, &[goal], &self.folded).ok()?;
             let is_chosen = |dim: &DimId| part.made[0].shape.extent(*dim).is_some();
             let chosen: Vec<DimId> =
