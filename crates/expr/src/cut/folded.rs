@@ -6,6 +6,7 @@
 use super::Uncut;
 use super::moved::Moved;
 use super::offset::arguments;
+use super::reach::Reaches;
 use super::scanned::{Passes, wide};
 use crate::graph::{DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
 use crate::reduce::Reduction;
@@ -36,14 +37,21 @@ impl Graph {
     }
 
     /// The same of reductions whose operands bands read elsewhere than around the point ([`Graph::cut_images`]): those that are as long as the first one.
-    pub fn fold_images(&self, dim: DimId, most: usize, length: impl Fn(u16, DimId) -> i64) -> Result<Folded, Uncut> {
+    pub fn fold_images(
+        &self,
+        dim: DimId,
+        most: usize,
+        length: impl Fn(u16, DimId) -> i64,
+        goes_on: impl Fn(u16, DimId) -> bool,
+    ) -> Result<Folded, Uncut> {
         let mut found = self.to_fold(dim, usize::MAX)?;
         let extents: Vec<Option<i64>> = found.iter().map(|node| self.reduced_length(*node, &length)).collect();
         let extent = extents[0].ok_or(Uncut::Length)?;
         let mut same = extents.into_iter().map(|it| it == Some(extent));
         found.retain(|_| same.next().unwrap_or(false));
         found.truncate(most);
-        let parts = self.parts_of_images((dim, extent), &found, &length)?;
+        let reaches = Reaches { goes_on: &goes_on, ..Reaches::new(self, extent, &length) };
+        let parts = self.parts_of_images(dim, &found, &reaches)?;
         self.folded((dim, &found), parts, &length)
     }
 

@@ -4,6 +4,9 @@
 //! `i + low` to `i + high`, or from `-i + low` to `-i + high`; so a band has an *image* in the operand, as long as the band and a margin. An operand
 //! that is read at several places that are far from one another has several images, each an operand of its own.
 //!
+//! What a border repeats has an image too, whose windows go on at the other end of the operand: a place is as many indices behind the first one as it takes
+//! to get there on the way around. They serve what else is read there as well, by a border that repeats nothing.
+//!
 //! The expression stays that of the whole: coordinates, lengths and borders are the whole's. Only the indices of the results are counted from the begin of
 //! the band, and what is read of an operand from that of its window, which may stand anywhere as long as the image is in it. So windows are equally long,
 //! and none ends where something else does.
@@ -31,17 +34,19 @@ pub struct Image {
     pub low: i64,
     /// The last one.
     pub high: i64,
+    /// Whether what lies outside is the other end: windows go on there.
+    pub wraps: bool,
 }
 
 impl Image {
-    /// Where a window of an operand of this length begins that a band reads.
+    /// Where a window of an operand of this length begins that a band reads. Those that go on begin inside.
     pub fn begin(&self, band: Range<i64>, window: i64, length: i64) -> i64 {
         let first = match self.step {
             1 => band.start + self.low,
             -1 => self.low - (band.end - 1),
             _ => self.low,
         };
-        first.clamp(0, (length - window).max(0))
+        if self.wraps { first.rem_euclid(length.max(1)) } else { first.clamp(0, (length - window).max(0)) }
     }
 
     /// Another name for a dimension of the operand where this one is cut.
@@ -80,11 +85,18 @@ struct Building<'a> {
 
 impl Graph {
     /// How results are computed in bands along `dim`, of operands whose lengths are known, each read where it is needed: sliced, padded, reversed, under
-    /// another name. What is read at computed places, or needed all at once, is there whole.
-    pub fn cut_images(&self, dim: DimId, length: impl Fn(u16, DimId) -> i64) -> Result<Passes, Uncut> {
+    /// another name. What is read at computed places, or needed all at once, is there whole, and so is what a border repeats, unless windows of it may go on at
+    /// its other end.
+    pub fn cut_images(
+        &self,
+        dim: DimId,
+        length: impl Fn(u16, DimId) -> i64,
+        goes_on: impl Fn(u16, DimId) -> bool,
+    ) -> Result<Passes, Uncut> {
         let extent = self.length_of_results(dim, &length)?;
         let nodes: Vec<NodeId> = self.outputs.iter().map(|output| output.node).collect();
-        let (mut made, mut passes, band) = self.images((dim, extent), &nodes, &length)?;
+        let reaches = Reaches { goes_on: &goes_on, ..Reaches::new(self, extent, &length) };
+        let (mut made, mut passes, band) = self.images(dim, &nodes, &reaches)?;
         for (output, node) in self.outputs.iter().zip(band) {
             made.outputs.push(Output { node, ..output.clone() });
         }
@@ -93,17 +105,12 @@ impl Graph {
         Ok(passes)
     }
 
-    /// What a band of operands comes to for each of some reductions along `dim` of so many values: a result, which lacks the dimension.
-    pub(super) fn parts_of_images(
-        &self,
-        (dim, extent): (DimId, i64),
-        found: &[NodeId],
-        length: &dyn Fn(u16, DimId) -> i64,
-    ) -> Result<Passes, Uncut> {
+    /// What a band of operands comes to for each of some reductions along `dim` of equally many values: a result, which lacks the dimension.
+    pub(super) fn parts_of_images(&self, dim: DimId, found: &[NodeId], reaches: &Reaches<'_>) -> Result<Passes, Uncut> {
         let reduced = |node: &NodeId| self.reduced(*node).ok_or(Uncut::Length);
         let of = found.iter().map(reduced).collect::<Result<Vec<_>, _>>()?;
         let sources: Vec<NodeId> = of.iter().map(|(_, source, _)| *source).collect();
-        let (mut made, mut passes, band) = self.images((dim, extent), &sources, length)?;
+        let (mut made, mut passes, band) = self.images(dim, &sources, reaches)?;
         for ((node, (reduction, ..)), source) in found.iter().zip(of).zip(band) {
             let size = made.size_of(source, dim);
             let node_of_band = made.push(Op::Reduce { reduction, source, dim, size }, self.node(*node).dtype);
@@ -142,17 +149,16 @@ impl Graph {
         extent.ok_or(Uncut::Length)
     }
 
-    /// Some nodes at the indices of a band along `dim`, which is so long; without results yet.
-    pub(super) fn images(
+    /// Some nodes at the indices of a band along `dim`; without results yet.
+    fn images(
         &self,
-        (dim, extent): (DimId, i64),
+        dim: DimId,
         nodes: &[NodeId],
-        length: &dyn Fn(u16, DimId) -> i64,
+        reaches: &Reaches<'_>,
     ) -> Result<(Graph, Passes, Vec<NodeId>), Uncut> {
-        let reaches = Reaches::new(self, extent, length);
         let root: Context = [(dim, Reach::OWN)].into();
         let needed = reaches.needed(nodes.iter().map(|node| (*node, root.clone())));
-        let chosen = Chosen::of(&reaches, &needed)?;
+        let chosen = Chosen::of(reaches, &needed)?;
         let mut made = Graph::default();
         self.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
         for (operand, share) in chosen.kept.iter().zip(&chosen.shares) {
@@ -166,7 +172,7 @@ impl Graph {
         let ruler = made.operand(OperandSpec { dtype: DType::U8, components: 1, dims: [dim].into() });
         let (ruler, begin) = (Size::Operand(ruler, dim), made.told_one());
         let told = chosen.images().map(|(number, _)| (number, made.told())).collect();
-        let mut building = Building { graph: self, dim, reaches: &reaches, chosen: &chosen, made, ruler, begin, told };
+        let mut building = Building { graph: self, dim, reaches, chosen: &chosen, made, ruler, begin, told };
         let band = building.run(&needed, nodes, &root);
         let mut made = building.made;
         // Lengths agree as those of the whole do.
@@ -175,7 +181,7 @@ impl Graph {
         let widest = chosen.images().map(|(_, image)| image.width()).max().unwrap_or(0);
         let Chosen { kept, shares } = chosen;
         let (margin, numbers) = (Margin { before: 0, after: widest }, Numbers::Places { images });
-        let cut = Cut { dim, length: Some(extent), shares, margin, wraps: false, graph: None, numbers };
+        let cut = Cut { dim, length: Some(reaches.extent), shares, margin, wraps: false, graph: None, numbers };
         Ok((made, Passes { cut, kept, totals: Vec::new() }, band))
     }
 
@@ -241,9 +247,10 @@ impl Chosen {
     }
 
     /// The operand in which a read is.
-    fn read_in(&self, operand: u16, read: Option<(DimId, Reach)>) -> Option<(u16, &Share)> {
+    fn read_in(&self, operand: u16, read: Option<(DimId, Reach)>, extent: i64) -> Option<(u16, &Share)> {
         self.of_operand(operand).find(|(_, share)| match (share, read) {
             (Share::Image(image), Some((along, reach))) => {
+                let reach = if image.wraps { reach.settled(extent) } else { reach };
                 (image.along, image.step) == (along, reach.step) && image.low <= reach.low && reach.high <= image.high
             }
             (Share::Image(_), None) => false,
@@ -254,12 +261,17 @@ impl Chosen {
 
 /// Images of reads along the same dimension in the same direction.
 fn merged(along: DimId, mut reads: Vec<Reach>, extent: i64) -> Vec<Image> {
+    let wraps = reads.iter().any(|reach| reach.repeated.is_some());
+    if wraps {
+        // Windows that go on do not end where limits are.
+        reads.iter_mut().for_each(|reach| *reach = reach.settled(extent));
+    }
     reads.sort_unstable_by_key(|reach| (reach.low, reach.high));
     let mut images: Vec<Image> = Vec::new();
     for Reach { step, low, high, .. } in reads {
         match images.last_mut() {
             Some(last) if low <= last.high + 1 || high - last.low <= extent / PART => last.high = last.high.max(high),
-            _ => images.push(Image { along, step, low, high }),
+            _ => images.push(Image { along, step, low, high, wraps }),
         }
     }
     images
@@ -304,7 +316,7 @@ impl Building<'_> {
 
     /// An operand at a place of the whole.
     fn read(&mut self, (operand, component): (u16, u8), context: &Context, is_own: bool) -> NodeId {
-        let found = self.chosen.read_in(operand, self.reaches.read(operand, context));
+        let found = self.chosen.read_in(operand, self.reaches.read(operand, context), self.reaches.extent);
         let (number, share) = found.unwrap_or((0, &Share::Whole));
         let input = self.made.input(number, component);
         let sizes = [(self.dim, self.ruler)];
@@ -314,8 +326,9 @@ impl Building<'_> {
             return if is_own { self.made.at(input, &[(self.dim, place)], sizes) } else { input };
         };
         let place = self.place(image.along, is_own && image.along == self.dim);
-        let (window, [begin, _]) = (self.made.extent(Size::Operand(number, self.dim)), self.told[&number]);
+        let (window, [begin, length]) = (self.made.extent(Size::Operand(number, self.dim)), self.told[&number]);
         let within = self.made.binary(Binary::Sub, place, begin);
+        let within = if image.wraps { self.made.periods(within, length).1 } else { within };
         // What nobody wants may be read anywhere in the window.
         let mut coords = vec![(self.dim, self.made.inside_of(within, window))];
         if image.along != self.dim && self.graph.operands[usize::from(operand)].dims.contains(&self.dim) {

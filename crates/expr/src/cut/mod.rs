@@ -8,7 +8,7 @@
 //! dimension instead, with the indices of the other end. What is not read around the point is brought whole.
 //!
 //! What is as long as something else along the dimension, or read elsewhere along it, as a slice, a pad and what runs backwards, is read where the
-//! [`Image`] of the band is ([`Graph::cut_images`]).
+//! [`Image`] of the band is ([`Graph::cut_images`]), and so is what one border repeats and another one does not.
 //!
 //! A coordinate that is computed with counts from the begin of the window. So it is one of the whole only where the first index is added
 //! to it: [`Cut::graph`] has an operand for that.
@@ -129,7 +129,8 @@ pub enum Uncut {
     Scanned,
     /// A scan of products of floats goes along it: what bands come to may overflow where the whole does not.
     Products,
-    /// One border repeats what is read along it, and another one does not: windows at an end would have to go on, and to end there.
+    /// One border repeats what is read along it, and another one does not: windows at an end would have to go on, and to end there. [`Graph::cut_images`] may
+    /// do, unless what is repeated is scanned, or is not all of an operand.
     Wrapped,
 }
 
@@ -158,8 +159,8 @@ impl std::fmt::Display for Uncut {
                 "a scan of products of floats goes along it, whose bands may overflow where the whole does not; sum logarithms instead",
             ),
             Uncut::Wrapped => f.write_str(
-                "one border repeats what is read along it and another one does not; take the same one, or compute the inner stencil before, in a \
-                 call of its own",
+                "one border repeats what is read along it and another one does not, and what is repeated is scanned or sliced, or this is not the outermost \
+                 dimension of its operand; take the same border, or compute the inner stencil before, in a call of its own",
             ),
         }
     }

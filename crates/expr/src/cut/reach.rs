@@ -10,7 +10,8 @@ pub(super) type Context = BTreeMap<DimId, Reach>;
 /// Coordinates of one that is computed from another one are looked through so far.
 const DEEP: usize = 64;
 
-/// Where a whole number lies for index `i` of the results: from `step * i + low` to `step * i + high`, and then brought inside of limits.
+/// Where a whole number lies for index `i` of the results, or for one that a border repeats: from `step * i + low` to `step * i + high`, and then brought
+/// inside of limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Reach {
     pub(super) step: i64,
@@ -22,14 +23,31 @@ pub(super) struct Reach {
     ceiling: Option<i64>,
     /// Whether it is the index itself, which is counted from the begin of the band.
     pub(super) is_own: bool,
+    /// What it follows from instead of the index, where a border repeats that.
+    pub(super) repeated: Option<Repeated>,
+}
+
+/// An index in `0..length` that is, for index `i` of the results, from `step * i + low` to `step * i + high`, and whole lengths more or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Repeated {
+    length: i64,
+    step: i64,
+    low: i64,
+    high: i64,
 }
 
 impl Reach {
     /// The index itself.
-    pub(super) const OWN: Reach = Reach { step: 1, low: 0, high: 0, floor: None, ceiling: None, is_own: true };
+    pub(super) const OWN: Reach =
+        Reach { step: 1, low: 0, high: 0, floor: None, ceiling: None, is_own: true, repeated: None };
 
     fn of(step: i64, [low, high]: [i64; 2]) -> Reach {
-        Reach { step, low, high, floor: None, ceiling: None, is_own: false }
+        Reach { step, low, high, is_own: false, ..Reach::OWN }
+    }
+
+    /// The same of what something else follows from too; a number follows from nothing.
+    fn following(self, repeated: Option<Repeated>) -> Reach {
+        Reach { repeated: repeated.filter(|_| self.step != 0), ..self }
     }
 
     fn number(n: i64) -> Reach {
@@ -40,14 +58,15 @@ impl Reach {
         (self.step == 0 && self.low == self.high && self.floor.is_none() && self.ceiling.is_none()).then_some(self.low)
     }
 
-    /// The least and the most of `step * i`, of so many indices.
+    /// The least and the most of `step * i`, of so many indices of the results.
     fn steps(self, extent: i64) -> [i64; 2] {
+        let extent = self.repeated.map_or(extent, |index| index.length);
         let last = self.step * (extent - 1).max(0);
         [last.min(0), last.max(0)]
     }
 
     /// The same without limits: it reaches as far as what they bring there.
-    fn settled(self, extent: i64) -> Reach {
+    pub(super) fn settled(self, extent: i64) -> Reach {
         let [least, most] = self.steps(extent);
         let mut reach = Reach { floor: None, ceiling: None, ..self };
         if let Some(floor) = self.floor.filter(|floor| least + self.low < *floor) {
@@ -76,10 +95,22 @@ impl Reach {
         Some(reach)
     }
 
-    /// Repeated with a period, where it is inside all the same.
+    /// Repeated with a period: itself where it is inside all the same, else an index that others follow from.
     fn repeated(self, period: i64, extent: i64) -> Option<Reach> {
         let [least, most] = self.steps(extent);
-        (least + self.low >= 0 && most + self.high < period).then_some(self)
+        if least + self.low >= 0 && most + self.high < period {
+            return Some(self);
+        }
+        let Reach { step, low, high, .. } = self.unrolled(period).filter(|index| index.step != 0)?;
+        Some(Reach::of(1, [0, 0]).following(Some(Repeated { length: period, step, low, high })))
+    }
+
+    /// The same for index `i` of the results, whole lengths of what a border repeats more or less: `None` where another length is repeated.
+    fn unrolled(self, length: i64) -> Option<Reach> {
+        let Some(index) = self.repeated else { return Some(self) };
+        let ends = [self.step * index.low, self.step * index.high];
+        let (low, high) = (self.low + ends[0].min(ends[1]), self.high + ends[0].max(ends[1]));
+        (index.length == length).then_some(Reach { step: self.step * index.step, low, high, ..self })
     }
 }
 
@@ -88,11 +119,14 @@ pub(super) struct Reaches<'a> {
     pub(super) graph: &'a Graph,
     pub(super) extent: i64,
     pub(super) length: &'a dyn Fn(u16, DimId) -> i64,
+    /// Whether windows of an operand along a dimension may go on at the other end.
+    pub(super) goes_on: &'a dyn Fn(u16, DimId) -> bool,
 }
 
 impl<'a> Reaches<'a> {
+    /// Of windows that end where operands do.
     pub(super) fn new(graph: &'a Graph, extent: i64, length: &'a dyn Fn(u16, DimId) -> i64) -> Reaches<'a> {
-        Reaches { graph, extent, length }
+        Reaches { graph, extent, length, goes_on: &|_, _| false }
     }
 
     /// All that some nodes are made from, and how each is read.
@@ -136,16 +170,23 @@ impl<'a> Reaches<'a> {
         context.iter().filter(|(dim, _)| shape.iter().any(|(of, _)| of == *dim)).map(|(dim, it)| (*dim, *it)).collect()
     }
 
-    /// Where an operand is read along the dimension along which that follows from the index.
+    /// Where an operand is read along the dimension along which that follows from the index, by a window that may end where the operand does, or by one that
+    /// goes on at the other end.
     pub(super) fn read(&self, operand: u16, context: &Context) -> Option<(DimId, Reach)> {
         let dims = &self.graph.operands[usize::from(operand)].dims;
+        let length = |dim: DimId| (self.length)(operand, dim);
         let reaches = || dims.iter().filter_map(|dim| Some((*dim, *context.get(dim)?)));
-        let (dim, reach) = reaches().find(|(_, reach)| reach.step != 0).or_else(|| reaches().next())?;
+        let ends = || reaches().filter(|(_, reach)| reach.repeated.is_none());
+        let goes_on = |(dim, reach): (DimId, Reach)| {
+            let unrolled = reach.settled(self.extent).unrolled(length(dim))?;
+            (reach.repeated.is_some() && (self.goes_on)(operand, dim)).then_some((dim, unrolled))
+        };
+        let followed = ends().find(|(_, reach)| reach.step != 0).or_else(|| reaches().find_map(goes_on));
+        let (dim, reach) = followed.or_else(|| ends().next())?;
         // A window has what is inside.
-        let last = (self.length)(operand, dim) - 1;
+        let last = length(dim) - 1;
         let is_inside = reach.floor.is_none_or(|floor| floor == 0) && reach.ceiling.is_none_or(|end| end == last);
-        let reach = if is_inside { Reach { floor: None, ceiling: None, ..reach } } else { reach.settled(self.extent) };
-        Some((dim, reach))
+        Some((dim, if is_inside { reach } else { reach.settled(self.extent) }))
     }
 
     /// A length, where it is known.
@@ -197,7 +238,8 @@ impl<'a> Reaches<'a> {
             }
             Op::Select(_, a, b) => {
                 let (a, b) = (of(a)?, of(b)?);
-                (a.step == b.step).then_some(Reach::of(a.step, [a.low.min(b.low), a.high.max(b.high)]))?
+                let both = Reach::of(a.step, [a.low.min(b.low), a.high.max(b.high)]).following(a.repeated);
+                (a.step == b.step && a.repeated == b.repeated).then_some(both)?
             }
             _ => return None,
         };
@@ -231,11 +273,14 @@ impl<'a> Reaches<'a> {
 
 fn sum(a: Reach, b: Reach) -> Option<Reach> {
     let step = a.step + b.step;
-    (-1..=1).contains(&step).then_some(Reach::of(step, [a.low.saturating_add(b.low), a.high.saturating_add(b.high)]))
+    // Two that follow from different indices follow from none.
+    let is_one = a.step == 0 || b.step == 0 || a.repeated == b.repeated;
+    let both = Reach::of(step, [a.low.saturating_add(b.low), a.high.saturating_add(b.high)]);
+    (is_one && (-1..=1).contains(&step)).then_some(both.following(a.repeated.or(b.repeated)))
 }
 
 fn times(a: Reach, by: i64) -> Option<Reach> {
     let step = a.step.checked_mul(by).filter(|step| (-1..=1).contains(step))?;
     let (low, high) = (a.low.checked_mul(by)?, a.high.checked_mul(by)?);
-    Some(Reach::of(step, [low.min(high), low.max(high)]))
+    Some(Reach::of(step, [low.min(high), low.max(high)]).following(a.repeated))
 }

@@ -33,6 +33,12 @@ pub(super) fn elsewhere(device: &Device, budgets: &Budgets) {
         });
         same!(around, [rows, columns], along Y);
     }
+    let around = fuse(|x: In<f32, (Y, X)>| {
+        let low = x.correlate::<Y, X>([[1.0f32], [0.0], [2.0], [-1.0], [0.0]], Border::Wrap);
+        (low.box_filter::<Y, X>(3, 1, Border::Reflect) - x.box_filter::<Y, X>(5, 3, Border::Replicate))
+            .store::<(Y, X)>()
+    });
+    same!(around, SHAPE, along Y);
     let back = fuse(|x: In<f32, (Y, X)>| (x.reverse::<Y>() * coordinate::<Y>().to::<f32>() - x).store::<(Y, X)>());
     same!(back, SHAPE, along Y);
     let renamed = fuse(|x: In<f32, (Y, X)>| (x.rename::<Y, K>() + 1.0).store::<(K, X)>());

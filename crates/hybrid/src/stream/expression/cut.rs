@@ -33,6 +33,15 @@ impl Evaluation<'_> {
         |operand, dim| self.fed[usize::from(operand)].shape.extent(dim).map_or(0, |extent| extent as i64)
     }
 
+    /// Of which operands windows can be brought that go on at the other end: their indices follow one another in memory. What lies on a GPU is read there, where
+    /// none do.
+    pub(super) fn goes_on(&self) -> impl Fn(u16, DimId) -> bool {
+        |operand, dim| {
+            let fed = &self.fed[usize::from(operand)];
+            fed.shape.is_outermost(dim) && fed.source().resident().is_none()
+        }
+    }
+
     /// How it is cut along a dimension, or why not.
     fn cut_of(&self, dim: DimId) -> Result<Cut, String> {
         let graph = self.expression.graph();

@@ -29,8 +29,8 @@ use tilewright_ops::{Device, Gpu};
 /// dimension. Sums of floats, and products that bands are reduced to, are those of the whole up to rounding then (bands' sums of `f32` are added in `f64`); integers, minima and maxima
 /// are the same. Scans of products of floats are not computed in bands. The CPU and a GPU whose budgets differ have other bands, so other last bits.
 ///
-/// What is sliced or padded along the dimension has windows where bands read it; so has what is read backwards or under another name, or beside the point
-/// into a sink on a GPU, where all of it does not fit. Parts of a result that stand one after the other along it are computed one after the other.
+/// What is sliced or padded along the dimension has windows where bands read it; so has what one border repeats and another one does not, and what is read
+/// backwards or under another name, or beside the point into a sink on a GPU, where all of it does not fit. Parts of a result that stand one after the other along it are computed one after the other.
 ///
 /// A pass brings the operands that it reads. Progress counts the bands of all passes.
 ///

@@ -40,7 +40,7 @@ impl<'a> Fold<'a> {
 
     /// The same of operands that bands read elsewhere than around the point.
     pub(super) fn of_images(whole: &Evaluation<'a>, dim: DimId) -> Result<Fold<'a>, String> {
-        Self::folded(whole, whole.expression.graph().fold_images(dim, MOST, whole.lengths()))
+        Self::folded(whole, whole.expression.graph().fold_images(dim, MOST, whole.lengths(), whole.goes_on()))
     }
 
     fn folded(whole: &Evaluation<'a>, folded: Result<Folded, Uncut>) -> Result<Fold<'a>, String> {

@@ -194,7 +194,7 @@ impl<'a> Evaluation<'a> {
 
     /// Cut along each dimension, operands being read elsewhere than around the point in bands too.
     fn elsewhere(&self) -> impl Iterator<Item = Steps<'a>> {
-        let images = |dim: &DimId| self.expression.graph().cut_images(*dim, self.lengths()).ok();
+        let images = |dim: &DimId| self.expression.graph().cut_images(*dim, self.lengths(), self.goes_on()).ok();
         self.dims
             .iter()
             .filter_map(images)

@@ -194,3 +194,4 @@ mod pipeline;
 mod scanned;
 mod twice;
 mod values;
+mod wrapped;
