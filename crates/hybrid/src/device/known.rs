@@ -82,7 +82,6 @@ impl Known {
             known_alone.set(unit, known_alone.of(unit).max(alone.of(unit)));
         }
         (known.memory, known.start) = (known.memory.max(cpu.memory), known.start.min(cpu.start));
-        self.is_sure = true;
     }
 
     fn wants(&self, unit: Unit) -> bool {
@@ -175,7 +174,7 @@ pub(super) fn measure_products(gpu: &Gpu, breaker: &Breaker) -> Result<Rates, Er
     };
     admission.succeed();
     let is_sure = all().get(&ordinal(Some(gpu))).is_some_and(|known| known.is_sure);
-    let cpu = if is_sure { None } else { measure::cpu_again() };
+    let cpu = if is_sure { Vec::new() } else { measure::cpu_again() };
     let rates = {
         let mut all = all();
         let Some(known) = all.get_mut(&ordinal(Some(gpu))) else { return Ok(rates) };
@@ -183,6 +182,7 @@ pub(super) fn measure_products(gpu: &Gpu, breaker: &Breaker) -> Result<Rates, Er
             known.learn(unit, rate);
         });
         cpu.into_iter().for_each(|again| known.learn_of_cpu_again(again));
+        known.is_sure = true;
         known.timed = [TIMED; UNITS.len()];
         known.rates
     };

@@ -35,9 +35,11 @@ const AWAKENINGS: usize = 4;
 /// The best of so many counts.
 const REPEATS: usize = 3;
 /// The time in which counts are repeated: of 50 ms, so that what is not repeated has time too.
-const SPENT: Duration = Duration::from_millis(24);
+const SPENT: Duration = Duration::from_millis(14);
 /// That of products on a GPU, whose first ones take far longer.
 const SPENT_ON_PRODUCTS: Duration = Duration::from_millis(100);
+/// That of the CPU, where it is measured again.
+const SPENT_ON_THE_CPU: Duration = Duration::from_millis(300);
 /// The clock of a GPU that does not tell it, in Hz.
 const CLOCK: f64 = 1.5e9;
 /// That for what takes a fraction of a millisecond, when others have had theirs.
@@ -87,15 +89,17 @@ fn on_threads<R: Send>(measure: impl FnOnce() -> R + Send) -> Result<R, String> 
     }))
 }
 
-/// The CPU once more, all its cores and one of them, for as long as products on a GPU have: in 24 ms it is slow now and then.
-pub(super) fn cpu_again() -> Option<(Processor, Flops)> {
-    let clock = Clock { begin: Instant::now(), most: SPENT_ON_PRODUCTS };
-    on_threads(|| {
+/// The CPU again and again, all its cores and one of them, until it has worked long enough: at first it is slow, on some hosts half as fast as later.
+pub(super) fn cpu_again() -> Vec<(Processor, Flops)> {
+    let again = || {
         rayon::broadcast(|_| ());
-        cpu(clock).ok()
-    })
-    .ok()
-    .flatten()
+        let (begin, mut measured) = (Instant::now(), Vec::new());
+        while begin.elapsed() < SPENT_ON_THE_CPU {
+            measured.extend(cpu(Clock { begin: Instant::now(), most: SPENT }).ok());
+        }
+        measured
+    };
+    on_threads(again).unwrap_or_default()
 }
 
 fn rates_since(clock: Clock, gpu: Option<&Gpu>, roughly: Rates) -> (Rates, Option<Error>) {

@@ -217,7 +217,7 @@ impl Device {
     }
 
     /// What the machine can do, rates of products on the GPU included: those that are expected so far are measured now, and kept. It takes as long as cuBLAS takes to start and
-    /// to load its kernels of four types: 0.3 s beside an H200; and the CPU is measured once more, for a tenth of a second. Rates that were given stay as they are, and so do those of a device without a GPU.
+    /// to load its kernels of four types: 0.3 s beside an H200; and the CPU is measured again, for another 0.3 s. Rates that were given stay as they are, and so do those of a device without a GPU.
     ///
     /// [`Error::NoGpu`] where the rest of its rates could not be measured; the errors of products, which its breaker learns of.
     pub fn measure_products(&self) -> Result<Rates, Error> {
