@@ -24,6 +24,7 @@ mod split;
 mod streamed;
 mod stubbed;
 mod svd;
+mod transfers;
 mod vectors;
 mod views;
 
