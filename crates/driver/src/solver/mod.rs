@@ -1,6 +1,6 @@
 //! cuSOLVER: factorisations, solutions and eigenvalues of dense matrices on a device, by its 64-bit interfaces where it has them.
 //!
-//! The library is looked for as cuBLAS is ([`blas`](crate::blas)), which it needs, with cuSPARSE and nvJitLink. Matrices are stored column
+//! The library is looked for as cuBLAS is ([`blas`]), which it needs, with cuSPARSE and nvJitLink. Matrices are stored column
 //! by column. Every call but [`Solver::laswp`] waits for its end, because what it finds (a pivot that is 0, a minor that is not positive) comes
 //! with it.
 
