@@ -16,11 +16,13 @@ use tilewright_ops::{Device, Tensor, fuse};
 mod beyond;
 mod elsewhere;
 mod places;
+mod scattered;
 mod steps;
 
 use beyond::beyond_bands;
 use elsewhere::elsewhere;
 use places::{mixed_places, parts_there, places_on_the_cpu};
+use scattered::{scattered, scattered_there};
 use steps::in_steps;
 
 dims! { Y, X, C, K }
@@ -143,6 +145,7 @@ fn m5_files_and_memory_on_the_cpu() {
     beyond_bands(&Device::Cpu, &self::budgets(32 << 10, 32 << 10));
     in_steps(&Device::Cpu, &self::budgets(32 << 10, 32 << 10));
     elsewhere(&Device::Cpu, &self::budgets(12 << 10, 12 << 10));
+    scattered(&Device::Cpu, [&self::budgets(12 << 10, 12 << 10), &self::budgets(24 << 10, 24 << 10)]);
 }
 
 /// Into shards that neither bands nor slots end with: the bits that are computed in memory.
@@ -235,6 +238,9 @@ fn the_same_bits_on_a_gpu() {
     beyond_bands(&device, &budgets(24 << 10, 64 << 10));
     in_steps(&device, &budgets(32 << 10, 64 << 10));
     elsewhere(&device, &budgets(12 << 10, 64 << 10));
+    scattered(&device, [&budgets(12 << 10, 64 << 10), &budgets(24 << 10, 64 << 10)]);
+    scattered_there(&device, &device, &budgets(8 << 10, 64 << 10));
+    scattered_there(&Device::Cpu, &device, &budgets(0, 8 << 10));
     mixed_places(&device, true);
     places_on_the_cpu(&device);
     parts_there(&device, &device, &budgets(16 << 10, 64 << 10), true);

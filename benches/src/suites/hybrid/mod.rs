@@ -7,6 +7,7 @@ pub mod cpu;
 pub mod dispatch;
 mod expression;
 mod factors;
+mod kinds;
 mod linear;
 mod link;
 mod matmul;
@@ -18,7 +19,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// The cases of all kinds.
-pub const CASES: [&str; 25] = [
+pub const CASES: [&str; 26] = [
     "bits/4096",
     "bits/8192",
     "bits/16384",
@@ -43,6 +44,7 @@ pub const CASES: [&str; 25] = [
     "dispatch/sweep",
     "linear/solve/f64/16384",
     "stream/6ops",
+    "stream/kinds",
     "stream/solve/f64/49152",
 ];
 
@@ -60,6 +62,7 @@ pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> R
         Some(("dispatch", "sweep")) => dispatch::sweep(session, case, quick, report),
         Some(("linear", _)) => linear::run(session, case, quick, report),
         Some(("stream", "6ops")) => expression::run(session, case, quick, report),
+        Some(("stream", "kinds")) => kinds::run(session, case, quick, report),
         Some(("stream", _)) => factors::run(session, case, quick, report),
         _ => Err(format!("no case `{case}`").into()),
     }

@@ -8,7 +8,7 @@ use super::moved::Moved;
 use super::offset::arguments;
 use super::reach::Reaches;
 use super::scanned::{Passes, wide};
-use crate::graph::{DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
+use crate::graph::{DimId, Graph, NodeId, Op, OperandSpec, Size};
 use crate::reduce::Reduction;
 use std::collections::BTreeSet;
 
@@ -57,12 +57,6 @@ impl Graph {
 
     /// The reductions along a dimension that come first, so many at most.
     fn to_fold(&self, dim: DimId, most: usize) -> Result<Vec<NodeId>, Uncut> {
-        let results = self.results();
-        for (result, joined) in results.iter().enumerate() {
-            if joined.outputs.clone().any(|output| self.partial(output).is_some()) {
-                return Err(Uncut::Scattered { result });
-            }
-        }
         let mut found = self.innermost(dim);
         found.truncate(most);
         if found.is_empty() {
@@ -92,7 +86,7 @@ impl Graph {
 
     /// The reductions along a dimension that results need and that need no other one.
     fn innermost(&self, dim: DimId) -> Vec<NodeId> {
-        let needed = self.needed_by(self.outputs.iter().map(|output| output.node), &[]);
+        let needed = self.needed_by(self.all_roots().into_iter(), &[]);
         let (mut inside, mut found) = (BTreeSet::new(), Vec::new());
         // What a node is made from has a lower number.
         for node in needed {
@@ -115,7 +109,7 @@ impl Graph {
         found: &[NodeId],
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<(Graph, Vec<u16>), Uncut> {
-        let needed = self.needed_by(self.outputs.iter().map(|output| output.node), found);
+        let needed = self.needed_by(self.all_roots().into_iter(), found);
         let mut others = needed.clone();
         found.iter().for_each(|node| _ = others.remove(node));
         let mut moved = Moved::new(self, self.operands_of(&others));
@@ -132,7 +126,7 @@ impl Graph {
         }
         moved.pad(self);
         let Moved { graph: mut made, nodes, kept } = moved;
-        made.outputs = self.outputs.iter().map(|it| Output { node: nodes[&it.node], ..it.clone() }).collect();
+        (0..self.outputs.len()).for_each(|output| made.store_moved(self, output, |node| nodes[&node]));
         made.joins = self.joins.clone();
         Ok((made, kept))
     }

@@ -94,13 +94,13 @@ impl Graph {
         goes_on: impl Fn(u16, DimId) -> bool,
     ) -> Result<Passes, Uncut> {
         let extent = self.length_of_results(dim, &length)?;
-        let nodes: Vec<NodeId> = self.outputs.iter().map(|output| output.node).collect();
+        let nodes = self.all_roots();
         let reaches = Reaches { goes_on: &goes_on, ..Reaches::new(self, extent, &length) };
         let (mut made, mut passes, band) = self.images(dim, &nodes, &reaches)?;
-        for (output, node) in self.outputs.iter().zip(band) {
-            made.outputs.push(Output { node, ..output.clone() });
-        }
+        let of_band: BTreeMap<NodeId, NodeId> = nodes.into_iter().zip(band).collect();
+        (0..self.outputs.len()).for_each(|output| made.store_moved(self, output, |node| of_band[&node]));
         made.joins = self.joins.clone();
+        passes.cut.scattered = self.is_scattered(dim)?;
         passes.cut.graph = Some(made);
         Ok(passes)
     }
@@ -126,24 +126,14 @@ impl Graph {
         Reaches::new(self, 0, length).size(size)
     }
 
-    /// How long results are, all of which are equally long.
+    /// How long results are, or what is scattered into them, all of which are equally long.
     fn length_of_results(&self, dim: DimId, length: &dyn Fn(u16, DimId) -> i64) -> Result<i64, Uncut> {
+        self.is_scattered(dim)?;
         let mut extent = None;
-        for (result, joined) in self.results().iter().enumerate() {
-            if joined.outputs.clone().any(|output| self.partial(output).is_some()) {
-                return Err(Uncut::Scattered { result });
-            }
-            if joined.along == Some(dim) {
-                return Err(Uncut::Joined { result });
-            }
-            if !joined.dims.contains(&dim) {
-                return Err(Uncut::Lacking { result });
-            }
-            for output in joined.outputs.clone() {
-                let here = Reaches::new(self, 0, length).size(self.output_size(output, dim)).ok_or(Uncut::Length)?;
-                if *extent.get_or_insert(here) != here {
-                    return Err(Uncut::Length);
-                }
+        for output in 0..self.outputs.len() {
+            let here = Reaches::new(self, 0, length).size(self.output_size(output, dim)).ok_or(Uncut::Length)?;
+            if *extent.get_or_insert(here) != here {
+                return Err(Uncut::Length);
             }
         }
         extent.ok_or(Uncut::Length)
@@ -181,7 +171,8 @@ impl Graph {
         let widest = chosen.images().map(|(_, image)| image.width()).max().unwrap_or(0);
         let Chosen { kept, shares } = chosen;
         let (margin, numbers) = (Margin { before: 0, after: widest }, Numbers::Places { images });
-        let cut = Cut { dim, length: Some(reaches.extent), shares, margin, wraps: false, graph: None, numbers };
+        let (length, wraps, scattered) = (Some(reaches.extent), false, false);
+        let cut = Cut { dim, length, shares, margin, wraps, scattered, graph: None, numbers };
         Ok((made, Passes { cut, kept, totals: Vec::new() }, band))
     }
 

@@ -14,7 +14,8 @@
 //! to it: [`Cut::graph`] has an operand for that.
 //!
 //! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
-//! Those of scans need what stands before a band, which [`Passes`] before give. An operand that is read around the point and elsewhere too is there
+//! Those of scans need what stands before a band, which [`Passes`] before give. Values
+//! that go to computed places may go anywhere: results are whole then, and bands are scattered into them one after the other ([`Cut::scattered`]). An operand that is read around the point and elsewhere too is there
 //! once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
 //! ([`Graph::only_results`]), and so are the parts of one ([`Graph::only_part`]).
 
@@ -26,6 +27,7 @@ mod offset;
 mod parts;
 mod reach;
 mod scanned;
+mod scattered;
 mod walk;
 
 pub use folded::Folded;
@@ -61,6 +63,9 @@ pub struct Cut {
     pub margin: Margin,
     /// Whether windows that are not the whole go on beyond the ends of the dimension, with the indices of its other end.
     pub wraps: bool,
+    /// Whether results are whole, and values of every band go into what the bands before it left: behind the first band the expression is that of results that
+    /// are [`held`](Graph::held).
+    pub scattered: bool,
     /// What is evaluated on windows, where that is not the expression itself: behind its operands it has the [`numbers`](Self::numbers).
     pub graph: Option<Graph>,
     /// What the expression is told of a window.
@@ -106,7 +111,8 @@ pub enum Uncut {
         /// The result's number.
         result: usize,
     },
-    /// A result goes to computed places, or is stored under a condition: any band may go anywhere in it.
+    /// Its values go to computed places, wherever they stand along it, and those of other results do not: each is computed apart
+    /// ([`Graph::only_results`]).
     Scattered {
         /// The result's number.
         result: usize,
@@ -138,7 +144,9 @@ impl std::fmt::Display for Uncut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Uncut::Lacking { result } => write!(f, "result {result} lacks it, and is made of no reductions of bands"),
-            Uncut::Scattered { result } => write!(f, "result {result} is not stored place by place"),
+            Uncut::Scattered { result } => {
+                write!(f, "values along it go to computed places of result {result}, and not of others; store it in a call of its own")
+            }
             Uncut::Joined { result } => {
                 write!(
                     f,
@@ -174,9 +182,8 @@ impl Graph {
         if !found.scans.is_empty() {
             return Err(Uncut::Scanned);
         }
-        let margin = found.margin();
-        let graph = found.counted.then(|| offset::with_first_index(self, dim, &found).0);
-        let numbers = found.numbers(false);
-        Ok(Cut { dim, length: None, shares: found.shares, margin, wraps: found.wraps, graph, numbers })
+        let is_told = found.counted || found.scatters_beside();
+        let graph = is_told.then(|| offset::with_first_index(self, dim, &found).0);
+        Ok(found.into_cut(dim, graph))
     }
 }

@@ -4,7 +4,7 @@ use super::Share;
 use super::moved::with_operands;
 use super::scanned::wide;
 use super::walk::{Found, shift};
-use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Output, Size};
+use crate::graph::{Binary, DimId, Graph, NodeId, Op, OperandSpec, Size};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
@@ -30,7 +30,8 @@ struct Offset<'a> {
 }
 
 /// The expression with more operands: those that are read anywhere too, whole; what stands before a band of each scan along `dim`; and, where something is
-/// computed with them, the first index of a window and the length of the whole; and where a band begins and ends, where scans are read beside the point.
+/// computed with them, the first index of a window and the length of the whole; and where a band begins and ends, where scans are read beside the point, or
+/// windows have values that another band scatters.
 pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> (Graph, Option<[NodeId; 2]>) {
     let offset = Offset { graph, dim, shares: &found.shares, twice: &found.twice };
     let mut made = Graph::default();
@@ -50,7 +51,7 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> (Gra
         before.insert(*scan, (made.input(number, 0), reduction, *from));
     }
     let told = found.counted.then(|| made.told());
-    let band = found.scans_beside().then(|| made.told());
+    let band = (found.scans_beside() || found.scatters_beside()).then(|| made.told());
     let mut moved: BTreeMap<(NodeId, Sense), NodeId> = BTreeMap::new();
     // What a node is made from has a lower number.
     for (node, sense) in offset.needed() {
@@ -89,8 +90,11 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> (Gra
             made.padded.insert(*there, padded.moved(|n| to(n).unwrap_or(n)));
         }
     }
-    for output in &graph.outputs {
-        made.outputs.push(Output { node: moved[&(output.node, Sense::Counted)], ..output.clone() });
+    for output in 0..graph.outputs.len() {
+        made.store_moved(graph, output, |node| moved[&(node, Sense::Counted)]);
+    }
+    if let Some(band) = band.filter(|_| found.scatters_beside()) {
+        made.scatter_within(dim, band);
     }
     made.joins = graph.joins.clone();
     (made, band)
@@ -100,7 +104,7 @@ impl Offset<'_> {
     /// All that the results are made from, in the order in which it is made.
     fn needed(&self) -> BTreeSet<(NodeId, Sense)> {
         let mut needed = BTreeSet::new();
-        let mut open: Vec<_> = self.graph.outputs.iter().map(|output| (output.node, Sense::Counted)).collect();
+        let mut open: Vec<_> = self.graph.all_roots().into_iter().map(|node| (node, Sense::Counted)).collect();
         while let Some((node, sense)) = open.pop() {
             if needed.insert((node, sense)) {
                 open.extend(arguments(&self.graph.node(node).op).zip(self.senses(node, sense)));

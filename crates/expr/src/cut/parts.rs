@@ -64,11 +64,7 @@ impl Graph {
         let outputs = std::mem::take(&mut graph.outputs);
         for ((output, (reduction, dims, dtype)), (_, from)) in outputs.into_iter().zip(reductions).zip(found) {
             let size = graph.size_of(output.node, dim);
-            let within = band.map(|[begin, end]| {
-                let (behind, before) = (graph.is_from(dim, begin, *from), graph.is_from(dim, end, *from));
-                let before = graph.unary(Unary::Not, before);
-                graph.binary(Binary::And, behind, before)
-            });
+            let within = band.map(|band| graph.is_within(dim, band, *from));
             let source = within.map_or(output.node, |within| graph.only(within, reduction, output.node));
             let node = graph.push(Op::Reduce { reduction, source, dim, size }, dtype);
             graph.outputs.push(Output { node, dims: dims.into() });
@@ -86,7 +82,8 @@ impl Graph {
         }
         let walk::Found { shares, wraps, twice, .. } = walked;
         kept.extend(twice.iter().map(|operand| kept[usize::from(*operand)]).collect::<Vec<_>>());
-        Ok(Passes { cut: Cut { dim, length: None, shares, margin, wraps, graph: Some(graph), numbers }, kept, totals })
+        let (length, scattered, graph) = (None, false, Some(graph));
+        Ok(Passes { cut: Cut { dim, length, shares, margin, wraps, scattered, graph, numbers }, kept, totals })
     }
 
     /// What some nodes reduce along `dim`, as results of operands that are read for that; and how each is reduced, to which dimensions and type.
@@ -149,6 +146,13 @@ impl Graph {
         let (index, away) = (self.index(dim), self.int(away as i32));
         let first = self.binary(Binary::Add, first, away);
         self.binary(Binary::Ge, index, first)
+    }
+
+    /// Whether an index of a window is one of the band, or so many away from one.
+    pub(super) fn is_within(&mut self, dim: DimId, [begin, end]: [NodeId; 2], away: i64) -> NodeId {
+        let (behind, before) = (self.is_from(dim, begin, away), self.is_from(dim, end, away));
+        let before = self.unary(Unary::Not, before);
+        self.binary(Binary::And, behind, before)
     }
 
     /// What is reduced where it counts, elsewhere what changes nothing. A product that is summed is one of factors still.

@@ -60,10 +60,8 @@ impl Graph {
     ) -> Result<Passes, Uncut> {
         let totals = self.totals((dim, most), &mut found, length)?;
         let graph = Some(offset::with_first_index(self, dim, &found).0);
-        let (margin, numbers) = (found.margin(), found.numbers(found.scans_beside()));
-        let Found { shares, twice, wraps, .. } = found;
-        let kept = (0..self.operands.len() as u16).chain(twice).collect();
-        Ok(Passes { cut: Cut { dim, length: None, shares, margin, wraps, graph, numbers }, kept, totals })
+        let kept = (0..self.operands.len() as u16).chain(found.twice.iter().copied()).collect();
+        Ok(Passes { cut: found.into_cut(dim, graph), kept, totals })
     }
 
     /// What the bands of scans that were found come to; from here on they have operands.

@@ -1,6 +1,6 @@
 //! From the results down to the operands, with how far away from the point each node is read.
 
-use super::{Numbers, Share, Uncut};
+use super::{Cut, Numbers, Share, Uncut};
 use crate::graph::{Binary, DimId, Graph, NodeId, Op, Size};
 use crate::stage::Margin;
 use std::collections::{BTreeMap, HashSet};
@@ -28,11 +28,20 @@ pub(super) struct Found {
     pub(super) scans: Vec<(NodeId, i64)>,
     /// The operands that are read around the point, and anywhere too: for that they are there once more, whole.
     pub(super) twice: Vec<u16>,
+    /// Whether values go to computed places of results that are whole.
+    scattered: bool,
     /// How far away from the point coordinates are computed with.
     reach: Margin,
 }
 
 impl Found {
+    /// How results are computed in bands of what was found, by a graph if that is not the expression itself.
+    pub(super) fn into_cut(self, dim: DimId, graph: Option<Graph>) -> Cut {
+        let (margin, numbers) = (self.margin(), self.numbers(self.scans_beside() || self.scatters_beside()));
+        let Found { shares, wraps, scattered, .. } = self;
+        Cut { dim, length: None, shares, margin, wraps, scattered, graph, numbers }
+    }
+
     /// What an expression is told of windows, if it has to know of its band.
     pub(super) fn numbers(&self, of_band: bool) -> Numbers {
         match (self.counted, of_band) {
@@ -51,6 +60,11 @@ impl Found {
     /// Whether scans have to know where their band begins.
     pub(super) fn scans_beside(&self) -> bool {
         !self.scans.is_empty() && self.margin() != Margin::NONE
+    }
+
+    /// Whether what is scattered has to know which values are the band's: windows have more.
+    pub(super) fn scatters_beside(&self) -> bool {
+        self.scattered && self.margin() != Margin::NONE
     }
 
     /// As far as the farthest read of any operand, and of a coordinate.
@@ -77,6 +91,7 @@ struct Walk<'a> {
     ends: bool,
     /// Scans, from how far before the point to how far behind it each is read.
     scans: BTreeMap<NodeId, Margin>,
+    scattered: bool,
     reach: Margin,
     open: Vec<(NodeId, Place)>,
 }
@@ -86,8 +101,9 @@ pub(super) fn shares(graph: &Graph, dim: DimId, from: impl Fn(usize) -> i64) -> 
     let (around, whole) = (vec![None; graph.operands.len()], vec![false; graph.operands.len()]);
     let (windows, lengths) = (Vec::new(), Vec::new());
     let (counted, wraps, ends, reach) = (false, false, false, Margin::NONE);
-    let (scans, open) = (BTreeMap::new(), Vec::new());
-    let mut walk = Walk { graph, dim, around, whole, windows, lengths, counted, wraps, ends, scans, reach, open };
+    let (scans, open, scattered) = (BTreeMap::new(), Vec::new(), graph.is_scattered(dim)?);
+    let mut walk =
+        Walk { graph, dim, around, whole, windows, lengths, counted, wraps, ends, scans, scattered, reach, open };
     walk.start(from)?;
     let mut seen = HashSet::new();
     while let Some((node, place)) = walk.open.pop() {
@@ -101,22 +117,11 @@ pub(super) fn shares(graph: &Graph, dim: DimId, from: impl Fn(usize) -> i64) -> 
 impl Walk<'_> {
     /// The results, at the point or so far before it.
     fn start(&mut self, from: impl Fn(usize) -> i64) -> Result<(), Uncut> {
-        for (result, joined) in self.graph.results().iter().enumerate() {
-            if joined.outputs.clone().any(|output| self.graph.partial(output).is_some()) {
-                return Err(Uncut::Scattered { result });
-            }
-            if joined.along == Some(self.dim) {
-                return Err(Uncut::Joined { result });
-            }
-            if !joined.dims.contains(&self.dim) {
-                return Err(Uncut::Lacking { result });
-            }
-            for output in joined.outputs.clone() {
-                self.windowed(self.graph.output_size(output, self.dim))?;
-                self.beside(Margin { before: from(output), after: from(output) });
-                let place = Place::Around { before: from(output), after: from(output) };
-                self.open.push((self.graph.outputs[output].node, place));
-            }
+        for output in 0..self.graph.outputs.len() {
+            self.windowed(self.graph.output_size(output, self.dim))?;
+            self.beside(Margin { before: from(output), after: from(output) });
+            let place = Place::Around { before: from(output), after: from(output) };
+            self.open.extend(self.graph.roots(output).into_iter().map(|node| (node, place)));
         }
         Ok(())
     }
@@ -282,7 +287,8 @@ impl Walk<'_> {
         let shares = self.around.into_iter().map(|margin| margin.map_or(Share::Whole, Share::Band));
         let shares = shares.chain(twice.iter().map(|_| Share::Whole)).collect();
         let scans = self.scans.into_iter().map(|(scan, read)| (scan, read.before)).collect();
-        Ok(Found { shares, counted: self.counted, wraps: self.wraps, scans, twice, reach: self.reach })
+        let Walk { counted, wraps, scattered, reach, .. } = self;
+        Ok(Found { shares, counted, wraps, scans, twice, scattered, reach })
     }
 
     /// Of operands that are equally long either all are as long as a window, or none; or all are there in both ways.

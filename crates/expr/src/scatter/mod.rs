@@ -259,7 +259,7 @@ impl Graph {
     }
 
     /// The dimensions along which an output is computed: those of its result, or of its world.
-    pub(crate) fn loops_of(&self, output: usize) -> Vec<DimId> {
+    pub fn loops_of(&self, output: usize) -> Vec<DimId> {
         match self.partial(output) {
             Some(partial) => partial.world.iter().map(|(dim, _)| *dim).collect(),
             None => self.outputs[output].dims.to_vec(),
@@ -273,6 +273,24 @@ impl Graph {
             Some(place) => Size::Const(place.extent),
             None => partial.world.iter().find(|(d, _)| *d == dim).map_or(Size::Any, |(_, size)| *size),
         }
+    }
+
+    /// Stores an output of another graph, of nodes that are here.
+    pub(crate) fn store_moved(&mut self, of: &Graph, output: usize, to: impl Fn(NodeId) -> NodeId) {
+        let (number, Output { node, dims }) = (self.outputs.len(), of.outputs[output].clone());
+        self.outputs.push(Output { node: to(node), dims });
+        let Some(partial) = of.partial(output) else { return };
+        let mut partial = partial.moved(to);
+        let roots: Vec<NodeId> = partial.roots(self.outputs[number].node).collect();
+        partial.world = self.union(&roots).into();
+        self.partials.insert(number, partial);
+    }
+
+    /// The same graph for results that have their first values already, as an evaluation before left them: those of all calls meet.
+    pub fn held(&self) -> Graph {
+        let mut held = self.clone();
+        held.partials.values_mut().for_each(|partial| partial.initial = Initial::Held(partial.initial.value()));
+        held
     }
 
     /// The same graph for new tensors, if that is another one: nothing is held before.

@@ -1,6 +1,6 @@
 //! The part of a graph that some of its outputs need.
 
-use crate::graph::{DimId, Graph, NodeId, Op, Output, Size};
+use crate::graph::{DimId, Graph, NodeId, Op, Size};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A graph of these outputs alone, and which operand of `graph` each of its operands is. What was checked when operands were
@@ -28,16 +28,7 @@ pub(super) fn part(graph: &Graph, outputs: &[usize]) -> (Graph, Vec<usize>) {
     for (node, padded) in graph.padded.iter().filter(|(node, _)| nodes.contains(node)) {
         part.padded.insert(moved.node(*node), padded.moved(|n| moved.node(n)));
     }
-    for (number, output) in outputs.iter().enumerate() {
-        let node = moved.node(graph.outputs[*output].node);
-        part.outputs.push(Output { node, ..graph.outputs[*output].clone() });
-        if let Some(partial) = graph.partial(*output) {
-            let partial = partial.moved(|n| moved.node(n));
-            part.partials.insert(number, partial);
-            let world = part.union(&part.roots(number)).into();
-            part.partials.entry(number).and_modify(|p| p.world = world);
-        }
-    }
+    outputs.iter().for_each(|output| part.store_moved(graph, *output, |n| moved.node(n)));
     (part, used.into_iter().map(usize::from).collect())
 }
 

@@ -2,21 +2,25 @@
 
 use super::{X, Y};
 use ndarray::Array2;
+use std::fmt::Debug;
 use tilewright_expr::{Border, In, coordinate};
-use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, Sink};
+use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, Sink, Stored};
 use tilewright_hybrid::stream::{Array, Budgets, Control, Evaluation, evaluate};
 use tilewright_ops::{Device, Tensor, fuse};
 
 pub(super) const SHAPE: [usize; 2] = [601, 8];
 
 /// Has results computed in bands, against those of the whole: whole numbers, whatever the order of sums.
-pub(super) fn check(
+pub(super) fn check<T: Stored + PartialEq + Debug>(
     device: &Device,
     budgets: &Budgets,
     evaluation: impl Fn(&[&dyn Sink], &mut dyn FnMut(&Evaluation<'_>)),
-    expected: &[(&[f32], [usize; 2])],
+    expected: &[(&[T], [usize; 2])],
 ) {
-    let mut results: Vec<_> = expected.iter().map(|(_, shape)| Array2::from_elem(*shape, f32::NAN)).collect();
+    // No value of any expected result.
+    let mut poison = [T::default()];
+    T::fill(&mut poison, &mut |bytes| Ok(bytes.fill(0xc7))).unwrap();
+    let mut results: Vec<_> = expected.iter().map(|(_, shape)| Array2::from_elem(*shape, poison[0])).collect();
     let sinks: Vec<_> = results.iter_mut().map(|result| MemorySink::new(result.view_mut())).collect();
     let each: Vec<&dyn Sink> = sinks.iter().map(|sink| sink as &dyn Sink).collect();
     evaluation(&each, &mut |of| {

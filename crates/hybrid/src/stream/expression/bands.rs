@@ -84,10 +84,11 @@ impl Evaluation<'_> {
             self.fed.iter().enumerate().find_map(of).flatten()
         };
         let known = |cut: &Cut| cut.length.and_then(|length| usize::try_from(length).ok());
-        let along = |cut: &Cut| {
-            known(cut)
-                .or_else(|| self.made.first().and_then(|made| made.shape.extent(cut.dim)).or_else(|| operand(cut)))
+        let made = |cut: &Cut| {
+            let made = self.made.first().filter(|_| !cut.scattered)?;
+            made.shape.extent(cut.dim)
         };
+        let along = |cut: &Cut| known(cut).or_else(|| made(cut)).or_else(|| operand(cut));
         self.cut.as_ref().ok().and_then(along).unwrap_or(1)
     }
 
@@ -95,7 +96,7 @@ impl Evaluation<'_> {
     pub(super) fn bytes_of(&self, on: On, indices: usize) -> [u128; 2] {
         let fed = self.banded(on).filter(|(number, _)| !self.is_before(*number));
         let fed = fed.map(|(_, fed)| self.bytes_in(&fed.shape, indices) as u128).sum();
-        let in_bands = self.brought_back(on).filter(|(_, made)| !self.is_part(made));
+        let in_bands = self.brought_back(on).filter(|(_, made)| !self.is_scattered() && !self.is_part(made));
         let made = in_bands.map(|(_, made)| self.bytes_in(&made.shape, indices) as u128).sum();
         [fed, made]
     }
@@ -116,15 +117,29 @@ impl Evaluation<'_> {
         self.made.iter().filter(|made| self.is_part(made)).map(|made| made.shape.bytes() as u128).sum()
     }
 
+    /// Bytes of results that go back when all bands have been scattered into them.
+    pub(super) fn bytes_scattered(&self, on: On) -> u128 {
+        let back = self.brought_back(on).filter(|_| self.is_scattered());
+        back.map(|(_, made)| made.shape.bytes() as u128).sum()
+    }
+
+    /// Whether results are whole, and values of every band go into them.
+    pub(super) fn is_scattered(&self) -> bool {
+        self.cut.as_ref().is_ok_and(|cut| cut.scattered)
+    }
+
     /// Whether a result is what each band is reduced to: it lacks the dimension.
     pub(super) fn is_part(&self, made: &Made<'_>) -> bool {
-        self.cut.as_ref().is_ok_and(|cut| made.shape.extent(cut.dim).is_none())
+        self.cut.as_ref().is_ok_and(|cut| !cut.scattered && made.shape.extent(cut.dim).is_none())
     }
 
     /// Where what is made of a band begins in the memory of its window, in bytes, how much it is, and which tile of the sink.
     pub(super) fn part(&self, made: &Made<'_>, plan: &ExpressionPlan, band: &Band) -> (Range<usize>, Tile) {
         if self.is_part(made) {
             return (0..made.shape.bytes(), row(&made.shape, plan, band));
+        }
+        if self.is_scattered() {
+            return (0..made.shape.bytes(), made.shape.whole());
         }
         let of = |indices: usize| self.bytes_in(&made.shape, indices);
         let begin = of(band.begin());
@@ -133,7 +148,7 @@ impl Evaluation<'_> {
 
     /// Bytes of a result in the memory of a window.
     pub(super) fn bytes_made(&self, made: &Made<'_>, window: usize) -> usize {
-        self.bytes_in(&made.shape, window)
+        if self.is_scattered() { made.shape.bytes() } else { self.bytes_in(&made.shape, window) }
     }
 
     /// Bytes of operands and results that stay where they are.
@@ -182,7 +197,8 @@ impl Evaluation<'_> {
 
     /// Columns of a whole band's tile of a result.
     pub(super) fn columns_made(&self, made: &Made<'_>, plan: &ExpressionPlan) -> usize {
-        self.tile(&made.shape, &(0..plan.band)).columns.len()
+        let tile = if self.is_scattered() { made.shape.whole() } else { self.tile(&made.shape, &(0..plan.band)) };
+        tile.columns.len()
     }
 
     /// What goes through slots by a plan: bytes of at most so many to one place, of which any element fits into a granule.
@@ -213,10 +229,10 @@ impl Evaluation<'_> {
             (Ok(cut), Some(window)) => shape.axes_of(cut.dim, window),
             _ => shape.axes(),
         };
-        let (window, made) = (band.window.len(), self.window_made(band).len());
+        let (window, made) = (band.window.len(), (!self.is_scattered()).then(|| self.window_made(band).len()));
         let fed = |(number, fed): (usize, &Fed<'_>)| of(&fed.shape, self.is_banded(number).then_some(window));
         let fed = self.fed.iter().enumerate().map(fed).collect();
-        [fed, self.made.iter().map(|it| of(&it.shape, Some(made))).collect()]
+        [fed, self.made.iter().map(|it| of(&it.shape, made)).collect()]
     }
 
     /// The axis of an operand that is as long as a band and has no elements of its own, where bands read others elsewhere.

@@ -1,6 +1,6 @@
 //! Which dimension an expression is cut along.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, behind};
 use super::folded::MOST;
 use crate::Error;
 use tilewright_expr::cut::{Cut, Share, Uncut};
@@ -23,6 +23,7 @@ impl Evaluation<'_> {
         if let Some(graph) = found.as_ref().and_then(|cut| cut.graph.as_ref()) {
             self.launcher = Launcher::new(graph.clone(), self.expression.name());
         }
+        self.behind = found.as_ref().filter(|cut| cut.scattered).map(|_| behind(&self.launcher));
         let why = || "its results have no dimension; reduce parts of its operands in calls of their own".to_string();
         self.cut = found.ok_or_else(|| first.unwrap_or_else(|| Error::Uncut { dimension: "?", why: why() }));
         Evaluation { dims, ..self }
@@ -64,7 +65,7 @@ impl Evaluation<'_> {
         let is_inner = |shape: &super::shape::Shape| shape.extent(dim).is_some() && !shape.is_outermost(dim);
         let inner = self.made.iter().position(|made| is_inner(&made.shape));
         // Those of bands that are read elsewhere have the band alone.
-        match inner.filter(|_| cut.margin.places() > 0 && cut.length.is_none()) {
+        match inner.filter(|_| cut.margin.places() > 0 && cut.length.is_none() && !cut.scattered) {
             Some(number) => Err(format!(
                 "operands are read at shifted coordinates along it, and it is not the outermost dimension of result {number}"
             )),
@@ -82,7 +83,8 @@ impl Evaluation<'_> {
                 "a border repeats what is read along it, and it is not the outermost dimension of operand {number}"
             ));
         }
-        let results = self.made.iter().enumerate().map(|(i, made)| ("result", i, &made.shape));
+        let results = self.made.iter().enumerate().filter(|_| !cut.scattered);
+        let results = results.map(|(i, made)| ("result", i, &made.shape));
         for (what, number, shape) in operands.chain(results) {
             if shape.extent(dim).is_some() && shape.tile(dim, 0..1).is_none() {
                 return Err(format!(

@@ -6,6 +6,7 @@ use super::plan::ExpressionPlan;
 use super::section::Goal;
 use super::shape::Shape;
 use super::steps::Planned;
+use super::window::Band;
 use crate::Error;
 use crate::budget::Budget;
 use crate::store::{Sink, Source};
@@ -26,6 +27,8 @@ pub struct Evaluation<'a> {
     pub(super) expression: Launcher,
     /// What is evaluated on a window: the expression, or one that knows where the window begins.
     pub(super) launcher: Launcher,
+    /// The same on windows of bands behind the first one, where results are whole and keep what the bands before left.
+    pub(super) behind: Option<Launcher>,
     /// How it is cut; why not, where all of it is one band.
     pub(super) cut: Result<Cut, Error>,
     /// Which dimensions it may be cut along, the first one first; whether somebody chose them.
@@ -179,9 +182,14 @@ impl<'a> Evaluation<'a> {
         };
         let made: Vec<Made<'a>> =
             results.iter().zip(extents).zip(goals).map(of_result).collect::<Result<_, Error>>()?;
-        let names = made.iter().flat_map(|made| made.shape.dims()).map(|dim| (*dim, graph.dim_name(*dim))).collect();
+        // Along those of what is scattered it can be cut too.
+        let scattered = (0..graph.outputs.len()).filter(|output| graph.partial(*output).is_some());
+        let scattered: Vec<DimId> = scattered.flat_map(|output| graph.loops_of(output)).collect();
+        let names = made.iter().flat_map(|made| made.shape.dims()).chain(&scattered);
+        let names = names.map(|dim| (*dim, graph.dim_name(*dim))).collect();
         let whole = Evaluation {
             launcher: expression.clone(),
+            behind: None,
             expression,
             cut: Err(Error::Uncut { dimension: "", why: String::new() }),
             dims: Vec::new(),
@@ -191,8 +199,23 @@ impl<'a> Evaluation<'a> {
             made,
             names,
         };
-        let dims = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
+        let of_results = whole.made.first().map_or(Vec::new(), |made| made.shape.dims().to_vec());
+        let dims = if scattered.is_empty() { of_results } else { whole.outermost_first(scattered, of_results) };
         Ok(whole.cut_along(dims))
+    }
+
+    /// Some dimensions in the order in which the largest operand has them, which may be those that results lack; then others.
+    fn outermost_first(&self, dims: Vec<DimId>, others: Vec<DimId>) -> Vec<DimId> {
+        let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
+        fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
+        let of_operands = fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied());
+        let mut ordered = Vec::new();
+        for dim in of_operands.filter(|dim| dims.contains(dim)).chain(others) {
+            if !ordered.contains(&dim) {
+                ordered.push(dim);
+            }
+        }
+        ordered
     }
 
     /// What is evaluated on bands.
@@ -203,8 +226,9 @@ impl<'a> Evaluation<'a> {
         made: Vec<Made<'a>>,
         names: Vec<(DimId, &'static str)>,
     ) -> Evaluation<'a> {
+        let behind = cut.scattered.then(|| behind(&launcher));
         let (expression, cut, dims, folded) = (launcher.clone(), Ok(cut), Vec::new(), Vec::new());
-        Evaluation { expression, launcher, cut, dims, is_by_choice: true, folded, fed, made, names }
+        Evaluation { expression, launcher, behind, cut, dims, is_by_choice: true, folded, fed, made, names }
     }
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.
@@ -258,6 +282,11 @@ impl Evaluation<'_> {
         self.launcher.graph()
     }
 
+    /// What is evaluated on the window of a band.
+    pub(super) fn launcher_of(&self, band: &Band) -> &Launcher {
+        self.behind.as_ref().filter(|_| band.indices.start > 0).unwrap_or(&self.launcher)
+    }
+
     pub(super) fn name(&self, dim: DimId) -> &'static str {
         self.names.iter().find(|(d, _)| *d == dim).map_or("?", |(_, name)| name)
     }
@@ -271,6 +300,11 @@ impl Evaluation<'_> {
     pub(crate) fn is_empty(&self) -> bool {
         self.made.iter().all(|made| made.shape.bytes() == 0)
     }
+}
+
+/// The same expression for results that keep what they hold.
+pub(super) fn behind(launcher: &Launcher) -> Launcher {
+    Launcher::new(launcher.graph().held(), launcher.name())
 }
 
 /// Axes in the memory of a GPU.

@@ -32,6 +32,9 @@ use tilewright_ops::{Device, Gpu};
 /// What is sliced or padded along the dimension has windows where bands read it; so has what one border repeats and another one does not, and what is read
 /// backwards or under another name, or beside the point into a sink on a GPU, where all of it does not fit. Parts of a result that stand one after the other along it are computed one after the other.
 ///
+/// What is scattered along the dimension, as a histogram's values, goes into results that are whole, in the same memory as bands, band after band, and they
+/// go back at the end. The bits are those of the whole. Two values of a `meet::Unique` scatter in one place are an error on the CPU where they are of the same band.
+///
 /// A pass brings the operands that it reads. Progress counts the bands of all passes.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a
@@ -170,7 +173,8 @@ fn on_gpu(
 ) -> Result<Traffic, Error> {
     let _device = acquire(&budgets.device, plan.device_bytes())?;
     // Slots that are no larger than what goes through them.
-    let window = (plan.window() as u128 * plan.bytes_in.max(plan.bytes_out)).max(plan.bytes_once).max(1);
+    let window = plan.window() as u128 * plan.bytes_in.max(plan.bytes_out);
+    let window = window.max(plan.bytes_once).max(plan.bytes_scattered).max(1);
     let engine = GpuEngine::new(&Streams::new(gpu.stream()))?;
     let load = evaluation.load(on, window, plan, Direct::of::<u8, _>(&engine));
     let (staging, _pinned) = Staging::new::<u8>(&budgets.pinned, load);

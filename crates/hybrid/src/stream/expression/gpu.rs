@@ -44,7 +44,8 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
                 return buffers.next().map(|memory| (memory, axes));
             };
             let lies = there.axes(made.shape.axes());
-            let (at, axes) = evaluation.axes_there(&made.shape, lies, true, &evaluation.window_made(band));
+            let is_cut = !evaluation.is_scattered();
+            let (at, axes) = evaluation.axes_there(&made.shape, lies, is_cut, &evaluation.window_made(band));
             Some(((there.room(), at), axes))
         });
         let results: Vec<((DeviceRoom<'_>, usize), Vec<Axis>)> = results.collect();
@@ -54,7 +55,7 @@ impl Compute<GpuEngine> for GpuWindows<'_> {
         let ruler = ruler.iter().zip(&operands).map(|(axes, ((bytes, at), _))| Given::There(*bytes, *at, axes));
         let given: Vec<Given<'_>> = given.chain(ruler).chain(numbers).collect();
         let taken = results.iter().map(|((room, at), axes)| Taken { room: *room, at: *at, axes });
-        Ok(evaluation.launcher.launch(self.gpu, &given, &mut taken.collect::<Vec<_>>())?)
+        Ok(evaluation.launcher_of(band).launch(self.gpu, &given, &mut taken.collect::<Vec<_>>())?)
     }
 
     /// A coordinate that reached outside comes out here.

@@ -19,10 +19,11 @@ use tilewright_expr::bind::{Axis, View};
 use tilewright_expr::dtype::{HostSlice, HostSliceMut};
 use tilewright_expr::eval::HostKernel;
 
-/// The expression on windows in ordinary memory. There are two lengths of windows or three, each planned once.
+/// The expression on windows in ordinary memory. There are two lengths of windows or three, each planned once; of those that are scattered the first one is
+/// planned for itself.
 pub(super) struct HostWindows<'a> {
     evaluation: &'a Evaluation<'a>,
-    planned: Mutex<HashMap<usize, Arc<HostKernel>>>,
+    planned: Mutex<HashMap<(usize, bool), Arc<HostKernel>>>,
 }
 
 /// The expression on one window.
@@ -43,10 +44,10 @@ impl<'a> HostWindows<'a> {
     }
 
     pub(super) fn of(&self, band: &Band) -> Result<HostWindow, Error> {
-        let (graph, numbers) = (self.evaluation.graph(), self.evaluation.numbers(band)?);
+        let (graph, numbers) = (self.evaluation.launcher_of(band).graph(), self.evaluation.numbers(band)?);
         let [operands, results] = self.evaluation.axes(band);
         let ruler = self.evaluation.ruler(band);
-        let kernel = self.kernel(band.window.len(), [&operands, &results], (&ruler, numbers.len()))?;
+        let kernel = self.kernel(band, [&operands, &results], (&ruler, numbers.len()))?;
         let dtypes = graph.operands.iter().map(|spec| spec.dtype);
         let results_of = graph.results().into_iter().map(|result| graph.outputs[result.outputs.start].node);
         let bytes = |(dtype, axes): (DType, &Vec<Axis>)| (dtype, View::reach(axes) as usize * dtype.size());
@@ -61,12 +62,13 @@ impl<'a> HostWindows<'a> {
 
     fn kernel(
         &self,
-        window: usize,
+        band: &Band,
         [operands, results]: [&[Vec<Axis>]; 2],
         (ruler, numbers): (&Option<[Axis; 1]>, usize),
     ) -> Result<Arc<HostKernel>, Error> {
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = planned.get(&window) {
+        let planned_for = (band.window.len(), self.evaluation.is_scattered() && band.indices.start == 0);
+        if let Some(kernel) = planned.get(&planned_for) {
             return Ok(kernel.clone());
         }
         let numbers = vec![on_device(&[]); numbers];
@@ -77,8 +79,8 @@ impl<'a> HostWindows<'a> {
             .chain(numbers)
             .collect();
         let outs: Vec<View<'_>> = results.iter().map(|axes| on_device(axes)).collect();
-        let kernel = Arc::new(HostKernel::new(self.evaluation.graph(), &views, &outs)?);
-        planned.insert(window, kernel.clone());
+        let kernel = Arc::new(HostKernel::new(self.evaluation.launcher_of(band).graph(), &views, &outs)?);
+        planned.insert(planned_for, kernel.clone());
         Ok(kernel)
     }
 }
@@ -115,18 +117,16 @@ pub(super) fn run_on_host(
     let run = Run { evaluation, plan, windows: HostWindows::new(evaluation), threads, releases, control };
     let once = run.once()?;
     let window = plan.window();
-    let memory = || -> [Windows; 2] {
+    let of_operands = || -> Windows {
         let fed = evaluation.banded(On::HOST).map(|(_, fed)| Bytes::new(evaluation.bytes_in(&fed.shape, window)));
-        let made = evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_made(made, plan.made())));
-        [fed.collect(), made.collect()]
+        fed.collect()
     };
-    let (mut fed, mut made) = (Vec::new(), Vec::new());
-    for _ in 0..WINDOWS {
-        let [of_operands, of_results] = memory();
-        fed.push(of_operands);
-        made.push(of_results);
-    }
-    let (fed_back, to_fill) = filled_with(fed);
+    let of_results = || -> Windows {
+        evaluation.made.iter().map(|made| Bytes::new(evaluation.bytes_made(made, plan.made()))).collect()
+    };
+    let memories = if evaluation.is_scattered() { 1 } else { WINDOWS };
+    let made: Vec<Windows> = (0..memories).map(|_| of_results()).collect();
+    let (fed_back, to_fill) = filled_with((0..WINDOWS).map(|_| of_operands()).collect::<Vec<_>>());
     let (filled, to_compute) = channel();
     let (made_back, free) = filled_with(made);
     let (computed, to_write) = channel();
@@ -220,9 +220,10 @@ impl Run<'_> {
         (free, computed): (Receiver<Windows>, Sender<(Band, Windows)>),
     ) -> Result<(), Stop> {
         let steps = self.plan.count() as u64;
+        let mut whole = None;
         for (done, band) in self.plan.bands().enumerate() {
             self.control.check(done as u64, steps)?;
-            let (memory, mut results) = (filled.recv()?, free.recv()?);
+            let (memory, mut results) = (filled.recv()?, whole.take().map_or_else(|| free.recv(), Ok)?);
             let mut windows = memory.iter();
             let operands: Vec<&[u8]> = once
                 .iter()
@@ -233,7 +234,11 @@ impl Run<'_> {
             self.windows.of(&band)?.run(&operands, &mut targets)?;
             // The reader is gone once it has read everything.
             let _ = back.send(memory);
-            computed.send((band, results))?;
+            // What bands are scattered into is written behind the last one.
+            match self.evaluation.is_scattered() && done as u64 + 1 < steps {
+                true => whole = Some(results),
+                false => computed.send((band, results))?,
+            }
             self.control.tell(done as u64 + 1, steps);
         }
         Ok(())

@@ -48,6 +48,8 @@ pub struct ExpressionPlan {
     pub bytes_before: u128,
     /// Bytes that each band is reduced to, where it is.
     pub bytes_folded: u128,
+    /// Bytes of results that are whole, and go back when all bands have been scattered into them.
+    pub bytes_scattered: u128,
     /// Bytes of operands and results that lie on the GPU, and stay where they are.
     pub bytes_there: u128,
     /// Whether it is one band: a margin would be written into what lies beside a band on the GPU, or be read from the other end of what lies there.
@@ -164,14 +166,15 @@ impl ExpressionPlan {
         let bytes_once = evaluation.brought_whole(on).map(once).sum();
         let [bytes_in, bytes_out] = evaluation.bytes_of(on, 1);
         let (bytes_there, bytes_folded) = (evaluation.bytes_there(on), evaluation.bytes_of_parts());
-        let bytes_before = evaluation.bytes_before();
+        let (bytes_before, bytes_scattered) = (evaluation.bytes_before(), evaluation.bytes_scattered(on));
         let (extent, margin, wraps) = match &evaluation.cut {
             Ok(cut) => (evaluation.extent(), cut.margin, cut.wraps),
             Err(_) => (1, Margin::NONE, false),
         };
         let longest = evaluation.longest();
         let elsewhere = longest.is_some();
-        let is_there = evaluation.made.iter().any(|made| made.is_on(on)) || wraps && evaluation.has_bands_on(on);
+        let writes_there = !evaluation.is_scattered() && evaluation.made.iter().any(|made| made.is_on(on));
+        let is_there = writes_there || wraps && evaluation.has_bands_on(on);
         let is_whole = margin.places() > 0 && is_there && !elsewhere;
         let dimension = evaluation.cut.as_ref().ok().map(|cut| evaluation.name(cut.dim));
         let band = if is_whole { extent } else { 1 };
@@ -188,6 +191,7 @@ impl ExpressionPlan {
             bytes_once,
             bytes_before,
             bytes_folded,
+            bytes_scattered,
             bytes_there,
             is_whole,
             stages: STAGES,
@@ -296,6 +300,7 @@ impl ExpressionPlan {
     /// Bytes of the GPU's memory.
     pub fn device_bytes(&self) -> u128 {
         self.bytes_once
+            + self.bytes_scattered
             + self.stages as u128 * (self.window() as u128 * self.bytes_in + self.made() as u128 * self.bytes_out)
             + self.stages as u128 * (self.bytes_before + self.bytes_folded)
     }
@@ -316,7 +321,7 @@ impl ExpressionPlan {
     }
 
     fn own_to_host(&self) -> u128 {
-        self.extent as u128 * self.bytes_out + self.count() as u128 * self.bytes_folded
+        self.extent as u128 * self.bytes_out + self.count() as u128 * self.bytes_folded + self.bytes_scattered
     }
 
     /// How often all that this pass reads is read.
@@ -329,7 +334,7 @@ impl ExpressionPlan {
     pub fn time(&self, gpu: &Accelerator) -> ExpressionTime {
         let own = OtherPasses::of(self).time(gpu);
         let first = (self.bytes_once + self.window() as u128 * self.bytes_in) as f64 / gpu.link.to_gpu;
-        let last = (self.band as u128 * self.bytes_out) as f64 / gpu.link.to_host;
+        let last = (self.band as u128 * self.bytes_out + self.bytes_scattered) as f64 / gpu.link.to_host;
         let others = self.others.time(gpu);
         ExpressionTime {
             compute: own.compute + others.compute,

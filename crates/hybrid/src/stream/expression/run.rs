@@ -42,7 +42,8 @@ pub(super) fn run<E: Engine<u8>, C: Compute<E>>(
     control.unverified("evaluate", "an expression")?;
     let run = Run { compute, evaluation, plan, on, staging, control, direct: Direct::of(engine) };
     let mut operands = run.operands(engine)?;
-    let results = (0..plan.stages).map(|_| run.results(engine)).collect::<Result<Vec<_>, Error>>()?;
+    let memories = if evaluation.is_scattered() { 1 } else { plan.stages };
+    let results = (0..memories).map(|_| run.results(engine)).collect::<Result<Vec<_>, Error>>()?;
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, &mut operands, feed))?;
     compute.outcome()?;
     Ok(run.traffic())
@@ -151,6 +152,7 @@ impl<'a, C: Sync> Run<'a, C> {
         }
         // Behind the last kernel that read a stage's windows.
         let mut read: Vec<Option<E::Mark>> = operands.stages.iter().map(|_| None).collect();
+        let mut whole = None;
         for (number, band) in self.plan.bands().enumerate() {
             let (done, stage) = (number as u64, number % operands.stages.len());
             self.control.check(done, steps)?;
@@ -160,14 +162,18 @@ impl<'a, C: Sync> Run<'a, C> {
             for (number, fed, (tile, at)) in self.pieces_of(&band) {
                 self.bring(feed, (fed, &tile), (&mut operands.stages[stage][number], at))?;
             }
-            let mut buffers = feed.take_for(Queue::Compute)?;
+            let mut buffers = whole.take().map_or_else(|| feed.take_for(Queue::Compute), Ok)?;
             engine.wait(Queue::Compute, &engine.mark(Queue::In)?)?;
             let all = operands.once.iter().zip(&operands.stages[stage]);
             let all: Vec<&E::Buffer> = all.filter_map(|(once, window)| once.as_ref().or(window.as_ref())).collect();
             let facts = || json!({ "band": number, "window": format!("{:?}", band.window) });
             feed.compute(facts, || self.compute.evaluate(engine, &band, &all, &mut buffers))?;
             read[stage] = Some(engine.mark(Queue::Compute)?);
-            feed.give(band, buffers)?;
+            // What bands are scattered into goes back behind the last one.
+            match self.evaluation.is_scattered() && done + 1 < steps {
+                true => whole = Some(buffers),
+                false => feed.give(band, buffers)?,
+            }
             self.control.tell(done + 1, steps);
         }
         Ok(())

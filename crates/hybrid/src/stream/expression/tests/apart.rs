@@ -13,10 +13,10 @@ fn numbers() -> Vec<i64> {
 }
 
 /// What a result is expected to be, its extents, and what is there before.
-type Expected<'e, T> = (&'e [T], [usize; 2], T);
+pub(super) type Expected<'e, T> = (&'e [T], [usize; 2], T);
 
 /// Computes two results in bands of the budget's.
-fn both_in_bands<A: Bits + Copy, B: Bits + Copy>(
+pub(super) fn both_in_bands<A: Bits + Copy, B: Bits + Copy>(
     budget: u64,
     (one, of_one, poison_one): Expected<'_, A>,
     (two, of_two, poison_two): Expected<'_, B>,

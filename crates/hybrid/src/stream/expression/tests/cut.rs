@@ -87,6 +87,7 @@ fn bands_and_windows_cover_the_whole() {
                     bytes_once: 0,
                     bytes_before: 0,
                     bytes_folded: 0,
+                    bytes_scattered: 0,
                     bytes_there: 0,
                     is_whole: false,
                     stages: 3,

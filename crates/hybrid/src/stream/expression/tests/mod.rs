@@ -25,6 +25,8 @@ const ORDERS: [Order; 3] = [Order::Late, Order::Random(1), Order::Random(2)];
 /// The evaluator of the host on the memory of a device that is late.
 struct Interpreted<'a> {
     windows: HostWindows<'a>,
+    /// Whether bands behind the first one go into what those before left.
+    keeps: bool,
     failed: Arc<Mutex<Option<Error>>>,
 }
 
@@ -37,6 +39,7 @@ impl Compute<Device> for Interpreted<'_> {
         results: &mut [Buffer<u8>],
     ) -> Result<(), Error> {
         let (window, failed) = (self.windows.of(band)?, self.failed.clone());
+        let keeps = self.keeps && band.indices.start > 0;
         let operands: Vec<Memory<u8>> = operands.iter().map(|buffer| Memory::clone(buffer)).collect();
         let results: Vec<Memory<u8>> = results.iter().map(|buffer| Memory::clone(buffer)).collect();
         device.queue(Queue::Compute, move || {
@@ -47,7 +50,9 @@ impl Compute<Device> for Interpreted<'_> {
                 bytes
             };
             let operands: Vec<Bytes> = operands.iter().map(aligned).collect();
-            let mut written: Vec<Bytes> = results.iter().map(|memory| Bytes::new(memory.lock().len())).collect();
+            let zeros = |memory: &Memory<u8>| Bytes::new(memory.lock().len());
+            let mut written: Vec<Bytes> =
+                results.iter().map(|memory| if keeps { aligned(memory) } else { zeros(memory) }).collect();
             let read: Vec<&[u8]> = operands.iter().map(|bytes| &bytes[..]).collect();
             let mut write: Vec<&mut [u8]> = written.iter_mut().map(|bytes| &mut bytes[..]).collect();
             if let Err(error) = window.run(&read, &mut write) {
@@ -74,7 +79,8 @@ fn on_late(
     staging: Staging,
     control: Control<'_>,
 ) -> Result<(), Error> {
-    let compute = Interpreted { windows: HostWindows::new(evaluation), failed: Arc::default() };
+    let (windows, keeps) = (HostWindows::new(evaluation), evaluation.is_scattered());
+    let compute = Interpreted { windows, keeps, failed: Arc::default() };
     let traffic = run(device, &compute, (evaluation, plan, On::HOST), staging, control)?;
     let counts = device.counts.lock().unwrap();
     assert_eq!((traffic.to_gpu, traffic.to_host), (counts.brought as u64, counts.taken_back as u64));
@@ -192,6 +198,7 @@ mod normalised;
 mod parts;
 mod pipeline;
 mod scanned;
+mod scattered;
 mod twice;
 mod values;
 mod wrapped;
