@@ -42,12 +42,12 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
     let [mut counts] = locked::<i64, 1>(device, [BINS])?;
     let [mut sums] = locked::<i32, 1>(device, [CELLS * COLUMNS])?;
     let source = PinnedSource::new(&values, extents)?;
-    let x = Array::<f32, (Y, X)>::new(&source, [rows, COLUMNS])?;
+    let x = &Array::<f32, (Y, X)>::new(&source, [rows, COLUMNS])?;
     macro_rules! of {
         ($expression:expr) => {{
             let expression = $expression;
             move |sink: &dyn Sink, evaluated: &mut Evaluated<'_>| {
-                evaluated(&Evaluation::new(&expression, (&x,), &[sink])?)
+                evaluated(&Evaluation::new(&expression, (x,), &[sink])?)
             }
         }};
     }
@@ -102,8 +102,8 @@ pub(super) fn run(session: &Session, case: &str, quick: bool, report: &mut Repor
 
     let backwards = of!(fuse(|x: In<f32, (Y, X)>| (x.reverse::<Y>() * 2.0).store::<(Y, X)>()));
     let seconds = timed(session, backwards, (&mut results, extents), |results| {
-        let mut both = results.par_chunks(COLUMNS).zip(values.par_chunks(COLUMNS).rev());
-        both.all(|(got, row)| got.iter().zip(row).all(|(got, x)| got.to_bits() == (x * 2.0).to_bits()))
+        let rows = results.par_chunks(COLUMNS).zip(values.par_chunks(COLUMNS).rev());
+        rows.all(|(got, row)| got.iter().zip(row).all(|(got, x)| got.to_bits() == (x * 2.0).to_bits()))
     })?;
     add_figures(["backwards_s", "backwards_share"], seconds, both);
 
