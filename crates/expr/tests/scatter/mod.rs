@@ -20,7 +20,7 @@ use tilewright_expr::sections::Sections;
 use tilewright_headers::host_model::{HostModel, KernelSource, Launch, Schedule};
 
 /// A graph with its operands and the layouts of its results.
-struct Case {
+pub(crate) struct Case {
     name: String,
     graph: Graph,
     operands: Vec<Tensor>,
@@ -30,7 +30,7 @@ struct Case {
 
 impl Case {
     /// The graph on these operands, under layouts that `seed` says.
-    fn new(name: impl Into<String>, graph: Graph, operands: Vec<Tensor>, seed: u64) -> Case {
+    pub(crate) fn new(name: impl Into<String>, graph: Graph, operands: Vec<Tensor>, seed: u64) -> Case {
         let name = name.into();
         assert!(graph.check().is_ok(), "{name}: {:?}", graph.check());
         let mut rng = Rng::new(seed);
@@ -197,7 +197,7 @@ fn check(test: &str, prepared: &[Prepared<'_>]) {
 }
 
 /// As [`check`], of cases.
-fn check_cases(test: &str, cases: &[Case]) {
+pub(crate) fn check_cases(test: &str, cases: &[Case]) {
     let prepared: Vec<Prepared<'_>> = cases.iter().enumerate().map(|(i, case)| prepare(case, i)).collect();
     check(test, &prepared);
 }
