@@ -61,6 +61,11 @@ impl<T: Pod> PinnedBuffer<T> {
         self.len == 0
     }
 
+    /// Where its elements are, once the copies are done that use them: for whoever shares it among threads.
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        self.raw.address_mut().cast()
+    }
+
     pub(crate) fn raw(&self) -> &raw::Pinned {
         &self.raw
     }

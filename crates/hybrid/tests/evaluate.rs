@@ -261,6 +261,7 @@ fn page_locked(device: &Device, budgets: &Budgets) {
         (MemorySource::from_slice(&values, extents).unwrap(), PinnedSource::new(&there, extents).unwrap());
     let six = fuse(|x: In<f32, (Y, X)>| (((x * 0.5 + 1.0).abs().sqrt() - 0.25).max(0.5) / 3.0).store::<(Y, X)>());
     let sums = fuse(|x: In<f32, (Y, X)>| (x.sum::<Y>().store::<(X,)>(), (x * 2.0).store::<(Y, X)>()));
+    let backwards = fuse(|x: In<f32, (Y, X)>| (x.reverse::<Y>() - coordinate::<Y>().to::<f32>()).store::<(Y, X)>());
     let mut found: Vec<Vec<u32>> = Vec::new();
     for source in [&ordinary as &dyn Source, &locked] {
         let x = Array::<f32, (Y, X)>::new(source, [rows, columns]).unwrap();
@@ -270,6 +271,7 @@ fn page_locked(device: &Device, budgets: &Budgets) {
             buffer
         };
         let [mut one, mut two, mut three] = [nan(values.len()), nan(columns), nan(values.len())];
+        let mut four = nan(values.len());
         let one_sink = PinnedSink::new(&mut one, extents).unwrap();
         let evaluation = Evaluation::new(&six, (&x,), &[&one_sink]).unwrap();
         assert_eq!(evaluation.dimension(), Some("Y"));
@@ -286,12 +288,20 @@ fn page_locked(device: &Device, budgets: &Budgets) {
         drop(evaluation);
         Box::new(two_sink).commit().unwrap();
         Box::new(three_sink).commit().unwrap();
-        found.push([one, two, three].iter().flat_map(|buffer| buffer.iter().map(|x| x.to_bits())).collect());
+        // Columns could be cut as they are; rows, read elsewhere, need no thread.
+        let four_sink = PinnedSink::new(&mut four, extents).unwrap();
+        let evaluation = Evaluation::new(&backwards, (&x,), &[&four_sink]).unwrap();
+        evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(four_sink).commit().unwrap();
+        found.push([one, two, three, four].iter().flat_map(|buffer| buffer.iter().map(|x| x.to_bits())).collect());
     }
     assert_eq!(found[0], found[1]);
     let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values).unwrap();
     let expected: Vec<u32> = six.call(&tensor).unwrap().to_vec().unwrap().iter().map(|x| x.to_bits()).collect();
     assert_eq!(found[0][..expected.len()], expected);
+    let expected: Vec<u32> = backwards.call(&tensor).unwrap().to_vec().unwrap().iter().map(|x| x.to_bits()).collect();
+    assert_eq!(found[0][found[0].len() - expected.len()..], expected);
 }
 
 /// What has another size is refused, and what was not written is not there.

@@ -292,6 +292,11 @@ impl Pinned {
         unsafe { std::slice::from_raw_parts(self.pointer.0, self.bytes) }
     }
 
+    pub(crate) fn address_mut(&mut self) -> *mut u8 {
+        self.settle();
+        self.pointer.0
+    }
+
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.settle();
         // SAFETY: as above, and `&mut self` excludes new copies while the slice is borrowed.

@@ -1,12 +1,12 @@
 //! Matrices in page-locked memory, which a GPU reads and writes itself.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use bytemuck::Pod;
+use std::ops::Range;
 use tilewright_driver::{PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows};
 
 use super::{Element, Extents, MemorySource, Sink, Source, Stored, Tile, Written, coverage::Coverage};
 use crate::Error;
+use crate::raw::{SharedRows, copy_line};
 
 /// A matrix row by row, without gaps, in page-locked memory.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl<T: Stored + Pod> Source for PinnedSource<'_, T> {
 
 /// A matrix in page-locked memory to write, row by row: what [`PinnedSource`] is to read. What it is before the commit is unspecified.
 pub struct PinnedSink<'a, T: Pod> {
-    buffer: Mutex<&'a mut PinnedBuffer<T>>,
+    rows: SharedRows<'a, T>,
     extents: Extents,
     coverage: Coverage,
 }
@@ -88,11 +88,7 @@ impl<'a, T: Stored + Pod> PinnedSink<'a, T> {
     /// [`Error::Shape`] if the memory has not `rows * columns` elements.
     pub fn new(buffer: &'a mut PinnedBuffer<T>, extents: Extents) -> Result<Self, Error> {
         check::<T>("write", buffer.len(), extents)?;
-        Ok(PinnedSink { buffer: Mutex::new(buffer), extents, coverage: Coverage::default() })
-    }
-
-    fn buffer(&self) -> MutexGuard<'_, &'a mut PinnedBuffer<T>> {
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(PinnedSink { rows: SharedRows::new(buffer, extents.rows), extents, coverage: Coverage::default() })
     }
 }
 
@@ -110,11 +106,11 @@ impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
         if tile.is_empty() {
             return Ok(());
         }
-        let PinnedRows { begin, width, pitch, count } = rows(tile, self.extents.columns, T::ELEMENT);
-        let mut buffer = self.buffer();
-        let mut memory = buffer.pinned_bytes_mut();
-        let bytes = &mut memory.as_slice()[begin..][..(count - 1) * pitch + width];
-        bytes.chunks_mut(pitch).zip(data.chunks_exact(width)).for_each(|(to, from)| to[..width].copy_from_slice(from));
+        let columns = bytes_of::<T>(tile);
+        let mut lines = data.chunks_exact(columns.len());
+        self.rows.for_each(tile.rows.clone(), |row| {
+            lines.next().into_iter().for_each(|from| copy_line(from, &mut row[columns.clone()]));
+        });
         self.coverage.add(tile);
         Ok(())
     }
@@ -138,7 +134,7 @@ impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
 impl<T: Stored + Pod> LockedSink for PinnedSink<'_, T> {
     fn land(&self, tile: &Tile, copy: QueueCopy<'_>) -> Result<(), Error> {
         tile.check("write", self.extents, T::ELEMENT, tile.extents().byte_count(T::ELEMENT)?)?;
-        copy(&mut self.buffer().pinned_bytes_mut(), &rows(tile, self.extents.columns, T::ELEMENT))
+        copy(&mut self.rows.to_copy().pinned_bytes_mut(), &rows(tile, self.extents.columns, T::ELEMENT))
     }
 
     fn landed(&self, tile: &Tile) {
@@ -148,7 +144,16 @@ impl<T: Stored + Pod> LockedSink for PinnedSink<'_, T> {
 
 impl<T: Stored + Pod> Written for PinnedSink<'_, T> {
     fn read_back(&self, tile: &Tile, out: &mut [u8]) -> Result<(), Error> {
-        MemorySource::from_slice(&self.buffer()[..], self.extents)?.read_tile(tile, out)
+        tile.check("read", self.extents, T::ELEMENT, out.len())?;
+        if tile.is_empty() {
+            return Ok(());
+        }
+        let columns = bytes_of::<T>(tile);
+        let mut lines = out.chunks_exact_mut(columns.len());
+        self.rows.for_each(tile.rows.clone(), |row| {
+            lines.next().into_iter().for_each(|to| to.copy_from_slice(&row[columns.clone()]));
+        });
+        Ok(())
     }
 }
 
@@ -156,6 +161,12 @@ fn check<T: Stored>(operation: &'static str, got: usize, extents: Extents) -> Re
     let expected = extents.byte_count(T::ELEMENT)? / T::ELEMENT.bytes();
     let what = "elements of the page-locked memory";
     if got == expected { Ok(()) } else { Err(Error::Shape { operation, what, expected, got }) }
+}
+
+/// Which bytes of a row are those of a tile.
+fn bytes_of<T: Stored>(tile: &Tile) -> Range<usize> {
+    let size = T::ELEMENT.bytes();
+    tile.columns.start * size..tile.columns.end * size
 }
 
 /// A tile of a matrix of so many columns.

@@ -13,6 +13,9 @@ const WIDE: usize = 1 << 20;
 pub(super) struct Direct(bool);
 
 impl Direct {
+    /// Of a GPU's engine.
+    pub(super) const ON_GPU: Direct = Direct(true);
+
     pub(super) fn of<T, E: Engine<T>>(engine: &E) -> Direct {
         Direct(engine.reaches_locked())
     }

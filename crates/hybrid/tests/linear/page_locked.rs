@@ -10,7 +10,7 @@ use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::ProductExtents;
 use tilewright_hybrid::linear::{Gpu, Precision, Scalar};
 use tilewright_hybrid::store::{
-    Extents, MemorySink, MemorySource, PinnedSink, PinnedSource, ReadTyped, Sink, Source, Stored, WriteTyped,
+    Extents, MemorySink, MemorySource, PinnedSink, PinnedSource, ReadTyped, Sink, Source, Stored, Tile, WriteTyped,
 };
 use tilewright_hybrid::stream::{self, Budgets, Control, Factor, Form, MatmulPlan, Product};
 use tilewright_hybrid::{Complex64, Error};
@@ -101,7 +101,7 @@ fn page_locked_matrices_are_sources_and_sinks_for_the_host_too() {
     let values = random::<f64>(7, 9, 6);
     let buffer = locked(&gpu, &values);
     let source = PinnedSource::new(&buffer, Extents::new(9, 6)).unwrap();
-    let tile = tilewright_hybrid::store::Tile { rows: 2..7, columns: 1..5 };
+    let tile = Tile { rows: 2..7, columns: 1..5 };
     let mut got = vec![f64::NAN; 20];
     source.read(&tile, &mut got).unwrap();
     assert_eq!(got, values.slice(ndarray::s![2..7, 1..5]).iter().copied().collect::<Vec<_>>());
@@ -118,6 +118,25 @@ fn page_locked_matrices_are_sources_and_sinks_for_the_host_too() {
     }
     Box::new(sink).commit().unwrap();
     assert_eq!(target[..], *values.as_slice().unwrap());
+    // Threads write the same rows at once.
+    let values = random::<f64>(8, 300, 24);
+    let mut target = locked(&gpu, &Array2::from_elem((300, 24), f64::NAN));
+    let sink = PinnedSink::new(&mut target, Extents::new(300, 24)).unwrap();
+    std::thread::scope(|scope| {
+        for column in 0..8 {
+            let (sink, values) = (&sink, &values);
+            scope.spawn(move || {
+                for tile in Extents::new(300, 3).tiles(Extents::new(47, 2)) {
+                    let columns = tile.columns.start + 3 * column..tile.columns.end + 3 * column;
+                    let part = values.slice(ndarray::s![tile.rows.clone(), columns.clone()]);
+                    sink.write(&Tile { columns, ..tile }, &part.iter().copied().collect::<Vec<_>>()).unwrap();
+                }
+            });
+        }
+    });
+    Box::new(sink).commit().unwrap();
+    assert_eq!(target[..], *values.as_slice().unwrap());
+    let mut target = locked(&gpu, &Array2::from_elem((9, 6), f64::NAN));
     for wrong in [Extents::new(9, 5), Extents::new(usize::MAX, 2)] {
         assert!(PinnedSource::new(&buffer, wrong).is_err() && PinnedSink::new(&mut target, wrong).is_err());
     }

@@ -201,6 +201,18 @@ impl Evaluation<'_> {
         tile.columns.len()
     }
 
+    /// Whether bands are parts of rows of page-locked memory, which threads have to gather, where a GPU would copy whole rows itself.
+    pub(super) fn is_narrow(&self, on: On, plan: &ExpressionPlan) -> bool {
+        let direct = Direct::ON_GPU;
+        let read = |(_, fed): (usize, &Fed<'_>)| {
+            fed.source().locked().is_some() && direct.from(fed.source(), self.columns_of(fed, plan)).is_none()
+        };
+        let written = |(_, made): (usize, &Made<'_>)| {
+            made.sink().locked().is_some() && direct.to(made.sink(), self.columns_made(made, plan)).is_none()
+        };
+        on != On::HOST && (self.banded(on).any(read) || self.brought_back(on).any(written))
+    }
+
     /// What goes through slots by a plan: bytes of at most so many to one place, of which any element fits into a granule.
     pub(super) fn load(&self, on: On, most: u128, plan: &ExpressionPlan, direct: Direct) -> Load {
         let through =

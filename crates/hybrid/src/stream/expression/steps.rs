@@ -118,10 +118,12 @@ impl<'a> Evaluation<'a> {
     /// How it is computed in steps where there are so many bytes, and in which bands, unless it is cut into such as fit, or all of it is one band: a short
     /// one, or the only one that fits.
     pub(super) fn planned_steps(&self, on: On, budget: u64) -> Result<Option<(Steps<'a>, Planned)>, Error> {
-        let fits = || !matches!(ExpressionPlan::new(self, on, budget), Err(Error::Budget { .. } | Error::Uncut { .. }));
+        let plan = ExpressionPlan::new(self, on, budget);
+        let fits = || !matches!(plan, Err(Error::Budget { .. } | Error::Uncut { .. }));
         let is_done_at_once = if self.cut.is_ok() { fits() } else { self.is_short(on, budget) };
         if is_done_at_once {
-            return Ok(None);
+            let narrow = plan.ok().filter(|plan| self.cut.is_ok() && self.is_narrow(on, plan));
+            return Ok(narrow.and_then(|plan| self.in_whole_rows(&plan, on, budget)));
         }
         let mut refused = None;
         for steps in self.steps() {
@@ -136,6 +138,18 @@ impl<'a> Evaluation<'a> {
             Some(error) => Err(error),
             None => Ok(None),
         }
+    }
+
+    /// Cut along a dimension whose bands are whole rows, where little more is copied than by a plan whose are not.
+    fn in_whole_rows(&self, narrow: &ExpressionPlan, on: On, budget: u64) -> Option<(Steps<'a>, Planned)> {
+        let copied = |plan: &ExpressionPlan| plan.bytes_to_gpu() + plan.bytes_to_host();
+        let is_better = |plan: ExpressionPlan, bands: &Evaluation<'_>| {
+            !bands.is_narrow(on, &plan) && copied(&plan) <= copied(narrow) / 4 * 5
+        };
+        let pays = |passes: &Passes<'a>| passes.plan(on, budget).is_ok_and(|plan| is_better(plan, &passes.bands));
+        let steps = Steps::Passes(self.elsewhere().find(pays)?);
+        let planned = steps.plan(&self.made, on, budget).ok()?;
+        Some((steps, planned))
     }
 
     /// Whether all of it is one band, and a short one.
@@ -156,7 +170,7 @@ impl<'a> Evaluation<'a> {
         let mut steps: Vec<Steps<'a>> = self.scanned().into_iter().collect();
         if self.is_by_choice {
             steps.extend(self.twice());
-            steps.extend(self.elsewhere());
+            steps.extend(self.elsewhere().map(Steps::Passes));
             steps.extend(self.parts());
             return steps;
         }
@@ -165,7 +179,7 @@ impl<'a> Evaluation<'a> {
         let folded = |folds: Vec<Fold<'a>>| folds.into_iter().next().map(Box::new).map(Steps::Folded);
         steps.extend(folded(few));
         steps.extend(self.twice());
-        steps.extend(self.elsewhere());
+        steps.extend(self.elsewhere().map(Steps::Passes));
         let images = self.folds(Fold::of_images).filter(|fold| self.gathers_little(fold)).collect();
         steps.extend(folded(images));
         steps.extend(self.apart());
@@ -193,13 +207,9 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Cut along each dimension, operands being read elsewhere than around the point in bands too.
-    fn elsewhere(&self) -> impl Iterator<Item = Steps<'a>> {
+    fn elsewhere(&self) -> impl Iterator<Item = Passes<'a>> {
         let images = |dim: &DimId| self.expression.graph().cut_images(*dim, self.lengths(), self.goes_on()).ok();
-        self.dims
-            .iter()
-            .filter_map(images)
-            .filter_map(|passes| Passes::of_results(self, passes).ok())
-            .map(Steps::Passes)
+        self.dims.iter().filter_map(images).filter_map(|passes| Passes::of_results(self, passes).ok())
     }
 
     /// Folded along each dimension, of the largest operand first. What bands were reduced to before is not folded again: so each fold leaves fewer
