@@ -262,6 +262,8 @@ fn page_locked(device: &Device, budgets: &Budgets) {
     let six = fuse(|x: In<f32, (Y, X)>| (((x * 0.5 + 1.0).abs().sqrt() - 0.25).max(0.5) / 3.0).store::<(Y, X)>());
     let sums = fuse(|x: In<f32, (Y, X)>| (x.sum::<Y>().store::<(X,)>(), (x * 2.0).store::<(Y, X)>()));
     let backwards = fuse(|x: In<f32, (Y, X)>| (x.reverse::<Y>() - coordinate::<Y>().to::<f32>()).store::<(Y, X)>());
+    let most = fuse(|x: In<f32, (Y, X)>| x.cummax::<Y>().store::<(Y, X)>());
+    let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values.clone()).unwrap();
     let mut found: Vec<Vec<u32>> = Vec::new();
     for source in [&ordinary as &dyn Source, &locked] {
         let x = Array::<f32, (Y, X)>::new(source, [rows, columns]).unwrap();
@@ -294,10 +296,17 @@ fn page_locked(device: &Device, budgets: &Budgets) {
         evaluate(device, budgets, &evaluation, Control::default()).unwrap();
         drop(evaluation);
         Box::new(four_sink).commit().unwrap();
+        // So are rows of a scan, which are brought twice for that.
+        let mut five = nan(values.len());
+        let five_sink = PinnedSink::new(&mut five, extents).unwrap();
+        let evaluation = Evaluation::new(&most, (&x,), &[&five_sink]).unwrap();
+        evaluate(device, budgets, &evaluation, Control::default()).unwrap();
+        drop(evaluation);
+        Box::new(five_sink).commit().unwrap();
+        assert_eq!(five[..], most.call(&tensor).unwrap().to_vec().unwrap());
         found.push([one, two, three, four].iter().flat_map(|buffer| buffer.iter().map(|x| x.to_bits())).collect());
     }
     assert_eq!(found[0], found[1]);
-    let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values).unwrap();
     let expected: Vec<u32> = six.call(&tensor).unwrap().to_vec().unwrap().iter().map(|x| x.to_bits()).collect();
     assert_eq!(found[0][..expected.len()], expected);
     let expected: Vec<u32> = backwards.call(&tensor).unwrap().to_vec().unwrap().iter().map(|x| x.to_bits()).collect();

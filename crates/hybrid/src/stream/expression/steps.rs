@@ -9,11 +9,15 @@ use crate::Error;
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
 use tilewright_expr::cut::{self, Numbers};
-use tilewright_expr::graph::DimId;
+use tilewright_expr::graph::{DimId, Node, Op};
+use tilewright_expr::reduce::Reduction;
 use tilewright_ops::Launcher;
 
 /// Bytes from which on it is better to begin before all of them are there.
 const LONG: u64 = 256 << 20;
+/// How much more may be copied of page-locked memory by whole rows than threads would gather of parts of rows: these have 16 GB/s each way of 55 (16 cores
+/// beside an H200, rows of 2 KB, 2026-11-29).
+const GATHERED: u128 = 2;
 
 /// What computes a whole expression, in steps of its own where it has to.
 pub(super) type Evaluate<'c> = dyn FnMut(&Evaluation<'_>, Control<'_>) -> Result<Traffic, Error> + 'c;
@@ -140,16 +144,20 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Cut along a dimension whose bands are whole rows, where little more is copied than by a plan whose are not.
+    /// Cut along a dimension whose bands are whole rows, where no more is copied than [`GATHERED`] times what a plan has whose are not, and the bits are the same.
     fn in_whole_rows(&self, narrow: &ExpressionPlan, on: On, budget: u64) -> Option<(Steps<'a>, Planned)> {
         let copied = |plan: &ExpressionPlan| plan.bytes_to_gpu() + plan.bytes_to_host();
-        let is_better = |plan: ExpressionPlan, bands: &Evaluation<'_>| {
-            !bands.is_narrow(on, &plan) && copied(&plan) <= copied(narrow) / 4 * 5
-        };
-        let pays = |passes: &Passes<'a>| passes.plan(on, budget).is_ok_and(|plan| is_better(plan, &passes.bands));
-        let steps = Steps::Passes(self.elsewhere().find(pays)?);
-        let planned = steps.plan(&self.made, on, budget).ok()?;
-        Some((steps, planned))
+        let is_rounded =
+            |node: &Node| matches!(node.op, Op::Scan { reduction: Reduction::Sum, .. }) && node.dtype.is_float();
+        let scanned = self.scanned().filter(|_| !self.expression.graph().nodes().any(is_rounded));
+        let ways = self.elsewhere().chain(scanned).filter_map(|passes| {
+            passes.plan(on, budget).ok().filter(|plan| !passes.bands.is_narrow(on, plan))?;
+            let steps = Steps::Passes(passes);
+            let planned = steps.plan(&self.made, on, budget).ok()?;
+            let all = planned.passes.iter().map(copied).sum::<u128>();
+            (all <= GATHERED * copied(narrow)).then_some((all, (steps, planned)))
+        });
+        ways.min_by_key(|(all, _)| *all).map(|(_, way)| way)
     }
 
     /// Whether all of it is one band, and a short one.
@@ -167,9 +175,9 @@ impl<'a> Evaluation<'a> {
 
     /// In which steps it could be computed: the first ones that fit are taken.
     pub(super) fn steps(&self) -> Vec<Steps<'a>> {
-        let mut steps: Vec<Steps<'a>> = self.scanned().into_iter().collect();
+        let mut steps: Vec<Steps<'a>> = self.scanned().map(Steps::Passes).into_iter().collect();
         if self.is_by_choice {
-            steps.extend(self.twice());
+            steps.extend(self.twice().map(Steps::Passes));
             steps.extend(self.elsewhere().map(Steps::Passes));
             steps.extend(self.parts());
             return steps;
@@ -178,7 +186,7 @@ impl<'a> Evaluation<'a> {
         let (few, many): (Vec<_>, Vec<_>) = self.folds(Fold::of).partition(|fold| self.gathers_little(fold));
         let folded = |folds: Vec<Fold<'a>>| folds.into_iter().next().map(Box::new).map(Steps::Folded);
         steps.extend(folded(few));
-        steps.extend(self.twice());
+        steps.extend(self.twice().map(Steps::Passes));
         steps.extend(self.elsewhere().map(Steps::Passes));
         let images = self.folds(Fold::of_images).filter(|fold| self.gathers_little(fold)).collect();
         steps.extend(folded(images));
@@ -189,21 +197,21 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Cut along the first dimension that scans go along.
-    fn scanned(&self) -> Option<Steps<'a>> {
+    fn scanned(&self) -> Option<Passes<'a>> {
         let scans = |dim| self.expression.graph().cut_scans(dim, MOST, self.lengths());
         self.first_passes(scans)
     }
 
     /// Cut along the first dimension along which operands are read around the point and anywhere too.
-    fn twice(&self) -> Option<Steps<'a>> {
+    fn twice(&self) -> Option<Passes<'a>> {
         let twice = |dim| self.expression.graph().cut_twice(dim, MOST, self.lengths());
         self.first_passes(twice)
     }
 
-    fn first_passes(&self, passes: impl Fn(DimId) -> Result<cut::Passes, cut::Uncut>) -> Option<Steps<'a>> {
+    fn first_passes(&self, passes: impl Fn(DimId) -> Result<cut::Passes, cut::Uncut>) -> Option<Passes<'a>> {
         let cut = self.cut.as_ref().ok().map(|cut| cut.dim);
         let dims = self.dims.iter().filter(|dim| Some(**dim) != cut);
-        dims.filter_map(|dim| Passes::of_results(self, passes(*dim).ok()?).ok()).map(Steps::Passes).next()
+        dims.filter_map(|dim| Passes::of_results(self, passes(*dim).ok()?).ok()).next()
     }
 
     /// Cut along each dimension, operands being read elsewhere than around the point in bands too.
