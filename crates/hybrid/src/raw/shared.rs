@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use tilewright_driver::PinnedBuffer;
 
 /// Rows that are locked together.
@@ -10,14 +10,15 @@ const BAND: usize = 64;
 
 /// Page-locked memory, row by row.
 pub(crate) struct SharedRows<'a, T: Pod> {
-    buffer: Mutex<&'a mut PinnedBuffer<T>>,
+    /// Borrowed for writing by whoever has all of it, for reading by those who have rows.
+    buffer: RwLock<&'a mut PinnedBuffer<T>>,
     start: *mut u8,
     rows: usize,
     pitch: usize,
     bands: Vec<Mutex<()>>,
 }
 
-// SAFETY: bytes behind the address are reached under locks alone, and the buffer that they belong to is borrowed for as long.
+// SAFETY: bytes behind the address are reached under locks alone, and the buffer that they belong to is borrowed for as long. Nothing else is bound to a thread.
 unsafe impl<T: Pod + Send> Send for SharedRows<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Pod + Send> Sync for SharedRows<'_, T> {}
@@ -28,12 +29,12 @@ impl<'a, T: Pod> SharedRows<'a, T> {
         let pitch = (buffer.len() / rows.max(1)) * size_of::<T>();
         let start = buffer.as_mut_ptr().cast();
         let bands = (0..rows.div_ceil(BAND)).map(|_| Mutex::new(())).collect();
-        SharedRows { buffer: Mutex::new(buffer), start, rows, pitch, bands }
+        SharedRows { buffer: RwLock::new(buffer), start, rows, pitch, bands }
     }
 
-    /// The memory, to have copies queued; not to look into it.
-    pub(crate) fn to_copy(&self) -> MutexGuard<'_, &'a mut PinnedBuffer<T>> {
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    /// All of the memory, when nobody has any rows.
+    pub(crate) fn all(&self) -> RwLockWriteGuard<'_, &'a mut PinnedBuffer<T>> {
+        self.buffer.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls for the bytes of each of these rows, in their order, of which no other thread has the same meanwhile.
@@ -42,11 +43,12 @@ impl<'a, T: Pod> SharedRows<'a, T> {
         if self.pitch == 0 {
             return rows.for_each(|_| call(&mut []));
         }
+        let _rows = self.buffer.read().unwrap_or_else(PoisonError::into_inner);
         let mut begin = rows.start;
         while begin < rows.end {
             let end = rows.end.min((begin / BAND + 1) * BAND);
             let _band = self.bands[begin / BAND].lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: rows of the memory, whose lock nobody else has; no slice of the memory is made otherwise while it is borrowed here.
+            // SAFETY: rows of the memory, whose lock nobody else has, and nobody has all of it.
             let bytes = unsafe {
                 std::slice::from_raw_parts_mut(self.start.add(begin * self.pitch), (end - begin) * self.pitch)
             };

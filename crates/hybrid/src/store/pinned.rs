@@ -134,7 +134,7 @@ impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
 impl<T: Stored + Pod> LockedSink for PinnedSink<'_, T> {
     fn land(&self, tile: &Tile, copy: QueueCopy<'_>) -> Result<(), Error> {
         tile.check("write", self.extents, T::ELEMENT, tile.extents().byte_count(T::ELEMENT)?)?;
-        copy(&mut self.rows.to_copy().pinned_bytes_mut(), &rows(tile, self.extents.columns, T::ELEMENT))
+        copy(&mut self.rows.all().pinned_bytes_mut(), &rows(tile, self.extents.columns, T::ELEMENT))
     }
 
     fn landed(&self, tile: &Tile) {
