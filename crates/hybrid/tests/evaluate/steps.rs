@@ -19,7 +19,11 @@ pub(super) fn check<T: Stored + PartialEq + Debug>(
 ) {
     // No value of any expected result.
     let mut poison = [T::default()];
-    T::fill(&mut poison, &mut |bytes| Ok(bytes.fill(0xc7))).unwrap();
+    let mut fill = |bytes: &mut [u8]| {
+        bytes.fill(0xc7);
+        Ok(())
+    };
+    T::fill(&mut poison, &mut fill).unwrap();
     let mut results: Vec<_> = expected.iter().map(|(_, shape)| Array2::from_elem(*shape, poison[0])).collect();
     let sinks: Vec<_> = results.iter_mut().map(|result| MemorySink::new(result.view_mut())).collect();
     let each: Vec<&dyn Sink> = sinks.iter().map(|sink| sink as &dyn Sink).collect();
