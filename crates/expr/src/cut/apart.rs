@@ -14,7 +14,7 @@ impl Graph {
     ) -> Result<(Graph, Vec<u16>), Uncut> {
         let all = self.results();
         let outputs = results.iter().flat_map(|result| all[*result].outputs.clone());
-        let Moved { graph: mut made, kept, nodes } = self.of_outputs(outputs, &length)?;
+        let Moved { graph: mut made, kept, nodes, .. } = self.of_outputs(outputs, &length)?;
         for result in results {
             let (joined, first) = (&all[*result], made.outputs.len());
             joined.outputs.clone().for_each(|output| made.store_moved(self, output, |node| nodes[&node]));
@@ -29,7 +29,7 @@ impl Graph {
 
     /// One output alone, which may be a part of a result; and which operands it is of.
     pub fn only_part(&self, output: usize, length: impl Fn(u16, DimId) -> i64) -> Result<(Graph, Vec<u16>), Uncut> {
-        let Moved { graph: mut made, kept, nodes } = self.of_outputs(output..output + 1, &length)?;
+        let Moved { graph: mut made, kept, nodes, .. } = self.of_outputs(output..output + 1, &length)?;
         made.store_moved(self, output, |node| nodes[&node]);
         Ok((made, kept))
     }

@@ -125,7 +125,7 @@ impl Graph {
             moved.nodes.insert(node, joined);
         }
         moved.pad(self);
-        let Moved { graph: mut made, nodes, kept } = moved;
+        let Moved { graph: mut made, nodes, kept, .. } = moved;
         (0..self.outputs.len()).for_each(|output| made.store_moved(self, output, |node| nodes[&node]));
         made.joins = self.joins.clone();
         Ok((made, kept))

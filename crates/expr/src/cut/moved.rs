@@ -12,6 +12,8 @@ pub(super) struct Moved {
     pub(super) nodes: BTreeMap<NodeId, NodeId>,
     /// Which operands it has, by their numbers.
     pub(super) kept: Vec<u16>,
+    /// Dimensions and lengths that others of its operands have, by their numbers here.
+    pub(super) lent: Vec<(DimId, i64, u16)>,
 }
 
 impl Moved {
@@ -20,7 +22,7 @@ impl Moved {
         let (mut made, kept): (_, Vec<u16>) = (Graph::default(), kept.into_iter().collect());
         graph.names().iter().for_each(|(dim, name)| made.name_dim(*dim, name));
         kept.iter().for_each(|operand| _ = made.operand(graph.operands[usize::from(*operand)].clone()));
-        Moved { graph: made, nodes: BTreeMap::new(), kept }
+        Moved { graph: made, nodes: BTreeMap::new(), kept, lent: Vec::new() }
     }
 
     /// A node of the graph, whose arguments are there. Lengths of operands that are not kept are numbers.
@@ -34,7 +36,14 @@ impl Moved {
         let size = |size: Size| match size {
             Size::Operand(operand, of) => match place(operand) {
                 Some(operand) => Ok(Size::Operand(operand, of)),
-                None => Ok(Size::Const(length(operand, of))).and_then(counted),
+                None => {
+                    let extent = length(operand, of);
+                    let lent = self.lent.iter().find(|(dim, lent, _)| (*dim, *lent) == (of, extent));
+                    lent.map_or_else(
+                        || counted(Size::Const(extent)),
+                        |(dim, _, operand)| Ok(Size::Operand(*operand, *dim)),
+                    )
+                }
             },
             size => Ok(size),
         };

@@ -52,6 +52,14 @@ pub(super) fn in_steps(device: &Device, budgets: &Budgets) {
     };
     check(device, budgets, of, &[(&whole, SHAPE)]);
 
+    // What cannot be cut together is computed in two parts.
+    let from_behind = fuse(|x: In<f32, (Y, X)>| (x.reverse::<Y>().cummax::<Y>() * 2.0).store::<(Y, X)>());
+    let whole = from_behind.call(&tensor).unwrap().to_vec().unwrap();
+    let of = |sinks: &[&dyn Sink], run: &mut dyn FnMut(&Evaluation<'_>)| {
+        run(&Evaluation::new(&from_behind, (&x,), sinks).unwrap().along::<Y>().unwrap())
+    };
+    check(device, budgets, of, &[(&whole, SHAPE)]);
+
     let apart = fuse(|x: In<f32, (Y, X)>| {
         let sum = x.sum::<(Y, X)>();
         (sum.store::<()>(), (x * 2.0 - sum).store::<(Y, X)>())

@@ -35,6 +35,8 @@ use tilewright_ops::{Device, Gpu};
 /// What is scattered along the dimension, as a histogram's values, goes into results that are whole, in the same memory as bands, band after band, and they
 /// go back at the end. The bits are those of the whole. Two values of a `meet::Unique` scatter in one place are an error on the CPU where they are of the same band.
 ///
+/// What cannot be cut as it is, as a scan of what runs backwards, is computed in two parts, with what lies between in host memory.
+///
 /// A pass brings the operands that it reads. Progress counts the bands of all passes.
 ///
 /// Errors: [`Error::Uncut`] and [`Error::Budget`] as of the plan; [`Error::Cancelled`], within a

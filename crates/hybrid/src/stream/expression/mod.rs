@@ -16,6 +16,7 @@ mod plan;
 mod run;
 mod section;
 mod shape;
+mod staged;
 mod steps;
 mod window;
 

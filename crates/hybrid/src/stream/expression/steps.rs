@@ -5,6 +5,7 @@ use super::folded::{Fold, MOST};
 use super::passes::{Compute, Passes, Under, results_of};
 use super::plan::{ExpressionPlan, OtherPasses};
 use super::section::Goal;
+use super::staged::Staged;
 use crate::Error;
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
@@ -19,6 +20,9 @@ const LONG: u64 = 256 << 20;
 /// beside an H200, rows of 2 KB, 2026-11-29).
 const GATHERED: u128 = 2;
 
+/// Nodes at which it is tried to have an expression in two.
+const MOST_STAGES: usize = 8;
+
 /// What computes a whole expression, in steps of its own where it has to.
 pub(super) type Evaluate<'c> = dyn FnMut(&Evaluation<'_>, Control<'_>) -> Result<Traffic, Error> + 'c;
 
@@ -30,6 +34,8 @@ pub(super) enum Steps<'a> {
     Passes(Passes<'a>),
     /// Some of the results, and then others.
     Apart(Vec<Evaluation<'a>>),
+    /// A part of the expression is stored, and then the rest is evaluated.
+    Staged(Box<Staged<'a>>),
 }
 
 impl<'a> Steps<'a> {
@@ -46,6 +52,7 @@ impl<'a> Steps<'a> {
                 Ok(first.and(evaluate(&rest, under.control)?))
             }
             Steps::Passes(passes) => passes.run(under, made.iter().map(Made::same).collect(), compute),
+            Steps::Staged(staged) => staged.run((under, made), evaluate),
             Steps::Apart(parts) => {
                 parts.iter().try_fold(Traffic::default(), |done, part| Ok(done.and(evaluate(part, under.control)?)))
             }
@@ -79,6 +86,7 @@ impl<'a> Steps<'a> {
                 let plan = bands.plan(on, budget)?;
                 Ok(Planned { plan, passes: bands.plans(on, &plan) })
             }
+            Steps::Staged(staged) => staged.plan(made, on, budget),
             Steps::Apart(parts) => {
                 let plans = parts.iter().map(|part| part.planned(on, budget)).collect::<Result<Vec<_>, Error>>()?;
                 let bytes = |plan: &ExpressionPlan| plan.bytes_to_gpu() + plan.bytes_to_host();
@@ -180,6 +188,7 @@ impl<'a> Evaluation<'a> {
             steps.extend(self.twice().map(Steps::Passes));
             steps.extend(self.elsewhere().map(Steps::Passes));
             steps.extend(self.parts());
+            steps.extend(self.staged());
             return steps;
         }
         // Where bands come to more than they are made of, another way may do.
@@ -193,6 +202,7 @@ impl<'a> Evaluation<'a> {
         steps.extend(self.apart());
         steps.extend(self.parts());
         steps.extend(folded(many));
+        steps.extend(self.staged());
         steps
     }
 
@@ -263,6 +273,12 @@ impl<'a> Evaluation<'a> {
         let numbers: Vec<String> = results.iter().map(usize::to_string).collect();
         let name = format!("{}, result {}", self.expression.name(), numbers.join(" and "));
         Evaluation::left(Launcher::new(graph, &name), operands, &goals, &self.folded).ok()
+    }
+
+    /// In two, where neither can be cut with the other.
+    fn staged(&self) -> impl Iterator<Item = Steps<'a>> {
+        let nodes = self.expression.graph().stages().into_iter().take(MOST_STAGES);
+        nodes.filter_map(|node| Staged::of(self, node)).map(Box::new).map(Steps::Staged)
     }
 
     /// The parts of its only result, one after the other, each into its section of the sink.

@@ -72,11 +72,12 @@ fn borders_that_repeat_and_reductions_over_all() {
     in_bands_of(5 << 10, SHAPE, 7.5f32, same(&whole), |sink, run| {
         run(&Evaluation::new(&below, (&x,), &[sink]).unwrap().along::<Y>().unwrap());
     });
+    // What a border repeats is no scan of a window: the scan is stored.
     let above = fuse(|x: In<f32, (Y, X)>| x.cumsum::<Y>().correlate::<Y, X>(WINDOW, Border::Wrap).store::<(Y, X)>());
-    let mut result = Array2::from_elem(SHAPE, f32::NAN);
-    let sink = MemorySink::new(result.view_mut());
-    let error = Evaluation::new(&above, (&x,), &[&sink]).unwrap().along::<Y>().unwrap_err();
-    assert!(error.to_string().contains("a border repeats"), "{error}");
+    let whole = above.call(&tensor).unwrap().to_vec().unwrap();
+    in_bands_of(5 << 10, SHAPE, 7.5f32, same(&whole), |sink, run| {
+        run(&Evaluation::new(&above, (&x,), &[sink]).unwrap().along::<Y>().unwrap());
+    });
     let highest = fuse(|x: In<f32, (Y, X)>| {
         x.cumsum::<Y>().correlate::<Y, X>(WINDOW, Border::Reflect).maximum::<(Y, X)>().store::<()>()
     });

@@ -199,6 +199,7 @@ mod parts;
 mod pipeline;
 mod scanned;
 mod scattered;
+mod staged;
 mod twice;
 mod values;
 mod wrapped;
