@@ -18,7 +18,7 @@
 //! that go to computed places may go anywhere: results are whole then, and bands are scattered into them one after the other ([`Cut::scattered`]). An operand that is read around the point and elsewhere too is there
 //! once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
 //! ([`Graph::only_results`]), and so are the parts of one ([`Graph::only_part`]). What cannot be cut at all may be in two, each a result and an expression of its
-//! own ([`Graph::staged`]).
+//! own ([`Graph::split`]).
 
 mod apart;
 mod folded;
@@ -29,13 +29,13 @@ mod parts;
 mod reach;
 mod scanned;
 mod scattered;
-mod staged;
+mod split;
 mod walk;
 
 pub use folded::Folded;
 pub use image::Image;
 pub use scanned::{Passes, Totals};
-pub use staged::Staged;
+pub use split::Split;
 
 use crate::graph::{DimId, Graph};
 use crate::stage::Margin;

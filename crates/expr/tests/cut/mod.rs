@@ -14,7 +14,7 @@ use tilewright_expr::{Border, DType, In, Initial, Rect, concatenate, coordinate,
 mod images;
 mod scans;
 mod scattered;
-mod staged;
+mod split;
 
 dims! { N, Y, X, C, K }
 

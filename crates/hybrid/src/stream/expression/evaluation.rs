@@ -19,7 +19,7 @@ use tilewright_expr::graph::{DimId, Graph};
 use tilewright_ops::{Fused, Launcher};
 
 /// How often an expression may be in two, the rest of it being so again.
-const STAGES: usize = 3;
+const SPLITS: usize = 3;
 
 /// A fused expression over stored arrays into sinks, a sink a result.
 ///
@@ -40,7 +40,7 @@ pub struct Evaluation<'a> {
     /// Dimensions of what bands were reduced to before.
     pub(super) folded: Vec<DimId>,
     /// How often it may be in two.
-    pub(super) stages: usize,
+    pub(super) splits: usize,
     pub(super) fed: Vec<Fed<'a>>,
     pub(super) made: Vec<Made<'a>>,
     pub(super) names: Vec<(DimId, &'static str)>,
@@ -200,7 +200,7 @@ impl<'a> Evaluation<'a> {
             dims: Vec::new(),
             is_by_choice: false,
             folded: before.to_vec(),
-            stages: STAGES,
+            splits: SPLITS,
             fed,
             made,
             names,
@@ -234,8 +234,8 @@ impl<'a> Evaluation<'a> {
     ) -> Evaluation<'a> {
         let behind = cut.scattered.then(|| behind(&launcher));
         let (expression, cut, dims, folded) = (launcher.clone(), Ok(cut), Vec::new(), Vec::new());
-        let (is_by_choice, stages) = (true, 0);
-        Evaluation { expression, launcher, behind, cut, dims, is_by_choice, folded, stages, fed, made, names }
+        let (is_by_choice, splits) = (true, 0);
+        Evaluation { expression, launcher, behind, cut, dims, is_by_choice, folded, splits, fed, made, names }
     }
 
     /// The same, cut along a dimension of one's own choice. [`Error::Uncut`] where that cannot be.

@@ -16,7 +16,7 @@ mod plan;
 mod run;
 mod section;
 mod shape;
-mod staged;
+mod split;
 mod steps;
 mod window;
 

@@ -5,7 +5,7 @@ use super::folded::{Fold, MOST};
 use super::passes::{Compute, Passes, Under, results_of};
 use super::plan::{ExpressionPlan, OtherPasses};
 use super::section::Goal;
-use super::staged::Staged;
+use super::split::Split;
 use crate::Error;
 use crate::stream::control::Control;
 use crate::stream::matmul::Traffic;
@@ -21,7 +21,7 @@ const LONG: u64 = 256 << 20;
 const GATHERED: u128 = 2;
 
 /// Nodes at which it is tried to have an expression in two.
-const MOST_STAGES: usize = 8;
+const MOST_SPLITS: usize = 8;
 
 /// What computes a whole expression, in steps of its own where it has to.
 pub(super) type Evaluate<'c> = dyn FnMut(&Evaluation<'_>, Control<'_>) -> Result<Traffic, Error> + 'c;
@@ -35,7 +35,7 @@ pub(super) enum Steps<'a> {
     /// Some of the results, and then others.
     Apart(Vec<Evaluation<'a>>),
     /// A part of the expression is stored, and then the rest is evaluated.
-    Staged(Box<Staged<'a>>),
+    Split(Box<Split<'a>>),
 }
 
 impl<'a> Steps<'a> {
@@ -52,7 +52,7 @@ impl<'a> Steps<'a> {
                 Ok(first.and(evaluate(&rest, under.control)?))
             }
             Steps::Passes(passes) => passes.run(under, made.iter().map(Made::same).collect(), compute),
-            Steps::Staged(staged) => staged.run((under, made), evaluate),
+            Steps::Split(split) => split.run((under, made), evaluate),
             Steps::Apart(parts) => {
                 parts.iter().try_fold(Traffic::default(), |done, part| Ok(done.and(evaluate(part, under.control)?)))
             }
@@ -86,7 +86,7 @@ impl<'a> Steps<'a> {
                 let plan = bands.plan(on, budget)?;
                 Ok(Planned { plan, passes: bands.plans(on, &plan) })
             }
-            Steps::Staged(staged) => staged.plan(made, on, budget),
+            Steps::Split(split) => split.plan(made, on, budget),
             Steps::Apart(parts) => {
                 let plans = parts.iter().map(|part| part.planned(on, budget)).collect::<Result<Vec<_>, Error>>()?;
                 let bytes = |plan: &ExpressionPlan| plan.bytes_to_gpu() + plan.bytes_to_host();
@@ -188,7 +188,7 @@ impl<'a> Evaluation<'a> {
             steps.extend(self.twice().map(Steps::Passes));
             steps.extend(self.elsewhere().map(Steps::Passes));
             steps.extend(self.parts());
-            steps.extend(self.staged());
+            steps.extend(self.split());
             return steps;
         }
         // Where bands come to more than they are made of, another way may do.
@@ -202,7 +202,7 @@ impl<'a> Evaluation<'a> {
         steps.extend(self.apart());
         steps.extend(self.parts());
         steps.extend(folded(many));
-        steps.extend(self.staged());
+        steps.extend(self.split());
         steps
     }
 
@@ -276,9 +276,9 @@ impl<'a> Evaluation<'a> {
     }
 
     /// In two, where neither can be cut with the other.
-    fn staged(&self) -> impl Iterator<Item = Steps<'a>> {
-        let nodes = self.expression.graph().stages().into_iter().take(MOST_STAGES);
-        nodes.filter_map(|node| Staged::of(self, node)).map(Box::new).map(Steps::Staged)
+    fn split(&self) -> impl Iterator<Item = Steps<'a>> {
+        let nodes = self.expression.graph().splits().into_iter().take(MOST_SPLITS);
+        nodes.filter_map(|node| Split::of(self, node)).map(Box::new).map(Steps::Split)
     }
 
     /// The parts of its only result, one after the other, each into its section of the sink.

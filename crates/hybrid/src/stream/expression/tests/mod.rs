@@ -199,7 +199,7 @@ mod parts;
 mod pipeline;
 mod scanned;
 mod scattered;
-mod staged;
+mod split;
 mod twice;
 mod values;
 mod wrapped;

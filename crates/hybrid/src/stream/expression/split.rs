@@ -17,7 +17,7 @@ use tilewright_expr::graph::{DimId, Graph, NodeId};
 use tilewright_ops::Launcher;
 
 /// An expression in two.
-pub(super) struct Staged<'a> {
+pub(super) struct Split<'a> {
     first: Graph,
     of: Vec<Operand<'a>>,
     rest: Graph,
@@ -28,15 +28,15 @@ pub(super) struct Staged<'a> {
     folded: Vec<DimId>,
     chosen: Vec<DimId>,
     /// How often the rest may be in two again.
-    stages: usize,
+    splits: usize,
     name: String,
 }
 
-impl<'a> Staged<'a> {
-    /// An evaluation in two, parted at a node of its expression.
-    pub(super) fn of(whole: &Evaluation<'a>, node: NodeId) -> Option<Staged<'a>> {
-        let stages = whole.stages.checked_sub(1)?;
-        let cut::Staged { first, of, rest, kept } = whole.expression.graph().staged(node, whole.lengths()).ok()?;
+impl<'a> Split<'a> {
+    /// An evaluation in two, split at a node of its expression.
+    pub(super) fn of(whole: &Evaluation<'a>, node: NodeId) -> Option<Split<'a>> {
+        let splits = whole.splits.checked_sub(1)?;
+        let cut::Split { first, of, rest, kept } = whole.expression.graph().split(node, whole.lengths()).ok()?;
         let fed = |operands: Vec<u16>| operands.into_iter().map(|operand| whole.fed[usize::from(operand)].clone());
         let of: Vec<Fed<'a>> = fed(of).collect();
         let extents = results_of(&first, &of, Numbers::None).ok()?.remove(0);
@@ -44,7 +44,7 @@ impl<'a> Staged<'a> {
         let output = &first.outputs[0];
         let (dtype, matrix) = (first.node(output.node).dtype, Extents::new(1, extents.iter().product()));
         let between = Shape::new("elements between", (&output.dims, extents), dtype, (matrix, stored(dtype))).ok()?;
-        Some(Staged {
+        Some(Split {
             of: of.iter().map(Fed::operand).collect(),
             kept: fed(kept).map(|fed| fed.operand()).collect(),
             first,
@@ -52,7 +52,7 @@ impl<'a> Staged<'a> {
             between,
             folded: whole.folded.clone(),
             chosen: if whole.is_by_choice { whole.dims.clone() } else { Vec::new() },
-            stages,
+            splits,
             name: whole.expression.name().to_string(),
         })
     }
@@ -91,7 +91,7 @@ impl<'a> Staged<'a> {
     {
         let launcher = Launcher::new(self.first.clone(), &format!("{}, the first part", self.name));
         let first = Evaluation::left(launcher, self.of.clone(), &[Goal::Whole(sink)], &self.folded)?;
-        Ok(Evaluation { stages: 0, ..self.by_choice(first) })
+        Ok(Evaluation { splits: 0, ..self.by_choice(first) })
     }
 
     fn rest<'b>(&self, made: &[Made<'b>], between: Held<'b>) -> Result<Evaluation<'b>, Error>
@@ -104,7 +104,7 @@ impl<'a> Staged<'a> {
         let operands = self.kept.iter().cloned().chain([between]).collect();
         let goals: Vec<Goal<'b>> = made.iter().map(|made| made.goal.clone()).collect();
         let rest = self.by_choice(Evaluation::left(launcher, operands, &goals, &self.folded)?);
-        Ok(Evaluation { stages: self.stages, ..rest })
+        Ok(Evaluation { splits: self.splits, ..rest })
     }
 
     /// Along the dimensions that were chosen, if it has any of them.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// An expression in two.
 #[derive(Clone, Debug)]
-pub struct Staged {
+pub struct Split {
     /// The node, as the only result.
     pub first: Graph,
     /// Which operands of the expression that has, by their numbers.
@@ -21,8 +21,8 @@ pub struct Staged {
 }
 
 impl Graph {
-    /// Nodes at which an expression could be parted: scans, what is scanned, and what is read beyond a border; those first that others are made of.
-    pub fn stages(&self) -> Vec<NodeId> {
+    /// Nodes at which an expression could be split: scans, what is scanned, and what is read beyond a border; those first that others are made of.
+    pub fn splits(&self) -> Vec<NodeId> {
         let roots = self.all_roots();
         let needed = self.needed_by(roots.iter().copied(), &[]);
         let mut found = BTreeSet::new();
@@ -39,8 +39,8 @@ impl Graph {
         found.into_iter().filter(is_one).collect()
     }
 
-    /// An expression in two, parted at a node, of operands whose lengths are known.
-    pub fn staged(&self, node: NodeId, length: impl Fn(u16, DimId) -> i64) -> Result<Staged, Uncut> {
+    /// An expression in two, split at a node, of operands whose lengths are known.
+    pub fn split(&self, node: NodeId, length: impl Fn(u16, DimId) -> i64) -> Result<Split, Uncut> {
         let dims = self.stored_dims(node);
         let before = self.needed_by([node].into_iter(), &[]);
         let of = self.operands_of(&before).into_iter().chain(self.lengths_of(&before)).collect();
@@ -68,7 +68,7 @@ impl Graph {
         rest.padded.remove(&input);
         (0..self.outputs.len()).for_each(|output| rest.store_moved(self, output, |node| nodes[&node]));
         rest.joins = self.joins.clone();
-        Ok(Staged { first, of, rest, kept })
+        Ok(Split { first, of, rest, kept })
     }
 
     /// The dimensions of a node in the order of the first result's, and then of operands.

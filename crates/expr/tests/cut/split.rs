@@ -8,7 +8,7 @@ fn what_is_scanned_backwards_is_a_result_before() {
     let length = |_, dim: u64| if dim == Y::ID { 90 } else { 7 };
     let t = trace(|a: In<f32, (X, Y)>, b: In<f32, (Y,)>| (a.reverse::<Y>().cummax::<Y>() * b).store::<(Y, X)>());
     assert!(t.graph.cut_scans(Y::ID, 4, length).is_err());
-    let parted = t.graph.stages().into_iter().map(|node| t.graph.staged(node, length).unwrap());
+    let parted = t.graph.splits().into_iter().map(|node| t.graph.split(node, length).unwrap());
     let found = parted.into_iter().find(|it| it.rest.cut_scans(Y::ID, 4, |_, dim| length(0, dim)).is_ok()).unwrap();
     assert_eq!((&found.of[..], &found.kept[..]), (&[0][..], &[1][..]));
     assert_eq!(*found.first.outputs[0].dims, [Y::ID, X::ID], "as the result lies");
@@ -26,11 +26,11 @@ fn lengths_are_those_of_what_lies_between() {
         let low = a.cummin::<Y>();
         (low.reverse::<Y>() + low.slice::<Y>(3, 90 - 3).pad::<Y>(3, 0, Border::Reflect)).store::<(Y,)>()
     });
-    let scan = *t.graph.stages().first().unwrap();
-    let parted = t.graph.staged(scan, length).unwrap();
+    let scan = *t.graph.splits().first().unwrap();
+    let parted = t.graph.split(scan, length).unwrap();
     assert_eq!((parted.of, parted.kept), (vec![0], vec![]));
     assert_eq!(parted.rest.operands.len(), 1);
     assert!(parted.rest.cut_images(Y::ID, length, |_, _| false).is_ok());
     let t = trace(|a: In<f32, (Y,)>| a.store::<(Y,)>());
-    assert!(t.graph.stages().is_empty());
+    assert!(t.graph.splits().is_empty());
 }
