@@ -2,7 +2,7 @@
 
 use super::Uncut;
 use super::moved::Moved;
-use crate::graph::{DimId, Graph};
+use crate::graph::{DimId, Graph, NodeId};
 use crate::join::Join;
 
 impl Graph {
@@ -14,7 +14,8 @@ impl Graph {
     ) -> Result<(Graph, Vec<u16>), Uncut> {
         let all = self.results();
         let outputs = results.iter().flat_map(|result| all[*result].outputs.clone());
-        let Moved { graph: mut made, kept, nodes, .. } = self.of_outputs(outputs, &length)?;
+        let Moved { graph: mut made, kept, nodes, .. } =
+            self.alone(outputs.flat_map(|output| self.roots(output)), &length)?;
         for result in results {
             let (joined, first) = (&all[*result], made.outputs.len());
             joined.outputs.clone().for_each(|output| made.store_moved(self, output, |node| nodes[&node]));
@@ -29,18 +30,18 @@ impl Graph {
 
     /// One output alone, which may be a part of a result; and which operands it is of.
     pub fn only_part(&self, output: usize, length: impl Fn(u16, DimId) -> i64) -> Result<(Graph, Vec<u16>), Uncut> {
-        let Moved { graph: mut made, kept, nodes, .. } = self.of_outputs(output..output + 1, &length)?;
+        let Moved { graph: mut made, kept, nodes, .. } = self.alone(self.roots(output).into_iter(), &length)?;
         made.store_moved(self, output, |node| nodes[&node]);
         Ok((made, kept))
     }
 
-    /// What some outputs are made of.
-    fn of_outputs(
+    /// Some nodes, and all that they are made from.
+    pub(super) fn alone(
         &self,
-        outputs: impl Iterator<Item = usize>,
+        nodes: impl Iterator<Item = NodeId>,
         length: &dyn Fn(u16, DimId) -> i64,
     ) -> Result<Moved, Uncut> {
-        let needed = self.needed_by(outputs.flat_map(|output| self.roots(output)), &[]);
+        let needed = self.needed_by(nodes, &[]);
         let kept = self.operands_of(&needed).into_iter().chain(self.lengths_of(&needed)).collect();
         let mut moved = Moved::new(self, kept);
         needed.into_iter().try_for_each(|node| moved.node(self, node, length).map(drop))?;

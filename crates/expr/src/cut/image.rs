@@ -93,6 +93,7 @@ impl Graph {
         length: impl Fn(u16, DimId) -> i64,
         goes_on: impl Fn(u16, DimId) -> bool,
     ) -> Result<Passes, Uncut> {
+        let scattered = self.is_scattered(dim)?;
         let extent = self.length_of_results(dim, &length)?;
         let nodes = self.all_roots();
         let reaches = Reaches { goes_on: &goes_on, ..Reaches::new(self, extent, &length) };
@@ -100,8 +101,7 @@ impl Graph {
         let of_band: BTreeMap<NodeId, NodeId> = nodes.into_iter().zip(band).collect();
         (0..self.outputs.len()).for_each(|output| made.store_moved(self, output, |node| of_band[&node]));
         made.joins = self.joins.clone();
-        passes.cut.scattered = self.is_scattered(dim)?;
-        passes.cut.graph = Some(made);
+        (passes.cut.scattered, passes.cut.graph) = (scattered, Some(made));
         Ok(passes)
     }
 
@@ -128,7 +128,6 @@ impl Graph {
 
     /// How long results are, or what is scattered into them, all of which are equally long.
     fn length_of_results(&self, dim: DimId, length: &dyn Fn(u16, DimId) -> i64) -> Result<i64, Uncut> {
-        self.is_scattered(dim)?;
         let mut extent = None;
         for output in 0..self.outputs.len() {
             let here = Reaches::new(self, 0, length).size(self.output_size(output, dim)).ok_or(Uncut::Length)?;

@@ -14,9 +14,10 @@
 //! to it: [`Cut::graph`] has an operand for that.
 //!
 //! Results that lack a dimension of their operands, or need all along it, are [`Folded`]: bands are reduced, and the rest is an expression of that.
-//! Those of scans need what stands before a band, which [`Passes`] before give. Values
-//! that go to computed places may go anywhere: results are whole then, and bands are scattered into them one after the other ([`Cut::scattered`]). An operand that is read around the point and elsewhere too is there
-//! once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
+//! Those of scans need what stands before a band, which [`Passes`] before give. Values that go to computed places may go anywhere: results are whole then, and
+//! bands are scattered into them one after the other ([`Cut::scattered`]).
+//!
+//! An operand that is read around the point and elsewhere too is there once more for that, whole ([`Graph::cut_twice`]). Results that have no dimension in common that can be cut are computed apart
 //! ([`Graph::only_results`]), and so are the parts of one ([`Graph::only_part`]). What cannot be cut at all may be in two, each a result and an expression of its
 //! own ([`Graph::split`]).
 

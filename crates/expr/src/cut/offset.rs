@@ -51,7 +51,7 @@ pub(super) fn with_first_index(graph: &Graph, dim: DimId, found: &Found) -> (Gra
         before.insert(*scan, (made.input(number, 0), reduction, *from));
     }
     let told = found.counted.then(|| made.told());
-    let band = (found.scans_beside() || found.scatters_beside()).then(|| made.told());
+    let band = found.knows_band().then(|| made.told());
     let mut moved: BTreeMap<(NodeId, Sense), NodeId> = BTreeMap::new();
     // What a node is made from has a lower number.
     for (node, sense) in offset.needed() {

@@ -25,16 +25,22 @@ impl Graph {
     pub fn splits(&self) -> Vec<NodeId> {
         let roots = self.all_roots();
         let needed = self.needed_by(roots.iter().copied(), &[]);
-        let mut found = BTreeSet::new();
+        let (mut found, mut products) = (BTreeSet::new(), BTreeSet::new());
         for node in &needed {
-            if let Op::Scan { source, .. } = self.node(*node).op {
-                found.extend([source, *node]);
+            if let Some((reduction, source, _)) = self.reduced(*node) {
+                let (value, times) = self.terms(reduction, source);
+                if matches!(self.node(*node).op, Op::Scan { .. }) {
+                    found.extend([Some(value), times, Some(*node)].into_iter().flatten());
+                }
+                products.extend(times.map(|_| source));
             }
             found.extend(self.padded.get(node).map(|padded| padded.source));
         }
+        // A product that is summed is not rounded, as what is stored would be.
         let is_one = |node: &NodeId| {
             let here = self.node(*node);
-            !roots.contains(node) && !here.shape.is_empty() && !matches!(here.op, Op::Input { .. })
+            let is_stored = !products.contains(node) && !here.shape.is_empty();
+            is_stored && !roots.contains(node) && !matches!(here.op, Op::Input { .. })
         };
         found.into_iter().filter(is_one).collect()
     }
@@ -42,12 +48,7 @@ impl Graph {
     /// An expression in two, split at a node, of operands whose lengths are known.
     pub fn split(&self, node: NodeId, length: impl Fn(u16, DimId) -> i64) -> Result<Split, Uncut> {
         let dims = self.stored_dims(node);
-        let before = self.needed_by([node].into_iter(), &[]);
-        let of = self.operands_of(&before).into_iter().chain(self.lengths_of(&before)).collect();
-        let mut moved = Moved::new(self, of);
-        before.into_iter().try_for_each(|node| moved.node(self, node, &length).map(drop))?;
-        moved.pad(self);
-        let Moved { graph: mut first, kept: of, nodes, .. } = moved;
+        let Moved { graph: mut first, kept: of, nodes, .. } = self.alone([node].into_iter(), &length)?;
         first.outputs.push(Output { node: nodes[&node], dims: dims.clone() });
 
         let behind = self.needed_by(self.all_roots().into_iter(), &[node]);

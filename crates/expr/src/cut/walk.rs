@@ -37,7 +37,7 @@ pub(super) struct Found {
 impl Found {
     /// How results are computed in bands of what was found, by a graph if that is not the expression itself.
     pub(super) fn into_cut(self, dim: DimId, graph: Option<Graph>) -> Cut {
-        let (margin, numbers) = (self.margin(), self.numbers(self.scans_beside() || self.scatters_beside()));
+        let (margin, numbers) = (self.margin(), self.numbers(self.knows_band()));
         let Found { shares, wraps, scattered, .. } = self;
         Cut { dim, length: None, shares, margin, wraps, scattered, graph, numbers }
     }
@@ -58,13 +58,18 @@ impl Found {
     }
 
     /// Whether scans have to know where their band begins.
-    pub(super) fn scans_beside(&self) -> bool {
+    fn scans_beside(&self) -> bool {
         !self.scans.is_empty() && self.margin() != Margin::NONE
     }
 
     /// Whether what is scattered has to know which values are the band's: windows have more.
     pub(super) fn scatters_beside(&self) -> bool {
         self.scattered && self.margin() != Margin::NONE
+    }
+
+    /// Whether the expression is told where the band is in its window.
+    pub(super) fn knows_band(&self) -> bool {
+        self.scans_beside() || self.scatters_beside()
     }
 
     /// As far as the farthest read of any operand, and of a coordinate.

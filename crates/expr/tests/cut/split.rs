@@ -1,6 +1,7 @@
 //! Expressions in two.
 
 use super::*;
+use tilewright_expr::graph::{Binary, Op};
 
 /// A scan of what runs backwards cannot be cut; what runs backwards can, and a scan of that.
 #[test]
@@ -33,4 +34,10 @@ fn lengths_are_those_of_what_lies_between() {
     assert!(parted.rest.cut_images(Y::ID, length, |_, _| false).is_ok());
     let t = trace(|a: In<f32, (Y,)>| a.store::<(Y,)>());
     assert!(t.graph.splits().is_empty());
+    // A product that is summed is rounded once with the sum, so what is split off is a factor.
+    let t = trace(|a: In<f32, (Y,)>| ((a * a.reverse::<Y>()).cumsum::<Y>() * 2.0).store::<(Y,)>());
+    let splits = t.graph.splits();
+    assert_eq!(splits.len(), 2);
+    let is_product = |op: &Op| matches!(op, Op::Binary(Binary::Mul, ..));
+    assert!(splits.iter().all(|node| !is_product(&t.graph.node(*node).op)));
 }
