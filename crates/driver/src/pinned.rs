@@ -61,9 +61,14 @@ impl<T: Pod> PinnedBuffer<T> {
         self.len == 0
     }
 
-    /// Where its elements are, once the copies are done that use them: for whoever shares it among threads.
+    /// Where its elements are: for whoever shares it among threads, and [settles](Self::settle) it before each use.
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.raw.address_mut().cast()
+    }
+
+    /// Waits for the copies that use it.
+    pub fn settle(&self) {
+        self.raw.settle();
     }
 
     pub(crate) fn raw(&self) -> &raw::Pinned {

@@ -276,7 +276,7 @@ impl Pinned {
         self.bytes
     }
 
-    fn settle(&self) {
+    pub(crate) fn settle(&self) {
         use std::sync::atomic::Ordering::SeqCst;
         if self.pending.load(SeqCst) {
             let _order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -293,7 +293,6 @@ impl Pinned {
     }
 
     pub(crate) fn address_mut(&mut self) -> *mut u8 {
-        self.settle();
         self.pointer.0
     }
 

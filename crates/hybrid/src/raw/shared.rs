@@ -37,13 +37,14 @@ impl<'a, T: Pod> SharedRows<'a, T> {
         self.buffer.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls for the bytes of each of these rows, in their order, of which no other thread has the same meanwhile.
+    /// Calls for the bytes of each of these rows, in their order, of which no other thread has the same meanwhile; once the copies are done that were queued.
     pub(crate) fn for_each(&self, rows: Range<usize>, mut call: impl FnMut(&mut [u8])) {
         assert!(rows.end <= self.rows, "rows {rows:?} of {}", self.rows);
         if self.pitch == 0 {
             return rows.for_each(|_| call(&mut []));
         }
-        let _rows = self.buffer.read().unwrap_or_else(PoisonError::into_inner);
+        let buffer = self.buffer.read().unwrap_or_else(PoisonError::into_inner);
+        buffer.settle();
         let mut begin = rows.start;
         while begin < rows.end {
             let end = rows.end.min((begin / BAND + 1) * BAND);

@@ -1,7 +1,6 @@
 //! Matrices in page-locked memory, which a GPU reads and writes itself.
 
 use bytemuck::Pod;
-use std::ops::Range;
 use tilewright_driver::{PinnedBuffer, PinnedBytes, PinnedBytesMut, PinnedRows};
 
 use super::{Element, Extents, MemorySource, Sink, Source, Stored, Tile, Written, coverage::Coverage};
@@ -90,6 +89,13 @@ impl<'a, T: Stored + Pod> PinnedSink<'a, T> {
         check::<T>("write", buffer.len(), extents)?;
         Ok(PinnedSink { rows: SharedRows::new(buffer, extents.rows), extents, coverage: Coverage::default() })
     }
+
+    /// Calls for the bytes of each row of a tile.
+    fn for_each_line(&self, tile: &Tile, mut call: impl FnMut(&mut [u8])) {
+        let size = T::ELEMENT.bytes();
+        let columns = tile.columns.start * size..tile.columns.end * size;
+        self.rows.for_each(tile.rows.clone(), |row| call(&mut row[columns.clone()]));
+    }
 }
 
 impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
@@ -106,11 +112,8 @@ impl<T: Stored + Pod> Sink for PinnedSink<'_, T> {
         if tile.is_empty() {
             return Ok(());
         }
-        let columns = bytes_of::<T>(tile);
-        let mut lines = data.chunks_exact(columns.len());
-        self.rows.for_each(tile.rows.clone(), |row| {
-            lines.next().into_iter().for_each(|from| copy_line(from, &mut row[columns.clone()]));
-        });
+        let mut lines = data.chunks_exact(tile.columns.len() * T::ELEMENT.bytes());
+        self.for_each_line(tile, |line| lines.next().into_iter().for_each(|from| copy_line(from, line)));
         self.coverage.add(tile);
         Ok(())
     }
@@ -148,11 +151,8 @@ impl<T: Stored + Pod> Written for PinnedSink<'_, T> {
         if tile.is_empty() {
             return Ok(());
         }
-        let columns = bytes_of::<T>(tile);
-        let mut lines = out.chunks_exact_mut(columns.len());
-        self.rows.for_each(tile.rows.clone(), |row| {
-            lines.next().into_iter().for_each(|to| to.copy_from_slice(&row[columns.clone()]));
-        });
+        let mut lines = out.chunks_exact_mut(tile.columns.len() * T::ELEMENT.bytes());
+        self.for_each_line(tile, |line| lines.next().into_iter().for_each(|to| to.copy_from_slice(line)));
         Ok(())
     }
 }
@@ -161,12 +161,6 @@ fn check<T: Stored>(operation: &'static str, got: usize, extents: Extents) -> Re
     let expected = extents.byte_count(T::ELEMENT)? / T::ELEMENT.bytes();
     let what = "elements of the page-locked memory";
     if got == expected { Ok(()) } else { Err(Error::Shape { operation, what, expected, got }) }
-}
-
-/// Which bytes of a row are those of a tile.
-fn bytes_of<T: Stored>(tile: &Tile) -> Range<usize> {
-    let size = T::ELEMENT.bytes();
-    tile.columns.start * size..tile.columns.end * size
 }
 
 /// A tile of a matrix of so many columns.
