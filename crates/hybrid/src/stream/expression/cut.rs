@@ -54,6 +54,10 @@ impl Evaluation<'_> {
             },
             why => why.to_string(),
         })?;
+        // No band would give results their first values.
+        if cut.scattered && self.fed.iter().any(|fed| fed.shape.extent(dim) == Some(0)) {
+            return Err("it has no indices".into());
+        }
         self.check(&cut)?;
         Ok(cut)
     }

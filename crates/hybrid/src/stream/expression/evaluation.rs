@@ -210,13 +210,17 @@ impl<'a> Evaluation<'a> {
         Ok(whole.cut_along(dims))
     }
 
-    /// Some dimensions in the order in which the largest operand has them, which may be those that results lack; then others.
-    fn outermost_first(&self, dims: Vec<DimId>, others: Vec<DimId>) -> Vec<DimId> {
+    /// Dimensions of operands, of the largest one first, outermost first.
+    pub(super) fn dims_of_operands(&self) -> impl Iterator<Item = DimId> {
         let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
         fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
-        let of_operands = fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied());
+        fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied())
+    }
+
+    /// Some dimensions in the order in which the largest operand has them, which may be those that results lack; then others.
+    fn outermost_first(&self, dims: Vec<DimId>, others: Vec<DimId>) -> Vec<DimId> {
         let mut ordered = Vec::new();
-        for dim in of_operands.filter(|dim| dims.contains(dim)).chain(others) {
+        for dim in self.dims_of_operands().filter(|dim| dims.contains(dim)).chain(others) {
             if !ordered.contains(&dim) {
                 ordered.push(dim);
             }

@@ -236,10 +236,7 @@ impl<'a> Evaluation<'a> {
         &self,
         fold: impl Fn(&Evaluation<'a>, DimId) -> Result<Fold<'a>, String>,
     ) -> impl Iterator<Item = Fold<'a>> {
-        let mut fed: Vec<&Fed<'_>> = self.fed.iter().collect();
-        fed.sort_by_key(|fed| std::cmp::Reverse(fed.shape.bytes()));
-        let dims = fed.into_iter().flat_map(|fed| fed.shape.dims().iter().copied());
-        dims.filter(|dim| !self.folded.contains(dim)).filter_map(move |dim| fold(self, dim).ok())
+        self.dims_of_operands().filter(|dim| !self.folded.contains(dim)).filter_map(move |dim| fold(self, dim).ok())
     }
 
     /// Whether what a band comes to is no more than all that is read.

@@ -191,3 +191,19 @@ fn beside_results_that_are_not() {
         run(&Evaluation::new(&both, (&x, &k), &sinks).unwrap());
     });
 }
+
+/// Results of nothing have their first values.
+#[test]
+fn of_no_values() {
+    let source = MemorySource::new(matrix(&[] as &[i32], [0, 7]));
+    let k = Array::<i32, (Y, X)>::new(&source, [0, 7]).unwrap();
+    let counts =
+        fuse(|k: In<i32, (Y, X)>| k.scatter::<(Y, X), K, _, _>(k, LONG, meet::Sum, Initial::Filled(3)).store::<(K,)>());
+    let mut result = Array2::from_elem([LONG, 1], -7);
+    let sink = MemorySink::new(result.view_mut());
+    let of = Evaluation::new(&counts, (&k,), &[&sink]).unwrap();
+    run_on_host(&of, &of.plan(u64::MAX).unwrap(), (2, true), Control::default()).unwrap();
+    drop(of);
+    Box::new(sink).commit().unwrap();
+    assert!(result.iter().all(|count| *count == 3), "{result}");
+}
