@@ -6,25 +6,28 @@ mod scattered;
 use crate::tensor::Tensor;
 use Number::{F64, Int};
 pub use number::{Number, binary, cast, fma, nearest, range, round_to_half, unary, wrap};
-use std::collections::HashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use tilewright_expr::collective::Tree;
 use tilewright_expr::dtype::Scalar;
 use tilewright_expr::graph::{Binary, Graph, NodeId, Op, Size};
 use tilewright_expr::{DType, Reduction};
 
 /// The coordinate along each dimension that a node sees.
-type Place = Vec<(u64, i64)>;
+type Place = SmallVec<[(u64, i64); 6]>;
 
 pub struct Naive<'a> {
     graph: &'a Graph,
     inputs: &'a [Tensor],
-    memo: HashMap<(NodeId, Place, bool), Number>,
+    memo: FxHashMap<(NodeId, Place, bool), Number>,
+    /// Nodes whose values are kept: others are asked for once at a point, or are there anyway.
+    kept: FxHashSet<NodeId>,
     /// The dimensions that threads reduce together, with their sizes, and the order.
     shared: Option<(Vec<(u64, i64)>, Tree)>,
     /// Rows of scans that threads share.
-    scans: HashMap<(NodeId, Reduction, Place), Vec<Number>>,
+    scans: FxHashMap<(NodeId, Reduction, Place), Vec<Number>>,
     /// Values of iterations under way.
-    carried: HashMap<NodeId, Number>,
+    carried: FxHashMap<NodeId, Number>,
     /// Whether a box or a coordinate was clamped.
     pub failed: bool,
     /// The bits of every place of a result that keeps what it held.
@@ -36,10 +39,11 @@ impl<'a> Naive<'a> {
         Naive {
             graph,
             inputs,
-            memo: HashMap::new(),
+            memo: FxHashMap::default(),
+            kept: kept(graph),
             shared,
-            scans: HashMap::new(),
-            carried: HashMap::new(),
+            scans: FxHashMap::default(),
+            carried: FxHashMap::default(),
             failed: false,
             held: 0,
         }
@@ -62,7 +66,7 @@ impl<'a> Naive<'a> {
         let mut bits = Vec::new();
         for i in 0..count {
             let mut rest = i;
-            let mut point: Vec<(u64, i64)> = Vec::new();
+            let mut point = Place::new();
             for (dim, n) in out.dims.iter().zip(shape).rev() {
                 point.push((*dim, rest % n));
                 rest /= n;
@@ -75,14 +79,17 @@ impl<'a> Naive<'a> {
     /// `moved`: whether the point is one that something else reads at, rather than a point of the result.
     fn value(&mut self, node: NodeId, point: &[(u64, i64)], moved: bool) -> Number {
         let known = &self.graph.node(node).shape;
-        let mut seen: Vec<(u64, i64)> =
-            point.iter().filter(|(d, _)| known.iter().any(|(s, _)| s == d)).copied().collect();
+        let mut seen: Place = point.iter().filter(|(d, _)| known.iter().any(|(s, _)| s == d)).copied().collect();
+        if !self.kept.contains(&node) {
+            return self.compute(node, &seen, moved);
+        }
         seen.sort_unstable();
-        if let Some(v) = self.memo.get(&(node, seen.clone(), moved)) {
+        let key = (node, seen, moved);
+        if let Some(v) = self.memo.get(&key) {
             return *v;
         }
-        let v = self.compute(node, &seen, moved);
-        self.memo.insert((node, seen, moved), v);
+        let v = self.compute(node, &key.1, moved);
+        self.memo.insert(key, v);
         v
     }
 
@@ -134,7 +141,7 @@ impl<'a> Naive<'a> {
                 Int(clamped)
             }
             Op::At { source, coords, .. } => {
-                let mut there: Vec<(u64, i64)> =
+                let mut there: Place =
                     point.iter().filter(|(d, _)| coords.iter().all(|(c, _)| c != d)).copied().collect();
                 for (dim, coord) in coords {
                     there.push((*dim, self.value(*coord, point, moved).int() as i64));
@@ -163,8 +170,7 @@ impl<'a> Naive<'a> {
                 let n = self.size(*size, point, moved);
                 let mut sum = start(*reduction, dtype);
                 for c in 0..n.max(0) as i64 {
-                    let there: Vec<(u64, i64)> =
-                        point.iter().filter(|(d, _)| d != dim).copied().chain([(*dim, c)]).collect();
+                    let there: Place = point.iter().filter(|(d, _)| d != dim).copied().chain([(*dim, c)]).collect();
                     sum = self.one_more(*reduction, sum, *source, &there, true);
                 }
                 sum
@@ -265,7 +271,7 @@ impl<'a> Naive<'a> {
         for begin in (0..n).step_by(tree.segment as usize) {
             let mut sums = vec![start(reduction, dtype); tree.width as usize];
             for i in begin..n.min(begin + tree.segment) {
-                let mut there = point.to_vec();
+                let mut there = Place::from_slice(point);
                 let mut rest = i;
                 for (dim, size) in dims.iter().rev() {
                     there.push((*dim, rest % size));
@@ -293,6 +299,29 @@ impl<'a> Naive<'a> {
             Size::Any => panic!("a size that nothing gives is used"),
         }
     }
+}
+
+/// What several others read, or one at several places, or at several points of dimensions that it does not have.
+fn kept(graph: &Graph) -> FxHashSet<NodeId> {
+    let (mut read, mut kept) = (FxHashSet::default(), FxHashSet::default());
+    for node in graph.nodes() {
+        // Products are summed without being asked for.
+        if let Op::Reduce { source, .. } = node.op
+            && let Op::Binary(Binary::Mul, a, b) = graph.node(source).op
+        {
+            kept.extend([a, b]);
+        }
+    }
+    for node in graph.nodes() {
+        let once = !matches!(node.op, Op::At { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Iterate { .. });
+        node.op.for_each_arg(|arg| {
+            if !read.insert(arg) || !once || graph.node(arg).shape.len() < node.shape.len() {
+                kept.insert(arg);
+            }
+        });
+    }
+    kept.retain(|node| !matches!(graph.node(*node).op, Op::Const(_) | Op::Input { .. } | Op::Index(_)));
+    kept
 }
 
 /// A point with another coordinate along one dimension.

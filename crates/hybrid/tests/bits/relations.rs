@@ -15,16 +15,14 @@ use super::truth::array;
 
 /// Warshall's three loops, element by element.
 fn warshall(relation: &Array2<bool>) -> Array2<bool> {
-    let mut closed = relation.clone();
-    let size = relation.nrows();
-    for through in 0..size {
-        for from in (0..size).filter(|&from| from != through) {
-            if closed[[from, through]] {
-                (0..size).for_each(|to| closed[[from, to]] |= closed[[through, to]]);
-            }
+    let mut closed: Vec<Vec<bool>> = relation.rows().into_iter().map(|row| row.to_vec()).collect();
+    for through in 0..closed.len() {
+        let reached = closed[through].clone();
+        for from in closed.iter_mut().filter(|from| from[through]) {
+            from.iter_mut().zip(&reached).for_each(|(to, there)| *to |= there);
         }
     }
-    closed
+    Array2::from_shape_fn(relation.dim(), |(from, to)| closed[from][to])
 }
 
 /// A random relation, about `degree` ones a row; `later` alone if it shall have no cycles.

@@ -3,7 +3,7 @@
 use super::layouts::FORMS;
 use super::layouts::Form;
 use super::numbers::random;
-use super::reference::{adjoint, distance, wide, wide_product};
+use super::reference::{adjoint, distance, exact, wide};
 use ndarray::{Array2, ShapeBuilder, s};
 use tilewright_driver::blas::{Diagonal, Layout, Matrix, MatrixMut, Operation, Triangle};
 use tilewright_driver::solver::{Exchanges, Outcome};
@@ -22,7 +22,7 @@ fn formed<T: Scalar>(form: Form, a: DeviceRef<'_, T>) -> DeviceRef<'_, T> {
 fn products<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu) {
     let (a, b, c) = (random::<T>(1, 9, 6), random::<T>(2, 6, 5), random::<T>(3, 9, 5));
     let (alpha, beta) = (T::nearest(Complex64::new(0.5, 1.0)), T::nearest(Complex64::new(-1.0, 0.5)));
-    let plain = wide_product(&wide(&a), &wide(&b));
+    let plain = exact::product(&wide(&a), &wide(&b));
     for (form_a, form_b) in FORMS.iter().flat_map(|a| FORMS.map(|b| (*a, b))) {
         let turned = T::nearest(Complex64::new(0.0, 2.0));
         let scales = [(T::ONE, beta), (T::from_f64(-3.0), T::ZERO), (T::ZERO, beta), (T::ONE, T::ONE), (turned, beta)];
@@ -43,7 +43,7 @@ fn products<T: Scalar + Multiply<Factor = T>>(gpu: &Gpu) {
     let right = DeviceMat::upload(gpu, (&b).into()).unwrap();
     let mut small = DeviceMat::uninitialised(gpu, Shape::new(Rows(4), Columns(5))).unwrap();
     gpu.matmul(Precision::Auto, T::ONE, part, right.view(), T::ZERO, &mut small).unwrap();
-    let expected = wide_product(&wide(&a.t().slice(s![1..5, 2..8]).to_owned()), &wide(&b));
+    let expected = exact::product(&wide(&a.t().slice(s![1..5, 2..8]).to_owned()), &wide(&b));
     assert!(distance(&small.download().unwrap(), &expected) <= 100.0 * T::EPSILON);
     assert!(matches!(large.view().part(Rows(0)..Rows(10), Columns(0)..Columns(1)), Err(Error::Shape { .. })));
     // Without depth, and with alpha 0, there is beta c alone.
@@ -111,7 +111,7 @@ fn routines<T: Scalar>(gpu: &Gpu) {
         let target = MatrixMut::new(&mut device_a, Layout::dense(7, 4)).unwrap();
         blas.ger(alpha, left, (operation, right), target).unwrap();
         let row = if operation == Operation::Adjoint { adjoint(&y) } else { y.t().to_owned() };
-        let expected = wide_product(&wide(&x), &wide(&row)).mapv(|v| v * alpha.wide()) + wide(&a);
+        let expected = exact::product(&wide(&x), &wide(&row)).mapv(|v| v * alpha.wide()) + wide(&a);
         assert!(distance(&array(7, 4, device_a.to_vec().unwrap()), &expected) <= 50.0 * T::EPSILON);
     }
     // Of a square with something in both triangles each routine sees one.
@@ -133,7 +133,7 @@ fn routines<T: Scalar>(gpu: &Gpu) {
             let x = array(6, 3, device_b.to_vec().unwrap());
             let matrix = if operation == Operation::Plain { seen.clone() } else { adjoint(&seen) };
             let expected = wide(&right).mapv(|v| v * alpha.wide());
-            let got = wide_product(&wide(&matrix), &wide(&x));
+            let got = exact::product(&wide(&matrix), &wide(&x));
             let off = (&got - &expected).iter().map(|v| v.norm()).fold(0.0, f64::max);
             assert!(off <= 1000.0 * T::EPSILON, "{} {triangle:?} {operation:?}: {off}", T::NAME);
         }
@@ -154,7 +154,7 @@ fn triangles_and_exchanges<T: Scalar>(gpu: &Gpu) {
         let target = MatrixMut::new(&mut device_b, Layout::dense(3, 6)).unwrap();
         blas.trsm_right((Triangle::Lower, Diagonal::Stored), T::ONE, (operation, matrix), target).unwrap();
         let x = array(3, 6, device_b.to_vec().unwrap());
-        let off = distance(&b, &wide_product(&wide(&x), &wide(&seen)));
+        let off = distance(&b, &exact::product(&wide(&x), &wide(&seen)));
         assert!(off <= 1000.0 * T::EPSILON, "{} {operation:?}: {off}", T::NAME);
     }
     // In a part of a buffer: rows 2 to 6 of 7.
@@ -184,8 +184,8 @@ fn grams<T: Scalar>(gpu: &Gpu, number: fn(f64) -> T::Magnitude) {
     let (stream, blas) = (gpu.stream(), gpu.blas().unwrap());
     let a = random::<T>(6, 5, 3);
     for (operation, order, gram) in [
-        (Operation::Plain, 5, wide_product(&wide(&a), &wide(&adjoint(&a)))),
-        (Operation::Adjoint, 3, wide_product(&wide(&adjoint(&a)), &wide(&a))),
+        (Operation::Plain, 5, exact::product(&wide(&a), &wide(&adjoint(&a)))),
+        (Operation::Adjoint, 3, exact::product(&wide(&adjoint(&a)), &wide(&a))),
     ] {
         let device_a = stream.upload(&columns(&a)).unwrap();
         let mut device_c = stream.upload(&vec![T::from_f64(7.0); order * order]).unwrap();

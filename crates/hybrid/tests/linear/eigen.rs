@@ -2,7 +2,7 @@
 
 use super::numbers::{positive, random, square};
 use super::places;
-use super::reference::{adjoint, norm, orthonormality, residual, wide, wide_product};
+use super::reference::{adjoint, exact, norm, orthonormality, residual, wide};
 use ndarray::Array2;
 use tilewright_hybrid::linear::{Place, Scalar, eigen, eigen_hermitian, eigenvalues, eigenvalues_hermitian};
 use tilewright_hybrid::{Complex32, Complex64, Error};
@@ -22,7 +22,7 @@ fn hermitian<T: Scalar>(place: &Place) {
         let scaled = Array2::from_shape_fn(found.vectors.dim(), |(i, j)| {
             T::nearest(found.vectors[[i, j]].wide() * found.values[j].wide())
         });
-        let off = residual(&scaled, &wide_product(&wide(&whole), &wide(&found.vectors)), norm(&whole), size);
+        let off = residual(&scaled, &exact::product(&wide(&whole), &wide(&found.vectors)), norm(&whole), size);
         assert!(off <= 20.0, "{} {size}: {off}", T::NAME);
         let values = eigenvalues_hermitian(place, (&a).into()).unwrap();
         let bound = 40.0 * size as f64 * T::EPSILON * norm(&whole);
@@ -55,7 +55,7 @@ fn check_general<T: Scalar>(place: &Place, name: &str, a: &Array2<T>) {
     let scaled = Array2::from_shape_fn((size, size), |(i, j)| {
         T::Complex::nearest(found.vectors[[i, j]].wide() * found.values[j].wide())
     });
-    let off = residual(&scaled, &wide_product(&wide(a), &wide(&found.vectors)), norm(a), size);
+    let off = residual(&scaled, &exact::product(&wide(a), &wide(&found.vectors)), norm(a), size);
     // Graded matrices in f32 are the worst, with 64.
     assert!(off <= 100.0, "{} {name} {size}: {off}", T::NAME);
     for column in found.vectors.columns() {

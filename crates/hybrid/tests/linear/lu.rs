@@ -3,7 +3,7 @@
 use super::layouts::{FORMS, Layout, Stored};
 use super::numbers::{identity, random, square};
 use super::places;
-use super::reference::{adjoint, distance, norm, residual, wide, wide_product};
+use super::reference::{adjoint, distance, exact, norm, residual, wide};
 use ndarray::{Array2, array, s};
 use tilewright_hybrid::linear::{
     Lu, Place, Scalar, determinant, inverse, log_determinant, reciprocal_condition, solve,
@@ -21,12 +21,12 @@ fn factor_residual<T: Scalar>(a: &Array2<T>, lu: &Lu<T>) -> f64 {
     }
     assert!(u.indexed_iter().all(|((i, j), x)| i <= j || *x == T::ZERO));
     let permuted = Array2::from_shape_fn(a.dim(), |(i, j)| a[[lu.permutation()[i], j]]);
-    residual(&permuted, &wide_product(&wide(&l), &wide(&u)), norm(a), a.nrows().max(a.ncols()))
+    residual(&permuted, &exact::product(&wide(&l), &wide(&u)), norm(a), a.nrows().max(a.ncols()))
 }
 
 /// How far `a x` is from `b`, as a backward error in units of `n epsilon`.
 fn solution_residual<T: Scalar>(a: &Array2<T>, x: &Array2<T>, b: &Array2<T>) -> f64 {
-    residual(b, &wide_product(&wide(a), &wide(x)), norm(a) * norm(x) + norm(b), a.nrows())
+    residual(b, &exact::product(&wide(a), &wide(x)), norm(a) * norm(x) + norm(b), a.nrows())
 }
 
 fn factors<T: Scalar>(place: &Place) {
@@ -76,7 +76,7 @@ fn solutions<T: Scalar>(place: &Place) {
                 assert!(off <= 20.0, "{} {name} {size}, adjoint: {off}", T::NAME);
             }
             let inverted = lu.inverse().unwrap();
-            let off = distance(&identity::<T>(size), &wide_product(&wide(&a), &wide(&inverted)));
+            let off = distance(&identity::<T>(size), &exact::product(&wide(&a), &wide(&inverted)));
             let bound = 50.0 * size as f64 * T::EPSILON * norm(&a) * norm(&inverted);
             assert!(off <= bound, "{} {name} {size}: {off:e} > {bound:e}", T::NAME);
         }
@@ -103,7 +103,7 @@ fn f1_matrices_that_need_pivots() {
         let mut a = random::<f64>(3, 128, 128);
         a.slice_mut(s![..64, ..64]).mapv_inplace(|x| x * 1e-12);
         let r = inverse(place, (&a).into()).unwrap();
-        let off = distance(&identity::<f64>(128), &wide_product(&wide(&a), &wide(&r)));
+        let off = distance(&identity::<f64>(128), &exact::product(&wide(&a), &wide(&r)));
         assert!(off < 1e-8, "{off}");
     });
 }

@@ -1,7 +1,7 @@
 //! Streamed products of what lies in page-locked memory, which the GPU reads and writes itself. Without a GPU these run on stubs.
 
 use super::numbers::random;
-use super::reference::{adjoint, distance, norm, wide, wide_product};
+use super::reference::{adjoint, distance, exact, norm, wide};
 use bytemuck::Pod;
 use ndarray::{Array2, ArrayView2};
 use tilewright_driver::PinnedBuffer;
@@ -42,7 +42,7 @@ fn products<T: Scalar + Stored + Pod + Element<Coefficient = T, Sum = T>>(gpu: &
         };
         let (a, b, c) = (undone(&plain.0), undone(&plain.1), plain.2);
         let half = T::from_f64(0.5);
-        let expected = wide_product(&wide(&plain.0), &wide(&plain.1)) + wide(&c).mapv(|x| x * 0.5);
+        let expected = exact::product(&wide(&plain.0), &wide(&plain.1)) + wide(&c).mapv(|x| x * 0.5);
         let (la, lb, lc) = (locked(gpu, &a), locked(gpu, &b), locked(gpu, &c));
         for (where_from, (tile, panel)) in (0..16).flat_map(|it| plans.map(|plan| (it, plan))) {
             let choose = |bit: usize| where_from >> bit & 1 == 1;
@@ -185,7 +185,7 @@ fn parts_of_long_rows_need_no_slots() {
         Budgets { device: Budget::new(Memory::Device, 1 << 30), pinned: Budget::new(Memory::Pinned, 1 << 10) };
     stream::matmul_by(&plan, &gpu, &budgets, Precision::Auto, &product, &sink, Control::default()).unwrap();
     Box::new(sink).commit().unwrap();
-    let expected = wide_product(&wide(&a), &wide(&b));
+    let expected = exact::product(&wide(&a), &wide(&b));
     let got = ArrayView2::from_shape((2, columns), &result).unwrap().to_owned();
     assert!(distance(&got, &expected) <= 20.0 * 2.0 * f64::EPSILON * norm(&b));
 }

@@ -2,7 +2,7 @@
 
 use super::numbers::random;
 use super::places;
-use super::reference::{wide, wide_product};
+use super::reference::{exact, wide};
 use half::f16;
 use ndarray::Array2;
 use tilewright_hybrid::linear::{Multiply, Precision, Scalar, matmul};
@@ -12,7 +12,7 @@ fn worst<T: Scalar + Multiply<Factor = T>>(place: &tilewright_hybrid::linear::Pl
     let (a, b) = (random::<T>(1, 64, 128), random::<T>(2, 128, 48));
     let mut c = Array2::from_elem((64, 48), T::ZERO);
     matmul(place, precision, T::ONE, (&a).into(), (&b).into(), T::ZERO, (&mut c).into()).unwrap();
-    let truth = wide_product(&wide(&a), &wide(&b));
+    let truth = exact::product(&wide(&a), &wide(&b));
     c.iter().zip(&truth).map(|(got, truth)| (got.wide() - truth).norm()).fold(0.0, f64::max)
 }
 

@@ -2,7 +2,7 @@
 
 use super::numbers::{random, square};
 use super::places;
-use super::reference::{adjoint, norm, orthonormality, residual, wide, wide_product};
+use super::reference::{adjoint, exact, norm, orthonormality, residual, wide};
 use ndarray::Array2;
 use tilewright_hybrid::linear::{Place, Qr, Scalar, least_squares};
 use tilewright_hybrid::{Complex32, Complex64, Error, MatRef};
@@ -15,7 +15,7 @@ fn check<T: Scalar>(place: &Place, name: &str, a: &Array2<T>) {
     assert!(r.indexed_iter().all(|((i, j), x)| i <= j || *x == T::ZERO));
     let off = orthonormality(&q);
     assert!(off <= 20.0, "{} {name} {:?}: {off}", T::NAME, a.dim());
-    let off = residual(a, &wide_product(&wide(&q), &wide(&r)), norm(a), a.nrows().max(a.ncols()));
+    let off = residual(a, &exact::product(&wide(&q), &wide(&r)), norm(a), a.nrows().max(a.ncols()));
     assert!(off <= 20.0, "{} {name} {:?}: {off}", T::NAME, a.dim());
 }
 
@@ -42,8 +42,8 @@ fn squares<T: Scalar>(place: &Place) {
         let (a, b) = (random::<T>(2, rows, columns), random::<T>(3, rows, 4));
         let x = least_squares(place, (&a).into(), (&b).into()).unwrap();
         // What is left is orthogonal to the columns.
-        let left = wide(&b) - wide_product(&wide(&a), &wide(&x));
-        let off = norm(&wide_product(&wide(&adjoint(&a)), &left));
+        let left = wide(&b) - exact::product(&wide(&a), &wide(&x));
+        let off = norm(&exact::product(&wide(&adjoint(&a)), &left));
         let bound = 40.0 * rows as f64 * T::EPSILON * norm(&a) * (norm(&b) + norm(&a) * norm(&x));
         assert!(off <= bound, "{} {rows} x {columns}: {off} > {bound}", T::NAME);
     }

@@ -2,7 +2,7 @@
 
 use super::numbers::random;
 use super::places;
-use super::reference::{norm, residual, wide, wide_product};
+use super::reference::{exact, norm, residual, wide};
 use ndarray::Array2;
 use tilewright_hybrid::linear::{Place, Refinable, Refinement, solve_refined};
 use tilewright_hybrid::{Complex64, Error};
@@ -13,7 +13,7 @@ fn refined<T: Refinable>(place: &Place) {
         let found = solve_refined(place, (&a).into(), (&b).into(), Refinement::default()).unwrap();
         let x = &found.solution;
         let scale = norm(&a) * norm(x) + norm(&b);
-        let off = residual(&b, &wide_product(&wide(&a), &wide(x)), scale, size);
+        let off = residual(&b, &exact::product(&wide(&a), &wide(x)), scale, size);
         assert!(off <= 4.0, "{} {size}: {off}", T::NAME);
         let errors = &found.backward_errors;
         assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");

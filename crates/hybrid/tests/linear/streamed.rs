@@ -3,7 +3,7 @@
 
 use super::layouts::Form;
 use super::numbers::{identity, positive, random, square};
-use super::reference::{adjoint, norm, residual, wide, wide_product};
+use super::reference::{adjoint, exact, norm, residual, wide};
 use ndarray::Array2;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::linear::{self, Gpu, Lu, Place, Scalar};
@@ -54,7 +54,7 @@ fn solved<T: Scalar + Stored>(gpu: &Gpu, budgets: &Budgets, a: &Array2<T>, b: &A
 
 /// The backward error of a solution, in units of `n epsilon`.
 fn solution_residual<T: Scalar>(a: &Array2<T>, x: &Array2<T>, b: &Array2<T>) -> f64 {
-    residual(b, &wide_product(&wide(a), &wide(x)), norm(a) * norm(x) + norm(b), a.nrows())
+    residual(b, &exact::product(&wide(a), &wide(x)), norm(a) * norm(x) + norm(b), a.nrows())
 }
 
 fn factors<T: Scalar + Stored>(gpu: &Gpu) {
@@ -67,7 +67,7 @@ fn factors<T: Scalar + Stored>(gpu: &Gpu) {
             settled(&budgets);
             let (l, u, permutation) = (whole(&lu.l()), whole(&lu.u()), lu.permutation());
             let permuted = Array2::from_shape_fn(a.dim(), |(i, j)| a[[permutation[i], j]]);
-            let off = residual(&permuted, &wide_product(&wide(&l), &wide(&u)), norm(&a), size);
+            let off = residual(&permuted, &exact::product(&wide(&l), &wide(&u)), norm(&a), size);
             assert!(off <= 20.0, "{} {name} {:?}: {off}", T::NAME, lu.plan());
             if name == "random" && !T::COMPLEX {
                 let in_memory = Lu::factor(&Place::Gpu(gpu.clone()), (&a).into()).unwrap();
@@ -112,7 +112,7 @@ fn f1_streamed_inverses() {
         Box::new(sink).commit().unwrap();
         settled(&budgets);
         let in_memory = linear::inverse(&Place::Cpu, (&a).into()).unwrap();
-        let off = |x: &Array2<f64>| norm(&(wide_product(&wide(&a), &wide(x)) - wide(&identity::<f64>(70))));
+        let off = |x: &Array2<f64>| norm(&(exact::product(&wide(&a), &wide(x)) - wide(&identity::<f64>(70))));
         assert!(off(&x) <= 50.0 * off(&in_memory).max(f64::EPSILON), "{name}: {} {}", off(&x), off(&in_memory));
     }
 }
@@ -211,7 +211,7 @@ fn cholesky<T: Scalar + Stored>(gpu: &Gpu) {
         let l = whole(&done.l());
         assert!(l.indexed_iter().all(|((i, j), x)| i >= j || *x == T::ZERO));
         assert!((0..size).all(|i| l[[i, i]].wide().re > 0.0 && l[[i, i]].wide().im == 0.0));
-        let off = residual(&a, &wide_product(&wide(&l), &wide(&adjoint(&l))), norm(&a), size);
+        let off = residual(&a, &exact::product(&wide(&l), &wide(&adjoint(&l))), norm(&a), size);
         assert!(off <= 20.0, "{} {:?}: {off}", T::NAME, done.plan());
 
         let (b, mut x) = (random::<T>(2, size, 5), nan(size, 5));

@@ -2,7 +2,7 @@
 
 use super::numbers::{random, square};
 use super::places;
-use super::reference::{adjoint, norm, orthonormality, residual, wide, wide_product};
+use super::reference::{adjoint, exact, norm, orthonormality, residual, wide};
 use ndarray::Array2;
 use tilewright_hybrid::linear::{Place, Scalar, singular_values, svd};
 use tilewright_hybrid::{Complex32, Complex64, MatRef};
@@ -16,7 +16,7 @@ fn check<T: Scalar>(place: &Place, name: &str, a: &Array2<T>) {
     assert!(orthonormality(&found.u) <= 40.0, "{what:?}: {}", orthonormality(&found.u));
     assert!(orthonormality(&adjoint(&found.vh)) <= 40.0, "{what:?}");
     let scaled = Array2::from_shape_fn(found.u.dim(), |(i, j)| found.u[[i, j]].wide() * found.values[j].wide());
-    let off = residual(a, &wide_product(&scaled, &wide(&found.vh)), norm(a), a.nrows().max(a.ncols()));
+    let off = residual(a, &exact::product(&scaled, &wide(&found.vh)), norm(a), a.nrows().max(a.ncols()));
     assert!(off <= 20.0, "{what:?}: {off}");
     let values = singular_values(place, a.into()).unwrap();
     let bound = 40.0 * size as f64 * T::EPSILON * norm(a);

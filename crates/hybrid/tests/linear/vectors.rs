@@ -2,7 +2,7 @@
 
 use super::layouts::Form;
 use super::numbers::random;
-use super::reference::{wide, wide_product};
+use super::reference::{exact, wide};
 use ndarray::{Array2, s};
 use tilewright_driver::blas::Element;
 use tilewright_hybrid::budget::{Budget, Memory};
@@ -57,7 +57,7 @@ fn forms<T: Scalar + Stored + Element<Coefficient = T, Sum = T>>(gpu: &Gpu) {
         for i in 0..COUNT {
             let (rows, columns) = (i * ROWS..(i + 1) * ROWS, i * COLUMNS..(i + 1) * COLUMNS);
             let one = wide_a.slice(s![rows.clone(), ..]).to_owned();
-            let expected = wide_product(&one, &wide_x.slice(s![columns, ..]).to_owned());
+            let expected = exact::product(&one, &wide_x.slice(s![columns, ..]).to_owned());
             for (row, expected) in rows.zip(&expected) {
                 let expected = expected * 2.0 - y[[row, 0]].wide() * 0.5;
                 let off = (result[[row, 0]].wide() - expected).norm();

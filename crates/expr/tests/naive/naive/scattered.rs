@@ -16,7 +16,7 @@ impl Naive<'_> {
             Initial::Held(_) => self.held,
         };
         let mut bits = vec![if count == 0 { 0 } else { Number::of(dtype, first).bits(dtype) }; count];
-        let mut points: Vec<Place> = vec![Vec::new()];
+        let mut points: Vec<Place> = vec![Place::new()];
         for (dim, size) in &partial.world {
             let n = self.size(*size, &[], false) as i64;
             let along = |p: Place| (0..n).map(move |c| p.iter().copied().chain([(*dim, c)]).collect::<Place>());
