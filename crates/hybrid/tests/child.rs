@@ -41,6 +41,7 @@ fn scenario() {
         "evaluate on a stub" => crate::evaluate::child_on_a_stub(),
         "bits on a stub" => crate::bits::child_on_a_stub(),
         "injected" => crate::faults::child_injected(),
+        "granted" => crate::faults::child_granted(),
         "growth on stubs" => crate::faults::child_growth_on_stubs(),
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
         "crowd" => crate::faults::child_crowd(),

@@ -108,6 +108,10 @@ pub(crate) enum Entry {
     Timed,
     /// Microseconds between any two events; 0 for what they are.
     Elapsed,
+    /// The most bytes that were on the device at once.
+    MostDeviceBytes,
+    /// The most that were page-locked.
+    MostPinnedBytes,
 }
 
 impl Ledger {

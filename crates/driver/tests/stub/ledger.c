@@ -23,6 +23,8 @@ struct ledger {
     _Atomic long timed;
     // Microseconds between any two events, if a test says it.
     _Atomic long elapsed;
+    // The most bytes that were in use at once.
+    _Atomic long most_device_bytes, most_pinned_bytes;
 };
 
 static struct ledger nobodys, *ledger = &nobodys;
@@ -50,6 +52,11 @@ static int counted(void) {
 static inline int called(void) { return is_shared ? counted() : 0; }
 
 static inline int copies(long bytes) { return is_shared ? (ledger->copied += bytes, counted()) : 0; }
+
+static inline void at_most(_Atomic long* most, long bytes) {
+    for (long before = *most; before < bytes;)
+        if (__atomic_compare_exchange_n((long*)most, &before, bytes, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) break;
+}
 
 #define COPIES(bytes) \
     do { \

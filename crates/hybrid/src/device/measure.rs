@@ -1,4 +1,4 @@
-//! Measures what a machine can do, in less than 50 ms: when most of these are over nothing is repeated. Operands are no zeros: those take less power, and clocks
+//! Measures what a machine can do, in about 50 ms: when most of these are over nothing is repeated. Operands are no zeros: those take less power, and clocks
 //! rise.
 //!
 //! Products on a GPU are no part of it. The first of each type has cuBLAS load kernels, which takes longer than all the rest, so that their rates are expected from what the

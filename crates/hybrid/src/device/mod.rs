@@ -205,7 +205,7 @@ impl Device {
     }
 
     /// What the machine can do: as given, or as measured once and, in release builds, kept (in the user's cache folder, for this machine and
-    /// GPU). Measuring takes less than 50 ms, once. Where that fails there are no rates of the GPU, its breaker
+    /// GPU). Measuring takes about 50 ms, once. Where that fails there are no rates of the GPU, its breaker
     /// learns of it, nothing is kept, and somebody who asks a minute later has it measured again.
     ///
     /// Rates of products on the GPU are expected from what it is ([`Facts`](crate::dispatch::Facts)), and decisions that go by them say so, until products of their type were

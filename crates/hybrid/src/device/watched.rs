@@ -29,7 +29,7 @@ impl Watched {
 
 impl Device {
     /// With operations that somebody may stop: what is streamed, or done in parts, ends within one step, as
-    /// [`Error::Cancelled`](crate::Error::Cancelled), and so does what has not begun; what one library call does is not stopped in it. Nothing that was to be written is changed then, and no memory is kept.
+    /// [`Error::Cancelled`](crate::Error::Cancelled), and so does what has not begun; what one library call does is not stopped in it. What that operation was to write is as it was then, but for products of a batch that were done before, and no memory is kept.
     ///
     /// ```
     /// use ndarray::array;

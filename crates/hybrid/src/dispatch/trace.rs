@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 ///
 /// A decision is a mark, an operation a bar on its thread, named as decisions are (`gpu.matmul.f64`) after the processor where it ended, with
 /// both expected times, bytes, the bound and, where it did not go as decided, why. Durations are those of calls: what is queued on a GPU and
-/// not waited for ends later. `tracing` has the same as spans, for those who collect them already.
+/// not waited for ends later. `tracing` has operations as spans, with what
+/// was decided, for those who collect them already.
 ///
 /// Below the thread whose operation was streamed through a GPU each stage has a track of its own: *read* (from a source to a slot of host memory),
 /// *copy in*, *compute*, *copy back*, and *write* (from a slot to a sink), with a track for each thread that reads or writes. A bar says which tile

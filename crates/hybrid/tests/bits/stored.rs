@@ -48,7 +48,7 @@ fn within(bytes: u64) -> (Device, Budget) {
 }
 
 #[test]
-fn b5_x1_files_of_bits_are_operands_of_everything() {
+fn x1_files_of_bits_are_operands_of_everything() {
     let shelf = Shelf::new();
     for [m, k, n] in [[1, 1, 1], [65, 130, 127], [300, 1025, 193], [3, 7, 500]] {
         let (a, b) = (array(m, k, 5, 1), array(k, n, 4, 2));
@@ -76,7 +76,7 @@ fn b5_x1_files_of_bits_are_operands_of_everything() {
 
 /// From files to files, of which the budget holds a part.
 #[test]
-fn b5_bits_go_from_files_to_files_beyond_memory() {
+fn bits_go_from_files_to_files_beyond_memory() {
     let shelf = Shelf::new();
     let (m, k, n) = (900, 700, 500);
     let [a, b, c] = [(m, k, 1), (k, n, 2), (m, k, 3)].map(|(m, n, seed)| BitMatrix::random(m, n, 0.4, seed).unwrap());

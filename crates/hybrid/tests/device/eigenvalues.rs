@@ -38,7 +38,7 @@ fn check(device: &Device, a: &Array2<f64>, operand: Operand<'_, f64>, side: Side
 
 /// What is stored is read in parts that the budget holds beside the vectors.
 #[test]
-fn b5_largest_eigenvalues_of_what_is_stored_on_the_cpu() {
+fn largest_eigenvalues_of_what_is_stored_on_the_cpu() {
     let a = symmetric(150);
     let source = MemorySource::new(a.view());
     check(&Device::cpu(), &a, (&a).into(), Side::Cpu);

@@ -154,8 +154,8 @@ fn d4_integers_lie_anywhere() {
 
 /// What comes to the host, and what is made there for elsewhere, takes its budget.
 #[test]
-fn b5_integers_take_the_hosts_budget() {
-    let Some(gpu) = crate::gpu("device::integers::b5_integers_take_the_hosts_budget") else { return };
+fn integers_take_the_hosts_budget() {
+    let Some(gpu) = crate::gpu("device::integers::integers_take_the_hosts_budget") else { return };
     let (a, b) = (matrix(9, 6, 1).mapv(|x| x as i8), matrix(6, 5, 2).mapv(|x| x as i8));
     let framed = Array2::from_shape_fn((10, 7), |(i, j)| if i < 9 && j < 6 { a[[i, j]] } else { 99 });
     let frame = DeviceMat::upload(&gpu, (&framed).into()).unwrap();
@@ -218,7 +218,7 @@ fn beyond_memory<T: IntegerElement>(of: impl Fn(f64) -> T, sum: impl Fn(f64) -> 
 }
 
 #[test]
-fn b5_stored_integers_beyond_memory() {
+fn stored_integers_beyond_memory() {
     beyond_memory(|x| x as i8, |x| x as i32);
     beyond_memory(|x| x as i32, |x| x as i64);
 }
@@ -246,8 +246,8 @@ fn sums_that_overflow_in_tiles_are_the_first_as_well() {
 
 /// What a GPU takes is padded, and counted so.
 #[test]
-fn b5_integers_take_the_gpus_budget_as_they_are_there() {
-    let Some(gpu) = crate::gpu("device::integers::b5_integers_take_the_gpus_budget_as_they_are_there") else { return };
+fn integers_take_the_gpus_budget_as_they_are_there() {
+    let Some(gpu) = crate::gpu("device::integers::integers_take_the_gpus_budget_as_they_are_there") else { return };
     let (a, b) = (matrix(1, 40, 1).mapv(|x| x as i8), matrix(40, 1, 2).mapv(|x| x as i8));
     let mut c = Array2::<i32>::zeros((1, 1));
     forced(&gpu).matmul_integer(Overflow::Error, (&a).into(), (&b).into(), (&mut c).into()).unwrap();
@@ -256,8 +256,8 @@ fn b5_integers_take_the_gpus_budget_as_they_are_there() {
 
 /// Where cuBLAS has no product of factors as they lie, one is turned over on the GPU, in memory of its budget, and does not come to the host.
 #[test]
-fn b5_integers_that_are_turned_over_take_the_gpus_budget() {
-    let test = "device::integers::b5_integers_that_are_turned_over_take_the_gpus_budget";
+fn integers_that_are_turned_over_take_the_gpus_budget() {
+    let test = "device::integers::integers_that_are_turned_over_take_the_gpus_budget";
     let Some(gpu) = crate::gpu(test) else { return };
     let (a, b) = (matrix(7, 50, 1), matrix(50, 5, 2));
     let expected = a.dot(&b).mapv(|x| x as i32);

@@ -4,6 +4,7 @@ mod attempts;
 mod breaker;
 mod crowd;
 mod gpu;
+mod granted;
 mod growth;
 mod injected;
 mod operations;
@@ -12,6 +13,7 @@ mod threads;
 
 pub(crate) use crowd::child_crowd;
 pub(crate) use gpu::child_sticky_fault;
+pub(crate) use granted::child_granted;
 pub(crate) use growth::{child_on_a_gpu as child_growth_on_a_gpu, child_on_stubs as child_growth_on_stubs};
 pub(crate) use injected::child_injected;
 pub(crate) use renewal::child_renewed;

@@ -65,3 +65,31 @@ fn least_squares_are_least() {
         squares::<Complex64>(place);
     });
 }
+
+fn not_finite<T: Scalar>(place: &Place) {
+    for special in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        // On the diagonal an infinite R is as large as the column that it is of.
+        for at in [[0, 0], [5, 3], [19, 5]] {
+            let (mut a, b) = (random::<T>(2, 20, 6), random::<T>(3, 20, 2));
+            a[at] = T::from_f64(special);
+            let qr = Qr::factor(place, (&a).into()).unwrap();
+            let is_nan = |x: &T| x.modulus().is_nan();
+            assert!(qr.q().unwrap().iter().all(is_nan), "{special} at {at:?}");
+            let r = qr.r().unwrap();
+            assert!(r.indexed_iter().all(|((i, j), x)| if i <= j { is_nan(x) } else { *x == T::ZERO }), "{r:?}");
+            let x = least_squares(place, (&a).into(), (&b).into()).unwrap();
+            assert!(x.dim() == (6, 2) && x.iter().all(is_nan), "{special} at {at:?}: {x:?}");
+        }
+    }
+}
+
+/// Such a matrix is not singular.
+#[test]
+fn g12_what_is_not_finite_comes_out_as_nan() {
+    places::each("linear::qr::g12_what_is_not_finite_comes_out_as_nan", |place| {
+        not_finite::<f32>(place);
+        not_finite::<f64>(place);
+        not_finite::<Complex32>(place);
+        not_finite::<Complex64>(place);
+    });
+}

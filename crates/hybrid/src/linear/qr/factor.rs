@@ -1,6 +1,6 @@
 use ndarray::Array2;
 
-use crate::linear::{Given, Place, Scalar, gpu};
+use crate::linear::{Given, Place, Scalar, finite::is_finite, gpu};
 use crate::matrix::{Dense, Shape};
 use crate::{Error, MatRef, Side};
 
@@ -9,6 +9,7 @@ use crate::{Error, MatRef, Side};
 pub struct Qr<T: Scalar> {
     pub(super) shape: Shape,
     pub(super) parts: Parts<T>,
+    pub(super) is_finite: bool,
 }
 
 #[derive(Debug)]
@@ -18,25 +19,34 @@ pub(super) enum Parts<T: Scalar> {
 }
 
 impl<T: Scalar> Qr<T> {
-    /// Factors a matrix; a GPU keeps the factors.
+    /// Factors a matrix; a GPU keeps the factors. Of a matrix with NaN or infinity Q is NaN throughout, as are R's upper triangle and what is solved
+    /// with them, on either side: what becomes of infinities in reflections depends on their order.
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
         Self::of(place, Given::Host(a))
     }
 
     /// The same, wherever the matrix lies.
     pub(crate) fn of(place: &Place, a: Given<'_, T>) -> Result<Self, Error> {
-        let parts = match place {
+        let (parts, is_finite) = match place {
             _ if a.shape().is_empty() => {
-                Parts::Cpu { basis: Dense::zeros(a.shape())?, coefficients: Dense::new(1, 0)? }
+                (Parts::Cpu { basis: Dense::zeros(a.shape())?, coefficients: Dense::new(1, 0)? }, true)
             }
             Place::Cpu => {
                 let mut basis = a.to_dense()?;
+                let is_finite = is_finite(basis.view());
                 let coefficients = T::qr(&mut basis)?;
-                Parts::Cpu { basis, coefficients }
+                (Parts::Cpu { basis, coefficients }, is_finite)
             }
-            Place::Gpu(gpu) => Parts::Gpu(gpu::QrFactors::factor(a.on_gpu(gpu)?)?),
+            Place::Gpu(gpu) => {
+                let matrix = a.on_gpu(gpu)?;
+                let is_finite = match a {
+                    Given::Host(a) => is_finite(a),
+                    Given::Gpu(_) => matrix.is_finite()?,
+                };
+                (Parts::Gpu(gpu::QrFactors::factor(matrix)?), is_finite)
+            }
         };
-        Ok(Self { shape: a.shape(), parts })
+        Ok(Self { shape: a.shape(), parts, is_finite })
     }
 
     /// Where the factors are.
@@ -62,6 +72,7 @@ impl<T: Scalar> Qr<T> {
         let mut q = Dense::new(self.shape.rows.0, self.rank_at_most())?.map(unit);
         match &self.parts {
             _ if q.shape().is_empty() => {}
+            _ if !self.is_finite => q = q.map(|_, _, _| T::from_f64(f64::NAN)),
             Parts::Cpu { basis, coefficients } => T::apply_q(basis, coefficients, &mut q)?,
             Parts::Gpu(factors) => q = factors.q()?,
         }
@@ -75,6 +86,9 @@ impl<T: Scalar> Qr<T> {
 
     pub(super) fn upper(&self) -> Result<Dense<T>, Error> {
         let r = Dense::<T>::new(self.rank_at_most(), self.shape.columns.0)?;
+        if !self.is_finite {
+            return Ok(r.map(|i, j, _| T::from_f64(if i <= j { f64::NAN } else { 0.0 })));
+        }
         let factors = match &self.parts {
             Parts::Cpu { basis, .. } => basis,
             Parts::Gpu(factors) => &factors.download()?,

@@ -8,7 +8,7 @@ use crate::{Error, MatRef};
 /// x that makes the 2-norm of each column of `b - a x` smallest, where `a` has at least as many rows as columns and full rank.
 ///
 /// A column of `a` that depends on those before it is [`Error::Singular`] where rounding shows it; fewer rows than columns are
-/// [`Error::Shape`].
+/// [`Error::Shape`]. Where `a` has NaN or infinity, x is NaN.
 pub fn least_squares<T: Scalar>(place: &Place, a: MatRef<'_, T>, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
     Qr::factor(place, a)?.least_squares(b)
 }
@@ -29,6 +29,9 @@ impl<T: Scalar> Qr<T> {
         expect(operation, "rows of b", rows, b.shape().rows.0)?;
         if size == 0 || b.shape().is_empty() {
             return Ok(Dense::new(size, columns)?.into_array());
+        }
+        if !self.is_finite {
+            return Ok(Dense::new(size, columns)?.map(|_, _, _: T| T::from_f64(f64::NAN)).into_array());
         }
         let upper = self.upper()?;
         self.refuse_dependent_columns(&upper)?;

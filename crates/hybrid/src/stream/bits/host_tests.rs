@@ -37,7 +37,7 @@ impl Files {
 }
 
 #[test]
-fn b5_x5_bits_beyond_host_memory_are_multiplied_in_tiles() {
+fn x5_bits_beyond_host_memory_are_multiplied_in_tiles() {
     for (sizes, transposes) in
         [([70, 500, 130], true), ([70, 500, 130], false), ([1, 129, 300], true), ([40, 1, 64], false)]
     {

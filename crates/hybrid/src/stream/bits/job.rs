@@ -1,6 +1,7 @@
 //! What a product of bits asks of a machine.
 
 use super::{Becomes, BitPlan, BitProduct};
+use crate::bits::gpu::is_counted;
 use crate::dispatch::{At, Divisible, Job, Operand, ProductExtents, Tiling, Unit};
 
 impl BitProduct<'_> {
@@ -27,5 +28,28 @@ fn asked(plan: BitPlan, [left, right]: [At; 2]) -> Job {
     let mut job = Job::elementwise("bit_product", ("bit", Unit::Bits), (elements, 2.0 * depth as f64), read, written);
     job.divisible = Some((Divisible::Bits(plan), 1));
     job.tiling = Tiling::Always;
+    // Tiles are of the whole depth.
+    if !is_counted(depth) {
+        job.not_on_gpu = Some("its kernels count the bits of a row in 31 bits");
+    }
     job
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More bits a row than kernels count stay on the CPU, whatever is asked of them.
+    #[test]
+    fn rows_that_kernels_do_not_count_are_not_for_a_gpu() {
+        for (depth, is_there) in
+            [(1 << 20, true), (i32::MAX as usize - 1024, true), (i32::MAX as usize, false), (1 << 33, false)]
+        {
+            let extents = ProductExtents { rows: 2, columns: 3, depth };
+            for (becomes, transposes) in [(Becomes::Parities, false), (Becomes::MoreThan(5), true)] {
+                let job = job_of(extents, becomes, transposes, [At::Pageable; 2]);
+                assert_eq!(job.not_on_gpu.is_none(), is_there, "{depth}");
+            }
+        }
+    }
 }

@@ -72,7 +72,11 @@ pub(super) fn run<E: BitMultiplier>(
         engine.clear(&mut operands.ready)?;
     }
     let result = |_| Ok::<_, Error>([engine.buffer(plan.result_words())?]);
-    let results = (0..plan.results()).map(result).collect::<Result<Vec<_>, _>>()?;
+    let mut results = (0..plan.results()).map(result).collect::<Result<Vec<_>, _>>()?;
+    if !becomes.is_number() {
+        // What is behind the last bits of a row goes back with them, though nobody reads it.
+        results.iter_mut().try_for_each(|[result]| engine.clear(result))?;
+    }
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, &mut operands, feed))?;
     Ok(run.traffic())
 }

@@ -45,7 +45,7 @@ fn went_in_panels(host: &Budget, spills: bool) -> Tiles {
 
 /// Solutions and inverses, from stores into stores and into memory, with factors in memory and in a file.
 #[test]
-fn b5_systems_beyond_host_memory_go_through_the_cpu_in_panels() {
+fn systems_beyond_host_memory_go_through_the_cpu_in_panels() {
     let shelf = Shelf::new(None);
     let (a, b) = (regular(SIZE, 1), matrix(SIZE, 4, 3));
     for (bytes, lies) in ROOMS.into_iter().flat_map(|bytes| STORES.map(|lies| (bytes, lies))) {
@@ -71,7 +71,7 @@ fn b5_systems_beyond_host_memory_go_through_the_cpu_in_panels() {
 
 /// Factors are made in the memory in which they are handed over, and what follows from them too.
 #[test]
-fn b5_factors_of_what_is_stored_take_the_memory_of_the_matrix_once() {
+fn factors_of_what_is_stored_take_the_memory_of_the_matrix_once() {
     let shelf = Shelf::new(None);
     let (a, s, b) = (regular(SIZE, 1), definite(SIZE, 2), matrix(SIZE, 4, 3));
     let host = Budget::new(Memory::Host, ROOMS[0]);

@@ -46,7 +46,7 @@ fn solved<T: Scalar + Stored>(size: usize, columns: usize, bytes: u64) {
 }
 
 #[test]
-fn b5_solutions_beyond_host_memory() {
+fn solutions_beyond_host_memory() {
     // Of matrices of 180 KB, 720 KB and 360 KB.
     for columns in [1, 7, 40] {
         solved::<f64>(150, columns, 80 << 10);
@@ -59,7 +59,7 @@ fn b5_solutions_beyond_host_memory() {
 
 /// Factors that are there are solved by again, in budgets from narrow panels to those of the whole matrix, and all that it takes is counted.
 #[test]
-fn b5_factors_solve_again_without_a_gpu() {
+fn factors_solve_again_without_a_gpu() {
     let (size, control) = (120, Control::default());
     let (any, b) = (random::<f64>(size, size, 8), random::<f64>(size, 5, 9));
     let definite = any.dot(&any.t()) + Array2::from_diag_elem(size, 1.0);
@@ -113,7 +113,7 @@ fn b5_factors_solve_again_without_a_gpu() {
 
 /// From a file to a file, and what it is not.
 #[test]
-fn b5_an_inverse_from_file_to_file_and_what_has_none() {
+fn an_inverse_from_file_to_file_and_what_has_none() {
     let (size, folder) = (100, tempfile::tempdir().unwrap());
     let path = |name: &str| folder.path().join(name);
     let host = Budget::new(Memory::Host, 60 << 10);
@@ -142,7 +142,7 @@ fn b5_an_inverse_from_file_to_file_and_what_has_none() {
 }
 
 #[test]
-fn b5_factors_beyond_host_memory() {
+fn factors_beyond_host_memory() {
     let size = 130;
     let (any, host) = (random::<Complex64>(size, size, 6), Budget::new(Memory::Host, 120 << 10));
     let a = any.dot(&any.t().mapv(|x| x.conj())) + Array2::from_diag_elem(size, Complex64::new(1.0, 0.0));

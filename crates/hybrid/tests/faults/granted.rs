@@ -1,0 +1,64 @@
+//! What is taken of the GPU and of page-locked memory was granted: on a stub, which counts bytes where they are given out.
+
+use tilewright_driver::Stream;
+use tilewright_hybrid::budget::Budget;
+use tilewright_hybrid::dispatch::last_decision;
+use tilewright_hybrid::faults::Policy;
+
+use super::operations::{FACE, ROOM, STREAMS, budgets, eager, eighths, gpu};
+use crate::ledger::{Entry, Ledger, Stubs};
+
+/// So that a matrix is larger than what its pieces are rounded up to.
+const SIDE: usize = 96;
+/// Pieces of device memory are multiples of 512 bytes; so many there are at most at once.
+const ROUNDED_UP: i64 = 16 * 512;
+
+#[test]
+fn what_is_taken_was_granted() {
+    Stubs::check("faults::granted::what_is_taken_was_granted", "granted");
+}
+
+pub(crate) fn child_granted() {
+    let (ledger, mut streamed) = (Ledger::here(), 0);
+    for (name, operation, parts) in FACE {
+        for room in [Some(ROOM), parts.map(|parts| eighths(parts, SIDE))].into_iter().flatten() {
+            let gpu = gpu();
+            let (device, _, [of_device, of_pinned, _]) = eager(&gpu, room, Policy::FallbackAndReport);
+            let taken = taken(&ledger, gpu.stream(), [&of_device, &of_pinned], || operation(&device, SIDE).unwrap());
+            let is_streamed = last_decision().unwrap().gpu.unwrap().tiles.is_some();
+            // What libraries want beside matrices that lie there whole is not granted: they say it when the matrices are there.
+            within(name, taken, [is_streamed.then_some(&of_device), Some(&of_pinned)]);
+            streamed += usize::from(is_streamed);
+        }
+    }
+    assert!(streamed >= 4, "{streamed}");
+    let own = tilewright_ops::Device::gpu(0).unwrap();
+    for (name, operation) in STREAMS {
+        let (gpu, budgets) = (gpu(), budgets(eighths(16, SIDE)));
+        let stream = own.as_gpu().filter(|_| name == "an expression").map_or(gpu.stream(), |own| own.stream());
+        let of = [&budgets.device, &budgets.pinned];
+        let taken = taken(&ledger, stream, of, || operation(&gpu, &budgets, SIDE).unwrap());
+        assert!(taken.iter().all(|&bytes| bytes > 0), "{name}: {taken:?}");
+        within(name, taken, of.map(Some));
+    }
+}
+
+/// The most bytes that an operation has at once, on the device and page-locked, with nothing left of one before.
+fn taken(ledger: &Ledger, stream: &Stream, budgets: [&Budget; 2], operation: impl Fn()) -> [i64; 2] {
+    // Handles and kernels stay.
+    operation();
+    stream.trim().unwrap();
+    budgets.iter().for_each(|budget| budget.reset_peak());
+    let [on_device, pinned, _] = ledger.in_use();
+    ledger.set(Entry::MostDeviceBytes, on_device);
+    ledger.set(Entry::MostPinnedBytes, pinned);
+    operation();
+    [ledger.get(Entry::MostDeviceBytes) - on_device, ledger.get(Entry::MostPinnedBytes) - pinned]
+}
+
+fn within(name: &str, taken: [i64; 2], budgets: [Option<&Budget>; 2]) {
+    for ((bytes, budget), rounded_up) in taken.into_iter().zip(budgets).zip([ROUNDED_UP, 0]) {
+        let granted = budget.map_or(i64::MAX, |budget| budget.peak() as i64 + rounded_up);
+        assert!(bytes <= granted, "{name} took {bytes} bytes, {budget:?}");
+    }
+}
