@@ -53,7 +53,7 @@ static inline int called(void) { return is_shared ? counted() : 0; }
 
 static inline int copies(long bytes) { return is_shared ? (ledger->copied += bytes, counted()) : 0; }
 
-static inline void at_most(_Atomic long* most, long bytes) {
+static inline void raise_to(_Atomic long* most, long bytes) {
     for (long before = *most; before < bytes;)
         if (__atomic_compare_exchange_n((long*)most, &before, bytes, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) break;
 }

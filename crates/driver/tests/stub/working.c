@@ -168,7 +168,7 @@ int cuMemAllocAsync(unsigned long long* address, unsigned long bytes, struct str
         ledger->device_bytes -= bytes;
         return OUT_OF_MEMORY;
     }
-    at_most(&ledger->most_device_bytes, ledger->device_bytes);
+    raise_to(&ledger->most_device_bytes, ledger->device_bytes);
     char* memory = aligned_alloc(256, (bytes + 511) & ~255ul);
     ((unsigned long*)memory)[0] = bytes;
     ((unsigned long*)memory)[1] = ledger->renewals;
@@ -257,7 +257,7 @@ static void end_locking(void) { __atomic_clear(&is_locking, __ATOMIC_RELEASE); }
 int cuMemHostAlloc(void** address, unsigned long bytes, unsigned flags) {
     CALLED
     struct locked* memory = aligned_alloc(4096, 4096 + ((bytes + 4095) & ~4095ul));
-    at_most(&ledger->most_pinned_bytes, ledger->pinned_bytes += bytes);
+    raise_to(&ledger->most_pinned_bytes, ledger->pinned_bytes += bytes);
     begin_locking();
     *memory = (struct locked){bytes, ledger->renewals, all_locked.before, &all_locked};
     memory->before->after = all_locked.before = memory;

@@ -5,7 +5,7 @@ use super::bit_operand::{BitOperand, BitSource, BitTarget};
 use super::run::Route;
 use crate::Error;
 use crate::bits::BitMatrix;
-use crate::bits::gpu::{Combine, DeviceBitMatrix, is_counted, row_bytes};
+use crate::bits::gpu::{Combine, DeviceBitMatrix, UNCOUNTED, is_counted, row_bytes};
 use crate::budget::Budget;
 use crate::dispatch::{self, At, Job, Unit};
 use crate::linear::Place;
@@ -51,7 +51,7 @@ impl<'a, const N: usize> Asked<'a, N> {
         job.host_bytes = 0;
         job.steps = LAUNCHES;
         if operands.iter().any(|it| !is_counted(it.rows()) || !is_counted(it.columns())) {
-            job.not_on_gpu = Some("its kernels count rows and columns in 31 bits");
+            job.not_on_gpu = Some(UNCOUNTED);
         }
         let is_elsewhere = operands.iter().any(|it| it.is_elsewhere(ordinal));
         Asked { operands, job }.elsewhere(is_elsewhere)

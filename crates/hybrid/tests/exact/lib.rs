@@ -30,7 +30,7 @@ impl Sum {
 }
 
 /// `sum of x[i] y[i]`.
-pub fn dot<'a>(x: impl IntoIterator<Item = &'a Complex64>, y: impl IntoIterator<Item = &'a Complex64>) -> Complex64 {
+fn dot<'a>(x: impl IntoIterator<Item = &'a Complex64>, y: impl IntoIterator<Item = &'a Complex64>) -> Complex64 {
     let (mut real, mut imaginary) = (Sum::default(), Sum::default());
     for (x, y) in x.into_iter().zip(y) {
         real.add_product(x.re, y.re);

@@ -18,6 +18,6 @@ pub use self::{
 };
 pub(crate) use self::{
     resident::Resident,
-    rows::{DeviceRows, Results, is_counted, multiply, row_bytes, words_per_row},
+    rows::{DeviceRows, Results, UNCOUNTED, is_counted, multiply, row_bytes, words_per_row},
 };
 pub use crate::kernel::KernelText;

@@ -142,6 +142,9 @@ pub(crate) fn row_bytes(bits: usize) -> u64 {
     4 * words_per_row(bits) as u64
 }
 
+/// Why an operation with others is not one for a GPU.
+pub(crate) const UNCOUNTED: &str = "its kernels count rows and columns in 31 bits";
+
 /// Whether kernels count so many rows, or columns.
 pub(crate) fn is_counted(extent: usize) -> bool {
     extent <= MOST

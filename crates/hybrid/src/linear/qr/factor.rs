@@ -39,10 +39,7 @@ impl<T: Scalar> Qr<T> {
             }
             Place::Gpu(gpu) => {
                 let matrix = a.on_gpu(gpu)?;
-                let is_finite = match a {
-                    Given::Host(a) => is_finite(a),
-                    Given::Gpu(_) => matrix.is_finite()?,
-                };
+                let is_finite = matrix.is_finite()?;
                 (Parts::Gpu(gpu::QrFactors::factor(matrix)?), is_finite)
             }
         };

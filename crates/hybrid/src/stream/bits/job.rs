@@ -1,7 +1,7 @@
 //! What a product of bits asks of a machine.
 
 use super::{Becomes, BitPlan, BitProduct};
-use crate::bits::gpu::is_counted;
+use crate::bits::gpu::{UNCOUNTED, is_counted};
 use crate::dispatch::{At, Divisible, Job, Operand, ProductExtents, Tiling, Unit};
 
 impl BitProduct<'_> {
@@ -30,7 +30,7 @@ fn asked(plan: BitPlan, [left, right]: [At; 2]) -> Job {
     job.tiling = Tiling::Always;
     // Tiles are of the whole depth.
     if !is_counted(depth) {
-        job.not_on_gpu = Some("its kernels count the bits of a row in 31 bits");
+        job.not_on_gpu = Some(UNCOUNTED);
     }
     job
 }
