@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod account;
 mod arch;
 pub mod argument;
 pub mod blas;
@@ -29,6 +30,7 @@ mod temporary;
 mod tensor_map;
 pub mod toolkit;
 
+pub use account::{Account, accounted};
 pub use arch::Arch;
 pub use argument::{Argument, Arguments, IntoArgument};
 pub use buffer::{DeviceBuffer, bytes_allocated};

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::report::Report;
 use crate::session::Session;
 use bytemuck::Pod;
-use ndarray::ArrayViewMut2;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -22,7 +22,7 @@ use tilewright_hybrid::store::{read_staged, write_staged};
 use tilewright_hybrid::stream::{
     self, Budgets, Cancel, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES, Verify,
 };
-use tilewright_hybrid::{Columns, MatRef, Multiplicand, Rows, Shape, Streamed};
+use tilewright_hybrid::{Columns, Device, MatRef, Multiplicand, Rows, Shape, Streamed};
 
 /// What a product may use of the GPU's memory, and of page-locked memory.
 const DEVICE_BYTES: u64 = 8 << 30;
@@ -33,6 +33,9 @@ const SIDES: [usize; 4] = [1024, 2048, 4096, 8192];
 const QUICK: usize = 8;
 /// Threads that write files.
 const WRITERS: usize = 8;
+/// Rows of a result that are compared with the CPU's, and how much more they may be off than rounding by chance is.
+const ROWS: usize = 64;
+const MARGIN: f64 = 16.0;
 
 /// What is measured in.
 pub(super) trait Real: Streamed + Multiplicand<Factor = Self> + Pod {
@@ -64,9 +67,13 @@ struct Timed {
 
 impl<T: Real> Case<T> {
     fn new(session: &Session, size: usize, quick: bool) -> Result<Self> {
+        Self::within(DEVICE_BYTES, session, size, quick)
+    }
+
+    fn within(device_bytes: u64, session: &Session, size: usize, quick: bool) -> Result<Self> {
         let part = if quick { QUICK } else { 1 };
         let size = size / part;
-        let (device, pinned) = (DEVICE_BYTES / (part * part) as u64, PINNED_BYTES);
+        let (device, pinned) = (device_bytes / (part * part) as u64, PINNED_BYTES);
         let budgets =
             Budgets { device: Budget::new(Memory::Device, device), pinned: Budget::new(Memory::Pinned, pinned) };
         let extents = ProductExtents { rows: size, columns: size, depth: size };
@@ -110,6 +117,25 @@ impl<T: Real> Case<T> {
         let (a, b, c) = (of(a)?, of(b)?, of(c)?);
         let product = Product { a: Factor::plain(&a), b: Factor::plain(&b), c: None, alpha: T::ONE, beta: T::ZERO };
         Ok(Verify::default().check(&product, Precision::Auto, &c).map(drop)?)
+    }
+
+    /// The most that whole rows are off the products that the CPU makes; an error where that is more than rounding.
+    fn check_rows(&self) -> Result<f64> {
+        let Operands { size, a, b, c } = &self.operands;
+        let size = *size;
+        let rows = (0..ROWS).map(|number| number * (size - 1) / (ROWS - 1));
+        let of = |values: &[T]| -> Result<Array2<T>> {
+            let lines = rows.clone().flat_map(|row| &values[row * size..][..size]).copied().collect();
+            Ok(Array2::from_shape_vec((ROWS, size), lines)?)
+        };
+        let (of_a, got) = (of(a)?, of(c)?);
+        let expected =
+            Device::cpu().product((&of_a).into(), (&ArrayView2::from_shape((size, size), &b[..])?).into())?;
+        let worst = got.iter().zip(&expected).map(|(got, exact)| (got.wide() - exact.wide()).norm());
+        let worst = worst.fold(0.0, |most: f64, off| if off.is_nan() { f64::INFINITY } else { most.max(off) });
+        // Sums of n products wander by the root of n, and so does their rounding.
+        let most = MARGIN * T::EPSILON * size as f64;
+        if worst > most { Err(format!("rows are off by {worst:e}, more than {most:e}").into()) } else { Ok(worst) }
     }
 
     /// The most that was in use of the GPU's memory and of page-locked memory, MiB; an error where that is more than there is leave for, or some still is.
@@ -274,6 +300,29 @@ fn measure<T: Real>(session: &Session, case: &str, size: usize, quick: bool, rep
         ("device_peak_mib", device_peak, "MiB"),
         ("pinned_peak_mib", pinned_peak, "MiB"),
         ("link_both_gbs", link.both * 1e-9, "GB/s"),
+    ];
+    add(report, case, &figures);
+    Ok(())
+}
+
+/// Measures `matmul-capped/f64/` of a size: from memory that is not page-locked, in half as much of the GPU's, checked by whole rows as well.
+pub(super) fn run_capped(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
+    let size = case.rsplit('/').next().unwrap_or_default().parse()?;
+    let mut of = Case::<f64>::within(DEVICE_BYTES / 2, session, size, quick)?;
+    let link = link::measure(session.gpu.stream())?;
+    let before = of.rate()?;
+    let streamed = of.stream_staged()?;
+    let rate = (before + of.rate()?) / 2.0;
+    of.check()?;
+    let (off, [device_peak, pinned_peak]) = (of.check_rows()?, of.peaks()?);
+    let expected = of.expected(&of.staged_plan, rate, &link);
+    let bound = expected.compute.max(expected.to_gpu).max(expected.to_host);
+    report.add("hybrid", case, "s", streamed.wall, "s").limited(bound);
+    let figures = [
+        ("ratio", streamed.wall / bound, "x"),
+        ("rows_off", off, ""),
+        ("device_peak_mib", device_peak, "MiB"),
+        ("pinned_peak_mib", pinned_peak, "MiB"),
     ];
     add(report, case, &figures);
     Ok(())

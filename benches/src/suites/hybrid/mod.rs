@@ -19,7 +19,7 @@ use crate::report::Report;
 use crate::session::Session;
 
 /// The cases of all kinds.
-pub const CASES: [&str; 26] = [
+pub const CASES: [&str; 27] = [
     "bits/4096",
     "bits/8192",
     "bits/16384",
@@ -29,6 +29,7 @@ pub const CASES: [&str; 26] = [
     "matmul/f64/49152",
     "matmul/f32/65536",
     "matmul-npy/f64/32768",
+    "matmul-capped/f64/32768",
     "matmul-tiles/f64/16384",
     "copies/64K",
     "copies/256K",
@@ -54,6 +55,7 @@ pub fn run(session: &Session, case: &str, quick: bool, report: &mut Report) -> R
         Some(("bits", "131072")) => bits_streamed::run(session, case, 131_072, quick, report),
         Some(("bits", size)) => bits::run(session, case, size.parse()?, report),
         Some(("matmul", _)) => matmul::run(session, case, quick, report),
+        Some(("matmul-capped", _)) => matmul::run_capped(session, case, quick, report),
         Some(("matmul-tiles", _)) => matmul::run_tiles(session, case, quick, report),
         Some(("matmul-npy", _)) => matmul::run_npy(session, case, quick, report),
         Some(("copies", size)) => copies::run(session, case, bytes(size)?, report),

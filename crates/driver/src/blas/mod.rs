@@ -287,10 +287,10 @@ impl Blas {
         order.around(|| self.lock().scale_lines(Side::Right, &a, &x, &mut c))
     }
 
-    /// Zeros, whatever was there: NaN too.
-    pub fn clear<T: Scalar>(&self, mut c: MatrixMut<'_, T>) -> Result<(), Error> {
+    /// Each element of `c` times a number, in place; times 0 it is 0, whatever was there: NaN too.
+    pub fn scale<T: Scalar>(&self, by: T, mut c: MatrixMut<'_, T>) -> Result<(), Error> {
         let order = Order::of(&self.stream, [c.stream()])?;
-        order.around(|| self.lock().clear(&mut c))
+        order.around(|| self.lock().scale(by, &mut c))
     }
 
     /// The diagonal of `a`, into a matrix of one column.

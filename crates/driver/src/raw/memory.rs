@@ -8,12 +8,14 @@ use cudarc::driver::sys::*;
 
 use super::{Context, Driver, Event, Handle, Stream, pool, spare::Block};
 use crate::Error;
+use crate::account::Granted;
 
 /// Device memory from the stream-ordered pool, given back on the stream that it came from: to what the stream keeps, or to the driver.
 pub(crate) struct Memory {
     pub(crate) stream: std::sync::Arc<Stream>,
     pub(crate) address: u64,
     pub(crate) bytes: usize,
+    _granted: Granted,
 }
 
 /// What memory that is used again is filled with in a build for tests, so that nobody takes what was there before for a result.
@@ -31,9 +33,10 @@ impl Memory {
         if stream.is_captured() {
             return capturing();
         }
+        let granted = Granted::ask(bytes)?;
         let class = pool::class(bytes.next_multiple_of(WORDS));
         if let Some(address) = class.and_then(|class| stream.pool.take(class)) {
-            let memory = Self { stream, address, bytes };
+            let memory = Self { stream, address, bytes, _granted: granted };
             if cfg!(debug_assertions) {
                 memory.fill(POISON, bytes, &memory.stream)?;
             }
@@ -50,7 +53,7 @@ impl Memory {
             }
             false => Err(error),
         })?;
-        Ok(Self { stream, address, bytes })
+        Ok(Self { stream, address, bytes, _granted: granted })
     }
 
     /// Whether `offset..offset + length` lies inside: what every copy below relies on.

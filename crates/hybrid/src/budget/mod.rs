@@ -4,6 +4,7 @@
 //! Limits are set, or measured anew for each request ([`system`]): a machine's memory can grow, and a container's limit can change.
 
 mod cgroup;
+mod grant;
 mod permit;
 mod queue;
 mod ring;
@@ -17,6 +18,7 @@ use std::{
 
 use tilewright_driver::Device;
 
+pub(crate) use grant::Grant;
 pub use permit::Permit;
 pub use ring::{Ring, RingWish};
 pub use system::Level;

@@ -31,6 +31,11 @@ impl Permit {
         self.budget.give_back(surplus);
     }
 
+    /// Takes in another one of the same budget.
+    pub(super) fn join(&mut self, mut other: Permit) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+
     /// Takes so many bytes, at most all, into a permit of their own.
     pub fn split_off(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);

@@ -10,9 +10,7 @@ use super::target::Away;
 use crate::Error;
 use crate::budget::Budget;
 use crate::dispatch::Decision;
-use crate::linear::{
-    Gpu, IntegerElement, IntegerFactor, IntegerSums, Overflow, Place, Turning, bytes_to_add, matmul_integer,
-};
+use crate::linear::{Gpu, IntegerElement, IntegerFactor, IntegerSums, Overflow, Place, bytes_to_add, matmul_integer};
 use crate::matrix::{Columns, Dense, Element, Rows};
 use crate::store::{Extents, Tile};
 use crate::stream::Control;
@@ -36,8 +34,7 @@ impl Device {
         c: Target<'_, T::Sum>,
     ) -> Result<(), Error> {
         let job = integers(self.ordinal(), &a, &b, &c)?;
-        let device = self.usable().map(|it| it.budgets.device.clone());
-        self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone(), device }).map(|ran| ran.value)
+        self.run(&job, Integers { overflow, operands: [a, b], c, host: self.host.clone() }).map(|ran| ran.value)
     }
 
     /// Where such a product would run, why, and what that is expected to take. Reads none of its operands, and leaves no record.
@@ -55,8 +52,6 @@ struct Integers<'a, T: IntegerElement> {
     operands: [Operand<'a, T>; 2],
     c: Target<'a, T::Sum>,
     host: Budget,
-    /// The GPU's memory.
-    device: Option<Budget>,
 }
 
 impl<T: IntegerElement> Route<()> for Integers<'_, T> {
@@ -86,9 +81,8 @@ impl<T: IntegerElement> Integers<'_, T> {
             Form::Gpu(matrix) => IntegerFactor::Gpu(matrix),
             Form::Stored(_) | Form::Diagonal(_) => unreachable!("what is stored was read, and diagonals were refused"),
         });
-        let turning = self.device.as_ref().map(|device| Turning { device, host: &self.host });
         let multiply =
-            |sums: IntegerSums<'_, '_, T::Sum>| T::multiply_on_gpu(gpu, self.overflow, factors, sums, turning);
+            |sums: IntegerSums<'_, '_, T::Sum>| T::multiply_on_gpu(gpu, self.overflow, factors, sums, Some(&self.host));
         match self.c.away() {
             Ok(Away::Host(c)) => {
                 let here = factors.map(|factor| match factor {

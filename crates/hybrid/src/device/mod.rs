@@ -17,6 +17,7 @@ mod evaluate;
 mod factored;
 mod fetched;
 mod integers;
+mod kept;
 mod known;
 mod matmul;
 mod measure;
@@ -41,9 +42,9 @@ mod widened;
 
 pub use bit_operand::{BitOperand, BitTarget};
 pub use factored::Pivots;
+pub use kept::Factored;
 pub use multiplicand::{Multiplicand, Streamed};
 pub use operand::{Operand, Target};
-pub use verbs::Factored;
 
 use crate::budget::Budget;
 use crate::dispatch::{Choice, Decision, Experience, HostRoom, Job, Rates};
@@ -163,7 +164,8 @@ impl Device {
         self
     }
 
-    /// With other budgets for the GPU's memory and for pinned memory.
+    /// With other budgets for the GPU's memory and for pinned memory. Operations take no more of the former than it has, workspaces of libraries included, and factors that are kept hold
+    /// their part of it; pieces of up to 16 MiB are rounded up by a quarter at most. Otherwise what is free on the GPU may be used.
     #[must_use]
     pub fn within(mut self, budgets: Budgets) -> Device {
         if let Some(gpu) = &mut self.gpu {

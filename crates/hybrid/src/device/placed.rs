@@ -123,6 +123,15 @@ pub(super) fn is_measured<T: Scalar>(job: &mut Job, a: &Operand<'_, T>) -> Resul
     Ok(())
 }
 
+/// Says of a job what an operand on the GPU takes there: a copy in which to compute, or, where it is read alone, what that takes.
+pub(super) fn is_copied<T: Scalar>(job: &mut Job, operand: &Operand<'_, T>, is_read: bool) -> Result<(), Error> {
+    let Form::Gpu(there) = operand.0 else { return Ok(()) };
+    let (copy, to_be_read) = (there.shape().bytes::<T>()?.0 as u64, there.bytes_to_be_read()?);
+    let taken = if is_read { to_be_read } else { to_be_read.max(copy) };
+    job.device_bytes = job.device_bytes.saturating_sub(copy).saturating_add(taken);
+    Ok(())
+}
+
 /// Bytes of host memory that operands on the GPU take where they pass through it.
 pub(super) fn passing<T: Scalar>(verb: Verb, operands: &[Operand<'_, T>]) -> Result<OnItsWay, Error> {
     let mut by_gpu = 0u64;
@@ -164,13 +173,9 @@ impl Device {
             Verb::Condition => is_measured(&mut job, a)?,
             _ => {}
         }
-        for operand in operands {
-            let Form::Gpu(there) = operand.0 else { continue };
-            let (copy, to_be_read) = (there.shape().bytes::<T>()?.0 as u64, there.bytes_to_be_read()?);
+        for (number, operand) in operands.iter().enumerate() {
             // Residuals are taken with the matrix where it is, if it can be read there; what else is there is copied.
-            let is_read = verb == Verb::SolveRefined && std::ptr::eq(operand, a);
-            let taken = if is_read { to_be_read } else { to_be_read.max(copy) };
-            job.device_bytes = job.device_bytes.saturating_sub(copy).saturating_add(taken);
+            is_copied(&mut job, operand, verb == Verb::SolveRefined && number == 0)?;
         }
         Ok(job)
     }

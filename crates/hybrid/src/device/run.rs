@@ -1,7 +1,7 @@
 //! How every operation of a [`Device`] runs: decided, recorded, within the budgets, under the breaker.
 
 use super::{Accelerated, Device, known};
-use crate::budget::{Budget, Permit};
+use crate::budget::{Budget, Grant, Permit};
 use crate::dispatch::{Choice, Decision, Job, Moved, Outcome, Reason, Running, begun_anew, ended, moved, noted};
 use crate::faults::{Attempt, Done, Policy, Scale, Why};
 use crate::linear::Place;
@@ -147,7 +147,9 @@ impl Device {
                 return Ok((route.borrow_mut().in_tiles(gpu, scale, control)?, None));
             }
             let permit = gpu.budgets.device.try_acquire(decision.gpu.as_ref().map_or(0, |it| it.device_bytes))?;
-            Ok((whole(&Place::Gpu(gpu.gpu.clone()))?, Some(permit)))
+            let whole = || whole(&Place::Gpu(gpu.gpu.clone()));
+            // What is free is known by the driver, and what is taken too.
+            if gpu.is_measured { Ok((whole()?, Some(permit))) } else { Ok((Grant::spent(permit, whole)?, None)) }
         };
         // What goes in panels takes what it needs itself.
         let host_bytes = if decision.on_host.is_some() { 0 } else { job.host_bytes };

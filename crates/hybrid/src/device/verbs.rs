@@ -1,44 +1,17 @@
 //! Linear algebra on whichever processor is expected to be faster: each verb of [`linear`](crate::linear), without a place.
 
 use super::Device;
+use super::kept::{Factored, Kept};
 use super::operand::{Form, Operand};
 use super::placed::{Through, is_measured, passing, unstreamed};
 use super::streamed::{self, in_memory};
 use super::target::OnItsWay;
-use crate::budget::Permit;
-use crate::dispatch::{self, At, Job, Unit, Verb};
+use crate::dispatch::{self, At, Decision, Job, Unit, Verb};
 use crate::linear::{self, Cholesky, Eigen, HermitianEigen, LogDeterminant, Lu, Norm, Qr, Scalar, Svd};
 use crate::linear::{Given, Made, Place, Refinable, Refined, Refinement};
 use crate::matrix::Dense;
-use crate::{Class, Error, Side};
+use crate::{Class, Error};
 use ndarray::Array2;
-use std::ops::Deref;
-
-/// Factors, where they were computed: on a GPU they take memory of its budget for as long as they are kept. Those of a matrix that is larger
-/// than that are computed by the GPU and kept in host memory.
-///
-/// What is asked of them (solutions, inverses, conditions) is computed where they are, and fails there if the device does.
-#[derive(Debug)]
-pub struct Factored<F> {
-    factors: F,
-    side: Side,
-    _permit: Option<Permit>,
-}
-
-impl<F> Factored<F> {
-    /// The processor that they are on.
-    pub fn side(&self) -> Side {
-        self.side
-    }
-}
-
-impl<F> Deref for Factored<F> {
-    type Target = F;
-
-    fn deref(&self) -> &F {
-        &self.factors
-    }
-}
 
 /// Results and errors are those of [`linear`](crate::linear); each call leaves a decision ([`last_decision`](crate::dispatch::last_decision)). What fails
 /// on the GPU for a lack of memory or by a fault of the device is computed on the CPU, as the policy says, from operands that nothing changed.
@@ -66,17 +39,17 @@ impl Device {
     /// LU factors ([`Lu::factor`]).
     pub fn lu<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Factored<Lu<T>>, Error> {
         let whole = |place: &Place, [a]: [Given<'_, T>; 1]| Lu::of(place, a)?.measured(a);
-        self.factored(Verb::Lu, a, whole, streamed::measured_lu, Lu::side)
+        self.factored(Verb::Lu, a, whole, streamed::measured_lu)
     }
 
     /// Cholesky's factor ([`Cholesky::factor`]).
     pub fn cholesky<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Factored<Cholesky<T>>, Error> {
-        self.factored(Verb::Cholesky, a, |place, [a]| Cholesky::of(place, a), streamed::cholesky, Cholesky::side)
+        self.factored(Verb::Cholesky, a, |place, [a]| Cholesky::of(place, a), streamed::cholesky)
     }
 
     /// QR factors ([`Qr::factor`]).
     pub fn qr<T: Scalar>(&self, a: Operand<'_, T>) -> Result<Factored<Qr<T>>, Error> {
-        self.factored(Verb::Qr, a, |place, [a]| Qr::of(place, a), unstreamed, Qr::side)
+        self.factored(Verb::Qr, a, |place, [a]| Qr::of(place, a), unstreamed)
     }
 
     /// x with `a x = b` ([`linear::solve`](crate::linear::solve)).
@@ -191,13 +164,36 @@ impl Device {
     /// A norm ([`linear::norm`](crate::linear::norm())). Those that are sums or maxima of elements a GPU computes of what lies there, by kernels of its own; where it has
     /// no NVRTC, and of what lies elsewhere, the CPU does. Where the GPU is asked for, that is `NoNvrtc` of the driver's errors, or [`Error::Unsupported`].
     pub fn norm<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<f64, Error> {
-        let job = match kind {
-            Norm::Spectral | Norm::Nuclear => self.job(Verb::SingularValues, &[a])?,
-            Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => self.of_elements(kind, a)?,
-        };
-        let job = Job { operation: "norm", ..job };
+        let job = self.job_of_norm(kind, a)?;
         self.placed((&job, OnItsWay::NOTHING), [a], |place, [a]| linear::norm_of(place, kind, a), unstreamed)
             .map(|ran| ran.value)
+    }
+
+    /// Where a verb of `a`, and of right-hand sides where it has some, would run, why, and what that is expected to take, wherever they lie. Reads none of its operands, and
+    /// leaves no record. As [`plan`](Device::plan) otherwise.
+    ///
+    /// ```
+    /// use tilewright_hybrid::dispatch::{Rates, Verb};
+    /// use tilewright_hybrid::{Device, Side};
+    ///
+    /// let a = ndarray::Array2::<f64>::eye(300);
+    /// let plan = Device::cpu().rated(Rates::of_cores(8)).plan_verb(Verb::Svd, (&a).into(), None)?;
+    /// assert_eq!((plan.operation, plan.side, plan.bytes), ("svd", Side::Cpu, 8 * (3 * 300 * 300 + 300)));
+    /// # Ok::<(), tilewright_hybrid::Error>(())
+    /// ```
+    pub fn plan_verb<T: Scalar>(
+        &self,
+        verb: Verb,
+        a: Operand<'_, T>,
+        right: Option<Operand<'_, T>>,
+    ) -> Result<Decision, Error> {
+        let operands: Vec<_> = [Some(a), right].into_iter().flatten().collect();
+        self.plan(&self.job_to_run(verb, &operands)?)
+    }
+
+    /// The same of a norm.
+    pub fn plan_norm<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<Decision, Error> {
+        self.plan(&self.job_of_norm(kind, a)?)
     }
 
     /// A verb of operands whose result is handed over.
@@ -226,21 +222,34 @@ impl Device {
         self.verb(verb, [a], whole, |through| then(streamed::unmeasured_lu(through)?))
     }
 
-    fn factored<T: Scalar, F>(
+    fn factored<T: Scalar, F: Kept>(
         &self,
         verb: Verb,
         a: Operand<'_, T>,
         whole: impl FnMut(&Place, [Given<'_, T>; 1]) -> Result<F, Error>,
         streamed: impl FnMut(Through<'_, 1>) -> Result<F, Error>,
-        side: impl Fn(&F) -> Side,
     ) -> Result<Factored<F>, Error> {
-        let mut job = self.job(verb, &[a])?;
-        if verb == Verb::Lu {
-            // Conditions want its norm.
-            is_measured(&mut job, &a)?;
-        }
+        let job = self.job_to_run(verb, &[a])?;
         let ran = self.placed((&job, passing(verb, &[a])?), [a], whole, streamed)?;
-        Ok(Factored { side: side(&ran.value), factors: ran.value, _permit: ran.permit })
+        Ok(Factored::new(self, ran))
+    }
+
+    /// What a verb asks of a machine whose result is handed over.
+    fn job_to_run<T: Scalar>(&self, verb: Verb, operands: &[Operand<'_, T>]) -> Result<Job, Error> {
+        let mut job = self.job(verb, operands)?;
+        if let (Verb::Lu, [a]) = (verb, operands) {
+            // Conditions want its norm.
+            is_measured(&mut job, a)?;
+        }
+        Ok(job)
+    }
+
+    fn job_of_norm<T: Scalar>(&self, kind: Norm, a: Operand<'_, T>) -> Result<Job, Error> {
+        let job = match kind {
+            Norm::Spectral | Norm::Nuclear => self.job(Verb::SingularValues, &[a])?,
+            Norm::One | Norm::Infinity | Norm::Frobenius | Norm::Max => self.of_elements(kind, a)?,
+        };
+        Ok(Job { operation: "norm", ..job })
     }
 
     /// Each element once, its absolute value, and an addition: a few operations. Squares are of numbers divided by the largest, which is found before.
@@ -263,6 +272,6 @@ impl Device {
 /// Kernels of a norm, one after the other.
 const KERNELS: u64 = 2;
 
-fn array<T: Scalar>(made: Made<T>) -> Result<Array2<T>, Error> {
+pub(super) fn array<T: Scalar>(made: Made<T>) -> Result<Array2<T>, Error> {
     made.into_dense().map(Dense::into_array)
 }

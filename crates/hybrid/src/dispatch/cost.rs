@@ -269,7 +269,8 @@ pub struct OnGpu {
 pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<OnGpu, Error>> {
     let (budget, _) = room;
     let gpu = rates.gpu.as_ref()?;
-    let whole = (job.device_bytes <= budget).then(|| at_once(job, rates, gpu));
+    let device_bytes = job.device_bytes.saturating_add(beside_all(job, room));
+    let whole = (device_bytes <= budget).then(|| OnGpu { device_bytes, ..at_once(job, rates, gpu) });
     let is_tiled = job.tiling != Tiling::AsNeeded && job.divisible.is_some();
     let whole = match whole {
         Some(whole) if !is_tiled => return Some(Ok(whole)),
@@ -277,7 +278,7 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<
     };
     let refused = || {
         let what = "device memory for one call as a whole";
-        Error::Budget { what, requested: job.device_bytes, available: budget, limit: budget }
+        Error::Budget { what, requested: device_bytes, available: budget, limit: budget }
     };
     // What is there already is not streamed; bands of an expression read it where it is.
     let reads_there = |what: &Divisible| matches!(what, Divisible::Expression(_));
@@ -289,6 +290,16 @@ pub(super) fn on_gpu(job: &Job, rates: &Rates, room: Room<'_>) -> Option<Result<
         (_, Some(whole)) => Ok(whole),
         (streamed, None) => streamed,
     })
+}
+
+/// What cuSOLVER wants beside an LU factorisation of all columns at once. Where there is twice what the rest takes, nobody is asked: it is granted as it is taken.
+fn beside_all(job: &Job, (budget, beside): Room<'_>) -> u64 {
+    let (Some((Divisible::Lu { size, .. } | Divisible::Solution { size, .. }, element_bytes)), true) =
+        (job.divisible, (budget / 2..=budget).contains(&job.device_bytes))
+    else {
+        return 0;
+    };
+    u64::try_from(beside(&PanelPlan::lu_at_once(size, element_bytes))).unwrap_or(u64::MAX)
 }
 
 /// All of it at once.

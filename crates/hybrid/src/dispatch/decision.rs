@@ -35,6 +35,8 @@ pub enum Reason {
     NoGpu,
     /// The GPU cannot do it.
     Unsupported(&'static str),
+    /// Factors that it goes by are there.
+    Kept,
     /// The CPU cannot do it.
     GpuAlone,
     /// It neither fits into the memory of the GPU that may be used nor can it be streamed.
@@ -50,6 +52,7 @@ impl fmt::Display for Reason {
             Reason::Tried => f.write_str("tried"),
             Reason::NoGpu => f.write_str("no GPU"),
             Reason::Unsupported(why) => write!(f, "unsupported: {why}"),
+            Reason::Kept => f.write_str("its factors are there"),
             Reason::GpuAlone => f.write_str("the GPU alone can"),
             Reason::TooLarge => f.write_str("too large for the GPU"),
         }
@@ -132,6 +135,9 @@ impl Decision {
             emulation: job.emulation,
         };
         let is_gpu_alone = job.emulation.is_some();
+        if job.kept_on == Some(Side::Cpu) {
+            return Ok(decided(Side::Cpu, Reason::Kept, None));
+        }
         match (choice, job.not_on_gpu, gpu) {
             (Choice::Cpu, ..) | (Choice::Auto, None, None) if is_gpu_alone => {
                 Err(refused_on_cpu(job.operation, job.element))
@@ -145,6 +151,9 @@ impl Decision {
             (Choice::Auto, Some(why), _) => Ok(decided(Side::Cpu, Reason::Unsupported(why), None)),
             (Choice::Auto, None, None) => Ok(decided(Side::Cpu, Reason::NoGpu, None)),
             (Choice::Auto, None, Some(Err(_))) => Ok(decided(Side::Cpu, Reason::TooLarge, None)),
+            (Choice::Auto, None, Some(Ok(gpu))) if job.kept_on.is_some() => {
+                Ok(decided(Side::Gpu, Reason::Kept, Some(gpu)))
+            }
             (Choice::Auto, None, Some(Ok(gpu))) => {
                 let side = if gpu.cost.wall < cpu.wall { Side::Gpu } else { Side::Cpu };
                 Ok(decided(side, Reason::Cost, Some(gpu)))

@@ -1,11 +1,11 @@
 //! What an operation asks of a machine: bytes to move, from where, and operations.
 
 use super::{Gathered, Unit};
-use crate::Error;
 use crate::linear::Precision;
 use crate::matrix::Element;
 use crate::stream::ExpressionPlan;
 use crate::stream::bits::BitPlan;
+use crate::{Error, Side};
 use std::fmt;
 
 /// Operations of a product that says what others run at: all threads share it, for a third of a millisecond beside an H200.
@@ -169,6 +169,8 @@ pub struct Job {
     pub tiling: Tiling,
     /// Whether all of it is in memory, page-locked or of the GPU, so that nobody gathers anything for a GPU that takes it whole: where that is expected to be faster than a stream it does.
     pub is_at_hand: bool,
+    /// Where factors are that it goes by, if it does: it stays there while that processor can.
+    pub kept_on: Option<Side>,
     /// Why the GPU cannot do it, if so.
     pub not_on_gpu: Option<&'static str>,
     /// How f64 is emulated, if it is: then the CPU cannot do it.
@@ -285,6 +287,7 @@ impl Job {
             divisible: None,
             tiling: Tiling::AsNeeded,
             is_at_hand: false,
+            kept_on: None,
             not_on_gpu: None,
             emulation: None,
         }

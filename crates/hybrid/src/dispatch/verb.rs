@@ -6,8 +6,8 @@
 
 use super::job::{matrix_bytes, real_operations};
 use super::{At, Divisible, Job, Operand, Unit};
-use crate::Error;
 use crate::matrix::{Columns, Element, Shape};
+use crate::{Error, Side};
 
 /// An operation of [`linear`](crate::linear) on a matrix, and on right-hand sides where it solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +29,8 @@ pub enum Verb {
     Cholesky,
     /// QR factors, which stay where they are computed.
     Qr,
+    /// Q of QR factors.
+    Orthogonal,
     /// Least squares by QR.
     LeastSquares,
     /// Eigenvalues and vectors of a Hermitian matrix.
@@ -75,6 +77,7 @@ impl Verb {
             Verb::Condition => "reciprocal_condition",
             Verb::Cholesky => "cholesky",
             Verb::Qr => "qr",
+            Verb::Orthogonal => "q",
             Verb::LeastSquares => "least_squares",
             Verb::EigenHermitian => "eigen_hermitian",
             Verb::EigenvaluesHermitian => "eigenvalues_hermitian",
@@ -92,53 +95,60 @@ impl Verb {
         let lu = Work { flops: l * s * s - cube / 3.0, swept: 0.0, steps: s, device: m * n + s, written: s };
         let qr = Work { flops: 2.0 * lu.flops, ..lu };
         // One half of a reduction to a band are products with vectors: of a symmetric matrix, whose elements serve twice, ...
-        let symmetric = Work { flops: cube * 2.0 / 3.0, swept: cube / 6.0, steps: 2.0 * s, device: m * n, written: s };
+        let symmetric =
+            Work { flops: cube * 2.0 / 3.0, swept: cube / 6.0, steps: 2.0 * s, device: m * n + s, written: s };
         // ... and of a general one, from both sides.
         let band = l * s * s - cube / 3.0;
         let two_sided = Work { flops: 2.0 * band, swept: band, steps: 2.0 * s, device: m * n + l + s, written: s };
         match self {
             Verb::Lu => lu,
-            Verb::Solve => Work { flops: lu.flops + 2.0 * m * n * r, device: m * n + m * r, written: n * r, ..lu },
+            Verb::Solve => Work { flops: lu.flops + 2.0 * m * n * r, device: m * n + m * r + s, written: n * r, ..lu },
             // Factors have half the bytes.
             Verb::SolveRefined => {
                 let flops = lu.flops + 2.0 * (2.0 * CORRECTIONS + 1.0) * m * n * r;
-                Work { flops, device: 1.5 * m * n + 2.0 * m * r, written: n * r, ..lu }
+                Work { flops, device: 1.5 * m * n + 2.0 * m * r + s, written: n * r, ..lu }
             }
             // The factors are solved for the columns of the identity.
-            Verb::Inverse => Work { flops: lu.flops + 2.0 * cube, device: 2.0 * m * n, written: m * n, ..lu },
+            Verb::Inverse => Work { flops: lu.flops + 2.0 * cube, device: 2.0 * m * n + s, written: m * n, ..lu },
             Verb::Determinant => Work { written: 1.0, ..lu },
             Verb::Condition => Work { swept: SOLUTIONS * m * n, written: 1.0, ..lu },
             Verb::Cholesky => Work { flops: cube / 3.0, ..lu },
             Verb::Qr => qr,
+            // As many operations once more.
+            Verb::Orthogonal => Work { flops: 2.0 * qr.flops, device: 2.0 * m * n + s, written: m * s, ..qr },
             // R, reflections once more, and right-hand sides; Q is applied and R solved for.
             Verb::LeastSquares => {
                 let flops = qr.flops + (4.0 * l * s - s * s) * r;
-                Work { flops, device: 2.0 * m * n + m * r, written: n * r, ..qr }
+                Work { flops, device: 2.0 * m * n + m * r + s, written: n * r, ..qr }
             }
             Verb::EigenvaluesHermitian => symmetric,
             // Products of halves that are merged, n^3 and a quarter of it for each level below, and 2 n^3 to go back; workspace of two matrices.
             Verb::EigenHermitian => Work {
                 flops: symmetric.flops + cube * (4.0 / 3.0 + 2.0),
-                device: 3.0 * m * n,
+                device: 3.0 * m * n + s,
                 written: m * n + s,
                 ..symmetric
             },
             // A quarter of Hessenberg's reduction and a bit are products with vectors.
-            Verb::Eigenvalues => {
-                Work { flops: 9.0 * cube, swept: cube / 2.0, steps: 4.0 * s, device: 2.0 * m * n, written: 2.0 * s }
-            }
+            Verb::Eigenvalues => Work {
+                flops: 9.0 * cube,
+                swept: cube / 2.0,
+                steps: 4.0 * s,
+                device: 2.0 * m * n + 2.0 * s,
+                written: 2.0 * s,
+            },
             Verb::Eigen => Work {
                 flops: 24.0 * cube,
                 swept: cube / 2.0,
                 steps: 4.0 * s,
-                device: 3.0 * m * n,
+                device: 3.0 * m * n + 2.0 * s,
                 written: 2.0 * (m * n + s),
             },
             Verb::SingularValues => two_sided,
             // All of it but the products with vectors.
             Verb::Svd => Work {
                 flops: 14.0 * l * s * s + 8.0 * cube - two_sided.flops,
-                device: 2.0 * l * s + 2.0 * s * s,
+                device: 2.0 * l * s + 2.0 * s * s + s,
                 written: l * s + s * s + s,
                 ..two_sided
             },
@@ -176,6 +186,32 @@ impl Job {
         // Each begins with a copy.
         job.host_bytes = a.bytes.saturating_add(job.written.bytes);
         Ok(job)
+    }
+}
+
+impl Job {
+    /// What follows from factors of a matrix of `T` that are kept on this processor: a verb less the one that factored, whose right-hand sides, if there are any, are
+    /// read first. It is not streamed.
+    pub(crate) fn by_factors<T: Element>(
+        [verb, factored]: [Verb; 2],
+        (shape, side): (Shape, Side),
+        right: Columns,
+    ) -> Result<Job, Error> {
+        let (made, whole) = (Job::verb::<T>(factored, shape, right)?, Job::verb::<T>(verb, shape, right)?);
+        let [of_a, of_b, _] = whole.read;
+        let at = if side == Side::Gpu { At::Gpu } else { At::Pageable };
+        let factors = of_a.map(|it| Operand { at, ..it });
+        Ok(Job {
+            read: if of_b.is_some() { [of_b, factors, None] } else { [factors, None, None] },
+            flops: (whole.flops - made.flops).max(0.0),
+            // Factors pass through memory once for each equation, which is what binds a few right-hand sides.
+            swept: whole.swept.max(factors.map_or(0.0, |it| it.bytes as f64)),
+            steps: 0,
+            device_bytes: whole.device_bytes.saturating_sub(made.device_bytes),
+            divisible: None,
+            kept_on: Some(side),
+            ..whole
+        })
     }
 }
 

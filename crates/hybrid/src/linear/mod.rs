@@ -29,7 +29,7 @@ pub(crate) use gpu::{
     multiply_halves_there, padded, refuse_wide_halves,
 };
 #[doc(hidden)]
-pub use gpu::{IntegerFactor, IntegerSums, Turning};
+pub use gpu::{IntegerFactor, IntegerSums};
 pub(crate) use lu::{Line, Suspicion, are_dependent, refined, suspicion};
 pub use lu::{
     LogDeterminant, Lu, Refinable, Refined, Refinement, determinant, inverse, log_determinant, reciprocal_condition,

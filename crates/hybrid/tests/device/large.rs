@@ -1,4 +1,4 @@
-//! Products too large for a reference of all elements: of random rows and columns, in f64.
+//! Products and factors too large for a reference of all elements: of random rows and columns, in f64.
 
 use ndarray::{Array2, s};
 use tilewright_hybrid::budget::{Budget, Memory};
@@ -81,4 +81,47 @@ fn g2_prime_extents_on_the_gpu() {
     let Some(gpu) = crate::gpu(test).filter(|gpu| crate::runs_kernels(&gpu.stream().device(), test)) else { return };
     of_type::<f64>(&gpu, |x| x, |x| x, f64::EPSILON);
     of_type::<f32>(&gpu, |x| x as f32, f64::from, f64::from(f32::EPSILON));
+}
+
+/// Columns that are parts of the same random numbers, each from another one on.
+fn shifted(rows: usize, columns: usize) -> Array2<f32> {
+    let numbers = numbers(1, (1 << 20) + 7, 3).mapv(|x| x as f32).into_raw_vec_and_offset().0;
+    let mut values = Vec::with_capacity(rows * columns);
+    for column in 0..columns {
+        let mut at = column * 16_381 % numbers.len();
+        while values.len() < (column + 1) * rows {
+            let count = (numbers.len() - at).min((column + 1) * rows - values.len());
+            values.extend_from_slice(&numbers[at..at + count]);
+            at = 0;
+        }
+    }
+    Array2::from_shape_vec((columns, rows), values).unwrap().reversed_axes()
+}
+
+/// Some routines of cuSOLVER count elements in 32 bits.
+#[test]
+fn qr_of_more_than_two_to_the_31_elements() {
+    let test = "device::large::qr_of_more_than_two_to_the_31_elements";
+    let Some(gpu) = crate::gpu(test).filter(|gpu| crate::runs_kernels(&gpu.stream().device(), test)) else { return };
+    let [on_gpu, here] = [Budget::device(gpu.stream().device()), Budget::host()].map(|budget| budget.available());
+    if on_gpu.min(here) < 60 << 30 {
+        return crate::skip(test, "60 GiB on the GPU and in host memory");
+    }
+    let (rows, columns) = (36_000_001, 60);
+    let a = shifted(rows, columns);
+    let x = numbers(columns, 2, 5).mapv(|x| x as f32);
+    let device = Device::with(&gpu).rated(Rates::h200()).choosing(Choice::Gpu);
+    let b = device.product((&a).into(), (&x).into()).unwrap();
+    let qr = device.qr((&a).into()).unwrap();
+    let off = (qr.least_squares((&b).into()).unwrap() - &x).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
+    assert!(off < 1e-3, "solutions are off by {off}");
+    let (q, r) = (qr.q().unwrap(), qr.r().unwrap());
+    drop(qr);
+    let picked = lines(rows, 9);
+    let [of_q, of_a] = [&q, &a].map(|whole| whole.select(ndarray::Axis(0), &picked).mapv(f64::from));
+    let off = (of_q.dot(&r.mapv(f64::from)) - of_a).iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    assert!(off < 1e-3, "products of factors are off by {off}");
+    let gram = device.product((&q.t()).into(), (&q).into()).unwrap();
+    let off = (gram - Array2::<f32>::eye(columns)).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
+    assert!(off < 1e-2, "columns are off being orthonormal by {off}");
 }

@@ -7,6 +7,7 @@ mod eigenvalues;
 mod emulated;
 mod evaluated;
 mod integers;
+mod kept;
 mod large;
 mod measured;
 mod norm_kernels;

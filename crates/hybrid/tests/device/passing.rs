@@ -84,23 +84,29 @@ fn refined_solutions(gpu: &Gpu) {
         let device = Device::with(gpu).rated(Rates::h200()).within(budgets(room.clone())).choosing(Choice::Gpu);
         (device.guarded(Breaker::new(0, Settings::default())).falling_back_within(host.clone()), room)
     };
-    // In the smaller type, a solution and a residual; and again where the matrix has to be a copy to be read.
-    let on_gpu = bytes(&a) / 2 + 2 * bytes(&b);
+    // In the smaller type, a solution and a residual, and exchanges; and again where the matrix has to be a copy to be read.
+    let on_gpu = bytes(&a) / 2 + 2 * bytes(&b) + 8 * 40;
     // One part, twice where it is scaled here, all of it in the smaller type, and right-hand sides.
     let passing = bytes(&a) + bytes(&a) / 2 + bytes(&b);
     for (by, on_gpu, passing) in [(1.0, on_gpu, passing), (2.0, on_gpu + bytes(&a), passing + bytes(&a))] {
         let enough = host(passing);
-        let (exact, room) = device(on_gpu, &enough);
         let solve = |device: &Device| {
             let a = there_a.view().scaled(by);
             device.solve_refined(a.into(), (&there_b).into(), Refinement::default()).map(|refined| refined.solution)
         };
+        // What cuSOLVER wants beside them it says when they are there.
+        let (roomy, room) = device(1 << 20, &enough);
+        solve(&roomy).unwrap();
+        let taken = room.peak();
+        let (exact, room) = device(taken, &enough);
         near(&(a.dot(&solve(&exact).unwrap()) * by), &b);
         assert_eq!(last_decision().unwrap().gpu.unwrap().device_bytes, on_gpu);
-        assert_eq!((room.peak(), enough.used(), enough.peak()), (on_gpu, 0, passing));
+        assert_eq!((room.peak(), room.used(), enough.used(), enough.peak()), (taken, 0, 0, passing));
+        let error = solve(&device(taken - 1, &enough).0).unwrap_err();
+        assert!(taken >= on_gpu && matches!(error, Error::Budget { .. }), "{error}");
         let error = solve(&device(on_gpu - 1, &enough).0).unwrap_err();
         assert!(matches!(error, Error::Budget { requested, .. } if requested == on_gpu), "{error}");
-        let error = solve(&device(on_gpu, &host(passing - 1)).0).unwrap_err();
+        let error = solve(&device(taken, &host(passing - 1)).0).unwrap_err();
         assert!(matches!(error, Error::Budget { requested, .. } if requested == passing), "{error}");
     }
     // Where f64 is slow, corrections are tried first; what they lack the other way does not need.

@@ -42,6 +42,31 @@ pub(super) fn each(device: &Device, side: Side) {
     near(&x, &linear::solve(&Place::Cpu, a.t(), b.scaled(2.0)).unwrap());
 }
 
+/// Plans of operands wherever they lie are what is decided when they are computed with.
+fn planned([a, s, tall, b, right]: [Operand<'_, f64>; 5], device: &Device) {
+    let as_run = |verb: Verb, a: Operand<'_, f64>, right: Option<Operand<'_, f64>>, run: &dyn Fn()| {
+        let plan = device.plan_verb(verb, a, right).unwrap();
+        run();
+        assert_eq!(last_decision().unwrap(), plan, "{plan}");
+    };
+    as_run(Verb::Solve, a, Some(b), &|| drop(device.solve(a, b).unwrap()));
+    as_run(Verb::SolveRefined, a, Some(b), &|| drop(device.solve_refined(a, b, Refinement::default()).unwrap()));
+    as_run(Verb::Inverse, a, None, &|| drop(device.inverse(a).unwrap()));
+    as_run(Verb::Lu, tall, None, &|| drop(device.lu(tall).unwrap()));
+    as_run(Verb::Cholesky, s, None, &|| drop(device.cholesky(s).unwrap()));
+    as_run(Verb::Qr, tall, None, &|| drop(device.qr(tall).unwrap()));
+    as_run(Verb::LeastSquares, tall, Some(right), &|| drop(device.least_squares(tall, right).unwrap()));
+    as_run(Verb::EigenHermitian, s, None, &|| drop(device.eigen_hermitian(s).unwrap()));
+    as_run(Verb::Svd, tall.t(), None, &|| drop(device.svd(tall.t()).unwrap()));
+    let plan = device.plan_norm(Norm::Spectral, tall).unwrap();
+    device.norm(Norm::Spectral, tall).unwrap();
+    assert_eq!((plan.operation, last_decision().unwrap()), ("norm", plan));
+    assert!(matches!(
+        device.plan_verb(Verb::Qr, Operand::<f64>::diagonal(&[1.0]), None),
+        Err(Error::Unsupported { .. })
+    ));
+}
+
 /// The same of [`matrices`], wherever they lie.
 pub(super) fn each_of(device: &Device, side: Side, operands: [Operand<'_, f64>; 5]) {
     let (matrices, place) = (matrices(), &Place::Cpu);
@@ -53,6 +78,7 @@ pub(super) fn each_of(device: &Device, side: Side, operands: [Operand<'_, f64>; 
         let outcome = last_outcome().expect("it is over");
         assert!(outcome.side == side && outcome.why.is_none(), "{operation}: {outcome:?}");
     };
+    planned(operands, device);
     let solution = linear::solve(place, here_a, here_b).unwrap();
     near(&device.solve(a, b).unwrap(), &solution);
     left("solve", "f64");
@@ -72,10 +98,14 @@ pub(super) fn each_of(device: &Device, side: Side, operands: [Operand<'_, f64>; 
     let factors = device.lu(a).unwrap();
     left("lu", "f64");
     assert_eq!(factors.side(), side);
-    near(&factors.solve(here_b).unwrap(), &solution);
+    near(&factors.solve(b).unwrap(), &solution);
+    left("solve", "f64");
     assert!((factors.reciprocal_condition().unwrap() / condition - 1.0).abs() < 1e-9);
-    near(&device.cholesky(s).unwrap().solve(here_b).unwrap(), &linear::solve(place, here_s, here_b).unwrap());
+    left("reciprocal_condition", "f64");
+    let factor = device.cholesky(s).unwrap();
     left("cholesky", "f64");
+    near(&factor.solve(b).unwrap(), &linear::solve(place, here_s, here_b).unwrap());
+    left("solve", "f64");
     let qr = device.qr(tall).unwrap();
     left("qr", "f64");
     assert_eq!(qr.side(), side);

@@ -3,6 +3,7 @@
 mod attempts;
 mod breaker;
 mod crowd;
+mod elsewhere;
 mod gpu;
 mod granted;
 mod growth;

@@ -71,7 +71,7 @@ pub(super) fn matrix(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, columns), |(i, j)| ((i * 7 + j * 3 + seed) % 11) as f64 - 5.0)
 }
 
-fn near(one: &Array2<f64>, other: &Array2<f64>) {
+pub(super) fn near(one: &Array2<f64>, other: &Array2<f64>) {
     let scale = other.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
     assert_eq!(one.dim(), other.dim());
     assert!((one - other).iter().all(|off| off.abs() < 1e-10 * scale));

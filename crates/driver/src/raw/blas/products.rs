@@ -295,13 +295,13 @@ impl Blas {
         }
     }
 
-    /// `c = 0`.
-    pub(crate) fn clear<T: Scalar>(&self, c: &mut MatrixMut<'_, T>) -> Result<(), Error> {
+    /// `c = by * c`, `c = 0` for 0.
+    pub(crate) fn scale<T: Scalar>(&self, by: T, c: &mut MatrixMut<'_, T>) -> Result<(), Error> {
         self.context.bind()?;
-        let zero = Coefficient(T::zeroed());
+        let (by, zero) = (Coefficient(by), Coefficient(T::zeroed()));
         let (target, layout) = (c.address() as *mut T, c.layout());
         let (plain, ldc) = (cublasOperation_t::CUBLAS_OP_N, size(layout.leading));
-        // Both summands are `c` itself, times 0, and not read.
+        // Both summands are `c` itself, as it is stored there; times 0 geam does not read one.
         // SAFETY: as in `gemm`.
         unsafe {
             by_kind!(
@@ -313,7 +313,7 @@ impl Blas {
                     plain,
                     size(layout.rows),
                     size(layout.columns),
-                    zero.cast(),
+                    by.cast(),
                     target.cast_const().cast(),
                     ldc,
                     zero.cast(),

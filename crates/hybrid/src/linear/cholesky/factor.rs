@@ -73,6 +73,13 @@ impl<T: Scalar> Cholesky<T> {
         }
     }
 
+    /// The same factor in host memory; nothing where it is there.
+    pub(crate) fn to_host(&self) -> Result<Option<Self>, Error> {
+        let Parts::Gpu(factor) = &self.parts else { return Ok(None) };
+        let parts = Parts::Cpu(factor.download()?);
+        Ok(Some(Self { size: self.size, parts, diagonal: self.diagonal.clone() }))
+    }
+
     /// Rows of the matrix.
     pub fn size(&self) -> usize {
         self.size

@@ -46,4 +46,8 @@ impl<T: Scalar> CholeskyFactors<T> {
         self.gpu().solver()?.potrs(self.factor.matrix()?, right.matrix_mut()?)?;
         Ok(right)
     }
+
+    pub(crate) fn inverse(&self) -> Result<DeviceMat<T>, Error> {
+        self.solve(DeviceMat::identity(self.gpu(), self.factor.shape().rows.0)?)
+    }
 }

@@ -11,8 +11,8 @@ use crate::raw::bring_pages;
 use crate::store::Extents;
 use crate::{Columns, Error, MatMut, MatRef, Rows};
 use ndarray::Array2;
-use tilewright_driver::DeviceBuffer;
 use tilewright_driver::blas::{Layout, Matrix, MatrixMut, Operation};
+use tilewright_driver::{DeviceBuffer, Error as DriverError, Stream};
 
 /// Bytes from which on what goes to the GPU is faster through memory that threads fill.
 pub(crate) const FILLED: usize = 2 << 20;
@@ -95,7 +95,8 @@ impl<T: Scalar> DeviceMat<T> {
         let mut pieces = filled(gpu, values.len(), Some(values));
         let each = pieces.as_ref().map_or(values.len().min(PART / size_of::<T>()), Pieces::elements);
         let mut whole = Self::uninitialised(gpu, matrix.shape())?;
-        let mut part: DeviceBuffer<T> = stream.alloc(each)?;
+        let mut part = largest_part(stream, each)?;
+        let each = part.len();
         let mut rest = values;
         let tiles = Extents::new(matrix.rows(), matrix.columns()).whole().parts(each, Extents::new(1, 1));
         for (number, tile) in tiles.enumerate() {
@@ -115,6 +116,14 @@ impl<T: Scalar> DeviceMat<T> {
             gpu.blas()?.copy_scaled(T::ONE, (operation, Matrix::new(&part, from)?), to)?;
         }
         Ok(whole)
+    }
+}
+
+/// Room for so many elements that are turned together, or, where memory is short, for fewer.
+fn largest_part<T: Element>(stream: &Stream, most: usize) -> Result<DeviceBuffer<T>, Error> {
+    match stream.alloc(most) {
+        Err(DriverError::OutOfMemory { .. }) if most > 1 => largest_part(stream, most / 2),
+        part => Ok(part?),
     }
 }
 

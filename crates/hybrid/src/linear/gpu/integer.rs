@@ -9,7 +9,7 @@ use tilewright_driver::{DeviceBuffer, Error as DriverError};
 use super::copies::{bring, fetch};
 use super::turned::turn;
 use super::{DeviceMat, DeviceRef, Gpu};
-use crate::budget::{Budget, Permit};
+use crate::budget::Budget;
 use crate::dispatch;
 use crate::kernel::{in_order, is_of_compiler};
 use crate::linear::matmul::{Overflow, kept};
@@ -38,15 +38,6 @@ pub enum IntegerSums<'t, 'a, S: Element> {
     Host(&'t mut MatMut<'a, S>),
     /// To the GPU.
     Gpu(&'t mut DeviceMat<S>),
-}
-
-/// What may be taken where factors have to be turned over: of the GPU's memory, and of the host's where there is no compiler for kernels.
-#[derive(Clone, Copy, Debug)]
-pub struct Turning<'a> {
-    /// The GPU's.
-    pub device: &'a Budget,
-    /// The host's.
-    pub host: &'a Budget,
 }
 
 /// Extents as a GPU has them. Those that an address cannot count stay as they are.
@@ -96,7 +87,7 @@ pub(crate) fn multiply_integers(
     overflow: Overflow,
     [a, b]: [IntegerFactor<'_, i8>; 2],
     mut sums: IntegerSums<'_, '_, i32>,
-    turning: Option<Turning<'_>>,
+    host: Option<&Budget>,
 ) -> Result<(), Error> {
     let (Shape { rows, columns: Columns(depth) }, columns) = (a.shape(), b.shape().columns);
     let shape = Shape::new(rows, columns);
@@ -112,9 +103,9 @@ pub(crate) fn multiply_integers(
         return match &mut sums {
             IntegerSums::Gpu(there) if there.takes_units() => {
                 let layout = there.layout();
-                multiply((gpu, turning), factors, (&mut there.buffer, layout))
+                multiply((gpu, host), factors, (&mut there.buffer, layout))
             }
-            _ => sums.take(gpu, padded_sums((gpu, turning), factors, shape)?, shape),
+            _ => sums.take(gpu, padded_sums((gpu, host), factors, shape)?, shape),
         };
     }
     let mut all = Added::new(shape)?;
@@ -122,7 +113,7 @@ pub(crate) fn multiply_integers(
         let part = begin..depth.min(begin + ADDED);
         let factors =
             [Padded::of(gpu, a, [0..rows.0, part.clone()], true)?, Padded::of(gpu, b, [part, 0..columns.0], false)?];
-        all.add(gpu, &padded_sums((gpu, turning), factors, shape)?)?;
+        all.add(gpu, &padded_sums((gpu, host), factors, shape)?)?;
     }
     let values = all.kept(overflow)?;
     sums.put(|index| values[index], shape)
@@ -130,20 +121,20 @@ pub(crate) fn multiply_integers(
 
 /// Sums on the device, with those of what was padded.
 fn padded_sums(
-    (gpu, turning): (&Gpu, Option<Turning<'_>>),
+    (gpu, host): (&Gpu, Option<&Budget>),
     factors: [Padded<'_>; 2],
     shape: Shape,
 ) -> Result<DeviceBuffer<i32>, Error> {
     let [rows, columns] = padded([shape.rows.0, shape.columns.0]);
     let length = rows.checked_mul(columns).ok_or_else(|| shape.too_large::<i32>())?;
     let mut sums = gpu.stream().alloc::<i32>(length)?;
-    multiply((gpu, turning), factors, (&mut sums, Layout::dense(rows, columns)))?;
+    multiply((gpu, host), factors, (&mut sums, Layout::dense(rows, columns)))?;
     Ok(sums)
 }
 
 /// As factors lie, or, where cuBLAS has no product of these extents for that, in the form that it likes best.
 fn multiply(
-    (gpu, turning): (&Gpu, Option<Turning<'_>>),
+    (gpu, host): (&Gpu, Option<&Budget>),
     factors: [Padded<'_>; 2],
     (sums, layout): (&mut DeviceBuffer<i32>, Layout),
 ) -> Result<(), Error> {
@@ -158,11 +149,8 @@ fn multiply(
         return Ok(());
     }
     tracing::debug!(target: "tilewright::linear", "cuBLAS has no product of i8 for factors that lie so: they are turned over");
-    let [(a, _of_a), (b, _of_b)] = {
-        let [a, b] = factors;
-        [a.turned(gpu, true, turning)?, b.turned(gpu, false, turning)?]
-    };
-    if once(&[a, b], sums)? {
+    let [a, b] = factors;
+    if once(&[a.turned(gpu, true, host)?, b.turned(gpu, false, host)?], sums)? {
         return Ok(());
     }
     let why = "this cuBLAS has no product of i8 for this GPU; use the CPU".into();
@@ -232,28 +220,27 @@ impl<'a> Padded<'a> {
         Ok(Self { operation, memory: Memory::Own(own), layout })
     }
 
-    /// In the form that cuBLAS likes best, and leave to take the memory for that.
-    fn turned(self, gpu: &Gpu, is_left: bool, turning: Option<Turning<'_>>) -> Result<(Self, Option<Permit>), Error> {
+    /// In the form that cuBLAS likes best; by the host, where it has to, in memory of its budget.
+    fn turned(self, gpu: &Gpu, is_left: bool, host: Option<&Budget>) -> Result<Self, Error> {
         if self.operation == liked(is_left) {
-            return Ok((self, None));
+            return Ok(self);
         }
         let Layout { rows, columns, .. } = self.layout;
-        let permit = turning.map(|it| it.device.try_acquire((rows * columns) as u64)).transpose()?;
         let mut own = gpu.stream().alloc::<i8>(rows * columns)?;
         match turn(gpu, (self.memory(), self.layout), &mut own) {
             // Without a compiler for its kernel the host does.
-            Err(Error::Driver(error)) if is_of_compiler(&error) => self.turned_by_host(&mut own, turning)?,
+            Err(Error::Driver(error)) if is_of_compiler(&error) => self.turned_by_host(&mut own, host)?,
             done => done?,
         }
         let (operation, layout) = (liked(is_left), Layout::dense(columns, rows));
-        Ok((Self { operation, memory: Memory::Own(own), layout }, permit))
+        Ok(Self { operation, memory: Memory::Own(own), layout })
     }
 
-    fn turned_by_host(&self, to: &mut DeviceBuffer<i8>, turning: Option<Turning<'_>>) -> Result<(), Error> {
+    fn turned_by_host(&self, to: &mut DeviceBuffer<i8>, host: Option<&Budget>) -> Result<(), Error> {
         let (memory, Layout { offset, rows, columns, leading }) = (self.memory(), self.layout);
         // All that it is a part of, and what is made of it.
         let bytes = memory.len().saturating_add(to.len()) as u64;
-        let _host = turning.map(|it| it.host.try_acquire(bytes)).transpose()?;
+        let _host = host.map(|host| host.try_acquire(bytes)).transpose()?;
         let values = memory.to_vec()?;
         dispatch::to_host(values.len());
         let at = |place: usize| values[offset + place / columns + place % columns * leading];

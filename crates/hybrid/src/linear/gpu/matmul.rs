@@ -236,10 +236,7 @@ impl Gpu {
     pub(super) fn scale<T: Scalar>(beta: T, c: &mut DeviceMat<T>) -> Result<(), Error> {
         match beta == T::ZERO {
             true => c.fill_with_zeros(),
-            false => {
-                *c = c.view().scaled(beta).copied()?;
-                Ok(())
-            }
+            false => Ok(c.gpu().blas()?.scale(beta, c.matrix_mut()?)?),
         }
     }
 }

@@ -120,7 +120,7 @@ impl<T: Scalar> DeviceMat<T> {
         let diagonals = (1..width.min(side)).map(|k| (k * side, 1, side - k, side + 1));
         let blocks = (width..side).step_by(width).map(|left| (left * side, left, width.min(side - left), side));
         for (offset, rows, columns, leading) in diagonals.chain(blocks) {
-            blas.clear(MatrixMut::new(&mut self.buffer, Layout { offset, rows, columns, leading })?)?;
+            blas.scale(T::ZERO, MatrixMut::new(&mut self.buffer, Layout { offset, rows, columns, leading })?)?;
         }
         Ok(())
     }

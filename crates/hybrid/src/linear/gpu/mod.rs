@@ -24,7 +24,7 @@ pub(crate) use copies::{EMPTIED, FILLED};
 pub(crate) use diagonal::Lines;
 pub(crate) use eigen::{eigen, eigen_hermitian, eigenvalues_hermitian};
 pub use handles::Gpu;
-pub use integer::{IntegerFactor, IntegerSums, Turning};
+pub use integer::{IntegerFactor, IntegerSums};
 pub(crate) use integer::{added_there, bytes_to_add, multiply_integers, padded};
 pub(crate) use locked::{LOCKED, Locked};
 pub(crate) use lu::LuFactors;

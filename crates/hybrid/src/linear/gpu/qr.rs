@@ -27,6 +27,11 @@ impl<T: Scalar> QrFactors<T> {
         self.factors.download_dense()
     }
 
+    /// What each reflection is by.
+    pub(crate) fn tau(&self) -> Result<Vec<T>, Error> {
+        Ok(self.tau.to_vec()?)
+    }
+
     /// Columns with reflections below their diagonal.
     fn reflections(&self) -> Result<DeviceMat<T>, Error> {
         let Shape { rows, .. } = self.factors.shape();

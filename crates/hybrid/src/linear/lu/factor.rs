@@ -99,6 +99,14 @@ impl<T: Scalar> Lu<T> {
         }
     }
 
+    /// The same factors in host memory; nothing where they are there.
+    pub(crate) fn to_host(&self) -> Result<Option<Self>, Error> {
+        let Parts::Gpu(factors) = &self.parts else { return Ok(None) };
+        let Self { shape, ref permutation, ref diagonal, singular, norm, .. } = *self;
+        let (parts, permutation, diagonal) = (Parts::Cpu(factors.download()?), permutation.clone(), diagonal.clone());
+        Ok(Some(Self { shape, parts, permutation, diagonal, singular, norm }))
+    }
+
     /// Rows and columns of the matrix.
     pub fn shape(&self) -> Shape {
         self.shape

@@ -34,9 +34,14 @@ impl<T: Scalar> Lu<T> {
         self.solved(b, Equation::Plain)
     }
 
+    /// The same of the adjoint.
+    pub(crate) fn solution_of_adjoint(&self, b: Given<'_, T>) -> Result<Made<T>, Error> {
+        self.solved(b, Equation::Adjoint)
+    }
+
     /// x with `conjugate(transpose(a)) x = b`.
     pub fn solve_adjoint(&self, b: MatRef<'_, T>) -> Result<Array2<T>, Error> {
-        self.solved(Given::Host(b), Equation::Adjoint).and_then(Made::into_dense).map(Dense::into_array)
+        self.solution_of_adjoint(Given::Host(b)).and_then(Made::into_dense).map(Dense::into_array)
     }
 
     fn solved(&self, b: Given<'_, T>, equation: Equation) -> Result<Made<T>, Error> {

@@ -1,8 +1,9 @@
 use rayon::prelude::*;
 
 use super::check_shapes;
+use crate::budget::Budget;
 use crate::linear::Place;
-use crate::linear::gpu::{self, IntegerFactor, IntegerSums, Turning};
+use crate::linear::gpu::{self, IntegerFactor, IntegerSums};
 use crate::matrix::{Dense, Element};
 use crate::store::Stored;
 use crate::{Error, MatMut, MatRef};
@@ -41,7 +42,7 @@ pub trait IntegerElement: Element + Stored {
         overflow: Overflow,
         factors: [IntegerFactor<'_, Self>; 2],
         sums: IntegerSums<'_, '_, Self::Sum>,
-        turning: Option<Turning<'_>>,
+        host: Option<&Budget>,
     ) -> Result<(), Error>;
 }
 
@@ -136,9 +137,9 @@ impl IntegerElement for i8 {
         overflow: Overflow,
         factors: [IntegerFactor<'_, Self>; 2],
         sums: IntegerSums<'_, '_, i32>,
-        turning: Option<Turning<'_>>,
+        host: Option<&Budget>,
     ) -> Result<(), Error> {
-        gpu::multiply_integers(gpu, overflow, factors, sums, turning)
+        gpu::multiply_integers(gpu, overflow, factors, sums, host)
     }
 }
 
@@ -167,7 +168,7 @@ impl IntegerElement for i32 {
         _: Overflow,
         _: [IntegerFactor<'_, Self>; 2],
         _: IntegerSums<'_, '_, i64>,
-        _: Option<Turning<'_>>,
+        _: Option<&Budget>,
     ) -> Result<(), Error> {
         let why = "cuBLAS multiplies no integers of 32 bits; use the CPU".into();
         Err(Error::Unsupported { operation: OPERATION, element: Self::NAME, place: "GPU", why })

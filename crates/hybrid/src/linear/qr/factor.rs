@@ -1,5 +1,6 @@
 use ndarray::Array2;
 
+use super::reflections::Reflections;
 use crate::linear::{Given, Place, Scalar, finite::is_finite, gpu};
 use crate::matrix::{Dense, Shape};
 use crate::{Error, MatRef, Side};
@@ -14,7 +15,12 @@ pub struct Qr<T: Scalar> {
 
 #[derive(Debug)]
 pub(super) enum Parts<T: Scalar> {
-    Cpu { basis: Dense<T>, coefficients: Dense<T> },
+    Cpu {
+        basis: Dense<T>,
+        coefficients: Dense<T>,
+    },
+    /// In host memory, made by a GPU.
+    Fetched(Reflections<T>),
     Gpu(gpu::QrFactors<T>),
 }
 
@@ -49,9 +55,16 @@ impl<T: Scalar> Qr<T> {
     /// Where the factors are.
     pub(crate) fn side(&self) -> Side {
         match self.parts {
-            Parts::Cpu { .. } => Side::Cpu,
+            Parts::Cpu { .. } | Parts::Fetched(_) => Side::Cpu,
             Parts::Gpu(_) => Side::Gpu,
         }
+    }
+
+    /// The same factors in host memory; nothing where they are there.
+    pub(crate) fn to_host(&self) -> Result<Option<Self>, Error> {
+        let Parts::Gpu(factors) = &self.parts else { return Ok(None) };
+        let parts = Parts::Fetched(Reflections { basis: factors.download()?, tau: factors.tau()? });
+        Ok(Some(Self { shape: self.shape, parts, is_finite: self.is_finite }))
     }
 
     /// Rows and columns of the matrix.
@@ -71,6 +84,7 @@ impl<T: Scalar> Qr<T> {
             _ if q.shape().is_empty() => {}
             _ if !self.is_finite => q = q.map(|_, _, _| T::from_f64(f64::NAN)),
             Parts::Cpu { basis, coefficients } => T::apply_q(basis, coefficients, &mut q)?,
+            Parts::Fetched(reflections) => reflections.apply(&mut q),
             Parts::Gpu(factors) => q = factors.q()?,
         }
         Ok(q.into_array())
@@ -87,7 +101,7 @@ impl<T: Scalar> Qr<T> {
             return Ok(r.map(|i, j, _| T::from_f64(if i <= j { f64::NAN } else { 0.0 })));
         }
         let factors = match &self.parts {
-            Parts::Cpu { basis, .. } => basis,
+            Parts::Cpu { basis, .. } | Parts::Fetched(Reflections { basis, .. }) => basis,
             Parts::Gpu(factors) => &factors.download()?,
         };
         Ok(r.map(|i, j, _| if i <= j { factors.at(i, j) } else { T::ZERO }))

@@ -1,6 +1,7 @@
 //! QR factorisation by Householder's reflections, and least squares.
 
 mod factor;
+mod reflections;
 mod solve;
 
 pub use factor::Qr;

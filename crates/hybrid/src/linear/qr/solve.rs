@@ -41,6 +41,11 @@ impl<T: Scalar> Qr<T> {
                 T::apply_q_adjoint(basis, coefficients, &mut right)?;
                 right
             }
+            Parts::Fetched(reflections) => {
+                let mut right = b.to_dense()?;
+                reflections.apply_adjoint(&mut right);
+                right
+            }
             Parts::Gpu(factors) => factors.apply_adjoint(b.on_gpu(factors.gpu())?)?,
         };
         let mut right = right.view_mut().part(Rows(0)..Rows(size), Columns(0)..Columns(columns))?;

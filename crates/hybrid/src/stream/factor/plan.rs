@@ -92,6 +92,12 @@ impl PanelPlan {
         self.solution_beside(columns, budget, &|_| 0)
     }
 
+    /// All columns as one panel.
+    pub(crate) fn lu_at_once(size: usize, element_bytes: usize) -> PanelPlan {
+        let (pass, slice, stages) = (Pass::Lu, 1, LEAST_STAGES);
+        PanelPlan { pass, size, columns: size, element_bytes, panel: size, slice, stages, together: 1 }
+    }
+
     /// For an LU factorisation, beside what that takes more.
     pub(crate) fn lu_beside(
         size: usize,
