@@ -128,20 +128,22 @@ impl Solver {
         order.around(|| self.lock().potrs(&a, &mut b)).map(drop)
     }
 
-    /// `a = Q R` in place of `a`: R on and above the diagonal, the vectors of min(rows, columns) reflections below it, their factors in `tau`.
+    /// `a = Q R` in place of `a`: R on and above the diagonal, the vectors of min(rows, columns) reflections below it, their factors in `tau`. The routine counts elements
+    /// in 32 bits: [`Error::Matrix`] from 2^31 on.
     pub fn geqrf<T: Scalar>(&self, mut a: MatrixMut<'_, T>, tau: &mut DeviceBuffer<T>) -> Result<(), Error> {
         let order = Order::of(&self.stream, [a.stream(), tau.stream()])?;
         order.around(|| self.lock().geqrf(&mut a, tau)).map(drop)
     }
 
     /// Columns of Q in place of the reflections that [`geqrf`](Self::geqrf) left: as many as `a` has, at most its rows, at least the
-    /// reflections. Extents are below 2^31.
+    /// reflections. Elements are below 2^31.
     pub fn orgqr<T: Scalar>(&self, mut a: MatrixMut<'_, T>, tau: &DeviceBuffer<T>) -> Result<(), Error> {
         let order = Order::of(&self.stream, [a.stream(), tau.stream()])?;
         order.around(|| self.lock().orgqr(&mut a, tau)).map(drop)
     }
 
-    /// `adjoint(Q) c` in place of `c`, by the reflections of [`geqrf`](Self::geqrf). Extents are below 2^31.
+    /// `adjoint(Q) c` in place of `c`, by the reflections of [`geqrf`](Self::geqrf), whose elements are below 2^31. cuSOLVER wants a workspace of some
+    /// 64 columns, which it counts so too: it refuses more than 2^25 rows.
     pub fn ormqr_adjoint<T: Scalar>(
         &self,
         a: Matrix<'_, T>,

@@ -61,11 +61,11 @@ impl Device {
         let running = Running::begin(&decision);
         let (begin, began) = (trial.is_some().then(|| self.waited_for()), Instant::now());
         let done = span.in_scope(|| self.run_decided(job, &decision, &RefCell::new(route)));
-        let Moved { tiles, traffic } = moved();
+        let Moved { tiles, traffic, checked } = moved();
         let done = done.map(|Done { value, side, halvings, why }| {
             // What the CPU has done by others is their way.
             let tiles = tiles.filter(|_| side == Side::Gpu || decision.on_host.is_some());
-            (value, Outcome { side, halvings, why, tiles, traffic })
+            (value, Outcome { side, halvings, why, tiles, traffic, checked })
         });
         if let Some(running) = running {
             running.end(done.as_ref().map(|(_, outcome)| outcome));

@@ -6,7 +6,7 @@ use super::placed::{Placed, Through, unstreamed};
 use super::source::MatrixSource;
 use super::streamed;
 use crate::Error;
-use crate::dispatch::Verb;
+use crate::dispatch::{self, Verb};
 use crate::linear::{Given, Lu, Made, Place, Scalar};
 use crate::matrix::expect;
 use crate::store::{Sink, Source};
@@ -58,7 +58,9 @@ impl Device {
         let (a, identity) = (MatrixSource(a), Identity::<T>::new(a.rows()));
         let check = |b: &dyn Source, made: Made<T>| {
             let x = made.into_dense()?;
-            verify.check_solution::<T>([Factor::plain(&a), Factor::plain(b)], &MatrixSource(x.view()))?;
+            dispatch::checked(
+                verify.check_solution::<T>([Factor::plain(&a), Factor::plain(b)], &MatrixSource(x.view()))?,
+            );
             Ok(Made::Host(x))
         };
         match b {

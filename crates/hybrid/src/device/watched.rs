@@ -65,7 +65,9 @@ impl Device {
     ///
     /// Solutions and inverses ([`solve`](Device::solve), [`inverse`](Device::inverse), [`solve_into`](Device::solve_into)) are checked wherever they are made, by
     /// their residuals ([`Verify::check_solution`]), unless something of them lies on a GPU, or is wanted there: a wrong one is
-    /// [`Error::WrongSolution`](crate::Error::WrongSolution), and nothing is changed.
+    /// [`Error::WrongSolution`](crate::Error::WrongSolution), and nothing is changed. What is asked of kept factors is not checked: they have no matrix.
+    ///
+    /// What was checked says so ([`Outcome::checked`](crate::dispatch::Outcome)).
     #[must_use]
     pub fn verifying(mut self, verify: Verify) -> Device {
         self.watched.verify = Some(verify);

@@ -51,6 +51,6 @@ pub use verb::Verb;
 pub(crate) use copies::BEGINS;
 pub(crate) use experience::Experience;
 pub(crate) use on_host::HostRoom;
-pub(crate) use record::{Moved, begun_anew, copied, ended, in_tiles, moved, noted, streamed, to_gpu, to_host};
+pub(crate) use record::{Moved, begun_anew, checked, copied, ended, in_tiles, moved, noted, streamed, to_gpu, to_host};
 pub(crate) use stage::Stage;
 pub(crate) use trace::{Running, is_recorded, thread_number};

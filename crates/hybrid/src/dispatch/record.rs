@@ -20,19 +20,22 @@ pub struct Outcome {
     /// Bytes of operands and results that were copied between the host and the GPU, also by what failed there; of a stream that failed none. What routines
     /// are told besides, as pivots, is not counted.
     pub traffic: Traffic,
+    /// The largest difference that a check found ([`Device::verifying`](crate::Device::verifying)), in parts of what is allowed, so at most 1; nothing where nothing was checked.
+    pub checked: Option<f64>,
 }
 
-/// What moved.
+/// What moved, and was checked.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Moved {
     pub(crate) tiles: Option<Tiles>,
     pub(crate) traffic: Traffic,
+    pub(crate) checked: Option<f64>,
 }
 
 thread_local! {
     static LAST: RefCell<Option<Decision>> = const { RefCell::new(None) };
     static OUTCOME: RefCell<Option<Outcome>> = const { RefCell::new(None) };
-    static MOVED: Cell<Moved> = const { Cell::new(Moved { tiles: None, traffic: Traffic { to_gpu: 0, to_host: 0 } }) };
+    static MOVED: Cell<Moved> = const { Cell::new(Moved { tiles: None, traffic: Traffic { to_gpu: 0, to_host: 0 }, checked: None }) };
 }
 
 /// As [`Decision::of`], for an operation that is run now: the decision is this thread's last, and who listens is told (`tracing`,
@@ -64,8 +67,8 @@ pub(crate) fn to_host(bytes: usize) {
 
 /// Notes what this thread had copied either way.
 pub(crate) fn copied(more: Traffic) {
-    let Moved { tiles, traffic } = MOVED.get();
-    MOVED.set(Moved { tiles, traffic: traffic.and(more) });
+    let before = MOVED.get();
+    MOVED.set(Moved { traffic: before.traffic.and(more), ..before });
 }
 
 /// Notes a stream of this thread that ended well: what it went in, and what it copied.
@@ -79,9 +82,15 @@ pub(crate) fn in_tiles(tiles: Tiles) {
     MOVED.set(Moved { tiles: Some(tiles), ..MOVED.get() });
 }
 
-/// Notes that what begins now on the CPU goes in nothing that failed on the GPU before.
+/// Notes what a check of a result of this thread found, in parts of what is allowed.
+pub(crate) fn checked(difference: f64) {
+    let before = MOVED.get();
+    MOVED.set(Moved { checked: Some(before.checked.map_or(difference, |most| most.max(difference))), ..before });
+}
+
+/// Notes that what begins now on the CPU goes in nothing that failed on the GPU before, and is not what was checked.
 pub(crate) fn begun_anew() {
-    MOVED.set(Moved { tiles: None, ..MOVED.get() });
+    MOVED.set(Moved { tiles: None, checked: None, ..MOVED.get() });
 }
 
 /// What moved since this thread's last decision.

@@ -105,7 +105,8 @@ impl Running {
     pub(crate) fn end(self, outcome: Result<&Outcome, &Error>) {
         let mut facts = facts(&self.decision);
         let side = match outcome {
-            Ok(Outcome { side, halvings, why, tiles, traffic }) => {
+            Ok(Outcome { side, halvings, why, tiles, traffic, checked }) => {
+                facts["checked"] = (*checked).into();
                 facts["halvings"] = (*halvings).into();
                 facts["tiles"] = tiles.map(|tiles| tiles.to_string()).into();
                 facts["to_gpu"] = traffic.to_gpu.into();

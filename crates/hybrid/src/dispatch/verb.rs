@@ -6,6 +6,7 @@
 
 use super::job::{matrix_bytes, real_operations};
 use super::{At, Divisible, Job, Operand, Unit};
+use crate::linear::refused_qr;
 use crate::matrix::{Columns, Element, Shape};
 use crate::{Error, Side};
 
@@ -183,6 +184,9 @@ impl Job {
             _ => None,
         };
         job.divisible = divisible.filter(|_| rows == columns).map(|what| (what, size));
+        if matches!(verb, Verb::Qr | Verb::Orthogonal | Verb::LeastSquares) {
+            job.not_on_gpu = refused_qr(shape);
+        }
         // Each begins with a copy.
         job.host_bytes = a.bytes.saturating_add(job.written.bytes);
         Ok(job)

@@ -26,7 +26,7 @@ pub(crate) use given::{Given, Made};
 pub use gpu::{DeviceMat, DeviceRef, Folding, Gpu, norm_kernel, turn_kernel};
 pub(crate) use gpu::{
     EMPTIED, FILLED, LOCKED, Lines, Locked, UNITS, added_there, bytes_to_add, multiply_batch_of_halves_there,
-    multiply_halves_there, padded, refuse_wide_halves,
+    multiply_halves_there, padded, refuse_wide_halves, refused_qr,
 };
 #[doc(hidden)]
 pub use gpu::{IntegerFactor, IntegerSums};

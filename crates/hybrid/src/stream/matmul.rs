@@ -13,7 +13,7 @@ use super::strips::{Turn, turns};
 use super::turns::Stop;
 use super::verify::ReadBack;
 use crate::Error;
-use crate::dispatch::ProductExtents;
+use crate::dispatch::{self, ProductExtents};
 use crate::linear::Scalar;
 use crate::store::{Extents, Sink, Source, Stored, Tile};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     pipeline::run(engine, &run, staging, tiles, |feed| run.feed(engine, &mut panels, feed))?;
     if let Some((verify, result)) = checked {
         let go_on = || control.check(run.steps(), run.steps());
-        verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?;
+        dispatch::checked(verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?);
     }
     Ok(run.traffic())
 }

@@ -13,6 +13,7 @@ use super::staging::Staging;
 use super::turns::Stop;
 use super::verify::ReadBack;
 use crate::Error;
+use crate::dispatch;
 use crate::linear::Scalar;
 use crate::store::{Sink, Source, Stored, Tile};
 use serde_json::Value;
@@ -35,7 +36,7 @@ pub(super) fn run<T: Scalar + Stored, E: Multiplier<T>>(
     pipeline::run(engine, &run, staging, results, |feed| run.feed(engine, [&mut panels, &mut vectors], feed))?;
     if let Some((verify, result)) = checked {
         let go_on = || control.check(run.steps(), run.steps());
-        verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?;
+        dispatch::checked(verify.check_with(product, plan.extents.rows, engine.entering(), &result, &go_on)?);
     }
     Ok(run.traffic())
 }

@@ -1,11 +1,11 @@
 //! Products and factors too large for a reference of all elements: of random rows and columns, in f64.
 
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, s};
 use tilewright_hybrid::budget::{Budget, Memory};
-use tilewright_hybrid::dispatch::{Choice, Rates, last_outcome};
-use tilewright_hybrid::linear::{DeviceMat, Precision};
+use tilewright_hybrid::dispatch::{Choice, Rates, Reason, Verb, last_outcome};
+use tilewright_hybrid::linear::{DeviceMat, Place, Precision, Qr};
 use tilewright_hybrid::stream::Budgets;
-use tilewright_hybrid::{Device, Multiplicand, Operand};
+use tilewright_hybrid::{Device, Error, Multiplicand, Operand};
 
 /// Rows and columns of a result that are checked, the first and the last among them.
 const CHECKED: usize = 24;
@@ -98,30 +98,105 @@ fn shifted(rows: usize, columns: usize) -> Array2<f32> {
     Array2::from_shape_vec((columns, rows), values).unwrap().reversed_axes()
 }
 
-/// Some routines of cuSOLVER count elements in 32 bits.
-#[test]
-fn qr_of_more_than_two_to_the_31_elements() {
-    let test = "device::large::qr_of_more_than_two_to_the_31_elements";
-    let Some(gpu) = crate::gpu(test).filter(|gpu| crate::runs_kernels(&gpu.stream().device(), test)) else { return };
+fn largest(off: &Array2<f64>) -> f64 {
+    off.iter().fold(0.0, |most, x| if x.is_nan() { f64::INFINITY } else { x.abs().max(most) })
+}
+
+/// Rows and columns so that there are more elements than 32 bits count.
+const TALL: [usize; 2] = [36_000_001, 60];
+const SQUARE: usize = 46_400;
+
+/// A device that takes the GPU for what has 8.6 GB; nothing where that and the host have not the room.
+fn roomy(test: &str) -> Option<Device> {
+    let gpu = crate::gpu(test).filter(|gpu| crate::runs_kernels(&gpu.stream().device(), test))?;
     let [on_gpu, here] = [Budget::device(gpu.stream().device()), Budget::host()].map(|budget| budget.available());
     if on_gpu.min(here) < 60 << 30 {
-        return crate::skip(test, "60 GiB on the GPU and in host memory");
+        crate::skip(test, "60 GiB on the GPU and in host memory");
+        return None;
     }
-    let (rows, columns) = (36_000_001, 60);
-    let a = shifted(rows, columns);
-    let x = numbers(columns, 2, 5).mapv(|x| x as f32);
-    let device = Device::with(&gpu).rated(Rates::h200()).choosing(Choice::Gpu);
+    Some(Device::with(&gpu).rated(Rates::h200()).choosing(Choice::Gpu))
+}
+
+/// cuSOLVER counts their elements in 32 bits, and reads and writes elsewhere beyond that: the CPU makes them.
+#[test]
+fn qr_of_more_than_two_to_the_31_elements_is_the_cpus() {
+    let Some(gpu) = crate::gpu("device::large::qr_of_more_than_two_to_the_31_elements_is_the_cpus") else { return };
+    let one = Array2::<f32>::ones((1, 1));
+    for (rows, columns, is_refused) in
+        [(TALL[0], TALL[1], true), (1 << 25, 2, true), (46_341, 46_341, true), ((1 << 25) - 1, 64, false)]
+    {
+        let a = one.broadcast((rows, columns)).unwrap();
+        let device = Device::with(&gpu).rated(Rates::h200());
+        let plan = |verb| device.plan_verb::<f32>(verb, (&a).into(), None).unwrap();
+        for verb in [Verb::Qr, Verb::LeastSquares] {
+            let is_unsupported = matches!(plan(verb).reason, Reason::Unsupported(_));
+            assert_eq!(is_unsupported, is_refused, "{verb:?} {rows} x {columns}");
+        }
+        assert!(!matches!(plan(Verb::Svd).reason, Reason::Unsupported(_)));
+        if is_refused {
+            let place = Place::Gpu(gpu.clone());
+            for error in [
+                Qr::factor(&place, (&a).into()).err(),
+                device.clone().choosing(Choice::Gpu).qr::<f32>((&a).into()).err(),
+            ] {
+                assert!(matches!(error, Some(Error::Unsupported { place: "GPU", .. })), "{error:?}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes, on a GPU"]
+fn singular_values_of_more_than_two_to_the_31_elements() {
+    let Some(device) = roomy("device::large::singular_values_of_more_than_two_to_the_31_elements") else { return };
+    let a = shifted(TALL[0], TALL[1]);
+    let squares = device.product((&a.t()).into(), (&a).into()).unwrap().mapv(f64::from);
+    let expected = Device::cpu().eigenvalues_hermitian((&squares).into()).unwrap();
+    let svd = device.svd((&a).into()).unwrap();
+    for (value, square) in svd.values.iter().zip(expected.iter().rev()) {
+        assert!((f64::from(*value) / square.sqrt() - 1.0).abs() < 1e-3, "{value} {square}");
+    }
+    let picked = lines(TALL[0], 9);
+    let [u, of_a] = [&svd.u, &a].map(|whole| whole.select(Axis(0), &picked).mapv(f64::from));
+    let v = svd.vh.mapv(f64::from);
+    let values = Array2::from_diag(&svd.values.iter().map(|value| f64::from(*value)).collect::<ndarray::Array1<_>>());
+    let off = largest(&(u.dot(&values).dot(&v) - of_a));
+    assert!(off < 1e-2, "off by {off}");
+}
+
+/// A multiple of the identity, and of the matrix of ones.
+#[test]
+#[ignore = "takes minutes, on a GPU"]
+fn eigenvalues_of_more_than_two_to_the_31_elements() {
+    let Some(device) = roomy("device::large::eigenvalues_of_more_than_two_to_the_31_elements") else { return };
+    let mut a = Array2::from_elem((SQUARE, SQUARE), 0.001f32);
+    a.diag_mut().mapv_inplace(|x| x + 2.0);
+    let values = device.eigenvalues_hermitian((&a).into()).unwrap();
+    let most = 2.0 + 0.001 * SQUARE as f32;
+    assert!((values[SQUARE - 1] / most - 1.0).abs() < 1e-3, "{}", values[SQUARE - 1]);
+    assert!(values[..SQUARE - 1].iter().all(|value| (value - 2.0).abs() < 1e-2));
+}
+
+#[test]
+#[ignore = "takes minutes, on a GPU"]
+fn solutions_of_more_than_two_to_the_31_elements() {
+    let Some(device) = roomy("device::large::solutions_of_more_than_two_to_the_31_elements") else { return };
+    let mut a = shifted(SQUARE, SQUARE);
+    a.diag_mut().mapv_inplace(|x| x + 4000.0);
+    let x = numbers(SQUARE, 2, 5).mapv(|x| x as f32);
     let b = device.product((&a).into(), (&x).into()).unwrap();
-    let qr = device.qr((&a).into()).unwrap();
-    let off = (qr.least_squares((&b).into()).unwrap() - &x).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
-    assert!(off < 1e-3, "solutions are off by {off}");
-    let (q, r) = (qr.q().unwrap(), qr.r().unwrap());
-    drop(qr);
-    let picked = lines(rows, 9);
-    let [of_q, of_a] = [&q, &a].map(|whole| whole.select(ndarray::Axis(0), &picked).mapv(f64::from));
-    let off = (of_q.dot(&r.mapv(f64::from)) - of_a).iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-    assert!(off < 1e-3, "products of factors are off by {off}");
-    let gram = device.product((&q.t()).into(), (&q).into()).unwrap();
-    let off = (gram - Array2::<f32>::eye(columns)).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
-    assert!(off < 1e-2, "columns are off being orthonormal by {off}");
+    let solved = device.solve((&a).into(), (&b).into()).unwrap();
+    let off = largest(&(solved - &x).mapv(f64::from));
+    assert!(off < 1e-3, "off by {off}");
+    // Its lower triangle is that of a definite matrix.
+    let cholesky = device.cholesky((&a).into()).unwrap();
+    let (l, picked) = (cholesky.l().unwrap(), lines(SQUARE, 9));
+    let rows = l.select(Axis(0), &picked).mapv(f64::from);
+    let products = rows.dot(&rows.t());
+    for (i, row) in picked.iter().enumerate() {
+        for (j, column) in picked.iter().enumerate().filter(|(_, column)| *column <= row) {
+            let off = products[[i, j]] - f64::from(a[[*row, *column]]);
+            assert!(off.abs() < 1e-2, "{row} {column}: off by {off}");
+        }
+    }
 }

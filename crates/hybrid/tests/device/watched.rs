@@ -304,9 +304,15 @@ fn streamed_products_are_verified() {
     device.matmul(Precision::Auto, 0.5, (&a).into(), (&b).into(), -1.0, (&mut result).into()).unwrap();
     assert!(last_decision().unwrap().gpu.unwrap().tiles.is_some(), "streamed");
     assert_eq!(result, a.dot(&b) * 0.5 - &c);
+    assert!(last_outcome().unwrap().checked.is_some_and(|off| off <= 1.0));
     // Of factors there is no check, and they are not refused.
     drop(device.lu((&regular(SIZE, 1)).into()).unwrap());
     drop(device.cholesky((&definite(SIZE, 1)).into()).unwrap());
+    assert_eq!(last_outcome().unwrap().checked, None);
+    // Nor of a product that was not streamed.
+    let roomy = within(&gpu, 1 << 30, 1 << 20).0.verifying(Verify::default());
+    roomy.product((&a).into(), (&b).into()).unwrap();
+    assert_eq!(last_outcome().unwrap().checked, None);
 }
 
 /// Solutions and inverses are checked by their residuals, on both processors, whole and streamed, and right ones pass; of others nobody says that they are right.
@@ -323,6 +329,7 @@ fn solutions_are_verified() {
         near(&a.dot(&right.solve((&a).into(), (&b).into()).unwrap()), &b);
         let tiles = last_outcome().unwrap().tiles;
         assert_eq!(tiles.is_some(), is_streamed);
+        assert!(last_outcome().unwrap().checked.is_some_and(|off| 0.0 < off && off <= 1.0));
         near(&a.dot(&right.inverse((&a).into()).unwrap()), &Array2::eye(SIZE));
         let mut x = Array2::from_elem((SIZE, 7), f64::NAN);
         right.solve_into((&a).into(), (&b).into(), (&mut x).into()).unwrap();

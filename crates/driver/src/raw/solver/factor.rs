@@ -31,6 +31,12 @@ fn small(call: &'static str, what: &'static str, extent: usize) -> Result<c_int,
     c_int::try_from(extent).map_err(|_| Error::Matrix { call, what, expected: limit, got: extent })
 }
 
+/// A matrix for routines that count its elements in 32 bits, whatever their arguments have: of more they read and write elsewhere. So does `Xgeqrf` (CUDA 13.0, H200).
+fn counted(call: &'static str, layout: Layout) -> Result<(), Error> {
+    let elements = layout.leading.saturating_mul(layout.columns);
+    small(call, "elements of a", elements).map(drop)
+}
+
 fn smallest(layout: Layout) -> usize {
     layout.rows.min(layout.columns)
 }
@@ -228,6 +234,7 @@ impl Solver {
     pub(crate) fn geqrf<T: Scalar>(&self, a: &mut MatrixMut<'_, T>, tau: &mut DeviceBuffer<T>) -> Result<usize, Error> {
         let (layout, kind, address) = (a.layout(), data_type(T::KIND), a.address() as *mut c_void);
         expect("geqrf", "the length of tau", smallest(layout), tau.len())?;
+        counted("geqrf", layout)?;
         let (m, n, lda) = (size(layout.rows), size(layout.columns), size(layout.leading));
         let (table, handle, parameters) = (&self.library.table, self.handle.0, self.parameters.0);
         let tau = tau.device_ptr() as *mut c_void;
@@ -267,6 +274,7 @@ impl Solver {
             let expected = layout.rows.min(layout.columns);
             return Err(Error::Matrix { call, what: "columns of a", expected, got: layout.columns.max(tau.len()) });
         }
+        counted(call, layout)?;
         let m = small(call, "rows of a", layout.rows)?;
         let n = small(call, "columns of a", layout.columns)?;
         let lda = small(call, "the leading dimension of a", layout.leading)?;
@@ -311,6 +319,7 @@ impl Solver {
         let (call, from, to) = ("ormqr", a.layout(), c.layout());
         expect(call, "rows of c", from.rows, to.rows)?;
         expect(call, "the length of tau", smallest(from), tau.len())?;
+        counted(call, from)?;
         let (m, n) = (small(call, "rows of c", to.rows)?, small(call, "columns of c", to.columns)?);
         let k = small(call, "the length of tau", tau.len())?;
         let lda = small(call, "the leading dimension of a", from.leading)?;

@@ -58,15 +58,16 @@ pub(super) fn triangular_solve<T: Element + ComplexField>(
     }
 }
 
-pub(super) fn qr_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Dense<T>, Error> {
+/// Nothing where faer leaves out a column: one that is smaller, in parts of itself before, than `16 * rows * epsilon`, as all are of half a million rows in f32.
+pub(super) fn qr_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Option<Dense<T>>, Error> {
     let (rows, columns, par) = (matrix.rows(), matrix.columns(), parallelism());
     let block = qr::recommended_block_size::<T>(rows, columns).max(1);
     let mut coefficients = Dense::new(block, rows.min(columns))?;
     let wanted = qr::qr_in_place_scratch::<T>(rows, columns, block, par, Default::default());
     let mut memory = workspace::<T>(matrix.shape(), wanted)?;
     let stack = MemStack::new(&mut memory);
-    qr::qr_in_place(faer_mut(matrix), faer_mut(&mut coefficients), par, stack, Default::default());
-    Ok(coefficients)
+    let info = qr::qr_in_place(faer_mut(matrix), faer_mut(&mut coefficients), par, stack, Default::default());
+    Ok((info.rank == rows.min(columns)).then_some(coefficients))
 }
 
 fn room_for_q<T: Element + ComplexField>(basis: &Dense<T>, coefficients: &Dense<T>, target: &Dense<T>) -> StackReq {

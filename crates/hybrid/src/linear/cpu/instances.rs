@@ -39,7 +39,7 @@ macro_rules! instances {
                 factor::triangular_solve(triangle, matrix, right);
             }
 
-            fn qr(matrix: &mut Dense<Self>) -> Result<Dense<Self>, Error> {
+            fn qr(matrix: &mut Dense<Self>) -> Result<Option<Dense<Self>>, Error> {
                 factor::qr_in_place(matrix)
             }
 

@@ -35,7 +35,7 @@ pub(crate) use matmul::{
 pub use matrix::{DeviceMat, DeviceRef};
 pub(crate) use matvec::multiply_batch_of_halves_there;
 pub use norm::{Folding, norm_kernel};
-pub(crate) use qr::QrFactors;
+pub(crate) use qr::{QrFactors, refused_qr};
 pub(crate) use svd::{singular_values, svd};
 pub(crate) use timed::{Timed, UNITS};
 pub use turned::turn_kernel;

@@ -8,6 +8,15 @@ use crate::Error;
 use crate::linear::Scalar;
 use crate::matrix::{Columns, Dense, Rows, Shape};
 
+/// Columns of the workspace in which reflections are applied.
+const WORKSPACE: usize = 64;
+
+/// Why cuSOLVER makes no QR factors of a matrix, or applies none: it counts elements in 32 bits.
+pub(crate) fn refused_qr(Shape { rows, columns }: Shape) -> Option<&'static str> {
+    let counted = rows.0.saturating_mul(columns.0.max(WORKSPACE));
+    (counted > i32::MAX as usize).then_some("cuSOLVER counts the elements of QR factors in 32 bits")
+}
+
 #[derive(Debug)]
 pub(crate) struct QrFactors<T: Scalar> {
     factors: DeviceMat<T>,

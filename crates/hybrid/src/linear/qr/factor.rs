@@ -19,14 +19,16 @@ pub(super) enum Parts<T: Scalar> {
         basis: Dense<T>,
         coefficients: Dense<T>,
     },
-    /// In host memory, made by a GPU.
-    Fetched(Reflections<T>),
+    /// In host memory as LAPACK has them: of a GPU, or of columns that faer leaves out.
+    Reflections(Reflections<T>),
     Gpu(gpu::QrFactors<T>),
 }
 
 impl<T: Scalar> Qr<T> {
     /// Factors a matrix; a GPU keeps the factors. Of a matrix with NaN or infinity Q is NaN throughout, as are R's upper triangle and what is solved
     /// with them, on either side: what becomes of infinities in reflections depends on their order.
+    ///
+    /// A GPU takes fewer than 2^31 elements, in at most 2^25 rows: else [`Error::Unsupported`].
     pub fn factor(place: &Place, a: MatRef<'_, T>) -> Result<Self, Error> {
         Self::of(place, Given::Host(a))
     }
@@ -40,10 +42,17 @@ impl<T: Scalar> Qr<T> {
             Place::Cpu => {
                 let mut basis = a.to_dense()?;
                 let is_finite = is_finite(basis.view());
-                let coefficients = T::qr(&mut basis)?;
-                (Parts::Cpu { basis, coefficients }, is_finite)
+                let parts = match T::qr(&mut basis)? {
+                    Some(coefficients) => Parts::Cpu { basis, coefficients },
+                    None => Parts::Reflections(Reflections::of(a.to_dense()?)),
+                };
+                (parts, is_finite)
             }
             Place::Gpu(gpu) => {
+                if let Some(why) = gpu::refused_qr(a.shape()) {
+                    let (operation, why) = ("qr", format!("{why}; use the CPU"));
+                    return Err(Error::Unsupported { operation, element: T::NAME, place: "GPU", why });
+                }
                 let matrix = a.on_gpu(gpu)?;
                 let is_finite = matrix.is_finite()?;
                 (Parts::Gpu(gpu::QrFactors::factor(matrix)?), is_finite)
@@ -55,7 +64,7 @@ impl<T: Scalar> Qr<T> {
     /// Where the factors are.
     pub(crate) fn side(&self) -> Side {
         match self.parts {
-            Parts::Cpu { .. } | Parts::Fetched(_) => Side::Cpu,
+            Parts::Cpu { .. } | Parts::Reflections(_) => Side::Cpu,
             Parts::Gpu(_) => Side::Gpu,
         }
     }
@@ -63,7 +72,7 @@ impl<T: Scalar> Qr<T> {
     /// The same factors in host memory; nothing where they are there.
     pub(crate) fn to_host(&self) -> Result<Option<Self>, Error> {
         let Parts::Gpu(factors) = &self.parts else { return Ok(None) };
-        let parts = Parts::Fetched(Reflections { basis: factors.download()?, tau: factors.tau()? });
+        let parts = Parts::Reflections(Reflections { basis: factors.download()?, tau: factors.tau()? });
         Ok(Some(Self { shape: self.shape, parts, is_finite: self.is_finite }))
     }
 
@@ -84,10 +93,22 @@ impl<T: Scalar> Qr<T> {
             _ if q.shape().is_empty() => {}
             _ if !self.is_finite => q = q.map(|_, _, _| T::from_f64(f64::NAN)),
             Parts::Cpu { basis, coefficients } => T::apply_q(basis, coefficients, &mut q)?,
-            Parts::Fetched(reflections) => reflections.apply(&mut q),
+            Parts::Reflections(reflections) => reflections.apply(&mut q),
             Parts::Gpu(factors) => q = factors.q()?,
         }
         Ok(q.into_array())
+    }
+
+    /// Q times a matrix, of factors in host memory, whose rows are those that Q has columns.
+    pub(crate) fn times(&self, right: &Dense<T>) -> Result<Dense<T>, Error> {
+        let below = |i, j| if i < right.rows() { right.at(i, j) } else { T::ZERO };
+        let mut product = Dense::new(self.shape.rows.0, right.columns())?.map(|i, j, _: T| below(i, j));
+        match &self.parts {
+            Parts::Cpu { basis, coefficients } => T::apply_q(basis, coefficients, &mut product)?,
+            Parts::Reflections(reflections) => reflections.apply(&mut product),
+            Parts::Gpu(_) => unreachable!("they are in host memory"),
+        }
+        Ok(product)
     }
 
     /// R.
@@ -95,13 +116,13 @@ impl<T: Scalar> Qr<T> {
         self.upper().map(Dense::into_array)
     }
 
-    pub(super) fn upper(&self) -> Result<Dense<T>, Error> {
+    pub(crate) fn upper(&self) -> Result<Dense<T>, Error> {
         let r = Dense::<T>::new(self.rank_at_most(), self.shape.columns.0)?;
         if !self.is_finite {
             return Ok(r.map(|i, j, _| T::from_f64(if i <= j { f64::NAN } else { 0.0 })));
         }
         let factors = match &self.parts {
-            Parts::Cpu { basis, .. } | Parts::Fetched(Reflections { basis, .. }) => basis,
+            Parts::Cpu { basis, .. } | Parts::Reflections(Reflections { basis, .. }) => basis,
             Parts::Gpu(factors) => &factors.download()?,
         };
         Ok(r.map(|i, j, _| if i <= j { factors.at(i, j) } else { T::ZERO }))

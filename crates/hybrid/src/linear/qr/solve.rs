@@ -5,6 +5,9 @@ use crate::linear::{Given, Place, Scalar, cpu::Triangle};
 use crate::matrix::{Columns, Dense, Rows, expect};
 use crate::{Error, MatRef};
 
+/// How much more than by chance a dependent column may lose.
+const MARGIN: f64 = 8.0;
+
 /// x that makes the 2-norm of each column of `b - a x` smallest, where `a` has at least as many rows as columns and full rank.
 ///
 /// A column of `a` that depends on those before it is [`Error::Singular`] where rounding shows it; fewer rows than columns are
@@ -41,7 +44,7 @@ impl<T: Scalar> Qr<T> {
                 T::apply_q_adjoint(basis, coefficients, &mut right)?;
                 right
             }
-            Parts::Fetched(reflections) => {
+            Parts::Reflections(reflections) => {
                 let mut right = b.to_dense()?;
                 reflections.apply_adjoint(&mut right);
                 right
@@ -53,12 +56,14 @@ impl<T: Scalar> Qr<T> {
         right.read().to_dense().map(Dense::into_array)
     }
 
-    /// A diagonal element of R that is rounding, beside the column of the matrix that it is of.
+    /// A diagonal element of R that is rounding, beside the column of the matrix that it is of. Sums of so many rows lose as their root, and not as their number: by that everything would be
+    /// rounding in f32 from eight million rows on.
     fn refuse_dependent_columns(&self, upper: &Dense<T>) -> Result<(), Error> {
         let size = upper.columns();
+        let rounding = MARGIN * T::EPSILON * (self.shape.rows.0 as f64).sqrt();
         let dependent = (0..size).find(|j| {
             let column = (0..=*j).map(|i| upper.at(i, *j).modulus()).fold(0.0, f64::hypot);
-            upper.at(*j, *j).modulus() <= column * T::EPSILON * self.shape.rows.0 as f64
+            upper.at(*j, *j).modulus() <= column * rounding
         });
         dependent.map_or(Ok(()), |pivot| Err(Error::Singular { pivot, size }))
     }

@@ -15,7 +15,7 @@ use super::pipeline::{Carried, Watch};
 use super::plan::PanelPlan;
 use super::{operands, parts, singular};
 use crate::Error;
-use crate::dispatch::Tiles;
+use crate::dispatch::{self, Tiles};
 use crate::linear::Scalar;
 use crate::store::{Extents, MemoryScratch, Scratch, Sink, Stored};
 use std::fmt;
@@ -108,7 +108,7 @@ pub(super) fn solve_on<T: Scalar + Stored, E: Eliminator<T>>(
         (lu, solved)
     };
     if let Some((verify, x)) = checked {
-        verify.check_solution_with::<T>([a, b], &x, &|| control.check(watch.steps, watch.steps))?;
+        dispatch::checked(verify.check_solution_with::<T>([a, b], &x, &|| control.check(watch.steps, watch.steps))?);
     }
     let factored = lu.traffic();
     Ok(Traffic { to_gpu: factored.to_gpu + solved.to_gpu, to_host: factored.to_host + solved.to_host })
