@@ -106,9 +106,16 @@ fn largest(off: &Array2<f64>) -> f64 {
 const TALL: [usize; 2] = [36_000_001, 60];
 const SQUARE: usize = 46_400;
 
-/// A device that takes the GPU for what has 8.6 GB; nothing where that and the host have not the room.
+/// Has tests run that take minutes, on a GPU.
+const LARGE: &str = "TILEWRIGHT_LARGE";
+
+/// A device that takes the GPU for what has 8.6 GB; nothing where nobody asks for that, or there is no room for it.
 fn roomy(test: &str) -> Option<Device> {
     let gpu = crate::gpu(test).filter(|gpu| crate::runs_kernels(&gpu.stream().device(), test))?;
+    if std::env::var_os(LARGE).is_none() {
+        crate::skip(test, "minutes, and TILEWRIGHT_LARGE in the environment");
+        return None;
+    }
     let [on_gpu, here] = [Budget::device(gpu.stream().device()), Budget::host()].map(|budget| budget.available());
     if on_gpu.min(here) < 60 << 30 {
         crate::skip(test, "60 GiB on the GPU and in host memory");
@@ -146,7 +153,6 @@ fn qr_of_more_than_two_to_the_31_elements_is_the_cpus() {
 }
 
 #[test]
-#[ignore = "takes minutes, on a GPU"]
 fn singular_values_of_more_than_two_to_the_31_elements() {
     let Some(device) = roomy("device::large::singular_values_of_more_than_two_to_the_31_elements") else { return };
     let a = shifted(TALL[0], TALL[1]);
@@ -166,7 +172,6 @@ fn singular_values_of_more_than_two_to_the_31_elements() {
 
 /// A multiple of the identity, and of the matrix of ones.
 #[test]
-#[ignore = "takes minutes, on a GPU"]
 fn eigenvalues_of_more_than_two_to_the_31_elements() {
     let Some(device) = roomy("device::large::eigenvalues_of_more_than_two_to_the_31_elements") else { return };
     let mut a = Array2::from_elem((SQUARE, SQUARE), 0.001f32);
@@ -178,7 +183,6 @@ fn eigenvalues_of_more_than_two_to_the_31_elements() {
 }
 
 #[test]
-#[ignore = "takes minutes, on a GPU"]
 fn solutions_of_more_than_two_to_the_31_elements() {
     let Some(device) = roomy("device::large::solutions_of_more_than_two_to_the_31_elements") else { return };
     let mut a = shifted(SQUARE, SQUARE);
