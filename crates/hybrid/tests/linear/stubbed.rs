@@ -29,6 +29,7 @@ fn everything_on_stubs_of_the_libraries() {
         "device::batched",
         "device::delivered",
         "device::integers",
+        "device::kept",
         "device::eigenvalues",
         "device::emulated",
         "device::overlap",
