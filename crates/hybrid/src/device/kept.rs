@@ -1,15 +1,16 @@
 //! Factors that are kept, and what is asked of them.
 
 use super::Device;
-use super::operand::{Diagonal, Form, Operand, Target};
+use super::operand::{Operand, Target};
 use super::placed::{is_copied, unstreamed};
 use super::run::Ran;
+use super::solved::solving;
 use super::target::OnItsWay;
 use super::verbs::array;
 use crate::budget::Permit;
 use crate::dispatch::{Job, Verb};
 use crate::linear::{Cholesky, Given, Lu, Made, Place, Qr, Scalar};
-use crate::matrix::{Columns, Rows, Shape, expect};
+use crate::matrix::{Columns, Rows, Shape};
 use crate::{Error, Side};
 use ndarray::Array2;
 use std::cell::RefCell;
@@ -169,15 +170,10 @@ impl<F: Kept> Factored<F> {
         solve: impl Fn(&F, Given<'_, T>) -> Result<Made<T>, Error>,
         invert: impl Fn(&F) -> Result<Made<T>, Error>,
     ) -> Result<(), Error> {
-        let is_inverse = matches!(b.0, Form::Diagonal(Diagonal::Ones(_)));
-        let verb = if is_inverse { Verb::Inverse } else { Verb::Solve };
-        let side = self.factors.shape().square(verb.name())?;
-        expect(verb.name(), "rows of b", side, b.shape().rows.0)?;
-        expect(verb.name(), "rows of x", side, x.shape().rows.0)?;
-        expect(verb.name(), "columns of x", b.shape().columns.0, x.shape().columns.0)?;
-        match is_inverse {
-            true => self.put(verb, [], x, |factors, []| invert(factors)),
-            false => self.put(verb, [b], x, |factors, [b]| solve(factors, b)),
+        let verb = solving(self.factors.shape(), &b, &x)?;
+        match verb {
+            Verb::Inverse => self.put(verb, [], x, |factors, []| invert(factors)),
+            _ => self.put(verb, [b], x, |factors, [b]| solve(factors, b)),
         }
     }
 }

@@ -164,7 +164,7 @@ impl Device {
         self
     }
 
-    /// With other budgets for the GPU's memory and for pinned memory. Operations take no more of the former than it has, workspaces of libraries included, and factors that are kept hold
+    /// With other budgets for the GPU's memory and for pinned memory. Operations take no more of the former than it has, workspaces that cuSOLVER asks for included, and factors that are kept hold
     /// their part of it; pieces of up to 16 MiB are rounded up by a quarter at most. Otherwise what is free on the GPU may be used.
     #[must_use]
     pub fn within(mut self, budgets: Budgets) -> Device {

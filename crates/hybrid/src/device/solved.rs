@@ -8,10 +8,22 @@ use super::streamed;
 use crate::Error;
 use crate::dispatch::{self, Verb};
 use crate::linear::{Given, Lu, Made, Place, Scalar};
-use crate::matrix::expect;
+use crate::matrix::{Shape, expect};
 use crate::store::{Sink, Source};
 use crate::stream::{Factor, Identity};
 use std::cell::RefCell;
+
+/// A solution for `b`, or, where that is the identity, the inverse; of a matrix, right-hand sides and a target that fit each other.
+pub(super) fn solving<T: Scalar>(a: Shape, b: &Operand<'_, T>, x: &Target<'_, T>) -> Result<Verb, Error> {
+    let is_inverse = matches!(b.0, Form::Diagonal(Diagonal::Ones(_)));
+    let verb = if is_inverse { Verb::Inverse } else { Verb::Solve };
+    let operation = verb.name();
+    let side = a.square(operation)?;
+    expect(operation, "rows of b", side, b.shape().rows.0)?;
+    expect(operation, "rows of x", side, x.shape().rows.0)?;
+    expect(operation, "columns of x", b.shape().columns.0, x.shape().columns.0)?;
+    Ok(verb)
+}
 
 impl Device {
     /// x with `a x = b`, wherever `a`, `b` and x lie; with the identity for `b` ([`Operand::identity`]) x is the inverse.
@@ -22,13 +34,7 @@ impl Device {
     /// sink is committed when the result is whole, and what lies on the GPU is changed then. [`Error::Unsupported`] for other diagonals, which need
     /// divisions only; other errors are those of [`linear::solve`](crate::linear::solve).
     pub fn solve_into<T: Scalar>(&self, a: Operand<'_, T>, b: Operand<'_, T>, x: Target<'_, T>) -> Result<(), Error> {
-        let is_inverse = matches!(b.0, Form::Diagonal(Diagonal::Ones(_)));
-        let verb = if is_inverse { Verb::Inverse } else { Verb::Solve };
-        let operation = verb.name();
-        let side = a.shape().square(operation)?;
-        expect(operation, "rows of b", side, b.shape().rows.0)?;
-        expect(operation, "rows of x", side, x.shape().rows.0)?;
-        expect(operation, "columns of x", b.shape().columns.0, x.shape().columns.0)?;
+        let verb = solving(a.shape(), &b, &x)?;
         // What is wanted on a GPU is not brought to the host to be checked.
         let is_checked = !matches!(x.0, Goal::Gpu(_));
         let checked = |of: (Given<'_, T>, Option<Given<'_, T>>), made: Made<T>| match is_checked {
@@ -36,7 +42,7 @@ impl Device {
             false => Ok(made),
         };
         let x = RefCell::new(x);
-        if is_inverse {
+        if verb == Verb::Inverse {
             let whole = |place: &Place, [a]: [Given<'_, T>; 1]| {
                 x.borrow_mut().put(checked((a, None), Lu::of(place, a)?.inverted()?)?)
             };

@@ -33,7 +33,7 @@ fn decompositions<T: Scalar>(place: &Place) {
     square::<T>(30).iter().for_each(|(name, a)| check(place, name, a));
     check(place, "zero", &Array2::from_elem((5, 4), T::ZERO));
     // Columns that are nearly the same, and rows.
-    let near = random::<T>(5, 3000, 4).mapv(|x| T::nearest(x.wide() * 1e-3 + 1.0));
+    let near = random::<T>(5, 3000, 4).mapv(|x| T::nearest(x.wide() * (1e4 * T::EPSILON) + 1.0));
     check(place, "nearly the same", &near);
     check(place, "nearly the same", &near.t().to_owned());
 }

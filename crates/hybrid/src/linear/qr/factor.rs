@@ -87,16 +87,15 @@ impl<T: Scalar> Qr<T> {
 
     /// Q.
     pub fn q(&self) -> Result<Array2<T>, Error> {
-        let unit = |i, j, _: T| if i == j { T::ONE } else { T::ZERO };
-        let mut q = Dense::new(self.shape.rows.0, self.rank_at_most())?.map(unit);
-        match &self.parts {
-            _ if q.shape().is_empty() => {}
-            _ if !self.is_finite => q = q.map(|_, _, _| T::from_f64(f64::NAN)),
-            Parts::Cpu { basis, coefficients } => T::apply_q(basis, coefficients, &mut q)?,
-            Parts::Reflections(reflections) => reflections.apply(&mut q),
-            Parts::Gpu(factors) => q = factors.q()?,
-        }
-        Ok(q.into_array())
+        let size = self.rank_at_most();
+        let all = |value| Ok(Dense::new(self.shape.rows.0, size)?.map(|_, _, _: T| T::from_f64(value)));
+        let q = match &self.parts {
+            _ if self.shape.is_empty() => all(0.0),
+            _ if !self.is_finite => all(f64::NAN),
+            Parts::Gpu(factors) => factors.q(),
+            _ => self.times(&Dense::new(size, size)?.map(|i, j, _: T| if i == j { T::ONE } else { T::ZERO })),
+        };
+        q.map(Dense::into_array)
     }
 
     /// Q times a matrix, of factors in host memory, whose rows are those that Q has columns.

@@ -1,5 +1,9 @@
 //! Products larger than what they may use of the GPU's memory, against what their parts take alone in the same run.
 
+mod npy;
+
+pub(super) use npy::run_npy;
+
 use super::add;
 use super::link;
 use super::operands::Operands;
@@ -9,16 +13,12 @@ use crate::report::Report;
 use crate::session::Session;
 use bytemuck::Pod;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 use tilewright_hybrid::budget::{Budget, Memory};
 use tilewright_hybrid::dispatch::{Accelerator, Expected, Flops, Link, Processor, ProductExtents, Unit};
 use tilewright_hybrid::linear::{DeviceMat, Gpu, Precision};
-use tilewright_hybrid::store::{
-    Extents, MemorySink, MemorySource, NpySink, NpySource, Order, PinnedSink, PinnedSource, Sink, Source, Stored,
-};
-use tilewright_hybrid::store::{read_staged, write_staged};
+use tilewright_hybrid::store::{Extents, MemorySink, MemorySource, PinnedSink, PinnedSource, Sink, Source};
 use tilewright_hybrid::stream::{
     self, Budgets, Cancel, Control, Factor, MatmulPlan, MatmulTime, Product, STAGES, Verify,
 };
@@ -31,8 +31,6 @@ const PINNED_BYTES: u64 = 2 << 30;
 const SIDES: [usize; 4] = [1024, 2048, 4096, 8192];
 /// A quick run has sides and tiles of an eighth.
 const QUICK: usize = 8;
-/// Threads that write files.
-const WRITERS: usize = 8;
 /// Rows of a result that are compared with the CPU's, and how much more they may be off than rounding by chance is.
 const ROWS: usize = 64;
 const MARGIN: f64 = 16.0;
@@ -209,6 +207,11 @@ impl<T: Real> Case<T> {
     }
 }
 
+/// The longest of its parts.
+fn bound(time: &MatmulTime) -> f64 {
+    time.compute.max(time.to_gpu).max(time.to_host)
+}
+
 fn multiply<T: Real>(
     gpu: &Gpu,
     budgets: &Budgets,
@@ -253,7 +256,7 @@ fn measure<T: Real>(session: &Session, case: &str, size: usize, quick: bool, rep
     let rate = (before + of.rate()?) / 2.0;
     of.check()?;
     let expected = of.expected(&plan, rate, &link);
-    let bound = expected.compute.max(expected.to_gpu).max(expected.to_host);
+    let bound = bound(&expected);
 
     let in_turns = MatmulPlan { stages: 1, ..plan };
     of.operands.poison();
@@ -316,7 +319,7 @@ pub(super) fn run_capped(session: &Session, case: &str, quick: bool, report: &mu
     of.check()?;
     let (off, [device_peak, pinned_peak]) = (of.check_rows()?, of.peaks()?);
     let expected = of.expected(&of.staged_plan, rate, &link);
-    let bound = expected.compute.max(expected.to_gpu).max(expected.to_host);
+    let bound = bound(&expected);
     report.add("hybrid", case, "s", streamed.wall, "s").limited(bound);
     let figures = [
         ("ratio", streamed.wall / bound, "x"),
@@ -325,37 +328,6 @@ pub(super) fn run_capped(session: &Session, case: &str, quick: bool, report: &mu
         ("pinned_peak_mib", pinned_peak, "MiB"),
     ];
     add(report, case, &figures);
-    Ok(())
-}
-
-/// Measures `matmul-npy/f64/` of a size: operands from files that the system keeps in memory, beside the same from
-/// page-locked memory.
-pub(super) fn run_npy(session: &Session, case: &str, quick: bool, report: &mut Report) -> Result<()> {
-    let size = case.rsplit('/').next().unwrap_or_default().parse()?;
-    let mut of = Case::<f64>::new(session, size, quick)?;
-    let (plan, staged_plan, size) = (of.plan, of.staged_plan, of.operands.size);
-    let extents = Extents::new(size, size);
-    let folder = match std::env::var_os("TILEWRIGHT_SCRATCH") {
-        Some(folder) => tempfile::tempdir_in(folder)?,
-        None => tempfile::tempdir()?,
-    };
-    let [a, b] = ["a.npy", "b.npy"].map(|name| folder.path().join(name));
-    written(&a, &of.operands.a, extents)?;
-    written(&b, &of.operands.b, extents)?;
-    let (a, b) = (NpySource::open(a)?, NpySource::open(b)?);
-    // Both are read once, so that they are in memory whatever the system did with them when they were written.
-    read_through(&a)?;
-    read_through(&b)?;
-    // The first product loads libraries.
-    of.rate()?;
-    let pinned = of.stream(&plan)?;
-    of.operands.poison();
-    let (gpu, budgets) = (of.gpu.clone(), of.budgets.clone());
-    let sink = in_memory(&mut of.operands.c, extents)?;
-    let from_files = multiply::<f64>(&gpu, &budgets, &staged_plan, [&a, &b], sink, None)?;
-    of.check()?;
-    let (ours, theirs) = (from_files.wall, pinned.wall);
-    add(report, case, &[("s", ours, "s"), ("from_pinned_s", theirs, "s"), ("share", theirs / ours, "x")]);
     Ok(())
 }
 
@@ -374,28 +346,11 @@ pub(super) fn run_tiles(session: &Session, case: &str, quick: bool, report: &mut
         let streamed = of.stream(&plan)?;
         of.check()?;
         let expected = of.expected(&plan, rate, &link);
-        let bound = expected.compute.max(expected.to_gpu).max(expected.to_host);
+        let bound = bound(&expected);
         let (reached, limit) = (of.flops() / streamed.wall * 1e-12, of.flops() / bound * 1e-12);
         report.add("hybrid", case, &format!("tflops_{whole}"), reached, "TFLOP/s");
         report.add("hybrid", case, &format!("limit_tflops_{whole}"), limit, "TFLOP/s");
         report.add("hybrid", case, &format!("share_{whole}"), reached / limit, "x");
-    }
-    Ok(())
-}
-
-fn written(path: &Path, values: &[f64], extents: Extents) -> Result<()> {
-    let sink = NpySink::create(path, &[extents.rows, extents.columns], f64::ELEMENT, Order::C)?;
-    write_staged(&sink, &extents.whole(), f64::bytes(values), WRITERS)?;
-    Ok(Box::new(sink).commit()?)
-}
-
-fn read_through(source: &NpySource) -> Result<()> {
-    let Extents { rows, columns } = source.extents();
-    let band = Extents::new(256.min(rows.max(1)), columns);
-    let mut bytes = vec![0; band.byte_count(source.element())?];
-    for tile in source.extents().tiles(band) {
-        let count = tile.extents().byte_count(source.element())?;
-        read_staged(source, &tile, &mut bytes[..count], WRITERS)?;
     }
     Ok(())
 }
