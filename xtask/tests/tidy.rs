@@ -52,6 +52,17 @@ fn a_tidy_tree_breaks_no_rule() {
 }
 
 #[test]
+fn an_example_that_is_named_is_there() {
+    let text = "# x\n\n`cargo run --example crops -- 3`, `cargo run -q --example trace`\n";
+    let named = |files: &[(&str, &str)]| violations(&[files, &[("README.md", text)]].concat());
+    assert_eq!(named(&[]), ["README.md:3 example"; 2]);
+    let (crops, trace) =
+        (("crates/expr/examples/crops.rs", "//! x\n"), ("crates/dims/examples/trace/main.rs", "//! x\n"));
+    assert_eq!(named(&[crops]), ["README.md:3 example"]);
+    assert_eq!(named(&[crops, trace]), [""; 0]);
+}
+
+#[test]
 fn words_in_comments_and_texts_are_not_code() {
     let text = "//! unsafe { dbg!(cudarc) } /*\nconst A: &str = \"unsafe { todo!() }\\\" \";\n\
                 /* todo!() /* nested */ unsafe {} */\nconst B: &str = r#\"dbg!(\" unsafe {\"#;\nconst C: char = '\"';\n\

@@ -1,4 +1,4 @@
-//! Rules about any text: names, length, white space, paths of somebody's machine.
+//! Rules about any text: names, length, white space, paths of somebody's machine, examples that are named.
 
 use super::Violation;
 use super::tree::{File, Tree};
@@ -9,6 +9,9 @@ const MOST_LINES: usize = 600;
 /// Names that say nothing about what is inside.
 const EMPTY_NAMES: [&str; 8] = ["utils", "util", "common", "misc", "helpers", "helper", "manager", "managers"];
 
+/// How cargo is told which example to run.
+const EXAMPLE: &str = "--example ";
+
 pub(super) fn check(tree: &Tree, found: &mut Vec<Violation>) {
     // In pieces, so that this file does not break its own rule.
     let machine_folders = ["work", "root", "home"].map(|name| format!("/{name}/"));
@@ -17,6 +20,24 @@ pub(super) fn check(tree: &Tree, found: &mut Vec<Violation>) {
         length(file, found);
         white_space(file, found);
         machine_paths(file, &machine_folders, found);
+        examples(file, tree, found);
+    }
+}
+
+/// What a document has people run is there.
+fn examples(file: &File, tree: &Tree, found: &mut Vec<Violation>) {
+    if !file.has_extension(&["md"]) {
+        return;
+    }
+    for (index, line) in file.text.lines().enumerate() {
+        for (_, name) in line.match_indices(EXAMPLE).map(|(start, _)| line.split_at(start + EXAMPLE.len())) {
+            let name: String = name.chars().take_while(|it| it.is_alphanumeric() || "_-".contains(*it)).collect();
+            let ends = [format!("examples/{name}.rs"), format!("examples/{name}/main.rs")];
+            if !tree.files.iter().any(|other| ends.iter().any(|end| other.path.ends_with(end))) {
+                let advice = format!("there is no example `{name}`; bring it back, or name one that is there");
+                found.push(file.violation(index + 1, "example", advice));
+            }
+        }
     }
 }
 
