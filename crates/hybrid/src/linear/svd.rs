@@ -60,8 +60,7 @@ pub(crate) fn values_of<T: Scalar>(place: &Place, a: Given<'_, T>) -> Result<Vec
     }
 }
 
-/// Rows to a column from which on faer takes QR factors first. Those leave out columns that are small beside `16 * rows * epsilon`, in f32 all but the first one of half a million rows: from there on
-/// it has R alone, and Q is ours.
+/// Rows to a column from which on faer takes QR factors first. Its own leave out columns (`linear/cpu/qr.rs`): from there on it has R of ours alone.
 const TALL: f64 = 11.0 / 6.0;
 
 /// Singular values, with U and V where they are wanted.

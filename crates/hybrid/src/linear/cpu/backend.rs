@@ -39,8 +39,8 @@ pub trait Backend: Sized {
     /// Solves with a triangular matrix, conjugated or not, in place.
     fn triangular_solve(triangle: Triangle, matrix: (Elements<'_, Self>, bool), right: &mut ElementsMut<'_, Self>);
 
-    /// Factors in place: R above, Householder vectors below the diagonal; returned are their coefficients, in blocks. Nothing where a column was left out: then there are no factors.
-    fn qr(matrix: &mut Dense<Self>) -> Result<Option<Dense<Self>>, Error>;
+    /// Factors in place: R above, Householder vectors below the diagonal; returned are their coefficients, in blocks.
+    fn qr(matrix: &mut Dense<Self>) -> Result<Dense<Self>, Error>;
 
     /// Multiplies by Q from the left, in place.
     fn apply_q(basis: &Dense<Self>, coefficients: &Dense<Self>, target: &mut Dense<Self>) -> Result<(), Error>;

@@ -4,7 +4,6 @@ use faer::dyn_stack::{MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor as llt;
 use faer::linalg::householder;
 use faer::linalg::lu::partial_pivoting::factor as lu;
-use faer::linalg::qr::no_pivoting::factor as qr;
 use faer::linalg::triangular_solve as solve;
 use faer::traits::ComplexField;
 use faer::{Conj, MatMut, MatRef};
@@ -20,7 +19,7 @@ fn faer<T: Element>(matrix: &Dense<T>) -> MatRef<'_, T> {
     matrix.view().elements().faer()
 }
 
-fn faer_mut<T: Element>(matrix: &mut Dense<T>) -> MatMut<'_, T> {
+pub(super) fn faer_mut<T: Element>(matrix: &mut Dense<T>) -> MatMut<'_, T> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     MatMut::from_column_major_slice_mut(matrix.values_mut(), rows, columns)
 }
@@ -56,18 +55,6 @@ pub(super) fn triangular_solve<T: Element + ComplexField>(
         Triangle::Upper => solve::solve_upper_triangular_in_place_with_conj(matrix, conj, right, par),
         Triangle::UnitUpper => solve::solve_unit_upper_triangular_in_place_with_conj(matrix, conj, right, par),
     }
-}
-
-/// Nothing where faer leaves out a column: one that is smaller, in parts of itself before, than `16 * rows * epsilon`, as all are of half a million rows in f32.
-pub(super) fn qr_in_place<T: Element + ComplexField>(matrix: &mut Dense<T>) -> Result<Option<Dense<T>>, Error> {
-    let (rows, columns, par) = (matrix.rows(), matrix.columns(), parallelism());
-    let block = qr::recommended_block_size::<T>(rows, columns).max(1);
-    let mut coefficients = Dense::new(block, rows.min(columns))?;
-    let wanted = qr::qr_in_place_scratch::<T>(rows, columns, block, par, Default::default());
-    let mut memory = workspace::<T>(matrix.shape(), wanted)?;
-    let stack = MemStack::new(&mut memory);
-    let info = qr::qr_in_place(faer_mut(matrix), faer_mut(&mut coefficients), par, stack, Default::default());
-    Ok((info.rank == rows.min(columns)).then_some(coefficients))
 }
 
 fn room_for_q<T: Element + ComplexField>(basis: &Dense<T>, coefficients: &Dense<T>, target: &Dense<T>) -> StackReq {

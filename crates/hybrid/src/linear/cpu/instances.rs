@@ -2,7 +2,7 @@
 
 use num_complex::{Complex32, Complex64};
 
-use super::{Backend, Triangle, eigen, factor, product};
+use super::{Backend, Triangle, eigen, factor, product, qr};
 use crate::{
     Error,
     matrix::Dense,
@@ -39,8 +39,8 @@ macro_rules! instances {
                 factor::triangular_solve(triangle, matrix, right);
             }
 
-            fn qr(matrix: &mut Dense<Self>) -> Result<Option<Dense<Self>>, Error> {
-                factor::qr_in_place(matrix)
+            fn qr(matrix: &mut Dense<Self>) -> Result<Dense<Self>, Error> {
+                qr::qr_in_place(matrix)
             }
 
             fn apply_q(basis: &Dense<Self>, coefficients: &Dense<Self>, target: &mut Dense<Self>) -> Result<(), Error> {

@@ -9,6 +9,7 @@ mod eigen;
 mod factor;
 mod instances;
 mod product;
+mod qr;
 
 pub(crate) use backend::{Backend, Triangle};
 pub(crate) use division::{Core, Division, Kind, MOST_THREADS};

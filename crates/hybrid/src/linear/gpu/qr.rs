@@ -36,6 +36,15 @@ impl<T: Scalar> QrFactors<T> {
         self.factors.download_dense()
     }
 
+    /// The rows that R is in, or, where these are most of them, all.
+    pub(crate) fn top(&self) -> Result<Dense<T>, Error> {
+        let (Shape { rows, columns }, count) = (self.factors.shape(), self.tau.len());
+        if rows.0 < 2 * count {
+            return self.download();
+        }
+        self.part(Rows(count), columns)?.download_dense()
+    }
+
     /// What each reflection is by.
     pub(crate) fn tau(&self) -> Result<Vec<T>, Error> {
         Ok(self.tau.to_vec()?)
@@ -43,8 +52,12 @@ impl<T: Scalar> QrFactors<T> {
 
     /// Columns with reflections below their diagonal.
     fn reflections(&self) -> Result<DeviceMat<T>, Error> {
-        let Shape { rows, .. } = self.factors.shape();
-        let part = self.factors.view().part(Rows(0)..rows, Columns(0)..Columns(self.tau.len()))?;
+        self.part(self.factors.shape().rows, Columns(self.tau.len()))
+    }
+
+    /// A copy of the first rows of the first columns.
+    fn part(&self, rows: Rows, columns: Columns) -> Result<DeviceMat<T>, Error> {
+        let part = self.factors.view().part(Rows(0)..rows, Columns(0)..columns)?;
         let gpu = self.factors.gpu();
         let mut copy = DeviceMat::uninitialised(gpu, part.shape())?;
         gpu.blas()?.copy_scaled(T::ONE, (Operation::Plain, part.stored()?), copy.matrix_mut()?)?;

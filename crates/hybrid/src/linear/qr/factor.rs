@@ -19,7 +19,7 @@ pub(super) enum Parts<T: Scalar> {
         basis: Dense<T>,
         coefficients: Dense<T>,
     },
-    /// In host memory as LAPACK has them: of a GPU, or of columns that faer leaves out.
+    /// Brought from a GPU.
     Reflections(Reflections<T>),
     Gpu(gpu::QrFactors<T>),
 }
@@ -42,11 +42,8 @@ impl<T: Scalar> Qr<T> {
             Place::Cpu => {
                 let mut basis = a.to_dense()?;
                 let is_finite = is_finite(basis.view());
-                let parts = match T::qr(&mut basis)? {
-                    Some(coefficients) => Parts::Cpu { basis, coefficients },
-                    None => Parts::Reflections(Reflections::of(a.to_dense()?)),
-                };
-                (parts, is_finite)
+                let coefficients = T::qr(&mut basis)?;
+                (Parts::Cpu { basis, coefficients }, is_finite)
             }
             Place::Gpu(gpu) => {
                 if let Some(why) = gpu::refused_qr(a.shape()) {
@@ -122,7 +119,7 @@ impl<T: Scalar> Qr<T> {
         }
         let factors = match &self.parts {
             Parts::Cpu { basis, .. } | Parts::Reflections(Reflections { basis, .. }) => basis,
-            Parts::Gpu(factors) => &factors.download()?,
+            Parts::Gpu(factors) => &factors.top()?,
         };
         Ok(r.map(|i, j, _| if i <= j { factors.at(i, j) } else { T::ZERO }))
     }
