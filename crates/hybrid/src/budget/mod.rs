@@ -149,6 +149,11 @@ impl Budget {
         self.0.queue.room(self.0.level())
     }
 
+    /// The same; for who would request so many, and they are a trifle, by an answer of before.
+    pub(crate) fn available_for(&self, bytes: u64) -> u64 {
+        self.0.last_for(bytes).map_or_else(|| self.available(), |last| self.0.queue.room(last.level))
+    }
+
     /// The same by what was measured last, without measuring; nothing where that is what it takes and nobody has.
     pub(crate) fn last_available(&self) -> Option<u64> {
         match self.0.poll {
@@ -232,12 +237,21 @@ impl Inner {
 
     /// What was measured a moment ago, where that is enough to go by; so many bytes less are left of it.
     fn for_a_trifle(&self, bytes: u64) -> Option<Level> {
-        let poll = self.poll.filter(|_| self.memory != Memory::Device)?;
         let mut last = self.last();
-        let last = last.as_mut().filter(|it| bytes <= it.level.available / TRIFLE && it.at.elapsed() < poll)?;
+        let last = last.as_mut().filter(|it| self.holds_for(bytes, it))?;
         let level = last.level;
         last.level.available -= bytes;
         Some(level)
+    }
+
+    /// What was measured last, if a request for so many bytes goes by it.
+    fn last_for(&self, bytes: u64) -> Option<Measured> {
+        self.last().filter(|it| self.holds_for(bytes, it))
+    }
+
+    fn holds_for(&self, bytes: u64, last: &Measured) -> bool {
+        let poll = self.poll.filter(|_| self.memory != Memory::Device);
+        bytes <= last.level.available / TRIFLE && poll.is_some_and(|poll| last.at.elapsed() < poll)
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Measured>> {

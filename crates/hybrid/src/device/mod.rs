@@ -175,7 +175,7 @@ impl Device {
         self
     }
 
-    /// With another budget of host memory for what failed on the GPU and goes on, on the CPU, where beyond it that is
+    /// With another budget of host memory for copies in which the CPU factors, for what failed on the GPU and goes on, on the CPU, where beyond it that is
     /// [`Error::FallbackWouldExceedBudget`], for what the CPU reads from stores, in parts that fit, for what of the GPU it fetches or what passes through
     /// the host, for what is gathered for the GPU, and for a result that is made whole before it takes its place. New arrays that are handed over are not
     /// counted: whoever asked for them keeps them. Otherwise it is what this process may use of the host.
@@ -303,7 +303,8 @@ impl Device {
 
     /// Host memory that an operation may use. It is asked only where that may matter.
     fn host_room(&self, job: &Job) -> HostRoom {
-        let bytes = job.gathered.and(job.divisible).map_or(u64::MAX, |_| self.host.available());
+        let gathered = job.gathered.filter(|_| job.divisible.is_some());
+        let bytes = gathered.map_or(u64::MAX, |it| self.host.available_for(it.whole));
         HostRoom { bytes, has_folder: self.folder.is_some() }
     }
 

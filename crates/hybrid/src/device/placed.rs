@@ -163,10 +163,8 @@ impl Device {
         job.host_bytes = job.host_bytes.saturating_sub(come.map(|(_, bytes)| bytes).sum());
         let stored = operands.iter().filter(|it| is_stored(it)).map(|it| it.shape().bytes::<T>());
         let stored = stored.collect::<Result<Vec<_>, _>>()?;
-        job.gathered = (!stored.is_empty()).then(|| {
-            let whole = stored.iter().fold(job.host_bytes, |sum, bytes| sum.saturating_add(bytes.0 as u64));
-            Gathered { whole, result: 0 }
-        });
+        let whole = stored.iter().fold(job.host_bytes, |sum, bytes| sum.saturating_add(bytes.0 as u64));
+        job.gathered = Some(Gathered { whole, result: 0 });
         match verb {
             // To be rounded.
             Verb::SolveRefined => comes_to_host(&mut job, a)?,

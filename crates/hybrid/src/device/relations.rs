@@ -91,6 +91,8 @@ impl Wanted {
             cpu_rounds: last,
             steps: rounds * LAUNCHES,
             device_bytes: Resident::device_bytes(size),
+            // What comes to the host is granted when it comes.
+            host_bytes: 0,
             tiling: crate::dispatch::Tiling::AsNeeded,
             ..job
         })

@@ -129,7 +129,7 @@ impl Device {
             Ok::<_, Error>(result)
         };
         let on_cpu = |permit: Option<Permit>| {
-            // What a retry takes of the host is given back when it is over.
+            // What it takes of the host is given back when it is over.
             let _permit = permit;
             begun_anew();
             let value = match decision.on_host {
@@ -138,8 +138,11 @@ impl Device {
             };
             Ok((value, None))
         };
+        // What goes in panels takes what it needs itself.
+        let host_bytes = if decision.on_host.is_some() { 0 } else { job.host_bytes };
         let (Side::Gpu, Some(gpu)) = (decision.side, &self.gpu) else {
-            return Ok(Done { value: on_cpu(None)?, side: Side::Cpu, halvings: 0, why: None });
+            let value = on_cpu(Some(self.host.try_acquire(host_bytes)?))?;
+            return Ok(Done { value, side: Side::Cpu, halvings: 0, why: None });
         };
         let streamed = decision.gpu.as_ref().is_some_and(|it| it.tiles.is_some());
         let on_gpu = |scale: Scale| {
@@ -151,8 +154,6 @@ impl Device {
             // What is free is known by the driver, and what is taken too.
             if gpu.is_measured { Ok((whole()?, Some(permit))) } else { Ok((Grant::spent(permit, whole)?, None)) }
         };
-        // What goes in panels takes what it needs itself.
-        let host_bytes = if decision.on_host.is_some() { 0 } else { job.host_bytes };
         let attempt = Attempt::new(job.operation, &gpu.breaker).host_memory(&gpu.host, host_bytes);
         let attempt = if job.divisible.is_none() { attempt.undivided() } else { attempt };
         // Who asked for the GPU, or for what it alone can do, is told that it failed.

@@ -157,7 +157,7 @@ pub struct Job {
     pub device_bytes: u64,
     /// Bytes of host memory that it takes on the CPU besides what is there.
     pub host_bytes: u64,
-    /// Of factors of something stored, and of what follows from them, the host memory that they take on the CPU.
+    /// Of factors, and of what follows from them, the host memory that they take on the CPU, with copies of what is stored.
     pub gathered: Option<Gathered>,
     /// Of a product its extents, and the bytes of the elements that it is computed in: threads of the CPU share it by these. Of one whose result lies row by row those of the transposed one.
     pub product: Option<(ProductExtents, usize)>,

@@ -4,7 +4,7 @@ use super::cost::{computed_on_cpu, from_disk};
 use super::{Cost, Divisible, Job, Rates, Tiles};
 use crate::stream::{PanelPlan, beside_on_host, for_panels};
 
-/// Host memory that the CPU takes for factors of what is stored, and for what follows from them.
+/// Host memory that the CPU takes for factors, and for what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gathered {
     /// Bytes with all of it in memory at once. Beyond what may be used it goes through in panels, where it can ([`Job::divisible`]).

@@ -231,17 +231,21 @@ fn b5_b6_policies_and_the_hosts_budget() {
     assert_eq!(short().lu((&s).into()).unwrap().side(), Side::Cpu);
     assert_eq!(breaker.health().failures, 1, "the first one alone went there");
     breaker.set_policy(Policy::FallbackAndReport);
-    // The matrix is copied, and the inverse is another.
-    let bytes = 2 * 30 * 30 * 8;
+    // The matrix is copied, and each vector and value is another.
+    let bytes = (2 * 30 * 30 + 30) * 8;
     let host = |bytes| Budget::new(Memory::Host, bytes);
-    let error = short().falling_back_within(host(bytes - 1)).inverse((&s).into()).unwrap_err();
-    assert!(
-        matches!(error, Error::FallbackWouldExceedBudget { operation: "inverse", requested, .. } if requested == bytes),
-        "{error}"
-    );
+    let error = short().falling_back_within(host(bytes - 1)).eigen_hermitian((&s).into()).unwrap_err();
+    let Error::FallbackWouldExceedBudget { operation: "eigen_hermitian", requested, .. } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(requested, bytes);
     let enough = host(bytes);
-    short().falling_back_within(enough.clone()).inverse((&s).into()).unwrap();
+    short().falling_back_within(enough.clone()).eigen_hermitian((&s).into()).unwrap();
     assert_eq!((enough.used(), enough.peak()), (0, bytes));
+    // What can goes in panels then.
+    let enough = host(2 * 30 * 30 * 8 - 1);
+    short().falling_back_within(enough.clone()).inverse((&s).into()).unwrap();
+    assert!(last_decision().unwrap().on_host.is_some() && enough.used() == 0 && enough.peak() > 0);
 }
 
 /// Who asks for a GPU that is not to be used is told; whoever leaves the choice is on the CPU, and nothing is measured.

@@ -194,14 +194,18 @@ fn d1_each_verb_takes_what_is_stored() {
     let device = Device::cpu().choosing(Choice::Auto).rated(Rates::of_cores(2)).falling_back_within(host.clone());
     each_of(&device, Side::Cpu, sources.each_ref().map(Operand::from));
     assert_eq!((last_decision().unwrap().disk, host.used()), (Some(Rates::DISK), 0));
-    // A matrix and right-hand sides.
-    assert_eq!(host.peak(), 8 * (13 * 13 + 13 * 4));
+    // Of a singular value decomposition the matrix, its copy, and what is made.
+    assert_eq!(host.peak(), 8 * (2 * 21 * 8 + 21 * 8 + 8 * 8 + 8));
     general_eigenvalues(&device, (&stored("turning.npy", &turning())).into());
     norms(&device, &matrices()[2], (&sources[2]).into());
     // Where it does not fit the error has the numbers.
     let short = device.falling_back_within(Budget::new(Memory::Host, 8 * 21 * 8 - 1));
     let error = short.svd::<f64>((&sources[2]).into()).unwrap_err();
-    assert!(matches!(error, Error::Budget { requested: 1344, available: 1343, limit: 1343, .. }), "{error}");
+    let taken = 8 * (21 * 8 + 21 * 8 + 8 * 8 + 8);
+    assert!(
+        matches!(error, Error::Budget { requested, available: 1343, limit: 1343, .. } if requested == taken),
+        "{error}"
+    );
     assert!(error.to_string().contains("raise the budget"), "{error}");
     let error = short.qr::<f32>((&sources[2]).into()).unwrap_err();
     assert!(matches!(error, Error::ElementType { operation: "qr", expected: "f64", got: "f32" }), "{error}");

@@ -20,7 +20,9 @@ fn check<T: Scalar>(place: &Place, name: &str, a: &Array2<T>) {
 }
 
 fn factors<T: Scalar>(place: &Place) {
-    for (rows, columns) in [(1, 1), (5, 5), (64, 20), (20, 64), (130, 70), (7, 1), (1, 7), (0, 3), (3, 0), (260, 197), (150, 300)] {
+    for (rows, columns) in
+        [(1, 1), (5, 5), (64, 20), (20, 64), (130, 70), (7, 1), (1, 7), (0, 3), (3, 0), (260, 197), (150, 300)]
+    {
         check(place, "random", &random::<T>(1, rows, columns));
     }
     square::<T>(40).iter().for_each(|(name, a)| check(place, name, a));

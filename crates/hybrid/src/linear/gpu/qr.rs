@@ -11,6 +11,9 @@ use crate::matrix::{Columns, Dense, Rows, Shape};
 /// Columns of the workspace in which reflections are applied.
 const WORKSPACE: usize = 64;
 
+/// Bytes that are copied in the time that a copy of its own takes to begin, some 10 us.
+const SHORT: usize = 256 << 10;
+
 /// Why cuSOLVER makes no QR factors of a matrix, or applies none: it counts elements in 32 bits.
 pub(crate) fn refused_qr(Shape { rows, columns }: Shape) -> Option<&'static str> {
     let counted = rows.0.saturating_mul(columns.0.max(WORKSPACE));
@@ -36,13 +39,17 @@ impl<T: Scalar> QrFactors<T> {
         self.factors.download_dense()
     }
 
-    /// The rows that R is in, or, where these are most of them, all.
+    /// The rows that R is in, column by column, or, where columns are short, all.
     pub(crate) fn top(&self) -> Result<Dense<T>, Error> {
         let (Shape { rows, columns }, count) = (self.factors.shape(), self.tau.len());
-        if rows.0 < 2 * count {
+        if (rows.0 - count) * size_of::<T>() < SHORT {
             return self.download();
         }
-        self.part(Rows(count), columns)?.download_dense()
+        let mut top = Dense::new(count, columns.0)?;
+        for (number, column) in top.values_mut().chunks_mut(count).enumerate() {
+            self.factors.download_values(number * rows.0, column)?;
+        }
+        Ok(top)
     }
 
     /// What each reflection is by.
@@ -52,12 +59,8 @@ impl<T: Scalar> QrFactors<T> {
 
     /// Columns with reflections below their diagonal.
     fn reflections(&self) -> Result<DeviceMat<T>, Error> {
-        self.part(self.factors.shape().rows, Columns(self.tau.len()))
-    }
-
-    /// A copy of the first rows of the first columns.
-    fn part(&self, rows: Rows, columns: Columns) -> Result<DeviceMat<T>, Error> {
-        let part = self.factors.view().part(Rows(0)..rows, Columns(0)..columns)?;
+        let Shape { rows, .. } = self.factors.shape();
+        let part = self.factors.view().part(Rows(0)..rows, Columns(0)..Columns(self.tau.len()))?;
         let gpu = self.factors.gpu();
         let mut copy = DeviceMat::uninitialised(gpu, part.shape())?;
         gpu.blas()?.copy_scaled(T::ONE, (Operation::Plain, part.stored()?), copy.matrix_mut()?)?;
