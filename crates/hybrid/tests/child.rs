@@ -44,6 +44,8 @@ fn scenario() {
         "granted" => crate::faults::child_granted(),
         "growth on stubs" => crate::faults::child_growth_on_stubs(),
         "growth on a GPU" => crate::faults::child_growth_on_a_gpu(),
+        "forked" => crate::faults::child_forked(),
+        "quiet" => crate::faults::child_quiet(),
         "crowd" => crate::faults::child_crowd(),
         "renewed" => crate::faults::child_renewed(),
         "measured on stubs" => crate::device::child_measured(),

@@ -39,6 +39,21 @@ fn paths(stream: &Stream) -> Vec<GpuPath> {
     [GpuPath::Popcount, GpuPath::Mma].into_iter().chain(SHAPES.map(GpuPath::Wgmma)).filter(has).collect()
 }
 
+/// The most that kernels count in 31 bits, and what is beyond it.
+#[test]
+fn x4_the_longest_rows_are_counted_and_longer_ones_refused() {
+    let Some(stream) = stream("bits::gpu::x4_the_longest_rows_are_counted_and_longer_ones_refused") else { return };
+    let most = i32::MAX as usize - 1024;
+    let ones = DeviceBitMatrix::upload(&stream, &BitMatrix::ones(1, most).unwrap()).unwrap();
+    for path in paths(&stream) {
+        let product = DeviceProduct::of_rows(&ones, &ones).unwrap().on(path).unwrap();
+        assert_eq!(product.counts().unwrap().to_vec().unwrap(), [most as i32], "{path:?}");
+        assert_eq!(product.distances().unwrap().to_vec().unwrap(), [0], "{path:?}");
+    }
+    let error = DeviceBitMatrix::zeros(&stream, 1, most + 1).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { element_bits: 1, .. }), "{error}");
+}
+
 #[test]
 fn x3_all_paths_are_those_of_the_cpu() {
     let Some(stream) = stream("bits::gpu::x3_all_paths_are_those_of_the_cpu") else { return };

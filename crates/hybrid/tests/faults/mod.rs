@@ -4,6 +4,7 @@ mod attempts;
 mod breaker;
 mod crowd;
 mod elsewhere;
+mod forked;
 mod gpu;
 mod granted;
 mod growth;
@@ -13,6 +14,7 @@ mod renewal;
 mod threads;
 
 pub(crate) use crowd::child_crowd;
+pub(crate) use forked::{child_forked, child_quiet};
 pub(crate) use gpu::child_sticky_fault;
 pub(crate) use granted::child_granted;
 pub(crate) use growth::{child_on_a_gpu as child_growth_on_a_gpu, child_on_stubs as child_growth_on_stubs};
