@@ -42,6 +42,38 @@ fn g13_i8_into_i32() {
     });
 }
 
+/// On the CPU f32 holds sums of 1024 products, and parts of the result are multiplied one after the other: at the edges of both.
+#[test]
+fn g13_i8_in_parts_on_the_cpu() {
+    let multiply = |a: &Array2<i8>, b: &Array2<i8>| {
+        let mut c = Array2::from_elem((a.nrows(), b.ncols()), 77);
+        matmul_integer(&Place::Cpu, Overflow::Error, a.into(), b.into(), (&mut c).into()).map(|()| c)
+    };
+    for depth in [1023, 1024, 1025, 2049, 5000] {
+        for ([x, y], size) in [[-128, -128], [-128, 127], [127, 127]].into_iter().flat_map(|xy| [(xy, 2), (xy, 40)]) {
+            let c = multiply(&Array2::from_elem((size, depth), x), &Array2::from_elem((depth, size), y)).unwrap();
+            assert!(c.iter().all(|sum| *sum == depth as i32 * i32::from(x) * i32::from(y)), "{depth} {x} {y}");
+        }
+    }
+    for (m, k, n) in [(4097, 3, 2), (5, 3, 1025), (4100, 2, 1030), (31, 40, 33), (32, 40, 33)] {
+        let (a, b) = (bytes(1, m, k), bytes(2, k, n));
+        assert_eq!(multiply(&a, &b).unwrap().mapv(i128::from), exact(&a, &b), "{m} {k} {n}");
+    }
+    // The first sum that overflows, in the order of columns, is not in the first part. Without optimisation that takes a minute.
+    if cfg!(debug_assertions) {
+        return;
+    }
+    let (mut a, mut b) = (Array2::from_elem((4100, 131_072), 0), Array2::from_elem((131_072, 2), 0));
+    a.row_mut(4098).fill(-128);
+    a.row_mut(7).fill(-128);
+    b.column_mut(1).fill(-128);
+    let error = multiply(&a, &b).unwrap_err();
+    assert!(matches!(error, Error::Overflow { row: 7, column: 1, .. }), "{error}");
+    a.row_mut(7).fill(1);
+    let error = multiply(&a, &b).unwrap_err();
+    assert!(matches!(error, Error::Overflow { row: 4098, column: 1, .. }), "{error}");
+}
+
 /// Beyond 131,071 products of -128 * -128 an i32 overflows: one before, and at it.
 #[test]
 fn g13_overflow_of_i32() {

@@ -3,10 +3,11 @@ use rayon::prelude::*;
 use super::check_shapes;
 use crate::budget::Budget;
 use crate::linear::Place;
+use crate::linear::cpu::Backend;
 use crate::linear::gpu::{self, IntegerFactor, IntegerSums};
 use crate::matrix::{Dense, Element};
 use crate::store::Stored;
-use crate::{Error, MatMut, MatRef};
+use crate::{Columns, Error, MatMut, MatRef, Rows};
 
 const OPERATION: &str = "matmul_integer";
 
@@ -29,8 +30,13 @@ pub trait IntegerElement: Element + Stored {
     #[doc(hidden)]
     const RANGE: [i128; 2];
 
+    /// What holds every sum.
     #[doc(hidden)]
-    fn dot(x: &[Self], y: &[Self]) -> i128;
+    type Exact: Copy + Into<i128> + Send + Sync;
+
+    /// The sums of a product with elements, column by column.
+    #[doc(hidden)]
+    fn exact(a: MatRef<'_, Self>, b: MatRef<'_, Self>) -> Result<Vec<Self::Exact>, Error>;
 
     /// The lowest bits.
     #[doc(hidden)]
@@ -81,25 +87,39 @@ pub fn matmul_integer<T: IntegerElement>(
     }
 }
 
+/// Rows and columns of a part of the result whose exact sums are there at a time.
+const PART: [usize; 2] = [4096, 1024];
+
 impl<T: IntegerElement> IntegerProduct<'_, T> {
     fn on_cpu(&mut self, overflow: Overflow) -> Result<(), Error> {
-        let (depth, rows) = (self.a.columns(), self.a.rows());
-        // Rows of a and columns of b without gaps.
-        let (left, right) = (self.a.t().to_dense()?, self.b.to_dense()?);
+        let (rows, columns, depth) = (self.a.rows(), self.b.columns(), Columns(self.a.columns()));
         let mut sums = Dense::<T::Sum>::zeros(self.c.shape())?;
-        let columns = sums.values_mut().par_chunks_mut(rows).enumerate();
-        let refused = columns.filter_map(|(column, sums)| {
-            let right = &right.values()[column * depth..][..depth];
-            let row = sums.iter_mut().enumerate().position(|(row, sum)| {
-                let exact = T::dot(&left.values()[row * depth..][..depth], right);
-                let value = kept::<T>(overflow, exact);
-                *sum = value.unwrap_or(T::Sum::ZERO);
-                value.is_none()
-            });
-            row.map(|row| (column, row))
-        });
-        if let Some((column, row)) = refused.min() {
-            return Err(Error::Overflow { operation: OPERATION, element: T::Sum::NAME, row, column });
+        for left in (0..columns).step_by(PART[1]) {
+            let right = columns.min(left + PART[1]);
+            let b = self.b.part(Rows(0)..Rows(depth.0), Columns(left)..Columns(right))?;
+            let mut refused = None;
+            for top in (0..rows).step_by(PART[0]) {
+                let height = PART[0].min(rows - top);
+                let exact = T::exact(self.a.part(Rows(top)..Rows(top + height), Columns(0)..depth)?, b)?;
+                let found = sums.values_mut()[left * rows..right * rows]
+                    .par_chunks_mut(rows)
+                    .zip(exact.par_chunks(height))
+                    .enumerate()
+                    .filter_map(|(column, (sums, exact))| {
+                        let sums = &mut sums[top..][..height];
+                        let row = sums.iter_mut().zip(exact).position(|(sum, exact)| {
+                            let value = kept::<T>(overflow, (*exact).into());
+                            *sum = value.unwrap_or(T::Sum::ZERO);
+                            value.is_none()
+                        })?;
+                        Some((left + column, top + row))
+                    })
+                    .min();
+                refused = refused.into_iter().chain(found).min();
+            }
+            if let Some((column, row)) = refused {
+                return Err(Error::Overflow { operation: OPERATION, element: T::Sum::NAME, row, column });
+            }
         }
         self.c.elements().fill(|index| sums.values()[index]);
         Ok(())
@@ -116,16 +136,65 @@ pub(crate) fn kept<T: IntegerElement>(overflow: Overflow, exact: i128) -> Option
     }
 }
 
+/// Rows or columns from which on factors become numbers of 32 bits.
+const THIN: usize = 32;
+
+/// Each sum by itself, of a row and a column without gaps.
+fn by_dots<T: Element, E: Copy + Default + Send>(
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    dot: impl Fn(&[T], &[T]) -> E + Sync,
+) -> Result<Vec<E>, Error> {
+    let (rows, depth, left, right) = (a.rows(), a.columns(), a.t().to_dense()?, b.to_dense()?);
+    let mut exact = vec![E::default(); rows * b.columns()];
+    exact.par_chunks_mut(rows).enumerate().for_each(|(column, exact)| {
+        let right = &right.values()[column * depth..][..depth];
+        exact.iter_mut().enumerate().for_each(|(row, it)| *it = dot(&left.values()[row * depth..][..depth], right));
+    });
+    Ok(exact)
+}
+
+/// Numbers from which on threads share what is done to each.
+const SHARED: usize = 1 << 14;
+
+fn widened(part: MatRef<'_, i8>) -> Result<Dense<f32>, Error> {
+    let (part, mut wide) = (part.to_dense()?, Dense::zeros(part.shape())?);
+    let each = wide.values_mut().par_iter_mut().zip(part.values()).with_min_len(SHARED);
+    each.for_each(|(wide, value)| *wide = f32::from(*value));
+    Ok(wide)
+}
+
 impl IntegerElement for i8 {
     type Sum = i32;
     const RANGE: [i128; 2] = [i32::MIN as i128, i32::MAX as i128];
 
-    /// In i32 as long as it holds every sum, which the compiler makes vectors of.
-    fn dot(x: &[Self], y: &[Self]) -> i128 {
+    type Exact = i64;
+
+    /// By products of f32, which holds every sum of so many products: 2^14 each, and 2^24 together. Of thin ones in i32, as long as it holds every
+    /// sum, which the compiler makes vectors of.
+    fn exact(a: MatRef<'_, i8>, b: MatRef<'_, i8>) -> Result<Vec<i64>, Error> {
+        const DEPTH: usize = 1 << 10;
         const SAFE: usize = 1 << 16;
-        let part =
-            |(x, y): (&[i8], &[i8])| -> i32 { x.iter().zip(y).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum() };
-        x.chunks(SAFE).zip(y.chunks(SAFE)).map(|pair| i128::from(part(pair))).sum()
+        if a.rows().min(b.columns()) < THIN {
+            let part =
+                |(x, y): (&[i8], &[i8])| -> i32 { x.iter().zip(y).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum() };
+            return by_dots(a, b, |x, y| x.chunks(SAFE).zip(y.chunks(SAFE)).map(|pair| i64::from(part(pair))).sum());
+        }
+        let mut product = Dense::<f32>::new(a.rows(), b.columns())?;
+        let mut exact = vec![0; product.values().len()];
+        for first in (0..a.columns()).step_by(DEPTH) {
+            let last = a.columns().min(first + DEPTH);
+            let left = widened(a.part(Rows(0)..Rows(a.rows()), Columns(first)..Columns(last))?)?;
+            let right = widened(b.part(Rows(first)..Rows(last), Columns(0)..Columns(b.columns()))?)?;
+            let (left, right) = (left.view().elements(), right.view().elements());
+            f32::multiply(product.view_mut().elements(), false, 1.0, (left, false), (right, false));
+            exact
+                .par_iter_mut()
+                .zip(product.values())
+                .with_min_len(SHARED)
+                .for_each(|(sum, part)| *sum += *part as i64);
+        }
+        Ok(exact)
     }
 
     fn wrapped(sum: i128) -> i32 {
@@ -147,8 +216,10 @@ impl IntegerElement for i32 {
     type Sum = i64;
     const RANGE: [i128; 2] = [i64::MIN as i128, i64::MAX as i128];
 
+    type Exact = i128;
+
     /// Products of 62 bits as a high and a low half, so that sums of 2^31 of them stay in 64 bits.
-    fn dot(x: &[Self], y: &[Self]) -> i128 {
+    fn exact(a: MatRef<'_, i32>, b: MatRef<'_, i32>) -> Result<Vec<i128>, Error> {
         const SAFE: usize = 1 << 30;
         let part = |(x, y): (&[i32], &[i32])| {
             let products = x.iter().zip(y).map(|(x, y)| i64::from(*x) * i64::from(*y));
@@ -156,7 +227,7 @@ impl IntegerElement for i32 {
                 .fold((0_i64, 0_i64), |(high, low), product| (high + (product >> 32), low + (product & 0xffff_ffff)));
             (i128::from(high) << 32) + i128::from(low)
         };
-        x.chunks(SAFE).zip(y.chunks(SAFE)).map(part).sum()
+        by_dots(a, b, |x, y| x.chunks(SAFE).zip(y.chunks(SAFE)).map(part).sum())
     }
 
     fn wrapped(sum: i128) -> i64 {
