@@ -165,15 +165,14 @@ fn into_shards(device: &Device, budgets: &Budgets) {
     let tensor = Tensor::<f32, (Y, X)>::from_vec([rows, columns], values.clone()).unwrap();
     let (first, second) = softer.call(&tensor).unwrap();
     let expected = [first.to_vec().unwrap(), second.to_vec().unwrap()];
-    for (number, shard) in [Extents::new(64, 32), Extents::new(10, 70), Extents::new(301, 8)].into_iter().enumerate() {
+    let shards = [([64, 32], [4, 4]), ([10, 70], [1, 7]), ([301, 8], [43, 1])];
+    for (number, (shard, chunk)) in shards.into_iter().enumerate() {
         let paths = ["softer", "sums"].map(|name| folder.path().join(format!("{name} {number}")));
-        let of = |path, extents, shard| {
-            ZarrSink::create(path, extents, Element::F32, Shards { shard, chunk: Extents::new(1, 1) }).unwrap()
+        let of = |path, extents: [usize; 2], shards: [[usize; 2]; 2]| {
+            let [extents, shard, chunk] = [extents, shards[0], shards[1]].map(|[m, n]| Extents::new(m, n));
+            ZarrSink::create(path, extents, Element::F32, Shards { shard, chunk }).unwrap()
         };
-        let sinks = [
-            of(&paths[0], Extents::new(rows, columns), shard),
-            of(&paths[1], Extents::new(rows, 1), Extents::new(50, 1)),
-        ];
+        let sinks = [of(&paths[0], [rows, columns], [shard, chunk]), of(&paths[1], [rows, 1], [[50, 1], [10, 1]])];
         let evaluation = Evaluation::new(&softer, (&x,), &[&sinks[0], &sinks[1]]).unwrap();
         let host = Budget::new(Memory::Host, 4 * (64 * 32 + 301 * 8 + 2 * 50));
         sinks.iter().for_each(|sink| sink.gather_within(&host).unwrap());
