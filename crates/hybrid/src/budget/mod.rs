@@ -76,6 +76,8 @@ const POLL: Duration = Duration::from_millis(20);
 /// Requests for at most this part of what the host had are trifles. To ask it reads a dozen files, 50 to 80 us beside an H200: longer than many
 /// small products take.
 const TRIFLE: u64 = 1024;
+/// At most this part of it goes by the last answer, however old that is: 128 KiB of 128 GiB.
+const CRUMB: u64 = 1 << 20;
 
 impl Budget {
     /// A budget of so many bytes.
@@ -85,7 +87,7 @@ impl Budget {
 
     /// A budget whose limit is asked for with each request: never more is granted at once than is `available` then, nor more in all
     /// than `capacity`. What was granted and is not used yet is still among what is available: use a permit soon. Requests for less than a
-    /// thousandth of the host's memory go by an answer of up to 20 ms ago, less what such requests were granted since.
+    /// thousandth of the host's memory go by an answer of up to 20 ms ago, less what such requests were granted since, and for less than a millionth by the last one.
     pub fn measured(memory: Memory, measure: impl Fn() -> Level + Send + Sync + 'static) -> Self {
         Self::with(memory, Some(POLL), measure)
     }
@@ -250,8 +252,9 @@ impl Inner {
     }
 
     fn holds_for(&self, bytes: u64, last: &Measured) -> bool {
-        let poll = self.poll.filter(|_| self.memory != Memory::Device);
-        bytes <= last.level.available / TRIFLE && poll.is_some_and(|poll| last.at.elapsed() < poll)
+        let Some(poll) = self.poll.filter(|_| self.memory != Memory::Device) else { return false };
+        let available = last.level.available;
+        bytes <= available / CRUMB || bytes <= available / TRIFLE && last.at.elapsed() < poll
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Measured>> {

@@ -199,6 +199,12 @@ fn nobody_is_asked_for_nothing_and_seldom_for_trifles() {
     assert!(count() <= 1, "a trifle at most");
     assert_eq!(budget.acquire_up_to(1, 2000).unwrap().bytes(), 2000);
     assert_eq!(count(), 1, "no trifle at most");
+    // What is nothing beside all of it goes by any answer.
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(30));
+        drop(budget.try_acquire(1).unwrap());
+    }
+    assert_eq!(count(), 0, "a crumb");
 }
 
 proptest! {
