@@ -199,12 +199,32 @@ fn nobody_is_asked_for_nothing_and_seldom_for_trifles() {
     assert!(count() <= 1, "a trifle at most");
     assert_eq!(budget.acquire_up_to(1, 2000).unwrap().bytes(), 2000);
     assert_eq!(count(), 1, "no trifle at most");
-    // What is nothing beside all of it goes by any answer.
-    for _ in 0..3 {
+}
+
+/// What is nothing beside all of it goes by any answer.
+#[test]
+fn crumbs_go_by_the_last_answer() {
+    let asked = Arc::new(AtomicU64::new(0));
+    let budget = Budget::measured(Memory::Host, {
+        let asked = asked.clone();
+        move || {
+            asked.fetch_add(1, Ordering::SeqCst);
+            Level { capacity: 1 << 30, available: 1 << 30 }
+        }
+    });
+    for bytes in [1000, 1000, 1, 1023] {
+        drop(budget.try_acquire(bytes).unwrap());
         std::thread::sleep(Duration::from_millis(30));
-        drop(budget.try_acquire(1).unwrap());
     }
-    assert_eq!(count(), 0, "a crumb");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // Many of them at once too.
+    let _held: Vec<_> = (0..1 << 10).map(|_| budget.try_acquire(1 << 9).unwrap()).collect();
+    assert!(asked.load(Ordering::SeqCst) <= 3);
+    drop(budget.try_acquire(1025).unwrap());
+    std::thread::sleep(Duration::from_millis(30));
+    let before = asked.load(Ordering::SeqCst);
+    drop(budget.try_acquire(1025).unwrap());
+    assert_eq!(asked.load(Ordering::SeqCst), before + 1, "no crumb");
 }
 
 proptest! {
