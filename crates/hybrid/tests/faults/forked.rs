@@ -1,19 +1,16 @@
-//! Processes that are forked from one that has opened the GPU, which no driver serves, and what is printed.
+//! Processes that are forked from one that has opened the GPU, which no driver serves.
 
 use rustix::process::{Pid, WaitOptions, waitpid};
 use tilewright_driver::Error as DriverError;
-use tilewright_hybrid::dispatch::{Choice, last_outcome};
-use tilewright_hybrid::faults::{Breaker, Condition, Policy, Settings};
-use tilewright_hybrid::{Device, Error, Side};
+use tilewright_hybrid::dispatch::Choice;
+use tilewright_hybrid::faults::{Breaker, Settings};
+use tilewright_hybrid::{Device, Error};
 
-use super::operations::{ROOM, eager, gpu, matrix};
+use super::operations::{gpu, matrix};
 use crate::ledger::{Ledger, Stubs};
-use crate::{child, skip};
 
 /// What a driver answers there.
 const NOT_INITIALIZED: i64 = 3;
-const INVALID_HANDLE: i64 = 400;
-const ILLEGAL_ADDRESS: i64 = 700;
 
 #[test]
 fn m13_a_device_of_the_process_before() {
@@ -30,7 +27,7 @@ pub(crate) fn child_forked() {
         let error = multiply(&device).unwrap_err();
         let told = error.to_string().contains("fork before");
         let Error::Driver(DriverError::Forked { process, opened_by, .. }) = error else { return false };
-        // Whoever leaves the choice goes on.
+        // Who asks for the CPU needs no driver.
         let here = multiply(&device.clone().choosing(Choice::Cpu));
         told && process != parent && opened_by == parent && here.is_ok_and(|c| c == a.dot(&a))
     };
@@ -51,42 +48,4 @@ pub(crate) fn child_forked() {
     assert_eq!(status.exit_status(), Some(0));
     ledger.mend();
     assert_eq!(multiply(&device).unwrap(), a.dot(&a), "the parent has its GPU");
-}
-
-/// A breaker opens, a context is lost, and an operation goes on on the CPU: all of that in silence.
-#[test]
-fn b4_nothing_is_printed() {
-    let test = "faults::forked::b4_nothing_is_printed";
-    let Some(stubs) = Stubs::new() else { return skip(test, "no C compiler") };
-    let mut command = child::command("quiet");
-    stubs.serve(&mut command);
-    let output = command.output().unwrap();
-    child::check(&output);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    // Of what is printed all is the test runner's.
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let ours: Vec<_> = printed.lines().filter(|line| !line.is_empty() && !is_of_the_runner(line)).collect();
-    assert!(ours.is_empty(), "{ours:?}");
-}
-
-fn is_of_the_runner(line: &str) -> bool {
-    line == "running 1 test" || line == "test child::scenario ... ok" || line.starts_with("test result: ok. 1 passed")
-}
-
-pub(crate) fn child_quiet() {
-    let (ledger, a) = (Ledger::here(), matrix(9, 9, 1));
-    let (device, breaker, _) = eager(&gpu(), ROOM, Policy::FallbackAndReport);
-    let goes_on = |code: Option<i64>| {
-        code.inspect(|code| ledger.fail(1, *code));
-        assert_eq!(device.product((&a).into(), (&a).into()).unwrap(), a.dot(&a));
-        let outcome = last_outcome().unwrap();
-        assert!(outcome.side == Side::Cpu && outcome.why.is_some(), "{outcome:?}");
-    };
-    (0..3).for_each(|_| goes_on(Some(INVALID_HANDLE)));
-    assert!(matches!(breaker.health().condition, Condition::Open { .. }));
-    goes_on(None);
-    let (device, breaker, _) = eager(&gpu(), ROOM, Policy::FallbackAndReport);
-    ledger.fail(1, ILLEGAL_ADDRESS);
-    assert_eq!(device.product((&a).into(), (&a).into()).unwrap(), a.dot(&a));
-    assert!(matches!(breaker.health().condition, Condition::Poisoned), "{:?}", breaker.health());
 }

@@ -10,15 +10,17 @@ mod granted;
 mod growth;
 mod injected;
 mod operations;
+mod quiet;
 mod renewal;
 mod threads;
 
 pub(crate) use crowd::child_crowd;
-pub(crate) use forked::{child_forked, child_quiet};
+pub(crate) use forked::child_forked;
 pub(crate) use gpu::child_sticky_fault;
 pub(crate) use granted::child_granted;
 pub(crate) use growth::{child_on_a_gpu as child_growth_on_a_gpu, child_on_stubs as child_growth_on_stubs};
 pub(crate) use injected::child_injected;
+pub(crate) use quiet::child_quiet;
 pub(crate) use renewal::child_renewed;
 
 use std::{

@@ -101,21 +101,12 @@ impl<T: IntegerElement> IntegerProduct<'_, T> {
             for top in (0..rows).step_by(PART[0]) {
                 let height = PART[0].min(rows - top);
                 let exact = T::exact(self.a.part(Rows(top)..Rows(top + height), Columns(0)..depth)?, b)?;
-                let found = sums.values_mut()[left * rows..right * rows]
-                    .par_chunks_mut(rows)
-                    .zip(exact.par_chunks(height))
-                    .enumerate()
-                    .filter_map(|(column, (sums, exact))| {
-                        let sums = &mut sums[top..][..height];
-                        let row = sums.iter_mut().zip(exact).position(|(sum, exact)| {
-                            let value = kept::<T>(overflow, (*exact).into());
-                            *sum = value.unwrap_or(T::Sum::ZERO);
-                            value.is_none()
-                        })?;
-                        Some((left + column, top + row))
-                    })
-                    .min();
-                refused = refused.into_iter().chain(found).min();
+                let columns = sums.values_mut()[left * rows..right * rows].par_chunks_mut(rows);
+                let found = columns.zip(exact.par_chunks(height)).enumerate().filter_map(|(column, (sums, exact))| {
+                    let row = keep::<T>(overflow, &mut sums[top..][..height], exact)?;
+                    Some((left + column, top + row))
+                });
+                refused = refused.into_iter().chain(found.min()).min();
             }
             if let Some((column, row)) = refused {
                 return Err(Error::Overflow { operation: OPERATION, element: T::Sum::NAME, row, column });
@@ -124,6 +115,15 @@ impl<T: IntegerElement> IntegerProduct<'_, T> {
         self.c.elements().fill(|index| sums.values()[index]);
         Ok(())
     }
+}
+
+/// Keeps sums; the first one that is refused.
+fn keep<T: IntegerElement>(overflow: Overflow, sums: &mut [T::Sum], exact: &[T::Exact]) -> Option<usize> {
+    sums.iter_mut().zip(exact).position(|(sum, exact)| {
+        let value = kept::<T>(overflow, (*exact).into());
+        *sum = value.unwrap_or(T::Sum::ZERO);
+        value.is_none()
+    })
 }
 
 /// What becomes of a sum; nothing where it is refused.
@@ -157,6 +157,7 @@ fn by_dots<T: Element, E: Copy + Default + Send>(
 /// Numbers from which on threads share what is done to each.
 const SHARED: usize = 1 << 14;
 
+/// Scaled in i8 first, where halves (`promoted`) are scaled in the larger type.
 fn widened(part: MatRef<'_, i8>) -> Result<Dense<f32>, Error> {
     let (part, mut wide) = (part.to_dense()?, Dense::zeros(part.shape())?);
     let each = wide.values_mut().par_iter_mut().zip(part.values()).with_min_len(SHARED);
